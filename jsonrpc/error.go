@@ -1,0 +1,56 @@
+package jsonrpc
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// Error is a JSON-RPC error object.
+type Error = jsonrpc2.Error
+
+// Error codes of JSON-RPC 2.0, section 5.1.
+const (
+	CodeParseError     = jsonrpc2.CodeParseError
+	CodeInvalidRequest = jsonrpc2.CodeInvalidRequest
+	CodeMethodNotFound = jsonrpc2.CodeMethodNotFound
+	CodeInvalidParams  = jsonrpc2.CodeInvalidParams
+	CodeInternalError  = jsonrpc2.CodeInternalError
+)
+
+// A SyntaxError says that a frame is not JSON.
+type SyntaxError struct {
+	Offset int // in bytes, from the start of the frame
+	What   string
+}
+
+func (e *SyntaxError) Error() string {
+	return fmt.Sprintf("not valid JSON at byte %d: %s", e.Offset+1, e.What)
+}
+
+// A FormError says that a frame is JSON but no JSON-RPC message, or that one of
+// its members cannot be read in one way only.
+type FormError struct{ What string }
+
+func (e *FormError) Error() string { return "not a JSON-RPC 2.0 message: " + e.What }
+
+// A TooLongError says that a frame was longer than its reader takes. The frame
+// itself was not kept, only its two ends.
+type TooLongError struct {
+	Size, Limit int64  // in bytes
+	Head, Tail  []byte // the first and the last bytes, for finding the id
+}
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("message of %d bytes is over the limit of %d", e.Size, e.Limit)
+}
+
+// Errors of a Sender.
+var (
+	// ErrQueueFull says that the far end does not read: as much as may wait for
+	// it is waiting.
+	ErrQueueFull = errors.New("the queue is full, the far end does not read")
+	// ErrClosed says that the far end is gone.
+	ErrClosed = errors.New("the far end is gone")
+)

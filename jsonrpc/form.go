@@ -1,0 +1,195 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"iter"
+	"strings"
+)
+
+// set records a member of the message itself.
+func (m *Message) set(key, value Span, version *Span) *FormError {
+	name := m.Frame[key.Lo:key.Hi]
+	if bytes.IndexByte(name, '\\') >= 0 {
+		name = unescape(name)
+	}
+	slot := m.slot(string(name), version)
+	if slot == nil {
+		return lookAlike(name)
+	}
+	if slot.Present() {
+		return &FormError{What: "the member " + string(name) + " stands there twice"}
+	}
+	*slot = value
+	return nil
+}
+
+func (m *Message) slot(name string, version *Span) *Span {
+	switch name {
+	case "jsonrpc":
+		return version
+	case "id":
+		return &m.ID
+	case "method":
+		return &m.Method
+	case "params":
+		return &m.Params
+	case "result":
+		return &m.Result
+	case "error":
+		return &m.Err
+	}
+	return nil
+}
+
+var topKeys = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
+
+func lookAlike(name []byte) *FormError {
+	for _, key := range topKeys {
+		if looksLike(name, key) {
+			return &FormError{What: "a member is spelled almost like " + key}
+		}
+	}
+	return nil
+}
+
+// classify decides what kind of message the recorded members make.
+func (m *Message) classify(version Span) error {
+	if string(m.Bytes(version)) != `"2.0"` {
+		return &FormError{What: `the member jsonrpc must be "2.0"`}
+	}
+	if m.Method.Present() {
+		return m.classifyCall()
+	}
+	if m.Result.Present() && m.Err.Present() {
+		m.dropNull()
+	}
+	if m.Result.Present() == m.Err.Present() {
+		return &FormError{What: "neither a method nor exactly one of result and error"}
+	}
+	m.Kind = Response
+	return nil
+}
+
+func (m *Message) classifyCall() error {
+	switch {
+	case !m.IsString(m.Method):
+		return &FormError{What: "the method must be a string"}
+	case m.Result.Present() || m.Err.Present():
+		return &FormError{What: "a message with a method has no result or error"}
+	case !m.ID.Present():
+		m.Kind = Notification
+		return nil
+	}
+	// MCP, Base protocol: "Requests MUST include a string or integer ID.
+	// Unlike base JSON-RPC, the ID MUST NOT be null."
+	if c := m.Frame[m.ID.Lo]; c != '"' && c != '-' && (c < '0' || c > '9') {
+		return &FormError{What: "the id of a request is a string or a number"}
+	}
+	m.Kind = Request
+	return nil
+}
+
+// dropNull forgets whichever of result and error is null, if one is.
+func (m *Message) dropNull() {
+	switch {
+	case string(m.Bytes(m.Err)) == "null":
+		m.Err, m.Loose = Span{}, true
+	case string(m.Bytes(m.Result)) == "null":
+		m.Result, m.Loose = Span{}, true
+	}
+}
+
+// matchKey compares one key of an object, without its quotes, with the wanted
+// one and records its value in found.
+func matchKey(raw []byte, want string, found *Span, value Span) error {
+	if string(raw) != want {
+		if !suspicious(raw, want) {
+			return nil
+		}
+		if name := unescape(raw); string(name) != want {
+			if looksLike(name, want) {
+				return &FormError{What: "a member is spelled almost like " + want}
+			}
+			return nil
+		}
+	}
+	if found.Present() {
+		return &FormError{What: "the member " + want + " stands there twice"}
+	}
+	*found = value
+	return nil
+}
+
+// suspicious tells, cheaply, whether a key that differs from want may still be
+// read as want by somebody.
+func suspicious(raw []byte, want string) bool {
+	if len(raw) == len(want) && raw[0]|0x20 == want[0]|0x20 {
+		return true
+	}
+	for _, c := range raw {
+		if c == '\\' || c >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+// looksLike reports whether a parser that folds case, or trims NUL, would take
+// name for key. Both have let messages past a filter in Go SDKs.
+func looksLike(name []byte, key string) bool {
+	return strings.EqualFold(strings.Trim(string(name), "\x00"), key)
+}
+
+// members iterates over an object that Scan has found valid: key (without its
+// quotes) and value.
+func members(frame []byte, obj Span) iter.Seq2[Span, Span] {
+	return func(yield func(Span, Span) bool) {
+		s := scanner{b: frame, i: obj.Lo + 1}
+		for first := true; ; first = false {
+			key, more, err := s.key(first)
+			if err != nil || !more {
+				return
+			}
+			lo := s.i
+			if s.value() != nil || !yield(key, Span{lo, s.i}) {
+				return
+			}
+		}
+	}
+}
+
+// Elements iterates over the values of the array at arr, which must be part of
+// a frame that Scan has accepted.
+func Elements(frame []byte, arr Span) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		if !arr.Present() || frame[arr.Lo] != '[' {
+			return
+		}
+		s := scanner{b: frame, i: arr.Lo + 1}
+		for s.space(); s.peek() != ']'; s.space() {
+			if s.peek() == ',' {
+				s.i++
+				s.space()
+			}
+			lo := s.i
+			if s.value() != nil || !yield(Span{lo, s.i}) {
+				return
+			}
+		}
+	}
+}
+
+// Members iterates over the members of the object at obj, which must be part of
+// a frame that Scan has accepted: the key unquoted, and the span of the value.
+func Members(frame []byte, obj Span) iter.Seq2[string, Span] {
+	return func(yield func(string, Span) bool) {
+		if !obj.Present() || frame[obj.Lo] != '{' {
+			return
+		}
+		for k, v := range members(frame, obj) {
+			if !yield(string(unescape(frame[k.Lo:k.Hi])), v) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,150 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+)
+
+const (
+	readSize = 64 << 10 // how much is read at once into a buffer of its own
+	headSize = 4 << 10  // how much of a too long frame is kept, from its start
+	tailSize = 256      // and from its end
+)
+
+// framer cuts a byte stream into lines (MCP stdio transport: messages "are
+// delimited by newlines"). Bytes come in through space and fill, frames go out
+// through next, and rest puts away what is left of the last line.
+type framer struct {
+	limit    int
+	data     []byte // not yet cut; part of own, or of the caller's buffer
+	own      []byte // holds a line that did not come whole
+	inOwn    bool   // data is part of own
+	searched int    // bytes of data known to hold no newline
+	size     int    // of the line cut last
+	long     *TooLongError
+}
+
+// space returns where to read to: the shared buffer while no line is begun,
+// which saves the copy, otherwise behind the line that is.
+func (f *framer) space(shared []byte) []byte {
+	if len(f.data) == 0 {
+		return shared
+	}
+	if cap(f.own)-len(f.data) < readSize {
+		grown := make([]byte, len(f.data), 2*cap(f.own)+readSize)
+		copy(grown, f.data)
+		f.own = grown
+		f.data = grown
+	}
+	return f.data[len(f.data):cap(f.data)]
+}
+
+// fill takes the n bytes that were read into what space returned.
+func (f *framer) fill(buf []byte, n int) {
+	if len(f.data) == 0 {
+		f.data, f.inOwn = buf[:n], false
+		return
+	}
+	f.data = f.data[:len(f.data)+n]
+}
+
+// next returns the next whole line without its newline and the white space
+// around it. Blank lines are passed over. It returns nil, nil when there is no
+// whole line, and a *TooLongError when one was over the limit.
+func (f *framer) next() ([]byte, error) {
+	for {
+		i := bytes.IndexByte(f.data[f.searched:], '\n')
+		if i < 0 {
+			f.searched = len(f.data)
+			return nil, nil
+		}
+		line := f.data[:f.searched+i]
+		f.data, f.searched, f.size = f.data[f.searched+i+1:], 0, len(line)
+		if f.long != nil || len(line) > f.limit {
+			return nil, f.endLong(line)
+		}
+		if line = trim(line); len(line) > 0 {
+			return line, nil
+		}
+	}
+}
+
+// last returns what stands after the last newline, once the stream has ended.
+func (f *framer) last() ([]byte, error) {
+	line := f.data
+	f.data, f.searched = nil, 0
+	if f.long != nil || len(line) > f.limit {
+		return nil, f.endLong(line)
+	}
+	return trim(line), nil
+}
+
+// rest keeps the start of a line that has not ended yet, or lets it go and
+// counts when it is too long.
+func (f *framer) rest() {
+	if f.long != nil || len(f.data) > f.limit {
+		f.skip(f.data)
+		f.data, f.searched = nil, 0
+	}
+	switch {
+	case len(f.data) == 0:
+		f.shrink()
+		f.data = nil
+	case !f.inOwn || cap(f.data) < cap(f.own):
+		f.own = append(f.own[:0], f.data...)
+		f.data, f.inOwn = f.own, true
+	}
+}
+
+// shrink gives a buffer back that a large line has grown, unless lines are
+// still that large.
+func (f *framer) shrink() {
+	if cap(f.own) > 16*readSize && f.size < cap(f.own)/4 {
+		f.own = nil
+	}
+}
+
+func (f *framer) skip(part []byte) {
+	if f.long == nil {
+		f.long = &TooLongError{Limit: int64(f.limit), Head: bytes.Clone(part[:min(len(part), headSize)])}
+	}
+	f.long.Size += int64(len(part))
+	f.long.Tail = append(f.long.Tail, part[max(0, len(part)-tailSize):]...)
+	f.long.Tail = f.long.Tail[max(0, len(f.long.Tail)-tailSize):]
+}
+
+func (f *framer) endLong(part []byte) error {
+	f.skip(part)
+	err := f.long
+	f.long = nil
+	return err
+}
+
+var byteOrderMark = []byte("\xEF\xBB\xBF")
+
+func trim(line []byte) []byte {
+	line = bytes.TrimPrefix(line, byteOrderMark)
+	return bytes.Trim(line, " \t\r")
+}
+
+// Where the id of a response stands when its frame could not be read: near the
+// start, as the Go SDKs write it, or at the very end, as the TypeScript SDK does.
+var (
+	idFirst = regexp.MustCompile(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,`)
+	idLast  = regexp.MustCompile(`,\s*"id"\s*:\s*(\d{1,18})\s*\}\s*$`)
+)
+
+// SalvageID finds the id of a response that is damaged or was not kept, from
+// the start and the end of its frame.
+func SalvageID(head, tail []byte) (uint64, bool) {
+	found := idFirst.FindSubmatch(head)
+	if found == nil {
+		found = idLast.FindSubmatch(tail)
+	}
+	if found == nil {
+		return 0, false
+	}
+	id, err := strconv.ParseUint(string(found[1]), 10, 64)
+	return id, err == nil
+}

@@ -1,0 +1,197 @@
+package jsonrpc
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"syscall"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// loopWire moves the bytes of one peer of a Loop.
+type loopWire struct {
+	loop         *Loop
+	peer         *Peer
+	in, out      *os.File
+	rfd, wfd     int
+	rsock, wsock bool
+
+	// owned by the loop's thread
+	reading  bool // registered for input
+	ended    bool // Closed was reported
+	released bool // in is closed
+
+	// guarded by peer.out.mu
+	polled bool // out was registered for output once
+	closed bool // out is closed, or about to be
+}
+
+func (w *loopWire) start() {
+	w.loop.do(func() {
+		w.loop.wires[int32(w.rfd)] = w
+		w.loop.wires[int32(w.wfd)] = w
+		w.read(true)
+	})
+}
+
+func (w *loopWire) pause()  { w.loop.do(func() { w.read(false) }) }
+func (w *loopWire) resume() { w.loop.do(func() { w.read(true) }) }
+
+// read turns events for input on or off.
+func (w *loopWire) read(on bool) {
+	if w.ended || w.reading == on {
+		return
+	}
+	w.reading = on
+	if !on {
+		w.loop.control(unix.EPOLL_CTL_DEL, w.rfd, 0)
+		return
+	}
+	if err := w.loop.control(unix.EPOLL_CTL_ADD, w.rfd, unix.EPOLLIN); err != nil {
+		w.reading = false
+		w.finish(fmt.Errorf("epoll_ctl: %w", err))
+	}
+}
+
+// readable reads once; more is a sign that the pipe is empty no longer.
+func (w *loopWire) readable() (more bool) {
+	if !w.reading {
+		return false
+	}
+	f := &w.peer.frames
+	buf := f.space(w.loop.shared)
+	n, errno := readNow(w.rfd, w.rsock, buf)
+	switch {
+	case errno == unix.EINTR:
+		return true
+	case errno == unix.EAGAIN:
+		return false
+	case errno != 0:
+		w.finish(os.NewSyscallError("read", errno))
+		return false
+	case n == 0:
+		w.finish(io.EOF)
+		return false
+	}
+	f.fill(buf, n)
+	w.peer.deliver()
+	return true
+}
+
+// finish reports the end of input.
+func (w *loopWire) finish(cause error) {
+	if w.ended {
+		return
+	}
+	w.read(false)
+	w.ended = true
+	w.peer.end(cause)
+}
+
+// broken ends a peer that does not take what is written to it, after reading
+// what it has still said.
+func (w *loopWire) broken(cause error) {
+	for range 1024 {
+		if !w.readable() {
+			break
+		}
+	}
+	w.finish(cause)
+}
+
+func (w *loopWire) writable() {
+	o := &w.peer.out
+	o.mu.Lock()
+	o.blocked = false
+	if !w.closed {
+		w.flushLocked()
+	}
+	held := o.releaseLocked()
+	o.mu.Unlock()
+	resume(held)
+}
+
+func (w *loopWire) flushLocked() {
+	o := &w.peer.out
+	for o.waiting() > 0 {
+		n, errno := writeNow(w.wfd, w.wsock, o.buf[o.off:])
+		switch errno {
+		case 0:
+			o.wroteLocked(n)
+		case unix.EINTR:
+		case unix.EAGAIN:
+			w.blockLocked()
+			return
+		default:
+			o.closed, o.buf, o.off = true, nil, 0
+			w.closeWriteLocked()
+			w.loop.do(func() { w.broken(os.NewSyscallError("write", errno)) })
+			return
+		}
+	}
+	if o.ending && !o.closed {
+		o.closed = true
+		w.closeWriteLocked()
+	}
+}
+
+// blockLocked asks for an event when the pipe takes more.
+func (w *loopWire) blockLocked() {
+	w.peer.out.blocked = true
+	op := unix.EPOLL_CTL_MOD
+	if !w.polled {
+		op, w.polled = unix.EPOLL_CTL_ADD, true
+	}
+	w.loop.control(op, w.wfd, unix.EPOLLOUT|unix.EPOLLONESHOT)
+}
+
+// closeWriteLocked closes out on the loop's thread, where no event for the
+// descriptor can be under way.
+func (w *loopWire) closeWriteLocked() {
+	if w.closed {
+		return
+	}
+	w.closed = true
+	w.loop.do(func() {
+		delete(w.loop.wires, int32(w.wfd))
+		w.out.Close()
+	})
+}
+
+func (w *loopWire) closeLocked() {
+	w.closeWriteLocked()
+	w.loop.do(func() {
+		if w.released {
+			return
+		}
+		w.released = true
+		w.finish(ErrClosed)
+		delete(w.loop.wires, int32(w.rfd))
+		w.in.Close()
+	})
+}
+
+// readNow and writeNow cannot block, so the scheduler is not told of them.
+func readNow(fd int, sock bool, b []byte) (int, syscall.Errno) {
+	var n uintptr
+	var errno syscall.Errno
+	if sock {
+		n, _, errno = syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT, 0, 0)
+	} else {
+		n, _, errno = syscall.RawSyscall(unix.SYS_READ, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	}
+	return int(n), errno
+}
+
+func writeNow(fd int, sock bool, b []byte) (int, syscall.Errno) {
+	var n uintptr
+	var errno syscall.Errno
+	if sock {
+		n, _, errno = syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
+	} else {
+		n, _, errno = syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	}
+	return int(n), errno
+}

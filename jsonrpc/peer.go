@@ -1,0 +1,215 @@
+package jsonrpc
+
+// Defaults of PeerOptions.
+const (
+	DefaultFrameLimit = 32 << 20
+	DefaultQueueLimit = 64 << 20
+)
+
+// PeerOptions says how much a peer may cost. The zero value is the defaults.
+type PeerOptions struct {
+	// FrameLimit is the longest frame read, in bytes.
+	FrameLimit int
+	// QueueLimit is how many bytes may wait to be written.
+	QueueLimit int
+	// Pressure makes whoever writes to this peer stop reading while more than
+	// QueueLimit waits, so that nothing is lost. Without it a full queue is
+	// ErrQueueFull.
+	Pressure bool
+}
+
+// A Handler gets what a peer sends. Its methods are called one at a time and must
+// not block: on Linux all peers of a Loop share one thread. What they send
+// through the Batch is written when they return, together with what other
+// frames of the same read caused.
+type Handler interface {
+	// Message gets a valid message; m and its bytes are valid until it returns.
+	Message(m *Message, b *Batch)
+	// Bad gets a frame that is no message, with a *SyntaxError or *FormError (m
+	// then holds what was recognised), or a *TooLongError without a frame.
+	Bad(m *Message, err error, b *Batch)
+	// Closed is called once, after the last message: the far end has closed its
+	// side (io.EOF), reading failed, or Close was called (ErrClosed).
+	Closed(err error)
+}
+
+// A Sender takes frames for a far end. Queue copies a frame, with edits
+// applied, and Flush writes what is queued; neither ever blocks. Queue fails with
+// ErrQueueFull or ErrClosed, and then has taken nothing.
+type Sender interface {
+	Queue(frame []byte, edits []Edit) error
+	Flush()
+}
+
+// A Peer is the far end of one pair of byte streams. Its methods may be called
+// from any goroutine.
+type Peer struct {
+	handler  Handler
+	pressure bool
+	out      outbox
+	wire     wire
+
+	// owned by the reader
+	frames framer
+	batch  Batch
+	msg    Message
+}
+
+// wire moves the bytes of a peer.
+type wire interface {
+	// flushLocked writes what it can of the peer's outbox without blocking,
+	// and has the rest written when the pipe takes it. Called with out.mu held.
+	flushLocked()
+	// start begins reading.
+	start()
+	// pause stops reading, resume goes on. Both may come at any time.
+	pause()
+	resume()
+	// close ends both directions; closeWrite only ours. Called with out.mu held.
+	closeLocked()
+	closeWriteLocked()
+}
+
+func newPeer(o PeerOptions) *Peer {
+	if o.FrameLimit == 0 {
+		o.FrameLimit = DefaultFrameLimit
+	}
+	if o.QueueLimit == 0 {
+		o.QueueLimit = DefaultQueueLimit
+	}
+	p := &Peer{pressure: o.Pressure}
+	p.out.limit = o.QueueLimit
+	p.frames.limit = o.FrameLimit
+	return p
+}
+
+// Start begins reading; h gets everything that comes.
+func (p *Peer) Start(h Handler) {
+	p.handler = h
+	p.wire.start()
+}
+
+// Queue implements Sender.
+func (p *Peer) Queue(frame []byte, edits []Edit) error {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	if err := p.out.admitLocked(len(frame)+1, p.pressure); err != nil {
+		return err
+	}
+	p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
+	return nil
+}
+
+// Flush implements Sender.
+func (p *Peer) Flush() {
+	p.out.mu.Lock()
+	if !p.out.blocked && !p.out.closed {
+		p.wire.flushLocked()
+	}
+	p.out.mu.Unlock()
+}
+
+// Send queues a frame and flushes.
+func (p *Peer) Send(frame []byte) error {
+	err := p.Queue(frame, nil)
+	p.Flush()
+	return err
+}
+
+// Waiting returns how many bytes are queued and not yet written.
+func (p *Peer) Waiting() int {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	return p.out.waiting()
+}
+
+// CloseWrite closes our direction once all that is queued is written.
+func (p *Peer) CloseWrite() {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	if p.out.closed || p.out.ending {
+		return
+	}
+	p.out.ending = true
+	if p.out.waiting() == 0 {
+		p.out.closed = true
+		p.wire.closeWriteLocked()
+	}
+}
+
+// Close ends both directions at once. What is queued is lost.
+func (p *Peer) Close() {
+	p.out.mu.Lock()
+	p.out.closed, p.out.ending = true, true
+	p.wire.closeLocked()
+	held := p.out.releaseLocked()
+	p.out.mu.Unlock()
+	resume(held)
+}
+
+// hold makes reader stop reading until p's queue is emptier, if it is too full.
+func (p *Peer) hold(reader *Peer) {
+	if !p.pressure {
+		return
+	}
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	if p.out.closed || p.out.waiting() <= p.out.limit {
+		return
+	}
+	p.out.held = append(p.out.held, reader)
+	reader.wire.pause()
+}
+
+func resume(peers []*Peer) {
+	for _, p := range peers {
+		p.wire.resume()
+	}
+}
+
+// deliver hands the handler every whole frame that has been read.
+func (p *Peer) deliver() {
+	for {
+		line, err := p.frames.next()
+		if line == nil && err == nil {
+			break
+		}
+		p.frame(line, err)
+	}
+	p.frames.rest()
+	p.settle()
+}
+
+// end delivers what stands after the last newline and reports the end.
+func (p *Peer) end(cause error) {
+	if line, err := p.frames.last(); len(line) > 0 || err != nil {
+		p.frame(line, err)
+		p.settle()
+	}
+	p.handler.Closed(cause)
+}
+
+func (p *Peer) frame(line []byte, err error) {
+	if err != nil {
+		p.msg = Message{}
+	} else {
+		err = Scan(line, &p.msg)
+	}
+	if err != nil {
+		p.handler.Bad(&p.msg, err, &p.batch)
+		return
+	}
+	p.handler.Message(&p.msg, &p.batch)
+}
+
+// settle writes what the frames just handled have caused, and stops reading
+// when a receiver cannot follow.
+func (p *Peer) settle() {
+	for _, to := range p.batch.touched {
+		to.Flush()
+		if q, ok := to.(*Peer); ok {
+			q.hold(p)
+		}
+	}
+	p.batch.reset()
+}

@@ -1,0 +1,34 @@
+package jsonrpc
+
+// An Edit replaces what a span covers by other bytes. A span with Lo equal to Hi
+// inserts there.
+type Edit struct {
+	Span Span
+	New  []byte
+}
+
+// AppendSplice appends frame with the edits applied. No other byte changes. It
+// sorts the edits by place; they must not overlap.
+func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
+	sortEdits(edits)
+	at := 0
+	for i := range edits {
+		e := &edits[i]
+		if e.Span.Lo < at {
+			panic("jsonrpc: edits overlap")
+		}
+		dst = append(dst, frame[at:e.Span.Lo]...)
+		dst = append(dst, e.New...)
+		at = e.Span.Hi
+	}
+	return append(dst, frame[at:]...)
+}
+
+// sortEdits is an insertion sort: there are at most four, mostly in order.
+func sortEdits(edits []Edit) {
+	for i := 1; i < len(edits); i++ {
+		for j := i; j > 0 && edits[j].Span.Lo < edits[j-1].Span.Lo; j-- {
+			edits[j], edits[j-1] = edits[j-1], edits[j]
+		}
+	}
+}
