@@ -45,6 +45,7 @@ func Valid(b []byte) bool {
 type scanner struct {
 	b      []byte
 	i      int                          // the next byte
+	outer  int                          // objects open around the value being read
 	high   uint64                       // bytes of strings, or-ed: UTF-8 is checked only where a high bit shows
 	nested [(maxDepth + 63) / 64]uint64 // a bit for each open value: 1 object, 0 array
 }
@@ -101,6 +102,7 @@ func (s *scanner) notObject() error {
 // bad JSON further on is worse, and is told first.
 func (s *scanner) top(m *Message) (version Span, form *FormError, err error) {
 	s.i++
+	s.outer = 1
 	for first := true; ; first = false {
 		key, more, err := s.key(first)
 		if err != nil || !more {
@@ -124,6 +126,7 @@ func (s *scanner) top(m *Message) (version Span, form *FormError, err error) {
 // params walks an object and remembers its members in m.
 func (s *scanner) params(m *Message) error {
 	s.i++
+	s.outer++
 	n := 0
 	for first := true; ; first = false {
 		key, more, err := s.key(first)
@@ -142,6 +145,7 @@ func (s *scanner) params(m *Message) error {
 		}
 		n++
 	}
+	s.outer--
 	if m.nparams = n; n > maxMembers {
 		m.nparams = -1
 	}
@@ -213,7 +217,7 @@ func (s *scanner) begin(depth int) (opened bool, err error) {
 	s.space()
 	switch c := s.peek(); c {
 	case '{', '[':
-		if depth == maxDepth {
+		if s.outer+depth == maxDepth {
 			return false, s.fail("nested too deep")
 		}
 		s.i++
