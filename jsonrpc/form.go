@@ -134,10 +134,12 @@ func suspicious(raw []byte, want string) bool {
 	return false
 }
 
-// looksLike reports whether a parser that folds case, or trims NUL, would take
-// name for key. Both have let messages past a filter in Go SDKs.
+// looksLike reports whether a parser that folds case, drops NULs at the start
+// or ends a text at one would take name for key. The first two have let messages
+// past a filter in Go SDKs; the third is how C reads.
 func looksLike(name []byte, key string) bool {
-	return strings.EqualFold(strings.Trim(string(name), "\x00"), key)
+	visible, _, _ := strings.Cut(strings.TrimLeft(string(name), "\x00"), "\x00")
+	return strings.EqualFold(visible, key)
 }
 
 // members iterates over an object that Scan has found valid: key (without its
