@@ -66,6 +66,9 @@ func (m *Message) classify(version Span) error {
 	if m.Result.Present() == m.Err.Present() {
 		return &FormError{What: "neither a method nor exactly one of result and error"}
 	}
+	if m.Err.Present() && !m.IsObject(m.Err) {
+		return &FormError{What: "the error must be an object"}
+	}
 	m.Kind = Response
 	return nil
 }
