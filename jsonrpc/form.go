@@ -53,7 +53,7 @@ func lookAlike(name []byte) *FormError {
 }
 
 // classify decides what kind of message the recorded members make.
-func (m *Message) classify(version Span) error {
+func (m *Message) classify(version Span) *FormError {
 	if string(m.Bytes(version)) != `"2.0"` {
 		return &FormError{What: `the member jsonrpc must be "2.0"`}
 	}
@@ -73,7 +73,7 @@ func (m *Message) classify(version Span) error {
 	return nil
 }
 
-func (m *Message) classifyCall() error {
+func (m *Message) classifyCall() *FormError {
 	switch {
 	case !m.IsString(m.Method):
 		return &FormError{What: "the method must be a string"}
@@ -85,11 +85,25 @@ func (m *Message) classifyCall() error {
 	}
 	// MCP, Base protocol: "Requests MUST include a string or integer ID.
 	// Unlike base JSON-RPC, the ID MUST NOT be null."
-	if c := m.Frame[m.ID.Lo]; c != '"' && c != '-' && (c < '0' || c > '9') {
+	if !m.usableID() {
 		return &FormError{What: "the id of a request is a string or a number"}
 	}
 	m.Kind = Request
 	return nil
+}
+
+// usableID reports whether the id is a string or a number.
+func (m *Message) usableID() bool {
+	c := m.Frame[m.ID.Lo]
+	return c == '"' || c == '-' || '0' <= c && c <= '9'
+}
+
+// dropOddID makes sure that nobody answers a bad frame with an id that is bad
+// itself. JSON-RPC 2.0, section 5: an id that cannot be told is null.
+func (m *Message) dropOddID() {
+	if m.ID.Present() && !m.usableID() {
+		m.ID = Span{}
+	}
 }
 
 // dropNull forgets whichever of result and error is null, if one is.
