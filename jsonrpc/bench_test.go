@@ -1,0 +1,78 @@
+package jsonrpc
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+const call100 = `{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"fs_read_file","arguments":{"path":"a/b"}}}`
+
+// textReply is a reply of about n bytes that is mostly one long string.
+func textReply(n int, line string) []byte {
+	const head, tail = `{"jsonrpc":"2.0","id":17,"result":{"content":[{"type":"text","text":"`, `"}],"isError":false}}`
+	lines := max(0, n-len(head)-len(tail)) / len(line)
+	return []byte(head + strings.Repeat(line, lines) + tail)
+}
+
+const (
+	proseLine  = `It was the best of times, it was the \"worst\" of times, they say;\n`
+	sourceLine = `\tif err := s.text(); err != nil {\n\t\treturn err // \"as is\"\n\t}\n`
+	kanjiLine  = `吾輩は猫である。名前はまだ無い。どこで生れたかとんと見当がつかぬ。\n`
+)
+
+// treeReply is a reply of about n bytes that is mostly small values.
+func treeReply(n int) []byte {
+	b := []byte(`{"jsonrpc":"2.0","id":17,"result":{"content":[],"structuredContent":{"rows":[{}`)
+	for i := 0; len(b) < n-110; i++ {
+		b = fmt.Appendf(b, `,{"id":%d,"name":"row %d","size":[%d,-1.5e3],"ok":true,"tags":["a","bc"],"next":null,"at":{"x":%d,"y":0}}`, i, i, i*7, i%100)
+	}
+	return append(b, `]},"isError":false}}`...)
+}
+
+func BenchmarkScan(b *testing.B) {
+	frames := []struct {
+		name  string
+		frame []byte
+	}{
+		{"call/100", []byte(call100)},
+		{"text/1k", textReply(1000, proseLine)},
+		{"text/10k", textReply(10_000, proseLine)},
+		{"text/1M", textReply(1_000_000, proseLine)},
+		{"source/1M", textReply(1_000_000, sourceLine)},
+		{"kanji/1M", textReply(1_000_000, kanjiLine)},
+		{"tree/1k", treeReply(1000)},
+		{"tree/10k", treeReply(10_000)},
+		{"tree/1M", treeReply(1_000_000)},
+	}
+	for _, f := range frames {
+		b.Run(f.name, func(b *testing.B) {
+			b.SetBytes(int64(len(f.frame)))
+			b.ReportAllocs()
+			var m Message
+			for b.Loop() {
+				if err := Scan(f.frame, &m); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAppendSplice(b *testing.B) {
+	for _, n := range []int{100, 10_000, 1_000_000} {
+		frame := textReply(n, proseLine)
+		var m Message
+		if err := Scan(frame, &m); err != nil {
+			b.Fatal(err)
+		}
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.SetBytes(int64(len(frame)))
+			b.ReportAllocs()
+			var dst []byte
+			for b.Loop() {
+				dst = AppendSplice(dst[:0], frame, Edit{m.ID, []byte("123456")})
+			}
+		})
+	}
+}
