@@ -1,0 +1,150 @@
+//go:build unix
+
+package spawn
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// gateway is what a scripted child does to be a toolman: it runs argv under a guard, and leaves its pid and the guard's in dir.
+func gateway(dir string, argv []string) {
+	g, err := StartGuard()
+	check(err)
+	_, err = Start(Command{Name: "server", Argv: argv, Env: os.Environ()}, g)
+	check(err)
+	leavePid := func(pid int) { check(os.WriteFile(filepath.Join(dir, strconv.Itoa(pid)), nil, 0o600)) }
+	leavePid(os.Getpid())
+	leavePid(g.pid)
+	select {}
+}
+
+// inShell wraps argv in a shell that waits for it, and leaves its pid in dir.
+func inShell(dir string, argv []string) []string {
+	return append([]string{"sh", "-c", `: >"$0/$$"; "$@"; true`, dir}, argv...)
+}
+
+func TestKilledGatewayLeavesNobody(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		argv  func(dir string, stubborn []string) []string
+		count int // processes of the server
+		linux bool
+	}{
+		{"a server", func(_ string, stubborn []string) []string { return stubborn }, 1, false},
+		{"under a shell", inShell, 2, false},
+		{"under two shells", func(dir string, stubborn []string) []string {
+			return inShell(dir, inShell(dir, stubborn))
+		}, 3, false},
+		{"with a grandchild", func(dir string, _ []string) []string {
+			return script("fork", "ignore announce "+dir+" hang", "ignore", "announce", dir, "hang")
+		}, 2, false},
+		{"with a grandchild whose parent has gone", func(dir string, _ []string) []string {
+			return script("fork", "daemon ignore,announce,"+dir+",hang", "ignore", "announce", dir, "hang")
+		}, 2, true},
+		{"with a grandchild in its own session", func(dir string, _ []string) []string {
+			return script("daemon", "ignore announce "+dir+" hang", "ignore", "announce", dir, "hang")
+		}, 2, true},
+		{"behind another gateway", func(dir string, stubborn []string) []string {
+			return script(append([]string{"gateway", dir}, inShell(dir, stubborn)...)...)
+		}, 4, false},
+		{"behind another gateway, without environment", func(dir string, stubborn []string) []string {
+			return script(append([]string{"gateway", dir, "env", "-i"}, stubborn...)...)
+		}, 3, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if tt.linux && runtime.GOOS != "linux" {
+				t.Skip("only Linux shows whose a process is once it has left its group")
+			}
+			dir := t.TempDir()
+			server := tt.argv(dir, script("ignore", "announce", dir, "hang"))
+			p := run(t, nil, script(append([]string{"gateway", dir}, server...)...)...)
+			pids := announced(t, dir, tt.count+2) // and the gateway and its guard
+			start := time.Now()
+			syscall.Kill(p.Pid(), syscall.SIGKILL)
+			eventually(t, "all are dead", func() bool { return allDead(pids) })
+			t.Logf("all %d dead after %v", len(pids), time.Since(start))
+		})
+	}
+}
+
+func TestGuardOfAGatewayThatIsKilledAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 5 { // the guard may not have come up yet
+		p := run(t, nil, script("gateway", t.TempDir(), "sh", "-c", `: >"$0/$$"; kill -KILL $PPID; trap "" TERM; sleep 1000; true`, dir)...)
+		waitFor(t, "exit", p.Done())
+		pids := announced(t, dir, i+1)
+		eventually(t, "all are dead", func() bool { return allDead(pids) })
+	}
+}
+
+func TestClosedGuardLeavesNobody(t *testing.T) {
+	g, err := StartGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	run(t, g, script("fork", "ignore announce "+dir+" hang", "ignore", "announce", dir, "hang")...)
+	stopped := run(t, g, script("eof")...)
+	pids := announced(t, dir, 2)
+	stopped.Stop(closer(stopped), unhurried)
+	g.Close()
+	g.Close()
+	waitFor(t, "the guard's end", g.exited)
+	eventually(t, "all are dead", func() bool { return allDead(pids) })
+}
+
+func TestGuardedChildKnowsItsRuns(t *testing.T) {
+	t.Setenv(tokensVar, "outer")
+	g, err := StartGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	p := runCommand(t, g, Command{
+		Argv: []string{"sh", "-c", `echo "$TOOLMAN_GUARD"`},
+		Env:  []string{tokensVar + "=stale", "PATH=" + os.Getenv("PATH")},
+	})
+	if got, want := readLine(t, p), "outer:"+g.token; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestReadEvents(t *testing.T) {
+	for _, tt := range []struct {
+		name, events string
+		groups       []int
+		orderly      bool
+	}{
+		{"nothing", "", nil, false},
+		{"a group", "+12\n", []int{12}, false},
+		{"a group that has ended", "+12\n+13\n-12\n", []int{13}, false},
+		{"an orderly end", "+12\n-12\n.\n", nil, true},
+		{"groups that mean everybody", "+0\n+1\n+-1\n+-12\n", nil, false},
+		{"cut in a number", "+12\n+", []int{12}, false},
+		{"noise", "\n12\n?12\n+x\n", nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, orderly := readEvents(strings.NewReader(tt.events))
+			groups := slices.Sorted(maps.Keys(got))
+			if !slices.Equal(groups, tt.groups) || orderly != tt.orderly {
+				t.Errorf("got %v %v, want %v %v", groups, orderly, tt.groups, tt.orderly)
+			}
+		})
+	}
+}
+
+func TestGuardStartedByHandDoesNothing(t *testing.T) {
+	if got := RunGuard(strings.NewReader("+2147483646\n")); got != 2 {
+		t.Errorf("got exit code %d, want 2", got)
+	}
+}

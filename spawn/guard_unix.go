@@ -1,0 +1,179 @@
+//go:build unix
+
+package spawn
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// tokensVar holds, in the environment of every child, the tokens of the runs it belongs to, outermost first, joined by ":".
+	tokensVar = "TOOLMAN_GUARD"
+	// guardingVar is set in the environment of a guard alone: the token of the run it looks after. The guard does not
+	// carry that token itself, only those of outer runs.
+	guardingVar = "TOOLMAN_GUARDING"
+	// closeWait is how long Close waits for the guard to be gone.
+	closeWait = 100 * time.Millisecond
+)
+
+// A Guard is a process that outlives this one for as long as it takes to kill every child this one has left behind, even if it
+// was killed by SIGKILL. Its methods may be called concurrently; a nil Guard guards nothing. On Windows
+// it is empty, because job objects do its work.
+type Guard struct {
+	token  string        // 128 random bits in hex
+	entry  string        // the tokensVar entry of our children
+	pid    int           // of the guard
+	exited chan struct{} // closed when the guard has exited and was reaped
+
+	mu   sync.Mutex
+	pipe int // writing end, non-blocking; -1 after Close
+}
+
+// StartGuard starts this program again as `__guard`, for which it must call RunGuard. It does not wait for the guard to
+// come up: what it is told meanwhile waits in its pipe. One guard serves all children of a process.
+func StartGuard() (*Guard, error) {
+	token := newToken()
+	g := &Guard{
+		token:  token,
+		entry:  tokensVar + "=" + joinToken(os.Getenv(tokensVar), token),
+		exited: make(chan struct{}),
+	}
+	if err := g.start(); err != nil {
+		return nil, fmt.Errorf("starting the guard process: %w", err)
+	}
+	return g, nil
+}
+
+func newToken() string {
+	var b [16]byte
+	rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+func joinToken(outer, token string) string {
+	if outer == "" {
+		return token
+	}
+	return outer + ":" + token
+}
+
+func (g *Guard) start() error {
+	exe, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	defer null.Close()
+	fds, err := pipeFDs()
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fds[0])
+	closeInheritedOnExec()
+	g.pid, err = syscall.ForkExec(exe, []string{"toolman", "__guard"}, &syscall.ProcAttr{
+		Dir:   "/", // keeps no directory busy
+		Env:   g.guardEnv(),
+		Files: []uintptr{uintptr(fds[0]), null.Fd(), null.Fd()},
+		Sys:   &syscall.SysProcAttr{Setsid: true}, // out of reach of Ctrl-C and of whoever kills our group
+	})
+	if err == nil {
+		err = unix.SetNonblock(fds[1], true)
+	}
+	if err != nil {
+		unix.Close(fds[1])
+		return err
+	}
+	g.pipe = fds[1]
+	go g.wait()
+	return nil
+}
+
+// guardEnv leaves out the token of this run, so that the guard's own sweep passes it by.
+func (g *Guard) guardEnv() []string {
+	env := []string{guardingVar + "=" + g.token, "GOMAXPROCS=1"}
+	if outer, ok := os.LookupEnv(tokensVar); ok {
+		env = append(env, tokensVar+"="+outer)
+	}
+	return env
+}
+
+func (g *Guard) wait() {
+	defer close(g.exited)
+	for {
+		if _, err := unix.Wait4(g.pid, nil, 0, nil); err != unix.EINTR {
+			return
+		}
+	}
+}
+
+func (g *Guard) environ() []string {
+	if g == nil {
+		return nil
+	}
+	return []string{g.entry}
+}
+
+func (g *Guard) add(pgid int) { g.tell(fmt.Sprintf("+%d\n", pgid)) }
+
+func (g *Guard) remove(pgid int) { g.tell(fmt.Sprintf("-%d\n", pgid)) }
+
+// tell writes one event and never waits. An event is lost if the guard has been killed, or stopped for some seven
+// thousand events; neither may hold up a child's life.
+func (g *Guard) tell(event string) {
+	if g == nil {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.pipe >= 0 {
+		unix.Write(g.pipe, []byte(event))
+	}
+}
+
+// Sweep kills every process that the children of this run have left behind, wherever it has moved, and every child that is
+// still running. It is for the end, after Stop has been called for all; it takes a few milliseconds.
+// It is for Linux; elsewhere it does nothing.
+func (g *Guard) Sweep() {
+	if g == nil {
+		return
+	}
+	// A process may fork while we look, and one that is dying still counts; Close leaves the rest to the guard.
+	for range 3 {
+		if sweep(g.token, false) == 0 {
+			return
+		}
+	}
+}
+
+// Close sweeps, tells the guard that this is the orderly end, and waits briefly for it to exit. Groups that are still
+// announced are killed by it. Start must not be called with g any more.
+func (g *Guard) Close() {
+	if g == nil {
+		return
+	}
+	g.Sweep()
+	g.tell(orderlyEnd + "\n")
+	g.hangUp()
+	await(g.exited, closeWait)
+}
+
+// hangUp closes the pipe, as the end of this process would.
+func (g *Guard) hangUp() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.pipe >= 0 {
+		unix.Close(g.pipe)
+		g.pipe = -1
+	}
+}

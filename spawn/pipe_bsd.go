@@ -1,0 +1,21 @@
+//go:build unix && !linux
+
+package spawn
+
+import "syscall"
+
+// pipeFDs holds ForkLock so that no fork comes between making the pipe and marking it.
+func pipeFDs() (fds [2]int, err error) {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	if err := syscall.Pipe(fds[:]); err != nil {
+		return fds, err
+	}
+	syscall.CloseOnExec(fds[0])
+	syscall.CloseOnExec(fds[1])
+	return fds, nil
+}
+
+func enlarge(int) {}
+
+func closeInheritedOnExec() {}

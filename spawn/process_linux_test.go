@@ -1,0 +1,208 @@
+package spawn
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// processState returns the state letter of a process, such as 'S' or 'Z'; 0 if there is none.
+func processState(pid int) byte {
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return 0
+	}
+	return stat[bytes.LastIndexByte(stat, ')')+2]
+}
+
+func countDescriptors(t *testing.T) int {
+	t.Helper()
+	entries, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(entries)
+}
+
+func TestChildHasThreeDescriptors(t *testing.T) {
+	inherited, err := unix.Dup(0) // as our parent might leave one: not close-on-exec
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(inherited)
+	run(t, nil, "cat")
+	p := run(t, nil, "sh", "-c", "echo up; cat")
+	readLine(t, p)
+	entries, err := os.ReadDir("/proc/" + strconv.Itoa(p.Pid()) + "/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.Name() > "2" {
+			target, _ := os.Readlink("/proc/" + strconv.Itoa(p.Pid()) + "/fd/" + e.Name())
+			t.Errorf("descriptor %s has reached the child: %s", e.Name(), target)
+		}
+	}
+}
+
+func TestLeaderIsAZombieUntilItsGroupIsDealtWith(t *testing.T) {
+	p := run(t, nil, "true")
+	waitFor(t, "exit", p.Done())
+	if got := processState(p.Pid()); got != 'Z' {
+		t.Errorf("state %q when Done is closed, want Z: the pid is free for others", got)
+	}
+	p.KillGroup()
+	waitFor(t, "the end", p.ended)
+	if got := processState(p.Pid()); got != 0 {
+		t.Errorf("state %q at the end, want no such process", got)
+	}
+}
+
+func TestAdoptedOrphansOfTheGroupAreReaped(t *testing.T) {
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil { // as pid 1 of a container is
+		t.Fatal(err)
+	}
+	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+	dir := t.TempDir()
+	p := run(t, nil, script("fork", "announce "+dir+" hang", "announce", dir, "exit", "0")...)
+	pids := announced(t, dir, 2)
+	p.Stop(closer(p), brief)
+	waitFor(t, "the end", p.ended)
+	for _, pid := range pids {
+		if got := processState(pid); got != 0 {
+			t.Errorf("process %d: state %q, want no such process", pid, got)
+		}
+	}
+}
+
+func TestPipesAreLarge(t *testing.T) {
+	p := run(t, nil, "cat")
+	for _, f := range []*os.File{p.Stdin(), p.Stdout()} {
+		size, err := unix.FcntlInt(f.Fd(), unix.F_GETPIPE_SZ, 0)
+		if err != nil || size < pipeSize && os.Geteuid() == 0 {
+			t.Errorf("%s: %d bytes, %v, want %d", f.Name(), size, err, pipeSize)
+		}
+	}
+}
+
+// runWithEnv runs a process that hangs, with one more variable in its environment.
+func runWithEnv(t *testing.T, entries ...string) *Process {
+	t.Helper()
+	p := runCommand(t, nil, Command{Argv: script("print", "up", "hang"), Env: Environ(os.Environ(), entries)})
+	readLine(t, p)
+	return p
+}
+
+func TestSweepTellsRunsApart(t *testing.T) {
+	token, other := newToken(), newToken()
+	for _, tt := range []struct {
+		name    string
+		entries []string
+		found   bool
+		killed  bool
+	}{
+		{"this run", []string{tokensVar + "=" + token}, true, true},
+		{"an inner run", []string{tokensVar + "=" + token + ":" + other}, true, true},
+		{"this run inside another", []string{tokensVar + "=" + other + ":" + token}, true, true},
+		{"the guard of an inner run", []string{tokensVar + "=" + token, guardingVar + "=" + other}, true, false},
+		{"the guard of this run", []string{guardingVar + "=" + token}, false, false},
+		{"another run", []string{tokensVar + "=" + other}, false, false},
+		{"a longer token", []string{tokensVar + "=" + token + "0"}, false, false},
+		{"the token in another variable", []string{"X" + tokensVar + "=" + token}, false, false},
+		{"the token in a value", []string{"X=" + tokensVar + "=" + token}, false, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := runWithEnv(t, tt.entries...)
+			if got := sweep(token, false) > 0; got != tt.found {
+				t.Errorf("found: got %v, want %v", got, tt.found)
+			}
+			if tt.killed {
+				waitFor(t, "exit", p.Done())
+			} else if p.hasExited() {
+				t.Error("killed")
+			}
+			p.Stop(closer(p), brief)
+		})
+	}
+}
+
+func TestSweepKillsGuardsInTheEnd(t *testing.T) {
+	token := newToken()
+	p := runWithEnv(t, tokensVar+"="+token, guardingVar+"="+newToken())
+	sweep(token, true)
+	waitFor(t, "exit", p.Done())
+}
+
+func TestSweepSparesOtherUsers(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can see the environment of another user's process, so there is nothing to spare")
+	}
+	token := newToken()
+	p := runWithEnv(t, tokensVar+"="+token)
+	s := sweeper{token: []byte(token), uid: 12345}
+	if s.belongs(strconv.Itoa(p.Pid())) {
+		t.Error("root's process taken for user 12345's")
+	}
+}
+
+func TestSweepReachesTheOwnSession(t *testing.T) {
+	mine, err := StartGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer mine.Close()
+	other, err := StartGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	dir, spared := t.TempDir(), t.TempDir()
+	p := run(t, mine, script("daemon", "ignore announce "+dir+" hang", "announce", dir, "eof")...)
+	run(t, other, script("daemon", "announce "+spared+" hang", "announce", spared, "eof")...)
+	pids, sparedPids := announced(t, dir, 2), announced(t, spared, 2)
+	p.Stop(closer(p), unhurried)
+	mine.Sweep()
+	eventually(t, "all are dead", func() bool { return allDead(pids) })
+	for _, pid := range sparedPids {
+		if !alive(pid) {
+			t.Errorf("process %d of another run is dead", pid)
+		}
+	}
+}
+
+func TestGuardIgnoresBeingAskedToEnd(t *testing.T) {
+	dir := t.TempDir()
+	g, err := StartGuard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	run(t, g, script("ignore", "announce", dir, "hang")...)
+	pids := announced(t, dir, 1)
+	signals := []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE}
+	eventually(t, "the guard is up", func() bool { return ignores(g.pid, signals...) })
+	for _, s := range signals {
+		unix.Kill(g.pid, s)
+	}
+	g.hangUp()
+	eventually(t, "all are dead", func() bool { return allDead(pids) })
+	waitFor(t, "the guard's end", g.exited)
+}
+
+// ignores reports whether a process ignores all these signals.
+func ignores(pid int, signals ...syscall.Signal) bool {
+	status, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/status")
+	_, rest, _ := bytes.Cut(status, []byte("SigIgn:\t"))
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	mask, _ := strconv.ParseUint(string(line), 16, 64)
+	for _, s := range signals {
+		if mask&(1<<(s-1)) == 0 {
+			return false
+		}
+	}
+	return true
+}
