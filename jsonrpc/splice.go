@@ -27,8 +27,11 @@ func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
 // sortEdits is an insertion sort: there are at most four, mostly in order.
 func sortEdits(edits []Edit) {
 	for i := 1; i < len(edits); i++ {
-		for j := i; j > 0 && edits[j].Span.Lo < edits[j-1].Span.Lo; j-- {
+		for j := i; j > 0 && edits[j].Span.before(edits[j-1].Span); j-- {
 			edits[j], edits[j-1] = edits[j-1], edits[j]
 		}
 	}
 }
+
+// before puts what inserts at a place before what replaces from there on.
+func (s Span) before(t Span) bool { return s.Lo < t.Lo || s.Lo == t.Lo && s.Hi < t.Hi }
