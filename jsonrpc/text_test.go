@@ -1,0 +1,84 @@
+package jsonrpc
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestAppendQuotedEscapesOnlyWhatItMust(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                     `""`,
+		"plain":                                `"plain"`,
+		`say "hi" \o/`:                         `"say \"hi\" \\o/"`,
+		"a\nb\rc\td":                           `"a\nb\rc\td"`,
+		"\x00\x01\x1f\x7f":                     `"\u0000\u0001\u001f` + "\x7f\"",
+		"<b>&\u2028":                           "\"<b>&\u2028\"",
+		"ß語😀":                                  `"ß語😀"`,
+		"cut \xe8\xaa":                         "\"cut \uFFFD\uFFFD\"",
+		"\xff":                                 "\"\uFFFD\"",
+		"\xed\xa0\x80":                         "\"\uFFFD\uFFFD\uFFFD\"",
+		"long and clean and long and clean ÄÖ": `"long and clean and long and clean ÄÖ"`,
+	} {
+		if got := string(AppendQuoted(nil, text)); got != want {
+			t.Errorf("%q: got %s, want %s", text, got, want)
+		}
+		if got := string(AppendQuoted([]byte("x"), []byte(text))); got != "x"+want {
+			t.Errorf("%q as bytes: got %s, want x%s", text, got, want)
+		}
+	}
+}
+
+// A text with every rune there is, in strange company, comes back whole.
+func TestUnquoteGivesBackWhatAppendQuotedTook(t *testing.T) {
+	var all []rune
+	for r := rune(0); r <= 0x10FFFF; r += 1 + r/300 {
+		if 0xD800 <= r && r < 0xE000 {
+			continue
+		}
+		all = append(all, r, '"', '\\', '\n')
+	}
+	text := string(all)
+	quoted := AppendQuoted(nil, text)
+	if !Valid(quoted) || !json.Valid(quoted) {
+		t.Fatal("what was quoted is not valid")
+	}
+	if got := string(Unquote(quoted)); got != text {
+		t.Error("the text came back changed")
+	}
+	var std string
+	if err := json.Unmarshal(quoted, &std); err != nil || std != text {
+		t.Errorf("encoding/json reads another text: %v", err)
+	}
+}
+
+func TestUnquoteSharesWhatHasNoEscapes(t *testing.T) {
+	quoted := []byte(`"abc"`)
+	inner := Unquote(quoted)
+	quoted[1] = 'x'
+	if string(inner) != "xbc" {
+		t.Errorf("got %q: a copy was made", inner)
+	}
+}
+
+func FuzzUnquote(f *testing.F) {
+	for _, seed := range []string{"", "a", "\x00\"\\", "ß\xff語", "\ufffd", "a\r\n\t/"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		quoted := AppendQuoted(nil, text)
+		std, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want string
+		if err := json.Unmarshal(std, &want); err != nil {
+			t.Fatal(err)
+		}
+		if !Valid(quoted) {
+			t.Fatalf("%q is quoted as %q, which is not valid", text, quoted)
+		}
+		if got := string(Unquote(quoted)); got != want {
+			t.Fatalf("%q came back as %q, want %q", text, got, want)
+		}
+	})
+}
