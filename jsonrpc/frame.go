@@ -107,11 +107,13 @@ func (f *framer) shrink() {
 
 func (f *framer) skip(part []byte) {
 	if f.long == nil {
-		f.long = &TooLongError{Limit: int64(f.limit), Head: bytes.Clone(part[:min(len(part), headSize)])}
+		f.long = &TooLongError{Limit: int64(f.limit)}
 	}
-	f.long.Size += int64(len(part))
-	f.long.Tail = append(f.long.Tail, part[max(0, len(part)-tailSize):]...)
-	f.long.Tail = f.long.Tail[max(0, len(f.long.Tail)-tailSize):]
+	long := f.long
+	long.Size += int64(len(part))
+	long.Head = append(long.Head, part[:min(len(part), headSize-len(long.Head))]...)
+	long.Tail = append(long.Tail, part[max(0, len(part)-tailSize):]...)
+	long.Tail = long.Tail[max(0, len(long.Tail)-tailSize):]
 }
 
 func (f *framer) endLong(part []byte) error {
