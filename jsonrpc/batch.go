@@ -60,3 +60,11 @@ func (b *Batch) reset() {
 	clear(b.touched)
 	b.touched = b.touched[:0]
 }
+
+// Edits returns the edits added since the last Splice.
+func (b *Batch) Edits() []Edit { return b.edits[:b.n] }
+
+// Preview returns frame as the next Splice would send it.
+func (b *Batch) Preview(frame []byte) []byte {
+	return AppendSplice(nil, frame, b.edits[:b.n]...)
+}

@@ -1,0 +1,130 @@
+package mcpwire
+
+import (
+	"encoding/json"
+	"slices"
+
+	"toolman/jsonrpc"
+)
+
+// Revisions with a handshake, newest first.
+var legacy = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// Latest is the newest revision with a handshake.
+const Latest = "2025-11-25"
+
+// Supported reports whether version is a revision with a handshake that toolman
+// speaks.
+func Supported(version string) bool { return slices.Contains(legacy, version) }
+
+// Negotiate returns the revision to answer a client with: the one it asked for or
+// else our newest (2025-11-25, Lifecycle, Version Negotiation).
+func Negotiate(asked string) string {
+	if Supported(asked) {
+		return asked
+	}
+	return Latest
+}
+
+// Hello is what a client says of itself in initialize. Capabilities and Info are
+// JSON objects as they came.
+type Hello struct {
+	Version      string
+	Capabilities json.RawMessage
+	Info         json.RawMessage
+	Name         string // of Info
+	NameVersion  string // of Info
+}
+
+// ParseHello reads the params of initialize. What is missing stays empty: a
+// client that says little is still served.
+func ParseHello(m *jsonrpc.Message) (Hello, error) {
+	var h Hello
+	version, err := stringParam(m, "protocolVersion")
+	if err != nil {
+		return h, err
+	}
+	h.Version = string(m.Text(version))
+	if h.Capabilities, err = objectParam(m, "capabilities"); err != nil {
+		return h, err
+	}
+	if h.Info, err = objectParam(m, "clientInfo"); err != nil {
+		return h, err
+	}
+	var info struct{ Name, Version string }
+	if h.Info != nil && json.Unmarshal(h.Info, &info) == nil {
+		h.Name, h.NameVersion = info.Name, info.Version
+	}
+	return h, nil
+}
+
+func objectParam(m *jsonrpc.Message, key string) (json.RawMessage, error) {
+	at, err := m.Param(key)
+	if err != nil || !m.IsObject(at) {
+		return nil, err
+	}
+	return append(json.RawMessage(nil), m.Bytes(at)...), nil
+}
+
+// Has reports whether the client declared a capability.
+func (h *Hello) Has(capability string) bool {
+	for key := range jsonrpc.Members(h.Capabilities, jsonrpc.Span{Hi: len(h.Capabilities)}) {
+		if key == capability {
+			return true
+		}
+	}
+	return false
+}
+
+// Relayed returns the capabilities to declare to an upstream server: the
+// client's own, without those whose messages toolman does not pass on.
+func (h *Hello) Relayed() json.RawMessage {
+	out := []byte{'{'}
+	for key, at := range jsonrpc.Members(h.Capabilities, jsonrpc.Span{Hi: len(h.Capabilities)}) {
+		if key == "tasks" { // ids of tasks would have to be told apart
+			continue
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(jsonrpc.AppendQuoted(out, key), ':')
+		out = append(out, h.Capabilities[at.Lo:at.Hi]...)
+	}
+	return append(out, '}')
+}
+
+// InitializeParams are the params of an initialize request of ours.
+type InitializeParams struct {
+	ProtocolVersion string          `json:"protocolVersion"`
+	Capabilities    json.RawMessage `json:"capabilities"`
+	ClientInfo      json.RawMessage `json:"clientInfo"`
+}
+
+// InitializeResult is what an upstream server answers to initialize.
+type InitializeResult struct {
+	ProtocolVersion string                     `json:"protocolVersion"`
+	Capabilities    map[string]json.RawMessage `json:"capabilities"`
+	ServerInfo      struct{ Name, Version string }
+	Instructions    string
+}
+
+// Offers reports whether the server declared a capability.
+func (r *InitializeResult) Offers(capability string) bool {
+	_, ok := r.Capabilities[capability]
+	return ok
+}
+
+// AppendInitializeResult appends toolman's own answer to initialize. Its
+// capabilities are all that any upstream may turn out to have: it is given
+// before they are known, and cannot be amended.
+func AppendInitializeResult(dst []byte, version, toolman, instructions string) []byte {
+	dst = append(dst, `{"protocolVersion":`...)
+	dst = jsonrpc.AppendQuoted(dst, version)
+	dst = append(dst, `,"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},`+
+		`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}},`+
+		`"serverInfo":{"name":"toolman","title":"toolman","version":`...)
+	dst = jsonrpc.AppendQuoted(dst, toolman)
+	dst = append(dst, `},"instructions":`...)
+	dst = jsonrpc.AppendQuoted(dst, instructions)
+	return append(dst, '}')
+}

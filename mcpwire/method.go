@@ -1,0 +1,70 @@
+package mcpwire
+
+// A Method is the name of a request or notification, spelled as in the
+// specification.
+type Method string
+
+// Requests from client to server.
+const (
+	Initialize    Method = "initialize"
+	Ping          Method = "ping" // in both directions
+	ToolsList     Method = "tools/list"
+	ToolsCall     Method = "tools/call"
+	PromptsList   Method = "prompts/list"
+	PromptsGet    Method = "prompts/get"
+	ResourcesList Method = "resources/list"
+	TemplatesList Method = "resources/templates/list"
+	ResourcesRead Method = "resources/read"
+	Subscribe     Method = "resources/subscribe"
+	Unsubscribe   Method = "resources/unsubscribe"
+	Complete      Method = "completion/complete"
+	SetLevel      Method = "logging/setLevel"
+)
+
+// Requests from server to client.
+const (
+	CreateMessage Method = "sampling/createMessage"
+	Elicit        Method = "elicitation/create"
+	ListRoots     Method = "roots/list"
+)
+
+// Notifications.
+const (
+	Initialized          Method = "notifications/initialized"
+	Cancelled            Method = "notifications/cancelled"
+	Progress             Method = "notifications/progress"
+	ToolsListChanged     Method = "notifications/tools/list_changed"
+	PromptsListChanged   Method = "notifications/prompts/list_changed"
+	ResourcesListChanged Method = "notifications/resources/list_changed"
+	ResourceUpdated      Method = "notifications/resources/updated"
+	RootsListChanged     Method = "notifications/roots/list_changed"
+)
+
+// RequiredCapability returns the client capability without which a server may
+// not send this request, or "" when it may always.
+func RequiredCapability(request Method) string {
+	switch request {
+	case CreateMessage:
+		return "sampling"
+	case Elicit:
+		return "elicitation"
+	case ListRoots:
+		return "roots"
+	}
+	return ""
+}
+
+// requests are the methods that a client may call.
+var requests = [...]Method{ToolsCall, Initialize, Ping, ToolsList, PromptsList, PromptsGet, ResourcesList,
+	TemplatesList, ResourcesRead, Subscribe, Unsubscribe, Complete, SetLevel}
+
+// MethodOf returns the method with this spelling. It allocates only for methods
+// that no client calls.
+func MethodOf(name []byte) Method {
+	for _, m := range requests {
+		if string(name) == string(m) {
+			return m
+		}
+	}
+	return Method(name)
+}

@@ -1,0 +1,56 @@
+package mcpwire
+
+import "toolman/jsonrpc"
+
+// appendOutcome appends the object in which toolman says how something of its
+// own went: a success flag, a result and an actionable message. more is a list of
+// further members, each with a comma before it, or empty.
+func appendOutcome(dst []byte, result, problem, more string) []byte {
+	if problem == "" {
+		dst = append(dst, `{"success":true,"result":`...)
+		dst = jsonrpc.AppendQuoted(dst, result)
+		dst = append(dst, `,"error":null`...)
+	} else {
+		dst = append(dst, `{"success":false,"result":null,"error":`...)
+		dst = jsonrpc.AppendQuoted(dst, problem)
+	}
+	dst = append(dst, more...)
+	return append(dst, '}')
+}
+
+// AppendToolSuccess appends the result of a tool of toolman's own. tools are
+// definitions to hand over in structuredContent, as JSON.
+func AppendToolSuccess(dst []byte, result string, tools [][]byte) []byte {
+	dst = append(dst, `{"content":[{"type":"text","text":`...)
+	dst = jsonrpc.AppendQuoted(dst, appendOutcome(nil, result, "", ""))
+	dst = append(dst, `}],"structuredContent":`...)
+	var more []byte
+	if len(tools) > 0 {
+		more = append(more, `,"tools":[`...)
+		for i, tool := range tools {
+			if i > 0 {
+				more = append(more, ',')
+			}
+			more = append(more, tool...)
+		}
+		more = append(more, ']')
+	}
+	dst = appendOutcome(dst, result, "", string(more))
+	return append(dst, '}')
+}
+
+// AppendFailure appends the answer to a request that toolman itself refuses, or
+// has to answer in an upstream's place. A model reads the results of its tool
+// calls, so those get a tool result; other requests get a JSON-RPC error.
+func AppendFailure(dst, id []byte, method Method, code int64, problem string) []byte {
+	outcome := appendOutcome(nil, "", problem, "")
+	if method != ToolsCall {
+		return jsonrpc.AppendError(dst, id, code, problem, outcome)
+	}
+	result := append([]byte(nil), `{"content":[{"type":"text","text":`...)
+	result = jsonrpc.AppendQuoted(result, outcome)
+	result = append(result, `}],"structuredContent":`...)
+	result = append(result, outcome...)
+	result = append(result, `,"isError":true}`...)
+	return jsonrpc.AppendResult(dst, id, result)
+}

@@ -1,0 +1,162 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// An activation is what one call of toolman_activate asks for.
+type activation struct{ toolsOn, toolsOff, resourcesOn, resourcesOff []string }
+
+func (a *activation) empty() bool {
+	return len(a.toolsOn)+len(a.toolsOff)+len(a.resourcesOn)+len(a.resourcesOff) == 0
+}
+
+func (a *activation) lists() []namedList {
+	return []namedList{
+		{"tools_on", "names of tools to switch on", &a.toolsOn},
+		{"tools_off", "names of tools to switch off", &a.toolsOff},
+		{"resources_on", "URIs or URI templates of resources to switch on", &a.resourcesOn},
+		{"resources_off", "URIs or URI templates of resources to switch off", &a.resourcesOff},
+	}
+}
+
+type namedList struct {
+	key, meaning string
+	into         *[]string
+}
+
+// parseActivation reads the arguments: four lists of strings, all required.
+func parseActivation(m *jsonrpc.Message) (*activation, error) {
+	args, err := m.Param("arguments")
+	if err != nil {
+		return nil, err
+	}
+	if !m.IsObject(args) {
+		return nil, fmt.Errorf("%s needs arguments, an object with the four lists tools_on, tools_off, resources_on and resources_off", ActivateTool)
+	}
+	var a activation
+	var problems []string
+	for _, l := range a.lists() {
+		if *l.into, err = stringList(m, args, l.key); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
+	for key := range jsonrpc.Members(m.Frame, args) {
+		if !slices.ContainsFunc(a.lists(), func(l namedList) bool { return l.key == key }) {
+			problems = append(problems, fmt.Sprintf("%q is not a parameter", clean(cut(key, nameLimit))))
+		}
+	}
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("%s; %s takes exactly the four lists tools_on, tools_off, resources_on and resources_off, [] where there is nothing to do",
+			strings.Join(problems[:min(len(problems), 8)], "; "), ActivateTool)
+	}
+	return &a, nil
+}
+
+func stringList(m *jsonrpc.Message, args jsonrpc.Span, key string) ([]string, error) {
+	at, err := m.Get(args, key)
+	if err != nil {
+		return nil, err
+	}
+	if !at.Present() {
+		return nil, fmt.Errorf("%s is missing", key)
+	}
+	if m.Frame[at.Lo] != '[' {
+		return nil, fmt.Errorf("%s must be a list of strings", key)
+	}
+	var list []string
+	for el := range jsonrpc.Elements(m.Frame, at) {
+		if !m.IsString(el) {
+			return nil, fmt.Errorf("%s must be a list of strings", key)
+		}
+		list = append(list, string(m.Text(el)))
+	}
+	return list, nil
+}
+
+// maxBad is how many wrong names an error explains.
+const maxBad = 20
+
+// check reports every name that is not in the catalog, with names that may be
+// meant, and every name that is to be both on and off.
+func (v *View) check(a *activation) error {
+	var problems []string
+	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	for _, l := range a.lists() {
+		kind, noun := mcpwire.Tool, "tool"
+		if strings.HasPrefix(l.key, "resources") {
+			kind, noun = mcpwire.Resource, "resource"
+		}
+		for _, name := range *l.into {
+			switch {
+			case v.has(kind, name):
+			case len(problems) >= maxBad:
+				add("")
+			case name == ActivateTool || name == CatalogURI:
+				add("%s is always active", name)
+			default:
+				add("unknown %s %s%s", noun, clean(cut(name, 200)), didYouMean(v.similar(kind, name)))
+			}
+		}
+	}
+	for _, name := range append(common(a.toolsOn, a.toolsOff), common(a.resourcesOn, a.resourcesOff)...) {
+		add("%s is to be both on and off", clean(cut(name, 200)))
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	text := strings.Join(problems[:min(len(problems), maxBad)], "; ")
+	if more := len(problems) - maxBad; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return fmt.Errorf("nothing was changed: %s. Correct the names and call %s again; the catalog in its description has them all", text, ActivateTool)
+}
+
+func didYouMean(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (did you mean " + strings.Join(names, " or ") + "?)"
+}
+
+func (v *View) has(k mcpwire.Kind, name string) bool {
+	if k == mcpwire.Tool {
+		return v.catalog.byName[mcpwire.Tool][name] != nil
+	}
+	return v.catalog.byName[mcpwire.Resource][name] != nil || v.catalog.byName[mcpwire.Template][name] != nil
+}
+
+func common(a, b []string) []string {
+	var both []string
+	for _, name := range a {
+		if slices.Contains(b, name) {
+			both = append(both, name)
+		}
+	}
+	return both
+}
+
+// activateLocked handles a call of toolman_activate: all of it or nothing.
+func (s *Session) activateLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	before := s.view.Load()
+	a, err := parseActivation(m)
+	switch {
+	case err != nil:
+	case a.empty():
+		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", catalogText(before))
+	default:
+		err = before.check(a)
+	}
+	if err != nil {
+		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		return
+	}
+	after := before.with(a)
+	s.view.Store(after)
+	s.holdLocked(m, b, before, after)
+}

@@ -1,0 +1,88 @@
+package router
+
+import (
+	"bytes"
+	"strconv"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// earlyLimit is how many requests and notifications of upstreams wait until the
+// client is ready for them.
+const earlyLimit = 256
+
+// readyLocked notes that the client takes requests (2025-11-25, Lifecycle: a
+// server "SHOULD NOT send requests other than pings and logging before receiving
+// the initialized notification"). A client that asks for something without having
+// sent that notification is ready, too.
+func (s *Session) readyLocked(b *jsonrpc.Batch) {
+	if s.ready {
+		return
+	}
+	s.ready = true
+	var m jsonrpc.Message
+	for i, frame := range s.asked {
+		if jsonrpc.Scan(frame, &m) == nil {
+			s.put(s.early[i], &m, b)
+		}
+	}
+	s.early, s.asked = nil, nil
+}
+
+// ask passes a request of an upstream on to the client, under an id of ours.
+func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, n uint64) {
+	q := question{from: u, method: string(method), n: n, came: u.r.clock.now()}
+	token, err := mcpwire.ProgressToken(m)
+	q.ids, q.idLen = join(m, m.ID, token)
+	if err != nil {
+		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), b)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if need := mcpwire.RequiredCapability(method); need != "" && (s.hello == nil || !s.hello.Has(need)) {
+		u.refuseAsk(&q, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+need, b)
+		return
+	}
+	if s.ready {
+		s.put(q, m, b)
+		return
+	}
+	if len(s.early) >= earlyLimit {
+		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", b)
+		return
+	}
+	s.early = append(s.early, q)
+	s.asked = append(s.asked, bytes.Clone(m.Frame))
+}
+
+// put writes a question to the client.
+func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	id, ok := s.asks.Add(q)
+	if !ok {
+		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", b)
+		return
+	}
+	num := strconv.AppendUint(b.Scratch(), id, 10)
+	b.Keep(num)
+	b.Edit(m.ID, num)
+	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
+		b.Edit(token, num)
+	}
+	s.pass(b, s.out, m, note{n: q.n, method: mcpwire.Method(q.method)})
+}
+
+// withdraw takes back what an upstream has asked that is gone now.
+func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
+	for {
+		id, q, ok := s.asks.TakeIf(func(q question) bool { return q.from == u })
+		if !ok {
+			return
+		}
+		params := []byte(`{"requestId":`)
+		params = strconv.AppendUint(params, id, 10)
+		params = append(params, `,"reason":"the server that asked is gone"}`...)
+		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params), note{n: q.n, method: mcpwire.Cancelled})
+	}
+}

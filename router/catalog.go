@@ -1,0 +1,80 @@
+package router
+
+import (
+	"slices"
+
+	"toolman/mcpwire"
+)
+
+// ActivateTool is the name of the one tool that toolman itself offers.
+const ActivateTool = "toolman_activate"
+
+// CatalogURI names the resource that holds the whole catalog as text.
+const CatalogURI = "toolman://catalog"
+
+// A Catalog is what exists: every item of every upstream that is ready, in the
+// order of the configuration file. It does not change.
+type Catalog struct {
+	entries [mcpwire.Kinds][]*Entry
+	byName  [mcpwire.Kinds]map[string]*Entry
+	bare    map[string][]*Entry // resources by their upstream's own URI
+	// Collisions are the items whose name an earlier one had taken.
+	Collisions []Collision
+}
+
+// A Collision is an item that is not offered because its name is taken.
+type Collision struct {
+	Loser *Entry
+	By    string // the server that has the name, or "toolman"
+}
+
+// Entries returns the entries of a kind, in catalog order.
+func (c *Catalog) Entries(k mcpwire.Kind) []*Entry { return c.entries[k] }
+
+// lookup returns the entry with this name, or nil.
+func (c *Catalog) lookup(k mcpwire.Kind, name []byte) *Entry { return c.byName[k][string(name)] }
+
+// buildCatalog merges what the upstreams offer, in their order. The first to
+// offer a name has it for good: what a server that is gone had offered stays
+// taken, so that nobody can step into its place.
+func buildCatalog(upstreams []*Upstream) *Catalog {
+	c := &Catalog{bare: map[string][]*Entry{}}
+	owners := [mcpwire.Kinds]map[string]string{}
+	for k := range owners {
+		owners[k] = map[string]string{}
+		c.byName[k] = map[string]*Entry{}
+	}
+	owners[mcpwire.Tool][ActivateTool] = "toolman"
+	owners[mcpwire.Resource][CatalogURI] = "toolman"
+	for _, u := range upstreams {
+		offer, alive := u.offer()
+		for _, e := range offer {
+			c.add(e, alive, owners[e.Item.Kind])
+		}
+	}
+	return c
+}
+
+func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
+	if by, taken := owners[e.Name]; taken {
+		if alive {
+			c.Collisions = append(c.Collisions, Collision{e, by})
+		}
+		return
+	}
+	owners[e.Name] = e.Upstream.Name
+	if !alive {
+		return
+	}
+	k := e.Item.Kind
+	c.entries[k] = append(c.entries[k], e)
+	c.byName[k][e.Name] = e
+	if k == mcpwire.Resource {
+		c.bare[e.Item.Name] = append(c.bare[e.Item.Name], e)
+	}
+}
+
+// same reports whether two catalogs offer the same entries of a kind.
+func (c *Catalog) same(other *Catalog, k mcpwire.Kind) bool {
+	return slices.Equal(c.entries[k], other.entries[k])
+}

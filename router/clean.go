@@ -1,0 +1,41 @@
+package router
+
+import (
+	"strings"
+	"unicode"
+)
+
+// summaryLimit is how many characters of a description the catalog shows.
+const summaryLimit = 132
+
+// summary is a description as the catalog shows it: one line of limited length
+// in which nothing is hidden.
+func summary(text string) string {
+	return cut(clean(text[:min(len(text), 64*summaryLimit)]), summaryLimit)
+}
+
+// clean makes text safe to show on one line. Control characters and line
+// separators become spaces; characters that cannot be seen, or that turn the
+// direction of writing, are left out.
+func clean(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsControl(r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+			return ' '
+		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(text, ""))
+}
+
+// cut returns the first n characters of text.
+func cut(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i]
+		}
+		n--
+	}
+	return text
+}

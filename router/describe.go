@@ -1,0 +1,163 @@
+package router
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// What the description of toolman_activate starts with. Clients that cut
+// descriptions still show this.
+const activateIntro = "Switches tools and resources of this server on and off. Only active ones (marked * below) are listed and can be used; " +
+	"switch on what the task needs by its exact name, and switch off what it no longer needs. All four lists are required; give [] where " +
+	"there is nothing to do. Calling it with four empty lists, or reading the resource " + CatalogURI + ", shows the whole catalog.\n"
+
+const activateSchema = `{"type":"object","properties":{` +
+	`"tools_on":{"type":"array","items":{"type":"string"},"description":"Names of tools to switch on"},` +
+	`"tools_off":{"type":"array","items":{"type":"string"},"description":"Names of tools to switch off"},` +
+	`"resources_on":{"type":"array","items":{"type":"string"},"description":"URIs or URI templates of resources to switch on"},` +
+	`"resources_off":{"type":"array","items":{"type":"string"},"description":"URIs or URI templates of resources to switch off"}},` +
+	`"required":["tools_on","tools_off","resources_on","resources_off"],"additionalProperties":false}`
+
+// activateTool returns the definition of toolman_activate, with the catalog as it
+// is now.
+func (s *Session) activateTool(v *View) []byte {
+	def := append([]byte(nil), `{"name":"`+ActivateTool+`","title":"Switch tools and resources on and off","description":"`...)
+	def = jsonrpc.AppendEscaped(def, activateIntro)
+	def = appendCatalog(def, v, s.catalogRoom(len(def)))
+	def = append(def, `","inputSchema":`+activateSchema+
+		`,"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`...)
+	return def
+}
+
+// catalogRoom returns how many bytes of catalog the client can take; 0 is no limit.
+func (s *Session) catalogRoom(used int) int {
+	limit := s.r.CatalogBytes
+	if limit == CatalogAuto {
+		limit = cutAt[s.name()]
+	}
+	if limit == 0 {
+		return 0
+	}
+	return max(1, limit-used)
+}
+
+// cutAt are the lengths at which clients cut descriptions, by clientInfo.name.
+// Claude Code 2.1.197 was measured to cut at 2,048 characters, 2.1.329 at 4,096.
+var cutAt = map[string]int{"claude-code": 2000}
+
+var catalogKinds = [...]struct {
+	title string
+	kinds []mcpwire.Kind
+}{
+	{"Tools:\n", []mcpwire.Kind{mcpwire.Tool}},
+	{"Resources:\n", []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}},
+}
+
+// appendCatalog appends the catalog, escaped for JSON: one line an item, active
+// ones with a *. When it would take more than room bytes (0: no limit), active items
+// come first and what does not fit is counted by server.
+func appendCatalog(dst []byte, v *View, room int) []byte {
+	if room > 0 && catalogSize(v) > room {
+		return appendFolded(dst, v, room)
+	}
+	for _, part := range catalogKinds {
+		start := len(dst)
+		dst = jsonrpc.AppendEscaped(dst, part.title)
+		empty := len(dst)
+		for _, k := range part.kinds {
+			for _, e := range v.catalog.entries[k] {
+				dst = appendLine(dst, v, e)
+			}
+		}
+		if len(dst) == empty {
+			dst = dst[:start]
+		}
+	}
+	return dst
+}
+
+func appendLine(dst []byte, v *View, e *Entry) []byte {
+	if v.Active(e) {
+		dst = append(dst, "* "...)
+	}
+	return append(dst, e.line...)
+}
+
+func catalogSize(v *View) int {
+	size := 2 * len("Resources:\n")
+	for _, part := range catalogKinds {
+		for _, k := range part.kinds {
+			for _, e := range v.catalog.entries[k] {
+				size += len("* ") + len(e.line)
+			}
+		}
+	}
+	return size
+}
+
+// catalogText returns the whole catalog as plain text.
+func catalogText(v *View) string {
+	var text string
+	quoted := append(appendCatalog([]byte{'"'}, v, 0), '"')
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		return ""
+	}
+	return text
+}
+
+// appendFolded appends as many lines as fit, active ones first, and then how
+// many more each server has.
+func appendFolded(dst []byte, v *View, room int) []byte {
+	shown := 0
+	hidden := map[*Upstream]int{}
+	for _, active := range []bool{true, false} {
+		for _, part := range catalogKinds {
+			for _, k := range part.kinds {
+				for _, e := range v.catalog.entries[k] {
+					if v.Active(e) != active {
+						continue
+					}
+					if shown += len(e.line) + 2; shown > room-foldRoom {
+						hidden[e.Upstream]++
+						continue
+					}
+					dst = appendLine(dst, v, e)
+				}
+			}
+		}
+	}
+	return jsonrpc.AppendEscaped(dst, foldedText(v, hidden))
+}
+
+// foldRoom is what is kept for the counts.
+const foldRoom = 240
+
+func foldedText(v *View, hidden map[*Upstream]int) string {
+	var counts []string
+	for _, u := range upstreamsOf(v) {
+		if n := hidden[u]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%s %d", u.Name, n))
+		}
+	}
+	text := strings.Join(counts, ", ")
+	return "More, not shown here: " + cut(text, foldRoom-60) + "\n"
+}
+
+// upstreamsOf returns the upstreams that have entries, in catalog order.
+func upstreamsOf(v *View) []*Upstream {
+	var list []*Upstream
+	seen := map[*Upstream]bool{}
+	for _, entries := range v.catalog.entries {
+		for _, e := range entries {
+			if !seen[e.Upstream] {
+				seen[e.Upstream] = true
+				list = append(list, e.Upstream)
+			}
+		}
+	}
+	return list
+}

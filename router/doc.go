@@ -1,0 +1,36 @@
+// Package router joins one catalog of many upstream servers to their client.
+//
+// A call goes through it like this; everything between the two pipes happens on
+// the goroutine that read the frame:
+//
+//	client ─▶ Session.Message ─▶ View.find ─▶ Session.forward ─▶ Calls.Add ─▶ Upstream.peer ─▶ server
+//	client ◀─ Session.out ◀───── Session.pass ◀─ Calls.Take ◀─── Upstream.Message ◀─────────── server
+//
+// Files are named after what they are about: session.go dispatches what the
+// client sends, own.go answers what is toolman's own business, forward.go passes
+// calls on, relay.go passes back what upstreams say, ask.go handles what they ask.
+// activate.go, settle.go and describe.go are toolman_activate; catalog.go says what
+// exists, view.go what one client sees of it, resolve.go where a name leads.
+// upstream.go, start.go and lists.go are the life of an upstream.
+//
+// # Goroutines
+//
+// On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one that
+// waits for its process, a short one that brings it up, now and then one that reads
+// changed lists, and two of the jsonrpc2.Conn that correlates toolman's own
+// requests. None is on the way of a call.
+//
+// # Locks
+//
+// In this order: Router.mu, Session.mu, Upstream.mu, then the locks within jsonrpc
+// and of tracing. Session.mu is held while one message of the client is handled;
+// nothing that is done meanwhile waits for anybody. Upstream.mu is held for
+// moments. The Catalog and the View do not change once they are made.
+//
+// # Promises
+//
+// A session's messages are handled in the order they came, so a call sent after an
+// activation sees it. Whoever takes a call out of Upstream.calls answers it, and
+// nobody else can. What is active is asked when a call comes, of the same View that
+// lists are made from.
+package router

@@ -1,0 +1,74 @@
+package router
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// An Entry is an item of an upstream as clients see it. It does not change.
+type Entry struct {
+	Item     mcpwire.Item
+	Upstream *Upstream
+	Name     string // as clients see it
+
+	listed []byte // its element in a list
+	quoted []byte // its upstream name, as a JSON string
+	line   []byte // its line in the catalog without the mark, escaped for JSON
+	prefix string // what Name has before the upstream's name
+	active bool   // at start, by the globs
+	expand *regexp.Regexp
+}
+
+// newEntry prepares an item for being shown and called.
+func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
+	n := u.naming
+	e := &Entry{Item: item, Upstream: u, prefix: n.prefix(item.Kind), Name: n.expose(item.Kind, item.Name)}
+	e.listed = item.AppendAs(nil, e.Name)
+	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
+	if item.Kind == mcpwire.Prompt {
+		e.active = true
+		return e
+	}
+	e.active = globs.match(e.Name)
+	e.line = jsonrpc.AppendEscaped(nil, catalogLine(e))
+	if item.Kind == mcpwire.Template {
+		e.expand = expansion(item.Name)
+	}
+	return e
+}
+
+func catalogLine(e *Entry) string {
+	line := clean(e.Name)
+	if text := summary(e.Item.Description); text != "" {
+		line += ": " + text
+	}
+	return line + "\n"
+}
+
+// expansion returns what matches the URIs that a template makes. A template that
+// is not one by RFC 6570 matches by its literal start.
+func expansion(template string) (re *regexp.Regexp) {
+	start, _, _ := strings.Cut(template, "{")
+	defer func() {
+		if recover() != nil { // a length limit that regexp refuses
+			re = regexp.MustCompile("^" + regexp.QuoteMeta(start))
+		}
+	}()
+	t, err := uritemplate.New(template)
+	if err != nil {
+		return regexp.MustCompile("^" + regexp.QuoteMeta(start))
+	}
+	return t.Regexp()
+}
+
+// owns returns the upstream's spelling of a namespaced URI that the entry's
+// template makes.
+func (e *Entry) owns(uri string) (string, bool) {
+	bare, ok := strings.CutPrefix(uri, e.prefix)
+	return bare, ok && e.expand.MatchString(bare)
+}

@@ -1,0 +1,219 @@
+package router
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// routeLocked finds out what a request is about and passes it on to the upstream
+// that owns it, if the client may use it.
+func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+	at, kind, err := mcpwire.Target(m, method)
+	if err != nil || !at.Present() {
+		s.refuse(m, b, method, badTarget(method, err))
+		return
+	}
+	name := m.Text(at)
+	if method == mcpwire.ToolsCall && string(name) == ActivateTool {
+		s.activateLocked(m, b)
+		return
+	}
+	if method == mcpwire.ResourcesRead && string(name) == CatalogURI {
+		s.readCatalog(m, b)
+		return
+	}
+	var t target
+	var verdict Verdict
+	v := s.view.Load()
+	if kind.IsURI() {
+		t, verdict = v.findURI(name)
+	} else {
+		t, verdict = v.find(kind, name)
+	}
+	if verdict != Active {
+		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict))
+		return
+	}
+	s.watchLocked(method, t, name)
+	s.forward(m, b, method, at, t)
+}
+
+// forward writes a request to an upstream: under an id and a progress token of
+// ours, with the name or URI that the upstream knows, and not another byte
+// changed.
+func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, at jsonrpc.Span, t target) {
+	token, err := mcpwire.ProgressToken(m)
+	if err != nil {
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		return
+	}
+	u := t.entry.Upstream
+	c := call{session: s, reply: s.out, method: method, entry: t.entry}
+	c.ids, c.idLen = join(m, m.ID, token)
+	if s.r.trace.on() || u.CallTimeout > 0 {
+		c.came = s.r.clock.now()
+		c.n = s.r.trace.next()
+	}
+	s.r.trace.request(clientLeg, s.name(), m, c.n, string(method), string(m.Text(at)))
+	c.sent = c.came
+	id, ok := u.calls.Add(c)
+	if !ok {
+		s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.goneText()), note{n: c.n, method: method})
+		return
+	}
+	num := strconv.AppendUint(b.Scratch(), id, 10)
+	b.Keep(num)
+	b.Edit(m.ID, num)
+	if t.uri != "" {
+		b.Edit(at, jsonrpc.AppendQuoted(nil, t.uri))
+	} else {
+		b.Edit(at, t.entry.quoted)
+	}
+	if token.Present() {
+		b.Edit(token, num)
+	}
+	if err := u.send(b, m, note{n: c.n, method: method, name: t.entry.Item.Name}); err != nil {
+		if _, mine := u.calls.Take(id); mine {
+			s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.unsentText(err)), note{n: c.n, method: method})
+		}
+		return
+	}
+	u.watchTimeout()
+}
+
+// unsentText says why a request could not be written to the upstream.
+func (u *Upstream) unsentText(err error) string {
+	if errors.Is(err, jsonrpc.ErrQueueFull) {
+		return fmt.Sprintf("server %s does not read what it is sent, so this call was not passed on; try again later or go on without it", u.Name)
+	}
+	return u.goneText()
+}
+
+// notificationLocked handles what the client tells.
+func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	method := mcpwire.Method(m.Text(m.Method))
+	s.r.trace.notification(clientLeg, s.name(), m)
+	switch method {
+	case mcpwire.Initialized:
+		s.readyLocked(b)
+	case mcpwire.Cancelled:
+		s.cancelLocked(m, b)
+	case mcpwire.Progress:
+		s.progress(m, b)
+	case mcpwire.RootsListChanged:
+		for _, u := range s.r.upstreams {
+			u.tell(m, b)
+		}
+	}
+}
+
+// cancelLocked passes a cancellation on to the upstream that has the call. The
+// client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
+// ignored: some clients cancel what is long answered.
+func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	at, err := mcpwire.IDParam(m, "requestId")
+	if err != nil || !at.Present() {
+		return
+	}
+	id := m.Bytes(at)
+	if s.unparkLocked(id) || s.forgetHeldLocked(id) {
+		return
+	}
+	for _, u := range s.r.upstreams {
+		our, c, ok := u.calls.TakeIf(func(c call) bool { return c.is(s, id) })
+		if !ok {
+			continue
+		}
+		u.late.add(our)
+		num := strconv.AppendUint(b.Scratch(), our, 10)
+		b.Keep(num)
+		b.Edit(at, num)
+		u.send(b, m, note{n: c.n, method: mcpwire.Cancelled})
+		return
+	}
+}
+
+// unparkLocked drops a request that still waits for the upstreams to start.
+func (s *Session) unparkLocked(id []byte) bool {
+	var m jsonrpc.Message
+	for i, frame := range s.parked {
+		if jsonrpc.Scan(frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id) {
+			s.parked = append(s.parked[:i], s.parked[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// progress passes on what the client tells about a request that an upstream made.
+func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	at, err := mcpwire.IDParam(m, "progressToken")
+	if err != nil || !at.Present() {
+		return
+	}
+	id, ok := jsonrpc.ParseID(m.Bytes(at))
+	if !ok {
+		return
+	}
+	q, ok := s.asks.Get(id)
+	if !ok || len(q.token()) == 0 {
+		return
+	}
+	b.Edit(at, q.token())
+	q.from.send(b, m, note{n: q.n, method: mcpwire.Progress})
+}
+
+// watchTimeout arranges for calls that take too long to be given up.
+func (u *Upstream) watchTimeout() {
+	if u.CallTimeout <= 0 {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.watching {
+		u.watching = true
+		time.AfterFunc(u.CallTimeout, u.sweep)
+	}
+}
+
+// sweep gives up calls that are over their time, and comes back when the next
+// may be.
+func (u *Upstream) sweep() {
+	var b jsonrpc.Batch
+	limit := u.r.clock.now() - int64(u.CallTimeout)
+	for {
+		id, c, ok := u.calls.TakeIf(func(c call) bool { return c.session != nil && c.came <= limit })
+		if !ok {
+			break
+		}
+		u.giveUpCall(id, &c, &b)
+	}
+	b.Flush()
+	next := int64(-1)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.calls.Each(func(_ uint64, c call) {
+		if c.session != nil && (next < 0 || c.came < next) {
+			next = c.came
+		}
+	})
+	if u.watching = next >= 0; u.watching {
+		time.AfterFunc(time.Duration(next-limit)+time.Millisecond, u.sweep)
+	}
+}
+
+func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
+	u.late.add(id)
+	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
+	c.session.send(b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, text), note{n: c.n, method: c.method, status: "timeout"})
+	params := []byte(`{"requestId":`)
+	params = strconv.AppendUint(params, id, 10)
+	params = append(params, `,"reason":"call_timeout"}`...)
+	b.Send(u.peer, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params))
+}

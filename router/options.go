@@ -1,0 +1,44 @@
+package router
+
+import (
+	"time"
+
+	"toolman/jsonrpc/trace"
+	"toolman/spawn"
+)
+
+// Options say what a Router serves and how.
+type Options struct {
+	Servers []Server // in the order of the configuration file
+	Active  Globs    // what is active at start
+	// Settle bounds how long the reply of toolman_activate waits for the client
+	// to list the tools again; 0 does not wait.
+	Settle time.Duration
+	// CatalogBytes bounds the description of toolman_activate; 0 means no bound.
+	// CatalogAuto chooses by client.
+	CatalogBytes int
+	URISeparator string        // between namespace and URI: "_" or "+"
+	Version      string        // of toolman
+	Trace        *trace.Writer // nil: no trace
+}
+
+// CatalogAuto bounds the catalog only for clients known to cut descriptions.
+const CatalogAuto = -1
+
+// A Server is one upstream to start.
+type Server struct {
+	Namespace    string
+	Command      spawn.Command // its Stderr is set by the router
+	StartTimeout time.Duration // how long the first list waits for it
+	CallTimeout  time.Duration // 0: none
+	FrameLimit   int           // bytes of the longest message taken from it; 0: the default
+}
+
+// giveUp is how many times its StartTimeout a server may take to start before it
+// is stopped. Between the two it is waited for in the background: the first run
+// of npx downloads.
+const giveUp = 6
+
+// ladder bounds the end of a server. Some clients kill toolman 350 ms after
+// asking it to end.
+var ladder = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 150 * time.Millisecond}

@@ -1,0 +1,95 @@
+package router
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A refusal is why toolman does not pass a request on, in words that say what
+// to do next.
+type refusal struct {
+	code    int64
+	text    string
+	verdict Verdict
+}
+
+// refuse answers a request with a refusal.
+func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why refusal) {
+	n := s.r.trace.next()
+	s.r.trace.request(clientLeg, s.name(), m, n, string(method), "")
+	s.send(b, mcpwire.AppendFailure(nil, m.Bytes(m.ID), method, why.code, why.text),
+		note{n: n, method: method, verdict: why.verdict.String(), status: "local"})
+}
+
+// answerOwn answers a request with a result of toolman's own.
+func (s *Session) answerOwn(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, result []byte) {
+	n := s.r.trace.next()
+	s.r.trace.request(clientLeg, s.name(), m, n, string(method), "")
+	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: method, status: "local"})
+}
+
+var targetParam = map[mcpwire.Method]string{
+	mcpwire.ToolsCall:     "name",
+	mcpwire.PromptsGet:    "name",
+	mcpwire.ResourcesRead: "uri",
+	mcpwire.Subscribe:     "uri",
+	mcpwire.Unsubscribe:   "uri",
+	mcpwire.Complete:      `ref, either {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}`,
+}
+
+// badTarget refuses a request that does not say what it is about.
+func badTarget(method mcpwire.Method, err error) refusal {
+	text := fmt.Sprintf("%s needs params.%s", method, targetParam[method])
+	if err != nil {
+		text = err.Error()
+	}
+	return refusal{code: jsonrpc.CodeInvalidParams, text: text}
+}
+
+// refusal explains why a name cannot be used, and what can be done.
+func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict) refusal {
+	shown := clean(cut(name, 200))
+	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict}
+	switch verdict {
+	case Inactive:
+		why.text = fmt.Sprintf("%s %s is not active; call %s with %s, then try again",
+			t.entry.Item.Kind, clean(t.entry.Name), ActivateTool, activationFor(t.entry))
+	case Ambiguous:
+		why.text = fmt.Sprintf("several servers have a resource %s; use the URI with the name of its server, such as %s%s",
+			shown, t.entry.prefix, shown)
+	default:
+		why.text = fmt.Sprintf("unknown %s %s", k, shown)
+		if near := v.similar(k, name); len(near) > 0 {
+			why.text += "; similar names: " + strings.Join(near, ", ")
+		} else {
+			why.text += fmt.Sprintf("; %s lists those there are", k.ListMethod())
+		}
+	}
+	return why
+}
+
+// activationFor returns the arguments of toolman_activate that switch an entry on.
+func activationFor(e *Entry) string {
+	args := activationArguments{ToolsOn: []string{}, ToolsOff: []string{}, ResourcesOn: []string{}, ResourcesOff: []string{}}
+	if e.Item.Kind == mcpwire.Tool {
+		args.ToolsOn = append(args.ToolsOn, e.Name)
+	} else {
+		args.ResourcesOn = append(args.ResourcesOn, e.Name)
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+type activationArguments struct {
+	ToolsOn      []string `json:"tools_on"`
+	ToolsOff     []string `json:"tools_off"`
+	ResourcesOn  []string `json:"resources_on"`
+	ResourcesOff []string `json:"resources_off"`
+}

@@ -1,0 +1,131 @@
+package router
+
+import (
+	"toolman/mcpwire"
+)
+
+// A Verdict says what a session may do with a name.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Unknown Verdict = iota
+	Inactive
+	Ambiguous // a bare URI that several active entries own
+	Active
+)
+
+// String returns the verdict as the trace spells it.
+func (v Verdict) String() string {
+	return [...]string{"unknown", "inactive", "ambiguous", "active"}[v]
+}
+
+// A target is where a name leads: an entry, and the upstream's own spelling
+// when the entry does not have it already.
+type target struct {
+	entry *Entry
+	uri   string // for a URI that a template made; "" otherwise
+}
+
+// find looks up a tool or a prompt.
+func (v *View) find(k mcpwire.Kind, name []byte) (target, Verdict) {
+	e := v.catalog.lookup(k, name)
+	if e == nil {
+		return target{}, Unknown
+	}
+	return target{entry: e}, v.verdict(e)
+}
+
+func (v *View) verdict(e *Entry) Verdict {
+	if v.Active(e) {
+		return Active
+	}
+	return Inactive
+}
+
+// findURI looks up a URI: a listed resource, a resource template under its own
+// name, a URI that a template makes, and at last the same without a namespace,
+// because results pass through as they are and the URIs in them are bare. What is
+// listed goes before what a template makes, so that an inactive resource cannot
+// be had through an active template.
+func (v *View) findURI(uri []byte) (target, Verdict) {
+	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
+		if e := v.catalog.lookup(k, uri); e != nil {
+			return target{entry: e}, v.verdict(e)
+		}
+	}
+	text := string(uri)
+	best, verdict := target{}, Unknown
+	for _, e := range v.catalog.entries[mcpwire.Template] {
+		bare, ok := e.owns(text)
+		if !ok {
+			continue
+		}
+		if verdict = max(verdict, Inactive); best.entry == nil {
+			best = target{e, bare}
+		}
+		if listed := v.listed(e.Upstream, bare); listed != nil && !v.Active(listed) {
+			return target{entry: listed}, Inactive
+		}
+		if v.Active(e) {
+			return target{e, bare}, Active
+		}
+	}
+	if verdict != Unknown {
+		return best, verdict
+	}
+	return v.findBare(text)
+}
+
+// listed returns the resource of an upstream that is listed with this URI.
+func (v *View) listed(u *Upstream, uri string) *Entry {
+	for _, e := range v.catalog.bare[uri] {
+		if e.Upstream == u {
+			return e
+		}
+	}
+	return nil
+}
+
+// findBare looks up an upstream's own URI. It counts when exactly one active
+// entry owns it.
+func (v *View) findBare(uri string) (target, Verdict) {
+	var owners, idle []target
+	sort := func(e *Entry, uri string) {
+		if v.Active(e) {
+			owners = append(owners, target{e, uri})
+		} else {
+			idle = append(idle, target{e, uri})
+		}
+	}
+	for _, e := range v.catalog.bare[uri] {
+		sort(e, "")
+	}
+	if len(owners) == 0 {
+		for _, e := range v.catalog.entries[mcpwire.Template] {
+			if v.listed(e.Upstream, uri) == nil && (e.Item.Name == uri || e.expand.MatchString(uri)) {
+				sort(e, uri)
+			}
+		}
+	}
+	switch {
+	case len(owners) == 1:
+		return owners[0], Active
+	case len(owners) > 1 && sameUpstream(owners):
+		return owners[0], Active
+	case len(owners) > 1:
+		return owners[0], Ambiguous
+	case len(idle) > 0:
+		return idle[0], Inactive
+	}
+	return target{}, Unknown
+}
+
+func sameUpstream(owners []target) bool {
+	for _, o := range owners {
+		if o.entry.Upstream != owners[0].entry.Upstream {
+			return false
+		}
+	}
+	return true
+}

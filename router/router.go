@@ -1,0 +1,229 @@
+package router
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
+	"toolman/mcpwire"
+	"toolman/spawn"
+)
+
+// A Router joins upstream servers to a client.
+type Router struct {
+	Options
+	log       *zap.Logger
+	loop      *jsonrpc.Loop
+	guard     *spawn.Guard
+	trace     *tracer
+	clock     clock
+	ctx       context.Context // ends when the router closes
+	cancel    context.CancelFunc
+	upstreams []*Upstream
+
+	catalog    atomic.Pointer[Catalog]
+	session    atomic.Pointer[Session]
+	clientName atomic.Pointer[string]
+	opened     atomic.Bool  // the first list need not wait any more
+	waiting    atomic.Int32 // upstreams that the first list waits for
+
+	greetOnce sync.Once
+	greeted   chan struct{} // closed when it is known what the client can do
+	client    mcpwire.Hello // written before greeted is closed
+	started   chan struct{} // closed when opened is set
+
+	mu sync.Mutex // held while the catalog is replaced
+}
+
+// New makes a router. Nothing runs before Start. The loop and the guard (which may
+// be nil) stay the caller's.
+func New(o Options, loop *jsonrpc.Loop, guard *spawn.Guard, log *zap.Logger) *Router {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &Router{Options: o, log: log, loop: loop, guard: guard, trace: newTracer(o.Trace), clock: clock{time.Now()},
+		ctx: ctx, cancel: cancel, greeted: make(chan struct{}), started: make(chan struct{})}
+	for i, s := range o.Servers {
+		name := r.nameFor(s, i)
+		u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, o.URISeparator}, r: r,
+			log: log.Named("upstream").With(zap.String("upstream", name)), ended: make(chan struct{})}
+		r.upstreams = append(r.upstreams, u)
+	}
+	r.catalog.Store(buildCatalog(nil))
+	return r
+}
+
+// nameFor returns a name for a server that no other has.
+func (r *Router) nameFor(s Server, i int) string {
+	name := s.Namespace
+	if name == "" {
+		name = fmt.Sprintf("server %d", i+1)
+	}
+	for _, u := range r.upstreams {
+		if u.Name == name {
+			return fmt.Sprintf("%s (server %d)", name, i+1)
+		}
+	}
+	return name
+}
+
+// Start starts all servers, at once and without waiting for them.
+func (r *Router) Start() {
+	r.waiting.Store(int32(len(r.upstreams)) + 1)
+	for _, u := range r.upstreams {
+		go u.run(r.guard)
+	}
+	r.upstreamSettled()
+}
+
+// Greet begins the handshakes with the servers for a client that cannot do
+// anything, as `toolman check` is one.
+func (r *Router) Greet() { r.greet(mcpwire.Hello{}) }
+
+// greet lets the handshakes begin.
+func (r *Router) greet(h mcpwire.Hello) {
+	r.greetOnce.Do(func() {
+		r.client = h
+		close(r.greeted)
+	})
+}
+
+func (r *Router) hello() mcpwire.Hello { return r.client }
+
+// Started is closed when every server is ready, gone, or late.
+func (r *Router) Started() <-chan struct{} { return r.started }
+
+// upstreamSettled counts down the upstreams that the first list waits for, and
+// with the last of them lets the lists be answered.
+func (r *Router) upstreamSettled() {
+	if r.waiting.Add(-1) > 0 {
+		return
+	}
+	r.opened.Store(true)
+	r.update()
+	close(r.started)
+	if s := r.session.Load(); s != nil {
+		s.release()
+	}
+}
+
+// update builds the catalog anew and shows it to the client. While the first
+// list still waits there is nobody to show it to.
+func (r *Router) update() {
+	if !r.opened.Load() {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	next := buildCatalog(r.upstreams)
+	r.logCollisions(next)
+	r.catalog.Store(next)
+	if s := r.session.Load(); s != nil {
+		s.catalogChanged(next)
+	}
+}
+
+// logCollisions names items that are not offered, each once.
+func (r *Router) logCollisions(next *Catalog) {
+	known := map[*Entry]bool{}
+	for _, c := range r.catalog.Load().Collisions {
+		known[c.Loser] = true
+	}
+	for _, c := range next.Collisions {
+		if !known[c.Loser] {
+			r.log.Warn("a name is taken already; the first server in the file has it", zap.Stringer("kind", c.Loser.Item.Kind),
+				zap.String("tool", clean(c.Loser.Name)), zap.String("upstream", c.Loser.Upstream.Name), zap.String("by", c.By))
+		}
+	}
+}
+
+// catalogChanged shows the client a new catalog; what it has switched stays.
+func (s *Session) catalogChanged(next *Catalog) {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	before := s.view.Load()
+	after := &View{catalog: next, tools: before.tools, resources: before.resources}
+	s.view.Store(after)
+	s.announceLocked(before, after, &b)
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// NewSession makes the session of the client. out takes what is sent to it.
+func (r *Router) NewSession(out jsonrpc.Sender) *Session {
+	s := &Session{r: r, out: out, log: r.log.Named("session"), gone: make(chan struct{})}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.view.Store(&View{catalog: r.catalog.Load()})
+	r.session.Store(s)
+	return s
+}
+
+// Pending returns how many requests of the client are not answered yet.
+func (s *Session) Pending() int {
+	s.mu.Lock()
+	n := len(s.parked) + len(s.held)
+	s.mu.Unlock()
+	for _, u := range s.r.upstreams {
+		u.calls.Each(func(_ uint64, c call) {
+			if c.session == s {
+				n++
+			}
+		})
+	}
+	return n
+}
+
+// Abandon answers what is still pending: toolman ends.
+func (s *Session) Abandon() {
+	const why = "toolman is ending because its client closed the connection; this was not answered in time"
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	parked := s.parked
+	s.parked = nil
+	var m jsonrpc.Message
+	for _, frame := range parked {
+		if jsonrpc.Scan(frame, &m) == nil {
+			s.refuse(&m, &b, mcpwire.MethodOf(m.Text(m.Method)), refusal{code: jsonrpc.CodeInternalError, text: why})
+		}
+	}
+	s.mu.Unlock()
+	for _, u := range s.r.upstreams {
+		for {
+			_, c, ok := u.calls.TakeIf(func(c call) bool { return c.session == s })
+			if !ok {
+				break
+			}
+			s.send(&b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, why), note{n: c.n, method: c.method})
+		}
+	}
+	b.Flush()
+}
+
+// Upstreams returns what is known of every upstream, in the order of the file.
+func (r *Router) Upstreams() []Status {
+	var all []Status
+	for _, u := range r.upstreams {
+		all = append(all, u.Status())
+	}
+	return all
+}
+
+// Catalog returns what is offered now.
+func (r *Router) Catalog() *Catalog { return r.catalog.Load() }
+
+// Close ends all servers, in parallel, and returns when they are gone.
+func (r *Router) Close() {
+	r.trace.event(trace.EventShutdown, "", "", 0)
+	r.cancel()
+	r.Greet() // whoever still waits for a client, waits in vain
+	var wg sync.WaitGroup
+	for _, u := range r.upstreams {
+		wg.Go(u.stop)
+	}
+	wg.Wait()
+}

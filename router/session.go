@@ -1,0 +1,193 @@
+package router
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"sync"
+	"sync/atomic"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A Session is one connected client. It is the jsonrpc.Handler of the client's
+// peer; the client's messages are handled in the order they came.
+type Session struct {
+	r    *Router
+	out  jsonrpc.Sender
+	log  *zap.Logger
+	view atomic.Pointer[View]
+	asks jsonrpc.Calls[question]
+	gone chan struct{} // closed when the client has closed its side
+
+	mu     sync.Mutex
+	hello  *mcpwire.Hello          // guarded by mu: nil until initialize
+	ready  bool                    // guarded by mu: the client takes requests and notifications
+	early  []question              // guarded by mu: asked before it was ready …
+	asked  [][]byte                // guarded by mu: … and their frames
+	parked [][]byte                // guarded by mu: requests that wait for the upstreams
+	level  []byte                  // guarded by mu: params of the last logging/setLevel
+	held   []*held                 // guarded by mu: replies that wait for the client to list again
+	static bool                    // guarded by mu: the client was seen not to list again
+	subs   map[subscription]string // guarded by mu: the client's spelling of each URI
+}
+
+// parkLimit is how many requests may wait for the upstreams to start.
+const parkLimit = 4096
+
+// Message implements jsonrpc.Handler.
+func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch m.Kind {
+	case jsonrpc.Request:
+		s.requestLocked(m, b)
+	case jsonrpc.Notification:
+		s.notificationLocked(m, b)
+	case jsonrpc.Response:
+		s.answer(m, b)
+	}
+}
+
+// Bad implements jsonrpc.Handler. The connection lives on.
+func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+	s.r.trace.bad(clientLeg, s.name(), m.Frame, err)
+	code := int64(jsonrpc.CodeInvalidRequest)
+	var syntax *jsonrpc.SyntaxError
+	if errors.As(err, &syntax) {
+		code = jsonrpc.CodeParseError
+	}
+	if m.Method.Present() && !m.ID.Present() && code == jsonrpc.CodeInvalidRequest {
+		return // a malformed notification has no answer (JSON-RPC 2.0, section 4.1)
+	}
+	var id []byte
+	if m.ID.Present() && code == jsonrpc.CodeInvalidRequest && isScalarID(m.Bytes(m.ID)) {
+		id = m.Bytes(m.ID)
+	}
+	s.send(b, mcpwire.AppendFailure(nil, id, "", code, err.Error()+"; this message was ignored"), note{n: s.r.trace.next()})
+}
+
+func isScalarID(id []byte) bool {
+	return bytes.IndexByte([]byte(`"-0123456789`), id[0]) >= 0
+}
+
+// Closed implements jsonrpc.Handler: the client has closed its side.
+func (s *Session) Closed(err error) {
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.log.Info("client gone", zap.Error(err))
+	}
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	for _, h := range s.held {
+		s.releaseLocked(h, &b)
+	}
+	s.mu.Unlock()
+	for _, q := range s.asks.Drain() {
+		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", &b)
+	}
+	b.Flush()
+	close(s.gone)
+}
+
+// Gone is closed when the client has closed its side of the connection.
+func (s *Session) Gone() <-chan struct{} { return s.gone }
+
+// name is how the client calls itself.
+func (s *Session) name() string {
+	if name := s.r.clientName.Load(); name != nil {
+		return *name
+	}
+	return "client"
+}
+
+// requestLocked answers what is toolman's own business at once, and leaves the
+// rest until it is known what there is.
+func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	method := mcpwire.MethodOf(m.Text(m.Method))
+	switch method {
+	case mcpwire.Initialize:
+		s.initializeLocked(m, b)
+		return
+	case mcpwire.Ping:
+		s.answerOwn(m, b, method, []byte("{}"))
+		return
+	case mcpwire.SetLevel:
+		s.setLevelLocked(m, b)
+		return
+	}
+	if s.hello == nil {
+		s.hello = &mcpwire.Hello{}
+		s.r.greet(*s.hello)
+	}
+	s.readyLocked(b)
+	if !s.r.opened.Load() || len(s.parked) > 0 {
+		s.parkLocked(m, b, method)
+		return
+	}
+	s.serveLocked(m, b, method)
+}
+
+func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+	if len(s.parked) >= parkLimit {
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInternalError,
+			text: "too many requests while the upstream servers start; wait for the answers and send it again"})
+		return
+	}
+	s.parked = append(s.parked, bytes.Clone(m.Frame))
+}
+
+// release serves the requests that waited for the upstreams to start.
+func (s *Session) release() {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	parked := s.parked
+	s.parked = nil
+	var m jsonrpc.Message
+	for _, frame := range parked {
+		if jsonrpc.Scan(frame, &m) == nil {
+			s.serveLocked(&m, &b, mcpwire.MethodOf(m.Text(m.Method)))
+		}
+	}
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// serveLocked answers a request that needs the catalog.
+func (s *Session) serveLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+	if m.Params.Present() && !m.IsObject(m.Params) {
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: "params must be an object"})
+		return
+	}
+	switch method {
+	case mcpwire.ToolsList:
+		s.listLocked(m, b, mcpwire.Tool)
+	case mcpwire.ResourcesList:
+		s.listLocked(m, b, mcpwire.Resource)
+	case mcpwire.TemplatesList:
+		s.listLocked(m, b, mcpwire.Template)
+	case mcpwire.PromptsList:
+		s.listLocked(m, b, mcpwire.Prompt)
+	case mcpwire.ToolsCall, mcpwire.PromptsGet, mcpwire.ResourcesRead, mcpwire.Subscribe, mcpwire.Unsubscribe, mcpwire.Complete:
+		s.routeLocked(m, b, method)
+	default:
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeMethodNotFound,
+			text: "toolman does not know the method " + clean(cut(string(method), nameLimit))})
+	}
+}
+
+// answer passes the client's answer on to the upstream that asked.
+func (s *Session) answer(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
+	var q question
+	if ok {
+		q, ok = s.asks.Take(id)
+	}
+	if !ok {
+		s.r.trace.orphan(clientLeg, s.name(), m)
+		return
+	}
+	q.from.answer(&q, m, b)
+}

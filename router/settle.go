@@ -1,0 +1,186 @@
+package router
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// settleAfter is how long after its list was answered a client gets the reply
+// that waited for it. Claude Code, Gemini CLI and OpenCode then have the new
+// tools in the model's next step; with the reply at once they have not.
+const settleAfter = 50 * time.Millisecond
+
+// A held is the reply of a successful activation that waits for the client to
+// list the tools again.
+type held struct {
+	id            []byte
+	n             uint64
+	before, after *View
+	listed        bool // the list was answered
+	timer         *time.Timer
+}
+
+// holdLocked tells the client what has changed and arranges for the reply: once
+// the client has listed again, or when it does not in time.
+func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after *View) {
+	h := &held{id: bytes.Clone(m.Bytes(m.ID)), n: s.r.trace.next(), before: before, after: after}
+	s.r.trace.request(clientLeg, s.name(), m, h.n, string(mcpwire.ToolsCall), ActivateTool)
+	s.r.trace.activated(before, after, h.n)
+	if !s.announceLocked(before, after, b) || s.static || s.r.Settle <= 0 {
+		s.replyLocked(h, b)
+		return
+	}
+	s.held = append(s.held, h)
+	h.timer = time.AfterFunc(s.r.Settle, func() { s.expire(h) })
+}
+
+// announceLocked sends a list_changed for each kind whose list differs between
+// two views, and reports whether the tools' does.
+func (s *Session) announceLocked(before, after *View, b *jsonrpc.Batch) (tools bool) {
+	if !s.ready {
+		return false
+	}
+	differ := func(k mcpwire.Kind) bool { return !slices.Equal(before.active(k), after.active(k)) }
+	resources := differ(mcpwire.Resource) || differ(mcpwire.Template)
+	// The catalog stands in the description of a tool.
+	if differ(mcpwire.Tool) || resources || !sameCatalog(before.catalog, after.catalog) {
+		tools = true
+		s.notify(b, mcpwire.ToolsListChanged)
+	}
+	if resources {
+		s.notify(b, mcpwire.ResourcesListChanged)
+	}
+	if differ(mcpwire.Prompt) {
+		s.notify(b, mcpwire.PromptsListChanged)
+	}
+	return tools
+}
+
+func sameCatalog(a, b *Catalog) bool {
+	return a == b || a.same(b, mcpwire.Tool) && a.same(b, mcpwire.Resource) && a.same(b, mcpwire.Template)
+}
+
+func (s *Session) notify(b *jsonrpc.Batch, method mcpwire.Method) {
+	s.send(b, jsonrpc.AppendNotification(nil, string(method), nil), note{method: method})
+}
+
+// listedLocked notes that the client has listed the tools again.
+func (s *Session) listedLocked() {
+	for _, h := range s.held {
+		if !h.listed {
+			h.listed = true
+			h.timer.Reset(settleAfter)
+		}
+	}
+}
+
+// expire sends a held reply: the client has listed again, or let the wait pass.
+func (s *Session) expire(h *held) {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	if slices.Contains(s.held, h) {
+		if !h.listed && !s.static {
+			s.static = true
+			s.log.Info("the client does not list tools again when they change; activations will not wait for it",
+				zap.String("session", s.name()))
+		}
+		s.releaseLocked(h, &b)
+	}
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// releaseLocked sends a held reply now.
+func (s *Session) releaseLocked(h *held, b *jsonrpc.Batch) {
+	h.timer.Stop()
+	s.held = slices.DeleteFunc(slices.Clone(s.held), func(other *held) bool { return other == h })
+	s.r.trace.settled(h.listed, h.n)
+	s.replyLocked(h, b)
+}
+
+// forgetHeldLocked drops the reply to a request that was cancelled. What it did
+// stays.
+func (s *Session) forgetHeldLocked(id []byte) bool {
+	for i, h := range s.held {
+		if bytes.Equal(h.id, id) {
+			h.timer.Stop()
+			s.held = slices.Delete(slices.Clone(s.held), i, i+1)
+			return true
+		}
+	}
+	return false
+}
+
+// maxDefinitions bounds the bytes of tool definitions in one reply.
+const maxDefinitions = 256 << 10
+
+// replyLocked answers a successful activation: in a few words, and with the
+// definitions of the tools that are now on, for clients that do not list again.
+func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
+	on, off := h.changes()
+	var tools [][]byte
+	size := 0
+	for _, e := range on {
+		if e.Item.Kind == mcpwire.Tool && size+len(e.listed) <= maxDefinitions {
+			size += len(e.listed)
+			tools = append(tools, e.listed)
+		}
+	}
+	text := confirmation(on, off)
+	if s.static && len(tools) > 0 {
+		text += ". This client does not refresh its list of tools by itself: if a tool is missing there, its definition is in this result"
+	}
+	frame := jsonrpc.AppendResult(nil, h.id, mcpwire.AppendToolSuccess(nil, text, tools))
+	s.send(b, frame, note{n: h.n, method: mcpwire.ToolsCall, status: "local"})
+}
+
+// changes returns the entries that were switched on and off.
+func (h *held) changes() (on, off []*Entry) {
+	for _, entries := range h.after.catalog.entries {
+		for _, e := range entries {
+			was, is := h.before.Active(e), h.after.Active(e)
+			if is && !was {
+				on = append(on, e)
+			} else if was && !is {
+				off = append(off, e)
+			}
+		}
+	}
+	return on, off
+}
+
+func confirmation(on, off []*Entry) string {
+	var parts []string
+	if len(on) > 0 {
+		parts = append(parts, "switched on "+enumerate(on))
+	}
+	if len(off) > 0 {
+		parts = append(parts, "switched off "+enumerate(off))
+	}
+	if len(parts) == 0 {
+		return "nothing to change: everything named was as asked for"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// enumerate names some entries and counts the rest.
+func enumerate(entries []*Entry) string {
+	const most = 10
+	var names []string
+	for _, e := range entries[:min(len(entries), most)] {
+		names = append(names, clean(e.Name))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(entries) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

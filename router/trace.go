@@ -1,0 +1,224 @@
+package router
+
+import (
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
+	"toolman/mcpwire"
+)
+
+const (
+	clientLeg   = trace.Client
+	upstreamLeg = trace.Upstream
+)
+
+// tracer writes what passes to the trace. A nil tracer does nothing, so that a
+// session without a trace pays a comparison a frame.
+type tracer struct {
+	w     *trace.Writer
+	calls atomic.Uint64
+}
+
+// A note is what the trace should say of a frame beside what stands in it.
+type note struct {
+	n       uint64 // correlation number of the call
+	method  mcpwire.Method
+	name    string
+	verdict string
+	status  string
+	rewrote []string
+	leg     time.Duration // the upstream took
+	total   time.Duration // the client waited
+}
+
+func newTracer(w *trace.Writer) *tracer {
+	if w == nil {
+		return nil
+	}
+	return &tracer{w: w}
+}
+
+func (t *tracer) on() bool { return t != nil }
+
+// next returns a new correlation number.
+func (t *tracer) next() uint64 {
+	if t == nil {
+		return 0
+	}
+	return t.calls.Add(1)
+}
+
+// request traces a request that came in.
+func (t *tracer) request(leg trace.Leg, peer string, m *jsonrpc.Message, n uint64, method, name string) {
+	if t == nil {
+		return
+	}
+	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Request, Method: method, Name: name,
+		ID: m.Bytes(m.ID), Call: n, Msg: m.Frame})
+}
+
+// notification traces a notification that came in.
+func (t *tracer) notification(leg trace.Leg, peer string, m *jsonrpc.Message) {
+	if t == nil {
+		return
+	}
+	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Notification,
+		Method: string(m.Text(m.Method)), Msg: m.Frame})
+}
+
+// response traces a response that came in.
+func (t *tracer) response(leg trace.Leg, peer string, m *jsonrpc.Message, note note) {
+	if t == nil {
+		return
+	}
+	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Response, ID: m.Bytes(m.ID), Msg: m.Frame}
+	note.fill(&f)
+	if f.Status == "" {
+		f.Status, f.Code = outcome(m)
+	}
+	t.w.Frame(&f)
+}
+
+// orphan traces a response that nobody waits for.
+func (t *tracer) orphan(leg trace.Leg, peer string, m *jsonrpc.Message) {
+	t.response(leg, peer, m, note{status: trace.StatusOrphan})
+}
+
+// sent traces a frame that goes out.
+func (t *tracer) sent(leg trace.Leg, peer string, frame []byte, note note) {
+	if t == nil {
+		return
+	}
+	var m jsonrpc.Message
+	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.Out, Kind: trace.Invalid, Msg: frame}
+	if jsonrpc.Scan(frame, &m) == nil {
+		f.Kind, f.ID = kinds[m.Kind], m.Bytes(m.ID)
+	}
+	if m.Kind == jsonrpc.Response {
+		f.Status, f.Code = outcome(&m)
+	}
+	note.fill(&f)
+	t.w.Frame(&f)
+}
+
+var kinds = [...]trace.Kind{trace.Invalid, trace.Request, trace.Notification, trace.Response}
+
+func (n *note) fill(f *trace.Frame) {
+	f.Call, f.Method, f.Name, f.Verdict, f.Rewrote = n.n, string(n.method), n.name, n.verdict, n.rewrote
+	if n.status != "" {
+		f.Status = n.status
+	}
+	f.LegTime, f.TotalTime = n.leg, n.total
+	if n.total > 0 {
+		f.OwnTime = n.total - n.leg
+	}
+}
+
+// outcome reads how a response went.
+func outcome(m *jsonrpc.Message) (status string, code int) {
+	if m.Err.Present() {
+		var e struct{ Code int }
+		if at, err := m.Get(m.Err, "code"); err == nil && at.Present() {
+			json.Unmarshal(m.Bytes(at), &e.Code) // a code of another type stays 0
+		}
+		return trace.StatusRPCError, e.Code
+	}
+	if at, err := m.Get(m.Result, "isError"); err == nil && string(m.Bytes(at)) == "true" {
+		return trace.StatusToolError, 0
+	}
+	return trace.StatusOK, 0
+}
+
+// bad traces a frame that is no message.
+func (t *tracer) bad(leg trace.Leg, peer string, frame []byte, err error) {
+	if t == nil {
+		return
+	}
+	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Invalid, Rule: err.Error(), Msg: frame})
+}
+
+func (t *tracer) event(event, peer, text string, n uint64) {
+	if t == nil {
+		return
+	}
+	t.w.Event(trace.Event{Event: event, Peer: peer, Text: text, Call: n})
+}
+
+func (t *tracer) activated(before, after *View, n uint64) {
+	if t == nil {
+		return
+	}
+	h := held{before: before, after: after}
+	t.event(trace.EventActivate, "", confirmation(h.changes()), n)
+}
+
+func (t *tracer) settled(listed bool, n uint64) {
+	text := "the client has listed again"
+	if !listed {
+		text = "the client has not listed again"
+	}
+	t.event(trace.EventSettle, "", text, n)
+}
+
+// send queues a frame of toolman's own for the client.
+func (s *Session) send(b *jsonrpc.Batch, frame []byte, note note) {
+	s.r.trace.sent(clientLeg, s.name(), frame, note)
+	b.Send(s.out, frame) // fails only when the client is gone
+}
+
+// send writes a message to the upstream, with the batch's edits.
+func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note note) error {
+	if u.r.trace.on() {
+		note.rewrote = rewrote(b, m)
+		u.r.trace.sent(upstreamLeg, u.Name, b.Preview(m.Frame), note)
+	}
+	return b.Splice(u.peer, m.Frame)
+}
+
+// pass writes an upstream's message to the client, with the batch's edits.
+func (s *Session) pass(b *jsonrpc.Batch, to jsonrpc.Sender, m *jsonrpc.Message, note note) error {
+	if s.r.trace.on() {
+		note.rewrote = rewrote(b, m)
+		s.r.trace.sent(clientLeg, s.name(), b.Preview(m.Frame), note)
+	}
+	return b.Splice(to, m.Frame)
+}
+
+// rewrote names the places that the batch's edits change.
+func rewrote(b *jsonrpc.Batch, m *jsonrpc.Message) []string {
+	var paths []string
+	for _, e := range b.Edits() {
+		switch {
+		case e.Span == m.ID:
+			paths = append(paths, "id")
+		default:
+			paths = append(paths, pathOf(m, e.Span))
+		}
+	}
+	return paths
+}
+
+// pathOf finds the member of params that a span lies in.
+func pathOf(m *jsonrpc.Message, at jsonrpc.Span) string {
+	path := "params"
+	obj := m.Params
+	for {
+		inner, key := jsonrpc.Span{}, ""
+		for k, v := range jsonrpc.Members(m.Frame, obj) {
+			if v.Lo <= at.Lo && at.Hi <= v.Hi {
+				inner, key = v, k
+			}
+		}
+		if key == "" {
+			return path
+		}
+		path += "." + key
+		if inner == at {
+			return path
+		}
+		obj = inner
+	}
+}

@@ -1,0 +1,284 @@
+package router
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
+	"toolman/mcpwire"
+	"toolman/spawn"
+)
+
+// A State is where an upstream is in its life. It only moves forward.
+type State uint8
+
+// The states.
+const (
+	Starting State = iota
+	Ready
+	Gone // never started, or ended
+)
+
+// String returns the state's name.
+func (s State) String() string { return [...]string{"starting", "ready", "gone"}[s] }
+
+// An Upstream is one configured server and the process that runs it. It is the
+// jsonrpc.Handler of that process's streams.
+type Upstream struct {
+	Server
+	Name   string // unique, for people
+	naming naming
+	r      *Router
+	log    *zap.Logger
+
+	calls jsonrpc.Calls[call]
+	late  recent // ids of calls that were given up
+
+	// written once, before peer.Start
+	proc    *spawn.Process
+	peer    *jsonrpc.Peer
+	control *jsonrpc.Control
+
+	mu         sync.Mutex
+	state      State                    // guarded by mu
+	closing    bool                     // guarded by mu: toolman is ending it
+	problem    string                   // guarded by mu: why it is gone
+	result     mcpwire.InitializeResult // guarded by mu
+	entries    [mcpwire.Kinds][]*Entry  // guarded by mu
+	took       time.Duration            // guarded by mu: from start to ready
+	junk       int                      // guarded by mu: lines that were no messages
+	junkLogged time.Time                // guarded by mu
+	stale      [mcpwire.Kinds]bool      // guarded by mu: kinds whose list has changed
+	refreshing bool                     // guarded by mu
+	watching   bool                     // guarded by mu: a timer for call_timeout runs
+	settleOnce sync.Once                // the first list does not wait for it any more
+	buried     sync.Once
+	ended      chan struct{} // closed when it is gone and its callers have been told
+}
+
+// offer returns what the upstream has, or had when it went.
+func (u *Upstream) offer() (entries []*Entry, alive bool) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for _, list := range u.entries {
+		entries = append(entries, list...)
+	}
+	return entries, u.state == Ready
+}
+
+// settled tells the router that the first list need not wait for this upstream
+// any more.
+func (u *Upstream) settled() { u.settleOnce.Do(u.r.upstreamSettled) }
+
+// goneText says why nothing can be asked of the upstream any more.
+func (u *Upstream) goneText() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	problem := u.problem
+	if problem == "" {
+		problem = "it has ended"
+	}
+	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; go on without it, or have toolman restarted", u.Name, problem)
+}
+
+// start runs the server's command and begins to read it.
+func (u *Upstream) start(guard *spawn.Guard) error {
+	u.Command.Name = u.Name
+	u.Command.Stderr = func(line string) {
+		u.log.Info("stderr", zap.String("text", line))
+		u.r.trace.event(trace.EventStderr, u.Name, line, 0)
+	}
+	proc, err := spawn.Start(u.Command, guard)
+	if err != nil {
+		return err
+	}
+	peer, err := u.r.loop.Peer(proc.Stdout(), proc.Stdin(), jsonrpc.PeerOptions{FrameLimit: u.FrameLimit})
+	if err != nil {
+		proc.Stop(nil, spawn.Ladder{})
+		return err
+	}
+	u.mu.Lock()
+	u.proc, u.peer = proc, peer
+	u.mu.Unlock()
+	u.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
+	u.r.trace.event(trace.EventSpawn, u.Name, fmt.Sprintf("pid %d", proc.Pid()), 0)
+	peer.Start(u)
+	go u.wait()
+	return nil
+}
+
+// lastBytes is how long a process that has ended may have output on its way, or a
+// child of it may hold its pipes.
+const lastBytes = 250 * time.Millisecond
+
+// wait sees the process end.
+func (u *Upstream) wait() {
+	<-u.proc.Done()
+	select {
+	case <-u.ended:
+	case <-time.After(lastBytes):
+	}
+	u.proc.KillGroup()
+	u.peer.Close()
+}
+
+// Closed implements jsonrpc.Handler: the server has closed its output.
+func (u *Upstream) Closed(err error) { go u.bury(err) }
+
+// bury ends an upstream that is gone: its callers are told, its items leave the
+// catalog, what is left of its processes is ended.
+func (u *Upstream) bury(err error) {
+	u.buried.Do(func() {
+		problem := u.epitaph(err)
+		u.mu.Lock()
+		was, closing := u.state, u.closing
+		u.state = Gone
+		if u.problem == "" {
+			u.problem = problem
+		}
+		problem = u.problem
+		u.mu.Unlock()
+		u.answerAll()
+		u.control.Close()
+		close(u.ended)
+		if !closing {
+			u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.proc.StderrTail()))
+			u.r.trace.event(trace.EventGone, u.Name, problem, 0)
+			u.r.update()
+		}
+		u.settled()
+		u.proc.Stop(u.peer.Close, ladder)
+		u.peer.Close()
+	})
+}
+
+// epitaph finds out, in a moment, why the server is gone.
+func (u *Upstream) epitaph(err error) string {
+	select {
+	case <-u.proc.Done():
+		return "it ended with " + u.proc.ExitStatus()
+	case <-time.After(50 * time.Millisecond):
+		return "it closed its output: " + err.Error()
+	}
+}
+
+// answerAll answers everybody who waits for the upstream, and takes back what it
+// has asked.
+func (u *Upstream) answerAll() {
+	var b jsonrpc.Batch
+	for _, c := range u.calls.Drain() {
+		if c.session != nil {
+			c.session.send(&b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, u.goneText()),
+				note{n: c.n, method: c.method})
+		}
+	}
+	if s := u.r.session.Load(); s != nil {
+		s.withdraw(u, &b)
+	}
+	b.Flush()
+}
+
+// fail gives an upstream up before it is ready.
+func (u *Upstream) fail(reason string) {
+	u.mu.Lock()
+	if u.problem == "" {
+		u.problem = reason
+	}
+	started := u.peer != nil
+	if !started {
+		u.state = Gone
+	}
+	u.mu.Unlock()
+	if started {
+		u.proc.Stop(u.peer.CloseWrite, ladder)
+		u.peer.Close()
+		return
+	}
+	u.log.Warn("upstream not started", zap.String("err", reason))
+	u.r.trace.event(trace.EventGone, u.Name, reason, 0)
+	u.calls.Drain()
+	close(u.ended)
+	u.settled()
+}
+
+// stop ends the upstream because toolman ends.
+func (u *Upstream) stop() {
+	u.mu.Lock()
+	u.closing = true
+	started := u.peer != nil
+	u.mu.Unlock()
+	if started {
+		u.proc.Stop(u.peer.CloseWrite, ladder)
+		u.peer.Close()
+		<-u.ended
+	}
+}
+
+// sendOwn writes a frame of toolman's own conversation.
+func (u *Upstream) sendOwn(frame []byte) error {
+	u.r.trace.sent(upstreamLeg, u.Name, frame, note{})
+	return u.peer.Send(frame)
+}
+
+// ownIDs numbers toolman's own requests in the same table as the client's calls.
+type ownIDs struct{ u *Upstream }
+
+func (o ownIDs) Next() (uint64, bool) { return o.u.calls.Add(call{}) }
+func (o ownIDs) Forget(id uint64) {
+	o.u.calls.Take(id)
+	o.u.late.add(id)
+}
+
+// Status is what is known of an upstream.
+type Status struct {
+	Name, Namespace string
+	State           State
+	Problem         string // why it is gone
+	Result          mcpwire.InitializeResult
+	Took            time.Duration // from start to ready
+	Junk            int           // lines on its output that were no messages
+	Entries         [mcpwire.Kinds][]*Entry
+	Stderr          string // its last lines
+}
+
+// Status returns what is known of the upstream now.
+func (u *Upstream) Status() Status {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
+		Took: u.took, Junk: u.junk, Entries: u.entries}
+	if u.proc != nil {
+		st.Stderr = u.proc.StderrTail()
+	}
+	return st
+}
+
+// recent remembers the last ids of calls that were given up, to tell a late
+// answer from one that nobody asked for.
+type recent struct {
+	mu   sync.Mutex
+	ids  [64]uint64
+	next int
+}
+
+func (r *recent) add(id uint64) {
+	r.mu.Lock()
+	r.ids[r.next%len(r.ids)] = id
+	r.next++
+	r.mu.Unlock()
+}
+
+func (r *recent) has(id uint64) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, known := range r.ids {
+		if known == id {
+			return true
+		}
+	}
+	return false
+}
