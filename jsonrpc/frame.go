@@ -1,10 +1,6 @@
 package jsonrpc
 
-import (
-	"bytes"
-	"regexp"
-	"strconv"
-)
+import "bytes"
 
 const (
 	readSize = 64 << 10 // how much is read at once into a buffer of its own
@@ -128,25 +124,4 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 func trim(line []byte) []byte {
 	line = bytes.TrimPrefix(line, byteOrderMark)
 	return bytes.Trim(line, " \t\r")
-}
-
-// Where the id of a response stands when its frame could not be read: near the
-// start, as the Go SDKs write it, or at the very end, as the TypeScript SDK does.
-var (
-	idFirst = regexp.MustCompile(`^\s*\{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?"id"\s*:\s*(\d{1,18})\s*,`)
-	idLast  = regexp.MustCompile(`,\s*"id"\s*:\s*(\d{1,18})\s*\}\s*$`)
-)
-
-// SalvageID finds the id of a response that is damaged or was not kept, from
-// the start and the end of its frame.
-func SalvageID(head, tail []byte) (uint64, bool) {
-	found := idFirst.FindSubmatch(head)
-	if found == nil {
-		found = idLast.FindSubmatch(tail)
-	}
-	if found == nil {
-		return 0, false
-	}
-	id, err := strconv.ParseUint(string(found[1]), 10, 64)
-	return id, err == nil
 }
