@@ -21,7 +21,7 @@ var (
 )
 
 // SalvageID finds the id of a response that is damaged or was not kept, from
-// the start and the end of its frame. It looks at a few hundred bytes only.
+// the start and the end of its frame, of which it looks at 4 KiB and 256 bytes.
 func SalvageID(head, tail []byte) (uint64, bool) {
 	head, tail = head[:min(len(head), headSize)], tail[max(0, len(tail)-tailSize):]
 	found := idFirst.FindSubmatch(head)
