@@ -29,7 +29,7 @@ type Control struct {
 // Numbering hands out request ids and takes back those that will not be
 // answered.
 type Numbering interface {
-	Next() (id uint64, ok bool)
+	Next(method string) (id uint64, ok bool)
 	Forget(id uint64)
 }
 
@@ -47,7 +47,7 @@ func NewControl(out func(frame []byte) error, ids Numbering) *Control {
 // Call sends a request and waits for its result, which it returns as it came.
 // An error answer is an *Error. When ctx ends first, a late answer is ignored.
 func (c *Control) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	id, ok := c.ids.Next()
+	id, ok := c.ids.Next(method)
 	if !ok {
 		return nil, ErrClosed
 	}

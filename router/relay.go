@@ -39,7 +39,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	if c.session == nil {
-		u.r.trace.response(upstreamLeg, u.Name, m, note{})
+		u.r.trace.response(upstreamLeg, u.Name, m, note{n: c.n, method: c.method, leg: time.Duration(u.r.clock.now() - c.sent)})
 		u.control.Deliver(id, m)
 		return
 	}
@@ -216,7 +216,8 @@ func (u *Upstream) setLevel(params []byte, b *jsonrpc.Batch) {
 	if !ready {
 		return
 	}
-	id, ok := u.calls.Add(call{})
+	n := u.r.trace.next()
+	id, ok := u.calls.Add(call{method: mcpwire.SetLevel, n: n, sent: u.r.clock.now()})
 	if !ok {
 		return
 	}
@@ -224,7 +225,7 @@ func (u *Upstream) setLevel(params []byte, b *jsonrpc.Batch) {
 	frame = strconv.AppendUint(frame, id, 10)
 	frame = append(frame, `,"method":"logging/setLevel","params":`...)
 	frame = append(append(frame, params...), '}')
-	u.sendFrame(b, frame, note{method: mcpwire.SetLevel})
+	u.sendFrame(b, frame, note{n: n, method: mcpwire.SetLevel})
 }
 
 // Bad implements jsonrpc.Handler. A damaged answer ends its call with an error;

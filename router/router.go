@@ -103,27 +103,32 @@ func (r *Router) upstreamSettled() {
 	if r.waiting.Add(-1) > 0 {
 		return
 	}
+	r.mu.Lock()
+	r.rebuildLocked()
 	r.opened.Store(true)
-	r.update()
+	r.mu.Unlock()
 	close(r.started)
 	if s := r.session.Load(); s != nil {
 		s.release()
 	}
 }
 
-// update builds the catalog anew and shows it to the client. While the first
-// list still waits there is nobody to show it to.
+// update builds the catalog anew and shows it to the client, unless the first list
+// still waits.
 func (r *Router) update() {
-	if !r.opened.Load() {
-		return
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.opened.Load() {
+		r.rebuildLocked()
+	}
+}
+
+func (r *Router) rebuildLocked() {
 	next := buildCatalog(r.upstreams)
 	r.logCollisions(next)
 	r.catalog.Store(next)
 	if s := r.session.Load(); s != nil {
-		s.catalogChanged(next)
+		s.catalogChanged(next, r.opened.Load())
 	}
 }
 
@@ -141,14 +146,17 @@ func (r *Router) logCollisions(next *Catalog) {
 	}
 }
 
-// catalogChanged shows the client a new catalog; what it has switched stays.
-func (s *Session) catalogChanged(next *Catalog) {
+// catalogChanged shows the client a new catalog; what it has switched stays. The
+// first catalog is not announced: nothing was listed before it.
+func (s *Session) catalogChanged(next *Catalog, announce bool) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	before := s.view.Load()
 	after := &View{catalog: next, tools: before.tools, resources: before.resources}
 	s.view.Store(after)
-	s.announceLocked(before, after, &b)
+	if announce {
+		s.announceLocked(before, after, &b)
+	}
 	s.mu.Unlock()
 	b.Flush()
 }

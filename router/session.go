@@ -22,6 +22,7 @@ type Session struct {
 	view atomic.Pointer[View]
 	asks jsonrpc.Calls[question]
 	gone chan struct{} // closed when the client has closed its side
+	err  error         // why; written before gone is closed
 
 	mu     sync.Mutex
 	hello  *mcpwire.Hello          // guarded by mu: nil until initialize
@@ -81,6 +82,7 @@ func (s *Session) Closed(err error) {
 	}
 	var b jsonrpc.Batch
 	s.mu.Lock()
+	s.static = true
 	for _, h := range s.held {
 		s.releaseLocked(h, &b)
 	}
@@ -89,11 +91,16 @@ func (s *Session) Closed(err error) {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", &b)
 	}
 	b.Flush()
+	s.err = err
 	close(s.gone)
 }
 
 // Gone is closed when the client has closed its side of the connection.
 func (s *Session) Gone() <-chan struct{} { return s.gone }
+
+// Broken reports, once Gone is closed, whether the client cannot be told anything
+// any more either.
+func (s *Session) Broken() bool { return !errors.Is(s.err, io.EOF) }
 
 // name is how the client calls itself.
 func (s *Session) name() string {

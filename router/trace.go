@@ -57,7 +57,7 @@ func (t *tracer) request(leg trace.Leg, peer string, m *jsonrpc.Message, n uint6
 		return
 	}
 	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Request, Method: method, Name: name,
-		ID: m.Bytes(m.ID), Call: n, Msg: m.Frame})
+		ID: token(m), Call: n, Msg: m.Frame})
 }
 
 // notification traces a notification that came in.
@@ -74,7 +74,7 @@ func (t *tracer) response(leg trace.Leg, peer string, m *jsonrpc.Message, note n
 	if t == nil {
 		return
 	}
-	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Response, ID: m.Bytes(m.ID), Msg: m.Frame}
+	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Response, ID: token(m), Msg: m.Frame}
 	note.fill(&f)
 	if f.Status == "" {
 		f.Status, f.Code = outcome(m)
@@ -95,13 +95,24 @@ func (t *tracer) sent(leg trace.Leg, peer string, frame []byte, note note) {
 	var m jsonrpc.Message
 	f := trace.Frame{Leg: leg, Peer: peer, Dir: trace.Out, Kind: trace.Invalid, Msg: frame}
 	if jsonrpc.Scan(frame, &m) == nil {
-		f.Kind, f.ID = kinds[m.Kind], m.Bytes(m.ID)
+		f.Kind, f.ID = kinds[m.Kind], token(&m)
 	}
 	if m.Kind == jsonrpc.Response {
 		f.Status, f.Code = outcome(&m)
 	}
 	note.fill(&f)
+	if f.Method == "" {
+		f.Method = string(m.Text(m.Method))
+	}
 	t.w.Frame(&f)
+}
+
+// token returns a message's id, or nil.
+func token(m *jsonrpc.Message) []byte {
+	if !m.ID.Present() {
+		return nil
+	}
+	return m.Bytes(m.ID)
 }
 
 var kinds = [...]trace.Kind{trace.Invalid, trace.Request, trace.Notification, trace.Response}

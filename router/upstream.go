@@ -220,14 +220,27 @@ func (u *Upstream) stop() {
 
 // sendOwn writes a frame of toolman's own conversation.
 func (u *Upstream) sendOwn(frame []byte) error {
-	u.r.trace.sent(upstreamLeg, u.Name, frame, note{})
+	if u.r.trace.on() {
+		var own note
+		var m jsonrpc.Message
+		if jsonrpc.Scan(frame, &m) == nil {
+			id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
+			c, _ := u.calls.Get(id)
+			own = note{n: c.n, method: c.method}
+		}
+		u.r.trace.sent(upstreamLeg, u.Name, frame, own)
+	}
 	return u.peer.Send(frame)
 }
 
 // ownIDs numbers toolman's own requests in the same table as the client's calls.
 type ownIDs struct{ u *Upstream }
 
-func (o ownIDs) Next() (uint64, bool) { return o.u.calls.Add(call{}) }
+func (o ownIDs) Next(method string) (uint64, bool) {
+	r := o.u.r
+	return o.u.calls.Add(call{method: mcpwire.Method(method), n: r.trace.next(), sent: r.clock.now()})
+}
+
 func (o ownIDs) Forget(id uint64) {
 	o.u.calls.Take(id)
 	o.u.late.add(id)

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/router"
+	"toolman/spawn"
+)
+
+func newCheckCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check",
+		Short: "Start every server of tools.toml and say how it is",
+		Long: `check finds and reads the configuration, starts every server in it, asks it for all it
+offers and ends it again. It prints what each server is and how long it took, names that
+collide or that clients may refuse, and what the list of active tools costs a model.
+The exit code is 0 when every server is ready and nothing collides, 1 when not, and 2
+when the configuration is wrong.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.check(cmd.Context(), cmd.OutOrStdout(), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// check starts everything once and prints what it found.
+func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
+	c, at, err := a.load()
+	if err != nil {
+		return err
+	}
+	o, err := options(c)
+	if err != nil {
+		return err
+	}
+	loop, err := jsonrpc.NewLoop()
+	if err != nil {
+		return err
+	}
+	defer loop.Close()
+	guard, err := spawn.StartGuard()
+	if err != nil {
+		guard = nil // what check starts, it ends; the guard is for the unforeseen
+	}
+	defer guard.Close()
+	r := router.New(o, loop, guard, zap.NewNop())
+	r.Start()
+	r.Greet()
+	select {
+	case <-r.Started():
+	case <-ctx.Done():
+	}
+	report := newReport(at, c, r)
+	r.Close()
+	if asJSON {
+		enc := json.NewEncoder(out)
+		enc.SetIndent("", "  ")
+		enc.SetEscapeHTML(false)
+		err = enc.Encode(report)
+	} else {
+		err = report.print(out)
+	}
+	if err == nil && !report.OK {
+		err = &exitError{errors.New("not all is well"), exitFailed, "see what is marked with ! above"}
+		if asJSON {
+			err = &exitError{errors.New("not all is well"), exitFailed, `see "problems"`}
+		}
+	}
+	return err
+}
+
+func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

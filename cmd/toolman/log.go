@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+
+	"toolman/cmd/internal/sink"
+)
+
+// logQueue is how many bytes of log may wait for a slow standard error.
+const logQueue = 256 << 10
+
+// openLog makes the log on standard error. Call done at the end.
+func (a *app) openLog() (log *zap.Logger, done func(), err error) {
+	level, err := zapcore.ParseLevel(a.logLevel)
+	if err != nil {
+		return nil, nil, usage(fmt.Errorf("unknown log level %q", a.logLevel), "use debug, info, warn or error")
+	}
+	conf := zap.NewDevelopmentEncoderConfig()
+	conf.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
+	conf.EncodeDuration = zapcore.StringDurationEncoder
+	conf.ConsoleSeparator = " "
+	out := sink.New(a.stderr, logQueue)
+	core := zapcore.NewCore(zapcore.NewConsoleEncoder(conf), out, level)
+	return zap.New(core).Named("toolman"), func() { out.Close(50 * time.Millisecond) }, nil
+}

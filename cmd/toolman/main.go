@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"toolman/spawn"
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == "__guard" {
+		os.Exit(spawn.RunGuard(os.Stdin))
+	}
+	// A client that has closed stderr or stdout must not end toolman by SIGPIPE:
+	// that would skip the end of the servers.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(code)
+}
+
+// Exit codes.
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2 // wrong flags or a wrong configuration
+)
+
+// run is the program. It returns the exit code.
+func run(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int {
+	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRootCommand(a)
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	if err := root.ExecuteContext(ctx); err != nil {
+		fmt.Fprintf(stderr, "toolman: error: %v\n", err)
+		if hint := hintOf(err); hint != "" {
+			fmt.Fprintf(stderr, "toolman: hint: %s\n", hint)
+		}
+		return codeOf(err)
+	}
+	return exitOK
+}
+
+// app is what the commands share.
+type app struct {
+	stdin, stdout, stderr *os.File
+
+	config   string // --config
+	trace    string // --trace
+	logLevel string // --log-level
+}

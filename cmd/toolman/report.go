@@ -1,0 +1,181 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"toolman/cmd/internal/config"
+	"toolman/mcpwire"
+	"toolman/router"
+)
+
+// bytesPerToken is what tool definitions of real servers were measured to take.
+const bytesPerToken = 4.3
+
+// A report is what `toolman check` found. It is printed as JSON under these names.
+type report struct {
+	OK       bool           `json:"ok"`
+	Config   string         `json:"config"`
+	Why      string         `json:"why"` // this file and no other
+	Servers  []serverReport `json:"servers"`
+	Problems []string       `json:"problems"` // what makes ok false
+	Notes    []string       `json:"notes"`    // what does not
+	Cost     cost           `json:"cost"`
+}
+
+type serverReport struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	Line      int    `json:"line"`
+	State     string `json:"state"`
+	Problem   string `json:"problem,omitempty"`
+	Revision  string `json:"revision,omitempty"`
+	Server    string `json:"server,omitempty"`
+	Millis    int64  `json:"startup_ms,omitempty"`
+	Tools     int    `json:"tools"`
+	Resources int    `json:"resources"`
+	Templates int    `json:"resource_templates"`
+	Prompts   int    `json:"prompts"`
+	Junk      int    `json:"junk_lines,omitempty"`
+	Stderr    string `json:"stderr,omitempty"`
+}
+
+// cost is what a model pays for the list of tools.
+type cost struct {
+	ActiveTools  int `json:"active_tools"`
+	AllTools     int `json:"all_tools"`
+	ListBytes    int `json:"list_bytes"`
+	ListTokens   int `json:"list_tokens_estimate"`
+	AllBytes     int `json:"all_bytes"` // if every tool were active
+	AllTokens    int `json:"all_tokens_estimate"`
+	CatalogBytes int `json:"catalog_bytes"`
+}
+
+func newReport(at config.Location, c *config.Config, r *router.Router) *report {
+	rep := &report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
+	lines := enabledLines(c)
+	for i, st := range r.Upstreams() {
+		rep.addServer(st, lines[i])
+	}
+	catalog := r.Catalog()
+	for _, col := range catalog.Collisions {
+		rep.Problems = append(rep.Problems, fmt.Sprintf("%s %s of server %s is not offered: %s has that name already; give one of the servers another namespace",
+			col.Loser.Item.Kind, router.Clean(col.Loser.Name), col.Loser.Upstream.Name, col.By))
+	}
+	rep.addNames(catalog, c.URISeparator)
+	list := r.Preview()
+	rep.Cost = cost{
+		ActiveTools: list.ActiveTools, AllTools: len(catalog.Entries(mcpwire.Tool)),
+		ListBytes: list.Bytes, ListTokens: tokens(list.Bytes),
+		AllBytes: list.AllBytes, AllTokens: tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
+	}
+	if len(rep.Servers) == 0 {
+		rep.Notes = append(rep.Notes, "there are no servers in the file; add a [[servers]] table with namespace and command")
+	}
+	if list.ActiveTools == 0 && rep.Cost.AllTools > 0 {
+		rep.Notes = append(rep.Notes, `no tool is active at start; add patterns to active_toolsets, such as ["*"]`)
+	}
+	rep.OK = len(rep.Problems) == 0
+	return rep
+}
+
+func tokens(bytes int) int { return int(float64(bytes) / bytesPerToken) }
+
+func enabledLines(c *config.Config) []int {
+	var lines []int
+	for _, s := range c.Servers {
+		if s.Enabled {
+			lines = append(lines, s.Line)
+		}
+	}
+	return lines
+}
+
+func (rep *report) addServer(st router.Status, line int) {
+	s := serverReport{
+		Name: st.Name, Namespace: st.Namespace, Line: line, State: st.State.String(), Problem: st.Problem,
+		Revision: router.Clean(st.Result.ProtocolVersion), Millis: st.Took.Milliseconds(), Junk: st.Junk,
+		Server: router.Clean(strings.TrimSpace(st.Result.ServerInfo.Name + " " + st.Result.ServerInfo.Version)),
+		Tools:  len(st.Entries[mcpwire.Tool]), Resources: len(st.Entries[mcpwire.Resource]),
+		Templates: len(st.Entries[mcpwire.Template]), Prompts: len(st.Entries[mcpwire.Prompt]),
+	}
+	if st.State != router.Ready {
+		s.Stderr = st.Stderr
+		why := st.Problem
+		if why == "" {
+			why = "it was not ready within its start_timeout"
+		}
+		rep.Problems = append(rep.Problems, fmt.Sprintf("%s:%d: server %s is not ready: %s", rep.Config, line, st.Name, why))
+	}
+	if st.Junk > 0 {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("server %s wrote %d lines to its standard output that are no messages; they are passed over", st.Name, st.Junk))
+	}
+	rep.Servers = append(rep.Servers, s)
+}
+
+// addNames notes names that clients may change or refuse.
+func (rep *report) addNames(catalog *router.Catalog, separator string) {
+	for _, k := range []mcpwire.Kind{mcpwire.Tool, mcpwire.Prompt} {
+		for _, e := range catalog.Entries(k) {
+			if e.Shortened() {
+				rep.Notes = append(rep.Notes, fmt.Sprintf("%s %s of server %s is offered as %s: clients take 64 characters of A-Z a-z 0-9 _ . -",
+					k, router.Clean(e.Item.Name), e.Upstream.Name, e.Name))
+			} else if k == mcpwire.Tool && len(clientPrefix+e.Name) > 64 {
+				rep.Notes = append(rep.Notes, fmt.Sprintf("tool %s is longer than 64 characters with the prefix %s that some clients add; a shorter namespace helps", e.Name, clientPrefix))
+			}
+		}
+	}
+	if separator != "_" {
+		return
+	}
+	for _, e := range catalog.Entries(mcpwire.Resource) {
+		if e.Upstream.Namespace != "" {
+			rep.Notes = append(rep.Notes, `resources are offered with "_" behind the namespace, which no URI scheme may hold; clients that check URIs need uri_separator = "+"`)
+			return
+		}
+	}
+}
+
+// clientPrefix is what Claude Code puts before the names of a server called toolman.
+const clientPrefix = "mcp__toolman__"
+
+func (rep *report) print(out io.Writer) error {
+	fmt.Fprintf(out, "%s (%s)\n\n", rep.Config, rep.Why)
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")
+	for _, s := range rep.Servers {
+		mark := " "
+		if s.State != "ready" {
+			mark = "!"
+		}
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", mark, s.Name, s.State, dash(s.Revision),
+			seconds(time.Duration(s.Millis)*time.Millisecond), s.Tools, s.Resources, s.Templates, s.Prompts, dash(s.Server))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, p := range rep.Problems {
+		fmt.Fprintf(out, "\n! %s", p)
+	}
+	for _, s := range rep.Servers {
+		if s.Stderr != "" {
+			fmt.Fprintf(out, "\n! the last that server %s wrote to its standard error:\n    %s", s.Name, strings.ReplaceAll(s.Stderr, "\n", "\n    "))
+		}
+	}
+	for _, n := range rep.Notes {
+		fmt.Fprintf(out, "\n- %s", n)
+	}
+	_, err := fmt.Fprintf(out, "\n\n%d of %d tools are active: the list costs a model %d bytes, about %d tokens (all tools: %d bytes, about %d tokens).\n",
+		rep.Cost.ActiveTools, rep.Cost.AllTools, rep.Cost.ListBytes, rep.Cost.ListTokens, rep.Cost.AllBytes, rep.Cost.AllTokens)
+	return err
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+)
+
+const rootHelp = `toolman is one MCP server in front of many. It starts the servers that tools.toml
+names, offers their tools, resources and prompts over one connection, and lets the
+model switch on what it needs with one tool, toolman_activate. Everything else
+passes through byte for byte.
+
+Without a command it serves MCP on standard input and output, as MCP clients
+start it:
+
+  {"mcpServers": {"toolman": {"command": "toolman", "args": ["--config", "/path/to/tools.toml"]}}}
+
+The smallest useful tools.toml:
+
+  active_toolsets = ["fs_read*"]   # globs on namespace + "_" + name: active at start
+
+  [[servers]]
+  namespace = "fs"
+  command = "npx -y @modelcontextprotocol/server-filesystem ."
+
+It is looked for in the working directory, in the folders above it up to the
+repository's root, and in $CLAUDE_PROJECT_DIR; --config or TOOLMAN_CONFIG name another.
+"toolman check" says which was found and whether all of it works.`
+
+func newRootCommand(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "toolman",
+		Short:         "One MCP server in front of many",
+		Long:          rootHelp,
+		Args:          noCommand,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return a.serve(cmd.Context())
+		},
+	}
+	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration `file` (default: tools.toml, see above)")
+	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
+	root.Flags().StringVar(&a.trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return usage(err, "toolman --help lists the flags")
+	})
+	root.AddCommand(newCheckCommand(a), newVersionCommand())
+	return root
+}
+
+// noCommand refuses words that are no command.
+func noCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := "toolman --help lists the commands"
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = "did you mean toolman " + near[0] + "?"
+	}
+	return usage(errors.New("unknown command "+args[0]), hint)
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/stdio"
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
+	"toolman/router"
+	"toolman/spawn"
+)
+
+const (
+	drainTime   = 3 * time.Second       // for calls under way when the client closes its side
+	flushTime   = 50 * time.Millisecond // for the last bytes to the client, the trace and the log
+	clientQueue = 8 << 20               // bytes that may wait for the client before servers have to
+)
+
+// serve is toolman without a command: an MCP server on standard input and
+// output, until the client closes them or a signal comes.
+func (a *app) serve(ctx context.Context) error {
+	c, at, err := a.load()
+	if err != nil {
+		return err
+	}
+	log, logged, err := a.openLog()
+	if err != nil {
+		return err
+	}
+	defer logged()
+	log.Info("starting", zap.String("config", at.Path), zap.String("why", at.Why), zap.Int("servers", len(c.Servers)))
+	o, err := options(c)
+	if err != nil {
+		return err
+	}
+	if o.Trace, err = a.openTrace(c, log); err != nil {
+		return err
+	}
+	if o.Trace != nil {
+		defer o.Trace.Close(flushTime)
+	}
+	// The loop's thread goes in and out of system calls all the time; with one
+	// processor the scheduler would keep taking it away.
+	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
+	loop, err := jsonrpc.NewLoop()
+	if err != nil {
+		return err
+	}
+	defer loop.Close()
+	guard, err := spawn.StartGuard()
+	if err != nil {
+		log.Warn("no guard: servers may outlive a toolman that is killed", zap.Error(err))
+	}
+	defer guard.Close()
+	return a.session(ctx, o, loop, guard, log)
+}
+
+// session serves one client from its first byte to the end of the servers.
+func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop, guard *spawn.Guard, log *zap.Logger) error {
+	in, out, flush, err := stdio.Open(a.stdin, a.stdout)
+	if err != nil {
+		return err
+	}
+	peer, err := loop.Peer(in, out, jsonrpc.PeerOptions{QueueLimit: clientQueue, Pressure: true})
+	if err != nil {
+		return err
+	}
+	r := router.New(o, loop, guard, log)
+	s := r.NewSession(peer)
+	r.Start()
+	peer.Start(s)
+	select {
+	case <-ctx.Done():
+		log.Info("ending: " + context.Cause(ctx).Error())
+	case <-s.Gone():
+		log.Info("ending: the client has closed the connection")
+		drain(ctx, s, peer)
+	}
+	r.Close()
+	peer.CloseWrite()
+	flush(flushTime)
+	peer.Close()
+	return nil
+}
+
+// drain lets what is under way be answered.
+func drain(ctx context.Context, s *router.Session, peer *jsonrpc.Peer) {
+	if s.Broken() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	tick := time.NewTicker(2 * time.Millisecond)
+	defer tick.Stop()
+	for s.Pending() > 0 || peer.Waiting() > 0 {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			s.Abandon()
+			return
+		}
+	}
+}
+
+// openTrace opens the trace that --trace or TOOLMAN_TRACE asks for; nil is none.
+func (a *app) openTrace(c *config.Config, log *zap.Logger) (*trace.Writer, error) {
+	name := a.trace
+	if name == "" {
+		name = os.Getenv("TOOLMAN_TRACE")
+	}
+	if name == "" {
+		return nil, nil
+	}
+	out := a.stderr
+	if name != "-" {
+		file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		if err != nil {
+			return nil, usage(fmt.Errorf("the trace cannot be written: %w", err), "name a file in a folder that exists and may be written to, or - for standard error")
+		}
+		out = file
+	}
+	return trace.NewWriter(out, trace.Options{
+		Session: traceSession(c),
+		Secrets: c.Secrets,
+		Warn:    func(err error) { log.Warn("the trace is not complete", zap.Error(err)) },
+	}), nil
+}
+
+func traceSession(c *config.Config) trace.Session {
+	s := trace.Session{Toolman: version(), Go: runtime.Version(), Config: c.Path}
+	s.Cwd, _ = os.Getwd()
+	for _, server := range c.Servers {
+		if server.Enabled {
+			s.Upstreams = append(s.Upstreams, trace.Server{Name: server.Namespace, Command: strings.Join(server.Argv, " ")})
+		}
+	}
+	return s
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+
+	"toolman/cmd/internal/config"
+	"toolman/router"
+	"toolman/spawn"
+)
+
+// load finds and reads the configuration.
+func (a *app) load() (*config.Config, config.Location, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil, config.Location{}, err
+	}
+	at, err := config.Find(a.config, os.Getenv, dir)
+	if err != nil {
+		return nil, at, err
+	}
+	c, err := config.Load(at.Path, config.Options{CheckGlob: func(pattern string) error {
+		_, err := router.CompileGlobs([]string{pattern})
+		return err
+	}})
+	return c, at, err
+}
+
+// options turns the configuration into what the router needs.
+func options(c *config.Config) (router.Options, error) {
+	globs, err := router.CompileGlobs(c.ActiveToolsets)
+	if err != nil {
+		return router.Options{}, err
+	}
+	o := router.Options{
+		Active: globs, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator, Version: version(),
+	}
+	for _, s := range c.Servers {
+		if !s.Enabled {
+			continue
+		}
+		o.Servers = append(o.Servers, router.Server{
+			Namespace:    s.Namespace,
+			Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
+			StartTimeout: s.StartTimeout,
+			CallTimeout:  s.CallTimeout,
+			FrameLimit:   s.MaxMessageBytes,
+		})
+	}
+	return o, nil
+}
+
+func catalogBytes(b config.CatalogBytes) int {
+	switch b {
+	case config.CatalogAuto:
+		return router.CatalogAuto
+	case config.CatalogAll:
+		return 0
+	}
+	return int(b)
+}
