@@ -1,0 +1,44 @@
+package trace
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestReadSkipsALineOverTheLimit(t *testing.T) {
+	const limit = 200_000 // several of the reader's buffers
+	at, over := strings.Repeat(" ", limit-13-1)+`{"t":"event"}`, strings.Repeat(" ", limit-13)+`{"t":"event"}`
+	in := strings.Join([]string{over, at, over, at, over}, "\n")
+	got := ""
+	for rec, err := range read(strings.NewReader(in), limit) {
+		switch {
+		case err != nil:
+			got += err.Error() + "\n"
+		default:
+			got += rec.Type + "\n"
+		}
+	}
+	want := "line 1 is no trace record: it is too long\nevent\nline 3 is no trace record: it is too long\nevent\nevent\n"
+	if got != want { // the last one has no newline, and so just fits
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// What a producer pays for a frame: the way into the queue, without the goroutine behind it.
+func BenchmarkFrame(b *testing.B) {
+	for _, size := range []int{300, 10_000, 1_000_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			w := &Writer{opts: Options{MaxMsg: defaultMaxMsg, QueueBytes: defaultQueue}, filling: new(batch), wake: make(chan struct{}, 1)}
+			f := &Frame{Leg: Client, Peer: "client", Name: "gh_create_issue", ID: []byte("7"), Call: 41, Rewrote: []string{"id"}, Msg: make([]byte, size)}
+			b.SetBytes(int64(min(size, defaultMaxMsg)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if w.Frame(f); w.pending > keepBytes/2 {
+					w.filling.reset()
+					w.pending = 0
+				}
+			}
+		})
+	}
+}
