@@ -1,0 +1,86 @@
+package config
+
+import (
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// maxCommandBytes is what every system takes as one argument, and bounds the nesting the shell's grammar allows.
+const maxCommandBytes = 32 << 10
+
+// command turns a command string into what to execute and the variables assigned before it.
+func (sc scope) command(text string) (argv, env []string) {
+	if len(text) > maxCommandBytes {
+		sc.fail("put it into a script", "it is longer than %d bytes", maxCommandBytes)
+		return nil, nil
+	}
+	sc.clean(text)
+	standing, files := standIns(text)
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(standing), "")
+	if err != nil {
+		at, why, _ := strings.Cut(printable(err.Error()), ": ")
+		sc.fail("quote what is meant as it is; other shells' syntax needs its shell: bash -c '…'", "it is no shell command: %s (at %s in it)", why, at)
+		return nil, nil
+	}
+	if call := simpleCall(file); call != nil {
+		return words{scope: sc, files: files}.call(call)
+	}
+	if len(files) > 0 {
+		sc.fail("set a variable in env to the ${file:…} and write it as \"$NAME\" here", "${file:…} cannot be used in a command that needs a shell")
+		return nil, nil
+	}
+	sc.checkShell(file)
+	return shellArgv(runtime.GOOS, text), nil
+}
+
+// shellArgv runs text under the system's shell.
+func shellArgv(goos, text string) []string {
+	if goos == "windows" {
+		return []string{"cmd", "/c", text}
+	}
+	return []string{"/bin/sh", "-c", text}
+}
+
+// fileReference is ${file:path}, which means something else to a shell's grammar.
+var fileReference = regexp.MustCompile(`\$\{file:([^}]*)\}`)
+
+// standIn begins the names of the variables that stand for files while a command is parsed.
+const standIn = "toolman_file_"
+
+// standIns replaces the file references in a command by variables that stand for them.
+func standIns(text string) (standing string, files map[string]string) {
+	files = map[string]string{}
+	standing = fileReference.ReplaceAllStringFunc(text, func(ref string) string {
+		name := standIn + strconv.Itoa(len(files))
+		files[name] = fileReference.FindStringSubmatch(ref)[1]
+		return "${" + name + "}"
+	})
+	return standing, files
+}
+
+// checkShell looks at a command that the shell will expand. What it refers to are secrets all the same, and a ${NAME} has
+// to be set; a plain $NAME may be set by the command itself.
+func (sc scope) checkShell(file *syntax.File) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Value != nil {
+				sc.d.secret(n.Value.Lit())
+			}
+		case *syntax.ParamExp:
+			value, ok := sc.lookup(n.Param.Value)
+			if !ok && plainName(n) && n.Exp == nil && !n.Short {
+				sc.unset(n.Param.Value, ", or $"+n.Param.Value+" if the command sets it")
+			}
+			sc.d.secret(value)
+			if n.Exp != nil && n.Exp.Word != nil {
+				sc.d.secret(n.Exp.Word.Lit())
+			}
+		}
+		return true
+	})
+}

@@ -1,0 +1,89 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A Config is what the file says, with defaults filled in and references replaced.
+type Config struct {
+	Path           string // absolute
+	Format         string // "toml" or "json"
+	ActiveToolsets []string
+	Settle         time.Duration // settle_ms: longest wait for a client's next list after an activation
+	CatalogBytes   CatalogBytes  // catalog_bytes
+	URISeparator   string        // uri_separator: "_" or "+"
+	Servers        []Server      // in the file's order, those not enabled included
+
+	// Secrets are the values that came from an env table, from an assignment before a command or from a ${…} reference,
+	// each once and none empty. They are never to be traced or logged. Some may be short ("1"): who scrubs by value decides
+	// from which length on.
+	Secrets []string
+}
+
+// A Server is one upstream server.
+type Server struct {
+	Namespace string   // may be "", and the same as another server's
+	Command   string   // as written, references not replaced
+	Argv      []string // what to execute; only a shell command's last word is still to be expanded, by that shell
+	// Env is what the server's environment gets on top of toolman's, as KEY=VALUE; a later one wins.
+	Env             []string
+	Dir             string        // absolute; "" is toolman's own working directory
+	StartTimeout    time.Duration // always positive
+	CallTimeout     time.Duration // 0: none
+	MaxMessageBytes int
+	Enabled         bool // a server not enabled has no Argv, Env or Dir
+	Line            int  // where it begins in the file
+}
+
+// CatalogBytes is how much of the catalog a client is shown in the description of toolman_activate: a positive number of
+// bytes, [CatalogAuto] or [CatalogAll].
+type CatalogBytes int
+
+const (
+	CatalogAuto CatalogBytes = 0  // by what is known of the client
+	CatalogAll  CatalogBytes = -1 // everything
+)
+
+// Options are what reading a configuration needs from outside.
+type Options struct {
+	LookupEnv func(name string) (string, bool) // for references; nil is os.LookupEnv
+	CheckGlob func(pattern string) error       // says why a pattern of active_toolsets is no good; nil accepts all
+}
+
+// Load reads the file at path. A file that cannot be read or has problems gives an [*Error]. No servers at all is no problem.
+func Load(path string, o Options) (*Config, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	text, err := read(path)
+	if err != nil {
+		return nil, unreadable(path, err)
+	}
+	return parse(path, abs, text, o)
+}
+
+// parse is Load after the reading. Problems show the file as path.
+func parse(path, abs string, text []byte, o Options) (*Config, error) {
+	d := &decoder{
+		file: path, dir: filepath.Dir(abs), format: formatOf(path),
+		lookupEnv: o.LookupEnv, checkGlob: o.CheckGlob,
+		known: map[string]bool{},
+	}
+	if d.lookupEnv == nil {
+		d.lookupEnv = os.LookupEnv
+	}
+	root, problem := parseText(d.format, text)
+	if problem != nil {
+		d.fail(problem.Line, problem.Hint, "%s", problem.Msg)
+		return nil, d.err()
+	}
+	c := d.config(root)
+	c.Path, c.Format, c.Secrets = abs, d.format, d.secrets
+	if err := d.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}

@@ -1,0 +1,47 @@
+// Package config reads tools.toml, or JSON with the same keys when the file's name ends in .json, and nothing else.
+//
+//	active_toolsets = ["fs_read*", "mem*"]   # globs on namespace + "_" + name; nothing is active without them
+//	settle_ms = 1000                         # longest wait for a client to list again after an activation
+//	catalog_bytes = "auto"                   # or "all", or a number of bytes
+//	uri_separator = "_"                      # or "+": what stands between a namespace and a resource's URI
+//
+//	[[servers]]
+//	namespace = "fs"                         # required; "" leaves the server's names as they are
+//	command = "npx -y @modelcontextprotocol/server-filesystem ${PROJECT:-.}"
+//	env = { TOKEN = "${file:secrets/token}" }
+//	cwd = "sub"                              # against this file's folder; without it, where toolman was started
+//	start_timeout = "10s"                    # a Go duration or a number of seconds
+//	call_timeout = 0                         # 0: a call may take as long as it likes
+//	max_message_bytes = 33554432             # 1024 to 1073741824
+//	restart = "never"
+//	era = "auto"                             # or "legacy"
+//	enabled = true
+//
+// # References
+//
+// ${VAR}, ${VAR:-default} and ${file:path} are replaced in command, cwd and the values of env. A default stands in for a
+// variable that is unset or empty, and may hold references itself. A file is read against the configuration's folder, and
+// one line end at its end is dropped. In env and cwd a literal ${ is written $${; in command it is quoted as in any shell:
+// '${x}' or \${x}. References in env see toolman's own environment, those in command also the server's env.
+//
+// # Commands
+//
+// A command that is assignments, words, quotes, $VAR, ${VAR}, ${VAR:-default}, ${file:path} and a leading ~ is executed as
+// it is, without a shell. What a reference brings in is never read as shell syntax and never split: it stays within its word.
+// (As in a shell, an unquoted word of references alone that comes to nothing is left out.) A variable that is not set is an error.
+//
+// A command with anything else (|, &&, >, ;, $(…), globs, a builtin such as exec) is left to the system's shell, as written,
+// with the server's env in its environment. There ${VAR} has to be set when the file is read, $VAR is the shell's own affair,
+// and ${file:path} is refused: it belongs in env.
+//
+// The shell is /bin/sh -c, and cmd /c on Windows, where %VAR% is what cmd expands. The grammar is POSIX's everywhere, in which a
+// backslash escapes: a Windows path is written with slashes or in single quotes.
+//
+// # Strictness
+//
+// An unknown key, a key given twice and a value of the wrong kind are errors. All problems are reported at once (see
+// [Error]), each with its line. No message holds a value from env or from a reference. A server that is not enabled has
+// its keys and kinds checked and nothing expanded, so that one may be switched off for want of its token.
+//
+// Only this package imports a TOML library.
+package config

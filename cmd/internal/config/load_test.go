@@ -1,0 +1,224 @@
+package config
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+var update = flag.Bool("update", false, "rewrite the .err files of fixtures/config")
+
+const fixtures = "../../../fixtures/config"
+
+// environment is the environment of every test here: nothing of the machine's own.
+func environment(name string) (string, bool) {
+	v, ok := map[string]string{"HOME": "/home/me", "TOKEN": "token-secret", "EMPTY": "", "SPACES": "a  b; $(c) *"}[name]
+	return v, ok
+}
+
+// testOptions refuses patterns with an open bracket.
+func testOptions() Options {
+	return Options{LookupEnv: environment, CheckGlob: func(p string) error {
+		if strings.Contains(p, "[") {
+			return errors.New("unexpected end of input")
+		}
+		return nil
+	}}
+}
+
+func TestBadFixturesGiveTheirMessages(t *testing.T) {
+	files, _ := filepath.Glob(fixtures + "/*.*")
+	bad := 0
+	for _, path := range files {
+		if ext := filepath.Ext(path); ext != ".toml" && ext != ".json" {
+			continue
+		}
+		golden := path + ".err"
+		want, err := os.ReadFile(golden)
+		good := errors.Is(err, os.ErrNotExist)
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			_, err := Load(path, testOptions())
+			if good && !*update {
+				if err != nil {
+					t.Fatalf("no .err file beside it, and yet:\n%v", err)
+				}
+				return
+			}
+			if err == nil {
+				if !good {
+					t.Fatalf("no problem found, want:\n%s", want)
+				}
+				return
+			}
+			got := strings.ReplaceAll(err.Error(), path, filepath.Base(path)) + "\n"
+			if *update {
+				if err := os.WriteFile(golden, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else if got != string(want) {
+				t.Errorf("got:\n%swant:\n%s", got, want)
+			}
+			for _, secret := range []string{"token-secret", "file-secret", "sk-live", "ghp_", "8080"} {
+				if strings.Contains(got, secret) {
+					t.Errorf("the message holds the secret %s:\n%s", secret, got)
+				}
+			}
+		})
+		if !good {
+			bad++
+		}
+	}
+	if bad < 20 {
+		t.Errorf("%d bad fixtures, something has moved", bad)
+	}
+}
+
+func TestEveryKeyIsRead(t *testing.T) {
+	dir, err := filepath.Abs(fixtures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, format := range []string{"toml", "json"} {
+		t.Run(format, func(t *testing.T) {
+			path := filepath.Join(fixtures, "every-key."+format)
+			c, err := Load(path, testOptions())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range c.Servers {
+				if c.Servers[i].Line == 0 {
+					t.Errorf("server %d has no line", i)
+				}
+				c.Servers[i].Line = 0
+			}
+			c.Servers[0].Command = strings.Join(strings.Fields(c.Servers[0].Command), " ")
+			slices.Sort(c.Servers[0].Env)
+			slices.Sort(c.Secrets)
+			want := &Config{
+				Path: filepath.Join(dir, "every-key."+format), Format: format,
+				ActiveToolsets: []string{"fs_read*", "git_{log,diff}"},
+				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
+				Servers: []Server{{
+					Namespace: "fs",
+					Command:   c.Servers[0].Command, // the formats fold lines differently
+					Argv:      []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
+					Env:       []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"},
+					Dir:       filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond,
+					MaxMessageBytes: 1024, Enabled: true,
+				}, {
+					Namespace: "", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
+					Env: []string{"DEBUG=1"}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Enabled: true,
+				}, {
+					Namespace: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
+					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20,
+				}},
+				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "token-secret"},
+			}
+			if !reflect.DeepEqual(c, want) {
+				t.Errorf("got  %+v\nwant %+v", c, want)
+			}
+		})
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c, err := Load(filepath.Join(fixtures, "smallest.toml"), testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Servers[0]
+	if c.Settle != time.Second || c.CatalogBytes != CatalogAuto || c.URISeparator != "_" || len(c.Secrets) != 0 {
+		t.Errorf("file: %+v", c)
+	}
+	if s.StartTimeout != 10*time.Second || s.CallTimeout != 0 || s.MaxMessageBytes != 32<<20 || !s.Enabled || s.Dir != "" || s.Line != 3 {
+		t.Errorf("server: %+v", s)
+	}
+}
+
+func TestServersKeepTheirOrderAndMayShareANamespace(t *testing.T) {
+	c, err := Load(filepath.Join(fixtures, "same-namespace.toml"), testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprint(c.Servers[0].Argv, c.Servers[0].Line, c.Servers[1].Argv, c.Servers[1].Line)
+	if got != "[one] 2 [two] 3" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestCatalogBytes(t *testing.T) {
+	for value, want := range map[string]CatalogBytes{`"auto"`: CatalogAuto, `"all"`: CatalogAll, "1": 1, "2_048": 2048} {
+		c, err := parse("t.toml", "/t.toml", []byte("catalog_bytes = "+value), testOptions())
+		if err != nil || c.CatalogBytes != want {
+			t.Errorf("%s: got %+v, %v", value, c, err)
+		}
+	}
+}
+
+func TestMoreThanTwentyProblemsAreCounted(t *testing.T) {
+	_, err := Load(filepath.Join(fixtures, "many.toml"), testOptions())
+	e, ok := errors.AsType[*Error](err)
+	if !ok || len(e.Problems) != 20 || e.Omitted != 5 || e.Problems[0].Line != 1 {
+		t.Errorf("got %+v", err)
+	}
+}
+
+func TestLoadSaysWhyAFileCannotBeRead(t *testing.T) {
+	dir := t.TempDir()
+	long := filepath.Join(dir, "long.toml")
+	if err := os.WriteFile(long, []byte(strings.Repeat("#", maxFileBytes+1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		filepath.Join(dir, "none.toml"): "no such file",
+		dir:                             "is a directory",
+		long:                            "longer than 1048576 bytes",
+	} {
+		_, err := Load(path, testOptions())
+		e, ok := errors.AsType[*Error](err)
+		if !ok || e.Problems[0].File != path || !strings.Contains(e.Problems[0].Msg, want) {
+			t.Errorf("%s: got %v, want %s", path, err, want)
+		}
+	}
+}
+
+// The TOML library takes quadratic time on some of these, and a deep enough stack ends the process: a file made to be slow
+// must be refused after no more work than a large one takes.
+func TestHostileFilesAreRefused(t *testing.T) {
+	repeat := func(s string) string { return strings.Repeat(s, maxFileBytes/4/len(s)) }
+	server := func(keys string) string { return "[[servers]]\nnamespace = 'a'\n" + keys }
+	for _, tt := range []struct{ name, file, text string }{
+		{"arrays in arrays", "x.toml", "a = " + repeat("[")},
+		{"tables in tables", "x.toml", repeat("a={")},
+		{"one long key", "x.toml", "[" + repeat("a.")},
+		{"headers that are not closed", "x.toml", repeat("[[")},
+		{"a string of folded lines", "x.toml", "a = \"\"\"" + repeat("\\\n")},
+		{"a string that is not closed", "x.toml", "a = \"\"\"" + repeat("a")},
+		{"one key again and again", "x.toml", repeat("a=1\n")},
+		{"servers without keys", "x.toml", repeat("[[servers]]\n")},
+		{"quotes", "x.toml", repeat("\"")},
+		{"a long array", "x.toml", "a=[" + repeat("1,") + "]"},
+		{"carriage returns", "x.toml", repeat("\r")},
+		{"subshells in subshells", "x.toml", server("command = '" + repeat("(") + "'")},
+		{"subshells in subshells, just short enough", "x.toml", server("command = '" + strings.Repeat("(", maxCommandBytes) + "'")},
+		{"defaults in defaults", "x.toml", server("command = 'a'\ncwd = '" + repeat("${A:-") + "'")},
+		{"arrays in arrays", "x.json", repeat("[")},
+		{"objects in objects", "x.json", repeat(`{"":`)},
+		{"a long array", "x.json", "[" + repeat("1,")},
+		{"a string of escapes", "x.json", `"` + repeat(`\u0000`)},
+	} {
+		t.Run(tt.file[2:]+" "+tt.name, func(t *testing.T) {
+			if _, err := parse(tt.file, "/"+tt.file, []byte(tt.text), testOptions()); err == nil {
+				t.Errorf("accepted")
+			}
+		})
+	}
+}

@@ -1,0 +1,163 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	defaultStartTimeout    = 10 * time.Second
+	defaultMaxMessageBytes = 32 << 20
+	leastMessageBytes      = 1 << 10
+	mostMessageBytes       = 1 << 30
+)
+
+// namespaceForm keeps names within what clients accept, [A-Za-z0-9_.-], with room for the tool's own name.
+var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
+
+// serverKeys are the keys of a server, those refused for now included.
+func serverKeys() []string {
+	return []string{"namespace", "command", "env", "cwd", "start_timeout", "call_timeout", "max_message_bytes",
+		"restart", "era", "enabled", "url", "headers"}
+}
+
+// server decodes one element of servers.
+func (d *decoder) server(n node) Server {
+	t := d.table(n, "in a server", serverKeys()...)
+	s := Server{
+		Line:            n.line,
+		Namespace:       t.namespace(),
+		Command:         t.command(),
+		StartTimeout:    t.duration("start_timeout", defaultStartTimeout, time.Millisecond),
+		CallTimeout:     t.duration("call_timeout", 0, 0),
+		MaxMessageBytes: int(t.integer("max_message_bytes", defaultMaxMessageBytes, leastMessageBytes, mostMessageBytes)),
+		Enabled:         t.boolean("enabled", true),
+	}
+	t.notYet()
+	vars, dir := t.env(), t.cwd()
+	if s.Enabled {
+		s.expand(d, t, vars, dir)
+	}
+	return s
+}
+
+// expand fills in Env, Dir and Argv.
+func (s *Server) expand(d *decoder, t table, vars []member, dir string) {
+	env := map[string]string{}
+	for _, v := range vars {
+		sc := scope{d: d, line: v.line, key: "env." + v.key}
+		env[v.key] = sc.clean(sc.expand(v.value.(string)))
+		d.secret(env[v.key])
+		s.Env = append(s.Env, v.key+"="+env[v.key])
+	}
+	if dir != "" {
+		sc := scope{d: d, line: t.values["cwd"].line, key: "cwd"}
+		s.Dir = sc.folder(dir)
+	}
+	if s.Command != "" {
+		sc := scope{d: d, line: t.values["command"].line, key: "command", env: env}
+		argv, assigned := sc.command(s.Command)
+		s.Argv, s.Env = argv, append(s.Env, assigned...)
+	}
+}
+
+func (t table) namespace() string {
+	s, ok := t.text("namespace", `"fs"`)
+	if _, given := t.values["namespace"]; !given {
+		t.d.fail(t.line, "write "+t.d.write("namespace", `"fs"`)+", or "+t.d.write("namespace", `""`)+" to use the server's names as they are",
+			"this server has no namespace")
+	}
+	if ok && s != "" && !namespaceForm.MatchString(s) {
+		t.outside("namespace", "write up to 32 letters, digits, _, . and -, a letter or digit first")
+	}
+	return s
+}
+
+// command is the command as written; "" when it is of no use, which has been noted.
+func (t table) command() string {
+	const example = `"npx -y some-mcp-server"`
+	s, ok := t.text("command", example)
+	_, given := t.values["command"]
+	_, url := t.values["url"]
+	switch {
+	case !given && !url:
+		t.d.fail(t.line, "write "+t.d.write("command", example), "this server has no command")
+	case ok && strings.TrimSpace(s) == "":
+		t.d.fail(t.values["command"].line, "write "+t.d.write("command", example)+", or "+t.d.write("enabled", "false"), "command is empty")
+		return ""
+	}
+	return s
+}
+
+// notYet refuses what later versions will do.
+func (t table) notYet() {
+	for _, key := range []string{"url", "headers"} {
+		if n, ok := t.values[key]; ok {
+			t.d.fail(n.line, "give a command; for a remote server one that bridges to stdio",
+				"%s is not available yet: this version starts servers by command and does not speak streamable HTTP", key)
+		}
+	}
+	t.later("restart", "on-failure", "this version never restarts a server", "never")
+	t.later("era", "modern", "this version speaks revisions 2024-11-05 to 2025-11-25", "auto", "legacy")
+}
+
+// later refuses the one value of key that a later version will know, and whatever is not among the others.
+func (t table) later(key, value, why string, others ...string) {
+	n := t.values[key]
+	if n.value != value {
+		t.choice(key, others...)
+		return
+	}
+	t.d.fail(n.line, "write "+t.d.write(key, `"`+others[0]+`"`)+" or leave it out",
+		"%s is not available yet: %s", t.d.write(key, `"`+value+`"`), why)
+}
+
+// env is the env table, its strings as written.
+func (t table) env() []member {
+	n, ok := t.values["env"]
+	if !ok {
+		return nil
+	}
+	all, ok := n.value.([]member)
+	if !ok {
+		t.wrong("env", "a table of strings", "{"+t.d.write("NAME", `"value"`)+"}")
+	}
+	var vars []member
+	for _, m := range all {
+		switch _, isText := m.value.(string); {
+		case m.key == "" || strings.ContainsAny(m.key, "=\x00"):
+			t.d.fail(m.line, "name a variable", "env holds the key %s, which no variable can have", shown(m.key))
+		case !isText:
+			hint := "put the value in quotes"
+			if slices.Contains(serverKeys(), m.key) && t.d.format == "toml" {
+				hint = "write it above [servers.env] if it is about the server"
+			}
+			t.d.fail(m.line, hint, "%s is %s where a string is expected", printable("env."+m.key), m.kind())
+		default:
+			vars = append(vars, m)
+		}
+	}
+	return vars
+}
+
+// cwd is the folder as written.
+func (t table) cwd() string {
+	s, ok := t.text("cwd", `"sub/folder"`)
+	if ok && strings.TrimSpace(s) == "" {
+		t.outside("cwd", "name a folder, or leave it out for the one toolman is started in")
+	}
+	return s
+}
+
+// folder is a cwd with its references replaced, made absolute.
+func (sc scope) folder(written string) string {
+	before := len(sc.d.problems)
+	dir := sc.clean(sc.expand(written))
+	if dir == "" {
+		sc.nothing(before, "name a folder, or leave it out", "it comes to nothing")
+		return ""
+	}
+	return sc.absolute(dir)
+}

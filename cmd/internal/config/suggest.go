@@ -1,0 +1,53 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/agnivade/levenshtein"
+)
+
+// insteadOf says what to write instead of a key that is none of the known ones.
+func insteadOf(key string, known []string) string {
+	if hint := elsewhere(key); hint != "" {
+		return hint
+	}
+	if near := nearest(key, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return "the keys here are " + strings.Join(known, ", ")
+}
+
+// nearest is the known key that is a few letters from the given one, or "".
+func nearest(key string, known []string) string {
+	if len(key) > 64 {
+		return ""
+	}
+	near, least := "", 1+len(key)/3
+	for _, k := range known {
+		if n := levenshtein.ComputeDistance(strings.ToLower(key), k); n <= least {
+			near, least = k, n-1
+		}
+	}
+	return near
+}
+
+// elsewhere is about keys that MCP clients' own configurations have.
+func elsewhere(key string) string {
+	switch key {
+	case "mcpServers", "mcp_servers":
+		return "servers are listed under servers, each with its namespace and command"
+	case "args":
+		return "write the arguments after the program, in command"
+	case "name":
+		return "the name of a server is its namespace"
+	case "disabled":
+		return "enabled = false switches a server off"
+	case "environment":
+		return "variables for a server are in env"
+	case "timeout":
+		return "there are start_timeout and call_timeout"
+	case "type", "transport":
+		return "leave it out: a server is started by its command and speaks over stdio"
+	}
+	return ""
+}

@@ -1,0 +1,168 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A table is one table of the file. Its methods read a key as what it has to be, and note a problem if it is not.
+type table struct {
+	d      *decoder
+	line   int
+	values map[string]node
+}
+
+// table takes n, which is a table, and notes the keys that are not among known. where is for the message.
+func (d *decoder) table(n node, where string, known ...string) table {
+	t := table{d: d, line: n.line, values: map[string]node{}}
+	for _, m := range n.value.([]member) {
+		t.values[m.key] = m.node
+		if !slices.Contains(known, m.key) {
+			d.fail(m.line, insteadOf(m.key, known), "unknown key %s %s", shown(m.key), where)
+		}
+	}
+	return t
+}
+
+// wrong notes that the value of key is of another kind than expected.
+func (t table) wrong(key, expected, example string) {
+	n := t.values[key]
+	t.d.fail(n.line, "write "+t.d.write(key, example), "%s is %s where %s is expected", key, n.kind(), expected)
+}
+
+// outside notes that the value of key is of the right kind and still no good.
+func (t table) outside(key, hint string) {
+	n := t.values[key]
+	value := fmt.Sprint(n.value)
+	if s, ok := n.value.(string); ok {
+		value = shown(s)
+	}
+	t.d.fail(n.line, hint, "%s cannot be %s", key, value)
+}
+
+// text reads a string. Absent and wrong give "", false.
+func (t table) text(key, example string) (string, bool) {
+	n, ok := t.values[key]
+	if !ok {
+		return "", false
+	}
+	s, ok := n.value.(string)
+	if !ok {
+		t.wrong(key, "a string", example)
+	}
+	return s, ok
+}
+
+// choice reads one of the strings, the first of which is the default.
+func (t table) choice(key string, of ...string) string {
+	s, ok := t.text(key, `"`+of[0]+`"`)
+	if !ok {
+		return of[0]
+	}
+	if !slices.Contains(of, s) {
+		t.outside(key, "write "+t.d.write(key, `"`+strings.Join(of, `" or "`)+`"`))
+	}
+	return s
+}
+
+// boolean reads true or false.
+func (t table) boolean(key string, absent bool) bool {
+	n, ok := t.values[key]
+	if !ok {
+		return absent
+	}
+	b, ok := n.value.(bool)
+	if !ok {
+		t.wrong(key, "a boolean", fmt.Sprint(!absent))
+	}
+	return b
+}
+
+// integer reads a whole number from least to most.
+func (t table) integer(key string, absent, least, most int64) int64 {
+	n, ok := t.values[key]
+	if !ok {
+		return absent
+	}
+	i, ok := n.value.(int64)
+	switch {
+	case !ok:
+		t.wrong(key, "a whole number", fmt.Sprint(absent))
+	case i < least || i > most:
+		t.outside(key, fmt.Sprintf("write a whole number from %d to %d", least, most))
+	}
+	return i
+}
+
+// maxDuration bounds every time there is, well below where seconds overflow a time.Duration.
+const maxDuration = 24 * time.Hour
+
+// duration reads a Go duration or a number of seconds, from least to a day.
+func (t table) duration(key string, absent, least time.Duration) time.Duration {
+	n, ok := t.values[key]
+	if !ok {
+		return absent
+	}
+	seconds := math.NaN()
+	switch v := n.value.(type) {
+	case string:
+		if v, err := time.ParseDuration(v); err == nil {
+			seconds = v.Seconds()
+		}
+	case int64:
+		seconds = float64(v)
+	case float64:
+		seconds = v
+	default:
+		t.wrong(key, "a duration", `"10s"`)
+		return absent
+	}
+	// Not a number is in no range.
+	if !(seconds >= least.Seconds() && seconds <= maxDuration.Seconds()) {
+		t.outside(key, fmt.Sprintf(`write a duration from %v to 24h such as "10s" or "1m30s", or a number of seconds`, least))
+		return absent
+	}
+	return time.Duration(math.Round(seconds * float64(time.Second)))
+}
+
+// array reads an array of anything.
+func (t table) array(key, example string) []node {
+	n, ok := t.values[key]
+	if !ok {
+		return nil
+	}
+	elems, ok := n.value.([]node)
+	if !ok {
+		t.wrong(key, "an array of strings", example)
+	}
+	return elems
+}
+
+// catalogBytes reads "auto", "all" or a positive number.
+func (t table) catalogBytes(key string) CatalogBytes {
+	n := t.values[key]
+	switch v := n.value.(type) {
+	case int64:
+		if v > 0 && v <= math.MaxInt32 {
+			return CatalogBytes(v)
+		}
+	case string:
+		switch v {
+		case "auto":
+			return CatalogAuto
+		case "all":
+			return CatalogAll
+		}
+	}
+	if _, ok := t.values[key]; ok {
+		if n.kind() == "a string" || n.kind() == "a number" {
+			t.outside(key, `write "auto", "all" or a positive number of bytes`)
+		} else {
+			t.wrong(key, `"auto", "all" or a number of bytes`, `"auto"`)
+		}
+	}
+	return CatalogAuto
+}
