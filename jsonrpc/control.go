@@ -14,16 +14,21 @@ import (
 )
 
 // Control runs toolman's own conversation with an upstream, over a
-// jsonrpc2.Conn. The Conn sees only replies to requests that it made itself, so
-// nothing an upstream writes can end it; and it sees them without their results,
-// which it would decode twice: a list of a thousand tools takes it 50 ms.
+// jsonrpc2.Conn. The Conn sees only replies to requests that it made itself, and
+// of those no more than that they came: what is in them could end it, and it
+// decodes them twice, which takes 50 ms for a list of a thousand tools.
 type Control struct {
 	conn   *jsonrpc2.Conn
 	stream *controlStream
 	ids    Numbering
 
 	mu      sync.Mutex
-	results map[uint64]json.RawMessage // guarded by mu: results on their way to their Call
+	waiting map[uint64]answer // guarded by mu: a place for the answer to each call under way
+}
+
+type answer struct {
+	result json.RawMessage
+	err    *Error
 }
 
 // Numbering hands out request ids and takes back those that will not be
@@ -40,7 +45,7 @@ func NewControl(out func(frame []byte) error, ids Numbering) *Control {
 	silent := jsonrpc2.SetLogger(discard{})
 	return &Control{
 		conn: jsonrpc2.NewConn(context.Background(), s, nobody{}, silent), stream: s, ids: ids,
-		results: map[uint64]json.RawMessage{},
+		waiting: map[uint64]answer{},
 	}
 }
 
@@ -51,54 +56,79 @@ func (c *Control) Call(ctx context.Context, method string, params any) (json.Raw
 	if !ok {
 		return nil, ErrClosed
 	}
+	c.expect(id)
 	err := c.conn.Call(ctx, method, params, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
-	result := c.result(id)
-	if err != nil && ctx.Err() != nil {
-		c.abandon(id)
+	got := c.take(id)
+	switch {
+	case err == nil && got.err != nil:
+		return nil, got.err
+	case err == nil:
+		return got.result, nil
+	}
+	c.ids.Forget(id)
+	c.complete(id) // a Conn would wait for it for ever
+	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", method, context.Cause(ctx))
 	}
+	return nil, closed(err)
+}
+
+// closed gives the errors of a Conn that is closed our name.
+func closed(err error) error {
 	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, ErrClosed
+		return ErrClosed
 	}
-	return result, err
+	return err
 }
 
-// abandon answers a call ourselves: a Conn would wait for it for ever.
-func (c *Control) abandon(id uint64) {
-	c.ids.Forget(id)
-	token := strconv.AppendUint(nil, id, 10)
-	c.deliver(AppendError(nil, token, CodeInternalError, "abandoned", nil))
-}
-
-// result takes what was put aside for a call.
-func (c *Control) result(id uint64) json.RawMessage {
+func (c *Control) expect(id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	result := c.results[id]
-	delete(c.results, id)
-	return result
+	c.waiting[id] = answer{}
+}
+
+func (c *Control) take(id uint64) answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := c.waiting[id]
+	delete(c.waiting, id)
+	return got
+}
+
+// complete ends a call in the Conn.
+func (c *Control) complete(id uint64) {
+	token := strconv.AppendUint(nil, id, 10)
+	c.deliver(AppendResult(nil, token, []byte("true")))
 }
 
 // Notify sends a notification.
 func (c *Control) Notify(ctx context.Context, method string, params any) error {
-	return c.conn.Notify(ctx, method, params)
+	return closed(c.conn.Notify(ctx, method, params))
 }
 
 // Deliver takes the reply to the request with this id, which was made by Call. It
 // copies what it keeps.
 func (c *Control) Deliver(id uint64, m *Message) {
+	var got answer
 	if m.Err.Present() {
-		object := m.Bytes(m.Err)
-		if json.Unmarshal(object, &Error{}) != nil { // the Conn would end over it
-			object = []byte(`{"code":-32603,"message":"the error answer has a wrong shape"}`)
-		}
-		c.deliver(AppendErrorResponse(nil, m.Bytes(m.ID), object))
-		return
+		got.err = parseError(m.Bytes(m.Err))
+	} else {
+		got.result = bytes.Clone(m.Bytes(m.Result))
 	}
 	c.mu.Lock()
-	c.results[id] = bytes.Clone(m.Bytes(m.Result))
+	if _, ok := c.waiting[id]; ok {
+		c.waiting[id] = got
+	}
 	c.mu.Unlock()
-	c.deliver(AppendResult(nil, m.Bytes(m.ID), []byte("true")))
+	c.complete(id)
+}
+
+func parseError(object []byte) *Error {
+	e := new(Error)
+	if json.Unmarshal(object, e) != nil {
+		return &Error{Code: CodeInternalError, Message: "the error answer has a wrong shape"}
+	}
+	return e
 }
 
 func (c *Control) deliver(frame []byte) {
