@@ -52,23 +52,3 @@ func ParsePage(k Kind, result []byte) (Page, error) {
 	}
 	return page, nil
 }
-
-// AppendList appends a list result made of items that are JSON already. An empty
-// next means that it is the last page.
-func AppendList(dst []byte, k Kind, items [][]byte, next string) []byte {
-	dst = append(dst, `{"`...)
-	dst = append(dst, k.Member()...)
-	dst = append(dst, `":[`...)
-	for i, item := range items {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = append(dst, item...)
-	}
-	dst = append(dst, ']')
-	if next != "" {
-		dst = append(dst, `,"nextCursor":`...)
-		dst = jsonrpc.AppendQuoted(dst, next)
-	}
-	return append(dst, '}')
-}

@@ -16,7 +16,6 @@ type Entry struct {
 	Upstream *Upstream
 	Name     string // as clients see it
 
-	listed []byte // its element in a list
 	quoted []byte // its upstream name, as a JSON string
 	line   []byte // its line in the catalog without the mark, escaped for JSON
 	prefix string // what Name has before the upstream's name
@@ -28,7 +27,6 @@ type Entry struct {
 func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	n := u.naming
 	e := &Entry{Item: item, Upstream: u, prefix: n.prefix(item.Kind), Name: n.expose(item.Kind, item.Name)}
-	e.listed = item.AppendAs(nil, e.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
 	if item.Kind == mcpwire.Prompt {
 		e.active = true
@@ -41,6 +39,10 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	}
 	return e
 }
+
+// appendListed appends the entry as an element of a list: as its server sent it,
+// but under the name that clients see.
+func (e *Entry) appendListed(dst []byte) []byte { return e.Item.AppendAs(dst, e.Name) }
 
 func catalogLine(e *Entry) string {
 	line := clean(e.Name)

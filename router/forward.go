@@ -215,5 +215,5 @@ func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
 	params := []byte(`{"requestId":`)
 	params = strconv.AppendUint(params, id, 10)
 	params = append(params, `,"reason":"call_timeout"}`...)
-	b.Send(u.peer, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params))
+	b.Send(u.out, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params))
 }

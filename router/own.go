@@ -2,7 +2,6 @@ package router
 
 import (
 	"bytes"
-	"errors"
 	"strconv"
 
 	"go.uber.org/zap"
@@ -75,69 +74,6 @@ type levelError struct{ got string }
 func (e *levelError) Error() string {
 	return "unknown log level " + strconv.Quote(clean(cut(e.got, nameLimit))) + "; use debug, info, notice, warning, error, critical, alert or emergency"
 }
-
-// listBytes bounds one page of a list. The TypeScript SDK gives up on a message
-// of 10 MiB.
-const listBytes = 8 << 20
-
-// listLocked answers a list request from what is cached.
-func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kind) {
-	items := s.elements(k)
-	from, err := s.cursor(m, len(items))
-	if err != nil {
-		s.refuse(m, b, k.ListMethod(), refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
-		return
-	}
-	size, to := 0, from
-	for to < len(items) && (to == from || size+len(items[to]) < listBytes) {
-		size += len(items[to])
-		to++
-	}
-	next := ""
-	if to < len(items) {
-		next = strconv.Itoa(to)
-	}
-	result := make([]byte, 0, size+to-from+256)
-	s.answerOwn(m, b, k.ListMethod(), mcpwire.AppendList(result, k, items[from:to], next))
-	if k == mcpwire.Tool && next == "" {
-		s.listedLocked()
-	}
-}
-
-// elements returns the elements of a list as JSON.
-func (s *Session) elements(k mcpwire.Kind) [][]byte {
-	v := s.view.Load()
-	active := v.active(k)
-	items := make([][]byte, 0, len(active)+1)
-	if k == mcpwire.Tool {
-		items = append(items, s.activateTool(v))
-	}
-	for _, e := range active {
-		items = append(items, e.listed)
-	}
-	if k == mcpwire.Resource {
-		items = append(items, []byte(catalogResource))
-	}
-	return items
-}
-
-const catalogResource = `{"uri":"` + CatalogURI + `","name":"toolman catalog","title":"All tools and resources, active ones marked with *",` +
-	`"description":"Everything that ` + ActivateTool + ` can switch on and off, one line an item.","mimeType":"text/plain"}`
-
-// cursor reads the cursor of a list request: where to go on.
-func (s *Session) cursor(m *jsonrpc.Message, n int) (int, error) {
-	at, err := m.Param("cursor")
-	if err != nil || !at.Present() || string(m.Bytes(at)) == "null" {
-		return 0, err
-	}
-	from, err := strconv.Atoi(string(m.Text(at)))
-	if err != nil || from <= 0 || from >= n {
-		return 0, errCursor
-	}
-	return from, nil
-}
-
-var errCursor = errors.New("the cursor is not one that toolman gave; list again without a cursor")
 
 // readCatalog answers resources/read of toolman's own resource.
 func (s *Session) readCatalog(m *jsonrpc.Message, b *jsonrpc.Batch) {

@@ -193,7 +193,7 @@ func (u *Upstream) refuseAsk(q *question, code int64, why string, b *jsonrpc.Bat
 // sendFrame writes a frame of toolman's own to the server.
 func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note note) {
 	u.r.trace.sent(upstreamLeg, u.Name, frame, note)
-	if err := b.Send(u.peer, frame); err != nil {
+	if err := b.Send(u.out, frame); err != nil {
 		u.log.Debug("the server does not take what it is sent", zap.Error(err))
 	}
 }

@@ -20,7 +20,6 @@ type Router struct {
 	Options
 	log       *zap.Logger
 	loop      *jsonrpc.Loop
-	guard     *spawn.Guard
 	trace     *tracer
 	clock     clock
 	ctx       context.Context // ends when the router closes
@@ -41,11 +40,10 @@ type Router struct {
 	mu sync.Mutex // held while the catalog is replaced
 }
 
-// New makes a router. Nothing runs before Start. The loop and the guard (which may
-// be nil) stay the caller's.
-func New(o Options, loop *jsonrpc.Loop, guard *spawn.Guard, log *zap.Logger) *Router {
+// New makes a router. No server runs before Start. The loop stays the caller's.
+func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Router{Options: o, log: log, loop: loop, guard: guard, trace: newTracer(o.Trace), clock: clock{time.Now()},
+	r := &Router{Options: o, log: log, loop: loop, trace: newTracer(o.Trace), clock: clock{time.Now()},
 		ctx: ctx, cancel: cancel, greeted: make(chan struct{}), started: make(chan struct{})}
 	for i, s := range o.Servers {
 		name := r.nameFor(s, i)
@@ -71,11 +69,12 @@ func (r *Router) nameFor(s Server, i int) string {
 	return name
 }
 
-// Start starts all servers, at once and without waiting for them.
-func (r *Router) Start() {
+// Start starts all servers, at once and without waiting for them. The guard, which
+// may be nil, stays the caller's.
+func (r *Router) Start(guard *spawn.Guard) {
 	r.waiting.Store(int32(len(r.upstreams)) + 1)
 	for _, u := range r.upstreams {
-		go u.run(r.guard)
+		go u.run(guard)
 	}
 	r.upstreamSettled()
 }

@@ -129,9 +129,9 @@ func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
 	var tools [][]byte
 	size := 0
 	for _, e := range on {
-		if e.Item.Kind == mcpwire.Tool && size+len(e.listed) <= maxDefinitions {
-			size += len(e.listed)
-			tools = append(tools, e.listed)
+		if e.Item.Kind == mcpwire.Tool && size+len(e.Item.Raw) <= maxDefinitions {
+			size += len(e.Item.Raw)
+			tools = append(tools, e.appendListed(nil))
 		}
 	}
 	text := confirmation(on, off)

@@ -186,7 +186,7 @@ func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note note) error {
 		note.rewrote = rewrote(b, m)
 		u.r.trace.sent(upstreamLeg, u.Name, b.Preview(m.Frame), note)
 	}
-	return b.Splice(u.peer, m.Frame)
+	return b.Splice(u.out, m.Frame)
 }
 
 // pass writes an upstream's message to the client, with the batch's edits.

@@ -41,6 +41,7 @@ type Upstream struct {
 	// written once, before peer.Start
 	proc    *spawn.Process
 	peer    *jsonrpc.Peer
+	out     jsonrpc.Sender // peer, for what is written to it
 	control *jsonrpc.Control
 
 	mu         sync.Mutex
@@ -102,7 +103,7 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 		return err
 	}
 	u.mu.Lock()
-	u.proc, u.peer = proc, peer
+	u.proc, u.peer, u.out = proc, peer, peer
 	u.mu.Unlock()
 	u.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
 	u.r.trace.event(trace.EventSpawn, u.Name, fmt.Sprintf("pid %d", proc.Pid()), 0)

@@ -2,6 +2,7 @@ package router
 
 import (
 	"maps"
+	"sync/atomic"
 
 	"toolman/mcpwire"
 )
@@ -13,6 +14,8 @@ type View struct {
 	// What toolman_activate has set, by name; the rest is as at start. Resources
 	// and resource templates share names.
 	tools, resources map[string]bool
+
+	pages [mcpwire.Kinds]atomic.Pointer[page] // first pages, made when they are first asked for
 }
 
 // Active reports whether an entry may be used.

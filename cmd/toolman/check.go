@@ -55,8 +55,8 @@ func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
 		guard = nil // what check starts, it ends; the guard is for the unforeseen
 	}
 	defer guard.Close()
-	r := router.New(o, loop, guard, zap.NewNop())
-	r.Start()
+	r := router.New(o, loop, zap.NewNop())
+	r.Start(guard)
 	r.Greet()
 	select {
 	case <-r.Started():

@@ -55,16 +55,11 @@ func (a *app) serve(ctx context.Context) error {
 		return err
 	}
 	defer loop.Close()
-	guard, err := spawn.StartGuard()
-	if err != nil {
-		log.Warn("no guard: servers may outlive a toolman that is killed", zap.Error(err))
-	}
-	defer guard.Close()
-	return a.session(ctx, o, loop, guard, log)
+	return a.session(ctx, o, loop, log)
 }
 
 // session serves one client from its first byte to the end of the servers.
-func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop, guard *spawn.Guard, log *zap.Logger) error {
+func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
 	in, out, flush, err := stdio.Open(a.stdin, a.stdout)
 	if err != nil {
 		return err
@@ -73,10 +68,15 @@ func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop,
 	if err != nil {
 		return err
 	}
-	r := router.New(o, loop, guard, log)
+	r := router.New(o, loop, log)
 	s := r.NewSession(peer)
-	r.Start()
-	peer.Start(s)
+	peer.Start(s) // initialize is answered before anything is started
+	guard, err := spawn.StartGuard()
+	if err != nil {
+		log.Warn("no guard: servers may outlive a toolman that is killed", zap.Error(err))
+	}
+	defer guard.Close()
+	r.Start(guard)
 	select {
 	case <-ctx.Done():
 		log.Info("ending: " + context.Cause(ctx).Error())

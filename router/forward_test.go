@@ -1,0 +1,80 @@
+package router
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// outlet is a Sender that keeps the last frame.
+type outlet struct{ frame []byte }
+
+func (o *outlet) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	o.frame = jsonrpc.AppendSplice(o.frame[:0], frame, edits...)
+	return nil
+}
+func (o *outlet) Flush() {}
+
+// joined returns a session and an upstream that offers the tools, with outlets in
+// the place of pipes.
+func joined(t testing.TB, namespace string, tools ...string) (s *Session, u *Upstream, client, server *outlet) {
+	t.Helper()
+	globs, err := CompileGlobs([]string{"*"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := New(Options{Servers: []Server{{Namespace: namespace, StartTimeout: time.Second}}, Active: globs, URISeparator: "_"}, nil, zap.NewNop())
+	u = r.upstreams[0]
+	client, server = &outlet{}, &outlet{}
+	u.out, u.state = server, Ready
+	page, err := mcpwire.ParsePage(mcpwire.Tool, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.keep(mcpwire.Tool, page.Items)
+	s = r.NewSession(client)
+	s.hello, s.ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
+	r.waiting.Store(1)
+	r.upstreamSettled()
+	return s, u, client, server
+}
+
+func deliver(t testing.TB, h jsonrpc.Handler, b *jsonrpc.Batch, m *jsonrpc.Message, frame []byte) {
+	if err := jsonrpc.Scan(frame, m); err != nil {
+		t.Fatalf("%s: %v", frame, err)
+	}
+	h.Message(m, b)
+	b.Flush()
+}
+
+const echoTool = `{"name":"echo","inputSchema":{"type":"object"}}`
+
+func BenchmarkForward(bench *testing.B) {
+	for _, size := range []int{100, 10_000, 1_000_000} {
+		bench.Run(fmt.Sprint(size), func(bench *testing.B) {
+			s, u, client, server := joined(bench, "ns", echoTool)
+			text := strings.Repeat("x", size)
+			call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"` + text + `"},"_meta":{"progressToken":3}}}`)
+			var b jsonrpc.Batch
+			var m jsonrpc.Message
+			var reply []byte
+			bench.SetBytes(int64(2 * len(call)))
+			bench.ReportAllocs()
+			for bench.Loop() {
+				deliver(bench, s, &b, &m, call)
+				jsonrpc.Scan(server.frame, &m)
+				reply = jsonrpc.AppendResult(reply[:0], m.Bytes(m.ID), []byte(`{"content":[{"type":"text","text":"ok"}]}`))
+				deliver(bench, u, &b, &m, reply)
+			}
+			if want := `{"jsonrpc":"2.0","id":17,"result":{"content":[{"type":"text","text":"ok"}]}}`; string(client.frame) != want {
+				bench.Fatalf("got %s, want %s", client.frame, want)
+			}
+		})
+	}
+}

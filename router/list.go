@@ -1,0 +1,107 @@
+package router
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// listBytes bounds one page of a list. The TypeScript SDK gives up on a message
+// of 10 MiB.
+const listBytes = 8 << 20
+
+const catalogResource = `{"uri":"` + CatalogURI + `","name":"toolman catalog","title":"All tools and resources, active ones marked with *",` +
+	`"description":"Everything that ` + ActivateTool + ` can switch on and off, one line an item.","mimeType":"text/plain"}`
+
+// A page is the answer to a list request, ready but for its id.
+type page struct {
+	frame []byte
+	last  bool
+}
+
+// pageID is where a page's frame has its id.
+var pageID = jsonrpc.Span{Lo: len(`{"jsonrpc":"2.0","id":`), Hi: len(`{"jsonrpc":"2.0","id":0`)}
+
+// listLocked answers a list request from what is cached. The first page is made
+// once for a view.
+func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kind) {
+	v := s.view.Load()
+	from, err := cursor(m)
+	if err == nil && from > len(v.catalog.entries[k]) {
+		err = errCursor
+	}
+	if err != nil {
+		s.refuse(m, b, k.ListMethod(), refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		return
+	}
+	p := v.pages[k].Load()
+	if from > 0 || p == nil {
+		p = s.page(v, k, from)
+		if from == 0 {
+			v.pages[k].Store(p)
+		}
+	}
+	n := s.r.trace.next()
+	s.r.trace.request(clientLeg, s.name(), m, n, string(k.ListMethod()), "")
+	b.Edit(pageID, m.Bytes(m.ID))
+	s.pass(b, s.out, &jsonrpc.Message{Frame: p.frame, ID: pageID}, note{n: n, method: k.ListMethod(), status: "local"})
+	if k == mcpwire.Tool && p.last {
+		s.listedLocked()
+	}
+}
+
+// page renders a page of a list. What is toolman's own comes before the tools and
+// after the resources.
+func (s *Session) page(v *View, k mcpwire.Kind, from int) *page {
+	entries := v.active(k)
+	size := 0
+	to := from
+	for to < len(entries) && (to == from || size < listBytes) {
+		size += len(entries[to].Item.Raw) + len(entries[to].Name) + 2
+		to++
+	}
+	var own []byte
+	if k == mcpwire.Tool && from == 0 {
+		own = s.activateTool(v)
+	}
+	frame := make([]byte, 0, size+len(own)+len(catalogResource)+128)
+	frame = append(frame, `{"jsonrpc":"2.0","id":0,"result":{"`...)
+	frame = append(append(frame, k.Member()...), `":[`...)
+	frame = append(frame, own...)
+	for i, e := range entries[from:to] {
+		if i > 0 || own != nil {
+			frame = append(frame, ',')
+		}
+		frame = e.appendListed(frame)
+	}
+	if k == mcpwire.Resource && to == len(entries) {
+		if to > from {
+			frame = append(frame, ',')
+		}
+		frame = append(frame, catalogResource...)
+	}
+	frame = append(frame, ']')
+	if to < len(entries) {
+		frame = append(frame, `,"nextCursor":"`...)
+		frame = append(strconv.AppendInt(frame, int64(to), 10), '"')
+	}
+	return &page{slices.Clip(append(frame, "}}"...)), to == len(entries)}
+}
+
+// cursor reads the cursor of a list request: how many entries came before.
+func cursor(m *jsonrpc.Message) (int, error) {
+	at, err := m.Param("cursor")
+	if err != nil || !at.Present() || string(m.Bytes(at)) == "null" {
+		return 0, err
+	}
+	from, err := strconv.Atoi(string(m.Text(at)))
+	if err != nil || from <= 0 {
+		return 0, errCursor
+	}
+	return from, nil
+}
+
+var errCursor = errors.New("the cursor is not one that toolman gave; list again without a cursor")

@@ -1,0 +1,38 @@
+package router
+
+import "toolman/mcpwire"
+
+// A Preview is what lists of tools would cost, in bytes.
+type Preview struct {
+	ActiveTools  int
+	Bytes        int // of the list at start
+	AllBytes     int // of the list if every tool were active
+	CatalogBytes int // of the catalog within it
+}
+
+// Preview measures what a client would be given now.
+func (r *Router) Preview() Preview {
+	v := &View{catalog: r.catalog.Load()}
+	s := &Session{r: r}
+	p := Preview{CatalogBytes: len(appendCatalog(nil, v, 0))}
+	p.Bytes = len(s.activateTool(v))
+	p.AllBytes = p.Bytes
+	for _, e := range v.catalog.entries[mcpwire.Tool] {
+		p.AllBytes += e.size()
+		if v.Active(e) {
+			p.ActiveTools++
+			p.Bytes += e.size()
+		}
+	}
+	return p
+}
+
+// Shortened reports whether clients see another name than namespace and name
+// make, because not all of them would take that.
+func (e *Entry) Shortened() bool { return e.Name != e.prefix+e.Item.Name }
+
+// Clean makes text of a peer safe to print on one line.
+func Clean(text string) string { return clean(text) }
+
+// size is how many bytes the entry takes in a list, with its comma.
+func (e *Entry) size() int { return len(e.appendListed(nil)) + 1 }
