@@ -85,25 +85,11 @@ func (m *Message) classifyCall() *FormError {
 	}
 	// MCP, Base protocol: "Requests MUST include a string or integer ID.
 	// Unlike base JSON-RPC, the ID MUST NOT be null."
-	if !m.usableID() {
+	if c := m.Frame[m.ID.Lo]; c != '"' && c != '-' && (c < '0' || c > '9') {
 		return &FormError{What: "the id of a request is a string or a number"}
 	}
 	m.Kind = Request
 	return nil
-}
-
-// usableID reports whether the id is a string or a number.
-func (m *Message) usableID() bool {
-	c := m.Frame[m.ID.Lo]
-	return c == '"' || c == '-' || '0' <= c && c <= '9'
-}
-
-// dropOddID makes sure that nobody answers a bad frame with an id that is bad
-// itself. JSON-RPC 2.0, section 5: an id that cannot be told is null.
-func (m *Message) dropOddID() {
-	if m.ID.Present() && !m.usableID() {
-		m.ID = Span{}
-	}
 }
 
 // dropNull forgets whichever of result and error is null, if one is.

@@ -13,7 +13,7 @@ const maxDepth = 10_000
 // parts are. It allocates nothing unless it fails, and does not recurse. The
 // error is a *SyntaxError when the frame is not valid JSON in valid UTF-8, and
 // a *FormError when it is JSON but no message; m.ID is then set if the frame
-// has one that an answer can carry, a string or a number.
+// has one, whatever it is.
 func Scan(frame []byte, m *Message) error {
 	m.Frame, m.Kind, m.Loose, m.nparams = frame, Invalid, false, -1
 	m.ID, m.Method, m.Params, m.Result, m.Err = Span{}, Span{}, Span{}, Span{}, Span{}
@@ -33,7 +33,6 @@ func Scan(frame []byte, m *Message) error {
 		form = m.classify(version)
 	}
 	if form != nil {
-		m.dropOddID()
 		return form
 	}
 	return nil

@@ -226,10 +226,10 @@ func TestScanRefusesWhatIsNoMessage(t *testing.T) {
 		{"a key with a NUL before", `{"jsonrpc":"2.0","id":1,"method":"a","\u0000id":2}`, `1`},
 		{"a key that ends at a NUL for C", `{"jsonrpc":"2.0","id":1,"method":"a","method\u0000x":"b"}`, `1`},
 		{"a response with a look-alike", `{"jsonrpc":"2.0","id":1,"result":{},"Result":{}}`, `1`},
-		{"a null id in a request", `{"jsonrpc":"2.0","id":null,"method":"a"}`, ``},
-		{"an object as id", `{"jsonrpc":"2.0","id":{"a":1},"method":"a"}`, ``},
-		{"an array as id", `{"jsonrpc":"2.0","id":[1],"method":"a"}`, ``},
-		{"true as id", `{"jsonrpc":"2.0","id":true,"method":"a"}`, ``},
+		{"a null id in a request", `{"jsonrpc":"2.0","id":null,"method":"a"}`, `null`},
+		{"an object as id", `{"jsonrpc":"2.0","id":{"a":1},"method":"a"}`, `{"a":1}`},
+		{"an array as id", `{"jsonrpc":"2.0","id":[1],"method":"a"}`, `[1]`},
+		{"true as id", `{"jsonrpc":"2.0","id":true,"method":"a"}`, `true`},
 		{"an error that is null", `{"jsonrpc":"2.0","id":1,"error":null}`, `1`},
 		{"an error that is text", `{"jsonrpc":"2.0","id":1,"error":"no"}`, `1`},
 	}
@@ -241,7 +241,7 @@ func TestScanRefusesWhatIsNoMessage(t *testing.T) {
 				t.Fatalf("got %v, want a FormError", err)
 			}
 			if got := string(m.Bytes(m.ID)); got != tt.id {
-				t.Errorf("id to answer with: got %q, want %q", got, tt.id)
+				t.Errorf("id: got %q, want %q", got, tt.id)
 			}
 			if m.Kind != Invalid {
 				t.Errorf("got kind %v, want invalid", m.Kind)
