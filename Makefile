@@ -1,0 +1,49 @@
+# make demo    see what toolman does, on a machine with only Go
+# make test    everything that is tested
+# make lint    gofmt, go vet for three systems, staticcheck
+# make bench   toolman against a direct connection and a byte relay; prints the README's table
+# make fuzz    every fuzz target for FUZZTIME
+# make vuln    govulncheck, where its database can be reached
+
+GO         ?= go
+FUZZTIME   ?= 30s
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
+
+.PHONY: build demo test lint bench bench-go fuzz vuln clean
+
+build:
+	CGO_ENABLED=0 $(GO) build -trimpath -o build/toolman ./cmd/toolman
+
+demo: build
+	@build/toolman demo
+
+test:
+	$(GO) test -race -timeout 20m ./...
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt: $$unformatted"; exit 1; }
+	$(GO) vet ./...
+	GOOS=darwin $(GO) vet ./cmd/... ./jsonrpc/... ./mcpwire/... ./router/... ./spawn/...
+	GOOS=windows $(GO) vet ./cmd/... ./jsonrpc/... ./mcpwire/... ./router/... ./spawn/...
+	$(GO) run $(STATICCHECK) ./...
+
+bench:
+	$(GO) run ./fixtures/bench -md -cpus 0
+	$(GO) run ./fixtures/bench -md
+
+bench-go:
+	$(GO) test -run '^$$' -bench . -benchmem ./jsonrpc/... ./router/...
+
+fuzz:
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
+	  done; \
+	done
+
+vuln:
+	$(GO) run $(GOVULNCHECK) ./...
+
+clean:
+	rm -rf build
