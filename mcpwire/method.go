@@ -41,7 +41,8 @@ const (
 )
 
 // RequiredCapability returns the client capability without which a server may
-// not send this request, or "" when it may always.
+// not send this request, or "" when no revision with a handshake has such a
+// request.
 func RequiredCapability(request Method) string {
 	switch request {
 	case CreateMessage:

@@ -100,12 +100,12 @@ func (v *View) check(a *activation) error {
 			case name == ActivateTool || name == CatalogURI:
 				add("%s is always active", name)
 			default:
-				add("unknown %s %s%s", noun, clean(cut(name, 200)), didYouMean(v.similar(kind, name)))
+				add("unknown %s %s%s", noun, shown(name), didYouMean(v.similar(kind, name)))
 			}
 		}
 	}
 	for _, name := range append(common(a.toolsOn, a.toolsOff), common(a.resourcesOn, a.resourcesOff)...) {
-		add("%s is to be both on and off", clean(cut(name, 200)))
+		add("%s is to be both on and off", shown(name))
 	}
 	if len(problems) == 0 {
 		return nil

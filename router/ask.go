@@ -41,8 +41,8 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if need := mcpwire.RequiredCapability(method); need != "" && (s.hello == nil || !s.hello.Has(need)) {
-		u.refuseAsk(&q, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+need, b)
+	if why := s.cannotLocked(method); why != "" {
+		u.refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, b)
 		return
 	}
 	if s.ready {
@@ -55,6 +55,18 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 	}
 	s.early = append(s.early, q)
 	s.asked = append(s.asked, bytes.Clone(m.Frame))
+}
+
+// cannotLocked says why the client cannot be asked this, or "".
+func (s *Session) cannotLocked(method mcpwire.Method) string {
+	need := mcpwire.RequiredCapability(method)
+	switch {
+	case need == "":
+		return "toolman does not pass on requests of this method to clients"
+	case s.hello == nil || !s.hello.Has(need):
+		return "the client has not declared the capability " + need
+	}
+	return ""
 }
 
 // put writes a question to the client.

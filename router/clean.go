@@ -29,6 +29,14 @@ func clean(text string) string {
 	}, strings.ToValidUTF8(text, ""))
 }
 
+// shown is a name that a peer made up, as messages show it.
+func shown(name string) string {
+	if name == "" {
+		return `""`
+	}
+	return clean(cut(name, 200))
+}
+
 // cut returns the first n characters of text.
 func cut(text string, n int) string {
 	for i := range text {

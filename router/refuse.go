@@ -52,7 +52,6 @@ func badTarget(method mcpwire.Method, err error) refusal {
 
 // refusal explains why a name cannot be used, and what can be done.
 func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict) refusal {
-	shown := clean(cut(name, 200))
 	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict}
 	switch verdict {
 	case Inactive:
@@ -60,9 +59,9 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict) r
 			t.entry.Item.Kind, clean(t.entry.Name), ActivateTool, activationFor(t.entry))
 	case Ambiguous:
 		why.text = fmt.Sprintf("several servers have a resource %s; use the URI with the name of its server, such as %s%s",
-			shown, t.entry.prefix, shown)
+			shown(name), t.entry.prefix, shown(name))
 	default:
-		why.text = fmt.Sprintf("unknown %s %s", k, shown)
+		why.text = fmt.Sprintf("unknown %s %s", k, shown(name))
 		if near := v.similar(k, name); len(near) > 0 {
 			why.text += "; similar names: " + strings.Join(near, ", ")
 		} else {

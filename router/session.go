@@ -61,8 +61,8 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	if errors.As(err, &syntax) {
 		code = jsonrpc.CodeParseError
 	}
-	if m.Method.Present() && !m.ID.Present() && code == jsonrpc.CodeInvalidRequest {
-		return // a malformed notification has no answer (JSON-RPC 2.0, section 4.1)
+	if !m.Method.Present() && (m.Result.Present() || m.Err.Present()) {
+		return // a response has no answer
 	}
 	var id []byte
 	if m.ID.Present() && code == jsonrpc.CodeInvalidRequest && isScalarID(m.Bytes(m.ID)) {
