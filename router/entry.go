@@ -32,7 +32,7 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 		e.active = true
 		return e
 	}
-	e.active = globs.match(e.Name)
+	e.active = globs.match(e.prefix + item.Name)
 	e.line = jsonrpc.AppendEscaped(nil, catalogLine(e))
 	if item.Kind == mcpwire.Template {
 		e.expand = expansion(item.Name)

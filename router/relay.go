@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -104,8 +105,9 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		if s != nil {
 			s.updated(u, m, b)
 		}
+	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	default: // log messages, elicitation/complete, what later revisions add
-		if s != nil {
+		if s != nil && strings.HasPrefix(string(method), "notifications/") {
 			s.pass(b, s.out, m, note{method: method})
 		}
 	}
