@@ -25,7 +25,7 @@ type Command struct {
 }
 
 // Start runs c. If g is not nil, the child and all it starts do not outlive this process.
-// Start does not wait for the child to do anything. Its error says which command could not run, why, and what to do;
+// Start does not wait for the child to do anything. Signals that this process ignores (signal.Ignore) the child ignores too. Its error says which command could not run, why, and what to do;
 // it never holds arguments or environment, which may be secret.
 func Start(c Command, g *Guard) (*Process, error) {
 	p, err := start(&c, g)

@@ -3,6 +3,8 @@
 package spawn
 
 import (
+	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -10,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -56,6 +57,9 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 		{"behind another gateway", func(dir string, stubborn []string) []string {
 			return script(append([]string{"gateway", dir}, inShell(dir, stubborn)...)...)
 		}, 4, false},
+		{"under a shell, without environment", func(dir string, stubborn []string) []string {
+			return inShell(dir, append([]string{"env", "-i"}, stubborn...))
+		}, 2, false},
 		{"behind another gateway, without environment", func(dir string, stubborn []string) []string {
 			return script(append([]string{"gateway", dir, "env", "-i"}, stubborn...)...)
 		}, 3, false},
@@ -70,7 +74,7 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 			p := run(t, nil, script(append([]string{"gateway", dir}, server...)...)...)
 			pids := announced(t, dir, tt.count+2) // and the gateway and its guard
 			start := time.Now()
-			syscall.Kill(p.Pid(), syscall.SIGKILL)
+			p.KillGroup() // as clients do that kill what they have started
 			eventually(t, "all are dead", func() bool { return allDead(pids) })
 			t.Logf("all %d dead after %v", len(pids), time.Since(start))
 		})
@@ -116,6 +120,25 @@ func TestGuardedChildKnowsItsRuns(t *testing.T) {
 	})
 	if got, want := readLine(t, p), "outer:"+g.token; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestGuardIsToldOfEveryGroup(t *testing.T) {
+	fds, err := pipeFDs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := os.NewFile(uintptr(fds[0]), "events")
+	defer events.Close()
+	g := &Guard{pipe: fds[1], exited: make(chan struct{})}
+	p := run(t, g, "true")
+	waitFor(t, "exit", p.Done())
+	p.KillGroup()
+	waitFor(t, "the end", p.ended)
+	g.hangUp()
+	got, err := io.ReadAll(events)
+	if want := fmt.Sprintf("+%d\n-%[1]d\n", p.Pid()); err != nil || string(got) != want {
+		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 }
 

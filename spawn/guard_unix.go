@@ -20,6 +20,8 @@ const (
 	// guardingVar is set in the environment of a guard alone: the token of the run it looks after. The guard does not
 	// carry that token itself, only those of outer runs.
 	guardingVar = "TOOLMAN_GUARDING"
+	// sweepWait bounds Sweep.
+	sweepWait = 100 * time.Millisecond
 	// closeWait is how long Close waits for the guard to be gone.
 	closeWait = 100 * time.Millisecond
 )
@@ -142,18 +144,23 @@ func (g *Guard) tell(event string) {
 }
 
 // Sweep kills every process that the children of this run have left behind, wherever it has moved, and every child that is
-// still running. It is for the end, after Stop has been called for all; it takes a few milliseconds.
+// still running. It is for the end, after Stop has been called for all; it takes a few milliseconds, and never more than 100.
 // It is for Linux; elsewhere it does nothing.
 func (g *Guard) Sweep() {
 	if g == nil {
 		return
 	}
-	// A process may fork while we look, and one that is dying still counts; Close leaves the rest to the guard.
-	for range 3 {
-		if sweep(g.token, false) == 0 {
-			return
+	swept := make(chan struct{})
+	go func() {
+		defer close(swept)
+		// A process may fork while we look, and one that is dying still counts; the guard sees to the rest.
+		for range 3 {
+			if sweep(g.token, false) == 0 {
+				return
+			}
 		}
-	}
+	}()
+	await(swept, sweepWait) // looking at a process that is stuck in the kernel may get us stuck
 }
 
 // Close sweeps, tells the guard that this is the orderly end, and waits briefly for it to exit. Groups that are still

@@ -27,11 +27,11 @@ const (
 // RunGuard is the body of the hidden command `toolman __guard`, which only StartGuard runs. It reads events from stdin until
 // its end, then kills what the run has left behind, and returns the exit code.
 func RunGuard(stdin io.Reader) int {
-	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
 	token := os.Getenv(guardingVar)
 	if len(token) != 32 {
 		return 2 // started by hand
 	}
+	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
 	groups, orderly := readEvents(stdin)
 	for pgid := range groups {
 		unix.Kill(-pgid, unix.SIGKILL)
