@@ -9,7 +9,7 @@
 //	{"v":1,"seq":0,"t":"session", "run", "toolman", "go", "config", "cwd", "client", "upstreams":[{"ns","cmd","pid"}]}
 //	{"v":1,"seq":1,"t":"frame", "leg","peer","dir","kind","method","name","id","call","status","code",
 //	        "leg_us","total_us","own_us","rewrote","verdict","rule","bytes","trunc","redacted","msg" or "text"(,"raw")}
-//	{"v":1,"seq":2,"t":"event", "peer","call","event","count","text","redacted"}
+//	{"v":1,"seq":2,"t":"event", "peer","call","event","count","trunc","text","redacted"}
 //
 // Fields without a value are left out. "msg" is the frame itself, spliced in byte for byte (a line break between two tokens, which
 // a frame of the stdio transport cannot hold, becomes a space). A frame that is not JSON, or not UTF-8, or longer than the cap is

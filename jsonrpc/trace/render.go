@@ -30,14 +30,16 @@ func (r *renderer) session(dst []byte, s *Session, at time.Time) []byte {
 	if s.Run == "" {
 		s.Run = strings.ToLower(rand.Text()[:6])
 	}
-	fields, err := json.Marshal(s)
-	if err != nil { // strings and numbers only: cannot be
+	var fields bytes.Buffer
+	enc := json.NewEncoder(&fields)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(s); err != nil { // strings and numbers only: cannot be
 		panic(err)
 	}
 	r.redacted = false
 	dst = r.head(dst, 0, "session", at, 0)
 	dst = append(dst, ',')
-	dst = append(dst, r.json(fields[1:len(fields)-1])...)
+	dst = append(dst, r.json(fields.Bytes()[1:fields.Len()-len("}\n")])...)
 	return r.end(dst)
 }
 
@@ -72,10 +74,15 @@ func (r *renderer) event(dst []byte, e *entry) []byte {
 	dst = call(dst, e.frame.Call)
 	dst = word(dst, "event", e.event)
 	dst = number(dst, "count", int64(e.lost))
-	if e.text != "" {
-		dst = r.text(dst, []byte(e.text), false)
+	if e.text == "" {
+		return r.end(dst)
 	}
-	return r.end(dst)
+	kept := e.text[:min(len(e.text), r.maxMsg)]
+	cut := len(kept) < len(e.text)
+	if cut {
+		dst = append(dst, `,"trunc":true`...)
+	}
+	return r.end(r.text(dst, []byte(kept), cut))
 }
 
 func (r *renderer) frame(dst []byte, e *entry) []byte {

@@ -1,0 +1,7 @@
+//go:build !windows
+
+package traceview
+
+import "os"
+
+func enableColors(*os.File) bool { return true }

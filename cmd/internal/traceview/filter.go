@@ -1,0 +1,173 @@
+package traceview
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolman/jsonrpc/trace"
+)
+
+// Grammar says how filters are written.
+const Grammar = `a filter is one of tool:NAME peer:NAME method:NAME status:WORD call:cN dur:>50ms (or < >= <=), or any other text, ` +
+	`which is looked for in the messages (text:WORD if it has a colon); case does not matter, a name may be a part of it or hold *, ` +
+	`! in front negates, and all filters must match; status is ok, error (any kind), pending, rpc_error, tool_error, cancelled, ` +
+	`timeout, late, orphan, local or an error's code`
+
+// A Filter chooses what is printed. The zero value lets everything pass.
+type Filter struct {
+	conditions []condition
+	texts      [][]byte // lower case; what the text conditions look for
+}
+
+type condition struct {
+	not   bool
+	match func(*subject) bool
+}
+
+// A subject is what a filter judges: a call, a frame or an event.
+type subject struct {
+	peers, methods, names []string
+	call, status          string
+	code                  int
+	failed                bool
+	dur                   time.Duration // 0: it has none
+	texts                 []bool
+}
+
+// ParseFilter reads filters, one an argument. Its error is for the user and comes with Grammar as its hint.
+func ParseFilter(args []string) (Filter, error) {
+	var f Filter
+	for _, arg := range args {
+		if err := f.add(arg); err != nil {
+			return Filter{}, &Error{Err: fmt.Errorf("filter %q: %w", arg, err), Hint: Grammar, Usage: true}
+		}
+	}
+	return f, nil
+}
+
+func (f *Filter) add(arg string) error {
+	arg, not := cutNot(arg)
+	key, value, found := strings.Cut(arg, ":")
+	if !found || !isWord(key) || strings.HasPrefix(value, "//") { // a URI is a text
+		key, value = "text", arg
+	}
+	if value == "" {
+		return errors.New("there is nothing to look for")
+	}
+	match, err := f.matcher(key, value)
+	f.conditions = append(f.conditions, condition{not, match})
+	return err
+}
+
+func cutNot(arg string) (string, bool) {
+	if rest, ok := strings.CutPrefix(arg, "!"); ok {
+		return rest, true
+	}
+	return strings.CutPrefix(arg, "-")
+}
+
+func isWord(s string) bool {
+	return s != "" && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz") == ""
+}
+
+func (f *Filter) matcher(key, value string) (func(*subject) bool, error) {
+	switch key {
+	case "tool", "name":
+		return func(s *subject) bool { return anyLike(s.names, value) }, nil
+	case "peer":
+		return func(s *subject) bool { return anyLike(s.peers, value) }, nil
+	case "method":
+		return func(s *subject) bool { return anyLike(s.methods, value) }, nil
+	case "call":
+		return func(s *subject) bool { return s.call != "" && s.call == "c"+strings.TrimPrefix(value, "c") }, nil
+	case "status":
+		return status(value)
+	case "dur":
+		return dur(value)
+	case "text":
+		i := len(f.texts)
+		f.texts = append(f.texts, bytes.ToLower([]byte(value)))
+		return func(s *subject) bool { return s.texts[i] }, nil
+	}
+	return nil, fmt.Errorf("%s: is nothing to filter by", key)
+}
+
+func status(value string) (func(*subject) bool, error) {
+	value = strings.ToLower(value)
+	if code, err := strconv.Atoi(value); err == nil {
+		return func(s *subject) bool { return s.code == code && s.status == trace.StatusRPCError }, nil
+	}
+	switch value {
+	case "error":
+		return func(s *subject) bool { return s.failed }, nil
+	case trace.StatusOK, trace.StatusRPCError, trace.StatusToolError, trace.StatusCancelled, trace.StatusTimeout,
+		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, statusPending:
+		return func(s *subject) bool { return s.status == value }, nil
+	}
+	return nil, errors.New("there is no such status")
+}
+
+func dur(value string) (func(*subject) bool, error) {
+	number := strings.TrimLeft(value, "<>=")
+	limit, err := time.ParseDuration(number)
+	if err != nil {
+		return nil, fmt.Errorf("%q is no time with a unit, as in dur:>50ms", number)
+	}
+	holds := map[string]func(d time.Duration) bool{
+		">": func(d time.Duration) bool { return d > limit }, ">=": func(d time.Duration) bool { return d >= limit },
+		"<": func(d time.Duration) bool { return d < limit }, "<=": func(d time.Duration) bool { return d <= limit },
+	}[strings.TrimSuffix(value, number)]
+	if holds == nil {
+		return nil, errors.New("it needs one of > >= < <=")
+	}
+	return func(s *subject) bool { return s.dur > 0 && holds(s.dur) }, nil
+}
+
+// anyLike reports whether one of the names holds the pattern, or is like it if it has a *.
+func anyLike(names []string, pattern string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		return name != "" && like(strings.ToLower(name), strings.ToLower(pattern))
+	})
+}
+
+func like(name, pattern string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return strings.Contains(name, pattern)
+	}
+	name, ok := strings.CutPrefix(name, parts[0])
+	last := len(parts) - 1
+	for _, part := range parts[1:last] {
+		_, rest, found := strings.Cut(name, part)
+		name, ok = rest, ok && found
+	}
+	return ok && strings.HasSuffix(name, parts[last])
+}
+
+// match judges s.
+func (f *Filter) match(s *subject) bool {
+	for _, c := range f.conditions {
+		if c.match(s) == c.not {
+			return false
+		}
+	}
+	return true
+}
+
+// seen says which of the texts are in r.
+func (f *Filter) seen(r *trace.Record) []bool {
+	if len(f.texts) == 0 {
+		return nil
+	}
+	said := bytes.ToLower(slices.Concat(r.Payload(), []byte("\n"+r.Method+"\n"+r.Name+"\n"+r.Peer+"\n"+r.Event)))
+	found := make([]bool, len(f.texts))
+	for i, text := range f.texts {
+		found[i] = bytes.Contains(said, text)
+	}
+	return found
+}

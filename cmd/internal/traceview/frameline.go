@@ -1,0 +1,92 @@
+package traceview
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"toolman/jsonrpc/trace"
+)
+
+// frameLine prints one frame or event in the notation of transcripts.
+func (p *Printer) frameLine(r *trace.Record, indent string) {
+	label := clean(cmp.Or(r.Peer, toolman))
+	if r.Leg == trace.Client {
+		label = string(trace.Client)
+	}
+	p.width = max(p.width, min(utf8.RuneCountInString(label), 24))
+	sign, text, hue := "-", eventText(r), yellow
+	if r.Type == trace.TypeFrame {
+		sign, text, hue = arrow(r.Dir), payload(r), frameColor(r)
+	}
+	p.line(indent + p.paint(faint, since(r.US)) + " " + p.paint(hue, pad(label, -p.width)+" "+sign) + " " + text)
+	if details := details(r); p.opts.Verbose && p.opts.Frames && details != "" {
+		p.line(p.paint(faint, "       "+details))
+	}
+}
+
+// arrow: > is into toolman.
+func arrow(d trace.Dir) string {
+	if d == trace.In {
+		return ">"
+	}
+	return "<"
+}
+
+// payload is a frame as far as the trace has it.
+func payload(r *trace.Record) string {
+	text := clean(string(r.Payload()))
+	if r.Trunc {
+		text += fmt.Sprintf(" … (%s in all)", size(r.Bytes))
+	}
+	return text
+}
+
+func frameColor(r *trace.Record) color {
+	switch {
+	case r.Kind == trace.Invalid || isFailure(r.Status):
+		return red
+	case r.Leg == trace.Client:
+		return cyan
+	}
+	return green
+}
+
+// details is what the trace knows of a frame beside its bytes.
+func details(r *trace.Record) string {
+	if r.Type != trace.TypeFrame {
+		return ""
+	}
+	words := []string{r.Call, string(r.Kind), title(r), r.Status}
+	if r.TotalUS > 0 {
+		words = append(words, "total "+duration(r.TotalUS)+", own "+duration(r.OwnUS))
+	} else if r.LegUS > 0 {
+		words = append(words, "took "+duration(r.LegUS))
+	}
+	if r.Verdict != "" {
+		words = append(words, "verdict "+r.Verdict)
+	}
+	if len(r.Rewrote) > 0 {
+		words = append(words, "rewrote "+strings.Join(r.Rewrote, ", "))
+	}
+	if r.Redacted {
+		words = append(words, "redacted")
+	}
+	return clean(strings.Join(nonEmpty(append(words, r.Rule, size(r.Bytes))...), " | "))
+}
+
+// session prints what a run begins with.
+func (p *Printer) session(r *trace.Record) {
+	if p.opts.JSON {
+		p.single(r)
+		return
+	}
+	s := r.Session
+	words := nonEmpty("session "+s.Run, r.Time.UTC().Format(time.DateTime+"Z"), "toolman "+s.Toolman, s.Config)
+	for _, u := range s.Upstreams {
+		words = append(words, cmp.Or(u.Name, `""`)+" = "+shorten(u.Command, 60))
+	}
+	p.line(p.paint(bold, clean(strings.Join(words, "  "))))
+}

@@ -1,0 +1,122 @@
+package traceview
+
+import (
+	"io"
+
+	"toolman/jsonrpc/trace"
+)
+
+// PrinterOptions choose what a Printer prints. The zero value is one line a call.
+type PrinterOptions struct {
+	Frames  bool   // a line for every frame instead of one for every call
+	Verbose bool   // payloads under calls, details under frames
+	JSON    bool   // JSON lines instead of text
+	Color   bool   // ANSI colours
+	Filter  Filter // what is printed; a call is judged as a whole, with Frames every frame by itself
+}
+
+// A Printer prints the records of a trace. It is for one goroutine.
+type Printer struct {
+	out    io.Writer
+	opts   PrinterOptions
+	calls  calls
+	width  int  // of the widest peer's name so far
+	headed bool // the columns' names are printed
+	err    error
+	buf    []byte
+}
+
+// NewPrinter returns a Printer that writes to out, once for each record.
+func NewPrinter(out io.Writer, o PrinterOptions) *Printer {
+	p := &Printer{out: out, opts: o, width: len(trace.Client)}
+	p.calls = calls{open: make(map[string]*call), keep: o.Verbose && !o.Frames, filter: o.Filter}
+	return p
+}
+
+// Print prints what there is to say once r is known: itself, the call that it ends, or nothing. The error is out's, the first for ever.
+func (p *Printer) Print(r *trace.Record) error {
+	switch {
+	case r.Type == trace.TypeSession:
+		p.pending()
+		p.session(r)
+	case p.opts.Frames || r.Type != trace.TypeFrame:
+		p.single(r)
+	default:
+		p.frame(r)
+	}
+	return p.flush()
+}
+
+// Close prints the calls that have no answer yet.
+func (p *Printer) Close() error {
+	p.pending()
+	return p.flush()
+}
+
+func (p *Printer) pending() {
+	for _, c := range p.calls.rest() {
+		p.call(c)
+	}
+}
+
+// frame adds a frame to its call, and prints what is no call's.
+func (p *Printer) frame(r *trace.Record) {
+	c, over := p.calls.add(r)
+	if c == nil || r.Kind == trace.Notification {
+		p.single(r)
+	}
+	if over {
+		p.call(c)
+	}
+}
+
+func (p *Printer) single(r *trace.Record) {
+	if !p.opts.Filter.match(p.opts.Filter.subjectOf(r)) {
+		return
+	}
+	switch {
+	case p.opts.JSON:
+		p.line(cleanJSON(r.Line))
+	case p.opts.Frames:
+		p.frameLine(r, "")
+	default:
+		p.header()
+		p.row(recordRow(r))
+	}
+}
+
+func (p *Printer) call(c *call) {
+	c.reported = true
+	switch {
+	case !p.opts.Filter.match(c.subject()):
+	case p.opts.JSON:
+		p.line(cleanJSON(c.json(p.opts.Verbose)))
+	default:
+		p.header()
+		p.row(callRow(c))
+		for _, r := range c.frames {
+			p.frameLine(r, "        ")
+		}
+	}
+}
+
+// line adds a finished line.
+func (p *Printer) line(s string) {
+	p.buf = append(append(p.buf, s...), '\n')
+}
+
+// paint is s in a colour, if there are colours.
+func (p *Printer) paint(c color, s string) string {
+	if !p.opts.Color || c == "" || s == "" {
+		return s
+	}
+	return string(c) + s + string(plain)
+}
+
+func (p *Printer) flush() error {
+	if len(p.buf) > 0 && p.err == nil {
+		_, p.err = p.out.Write(p.buf)
+	}
+	p.buf = p.buf[:0]
+	return p.err
+}

@@ -1,0 +1,181 @@
+package traceview
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"toolman/jsonrpc/trace"
+)
+
+const (
+	toolman    = "toolman" // as a peer
+	noteIndent = "                  "
+)
+
+// A row is a line of the table of calls.
+type row struct {
+	number, time, peers, what, status, total, own, size string
+	color                                               color  // of the status
+	quiet                                               bool   // not a call
+	note                                                string // a line of its own below
+}
+
+// widths are those of a row's cells; what is aligned on the left has a negative one.
+var widths = [...]int{5, 9, -24, -38, -16, 7, 7, -1}
+
+func (r *row) cells() [len(widths)]string {
+	return [...]string{r.number, r.time, r.peers, r.what, r.status, r.total, r.own, r.size}
+}
+
+func callRow(c *call) row {
+	r := row{
+		number: strings.TrimPrefix(c.first.Call, "c"), time: since(c.first.US), peers: c.peers(), what: title(c.first),
+		status: statusText(c.status, c.code), color: c.color(), note: problemLine(c), size: traffic(c.in, c.out),
+	}
+	if c.status != statusPending {
+		r.total = duration(c.total)
+	}
+	if c.answered && !c.byToolman() {
+		r.own = duration(c.own)
+	}
+	return r
+}
+
+func statusText(status string, code int) string {
+	if code == 0 {
+		return status
+	}
+	return fmt.Sprint(status, " ", code)
+}
+
+// peers are who asked and who was asked. toolman itself is named only where nobody else is.
+func (c *call) peers() string {
+	from, to := c.first.Peer, c.other
+	if c.byToolman() {
+		from, to = toolman, c.first.Peer
+	}
+	return clean(from + " -> " + cmp.Or(to, toolman))
+}
+
+// title is a method and what it is about.
+func title(r *trace.Record) string {
+	return clean(strings.TrimSpace(r.Method + " " + r.Name))
+}
+
+// problemLine says why a call went wrong, or what toolman decided about it.
+func problemLine(c *call) string {
+	decision := c.verdict
+	if decision == "active" || decision == trace.StatusLocal {
+		decision = ""
+	}
+	if decision != "" && c.rule != "" {
+		decision += " (" + c.rule + ")"
+	}
+	return clean(strings.Join(nonEmpty(decision, shorten(c.problem, 300)), ": "))
+}
+
+func nonEmpty(parts ...string) (kept []string) {
+	for _, s := range parts {
+		if s != "" {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+func (c *call) color() color {
+	switch {
+	case c.failed():
+		return red
+	case c.status == trace.StatusOK, c.status == trace.StatusLocal:
+		return green
+	}
+	return yellow
+}
+
+// recordRow is the row of an event or of a frame that is part of no call.
+func recordRow(r *trace.Record) row {
+	if r.Type != trace.TypeFrame {
+		return row{time: since(r.US), peers: clean(cmp.Or(r.Peer, toolman)), what: eventText(r), quiet: true}
+	}
+	out := row{time: since(r.US), what: title(r), quiet: true}
+	switch {
+	case r.Dir == trace.In:
+		out.peers, out.size = clean(r.Peer)+" -> "+toolman, traffic(r.Bytes, 0)
+	default:
+		out.peers, out.size = toolman+" -> "+clean(r.Peer), traffic(0, r.Bytes)
+	}
+	switch r.Kind {
+	case trace.Response:
+		out.what = cmp.Or(out.what, "an answer to no call")
+		out.status, out.color, out.note = statusText(r.Status, r.Code), yellow, clean(shorten(problemOf(r), 300))
+	case trace.Invalid:
+		out.status, out.color, out.quiet = string(r.Kind), red, false
+		out.what = cmp.Or(out.what, "no message")
+		out.note = clean(strings.Join(nonEmpty(r.Rule, shorten(string(r.Payload()), 120)), ": "))
+	}
+	return out
+}
+
+// eventText names an event and says what there is to say of it.
+func eventText(r *trace.Record) string {
+	switch r.Event {
+	case trace.EventDrop:
+		return fmt.Sprintf("%d lines of this trace were dropped here", r.Count)
+	case trace.EventJunk:
+		return clean("junk on stdout: " + r.Text)
+	}
+	return clean(strings.Join(nonEmpty(cmp.Or(r.Event, r.Type), r.Text), ": "))
+}
+
+// traffic is bytes into and out of toolman.
+func traffic(in, out int) string {
+	var parts []string
+	if in > 0 {
+		parts = append(parts, ">"+size(in))
+	}
+	if out > 0 {
+		parts = append(parts, "<"+size(out))
+	}
+	return strings.Join(parts, " ")
+}
+
+// header prints the columns' names once.
+func (p *Printer) header() {
+	if p.headed {
+		return
+	}
+	p.headed = true
+	p.row(row{number: "#", time: "start", peers: "peers", what: "call", status: "status", total: "total", own: "own", size: "bytes", quiet: true})
+}
+
+func (p *Printer) row(r row) {
+	const status = 4
+	var b strings.Builder
+	for i, text := range r.cells() {
+		text = pad(text, widths[i])
+		switch {
+		case strings.TrimSpace(text) == "":
+		case i == status && r.color != "":
+			text = p.paint(r.color, text)
+		case r.quiet:
+			text = p.paint(faint, text)
+		}
+		b.WriteString(text + "  ")
+	}
+	p.line(strings.TrimRight(b.String(), " "))
+	if r.note != "" {
+		p.line(noteIndent + p.paint(cmp.Or(r.color, yellow), "! "+r.note))
+	}
+}
+
+// pad fills text to a width, on its right if that is negative. A longer one stays whole.
+func pad(text string, width int) string {
+	n := utf8.RuneCountInString(text)
+	if width < 0 {
+		return text + strings.Repeat(" ", max(0, -width-n))
+	}
+	return strings.Repeat(" ", max(0, width-n)) + text
+}

@@ -1,0 +1,158 @@
+package traceview
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"toolman/jsonrpc/trace"
+)
+
+// Options say what to print of which trace.
+type Options struct {
+	File    string    // "-" is Stdin
+	Stdin   io.Reader // read when File is "-"
+	Filters []string  // see Grammar
+	Frames  bool      // every frame instead of every call
+	Verbose bool
+	Follow  bool // go on as the file grows, until the context is done
+	Stats   bool // a table by tool instead
+	JSON    bool
+	Color   bool
+}
+
+// An Error says what is wrong and what to do.
+type Error struct {
+	Err   error
+	Hint  string
+	Usage bool // the command line is wrong
+}
+
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns what went wrong.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Run prints a trace to stdout, and what it could not read of it to stderr, until the trace ends or ctx is done. Errors that the
+// user can do something about are *Error. A stdout that is closed, as by head, is no error.
+func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
+	filter, err := ParseFilter(o.Filters)
+	if err != nil {
+		return err
+	}
+	in, done, err := o.open(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	defer done()
+	out := bufio.NewWriterSize(stdout, 64<<10)
+	v := &viewer{opts: o, out: out, stderr: stderr}
+	if o.Stats {
+		v.stats = newStats(filter)
+	} else {
+		v.printer = NewPrinter(out, PrinterOptions{Frames: o.Frames, Verbose: o.Verbose, JSON: o.JSON, Color: o.Color, Filter: filter})
+	}
+	err = errors.Join(v.read(in), v.end())
+	if errors.Is(err, syscall.EPIPE) {
+		return nil
+	}
+	return err
+}
+
+// open opens the source of the records.
+func (o *Options) open(ctx context.Context, stderr io.Writer) (in io.Reader, done func(), err error) {
+	if o.File == "-" {
+		return interruptible(ctx, o.Stdin), func() {}, nil
+	}
+	file, err := os.Open(o.File)
+	if o.Follow {
+		if errors.Is(err, fs.ErrNotExist) {
+			fmt.Fprintf(stderr, "toolman: waiting for %s\n", o.File)
+			err = nil
+		}
+		t := &tail{ctx: ctx, path: o.File, file: file}
+		return t, t.Close, err
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, &Error{Err: err, Hint: "write one with toolman --trace " + o.File + " or TOOLMAN_TRACE; -f waits for it"}
+	}
+	return file, func() { file.Close() }, err
+}
+
+// A viewer reads records and shows them.
+type viewer struct {
+	opts    Options
+	out     *bufio.Writer
+	stderr  io.Writer
+	printer *Printer
+	stats   *stats // instead of printer
+
+	records, bad int
+}
+
+func (v *viewer) read(in io.Reader) error {
+	for r, err := range trace.Read(in) {
+		if err != nil {
+			if err := v.skip(err); err != nil {
+				return err
+			}
+			continue
+		}
+		v.records++
+		if err := v.show(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// skip counts a line that is no record; any other error is returned.
+func (v *viewer) skip(err error) error {
+	line, ok := errors.AsType[*trace.LineError](err)
+	switch {
+	case !ok:
+		return fmt.Errorf("reading %s: %w", v.opts.File, err)
+	case v.opts.Follow && errors.Is(err, trace.ErrTorn): // it is being written
+		return nil
+	}
+	if v.bad++; v.bad == 1 {
+		fmt.Fprintf(v.stderr, "toolman: %s:%d is skipped: %s\n", v.opts.File, line.Line, clean(line.Err.Error()))
+	}
+	return nil
+}
+
+func (v *viewer) show(r *trace.Record) error {
+	if v.stats != nil {
+		v.stats.add(r)
+		return nil
+	}
+	err := v.printer.Print(r)
+	if err == nil && (v.opts.Follow || v.opts.File == "-") {
+		err = v.out.Flush()
+	}
+	return err
+}
+
+func (v *viewer) end() error {
+	if v.records == 0 && v.bad == 0 {
+		fmt.Fprintf(v.stderr, "toolman: %s holds no records\n", v.opts.File)
+	}
+	if v.records == 0 && v.bad > 0 {
+		return &Error{Err: fmt.Errorf("%s is no trace: none of its lines is a record", v.opts.File), Hint: "name a file that toolman --trace has written"}
+	}
+	if v.bad > 1 {
+		fmt.Fprintf(v.stderr, "toolman: %s: %d lines in all are no trace records and were skipped\n", v.opts.File, v.bad)
+	}
+	var err error
+	if v.stats != nil {
+		err = v.stats.print(v.out, v.opts.JSON, v.opts.Color)
+	} else {
+		err = v.printer.Close()
+	}
+	return errors.Join(err, v.out.Flush())
+}

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+func TestTraceCommand(t *testing.T) {
+	const sample = "../internal/traceview/testdata/calls.jsonl"
+	for _, tt := range []struct {
+		name string
+		args []string
+		code int
+		want string // in the output or the error and its hint
+	}{
+		{"calls", []string{sample, "tool:create_issue"}, exitOK, "gh_create_issue"},
+		{"flags behind the file", []string{sample, "--frames", "call:c41"}, exitOK, "+0.311 client > {"},
+		{"a filter with a dash", []string{"--json", sample, "--", "-peer:gh", "-status:pending", "tool:gh"}, exitOK, `"call":"c43"`},
+		{"no colours where no terminal is", []string{sample, "status:error"}, exitOK, "   tool_error   "},
+		{"no file", nil, exitUsage, "toolman --trace FILE writes one"},
+		{"missing file", []string{"none.jsonl"}, exitFailed, "toolman --trace none.jsonl"},
+		{"bad filter", []string{sample, "dur:5"}, exitUsage, "dur:>50ms"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var out, problems bytes.Buffer
+			cmd := newTraceCommand()
+			cmd.SilenceErrors, cmd.SilenceUsage = true, true
+			cmd.SetArgs(append([]string{}, tt.args...))
+			cmd.SetOut(&out)
+			cmd.SetErr(&problems)
+			err, code := cmd.ExecuteContext(t.Context()), exitOK
+			said := out.String()
+			if err != nil {
+				code, said = codeOf(err), err.Error()+"\n"+hintOf(err)
+			}
+			if code != tt.code || !strings.Contains(said, tt.want) || problems.Len() > 0 {
+				t.Errorf("exit %d, %q; want exit %d with %q", code, said, tt.code, tt.want)
+			}
+		})
+	}
+}
