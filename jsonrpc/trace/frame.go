@@ -83,7 +83,8 @@ type Frame struct {
 type Event struct {
 	Event string // one of the Event names
 	Peer  string
-	Text  string // what a person should read; a stderr or junk line as it came, and whole: the Writer cuts it without cutting a secret
+	Text  string // what a person should read; a stderr or junk line as it came
+	Cut   bool   // Text is the start of something longer: its end is left out if that could be the start of a secret
 	Call  uint64 // the call it belongs to; 0: none
 }
 

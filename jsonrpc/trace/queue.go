@@ -16,6 +16,7 @@ type entry struct {
 	isEvent bool
 	event   string // of an event
 	text    string // of an event
+	cut     bool   // text goes on
 	frame   Frame  // of an event: Peer and Call; its bytes and paths lie in the batch
 	size    int    // of the whole frame
 	idCut   bool   // frame.ID is not all of it
@@ -76,7 +77,7 @@ func (w *Writer) Event(e Event) {
 		return
 	}
 	w.enqueue(&entry{
-		isEvent: true, event: e.Event, text: e.Text, frame: Frame{Peer: e.Peer, Call: e.Call},
+		isEvent: true, event: e.Event, text: e.Text, cut: e.Cut, frame: Frame{Peer: e.Peer, Call: e.Call},
 		cost: entryBytes + len(e.Text) + len(e.Peer),
 	})
 }

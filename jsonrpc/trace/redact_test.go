@@ -121,6 +121,7 @@ func TestSecretsOutsideOfTheFrame(t *testing.T) {
 		w.Event(trace.Event{Event: trace.EventStderr, Peer: "hunter22", Text: "key is hunter22"})
 		w.Event(trace.Event{Event: trace.EventStderr, Text: `{"token":"abc"}`})
 		w.Event(trace.Event{Event: trace.EventStderr, Text: "hunter22 " + strings.Repeat("x", 64<<10-12) + "hunter22"})
+		w.Event(trace.Event{Event: trace.EventStderr, Text: "hunter22 xxhunter2", Cut: true})
 	})
 	for i, line := range lines {
 		if strings.Contains(line, "unter") || strings.Contains(line, "xxhu") || strings.Contains(line, "abc") {

@@ -78,7 +78,7 @@ func (r *renderer) event(dst []byte, e *entry) []byte {
 		return r.end(dst)
 	}
 	kept := e.text[:min(len(e.text), r.maxMsg)]
-	cut := len(kept) < len(e.text)
+	cut := e.cut || len(kept) < len(e.text)
 	if cut {
 		dst = append(dst, `,"trunc":true`...)
 	}
