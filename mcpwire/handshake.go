@@ -77,20 +77,37 @@ func (h *Hello) Has(capability string) bool {
 }
 
 // Relayed returns the capabilities to declare to an upstream server: the
-// client's own, without those whose messages toolman does not pass on.
+// client's own, without tasks/list, which toolman does not pass on.
 func (h *Hello) Relayed() json.RawMessage {
-	out := []byte{'{'}
-	for key, at := range jsonrpc.Members(h.Capabilities, jsonrpc.Span{Hi: len(h.Capabilities)}) {
-		if key == "tasks" { // ids of tasks would have to be told apart
-			continue
+	return appendMembers(nil, h.Capabilities, func(out []byte, key string, value []byte) []byte {
+		if key == "tasks" && value[0] == '{' {
+			return appendMembers(out, value, func(out []byte, key string, value []byte) []byte {
+				if key == "list" {
+					return nil
+				}
+				return append(out, value...)
+			})
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
+		return append(out, value...)
+	})
+}
+
+// appendMembers appends an object again, with each value as f appends it; a
+// member for which f returns nil is left out.
+func appendMembers(dst []byte, obj []byte, f func(dst []byte, key string, value []byte) []byte) []byte {
+	dst = append(dst, '{')
+	first := true
+	for key, at := range jsonrpc.Members(obj, jsonrpc.Span{Hi: len(obj)}) {
+		next := dst
+		if !first {
+			next = append(next, ',')
 		}
-		out = append(jsonrpc.AppendQuoted(out, key), ':')
-		out = append(out, h.Capabilities[at.Lo:at.Hi]...)
+		next = append(jsonrpc.AppendQuoted(next, key), ':')
+		if next = f(next, key, obj[at.Lo:at.Hi]); next != nil {
+			dst, first = next, false
+		}
 	}
-	return append(out, '}')
+	return append(dst, '}')
 }
 
 // InitializeParams are the params of an initialize request of ours.
@@ -121,8 +138,11 @@ func AppendInitializeResult(dst []byte, version, toolman, instructions string) [
 	dst = append(dst, `{"protocolVersion":`...)
 	dst = jsonrpc.AppendQuoted(dst, version)
 	dst = append(dst, `,"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},`+
-		`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}},`+
-		`"serverInfo":{"name":"toolman","title":"toolman","version":`...)
+		`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}`...)
+	if version == Latest { // the only revision that has them
+		dst = append(dst, `,"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}`...)
+	}
+	dst = append(dst, `},"serverInfo":{"name":"toolman","title":"toolman","version":`...)
 	dst = jsonrpc.AppendQuoted(dst, toolman)
 	dst = append(dst, `},"instructions":`...)
 	dst = jsonrpc.AppendQuoted(dst, instructions)

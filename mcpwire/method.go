@@ -21,6 +21,14 @@ const (
 	SetLevel      Method = "logging/setLevel"
 )
 
+// Requests about tasks (2025-11-25 only), in both directions. tasks/list is not
+// among them: its answer would mix the tasks of all servers.
+const (
+	TasksGet    Method = "tasks/get"
+	TasksResult Method = "tasks/result"
+	TasksCancel Method = "tasks/cancel"
+)
+
 // Requests from server to client.
 const (
 	CreateMessage Method = "sampling/createMessage"
@@ -38,6 +46,7 @@ const (
 	ResourcesListChanged Method = "notifications/resources/list_changed"
 	ResourceUpdated      Method = "notifications/resources/updated"
 	RootsListChanged     Method = "notifications/roots/list_changed"
+	TaskStatus           Method = "notifications/tasks/status" // in both directions
 )
 
 // RequiredCapability returns the client capability without which a server may
@@ -51,13 +60,15 @@ func RequiredCapability(request Method) string {
 		return "elicitation"
 	case ListRoots:
 		return "roots"
+	case TasksGet, TasksResult, TasksCancel:
+		return "tasks"
 	}
 	return ""
 }
 
 // requests are the methods that a client may call.
 var requests = [...]Method{ToolsCall, Initialize, Ping, ToolsList, PromptsList, PromptsGet, ResourcesList,
-	TemplatesList, ResourcesRead, Subscribe, Unsubscribe, Complete, SetLevel}
+	TemplatesList, ResourcesRead, Subscribe, Unsubscribe, Complete, SetLevel, TasksGet, TasksResult, TasksCancel}
 
 // MethodOf returns the method with this spelling. It allocates only for methods
 // that no client calls.

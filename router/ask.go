@@ -32,7 +32,7 @@ func (s *Session) readyLocked(b *jsonrpc.Batch) {
 
 // ask passes a request of an upstream on to the client, under an id of ours.
 func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, n uint64) {
-	q := question{from: u, method: string(method), n: n, came: u.r.clock.now()}
+	q := question{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.ids, q.idLen = join(m, m.ID, token)
 	if err != nil {
@@ -43,6 +43,10 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 	defer s.mu.Unlock()
 	if why := s.cannotLocked(method); why != "" {
 		u.refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, b)
+		return
+	}
+	if s.foreignTaskLocked(u, m, method) {
+		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", b)
 		return
 	}
 	if s.ready {

@@ -16,7 +16,8 @@ type call struct {
 	ids     []byte // the client's id and, behind it, its progress token, verbatim
 	idLen   int
 	method  mcpwire.Method
-	entry   *Entry
+	entry   *Entry // nil when it is about a task
+	task    bool   // a task is wanted instead of the result
 	n       uint64 // correlation number in the trace; 0: no trace
 	came    int64  // when the client's request came; in nanoseconds since start
 	sent    int64  // when it was passed on
@@ -37,12 +38,29 @@ type question struct {
 	ids    []byte // the upstream's id and, behind it, its progress token
 	idLen  int
 	method string
+	task   bool // a task is wanted instead of the result
 	n      uint64
 	came   int64
 }
 
 func (q *question) id() []byte    { return q.ids[:q.idLen] }
 func (q *question) token() []byte { return q.ids[q.idLen:] }
+
+// name is what clients call the thing that the call is about.
+func (c *call) name() string {
+	if c.entry == nil {
+		return ""
+	}
+	return c.entry.Name
+}
+
+// itsName is what the upstream calls it.
+func (c *call) itsName() string {
+	if c.entry == nil {
+		return ""
+	}
+	return c.entry.Item.Name
+}
 
 // join copies an id and a token into one piece of memory.
 func join(m *jsonrpc.Message, id, token jsonrpc.Span) ([]byte, int) {

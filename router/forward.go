@@ -53,14 +53,14 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	u := t.entry.Upstream
-	c := call{session: s, reply: s.out, method: method, entry: t.entry}
+	u := t.upstream
+	c := call{session: s, reply: s.out, method: method, entry: t.entry, task: mcpwire.AsksForTask(m)}
 	c.ids, c.idLen = join(m, m.ID, token)
 	if s.r.trace.on() || u.CallTimeout > 0 {
 		c.came = s.r.clock.now()
 		c.n = s.r.trace.next()
 	}
-	s.r.trace.request(clientLeg, s.name(), m, c.n, string(method), string(m.Text(at)))
+	s.r.trace.request(clientLeg, s.name(), m, c.n, method, at)
 	c.sent = c.came
 	id, ok := u.calls.Add(c)
 	if !ok {
@@ -70,15 +70,16 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	num := strconv.AppendUint(b.Scratch(), id, 10)
 	b.Keep(num)
 	b.Edit(m.ID, num)
-	if t.uri != "" {
+	switch {
+	case t.uri != "":
 		b.Edit(at, jsonrpc.AppendQuoted(nil, t.uri))
-	} else {
+	case t.entry != nil:
 		b.Edit(at, t.entry.quoted)
 	}
 	if token.Present() {
 		b.Edit(token, num)
 	}
-	if err := u.send(b, m, note{n: c.n, method: method, name: t.entry.Item.Name}); err != nil {
+	if err := u.send(b, m, note{n: c.n, method: method, name: t.name()}); err != nil {
 		if _, mine := u.calls.Take(id); mine {
 			s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.unsentText(err)), note{n: c.n, method: method})
 		}
@@ -106,6 +107,8 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.cancelLocked(m, b)
 	case mcpwire.Progress:
 		s.progress(m, b)
+	case mcpwire.TaskStatus:
+		s.tellTaskLocked(m, b)
 	case mcpwire.RootsListChanged:
 		for _, u := range s.r.upstreams {
 			u.tell(m, b)

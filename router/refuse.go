@@ -20,7 +20,7 @@ type refusal struct {
 // refuse answers a request with a refusal.
 func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why refusal) {
 	n := s.r.trace.next()
-	s.r.trace.request(clientLeg, s.name(), m, n, string(method), "")
+	s.r.trace.request(clientLeg, s.name(), m, n, method, jsonrpc.Span{})
 	s.send(b, mcpwire.AppendFailure(nil, m.Bytes(m.ID), method, why.code, why.text),
 		note{n: n, method: method, verdict: why.verdict.String(), status: "local"})
 }
@@ -28,7 +28,7 @@ func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Me
 // answerOwn answers a request with a result of toolman's own.
 func (s *Session) answerOwn(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, result []byte) {
 	n := s.r.trace.next()
-	s.r.trace.request(clientLeg, s.name(), m, n, string(method), "")
+	s.r.trace.request(clientLeg, s.name(), m, n, method, jsonrpc.Span{})
 	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: method, status: "local"})
 }
 
@@ -38,6 +38,9 @@ var targetParam = map[mcpwire.Method]string{
 	mcpwire.ResourcesRead: "uri",
 	mcpwire.Subscribe:     "uri",
 	mcpwire.Unsubscribe:   "uri",
+	mcpwire.TasksGet:      "taskId",
+	mcpwire.TasksResult:   "taskId",
+	mcpwire.TasksCancel:   "taskId",
 	mcpwire.Complete:      `ref, either {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}`,
 }
 

@@ -44,6 +44,9 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.control.Deliver(id, m)
 		return
 	}
+	if c.task {
+		c.session.learnTask(u, id, &c, m)
+	}
 	back := u.timing(&c, m)
 	if m.Loose {
 		c.session.send(b, strict(c.id(), m), back)
@@ -60,9 +63,9 @@ func (u *Upstream) timing(c *call, m *jsonrpc.Message) note {
 		return note{}
 	}
 	now := u.r.clock.now()
-	back := note{n: c.n, method: c.method, name: c.entry.Name, leg: time.Duration(now - c.sent), total: time.Duration(now - c.came)}
+	back := note{n: c.n, method: c.method, name: c.name(), leg: time.Duration(now - c.sent), total: time.Duration(now - c.came)}
 	there := back
-	there.name, there.total = c.entry.Item.Name, 0
+	there.name, there.total = c.itsName(), 0
 	u.r.trace.response(upstreamLeg, u.Name, m, there)
 	return back
 }
@@ -105,6 +108,10 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		if s != nil {
 			s.updated(u, m, b)
 		}
+	case mcpwire.TaskStatus:
+		if s != nil {
+			s.taskStatus(u, m, b)
+		}
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	default: // log messages, elicitation/complete, what later revisions add
 		if s != nil && strings.HasPrefix(string(method), "notifications/") {
@@ -125,11 +132,30 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	c, ok := u.calls.Get(id)
-	if !ok || c.session == nil || len(c.token()) == 0 {
+	if !ok {
+		u.taskProgress(id, at, m, b)
+		return
+	}
+	if c.session == nil || len(c.token()) == 0 {
 		return
 	}
 	b.Edit(at, c.token())
 	c.session.pass(b, c.reply, m, note{n: c.n, method: mcpwire.Progress})
+}
+
+// taskProgress passes on the progress of a call that has become a task.
+func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	s := u.r.session.Load()
+	if s == nil {
+		return
+	}
+	s.mu.Lock()
+	token := s.tokens[taskToken{u, id}]
+	s.mu.Unlock()
+	if token != nil {
+		b.Edit(at, token)
+		s.pass(b, s.out, m, note{method: mcpwire.Progress})
+	}
 }
 
 // cancelled takes back a request that the server made to the client.
@@ -155,7 +181,7 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
 	n := u.r.trace.next()
-	u.r.trace.request(upstreamLeg, u.Name, m, n, string(method), "")
+	u.r.trace.request(upstreamLeg, u.Name, m, n, method, jsonrpc.Span{})
 	if method == mcpwire.Ping {
 		u.sendFrame(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), note{n: n, method: method, status: "local"})
 		return

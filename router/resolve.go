@@ -23,8 +23,19 @@ func (v Verdict) String() string {
 // A target is where a name leads: an entry, and the upstream's own spelling
 // when the entry does not have it already.
 type target struct {
-	entry *Entry
-	uri   string // for a URI that a template made; "" otherwise
+	upstream *Upstream
+	entry    *Entry // nil for a task
+	uri      string // for a URI that a template made; "" otherwise
+}
+
+func at(e *Entry) target { return target{upstream: e.Upstream, entry: e} }
+
+// name is what the upstream calls it.
+func (t *target) name() string {
+	if t.entry == nil || t.uri != "" {
+		return t.uri
+	}
+	return t.entry.Item.Name
 }
 
 // find looks up a tool or a prompt.
@@ -33,7 +44,7 @@ func (v *View) find(k mcpwire.Kind, name []byte) (target, Verdict) {
 	if e == nil {
 		return target{}, Unknown
 	}
-	return target{entry: e}, v.verdict(e)
+	return at(e), v.verdict(e)
 }
 
 func (v *View) verdict(e *Entry) Verdict {
@@ -51,7 +62,7 @@ func (v *View) verdict(e *Entry) Verdict {
 func (v *View) findURI(uri []byte) (target, Verdict) {
 	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
 		if e := v.catalog.lookup(k, uri); e != nil {
-			return target{entry: e}, v.verdict(e)
+			return at(e), v.verdict(e)
 		}
 	}
 	text := string(uri)
@@ -62,13 +73,13 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 			continue
 		}
 		if verdict = max(verdict, Inactive); best.entry == nil {
-			best = target{e, bare}
+			best = target{e.Upstream, e, bare}
 		}
 		if listed := v.listed(e.Upstream, bare); listed != nil && !v.Active(listed) {
-			return target{entry: listed}, Inactive
+			return at(listed), Inactive
 		}
 		if v.Active(e) {
-			return target{e, bare}, Active
+			return target{e.Upstream, e, bare}, Active
 		}
 	}
 	if verdict != Unknown {
@@ -93,9 +104,9 @@ func (v *View) findBare(uri string) (target, Verdict) {
 	var owners, idle []target
 	sort := func(e *Entry, uri string) {
 		if v.Active(e) {
-			owners = append(owners, target{e, uri})
+			owners = append(owners, target{e.Upstream, e, uri})
 		} else {
-			idle = append(idle, target{e, uri})
+			idle = append(idle, target{e.Upstream, e, uri})
 		}
 	}
 	for _, e := range v.catalog.bare[uri] {
@@ -123,7 +134,7 @@ func (v *View) findBare(uri string) (target, Verdict) {
 
 func sameUpstream(owners []target) bool {
 	for _, o := range owners {
-		if o.entry.Upstream != owners[0].entry.Upstream {
+		if o.upstream != owners[0].upstream {
 			return false
 		}
 	}

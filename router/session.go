@@ -24,16 +24,19 @@ type Session struct {
 	gone chan struct{} // closed when the client has closed its side
 	err  error         // why; written before gone is closed
 
-	mu     sync.Mutex
-	hello  *mcpwire.Hello          // guarded by mu: nil until initialize
-	ready  bool                    // guarded by mu: the client takes requests and notifications
-	early  []question              // guarded by mu: asked before it was ready …
-	asked  [][]byte                // guarded by mu: … and their frames
-	parked [][]byte                // guarded by mu: requests that wait for the upstreams
-	level  []byte                  // guarded by mu: params of the last logging/setLevel
-	held   []*held                 // guarded by mu: replies that wait for the client to list again
-	static bool                    // guarded by mu: the client was seen not to list again
-	subs   map[subscription]string // guarded by mu: the client's spelling of each URI
+	mu          sync.Mutex
+	hello       *mcpwire.Hello          // guarded by mu: nil until initialize
+	ready       bool                    // guarded by mu: the client takes requests and notifications
+	early       []question              // guarded by mu: asked before it was ready …
+	asked       [][]byte                // guarded by mu: … and their frames
+	parked      [][]byte                // guarded by mu: requests that wait for the upstreams
+	level       []byte                  // guarded by mu: params of the last logging/setLevel
+	held        []*held                 // guarded by mu: replies that wait for the client to list again
+	static      bool                    // guarded by mu: the client was seen not to list again
+	subs        map[subscription]string // guarded by mu: the client's spelling of each URI
+	tasks       tasks                   // guarded by mu: those that upstreams do for the client
+	tokens      map[taskToken][]byte    // guarded by mu: the client's progress tokens of those
+	clientTasks tasks                   // guarded by mu: those that the client does for upstreams
 }
 
 // parkLimit is how many requests may wait for the upstreams to start.
@@ -49,7 +52,7 @@ func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case jsonrpc.Notification:
 		s.notificationLocked(m, b)
 	case jsonrpc.Response:
-		s.answer(m, b)
+		s.answerLocked(m, b)
 	}
 }
 
@@ -179,14 +182,16 @@ func (s *Session) serveLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.listLocked(m, b, mcpwire.Prompt)
 	case mcpwire.ToolsCall, mcpwire.PromptsGet, mcpwire.ResourcesRead, mcpwire.Subscribe, mcpwire.Unsubscribe, mcpwire.Complete:
 		s.routeLocked(m, b, method)
+	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
+		s.routeTaskLocked(m, b, method)
 	default:
 		s.refuse(m, b, method, refusal{code: jsonrpc.CodeMethodNotFound,
 			text: "toolman does not know the method " + clean(cut(string(method), nameLimit))})
 	}
 }
 
-// answer passes the client's answer on to the upstream that asked.
-func (s *Session) answer(m *jsonrpc.Message, b *jsonrpc.Batch) {
+// answerLocked passes the client's answer on to the upstream that asked.
+func (s *Session) answerLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
 	var q question
 	if ok {
@@ -195,6 +200,9 @@ func (s *Session) answer(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if !ok {
 		s.r.trace.orphan(clientLeg, s.name(), m)
 		return
+	}
+	if task := mcpwire.CreatedTask(m); q.task && task != nil {
+		s.clientTasks.add(task, q.from)
 	}
 	q.from.answer(&q, m, b)
 }

@@ -32,7 +32,8 @@ type held struct {
 // the client has listed again, or when it does not in time.
 func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after *View) {
 	h := &held{id: bytes.Clone(m.Bytes(m.ID)), n: s.r.trace.next(), before: before, after: after}
-	s.r.trace.request(clientLeg, s.name(), m, h.n, string(mcpwire.ToolsCall), ActivateTool)
+	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
+	s.r.trace.request(clientLeg, s.name(), m, h.n, mcpwire.ToolsCall, name)
 	s.r.trace.activated(before, after, h.n)
 	if !s.announceLocked(before, after, b) || s.static || s.r.Settle <= 0 {
 		s.replyLocked(h, b)

@@ -20,10 +20,7 @@ const maxSubscriptions = 10_000
 // watchLocked remembers under which URI the client knows a resource it
 // subscribes to, so that updates come under the same.
 func (s *Session) watchLocked(method mcpwire.Method, t target, asked []byte) {
-	key := subscription{t.entry.Upstream, t.entry.Item.Name}
-	if t.uri != "" {
-		key.uri = t.uri
-	}
+	key := subscription{t.upstream, t.name()}
 	switch method {
 	case mcpwire.Subscribe:
 		if s.subs == nil {

@@ -51,12 +51,13 @@ func (t *tracer) next() uint64 {
 	return t.calls.Add(1)
 }
 
-// request traces a request that came in.
-func (t *tracer) request(leg trace.Leg, peer string, m *jsonrpc.Message, n uint64, method, name string) {
+// request traces a request that came in. name is where the frame has the name of
+// what it is about, if it does.
+func (t *tracer) request(leg trace.Leg, peer string, m *jsonrpc.Message, n uint64, method mcpwire.Method, name jsonrpc.Span) {
 	if t == nil {
 		return
 	}
-	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Request, Method: method, Name: name,
+	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Request, Method: string(method), Name: string(m.Text(name)),
 		ID: token(m), Call: n, Msg: m.Frame})
 }
 

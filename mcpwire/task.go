@@ -1,0 +1,26 @@
+package mcpwire
+
+import "toolman/jsonrpc"
+
+// AsksForTask reports whether a request wants a task instead of its result
+// (2025-11-25, Tasks: params.task).
+func AsksForTask(m *jsonrpc.Message) bool {
+	at, err := m.Param("task")
+	return err == nil && m.IsObject(at)
+}
+
+// CreatedTask returns the id of the task that a response says was made, or nil.
+func CreatedTask(m *jsonrpc.Message) []byte {
+	task, err := m.Get(m.Result, "task")
+	if err != nil {
+		return nil
+	}
+	id, err := stringMember(m, task, "taskId")
+	if err != nil {
+		return nil
+	}
+	return m.Text(id)
+}
+
+// TaskID returns params.taskId; it is absent when that is no string.
+func TaskID(m *jsonrpc.Message) (jsonrpc.Span, error) { return stringParam(m, "taskId") }

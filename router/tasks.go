@@ -1,0 +1,106 @@
+package router
+
+import (
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// Tasks (2025-11-25) pass through as they are: their ids are not rewritten, but
+// remembered with the upstream they belong to.
+
+// maxTasks bounds the tasks that are remembered; the id of one more is not, and
+// requests about it are refused.
+const maxTasks = 10_000
+
+// tasks says which upstream a task belongs to.
+type tasks map[string]*Upstream
+
+// add remembers a task. The first to use an id has it.
+func (t *tasks) add(id []byte, u *Upstream) {
+	if *t == nil {
+		*t = tasks{}
+	}
+	if _, known := (*t)[string(id)]; !known && len(*t) < maxTasks {
+		(*t)[string(id)] = u
+	}
+}
+
+// routeTaskLocked passes on what the client asks about a task of a server.
+func (s *Session) routeTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+	at, err := mcpwire.TaskID(m)
+	if err != nil || !at.Present() {
+		s.refuse(m, b, method, badTarget(method, err))
+		return
+	}
+	u := s.tasks[string(m.Text(at))]
+	if u == nil {
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown,
+			text: "unknown task " + shown(string(m.Text(at))) + "; it was not made over this connection"})
+		return
+	}
+	s.forward(m, b, method, at, target{upstream: u})
+}
+
+// learnTask remembers the task that a server made for a call, and its progress
+// token, which stays in use (2025-11-25, Tasks).
+func (s *Session) learnTask(u *Upstream, id uint64, c *call, m *jsonrpc.Message) {
+	task := mcpwire.CreatedTask(m)
+	if task == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.tasks.add(task, u)
+	if len(c.token()) > 0 && len(s.tokens) < maxTasks {
+		if s.tokens == nil {
+			s.tokens = map[taskToken][]byte{}
+		}
+		s.tokens[taskToken{u, id}] = c.token()
+	}
+}
+
+// taskToken is the progress token under which a server knows a call that has
+// become a task.
+type taskToken struct {
+	from *Upstream
+	id   uint64
+}
+
+// taskStatus passes on how a server's task is. It may come before the answer that
+// names the task.
+func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	at, err := mcpwire.TaskID(m)
+	if err != nil || !at.Present() {
+		return
+	}
+	s.mu.Lock()
+	s.tasks.add(m.Text(at), u)
+	owner := s.tasks[string(m.Text(at))]
+	s.mu.Unlock()
+	if owner == u {
+		s.pass(b, s.out, m, note{method: mcpwire.TaskStatus})
+	}
+}
+
+// tellTaskLocked passes on how a task of the client's is, to the server it works
+// for.
+func (s *Session) tellTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	at, err := mcpwire.TaskID(m)
+	if err != nil || !at.Present() {
+		return
+	}
+	if u := s.clientTasks[string(m.Text(at))]; u != nil {
+		u.tell(m, b)
+	}
+}
+
+// foreignTaskLocked reports whether a server asks about a task that the client
+// does not do for it.
+func (s *Session) foreignTaskLocked(u *Upstream, m *jsonrpc.Message, method mcpwire.Method) bool {
+	switch method {
+	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
+		at, err := mcpwire.TaskID(m)
+		return err != nil || !at.Present() || s.clientTasks[string(m.Text(at))] != u
+	}
+	return false
+}
