@@ -19,9 +19,12 @@ type loopWire struct {
 	rsock, wsock bool
 
 	// owned by the loop's thread
-	reading  bool // registered for input
-	ended    bool // Closed was reported
-	released bool // in is closed
+	started  bool
+	reading  bool  // registered for input
+	ended    bool  // Closed was reported
+	released bool  // in is closed
+	broken   error // why writing failed
+	heard    int   // reads since then
 
 	// guarded by peer.out.mu
 	polled bool // out was registered for output once
@@ -30,14 +33,27 @@ type loopWire struct {
 
 func (w *loopWire) start() {
 	w.loop.do(func() {
+		w.started = true
+		if w.released {
+			w.finish(ErrClosed)
+			return
+		}
 		w.loop.wires[int32(w.rfd)] = w
 		w.loop.wires[int32(w.wfd)] = w
 		w.read(true)
+		w.writable() // what was sent before now
+		w.lastWords()
 	})
 }
 
-func (w *loopWire) pause()  { w.loop.do(func() { w.read(false) }) }
-func (w *loopWire) resume() { w.loop.do(func() { w.read(true) }) }
+func (w *loopWire) pause() { w.read(false) }
+
+func (w *loopWire) resume() {
+	w.loop.do(func() {
+		w.read(true)
+		w.lastWords()
+	})
+}
 
 // read turns events for input on or off.
 func (w *loopWire) read(on bool) {
@@ -82,7 +98,7 @@ func (w *loopWire) readable() (more bool) {
 
 // finish reports the end of input.
 func (w *loopWire) finish(cause error) {
-	if w.ended {
+	if w.ended || !w.started {
 		return
 	}
 	w.read(false)
@@ -90,15 +106,17 @@ func (w *loopWire) finish(cause error) {
 	w.peer.end(cause)
 }
 
-// broken ends a peer that does not take what is written to it, after reading
-// what it has still said.
-func (w *loopWire) broken(cause error) {
-	for range 1024 {
-		if !w.readable() {
-			break
-		}
+// lastWords ends a peer that does not take what is written to it, after reading
+// what it has still said, in bounds. A paused peer gets there when it goes on.
+func (w *loopWire) lastWords() {
+	switch {
+	case w.broken == nil || !w.reading:
+	case w.heard < 1024 && w.readable():
+		w.heard++
+		w.loop.do(w.lastWords) // not at once: it may be paused for what was read
+	default:
+		w.finish(w.broken)
 	}
-	w.finish(cause)
 }
 
 func (w *loopWire) writable() {
@@ -127,7 +145,10 @@ func (w *loopWire) flushLocked() {
 		default:
 			o.closed, o.buf, o.off = true, nil, 0
 			w.closeWriteLocked()
-			w.loop.do(func() { w.broken(os.NewSyscallError("write", errno)) })
+			w.loop.do(func() {
+				w.broken = os.NewSyscallError("write", errno)
+				w.lastWords()
+			})
 			return
 		}
 	}

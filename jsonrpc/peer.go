@@ -62,7 +62,8 @@ type wire interface {
 	flushLocked()
 	// start begins reading.
 	start()
-	// pause stops reading, resume goes on. Both may come at any time.
+	// pause stops reading; the reader itself calls it, from deliver. resume
+	// goes on; it may come at any time.
 	pause()
 	resume()
 	// close ends both directions; closeWrite only ours. Called with out.mu held.
@@ -180,9 +181,11 @@ func (p *Peer) deliver() {
 	p.settle()
 }
 
-// end delivers what stands after the last newline and reports the end.
+// end delivers what stands after the last newline, unless it was us who ended
+// it there, and reports the end.
 func (p *Peer) end(cause error) {
-	if line, err := p.frames.last(); len(line) > 0 || err != nil {
+	line, err := p.frames.last()
+	if cause != ErrClosed && (len(line) > 0 || err != nil) {
 		p.frame(line, err)
 		p.settle()
 	}
