@@ -8,6 +8,7 @@ type outbox struct {
 	mu      sync.Mutex
 	buf     []byte  // guarded by mu
 	off     int     // guarded by mu: bytes of buf already written
+	most    int     // guarded by mu: how many waited at most since none did
 	limit   int     // bytes that may wait; one frame may always go in when nothing waits
 	blocked bool    // guarded by mu: the pipe is full, its writer goes on when it can
 	ending  bool    // guarded by mu: close once everything is written
@@ -31,16 +32,22 @@ func (o *outbox) admitLocked(n int, pressure bool) error {
 	return nil
 }
 
-// wroteLocked notes that n bytes are out.
+// wroteLocked notes that n bytes are out, and moves down what is left when that
+// costs no more than was written.
 func (o *outbox) wroteLocked(n int) {
+	o.most = max(o.most, o.waiting())
 	o.off += n
-	if o.off < len(o.buf) {
+	if o.off < o.waiting() {
 		return
 	}
-	if cap(o.buf) > keepCap && len(o.buf) < cap(o.buf)/4 {
+	o.buf, o.off = o.buf[:copy(o.buf, o.buf[o.off:])], 0
+	if len(o.buf) > 0 {
+		return
+	}
+	if cap(o.buf) > keepCap && o.most < cap(o.buf)/4 {
 		o.buf = nil
 	}
-	o.buf, o.off = o.buf[:0], 0
+	o.most = 0
 }
 
 // releaseLocked returns the peers that may read again, if any.
