@@ -14,15 +14,22 @@ import (
 type refusal struct {
 	code    int64
 	text    string
-	verdict Verdict
+	verdict string // for the trace; "" when it is not about a name
 }
 
 // refuse answers a request with a refusal.
 func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why refusal) {
 	n := s.r.trace.next()
-	s.r.trace.request(clientLeg, s.name(), m, n, method, jsonrpc.Span{})
-	s.send(b, mcpwire.AppendFailure(nil, m.Bytes(m.ID), method, why.code, why.text),
-		note{n: n, method: method, verdict: why.verdict.String(), status: "local"})
+	said := note{n: n, method: method, verdict: "local"}
+	if s.r.trace.on() {
+		name, _, _ := mcpwire.Target(m, method)
+		s.r.trace.request(clientLeg, s.name(), m, n, method, name)
+		said.name = string(m.Text(name))
+	}
+	if why.verdict != "" {
+		said.verdict = why.verdict
+	}
+	s.send(b, mcpwire.AppendFailure(nil, m.Bytes(m.ID), method, why.code, why.text), said)
 }
 
 // answerOwn answers a request with a result of toolman's own.
@@ -55,7 +62,7 @@ func badTarget(method mcpwire.Method, err error) refusal {
 
 // refusal explains why a name cannot be used, and what can be done.
 func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict) refusal {
-	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict}
+	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String()}
 	switch verdict {
 	case Inactive:
 		why.text = fmt.Sprintf("%s %s is not active; call %s with %s, then try again",

@@ -277,7 +277,7 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 		go u.fail(reason)
 		return
 	}
-	u.junked(m.Frame, err)
+	u.junked(err)
 }
 
 // damaged ends a call whose answer could not be read.
@@ -300,8 +300,7 @@ func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
 }
 
 // junked counts a line that is no message, and logs the first of a minute.
-func (u *Upstream) junked(line []byte, err error) {
-	u.r.trace.event(trace.EventJunk, u.Name, string(line[:min(len(line), 1<<10)]), 0)
+func (u *Upstream) junked(err error) {
 	u.mu.Lock()
 	u.junk++
 	quiet := time.Since(u.junkLogged) < time.Minute

@@ -34,7 +34,7 @@ func (s *Session) routeTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method m
 	}
 	u := s.tasks[string(m.Text(at))]
 	if u == nil {
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown,
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown.String(),
 			text: "unknown task " + shown(string(m.Text(at))) + "; it was not made over this connection"})
 		return
 	}

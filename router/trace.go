@@ -2,6 +2,7 @@ package router
 
 import (
 	"encoding/json"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -157,6 +158,16 @@ func (t *tracer) event(event, peer, text string, n uint64) {
 		return
 	}
 	t.w.Event(trace.Event{Event: event, Peer: peer, Text: text, Call: n})
+}
+
+// stderr traces a line of a server's standard error, which package spawn cuts when
+// it is long.
+func (t *tracer) stderr(peer, line string) {
+	if t == nil {
+		return
+	}
+	text, cut := strings.CutSuffix(line, "…")
+	t.w.Event(trace.Event{Event: trace.EventStderr, Peer: peer, Text: text, Cut: cut})
 }
 
 func (t *tracer) activated(before, after *View, n uint64) {

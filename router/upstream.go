@@ -91,7 +91,7 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	u.Command.Name = u.Name
 	u.Command.Stderr = func(line string) {
 		u.log.Info("stderr", zap.String("text", line))
-		u.r.trace.event(trace.EventStderr, u.Name, line, 0)
+		u.r.trace.stderr(u.Name, line)
 	}
 	proc, err := spawn.Start(u.Command, guard)
 	if err != nil {

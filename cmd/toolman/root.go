@@ -46,7 +46,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usage(err, "toolman --help lists the flags")
 	})
-	root.AddCommand(newCheckCommand(a), newVersionCommand())
+	root.AddCommand(newCheckCommand(a), newVersionCommand(), newTraceCommand())
 	return root
 }
 

@@ -121,7 +121,7 @@ func (a *app) openTrace(c *config.Config, log *zap.Logger) (*trace.Writer, error
 	}
 	out := a.stderr
 	if name != "-" {
-		file, err := os.OpenFile(name, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+		file, err := trace.Open(name) // appends: a client may start toolman more than once
 		if err != nil {
 			return nil, usage(fmt.Errorf("the trace cannot be written: %w", err), "name a file in a folder that exists and may be written to, or - for standard error")
 		}
