@@ -56,12 +56,11 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	u := t.upstream
 	c := call{session: s, reply: s.out, method: method, entry: t.entry, task: mcpwire.AsksForTask(m)}
 	c.ids, c.idLen = join(m, m.ID, token)
-	if s.r.trace.on() || u.CallTimeout > 0 {
-		c.came = s.r.clock.now()
+	if s.r.timed {
+		c.came, c.sent = s.came, s.r.clock.now()
 		c.n = s.r.trace.next()
 	}
 	s.r.trace.request(clientLeg, s.name(), m, c.n, method, at)
-	c.sent = c.came
 	id, ok := u.calls.Add(c)
 	if !ok {
 		s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.goneText()), note{n: c.n, method: method})

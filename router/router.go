@@ -22,6 +22,7 @@ type Router struct {
 	loop      *jsonrpc.Loop
 	trace     *tracer
 	clock     clock
+	timed     bool            // calls are timed: there is a trace, or a call_timeout
 	ctx       context.Context // ends when the router closes
 	cancel    context.CancelFunc
 	upstreams []*Upstream
@@ -45,7 +46,9 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, loop: loop, trace: newTracer(o.Trace), clock: clock{time.Now()},
 		ctx: ctx, cancel: cancel, greeted: make(chan struct{}), started: make(chan struct{})}
+	r.timed = r.trace.on()
 	for i, s := range o.Servers {
+		r.timed = r.timed || s.CallTimeout > 0
 		name := r.nameFor(s, i)
 		u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, o.URISeparator}, r: r,
 			log: log.Named("upstream").With(zap.String("upstream", name)), ended: make(chan struct{})}

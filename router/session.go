@@ -46,6 +46,9 @@ const parkLimit = 4096
 func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.r.timed {
+		s.came = s.r.clock.now()
+	}
 	switch m.Kind {
 	case jsonrpc.Request:
 		s.requestLocked(m, b)
