@@ -1,9 +1,15 @@
 package jsonrpc
 
 import (
+	"errors"
 	"io"
+	"os"
 	"sync"
+	"time"
 )
+
+// lastWords is how long a far end that does not read any more is listened to.
+const lastWords = 200 * time.Millisecond
 
 // streamWire moves the bytes of a peer with a goroutine for each direction.
 type streamWire struct {
@@ -14,8 +20,9 @@ type streamWire struct {
 
 	mu       sync.Mutex
 	unpaused *sync.Cond
-	paused   bool // guarded by mu
-	closed   bool // guarded by mu
+	paused   bool  // guarded by mu
+	closed   bool  // guarded by mu
+	broken   error // guarded by mu: why writing failed
 }
 
 // NewStreamPeer makes a peer on any pair of streams, and owns both. Where it
@@ -64,15 +71,17 @@ func (w *streamWire) mayRead() bool {
 func (w *streamWire) cause(err error) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed {
+	switch {
+	case w.closed:
 		return ErrClosed
+	case w.broken != nil && errors.Is(err, os.ErrDeadlineExceeded):
+		return w.broken
 	}
 	return err
 }
 
 func (w *streamWire) writeAll() {
 	o := &w.peer.out
-	var spare []byte
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
@@ -82,22 +91,36 @@ func (w *streamWire) writeAll() {
 		if o.closed || o.waiting() == 0 {
 			break
 		}
-		full := o.buf
-		o.buf = spare[:0]
+		part := o.buf[o.off:] // others only append to it
 		o.mu.Unlock()
-		_, err := w.out.Write(full)
+		n, err := w.out.Write(part)
 		o.mu.Lock()
-		if spare = full; cap(spare) > keepCap {
-			spare = nil
-		}
+		o.wroteLocked(n)
 		if err != nil {
 			o.closed = true
+			w.fail(err)
 		}
-		held := o.releaseLocked()
-		resume(held)
+		resume(o.releaseLocked())
 	}
 	o.closed = true
 	w.out.Close()
+}
+
+// fail makes reading end soon: a far end that does not take what is written to
+// it is as good as gone.
+func (w *streamWire) fail(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.broken = err
+	w.hurryLocked()
+}
+
+// hurryLocked gives a broken far end its last words. Streams that know no
+// deadlines end when they end.
+func (w *streamWire) hurryLocked() {
+	if in, ok := w.in.(interface{ SetReadDeadline(time.Time) error }); ok && w.broken != nil {
+		in.SetReadDeadline(time.Now().Add(lastWords))
+	}
 }
 
 func (w *streamWire) flushLocked()      { w.more.Signal() }
@@ -107,19 +130,22 @@ func (w *streamWire) closeLocked() {
 	w.more.Signal()
 	w.mu.Lock()
 	w.closed = true
-	w.unpaused.Broadcast()
+	w.unpaused.Signal()
 	w.mu.Unlock()
 	w.in.Close()
 	w.out.Close()
 }
 
-func (w *streamWire) pause() { w.set(true) }
-
-func (w *streamWire) resume() { w.set(false) }
-
-func (w *streamWire) set(paused bool) {
+func (w *streamWire) pause() {
 	w.mu.Lock()
-	w.paused = paused
-	w.unpaused.Broadcast()
-	w.mu.Unlock()
+	defer w.mu.Unlock()
+	w.paused = true
+}
+
+func (w *streamWire) resume() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.paused = false
+	w.hurryLocked() // what was paused has had no time to speak
+	w.unpaused.Signal()
 }
