@@ -22,6 +22,10 @@ type Command struct {
 	// without line end, control characters, escape sequences and direction marks, cut at 4 KiB, blank lines left out.
 	// It must be quick. When it is not, lines are dropped and their number is reported as a line of its own.
 	Stderr func(line string)
+	// PipeSize is how many bytes each of stdin and stdout should hold; 0 means 1 MiB. It is a wish that Linux alone knows to grant.
+	// When the pipes of an unprivileged user add up to 64 MiB (fs.pipe-user-pages-soft), every further pipe of
+	// all his programs shrinks to 8 KiB: with some 30 children or more, wish for less.
+	PipeSize int
 }
 
 // Start runs c. If g is not nil, the child and all it starts do not outlive this process.
@@ -47,7 +51,7 @@ func start(c *Command, g *Guard) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := newStreams(c.Name)
+	s, err := newStreams(c)
 	if err != nil {
 		return nil, err
 	}

@@ -24,6 +24,10 @@ func TestStartErrorsSayWhatToDo(t *testing.T) {
 	text := write("text", "hello", 0o600)
 	nonsense := write("nonsense", "hello", 0o700)
 	script := write("script", "#!/no/such/interpreter\n", 0o700)
+	closed := filepath.Join(dir, "closed") // to all but root
+	if err := os.Mkdir(closed, 0); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name string
 		c    Command
@@ -33,6 +37,7 @@ func TestStartErrorsSayWhatToDo(t *testing.T) {
 		{"no command", Command{}, "the command is empty", nil},
 		{"empty command", Command{Argv: []string{""}}, "the command is empty", nil},
 		{"not in PATH", Command{Argv: []string{"nonesuch"}, Env: os.Environ()}, "not found in its PATH; install it", fs.ErrNotExist},
+		{"not in a PATH that cannot be searched", Command{Argv: []string{"nonesuch"}, Env: []string{"PATH=" + closed}}, "not found in its PATH", fs.ErrNotExist},
 		{"no PATH", Command{Argv: []string{"sh"}}, "set PATH in its env", fs.ErrNotExist},
 		{"no such file", Command{Argv: []string{"/no/such/file"}}, "correct the path", fs.ErrNotExist},
 		{"not executable", Command{Argv: []string{text}}, "chmod +x", fs.ErrPermission},

@@ -25,7 +25,7 @@ func gateway(dir string, argv []string) {
 	leavePid := func(pid int) { check(os.WriteFile(filepath.Join(dir, strconv.Itoa(pid)), nil, 0o600)) }
 	leavePid(os.Getpid())
 	leavePid(g.pid)
-	select {}
+	time.Sleep(lifetime)
 }
 
 // inShell wraps argv in a shell that waits for it, and leaves its pid in dir.
@@ -84,7 +84,7 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 func TestGuardOfAGatewayThatIsKilledAtOnce(t *testing.T) {
 	dir := t.TempDir()
 	for i := range 5 { // the guard may not have come up yet
-		p := run(t, nil, script("gateway", t.TempDir(), "sh", "-c", `: >"$0/$$"; kill -KILL $PPID; trap "" TERM; sleep 1000; true`, dir)...)
+		p := run(t, nil, script("gateway", t.TempDir(), "sh", "-c", `: >"$0/$$"; kill -KILL $PPID; trap "" TERM; sleep 100; true`, dir)...)
 		waitFor(t, "exit", p.Done())
 		pids := announced(t, dir, i+1)
 		eventually(t, "all are dead", func() bool { return allDead(pids) })

@@ -26,8 +26,8 @@ func lookPath(name, dir string, env []string) (string, error) {
 		if err == nil {
 			return path, nil
 		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			found = err // the reason that helps, if nothing better comes along the PATH
+		if _, unseen := errors.AsType[*fs.PathError](err); !unseen && !errors.Is(err, fs.ErrNotExist) {
+			found = err // it is there but cannot be run: worth saying, if nothing better comes along the PATH
 		}
 	}
 	return "", found

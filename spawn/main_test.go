@@ -31,6 +31,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// lifetime is for ever as far as tests go, but lets no child of a broken build live on.
+const lifetime = 2 * time.Minute
+
 // script is the command line of a child that does the given things one after the other; see play.
 func script(verbs ...string) []string {
 	exe, err := os.Executable()
@@ -70,9 +73,7 @@ func play(verbs []string) {
 		case "pause": // for as long as it takes to be cut short
 			time.Sleep(200 * time.Millisecond)
 		case "hang":
-			for {
-				time.Sleep(time.Hour)
-			}
+			time.Sleep(lifetime)
 		case "exit":
 			code, err := strconv.Atoi(next())
 			check(err)

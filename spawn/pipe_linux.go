@@ -6,16 +6,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pipeSize halves the cost of large messages against the usual 64 KiB.
-const pipeSize = 1 << 20
-
 func pipeFDs() (fds [2]int, err error) {
 	err = unix.Pipe2(fds[:], unix.O_CLOEXEC)
 	return fds, err
 }
 
-// enlarge is best effort: the limit of a user's pipe memory may be reached.
-func enlarge(fd int) { unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, pipeSize) }
+// resize is best effort: the limit of a user's pipe memory may be reached.
+func resize(fd, size int) { unix.FcntlInt(uintptr(fd), unix.F_SETPIPE_SZ, size) }
 
 // closeInheritedOnExec keeps descriptors that our parent left open from reaching the children. Go opens its own so
 // already. Best effort: Linux before 5.11 cannot do it.

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newPipe makes a large pipe of two blocking ends. NewFile puts a descriptor into the poller only if it is non-blocking already.
-func newPipe(name string) (r, w *os.File, err error) {
+// newPipe makes a pipe of two blocking ends. NewFile puts a descriptor into the poller only if it is non-blocking already.
+func newPipe(name string, size int) (r, w *os.File, err error) {
 	fds, err := pipeFDs()
 	if err != nil {
 		return nil, nil, err
 	}
-	enlarge(fds[1])
+	resize(fds[1], size)
 	return os.NewFile(uintptr(fds[0]), name), os.NewFile(uintptr(fds[1]), name), nil
 }
 

@@ -2,6 +2,6 @@ package spawn
 
 import "os"
 
-func newPipe(string) (r, w *os.File, err error) { return os.Pipe() }
+func newPipe(string, int) (r, w *os.File, err error) { return os.Pipe() }
 
 func newPolledPipe(string) (r, w *os.File, err error) { return os.Pipe() }

@@ -213,7 +213,7 @@ func TestStopGivesAWrappedServerItsWait(t *testing.T) {
 
 func TestGroupOutlivesItsLeaderUntilKilled(t *testing.T) {
 	dir := t.TempDir()
-	p := run(t, nil, "sh", "-c", `exec 3<&0; (read line <&3; echo "last words: $line"; : >"$0/$$"; sleep 1000) & exit 4`, dir)
+	p := run(t, nil, "sh", "-c", `exec 3<&0; (read line <&3; echo "last words: $line"; : >"$0/$$"; sleep 100) & exit 4`, dir)
 	waitFor(t, "exit", p.Done())
 	fmt.Fprintln(p.Stdin(), "still here")
 	if got, want := readLine(t, p), "last words: still here"; got != want {
@@ -267,7 +267,7 @@ func TestStopEndsAlthoughSomebodyOutsideTheGroupHoldsThePipes(t *testing.T) {
 
 func TestStopFromManySides(t *testing.T) {
 	for range 20 {
-		p := run(t, nil, "sh", "-c", "trap '' TERM; cat; sleep 1000 & sleep 1000")
+		p := run(t, nil, "sh", "-c", "trap '' TERM; cat; sleep 100 & sleep 100")
 		var wg sync.WaitGroup
 		for i := range 8 {
 			wg.Go(func() { p.Stop(closer(p), brief) })

@@ -1,6 +1,9 @@
 package spawn
 
-import "os"
+import (
+	"cmp"
+	"os"
+)
 
 // streams are the three pipes between this process and a child.
 // The ends of stdin and stdout are blocking descriptors that Go's poller does not know, for the caller to do with as it
@@ -10,12 +13,16 @@ type streams struct {
 	theirStdin, theirStdout, theirStderr *os.File
 }
 
-func newStreams(name string) (*streams, error) {
+// defaultPipeSize halves the cost of large messages against Linux's usual 64 KiB.
+const defaultPipeSize = 1 << 20
+
+func newStreams(c *Command) (*streams, error) {
 	s := new(streams)
+	size := cmp.Or(c.PipeSize, defaultPipeSize)
 	for _, open := range []func() error{
-		func() (err error) { s.theirStdin, s.stdin, err = newPipe(name + " stdin"); return },
-		func() (err error) { s.stdout, s.theirStdout, err = newPipe(name + " stdout"); return },
-		func() (err error) { s.stderr, s.theirStderr, err = newPolledPipe(name + " stderr"); return },
+		func() (err error) { s.theirStdin, s.stdin, err = newPipe(c.Name+" stdin", size); return },
+		func() (err error) { s.stdout, s.theirStdout, err = newPipe(c.Name+" stdout", size); return },
+		func() (err error) { s.stderr, s.theirStderr, err = newPolledPipe(c.Name + " stderr"); return },
 	} {
 		if err := open(); err != nil {
 			s.closeTheirs()
