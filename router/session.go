@@ -29,6 +29,7 @@ type Session struct {
 	ready       bool                    // guarded by mu: the client takes requests and notifications
 	early       []question              // guarded by mu: asked before it was ready …
 	asked       [][]byte                // guarded by mu: … and their frames
+	came        int64                   // guarded by mu: when the message being handled came, if calls are timed
 	parked      [][]byte                // guarded by mu: requests that wait for the upstreams
 	level       []byte                  // guarded by mu: params of the last logging/setLevel
 	held        []*held                 // guarded by mu: replies that wait for the client to list again
