@@ -41,4 +41,4 @@ const giveUp = 6
 
 // ladder bounds the end of a server. Some clients kill toolman 350 ms after
 // asking it to end.
-var ladder = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 150 * time.Millisecond}
+var ladder = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 120 * time.Millisecond}

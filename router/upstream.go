@@ -93,6 +93,7 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 		u.log.Info("stderr", zap.String("text", line))
 		u.r.trace.stderr(u.Name, line)
 	}
+	u.Command.PipeSize = u.r.pipeSize()
 	proc, err := spawn.Start(u.Command, guard)
 	if err != nil {
 		return err
@@ -110,6 +111,16 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	peer.Start(u)
 	go u.wait()
 	return nil
+}
+
+// pipeSize is how large a server's pipes are made. Large ones halve the cost of
+// large messages, but Linux allows a user 64 MiB of them, and makes all later
+// pipes tiny.
+func (r *Router) pipeSize() int {
+	if len(r.upstreams) <= 8 {
+		return 1 << 20
+	}
+	return 128 << 10
 }
 
 // lastBytes is how long a process that has ended may have output on its way, or a
