@@ -26,6 +26,7 @@ type Loop struct {
 
 	mu    sync.Mutex
 	tasks []func() // guarded by mu
+	gone  bool     // guarded by mu: epoll and wake are closed, their numbers may be somebody else's
 }
 
 // NewLoop starts a loop.
@@ -87,16 +88,26 @@ func prepare(fd int) (sock bool, err error) {
 }
 
 func (l *Loop) control(op, fd int, events uint32) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone {
+		return ErrClosed
+	}
 	return unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
 
-// do runs f on the loop's thread, soon.
+// do runs f on the loop's thread, soon. Once the loop is closed it does nothing.
 func (l *Loop) do(f func()) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone {
+		return
+	}
 	l.tasks = append(l.tasks, f)
-	l.mu.Unlock()
-	one := [8]byte{1}
-	unix.Write(l.wake, one[:]) // fails only when the loop is awake anyway, or gone
+	if len(l.tasks) == 1 {
+		one := [8]byte{1}
+		unix.Write(l.wake, one[:])
+	}
 }
 
 func (l *Loop) run() {
@@ -113,6 +124,9 @@ func (l *Loop) run() {
 			l.event(events[i])
 		}
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = true
 	unix.Close(l.epoll)
 	unix.Close(l.wake)
 }
