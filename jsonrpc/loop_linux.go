@@ -60,9 +60,13 @@ func (l *Loop) Close() {
 
 // Peer makes a peer that reads from in and writes to out, and owns both. Each
 // must be a pipe, socket or terminal whose open file description nobody else
-// uses; sockets may be shared.
+// uses; sockets may be shared. in and out must be two descriptors. Files that
+// Go's own poller knows, as those of os.Pipe, work but wake it for nothing.
 func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 	w := &loopWire{loop: l, peer: newPeer(o), in: in, out: out, rfd: int(in.Fd()), wfd: int(out.Fd())}
+	if w.rfd == w.wfd {
+		return nil, fmt.Errorf("%s is given for both directions, which need a descriptor each", in.Name())
+	}
 	var err error
 	if w.rsock, err = prepare(w.rfd); err != nil {
 		return nil, fmt.Errorf("preparing %s: %w", in.Name(), err)

@@ -169,13 +169,18 @@ func (w *loopWire) blockLocked() {
 }
 
 // closeWriteLocked closes out on the loop's thread, where no event for the
-// descriptor can be under way.
+// descriptor can be under way. A socket that somebody else has open too would
+// stay in the epoll set after its close.
 func (w *loopWire) closeWriteLocked() {
 	if w.closed {
 		return
 	}
 	w.closed = true
+	polled := w.polled
 	w.loop.do(func() {
+		if polled {
+			w.loop.control(unix.EPOLL_CTL_DEL, w.wfd, 0)
+		}
 		delete(w.loop.wires, int32(w.wfd))
 		w.out.Close()
 	})
