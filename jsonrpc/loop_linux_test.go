@@ -1,0 +1,248 @@
+package jsonrpc
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+func newLoop(t testing.TB) *Loop {
+	t.Helper()
+	loop, err := NewLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(loop.Close)
+	return loop
+}
+
+// A packet socket keeps apart what was written apart.
+func TestLoopWritesOnceForWhatCameInOneRead(t *testing.T) {
+	loop := newLoop(t)
+	in, w := socketPair(t, unix.SOCK_SEQPACKET)
+	r, out := socketPair(t, unix.SOCK_SEQPACKET)
+	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	defer l.Close()
+	l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	buf := make([]byte, 64<<10)
+	for range 20 {
+		l.say(t, notes(0, 100))
+		if n, err := r.Read(buf); err != nil || string(buf[:n]) != notes(0, 100) {
+			t.Fatalf("the first write had %d bytes, want %d (%v)", n, len(notes(0, 100)), err)
+		}
+	}
+}
+
+// openPTY returns the two ends of a raw pseudo-terminal.
+func openPTY(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Fatal(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode, err := unix.IoctlGetTermios(int(slave.Fd()), unix.TCGETS)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mode.Iflag, mode.Oflag, mode.Lflag = 0, 0, 0
+	if err := unix.IoctlSetTermios(int(slave.Fd()), unix.TCSETS, mode); err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+func TestLoopPeerOnATerminal(t *testing.T) {
+	master, slave := openPTY(t)
+	again, err := os.OpenFile(slave.Name(), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := loopLink(t, newLoop(t), slave, again, master, master, PeerOptions{})
+	defer l.Close()
+	j := newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) })
+	l.Start(j)
+	go l.say(t, notes(0, 500)) // more than a terminal holds
+	for i, line := range l.lines(t, 500) {
+		if line != note(i) {
+			t.Fatalf("line %d is %s", i, line)
+		}
+	}
+	master.Close()
+	if err := j.closed(t); err == nil || errors.Is(err, ErrClosed) {
+		t.Errorf("the cause is %v, want that the terminal is gone", err)
+	}
+}
+
+// A shared socket keeps its mode: our parent may be using it too.
+func TestLoopLeavesTheModeOfASocketAlone(t *testing.T) {
+	in, w := socketPair(t, unix.SOCK_STREAM)
+	r, out := blockingPipe(t)
+	fd := int(in.Fd())
+	l := loopLink(t, newLoop(t), in, out, w, r, PeerOptions{})
+	defer l.Close()
+	l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	l.say(t, note(1)+"\n")
+	l.lines(t, 1)
+	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
+		t.Errorf("the flags of the socket are %#x, %v", flags, err)
+	}
+}
+
+func TestLoopPeerNeedsTwoDescriptors(t *testing.T) {
+	a, b := socketPair(t, unix.SOCK_STREAM)
+	defer a.Close()
+	defer b.Close()
+	if _, err := newLoop(t).Peer(a, a, PeerOptions{}); err == nil {
+		t.Error("one descriptor was taken for both directions")
+	}
+}
+
+func TestLoopPeerReportsAFileItCannotWaitFor(t *testing.T) {
+	in, err := os.Open(os.Args[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, out := blockingPipe(t)
+	defer r.Close()
+	p, err := newLoop(t).Peer(in, out, PeerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	j := newJournal(nil)
+	p.Start(j)
+	if err := j.closed(t); !errors.Is(err, unix.EPERM) {
+		t.Errorf("the cause is %v", err)
+	}
+}
+
+// A handler that panics ends the process: what it left half done is worse.
+func TestLoopDoesNotHideAPanic(t *testing.T) {
+	if os.Getenv("JSONRPC_TEST_PANIC") != "" {
+		in, w := blockingPipe(t)
+		r, out := blockingPipe(t)
+		l := loopLink(t, newLoop(t), in, out, w, r, PeerOptions{})
+		l.Start(newJournal(func(*Message, *Batch) { panic("on purpose") }))
+		l.say(t, note(1)+"\n")
+		select {}
+	}
+	said, err := rerun(t, "JSONRPC_TEST_PANIC=1")
+	if err == nil || !strings.Contains(said, "panic: on purpose") || !strings.Contains(said, "(*Peer).deliver") {
+		t.Errorf("ended with %v, saying %.300s", err, said)
+	}
+}
+
+func TestLoopAndStreamPeersLeakNothing(t *testing.T) {
+	round := func() {
+		loop, err := NewLoop()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []link
+		for i, tr := range append(portable, ofThisSystem...) {
+			for way := range 4 {
+				l := tr.open(t, loop, PeerOptions{})
+				all = append(all, l)
+				j := newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) })
+				if way == 0 { // never started
+					continue
+				}
+				l.Start(j)
+				l.say(t, note(i)+"\n")
+				l.lines(t, 1)
+				switch way {
+				case 1:
+					l.w.Close()
+					j.closed(t)
+				case 2:
+					l.CloseWrite()
+				case 3:
+					for l.Send(make([]byte, 100_000)) == nil && l.Waiting() < 1<<20 {
+					}
+				}
+			}
+		}
+		for _, l := range all {
+			l.Close()
+			l.w.Close()
+			l.r.Close()
+		}
+		loop.Close()
+	}
+	round() // what the runtime opens for itself is open now
+	goroutines, files := runtime.NumGoroutine(), descriptors(t)
+	for range 5 {
+		round()
+	}
+	eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= goroutines })
+	eventually(t, "no descriptor is left", func() bool { return len(descriptors(t)) <= len(files) })
+}
+
+func descriptors(t *testing.T) []string {
+	t.Helper()
+	names, err := filepath.Glob("/proc/self/fd/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// A peer that is closed after its loop must not write to whoever has got the
+// loop's descriptors since.
+func TestLoopWakesNobodyElseWhenItIsOver(t *testing.T) {
+	loop, err := NewLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, w := blockingPipe(t)
+	r, out := blockingPipe(t)
+	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	l.Start(newJournal(nil))
+	epoll, wake := loop.epoll, loop.wake
+	loop.Close()
+	loop.Close()
+	var heirs []*os.File
+	taken := map[int]bool{}
+	for !taken[epoll] || !taken[wake] {
+		f, err := os.CreateTemp(t.TempDir(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		heirs = append(heirs, f)
+		taken[int(f.Fd())] = true
+	}
+	for l.Waiting() == 0 {
+		if err := l.Send(make([]byte, 10_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l.CloseWrite()
+	l.Close()
+	for _, f := range heirs {
+		if st, err := f.Stat(); err != nil || st.Size() != 0 {
+			t.Errorf("%d bytes were written to another file", st.Size())
+		}
+	}
+	for _, f := range []io.Closer{in, out, w, r} {
+		f.Close()
+	}
+}
