@@ -56,7 +56,7 @@ func (k Kind) IsURI() bool { return k == Resource || k == Template }
 type Item struct {
 	Kind        Kind
 	Name        string // name, uri or uriTemplate
-	Description string // its description or, without one, its title or display name
+	Description string // its description or, without one, its title or display name; may be ""
 	Raw         []byte // the whole JSON object, as it came
 	at          jsonrpc.Span
 }
@@ -82,12 +82,15 @@ func parseItem(k Kind, raw []byte) (Item, error) {
 	if len(name) == 0 {
 		return Item{}, fmt.Errorf("a %s without %s", k, facts[k].name)
 	}
-	return Item{Kind: k, Name: string(name), Description: describe(&m, whole), Raw: raw, at: at}, nil
+	return Item{Kind: k, Name: string(name), Description: describe(k, &m, whole), Raw: raw, at: at}, nil
 }
 
-// describe finds the text that says best what an item is.
-func describe(m *jsonrpc.Message, whole jsonrpc.Span) string {
+// describe finds the text that says best what an item is, beside its name.
+func describe(k Kind, m *jsonrpc.Message, whole jsonrpc.Span) string {
 	for _, key := range [...]string{"description", "title", "name"} {
+		if key == facts[k].name {
+			continue
+		}
 		if at, err := stringMember(m, whole, key); err == nil && at.Hi-at.Lo > 2 {
 			return string(m.Text(at))
 		}
