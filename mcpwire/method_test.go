@@ -1,0 +1,28 @@
+package mcpwire
+
+import "testing"
+
+func TestMethodOf(t *testing.T) {
+	for _, name := range []string{"tools/call", "logging/setLevel", "no/such/method", "", "Tools/call"} {
+		if got := MethodOf([]byte(name)); got != Method(name) {
+			t.Errorf("got %q, want %q", got, name)
+		}
+	}
+	for _, m := range requests {
+		name := []byte(m)
+		if n := testing.AllocsPerRun(100, func() { MethodOf(name) }); n != 0 {
+			t.Errorf("%s: %v allocations", m, n)
+		}
+	}
+}
+
+func TestRequiredCapability(t *testing.T) {
+	for request, want := range map[Method]string{
+		CreateMessage: "sampling", Elicit: "elicitation", ListRoots: "roots",
+		TasksGet: "tasks", TasksResult: "tasks", TasksCancel: "tasks", "tasks/list": "", Ping: "", "vendor/ask": "", "": "",
+	} {
+		if got := RequiredCapability(request); got != want {
+			t.Errorf("%q: got %q, want %q", request, got, want)
+		}
+	}
+}
