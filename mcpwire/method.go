@@ -1,5 +1,7 @@
 package mcpwire
 
+import "slices"
+
 // A Method is the name of a request or notification, spelled as in the
 // specification.
 type Method string
@@ -69,6 +71,10 @@ func RequiredCapability(request Method) string {
 // requests are the methods that a client may call.
 var requests = [...]Method{ToolsCall, Initialize, Ping, ToolsList, PromptsList, PromptsGet, ResourcesList,
 	TemplatesList, ResourcesRead, Subscribe, Unsubscribe, Complete, SetLevel, TasksGet, TasksResult, TasksCancel}
+
+// Known reports whether clients call a method of this name in any revision with
+// a handshake.
+func Known(m Method) bool { return slices.Contains(requests[:], m) }
 
 // MethodOf returns the method with this spelling. It allocates only for methods
 // that no client calls.

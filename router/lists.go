@@ -43,7 +43,7 @@ func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
 			worked = true
 		case errors.Is(err, errNotOffered):
 		default:
-			u.log.Warn("a list could not be read whole", zap.Stringer("kind", kinds[i]), zap.Error(err))
+			u.log.Warn("a list could not be read whole", zap.Stringer("kind", kinds[i]), zap.NamedError("err", err))
 			if first == nil {
 				first = err
 			}
@@ -125,7 +125,7 @@ func (u *Upstream) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, e
 			return items, err
 		}
 		for _, odd := range page.Odd {
-			u.log.Warn("an item was left out", zap.Error(odd))
+			u.log.Warn("an item was left out", zap.NamedError("err", odd))
 		}
 		items = append(items, page.Items...)
 		size += len(raw)
@@ -177,7 +177,7 @@ func (u *Upstream) refresh() {
 		}
 		ctx, cancel := context.WithTimeout(u.r.ctx, u.StartTimeout)
 		if err := u.read(ctx, kinds); err != nil {
-			u.log.Warn("changed lists could not be read; the old ones stay", zap.Error(err))
+			u.log.Warn("changed lists could not be read; the old ones stay", zap.NamedError("err", err))
 		}
 		cancel()
 		u.r.update()

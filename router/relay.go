@@ -222,16 +222,16 @@ func (u *Upstream) refuseAsk(q *question, code int64, why string, b *jsonrpc.Bat
 func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note note) {
 	u.r.trace.sent(upstreamLeg, u.Name, frame, note)
 	if err := b.Send(u.out, frame); err != nil {
-		u.log.Debug("the server does not take what it is sent", zap.Error(err))
+		u.log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
 	}
 }
 
 // tell passes a notification of the client on, when the server is there to get it.
 func (u *Upstream) tell(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	u.mu.Lock()
-	ready := u.state == Ready
+	there := u.state != Gone && u.result.ProtocolVersion != ""
 	u.mu.Unlock()
-	if ready {
+	if there {
 		u.send(b, m, note{method: mcpwire.Method(m.Text(m.Method))})
 	}
 }
@@ -310,6 +310,6 @@ func (u *Upstream) junked(err error) {
 	count := u.junk
 	u.mu.Unlock()
 	if !quiet {
-		u.log.Warn("the server wrote something to its output that is no message; passed over", zap.Error(err), zap.Int("count", count))
+		u.log.Warn("the server wrote something to its output that is no message; passed over", zap.NamedError("err", err), zap.Int("count", count))
 	}
 }

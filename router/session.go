@@ -85,7 +85,7 @@ func isScalarID(id []byte) bool {
 // Closed implements jsonrpc.Handler: the client has closed its side.
 func (s *Session) Closed(err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
-		s.log.Info("client gone", zap.Error(err))
+		s.log.Info("client gone", zap.NamedError("err", err))
 	}
 	var b jsonrpc.Batch
 	s.mu.Lock()
@@ -130,6 +130,13 @@ func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	case mcpwire.SetLevel:
 		s.setLevelLocked(m, b)
+		return
+	}
+	if !mcpwire.Known(method) {
+		// A client may begin with the server/discover of a later revision, and
+		// say what it can do only when that is refused.
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeMethodNotFound,
+			text: "toolman does not know the method " + shown(string(method))})
 		return
 	}
 	if s.hello == nil {
@@ -188,9 +195,6 @@ func (s *Session) serveLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.routeLocked(m, b, method)
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
 		s.routeTaskLocked(m, b, method)
-	default:
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeMethodNotFound,
-			text: "toolman does not know the method " + clean(cut(string(method), nameLimit))})
 	}
 }
 

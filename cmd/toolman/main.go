@@ -54,5 +54,6 @@ type app struct {
 
 	config   string // --config
 	trace    string // --trace
+	traceMax int    // --trace-max
 	logLevel string // --log-level
 }

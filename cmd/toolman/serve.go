@@ -21,6 +21,7 @@ import (
 const (
 	drainTime   = 3 * time.Second       // for calls under way when the client closes its side
 	flushTime   = 50 * time.Millisecond // for the last bytes to the client, the trace and the log
+	traceQueue  = 32 << 20              // bytes of trace that may wait for a slow disk
 	clientQueue = 8 << 20               // bytes that may wait for the client before servers have to
 )
 
@@ -73,7 +74,7 @@ func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop,
 	peer.Start(s) // initialize is answered before anything is started
 	guard, err := spawn.StartGuard()
 	if err != nil {
-		log.Warn("no guard: servers may outlive a toolman that is killed", zap.Error(err))
+		log.Warn("no guard: servers may outlive a toolman that is killed", zap.NamedError("err", err))
 	}
 	defer guard.Close()
 	r.Start(guard)
@@ -130,7 +131,8 @@ func (a *app) openTrace(c *config.Config, log *zap.Logger) (*trace.Writer, error
 	return trace.NewWriter(out, trace.Options{
 		Session: traceSession(c),
 		Secrets: c.Secrets,
-		Warn:    func(err error) { log.Warn("the trace is not complete", zap.Error(err)) },
+		MaxMsg:  a.traceMax, QueueBytes: traceQueue,
+		Warn: func(err error) { log.Warn("the trace is not complete", zap.NamedError("err", err)) },
 	}), nil
 }
 
