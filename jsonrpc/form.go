@@ -3,7 +3,6 @@ package jsonrpc
 import (
 	"bytes"
 	"iter"
-	"strings"
 )
 
 // set records a member of the message itself.
@@ -12,7 +11,7 @@ func (m *Message) set(key, value Span, version *Span) *FormError {
 	if bytes.IndexByte(name, '\\') >= 0 {
 		name = unescape(name)
 	}
-	slot := m.slot(string(name), version)
+	slot := m.slot(name, version)
 	if slot == nil {
 		return lookAlike(name)
 	}
@@ -23,8 +22,8 @@ func (m *Message) set(key, value Span, version *Span) *FormError {
 	return nil
 }
 
-func (m *Message) slot(name string, version *Span) *Span {
-	switch name {
+func (m *Message) slot(name []byte, version *Span) *Span {
+	switch string(name) {
 	case "jsonrpc":
 		return version
 	case "id":
@@ -141,8 +140,8 @@ func suspicious(raw []byte, want string) bool {
 // or ends a text at one would take name for key. The first two have let messages
 // past a filter in Go SDKs; the third is how C reads.
 func looksLike(name []byte, key string) bool {
-	visible, _, _ := strings.Cut(strings.TrimLeft(string(name), "\x00"), "\x00")
-	return strings.EqualFold(visible, key)
+	visible, _, _ := bytes.Cut(bytes.TrimLeft(name, "\x00"), []byte{0})
+	return bytes.EqualFold(visible, []byte(key))
 }
 
 // members iterates over an object that Scan has found valid: key (without its
