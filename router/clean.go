@@ -20,9 +20,11 @@ func summary(text string) string {
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
-		case unicode.IsControl(r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
+		case ' ' <= r && r <= '~':
+			return r
+		case unicode.IsControl(r), unicode.In(r, unicode.Zl, unicode.Zp):
 			return ' '
-		case unicode.Is(unicode.Cf, r), unicode.Is(unicode.Co, r):
+		case unicode.In(r, unicode.Cf, unicode.Co, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 			return -1
 		}
 		return r

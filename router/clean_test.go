@@ -1,0 +1,77 @@
+package router
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+func TestClean(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"plain text", "Reads a file: 50% <b> ü 語 🦊", "Reads a file: 50% <b> ü 語 🦊"},
+		{"line ends", "a\nb\r\nc\vd\fe", "a b  c d e"},
+		{"line ends beyond ASCII", "a\u0085b\u2028c\u2029d", "a b c d"},
+		{"a tab, NUL and DEL", "a\tb\x00c\x7fd", "a b c d"},
+		{"a terminal's commands", "\x1b[31mred\u009b0m", " [31mred 0m"},
+		{"direction of writing", "a\u202eb\u2066c\u200fd\u061ce", "abcde"},
+		{"what has no width", "a\u200bb\u200cc\u200dd\u2060e\ufefff\u00adg", "abcdefg"},
+		{"tags", "a\U000e0001\U000e0041\U000e0042\U000e007fb", "ab"},
+		{"tags that are not assigned", "a\U000e0000\U000e0002b", "ab"},
+		{"variation selectors, which can hide bytes", "a\ufe0fb\U000e0100\U000e01efc", "abc"},
+		{"fillers", "a\u3164b\u115f\u1160c\uffa0d\u034fe", "abcde"},
+		{"private use", "a\ue000b\U0010fffdc", "abc"},
+		{"half a character", "a\xffb\xc3", "ab"},
+		{"nothing", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := clean(tt.text); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestSummary(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"as long as may be", strings.Repeat("a", 132), strings.Repeat("a", 132)},
+		{"one too long", strings.Repeat("a", 133), strings.Repeat("a", 132)},
+		{"characters of two bytes", strings.Repeat("ü", 140), strings.Repeat("ü", 132)},
+		{"characters of four bytes", "a" + strings.Repeat("🦊", 140), "a" + strings.Repeat("🦊", 131)},
+		{"what is not shown does not count", strings.Repeat("\u200ba", 140), strings.Repeat("a", 132)},
+		{"several lines", "a\n* fs_rm: harmless\nTools:\n", "a * fs_rm: harmless Tools: "},
+		{"very long", strings.Repeat("é", 1<<20), strings.Repeat("é", 132)},
+		{"nothing", "", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := summary(tt.text)
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if !utf8.ValidString(got) {
+				t.Error("half a character")
+			}
+		})
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		n    int
+		want string
+	}{{"äöü", 2, "äö"}, {"äöü", 3, "äöü"}, {"äöü", 4, "äöü"}, {"ä", 0, ""}, {"", 0, ""}} {
+		if got := cut(tt.text, tt.n); got != tt.want {
+			t.Errorf("%d of %q: got %q, want %q", tt.n, tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestShown(t *testing.T) {
+	for name, want := range map[string]string{
+		"": `""`, "a\nb": "a b", strings.Repeat("ü", 300): strings.Repeat("ü", 200),
+	} {
+		if got := shown(name); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
