@@ -1,0 +1,294 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
+	"toolman/mcpwire"
+)
+
+// A rig is a router without processes: what its client and its servers write is
+// handed to the real handlers, and what they are sent is kept.
+type rig struct {
+	t       testing.TB
+	r       *Router
+	s       *Session
+	client  *link
+	servers []*link
+}
+
+// An offer is one server of a rig. Items are JSON, or names of the simplest item.
+type offer struct {
+	namespace                            string
+	tools, resources, templates, prompts []string
+	timeout                              time.Duration
+	starting                             bool // it becomes ready later, by ready
+}
+
+// A setup is a rig to be made. The zero value is a client that can do everything
+// and servers whose items are all inactive.
+type setup struct {
+	Options
+	active       []string // globs
+	capabilities string   // of the client
+	silent       bool     // the client has not said anything yet
+	trace        *trace.Writer
+}
+
+func newRig(t testing.TB, from setup, offers ...offer) *rig {
+	t.Helper()
+	globs, err := CompileGlobs(from.active)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := from.Options
+	o.Active, o.Trace = globs, from.trace
+	if o.URISeparator == "" {
+		o.URISeparator = "_"
+	}
+	for _, one := range offers {
+		o.Servers = append(o.Servers, Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout})
+	}
+	g := &rig{t: t, r: New(o, nil, zap.NewNop())}
+	g.client = &link{t: t}
+	g.s = g.r.NewSession(g.client)
+	g.client.handler = g.s
+	g.r.waiting.Store(int32(len(offers)) + 1)
+	for i, u := range g.r.upstreams {
+		l := &link{t: t, handler: u, u: u, offers: offers[i]}
+		u.out = l
+		g.servers = append(g.servers, l)
+		if !offers[i].starting {
+			l.ready()
+		}
+	}
+	g.r.upstreamSettled()
+	if !from.silent {
+		g.client.initialize(from.capabilities)
+		g.client.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+		g.client.hears()
+	}
+	return g
+}
+
+// one is a rig with one server, all of whose items are active.
+func one(t testing.TB, o offer) (g *rig, client, server *link) {
+	t.Helper()
+	g = newRig(t, setup{active: []string{"*"}}, o)
+	return g, g.client, g.servers[0]
+}
+
+// view is what the session sees now.
+func (g *rig) view() *View { return g.s.view.Load() }
+
+// quiet fails the test when anybody has been sent anything.
+func (g *rig) quiet() {
+	g.t.Helper()
+	g.client.wants()
+	for _, l := range g.servers {
+		l.wants()
+	}
+}
+
+// A link is the far end of one of the router's pipes.
+type link struct {
+	t       testing.TB
+	handler jsonrpc.Handler
+	batch   jsonrpc.Batch
+	u       *Upstream // nil: the client
+	offers  offer
+
+	mu      sync.Mutex
+	queued  []string // sent, but not flushed
+	heard   []string
+	refuses error // what Queue answers
+}
+
+// Queue implements jsonrpc.Sender.
+func (l *link) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.refuses != nil {
+		return l.refuses
+	}
+	l.queued = append(l.queued, string(jsonrpc.AppendSplice(nil, frame, edits...)))
+	return nil
+}
+
+// Flush implements jsonrpc.Sender.
+func (l *link) Flush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = append(l.heard, l.queued...)
+	l.queued = nil
+}
+
+// says hands the router frames as its reader would: their bytes change when the
+// handler has returned.
+func (l *link) says(frames ...string) {
+	for _, frame := range frames {
+		buf := []byte(frame)
+		var m jsonrpc.Message
+		if err := jsonrpc.Scan(buf, &m); err != nil {
+			l.handler.Bad(&m, err, &l.batch)
+		} else {
+			l.handler.Message(&m, &l.batch)
+		}
+		l.batch.Flush()
+		for i := range buf {
+			buf[i] = '#'
+		}
+	}
+}
+
+// hears takes what the router has sent since the last time.
+func (l *link) hears() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	heard := l.heard
+	l.heard = nil
+	return heard
+}
+
+// wants fails the test unless exactly these frames were sent since the last time.
+func (l *link) wants(frames ...string) {
+	l.t.Helper()
+	got := l.hears()
+	for i := range max(len(got), len(frames)) {
+		switch {
+		case i >= len(got):
+			l.t.Errorf("not sent: %s", frames[i])
+		case i >= len(frames):
+			l.t.Errorf("sent, not expected: %s", got[i])
+		case got[i] != frames[i]:
+			l.t.Errorf("frame %d\ngot  %s\nwant %s", i, got[i], frames[i])
+		}
+	}
+}
+
+// hearsOne takes the one frame that was sent since the last time.
+func (l *link) hearsOne() string {
+	l.t.Helper()
+	got := l.hears()
+	if len(got) != 1 {
+		l.t.Fatalf("%d frames were sent, want one: %.2000s", len(got), strings.Join(got, "\n"))
+	}
+	return got[0]
+}
+
+// asks says something that has one answer, and returns that.
+func (l *link) asks(frame string) string {
+	l.t.Helper()
+	l.says(frame)
+	return l.hearsOne()
+}
+
+const everything = `{"sampling":{},"elicitation":{},"roots":{},"tasks":{}}`
+
+func (l *link) initialize(capabilities string) {
+	if capabilities == "" {
+		capabilities = everything
+	}
+	l.says(`{"jsonrpc":"2.0","id":"init","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` +
+		capabilities + `,"clientInfo":{"name":"rig","version":"1"}}}`)
+}
+
+// ready makes a server ready with what it offers.
+func (l *link) ready() {
+	l.lists(mcpwire.Tool, l.offers.tools...)
+	l.lists(mcpwire.Resource, l.offers.resources...)
+	l.lists(mcpwire.Template, l.offers.templates...)
+	l.lists(mcpwire.Prompt, l.offers.prompts...)
+	l.u.becomeReady(0)
+}
+
+// lists gives a server's items of a kind, without showing them to the client.
+func (l *link) lists(k mcpwire.Kind, items ...string) {
+	l.t.Helper()
+	objects := make([]string, len(items))
+	key := [mcpwire.Kinds]string{"name", "uri", "uriTemplate", "name"}[k]
+	for i, item := range items {
+		objects[i] = item
+		if item[0] != '{' || !jsonrpc.Valid([]byte(item)) {
+			objects[i] = fmt.Sprintf(`{%q:%q}`, key, item)
+		}
+	}
+	page, err := mcpwire.ParsePage(k, []byte(`{"`+k.Member()+`":[`+strings.Join(objects, ",")+`]}`))
+	if err != nil || len(page.Odd) > 0 {
+		l.t.Fatalf("%v, %v", err, page.Odd)
+	}
+	l.u.keep(k, page.Items)
+}
+
+// dies ends a server, as bury does when its process has ended.
+func (l *link) dies() {
+	l.u.mu.Lock()
+	l.u.state, l.u.problem = Gone, "it ended with exit status 3"
+	l.u.mu.Unlock()
+	l.u.answerAll()
+	close(l.u.ended)
+	l.u.r.update()
+	l.u.settled()
+}
+
+// converses gives a server a conversation of toolman's own.
+func (l *link) converses() {
+	l.u.control = jsonrpc.NewControl(func(frame []byte) error {
+		defer l.Flush()
+		return l.Queue(frame, nil)
+	}, ownIDs{l.u})
+	l.t.Cleanup(l.u.control.Close)
+}
+
+// scanned is a frame that was sent, which must be a valid message.
+func scanned(t testing.TB, frame string) *jsonrpc.Message {
+	t.Helper()
+	m := new(jsonrpc.Message)
+	if err := jsonrpc.Scan([]byte(frame), m); err != nil {
+		t.Fatalf("%v: %s", err, frame)
+	}
+	return m
+}
+
+// idOf is the id of a frame that was sent, as JSON.
+func idOf(t testing.TB, frame string) string {
+	t.Helper()
+	m := scanned(t, frame)
+	return string(m.Bytes(m.ID))
+}
+
+// methodsOf are the methods of frames, in order; a response has "".
+func methodsOf(t testing.TB, frames []string) []string {
+	t.Helper()
+	methods := make([]string, len(frames))
+	for i, frame := range frames {
+		m := scanned(t, frame)
+		methods[i] = string(m.Text(m.Method))
+	}
+	return methods
+}
+
+// checkList compares two lists of strings.
+func checkList(t testing.TB, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\ngot  %q\nwant %q", what, got, want)
+	}
+}
+
+// namesOf are the names of entries, in order.
+func namesOf(entries []*Entry) []string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name
+	}
+	return names
+}
