@@ -30,7 +30,8 @@ type offer struct {
 	namespace                            string
 	tools, resources, templates, prompts []string
 	timeout                              time.Duration
-	starting                             bool // it becomes ready later, by ready
+	starting                             bool // it becomes ready later, by ready, and the first list waits for it
+	late                                 bool // it becomes ready later, and nobody waits for it
 }
 
 // A setup is a rig to be made. The zero value is a client that can do everything
@@ -66,7 +67,10 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 		l := &link{t: t, handler: u, u: u, offers: offers[i]}
 		u.out = l
 		g.servers = append(g.servers, l)
-		if !offers[i].starting {
+		switch {
+		case offers[i].late:
+			u.settled()
+		case !offers[i].starting:
 			l.ready()
 		}
 	}

@@ -1,0 +1,87 @@
+package router
+
+import (
+	"testing"
+
+	"toolman/mcpwire"
+)
+
+// activeNames are the names of what is active, of all kinds that can be switched.
+func activeNames(v *View) []string {
+	var names []string
+	for _, k := range []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template} {
+		for _, e := range v.active(k) {
+			names = append(names, k.String()+" "+e.Name)
+		}
+	}
+	return names
+}
+
+func TestToolsAndResourcesAreSwitchedApart(t *testing.T) {
+	g := newRig(t, setup{}, alike("ns", "one"))
+	v := g.view()
+	checkList(t, "at start", activeNames(v))
+	tools := v.with(&activation{toolsOn: []string{"ns_x"}})
+	checkList(t, "tool on", activeNames(tools), "tool ns_x")
+	both := tools.with(&activation{resourcesOn: []string{"ns_x"}})
+	checkList(t, "both on", activeNames(both), "tool ns_x", "resource ns_x", "resource template ns_x")
+	resources := both.with(&activation{toolsOff: []string{"ns_x"}})
+	checkList(t, "tool off", activeNames(resources), "resource ns_x", "resource template ns_x")
+	checkList(t, "resource off", activeNames(resources.with(&activation{resourcesOff: []string{"ns_x"}})))
+
+	checkList(t, "the first view does not change", activeNames(v))
+	checkList(t, "nor does the second", activeNames(tools), "tool ns_x")
+	for _, view := range []*View{v, tools, both, resources} {
+		checkList(t, "prompts are always active", namesOf(view.active(mcpwire.Prompt)), "ns_x")
+	}
+}
+
+func TestWhatIsNotMentionedStaysAsItIs(t *testing.T) {
+	g := newRig(t, setup{active: []string{"ns_a", "ns_b"}}, offer{namespace: "ns", tools: []string{"a", "b", "c", "d"}})
+	v := g.view().with(&activation{toolsOn: []string{"ns_c"}, toolsOff: []string{"ns_a"}})
+	v = v.with(&activation{toolsOn: []string{"ns_d", "ns_d", "ns_b"}})
+	checkList(t, "active", activeNames(v), "tool ns_b", "tool ns_c", "tool ns_d")
+}
+
+func TestWhatIsSwitchedStaysSoWhenTheCatalogChanges(t *testing.T) {
+	g := newRig(t, setup{active: []string{"ns_on*"}}, offer{namespace: "ns", tools: []string{"on1", "on2", "off1", "off2"}},
+		offer{namespace: "other", tools: []string{"a"}})
+	g.s.view.Store(g.view().with(&activation{toolsOn: []string{"ns_off1", "other_a"}, toolsOff: []string{"ns_on1"}}))
+	want := []string{"tool ns_on2", "tool ns_off1", "tool other_a"}
+	checkList(t, "switched", activeNames(g.view()), want...)
+
+	g.servers[0].lists(mcpwire.Tool, `{"name":"on1","title":"changed"}`, "on2", `{"name":"off1","title":"changed"}`, "off2", "on3", "off3")
+	g.r.update()
+	checkList(t, "new ones start by the globs", activeNames(g.view()), "tool ns_on2", "tool ns_off1", "tool ns_on3", "tool other_a")
+
+	g.servers[0].lists(mcpwire.Tool)
+	g.r.update()
+	checkList(t, "one server has nothing", activeNames(g.view()), "tool other_a")
+	g.servers[0].lists(mcpwire.Tool, "on1", "on2", "off1", "off2")
+	g.r.update()
+	checkList(t, "it has everything again", activeNames(g.view()), want...)
+
+	g.servers[0].dies()
+	checkList(t, "it is gone", activeNames(g.view()), "tool other_a")
+}
+
+func TestLookupAllocatesNothing(t *testing.T) {
+	g := newRig(t, setup{active: []string{"ns_x"}}, alike("ns", "one"), offer{namespace: "ns", tools: []string{"idle"}})
+	v := g.view().with(&activation{toolsOn: []string{"ns_x"}})
+	for _, tt := range []struct {
+		what string
+		find func() Verdict
+		want Verdict
+	}{
+		{"an active tool", func() Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_x")); return verdict }, Active},
+		{"an inactive tool", func() Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_idle")); return verdict }, Inactive},
+		{"an unknown tool", func() Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_y")); return verdict }, Unknown},
+		{"a prompt", func() Verdict { _, verdict := v.find(mcpwire.Prompt, []byte("ns_x")); return verdict }, Active},
+		{"a listed resource", func() Verdict { _, verdict := v.findURI([]byte("ns_x")); return verdict }, Active},
+	} {
+		var got Verdict
+		if n := testing.AllocsPerRun(100, func() { got = tt.find() }); n > 0 || got != tt.want {
+			t.Errorf("%s: %v allocations, %s, want %s", tt.what, n, got, tt.want)
+		}
+	}
+}
