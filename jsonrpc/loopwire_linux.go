@@ -199,6 +199,16 @@ func (w *loopWire) closeLocked() {
 	})
 }
 
+// deafLocked asks the kernel whether anybody has the other end of out open.
+func (w *loopWire) deafLocked() bool {
+	if w.closed {
+		return true
+	}
+	fds := []unix.PollFd{{Fd: int32(w.wfd)}}
+	n, err := unix.Poll(fds, 0)
+	return n > 0 && err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
+}
+
 // readNow and writeNow cannot block, so the scheduler is not told of them.
 func readNow(fd int, sock bool, b []byte) (int, syscall.Errno) {
 	var n uintptr

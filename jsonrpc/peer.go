@@ -68,6 +68,8 @@ type wire interface {
 	resume()
 	// close ends both directions; closeWrite only ours. Called with out.mu held.
 	closeLocked()
+	// deafLocked reports whether the far end is known not to read any more.
+	deafLocked() bool
 	closeWriteLocked()
 }
 
@@ -122,6 +124,13 @@ func (p *Peer) Waiting() int {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	return p.out.waiting()
+}
+
+// Deaf reports whether the far end is known not to read any more.
+func (p *Peer) Deaf() bool {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	return p.wire.deafLocked()
 }
 
 // CloseWrite closes our direction once all that is queued is written.

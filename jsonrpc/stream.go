@@ -149,3 +149,6 @@ func (w *streamWire) resume() {
 	w.hurryLocked() // what was paused has had no time to speak
 	w.unpaused.Signal()
 }
+
+// deafLocked knows only what writing has shown.
+func (w *streamWire) deafLocked() bool { return w.peer.out.closed }

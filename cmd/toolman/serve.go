@@ -92,7 +92,7 @@ func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop,
 	return nil
 }
 
-// drain lets what is under way be answered.
+// drain lets what is under way be answered, while there is a client to read it.
 func drain(ctx context.Context, s *router.Session, peer *jsonrpc.Peer) {
 	if s.Broken() {
 		return
@@ -101,7 +101,7 @@ func drain(ctx context.Context, s *router.Session, peer *jsonrpc.Peer) {
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for s.Pending() > 0 || peer.Waiting() > 0 {
+	for (s.Pending() > 0 || peer.Waiting() > 0) && !peer.Deaf() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
