@@ -52,25 +52,40 @@ func catalogLine(e *Entry) string {
 	return line + "\n"
 }
 
+// Bounds on what becomes an expression: it takes some two hundred times the memory
+// of its template.
+const (
+	maxTemplate    = 1 << 10 // bytes
+	maxExpressions = 16
+)
+
 // expansion returns what matches the URIs that a template makes. A template that
-// is not one by RFC 6570 matches by its literal start.
+// is not one by RFC 6570, or is unreasonably large, matches by its literal start.
 func expansion(template string) (re *regexp.Regexp) {
 	start, _, _ := strings.Cut(template, "{")
+	literal := func() *regexp.Regexp { return regexp.MustCompile("^" + regexp.QuoteMeta(cut(start, maxTemplate))) }
+	if len(template) > maxTemplate || strings.Count(template, "{") > maxExpressions {
+		return literal()
+	}
 	defer func() {
 		if recover() != nil { // a length limit that regexp refuses
-			re = regexp.MustCompile("^" + regexp.QuoteMeta(start))
+			re = literal()
 		}
 	}()
 	t, err := uritemplate.New(template)
 	if err != nil {
-		return regexp.MustCompile("^" + regexp.QuoteMeta(start))
+		return literal()
 	}
 	return t.Regexp()
 }
+
+// makes reports whether the entry's template makes the URI. No template makes an
+// empty one that means anything.
+func (e *Entry) makes(uri string) bool { return uri != "" && e.expand.MatchString(uri) }
 
 // owns returns the upstream's spelling of a namespaced URI that the entry's
 // template makes.
 func (e *Entry) owns(uri string) (string, bool) {
 	bare, ok := strings.CutPrefix(uri, e.prefix)
-	return bare, ok && e.expand.MatchString(bare)
+	return bare, ok && e.makes(bare)
 }

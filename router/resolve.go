@@ -114,7 +114,7 @@ func (v *View) findBare(uri string) (target, Verdict) {
 	}
 	if len(owners) == 0 {
 		for _, e := range v.catalog.entries[mcpwire.Template] {
-			if v.listed(e.Upstream, uri) == nil && (e.Item.Name == uri || e.expand.MatchString(uri)) {
+			if v.listed(e.Upstream, uri) == nil && (e.Item.Name == uri || e.makes(uri)) {
 				sort(e, uri)
 			}
 		}

@@ -1,0 +1,171 @@
+package router
+
+import (
+	"strings"
+	"testing"
+
+	"toolman/mcpwire"
+)
+
+// checkURI checks where a URI leads, as "server uri" or "".
+func checkURI(t *testing.T, v *View, uri, want string, verdict Verdict) {
+	t.Helper()
+	where, got := v.findURI([]byte(uri))
+	leads := ""
+	if where.entry != nil {
+		leads = where.upstream.Name + " " + where.name()
+	}
+	if got != verdict || leads != want {
+		t.Errorf("%q leads to %q, %s; want %q, %s", uri, leads, got, want, verdict)
+	}
+}
+
+func TestFindURI(t *testing.T) {
+	g := newRig(t, setup{active: []string{"on_*", "off_active://*", "two?_*", "bare://*", "mixed_mix://?id?"}},
+		offer{namespace: "on", resources: []string{"file:///a", "shared://x", "odd uri ü"}, templates: []string{"doc://{id}", "deep://{+path}{?q}"}},
+		offer{namespace: "off", resources: []string{"file:///b", "idle://x"}, templates: []string{"idle://{id}", "active://{id}"}},
+		offer{namespace: "two1", resources: []string{"same://x"}, templates: []string{"tpl://{id}"}},
+		offer{namespace: "two2", resources: []string{"same://x", "shared://x"}, templates: []string{"tpl://{id}"}},
+		offer{resources: []string{"bare://x"}, templates: []string{"bare://t/{id}"}},
+		offer{namespace: "mixed", resources: []string{"mix://secret", "mix://open"}, templates: []string{"mix://{id}"}},
+		offer{namespace: "double", resources: []string{"d://1"}, templates: []string{"on_doc://{id}"}},
+	)
+	v := g.view()
+	for _, tt := range []struct {
+		name, uri, want string
+		verdict         Verdict
+	}{
+		{"a listed resource", "on_file:///a", "on file:///a", Active},
+		{"a listed resource of any characters", "on_odd uri ü", "on odd uri ü", Active},
+		{"an inactive resource", "off_file:///b", "off file:///b", Inactive},
+		{"a resource of a server without a namespace", "bare://x", "server 5 bare://x", Active},
+		{"a template of a server without a namespace", "bare://t/1", "server 5 bare://t/1", Active},
+		{"a template by its own name", "on_doc://{id}", "on doc://{id}", Active},
+		{"an inactive template by its own name", "off_idle://{id}", "off idle://{id}", Inactive},
+		{"what a template makes", "on_doc://7", "on doc://7", Active},
+		{"what a template makes, escaped", "on_doc://a%20b", "on doc://a%20b", Active},
+		{"what a template makes, with reserved characters", "on_deep://a/b/c?q=1", "on deep://a/b/c?q=1", Active},
+		{"what a template does not make", "on_doc://a/b", "", Unknown},
+		{"what a template makes and more", "on_doc://7\nx", "", Unknown},
+		{"what an inactive template makes", "off_idle://7", "off idle://7", Inactive},
+		{"what an active template of the same server makes", "off_active://7", "off active://7", Active},
+		{"an unknown resource", "on_file:///b", "", Unknown},
+		{"another case", "ON_file:///a", "", Unknown},
+		{"another case of the scheme", "on_FILE:///a", "", Unknown},
+		{"only the namespace", "on_", "", Unknown},
+		{"nothing", "", "", Unknown},
+
+		{"a bare URI", "file:///a", "on file:///a", Active},
+		{"a bare URI of an inactive resource", "file:///b", "off file:///b", Inactive},
+		{"a bare URI that two active resources have", "same://x", "two1 same://x", Ambiguous},
+		{"a bare URI that two servers list", "shared://x", "on shared://x", Ambiguous},
+		{"a bare URI that a template makes", "doc://7", "on doc://7", Active},
+		{"a bare URI that two templates make", "tpl://7", "two1 tpl://7", Ambiguous},
+		{"a bare URI that an inactive template makes", "idle://7", "off idle://7", Inactive},
+		{"a bare template", "doc://{id}", "on doc://{id}", Active},
+		{"an unknown bare URI", "nobody://x", "", Unknown},
+
+		{"an inactive resource that an active template makes", "mixed_mix://secret", "mixed mix://secret", Inactive},
+		{"the same without its namespace", "mix://secret", "mixed mix://secret", Inactive},
+		{"another that the template makes", "mixed_mix://other", "mixed mix://other", Active},
+		{"a namespaced URI of one server that is a bare URI of another", "on_doc://{id}", "on doc://{id}", Active},
+	} {
+		t.Run(tt.name, func(t *testing.T) { checkURI(t, v, tt.uri, tt.want, tt.verdict) })
+	}
+
+	v = v.with(&activation{resourcesOff: []string{"two2_same://x", "on_shared://x", "two1_tpl://{id}"}, resourcesOn: []string{"mixed_mix://secret"}})
+	checkURI(t, v, "same://x", "two1 same://x", Active) // only one is active now
+	checkURI(t, v, "shared://x", "two2 shared://x", Active)
+	checkURI(t, v, "tpl://7", "two2 tpl://7", Active)
+	checkURI(t, v, "mixed_mix://secret", "mixed mix://secret", Active)
+	checkURI(t, v, "mix://secret", "mixed mix://secret", Active)
+	v = v.with(&activation{resourcesOff: []string{"two1_same://x"}})
+	checkURI(t, v, "same://x", "two1 same://x", Inactive)
+}
+
+// Two servers may share a namespace. What one of them lists is not to be had
+// through a template of the other.
+func TestAnotherServersTemplateIsNoWayToAnInactiveResource(t *testing.T) {
+	for _, templates := range []int{0, 1} {
+		offers := []offer{{namespace: "ns", resources: []string{"r://x"}}, {namespace: "ns"}}
+		offers[templates].templates = []string{"r://{id}"}
+		g := newRig(t, setup{}, offers...)
+		checkList(t, "active", activeNames(g.view()))
+		v := g.view().with(&activation{resourcesOn: []string{"ns_r://{id}"}})
+		checkURI(t, v, "ns_r://x", "ns r://x", Inactive)
+		checkURI(t, v, "ns_r://y", g.r.upstreams[templates].Name+" r://y", Active)
+	}
+}
+
+// One server's resources under several names are its own business.
+func TestABareURIOfOneServerIsNotAmbiguous(t *testing.T) {
+	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", templates: []string{"a://{x}", "a://{y}"}})
+	checkURI(t, g.view(), "a://1", "ns a://1", Active)
+}
+
+func TestHostileTemplates(t *testing.T) {
+	for _, tt := range []struct {
+		name, template string
+		makes, not     []string
+	}{
+		{"a length over what expressions can count", "a://{a:5000}", []string{"a://b", "a://" + strings.Repeat("b", 2000)}, []string{"b://a"}},
+		{"lengths that multiply", "a://" + strings.Repeat("{a:999}", 16), []string{"a://b"}, []string{"b://a"}},
+		{"a brace that does not close", "a://{b", []string{"a://", "a://{b", "a://anything"}, []string{"b://a"}},
+		{"a brace that did not open", "a://}b", []string{"a://}b"}, []string{"b://a"}},
+		{"characters of regular expressions", "a://(.*)+[x]$|\\", []string{"a://(.*)+[x]$|\\"}, []string{"a://x", "x"}},
+		{"an operator that is not one", "a://{=b}", []string{"a://x"}, []string{"b://a"}},
+		{"more expressions than anybody needs", "a://" + strings.Repeat("{b}", 100_000), []string{"a://x"}, []string{"b://a"}},
+		{"more names than anybody needs", "a://{" + strings.Repeat("b,", 100_000) + "c}", []string{"a://x"}, []string{"b://a"}},
+		{"many braces", "a://" + strings.Repeat("{", 100_000), []string{"a://x"}, []string{"b://a"}},
+		{"a long text", "a://" + strings.Repeat("b", 100_000) + "{c}", []string{"a://" + strings.Repeat("b", 100_000) + "x"}, []string{"a://b"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", templates: []string{tt.template}})
+			for _, uri := range tt.makes {
+				checkURI(t, g.view(), "ns_"+uri, "ns "+uri, Active)
+				checkURI(t, g.view(), uri, "ns "+uri, Active)
+			}
+			for _, uri := range tt.not {
+				checkURI(t, g.view(), "ns_"+uri, "", Unknown)
+				checkURI(t, g.view(), uri, "", Unknown)
+			}
+		})
+	}
+}
+
+// The template itself must not be read in the place of nothing.
+func TestNoTemplateMakesNothing(t *testing.T) {
+	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", templates: []string{"{+any}"}})
+	checkURI(t, g.view(), "", "", Unknown)
+	checkURI(t, g.view(), "ns_", "ns ns_", Active) // as a bare URI
+	checkURI(t, g.view(), "ns_x", "ns x", Active)
+}
+
+// A list may have 20,000 templates, and all of them may be hostile.
+func TestTheCostOfATemplateIsBounded(t *testing.T) {
+	for _, hostile := range []string{
+		strings.Repeat("{a}", 100_000), strings.Repeat("{a:999}", 100_000), "{" + strings.Repeat("a,", 100_000) + "a}", strings.Repeat("{a,b,c,d,e,f,g}", 60),
+	} {
+		if n := len(expansion("a://" + hostile).String()); n > 20_000 {
+			t.Errorf("%.20s…: an expression of %d bytes", hostile, n)
+		}
+	}
+}
+
+func TestFindOfToolsAndPrompts(t *testing.T) {
+	g := newRig(t, setup{active: []string{"ns_on"}}, offer{namespace: "ns", tools: []string{"on", "off", "a b"}, prompts: []string{"on", "p"}})
+	v := g.view()
+	for _, tt := range []struct {
+		kind    mcpwire.Kind
+		name    string
+		verdict Verdict
+	}{
+		{mcpwire.Tool, "ns_on", Active}, {mcpwire.Tool, "ns_off", Inactive}, {mcpwire.Tool, "on", Unknown}, {mcpwire.Tool, "NS_on", Unknown},
+		{mcpwire.Tool, "ns_a b", Unknown}, {mcpwire.Tool, naming{"ns", "_"}.expose(mcpwire.Tool, "a b"), Inactive}, {mcpwire.Tool, "ns_p", Unknown},
+		{mcpwire.Tool, "", Unknown}, {mcpwire.Prompt, "ns_on", Active}, {mcpwire.Prompt, "ns_p", Active}, {mcpwire.Prompt, "ns_off", Unknown},
+	} {
+		if _, got := v.find(tt.kind, []byte(tt.name)); got != tt.verdict {
+			t.Errorf("%s %q: %s, want %s", tt.kind, tt.name, got, tt.verdict)
+		}
+	}
+}
