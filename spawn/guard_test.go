@@ -167,7 +167,7 @@ func TestReadEvents(t *testing.T) {
 }
 
 func TestGuardStartedByHandDoesNothing(t *testing.T) {
-	if got := RunGuard(strings.NewReader("+2147483646\n")); got != 2 {
+	if got := RunGuard([]string{"+2147483646"}, strings.NewReader("")); got != 2 {
 		t.Errorf("got exit code %d, want 2", got)
 	}
 }

@@ -39,7 +39,7 @@ type Guard struct {
 	pipe int // writing end, non-blocking; -1 after Close
 }
 
-// StartGuard starts this program again as `__guard`, for which it must call RunGuard. It does not wait for the guard to
+// StartGuard starts a process that runs this program as `__guard`, for which it must call RunGuard, when this process ends. It does not wait for the guard to
 // come up: what it is told meanwhile waits in its pipe. One guard serves all children of a process.
 func StartGuard() (*Guard, error) {
 	token := newToken()
@@ -83,7 +83,8 @@ func (g *Guard) start() error {
 	}
 	defer unix.Close(fds[0])
 	closeInheritedOnExec()
-	g.pid, err = syscall.ForkExec(exe, []string{"toolman", "__guard"}, &syscall.ProcAttr{
+	argv := guardCommand(exe)
+	g.pid, err = syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Dir:   "/", // keeps no directory busy
 		Env:   g.guardEnv(),
 		Files: []uintptr{uintptr(fds[0]), null.Fd(), null.Fd()},
@@ -99,6 +100,25 @@ func (g *Guard) start() error {
 	g.pipe = fds[1]
 	go g.wait()
 	return nil
+}
+
+// watch waits for the end of the pipe in a shell, which costs a tenth of the memory and time of this program doing so, and
+// becomes this program only when there is something to do.
+const watch = `trap "" HUP INT TERM PIPE
+events=
+while read -r event; do
+	test "$event" = . && exit 0
+	events="$events $event"
+done
+exec "$0" __guard $events </dev/null`
+
+// guardCommand returns how the guard is started: by a shell, or at once where there is none.
+func guardCommand(exe string) []string {
+	const shell = "/bin/sh"
+	if unix.Access(shell, unix.X_OK) != nil {
+		return []string{exe, "__guard"}
+	}
+	return []string{shell, "-c", watch, exe}
 }
 
 // guardEnv leaves out the token of this run, so that the guard's own sweep passes it by.

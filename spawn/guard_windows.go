@@ -9,7 +9,7 @@ type Guard struct{}
 func StartGuard() (*Guard, error) { return &Guard{}, nil }
 
 // RunGuard returns at once; nothing starts it on Windows.
-func RunGuard(io.Reader) int { return 0 }
+func RunGuard(_ []string, _ io.Reader) int { return 0 }
 
 // Sweep does nothing on Windows.
 func (g *Guard) Sweep() {}

@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "__guard":
-			RunGuard(os.Stdin)
+			RunGuard(os.Args[2:], os.Stdin)
 			syscall.Kill(os.Getpid(), syscall.SIGKILL) // os.Exit sleeps for a second under the race detector
 		case "__child":
 			play(os.Args[2:])

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -24,15 +25,15 @@ const (
 	sweepPause = 20 * time.Millisecond
 )
 
-// RunGuard is the body of the hidden command `toolman __guard`, which only StartGuard runs. It reads events from stdin until
-// its end, then kills what the run has left behind, and returns the exit code.
-func RunGuard(stdin io.Reader) int {
+// RunGuard is the body of the hidden command `toolman __guard`, which only StartGuard runs. It takes events from args and then
+// from stdin until its end, kills what the run has left behind, and returns the exit code.
+func RunGuard(args []string, stdin io.Reader) int {
 	token := os.Getenv(guardingVar)
 	if len(token) != 32 {
 		return 2 // started by hand
 	}
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
-	groups, orderly := readEvents(stdin)
+	groups, orderly := readEvents(io.MultiReader(strings.NewReader(strings.Join(args, "\n")+"\n"), stdin))
 	for pgid := range groups {
 		unix.Kill(-pgid, unix.SIGKILL)
 	}

@@ -11,8 +11,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == "__guard" {
-		os.Exit(spawn.RunGuard(os.Stdin))
+	if len(os.Args) >= 2 && os.Args[1] == "__guard" {
+		os.Exit(spawn.RunGuard(os.Args[2:], os.Stdin))
 	}
 	// A client that has closed stderr or stdout must not end toolman by SIGPIPE:
 	// that would skip the end of the servers.
