@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/agnivade/levenshtein"
 
@@ -45,12 +46,17 @@ func (v *View) similar(k mcpwire.Kind, name string) []string {
 
 // fold makes spellings alike that people mix up.
 func fold(name string) string {
-	name = strings.ToLower(cut(name, maxCompared))
-	return strings.NewReplacer("-", "_", ".", "_", " ", "_").Replace(name)
+	return strings.Map(func(r rune) rune {
+		switch r {
+		case '-', '.', ' ':
+			return '_'
+		}
+		return unicode.ToLower(r)
+	}, cut(name, maxCompared))
 }
 
-// distance says how far an entry's name is from what was wanted, and whether
-// that is near enough to be meant.
+// distance says how far an entry's name, with its namespace or without, is from
+// what was wanted, and whether that is near enough to be meant.
 func distance(wanted string, e *Entry) (int, bool) {
 	full, bare := fold(e.Name), fold(e.Item.Name)
 	if wanted == full || wanted == bare || strings.HasSuffix(wanted, "_"+full) {
@@ -60,9 +66,14 @@ func distance(wanted string, e *Entry) (int, bool) {
 		return 1, true
 	}
 	limit := max(2, len(wanted)/3)
-	if d := len(wanted) - len(full); d > limit || -d > limit {
-		return 0, false
+	d := min(changes(wanted, full, limit), changes(wanted, bare, limit))
+	return 1 + d, d <= limit && d < len(wanted)
+}
+
+// changes counts the letters that differ between two names, as far as limit.
+func changes(a, b string, limit int) int {
+	if d := len(a) - len(b); d > limit || -d > limit {
+		return limit + 1
 	}
-	d := levenshtein.ComputeDistance(wanted, full)
-	return 1 + d, d <= limit
+	return levenshtein.ComputeDistance(a, b)
 }
