@@ -132,9 +132,13 @@ func (v *View) has(k mcpwire.Kind, name string) bool {
 }
 
 func common(a, b []string) []string {
-	var both []string
+	inA := make(map[string]bool, len(a))
 	for _, name := range a {
-		if slices.Contains(b, name) {
+		inA[name] = true
+	}
+	var both []string
+	for _, name := range b {
+		if inA[name] {
 			both = append(both, name)
 		}
 	}
