@@ -42,13 +42,18 @@ func newRootCommand(a *app) *cobra.Command {
 	}
 	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration `file` (default: tools.toml, see above)")
 	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
-	root.Flags().StringVar(&a.trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
-	root.Flags().IntVar(&a.traceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
+	a.addTraceFlags(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usage(err, "toolman --help lists the flags")
 	})
-	root.AddCommand(newCheckCommand(a), newVersionCommand(), newTraceCommand(), newDemoServerCommand(a))
+	root.AddCommand(newCheckCommand(a), newVersionCommand(), newTraceCommand(), newDemoCommand(a), newDemoServerCommand(a))
 	return root
+}
+
+// addTraceFlags gives a command that serves what serve understands.
+func (a *app) addTraceFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
+	cmd.Flags().IntVar(&a.traceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
 }
 
 // noCommand refuses words that are no command.

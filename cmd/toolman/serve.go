@@ -32,6 +32,11 @@ func (a *app) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return a.serveConfig(ctx, c, at)
+}
+
+// serveConfig is serve with a configuration that is read.
+func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Location) error {
 	log, logged, err := a.openLog()
 	if err != nil {
 		return err

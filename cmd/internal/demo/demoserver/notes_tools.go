@@ -15,6 +15,15 @@ func (n *notes) tools() []tool {
 	id := []param{{"id", "number", "the number of the note"}}
 	return []tool{
 		{
+			name: "list", title: "List notes", description: "List all open notes", readOnly: true,
+			run: func(args) (outcome, error) { return listing(n.open()), nil },
+		},
+		{
+			name: "find", title: "Find notes", description: "Find the notes that hold a text, done ones included", readOnly: true,
+			params: []param{{"q", "string", "the text, in any case"}},
+			run:    func(a args) (outcome, error) { return n.findText(a.text("q")), nil },
+		},
+		{
 			name: "add", title: "Add a note", description: "Write down a new note",
 			params: []param{{"text", "string", "what to write down"}},
 			run: func(a args) (outcome, error) {
@@ -24,15 +33,6 @@ func (n *notes) tools() []tool {
 				}
 				return text("added note %d", x.ID), nil
 			},
-		},
-		{
-			name: "list", title: "List notes", description: "List all open notes", readOnly: true,
-			run: func(args) (outcome, error) { return listing(n.open()), nil },
-		},
-		{
-			name: "search", title: "Search notes", description: "Find the notes that hold a text, done ones included", readOnly: true,
-			params: []param{{"text", "string", "what to look for, in any case"}},
-			run:    func(a args) (outcome, error) { return n.search(a.text("text")), nil },
 		},
 		{
 			name: "done", title: "Check off a note", description: "Mark a note as done; it leaves the list, not the notebook", params: id,
@@ -61,23 +61,25 @@ func (n *notes) byID(do func(*note) outcome) func(args) (outcome, error) {
 	return func(a args) (outcome, error) {
 		x := n.find(fmt.Sprint(a.number("id")))
 		if x == nil {
-			return outcome{}, fmt.Errorf("there is no note %v: list and search show the numbers", a.number("id"))
+			return outcome{}, fmt.Errorf("there is no note %v: list and find show the numbers", a.number("id"))
 		}
 		return do(x), nil
 	}
 }
 
-func (n *notes) search(wanted string) outcome {
+func (n *notes) findText(wanted string) outcome {
 	wanted = strings.ToLower(wanted)
 	return listing(n.like(func(x *note) bool { return strings.Contains(strings.ToLower(x.Text), wanted) }))
 }
 
 // listing is notes for the model, a line each, and for programs.
 func listing(found []*note) outcome {
-	lines := []string{fmt.Sprintf("%d found", len(found))}
-	copies := make([]note, len(found))
+	lines, copies := make([]string, len(found)), make([]note, len(found))
 	for i, x := range found {
-		lines, copies[i] = append(lines, x.String()), *x
+		lines[i], copies[i] = x.String(), *x
+	}
+	if len(found) == 0 {
+		lines = []string{"there are none"}
 	}
 	return outcome{text: strings.Join(lines, "\n"), structured: map[string]any{"notes": copies}}
 }

@@ -1,0 +1,192 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A step is something that the client does. Its play says what was not as expected.
+type step struct {
+	title string // what happens and why it matters
+	play  func(*conversation, context.Context) error
+}
+
+func script() []step {
+	return []step{
+		{"The client connects. It is answered at once; the servers are still starting.", (*conversation).connect},
+		{"The client lists the tools and gets those that are on, two of ten, and one of toolman's own.", (*conversation).list},
+		{"It calls a tool. On the way the name and the id are changed; the rest stays, byte for byte.", (*conversation).find},
+		{"It calls a tool that is off, and is told what to do about it.", (*conversation).callInactive},
+		{`So the model switches on calc_add, and calc_crash for later. toolman answers when the client has read the changed list,
+			so that both are there in the model's next step.`, (*conversation).activate},
+		{"Now the call works.", (*conversation).add},
+		{"Resources go the same way, this one by a server's template. So do prompts; they are always on.", (*conversation).read},
+		{"A misspelt name is answered with the right one.", (*conversation).misspell},
+		{"A server crashes within a call. The caller is told, its tools leave the list, the rest goes on.", (*conversation).crash},
+		{"The client hangs up. toolman ends its servers, then itself.", (*conversation).hangUp},
+	}
+}
+
+func (c *conversation) connect(ctx context.Context) error {
+	r, err := c.call(ctx, bothLegs, "initialize",
+		`{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"demo","version":"1.0.0"}}`)
+	if err != nil {
+		return err
+	}
+	if err := want("the revision", r.ProtocolVersion, "2025-11-25"); err != nil {
+		return err
+	}
+	return c.client.notify("notifications/initialized")
+}
+
+func (c *conversation) list(ctx context.Context) error {
+	if _, err := c.call(ctx, bothLegs, "tools/list", ""); err != nil {
+		return err
+	}
+	if err := c.wantTools("toolman_activate", "notes_list", "notes_find"); err != nil {
+		return err
+	}
+	c.say("toolman_activate tells the model in its description all there is, with a * at what is on:")
+	excerpt, err := excerptOf(c.client.tools[0].Description, "notes_list", "notes_find", "notes_add", "calc_add")
+	c.quote(excerpt)
+	return err
+}
+
+func (c *conversation) find(ctx context.Context) error {
+	r, err := c.callTool(ctx, bothLegs, "notes_find", `{"q":"oat"}`)
+	if err != nil {
+		return err
+	}
+	return want("what is found", r.text(), "2: Buy oat milk")
+}
+
+func (c *conversation) callInactive(ctx context.Context) error {
+	return c.refused(ctx, "calc_add", `{"a":6,"b":7}`, "toolman_activate", `"calc_add"`)
+}
+
+func (c *conversation) activate(ctx context.Context) error {
+	changes := c.client.changes
+	r, err := c.callTool(ctx, bothLegs, "toolman_activate",
+		`{"tools_on":["calc_add","calc_crash"],"tools_off":[],"resources_on":[],"resources_off":[]}`)
+	switch {
+	case err != nil:
+		return err
+	case r.IsError:
+		return fmt.Errorf("toolman_activate failed: %s", r.text())
+	case c.client.changes == changes:
+		return fmt.Errorf("toolman_activate was answered before the client had the new list")
+	}
+	return c.wantTools("toolman_activate", "notes_list", "notes_find", "calc_add", "calc_crash")
+}
+
+func (c *conversation) add(ctx context.Context) error {
+	r, err := c.callTool(ctx, clientLeg, "calc_add", `{"a":6,"b":7}`)
+	if err != nil {
+		return err
+	}
+	return want("6 plus 7", r.text(), "13")
+}
+
+func (c *conversation) read(ctx context.Context) error {
+	r, err := c.call(ctx, bothLegs, "resources/read", `{"uri":"notes_note://1"}`)
+	if err != nil {
+		return err
+	}
+	if len(r.Contents) != 1 || !strings.Contains(r.Contents[0].Text, "passport") {
+		return fmt.Errorf("notes_note://1 holds %v; want the note about the passport", r.Contents)
+	}
+	r, err = c.call(ctx, clientLeg, "prompts/get", `{"name":"notes_summarize","arguments":{"style":"brief"}}`)
+	if err != nil {
+		return err
+	}
+	if len(r.Messages) != 1 || !strings.Contains(r.Messages[0].Content.Text, "oat milk") {
+		return fmt.Errorf("the prompt is %v; want one that holds the notes", r.Messages)
+	}
+	return nil
+}
+
+func (c *conversation) misspell(ctx context.Context) error {
+	return c.refused(ctx, "note_find", `{"q":"oat"}`, "notes_find")
+}
+
+func (c *conversation) crash(ctx context.Context) error {
+	changes := c.client.changes
+	if err := c.refused(ctx, "calc_crash", `{}`, "calc"); err != nil {
+		return err
+	}
+	if err := c.client.awaitChange(ctx, changes+1); err != nil {
+		return err
+	}
+	if err := c.wantTools("toolman_activate", "notes_list", "notes_find"); err != nil {
+		return err
+	}
+	if strings.Contains(c.client.tools[0].Description, "calc_") {
+		return fmt.Errorf("the catalog still has tools of calc")
+	}
+	r, err := c.callTool(ctx, clientLeg, "notes_list", `{}`)
+	if err != nil {
+		return err
+	}
+	return want("the open notes", r.text(), "2: Buy oat milk\n3: Book a table for Friday")
+}
+
+func (c *conversation) hangUp(context.Context) error { return c.client.gateway.end(endTime) }
+
+// refused calls a tool that toolman does not, and shows what the model is told, which has to hold those words.
+func (c *conversation) refused(ctx context.Context, name, arguments string, words ...string) error {
+	r, err := c.callTool(ctx, bothLegs, name, arguments)
+	if err != nil {
+		return err
+	}
+	told := r.StructuredContent.Error
+	c.say("The model reads: " + told)
+	if !r.IsError {
+		return fmt.Errorf("%s is no error; want one", r.text())
+	}
+	for _, word := range words {
+		if !strings.Contains(told, word) {
+			return fmt.Errorf("the model reads %q; want something about %s", told, word)
+		}
+	}
+	return nil
+}
+
+func (c *conversation) wantTools(names ...string) error {
+	got := make([]string, len(c.client.tools))
+	for i, t := range c.client.tools {
+		got[i] = t.Name
+	}
+	slices.Sort(got[min(1, len(got)):])
+	slices.Sort(names[1:])
+	return want("the list of tools", strings.Join(got, ", "), strings.Join(names, ", "))
+}
+
+func want(what, got, want string) error {
+	if got != want {
+		return fmt.Errorf("%s is %q; want %q", what, got, want)
+	}
+	return nil
+}
+
+// excerptOf is the lines of the catalog about those names, with … for others.
+func excerptOf(description string, names ...string) (string, error) {
+	var b strings.Builder
+	gap := true // what comes before is no catalog
+	for line := range strings.Lines(description) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(line, "* "), ": ")
+		i := slices.Index(names, name)
+		if i >= 0 {
+			names = slices.Delete(names, i, i+1)
+			b.WriteString(line)
+		} else if !gap {
+			b.WriteString("…\n")
+		}
+		gap = i < 0
+	}
+	if len(names) > 0 {
+		return b.String(), fmt.Errorf("the catalog has nothing about %s", strings.Join(names, ", "))
+	}
+	return b.String(), nil
+}
