@@ -9,8 +9,8 @@ import (
 	"toolman/mcpwire"
 )
 
-// listBytes bounds one page of a list. The TypeScript SDK gives up on a message
-// of 10 MiB.
+// listBytes bounds one page of a list, unless a single item is larger. The
+// TypeScript SDK gives up on a message of 10 MiB.
 const listBytes = 8 << 20
 
 const catalogResource = `{"uri":"` + CatalogURI + `","name":"toolman catalog","title":"All tools and resources, active ones marked with *",` +
@@ -57,17 +57,21 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 // after the resources.
 func (s *Session) page(v *View, k mcpwire.Kind, from int) *page {
 	entries := v.active(k)
-	size := 0
-	to := from
-	for to < len(entries) && (to == from || size < listBytes) {
-		size += len(entries[to].Item.Raw) + len(entries[to].Name) + 2
-		to++
-	}
+	from = min(from, len(entries)) // fewer may be active than when the cursor was given
 	var own []byte
 	if k == mcpwire.Tool && from == 0 {
 		own = s.activateTool(v)
 	}
-	frame := make([]byte, 0, size+len(own)+len(catalogResource)+128)
+	size := len(own)
+	to := from
+	for ; to < len(entries); to++ {
+		next := len(entries[to].Item.Raw) + len(entries[to].Name) + 2
+		if to > from && size+next > listBytes {
+			break
+		}
+		size += next
+	}
+	frame := make([]byte, 0, size+len(catalogResource)+128)
 	frame = append(frame, `{"jsonrpc":"2.0","id":0,"result":{"`...)
 	frame = append(append(frame, k.Member()...), `":[`...)
 	frame = append(frame, own...)

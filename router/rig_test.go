@@ -1,6 +1,7 @@
 package router
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -295,4 +296,14 @@ func namesOf(entries []*Entry) []string {
 		names[i] = e.Name
 	}
 	return names
+}
+
+// codeOf is the code of an error answer; 0 for a result.
+func codeOf(t testing.TB, frame string) int {
+	t.Helper()
+	var reply struct{ Error struct{ Code int } }
+	if err := json.Unmarshal([]byte(frame), &reply); err != nil {
+		t.Fatalf("%v: %s", err, frame)
+	}
+	return reply.Error.Code
 }
