@@ -76,3 +76,20 @@ func BenchmarkAppendSplice(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkAppendQuoted(b *testing.B) {
+	for name, text := range map[string]string{
+		"plain":    strings.Repeat("Reads a file and returns its text. ", 4),
+		"Japanese": strings.Repeat("ファイルを読み、その内容を返します。", 3),
+		"escapes":  strings.Repeat("\tif a {\n\t\treturn \"b\"\n\t}\n", 6),
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(len(text)))
+			b.ReportAllocs()
+			var dst []byte
+			for b.Loop() {
+				dst = AppendQuoted(dst[:0], text)
+			}
+		})
+	}
+}

@@ -43,21 +43,26 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 
 // AppendEscaped is AppendQuoted without the quotes.
 func AppendEscaped[T string | []byte](dst []byte, text T) []byte {
+	done := 0 // what stands before is in dst
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c < utf8.RuneSelf {
-			dst = appendASCII(dst, c)
-			i++
+			if i++; c < ' ' || c == '"' || c == '\\' {
+				dst = appendEscape(append(dst, text[done:i-1]...), c)
+				done = i
+			}
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(string(text[i:min(i+utf8.UTFMax, len(text))]))
-		dst = utf8.AppendRune(dst, r)
-		i += n
+		if i += n; r == utf8.RuneError && n == 1 {
+			dst = utf8.AppendRune(append(dst, text[done:i-1]...), r)
+			done = i
+		}
 	}
-	return dst
+	return append(dst, text[done:]...)
 }
 
-func appendASCII(dst []byte, c byte) []byte {
+func appendEscape(dst []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
 		return append(dst, '\\', c)
@@ -68,8 +73,5 @@ func appendASCII(dst []byte, c byte) []byte {
 	case '\t':
 		return append(dst, '\\', 't')
 	}
-	if c < ' ' {
-		return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
-	}
-	return append(dst, c)
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
