@@ -27,7 +27,7 @@ func newLoop(t testing.TB) *Loop {
 func TestLoopWritesOnceForWhatCameInOneRead(t *testing.T) {
 	loop := newLoop(t)
 	in, w := socketPair(t, unix.SOCK_SEQPACKET)
-	r, out := socketPair(t, unix.SOCK_SEQPACKET)
+	out, r := socketPair(t, unix.SOCK_SEQPACKET)
 	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
 	defer l.Close()
 	l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
@@ -94,7 +94,7 @@ func TestLoopPeerOnATerminal(t *testing.T) {
 // A shared socket keeps its mode: our parent may be using it too.
 func TestLoopLeavesTheModeOfASocketAlone(t *testing.T) {
 	in, w := socketPair(t, unix.SOCK_STREAM)
-	r, out := blockingPipe(t)
+	r, out := pipeOut(t)
 	fd := int(in.Fd())
 	l := loopLink(t, newLoop(t), in, out, w, r, PeerOptions{})
 	defer l.Close()
@@ -120,7 +120,7 @@ func TestLoopPeerReportsAFileItCannotWaitFor(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, out := blockingPipe(t)
+	r, out := pipeOut(t)
 	defer r.Close()
 	p, err := newLoop(t).Peer(in, out, PeerOptions{})
 	if err != nil {
@@ -137,8 +137,8 @@ func TestLoopPeerReportsAFileItCannotWaitFor(t *testing.T) {
 // A handler that panics ends the process: what it left half done is worse.
 func TestLoopDoesNotHideAPanic(t *testing.T) {
 	if os.Getenv("JSONRPC_TEST_PANIC") != "" {
-		in, w := blockingPipe(t)
-		r, out := blockingPipe(t)
+		in, w := pipeIn(t)
+		r, out := pipeOut(t)
 		l := loopLink(t, newLoop(t), in, out, w, r, PeerOptions{})
 		l.Start(newJournal(func(*Message, *Batch) { panic("on purpose") }))
 		l.say(t, note(1)+"\n")
@@ -212,8 +212,8 @@ func TestLoopWakesNobodyElseWhenItIsOver(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, w := blockingPipe(t)
-	r, out := blockingPipe(t)
+	in, w := pipeIn(t)
+	r, out := pipeOut(t)
 	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
 	l.Start(newJournal(nil))
 	epoll, wake := loop.epoll, loop.wake
