@@ -272,7 +272,7 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	if found && u.damaged(id, err, b) {
 		return
 	}
-	if long != nil {
+	if long != nil && !found {
 		reason := fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; raise max_message_bytes if messages of that size are right", err)
 		go u.fail(reason)
 		return
