@@ -30,9 +30,12 @@ With --serve it is an MCP server on standard input and output, as toolman withou
 command is, with the same two servers behind it:
 
   {"mcpServers": {"demo": {"command": "toolman", "args": ["demo", "--serve"]}}}`,
-		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case len(args) > 0:
+				return usage(errors.New("demo takes no arguments"), "toolman demo --help lists its flags")
+			case serve && keep:
+				return usage(errors.New("demo takes --serve or --keep, not both"), "--serve --trace FILE writes a trace, too")
 			case a.config != "":
 				return usage(errors.New("demo takes no --config"), "it has a configuration of its own")
 			case serve:
@@ -46,7 +49,6 @@ command is, with the same two servers behind it:
 	a.addTraceFlags(cmd)
 	cmd.Flags().BoolVar(&serve, "serve", false, "be an MCP server, with the two servers behind it")
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the temporary directory, with the trace")
-	cmd.MarkFlagsMutuallyExclusive("serve", "keep")
 	return cmd
 }
 

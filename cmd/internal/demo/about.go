@@ -12,7 +12,7 @@ func (s *screen) opening(program string) {
 	s.paragraph(`toolman is one MCP server in front of many. Here it runs in front of two small ones that are built in, notes and
 		calc, and this demo is its client. Its tools.toml:`)
 	fmt.Fprintln(s.out)
-	s.quote(config(program))
+	s.quote(configText(program))
 	fmt.Fprintln(s.out)
 	s.paragraph(`The messages are as toolman --trace shows them: > is into toolman, < out of it. "jsonrpc":"2.0" is left out, and …
 		stands for what does not fit.`)

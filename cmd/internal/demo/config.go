@@ -3,7 +3,6 @@ package demo
 import (
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"toolman/cmd/internal/demo/demoserver"
@@ -12,15 +11,15 @@ import (
 // WriteConfig writes a tools.toml into dir that names the demo's servers, to be run by program, and returns its path.
 func WriteConfig(dir, program string) (path string, err error) {
 	path = filepath.Join(dir, "tools.toml")
-	return path, os.WriteFile(path, []byte(config(program)), 0o600)
+	return path, os.WriteFile(path, []byte(configText(program)), 0o600)
 }
 
-// config is the text of that file.
-func config(program string) string {
+// configText is what it holds.
+func configText(program string) string {
 	var b strings.Builder
 	b.WriteString("active_toolsets = [\"notes_list\", \"notes_find\", \"notes_note*\"]  # on at start; the rest is off\n")
 	for _, name := range demoserver.Names() {
-		b.WriteString("[[servers]]\nnamespace = " + strconv.Quote(name) + "\n")
+		b.WriteString("[[servers]]\nnamespace = " + tomlString(name) + "\n")
 		b.WriteString("command = " + tomlString(shellWord(program)+" __demo-server "+name) + "\n")
 	}
 	return b.String()

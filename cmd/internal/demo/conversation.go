@@ -19,7 +19,7 @@ func (c *conversation) play(ctx context.Context) error {
 	for i, s := range script() {
 		c.headline(i+1, s.title)
 		if err := s.play(c, ctx); err != nil {
-			return fmt.Errorf("step %d was not as expected: %w", i+1, err)
+			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}
 	return nil

@@ -61,11 +61,10 @@ func play(ctx context.Context, s *screen, program, dir string) error {
 	if err != nil {
 		return err
 	}
-	defer g.end(abortTime) // if a step did not
 	c := &conversation{screen: s, client: &client{gateway: g}, trace: trace}
-	if err := c.play(ctx); err != nil {
+	if err = c.play(ctx); err != nil {
+		_ = g.end(abortTime) // what went wrong before is to be told
 		s.failed(log)
-		return err
 	}
-	return nil
+	return err
 }

@@ -14,8 +14,9 @@ import (
 )
 
 const (
-	indent = "  "
-	label  = "client > " // what a Printer puts before a message, without the time
+	indent     = "  "
+	usualWidth = 100         // where there is no terminal
+	label      = "client > " // what a Printer puts before a message, without the time
 
 	bold  = "\x1b[1m"
 	faint = "\x1b[2m"
@@ -37,13 +38,13 @@ func newScreen(out io.Writer) *screen {
 }
 
 func columns(out io.Writer) int {
-	const usual, least, most = 100, 60, 160
+	const least, most = 60, 160
 	if f, ok := out.(*os.File); ok {
 		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
 			return min(max(width, least), most)
 		}
 	}
-	return usual
+	return usualWidth
 }
 
 // wireWriter takes a Printer's lines, which come one at a time, and puts the indent where the time is: it would say
@@ -98,14 +99,15 @@ func (s *screen) paint(color, text string) string {
 	return color + text + plain
 }
 
-// fold breaks text between words; lines but the first begin with in.
+// fold breaks text between words, in lines that are easy to read; those but the first begin with in.
 func (s *screen) fold(text, in string) string {
+	width := min(s.width, usualWidth)
 	var b strings.Builder
 	at := len(in)
 	for i, word := range strings.Fields(text) {
 		switch {
 		case i == 0:
-		case at+1+runes(word) > s.width:
+		case at+1+runes(word) > width:
 			b.WriteString("\n" + in)
 			at = len(in)
 		default:

@@ -21,7 +21,6 @@ func script() []step {
 		{"It calls a tool that is off, and is told what to do about it.", (*conversation).callInactive},
 		{`So the model switches on calc_add, and calc_crash for later. toolman answers when the client has read the changed list,
 			so that both are there in the model's next step.`, (*conversation).activate},
-		{"Now the call works.", (*conversation).add},
 		{"Resources go the same way, this one by a server's template. So do prompts; they are always on.", (*conversation).read},
 		{"A misspelt name is answered with the right one.", (*conversation).misspell},
 		{"A server crashes within a call. The caller is told, its tools leave the list, the rest goes on.", (*conversation).crash},
@@ -78,12 +77,10 @@ func (c *conversation) activate(ctx context.Context) error {
 	case c.client.changes == changes:
 		return fmt.Errorf("toolman_activate was answered before the client had the new list")
 	}
-	return c.wantTools("toolman_activate", "notes_list", "notes_find", "calc_add", "calc_crash")
-}
-
-func (c *conversation) add(ctx context.Context) error {
-	r, err := c.callTool(ctx, clientLeg, "calc_add", `{"a":6,"b":7}`)
-	if err != nil {
+	if err := c.wantTools("toolman_activate", "notes_list", "notes_find", "calc_add", "calc_crash"); err != nil {
+		return err
+	}
+	if r, err = c.callTool(ctx, clientLeg, "calc_add", `{"a":6,"b":7}`); err != nil {
 		return err
 	}
 	return want("6 plus 7", r.text(), "13")

@@ -53,10 +53,7 @@ func (n *notes) getPrompt(params json.RawMessage) (any, error) {
 		return nil, fmt.Errorf("style has to be one of %s", strings.Join(styles[:], ", "))
 	}
 	ask := fmt.Sprintf("Summarize my notes (style: %s):\n%s", style, listing(n.open()).text)
-	return map[string]any{
-		"description": "A summary of the open notes",
-		"messages":    []promptMessage{{"user", content{"text", ask}}},
-	}, nil
+	return map[string]any{"messages": []promptMessage{{"user", content{"text", ask}}}}, nil
 }
 
 // complete offers styles for the prompt and numbers of notes for the template.

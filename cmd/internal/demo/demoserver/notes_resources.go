@@ -25,9 +25,8 @@ type template struct {
 }
 
 type contents struct {
-	URI      string `json:"uri"`
-	MimeType string `json:"mimeType"`
-	Text     string `json:"text"`
+	URI  string `json:"uri"`
+	Text string `json:"text"`
 }
 
 func (n *notes) listResources(json.RawMessage) (any, error) {
@@ -49,7 +48,7 @@ func (n *notes) readResource(params json.RawMessage) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{"contents": []contents{{x.uri(), "text/plain", x.String()}}}, nil
+	return map[string]any{"contents": []contents{{x.uri(), x.String()}}}, nil
 }
 
 func (n *notes) subscribe(params json.RawMessage) (any, error) {
