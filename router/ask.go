@@ -2,15 +2,22 @@ package router
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
 
-// earlyLimit is how many requests and notifications of upstreams wait until the
-// client is ready for them.
+// earlyLimit is how many requests of upstreams wait until the client is ready for
+// them.
 const earlyLimit = 256
+
+// An early is a question that came before the client was ready.
+type early struct {
+	question
+	frame []byte
+}
 
 // readyLocked notes that the client takes requests (2025-11-25, Lifecycle: a
 // server "SHOULD NOT send requests other than pings and logging before receiving
@@ -22,12 +29,12 @@ func (s *Session) readyLocked(b *jsonrpc.Batch) {
 	}
 	s.ready = true
 	var m jsonrpc.Message
-	for i, frame := range s.asked {
-		if jsonrpc.Scan(frame, &m) == nil {
-			s.put(s.early[i], &m, b)
+	for _, e := range s.early {
+		if jsonrpc.Scan(e.frame, &m) == nil {
+			s.put(e.question, &m, b)
 		}
 	}
-	s.early, s.asked = nil, nil
+	s.early = nil
 }
 
 // ask passes a request of an upstream on to the client, under an id of ours.
@@ -57,8 +64,7 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", b)
 		return
 	}
-	s.early = append(s.early, q)
-	s.asked = append(s.asked, bytes.Clone(m.Frame))
+	s.early = append(s.early, early{q, bytes.Clone(m.Frame)})
 }
 
 // cannotLocked says why the client cannot be asked this, or "".
@@ -89,8 +95,16 @@ func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.pass(b, s.out, m, note{n: q.n, method: mcpwire.Method(q.method)})
 }
 
+// forgetEarly drops questions that the client has not been asked yet.
+func (s *Session) forgetEarly(match func(question) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.early = slices.DeleteFunc(s.early, func(e early) bool { return match(e.question) })
+}
+
 // withdraw takes back what an upstream has asked that is gone now.
 func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
+	s.forgetEarly(func(q question) bool { return q.from == u })
 	for {
 		id, q, ok := s.asks.TakeIf(func(q question) bool { return q.from == u })
 		if !ok {

@@ -166,8 +166,10 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	their := m.Bytes(at)
-	id, q, ok := s.asks.TakeIf(func(q question) bool { return q.from == u && bytes.Equal(q.id(), their) })
+	asked := func(q question) bool { return q.from == u && bytes.Equal(q.id(), their) }
+	id, q, ok := s.asks.TakeIf(asked)
 	if !ok {
+		s.forgetEarly(asked)
 		return
 	}
 	num := strconv.AppendUint(b.Scratch(), id, 10)
@@ -260,24 +262,30 @@ func (u *Upstream) setLevel(params []byte, b *jsonrpc.Batch) {
 // other lines, such as banners, are counted and passed over.
 func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	u.r.trace.bad(upstreamLeg, u.Name, m.Frame, err)
-	head, tail := m.Frame, m.Frame
-	var long *jsonrpc.TooLongError
-	if errors.As(err, &long) {
-		head, tail = long.Head, long.Tail
-	}
-	id, found := jsonrpc.SalvageID(head, tail)
-	if !found && m.ID.Present() && !m.Method.Present() {
-		id, found = jsonrpc.ParseID(m.Bytes(m.ID))
-	}
+	id, found := answers(m, err)
 	if found && u.damaged(id, err, b) {
 		return
 	}
-	if long != nil && !found {
+	if _, long := errors.AsType[*jsonrpc.TooLongError](err); long && !found {
 		reason := fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; raise max_message_bytes if messages of that size are right", err)
 		go u.fail(reason)
 		return
 	}
 	u.junked(err)
+}
+
+// answers tells which request a message that could not be read was to answer, if
+// it does.
+func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
+	head, tail := m.Frame, m.Frame
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+		head, tail = long.Head, long.Tail
+	}
+	id, found = jsonrpc.SalvageID(head, tail)
+	if !found && m.ID.Present() && !m.Method.Present() {
+		id, found = jsonrpc.ParseID(m.Bytes(m.ID))
+	}
+	return id, found
 }
 
 // damaged ends a call whose answer could not be read.

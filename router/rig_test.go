@@ -212,6 +212,9 @@ func (l *link) ready() {
 	l.lists(mcpwire.Resource, l.offers.resources...)
 	l.lists(mcpwire.Template, l.offers.templates...)
 	l.lists(mcpwire.Prompt, l.offers.prompts...)
+	l.u.mu.Lock()
+	l.u.result = mcpwire.InitializeResult{ProtocolVersion: mcpwire.Latest, Capabilities: map[string]json.RawMessage{"logging": nil}}
+	l.u.mu.Unlock()
 	l.u.becomeReady(0)
 }
 

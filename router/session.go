@@ -27,8 +27,7 @@ type Session struct {
 	mu          sync.Mutex
 	hello       *mcpwire.Hello          // guarded by mu: nil until initialize
 	ready       bool                    // guarded by mu: the client takes requests and notifications
-	early       []question              // guarded by mu: asked before it was ready …
-	asked       [][]byte                // guarded by mu: … and their frames
+	early       []early                 // guarded by mu: questions of servers that wait for the client to be ready
 	came        int64                   // guarded by mu: when the message being handled came, if calls are timed
 	parked      [][]byte                // guarded by mu: requests that wait for the upstreams
 	level       []byte                  // guarded by mu: params of the last logging/setLevel
@@ -68,7 +67,7 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	if errors.As(err, &syntax) {
 		code = jsonrpc.CodeParseError
 	}
-	if !m.Method.Present() && (m.Result.Present() || m.Err.Present()) {
+	if s.damaged(m, err, b) || !m.Method.Present() && (m.Result.Present() || m.Err.Present()) {
 		return // a response has no answer
 	}
 	var id []byte
@@ -76,6 +75,19 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 		id = m.Bytes(m.ID)
 	}
 	s.send(b, mcpwire.AppendFailure(nil, id, "", code, err.Error()+"; this message was ignored"), note{n: s.r.trace.next()})
+}
+
+// damaged answers an upstream's question whose answer could not be read.
+func (s *Session) damaged(m *jsonrpc.Message, err error, b *jsonrpc.Batch) bool {
+	id, found := answers(m, err)
+	if !found {
+		return false
+	}
+	q, ok := s.asks.Take(id)
+	if ok {
+		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client's answer could not be passed on: "+err.Error(), b)
+	}
+	return ok
 }
 
 func isScalarID(id []byte) bool {
