@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"syscall"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -24,7 +25,7 @@ type loopWire struct {
 	ended    bool  // Closed was reported
 	released bool  // in is closed
 	broken   error // why writing failed
-	heard    int   // reads since then
+	silence  *time.Timer
 
 	// guarded by peer.out.mu
 	polled bool // out was registered for output once
@@ -42,7 +43,7 @@ func (w *loopWire) start() {
 		w.loop.wires[int32(w.wfd)] = w
 		w.read(true)
 		w.writable() // what was sent before now
-		w.lastWords()
+		w.listen()
 	})
 }
 
@@ -51,7 +52,7 @@ func (w *loopWire) pause() { w.read(false) }
 func (w *loopWire) resume() {
 	w.loop.do(func() {
 		w.read(true)
-		w.lastWords()
+		w.listen()
 	})
 }
 
@@ -71,7 +72,7 @@ func (w *loopWire) read(on bool) {
 	}
 }
 
-// readable reads once; more is a sign that the pipe is empty no longer.
+// readable reads once; more is false when there was nothing.
 func (w *loopWire) readable() (more bool) {
 	if !w.reading {
 		return false
@@ -91,6 +92,7 @@ func (w *loopWire) readable() (more bool) {
 		w.finish(io.EOF)
 		return false
 	}
+	w.listen()
 	f.fill(buf, n)
 	w.peer.deliver()
 	return true
@@ -106,15 +108,22 @@ func (w *loopWire) finish(cause error) {
 	w.peer.end(cause)
 }
 
-// lastWords ends a peer that does not take what is written to it, after reading
-// what it has still said, in bounds. A paused peer gets there when it goes on.
-func (w *loopWire) lastWords() {
+// listen begins the wait for silence, anew at each read, after which a peer that
+// does not take what is written to it is over.
+func (w *loopWire) listen() {
 	switch {
-	case w.broken == nil || !w.reading:
-	case w.heard < 1024 && w.readable():
-		w.heard++
-		w.loop.do(w.lastWords) // not at once: it may be paused for what was read
+	case w.broken == nil || w.ended:
+	case w.silence == nil:
+		w.silence = time.AfterFunc(lastWords, func() { w.loop.do(w.silent) })
 	default:
+		w.silence.Reset(lastWords)
+	}
+}
+
+// silent ends a peer, unless it is paused and has had no chance to speak: then
+// resume listens again.
+func (w *loopWire) silent() {
+	if w.reading && !w.readable() {
 		w.finish(w.broken)
 	}
 }
@@ -147,7 +156,7 @@ func (w *loopWire) flushLocked() {
 			w.closeWriteLocked()
 			w.loop.do(func() {
 				w.broken = os.NewSyscallError("write", errno)
-				w.lastWords()
+				w.listen()
 			})
 			return
 		}

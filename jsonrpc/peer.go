@@ -1,10 +1,16 @@
 package jsonrpc
 
+import "time"
+
 // Defaults of PeerOptions.
 const (
 	DefaultFrameLimit = 32 << 20
 	DefaultQueueLimit = 64 << 20
 )
+
+// lastWords is how long a far end that does not read any more may be silent
+// before it is taken for gone. It may have an answer under way.
+const lastWords = 200 * time.Millisecond
 
 // PeerOptions says how much a peer may cost. The zero value is the defaults.
 type PeerOptions struct {

@@ -63,7 +63,7 @@ func TestPeerUnderPressureLosesNothingAndStaysSmall(t *testing.T) {
 		}
 		sink.out.mu.Lock() // after which the two counts are ours
 		sink.out.mu.Unlock()
-		const read = sharedSize + 2000 // what one read may bring on top
+		const read = 4*readSize + 2000 // what one read may bring on top
 		if waiting > limit+read {
 			t.Errorf("%d bytes waited, the limit is %d", waiting, limit)
 		}

@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// lastWords is how long a far end that does not read any more is listened to.
-const lastWords = 200 * time.Millisecond
-
 // streamWire moves the bytes of a peer with a goroutine for each direction.
 type streamWire struct {
 	peer *Peer
@@ -65,6 +62,7 @@ func (w *streamWire) mayRead() bool {
 	for w.paused && !w.closed {
 		w.unpaused.Wait()
 	}
+	w.listenLocked()
 	return !w.closed
 }
 
@@ -106,18 +104,18 @@ func (w *streamWire) writeAll() {
 	w.out.Close()
 }
 
-// fail makes reading end soon: a far end that does not take what is written to
-// it is as good as gone.
+// fail makes reading end when the far end falls silent: one that does not take
+// what is written to it is as good as gone.
 func (w *streamWire) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.broken = err
-	w.hurryLocked()
+	w.listenLocked()
 }
 
-// hurryLocked gives a broken far end its last words. Streams that know no
-// deadlines end when they end.
-func (w *streamWire) hurryLocked() {
+// listenLocked gives a broken far end a while to speak, anew for each read.
+// Streams that know no deadlines end when they end.
+func (w *streamWire) listenLocked() {
 	if in, ok := w.in.(interface{ SetReadDeadline(time.Time) error }); ok && w.broken != nil {
 		in.SetReadDeadline(time.Now().Add(lastWords))
 	}
@@ -146,7 +144,6 @@ func (w *streamWire) resume() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.paused = false
-	w.hurryLocked() // what was paused has had no time to speak
 	w.unpaused.Signal()
 }
 
