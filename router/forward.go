@@ -187,16 +187,8 @@ func (u *Upstream) watchTimeout() {
 // sweep gives up calls that are over their time, and comes back when the next
 // may be.
 func (u *Upstream) sweep() {
-	var b jsonrpc.Batch
 	limit := u.r.clock.now() - int64(u.CallTimeout)
-	for {
-		id, c, ok := u.calls.TakeIf(func(c call) bool { return c.session != nil && c.came <= limit })
-		if !ok {
-			break
-		}
-		u.giveUpCall(id, &c, &b)
-	}
-	b.Flush()
+	u.giveUp(limit)
 	next := int64(-1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -210,6 +202,23 @@ func (u *Upstream) sweep() {
 	}
 }
 
+// giveUp gives up the calls that came at limit or before.
+func (u *Upstream) giveUp(limit int64) {
+	var due []uint64
+	u.calls.Each(func(id uint64, c call) {
+		if c.session != nil && c.came <= limit {
+			due = append(due, id)
+		}
+	})
+	var b jsonrpc.Batch
+	for _, id := range due {
+		if c, ok := u.calls.Take(id); ok {
+			u.giveUpCall(id, &c, &b)
+		}
+	}
+	b.Flush()
+}
+
 func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
 	u.late.add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
@@ -217,5 +226,5 @@ func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
 	params := []byte(`{"requestId":`)
 	params = strconv.AppendUint(params, id, 10)
 	params = append(params, `,"reason":"call_timeout"}`...)
-	b.Send(u.out, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params))
+	u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params), note{n: c.n, method: mcpwire.Cancelled})
 }
