@@ -20,7 +20,7 @@ type report struct {
 }
 
 // text is the result or the error, whichever there is.
-func (o *report) text() string {
+func (o report) text() string {
 	if o.Success {
 		return *o.Result
 	}
