@@ -130,12 +130,12 @@ func (u *Upstream) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, e
 		items = append(items, page.Items...)
 		size += len(raw)
 		switch {
+		case len(items) > maxItems:
+			return items[:maxItems], fmt.Errorf("%s has more than %d items; kept the first", k.ListMethod(), maxItems)
 		case !page.More:
 			return items, nil
 		case seen[page.Next]:
 			return items, fmt.Errorf("%s repeats a cursor; kept the %d items it had given", k.ListMethod(), len(items))
-		case len(items) > maxItems:
-			return items[:maxItems], fmt.Errorf("%s has more than %d items; kept the first", k.ListMethod(), maxItems)
 		case size > maxListBytes:
 			return items, fmt.Errorf("%s is larger than %d bytes; kept the first %d items", k.ListMethod(), maxListBytes, len(items))
 		}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/zap"
@@ -247,13 +248,18 @@ func (l *link) dies() {
 	l.u.settled()
 }
 
-// converses gives a server a conversation of toolman's own.
+// converses gives a server a conversation of toolman's own. It belongs in a
+// synctest bubble.
 func (l *link) converses() {
 	l.u.control = jsonrpc.NewControl(func(frame []byte) error {
 		defer l.Flush()
 		return l.Queue(frame, nil)
 	}, ownIDs{l.u})
-	l.t.Cleanup(l.u.control.Close)
+	l.t.Cleanup(func() {
+		time.Sleep(time.Hour) // what is being read again comes to its end
+		synctest.Wait()
+		l.u.control.Close()
+	})
 }
 
 // scanned is a frame that was sent, which must be a valid message.
