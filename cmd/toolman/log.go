@@ -8,13 +8,14 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"toolman/cmd/internal/sink"
+	"toolman/jsonrpc/trace"
 )
 
 // logQueue is how many bytes of log may wait for a slow standard error.
 const logQueue = 256 << 10
 
-// openLog makes the log on standard error. Call done at the end.
-func (a *app) openLog() (log *zap.Logger, done func(), err error) {
+// openLog makes the log on standard error, without these secrets. Call done at the end.
+func (a *app) openLog(secrets []string) (log *zap.Logger, done func(), err error) {
 	level, err := zapcore.ParseLevel(a.logLevel)
 	if err != nil {
 		return nil, nil, usage(fmt.Errorf("unknown log level %q", a.logLevel), "use debug, info, warn or error")
@@ -25,5 +26,5 @@ func (a *app) openLog() (log *zap.Logger, done func(), err error) {
 	conf.ConsoleSeparator = " "
 	out := sink.New(a.stderr, logQueue)
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(conf), out, level)
-	return zap.New(core).Named("toolman"), func() { out.Close(50 * time.Millisecond) }, nil
+	return zap.New(scrubbedCore{core, trace.NewScrubber(secrets)}).Named("toolman"), func() { out.Close(50 * time.Millisecond) }, nil
 }

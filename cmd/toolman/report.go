@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolman/cmd/internal/config"
+	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router"
 )
@@ -57,7 +58,9 @@ type cost struct {
 func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	rep := &report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
 	lines := enabledLines(c)
+	secrets := trace.NewScrubber(c.Secrets)
 	for i, st := range r.Upstreams() {
+		st.Problem, st.Stderr = secrets.Text(st.Problem), secrets.Text(st.Stderr)
 		rep.addServer(st, lines[i])
 	}
 	catalog := r.Catalog()

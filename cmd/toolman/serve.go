@@ -37,7 +37,7 @@ func (a *app) serve(ctx context.Context) error {
 
 // serveConfig is serve with a configuration that is read.
 func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Location) error {
-	log, logged, err := a.openLog()
+	log, logged, err := a.openLog(c.Secrets)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,36 @@
+package trace
+
+import (
+	"strings"
+	"sync"
+)
+
+// A Scrubber takes secrets out of text that is not a trace but may hold what peers have said: log lines, reports. It may be used
+// from any goroutine.
+type Scrubber struct {
+	mu    sync.Mutex
+	scrub scrubber // guarded by mu
+}
+
+// NewScrubber makes a Scrubber that goes by the rules of a Writer with these secrets.
+func NewScrubber(secrets []string) *Scrubber {
+	return &Scrubber{scrub: scrubber{patterns: newPatterns(secrets)}}
+}
+
+// cutMark stands where package spawn has cut a line of standard error.
+const cutMark = "…"
+
+// Text is text without secrets. What could be the start of one goes, too, where a line was cut.
+func (s *Scrubber) Text(text string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	whole, _ := s.scrub.text([]byte(text), false)
+	parts := strings.SplitAfter(string(whole), cutMark)
+	for i, part := range parts {
+		if rest, cut := strings.CutSuffix(part, cutMark); cut {
+			kept, _ := s.scrub.text([]byte(rest), true)
+			parts[i] = string(kept) + cutMark
+		}
+	}
+	return strings.Join(parts, "")
+}
