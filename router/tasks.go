@@ -67,17 +67,17 @@ type taskToken struct {
 }
 
 // taskStatus passes on how a server's task is. It may come before the answer that
-// names the task.
+// names the task; only that answer says whose the task is, and so a server cannot
+// take ids, or room, that others need.
 func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	at, err := mcpwire.TaskID(m)
 	if err != nil || !at.Present() {
 		return
 	}
 	s.mu.Lock()
-	s.tasks.add(m.Text(at), u)
 	owner := s.tasks[string(m.Text(at))]
 	s.mu.Unlock()
-	if owner == u {
+	if owner == nil || owner == u {
 		s.pass(b, s.out, m, note{method: mcpwire.TaskStatus})
 	}
 }
