@@ -54,14 +54,16 @@ func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // spelling returns a server's URI as the client spells it, if the client has
 // subscribed to it or to what it is a part of.
-func (s *Session) spelling(u *Upstream, uri string) (string, bool) {
+func (s *Session) spelling(u *Upstream, uri string) (spelled string, ok bool) {
 	if asked, ok := s.subs[subscription{u, uri}]; ok {
 		return asked, true
 	}
+	longest := -1
 	for sub, asked := range s.subs {
-		if rest, ok := strings.CutPrefix(uri, sub.uri); ok && sub.from == u {
-			return asked + rest, true
+		rest, part := strings.CutPrefix(uri, sub.uri)
+		if part && sub.from == u && len(sub.uri) > longest {
+			longest, spelled = len(sub.uri), asked+rest
 		}
 	}
-	return "", false
+	return spelled, longest >= 0
 }

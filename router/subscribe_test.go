@@ -1,0 +1,100 @@
+package router
+
+import (
+	"fmt"
+	"testing"
+)
+
+const (
+	subscribeFrame   = `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":%q}}`
+	unsubscribeFrame = `{"jsonrpc":"2.0","id":1,"method":"resources/unsubscribe","params":{"uri":%q}}`
+	updatedFrame     = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"x":1.0,"uri":%q}}`
+)
+
+func subscribing(t *testing.T) (g *rig, client, server *link) {
+	g = newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", resources: []string{"r://x", "r://x/y"}, templates: []string{"t://{a}"}},
+		offer{namespace: "other", resources: []string{"r://x"}})
+	return g, g.client, g.servers[0]
+}
+
+// Updates come under the URI that the client has used.
+func TestUpdatesOfAResource(t *testing.T) {
+	for _, tt := range []struct{ name, asked, updated, told string }{
+		{"as it is listed", "ns_r://x", "r://x", "ns_r://x"},
+		{"bare", "t://1", "t://1", "t://1"},
+		{"what a template makes", "ns_t://1", "t://1", "ns_t://1"},
+		{"a part of it", "ns_r://x/y", "r://x/y/z", "ns_r://x/y/z"},
+		{"another", "ns_r://x/y", "r://x", ""},
+		{"the client's spelling", "ns_r://x", "ns_r://x", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g, client, server := subscribing(t)
+			server.says(fmt.Sprintf(updatedFrame, tt.updated)) // nobody has asked yet
+			g.quiet()
+			client.says(fmt.Sprintf(subscribeFrame, tt.asked))
+			server.hearsOne()
+			g.servers[1].says(fmt.Sprintf(updatedFrame, tt.updated)) // another server's
+			g.quiet()
+			server.says(fmt.Sprintf(updatedFrame, tt.updated))
+			if tt.told != "" {
+				client.wants(fmt.Sprintf(updatedFrame, tt.told))
+			}
+			g.quiet()
+			client.says(fmt.Sprintf(unsubscribeFrame, tt.asked))
+			server.hearsOne()
+			server.says(fmt.Sprintf(updatedFrame, tt.updated))
+			g.quiet()
+		})
+	}
+}
+
+func TestASubscriptionEndsUnderAnySpelling(t *testing.T) {
+	g, client, server := subscribing(t)
+	client.says(fmt.Sprintf(subscribeFrame, "ns_t://1"), fmt.Sprintf(unsubscribeFrame, "t://1"))
+	server.hears()
+	server.says(fmt.Sprintf(updatedFrame, "t://1"))
+	g.quiet()
+}
+
+func TestThePartOfTwoSubscriptionsIsTheNearersPart(t *testing.T) {
+	_, client, server := subscribing(t)
+	client.says(fmt.Sprintf(subscribeFrame, "t://1"), fmt.Sprintf(subscribeFrame, "ns_t://12"), fmt.Sprintf(subscribeFrame, "t://1234"))
+	for range 20 { // whatever the order of a map
+		server.says(fmt.Sprintf(updatedFrame, "t://123"))
+		client.wants(fmt.Sprintf(updatedFrame, "ns_t://123"))
+	}
+}
+
+func TestUpdatesThatSayNothing(t *testing.T) {
+	g, client, server := subscribing(t)
+	client.says(fmt.Sprintf(subscribeFrame, "ns_r://x"))
+	server.hears()
+	for _, params := range []string{`{}`, `{"uri":1}`, `{"uri":"r://x","uri":"r://x"}`, `{"URI":"r://x"}`, `["r://x"]`} {
+		server.says(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":` + params + `}`)
+	}
+	server.says(`{"jsonrpc":"2.0","method":"notifications/resources/updated"}`)
+	g.quiet()
+}
+
+func TestARefusedSubscriptionIsNone(t *testing.T) {
+	g := newRig(t, setup{}, offer{namespace: "ns", resources: []string{"r://x"}})
+	refused := g.client.asks(fmt.Sprintf(subscribeFrame, "ns_r://x"))
+	if codeOf(t, refused) != -32602 {
+		t.Errorf("got %s", refused)
+	}
+	g.servers[0].says(fmt.Sprintf(updatedFrame, "r://x"))
+	g.quiet()
+}
+
+func TestSubscriptionsAreBounded(t *testing.T) {
+	g, client, server := subscribing(t)
+	for i := range maxSubscriptions + 10 {
+		client.says(fmt.Sprintf(subscribeFrame, fmt.Sprintf("t://%06d", i)))
+	}
+	if n := len(server.hears()); n != maxSubscriptions+10 {
+		t.Errorf("%d were passed on", n)
+	}
+	if n := len(g.s.subs); n != maxSubscriptions {
+		t.Errorf("%d are remembered, want %d", n, maxSubscriptions)
+	}
+}
