@@ -148,14 +148,14 @@ func looksLike(name []byte, key string) bool {
 // quotes) and value.
 func members(frame []byte, obj Span) iter.Seq2[Span, Span] {
 	return func(yield func(Span, Span) bool) {
-		s := scanner{b: frame, i: obj.Lo + 1}
-		for first := true; ; first = false {
-			key, more, err := s.key(first)
-			if err != nil || !more {
+		s := scanner{b: frame}
+		for i, more := s.first(obj.Lo + 1); more; i, more = s.after(i) {
+			var key Span
+			if key, i = s.key(i); i < 0 {
 				return
 			}
-			lo := s.i
-			if s.value() != nil || !yield(key, Span{lo, s.i}) {
+			lo := i
+			if i = s.value(i); i < 0 || !yield(key, Span{lo, i}) {
 				return
 			}
 		}
@@ -169,14 +169,13 @@ func Elements(frame []byte, arr Span) iter.Seq[Span] {
 		if !arr.Present() || frame[arr.Lo] != '[' {
 			return
 		}
-		s := scanner{b: frame, i: arr.Lo + 1}
-		for s.space(); s.peek() != ']'; s.space() {
-			if s.peek() == ',' {
-				s.i++
-				s.space()
+		s := scanner{b: frame}
+		for i := space(frame, arr.Lo+1); frame[i] != ']'; i = space(frame, i) {
+			if frame[i] == ',' {
+				i = space(frame, i+1)
 			}
-			lo := s.i
-			if s.value() != nil || !yield(Span{lo, s.i}) {
+			lo := i
+			if i = s.value(i); i < 0 || !yield(Span{lo, i}) {
 				return
 			}
 		}

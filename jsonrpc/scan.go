@@ -8,16 +8,14 @@ package jsonrpc
 func Scan(frame []byte, m *Message) error {
 	m.Frame, m.Kind, m.Loose, m.nparams = frame, Invalid, false, -1
 	m.ID, m.Method, m.Params, m.Result, m.Err = Span{}, Span{}, Span{}, Span{}, Span{}
-	s := scanner{b: frame}
-	if s.next() != '{' {
-		return s.notObject()
+	s := scanner{b: frame, outer: 1}
+	i := space(frame, 0)
+	if i == len(frame) || frame[i] != '{' {
+		return s.notObject(i)
 	}
-	version, form, err := s.top(m)
-	if err == nil {
-		err = s.end()
-	}
-	if err != nil {
-		return err
+	version, form, i := s.top(m, i+1)
+	if i < 0 || !s.end(i) {
+		return s.err()
 	}
 	if form == nil {
 		form = m.classify(version)
@@ -29,15 +27,12 @@ func Scan(frame []byte, m *Message) error {
 }
 
 // notObject judges a frame that does not start with a brace.
-func (s *scanner) notObject() error {
-	batch := s.peek() == '['
-	if err := s.value(); err != nil {
-		return err
+func (s *scanner) notObject(i int) error {
+	start := i
+	if i = s.value(i); i < 0 || !s.end(i) {
+		return s.err()
 	}
-	if err := s.end(); err != nil {
-		return err
-	}
-	if batch {
+	if s.b[start] == '[' {
 		return &FormError{What: "batches are not supported, send one message a line"}
 	}
 	return &FormError{What: "a message is a JSON object"}
@@ -45,54 +40,53 @@ func (s *scanner) notObject() error {
 
 // top walks the members of the message itself. A form error does not stop it:
 // bad JSON further on is worse, and is told first.
-func (s *scanner) top(m *Message) (version Span, form *FormError, err error) {
-	s.i++
-	s.outer = 1
-	for first := true; ; first = false {
-		key, more, err := s.key(first)
-		if err != nil || !more {
-			return version, form, err
+func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next int) {
+	i, more := s.first(i)
+	for more {
+		var key Span
+		if key, i = s.key(i); i < 0 {
+			break
 		}
-		lo := s.i
-		if string(s.b[key.Lo:key.Hi]) == "params" && s.peek() == '{' {
-			err = s.params(m)
+		lo := i
+		if string(s.b[key.Lo:key.Hi]) == "params" && lo < len(s.b) && s.b[lo] == '{' {
+			i = s.params(m, i+1)
 		} else {
-			err = s.value()
+			i = s.value(i)
 		}
-		if err != nil {
-			return version, form, err
+		if i < 0 {
+			break
 		}
-		if e := m.set(key, Span{lo, s.i}, &version); e != nil && form == nil {
+		if e := m.set(key, Span{lo, i}, &version); e != nil && form == nil {
 			form = e
 		}
+		i, more = s.after(i)
 	}
+	return version, form, i
 }
 
 // params walks an object and remembers its members in m.
-func (s *scanner) params(m *Message) error {
-	s.i++
+func (s *scanner) params(m *Message, i int) int {
 	s.outer++
 	n := 0
-	for first := true; ; first = false {
-		key, more, err := s.key(first)
-		if err != nil {
-			return err
+	i, more := s.first(i)
+	for more {
+		var key Span
+		if key, i = s.key(i); i < 0 {
+			return i
 		}
-		if !more {
-			break
-		}
-		lo := s.i
-		if err := s.value(); err != nil {
-			return err
+		lo := i
+		if i = s.value(i); i < 0 {
+			return i
 		}
 		if n < maxMembers {
-			m.params[n] = member{key, Span{lo, s.i}}
+			m.params[n] = member{key, Span{lo, i}}
 		}
 		n++
+		i, more = s.after(i)
 	}
 	s.outer--
 	if m.nparams = n; n > maxMembers {
 		m.nparams = -1
 	}
-	return nil
+	return i
 }

@@ -6,223 +6,226 @@ const maxDepth = 10_000
 // Valid reports whether b is one JSON value in valid UTF-8.
 func Valid(b []byte) bool {
 	s := scanner{b: b}
-	return s.value() == nil && s.end() == nil
+	i := s.value(space(b, 0))
+	return i >= 0 && s.end(i)
 }
 
-// scanner walks a frame once.
+// scanner walks a frame once. Its methods take the place to read at and return
+// the place behind what they read, or -1 when it is not as it should be; the
+// place stays in a register that way, which a field would not.
 type scanner struct {
 	b     []byte
-	i     int      // the next byte
 	outer int      // objects open around the value being read
-	open  uint64   // the innermost 64 open values within it, the last in bit 0: 1 object, 0 array
-	older []uint64 // those around them
+	older []uint64 // open values but for the innermost 64, see value
+	at    int      // where it went wrong
+	what  string   // and how
 }
 
-func (s *scanner) fail(what string) error { return s.failAt(s.i, what) }
-
-func (s *scanner) failAt(i int, what string) error { return &SyntaxError{Offset: i, What: what} }
-
-// peek returns the next byte, or 0, which no JSON text has outside strings.
-func (s *scanner) peek() byte {
-	if s.i < len(s.b) {
-		return s.b[s.i]
-	}
-	return 0
+func (s *scanner) fail(i int, what string) int {
+	s.at, s.what = min(i, len(s.b)), what
+	return -1
 }
 
-// next is peek behind white space.
-func (s *scanner) next() byte {
-	if c := s.peek(); c > ' ' {
-		return c
-	}
-	return s.space()
-}
+func (s *scanner) err() error { return &SyntaxError{Offset: s.at, What: s.what} }
 
-func (s *scanner) space() byte {
-	for ; s.i < len(s.b); s.i++ {
-		switch c := s.b[s.i]; c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c
-		}
+// space returns the place of the next byte that is not white space.
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\r' || b[i] == '\n') {
+		i++
 	}
-	return 0
+	return i
 }
 
 // end checks that nothing but white space is left.
-func (s *scanner) end() error {
-	if s.next(); s.i != len(s.b) {
-		return s.fail("text after the value")
+func (s *scanner) end(i int) bool {
+	if i = space(s.b, i); i < len(s.b) {
+		s.fail(i, "text after the value")
+		return false
 	}
-	return nil
+	return true
 }
 
-// key reads up to the value of the next member of an object; more is false
-// when the object ended instead.
-func (s *scanner) key(first bool) (key Span, more bool, err error) {
-	c := s.next()
+// first reads behind the brace of an object up to its first member; more is
+// false when it is empty.
+func (s *scanner) first(i int) (next int, more bool) {
+	i = space(s.b, i)
+	if i < len(s.b) && s.b[i] == '}' {
+		return i + 1, false
+	}
+	return i, true
+}
+
+// after reads behind a member of an object up to the next one; more is false
+// when the object has ended.
+func (s *scanner) after(i int) (next int, more bool) {
+	b := s.b
+	i = space(b, i)
 	switch {
-	case c == '}':
-		s.i++
-		return Span{}, false, nil
-	case first:
-	case c == ',':
-		s.i++
-		c = s.next()
-	default:
-		return Span{}, false, s.fail("expected ',' or '}'")
+	case i < len(b) && b[i] == ',':
+		return space(b, i+1), true
+	case i < len(b) && b[i] == '}':
+		return i + 1, false
 	}
-	if c != '"' {
-		return Span{}, false, s.fail("expected a key")
-	}
-	key.Lo = s.i + 1
-	if err := s.text(); err != nil {
-		return Span{}, false, err
-	}
-	key.Hi = s.i - 1
-	if s.next() != ':' {
-		return Span{}, false, s.fail("expected ':'")
-	}
-	s.i++
-	s.next()
-	return key, true, nil
+	return s.fail(i, "expected ',' or '}'"), false
 }
 
-// value passes over one value, however deep it nests.
-func (s *scanner) value() error {
-	for depth := 0; ; {
-		opened, err := s.begin(depth)
-		if err != nil {
-			return err
-		}
-		if opened {
-			depth++
-			continue
-		}
-		for depth > 0 {
-			closed, err := s.after(depth)
-			if err != nil {
-				return err
+// key reads the key of a member, and up to its value.
+func (s *scanner) key(i int) (key Span, next int) {
+	b := s.b
+	if i >= len(b) || b[i] != '"' {
+		return Span{}, s.fail(i, "expected a key")
+	}
+	key.Lo = i + 1
+	if i = s.text(i); i < 0 {
+		return Span{}, i
+	}
+	key.Hi = i - 1
+	if i < len(b) && b[i] <= ' ' {
+		i = space(b, i)
+	}
+	if i >= len(b) || b[i] != ':' {
+		return Span{}, s.fail(i, "expected ':'")
+	}
+	if i++; i < len(b) && b[i] <= ' ' {
+		i = space(b, i)
+	}
+	return key, i
+}
+
+// value passes over one value, however deep it nests. The bits of open are the
+// innermost 64 values that are open within it, the last in bit 0: 1 for an
+// object, 0 for an array.
+func (s *scanner) value(i int) int {
+	b, depth, open := s.b, 0, uint64(0)
+	for {
+		switch {
+		case i < len(b) && b[i] == '"':
+			if i = s.text(i); i < 0 {
+				return i
 			}
-			if !closed {
+		case i < len(b) && (b[i] == '{' || b[i] == '['):
+			closer := b[i] + 2 // in ASCII both stand two behind their opener
+			if s.outer+depth >= maxDepth {
+				return s.fail(i, "nested too deep")
+			}
+			if i = space(b, i+1); i < len(b) && b[i] == closer {
+				i++
+				break
+			}
+			if depth%64 == 63 {
+				s.older = append(s.older, open)
+			}
+			depth++
+			if open <<= 1; closer == '}' {
+				open |= 1
+				if _, i = s.key(i); i < 0 {
+					return i
+				}
+			}
+			continue
+		default:
+			if i = s.scalar(i); i < 0 {
+				return i
+			}
+		}
+		// A value has ended, and maybe those around it.
+		for more := false; !more; {
+			if depth == 0 {
+				return i
+			}
+			if i, more = s.behind(i, open&1 == 1); i < 0 {
+				return i
+			}
+			if more {
 				break
 			}
 			depth--
-		}
-		if depth == 0 {
-			return nil
+			if open >>= 1; depth%64 == 63 {
+				last := len(s.older) - 1
+				open, s.older = s.older[last], s.older[:last]
+			}
 		}
 	}
 }
 
-// begin reads a scalar or an empty object or array whole, or opens one that
-// has something in it and reads up to the first value within.
-func (s *scanner) begin(depth int) (opened bool, err error) {
-	switch c := s.next(); c {
-	case '"':
-		return false, s.text()
-	case '{', '[':
-		if s.outer+depth == maxDepth {
-			return false, s.fail("nested too deep")
+// behind reads what stands behind a value in an object or array: a comma, and all
+// up to the next value, or the end.
+func (s *scanner) behind(i int, object bool) (next int, more bool) {
+	b := s.b
+	if i < len(b) && b[i] <= ' ' {
+		i = space(b, i)
+	}
+	switch {
+	case i >= len(b):
+	case b[i] == ',':
+		if i++; i < len(b) && b[i] <= ' ' {
+			i = space(b, i)
 		}
-		s.i++
-		if s.next() == c+2 { // '}' and ']' are two after their openers
-			s.i++
-			return false, nil
+		if object {
+			_, i = s.key(i)
 		}
-		s.push(c, depth)
-		if c == '{' {
-			_, _, err = s.key(true)
-		}
-		return true, err
+		return i, true
+	case object && b[i] == '}', !object && b[i] == ']':
+		return i + 1, false
+	}
+	return s.fail(i, "expected ',' or the end of the object or array"), false
+}
+
+// scalar passes over a number, true, false or null.
+func (s *scanner) scalar(i int) int {
+	if i >= len(s.b) {
+		return s.fail(i, "expected a value")
+	}
+	switch s.b[i] {
 	case 't':
-		return false, s.literal("true")
+		return s.literal(i, "true")
 	case 'f':
-		return false, s.literal("false")
+		return s.literal(i, "false")
 	case 'n':
-		return false, s.literal("null")
-	default:
-		return false, s.number()
+		return s.literal(i, "null")
 	}
+	return s.number(i)
 }
 
-func (s *scanner) push(opener byte, depth int) {
-	if depth > 0 && depth%64 == 0 {
-		s.older = append(s.older, s.open)
+func (s *scanner) literal(i int, word string) int {
+	if len(s.b)-i < len(word) || string(s.b[i:i+len(word)]) != word {
+		return s.fail(i, "expected a value")
 	}
-	s.open <<= 1
-	if opener == '{' {
-		s.open |= 1
-	}
+	return i + len(word)
 }
 
-func (s *scanner) pop(depth int) {
-	s.open >>= 1
-	if last := len(s.older) - 1; last >= 0 && depth%64 == 1 {
-		s.open, s.older = s.older[last], s.older[:last]
+func (s *scanner) number(i int) int {
+	b := s.b
+	if b[i] == '-' {
+		i++
 	}
-}
-
-// after reads what follows a value inside an object or array: a comma (and a
-// key) before the next one, or the end.
-func (s *scanner) after(depth int) (closed bool, err error) {
-	if s.open&1 == 1 {
-		_, more, err := s.key(false)
-		if !more {
-			s.pop(depth)
-		}
-		return !more, err
+	start := i
+	if i < len(b) && b[i] == '0' {
+		i++
+	} else if i = digits(b, i); i == start {
+		return s.fail(i, "expected a value")
 	}
-	switch s.next() {
-	case ',':
-		s.i++
-		return false, nil
-	case ']':
-		s.i++
-		s.pop(depth)
-		return true, nil
-	}
-	return false, s.fail("expected ',' or ']'")
-}
-
-func (s *scanner) literal(word string) error {
-	if len(s.b)-s.i < len(word) || string(s.b[s.i:s.i+len(word)]) != word {
-		return s.fail("expected a value")
-	}
-	s.i += len(word)
-	return nil
-}
-
-func (s *scanner) number() error {
-	if s.peek() == '-' {
-		s.i++
-	}
-	if s.peek() == '0' {
-		s.i++
-	} else if !s.digits() {
-		return s.fail("expected a value")
-	}
-	if s.peek() == '.' {
-		if s.i++; !s.digits() {
-			return s.fail("expected a digit")
+	if i < len(b) && b[i] == '.' {
+		start = i + 1
+		if i = digits(b, start); i == start {
+			return s.fail(i, "expected a digit")
 		}
 	}
-	if c := s.peek(); c == 'e' || c == 'E' {
-		s.i++
-		if c := s.peek(); c == '+' || c == '-' {
-			s.i++
+	if i < len(b) && b[i]|0x20 == 'e' {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
 		}
-		if !s.digits() {
-			return s.fail("expected a digit")
+		start = i
+		if i = digits(b, start); i == start {
+			return s.fail(i, "expected a digit")
 		}
 	}
-	return nil
+	return i
 }
 
-func (s *scanner) digits() bool {
-	start := s.i
-	for c := s.peek(); '0' <= c && c <= '9'; c = s.peek() {
-		s.i++
+func digits(b []byte, i int) int {
+	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
+		i++
 	}
-	return s.i > start
+	return i
 }

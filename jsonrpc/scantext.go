@@ -18,9 +18,11 @@ func special(x uint64) uint64 {
 
 const highBits = 0x8080808080808080
 
-// text passes over a string, eight bytes at a time where nothing is special.
-func (s *scanner) text() error {
-	b, i := s.b, s.i+1
+// text passes over a string, from its quote on, eight bytes at a time where
+// nothing is special.
+func (s *scanner) text(i int) int {
+	b, start := s.b, i
+	i++
 	high := uint64(0) // all bytes of the string, or-ed
 	for {
 		for i+8 <= len(b) {
@@ -33,27 +35,20 @@ func (s *scanner) text() error {
 			i += 8
 		}
 		if i >= len(b) {
-			return s.failAt(len(b), "string without an end")
+			return s.fail(i, "string without an end")
 		}
 		switch c := b[i]; {
 		case c == '"':
-			if high&highBits != 0 && !utf8.Valid(b[s.i:i]) {
-				return s.fail("invalid UTF-8 in the string")
+			if high&highBits != 0 && !utf8.Valid(b[start:i]) {
+				return s.fail(start, "invalid UTF-8 in the string")
 			}
-			s.i = i + 1
-			return nil
+			return i + 1
 		case c == '\\':
-			for i+1 < len(b) && b[i] == '\\' && shortEscape[b[i+1]] {
-				i += 2 // they often come in rows
-			}
-			if i < len(b) && b[i] == '\\' {
-				if !unicodeEscape(b[i:]) {
-					return s.badEscape(i)
-				}
-				i += 6
+			if i = s.escapes(i); i < 0 {
+				return i
 			}
 		case c < ' ':
-			return s.failAt(i, "control character in a string")
+			return s.fail(i, "control character in a string")
 		default:
 			high |= uint64(c)
 			i++
@@ -61,22 +56,27 @@ func (s *scanner) text() error {
 	}
 }
 
-func unicodeEscape(b []byte) bool {
-	return len(b) >= 6 && b[1] == 'u' && isHex(b[2]) && isHex(b[3]) && isHex(b[4]) && isHex(b[5])
+// escapes passes over the escapes at i; they often come in rows.
+func (s *scanner) escapes(i int) int {
+	b := s.b
+	for i+1 < len(b) && b[i] == '\\' && shortEscape[b[i+1]] {
+		i += 2
+	}
+	if i >= len(b) || b[i] != '\\' {
+		return i
+	}
+	if i++; i >= len(b) || b[i] != 'u' {
+		return s.fail(i, "unknown escape")
+	}
+	for end := i + 5; i+1 < end; {
+		if i++; i >= len(b) || !isHex(b[i]) {
+			return s.fail(i, "expected four hexadecimal digits")
+		}
+	}
+	return i + 1
 }
 
 var shortEscape = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
-
-// badEscape finds out what is wrong with the escape at i.
-func (s *scanner) badEscape(i int) error {
-	i++
-	if i >= len(s.b) || s.b[i] != 'u' {
-		return s.failAt(i, "unknown escape")
-	}
-	for i++; i < len(s.b) && isHex(s.b[i]); i++ {
-	}
-	return s.failAt(i, "expected four hexadecimal digits")
-}
 
 func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f'
