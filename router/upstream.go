@@ -2,6 +2,7 @@ package router
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -297,13 +298,9 @@ func (r *recent) add(id uint64) {
 	r.mu.Unlock()
 }
 
+// has reports whether id is among them; 0, which no call has, is not.
 func (r *recent) has(id uint64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, known := range r.ids {
-		if known == id {
-			return true
-		}
-	}
-	return false
+	return id != 0 && slices.Contains(r.ids[:], id)
 }
