@@ -147,9 +147,12 @@ func (p *Peer) CloseWrite() {
 		return
 	}
 	p.out.ending = true
-	if p.out.waiting() == 0 {
+	switch {
+	case p.out.waiting() == 0:
 		p.out.closed = true
 		p.wire.closeWriteLocked()
+	case !p.out.blocked:
+		p.wire.flushLocked()
 	}
 }
 

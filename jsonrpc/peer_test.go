@@ -228,6 +228,40 @@ func TestPeerAfterCloseWriteFlushesThenEndsItsSideOnly(t *testing.T) {
 	})
 }
 
+// Queued is enough: nobody has to flush before CloseWrite.
+func TestPeerCloseWriteWritesWhatIsQueued(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		l := open(PeerOptions{})
+		l.Start(newJournal(nil))
+		if err := l.Queue([]byte("last"), nil); err != nil {
+			t.Fatal(err)
+		}
+		l.CloseWrite()
+		if all, err := io.ReadAll(l.r); string(all) != "last\n" || err != nil {
+			t.Errorf("got %q, %v", all, err)
+		}
+	})
+}
+
+// Flushing what is empty writes nothing, also while something is being written.
+func TestPeerFlushOfNothing(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		l := open(PeerOptions{})
+		l.Start(newJournal(nil))
+		for n := range 200 {
+			l.Flush()
+			if err := l.Send([]byte(note(n))); err != nil {
+				t.Fatal(err)
+			}
+			l.Flush()
+			buf := make([]byte, 100)
+			if got, err := l.r.Read(buf); err != nil || string(buf[:got]) != note(n)+"\n" {
+				t.Fatalf("got %q, %v", buf[:got], err)
+			}
+		}
+	})
+}
+
 func TestPeerCloseWriteWithNothingQueued(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		l := open(PeerOptions{})

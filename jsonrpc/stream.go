@@ -14,6 +14,7 @@ type streamWire struct {
 	in   io.ReadCloser
 	out  io.WriteCloser
 	more *sync.Cond // on peer.out.mu: there is something to write, or the end
+	due  bool       // guarded by peer.out.mu: flushed, not only queued
 
 	mu       sync.Mutex
 	unpaused *sync.Cond
@@ -83,24 +84,28 @@ func (w *streamWire) writeAll() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for {
-		for o.waiting() == 0 && !o.ending && !o.closed {
+		for !w.due && !o.closed {
 			w.more.Wait()
 		}
-		if o.closed || o.waiting() == 0 {
+		if o.closed {
 			break
 		}
+		w.due = false
 		part := o.buf[o.off:] // others only append to it
 		o.mu.Unlock()
 		n, err := w.out.Write(part)
 		o.mu.Lock()
 		o.wroteLocked(n)
+		w.due = w.due && o.waiting() > 0
 		if err != nil {
 			o.closed = true
 			w.fail(err)
 		}
+		if o.ending && o.waiting() == 0 {
+			o.closed = true
+		}
 		resume(o.releaseLocked())
 	}
-	o.closed = true
 	w.out.Close()
 }
 
@@ -121,7 +126,11 @@ func (w *streamWire) listenLocked() {
 	}
 }
 
-func (w *streamWire) flushLocked()      { w.more.Signal() }
+func (w *streamWire) flushLocked() {
+	w.due = w.peer.out.waiting() > 0
+	w.more.Signal()
+}
+
 func (w *streamWire) closeWriteLocked() { w.more.Signal() }
 
 func (w *streamWire) closeLocked() {
