@@ -39,11 +39,11 @@ func (c *Calls[T]) Add(call T) (id uint64, ok bool) {
 // Take removes a call and returns it.
 func (c *Calls[T]) Take(id uint64) (T, bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	call, ok := c.pending[id]
 	if ok {
 		delete(c.pending, id)
 	}
+	c.mu.Unlock()
 	return call, ok
 }
 

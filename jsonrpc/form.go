@@ -128,7 +128,12 @@ func suspicious(raw []byte, want string) bool {
 	if len(raw) == len(want) && raw[0]|0x20 == want[0]|0x20 {
 		return true
 	}
-	for _, c := range raw {
+	return odd(raw)
+}
+
+// odd reports whether a key has escapes or bytes outside ASCII.
+func odd(key []byte) bool {
+	for _, c := range key {
 		if c == '\\' || c >= 0x80 {
 			return true
 		}

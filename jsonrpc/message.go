@@ -44,7 +44,8 @@ type Message struct {
 	Loose bool
 
 	params  [maxMembers]member
-	nparams int // -1: params has more members than fit, or is no object
+	nparams int  // -1: params has more members than fit, or is no object
+	odd     bool // a key of params is spelled with escapes or outside ASCII
 }
 
 // Bytes returns the bytes a span covers.
@@ -74,6 +75,9 @@ func (m *Message) Param(key string) (Span, error) {
 	var found Span
 	for i := range m.params[:m.nparams] {
 		p := &m.params[i]
+		if !m.odd && p.key.Hi-p.key.Lo != len(key) {
+			continue // it cannot even look like it
+		}
 		if err := matchKey(m.Frame[p.key.Lo:p.key.Hi], key, &found, p.value); err != nil {
 			return Span{}, err
 		}

@@ -101,12 +101,12 @@ func (p *Peer) Start(h Handler) {
 // Queue implements Sender.
 func (p *Peer) Queue(frame []byte, edits []Edit) error {
 	p.out.mu.Lock()
-	defer p.out.mu.Unlock()
-	if err := p.out.admitLocked(len(frame)+1, p.pressure); err != nil {
-		return err
+	err := p.out.admitLocked(len(frame)+1, p.pressure)
+	if err == nil {
+		p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
 	}
-	p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
-	return nil
+	p.out.mu.Unlock()
+	return err
 }
 
 // Flush implements Sender.

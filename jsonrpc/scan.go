@@ -6,7 +6,7 @@ package jsonrpc
 // JSON in valid UTF-8, and a *FormError when it is JSON but no message; m.ID is
 // then set if the frame has one, whatever it is.
 func Scan(frame []byte, m *Message) error {
-	m.Frame, m.Kind, m.Loose, m.nparams = frame, Invalid, false, -1
+	m.Frame, m.Kind, m.Loose, m.nparams, m.odd = frame, Invalid, false, -1, false
 	m.ID, m.Method, m.Params, m.Result, m.Err = Span{}, Span{}, Span{}, Span{}, Span{}
 	s := scanner{b: frame, outer: 1}
 	i := space(frame, 0)
@@ -78,6 +78,7 @@ func (s *scanner) params(m *Message, i int) int {
 		if i = s.value(i); i < 0 {
 			return i
 		}
+		m.odd = m.odd || odd(s.b[key.Lo:key.Hi])
 		if n < maxMembers {
 			m.params[n] = member{key, Span{lo, i}}
 		}

@@ -20,6 +20,9 @@ const maxSubscriptions = 10_000
 // watchLocked remembers under which URI the client knows a resource it
 // subscribes to, so that updates come under the same.
 func (s *Session) watchLocked(method mcpwire.Method, t target, asked []byte) {
+	if method != mcpwire.Subscribe && method != mcpwire.Unsubscribe {
+		return
+	}
 	key := subscription{t.upstream, t.name()}
 	switch method {
 	case mcpwire.Subscribe:
