@@ -26,7 +26,7 @@ offers and ends it again. It prints what each server is and how long it took, na
 collide or that clients may refuse, and what the list of active tools costs a model.
 The exit code is 0 when every server is ready and nothing collides, 1 when not, and 2
 when the configuration is wrong.`,
-		Args: cobra.NoArgs,
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.check(cmd.Context(), cmd.OutOrStdout(), asJSON)
 		},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 )
@@ -66,4 +67,12 @@ func noCommand(cmd *cobra.Command, args []string) error {
 		hint = "did you mean toolman " + near[0] + "?"
 	}
 	return usage(errors.New("unknown command "+args[0]), hint)
+}
+
+// noArguments refuses words behind a command that takes none.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usage(fmt.Errorf("%s takes no arguments, not %q", cmd.CommandPath(), args[0]), cmd.CommandPath()+" --help says what it takes")
 }

@@ -21,7 +21,7 @@ func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		Run: func(cmd *cobra.Command, _ []string) {
 			fmt.Fprintf(cmd.OutOrStdout(), "toolman %s %s %s/%s\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		},
