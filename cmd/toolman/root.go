@@ -37,6 +37,8 @@ func newRootCommand(a *app) *cobra.Command {
 		Args:          noCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+
+		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serve(cmd.Context())
 		},
