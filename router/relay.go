@@ -1,9 +1,7 @@
 package router
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -158,68 +156,6 @@ func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, 
 	}
 }
 
-// cancelled takes back a request that the server made to the client.
-func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	at, err := mcpwire.IDParam(m, "requestId")
-	s := u.r.session.Load()
-	if err != nil || !at.Present() || s == nil {
-		return
-	}
-	their := m.Bytes(at)
-	asked := func(q question) bool { return q.from == u && bytes.Equal(q.id(), their) }
-	id, q, ok := s.asks.TakeIf(asked)
-	if !ok {
-		s.forgetEarly(asked)
-		return
-	}
-	num := strconv.AppendUint(b.Scratch(), id, 10)
-	b.Keep(num)
-	b.Edit(at, num)
-	s.pass(b, s.out, m, note{n: q.n, method: mcpwire.Cancelled})
-}
-
-// request handles what the server asks: a ping is answered here, the rest is the
-// client's to answer.
-func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	method := mcpwire.Method(m.Text(m.Method))
-	n := u.r.trace.next()
-	u.r.trace.request(upstreamLeg, u.Name, m, n, method, jsonrpc.Span{})
-	if method == mcpwire.Ping {
-		u.sendFrame(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), note{n: n, method: method, status: "local"})
-		return
-	}
-	s := u.r.session.Load()
-	if s == nil {
-		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeInternalError, "no client is connected", nil), note{n: n, method: method})
-		return
-	}
-	s.ask(u, m, b, method, n)
-}
-
-// answer writes the client's answer to a request of the server.
-func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	back := note{n: q.n, method: mcpwire.Method(q.method)}
-	if u.r.trace.on() {
-		back.total = time.Duration(u.r.clock.now() - q.came)
-		u.r.trace.response(clientLeg, "client", m, note{n: q.n, method: back.method, leg: back.total})
-	}
-	if m.Loose {
-		u.sendFrame(b, strict(q.id(), m), back)
-		return
-	}
-	b.Edit(m.ID, q.id())
-	u.send(b, m, back)
-}
-
-// refuseAsk answers a request of the server that the client cannot answer.
-func (u *Upstream) refuseAsk(q *question, code int64, why string, b *jsonrpc.Batch) {
-	frame := jsonrpc.AppendError(nil, q.id(), code, why, nil)
-	if q.method == string(mcpwire.Elicit) && code == jsonrpc.CodeInternalError {
-		frame = jsonrpc.AppendResult(nil, q.id(), []byte(`{"action":"cancel"}`))
-	}
-	u.sendFrame(b, frame, note{n: q.n, method: mcpwire.Method(q.method), status: "local"})
-}
-
 // sendFrame writes a frame of toolman's own to the server.
 func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note note) {
 	u.r.trace.sent(upstreamLeg, u.Name, frame, note)
@@ -258,22 +194,6 @@ func (u *Upstream) setLevel(params []byte, b *jsonrpc.Batch) {
 	u.sendFrame(b, frame, note{n: n, method: mcpwire.SetLevel})
 }
 
-// Bad implements jsonrpc.Handler. A damaged answer ends its call with an error;
-// other lines, such as banners, are counted and passed over.
-func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
-	u.r.trace.bad(upstreamLeg, u.Name, m.Frame, err)
-	id, found := answers(m, err)
-	if found && u.damaged(id, err, b) {
-		return
-	}
-	if _, long := errors.AsType[*jsonrpc.TooLongError](err); long && !found {
-		reason := fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; raise max_message_bytes if messages of that size are right", err)
-		go u.fail(reason)
-		return
-	}
-	u.junked(err)
-}
-
 // answers tells which request a message that could not be read was to answer, if
 // it does.
 func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
@@ -286,38 +206,4 @@ func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
 		id, found = jsonrpc.ParseID(m.Bytes(m.ID))
 	}
 	return id, found
-}
-
-// damaged ends a call whose answer could not be read.
-func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
-	c, ok := u.calls.Take(id)
-	if !ok {
-		return false
-	}
-	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
-	if c.session != nil {
-		c.session.send(b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, text), note{n: c.n, method: c.method})
-		return true
-	}
-	var m jsonrpc.Message
-	frame := jsonrpc.AppendError(nil, strconv.AppendUint(nil, id, 10), jsonrpc.CodeInternalError, text, nil)
-	if jsonrpc.Scan(frame, &m) == nil {
-		u.control.Deliver(id, &m)
-	}
-	return true
-}
-
-// junked counts a line that is no message, and logs the first of a minute.
-func (u *Upstream) junked(err error) {
-	u.mu.Lock()
-	u.junk++
-	quiet := time.Since(u.junkLogged) < time.Minute
-	if !quiet {
-		u.junkLogged = time.Now()
-	}
-	count := u.junk
-	u.mu.Unlock()
-	if !quiet {
-		u.log.Warn("the server wrote something to its output that is no message; passed over", zap.NamedError("err", err), zap.Int("count", count))
-	}
 }

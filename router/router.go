@@ -10,7 +10,6 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
-	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/spawn"
 )
@@ -173,47 +172,6 @@ func (r *Router) NewSession(out jsonrpc.Sender) *Session {
 	return s
 }
 
-// Pending returns how many requests of the client are not answered yet.
-func (s *Session) Pending() int {
-	s.mu.Lock()
-	n := len(s.parked) + len(s.held)
-	s.mu.Unlock()
-	for _, u := range s.r.upstreams {
-		u.calls.Each(func(_ uint64, c call) {
-			if c.session == s {
-				n++
-			}
-		})
-	}
-	return n
-}
-
-// Abandon answers what is still pending: toolman ends.
-func (s *Session) Abandon() {
-	const why = "toolman is ending because its client closed the connection; this was not answered in time"
-	var b jsonrpc.Batch
-	s.mu.Lock()
-	parked := s.parked
-	s.parked = nil
-	var m jsonrpc.Message
-	for _, frame := range parked {
-		if jsonrpc.Scan(frame, &m) == nil {
-			s.refuse(&m, &b, mcpwire.MethodOf(m.Text(m.Method)), refusal{code: jsonrpc.CodeInternalError, text: why})
-		}
-	}
-	s.mu.Unlock()
-	for _, u := range s.r.upstreams {
-		for {
-			_, c, ok := u.calls.TakeIf(func(c call) bool { return c.session == s })
-			if !ok {
-				break
-			}
-			s.send(&b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, why), note{n: c.n, method: c.method})
-		}
-	}
-	b.Flush()
-}
-
 // Upstreams returns what is known of every upstream, in the order of the file.
 func (r *Router) Upstreams() []Status {
 	var all []Status
@@ -225,15 +183,3 @@ func (r *Router) Upstreams() []Status {
 
 // Catalog returns what is offered now.
 func (r *Router) Catalog() *Catalog { return r.catalog.Load() }
-
-// Close ends all servers, in parallel, and returns when they are gone.
-func (r *Router) Close() {
-	r.trace.event(trace.EventShutdown, "", "", 0)
-	r.cancel()
-	r.Greet() // whoever still waits for a client, waits in vain
-	var wg sync.WaitGroup
-	for _, u := range r.upstreams {
-		wg.Go(u.stop)
-	}
-	wg.Wait()
-}

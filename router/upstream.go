@@ -2,7 +2,6 @@ package router
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -257,50 +256,4 @@ func (o ownIDs) Next(method string) (uint64, bool) {
 func (o ownIDs) Forget(id uint64) {
 	o.u.calls.Take(id)
 	o.u.late.add(id)
-}
-
-// Status is what is known of an upstream.
-type Status struct {
-	Name, Namespace string
-	State           State
-	Problem         string // why it is gone
-	Result          mcpwire.InitializeResult
-	Took            time.Duration // from start to ready
-	Junk            int           // lines on its output that were no messages
-	Entries         [mcpwire.Kinds][]*Entry
-	Stderr          string // its last lines
-}
-
-// Status returns what is known of the upstream now.
-func (u *Upstream) Status() Status {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
-		Took: u.took, Junk: u.junk, Entries: u.entries}
-	if u.proc != nil {
-		st.Stderr = u.proc.StderrTail()
-	}
-	return st
-}
-
-// recent remembers the last ids of calls that were given up, to tell a late
-// answer from one that nobody asked for.
-type recent struct {
-	mu   sync.Mutex
-	ids  [64]uint64
-	next int
-}
-
-func (r *recent) add(id uint64) {
-	r.mu.Lock()
-	r.ids[r.next%len(r.ids)] = id
-	r.next++
-	r.mu.Unlock()
-}
-
-// has reports whether id is among them; 0, which no call has, is not.
-func (r *recent) has(id uint64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return id != 0 && slices.Contains(r.ids[:], id)
 }

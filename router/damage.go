@@ -1,0 +1,63 @@
+package router
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// Bad implements jsonrpc.Handler. A damaged answer ends its call with an error;
+// other lines, such as banners, are counted and passed over.
+func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+	u.r.trace.bad(upstreamLeg, u.Name, m.Frame, err)
+	id, found := answers(m, err)
+	if found && u.damaged(id, err, b) {
+		return
+	}
+	if _, long := errors.AsType[*jsonrpc.TooLongError](err); long && !found {
+		reason := fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; raise max_message_bytes if messages of that size are right", err)
+		go u.fail(reason)
+		return
+	}
+	u.junked(err)
+}
+
+// damaged ends a call whose answer could not be read.
+func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
+	c, ok := u.calls.Take(id)
+	if !ok {
+		return false
+	}
+	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
+	if c.session != nil {
+		c.session.send(b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, text), note{n: c.n, method: c.method})
+		return true
+	}
+	var m jsonrpc.Message
+	frame := jsonrpc.AppendError(nil, strconv.AppendUint(nil, id, 10), jsonrpc.CodeInternalError, text, nil)
+	if jsonrpc.Scan(frame, &m) == nil {
+		u.control.Deliver(id, &m)
+	}
+	return true
+}
+
+// junked counts a line that is no message, and logs the first of a minute.
+func (u *Upstream) junked(err error) {
+	u.mu.Lock()
+	u.junk++
+	quiet := time.Since(u.junkLogged) < time.Minute
+	if !quiet {
+		u.junkLogged = time.Now()
+	}
+	count := u.junk
+	u.mu.Unlock()
+	if !quiet {
+		u.log.Warn("the server wrote something to its output that is no message; passed over", zap.NamedError("err", err), zap.Int("count", count))
+	}
+}

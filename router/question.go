@@ -1,0 +1,72 @@
+package router
+
+import (
+	"bytes"
+	"strconv"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// cancelled takes back a request that the server made to the client.
+func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	at, err := mcpwire.IDParam(m, "requestId")
+	s := u.r.session.Load()
+	if err != nil || !at.Present() || s == nil {
+		return
+	}
+	their := m.Bytes(at)
+	asked := func(q question) bool { return q.from == u && bytes.Equal(q.id(), their) }
+	id, q, ok := s.asks.TakeIf(asked)
+	if !ok {
+		s.forgetEarly(asked)
+		return
+	}
+	num := strconv.AppendUint(b.Scratch(), id, 10)
+	b.Keep(num)
+	b.Edit(at, num)
+	s.pass(b, s.out, m, note{n: q.n, method: mcpwire.Cancelled})
+}
+
+// request handles what the server asks: a ping is answered here, the rest is the
+// client's to answer.
+func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	method := mcpwire.Method(m.Text(m.Method))
+	n := u.r.trace.next()
+	u.r.trace.request(upstreamLeg, u.Name, m, n, method, jsonrpc.Span{})
+	if method == mcpwire.Ping {
+		u.sendFrame(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), note{n: n, method: method, status: "local"})
+		return
+	}
+	s := u.r.session.Load()
+	if s == nil {
+		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeInternalError, "no client is connected", nil), note{n: n, method: method})
+		return
+	}
+	s.ask(u, m, b, method, n)
+}
+
+// answer writes the client's answer to a request of the server.
+func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	back := note{n: q.n, method: mcpwire.Method(q.method)}
+	if u.r.trace.on() {
+		back.total = time.Duration(u.r.clock.now() - q.came)
+		u.r.trace.response(clientLeg, "client", m, note{n: q.n, method: back.method, leg: back.total})
+	}
+	if m.Loose {
+		u.sendFrame(b, strict(q.id(), m), back)
+		return
+	}
+	b.Edit(m.ID, q.id())
+	u.send(b, m, back)
+}
+
+// refuseAsk answers a request of the server that the client cannot answer.
+func (u *Upstream) refuseAsk(q *question, code int64, why string, b *jsonrpc.Batch) {
+	frame := jsonrpc.AppendError(nil, q.id(), code, why, nil)
+	if q.method == string(mcpwire.Elicit) && code == jsonrpc.CodeInternalError {
+		frame = jsonrpc.AppendResult(nil, q.id(), []byte(`{"action":"cancel"}`))
+	}
+	u.sendFrame(b, frame, note{n: q.n, method: mcpwire.Method(q.method), status: "local"})
+}
