@@ -29,6 +29,7 @@ func Scan(frame []byte, m *Message) error {
 // notObject judges a frame that does not start with a brace.
 func (s *scanner) notObject(i int) error {
 	start := i
+	s.outer = 0
 	if i = s.value(i); i < 0 || !s.end(i) {
 		return s.err()
 	}
