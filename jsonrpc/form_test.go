@@ -68,6 +68,22 @@ func TestParamCountsAKeyOnlyInItsOwnSpellingAndOnce(t *testing.T) {
 	}
 }
 
+func TestParamFindsEveryOneOfManyMembers(t *testing.T) {
+	for count := range 2*maxMembers + 2 {
+		var b strings.Builder
+		for i := range count {
+			fmt.Fprintf(&b, `"k%d":%d,`, i, i)
+		}
+		m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":{`+strings.TrimSuffix(b.String(), ",")+`}}`)
+		for i := range count + 1 {
+			at, err := m.Param(fmt.Sprint("k", i))
+			if got := string(m.Bytes(at)); err != nil || i < count && got != fmt.Sprint(i) || i == count && got != "" {
+				t.Errorf("k%d of %d: got %q, %v", i, count, got, err)
+			}
+		}
+	}
+}
+
 // The long s folds to s and the Kelvin sign to k, for encoding/json too.
 func TestParamKnowsLettersThatFoldToOthers(t *testing.T) {
 	for key, twin := range map[string]string{"progressToken": "progreſſToken", "task": "tas\u212a", "requests": `reque\u017fts`} {

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -88,6 +89,31 @@ func TestLoopPeerOnATerminal(t *testing.T) {
 	master.Close()
 	if err := j.closed(t); err == nil || errors.Is(err, ErrClosed) {
 		t.Errorf("the cause is %v, want that the terminal is gone", err)
+	}
+}
+
+// The event that says that the pipe takes more comes before the peer starts.
+func TestLoopPeerWritesOnWhatItsPipeTookBeforeItStarted(t *testing.T) {
+	loop := newLoop(t)
+	in, w := pipeIn(t)
+	r, out := pipeOut(t)
+	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	defer l.Close()
+	sent := 0
+	for l.Waiting() < 1<<20 {
+		if err := l.Send(make([]byte, 1<<10)); err != nil {
+			t.Fatal(err)
+		}
+		sent += 1<<10 + 1
+	}
+	rest := l.Waiting()
+	if _, err := io.ReadFull(r, make([]byte, sent-rest)); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(10 * time.Millisecond) // for the loop to see that
+	l.Start(newJournal(nil))
+	if _, err := io.ReadFull(r, make([]byte, rest)); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"strings"
 	"testing"
+	"time"
 )
 
 // pump links a source to a sink with Pressure and returns them with the journal
@@ -115,6 +116,7 @@ func TestPeerUnderPressureStillSaysWhatABrokenOneSaid(t *testing.T) {
 		source.r.Close()
 		for source.Send([]byte("are you there")) == nil {
 		}
+		time.Sleep(2 * lastWords) // being held is not being silent
 		for n, line := range sink.lines(t, count) {
 			if line != note(n) {
 				t.Fatalf("line %d is %s", n, line)

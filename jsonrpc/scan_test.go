@@ -301,6 +301,7 @@ func TestScanStopsAtTheDepthWhereOthersStop(t *testing.T) {
 		levels      int // outside the nested value
 	}{
 		{"in params", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"deep":%s}}`, 2},
+		{"behind params", `{"jsonrpc":"2.0","id":1,"method":"a","params":{"b":[]},"x":%s}`, 1},
 		{"as params", `{"jsonrpc":"2.0","id":1,"method":"a","params":%s}`, 1},
 		{"as result", `{"jsonrpc":"2.0","id":1,"result":%s}`, 1},
 		{"in an unknown member", `{"jsonrpc":"2.0","id":1,"method":"a","x":%s}`, 1},
@@ -317,6 +318,18 @@ func TestScanStopsAtTheDepthWhereOthersStop(t *testing.T) {
 					t.Errorf("%s, depth %d: encoding/json disagrees with %v", tt.name, depth, err)
 				}
 			}
+		}
+	}
+}
+
+func TestScanCountsTheLevelsOfBareValuesToo(t *testing.T) {
+	for depth, want := range map[int]string{10_000: "batches", 10_001: "nested too deep"} {
+		var m Message
+		if err := Scan([]byte(nest(depth, false)), &m); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("depth %d: got %v, want a word about %s", depth, err, want)
+		}
+		if Valid([]byte(nest(depth, true))) != (depth <= 10_000) {
+			t.Errorf("depth %d: Valid disagrees", depth)
 		}
 	}
 }

@@ -31,6 +31,7 @@ type transport struct {
 func overTransports(t *testing.T, body func(t *testing.T, open func(PeerOptions) link)) {
 	for _, tr := range append(portable, ofThisSystem...) {
 		t.Run(tr.name, func(t *testing.T) {
+			t.Parallel()
 			loop, err := NewLoop()
 			if err != nil {
 				t.Fatal(err)
