@@ -1,0 +1,129 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// listed is what `go list -json` says of a package.
+type listed struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+}
+
+// packagesOf lists the module's packages as they are built for a system.
+func packagesOf(t *testing.T, goos string) []listed {
+	t.Helper()
+	list := exec.Command("go", "list", "-json=ImportPath,Imports,TestImports,XTestImports", "toolman/...")
+	list.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+	list.Stderr = os.Stderr
+	out, err := list.Output()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
+	}
+	var all []listed
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p listed
+		if err := dec.Decode(&p); errors.Is(err, io.EOF) {
+			return all
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+}
+
+// may says which packages of the module each of these imports. Those that carry
+// bytes know nothing of MCP, and what knows MCP does no I/O.
+var may = map[string][]string{
+	"toolman/jsonrpc":       {},
+	"toolman/jsonrpc/trace": {},
+	"toolman/mcpwire":       {"toolman/jsonrpc"},
+	"toolman/spawn":         {},
+	"toolman/router":        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/spawn"},
+}
+
+// only says which packages import a library, tests included.
+var only = map[string][]string{
+	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
+	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config"},
+	"github.com/gobwas/glob":           {"toolman/router"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/cmd/toolman"},
+	"github.com/modelcontextprotocol/": {},
+}
+
+func TestImports(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		t.Run(goos, func(t *testing.T) {
+			found := 0
+			for _, p := range packagesOf(t, goos) {
+				if isFixture(p.ImportPath) {
+					continue // fixtures may import anything
+				}
+				if may[p.ImportPath] != nil {
+					found++
+				}
+				for _, path := range p.Imports {
+					checkImport(t, p.ImportPath, path)
+				}
+				for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
+					if !isFixture(path) {
+						checkImport(t, p.ImportPath, path)
+					}
+				}
+			}
+			if found != len(may) {
+				t.Errorf("%d of the %d packages with rules were found", found, len(may))
+			}
+		})
+	}
+}
+
+func isFixture(path string) bool { return strings.HasPrefix(path, "toolman/fixtures") }
+
+func checkImport(t *testing.T, importer, path string) {
+	t.Helper()
+	for library, importers := range only {
+		if strings.HasPrefix(path, library) && !slices.Contains(importers, importer) {
+			t.Errorf("%s imports %s; only %q may", importer, path, importers)
+		}
+	}
+	switch allowed, ruled := may[importer]; {
+	case isFixture(path):
+		t.Errorf("%s imports %s; only tests may", importer, path)
+	case ruled && strings.HasPrefix(path, "toolman/") && path != importer && !slices.Contains(allowed, path):
+		t.Errorf("%s imports %s; of toolman it may import only %q", importer, path, allowed)
+	case strings.HasPrefix(path, "toolman/cmd/") && !strings.HasPrefix(importer, "toolman/cmd/"):
+		t.Errorf("%s imports %s, which belongs to the program", importer, path)
+	}
+}
+
+// TestModule keeps SDKs of the protocol out of go.mod: what toolman says must not
+// depend on what they think of it.
+func TestModule(t *testing.T) {
+	mod, err := os.ReadFile(filepath.Join("..", "..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(mod, []byte("module toolman\n")) {
+		t.Fatalf("not toolman's go.mod: %.100s", mod)
+	}
+	for _, word := range []string{"modelcontextprotocol", "mcp-go", "go-mcp", "mcp-golang", "fastmcp"} {
+		if bytes.Contains(bytes.ToLower(mod), []byte(word)) {
+			t.Errorf("go.mod has %s", word)
+		}
+	}
+	for line := range strings.Lines(string(mod)) {
+		if strings.HasPrefix(line, "replace ") || strings.Contains(line, " => ") {
+			t.Errorf("go.mod replaces a module: %s", line)
+		}
+	}
+}
