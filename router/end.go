@@ -28,14 +28,9 @@ func (s *Session) Abandon() {
 	const why = "toolman is ending because its client closed the connection; this was not answered in time"
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	parked := s.parked
-	s.parked = nil
-	var m jsonrpc.Message
-	for _, frame := range parked {
-		if jsonrpc.Scan(frame, &m) == nil {
-			s.refuse(&m, &b, mcpwire.MethodOf(m.Text(m.Method)), refusal{code: jsonrpc.CodeInternalError, text: why})
-		}
-	}
+	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) {
+		s.refuse(m, &b, method, refusal{code: jsonrpc.CodeInternalError, text: why})
+	})
 	s.mu.Unlock()
 	for _, u := range s.r.upstreams {
 		for {
@@ -49,7 +44,8 @@ func (s *Session) Abandon() {
 	b.Flush()
 }
 
-// Close ends all servers, in parallel, and returns when they are gone.
+// Close ends all servers, in parallel, and returns when they are gone. It comes
+// after Start.
 func (r *Router) Close() {
 	r.trace.event(trace.EventShutdown, "", "", 0)
 	r.cancel()

@@ -93,7 +93,9 @@ func (u *Upstream) keep(k mcpwire.Kind, items []mcpwire.Item) {
 	u.mu.Unlock()
 	known := make(map[string]*Entry, len(old))
 	for _, e := range old {
-		known[e.Item.Name] = e
+		if known[e.Item.Name] == nil { // of a name listed twice the catalog has the first
+			known[e.Item.Name] = e
+		}
 	}
 	entries := make([]*Entry, len(items))
 	for i, item := range items {

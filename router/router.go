@@ -50,7 +50,7 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 		r.timed = r.timed || s.CallTimeout > 0
 		name := r.nameFor(s, i)
 		u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, o.URISeparator}, r: r,
-			log: log.Named("upstream").With(zap.String("upstream", name)), ended: make(chan struct{})}
+			log: log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
 		r.upstreams = append(r.upstreams, u)
 	}
 	r.catalog.Store(buildCatalog(nil))

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -58,6 +59,7 @@ type Upstream struct {
 	watching   bool                     // guarded by mu: a timer for call_timeout runs
 	settleOnce sync.Once                // the first list does not wait for it any more
 	buried     sync.Once
+	begun      chan struct{} // closed when its process runs, or never will
 	ended      chan struct{} // closed when it is gone and its callers have been told
 }
 
@@ -94,6 +96,10 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 		u.r.trace.stderr(u.Name, line)
 	}
 	u.Command.PipeSize = u.r.pipeSize()
+	defer close(u.begun)
+	if u.isClosing() {
+		return errEnding
+	}
 	proc, err := spawn.Start(u.Command, guard)
 	if err != nil {
 		return err
@@ -111,6 +117,14 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	peer.Start(u)
 	go u.wait()
 	return nil
+}
+
+var errEnding = errors.New("toolman is ending")
+
+func (u *Upstream) isClosing() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.closing
 }
 
 // pipeSize is how large a server's pipes are made. Large ones halve the cost of
@@ -200,7 +214,7 @@ func (u *Upstream) fail(reason string) {
 	if u.problem == "" {
 		u.problem = reason
 	}
-	started := u.peer != nil
+	started, closing := u.peer != nil, u.closing
 	if !started {
 		u.state = Gone
 	}
@@ -210,7 +224,9 @@ func (u *Upstream) fail(reason string) {
 		u.peer.Close()
 		return
 	}
-	u.log.Warn("upstream not started", zap.String("err", reason))
+	if !closing {
+		u.log.Warn("upstream not started", zap.String("err", reason))
+	}
 	u.r.trace.event(trace.EventGone, u.Name, reason, 0)
 	u.calls.Drain()
 	close(u.ended)
@@ -221,9 +237,9 @@ func (u *Upstream) fail(reason string) {
 func (u *Upstream) stop() {
 	u.mu.Lock()
 	u.closing = true
-	started := u.peer != nil
 	u.mu.Unlock()
-	if started {
+	<-u.begun // its process may be about to start
+	if u.peer != nil {
 		u.proc.Stop(u.peer.CloseWrite, ladder)
 		u.peer.Close()
 		<-u.ended
