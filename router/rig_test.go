@@ -61,12 +61,12 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 		o.Servers = append(o.Servers, Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout})
 	}
 	g := &rig{t: t, r: New(o, nil, zap.NewNop())}
-	g.client = &link{t: t}
+	g.client = &link{t: t, traced: from.trace != nil}
 	g.s = g.r.NewSession(g.client)
 	g.client.handler = g.s
 	g.r.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.upstreams {
-		l := &link{t: t, handler: u, u: u, offers: offers[i]}
+		l := &link{t: t, handler: u, u: u, offers: offers[i], traced: from.trace != nil}
 		u.out = l
 		g.servers = append(g.servers, l)
 		switch {
@@ -116,6 +116,9 @@ type link struct {
 	queued  []string // sent, but not flushed
 	heard   []string
 	refuses error // what Queue answers
+
+	traced     bool     // there is a trace to compare …
+	said, sent []string // … with everything so far
 }
 
 // Queue implements jsonrpc.Sender.
@@ -125,7 +128,11 @@ func (l *link) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	if l.refuses != nil {
 		return l.refuses
 	}
-	l.queued = append(l.queued, string(jsonrpc.AppendSplice(nil, frame, edits...)))
+	sent := string(jsonrpc.AppendSplice(nil, frame, edits...))
+	l.queued = append(l.queued, sent)
+	if l.traced {
+		l.sent = append(l.sent, sent)
+	}
 	return nil
 }
 
@@ -141,6 +148,9 @@ func (l *link) Flush() {
 // handler has returned.
 func (l *link) says(frames ...string) {
 	for _, frame := range frames {
+		if l.traced {
+			l.said = append(l.said, frame)
+		}
 		buf := []byte(frame)
 		var m jsonrpc.Message
 		if err := jsonrpc.Scan(buf, &m); err != nil {
