@@ -1,7 +1,6 @@
 package router
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strconv"
@@ -58,9 +57,8 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	c.ids, c.idLen = join(m, m.ID, token)
 	if s.r.timed {
 		c.came, c.sent = s.came, s.r.clock.now()
-		c.n = s.r.trace.next()
 	}
-	s.r.trace.request(clientLeg, s.name(), m, c.n, method, at)
+	c.n = s.arrivedLocked(m, method, at)
 	id, ok := u.calls.Add(c)
 	if !ok {
 		s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.goneText()), note{n: c.n, method: method})
@@ -141,18 +139,6 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 }
 
-// unparkLocked drops a request that still waits for the upstreams to start.
-func (s *Session) unparkLocked(id []byte) bool {
-	var m jsonrpc.Message
-	for i, frame := range s.parked {
-		if jsonrpc.Scan(frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id) {
-			s.parked = append(s.parked[:i], s.parked[i+1:]...)
-			return true
-		}
-	}
-	return false
-}
-
 // progress passes on what the client tells about a request that an upstream made.
 func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	at, err := mcpwire.IDParam(m, "progressToken")
@@ -193,8 +179,8 @@ func (u *Upstream) sweep() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.calls.Each(func(_ uint64, c call) {
-		if c.session != nil && (next < 0 || c.came < next) {
-			next = c.came
+		if c.session != nil && (next < 0 || c.sent < next) {
+			next = c.sent
 		}
 	})
 	if u.watching = next >= 0; u.watching {
@@ -202,11 +188,11 @@ func (u *Upstream) sweep() {
 	}
 }
 
-// giveUp gives up the calls that came at limit or before.
+// giveUp gives up the calls that were sent at limit or before.
 func (u *Upstream) giveUp(limit int64) {
 	var due []uint64
 	u.calls.Each(func(id uint64, c call) {
-		if c.session != nil && c.came <= limit {
+		if c.session != nil && c.sent <= limit {
 			due = append(due, id)
 		}
 	})

@@ -44,8 +44,7 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 			v.pages[k].Store(p)
 		}
 	}
-	n := s.r.trace.next()
-	s.r.trace.request(clientLeg, s.name(), m, n, k.ListMethod(), jsonrpc.Span{})
+	n := s.arrivedLocked(m, k.ListMethod(), jsonrpc.Span{})
 	b.Edit(pageID, m.Bytes(m.ID))
 	s.pass(b, s.out, &jsonrpc.Message{Frame: p.frame, ID: pageID}, note{n: n, method: k.ListMethod(), status: "local"})
 	if k == mcpwire.Tool && p.last {

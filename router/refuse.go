@@ -19,11 +19,10 @@ type refusal struct {
 
 // refuse answers a request with a refusal.
 func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why refusal) {
-	n := s.r.trace.next()
-	said := note{n: n, method: method, verdict: "local"}
+	said := note{method: method, verdict: "local"}
 	if s.r.trace.on() {
 		name, _, _ := mcpwire.Target(m, method)
-		s.r.trace.request(clientLeg, s.name(), m, n, method, name)
+		said.n = s.arrivedLocked(m, method, name)
 		said.name = string(m.Text(name))
 	}
 	if why.verdict != "" {
@@ -34,8 +33,7 @@ func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Me
 
 // answerOwn answers a request with a result of toolman's own.
 func (s *Session) answerOwn(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, result []byte) {
-	n := s.r.trace.next()
-	s.r.trace.request(clientLeg, s.name(), m, n, method, jsonrpc.Span{})
+	n := s.arrivedLocked(m, method, jsonrpc.Span{})
 	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: method, status: "local"})
 }
 

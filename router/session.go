@@ -29,7 +29,8 @@ type Session struct {
 	ready       bool                    // guarded by mu: the client takes requests and notifications
 	early       []early                 // guarded by mu: questions of servers that wait for the client to be ready
 	came        int64                   // guarded by mu: when the message being handled came, if calls are timed
-	parked      [][]byte                // guarded by mu: requests that wait for the upstreams
+	n           uint64                  // guarded by mu: its correlation number, if it was traced when it came
+	parked      []parked                // guarded by mu: requests that wait for the upstreams
 	level       []byte                  // guarded by mu: params of the last logging/setLevel
 	held        []*held                 // guarded by mu: replies that wait for the client to list again
 	static      bool                    // guarded by mu: the client was seen not to list again
@@ -38,9 +39,6 @@ type Session struct {
 	tokens      map[taskToken][]byte    // guarded by mu: the client's progress tokens of those
 	clientTasks tasks                   // guarded by mu: those that the client does for upstreams
 }
-
-// parkLimit is how many requests may wait for the upstreams to start.
-const parkLimit = 4096
 
 // Message implements jsonrpc.Handler.
 func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
@@ -161,31 +159,6 @@ func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	s.serveLocked(m, b, method)
-}
-
-func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	if len(s.parked) >= parkLimit {
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInternalError,
-			text: "too many requests while the upstream servers start; wait for the answers and send it again"})
-		return
-	}
-	s.parked = append(s.parked, bytes.Clone(m.Frame))
-}
-
-// release serves the requests that waited for the upstreams to start.
-func (s *Session) release() {
-	var b jsonrpc.Batch
-	s.mu.Lock()
-	parked := s.parked
-	s.parked = nil
-	var m jsonrpc.Message
-	for _, frame := range parked {
-		if jsonrpc.Scan(frame, &m) == nil {
-			s.serveLocked(&m, &b, mcpwire.MethodOf(m.Text(m.Method)))
-		}
-	}
-	s.mu.Unlock()
-	b.Flush()
 }
 
 // serveLocked answers a request that needs the catalog.

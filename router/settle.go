@@ -31,9 +31,8 @@ type held struct {
 // holdLocked tells the client what has changed and arranges for the reply: once
 // the client has listed again, or when it does not in time.
 func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after *View) {
-	h := &held{id: bytes.Clone(m.Bytes(m.ID)), n: s.r.trace.next(), before: before, after: after}
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	s.r.trace.request(clientLeg, s.name(), m, h.n, mcpwire.ToolsCall, name)
+	h := &held{id: bytes.Clone(m.Bytes(m.ID)), n: s.arrivedLocked(m, mcpwire.ToolsCall, name), before: before, after: after}
 	s.r.trace.activated(before, after, h.n)
 	if !s.announceLocked(before, after, b) || s.static || s.r.Settle <= 0 {
 		s.replyLocked(h, b)

@@ -1,0 +1,75 @@
+package router
+
+import (
+	"bytes"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A parked request waits for the upstreams to start.
+type parked struct {
+	frame []byte
+	came  int64  // when it came, if calls are timed
+	n     uint64 // its correlation number in the trace
+}
+
+// parkLimit is how many requests may wait.
+const parkLimit = 4096
+
+func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+	if len(s.parked) >= parkLimit {
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInternalError,
+			text: "too many requests while the upstream servers start; wait for the answers and send it again"})
+		return
+	}
+	name, _, _ := mcpwire.Target(m, method)
+	s.parked = append(s.parked, parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, method, name)})
+}
+
+// unparkLocked drops a request that still waits.
+func (s *Session) unparkLocked(id []byte) bool {
+	var m jsonrpc.Message
+	for i, p := range s.parked {
+		if jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id) {
+			s.parked = append(s.parked[:i], s.parked[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// release serves the requests that have waited.
+func (s *Session) release() {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) { s.serveLocked(m, &b, method) })
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// unparkAllLocked has every request that waits handled as if it came now, but that
+// it came before.
+func (s *Session) unparkAllLocked(handle func(m *jsonrpc.Message, method mcpwire.Method)) {
+	waited := s.parked
+	s.parked = nil
+	var m jsonrpc.Message
+	for _, p := range waited {
+		if jsonrpc.Scan(p.frame, &m) == nil {
+			s.came, s.n = p.came, p.n
+			handle(&m, mcpwire.MethodOf(m.Text(m.Method)))
+		}
+	}
+	s.n = 0
+}
+
+// arrivedLocked traces a request of the client and returns its correlation number.
+// One that has waited was traced when it came.
+func (s *Session) arrivedLocked(m *jsonrpc.Message, method mcpwire.Method, name jsonrpc.Span) uint64 {
+	if s.n != 0 {
+		return s.n
+	}
+	n := s.r.trace.next()
+	s.r.trace.request(clientLeg, s.name(), m, n, method, name)
+	return n
+}
