@@ -269,7 +269,7 @@ func TestListsOfAServerAreBounded(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("n%d", i)
 	}
-	big := strings.Repeat("x", 20<<20)
+	big := strings.Repeat("x", 17<<20)
 	for _, tt := range []struct {
 		name         string
 		page         func(n int, params string) string

@@ -32,7 +32,7 @@ func TestHistories(t *testing.T) {
 	if count == 0 {
 		count = 10_000
 		if raced {
-			count = 1_000
+			count = 400
 		}
 	}
 	const shards = 2

@@ -64,7 +64,7 @@ func TestManyCallsAreGivenUpTogether(t *testing.T) {
 		o := various()
 		o.timeout = 10 * time.Second
 		_, client, server := one(t, o)
-		const many = 20_000
+		const many = 10_000
 		for i := range many {
 			client.says(fmt.Sprintf(echo, fmt.Sprint(i), "{}"))
 		}
