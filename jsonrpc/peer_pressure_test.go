@@ -62,7 +62,7 @@ func TestPeerUnderPressureLosesNothingAndStaysSmall(t *testing.T) {
 				t.Fatalf("line %d: %.60q, %v", n, line, err)
 			}
 		}
-		sink.Waiting() // takes the lock, after which the two counts are ours
+		sink.Waiting()                 // takes the lock, after which the two counts are ours
 		const read = 4*readSize + 2000 // what one read may bring on top
 		if waiting > limit+read {
 			t.Errorf("%d bytes waited, the limit is %d", waiting, limit)
