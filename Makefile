@@ -3,14 +3,16 @@
 # make lint    gofmt, go vet for three systems, staticcheck
 # make bench   toolman against a direct connection and a byte relay; prints the README's table
 # make fuzz    every fuzz target for FUZZTIME
+# make soak    mixed traffic for SOAK: nothing lost, nothing grows
 # make vuln    govulncheck, where its database can be reached
 
 GO         ?= go
 FUZZTIME   ?= 30s
+SOAK       ?= 10m
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
-.PHONY: build demo test lint bench bench-go fuzz vuln clean
+.PHONY: build demo test lint bench bench-go fuzz soak vuln clean
 
 build:
 	CGO_ENABLED=0 $(GO) build -trimpath -o build/toolman ./cmd/toolman
@@ -29,8 +31,9 @@ lint:
 	$(GO) run $(STATICCHECK) ./...
 
 bench:
-	$(GO) run ./fixtures/bench -md -cpus 0
-	$(GO) run ./fixtures/bench -md
+	CGO_ENABLED=0 $(GO) build -trimpath -o build/ ./cmd/toolman ./fixtures/bench/...
+	build/bench -bin build -md -cpus 0
+	build/bench -bin build -md
 
 bench-go:
 	$(GO) test -run '^$$' -bench . -benchmem ./jsonrpc/... ./router/...
@@ -41,6 +44,9 @@ fuzz:
 	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
 	  done; \
 	done
+
+soak:
+	$(GO) test -v -timeout 0 -run TestSoak ./fixtures/soak -soak $(SOAK)
 
 vuln:
 	$(GO) run $(GOVULNCHECK) ./...
