@@ -15,7 +15,7 @@ func (b *Batch) Send(to Sender, frame []byte) error {
 	return b.send(to, frame, nil)
 }
 
-// Edit adds an edit to the next Splice.
+// Edit adds an edit to the next Splice, which takes four at most.
 func (b *Batch) Edit(at Span, with []byte) {
 	b.edits[b.n] = Edit{at, with}
 	b.n++

@@ -132,6 +132,39 @@ func TestLoopLeavesTheModeOfASocketAlone(t *testing.T) {
 	}
 }
 
+// A socket that somebody else has open too stays in an epoll set when it is closed.
+func TestLoopForgetsASharedSocketThatItClosed(t *testing.T) {
+	loop := newLoop(t)
+	in, w := socketPair(t, unix.SOCK_STREAM)
+	out, r := socketPair(t, unix.SOCK_STREAM)
+	for _, f := range []*os.File{in, out} {
+		again, err := unix.Dup(int(f.Fd()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer unix.Close(again)
+	}
+	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	j := newJournal(nil)
+	l.Start(j)
+	for l.Waiting() == 0 {
+		if err := l.Send(make([]byte, 100_000)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	watched := func() int {
+		info, err := os.ReadFile(fmt.Sprintf("/proc/self/fdinfo/%d", loop.epoll))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Count(string(info), "tfd:")
+	}
+	eventually(t, "the loop watches its own descriptor, in and out", func() bool { return watched() == 3 })
+	l.Close()
+	j.closed(t)
+	eventually(t, "the loop watches its own descriptor only", func() bool { return watched() == 1 })
+}
+
 func TestLoopPeerNeedsTwoDescriptors(t *testing.T) {
 	a, b := socketPair(t, unix.SOCK_STREAM)
 	defer a.Close()
@@ -244,7 +277,6 @@ func TestLoopWakesNobodyElseWhenItIsOver(t *testing.T) {
 	l.Start(newJournal(nil))
 	epoll, wake := loop.epoll, loop.wake
 	loop.Close()
-	loop.Close()
 	var heirs []*os.File
 	taken := map[int]bool{}
 	for !taken[epoll] || !taken[wake] {
@@ -263,6 +295,7 @@ func TestLoopWakesNobodyElseWhenItIsOver(t *testing.T) {
 	}
 	l.CloseWrite()
 	l.Close()
+	loop.Close()
 	for _, f := range heirs {
 		if st, err := f.Stat(); err != nil || st.Size() != 0 {
 			t.Errorf("%d bytes were written to another file", st.Size())

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bufio"
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,41 @@ func TestPeerUnderPressureIsReleasedWhenTheSinkEnds(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestPeerUnderPressureCanBeClosed(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		source, sink, j := pump(open, 10_000, nil)
+		if err := sink.Send(make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+		source.say(t, note(1)+"\n")
+		eventually(t, "the source is held", func() bool { return sink.holds() > 0 })
+		source.Close()
+		if err := j.closed(t); !errors.Is(err, ErrClosed) {
+			t.Errorf("the cause is %v, want ErrClosed", err)
+		}
+	})
+}
+
+// A broken peer that has nothing more to say ends when it may read again.
+func TestPeerUnderPressureEndsWhenItIsBroken(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		source, sink, j := pump(open, 10_000, nil)
+		if err := sink.Send(make([]byte, 1<<20)); err != nil {
+			t.Fatal(err)
+		}
+		source.say(t, note(1)+"\n")
+		eventually(t, "the source is held", func() bool { return sink.holds() > 0 })
+		source.r.Close()
+		for source.Send([]byte("are you there")) == nil {
+		}
+		time.Sleep(2 * lastWords)
+		sink.lines(t, 2)
+		if err := j.closed(t); err == nil || errors.Is(err, ErrClosed) {
+			t.Errorf("the cause is %v, want why writing failed", err)
+		}
+	})
 }
 
 // A far end that does not take what is sent to it any more has still said

@@ -243,6 +243,14 @@ func TestPeerCloseWriteWritesWhatIsQueued(t *testing.T) {
 	})
 }
 
+// inFlight reports whether a stream peer has nothing left to begin writing.
+func (p *Peer) inFlight() bool {
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	w, ok := p.wire.(*streamWire)
+	return ok && !w.due
+}
+
 // Flushing what is empty writes nothing, also while something is being written.
 func TestPeerFlushOfNothing(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
@@ -253,6 +261,7 @@ func TestPeerFlushOfNothing(t *testing.T) {
 			if err := l.Send([]byte(note(n))); err != nil {
 				t.Fatal(err)
 			}
+			eventually(t, "it is being written, or is", func() bool { return l.Waiting() == 0 || l.inFlight() })
 			l.Flush()
 			buf := make([]byte, 100)
 			if got, err := l.r.Read(buf); err != nil || string(buf[:got]) != note(n)+"\n" {
