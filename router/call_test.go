@@ -47,7 +47,7 @@ func TestRequestsArePassedOnVerbatim(t *testing.T) {
 		{"a resource", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"ns_r://x","x":1.0}}`,
 			`{"jsonrpc":"2.0","id":#,"method":"resources/read","params":{"uri":"r://x","x":1.0}}`},
 		{"a bare resource", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"r:\/\/x"}}`,
-			`{"jsonrpc":"2.0","id":#,"method":"resources/read","params":{"uri":"r://x"}}`},
+			`{"jsonrpc":"2.0","id":#,"method":"resources/read","params":{"uri":"r:\/\/x"}}`},
 		{"what a template makes", `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"ns_t://%C3%A4"}}`,
 			`{"jsonrpc":"2.0","id":#,"method":"resources/read","params":{"uri":"t://%C3%A4"}}`},
 		{"a subscription", `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"ns_u://a/b"}}`,

@@ -68,6 +68,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	b.Keep(num)
 	b.Edit(m.ID, num)
 	switch {
+	case string(m.Text(at)) == t.name(): // it is the upstream's own already
 	case t.uri != "":
 		b.Edit(at, jsonrpc.AppendQuoted(nil, t.uri))
 	case t.entry != nil:

@@ -78,3 +78,15 @@ func BenchmarkForward(bench *testing.B) {
 		})
 	}
 }
+
+// Without a namespace there is nothing to replace, not even another spelling of
+// the same text.
+func TestANameThatStaysIsNotWrittenAnew(t *testing.T) {
+	s, _, _, server := joined(t, "", echoTool)
+	var b jsonrpc.Batch
+	var m jsonrpc.Message
+	deliver(t, s, &b, &m, []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"\u0065cho","arguments":{}}}`))
+	if !strings.Contains(string(server.frame), `{"name":"\u0065cho","arguments":{}}`) {
+		t.Errorf("the server got %s", server.frame)
+	}
+}
