@@ -19,7 +19,7 @@ func special(x uint64) uint64 {
 const highBits = 0x8080808080808080
 
 // text passes over a string, from its quote on, eight bytes at a time where
-// nothing is special.
+// nothing is special, and in blocks when it is long.
 func (s *scanner) text(i int) int {
 	b, start := s.b, i
 	i++
@@ -32,7 +32,9 @@ func (s *scanner) text(i int) int {
 				i += bits.TrailingZeros64(mark) / 8
 				break
 			}
-			i += 8
+			if i += 8; i-start > near {
+				break
+			}
 		}
 		if i >= len(b) {
 			return s.fail(i, "string without an end")
@@ -52,6 +54,9 @@ func (s *scanner) text(i int) int {
 		default:
 			high |= uint64(c)
 			i++
+		}
+		if i-start > near {
+			i, high = s.blocks(i, high)
 		}
 	}
 }
