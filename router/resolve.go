@@ -75,9 +75,6 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 		if verdict = max(verdict, Inactive); best.entry == nil {
 			best = target{e.Upstream, e, bare}
 		}
-		if listed := v.listed(e.Upstream, bare); listed != nil && !v.Active(listed) {
-			return at(listed), Inactive
-		}
 		if v.Active(e) {
 			return target{e.Upstream, e, bare}, Active
 		}
