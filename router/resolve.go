@@ -66,21 +66,19 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 		}
 	}
 	text := string(uri)
-	best, verdict := target{}, Unknown
+	var idle target
 	for _, e := range v.catalog.entries[mcpwire.Template] {
 		bare, ok := e.owns(text)
-		if !ok {
-			continue
-		}
-		if verdict = max(verdict, Inactive); best.entry == nil {
-			best = target{e.Upstream, e, bare}
-		}
-		if v.Active(e) {
+		switch {
+		case !ok:
+		case v.Active(e):
 			return target{e.Upstream, e, bare}, Active
+		case idle.entry == nil:
+			idle = target{e.Upstream, e, bare}
 		}
 	}
-	if verdict != Unknown {
-		return best, verdict
+	if idle.entry != nil {
+		return idle, Inactive
 	}
 	return v.findBare(text)
 }
