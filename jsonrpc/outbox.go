@@ -10,6 +10,7 @@ type outbox struct {
 	off     int     // guarded by mu: bytes of buf already written
 	most    int     // guarded by mu: how many waited at most since none did
 	limit   int     // bytes that may wait; one frame may always go in when nothing waits
+	lent    bool    // guarded by mu: what waits is being written without the lock
 	blocked bool    // guarded by mu: the pipe is full, its writer goes on when it can
 	ending  bool    // guarded by mu: close once everything is written
 	closed  bool    // guarded by mu
@@ -32,18 +33,26 @@ func (o *outbox) admitLocked(n int, pressure bool) error {
 	return nil
 }
 
-// wroteLocked notes that n bytes are out, and moves down what is left when that
-// costs no more than was written.
+// roomLocked moves down what waits when n more bytes would not fit behind it, and
+// that costs no more than was written.
+func (o *outbox) roomLocked(n int) {
+	if o.off == 0 || o.off < o.waiting() || len(o.buf)+n <= cap(o.buf) {
+		return
+	}
+	to := o.buf
+	if o.lent {
+		to = make([]byte, cap(o.buf))
+	}
+	o.buf, o.off = to[:copy(to, o.buf[o.off:])], 0
+}
+
+// wroteLocked notes that n bytes are out.
 func (o *outbox) wroteLocked(n int) {
 	o.most = max(o.most, o.waiting())
-	o.off += n
-	if o.off < o.waiting() {
+	if o.off += n; o.off < len(o.buf) {
 		return
 	}
-	o.buf, o.off = o.buf[:copy(o.buf, o.buf[o.off:])], 0
-	if len(o.buf) > 0 {
-		return
-	}
+	o.buf, o.off = o.buf[:0], 0
 	if cap(o.buf) > keepCap && o.most < cap(o.buf)/4 {
 		o.buf = nil
 	}

@@ -3,7 +3,10 @@ package jsonrpc
 import "testing"
 
 // put queues n bytes.
-func (o *outbox) put(n int) { o.buf = append(o.buf, make([]byte, n)...) }
+func (o *outbox) put(n int) {
+	o.roomLocked(n)
+	o.buf = append(o.buf, make([]byte, n)...)
+}
 
 func TestOutboxStaysTheSizeOfWhatWaits(t *testing.T) {
 	o := outbox{limit: 1 << 20}

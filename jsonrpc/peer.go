@@ -103,6 +103,7 @@ func (p *Peer) Queue(frame []byte, edits []Edit) error {
 	p.out.mu.Lock()
 	err := p.out.admitLocked(len(frame)+1, p.pressure)
 	if err == nil {
+		p.out.roomLocked(len(frame) + 1)
 		p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
 	}
 	p.out.mu.Unlock()

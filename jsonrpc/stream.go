@@ -92,9 +92,11 @@ func (w *streamWire) writeAll() {
 		}
 		w.due = false
 		part := o.buf[o.off:] // others only append to it
+		o.lent = true
 		o.mu.Unlock()
 		n, err := w.out.Write(part)
 		o.mu.Lock()
+		o.lent = false
 		o.wroteLocked(n)
 		w.due = w.due && o.waiting() > 0
 		if err != nil {
