@@ -36,7 +36,10 @@ func FuzzSession(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, client, server string) {
 		g := newRig(t, setup{active: []string{"*"}}, various())
-		g.servers[0].u.refreshing = true // nobody answers what toolman itself would ask
+		u := g.servers[0].u
+		u.control = jsonrpc.NewControl(func([]byte) error { return nil }, ownIDs{u})
+		defer u.control.Close()
+		u.refreshing = true // nobody answers what toolman itself would ask
 		a := audit{t: t, g: g, id: "0", asked: map[string]int{}, odd: map[string]int{}}
 		said, told := strings.Split(client, "\n"), strings.Split(server, "\n")
 		for i := range max(len(said), len(told)) {

@@ -159,6 +159,27 @@ func TestACancelledActivationIsNotAnsweredButStays(t *testing.T) {
 	})
 }
 
+// A timer may fire while what it is for happens otherwise.
+func TestAnExpiryThatComesTooLateDoesNothing(t *testing.T) {
+	for name, before := range map[string]func(g *rig){
+		"answered":  func(g *rig) { g.s.expire(g.s.held[0]); g.client.hearsOne() },
+		"cancelled": func(g *rig) { g.client.says(fmt.Sprintf(cancelFrame, "1")) },
+		"closed":    func(g *rig) { g.s.Closed(io.EOF); g.client.hearsOne() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				g := settling(t)
+				g.client.says(on("ns_off1").frame("1"))
+				g.client.hears()
+				h := g.s.held[0]
+				before(g)
+				g.s.expire(h)
+				g.quiet()
+			})
+		})
+	}
+}
+
 func TestWhatIsHeldIsPendingAndReleasedWhenTheClientCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := settling(t)
