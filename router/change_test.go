@@ -109,6 +109,23 @@ func TestABurstOfChangesIsOneList(t *testing.T) {
 	})
 }
 
+// A list that takes long is not asked for a second time meanwhile.
+func TestOneListIsReadAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _, server := changing(t, offer{namespace: "ns", tools: []string{"a"}})
+		server.changed(toolsChanged)
+		first := server.hearsOne()
+		for range 5 {
+			server.changed(toolsChanged)
+			server.wants()
+		}
+		server.says(`{"jsonrpc":"2.0","id":` + idOf(t, first) + `,` + list(mcpwire.Tool, "", "b") + `}`)
+		time.Sleep(debounce)
+		checkList(t, "asked again, once", server.gives(always(list(mcpwire.Tool, "", "c"))), "tools/list")
+		checkList(t, "active", activeNames(g.view()), "tool ns_c")
+	})
+}
+
 func TestTheClientIsToldOfWhatHasChanged(t *testing.T) {
 	for _, tt := range []struct {
 		name      string

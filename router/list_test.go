@@ -122,6 +122,9 @@ func TestLongListsHavePages(t *testing.T) {
 				break
 			}
 		}
+		if items, _, _ := g.listPage(k, `{}`); items[0] != got[0] || items[1] != got[1] {
+			t.Errorf("%s: the first page has become another", k)
+		}
 		own := got[0]
 		if got = got[1:]; k == mcpwire.Resource {
 			own, got = got[len(got)-1], append([]string{own}, got[:len(got)-1]...)

@@ -197,6 +197,17 @@ func TestWhatIsHeldIsPendingAndReleasedWhenTheClientCloses(t *testing.T) {
 	})
 }
 
+// A client that has said everything at once and closed its side lists no more.
+func TestWhatWaitedForTheServersDoesNotWaitForAClientThatHasClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, setup{Options: Options{Settle: time.Second}}, offer{namespace: "ns", tools: []string{"off1"}, starting: true})
+		g.client.says(on("ns_off1").frame("1"))
+		g.s.Closed(io.EOF)
+		g.servers[0].ready()
+		checkList(t, "answered at once", g.after(0), toolsChanged, "1")
+	})
+}
+
 func TestTheCatalogMayChangeDuringTheWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := settling(t, offer{namespace: "other", prompts: []string{"p"}})
