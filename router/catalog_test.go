@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"toolman/mcpwire"
 )
 
@@ -57,6 +60,24 @@ func TestTheFirstServerOfTheFileHasTheName(t *testing.T) {
 		if c.By != "ns" || c.Loser.Item.Description != loser || c.Loser.Upstream == g.r.upstreams[0] {
 			t.Errorf("collision %d: %s loses to %q, want %s to ns", i, c.Loser.Item.Description, c.By, loser)
 		}
+	}
+}
+
+func TestACollisionIsLoggedOnce(t *testing.T) {
+	first, second := alike("ns", "first"), alike("ns", "second")
+	first.late, second.late = true, true
+	g := newRig(t, setup{}, first, second)
+	core, logs := observer.New(zap.WarnLevel)
+	g.r.log = zap.New(core)
+	g.servers[0].ready()
+	g.servers[1].ready()
+	g.r.update()
+	g.r.update()
+	if n := logs.Len(); n != len(allKinds) {
+		t.Errorf("%d lines, want %d", n, len(allKinds))
+	}
+	if got := logs.All()[0].ContextMap(); got["tool"] != "ns_x" || got["upstream"] != "ns (server 2)" || got["by"] != "ns" {
+		t.Errorf("logged %v", got)
 	}
 }
 

@@ -185,10 +185,12 @@ func TestManyServersAreCountedWithinTheBudget(t *testing.T) {
 	for i := range 200 {
 		offers = append(offers, offer{namespace: fmt.Sprintf("server-with-a-long-name-%d", i), tools: []string{"a", "b"}})
 	}
-	g := newRig(t, setup{}, offers...)
-	g.r.CatalogBytes = 2000
-	if got := len(g.definition().Description); got > 2000 {
-		t.Errorf("%d bytes", got)
+	g := newRig(t, setup{active: []string{"*"}}, offers...)
+	for budget := 1500; budget < 1600; budget++ {
+		g.r.CatalogBytes = budget
+		if got := len(g.definition().Description); got > budget {
+			t.Errorf("%d bytes, want %d at most", got, budget)
+		}
 	}
 }
 
