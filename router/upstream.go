@@ -187,7 +187,7 @@ func (u *Upstream) epitaph(err error) string {
 	select {
 	case <-u.proc.Done():
 		return "it ended with " + u.proc.ExitStatus()
-	case <-time.After(50 * time.Millisecond):
+	case <-time.After(150 * time.Millisecond):
 		return "it closed its output: " + err.Error()
 	}
 }
