@@ -97,6 +97,15 @@ func TestAnotherServersTemplateIsNoWayToAnInactiveResource(t *testing.T) {
 	}
 }
 
+// What one server lists is not another's because of a template.
+func TestABareURIThatIsListedGoesBeforeWhatTemplatesMake(t *testing.T) {
+	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", templates: []string{"r://{id}"}}, offer{namespace: "b", resources: []string{"r://x"}})
+	checkURI(t, g.view(), "r://x", "b r://x", Active)
+	checkURI(t, g.view(), "r://y", "a r://y", Active)
+	off := g.view().with(&activation{resourcesOff: []string{"b_r://x"}})
+	checkURI(t, off, "r://x", "a r://x", Active)
+}
+
 // One server's resources under several names are its own business.
 func TestABareURIOfOneServerIsNotAmbiguous(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", templates: []string{"a://{x}", "a://{y}"}})
@@ -145,6 +154,7 @@ func TestNoTemplateMakesNothing(t *testing.T) {
 func TestTheCostOfATemplateIsBounded(t *testing.T) {
 	for _, hostile := range []string{
 		strings.Repeat("{a}", 100_000), strings.Repeat("{a:999}", 100_000), "{" + strings.Repeat("a,", 100_000) + "a}", strings.Repeat("{a,b,c,d,e,f,g}", 60),
+		strings.Repeat("b", 100_000) + "{c}", strings.Repeat("b", 100_000),
 	} {
 		if n := len(expansion("a://" + hostile).String()); n > 6_000 {
 			t.Errorf("%.20s…: an expression of %d bytes", hostile, n)

@@ -91,6 +91,15 @@ func TestAServerCannotTakeTasksByTalkingOfThem(t *testing.T) {
 	g.quiet()
 }
 
+func TestTheFirstServerToUseATaskIDHasIt(t *testing.T) {
+	g := withTasks(t)
+	begins(g, g.servers[0], "same")
+	begins(g, g.servers[1], "same")
+	g.client.says(fmt.Sprintf(taskRequest, "2", "get", "same"))
+	g.servers[0].hearsOne()
+	g.quiet()
+}
+
 func TestACallThatDidNotAskForATaskMakesNone(t *testing.T) {
 	g := withTasks(t)
 	g.client.says(callFrame("1", "a_x", "{}"))
