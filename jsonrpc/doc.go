@@ -23,6 +23,7 @@
 //   - A key counts only in its exact spelling and only once. Anything a laxer
 //     parser could read differently is refused, so that what toolman decides on is
 //     what the server sees.
-//   - Nothing here blocks on a peer, and handlers must not either.
+//   - Nothing here blocks on a peer, and handlers must not either. One that panics
+//     ends the process: what it left half done would be worse.
 //   - The package knows no method of MCP, and does not log.
 package jsonrpc

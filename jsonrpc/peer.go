@@ -18,8 +18,9 @@ type PeerOptions struct {
 	FrameLimit int
 	// QueueLimit is how many bytes may wait to be written.
 	QueueLimit int
-	// Pressure makes whoever writes to this peer stop reading while more than
-	// QueueLimit waits, so that nothing is lost. Without it a full queue is
+	// Pressure makes the peers whose handlers send to this one stop reading while
+	// more than QueueLimit waits, so that nothing is lost. Whoever else sends is
+	// never refused and should look at Waiting. Without Pressure a full queue is
 	// ErrQueueFull.
 	Pressure bool
 }
@@ -35,7 +36,8 @@ type Handler interface {
 	// then holds what was recognised), or a *TooLongError without a frame.
 	Bad(m *Message, err error, b *Batch)
 	// Closed is called once, after the last message: the far end has closed its
-	// side (io.EOF), reading failed, or Close was called (ErrClosed).
+	// side (io.EOF), reading failed, Close was called (ErrClosed), or writing
+	// failed and the far end had no more to say. Close the peer all the same.
 	Closed(err error)
 }
 
@@ -157,7 +159,8 @@ func (p *Peer) CloseWrite() {
 	}
 }
 
-// Close ends both directions at once. What is queued is lost.
+// Close ends both directions at once. What is queued is lost; messages of the
+// last read may still come before Closed does.
 func (p *Peer) Close() {
 	p.out.mu.Lock()
 	p.out.closed, p.out.ending = true, true
