@@ -79,70 +79,74 @@ func TestScanTakesEveryIDOfARequest(t *testing.T) {
 	}
 }
 
-// A SyntaxError's offset is where the first byte stands that could not be.
+// in puts a value where Scan finds it at offset at.
+func in(value string) string { return `{"jsonrpc":"2.0","method":"a","x":` + value + `}` }
+
+var at = len(in("")) - 1
+
+// The offset is where the first byte stands that could not be.
+var notJSON = []struct {
+	name, frame string
+	offset      int
+}{
+	{"nothing", ``, 0},
+	{"blanks", "  \t", 3},
+	{"a banner", `Server running on stdio`, 0},
+	{"an opened object", `{`, 1},
+	{"a key only", `{"a"`, 4},
+	{"a colon only", `{"a":`, 5},
+	{"a value only", `{"a":1`, 6},
+	{"no value", in(``), at},
+	{"no colon", `{"a" 1}`, 5},
+	{"an unquoted key", `{a:1}`, 1},
+	{"a number as key", `{1:1}`, 1},
+	{"a comma first", `{,"a":1}`, 1},
+	{"a comma last", `{"a":1,}`, 7},
+	{"two commas", `{"a":1,,"b":1}`, 7},
+	{"no comma", `{"a":1 "b":1}`, 7},
+	{"single quotes", `{'a':1}`, 1},
+	{"text after the object", `{"jsonrpc":"2.0","method":"a"} x`, 31},
+	{"two objects", `{"jsonrpc":"2.0","method":"a"}{}`, 30},
+	{"a NUL after the object", "{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\x00", 30},
+	{"a closing bracket for a brace", in(`[}`), at + 1},
+	{"a closing brace for a bracket", in(`{"a":1]`), at + 6},
+	{"a comma last in an array", in(`[1,]`), at + 3},
+	{"a comma first in an array", in(`[,1]`), at + 1},
+	{"no comma in an array", in(`[1 2]`), at + 3},
+	{"a comma last in an inner object", in(`{"a":1,}`), at + 7},
+	{"an array without an end", `{"jsonrpc":"2.0","x":[1`, 23},
+	{"a string without an end", `{"jsonrpc":"2.0","x":"a`, 23},
+	{"a string ended by an escaped quote", `{"jsonrpc":"2.0","x":"a\"`, 25},
+	{"a newline in a string", in("\"a\nb\""), at + 2},
+	{"a NUL in a string", in("\"a\x00b\""), at + 2},
+	{"a control character after eight bytes", in("\"12345678\x1f\""), at + 9},
+	{"an unknown escape", in(`"\x41"`), at + 2},
+	{"a bad hexadecimal digit", in(`"\u00g0"`), at + 5},
+	{"an escape cut short", `{"jsonrpc":"2.0","x":"\u00`, 26},
+	{"a backslash at the end", `{"jsonrpc":"2.0","x":"\`, 23},
+	{"a leading zero", in(`01`), at + 1},
+	{"a plus sign", in(`+1`), at},
+	{"a minus only", in(`-`), at + 1},
+	{"a point first", in(`.5`), at},
+	{"a point last", in(`1.`), at + 2},
+	{"an empty exponent", in(`1e`), at + 2},
+	{"a signed empty exponent", in(`1e+`), at + 3},
+	{"hexadecimal", in(`0x10`), at + 1},
+	{"NaN", in(`NaN`), at},
+	{"Infinity", in(`-Infinity`), at + 1},
+	{"a cut word", in(`tru`), at},
+	{"a capital word", in(`True`), at},
+	{"a longer word", in(`nulls`), at + 4},
+	{"a comment", in(`/* */ 1`), at},
+	{"a non-breaking space", in("\u00a01"), at},
+	{"a byte order mark inside", in("\uFEFF1"), at},
+	{"a stray byte outside strings", in("1\xff"), at + 1},
+	{"bad JSON in a batch", `[{"jsonrpc":"2.0"]`, 17},
+	{"bad JSON after a form error", `{"id":1,"ID":2,"x":01}`, 20},
+}
+
 func TestScanRefusesWhatIsNotJSON(t *testing.T) {
-	in := func(value string) string { return `{"jsonrpc":"2.0","method":"a","x":` + value + `}` }
-	at := len(in("")) - 1
-	tests := []struct {
-		name, frame string
-		offset      int
-	}{
-		{"nothing", ``, 0},
-		{"blanks", "  \t", 3},
-		{"a banner", `Server running on stdio`, 0},
-		{"an opened object", `{`, 1},
-		{"a key only", `{"a"`, 4},
-		{"a colon only", `{"a":`, 5},
-		{"a value only", `{"a":1`, 6},
-		{"no value", in(``), at},
-		{"no colon", `{"a" 1}`, 5},
-		{"an unquoted key", `{a:1}`, 1},
-		{"a number as key", `{1:1}`, 1},
-		{"a comma first", `{,"a":1}`, 1},
-		{"a comma last", `{"a":1,}`, 7},
-		{"two commas", `{"a":1,,"b":1}`, 7},
-		{"no comma", `{"a":1 "b":1}`, 7},
-		{"single quotes", `{'a':1}`, 1},
-		{"text after the object", `{"jsonrpc":"2.0","method":"a"} x`, 31},
-		{"two objects", `{"jsonrpc":"2.0","method":"a"}{}`, 30},
-		{"a NUL after the object", "{\"jsonrpc\":\"2.0\",\"method\":\"a\"}\x00", 30},
-		{"a closing bracket for a brace", in(`[}`), at + 1},
-		{"a closing brace for a bracket", in(`{"a":1]`), at + 6},
-		{"a comma last in an array", in(`[1,]`), at + 3},
-		{"a comma first in an array", in(`[,1]`), at + 1},
-		{"no comma in an array", in(`[1 2]`), at + 3},
-		{"a comma last in an inner object", in(`{"a":1,}`), at + 7},
-		{"an array without an end", `{"jsonrpc":"2.0","x":[1`, 23},
-		{"a string without an end", `{"jsonrpc":"2.0","x":"a`, 23},
-		{"a string ended by an escaped quote", `{"jsonrpc":"2.0","x":"a\"`, 25},
-		{"a newline in a string", in("\"a\nb\""), at + 2},
-		{"a NUL in a string", in("\"a\x00b\""), at + 2},
-		{"a control character after eight bytes", in("\"12345678\x1f\""), at + 9},
-		{"an unknown escape", in(`"\x41"`), at + 2},
-		{"a bad hexadecimal digit", in(`"\u00g0"`), at + 5},
-		{"an escape cut short", `{"jsonrpc":"2.0","x":"\u00`, 26},
-		{"a backslash at the end", `{"jsonrpc":"2.0","x":"\`, 23},
-		{"a leading zero", in(`01`), at + 1},
-		{"a plus sign", in(`+1`), at},
-		{"a minus only", in(`-`), at + 1},
-		{"a point first", in(`.5`), at},
-		{"a point last", in(`1.`), at + 2},
-		{"an empty exponent", in(`1e`), at + 2},
-		{"a signed empty exponent", in(`1e+`), at + 3},
-		{"hexadecimal", in(`0x10`), at + 1},
-		{"NaN", in(`NaN`), at},
-		{"Infinity", in(`-Infinity`), at + 1},
-		{"a cut word", in(`tru`), at},
-		{"a capital word", in(`True`), at},
-		{"a longer word", in(`nulls`), at + 4},
-		{"a comment", in(`/* */ 1`), at},
-		{"a non-breaking space", in("\u00a01"), at},
-		{"a byte order mark inside", in("\uFEFF1"), at},
-		{"a stray byte outside strings", in("1\xff"), at + 1},
-		{"bad JSON in a batch", `[{"jsonrpc":"2.0"]`, 17},
-		{"bad JSON after a form error", `{"id":1,"ID":2,"x":01}`, 20},
-	}
-	for _, tt := range tests {
+	for _, tt := range notJSON {
 		t.Run(tt.name, func(t *testing.T) {
 			if json.Valid([]byte(tt.frame)) {
 				t.Fatal("the case itself is valid JSON")
