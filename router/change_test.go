@@ -181,6 +181,7 @@ func TestAChangeThatCannotBeReadLeavesTheOldList(t *testing.T) {
 		"an error":     `"error":{"code":-32603,"message":"no"}`,
 		"no list":      `"result":{"prompts":[]}`,
 		"another type": `"result":[]`,
+		"no JSON":      `"result":{"tools":[tru]}`,
 		"no answer":    "",
 	} {
 		t.Run(name, func(t *testing.T) {
