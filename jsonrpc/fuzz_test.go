@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"unicode/utf8"
 )
@@ -19,6 +20,7 @@ var messageSeeds = []string{
 	`[{"jsonrpc":"2.0","id":1,"method":"a"},{}]`,
 	`[[[[[[[[{"a":{"b":[0,-0.1,1E5,nulls]}}]]]]]]]]`,
 	`{"jsonrpc":"2.0","method":"a` + "\xff\xc0\xaf" + `"}`,
+	`{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat(`a long \"text\" \\ with ß and 語\n\u00df`, 12) + `"}`,
 	`{"a":01}`, `"\ud8"`, `{"a":"` + "\x1f" + `"}`, ``, ` `, `{`, `nul`, `-`, "\uFEFF{}",
 }
 
