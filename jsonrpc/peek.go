@@ -1,0 +1,64 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"regexp"
+)
+
+// anyIDLast finds an id that is the last member of a message but for the version,
+// as the TypeScript and Python SDKs write requests.
+var anyIDLast = regexp.MustCompile(`,\s*"id"\s*:\s*(-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")\s*(?:,\s*` + reVersion + `)?\}\s*$`)
+
+// Peek returns what the ends of a request or notification show of it: the id,
+// verbatim, and the method; nil and "" when they do not. Members of anything inside the
+// message do not count, nor do members that stand there twice.
+func (e *TooLongError) Peek() (id []byte, method string) {
+	id, method = peekHead(e.Head)
+	if id == nil && method != "" {
+		if last := anyIDLast.FindSubmatch(e.Tail); last != nil {
+			id = last[1]
+		}
+	}
+	if !Valid(id) {
+		return nil, method
+	}
+	return id, method
+}
+
+// peekHead reads whole members from the start of a message. What may be of any
+// length is left to a decoder that takes what there is.
+func peekHead(head []byte) (id []byte, method string) {
+	d := json.NewDecoder(bytes.NewReader(head))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, ""
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		var value json.RawMessage
+		key, err := d.Token()
+		if err != nil || d.Decode(&value) != nil || d.InputOffset() == int64(len(head)) {
+			break // the value may go on
+		}
+		name, _ := key.(string)
+		if seen[name] {
+			return nil, ""
+		}
+		seen[name] = true
+		switch name {
+		case "id":
+			id = scalarID(value)
+		case "method":
+			json.Unmarshal(value, &method) // what is no string stays ""
+		}
+	}
+	return id, method
+}
+
+// scalarID returns an id that a request may have, or nil.
+func scalarID(value []byte) []byte {
+	if c := value[0]; c == '"' || c == '-' || '0' <= c && c <= '9' {
+		return value
+	}
+	return nil
+}
