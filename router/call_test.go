@@ -214,6 +214,7 @@ func TestALineThatIsTooLongEndsAServerOnlyWhenItCouldBeAnybodys(t *testing.T) {
 	}{
 		{"a late answer", `{"jsonrpc":"2.0","id":#,"result":{"x":"yyyy`, `yyyyyy"}}`, Ready},
 		{"an answer to an id nobody used", `{"jsonrpc":"2.0","id":1#,"result":{"x":"yyyy`, `yyyyyy"}}`, Ready},
+		{"a notification", `{"method":"notifications/message","params":{"x":"yyyy`, `yyyyyy"}}`, Ready},
 		{"an answer without an id", `{"jsonrpc":"2.0","result":{"x":"yyyy`, `yyyyyy"}}`, Gone},
 		{"noise", `yyyy`, `yyyy`, Gone},
 	} {
@@ -230,6 +231,20 @@ func TestALineThatIsTooLongEndsAServerOnlyWhenItCouldBeAnybodys(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestARequestOfAServerThatIsTooLongIsRefused(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, client, server := one(t, various())
+		server.tooLong(`{"method":"sampling/createMessage","params":{"x":"yyyy`, `yyyyyy"},"jsonrpc":"2.0","id":"s"}`)
+		server.wants(`{"jsonrpc":"2.0","id":"s","error":{"code":-32600,"message":"message of 41943040 bytes is over the limit of 33554432; it was not passed on"}}`)
+		synctest.Wait()
+		if got := server.u.Status(); got.State != Ready {
+			t.Errorf("the server is %s: %s", got.State, got.Problem)
+		}
+		open(client, server, "1")
+		g.quiet()
+	})
 }
 
 func TestACallThatCannotBeWrittenIsAnsweredAtOnce(t *testing.T) {

@@ -20,12 +20,28 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	if found && u.damaged(id, err, b) {
 		return
 	}
-	if _, long := errors.AsType[*jsonrpc.TooLongError](err); long && !found {
-		reason := fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; raise max_message_bytes if messages of that size are right", err)
-		go u.fail(reason)
-		return
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok && !found {
+		err = u.tooLong(long, b)
 	}
-	u.junked(err)
+	if err != nil {
+		u.junked(err)
+	}
+}
+
+// tooLong deals with a message that is too long and no answer of which the id is
+// known. A request is refused and a notification dropped; anything else may be
+// the answer to any call, so that the server has to go. It returns what to log.
+func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *jsonrpc.Batch) error {
+	const advice = "raise max_message_bytes if messages of that size are right"
+	id, method := long.Peek()
+	if method == "" {
+		go u.fail(fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; %s", long, advice))
+		return nil
+	}
+	if id != nil {
+		u.sendFrame(b, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), note{method: mcpwire.Method(method)})
+	}
+	return fmt.Errorf("%s: %w; %s", shown(method), long, advice)
 }
 
 // damaged ends a call whose answer could not be read.
@@ -58,6 +74,6 @@ func (u *Upstream) junked(err error) {
 	count := u.junk
 	u.mu.Unlock()
 	if !quiet {
-		u.log.Warn("the server wrote something to its output that is no message; passed over", zap.NamedError("err", err), zap.Int("count", count))
+		u.log.Warn("the server wrote something that could not be passed on", zap.NamedError("err", err), zap.Int("count", count))
 	}
 }

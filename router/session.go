@@ -71,6 +71,8 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	var id []byte
 	if m.ID.Present() && code == jsonrpc.CodeInvalidRequest && isScalarID(m.Bytes(m.ID)) {
 		id = m.Bytes(m.ID)
+	} else if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+		id, _ = long.Peek()
 	}
 	s.send(b, mcpwire.AppendFailure(nil, id, "", code, err.Error()+"; this message was ignored"), note{n: s.r.trace.next()})
 }

@@ -214,10 +214,20 @@ func TestFramesOfTheClientThatAreNoMessages(t *testing.T) {
 }
 
 func TestAFrameOfTheClientThatIsTooLong(t *testing.T) {
-	g := switchable(t)
-	g.client.tooLong(`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"`, `"}}`)
-	if got, want := refusalOf(t, g.client.hearsOne(), "", -32600), "message of 41943040 bytes is over the limit of 33554432; this message was ignored"; got != want {
-		t.Errorf("says %q, want %q", got, want)
+	for _, tt := range []struct{ name, head, tail, id string }{
+		{"its id first", `{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"`, `"}}`, `"a"`},
+		{"its id last", `{"method":"tools/call","params":{"name":"`, `"},"jsonrpc":"2.0","id":5}`, "5"},
+		{"no id that can be seen", `{"jsonrpc":"2.0","method":"tools/call","params":{"id":5,"name":"`, `"}}`, "null"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := switchable(t)
+			g.client.tooLong(tt.head, tt.tail)
+			frame := g.client.hearsOne()
+			if got, want := refusalOf(t, frame, "", -32600), "message of 41943040 bytes is over the limit of 33554432; this message was ignored"; got != want || idOf(t, frame) != tt.id {
+				t.Errorf("answers %s with %q, want %s with %q", idOf(t, frame), got, tt.id, want)
+			}
+			g.quiet()
+		})
 	}
 }
 
