@@ -202,6 +202,22 @@ func TestAChangeThatCannotBeReadLeavesTheOldList(t *testing.T) {
 	}
 }
 
+// A list of which only a part can be read does not make the other items vanish.
+func TestAChangeOfWhichAPageCannotBeReadLeavesTheOldList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, client, server := changing(t, offer{namespace: "ns", tools: []string{"a", "b"}})
+		server.changed(toolsChanged)
+		checkList(t, "asked", server.gives(func(_, params string) string {
+			if params == "" {
+				return list(mcpwire.Tool, `"2"`, "c")
+			}
+			return `"error":{"code":-32603,"message":"no"}`
+		}), "tools/list", "tools/list")
+		checkList(t, "active", activeNames(g.view()), "tool ns_a", "tool ns_b")
+		client.wants()
+	})
+}
+
 func TestChangesDuringTheStartAreReadAfterIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", tools: []string{"a"}, late: true})
@@ -272,10 +288,10 @@ func TestPagesOfAServer(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, _, server := changing(t, offer{})
-				names, pages, _ := readTools(t, server, tt.page)
+				names, pages, err := readTools(t, server, tt.page)
 				checkList(t, "tools", names, tt.names...)
-				if pages != tt.pages {
-					t.Errorf("%d pages, want %d", pages, tt.pages)
+				if pages != tt.pages || err != nil {
+					t.Errorf("%d pages, want %d; %v", pages, tt.pages, err)
 				}
 			})
 		})

@@ -22,8 +22,8 @@ const (
 )
 
 // read reads lists of the upstream, all at once, and prepares their entries. A
-// list that fails costs its own kind; it is an error only when nothing could be
-// read.
+// list that fails costs its own kind, and is logged; it is an error only when
+// nothing could be read.
 func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
 	errs := make([]error, len(kinds))
 	var wg sync.WaitGroup
@@ -36,23 +36,15 @@ func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
 	}
 	wg.Wait()
 	var first error
-	worked := false
-	for i, err := range errs {
-		switch {
-		case err == nil:
-			worked = true
-		case errors.Is(err, errNotOffered):
-		default:
-			u.log.Warn("a list could not be read whole", zap.Stringer("kind", kinds[i]), zap.NamedError("err", err))
-			if first == nil {
-				first = err
-			}
+	for _, err := range errs {
+		if err == nil {
+			return nil
+		}
+		if first == nil && err != errNotOffered {
+			first = err
 		}
 	}
-	if !worked && first != nil {
-		return first
-	}
-	return nil
+	return first
 }
 
 var errNotOffered = errors.New("not offered")
@@ -65,18 +57,30 @@ func (u *Upstream) lists(k mcpwire.Kind) bool {
 	return k == mcpwire.Tool || u.result.Offers(k.Capability())
 }
 
-// readKind reads all pages of one list and keeps what it got, also when it did
-// not get all of it.
+// readKind reads all pages of one list and keeps the items. When a page fails, the
+// list of before stays as a whole; only where there was none are some items better.
 func (u *Upstream) readKind(ctx context.Context, k mcpwire.Kind) error {
 	items, err := u.pages(ctx, k)
 	var refused *jsonrpc.Error
-	if errors.As(err, &refused) && len(items) == 0 && !u.declares(k) {
+	switch {
+	case err == nil:
+	case errors.As(err, &refused) && len(items) == 0 && !u.declares(k):
 		return errNotOffered
+	case len(items) > 0 && (errors.Is(err, errCut) || !u.has(k)):
+		u.log.Warn("a list could not be read whole", zap.Stringer("kind", k), zap.NamedError("err", err))
+	default:
+		u.log.Warn("a list could not be read; what it was before stays", zap.Stringer("kind", k), zap.NamedError("err", err))
+		return err
 	}
-	if len(items) > 0 || err == nil {
-		u.keep(k, items)
-	}
-	return err
+	u.keep(k, items)
+	return nil
+}
+
+// has reports whether items of a kind have been read.
+func (u *Upstream) has(k mcpwire.Kind) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return len(u.entries[k]) > 0
 }
 
 func (u *Upstream) declares(k mcpwire.Kind) bool {
@@ -110,8 +114,11 @@ func (u *Upstream) keep(k mcpwire.Kind, items []mcpwire.Item) {
 	u.mu.Unlock()
 }
 
-// pages follows a list through its pages. What was gathered stays when a page
-// fails, the cursor repeats or a bound is reached.
+// errCut says that a list was longer than is taken. It would be so the next time.
+var errCut = errors.New("its first items are kept")
+
+// pages follows a list through its pages. It returns what it has gathered also
+// when a page fails, the cursor repeats or a bound is reached.
 func (u *Upstream) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, error) {
 	var items []mcpwire.Item
 	var params any
@@ -133,18 +140,18 @@ func (u *Upstream) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, e
 		size += len(raw)
 		switch {
 		case len(items) > maxItems:
-			return items[:maxItems], fmt.Errorf("%s has more than %d items; kept the first", k.ListMethod(), maxItems)
+			return items[:maxItems], fmt.Errorf("%s has more than %d items; %w", k.ListMethod(), maxItems, errCut)
 		case !page.More:
 			return items, nil
 		case seen[page.Next]:
-			return items, fmt.Errorf("%s repeats a cursor; kept the %d items it had given", k.ListMethod(), len(items))
+			return items, fmt.Errorf("%s repeats a cursor; %w", k.ListMethod(), errCut)
 		case size > maxListBytes:
-			return items, fmt.Errorf("%s is larger than %d bytes; kept the first %d items", k.ListMethod(), maxListBytes, len(items))
+			return items, fmt.Errorf("%s is larger than %d bytes; %w", k.ListMethod(), maxListBytes, errCut)
 		}
 		seen[page.Next] = true
 		params = map[string]string{"cursor": page.Next}
 	}
-	return items, fmt.Errorf("%s has more than %d pages; kept the first %d items", k.ListMethod(), maxPages, len(items))
+	return items, fmt.Errorf("%s has more than %d pages; %w", k.ListMethod(), maxPages, errCut)
 }
 
 // debounce folds the changes that a server announces in a burst into one.
@@ -178,9 +185,7 @@ func (u *Upstream) refresh() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(u.r.ctx, u.StartTimeout)
-		if err := u.read(ctx, kinds); err != nil {
-			u.log.Warn("changed lists could not be read; the old ones stay", zap.NamedError("err", err))
-		}
+		u.read(ctx, kinds) // logs what fails
 		cancel()
 		u.r.update()
 	}
