@@ -23,8 +23,8 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.activateLocked(m, b)
 		return
 	}
-	if method == mcpwire.ResourcesRead && string(name) == CatalogURI {
-		s.readCatalog(m, b)
+	if kind == mcpwire.Resource && string(name) == CatalogURI {
+		s.catalogLocked(m, b, method)
 		return
 	}
 	var t target
@@ -34,6 +34,9 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		t, verdict = v.findURI(name)
 	} else {
 		t, verdict = v.find(kind, name)
+	}
+	if method == mcpwire.Unsubscribe {
+		t, verdict = s.subscribedLocked(name, t, verdict)
 	}
 	if verdict != Active {
 		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict))

@@ -75,9 +75,29 @@ func (e *levelError) Error() string {
 	return "unknown log level " + strconv.Quote(clean(cut(e.got, nameLimit))) + "; use debug, info, notice, warning, error, critical, alert or emergency"
 }
 
-// readCatalog answers resources/read of toolman's own resource.
-func (s *Session) readCatalog(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	result := append([]byte(nil), `{"contents":[{"uri":"`+CatalogURI+`","mimeType":"text/plain","text":"`...)
-	result = appendCatalog(result, s.view.Load(), 0)
-	s.answerOwn(m, b, mcpwire.ResourcesRead, append(result, `"}]}`...))
+// catalogLocked answers requests about toolman's own resource.
+func (s *Session) catalogLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+	result := []byte("{}")
+	switch method {
+	case mcpwire.ResourcesRead:
+		result = append([]byte(nil), `{"contents":[{"uri":"`+CatalogURI+`","mimeType":"text/plain","text":"`...)
+		result = append(appendCatalog(result, s.view.Load(), 0), `"}]}`...)
+	case mcpwire.Subscribe:
+		s.subscribeLocked(ownCatalog, CatalogURI)
+	case mcpwire.Unsubscribe:
+		delete(s.subs, ownCatalog)
+	}
+	s.answerOwn(m, b, method, result)
+}
+
+// ownCatalog is the subscription to toolman's own resource.
+var ownCatalog = subscription{uri: CatalogURI}
+
+// catalogUpdatedLocked tells a client that has subscribed to the catalog that it
+// has changed.
+func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
+	if _, ok := s.subs[ownCatalog]; ok {
+		params := []byte(`{"uri":"` + CatalogURI + `"}`)
+		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), note{method: mcpwire.ResourceUpdated})
+	}
 }

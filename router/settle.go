@@ -54,6 +54,7 @@ func (s *Session) announceLocked(before, after *View, b *jsonrpc.Batch) (tools b
 	if differ(mcpwire.Tool) || resources || !sameCatalog(before.catalog, after.catalog) {
 		tools = true
 		s.notify(b, mcpwire.ToolsListChanged)
+		s.catalogUpdatedLocked(b)
 	}
 	if resources {
 		s.notify(b, mcpwire.ResourcesListChanged)

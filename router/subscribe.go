@@ -10,7 +10,7 @@ import (
 // A subscription is a resource that the client wants to hear of, as its server
 // spells it.
 type subscription struct {
-	from *Upstream
+	from *Upstream // nil: toolman's own catalog
 	uri  string
 }
 
@@ -24,17 +24,34 @@ func (s *Session) watchLocked(method mcpwire.Method, t target, asked []byte) {
 		return
 	}
 	key := subscription{t.upstream, t.name()}
-	switch method {
-	case mcpwire.Subscribe:
-		if s.subs == nil {
-			s.subs = map[subscription]string{}
-		}
-		if len(s.subs) < maxSubscriptions {
-			s.subs[key] = string(asked)
-		}
-	case mcpwire.Unsubscribe:
+	if method == mcpwire.Subscribe {
+		s.subscribeLocked(key, string(asked))
+	} else {
 		delete(s.subs, key)
 	}
+}
+
+func (s *Session) subscribeLocked(key subscription, asked string) {
+	if s.subs == nil {
+		s.subs = map[subscription]string{}
+	}
+	if len(s.subs) < maxSubscriptions {
+		s.subs[key] = asked
+	}
+}
+
+// subscribedLocked returns where an unsubscription leads. What is subscribed can
+// be ended, also when the resource has been switched off or is listed no more.
+func (s *Session) subscribedLocked(asked []byte, t target, verdict Verdict) (target, Verdict) {
+	if _, ok := s.subs[subscription{t.upstream, t.name()}]; ok {
+		return t, Active
+	}
+	for sub, spelling := range s.subs {
+		if spelling == string(asked) {
+			return target{upstream: sub.from, uri: sub.uri}, Active
+		}
+	}
+	return t, verdict
 }
 
 // updated passes on that a resource has changed, under the URI that the client

@@ -3,6 +3,8 @@ package router
 import (
 	"fmt"
 	"testing"
+
+	"toolman/mcpwire"
 )
 
 const (
@@ -53,6 +55,57 @@ func TestASubscriptionEndsUnderAnySpelling(t *testing.T) {
 	client.says(fmt.Sprintf(subscribeFrame, "ns_t://1"), fmt.Sprintf(unsubscribeFrame, "t://1"))
 	server.hears()
 	server.says(fmt.Sprintf(updatedFrame, "t://1"))
+	g.quiet()
+}
+
+// What is subscribed can be ended, whatever has become of the resource.
+func TestASubscriptionEndsAlsoWhenItsResourceCannotBeUsed(t *testing.T) {
+	for _, asked := range []string{"ns_r://x", "ns_t://1", "t://1"} {
+		for name, lose := range map[string]func(*rig){
+			"switched off": func(g *rig) {
+				g.client.says(callFrame("2", ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[],"resources_off":["ns_r://x","ns_t://{a}"]}`))
+			},
+			"not listed any more": func(g *rig) {
+				g.servers[0].lists(mcpwire.Resource)
+				g.servers[0].lists(mcpwire.Template)
+				g.r.update()
+			},
+		} {
+			t.Run(asked+" "+name, func(t *testing.T) {
+				g, client, server := subscribing(t)
+				client.says(fmt.Sprintf(subscribeFrame, asked))
+				own := scanned(t, server.hearsOne())
+				lose(g)
+				client.hears()
+				client.says(fmt.Sprintf(unsubscribeFrame, asked))
+				m := scanned(t, server.hearsOne())
+				if string(m.Text(m.Method)) != "resources/unsubscribe" || string(m.Bytes(m.Params)) != string(own.Bytes(own.Params)) {
+					t.Errorf("the server is told %s", m.Frame)
+				}
+				if again := client.asks(fmt.Sprintf(unsubscribeFrame, asked)); codeOf(t, again) != -32602 {
+					t.Errorf("what is not subscribed: %s", again)
+				}
+				server.says(fmt.Sprintf(updatedFrame, "r://x"), fmt.Sprintf(updatedFrame, "t://1"))
+				g.quiet()
+			})
+		}
+	}
+}
+
+func TestTheCatalogCanBeSubscribedTo(t *testing.T) {
+	g, client, _ := subscribing(t)
+	change := func(on, off string) []string {
+		client.says(callFrame("2", ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[`+on+`],"resources_off":[`+off+`]}`))
+		heard := client.hears()
+		return heard[:len(heard)-1] // without the reply
+	}
+	const done = `{"jsonrpc":"2.0","id":1,"result":{}}`
+	checkList(t, "subscribing is answered", []string{client.asks(fmt.Sprintf(subscribeFrame, CatalogURI))}, done)
+	checkList(t, "a change", change("", `"ns_r://x"`), `{"jsonrpc":"2.0","method":"`+toolsChanged+`"}`,
+		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"toolman://catalog"}}`, `{"jsonrpc":"2.0","method":"`+resourcesChanged+`"}`)
+	checkList(t, "no change", change("", `"ns_r://x"`))
+	checkList(t, "unsubscribing is answered", []string{client.asks(fmt.Sprintf(unsubscribeFrame, CatalogURI))}, done)
+	checkList(t, "a change that nobody waits for", methodsOf(t, change(`"ns_r://x"`, "")), toolsChanged, resourcesChanged)
 	g.quiet()
 }
 
