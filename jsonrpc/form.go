@@ -3,41 +3,65 @@ package jsonrpc
 import (
 	"bytes"
 	"iter"
+	"slices"
 )
 
-// set records a member of the message itself.
-func (m *Message) set(key, value Span, version *Span) *FormError {
-	name := m.Frame[key.Lo:key.Hi]
-	if bytes.IndexByte(name, '\\') >= 0 {
-		name = unescape(name)
+// usual recognises the key of a member of the message as nearly everybody writes
+// it, and returns where to put the span of the value and where that begins.
+func (m *Message) usual(i int, version *Span) (slot *Span, next int) {
+	b := m.Frame
+	if i+10 > len(b) {
+		return nil, i
 	}
-	slot := m.slot(name, version)
-	if slot == nil {
-		return lookAlike(name)
+	switch b[i+1] {
+	case 'j':
+		if string(b[i:i+10]) == `"jsonrpc":` {
+			slot, i = version, i+10
+		}
+	case 'i':
+		if string(b[i:i+5]) == `"id":` {
+			slot, i = &m.ID, i+5
+		}
+	case 'm':
+		if string(b[i:i+9]) == `"method":` {
+			slot, i = &m.Method, i+9
+		}
+	case 'p':
+		if string(b[i:i+9]) == `"params":` {
+			slot, i = &m.Params, i+9
+		}
+	case 'r':
+		if string(b[i:i+9]) == `"result":` {
+			slot, i = &m.Result, i+9
+		}
 	}
-	if slot.Present() {
-		return &FormError{What: "the member " + string(name) + " stands there twice"}
+	if b[i] <= ' ' {
+		i = space(b, i)
 	}
-	*slot = value
-	return nil
+	return slot, i
 }
 
-func (m *Message) slot(name []byte, version *Span) *Span {
-	switch string(name) {
-	case "jsonrpc":
-		return version
-	case "id":
-		return &m.ID
-	case "method":
-		return &m.Method
-	case "params":
-		return &m.Params
-	case "result":
-		return &m.Result
-	case "error":
-		return &m.Err
+// unusual is usual for a key spelled in any way.
+func (m *Message) unusual(key Span, version *Span) (*Span, *FormError) {
+	name := unescape(m.Frame[key.Lo:key.Hi])
+	for i, slot := range m.slots(version) {
+		if string(name) == topKeys[i] {
+			return slot, nil
+		}
 	}
-	return nil
+	return nil, lookAlike(name)
+}
+
+// slots are where the members of topKeys are put.
+func (m *Message) slots(version *Span) [len(topKeys)]*Span {
+	return [...]*Span{version, &m.ID, &m.Method, &m.Params, &m.Result, &m.Err}
+}
+
+// twice is the error that the member whose place is slot is repeated.
+func (m *Message) twice(slot, version *Span) *FormError {
+	slots := m.slots(version)
+	name := topKeys[slices.Index(slots[:], slot)]
+	return &FormError{What: "the member " + name + " stands there twice"}
 }
 
 var topKeys = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}

@@ -44,21 +44,31 @@ func (s *scanner) notObject(i int) error {
 func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next int) {
 	i, more := s.first(i)
 	for more {
-		var key Span
-		if key, i = s.key(i); i < 0 {
-			break
+		slot, lo := m.usual(i, &version)
+		if slot == nil {
+			var key Span
+			var e *FormError
+			if key, lo = s.key(i); lo < 0 {
+				return version, form, lo
+			}
+			if slot, e = m.unusual(key, &version); e != nil && form == nil {
+				form = e
+			}
 		}
-		lo := i
-		if string(s.b[key.Lo:key.Hi]) == "params" && lo < len(s.b) && s.b[lo] == '{' {
-			i = s.params(m, i+1)
+		if slot == &m.Params && lo < len(s.b) && s.b[lo] == '{' {
+			i = s.params(m, lo+1)
 		} else {
-			i = s.value(i)
+			i = s.value(lo)
 		}
 		if i < 0 {
 			break
 		}
-		if e := m.set(key, Span{lo, i}, &version); e != nil && form == nil {
-			form = e
+		switch {
+		case slot == nil:
+		case !slot.Present():
+			*slot = Span{lo, i}
+		case form == nil:
+			form = m.twice(slot, &version)
 		}
 		i, more = s.after(i)
 	}
@@ -72,14 +82,15 @@ func (s *scanner) params(m *Message, i int) int {
 	i, more := s.first(i)
 	for more {
 		var key Span
+		s.odd = false
 		if key, i = s.key(i); i < 0 {
 			return i
 		}
+		m.odd = m.odd || s.odd || s.wide && odd(s.b[key.Lo:key.Hi])
 		lo := i
 		if i = s.value(i); i < 0 {
 			return i
 		}
-		m.odd = m.odd || odd(s.b[key.Lo:key.Hi])
 		if n < maxMembers {
 			m.params[n] = member{key, Span{lo, i}}
 		}

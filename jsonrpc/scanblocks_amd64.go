@@ -23,28 +23,40 @@ var near = func() int {
 //go:noescape
 func classify(p *[64]byte) (quote, back, odd, control, high uint64)
 
+// markBlocks writes a word of marks for each of n blocks of 64 bytes, and reports
+// whether there are bytes outside ASCII.
+func markBlocks(p *byte, n int, out *uint64) (wide bool) {
+	if !cpu.X86.HasAVX2 {
+		return markWords(p, n, out)
+	}
+	return markAVX2(p, n, out) != 0
+}
+
+// markAVX2 is markBlocks; high is not zero when it is true.
+//
+//go:noescape
+func markAVX2(p *byte, n int, out *uint64) (high uint64)
+
 // blocks passes over the text of a string 64 bytes at a time, and stops where
 // the string ends or is wrong, or less than a block is left; text judges that. No
-// escape may have begun before i. To high it adds the bytes it passed.
-func (s *scanner) blocks(i int, high uint64) (int, uint64) {
+// escape may have begun before i.
+func (s *scanner) blocks(i int) int {
 	b, carry := s.b, uint64(0)
 	for i+64 <= len(b) {
 		quote, back, odd, control, wide := classify((*[64]byte)(b[i:]))
-		if wide != 0 {
-			high = highBits
-		}
+		s.wide = s.wide || wide != 0
 		taken, next := escaped(back, carry)
 		for odd &= taken; odd != 0 && isUnicode(b[i+bits.TrailingZeros64(odd):]); {
 			odd &= odd - 1
 		}
 		if stop := quote&^taken | odd | control; stop != 0 {
 			n := bits.TrailingZeros64(stop)
-			return i + n - int(odd>>n&1), high // an escape is judged from its backslash on
+			return i + n - int(odd>>n&1) // an escape is judged from its backslash on
 		}
 		carry = next
 		i += 64
 	}
-	return i - int(carry), high
+	return i - int(carry)
 }
 
 // isUnicode reports whether b starts with what follows the backslash of a \u escape.

@@ -64,3 +64,40 @@ TEXT ·classify(SB), NOSPLIT, $0-48
 	MARKS(Y0, Y1, high+40(FP))
 	VZEROUPPER
 	RET
+
+// func markAVX2(p *byte, n int, out *uint64) (high uint64)
+TEXT ·markAVX2(SB), NOSPLIT, $0-32
+	MOVQ         p+0(FP), SI
+	MOVQ         n+8(FP), CX
+	MOVQ         out+16(FP), DI
+	VPBROADCASTB bytes<>+0(SB), Y2
+	VPBROADCASTB bytes<>+1(SB), Y3
+	VPBROADCASTB bytes<>+2(SB), Y4
+	VPXOR        Y9, Y9, Y9
+
+next:
+	VMOVDQU  (SI), Y0
+	VMOVDQU  32(SI), Y1
+	VPOR     Y0, Y9, Y9
+	VPOR     Y1, Y9, Y9
+	VPCMPEQB Y0, Y2, Y5
+	VPCMPEQB Y1, Y2, Y6
+	VPCMPEQB Y0, Y3, Y7
+	VPCMPEQB Y1, Y3, Y8
+	VPOR     Y7, Y5, Y5
+	VPOR     Y8, Y6, Y6
+	VPMINUB  Y0, Y4, Y7
+	VPMINUB  Y1, Y4, Y8
+	VPCMPEQB Y0, Y7, Y7
+	VPCMPEQB Y1, Y8, Y8
+	VPOR     Y7, Y5, Y5
+	VPOR     Y8, Y6, Y6
+	MARKS(Y5, Y6, (DI))
+	ADDQ     $64, SI
+	ADDQ     $8, DI
+	DECQ     CX
+	JNE      next
+	VPMOVMSKB Y9, AX
+	MOVQ     AX, high+24(FP)
+	VZEROUPPER
+	RET

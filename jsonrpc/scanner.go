@@ -19,6 +19,11 @@ type scanner struct {
 	older []uint64 // open values but for the innermost 64, see value
 	at    int      // where it went wrong
 	what  string   // and how
+
+	marks      marks // of b[from:till]
+	from, till int
+	wide       bool // there may be bytes outside ASCII
+	odd        bool // text came upon an escape
 }
 
 func (s *scanner) fail(i int, what string) int {
@@ -59,11 +64,17 @@ func (s *scanner) first(i int) (next int, more bool) {
 // when the object has ended.
 func (s *scanner) after(i int) (next int, more bool) {
 	b := s.b
-	i = space(b, i)
+	if i < len(b) && b[i] <= ' ' {
+		i = space(b, i)
+	}
 	switch {
-	case i < len(b) && b[i] == ',':
-		return space(b, i+1), true
-	case i < len(b) && b[i] == '}':
+	case i >= len(b):
+	case b[i] == ',':
+		if i++; i < len(b) && b[i] <= ' ' {
+			i = space(b, i)
+		}
+		return i, true
+	case b[i] == '}':
 		return i + 1, false
 	}
 	return s.fail(i, "expected ',' or '}'"), false
@@ -76,7 +87,9 @@ func (s *scanner) key(i int) (key Span, next int) {
 		return Span{}, s.fail(i, "expected a key")
 	}
 	key.Lo = i + 1
-	if i = s.text(i); i < 0 {
+	if end := s.quick(i); end > 0 {
+		i = end
+	} else if i = s.text(i); i < 0 {
 		return Span{}, i
 	}
 	key.Hi = i - 1
@@ -100,7 +113,9 @@ func (s *scanner) value(i int) int {
 	for {
 		switch {
 		case i < len(b) && b[i] == '"':
-			if i = s.text(i); i < 0 {
+			if end := s.quick(i); end > 0 {
+				i = end
+			} else if i = s.text(i); i < 0 {
 				return i
 			}
 		case i < len(b) && (b[i] == '{' || b[i] == '['):

@@ -1,62 +1,85 @@
 package jsonrpc
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"unicode/utf8"
 )
 
-func repeat(c byte) uint64 { return uint64(c) * 0x0101010101010101 }
+// window is how many bytes are marked at once.
+const window = 1024
 
-// special marks, by their high bit, the bytes of x that are a quote, a
-// backslash or a control character. The lowest mark is exact; ones above it
-// may not be.
-func special(x uint64) uint64 {
-	quote, back := x^repeat('"'), x^repeat('\\')
-	return ((quote - repeat(1)) | (back - repeat(1)) | (x - repeat(' '))) &^ x & highBits
+// marks has bit n of word n/64 set where byte n of the window ends plain text: at
+// a quote, a backslash or a control character.
+type marks [window / 64]uint64
+
+// load marks the window that begins at i.
+func (s *scanner) load(i int) {
+	b := s.b[i:min(len(s.b), i+window)]
+	s.from, s.till = i, i+len(b)
+	whole := len(b) / 64
+	if whole > 0 {
+		s.wide = markBlocks(&b[0], whole, &s.marks[0]) || s.wide
+	}
+	if rest := len(b) % 64; rest > 0 {
+		var block [64]byte
+		copy(block[:], b[whole*64:])
+		s.wide = markBlocks(&block[0], 1, &s.marks[whole]) || s.wide
+		s.marks[whole] &= 1<<rest - 1
+	}
 }
 
-const highBits = 0x8080808080808080
+// mark returns the place of the first marked byte from i on, or len(b).
+func (s *scanner) mark(i int) int {
+	for i < len(s.b) {
+		if i >= s.till {
+			s.load(i)
+		}
+		at := i - s.from
+		if m := s.marks[at/64] >> (at % 64); m != 0 {
+			return i + bits.TrailingZeros64(m)
+		}
+		i += 64 - at%64
+	}
+	return len(s.b)
+}
 
-// text passes over a string, from its quote on, eight bytes at a time where
-// nothing is special, and in blocks when it is long.
+// quick is text for the usual string: it ends within one word of marks, without
+// an escape and in ASCII. For others it returns -1, without a word of why.
+func (s *scanner) quick(i int) int {
+	at := uint(i + 1 - s.from)
+	if i+1 < s.till && !s.wide {
+		m := s.marks[at/64%uint(len(s.marks))] >> (at % 64)
+		if i += bits.TrailingZeros64(m) + 2; m != 0 && i <= len(s.b) && s.b[i-1] == '"' {
+			return i
+		}
+	}
+	return -1
+}
+
+// text passes over a string, from its quote on.
 func (s *scanner) text(i int) int {
 	b, start := s.b, i
 	i++
-	high := uint64(0) // all bytes of the string, or-ed
 	for {
-		for i+8 <= len(b) {
-			x := binary.LittleEndian.Uint64(b[i:])
-			high |= x
-			if mark := special(x); mark != 0 {
-				i += bits.TrailingZeros64(mark) / 8
-				break
-			}
-			if i += 8; i-start > near {
-				break
-			}
-		}
-		if i >= len(b) {
+		if i = s.mark(i); i >= len(b) {
 			return s.fail(i, "string without an end")
 		}
-		switch c := b[i]; {
-		case c == '"':
-			if high&highBits != 0 && !utf8.Valid(b[start:i]) {
+		switch b[i] {
+		case '"':
+			if s.wide && !utf8.Valid(b[start+1:i]) {
 				return s.fail(start, "invalid UTF-8 in the string")
 			}
 			return i + 1
-		case c == '\\':
+		case '\\':
+			s.odd = true
 			if i = s.escapes(i); i < 0 {
 				return i
 			}
-		case c < ' ':
-			return s.fail(i, "control character in a string")
 		default:
-			high |= uint64(c)
-			i++
+			return s.fail(i, "control character in a string")
 		}
 		if i-start > near {
-			i, high = s.blocks(i, high)
+			i = s.blocks(i)
 		}
 	}
 }
