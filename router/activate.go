@@ -79,8 +79,11 @@ func stringList(m *jsonrpc.Message, args jsonrpc.Span, key string) ([]string, er
 	return list, nil
 }
 
-// maxBad is how many wrong names an error explains.
-const maxBad = 20
+// What an error says of wrong names is bounded: looking for similar ones takes time.
+const (
+	maxBad     = 20 // names it mentions
+	maxGuessed = 5  // of them, names for which it says what may be meant
+)
 
 // check reports every name that is not in the catalog, with names that may be
 // meant, and every name that is to be both on and off.
@@ -99,6 +102,8 @@ func (v *View) check(a *activation) error {
 				add("")
 			case name == ActivateTool || name == CatalogURI:
 				add("%s is always active", name)
+			case len(problems) >= maxGuessed:
+				add("unknown %s %s", noun, shown(name))
 			default:
 				add("unknown %s %s%s", noun, shown(name), didYouMean(v.similar(kind, name)))
 			}

@@ -21,12 +21,15 @@ type Entry struct {
 	prefix string // what Name has before the upstream's name
 	active bool   // at start, by the globs
 	expand *regexp.Regexp
+
+	folded, foldedItem string // Name and Item.Name, as similar compares them
 }
 
 // newEntry prepares an item for being shown and called.
 func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	n := u.naming
 	e := &Entry{Item: item, Upstream: u, prefix: n.prefix(item.Kind), Name: n.expose(item.Kind, item.Name)}
+	e.folded, e.foldedItem = fold(e.Name), fold(item.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
 	if item.Kind == mcpwire.Prompt {
 		e.active = true

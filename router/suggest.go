@@ -6,42 +6,51 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/agnivade/levenshtein"
-
 	"toolman/mcpwire"
 )
 
-const (
-	maxSimilar  = 5   // names suggested for one that is unknown
-	maxCompared = 100 // characters of a name that are compared
-)
+// maxSimilar is how many names are suggested for one that is unknown.
+const maxSimilar = 5
 
 // similar returns existing names of a kind that somebody may have meant, the
 // likeliest first.
 func (v *View) similar(k mcpwire.Kind, name string) []string {
-	kinds := []mcpwire.Kind{k}
-	if k.IsURI() {
-		kinds = []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}
-	}
 	type scored struct {
 		name  string
 		score int
 	}
 	var found []scored
-	wanted := fold(name)
-	for _, kind := range kinds {
-		for _, e := range v.catalog.entries[kind] {
-			if score, ok := distance(wanted, e); ok {
-				found = append(found, scored{clean(e.Name), score})
-			}
+	wanted := newPattern(fold(name))
+	add := func(name, full, bare string) {
+		if score, ok := wanted.near(full, bare); ok {
+			found = append(found, scored{name, score})
 		}
+	}
+	for _, kind := range alikeKinds(k) {
+		for _, e := range v.catalog.entries[kind] {
+			add(e.Name, e.folded, e.foldedItem)
+		}
+	}
+	switch {
+	case k == mcpwire.Tool:
+		add(ActivateTool, ActivateTool, ActivateTool)
+	case k.IsURI():
+		add(CatalogURI, CatalogURI, CatalogURI)
 	}
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	names := make([]string, 0, maxSimilar)
 	for _, f := range found[:min(len(found), maxSimilar)] {
-		names = append(names, f.name)
+		names = append(names, clean(f.name))
 	}
 	return names
+}
+
+// alikeKinds are the kinds whose names are given where one of k is meant.
+func alikeKinds(k mcpwire.Kind) []mcpwire.Kind {
+	if k.IsURI() {
+		return []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}
+	}
+	return []mcpwire.Kind{k}
 }
 
 // fold makes spellings alike that people mix up.
@@ -52,28 +61,23 @@ func fold(name string) string {
 			return '_'
 		}
 		return unicode.ToLower(r)
-	}, cut(name, maxCompared))
+	}, clean(name[:min(len(name), maxPattern)]))
 }
 
-// distance says how far an entry's name, with its namespace or without, is from
-// what was wanted, and whether that is near enough to be meant.
-func distance(wanted string, e *Entry) (int, bool) {
-	full, bare := fold(e.Name), fold(e.Item.Name)
-	if wanted == full || wanted == bare || strings.HasSuffix(wanted, "_"+full) {
+// near says how far a name, with its namespace or without, is from what was
+// wanted, and whether that is near enough to be meant. All three are folded.
+func (p *pattern) near(full, bare string) (int, bool) {
+	wanted := p.text
+	if wanted == full || wanted == bare || strings.HasSuffix(wanted, full) && wanted[len(wanted)-len(full)-1] == '_' {
 		return 0, true // only the namespace, the case or a separator is wrong
 	}
 	if len(wanted) >= 3 && (strings.Contains(full, wanted) || len(bare) >= 3 && strings.Contains(wanted, bare)) {
 		return 1, true
 	}
 	limit := max(2, len(wanted)/3)
-	d := min(changes(wanted, full, limit), changes(wanted, bare, limit))
-	return 1 + d, d <= limit && d < len(wanted)
-}
-
-// changes counts the letters that differ between two names, as far as limit.
-func changes(a, b string, limit int) int {
-	if d := len(a) - len(b); d > limit || -d > limit {
-		return limit + 1
+	d := p.distance(full, limit)
+	if len(bare) < len(full) {
+		d = min(d, p.distance(bare, limit))
 	}
-	return levenshtein.ComputeDistance(a, b)
+	return 1 + d, d <= limit && d < len(wanted)
 }
