@@ -1,5 +1,10 @@
 package jsonrpc
 
+import "strconv"
+
+// scratchCap is how much memory a batch keeps for copies.
+const scratchCap = 4 << 10
+
 // A Batch collects who was sent something, so that frames that came in one read
 // go out in one write. The zero Batch is ready; outside a Handler, call Flush
 // when done. It is not safe for concurrent use.
@@ -21,17 +26,27 @@ func (b *Batch) Edit(at Span, with []byte) {
 	b.n++
 }
 
-// Scratch returns an empty buffer for building small things in, valid until the
-// next Splice; give it back grown with Keep.
-func (b *Batch) Scratch() []byte { return b.scratch[:0] }
+// Copy returns a copy of text that is valid until the next Splice.
+func (b *Batch) Copy(text []byte) []byte {
+	from := len(b.scratch)
+	b.scratch = append(b.scratch, text...)
+	return b.scratch[from:]
+}
 
-// Keep keeps the memory of what Scratch returned for the next time.
-func (b *Batch) Keep(s []byte) { b.scratch = s }
+// Number returns n in decimal, valid until the next Splice.
+func (b *Batch) Number(n uint64) []byte {
+	from := len(b.scratch)
+	b.scratch = strconv.AppendUint(b.scratch, n, 10)
+	return b.scratch[from:]
+}
 
 // Splice queues frame for to with the edits added since the last Splice.
 func (b *Batch) Splice(to Sender, frame []byte) error {
 	err := b.send(to, frame, b.edits[:b.n])
-	b.n = 0
+	b.n, b.scratch = 0, b.scratch[:0]
+	if cap(b.scratch) > scratchCap {
+		b.scratch = nil
+	}
 	return err
 }
 

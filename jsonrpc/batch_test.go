@@ -60,10 +60,19 @@ func TestBatchEditsOneFrameOnly(t *testing.T) {
 	}
 }
 
-func TestBatchScratchIsKept(t *testing.T) {
+func TestBatchCopiesStayUntilTheSplice(t *testing.T) {
 	var b Batch
-	b.Keep(append(b.Scratch(), "something long"...))
-	if s := b.Scratch(); len(s) != 0 || cap(s) < 14 {
-		t.Errorf("the scratch has length %d and capacity %d", len(s), cap(s))
+	id := []byte("17")
+	first, second := b.Copy(id), b.Number(1<<53-1)
+	copy(id, "xx")
+	for range 2 * scratchCap {
+		b.Copy(id)
+	}
+	if string(first) != "17" || string(second) != "9007199254740991" {
+		t.Errorf("got %q and %q", first, second)
+	}
+	b.Splice(&ledger{}, []byte("{}"))
+	if b.scratch != nil {
+		t.Errorf("%d bytes are kept for ever", cap(b.scratch))
 	}
 }

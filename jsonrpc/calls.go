@@ -8,51 +8,113 @@ import (
 // Calls remembers the requests written to one peer and not yet answered. Taking
 // a call out of it is the right to answer it: whoever gets it answers, and
 // nobody gets it twice.
+//
+// The lower bits of an id say where the call is kept, the upper ones are its turn:
+// they start at random and grow by random steps, so that a server cannot answer
+// calls it has not read. An id comes again after 500 million calls at the earliest.
 type Calls[T any] struct {
-	mu      sync.Mutex
-	pending map[uint64]T // guarded by mu
-	last    uint64       // guarded by mu
-	closed  bool         // guarded by mu
+	mu     sync.Mutex
+	slots  []slot[T] // guarded by mu
+	free   int       // guarded by mu: the first free slot, counted from 1
+	count  int       // guarded by mu: slots in use
+	turn   uint64    // guarded by mu
+	random uint64    // guarded by mu
+	closed bool      // guarded by mu
 }
 
-// Add records a call and returns the id it is sent with. Ids are never used
-// again, start at random and grow by random steps, so that a server cannot answer
-// calls it has not read; they stay below 2^53, which all peers can count to.
-// It reports false once Drain was called.
+// A slot holds a call, or is free.
+type slot[T any] struct {
+	id   uint64 // 0: free
+	next int    // the next free slot, counted from 1
+	call T
+}
+
+const (
+	slotBits = 20
+	turnBits = 33 // ids stay below 2^53, which all peers can count to
+
+	// keepSlots is how many slots an empty table keeps.
+	keepSlots = 4096
+)
+
+// Add records a call and returns the id it is sent with. It reports false once
+// Drain was called, and when a million calls are pending.
 func (c *Calls[T]) Add(call T) (id uint64, ok bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.closed {
+	at := c.spareLocked()
+	if at < 0 {
+		c.mu.Unlock()
 		return 0, false
 	}
-	if c.pending == nil {
-		c.pending = make(map[uint64]T)
+	s := &c.slots[at]
+	c.free, c.count = s.next, c.count+1
+	id = c.turnLocked()<<slotBits | uint64(at)
+	s.id, s.call = id, call
+	c.mu.Unlock()
+	return id, true
+}
+
+// spareLocked returns a free slot that heads the list of them, or -1.
+func (c *Calls[T]) spareLocked() int {
+	switch {
+	case c.closed:
+		return -1
+	case c.free > 0:
+		return c.free - 1
+	case len(c.slots) == 1<<slotBits:
+		return -1
 	}
-	if c.last == 0 {
-		c.last = rand.Uint64N(1 << 32)
+	c.slots = append(c.slots, slot[T]{})
+	return len(c.slots) - 1
+}
+
+// turnLocked returns the turn of the next call.
+func (c *Calls[T]) turnLocked() uint64 {
+	if c.turn == 0 {
+		c.random, c.turn = rand.Uint64(), rand.Uint64N(1<<16)
 	}
-	c.last += 1 + rand.Uint64N(64)
-	c.pending[c.last] = call
-	return c.last, true
+	c.random = c.random*6364136223846793005 + 1442695040888963407 // Knuth's, as in MMIX
+	c.turn = (c.turn + 1 + c.random>>59) % (1 << turnBits)
+	return c.turn
+}
+
+// findLocked returns the slot of a pending call.
+func (c *Calls[T]) findLocked(id uint64) *slot[T] {
+	if at := id % (1 << slotBits); at < uint64(len(c.slots)) && c.slots[at].id == id && id != 0 {
+		return &c.slots[at]
+	}
+	return nil
+}
+
+// freeLocked empties a slot.
+func (c *Calls[T]) freeLocked(s *slot[T]) {
+	at := int(s.id % (1 << slotBits))
+	*s = slot[T]{next: c.free}
+	c.free = at + 1
+	if c.count--; c.count == 0 && len(c.slots) > keepSlots {
+		c.slots, c.free = nil, 0
+	}
 }
 
 // Take removes a call and returns it.
-func (c *Calls[T]) Take(id uint64) (T, bool) {
+func (c *Calls[T]) Take(id uint64) (call T, ok bool) {
 	c.mu.Lock()
-	call, ok := c.pending[id]
-	if ok {
-		delete(c.pending, id)
+	if s := c.findLocked(id); s != nil {
+		call, ok = s.call, true
+		c.freeLocked(s)
 	}
 	c.mu.Unlock()
 	return call, ok
 }
 
 // Get returns a call and leaves it in.
-func (c *Calls[T]) Get(id uint64) (T, bool) {
+func (c *Calls[T]) Get(id uint64) (call T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	call, ok := c.pending[id]
-	return call, ok
+	if s := c.findLocked(id); s != nil {
+		return s.call, true
+	}
+	return call, false
 }
 
 // TakeIf removes and returns the newest call that match accepts. It looks at
@@ -60,23 +122,28 @@ func (c *Calls[T]) Get(id uint64) (T, bool) {
 func (c *Calls[T]) TakeIf(match func(T) bool) (id uint64, call T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for k, v := range c.pending {
-		if k > id && match(v) {
-			id, call, ok = k, v, true
+	var newest *slot[T]
+	for i := range c.slots {
+		if s := &c.slots[i]; s.id > id && match(s.call) {
+			id, newest = s.id, s
 		}
 	}
-	if ok {
-		delete(c.pending, id)
+	if newest == nil {
+		return 0, call, false
 	}
-	return id, call, ok
+	call = newest.call
+	c.freeLocked(newest)
+	return id, call, true
 }
 
 // Each calls f for every pending call, in no order. f must not use c.
 func (c *Calls[T]) Each(f func(id uint64, call T)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for id, call := range c.pending {
-		f(id, call)
+	for i := range c.slots {
+		if s := &c.slots[i]; s.id != 0 {
+			f(s.id, s.call)
+		}
 	}
 }
 
@@ -84,7 +151,7 @@ func (c *Calls[T]) Each(f func(id uint64, call T)) {
 func (c *Calls[T]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.pending)
+	return c.count
 }
 
 // Drain removes all calls and refuses new ones: the peer is gone.
@@ -92,11 +159,13 @@ func (c *Calls[T]) Drain() []T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.closed = true
-	all := make([]T, 0, len(c.pending))
-	for _, call := range c.pending {
-		all = append(all, call)
+	all := make([]T, 0, c.count)
+	for i := range c.slots {
+		if c.slots[i].id != 0 {
+			all = append(all, c.slots[i].call)
+		}
 	}
-	c.pending = nil
+	c.slots, c.free, c.count = nil, 0, 0
 	return all
 }
 

@@ -122,6 +122,9 @@ func (f *framer) endLong(part []byte) error {
 var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 func trim(line []byte) []byte {
+	if n := len(line); n > 0 && line[0] == '{' && line[n-1] == '}' {
+		return line // as nearly all are
+	}
 	line = bytes.TrimPrefix(line, byteOrderMark)
 	return bytes.Trim(line, " \t\r")
 }

@@ -41,7 +41,7 @@ func (s *Session) readyLocked(b *jsonrpc.Batch) {
 func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, n uint64) {
 	q := question{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
-	q.ids, q.idLen = join(m, m.ID, token)
+	q.ids = idsOf(m, token)
 	if err != nil {
 		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), b)
 		return
@@ -86,13 +86,12 @@ func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", b)
 		return
 	}
-	num := strconv.AppendUint(b.Scratch(), id, 10)
-	b.Keep(num)
+	num := b.Number(id)
 	b.Edit(m.ID, num)
 	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
 		b.Edit(token, num)
 	}
-	s.pass(b, s.out, m, note{n: q.n, method: mcpwire.Method(q.method)})
+	s.pass(b, m, note{n: q.n, method: mcpwire.Method(q.method)})
 }
 
 // forgetEarly drops questions that the client has not been asked yet.

@@ -11,10 +11,8 @@ import (
 // A call is a request that was written to an upstream and not answered yet.
 // It is kept small: the table of calls holds it by value.
 type call struct {
+	ids
 	session *Session // nil: a request of toolman's own
-	reply   jsonrpc.Sender
-	ids     []byte // the client's id and, behind it, its progress token, verbatim
-	idLen   int
 	method  mcpwire.Method
 	entry   *Entry // nil when it is about a task
 	task    bool   // a task is wanted instead of the result
@@ -22,9 +20,6 @@ type call struct {
 	came    int64  // when the client's request came; in nanoseconds since start
 	sent    int64  // when it was passed on
 }
-
-func (c *call) id() []byte    { return c.ids[:c.idLen] }
-func (c *call) token() []byte { return c.ids[c.idLen:] }
 
 // is reports whether it is the session's request with this id.
 func (c *call) is(s *Session, id []byte) bool {
@@ -34,17 +29,48 @@ func (c *call) is(s *Session, id []byte) bool {
 // A question is a request of an upstream that was passed on to the client and
 // not answered yet.
 type question struct {
+	ids
 	from   *Upstream
-	ids    []byte // the upstream's id and, behind it, its progress token
-	idLen  int
 	method string
 	task   bool // a task is wanted instead of the result
 	n      uint64
 	came   int64
 }
 
-func (q *question) id() []byte    { return q.ids[:q.idLen] }
-func (q *question) token() []byte { return q.ids[q.idLen:] }
+// ids are the asker's id and its progress token, verbatim. Those of most clients
+// are a few digits, which need no memory of their own.
+type ids struct {
+	short          [22]byte
+	idLen, bothLen uint8 // of short
+	long           *[2][]byte
+}
+
+func idsOf(m *jsonrpc.Message, token jsonrpc.Span) (i ids) {
+	id, tok := m.Bytes(m.ID), m.Bytes(token)
+	if len(id)+len(tok) > len(i.short) {
+		i.long = &[2][]byte{bytes.Clone(id), bytes.Clone(tok)}
+		return i
+	}
+	i.idLen = uint8(copy(i.short[:], id))
+	i.bothLen = i.idLen + uint8(copy(i.short[i.idLen:], tok))
+	return i
+}
+
+// id returns the asker's id. It is part of i.
+func (i *ids) id() []byte {
+	if i.long != nil {
+		return i.long[0]
+	}
+	return i.short[:i.idLen]
+}
+
+// token returns the asker's progress token, empty if there is none. It is part of i.
+func (i *ids) token() []byte {
+	if i.long != nil {
+		return i.long[1]
+	}
+	return i.short[i.idLen:i.bothLen]
+}
 
 // name is what clients call the thing that the call is about.
 func (c *call) name() string {
@@ -60,14 +86,6 @@ func (c *call) itsName() string {
 		return ""
 	}
 	return c.entry.Item.Name
-}
-
-// join copies an id and a token into one piece of memory.
-func join(m *jsonrpc.Message, id, token jsonrpc.Span) ([]byte, int) {
-	a, b := m.Bytes(id), m.Bytes(token)
-	ids := make([]byte, len(a)+len(b))
-	copy(ids[copy(ids, a):], b)
-	return ids, len(a)
 }
 
 // clock counts nanoseconds since its making, on a clock that does not jump.

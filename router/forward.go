@@ -56,8 +56,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 		return
 	}
 	u := t.upstream
-	c := call{session: s, reply: s.out, method: method, entry: t.entry, task: mcpwire.AsksForTask(m)}
-	c.ids, c.idLen = join(m, m.ID, token)
+	c := call{ids: idsOf(m, token), session: s, method: method, entry: t.entry, task: mcpwire.AsksForTask(m)}
 	if s.r.timed {
 		c.came, c.sent = s.came, s.r.clock.now()
 	}
@@ -67,8 +66,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 		s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.goneText()), note{n: c.n, method: method})
 		return
 	}
-	num := strconv.AppendUint(b.Scratch(), id, 10)
-	b.Keep(num)
+	num := b.Number(id)
 	b.Edit(m.ID, num)
 	switch {
 	case string(m.Text(at)) == t.name(): // it is the upstream's own already
@@ -135,8 +133,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 			continue
 		}
 		u.late.add(our)
-		num := strconv.AppendUint(b.Scratch(), our, 10)
-		b.Keep(num)
+		num := b.Number(our)
 		b.Edit(at, num)
 		u.send(b, m, note{n: c.n, method: mcpwire.Cancelled})
 		return
@@ -157,7 +154,7 @@ func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if !ok || len(q.token()) == 0 {
 		return
 	}
-	b.Edit(at, q.token())
+	b.Edit(at, b.Copy(q.token()))
 	q.from.send(b, m, note{n: q.n, method: mcpwire.Progress})
 }
 

@@ -2,7 +2,6 @@ package router
 
 import (
 	"bytes"
-	"strconv"
 	"time"
 
 	"toolman/jsonrpc"
@@ -23,10 +22,9 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.forgetEarly(asked)
 		return
 	}
-	num := strconv.AppendUint(b.Scratch(), id, 10)
-	b.Keep(num)
+	num := b.Number(id)
 	b.Edit(at, num)
-	s.pass(b, s.out, m, note{n: q.n, method: mcpwire.Cancelled})
+	s.pass(b, m, note{n: q.n, method: mcpwire.Cancelled})
 }
 
 // request handles what the server asks: a ping is answered here, the rest is the
@@ -58,7 +56,7 @@ func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.sendFrame(b, strict(q.id(), m), back)
 		return
 	}
-	b.Edit(m.ID, q.id())
+	b.Edit(m.ID, b.Copy(q.id()))
 	u.send(b, m, back)
 }
 

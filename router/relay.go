@@ -50,8 +50,8 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		c.session.send(b, strict(c.id(), m), back)
 		return
 	}
-	b.Edit(m.ID, c.id())
-	c.session.pass(b, c.reply, m, back)
+	b.Edit(m.ID, b.Copy(c.id()))
+	c.session.pass(b, m, back)
 }
 
 // timing traces an answer as it came, and returns what to say of it on its way
@@ -113,7 +113,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	default: // log messages, elicitation/complete, what later revisions add
 		if s != nil && strings.HasPrefix(string(method), "notifications/") {
-			s.pass(b, s.out, m, note{method: method})
+			s.pass(b, m, note{method: method})
 		}
 	}
 }
@@ -137,8 +137,8 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if c.session == nil || len(c.token()) == 0 {
 		return
 	}
-	b.Edit(at, c.token())
-	c.session.pass(b, c.reply, m, note{n: c.n, method: mcpwire.Progress})
+	b.Edit(at, b.Copy(c.token()))
+	c.session.pass(b, m, note{n: c.n, method: mcpwire.Progress})
 }
 
 // taskProgress passes on the progress of a call that has become a task.
@@ -152,7 +152,7 @@ func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, 
 	s.mu.Unlock()
 	if token != nil {
 		b.Edit(at, token)
-		s.pass(b, s.out, m, note{method: mcpwire.Progress})
+		s.pass(b, m, note{method: mcpwire.Progress})
 	}
 }
 

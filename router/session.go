@@ -43,7 +43,6 @@ type Session struct {
 // Message implements jsonrpc.Handler.
 func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.r.timed {
 		s.came = s.r.clock.now()
 	}
@@ -55,6 +54,7 @@ func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case jsonrpc.Response:
 		s.answerLocked(m, b)
 	}
+	s.mu.Unlock()
 }
 
 // Bad implements jsonrpc.Handler. The connection lives on.

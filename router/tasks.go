@@ -1,6 +1,7 @@
 package router
 
 import (
+	"bytes"
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
@@ -55,7 +56,7 @@ func (s *Session) learnTask(u *Upstream, id uint64, c *call, m *jsonrpc.Message)
 		if s.tokens == nil {
 			s.tokens = map[taskToken][]byte{}
 		}
-		s.tokens[taskToken{u, id}] = c.token()
+		s.tokens[taskToken{u, id}] = bytes.Clone(c.token())
 	}
 }
 
@@ -78,7 +79,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 	owner := s.tasks[string(m.Text(at))]
 	s.mu.Unlock()
 	if owner == nil || owner == u {
-		s.pass(b, s.out, m, note{method: mcpwire.TaskStatus})
+		s.pass(b, m, note{method: mcpwire.TaskStatus})
 	}
 }
 

@@ -202,12 +202,12 @@ func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note note) error {
 }
 
 // pass writes an upstream's message to the client, with the batch's edits.
-func (s *Session) pass(b *jsonrpc.Batch, to jsonrpc.Sender, m *jsonrpc.Message, note note) error {
+func (s *Session) pass(b *jsonrpc.Batch, m *jsonrpc.Message, note note) error {
 	if s.r.trace.on() {
 		note.rewrote = rewrote(b, m)
 		s.r.trace.sent(clientLeg, s.name(), b.Preview(m.Frame), note)
 	}
-	return b.Splice(to, m.Frame)
+	return b.Splice(s.out, m.Frame)
 }
 
 // rewrote names the places that the batch's edits change.
