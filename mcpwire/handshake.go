@@ -2,29 +2,9 @@ package mcpwire
 
 import (
 	"encoding/json"
-	"slices"
 
 	"toolman/jsonrpc"
 )
-
-// Revisions with a handshake, newest first.
-var legacy = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
-
-// Latest is the newest revision with a handshake.
-const Latest = "2025-11-25"
-
-// Supported reports whether version is a revision with a handshake that toolman
-// speaks.
-func Supported(version string) bool { return slices.Contains(legacy, version) }
-
-// Negotiate returns the revision to answer a client with: the one it asked for or
-// else our newest (2025-11-25, Lifecycle, Version Negotiation).
-func Negotiate(asked string) string {
-	if Supported(asked) {
-		return asked
-	}
-	return Latest
-}
 
 // Hello is what a client says of itself in initialize. Capabilities and Info are
 // JSON objects as they came.

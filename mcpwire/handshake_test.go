@@ -5,20 +5,6 @@ import (
 	"testing"
 )
 
-func TestNegotiate(t *testing.T) {
-	for asked, want := range map[string]string{
-		"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25",
-		"2026-07-28": Latest, "1999-01-01": Latest, "": Latest, "2025-11-25 ": Latest,
-	} {
-		if got := Negotiate(asked); got != want {
-			t.Errorf("%q: got %s, want %s", asked, got, want)
-		}
-		if got := Supported(asked); got != (asked == want) {
-			t.Errorf("%q: supported is %v", asked, got)
-		}
-	}
-}
-
 func TestParseHello(t *testing.T) {
 	m := request(t, Initialize, `{"protocolVersion":"2025-06-18","capabilities":{"roots":{"listChanged":true}, "x":1e2},`+
 		`"clientInfo":{"name":"a\u0062","version":"1.2","title":"T"}}`)

@@ -21,6 +21,8 @@ const (
 	Unsubscribe   Method = "resources/unsubscribe"
 	Complete      Method = "completion/complete"
 	SetLevel      Method = "logging/setLevel"
+	Discover      Method = "server/discover"      // modern only
+	Listen        Method = "subscriptions/listen" // modern only
 )
 
 // Requests about tasks (2025-11-25 only), in both directions. tasks/list is not
@@ -49,6 +51,9 @@ const (
 	ResourceUpdated      Method = "notifications/resources/updated"
 	RootsListChanged     Method = "notifications/roots/list_changed"
 	TaskStatus           Method = "notifications/tasks/status" // in both directions
+	LogMessage           Method = "notifications/message"
+	ElicitationComplete  Method = "notifications/elicitation/complete"       // legacy only
+	Acknowledged         Method = "notifications/subscriptions/acknowledged" // modern only
 )
 
 // RequiredCapability returns the client capability without which a server may
@@ -68,13 +73,22 @@ func RequiredCapability(request Method) string {
 	return ""
 }
 
-// requests are the methods that a client may call.
-var requests = [...]Method{ToolsCall, Initialize, Ping, ToolsList, PromptsList, PromptsGet, ResourcesList,
-	TemplatesList, ResourcesRead, Subscribe, Unsubscribe, Complete, SetLevel, TasksGet, TasksResult, TasksCancel}
+// requests are the methods that a client may call: those of the modern era,
+// those that both eras have, and those of the legacy era.
+var requests = [...]Method{Discover, Listen,
+	ToolsCall, ToolsList, PromptsList, PromptsGet, ResourcesList, TemplatesList, ResourcesRead, Complete,
+	Initialize, Ping, Subscribe, Unsubscribe, SetLevel, TasksGet, TasksResult, TasksCancel}
+
+// Where in requests the two eras overlap.
+const firstShared, firstLegacyOnly = 2, 10
 
 // Known reports whether clients call a method of this name in any revision with
 // a handshake.
-func Known(m Method) bool { return slices.Contains(requests[:], m) }
+func Known(m Method) bool { return slices.Contains(requests[firstShared:], m) }
+
+// KnownModern reports whether clients call a method of this name in the modern
+// era. All others, those that it removed included, do not exist there.
+func KnownModern(m Method) bool { return slices.Contains(requests[:firstLegacyOnly], m) }
 
 // MethodOf returns the method with this spelling. It allocates only for methods
 // that no client calls.

@@ -26,3 +26,18 @@ func TestRequiredCapability(t *testing.T) {
 		}
 	}
 }
+
+func TestKnownMethodsOfEachEra(t *testing.T) {
+	for m, want := range map[Method][2]bool{ // legacy, modern
+		ToolsCall: {true, true}, ToolsList: {true, true}, PromptsGet: {true, true}, PromptsList: {true, true}, ResourcesRead: {true, true},
+		ResourcesList: {true, true}, TemplatesList: {true, true}, Complete: {true, true},
+		Discover: {false, true}, Listen: {false, true},
+		Initialize: {true, false}, Ping: {true, false}, SetLevel: {true, false}, Subscribe: {true, false}, Unsubscribe: {true, false},
+		TasksGet: {true, false}, TasksResult: {true, false}, TasksCancel: {true, false},
+		"tasks/list": {false, false}, Elicit: {false, false}, Cancelled: {false, false}, "": {false, false}, "tools/Call": {false, false},
+	} {
+		if got := [2]bool{Known(m), KnownModern(m)}; got != want {
+			t.Errorf("%q: got %v, want %v", m, got, want)
+		}
+	}
+}

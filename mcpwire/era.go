@@ -1,0 +1,76 @@
+package mcpwire
+
+import "slices"
+
+// An Era is a family of revisions whose messages have the same form.
+type Era uint8
+
+// The eras.
+const (
+	// Unknown is the era of a peer that has not said anything yet.
+	Unknown Era = iota
+	// Legacy has a handshake, sessions, and requests from server to client.
+	Legacy
+	// Modern has none of these: each request says who asks and what it can do,
+	// and a server that needs input answers so, and is asked again.
+	Modern
+)
+
+// String returns the era as tools.toml and the trace spell it.
+func (e Era) String() string { return [...]string{"unknown", "legacy", "modern"}[e] }
+
+// Revisions of the protocol that toolman speaks, oldest first.
+const (
+	V2024_11_05 = "2024-11-05"
+	V2025_03_26 = "2025-03-26"
+	V2025_06_18 = "2025-06-18"
+	V2025_11_25 = "2025-11-25"
+	V2026_07_28 = "2026-07-28"
+)
+
+// Latest is the newest revision with a handshake, and Newest the newest one.
+const (
+	Latest = V2025_11_25
+	Newest = V2026_07_28
+)
+
+var revisions = [...]string{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28}
+
+// firstModern is where in revisions the modern ones start.
+const firstModern = 4
+
+// EraOf returns the era of a revision, Unknown when toolman does not speak it.
+func EraOf(revision string) Era {
+	switch i := slices.Index(revisions[:], revision); {
+	case i < 0:
+		return Unknown
+	case i < firstModern:
+		return Legacy
+	}
+	return Modern
+}
+
+// Mutual returns the newest modern revision among those a peer lists that toolman
+// speaks, too, or "".
+func Mutual(offered []string) string {
+	for _, revision := range slices.Backward(revisions[firstModern:]) {
+		if slices.Contains(offered, revision) {
+			return revision
+		}
+	}
+	return ""
+}
+
+// Supported reports whether version is a revision with a handshake that toolman
+// speaks.
+func Supported(version string) bool { return EraOf(version) == Legacy }
+
+// Negotiate returns the revision to answer a client's initialize with: the one it
+// asked for or else our newest with a handshake (2025-11-25, Lifecycle, Version
+// Negotiation).
+func Negotiate(asked string) string {
+	if Supported(asked) {
+		return asked
+	}
+	return Latest
+}
