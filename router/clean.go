@@ -1,8 +1,10 @@
 package router
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // summaryLimit is how many characters of a description the catalog shows.
@@ -29,6 +31,18 @@ func clean(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, ""))
+}
+
+// plainName is a name as lists of names show it. One that could be taken for
+// a mark, a heading or another name with its description is shown in quotes.
+func plainName(name string) string {
+	name = clean(name)
+	first, _ := utf8.DecodeRuneInString(name)
+	if !unicode.IsLetter(first) && !unicode.IsDigit(first) && !strings.ContainsRune("_{/.", first) ||
+		strings.Contains(name, ": ") || strings.HasSuffix(name, ":") {
+		return strconv.Quote(name)
+	}
+	return name
 }
 
 // shown is a name that a peer made up, as messages show it.

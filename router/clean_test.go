@@ -54,6 +54,18 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+func TestPlainName(t *testing.T) {
+	for name, want := range map[string]string{
+		"fs_file:///a b.txt": "fs_file:///a b.txt", "{+path}": "{+path}", "/etc": "/etc", "_x": "_x", "ü://": "ü://", "1": "1",
+		"* fs_rm": `"* fs_rm"`, "\u200b* fs_rm": `"* fs_rm"`, " * fs_rm": `" * fs_rm"`, "\n* fs_rm": `" * fs_rm"`, "＊ fs_rm": `"＊ fs_rm"`,
+		"Tools:": `"Tools:"`, "fs_rm: harmless": `"fs_rm: harmless"`, `"fs_rm"`: `"\"fs_rm\""`, "\u200b": `""`,
+	} {
+		if got := plainName(name); got != want {
+			t.Errorf("%q: got %s, want %s", name, got, want)
+		}
+	}
+}
+
 func TestCut(t *testing.T) {
 	for _, tt := range []struct {
 		text string

@@ -23,7 +23,7 @@ func TestCatalogText(t *testing.T) {
 	if got, want := catalogText(newRig(t, setup{}, offer{prompts: []string{"p"}}).view()), ""; got != want {
 		t.Errorf("with nothing to switch: %q", got)
 	}
-	if got, want := catalogText(newRig(t, setup{}, offer{resources: []string{"a:"}}).view()), "Resources:\na:\n"; got != want {
+	if got, want := catalogText(newRig(t, setup{}, offer{resources: []string{"a:b"}}).view()), "Resources:\na:b\n"; got != want {
 		t.Errorf("without tools: %q", got)
 	}
 }
@@ -109,6 +109,19 @@ func TestHostileTextTakesOneLine(t *testing.T) {
 	}
 	if got := catalogText(g.view()); strings.Count(got, "\n") != 8 {
 		t.Errorf("%d lines in %q", strings.Count(got, "\n"), got)
+	}
+}
+
+// Without a namespace nothing stands before what a server writes.
+func TestNamesCannotForgeMarksOrHeadings(t *testing.T) {
+	g := newRig(t, setup{active: []string{"r://*"}}, offer{
+		tools:     []string{`{"name":"Tools","description":"\u2028"}`, "* rm"},
+		resources: []string{"r://x", "* r://y", "Tools:", "rm: harmless", "\u200b* r://z"},
+	})
+	want := "Tools:\nTools\n" + namesOf(g.r.Catalog().Entries(mcpwire.Tool))[1] + "\n" +
+		"Resources:\n* r://x\n\"* r://y\"\n\"Tools:\"\n\"rm: harmless\"\n\"* r://z\"\n"
+	if got := catalogText(g.view()); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -48,8 +48,8 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 func (e *Entry) appendListed(dst []byte) []byte { return e.Item.AppendAs(dst, e.Name) }
 
 func catalogLine(e *Entry) string {
-	line := clean(e.Name)
-	if text := summary(e.Item.Description); text != "" {
+	line := plainName(e.Name)
+	if text := summary(e.Item.Description); strings.TrimSpace(text) != "" {
 		line += ": " + text
 	}
 	return line + "\n"

@@ -64,7 +64,7 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict) r
 	switch verdict {
 	case Inactive:
 		why.text = fmt.Sprintf("%s %s is not active; call %s with %s, then try again",
-			t.entry.Item.Kind, clean(t.entry.Name), ActivateTool, activationFor(t.entry))
+			t.entry.Item.Kind, plainName(t.entry.Name), ActivateTool, activationFor(t.entry))
 	case Ambiguous:
 		why.text = fmt.Sprintf("several servers have a resource %s; use the URI with the name of its server, such as %s%s",
 			shown(name), t.entry.prefix, shown(name))

@@ -177,7 +177,7 @@ func enumerate(entries []*Entry) string {
 	const most = 10
 	var names []string
 	for _, e := range entries[:min(len(entries), most)] {
-		names = append(names, clean(e.Name))
+		names = append(names, plainName(e.Name))
 	}
 	text := strings.Join(names, ", ")
 	if more := len(entries) - most; more > 0 {

@@ -40,7 +40,7 @@ func (v *View) similar(k mcpwire.Kind, name string) []string {
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	names := make([]string, 0, maxSimilar)
 	for _, f := range found[:min(len(found), maxSimilar)] {
-		names = append(names, clean(f.name))
+		names = append(names, plainName(f.name))
 	}
 	return names
 }
