@@ -1,0 +1,123 @@
+package mcpwire
+
+import (
+	"strings"
+
+	"toolman/jsonrpc"
+)
+
+// maxSchemaDepth is how deep an output schema is searched for references.
+const maxSchemaDepth = 64
+
+// AppendWith appends the item as it came but for the edits, whose places are in
+// Raw.
+func (it *Item) AppendWith(dst []byte, edits ...jsonrpc.Edit) []byte {
+	return jsonrpc.AppendSplice(dst, it.Raw, edits...)
+}
+
+// Rename returns the edit that shows the item under another name.
+func (it *Item) Rename(name string) jsonrpc.Edit {
+	return jsonrpc.Edit{Span: it.at, New: jsonrpc.AppendQuoted(nil, name)}
+}
+
+var toolKeys = [...]string{"outputSchema", "execution"}
+
+// tool returns the members of a tool's definition that differ between the eras,
+// absent when they are there more than once.
+func (it *Item) tool() (m jsonrpc.Message, whole jsonrpc.Span, schema, execution jsonrpc.Member) {
+	m = jsonrpc.Message{Frame: it.Raw}
+	whole = jsonrpc.Span{Hi: len(it.Raw)}
+	var found [len(toolKeys)]jsonrpc.Member
+	if it.Kind != Tool || m.Find(whole, toolKeys[:], found[:]) != nil {
+		return m, whole, jsonrpc.Member{}, jsonrpc.Member{}
+	}
+	return m, whole, found[0], found[1]
+}
+
+// NeedsTask reports whether a tool can be called as a task only (2025-11-25, Tasks),
+// which modern clients cannot do.
+func (it *Item) NeedsTask() bool {
+	m, _, _, execution := it.tool()
+	support, err := stringMember(&m, execution.Value, "taskSupport")
+	return err == nil && string(m.Text(support)) == "required"
+}
+
+// ToModern appends edits that make a legacy server's item one for a modern client.
+func (it *Item) ToModern(edits []jsonrpc.Edit) []jsonrpc.Edit {
+	m, whole, _, execution := it.tool()
+	return jsonrpc.AppendRemoval(edits, m.Frame, whole, execution)
+}
+
+// ToLegacy appends edits that make a modern server's item one for a legacy client.
+// There the output schema of a tool is of an object (2025-11-25, Tools), and one bad
+// schema spoils the whole list for some clients: another one becomes the schema
+// of an object's member "result". wrapped then says that the results of the tool
+// must be wrapped, too.
+func (it *Item) ToLegacy(edits []jsonrpc.Edit) (out []jsonrpc.Edit, wrapped bool) {
+	m, whole, schema, execution := it.tool()
+	edits = jsonrpc.AppendRemoval(edits, m.Frame, whole, execution)
+	if !m.IsObject(schema.Value) {
+		return edits, false
+	}
+	kind, err := m.Get(schema.Value, "type")
+	if err != nil || string(m.Text(kind)) == "object" {
+		return edits, false
+	}
+	at := schema.Value
+	edits = append(edits,
+		jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Lo, Hi: at.Lo}, New: []byte(`{"type":"object","properties":{"result":`)},
+		jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Hi, Hi: at.Hi}, New: []byte(`},"required":["result"]}`)})
+	return moveReferences(edits, &m, at, false, 0), true
+}
+
+// moveReferences appends edits that let references within a schema, which start at
+// the root of the document, find their aim at its new place. names says that the
+// keys of the object at obj are names, and not keywords.
+func moveReferences(edits []jsonrpc.Edit, m *jsonrpc.Message, obj jsonrpc.Span, names bool, depth int) []jsonrpc.Edit {
+	if depth > maxSchemaDepth || !names && rebased(m, obj) {
+		return edits
+	}
+	for key, at := range jsonrpc.Members(m.Frame, obj) {
+		switch {
+		case names:
+			edits = descend(edits, m, at, false, depth)
+		case key == "$ref" || key == "$dynamicRef":
+			if ref := string(m.Text(at)); ref == "#" || strings.HasPrefix(ref, "#/") {
+				edits = append(edits, jsonrpc.Edit{Span: at, New: jsonrpc.AppendQuoted(nil, "#/properties/result"+ref[1:])})
+			}
+		case key == "const" || key == "enum" || key == "default" || key == "examples": // values, not schemas
+		default:
+			edits = descend(edits, m, at, mapsNames(key), depth)
+		}
+	}
+	return edits
+}
+
+// descend looks for references in a value within a schema.
+func descend(edits []jsonrpc.Edit, m *jsonrpc.Message, at jsonrpc.Span, names bool, depth int) []jsonrpc.Edit {
+	if m.IsObject(at) {
+		return moveReferences(edits, m, at, names, depth+1)
+	}
+	for element := range jsonrpc.Elements(m.Frame, at) {
+		if m.IsObject(element) {
+			edits = moveReferences(edits, m, element, false, depth+1)
+		}
+	}
+	return edits
+}
+
+// rebased reports whether a schema has an identity of its own: references within it
+// start there, wherever it stands (JSON Schema 2020-12, 8.2.1).
+func rebased(m *jsonrpc.Message, schema jsonrpc.Span) bool {
+	id, err := m.Get(schema, "$id")
+	return err == nil && m.IsString(id) && !strings.HasPrefix(string(m.Text(id)), "#")
+}
+
+// mapsNames reports whether the value of a keyword is an object of schemas by name.
+func mapsNames(keyword string) bool {
+	switch keyword {
+	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
+		return true
+	}
+	return false
+}

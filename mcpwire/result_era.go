@@ -1,0 +1,153 @@
+package mcpwire
+
+import (
+	"errors"
+
+	"toolman/jsonrpc"
+)
+
+// A ResultType says what a result is.
+type ResultType uint8
+
+// The types of results (2026-07-28, Results).
+const (
+	ResultComplete ResultType = iota
+	ResultInputRequired
+	ResultTask  // of the extension io.modelcontextprotocol/tasks
+	ResultOther // one that toolman does not know
+)
+
+var resultKeys = [...]string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent", "inputRequests", "requestState"}
+
+// A Result is where the result of a response holds what differs between the eras.
+// It holds places in the message it was read from.
+type Result struct {
+	Type, TTL, Scope, Meta, Structured, Requests, State jsonrpc.Member
+}
+
+var errNoObject = errors.New("the result is not an object")
+
+// ResultOf reads the result of a response, in one walk over it.
+func ResultOf(m *jsonrpc.Message) (Result, error) {
+	if !m.IsObject(m.Result) {
+		return Result{}, errNoObject
+	}
+	var found [len(resultKeys)]jsonrpc.Member
+	if err := m.Find(m.Result, resultKeys[:], found[:]); err != nil {
+		return Result{}, err
+	}
+	return Result{found[0], found[1], found[2], found[3], found[4], found[5], found[6]}, nil
+}
+
+// ResultType returns the type of a modern server's result. A result without one is
+// complete, as those of older servers are.
+func (r *Result) ResultType(m *jsonrpc.Message) ResultType {
+	if !r.Type.Present() {
+		return ResultComplete
+	}
+	switch string(m.Text(r.Type.Value)) {
+	case "complete":
+		return ResultComplete
+	case "input_required":
+		return ResultInputRequired
+	case "task":
+		return ResultTask
+	}
+	return ResultOther
+}
+
+// cacheable reports whether the results of a method say how long they may be kept,
+// and for whom (2026-07-28, Caching).
+func cacheable(method Method) bool {
+	switch method {
+	case Discover, ToolsList, PromptsList, ResourcesList, TemplatesList, ResourcesRead:
+		return true
+	}
+	return false
+}
+
+// What edits put into results. Nothing changes these bytes.
+var (
+	completeMember = []byte(`"resultType":"complete",`)
+	completeValue  = completeMember[len(`"resultType":`) : len(completeMember)-1]
+	staleMember    = []byte(`"ttlMs":0,`)
+	staleValue     = staleMember[len(`"ttlMs":`) : len(staleMember)-1]
+	privateMember  = []byte(`"cacheScope":"private",`)
+	privateValue   = privateMember[len(`"cacheScope":`) : len(privateMember)-1]
+	wrapOpen       = []byte(`{"result":`)
+	wrapClose      = []byte(`}`)
+)
+
+// ToModern appends edits that make a legacy server's result of method one for a
+// modern client: it is complete, and when it says nothing about being kept, it may
+// not be.
+func (r *Result) ToModern(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method) []jsonrpc.Edit {
+	if cacheable(method) {
+		edits = ensure(edits, m, r.Scope, isScope(m, r.Scope.Value), privateMember, privateValue)
+		edits = ensure(edits, m, r.TTL, isTTL(m, r.TTL.Value), staleMember, staleValue)
+	}
+	return ensure(edits, m, r.Type, string(m.Text(r.Type.Value)) == "complete", completeMember, completeValue)
+}
+
+// ensure appends an edit that puts a member into the result, or another value
+// into the one that is there, unless that is good.
+func ensure(edits []jsonrpc.Edit, m *jsonrpc.Message, had jsonrpc.Member, good bool, member, value []byte) []jsonrpc.Edit {
+	switch {
+	case good:
+		return edits
+	case had.Present():
+		return append(edits, jsonrpc.Edit{Span: had.Value, New: value})
+	}
+	return jsonrpc.AppendInsertion(edits, m.Frame, m.Result, member)
+}
+
+func isScope(m *jsonrpc.Message, at jsonrpc.Span) bool {
+	scope := string(m.Text(at))
+	return scope == "public" || scope == "private"
+}
+
+// isTTL reports whether the value is an integer of milliseconds, from 0 on, written
+// without a point or an exponent.
+func isTTL(m *jsonrpc.Message, at jsonrpc.Span) bool {
+	for _, c := range m.Bytes(at) {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return at.Present()
+}
+
+var serverInfoKey = [...]string{KeyServerInfo}
+
+// ToLegacy appends edits that make a modern server's complete result of method one
+// for a legacy client. wrapped says that it comes from a tool whose output schema
+// was wrapped (Item.ToLegacy). Structured content that is no object is wrapped in
+// any case, because legacy clients take none (2025-11-25, Tools).
+func (r *Result) ToLegacy(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, wrapped bool) ([]jsonrpc.Edit, error) {
+	gone := [4]jsonrpc.Member{r.Type}
+	if cacheable(method) {
+		gone[1], gone[2] = r.TTL, r.Scope
+	}
+	var info [1]jsonrpc.Member
+	if err := m.Find(r.Meta.Value, serverInfoKey[:], info[:]); err != nil {
+		return edits, err
+	}
+	if info[0].Present() {
+		had := len(edits)
+		edits = jsonrpc.AppendRemoval(edits, m.Frame, r.Meta.Value, info[0])
+		if jsonrpc.Removed(edits[had], r.Meta.Value) {
+			edits, gone[3] = edits[:had], r.Meta
+		}
+	}
+	edits = jsonrpc.AppendRemoval(edits, m.Frame, m.Result, gone[:]...)
+	if at := r.Structured.Value; at.Present() && (wrapped || !m.IsObject(at)) {
+		edits = wrap(edits, at)
+	}
+	return edits, nil
+}
+
+// wrap appends edits that make a value the member "result" of an object.
+func wrap(edits []jsonrpc.Edit, at jsonrpc.Span) []jsonrpc.Edit {
+	return append(edits, jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Lo, Hi: at.Lo}, New: wrapOpen},
+		jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Hi, Hi: at.Hi}, New: wrapClose})
+}
