@@ -21,26 +21,20 @@ func (s *scanner) load(i int) {
 		s.wide = markBlocks(&b[0], whole, &s.marks[0]) || s.wide
 	}
 	if rest := len(b) % 64; rest > 0 {
-		var block [64]byte
-		copy(block[:], b[whole*64:])
-		s.wide = markBlocks(&block[0], 1, &s.marks[whole]) || s.wide
-		s.marks[whole] &= 1<<rest - 1
+		s.marks[whole] = s.loadRest(s.till, rest)
 	}
 }
 
-// mark returns the place of the first marked byte from i on, or len(b).
-func (s *scanner) mark(i int) int {
-	for i < len(s.b) {
-		if i >= s.till {
-			s.load(i)
-		}
-		at := i - s.from
-		if m := s.marks[at/64] >> (at % 64); m != 0 {
-			return i + bits.TrailingZeros64(m)
-		}
-		i += 64 - at%64
+// loadRest returns the marks of the n bytes before end, which are less than a block.
+func (s *scanner) loadRest(end, n int) (marks uint64) {
+	if end >= 64 {
+		s.wide = markBlocks(&s.b[end-64], 1, &marks) || s.wide
+		return marks >> (64 - n)
 	}
-	return len(s.b)
+	var block [64]byte
+	copy(block[:], s.b[end-n:end])
+	s.wide = markBlocks(&block[0], 1, &marks) || s.wide
+	return marks & (1<<n - 1)
 }
 
 // quick is text for the usual string: it ends within one word of marks, without
@@ -61,41 +55,54 @@ func (s *scanner) text(i int) int {
 	b, start := s.b, i
 	i++
 	for {
-		if i = s.mark(i); i >= len(b) {
-			return s.fail(i, "string without an end")
-		}
-		switch b[i] {
-		case '"':
-			if s.wide && !utf8.Valid(b[start+1:i]) {
-				return s.fail(start, "invalid UTF-8 in the string")
+		if i >= s.till {
+			if i >= len(b) {
+				return s.fail(i, "string without an end")
 			}
-			return i + 1
-		case '\\':
+			s.load(i)
+		}
+		at := uint(i - s.from)
+		next, m := i+64-int(at%64), s.marks[at/64%uint(len(s.marks))]>>(at%64)
+		for m != 0 {
+			n := bits.TrailingZeros64(m)
+			i, m = i+n, m>>n
+			if b[i] != '\\' {
+				return s.stop(start, i)
+			}
+			if i+1 >= len(b) || !shortEscape[b[i+1]] {
+				if i = s.unicode(i + 1); i < 0 {
+					return i
+				}
+				next = i // the marks are read anew
+				break
+			}
+			i, m = i+2, m>>2
 			s.odd = true
-			if i = s.escapes(i); i < 0 {
-				return i
-			}
-		default:
-			return s.fail(i, "control character in a string")
 		}
-		if i-start > near {
+		if i = max(i, next); i-start > near {
 			i = s.blocks(i)
 		}
 	}
 }
 
-// escapes passes over the escapes at i; they often come in rows.
-func (s *scanner) escapes(i int) int {
+// stop judges a string whose text ends at i.
+func (s *scanner) stop(start, i int) int {
+	switch {
+	case s.b[i] != '"':
+		return s.fail(i, "control character in a string")
+	case s.wide && !utf8.Valid(s.b[start+1:i]):
+		return s.fail(start, "invalid UTF-8 in the string")
+	}
+	return i + 1
+}
+
+// unicode passes over the escape whose letter is at i; it is none of the short ones.
+func (s *scanner) unicode(i int) int {
 	b := s.b
-	for i+1 < len(b) && b[i] == '\\' && shortEscape[b[i+1]] {
-		i += 2
-	}
-	if i >= len(b) || b[i] != '\\' {
-		return i
-	}
-	if i++; i >= len(b) || b[i] != 'u' {
+	if i >= len(b) || b[i] != 'u' {
 		return s.fail(i, "unknown escape")
 	}
+	s.odd = true
 	for end := i + 5; i+1 < end; {
 		if i++; i >= len(b) || !isHex(b[i]) {
 			return s.fail(i, "expected four hexadecimal digits")

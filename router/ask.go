@@ -91,7 +91,7 @@ func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
 		b.Edit(token, num)
 	}
-	s.pass(b, m, note{n: q.n, method: mcpwire.Method(q.method)})
+	s.pass(b, m, &note{n: q.n, method: mcpwire.Method(q.method)})
 }
 
 // forgetEarly drops questions that the client has not been asked yet.

@@ -78,7 +78,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	if token.Present() {
 		b.Edit(token, num)
 	}
-	if err := u.send(b, m, note{n: c.n, method: method, name: t.name()}); err != nil {
+	if err := u.send(b, m, &note{n: c.n, method: method, name: t.name()}); err != nil {
 		if _, mine := u.calls.Take(id); mine {
 			s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.unsentText(err)), note{n: c.n, method: method})
 		}
@@ -135,7 +135,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.late.add(our)
 		num := b.Number(our)
 		b.Edit(at, num)
-		u.send(b, m, note{n: c.n, method: mcpwire.Cancelled})
+		u.send(b, m, &note{n: c.n, method: mcpwire.Cancelled})
 		return
 	}
 }
@@ -155,7 +155,7 @@ func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	b.Edit(at, b.Copy(q.token()))
-	q.from.send(b, m, note{n: q.n, method: mcpwire.Progress})
+	q.from.send(b, m, &note{n: q.n, method: mcpwire.Progress})
 }
 
 // watchTimeout arranges for calls that take too long to be given up.

@@ -24,7 +24,7 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	num := b.Number(id)
 	b.Edit(at, num)
-	s.pass(b, m, note{n: q.n, method: mcpwire.Cancelled})
+	s.pass(b, m, &note{n: q.n, method: mcpwire.Cancelled})
 }
 
 // request handles what the server asks: a ping is answered here, the rest is the
@@ -57,7 +57,7 @@ func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	b.Edit(m.ID, b.Copy(q.id()))
-	u.send(b, m, back)
+	u.send(b, m, &back)
 }
 
 // refuseAsk answers a request of the server that the client cannot answer.

@@ -45,21 +45,21 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if c.task {
 		c.session.learnTask(u, id, &c, m)
 	}
-	back := u.timing(&c, m)
+	back := note{}
+	if u.r.trace.on() {
+		back = u.timing(&c, m)
+	}
 	if m.Loose {
 		c.session.send(b, strict(c.id(), m), back)
 		return
 	}
 	b.Edit(m.ID, b.Copy(c.id()))
-	c.session.pass(b, m, back)
+	c.session.pass(b, m, &back)
 }
 
 // timing traces an answer as it came, and returns what to say of it on its way
 // to the client.
 func (u *Upstream) timing(c *call, m *jsonrpc.Message) note {
-	if !u.r.trace.on() {
-		return note{}
-	}
 	now := u.r.clock.now()
 	back := note{n: c.n, method: c.method, name: c.name(), leg: time.Duration(now - c.sent), total: time.Duration(now - c.came)}
 	there := back
@@ -113,7 +113,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	default: // log messages, elicitation/complete, what later revisions add
 		if s != nil && strings.HasPrefix(string(method), "notifications/") {
-			s.pass(b, m, note{method: method})
+			s.pass(b, m, &note{method: method})
 		}
 	}
 }
@@ -138,7 +138,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	b.Edit(at, b.Copy(c.token()))
-	c.session.pass(b, m, note{n: c.n, method: mcpwire.Progress})
+	c.session.pass(b, m, &note{n: c.n, method: mcpwire.Progress})
 }
 
 // taskProgress passes on the progress of a call that has become a task.
@@ -152,7 +152,7 @@ func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, 
 	s.mu.Unlock()
 	if token != nil {
 		b.Edit(at, token)
-		s.pass(b, m, note{method: mcpwire.Progress})
+		s.pass(b, m, &note{method: mcpwire.Progress})
 	}
 }
 
@@ -170,7 +170,7 @@ func (u *Upstream) tell(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	there := u.state != Gone && u.result.ProtocolVersion != ""
 	u.mu.Unlock()
 	if there {
-		u.send(b, m, note{method: mcpwire.Method(m.Text(m.Method))})
+		u.send(b, m, &note{method: mcpwire.Method(m.Text(m.Method))})
 	}
 }
 

@@ -69,7 +69,7 @@ func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	b.Edit(at, jsonrpc.AppendQuoted(nil, known))
-	s.pass(b, m, note{method: mcpwire.ResourceUpdated})
+	s.pass(b, m, &note{method: mcpwire.ResourceUpdated})
 }
 
 // spelling returns a server's URI as the client spells it, if the client has

@@ -79,7 +79,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 	owner := s.tasks[string(m.Text(at))]
 	s.mu.Unlock()
 	if owner == nil || owner == u {
-		s.pass(b, m, note{method: mcpwire.TaskStatus})
+		s.pass(b, m, &note{method: mcpwire.TaskStatus})
 	}
 }
 

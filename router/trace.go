@@ -193,19 +193,19 @@ func (s *Session) send(b *jsonrpc.Batch, frame []byte, note note) {
 }
 
 // send writes a message to the upstream, with the batch's edits.
-func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note note) error {
+func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note *note) error {
 	if u.r.trace.on() {
 		note.rewrote = rewrote(b, m)
-		u.r.trace.sent(upstreamLeg, u.Name, b.Preview(m.Frame), note)
+		u.r.trace.sent(upstreamLeg, u.Name, b.Preview(m.Frame), *note)
 	}
 	return b.Splice(u.out, m.Frame)
 }
 
 // pass writes an upstream's message to the client, with the batch's edits.
-func (s *Session) pass(b *jsonrpc.Batch, m *jsonrpc.Message, note note) error {
+func (s *Session) pass(b *jsonrpc.Batch, m *jsonrpc.Message, note *note) error {
 	if s.r.trace.on() {
 		note.rewrote = rewrote(b, m)
-		s.r.trace.sent(clientLeg, s.name(), b.Preview(m.Frame), note)
+		s.r.trace.sent(clientLeg, s.name(), b.Preview(m.Frame), *note)
 	}
 	return b.Splice(s.out, m.Frame)
 }
