@@ -148,7 +148,7 @@ func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, 
 		return
 	}
 	s.mu.Lock()
-	token := s.tokens[taskToken{u, id}]
+	token := s.tokens.get(taskToken{u, id})
 	s.mu.Unlock()
 	if token != nil {
 		b.Edit(at, token)

@@ -36,7 +36,7 @@ type Session struct {
 	static      bool                    // guarded by mu: the client was seen not to list again
 	subs        map[subscription]string // guarded by mu: the client's spelling of each URI
 	tasks       tasks                   // guarded by mu: those that upstreams do for the client
-	tokens      map[taskToken][]byte    // guarded by mu: the client's progress tokens of those
+	tokens      tokens                  // guarded by mu: the client's progress tokens of those
 	clientTasks tasks                   // guarded by mu: those that the client does for upstreams
 }
 

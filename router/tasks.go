@@ -9,22 +9,16 @@ import (
 // Tasks (2025-11-25) pass through as they are: their ids are not rewritten, but
 // remembered with the upstream they belong to.
 
-// maxTasks bounds the tasks that are remembered; the id of one more is not, and
-// requests about it are refused.
+// maxTasks is how many tasks are remembered on either side. Nobody says when a task
+// is done with, so the oldest are forgotten.
 const maxTasks = 10_000
 
-// tasks says which upstream a task belongs to.
-type tasks map[string]*Upstream
+// tasks says which upstream a task belongs to. The first to use an id has it.
+type tasks struct{ newest[string, *Upstream] }
 
-// add remembers a task. The first to use an id has it.
-func (t *tasks) add(id []byte, u *Upstream) {
-	if *t == nil {
-		*t = tasks{}
-	}
-	if _, known := (*t)[string(id)]; !known && len(*t) < maxTasks {
-		(*t)[string(id)] = u
-	}
-}
+func (t *tasks) add(id []byte, u *Upstream) { t.newest.add(string(id), u, maxTasks) }
+
+func (t *tasks) of(id []byte) *Upstream { return t.get(string(id)) }
 
 // routeTaskLocked passes on what the client asks about a task of a server.
 func (s *Session) routeTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
@@ -33,10 +27,10 @@ func (s *Session) routeTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method m
 		s.refuse(m, b, method, badTarget(method, err))
 		return
 	}
-	u := s.tasks[string(m.Text(at))]
+	u := s.tasks.of(m.Text(at))
 	if u == nil {
 		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown.String(),
-			text: "unknown task " + shown(string(m.Text(at))) + "; it was not made over this connection"})
+			text: "unknown task " + shown(string(m.Text(at))) + "; it was not made over this connection, or is too long ago"})
 		return
 	}
 	s.forward(m, b, method, at, target{upstream: u})
@@ -52,11 +46,8 @@ func (s *Session) learnTask(u *Upstream, id uint64, c *call, m *jsonrpc.Message)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks.add(task, u)
-	if len(c.token()) > 0 && len(s.tokens) < maxTasks {
-		if s.tokens == nil {
-			s.tokens = map[taskToken][]byte{}
-		}
-		s.tokens[taskToken{u, id}] = bytes.Clone(c.token())
+	if len(c.token()) > 0 {
+		s.tokens.add(taskToken{u, id}, bytes.Clone(c.token()))
 	}
 }
 
@@ -67,6 +58,11 @@ type taskToken struct {
 	id   uint64
 }
 
+// tokens are the client's progress tokens of calls that have become tasks.
+type tokens struct{ newest[taskToken, []byte] }
+
+func (t *tokens) add(key taskToken, token []byte) { t.newest.add(key, token, maxTasks) }
+
 // taskStatus passes on how a server's task is. It may come before the answer that
 // names the task; only that answer says whose the task is, and so a server cannot
 // take ids, or room, that others need.
@@ -76,7 +72,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 		return
 	}
 	s.mu.Lock()
-	owner := s.tasks[string(m.Text(at))]
+	owner := s.tasks.of(m.Text(at))
 	s.mu.Unlock()
 	if owner == nil || owner == u {
 		s.pass(b, m, &note{method: mcpwire.TaskStatus})
@@ -90,7 +86,7 @@ func (s *Session) tellTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if err != nil || !at.Present() {
 		return
 	}
-	if u := s.clientTasks[string(m.Text(at))]; u != nil {
+	if u := s.clientTasks.of(m.Text(at)); u != nil {
 		u.tell(m, b)
 	}
 }
@@ -101,7 +97,7 @@ func (s *Session) foreignTaskLocked(u *Upstream, m *jsonrpc.Message, method mcpw
 	switch method {
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
 		at, err := mcpwire.TaskID(m)
-		return err != nil || !at.Present() || s.clientTasks[string(m.Text(at))] != u
+		return err != nil || !at.Present() || s.clientTasks.of(m.Text(at)) != u
 	}
 	return false
 }

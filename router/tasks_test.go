@@ -111,6 +111,33 @@ func TestACallThatDidNotAskForATaskMakesNone(t *testing.T) {
 	}
 }
 
+// Tasks are not refused when there have been many; the oldest are forgotten.
+func TestOnlyTheNewestTasksAreRemembered(t *testing.T) {
+	g := withTasks(t)
+	server, first := g.servers[0], ""
+	for i := range maxTasks + 1 {
+		if id := begins(g, server, fmt.Sprint(i)); i == 0 {
+			first = id
+		}
+	}
+	g.client.says(fmt.Sprintf(taskRequest, "2", "get", "0"))
+	if got := refusalOf(t, g.client.hearsOne(), mcpwire.TasksGet, -32602); !strings.HasPrefix(got, "unknown task 0; ") {
+		t.Errorf("says %q", got)
+	}
+	server.says(fmt.Sprintf(progressFrame, first))
+	g.quiet()
+	for _, i := range []int{1, maxTasks / 2, maxTasks} {
+		g.client.says(fmt.Sprintf(taskRequest, "2", "get", fmt.Sprint(i)))
+		server.hearsOne()
+	}
+	id := begins(g, server, "more")
+	server.says(fmt.Sprintf(progressFrame, id))
+	g.client.wants(fmt.Sprintf(progressFrame, `"p"`))
+	if n := len(g.s.tasks.all) + len(g.s.tokens.all); n != 2*maxTasks {
+		t.Errorf("%d are remembered, want %d", n, 2*maxTasks)
+	}
+}
+
 func TestTasksOfTheClient(t *testing.T) {
 	g := withTasks(t)
 	server, other := g.servers[0], g.servers[1]
