@@ -19,6 +19,8 @@ type early struct {
 	frame []byte
 }
 
+func (e early) size() int { return len(e.frame) }
+
 // readyLocked notes that the client takes requests (2025-11-25, Lifecycle: a
 // server "SHOULD NOT send requests other than pings and logging before receiving
 // the initialized notification"). A client that asks for something without having
@@ -60,7 +62,7 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 		s.put(q, m, b)
 		return
 	}
-	if len(s.early) >= earlyLimit {
+	if len(s.early) >= earlyLimit || tooMuch(s.early, len(m.Frame)) {
 		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", b)
 		return
 	}

@@ -14,11 +14,25 @@ type parked struct {
 	n     uint64 // its correlation number in the trace
 }
 
-// parkLimit is how many requests may wait.
-const parkLimit = 4096
+func (p parked) size() int { return len(p.frame) }
+
+// Bounds on what waits: how many requests of the client, and how many bytes on
+// either side. One request may wait whatever its size.
+const (
+	parkLimit = 4096
+	waitBytes = 64 << 20
+)
+
+// tooMuch reports whether what waits already leaves no room for size bytes more.
+func tooMuch[T interface{ size() int }](waiting []T, size int) bool {
+	for _, w := range waiting {
+		size += w.size()
+	}
+	return len(waiting) > 0 && size > waitBytes
+}
 
 func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	if len(s.parked) >= parkLimit {
+	if len(s.parked) >= parkLimit || tooMuch(s.parked, len(m.Frame)) {
 		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInternalError,
 			text: "too many requests while the upstream servers start; wait for the answers and send it again"})
 		return

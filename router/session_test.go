@@ -175,6 +175,22 @@ func TestParkedRequestsAreBounded(t *testing.T) {
 	}
 }
 
+func TestTheBytesOfParkedRequestsAreBounded(t *testing.T) {
+	g := newRig(t, setup{}, offer{namespace: "a", starting: true})
+	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", waitBytes) + `"}}`
+	small := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`
+	g.client.says(large) // alone it may wait
+	g.quiet()
+	if got := refusalOf(t, g.client.asks(small), mcpwire.ToolsCall, 0); !strings.HasPrefix(got, "too many requests") {
+		t.Errorf("says %q", got)
+	}
+	g.client.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`, small)
+	g.quiet()
+	if got := refusalOf(t, g.client.asks(large), mcpwire.ToolsCall, 0); !strings.HasPrefix(got, "too many requests") {
+		t.Errorf("says %q", got)
+	}
+}
+
 func TestFramesOfTheClientThatAreNoMessages(t *testing.T) {
 	for _, tt := range []struct {
 		name, frame string
