@@ -50,11 +50,11 @@ func EraOf(revision string) Era {
 	return Modern
 }
 
-// Mutual returns the newest modern revision among those a peer lists that toolman
-// speaks, too, or "".
-func Mutual(offered []string) string {
-	for _, revision := range slices.Backward(revisions[firstModern:]) {
-		if slices.Contains(offered, revision) {
+// Mutual returns the newest revision of an era, among those that a peer lists,
+// that toolman speaks, too, or "".
+func Mutual(listed []string, e Era) string {
+	for _, revision := range slices.Backward(revisions[:]) {
+		if EraOf(revision) == e && slices.Contains(listed, revision) {
 			return revision
 		}
 	}

@@ -21,17 +21,17 @@ func TestEraOf(t *testing.T) {
 
 func TestMutual(t *testing.T) {
 	for _, tt := range []struct {
-		offered []string
-		want    string
+		listed         []string
+		legacy, modern string
 	}{
-		{[]string{"2026-07-28"}, "2026-07-28"},
-		{[]string{"2025-11-25", "2026-07-28", "2027-01-01"}, "2026-07-28"},
-		{[]string{"2025-11-25", "2024-11-05"}, ""}, // a server may list legacy revisions only
-		{[]string{""}, ""},
-		{nil, ""},
+		{[]string{"2026-07-28"}, "", "2026-07-28"},
+		{[]string{"2024-11-05", "2025-11-25", "2025-06-18", "2026-07-28", "2027-01-01"}, "2025-11-25", "2026-07-28"},
+		{[]string{"2025-03-26", "2024-11-05"}, "2025-03-26", ""}, // a server may list legacy revisions only
+		{[]string{"", "x"}, "", ""},
+		{nil, "", ""},
 	} {
-		if got := Mutual(tt.offered); got != tt.want {
-			t.Errorf("%q: got %q, want %q", tt.offered, got, tt.want)
+		if legacy, modern := Mutual(tt.listed, Legacy), Mutual(tt.listed, Modern); legacy != tt.legacy || modern != tt.modern {
+			t.Errorf("%q: got %q and %q, want %q and %q", tt.listed, legacy, modern, tt.legacy, tt.modern)
 		}
 	}
 }

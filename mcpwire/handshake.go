@@ -117,14 +117,23 @@ func (r *InitializeResult) Offers(capability string) bool {
 func AppendInitializeResult(dst []byte, version, toolman, instructions string) []byte {
 	dst = append(dst, `{"protocolVersion":`...)
 	dst = jsonrpc.AppendQuoted(dst, version)
-	dst = append(dst, `,"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},`+
-		`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}`...)
+	dst = append(dst, `,"capabilities":{`+superset...)
 	if version == Latest { // the only revision that has them
 		dst = append(dst, `,"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}`...)
 	}
-	dst = append(dst, `},"serverInfo":{"name":"toolman","title":"toolman","version":`...)
-	dst = jsonrpc.AppendQuoted(dst, toolman)
-	dst = append(dst, `},"instructions":`...)
+	dst = append(dst, `},"serverInfo":`...)
+	dst = appendServerInfo(dst, toolman)
+	dst = append(dst, `,"instructions":`...)
 	dst = jsonrpc.AppendQuoted(dst, instructions)
 	return append(dst, '}')
+}
+
+// superset are the members of toolman's capabilities in every revision.
+const superset = `"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
+	`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}`
+
+// appendServerInfo appends what toolman says of itself; version is its own.
+func appendServerInfo(dst []byte, version string) []byte {
+	dst = append(dst, `{"name":"toolman","title":"toolman","version":`...)
+	return append(jsonrpc.AppendQuoted(dst, version), '}')
 }
