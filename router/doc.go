@@ -9,7 +9,7 @@
 // Files are named after what they are about: session.go dispatches what the
 // client sends, park.go keeps what comes before the servers are there, own.go answers
 // what is toolman's own business, forward.go passes calls on, relay.go passes back what upstreams say, damage.go deals with what cannot
-// be read; question.go and ask.go bring what upstreams ask to the client and back.
+// be read, cancel.go takes calls back; question.go and ask.go bring what upstreams ask to the client and back.
 // activate.go, settle.go and describe.go are toolman_activate; catalog.go says what
 // exists, view.go what one client sees of it, resolve.go where a name leads.
 // upstream.go, start.go and lists.go are the life of an upstream, end.go is the end.

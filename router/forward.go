@@ -98,12 +98,14 @@ func (u *Upstream) unsentText(err error) string {
 // notificationLocked handles what the client tells.
 func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
-	s.r.trace.notification(clientLeg, s.name(), m)
+	if method == mcpwire.Cancelled {
+		s.cancelLocked(m, b)
+		return
+	}
+	s.r.trace.notification(clientLeg, s.name(), m, 0)
 	switch method {
 	case mcpwire.Initialized:
 		s.readyLocked(b)
-	case mcpwire.Cancelled:
-		s.cancelLocked(m, b)
 	case mcpwire.Progress:
 		s.progress(m, b)
 	case mcpwire.TaskStatus:
@@ -112,31 +114,6 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		for _, u := range s.r.upstreams {
 			u.tell(m, b)
 		}
-	}
-}
-
-// cancelLocked passes a cancellation on to the upstream that has the call. The
-// client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
-// ignored: some clients cancel what is long answered.
-func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	at, err := mcpwire.IDParam(m, "requestId")
-	if err != nil || !at.Present() {
-		return
-	}
-	id := m.Bytes(at)
-	if s.unparkLocked(id) || s.forgetHeldLocked(id) {
-		return
-	}
-	for _, u := range s.r.upstreams {
-		our, c, ok := u.calls.TakeIf(func(c call) bool { return c.is(s, id) })
-		if !ok {
-			continue
-		}
-		u.late.add(our)
-		num := b.Number(our)
-		b.Edit(at, num)
-		u.send(b, m, &note{n: c.n, method: mcpwire.Cancelled})
-		return
 	}
 }
 

@@ -41,16 +41,17 @@ func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwir
 	s.parked = append(s.parked, parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, method, name)})
 }
 
-// unparkLocked drops a request that still waits.
-func (s *Session) unparkLocked(id []byte) bool {
+// unparkLocked drops a request that still waits, and returns its correlation
+// number.
+func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
 	var m jsonrpc.Message
 	for i, p := range s.parked {
 		if jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id) {
 			s.parked = append(s.parked[:i], s.parked[i+1:]...)
-			return true
+			return p.n, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // release serves the requests that have waited.

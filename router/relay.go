@@ -89,7 +89,7 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message) {
 // notification handles what the server tells.
 func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
-	u.r.trace.notification(upstreamLeg, u.Name, m)
+	u.r.trace.notification(upstreamLeg, u.Name, m, 0)
 	s := u.r.session.Load()
 	switch method {
 	case mcpwire.ToolsListChanged:

@@ -107,17 +107,17 @@ func (s *Session) releaseLocked(h *held, b *jsonrpc.Batch) {
 	s.replyLocked(h, b)
 }
 
-// forgetHeldLocked drops the reply to a request that was cancelled. What it did
-// stays.
-func (s *Session) forgetHeldLocked(id []byte) bool {
+// forgetHeldLocked drops the reply to a request that was cancelled, and returns the
+// request's correlation number. What it did stays.
+func (s *Session) forgetHeldLocked(id []byte) (n uint64, ok bool) {
 	for i, h := range s.held {
 		if bytes.Equal(h.id, id) {
 			h.timer.Stop()
 			s.held = slices.Delete(slices.Clone(s.held), i, i+1)
-			return true
+			return h.n, true
 		}
 	}
-	return false
+	return 0, false
 }
 
 // maxDefinitions bounds the bytes of tool definitions in one reply.

@@ -62,13 +62,14 @@ func (t *tracer) request(leg trace.Leg, peer string, m *jsonrpc.Message, n uint6
 		ID: token(m), Call: n, Msg: m.Frame})
 }
 
-// notification traces a notification that came in.
-func (t *tracer) notification(leg trace.Leg, peer string, m *jsonrpc.Message) {
+// notification traces a notification that came in; n is the correlation number of
+// the call that it is about, if that is known.
+func (t *tracer) notification(leg trace.Leg, peer string, m *jsonrpc.Message, n uint64) {
 	if t == nil {
 		return
 	}
 	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Notification,
-		Method: string(m.Text(m.Method)), Msg: m.Frame})
+		Method: string(m.Text(m.Method)), Call: n, Msg: m.Frame})
 }
 
 // response traces a response that came in.

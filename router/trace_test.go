@@ -97,6 +97,33 @@ func TestTraceOfARequestThatWaits(t *testing.T) {
 	)
 }
 
+// A cancellation belongs to the call that it is about, wherever that is.
+func TestTraceOfCancellations(t *testing.T) {
+	const cancel = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%s}}`
+	o := various()
+	o.starting = true
+	lines := traced(t, o, func(g *rig) {
+		g.s.r.Settle = time.Minute
+		g.client.says(fmt.Sprintf(echo, "1", "{}"), fmt.Sprintf(cancel, "1"))
+		g.servers[0].ready()
+		g.client.says(fmt.Sprintf(echo, "2", "{}"), fmt.Sprintf(cancel, "2"))
+		g.client.says(activation{toolsOff: []string{"ns_echo"}}.frame("3"), fmt.Sprintf(cancel, "3"), fmt.Sprintf(cancel, "4"), fmt.Sprintf(cancel, "[]"))
+	})
+	checkList(t, "trace", lines,
+		"client in c1 tools/call ns_echo - - - - -",
+		"client in c1 notifications/cancelled - - - - - -",
+		"client in c2 tools/call ns_echo - - - - -",
+		"upstream out c2 tools/call echo - - - - id+params.name",
+		"client in c2 notifications/cancelled - - - - - -",
+		"upstream out c2 notifications/cancelled - - - - - params.requestId",
+		"client in c3 tools/call toolman_activate - - - - -",
+		"client out - notifications/tools/list_changed - - - - - -",
+		"client in c3 notifications/cancelled - - - - - -",
+		"client in - notifications/cancelled - - - - - -",
+		"client in - notifications/cancelled - - - - - -",
+	)
+}
+
 func TestTraceOfWhatAServerAsks(t *testing.T) {
 	lines := traced(t, offer{namespace: "ns"}, func(g *rig) {
 		g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"_meta":{"progressToken":1}}}`)

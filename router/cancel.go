@@ -1,0 +1,42 @@
+package router
+
+import (
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// cancelLocked passes a cancellation on to the upstream that has the call. The
+// client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
+// ignored: some clients cancel what is long answered.
+func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	var n, our uint64
+	var u *Upstream
+	at, err := mcpwire.IDParam(m, "requestId")
+	if err == nil && at.Present() {
+		n, u, our = s.dropLocked(m.Bytes(at))
+	}
+	s.r.trace.notification(clientLeg, s.name(), m, n)
+	if u == nil {
+		return
+	}
+	u.late.add(our)
+	b.Edit(at, b.Number(our))
+	u.send(b, m, &note{n: n, method: mcpwire.Cancelled})
+}
+
+// dropLocked forgets the request with this id. It returns its correlation number
+// and, when an upstream has it, that and the id there.
+func (s *Session) dropLocked(id []byte) (n uint64, u *Upstream, our uint64) {
+	if n, ok := s.unparkLocked(id); ok {
+		return n, nil, 0
+	}
+	if n, ok := s.forgetHeldLocked(id); ok {
+		return n, nil, 0
+	}
+	for _, u := range s.r.upstreams {
+		if our, c, ok := u.calls.TakeIf(func(c call) bool { return c.is(s, id) }); ok {
+			return c.n, u, our
+		}
+	}
+	return 0, nil, 0
+}
