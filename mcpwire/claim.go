@@ -60,22 +60,6 @@ func (c *Claim) AppendParams(dst, members []byte) []byte {
 // the envelope e: into params._meta, whichever of the two is missing. Whatever the
 // client had of these keys goes.
 func (c *Claim) AddTo(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) []jsonrpc.Edit {
-	switch {
-	case m.IsObject(e.Meta.Value):
-		edits = jsonrpc.AppendRemoval(edits, m.Frame, e.Meta.Value, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
-		return jsonrpc.AppendInsertion(edits, m.Frame, e.Meta.Value, c.inside)
-	case e.Meta.Present(): // null, or nothing that a server could read
-		return append(edits, jsonrpc.Edit{Span: e.Meta.Value, New: c.object()})
-	case m.IsObject(m.Params):
-		return jsonrpc.AppendInsertion(edits, m.Frame, m.Params, c.whole)
-	case string(m.Bytes(m.Params)) == "null":
-		return append(edits, jsonrpc.Edit{Span: m.Params, New: c.AppendParams(nil, nil)})
-	case m.Params.Present(): // a list has no place for it
-		return edits
-	}
-	behind := jsonrpc.Span{Lo: m.Method.Hi, Hi: m.Method.Hi}
-	return append(edits, jsonrpc.Edit{Span: behind, New: c.AppendParams([]byte(`,"params":`), nil)})
+	edits = jsonrpc.AppendRemoval(edits, m.Frame, e.Meta.Value, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
+	return addMeta(edits, m, e.Meta, c.inside, c.whole)
 }
-
-// object returns the value of _meta.
-func (c *Claim) object() []byte { return c.whole[len(`"_meta":`) : len(c.whole)-1] }

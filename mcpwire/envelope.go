@@ -95,10 +95,5 @@ func LevelRank(level []byte) (rank int, ok bool) {
 // when nothing is left in it. The progress token stays where it is and may be
 // edited in the same splice.
 func StripEnvelope(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) []jsonrpc.Edit {
-	had := len(edits)
-	edits = jsonrpc.AppendRemoval(edits, m.Frame, e.Meta.Value, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
-	if len(edits) == had+1 && jsonrpc.Removed(edits[had], e.Meta.Value) {
-		return jsonrpc.AppendRemoval(edits[:had], m.Frame, m.Params, e.Meta)
-	}
-	return edits
+	return removeWithin(edits, m.Frame, m.Params, e.Meta, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
 }
