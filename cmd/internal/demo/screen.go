@@ -59,7 +59,7 @@ func (w wireWriter) Write(p []byte) (int, error) {
 
 // wire shows a frame or an event as toolman trace --frames does, in one line of the screen.
 func (s *screen) wire(r *trace.Record) error {
-	const widest = 10 // ids on an upstream's leg are random: what is left out should not depend on them
+	const widest = 11 // ids on an upstream's leg are random: what is left out should not depend on them
 	room := s.width - len(indent+label)
 	if r.Leg == trace.Upstream {
 		room -= max(0, widest-len(r.ID))
