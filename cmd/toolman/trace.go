@@ -18,7 +18,7 @@ Filters choose what is printed; all of them must match:
 
   tool:NAME peer:NAME method:NAME    a part of the name, or a pattern with *
   status:WORD                        ok, error (of any kind), pending, rpc_error, tool_error,
-                                     cancelled, timeout, late, orphan, local, or a code
+                                     cancelled, timeout, gone, late, orphan, local, or a code
   dur:>50ms                          also < >= <=
   call:c41                           one call; with --frames, all its frames
   WORD or text:WORD                  in the messages

@@ -12,6 +12,7 @@ import (
 
 const (
 	statusPending = "pending"
+	statusGone    = "gone" // the server that was asked is
 	cancelled     = "notifications/cancelled"
 )
 
@@ -41,7 +42,7 @@ func (c *call) byToolman() bool { return c.first.Dir == trace.Out }
 
 // failed reports whether the call did not do what it should.
 func (c *call) failed() bool {
-	return isFailure(c.status) || c.status == trace.StatusLocal && c.problem != ""
+	return isFailure(c.status) || c.status == statusGone || c.status == trace.StatusLocal && c.problem != ""
 }
 
 func isFailure(status string) bool {
@@ -156,9 +157,27 @@ func (cs *calls) note(c *call, r *trace.Record) {
 	}
 }
 
+// gone ends what toolman itself had asked a server that is gone, as an event says. Clients get answers to what they had asked.
+func (cs *calls) gone(r *trace.Record) (over []*call) {
+	if r.Event != trace.EventGone {
+		return nil
+	}
+	for key, c := range cs.open {
+		if c.byToolman() && c.first.Leg == trace.Upstream && c.first.Peer == r.Peer {
+			c.status, c.problem, c.total = statusGone, r.Text, r.US-c.first.US
+			delete(cs.open, key)
+			over = append(over, c)
+		}
+	}
+	slices.SortFunc(over, earlier)
+	return over
+}
+
+func earlier(a, b *call) int { return cmp.Compare(a.first.Seq, b.first.Seq) }
+
 // rest are the calls that are not over, in the order they began.
 func (cs *calls) rest() []*call {
-	rest := slices.SortedFunc(maps.Values(cs.open), func(a, b *call) int { return cmp.Compare(a.first.Seq, b.first.Seq) })
+	rest := slices.SortedFunc(maps.Values(cs.open), earlier)
 	clear(cs.open)
 	return slices.DeleteFunc(rest, func(c *call) bool { return c.reported })
 }

@@ -16,7 +16,7 @@ import (
 const Grammar = `a filter is one of tool:NAME peer:NAME method:NAME status:WORD call:cN dur:>50ms (or < >= <=), or any other text, ` +
 	`which is looked for in the messages (text:WORD if it has a colon); case does not matter, a name may be a part of it or hold *, ` +
 	`! in front negates, and all filters must match; status is ok, error (any kind), pending, rpc_error, tool_error, cancelled, ` +
-	`timeout, late, orphan, local or an error's code`
+	`timeout, gone, late, orphan, local or an error's code`
 
 // A Filter chooses what is printed. The zero value lets everything pass.
 type Filter struct {
@@ -106,7 +106,7 @@ func status(value string) (func(*subject) bool, error) {
 	case "error":
 		return func(s *subject) bool { return s.failed }, nil
 	case trace.StatusOK, trace.StatusRPCError, trace.StatusToolError, trace.StatusCancelled, trace.StatusTimeout,
-		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, statusPending:
+		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, statusPending, statusGone:
 		return func(s *subject) bool { return s.status == value }, nil
 	}
 	return nil, errors.New("there is no such status")

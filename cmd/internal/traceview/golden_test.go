@@ -91,6 +91,16 @@ func TestPairing(t *testing.T) {
 				frame("20", "upstream", "out", "notification", `"peer":"u","call":"c1","method":"notifications/cancelled"`) +
 				frame("30", "client", "out", "response", `"peer":"c","id":1,"call":"c1","status":"timeout","total_us":20`),
 			"c1 c>toolman a cancelled total 10 own 0 peer 0\nc1 c>toolman a timeout total 20 own 20 peer 0\n"},
+		{"what toolman asked a server that goes away is over",
+			frame("10", "upstream", "out", "request", `"seq":1,"peer":"u","id":1,"call":"c1","method":"initialize"`) +
+				frame("20", "upstream", "out", "request", `"seq":2,"peer":"v","id":1,"call":"c2","method":"initialize"`) +
+				frame("30", "upstream", "out", "request", `"seq":3,"peer":"u","id":2,"call":"c3","method":"tools/list"`) +
+				frame("40", "client", "in", "request", `"seq":4,"peer":"c","id":1,"call":"c4","method":"a"`) +
+				frame("50", "upstream", "out", "request", `"seq":5,"peer":"u","id":3,"call":"c4","method":"a"`) +
+				`{"t":"event","us":60,"peer":"u","event":"gone","text":"it ended"}` + "\n" +
+				frame("70", "client", "out", "response", `"peer":"c","id":1,"call":"c4","status":"rpc_error","total_us":30`),
+			"c1 toolman>u initialize gone total 50 own 0 peer 0\nc3 toolman>u tools/list gone total 30 own 0 peer 0\n" +
+				"c4 c>u a rpc_error total 30 own 30 peer 0\nc2 toolman>v initialize pending total 0 own 0 peer 0\n"},
 		{"a new run begins anew",
 			frame("10", "client", "in", "request", `"peer":"c","id":1,"call":"c1","method":"a"`) +
 				`{"t":"session","run":"x"}` + "\n" +

@@ -39,7 +39,12 @@ func (p *Printer) Print(r *trace.Record) error {
 	case r.Type == trace.TypeSession:
 		p.pending()
 		p.session(r)
-	case p.opts.Frames || r.Type != trace.TypeFrame:
+	case p.opts.Frames:
+		p.single(r)
+	case r.Type != trace.TypeFrame:
+		for _, c := range p.calls.gone(r) {
+			p.call(c)
+		}
 		p.single(r)
 	default:
 		p.frame(r)

@@ -40,6 +40,9 @@ func (s *stats) add(r *trace.Record) {
 		s.finish()
 		return
 	}
+	for _, c := range s.calls.gone(r) {
+		s.count(c)
+	}
 	if c, over := s.calls.add(r); over {
 		s.count(c)
 	}
