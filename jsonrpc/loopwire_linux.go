@@ -167,6 +167,27 @@ func (w *loopWire) flushLocked() {
 	}
 }
 
+// writeNowLocked leaves errors to flushLocked, which will see them too.
+func (w *loopWire) writeNowLocked(pieces [][]byte) int {
+	if w.closed {
+		return 0
+	}
+	var room [16]unix.Iovec
+	iov := room[:0]
+	for _, piece := range pieces {
+		if len(piece) > 0 {
+			v := unix.Iovec{Base: &piece[0]}
+			v.SetLen(len(piece))
+			iov = append(iov, v)
+		}
+	}
+	n, errno := writevNow(w.wfd, w.wsock, iov)
+	if errno != 0 {
+		return 0
+	}
+	return n
+}
+
 // blockLocked asks for an event when the pipe takes more.
 func (w *loopWire) blockLocked() {
 	w.peer.out.blocked = true
@@ -218,7 +239,7 @@ func (w *loopWire) deafLocked() bool {
 	return n > 0 && err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
-// readNow and writeNow cannot block, so the scheduler is not told of them.
+// readNow, writeNow and writevNow cannot block, so the scheduler is not told of them.
 func readNow(fd int, sock bool, b []byte) (int, syscall.Errno) {
 	var n uintptr
 	var errno syscall.Errno
@@ -237,6 +258,19 @@ func writeNow(fd int, sock bool, b []byte) (int, syscall.Errno) {
 		n, _, errno = syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
 	} else {
 		n, _, errno = syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+	}
+	return int(n), errno
+}
+
+func writevNow(fd int, sock bool, iov []unix.Iovec) (int, syscall.Errno) {
+	var n uintptr
+	var errno syscall.Errno
+	if sock {
+		msg := unix.Msghdr{Iov: &iov[0]}
+		msg.SetIovlen(len(iov))
+		n, _, errno = syscall.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+	} else {
+		n, _, errno = syscall.RawSyscall(unix.SYS_WRITEV, uintptr(fd), uintptr(unsafe.Pointer(&iov[0])), uintptr(len(iov)))
 	}
 	return int(n), errno
 }

@@ -6,15 +6,16 @@ import "sync"
 // in the same breath; only what a full pipe did not take stays.
 type outbox struct {
 	mu      sync.Mutex
-	buf     []byte  // guarded by mu
-	off     int     // guarded by mu: bytes of buf already written
-	most    int     // guarded by mu: how many waited at most since none did
-	limit   int     // bytes that may wait; one frame may always go in when nothing waits
-	lent    bool    // guarded by mu: what waits is being written without the lock
-	blocked bool    // guarded by mu: the pipe is full, its writer goes on when it can
-	ending  bool    // guarded by mu: close once everything is written
-	closed  bool    // guarded by mu
-	held    []*Peer // guarded by mu: peers that stopped reading until this box is emptier
+	buf     []byte   // guarded by mu
+	off     int      // guarded by mu: bytes of buf already written
+	most    int      // guarded by mu: how many waited at most since none did
+	pieces  [][]byte // guarded by mu: memory for those of a large frame, empty
+	limit   int      // bytes that may wait; one frame may always go in when nothing waits
+	lent    bool     // guarded by mu: what waits is being written without the lock
+	blocked bool     // guarded by mu: the pipe is full, its writer goes on when it can
+	ending  bool     // guarded by mu: close once everything is written
+	closed  bool     // guarded by mu
+	held    []*Peer  // guarded by mu: peers that stopped reading until this box is emptier
 }
 
 // keepCap is the capacity that an empty outbox keeps.

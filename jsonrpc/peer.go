@@ -8,6 +8,12 @@ const (
 	DefaultQueueLimit = 64 << 20
 )
 
+// largeFrame is from which size on a frame is rather written by a system call of
+// its own than copied to the outbox.
+const largeFrame = 64 << 10
+
+var newline = []byte{'\n'}
+
 // lastWords is how long a far end that does not read any more may be silent
 // before it is taken for gone. It may have an answer under way.
 const lastWords = 200 * time.Millisecond
@@ -68,6 +74,9 @@ type wire interface {
 	// flushLocked writes what it can of the peer's outbox without blocking,
 	// and has the rest written when the pipe takes it. Called with out.mu held.
 	flushLocked()
+	// writeNowLocked writes what the pipe takes at once of the pieces, and returns
+	// how many bytes that was. Called with out.mu held.
+	writeNowLocked(pieces [][]byte) int
 	// start begins reading.
 	start()
 	// pause stops reading; the reader itself calls it, from deliver. resume
@@ -104,12 +113,36 @@ func (p *Peer) Start(h Handler) {
 func (p *Peer) Queue(frame []byte, edits []Edit) error {
 	p.out.mu.Lock()
 	err := p.out.admitLocked(len(frame)+1, p.pressure)
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(frame) >= largeFrame && !p.out.blocked:
+		p.queueLargeLocked(frame, edits)
+	default:
 		p.out.roomLocked(len(frame) + 1)
 		p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
 	}
 	p.out.mu.Unlock()
 	return err
+}
+
+// queueLargeLocked writes what it can of a frame from where it lies, and queues
+// the rest.
+func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) {
+	pieces := append(p.out.pieces[:0], p.out.buf[p.out.off:])
+	pieces = append(appendPieces(pieces, frame, edits), newline)
+	p.out.pieces = pieces[:0]
+	n := p.wire.writeNowLocked(pieces)
+	waited := min(n, p.out.waiting())
+	if n -= waited; waited > 0 {
+		p.out.wroteLocked(waited)
+	}
+	p.out.roomLocked(len(frame) + 1 - min(n, len(frame)))
+	for _, piece := range pieces[1:] {
+		skip := min(n, len(piece))
+		n -= skip
+		p.out.buf = append(p.out.buf, piece[skip:]...)
+	}
+	clear(pieces)
 }
 
 // Flush implements Sender.

@@ -24,6 +24,18 @@ func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
 	return append(dst, frame[at:]...)
 }
 
+// appendPieces appends the parts of what AppendSplice would make of the frame.
+func appendPieces(dst [][]byte, frame []byte, edits []Edit) [][]byte {
+	sortEdits(edits)
+	at := 0
+	for i := range edits {
+		e := &edits[i]
+		dst = append(dst, frame[at:e.Span.Lo], e.New)
+		at = e.Span.Hi
+	}
+	return append(dst, frame[at:])
+}
+
 // sortEdits is an insertion sort: there are at most four, mostly in order.
 func sortEdits(edits []Edit) {
 	for i := 1; i < len(edits); i++ {

@@ -22,7 +22,7 @@ const (
 	drainTime   = 3 * time.Second       // for calls under way when the client closes its side
 	flushTime   = 50 * time.Millisecond // for the last bytes to the client, the trace and the log
 	traceQueue  = 32 << 20              // bytes of trace that may wait for a slow disk
-	clientQueue = 8 << 20               // bytes that may wait for the client before servers have to
+	clientQueue = 1 << 20               // bytes that may wait for the client before servers have to
 )
 
 // serve is toolman without a command: an MCP server on standard input and
