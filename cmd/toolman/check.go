@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -71,6 +72,9 @@ func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
 		err = enc.Encode(report)
 	} else {
 		err = report.print(out)
+	}
+	if errors.Is(err, syscall.EPIPE) { // who reads it has seen enough
+		err = nil
 	}
 	if err == nil && !report.OK {
 		err = &exitError{errors.New("not all is well"), exitFailed, "see what is marked with ! above"}

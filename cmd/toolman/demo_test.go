@@ -105,6 +105,40 @@ func TestDemoKeepsItsTraceWhenAsked(t *testing.T) {
 	}
 }
 
+// As with "toolman demo | head".
+func TestAClosedOutputIsNoError(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows has no EPIPE")
+	}
+	for _, args := range [][]string{{"demo"}, {"check", "--config", writeEmptyConfig(t)}} {
+		t.Run(args[0], func(t *testing.T) {
+			cmd, stderr, dir := toolman(t, args...)
+			stdout, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			stdout.Close()
+			if err := cmd.Wait(); err != nil || stderr.Len() > 0 {
+				t.Errorf("it ended with %v and says %s", err, stderr)
+			}
+			wantNoFiles(t, dir)
+		})
+	}
+}
+
+// writeEmptyConfig writes a configuration without servers.
+func writeEmptyConfig(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "tools.toml")
+	if err := os.WriteFile(path, []byte("active_toolsets = []\nservers = []\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func TestDemoFailsWhenAStepDoes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("Windows has no SIGINT to send to one process")

@@ -20,7 +20,8 @@ type Options struct {
 }
 
 // Run plays the demo and returns nil if everything was as expected; an error says which step was not, and why. It is over soon
-// after ctx is done, and leaves no process behind, and no file but those that Keep asks for.
+// after ctx is done, or after Stdout is closed, as by head, which is no error. It leaves no process behind, and no file but those
+// that Keep asks for.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Limit, fmt.Errorf("the demo was not over within %v", o.Limit))
 	defer cancel()
@@ -30,6 +31,9 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := newScreen(o.Stdout)
 	err = play(ctx, s, o.Program, dir)
+	if errors.Is(err, errUnseen) {
+		err = nil
+	}
 	if err == nil {
 		s.closing(o.Name)
 	}

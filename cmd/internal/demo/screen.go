@@ -2,10 +2,12 @@ package demo
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"golang.org/x/term"
 
@@ -68,8 +70,15 @@ func (s *screen) wire(r *trace.Record) error {
 	if r.Msg != nil {
 		short.Msg = []byte(shorten(r.Msg, room))
 	}
-	return s.printer.Print(&short)
+	err := s.printer.Print(&short)
+	if errors.Is(err, syscall.EPIPE) {
+		return errUnseen
+	}
+	return err
 }
+
+// errUnseen says that nobody reads the screen any more.
+var errUnseen = errors.New("the output is closed")
 
 // headline says what comes next.
 func (s *screen) headline(n int, title string) {
