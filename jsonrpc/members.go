@@ -1,5 +1,7 @@
 package jsonrpc
 
+import "iter"
+
 // A Member is one member of an object: where its key, without the quotes, and
 // its value are. The zero Member is absent.
 type Member struct{ Key, Value Span }
@@ -41,6 +43,20 @@ func (m *Message) match(one Member, keys []string, found []Member) error {
 		}
 	}
 	return nil
+}
+
+// Walk iterates over the members of the object at obj, if it is one.
+func (m *Message) Walk(obj Span) iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		if !m.IsObject(obj) {
+			return
+		}
+		for k, v := range members(m.Frame, obj) {
+			if !yield(Member{k, v}) {
+				return
+			}
+		}
+	}
 }
 
 // ParamMember returns a member of params with its key. It is to Param what Find

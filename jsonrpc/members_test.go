@@ -61,6 +61,23 @@ func TestFindRefusesWhatCanBeReadTwoWays(t *testing.T) {
 	}
 }
 
+func TestWalkShowsMembersAsTheyStand(t *testing.T) {
+	m := scan(t, `{"jsonrpc":"2.0","id":1,"result":{"a":1, "\u0061" : [ ] ,"a":{"b":2}}}`)
+	var got []string
+	for one := range m.Walk(m.Result) {
+		got = append(got, string(m.Bytes(one.Key))+"="+string(m.Bytes(one.Value)))
+	}
+	if want := []string{`a=1`, `\u0061=[ ]`, `a={"b":2}`}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for range m.Walk(m.ID) {
+		t.Error("a number has members")
+	}
+	for range m.Walk(m.Result) {
+		break
+	}
+}
+
 func TestParamMemberFindsKeyAndValue(t *testing.T) {
 	for size, params := range map[string]string{"few": `{"a":1,"m\u0065ta" : {} }`, "many": padded(`"a":1,"m\u0065ta" : {} `)} {
 		m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"x","params":`+params+`}`)

@@ -95,5 +95,5 @@ func LevelRank(level []byte) (rank int, ok bool) {
 // when nothing is left in it. The progress token stays where it is and may be
 // edited in the same splice.
 func StripEnvelope(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) []jsonrpc.Edit {
-	return removeWithin(edits, m.Frame, m.Params, e.Meta, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
+	return removeParamsMeta(edits, m, e.Meta, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
 }

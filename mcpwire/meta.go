@@ -24,13 +24,23 @@ func addMeta(edits []jsonrpc.Edit, m *jsonrpc.Message, meta jsonrpc.Member, insi
 	return edits // a list has no place for it
 }
 
-// removeWithin appends edits that take members out of the object inner, and inner
-// out of the object outer when nothing is left in it.
-func removeWithin(edits []jsonrpc.Edit, frame []byte, outer jsonrpc.Span, inner jsonrpc.Member, gone ...jsonrpc.Member) []jsonrpc.Edit {
+// removeFrom appends edits that take members out of the object inner. When that would
+// leave nothing in it, it appends none and says so: then inner itself can go.
+func removeFrom(edits []jsonrpc.Edit, frame []byte, inner jsonrpc.Span, gone ...jsonrpc.Member) (out []jsonrpc.Edit, empty bool) {
 	had := len(edits)
-	edits = jsonrpc.AppendRemoval(edits, frame, inner.Value, gone...)
-	if len(edits) == had+1 && jsonrpc.Removed(edits[had], inner.Value) {
-		return jsonrpc.AppendRemoval(edits[:had], frame, outer, inner)
+	edits = jsonrpc.AppendRemoval(edits, frame, inner, gone...)
+	if len(edits) == had+1 && jsonrpc.Removed(edits[had], inner) {
+		return edits[:had], true
+	}
+	return edits, false
+}
+
+// removeParamsMeta appends edits that take members out of params._meta, and meta, which
+// it is, when nothing is left in it.
+func removeParamsMeta(edits []jsonrpc.Edit, m *jsonrpc.Message, meta jsonrpc.Member, gone ...jsonrpc.Member) []jsonrpc.Edit {
+	edits, empty := removeFrom(edits, m.Frame, meta.Value, gone...)
+	if empty {
+		edits = jsonrpc.AppendRemoval(edits, m.Frame, m.Params, meta)
 	}
 	return edits
 }

@@ -132,12 +132,9 @@ func (r *Result) ToLegacy(edits []jsonrpc.Edit, m *jsonrpc.Message, method Metho
 	if err := m.Find(r.Meta.Value, serverInfoKey[:], info[:]); err != nil {
 		return edits, err
 	}
-	if info[0].Present() {
-		had := len(edits)
-		edits = jsonrpc.AppendRemoval(edits, m.Frame, r.Meta.Value, info[0])
-		if jsonrpc.Removed(edits[had], r.Meta.Value) {
-			edits, gone[3] = edits[:had], r.Meta
-		}
+	edits, empty := removeFrom(edits, m.Frame, r.Meta.Value, info[0])
+	if empty {
+		gone[3] = r.Meta
 	}
 	edits = jsonrpc.AppendRemoval(edits, m.Frame, m.Result, gone[:]...)
 	if at := r.Structured.Value; at.Present() && (wrapped || !m.IsObject(at)) {

@@ -83,7 +83,7 @@ func checkLegacy(t *testing.T, m *jsonrpc.Message, reads bool) {
 	}
 }
 
-func rescan(t *testing.T, frame string) *jsonrpc.Message {
+func rescan(t testing.TB, frame string) *jsonrpc.Message {
 	t.Helper()
 	var m jsonrpc.Message
 	if err := jsonrpc.Scan([]byte(frame), &m); err != nil {

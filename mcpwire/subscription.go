@@ -90,5 +90,5 @@ func FromSubscription(edits []jsonrpc.Edit, m *jsonrpc.Message, subscription jso
 	if err != nil {
 		return edits, err
 	}
-	return removeWithin(edits, m.Frame, m.Params, meta, subscription), nil
+	return removeParamsMeta(edits, m, meta, subscription), nil
 }

@@ -1,0 +1,146 @@
+package mcpwire
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"toolman/jsonrpc"
+)
+
+func TestAskOfALegacyRequest(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		method       Method
+		params, want string
+	}{
+		{"roots", ListRoots, ``, ``},
+		{"params that are null", ListRoots, `null`, ``},
+		{"a form", Elicit, `{"message":"\u003f", "requestedSchema":{"x":1.0}}`, `{"message":"\u003f", "requestedSchema":{"x":1.0}}`},
+		{"a URL", Elicit, `{"mode":"url","elicitationId":"e","url":"u"}`, `{"mode":"url","url":"u"}`},
+		{"what belongs to the request", CreateMessage, `{"maxTokens":1,"task":{"ttl":1},"_meta":{"progressToken":1}}`, `{"maxTokens":1}`},
+		{"a _meta with more", CreateMessage, `{"_meta":{"a":1,"progressToken":1,"io.modelcontextprotocol/related-task":{}},"maxTokens":1,"task":{}}`, `{"_meta":{"a":1},"maxTokens":1}`},
+		{"nothing else", ListRoots, `{"_meta":{"progressToken":1}}`, `{}`},
+		{"a _meta that is empty", ListRoots, `{"_meta":{}}`, `{"_meta":{}}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := request(t, tt.method, tt.params)
+			a, err := AskOf(m, "k")
+			clear(m.Frame) // an Ask outlives its message
+			if err != nil || a.Key != "k" || a.Method != tt.method || string(a.Params) != tt.want || (a.Params == nil) != (tt.want == "") {
+				t.Errorf("got %+v %s, %v, want %s", a, a.Params, err, tt.want)
+			}
+		})
+	}
+	for method, params := range map[Method]string{
+		Elicit: `{"elicitationId":"a","elicitationId":"b"}`, CreateMessage: `{"Task":1}`, ListRoots: `{"_meta":{"progressToken":1,"progressToken":2}}`, TasksGet: `{"taskId":"a"}`,
+	} {
+		if a, err := AskOf(request(t, method, params), "k"); err == nil {
+			t.Errorf("%s was accepted: %+v", params, a)
+		}
+	}
+}
+
+func TestAppendInputRequired(t *testing.T) {
+	got := string(AppendInputRequired([]byte("x"), []byte(`"7"`), []Ask{{`a"`, Elicit, []byte(`{"message":"?"}`)}, {"b", ListRoots, nil}}, "handle"))
+	want := `x{"jsonrpc":"2.0","id":"7","result":{"resultType":"input_required","inputRequests":{"a\"":{"method":"elicitation/create","params":{"message":"?"}},` +
+		`"b":{"method":"roots/list"}},"requestState":"handle"}}`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	m := rescan(t, got[1:])
+	r := resultOf(t, m)
+	if in, err := r.Input(m); err != nil || len(in.Requests) != 2 || r.ResultType(m) != ResultInputRequired {
+		t.Errorf("read as %+v, %v", in, err)
+	}
+}
+
+// failure scans an error response.
+func failure(t testing.TB, object string) *jsonrpc.Message {
+	t.Helper()
+	return rescan(t, `{"jsonrpc":"2.0","id":1,"error":`+object+`}`)
+}
+
+func TestURLAsks(t *testing.T) {
+	asks, err := URLAsks(failure(t, `{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"u","message":"?"}, {"url":"v","mode":"url"}]}}`))
+	if err != nil || len(asks) != 2 || asks[0].Key != "0" || asks[1].Key != "1" || asks[1].Method != Elicit ||
+		string(asks[0].Params) != `{"mode":"url","url":"u","message":"?"}` || string(asks[1].Params) != `{"url":"v","mode":"url"}` {
+		t.Errorf("got %s, %v", asks, err)
+	}
+	for _, data := range []string{``, `,"data":null`, `,"data":{}`, `,"data":{"elicitations":[]}`, `,"data":{"elicitations":{}}`, `,"data":{"elicitations":[{"mode":"form"}]}`,
+		`,"data":{"elicitations":["url"]}`, `,"data":{"elicitations":[{"mode":"url","mode":"url"}]}`, `,"data":{"elicitations":[{"mode":"url","elicitationId":1,"elicitationId":2}]}`,
+		`,"data":{"elicitations":[` + strings.Repeat(`{"mode":"url"},`, maxInputRequests) + `{"mode":"url"}]}`} {
+		if asks, err := URLAsks(failure(t, `{"code":-32042,"message":"m"`+data+`}`)); err == nil {
+			t.Errorf("%s was accepted: %s", data, asks)
+		}
+	}
+}
+
+func TestRetryOf(t *testing.T) {
+	m := request(t, ToolsCall, `{"name":"n","inputResponses":{"3":{"action":"accept"},"\u0034":{}},"requestState":"h\u0061ndle"}`)
+	r, err := RetryOf(m)
+	if err != nil || !r.Is() || string(m.Text(r.State.Value)) != "handle" {
+		t.Errorf("got %+v, %v", r, err)
+	}
+	for key, want := range map[string]string{"3": `{"action":"accept"}`, "4": `{}`, "5": ``} {
+		at, err := r.Response(m, key)
+		checkSpan(t, m, at, err, want)
+	}
+	for params, want := range map[string]bool{`{"requestState":"x"}`: true, `{"inputResponses":{}}`: true, `{}`: false, ``: false, `{"arguments":{"requestState":"x"}}`: false} {
+		m := request(t, ToolsCall, params)
+		r, err := RetryOf(m)
+		if err != nil || r.Is() != want {
+			t.Errorf("%s: got %+v, %v", params, r, err)
+		}
+		if at, err := r.Response(m, "3"); err != nil || at.Present() {
+			t.Errorf("%s: got %v, %v", params, at, err)
+		}
+	}
+	for _, params := range []string{`{"requestState":null}`, `{"requestState":{}}`, `{"inputResponses":[]}`, `{"inputResponses":null}`, `{"requestState":"a","RequestState":"b"}`,
+		`{"inputResponses":{},"inputResponses":{}}`} {
+		_, err := RetryOf(request(t, ToolsCall, params))
+		if why, ok := errors.AsType[*Refusal](err); !ok || why.Code != -32602 {
+			t.Errorf("%s: got %v", params, err)
+		}
+	}
+	m = request(t, ToolsCall, `{"inputResponses":{"a":null,"b":{},"b":{}}}`)
+	r, _ = RetryOf(m)
+	for _, key := range []string{"a", "b"} {
+		if _, err := r.Response(m, key); err == nil {
+			t.Errorf("the answer to %s was accepted", key)
+		}
+	}
+}
+
+func TestLacks(t *testing.T) {
+	for _, tt := range []struct {
+		capabilities string
+		method       Method
+		params, want string
+	}{
+		{`{}`, ListRoots, ``, `{"roots":{}}`},
+		{``, ListRoots, ``, `{"roots":{}}`},
+		{`{"roots":{"listChanged":true}}`, ListRoots, `{}`, ``},
+		{`{"roots":null}`, ListRoots, ``, `{"roots":{}}`},
+		{`{"Roots":{}}`, ListRoots, ``, `{"roots":{}}`},
+		{`{"roots":{}}`, CreateMessage, `{}`, `{"sampling":{}}`},
+		{`{"sampling":{}}`, CreateMessage, `{"includeContext":"none"}`, ``},
+		{`{"sampling":{}}`, CreateMessage, `{"tools":[]}`, `{"sampling":{"tools":{}}}`},
+		{`{}`, CreateMessage, `{"toolChoice":{}}`, `{"sampling":{"tools":{}}}`},
+		{`{"sampling":{"tools":{}}}`, CreateMessage, `{"tools":[],"toolChoice":{}}`, ``},
+		{`{}`, Elicit, `{}`, `{"elicitation":{}}`},
+		{`{"elicitation":{}}`, Elicit, `{}`, ``}, // that means forms
+		{`{"elicitation":{}}`, Elicit, `{"mode":"form"}`, ``},
+		{`{"elicitation":{"form":{}}}`, Elicit, `{"mode":"form"}`, ``},
+		{`{"elicitation":{"url":{}}}`, Elicit, `{"mode":"form"}`, `{"elicitation":{"form":{}}}`},
+		{`{"elicitation":{"url":{},"form":{}}}`, Elicit, `{}`, ``},
+		{`{"elicitation":{}}`, Elicit, `{"mode":"url"}`, `{"elicitation":{"url":{}}}`},
+		{`{}`, Elicit, `{"mode":"u\u0072l"}`, `{"elicitation":{"url":{}}}`},
+		{`{"elicitation":{"url":{}}}`, Elicit, `{"mode":"url"}`, ``},
+		{`{"tools":{}}`, ToolsCall, ``, `{}`},
+	} {
+		if got := Lacks([]byte(tt.capabilities), tt.method, []byte(tt.params)); got != tt.want {
+			t.Errorf("%s, %s, %s: got %q, want %q", tt.capabilities, tt.method, tt.params, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,88 @@
+package mcpwire
+
+import (
+	"bytes"
+	"testing"
+
+	"toolman/jsonrpc"
+)
+
+// FuzzRound goes one round for a legacy client: what a modern server asks becomes
+// requests, and the retry gives back every answer under its key, and the state.
+func FuzzRound(f *testing.F) {
+	for _, seed := range []string{
+		`{"requestState":"s"}`, `{"inputRequests":{"a":{"method":"roots/list"}},"requestState":"\ud800\u0000"}`, `{"inputRequests":{}}`,
+		`{"inputRequests":{"":{"method":"elicitation/create","params":{"mode":"url","elicitationId":"x"}},"\"\\":{"method":"elicitation\/create","params":{ }}}}`,
+		`{"inputRequests":{"a":{"method":"sampling/createMessage","params":{"_meta":{}}},"\u0061b":{"method":"roots/list","params":{}}}}`, `{"inputRequests":[]}`,
+		`{"inputRequests":{"a":{"method":"roots/list"},"A":{"method":"roots/list"}}}`,
+	} {
+		f.Add([]byte(seed), []byte(`{"name":"n","_meta":{"progressToken":1}}`))
+		f.Add([]byte(seed), []byte(`{"inputResponses":{"z":{}},"requestState":7}`))
+	}
+	claim := NewClaim(nil, nil, "")
+	f.Fuzz(func(t *testing.T, result, params []byte) {
+		var m, call jsonrpc.Message
+		if jsonrpc.Scan([]byte(`{"jsonrpc":"2.0","id":1,"result":`+string(result)+`}`), &m) != nil ||
+			jsonrpc.Scan([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+string(params)+`}`), &call) != nil {
+			return
+		}
+		r, err := ResultOf(&m)
+		if err != nil {
+			return
+		}
+		in, err := r.Input(&m)
+		if err != nil {
+			return
+		}
+		var answers []Answer
+		for i := range in.Requests {
+			asked := rescan(t, string(in.Requests[i].AppendRequest(nil, &m, []byte("5"), "minted")))
+			if asked.Kind != jsonrpc.Request || Method(asked.Text(asked.Method)) != in.Requests[i].Method {
+				t.Errorf("%s became %s", result, asked.Frame)
+			}
+			if asked.Params.Present() && byURL(asked.Bytes(asked.Params)) && in.Requests[i].Method == Elicit {
+				if at, err := asked.Param("elicitationId"); err != nil || string(asked.Bytes(at)) != `"minted"` {
+					t.Errorf("%s: %v", asked.Frame, err)
+				}
+			}
+			answers = append(answers, Answer{m.Bytes(in.Requests[i].Key), []byte{'{', '}'}})
+		}
+		checkRetry(t, &m, &in, &call, answers, claim)
+	})
+}
+
+func checkRetry(t *testing.T, m *jsonrpc.Message, in *Input, call *jsonrpc.Message, answers []Answer, claim *Claim) {
+	t.Helper()
+	e, err := EnvelopeOf(call)
+	if err != nil {
+		return
+	}
+	var state []byte
+	if in.State.Present() {
+		state = m.Bytes(in.State)
+	}
+	edits, err := AddRetry(nil, call, AppendRetryMembers(nil, answers, state))
+	if err != nil {
+		return
+	}
+	again := rescan(t, spliced(t, call, claim.AddTo(edits, call, &e)))
+	retry, err := RetryOf(again)
+	if err != nil || !retry.Is() || !bytes.Equal(again.Bytes(retry.State.Value), state) {
+		t.Fatalf("%s: %v", again.Frame, err)
+	}
+	given := map[string]bool{}
+	for key := range jsonrpc.Members(again.Frame, retry.Responses.Value) {
+		given[key] = true
+	}
+	for _, a := range answers {
+		if key := jsonrpc.Unquote([]byte(`"` + string(a.Key) + `"`)); !given[string(key)] {
+			t.Errorf("no answer to %q in %s", key, again.Frame)
+		}
+	}
+	if len(given) != len(answers) {
+		t.Errorf("%d answers in %s, want %d", len(given), again.Frame, len(answers))
+	}
+	if e, err := EnvelopeOf(again); err != nil || !e.Claims() {
+		t.Errorf("no claim in %s: %v", again.Frame, err)
+	}
+}
