@@ -21,7 +21,12 @@ func appendOutcome(dst []byte, result, problem, more string) []byte {
 // AppendToolSuccess appends the result of a tool of toolman's own. tools are
 // definitions to hand over in structuredContent, as JSON.
 func AppendToolSuccess(dst []byte, result string, tools [][]byte) []byte {
-	dst = append(dst, `{"content":[{"type":"text","text":`...)
+	return AppendToolSuccessFor(Legacy, dst, result, tools)
+}
+
+// AppendToolSuccessFor is AppendToolSuccess for a client of an era.
+func AppendToolSuccessFor(e Era, dst []byte, result string, tools [][]byte) []byte {
+	dst = append(appendResultStart(dst, e), `"content":[{"type":"text","text":`...)
 	dst = jsonrpc.AppendQuoted(dst, appendOutcome(nil, result, "", ""))
 	dst = append(dst, `}],"structuredContent":`...)
 	var more []byte
@@ -43,14 +48,28 @@ func AppendToolSuccess(dst []byte, result string, tools [][]byte) []byte {
 // has to answer in an upstream's place. A model reads the results of its tool
 // calls, so those get a tool result; other requests get a JSON-RPC error.
 func AppendFailure(dst, id []byte, method Method, code int64, problem string) []byte {
+	return AppendFailureFor(Legacy, dst, id, method, code, problem)
+}
+
+// AppendFailureFor is AppendFailure for a client of an era.
+func AppendFailureFor(e Era, dst, id []byte, method Method, code int64, problem string) []byte {
 	outcome := appendOutcome(nil, "", problem, "")
 	if method != ToolsCall {
 		return jsonrpc.AppendError(dst, id, code, problem, outcome)
 	}
-	result := append([]byte(nil), `{"content":[{"type":"text","text":`...)
+	result := append(appendResultStart(nil, e), `"content":[{"type":"text","text":`...)
 	result = jsonrpc.AppendQuoted(result, outcome)
 	result = append(result, `}],"structuredContent":`...)
 	result = append(result, outcome...)
 	result = append(result, `,"isError":true}`...)
 	return jsonrpc.AppendResult(dst, id, result)
+}
+
+// appendResultStart appends the start of a tool's result.
+func appendResultStart(dst []byte, e Era) []byte {
+	dst = append(dst, '{')
+	if e == Modern {
+		dst = AppendComplete(dst, ToolsCall)
+	}
+	return dst
 }

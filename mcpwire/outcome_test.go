@@ -107,3 +107,20 @@ func TestAppendToolSuccess(t *testing.T) {
 		t.Errorf("tools %s, want %s", got, want)
 	}
 }
+
+func TestOutcomesForModernClientsAreComplete(t *testing.T) {
+	const complete = `"resultType":"complete",`
+	for name, of := range map[string]func(Era) string{
+		"success": func(e Era) string { return string(AppendToolSuccessFor(e, nil, "done", [][]byte{[]byte(`{}`)})) },
+		"failure": func(e Era) string { return string(AppendFailureFor(e, nil, []byte("1"), ToolsCall, -32602, "no")) },
+		"error":   func(e Era) string { return string(AppendFailureFor(e, nil, []byte("1"), PromptsGet, -32602, "no")) },
+	} {
+		legacy, modern := of(Legacy), of(Modern)
+		if name == "error" && modern != legacy {
+			t.Errorf("%s: %s differs from %s", name, modern, legacy)
+		}
+		if strings.Contains(legacy, complete) || strings.Replace(modern, complete, "", 1) != legacy || name != "error" && modern == legacy {
+			t.Errorf("%s: %s and %s", name, legacy, modern)
+		}
+	}
+}

@@ -56,3 +56,28 @@ func TestTaskID(t *testing.T) {
 	at, err := TaskID(request(t, TasksGet, `{"taskId":"a","taskid":"b"}`))
 	checkForm(t, at, err)
 }
+
+func TestHideTasks(t *testing.T) {
+	for capabilities, want := range map[string]string{
+		`{"extensions":{"io.modelcontextprotocol/tasks":{}},"roots":{}}`:             `{"extensions":{},"roots":{}}`,
+		`{"extensions":{"a/b":{}, "io.modelcontextprotocol\/tasks":{"x":1},"c":{}}}`: `{"extensions":{"a/b":{}, "c":{}}}`,
+		`{"extensions":{"a/b":{}}}`:            `{"extensions":{"a/b":{}}}`,
+		`{"io.modelcontextprotocol/tasks":{}}`: `{"io.modelcontextprotocol/tasks":{}}`,
+		`{}`:                                   `{}`,
+	} {
+		params := func(capabilities string) string {
+			return `{"_meta":{` + versionMember + `,"io.modelcontextprotocol/clientCapabilities":` + capabilities + `}}`
+		}
+		m := request(t, ToolsCall, params(capabilities))
+		e := envelope(t, m)
+		edits, err := HideTasks(nil, m, &e)
+		if got, want := spliced(t, m, edits), string(request(t, ToolsCall, params(want)).Frame); err != nil || got != want {
+			t.Errorf("%v, got %s, want %s", err, got, want)
+		}
+	}
+	m := request(t, ToolsCall, `{"_meta":{`+versionMember+`,"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{},"io.modelcontextprotocol/Tasks":{}}}}}`)
+	e := envelope(t, m)
+	if edits, err := HideTasks(nil, m, &e); err == nil {
+		t.Errorf("a look-alike was accepted: %v", edits)
+	}
+}
