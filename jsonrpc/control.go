@@ -50,18 +50,19 @@ func NewControl(out func(frame []byte) error, ids Numbering) *Control {
 }
 
 // Call sends a request and waits for its result, which it returns as it came.
-// An error answer is an *Error. When ctx ends first, a late answer is ignored.
+// Errors name the method; that of an error answer wraps an *Error. When ctx ends
+// first, a late answer is ignored.
 func (c *Control) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	id, ok := c.ids.Next(method)
 	if !ok {
-		return nil, ErrClosed
+		return nil, fmt.Errorf("%s: %w", method, ErrClosed)
 	}
 	c.expect(id)
 	err := c.conn.Call(ctx, method, params, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
 	got := c.take(id)
 	switch {
 	case err == nil && got.err != nil:
-		return nil, got.err
+		return nil, fmt.Errorf("%s: %w", method, got.err)
 	case err == nil:
 		return got.result, nil
 	}
@@ -70,7 +71,7 @@ func (c *Control) Call(ctx context.Context, method string, params any) (json.Raw
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", method, context.Cause(ctx))
 	}
-	return nil, closed(err)
+	return nil, fmt.Errorf("%s: %w", method, closed(err))
 }
 
 // closed gives the errors of a Conn that is closed our name.

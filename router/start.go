@@ -68,7 +68,7 @@ func (u *Upstream) handshake(ctx context.Context) (mcpwire.InitializeResult, err
 		result, err = u.initialize(ctx, hello, version)
 	}
 	if err != nil {
-		return result, fmt.Errorf("initialize: %w", err)
+		return result, err
 	}
 	if !mcpwire.Supported(result.ProtocolVersion) {
 		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", clean(cut(result.ProtocolVersion, nameLimit)))
@@ -87,7 +87,7 @@ func (u *Upstream) initialize(ctx context.Context, hello mcpwire.Hello, version 
 		return result, err
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return result, fmt.Errorf("the answer has a wrong shape: %w", err)
+		return result, fmt.Errorf("initialize: the answer has a wrong shape: %w", err)
 	}
 	return result, nil
 }

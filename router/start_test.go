@@ -102,7 +102,7 @@ func TestHandshakesThatFail(t *testing.T) {
 		{"capabilities of another shape", `"result":{"protocolVersion":"2025-11-25","capabilities":[]}`, "initialize: the answer has a wrong shape: "},
 		{"an error", `"error":{"code":-32000,"message":"not today"}`, "initialize: jsonrpc2: code -32000 message: not today"},
 		{"an error of another shape", `"error":{"code":"x"}`, "initialize: jsonrpc2: code -32603 message: the error answer has a wrong shape"},
-		{"no answer", "", "initialize: initialize: too late"},
+		{"no answer", "", "initialize: too late"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
