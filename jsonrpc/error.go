@@ -31,9 +31,17 @@ func (e *SyntaxError) Error() string {
 
 // A FormError says that a frame is JSON but no JSON-RPC message, or that one of
 // its members cannot be read in one way only.
-type FormError struct{ What string }
+type FormError struct {
+	What string
+	In   string // the object that it is about, such as "params.arguments"; "": the message itself
+}
 
-func (e *FormError) Error() string { return "not a JSON-RPC 2.0 message: " + e.What }
+func (e *FormError) Error() string {
+	if e.In != "" {
+		return "in " + e.In + ": " + e.What
+	}
+	return "not a JSON-RPC 2.0 message: " + e.What
+}
 
 // A TooLongError says that a frame was longer than its reader takes. The frame
 // itself was not kept, only its two ends.

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"fmt"
 	"iter"
 	"slices"
 )
@@ -69,7 +70,7 @@ var topKeys = [...]string{"jsonrpc", "id", "method", "params", "result", "error"
 func lookAlike(name []byte) *FormError {
 	for _, key := range topKeys {
 		if looksLike(name, key) {
-			return &FormError{What: "a member is spelled almost like " + key}
+			return &FormError{What: almost(name, key)}
 		}
 	}
 	return nil
@@ -134,7 +135,7 @@ func matchKey(raw []byte, want string, found *Span, value Span) error {
 		}
 		if name := unescape(raw); string(name) != want {
 			if looksLike(name, want) {
-				return &FormError{What: "a member is spelled almost like " + want}
+				return &FormError{What: almost(name, want)}
 			}
 			return nil
 		}
@@ -153,6 +154,10 @@ func suspicious(raw []byte, want string) bool {
 		return true
 	}
 	return odd(raw)
+}
+
+func almost(name []byte, key string) string {
+	return fmt.Sprintf("the member %q is spelled almost like %s", name[:min(len(name), 64)], key)
 }
 
 // odd reports whether a key has escapes or bytes outside ASCII.

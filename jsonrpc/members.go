@@ -20,7 +20,7 @@ func (m *Message) Find(obj Span, keys []string, found []Member) error {
 	}
 	for k, v := range members(m.Frame, obj) {
 		if err := m.match(Member{k, v}, keys, found); err != nil {
-			return err
+			return m.within(obj, err)
 		}
 	}
 	return nil
@@ -74,7 +74,7 @@ func (m *Message) ParamMember(key string) (Member, error) {
 			continue
 		}
 		if err := m.match(Member{p.key, p.value}, keys[:], found[:]); err != nil {
-			return Member{}, err
+			return Member{}, m.within(m.Params, err)
 		}
 	}
 	return found[0], nil

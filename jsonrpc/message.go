@@ -79,7 +79,7 @@ func (m *Message) Param(key string) (Span, error) {
 			continue // it cannot even look like it
 		}
 		if err := matchKey(m.Frame[p.key.Lo:p.key.Hi], key, &found, p.value); err != nil {
-			return Span{}, err
+			return Span{}, m.within(m.Params, err)
 		}
 	}
 	return found, nil
@@ -97,7 +97,7 @@ func (m *Message) Get(obj Span, key string) (Span, error) {
 	var found Span
 	for k, v := range members(m.Frame, obj) {
 		if err := matchKey(m.Frame[k.Lo:k.Hi], key, &found, v); err != nil {
-			return Span{}, err
+			return Span{}, m.within(obj, err)
 		}
 	}
 	return found, nil

@@ -72,8 +72,8 @@ func TestParsePageLeavesOutOddItems(t *testing.T) {
 		{"a name that is null", `{"name":null}`, "a tool without name"},
 		{"the name twice", `{"name":"b","name":"c"}`, "the member name stands there twice"},
 		{"the name twice, once escaped", `{"name":"b","\u006eame":"c"}`, "the member name stands there twice"},
-		{"a look-alike of the name", `{"name":"b","Name":"c"}`, "a member is spelled almost like name"},
-		{"a look-alike alone", `{"NAME":"c"}`, "a member is spelled almost like name"},
+		{"a look-alike of the name", `{"name":"b","Name":"c"}`, "is spelled almost like name"},
+		{"a look-alike alone", `{"NAME":"c"}`, "is spelled almost like name"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			page := parsePage(t, Tool, `{"tools":[{"name":"first"},`+tt.item+`,{"name":"last"}],"nextCursor":"x"}`)

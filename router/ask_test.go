@@ -92,7 +92,7 @@ func TestWhatTheClientCannotDoIsRefused(t *testing.T) {
 		{"a method of no client", everything, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"toolman does not pass on requests of this method to clients"}}`},
 		{"two tokens", everything, `{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"_meta":{"progressToken":1,"progressToken":2}}}`,
-			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"not a JSON-RPC 2.0 message: the member progressToken stands there twice"}}`},
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"in params._meta: the member progressToken stands there twice"}}`},
 		{"a task that is not the client's", everything, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t"}}`,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the client does no such task for this server"}}`},
 	} {

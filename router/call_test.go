@@ -151,7 +151,7 @@ func TestAnAnswerThatCannotBeReadEndsItsCall(t *testing.T) {
 		{"with an error that is a text", `{"jsonrpc":"2.0","id":#,"error":"no"}`, "not a JSON-RPC 2.0 message: the error must be an object"},
 		{"without a version", `{"id":#,"result":{}}`, `not a JSON-RPC 2.0 message: the member jsonrpc must be "2.0"`},
 		{"with two results", `{"jsonrpc":"2.0","id":#,"result":1,"result":2}`, "not a JSON-RPC 2.0 message: the member result stands there twice"},
-		{"with a look-alike", `{"jsonrpc":"2.0","id":#,"result":1,"Error":2}`, "not a JSON-RPC 2.0 message: a member is spelled almost like error"},
+		{"with a look-alike", `{"jsonrpc":"2.0","id":#,"result":1,"Error":2}`, `not a JSON-RPC 2.0 message: the member "Error" is spelled almost like error`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, client, server := one(t, various())

@@ -2,6 +2,7 @@ package router
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 
 	"go.uber.org/zap"
@@ -24,7 +25,7 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	hello, err := mcpwire.ParseHello(m)
 	if err == nil && hello.Version == "" {
-		err = &jsonrpc.FormError{What: "params.protocolVersion is missing"}
+		err = errors.New("initialize needs params.protocolVersion")
 	}
 	if err != nil {
 		s.refuse(m, b, mcpwire.Initialize, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})

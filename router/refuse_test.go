@@ -54,10 +54,10 @@ func TestRefusals(t *testing.T) {
 		{"a tool whose name hides something", mcpwire.ToolsCall, `{"name":"\u001b[2J\u202e"}`, 0, "unknown tool  [2J; tools/list lists those there are"},
 		{"no name at all", mcpwire.ToolsCall, `{}`, 0, "tools/call needs params.name"},
 		{"a name that is a number", mcpwire.ToolsCall, `{"name":1}`, 0, "tools/call needs params.name"},
-		{"two names", mcpwire.ToolsCall, `{"name":"ns_on1","name":"ns_off1"}`, 0, "not a JSON-RPC 2.0 message: the member name stands there twice"},
-		{"a name in another spelling", mcpwire.ToolsCall, `{"Name":"ns_on1"}`, 0, "not a JSON-RPC 2.0 message: a member is spelled almost like name"},
+		{"two names", mcpwire.ToolsCall, `{"name":"ns_on1","name":"ns_off1"}`, 0, "in params: the member name stands there twice"},
+		{"a name in another spelling", mcpwire.ToolsCall, `{"Name":"ns_on1"}`, 0, `in params: the member "Name" is spelled almost like name`},
 		{"two progress tokens", mcpwire.ToolsCall, `{"name":"ns_on1","_meta":{"progressToken":1,"progressToken":2}}`, 0,
-			"not a JSON-RPC 2.0 message: the member progressToken stands there twice"},
+			"in params._meta: the member progressToken stands there twice"},
 		{"params that are a list", mcpwire.ToolsCall, `["ns_on1"]`, 0, "params must be an object"},
 
 		{"an inactive resource", mcpwire.ResourcesRead, `{"uri":"ns_off://r"}`, -32602,

@@ -37,11 +37,11 @@ func TestInitialize(t *testing.T) {
 
 func TestInitializeThatSaysTooLittleIsRefused(t *testing.T) {
 	for params, says := range map[string]string{
-		``:                        "params.protocolVersion is missing",
-		`{}`:                      "params.protocolVersion is missing",
-		`["2025-11-25"]`:          "params.protocolVersion is missing",
-		`{"protocolVersion":1}`:   "params.protocolVersion is missing",
-		`{"ProtocolVersion":"x"}`: "a member is spelled almost like protocolVersion",
+		``:                        "initialize needs params.protocolVersion",
+		`{}`:                      "initialize needs params.protocolVersion",
+		`["2025-11-25"]`:          "initialize needs params.protocolVersion",
+		`{"protocolVersion":1}`:   "initialize needs params.protocolVersion",
+		`{"ProtocolVersion":"x"}`: `in params: the member "ProtocolVersion" is spelled almost like protocolVersion`,
 		`{"protocolVersion":"2025-11-25","clientInfo":{},"clientInfo":{}}`: "the member clientInfo stands there twice",
 	} {
 		g := newRig(t, setup{silent: true}, offer{namespace: "a", starting: true})
@@ -274,7 +274,7 @@ func TestSetLevelRefuses(t *testing.T) {
 		`{"level":1}`:                      `unknown log level ""; use debug, info, notice, warning, error, critical, alert or emergency`,
 		`{}`:                               `unknown log level ""; use debug, info, notice, warning, error, critical, alert or emergency`,
 		`["info"]`:                         `unknown log level ""; use debug, info, notice, warning, error, critical, alert or emergency`,
-		`{"level":"info","level":"debug"}`: `not a JSON-RPC 2.0 message: the member level stands there twice`,
+		`{"level":"info","level":"debug"}`: `in params: the member level stands there twice`,
 	} {
 		g := newRig(t, setup{}, offer{namespace: "logs"})
 		frame := g.client.asks(`{"jsonrpc":"2.0","id":1,"method":"logging/setLevel","params":` + params + `}`)

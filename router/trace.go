@@ -219,30 +219,8 @@ func rewrote(b *jsonrpc.Batch, m *jsonrpc.Message) []string {
 		case e.Span == m.ID:
 			paths = append(paths, "id")
 		default:
-			paths = append(paths, pathOf(m, e.Span))
+			paths = append(paths, m.Path(e.Span))
 		}
 	}
 	return paths
-}
-
-// pathOf finds the member of params that a span lies in.
-func pathOf(m *jsonrpc.Message, at jsonrpc.Span) string {
-	path := "params"
-	obj := m.Params
-	for {
-		inner, key := jsonrpc.Span{}, ""
-		for k, v := range jsonrpc.Members(m.Frame, obj) {
-			if v.Lo <= at.Lo && at.Hi <= v.Hi {
-				inner, key = v, k
-			}
-		}
-		if key == "" {
-			return path
-		}
-		path += "." + key
-		if inner == at {
-			return path
-		}
-		obj = inner
-	}
 }
