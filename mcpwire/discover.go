@@ -25,14 +25,8 @@ func AppendComplete(dst []byte, method Method) []byte {
 // those with a handshake are not.
 func AppendDiscoverResult(dst []byte, toolman, instructions string) []byte {
 	dst = AppendComplete(append(dst, '{'), Discover)
-	dst = append(dst, `"supportedVersions":[`...)
-	for i, revision := range revisions[firstModern:] {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = jsonrpc.AppendQuoted(dst, revision)
-	}
-	dst = append(dst, `],"capabilities":{`+superset+`},"instructions":`...)
+	dst = appendModern(append(dst, `"supportedVersions":`...))
+	dst = append(dst, `,"capabilities":{`+superset+`},"instructions":`...)
 	dst = jsonrpc.AppendQuoted(dst, instructions)
 	dst = append(dst, `,"_meta":{"`+KeyServerInfo+`":`...)
 	dst = appendServerInfo(dst, toolman)

@@ -211,6 +211,22 @@ func TestClaimAppendParams(t *testing.T) {
 	}
 }
 
+func TestLevelRank(t *testing.T) {
+	last := -1
+	for _, level := range []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"} { // RFC 5424, upside down
+		rank, ok := LevelRank([]byte(level))
+		if !ok || rank <= last {
+			t.Errorf("%s: got %d, %v behind %d", level, rank, ok, last)
+		}
+		last = rank
+	}
+	for _, level := range []string{"", "warn", "Info"} {
+		if rank, ok := LevelRank([]byte(level)); ok {
+			t.Errorf("%q: got %d", level, rank)
+		}
+	}
+}
+
 func TestEnvelopesAllocateNothing(t *testing.T) {
 	legacy := request(t, ToolsCall, `{"name":"n","arguments":{"a":1},"_meta":{"progressToken":1}}`)
 	modern := request(t, ToolsCall, `{"name":"n","arguments":{"a":1},"_meta":{"progressToken":1,`+bareClaim+`}}`)

@@ -1,6 +1,10 @@
 package mcpwire
 
-import "slices"
+import (
+	"slices"
+
+	"toolman/jsonrpc"
+)
 
 // An Era is a family of revisions whose messages have the same form.
 type Era uint8
@@ -48,6 +52,16 @@ func EraOf(revision string) Era {
 		return Legacy
 	}
 	return Modern
+}
+
+// appendModern appends the list of the modern revisions that toolman speaks.
+func appendModern(dst []byte) []byte {
+	dst = append(dst, '[')
+	for _, revision := range revisions[firstModern:] {
+		dst = append(jsonrpc.AppendQuoted(dst, revision), ',')
+	}
+	dst[len(dst)-1] = ']'
+	return dst
 }
 
 // Mutual returns the newest revision of an era, among those that a peer lists,

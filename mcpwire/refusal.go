@@ -45,14 +45,8 @@ func invalid(message string) *Refusal {
 // may be long.
 func unsupported(asked []byte) *Refusal {
 	const limit = 64
-	data := []byte(`{"supported":[`)
-	for i, revision := range revisions[firstModern:] {
-		if i > 0 {
-			data = append(data, ',')
-		}
-		data = jsonrpc.AppendQuoted(data, revision)
-	}
-	data = append(data, `],"requested":`...)
+	data := appendModern([]byte(`{"supported":`))
+	data = append(data, `,"requested":`...)
 	data = jsonrpc.AppendQuoted(data, asked[:min(len(asked), limit)])
 	return &Refusal{CodeUnsupportedVersion, "Unsupported protocol version", append(data, '}')}
 }

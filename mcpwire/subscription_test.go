@@ -89,3 +89,11 @@ func TestNotificationsChangeSubscriptions(t *testing.T) {
 		})
 	}
 }
+
+func TestSubscriptionsThatCanBeReadTwoWays(t *testing.T) {
+	for _, params := range []string{`{"_meta":{},"_meta":{}}`, `{"_meta":{"io.modelcontextprotocol/subscriptionId":1,"io.modelcontextprotocol/SubscriptionId":2}}`} {
+		if edits, err := ToSubscription(nil, notification(t, params), []byte("1")); err == nil {
+			t.Errorf("%s was put on a subscription: %v", params, edits)
+		}
+	}
+}
