@@ -59,6 +59,9 @@ func (v *View) verdict(e *Entry) Verdict {
 // because results pass through as they are and the URIs in them are bare. What is
 // listed goes before what a template makes, so that an inactive resource cannot
 // be had through an active template.
+//
+// What a server that is gone had listed does not stand in the way: its names stay
+// taken, but an active template of another server makes the URIs that it makes.
 func (v *View) findURI(uri []byte) (target, Verdict) {
 	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
 		if e := v.catalog.lookup(k, uri); e != nil {

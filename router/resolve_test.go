@@ -20,6 +20,17 @@ func checkURI(t *testing.T, v *View, uri, want string, verdict Verdict) {
 	}
 }
 
+// Two servers with one namespace may both know what is behind a URI. The first that
+// lists it has it, and when that is gone a template of the other is still good.
+func TestATemplateOutlivesAnotherServersResource(t *testing.T) {
+	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", resources: []string{"r://x"}},
+		offer{namespace: "ns", resources: []string{"r://x"}, templates: []string{"r://{id}"}})
+	checkURI(t, g.view(), "ns_r://x", "ns r://x", Active)
+	g.servers[0].dies()
+	checkURI(t, g.view(), "ns_r://x", "ns (server 2) r://x", Active)
+	checkList(t, "listed", namesOf(g.view().active(mcpwire.Resource)))
+}
+
 func TestFindURI(t *testing.T) {
 	g := newRig(t, setup{active: []string{"on_*", "off_active://*", "two?_*", "bare://*", "mixed_mix://?id?"}},
 		offer{namespace: "on", resources: []string{"file:///a", "shared://x", "odd uri ü"}, templates: []string{"doc://{id}", "deep://{+path}{?q}"}},
