@@ -136,6 +136,27 @@ func (c *Calls[T]) TakeIf(match func(T) bool) (id uint64, call T, ok bool) {
 	return id, call, true
 }
 
+// A Taken is a call that was taken, with its id.
+type Taken[T any] struct {
+	ID   uint64
+	Call T
+}
+
+// TakeAll removes and returns all calls that match accepts, in one walk over them.
+func (c *Calls[T]) TakeAll(match func(T) bool) []Taken[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var all []Taken[T]
+	slots := c.slots // may be let go when the last call is taken
+	for i := range slots {
+		if s := &slots[i]; s.id != 0 && match(s.call) {
+			all = append(all, Taken[T]{s.id, s.call})
+			c.freeLocked(s)
+		}
+	}
+	return all
+}
+
 // Each calls f for every pending call, in no order. f must not use c.
 func (c *Calls[T]) Each(f func(id uint64, call T)) {
 	c.mu.Lock()

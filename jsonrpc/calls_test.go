@@ -145,3 +145,33 @@ func TestParseIDReadsOnlyWhatCallsMakes(t *testing.T) {
 		}
 	}
 }
+
+// All at once means that each is looked at once: there may be a million.
+func TestTakeAllTakesWhatMatchesInOneWalk(t *testing.T) {
+	const n = 2*keepSlots + 2
+	var c Calls[int]
+	ids := map[int]uint64{}
+	for i := range n {
+		ids[i], _ = c.Add(i)
+	}
+	looks := 0
+	odd := func(call int) bool { looks++; return call%2 == 1 }
+	taken := c.TakeAll(odd)
+	if len(taken) != n/2 || c.Len() != n/2 || looks != n {
+		t.Fatalf("%d are taken and %d left after %d looks", len(taken), c.Len(), looks)
+	}
+	for _, one := range taken {
+		if _, again := c.Take(one.ID); one.Call%2 == 0 || ids[one.Call] != one.ID || again {
+			t.Fatalf("call %d was taken with id %d, which was %d; it can be taken again: %v", one.Call, one.ID, ids[one.Call], again)
+		}
+	}
+	if rest := c.TakeAll(func(int) bool { return true }); len(rest) != n/2 || c.Len() != 0 {
+		t.Errorf("%d are taken at last, %d left", len(rest), c.Len())
+	}
+	if id, ok := c.Add(7); !ok || c.Len() != 1 {
+		t.Errorf("the next call: %d, %v", id, ok)
+	}
+	if none := c.TakeAll(odd); len(none) != 1 || len(c.TakeAll(odd)) != 0 {
+		t.Errorf("took %v", none)
+	}
+}

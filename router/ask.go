@@ -106,14 +106,10 @@ func (s *Session) forgetEarly(match func(question) bool) {
 // withdraw takes back what an upstream has asked that is gone now.
 func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
 	s.forgetEarly(func(q question) bool { return q.from == u })
-	for {
-		id, q, ok := s.asks.TakeIf(func(q question) bool { return q.from == u })
-		if !ok {
-			return
-		}
+	for _, q := range s.asks.TakeAll(func(q question) bool { return q.from == u }) {
 		params := []byte(`{"requestId":`)
-		params = strconv.AppendUint(params, id, 10)
+		params = strconv.AppendUint(params, q.ID, 10)
 		params = append(params, `,"reason":"the server that asked is gone"}`...)
-		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params), note{n: q.n, method: mcpwire.Cancelled})
+		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params), note{n: q.Call.n, method: mcpwire.Cancelled})
 	}
 }

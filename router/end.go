@@ -33,11 +33,8 @@ func (s *Session) Abandon() {
 	})
 	s.mu.Unlock()
 	for _, u := range s.r.upstreams {
-		for {
-			_, c, ok := u.calls.TakeIf(func(c call) bool { return c.session == s })
-			if !ok {
-				break
-			}
+		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
+			c := &taken.Call
 			s.send(&b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, why), note{n: c.n, method: c.method})
 		}
 	}

@@ -168,17 +168,9 @@ func (u *Upstream) sweep() {
 
 // giveUp gives up the calls that were sent at limit or before.
 func (u *Upstream) giveUp(limit int64) {
-	var due []uint64
-	u.calls.Each(func(id uint64, c call) {
-		if c.session != nil && c.sent <= limit {
-			due = append(due, id)
-		}
-	})
 	var b jsonrpc.Batch
-	for _, id := range due {
-		if c, ok := u.calls.Take(id); ok {
-			u.giveUpCall(id, &c, &b)
-		}
+	for _, due := range u.calls.TakeAll(func(c call) bool { return c.session != nil && c.sent <= limit }) {
+		u.giveUpCall(due.ID, &due.Call, &b)
 	}
 	b.Flush()
 }
