@@ -3,7 +3,7 @@ package router
 import (
 	"bytes"
 	"errors"
-	"strconv"
+	"fmt"
 
 	"go.uber.org/zap"
 
@@ -67,13 +67,7 @@ func checkLevel(level []byte) error {
 			return nil
 		}
 	}
-	return &levelError{string(level)}
-}
-
-type levelError struct{ got string }
-
-func (e *levelError) Error() string {
-	return "unknown log level " + strconv.Quote(clean(cut(e.got, nameLimit))) + "; use debug, info, notice, warning, error, critical, alert or emergency"
+	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", clean(cut(string(level), nameLimit)))
 }
 
 // catalogLocked answers requests about toolman's own resource.

@@ -155,31 +155,36 @@ func (u *Upstream) wait() {
 // Closed implements jsonrpc.Handler: the server has closed its output.
 func (u *Upstream) Closed(err error) { go u.bury(err) }
 
-// bury ends an upstream that is gone: its callers are told, its items leave the
-// catalog, what is left of its processes is ended.
+// bury ends an upstream that is gone: everybody is told, and what is left of its
+// processes is ended.
 func (u *Upstream) bury(err error) {
 	u.buried.Do(func() {
-		problem := u.epitaph(err)
-		u.mu.Lock()
-		was, closing := u.state, u.closing
-		u.state = Gone
-		if u.problem == "" {
-			u.problem = problem
-		}
-		problem = u.problem
-		u.mu.Unlock()
-		u.answerAll()
-		u.control.Close()
-		close(u.ended)
-		if !closing {
-			u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.proc.StderrTail()))
-			u.r.trace.event(trace.EventGone, u.Name, problem, 0)
-			u.r.update()
-		}
-		u.settled()
+		u.tellGone(u.epitaph(err))
 		u.proc.Stop(u.peer.Close, ladder)
 		u.peer.Close()
 	})
+}
+
+// tellGone answers the callers of an upstream that is gone and takes its items out
+// of the catalog.
+func (u *Upstream) tellGone(problem string) {
+	u.mu.Lock()
+	was, closing := u.state, u.closing
+	u.state = Gone
+	if u.problem == "" {
+		u.problem = problem
+	}
+	problem = u.problem
+	u.mu.Unlock()
+	u.answerAll()
+	u.control.Close()
+	close(u.ended)
+	if !closing {
+		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.proc.StderrTail()))
+		u.r.trace.event(trace.EventGone, u.Name, problem, 0)
+		u.r.update()
+	}
+	u.settled()
 }
 
 // epitaph finds out, in a moment, why the server is gone.
