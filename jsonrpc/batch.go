@@ -10,8 +10,7 @@ const scratchCap = 4 << 10
 // when done. It is not safe for concurrent use.
 type Batch struct {
 	touched []Sender
-	edits   [4]Edit
-	n       int
+	edits   []Edit
 	scratch []byte
 }
 
@@ -20,11 +19,11 @@ func (b *Batch) Send(to Sender, frame []byte) error {
 	return b.send(to, frame, nil)
 }
 
-// Edit adds an edit to the next Splice, which takes four at most.
-func (b *Batch) Edit(at Span, with []byte) {
-	b.edits[b.n] = Edit{at, with}
-	b.n++
-}
+// Edit adds an edit to the next Splice.
+func (b *Batch) Edit(at Span, with []byte) { b.edits = append(b.edits, Edit{at, with}) }
+
+// SetEdits puts edits, which were appended to Edits, into the place of those.
+func (b *Batch) SetEdits(edits []Edit) { b.edits = edits }
 
 // Copy returns a copy of text that is valid until the next Splice.
 func (b *Batch) Copy(text []byte) []byte {
@@ -42,12 +41,18 @@ func (b *Batch) Number(n uint64) []byte {
 
 // Splice queues frame for to with the edits added since the last Splice.
 func (b *Batch) Splice(to Sender, frame []byte) error {
-	err := b.send(to, frame, b.edits[:b.n])
-	b.n, b.scratch = 0, b.scratch[:0]
+	err := b.send(to, frame, b.edits)
+	b.Forget()
+	return err
+}
+
+// Forget drops the edits added since the last Splice.
+func (b *Batch) Forget() {
+	clear(b.edits)
+	b.edits, b.scratch = b.edits[:0], b.scratch[:0]
 	if cap(b.scratch) > scratchCap {
 		b.scratch = nil
 	}
-	return err
 }
 
 func (b *Batch) send(to Sender, frame []byte, edits []Edit) error {
@@ -77,9 +82,9 @@ func (b *Batch) reset() {
 }
 
 // Edits returns the edits added since the last Splice.
-func (b *Batch) Edits() []Edit { return b.edits[:b.n] }
+func (b *Batch) Edits() []Edit { return b.edits }
 
 // Preview returns frame as the next Splice would send it.
 func (b *Batch) Preview(frame []byte) []byte {
-	return AppendSplice(nil, frame, b.edits[:b.n]...)
+	return AppendSplice(nil, frame, b.edits...)
 }

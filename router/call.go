@@ -16,9 +16,16 @@ type call struct {
 	method  mcpwire.Method
 	entry   *Entry // nil when it is about a task
 	task    bool   // a task is wanted instead of the result
+	modern  bool   // the client's request is of the modern era
+	bridge  *bridged
 	n       uint64 // correlation number in the trace; 0: no trace
 	came    int64  // when the client's request came; in nanoseconds since start
 	sent    int64  // when it was passed on
+}
+
+// failure makes toolman's own answer to the call.
+func (c *call) failure(code int64, problem string) []byte {
+	return mcpwire.AppendFailureFor(eraOf(c.modern), nil, c.id(), c.method, code, problem)
 }
 
 // is reports whether it is the session's request with this id.

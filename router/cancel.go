@@ -13,25 +13,31 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	var u *Upstream
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
-		n, u, our = s.dropLocked(m.Bytes(at))
+		n, u, our = s.dropLocked(m.Bytes(at), b)
 	}
 	s.r.trace.notification(clientLeg, s.name(), m, n)
 	if u == nil {
 		return
 	}
 	u.late.add(our)
+	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.modern {
+		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &envelope))
+	}
 	b.Edit(at, b.Number(our))
 	u.send(b, m, &note{n: n, method: mcpwire.Cancelled})
 }
 
 // dropLocked forgets the request with this id. It returns its correlation number
 // and, when an upstream has it, that and the id there.
-func (s *Session) dropLocked(id []byte) (n uint64, u *Upstream, our uint64) {
+func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (n uint64, u *Upstream, our uint64) {
 	if n, ok := s.unparkLocked(id); ok {
 		return n, nil, 0
 	}
 	if n, ok := s.forgetHeldLocked(id); ok {
 		return n, nil, 0
+	}
+	if s.unlistenLocked(id, b) {
+		return 0, nil, 0
 	}
 	for _, u := range s.r.upstreams {
 		if our, c, ok := u.calls.TakeIf(func(c call) bool { return c.is(s, id) }); ok {

@@ -35,7 +35,7 @@ func (s *Session) Abandon() {
 	for _, u := range s.r.upstreams {
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			c := &taken.Call
-			s.send(&b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, why), note{n: c.n, method: c.method})
+			s.send(&b, c.failure(jsonrpc.CodeInternalError, why), note{n: c.n, method: c.method})
 		}
 	}
 	b.Flush()

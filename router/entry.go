@@ -16,11 +16,14 @@ type Entry struct {
 	Upstream *Upstream
 	Name     string // as clients see it
 
-	quoted []byte // its upstream name, as a JSON string
-	line   []byte // its line in the catalog without the mark, escaped for JSON
-	prefix string // what Name has before the upstream's name
-	active bool   // at start, by the globs
-	expand *regexp.Regexp
+	quoted  []byte         // its upstream name, as a JSON string
+	line    []byte         // its line in the catalog without the mark, escaped for JSON
+	prefix  string         // what Name has before the upstream's name
+	active  bool           // at start, by the globs
+	crossed []jsonrpc.Edit // what a client of the other era than the server's sees differently
+	wrapped bool           // another output schema among that, see mcpwire.Item.ToLegacy
+	hidden  bool           // a client of the other era cannot call it at all
+	expand  *regexp.Regexp
 
 	folded, foldedItem string // Name and Item.Name, as similar compares them
 }
@@ -31,6 +34,11 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	e := &Entry{Item: item, Upstream: u, prefix: n.prefix(item.Kind), Name: n.expose(item.Kind, item.Name)}
 	e.folded, e.foldedItem = fold(e.Name), fold(item.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
+	if u.modern {
+		e.crossed, e.wrapped = item.ToLegacy(nil)
+	} else {
+		e.crossed, e.hidden = item.ToModern(nil), item.NeedsTask()
+	}
 	if item.Kind == mcpwire.Prompt {
 		e.active = true
 		return e
@@ -44,8 +52,18 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 }
 
 // appendListed appends the entry as an element of a list: as its server sent it,
-// but under the name that clients see.
-func (e *Entry) appendListed(dst []byte) []byte { return e.Item.AppendAs(dst, e.Name) }
+// but under the name that clients see, and for those of another era in its form.
+func (e *Entry) appendListed(dst []byte, modern bool) []byte {
+	if modern == e.Upstream.modern {
+		return e.Item.AppendAs(dst, e.Name)
+	}
+	edits := append(make([]jsonrpc.Edit, 0, len(e.crossed)+1), e.crossed...)
+	return e.Item.AppendWith(dst, append(edits, e.Item.Rename(e.Name))...)
+}
+
+// hiddenFrom reports whether clients of an era cannot call the tool: it runs only
+// as a task of 2025-11-25.
+func (e *Entry) hiddenFrom(modern bool) bool { return e.hidden && modern != e.Upstream.modern }
 
 func catalogLine(e *Entry) string {
 	line := plainName(e.Name)

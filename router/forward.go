@@ -43,6 +43,11 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		return
 	}
 	s.watchLocked(method, t, name)
+	if t.upstream.modern && (method == mcpwire.Subscribe || method == mcpwire.Unsubscribe) {
+		s.answerOwn(m, b, method, []byte("{}"))
+		s.followAllLocked(b)
+		return
+	}
 	s.forward(m, b, method, at, t)
 }
 
@@ -50,20 +55,19 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 // ours, with the name or URI that the upstream knows, and not another byte
 // changed.
 func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, at jsonrpc.Span, t target) {
-	token, err := mcpwire.ProgressToken(m)
-	if err != nil {
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+	u, token := t.upstream, s.envelope.Token.Value
+	c := call{ids: idsOf(m, token), session: s, method: method, entry: t.entry, task: mcpwire.AsksForTask(m), modern: s.modern}
+	if s.modern != u.modern && !s.crossLocked(m, b, &c, t) {
 		return
 	}
-	u := t.upstream
-	c := call{ids: idsOf(m, token), session: s, method: method, entry: t.entry, task: mcpwire.AsksForTask(m)}
 	if s.r.timed {
 		c.came, c.sent = s.came, s.r.clock.now()
 	}
 	c.n = s.arrivedLocked(m, method, at)
 	id, ok := u.calls.Add(c)
 	if !ok {
-		s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.goneText()), note{n: c.n, method: method})
+		b.Forget()
+		s.send(b, c.failure(jsonrpc.CodeInternalError, u.goneText()), note{n: c.n, method: method})
 		return
 	}
 	num := b.Number(id)
@@ -80,7 +84,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	}
 	if err := u.send(b, m, &note{n: c.n, method: method, name: t.name()}); err != nil {
 		if _, mine := u.calls.Take(id); mine {
-			s.send(b, mcpwire.AppendFailure(nil, c.id(), method, jsonrpc.CodeInternalError, u.unsentText(err)), note{n: c.n, method: method})
+			s.send(b, c.failure(jsonrpc.CodeInternalError, u.unsentText(err)), note{n: c.n, method: method})
 		}
 		return
 	}
@@ -178,7 +182,7 @@ func (u *Upstream) giveUp(limit int64) {
 func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
 	u.late.add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
-	c.session.send(b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, text), note{n: c.n, method: c.method, status: "timeout"})
+	c.session.send(b, c.failure(jsonrpc.CodeInternalError, text), note{n: c.n, method: c.method, status: "timeout"})
 	params := []byte(`{"requestId":`)
 	params = strconv.AppendUint(params, id, 10)
 	params = append(params, `,"reason":"call_timeout"}`...)

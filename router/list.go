@@ -37,11 +37,12 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 		s.refuse(m, b, k.ListMethod(), refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	p := v.pages[k].Load()
+	first := &v.pages[s.era()-mcpwire.Legacy][k]
+	p := first.Load()
 	if from > 0 || p == nil {
 		p = s.page(v, k, from)
 		if from == 0 {
-			v.pages[k].Store(p)
+			first.Store(p)
 		}
 	}
 	n := s.arrivedLocked(m, k.ListMethod(), jsonrpc.Span{})
@@ -55,7 +56,7 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 // page renders a page of a list. What is toolman's own comes before the tools and
 // after the resources.
 func (s *Session) page(v *View, k mcpwire.Kind, from int) *page {
-	entries := v.active(k)
+	entries := v.visible(k, s.modern)
 	from = min(from, len(entries)) // fewer may be active than when the cursor was given
 	var own []byte
 	if k == mcpwire.Tool && from == 0 {
@@ -71,14 +72,17 @@ func (s *Session) page(v *View, k mcpwire.Kind, from int) *page {
 		size += next
 	}
 	frame := make([]byte, 0, size+len(catalogResource)+128)
-	frame = append(frame, `{"jsonrpc":"2.0","id":0,"result":{"`...)
-	frame = append(append(frame, k.Member()...), `":[`...)
+	frame = append(frame, `{"jsonrpc":"2.0","id":0,"result":{`...)
+	if s.modern {
+		frame = mcpwire.AppendComplete(frame, k.ListMethod())
+	}
+	frame = append(append(append(frame, '"'), k.Member()...), `":[`...)
 	frame = append(frame, own...)
 	for i, e := range entries[from:to] {
 		if i > 0 || own != nil {
 			frame = append(frame, ',')
 		}
-		frame = e.appendListed(frame)
+		frame = e.appendListed(frame, s.modern)
 	}
 	if k == mcpwire.Resource && to == len(entries) {
 		if to > from {

@@ -3,6 +3,7 @@ package router
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -121,7 +122,7 @@ var errCut = errors.New("its first items are kept")
 // when a page fails, the cursor repeats or a bound is reached.
 func (u *Upstream) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, error) {
 	var items []mcpwire.Item
-	var params any
+	params := u.listParams(nil)
 	seen := map[string]bool{}
 	size := 0
 	for range maxPages {
@@ -149,9 +150,25 @@ func (u *Upstream) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, e
 			return items, fmt.Errorf("%s is larger than %d bytes; %w", k.ListMethod(), maxListBytes, errCut)
 		}
 		seen[page.Next] = true
-		params = map[string]string{"cursor": page.Next}
+		params = u.listParams(&page.Next)
 	}
 	return items, fmt.Errorf("%s has more than %d pages; %w", k.ListMethod(), maxPages, errCut)
+}
+
+// listParams are the params of a list request, nil if it needs none. The first page
+// has no cursor.
+func (u *Upstream) listParams(cursor *string) any {
+	var members []byte
+	if cursor != nil {
+		members = jsonrpc.AppendQuoted([]byte(`"cursor":`), *cursor)
+	}
+	switch {
+	case u.modern:
+		return json.RawMessage(u.r.claim().AppendParams(nil, members))
+	case cursor == nil:
+		return nil
+	}
+	return json.RawMessage("{" + string(members) + "}")
 }
 
 // debounce folds the changes that a server announces in a burst into one.

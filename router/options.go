@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc/trace"
+	"toolman/mcpwire"
 	"toolman/spawn"
 )
 
@@ -31,6 +32,7 @@ type Server struct {
 	Command      spawn.Command // its Stderr is set by the router
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
+	Era          mcpwire.Era   // Unknown: as it turns out
 	FrameLimit   int           // bytes of the longest message taken from it; 0: the default
 }
 

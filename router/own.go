@@ -32,9 +32,8 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	s.hello = &hello
-	if name := clean(cut(hello.Name, nameLimit)); name != "" {
-		s.r.clientName.Store(&name)
-	}
+	s.claim = hello.Claim("")
+	s.nameClient(hello.Name)
 	version := mcpwire.Negotiate(hello.Version)
 	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, instructions))
 	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", version))
@@ -87,12 +86,3 @@ func (s *Session) catalogLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcp
 
 // ownCatalog is the subscription to toolman's own resource.
 var ownCatalog = subscription{uri: CatalogURI}
-
-// catalogUpdatedLocked tells a client that has subscribed to the catalog that it
-// has changed.
-func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
-	if _, ok := s.subs[ownCatalog]; ok {
-		params := []byte(`{"uri":"` + CatalogURI + `"}`)
-		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), note{method: mcpwire.ResourceUpdated})
-	}
-}

@@ -70,7 +70,7 @@ func (s *Session) unparkAllLocked(handle func(m *jsonrpc.Message, method mcpwire
 	s.parked = nil
 	var m jsonrpc.Message
 	for _, p := range waited {
-		if jsonrpc.Scan(p.frame, &m) == nil {
+		if jsonrpc.Scan(p.frame, &m) == nil && s.considerLocked(&m) == nil {
 			s.came, s.n = p.came, p.n
 			handle(&m, mcpwire.MethodOf(m.Text(m.Method)))
 		}

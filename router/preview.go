@@ -35,4 +35,4 @@ func (e *Entry) Shortened() bool { return e.Name != e.prefix+e.Item.Name }
 func Clean(text string) string { return clean(text) }
 
 // size is how many bytes the entry takes in a list, with its comma.
-func (e *Entry) size() int { return len(e.appendListed(nil)) + 1 }
+func (e *Entry) size() int { return len(e.appendListed(nil, e.Upstream.modern)) + 1 }

@@ -28,12 +28,15 @@ func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Me
 	if why.verdict != "" {
 		said.verdict = why.verdict
 	}
-	s.send(b, mcpwire.AppendFailure(nil, m.Bytes(m.ID), method, why.code, why.text), said)
+	s.send(b, mcpwire.AppendFailureFor(s.era(), nil, m.Bytes(m.ID), method, why.code, why.text), said)
 }
 
 // answerOwn answers a request with a result of toolman's own.
 func (s *Session) answerOwn(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, result []byte) {
 	n := s.arrivedLocked(m, method, jsonrpc.Span{})
+	if s.modern {
+		result = completed(result, method)
+	}
 	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: method, status: "local"})
 }
 

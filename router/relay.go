@@ -2,7 +2,6 @@ package router
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"time"
 
@@ -39,6 +38,10 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	if c.session == nil {
 		u.r.trace.response(upstreamLeg, u.Name, m, note{n: c.n, method: c.method, leg: time.Duration(u.r.clock.now() - c.sent)})
+		if c.method == mcpwire.Listen {
+			u.listenEnded(id, m)
+			return
+		}
 		u.control.Deliver(id, m)
 		return
 	}
@@ -51,6 +54,10 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	if m.Loose {
 		c.session.send(b, strict(c.id(), m), back)
+		return
+	}
+	if c.modern != u.modern {
+		u.crossBack(id, &c, m, b, &back)
 		return
 	}
 	b.Edit(m.ID, b.Copy(c.id()))
@@ -182,16 +189,7 @@ func (u *Upstream) setLevel(params []byte, b *jsonrpc.Batch) {
 	if !ready {
 		return
 	}
-	n := u.r.trace.next()
-	id, ok := u.calls.Add(call{method: mcpwire.SetLevel, n: n, sent: u.r.clock.now()})
-	if !ok {
-		return
-	}
-	frame := []byte(`{"jsonrpc":"2.0","id":`)
-	frame = strconv.AppendUint(frame, id, 10)
-	frame = append(frame, `,"method":"logging/setLevel","params":`...)
-	frame = append(append(frame, params...), '}')
-	u.sendFrame(b, frame, note{n: n, method: mcpwire.SetLevel})
+	u.ask(mcpwire.SetLevel, params, b)
 }
 
 // answers tells which request a message that could not be read was to answer, if

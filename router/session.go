@@ -26,14 +26,19 @@ type Session struct {
 
 	mu          sync.Mutex
 	hello       *mcpwire.Hello          // guarded by mu: nil until initialize
+	claim       *mcpwire.Claim          // guarded by mu: what modern servers are told of that client
 	ready       bool                    // guarded by mu: the client takes requests and notifications
 	early       []early                 // guarded by mu: questions of servers that wait for the client to be ready
 	came        int64                   // guarded by mu: when the message being handled came, if calls are timed
 	n           uint64                  // guarded by mu: its correlation number, if it was traced when it came
+	modern      bool                    // guarded by mu: the message being handled is of the modern era
+	envelope    mcpwire.Envelope        // guarded by mu: and this is its envelope
+	met         bool                    // guarded by mu: there was a modern request
 	parked      []parked                // guarded by mu: requests that wait for the upstreams
 	level       []byte                  // guarded by mu: params of the last logging/setLevel
 	held        []*held                 // guarded by mu: replies that wait for the client to list again
 	static      bool                    // guarded by mu: the client was seen not to list again
+	listens     []*listen               // guarded by mu: subscriptions of the modern era
 	subs        map[subscription]string // guarded by mu: the client's spelling of each URI
 	tasks       tasks                   // guarded by mu: those that upstreams do for the client
 	tokens      tokens                  // guarded by mu: the client's progress tokens of those
@@ -105,6 +110,7 @@ func (s *Session) Closed(err error) {
 	for _, h := range s.held {
 		s.releaseLocked(h, &b)
 	}
+	s.endListensLocked(&b)
 	s.mu.Unlock()
 	for _, q := range s.asks.Drain() {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", &b)
@@ -133,6 +139,18 @@ func (s *Session) name() string {
 // rest until it is known what there is.
 func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	method := mcpwire.MethodOf(m.Text(m.Method))
+	if err := s.considerLocked(m); err != nil {
+		if s.modern {
+			s.declineError(m, b, method, err)
+		} else {
+			s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		}
+		return
+	}
+	if s.modern {
+		s.modernLocked(m, b, method)
+		return
+	}
 	switch method {
 	case mcpwire.Initialize:
 		s.initializeLocked(m, b)
@@ -144,18 +162,20 @@ func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.setLevelLocked(m, b)
 		return
 	}
-	if !mcpwire.Known(method) {
-		// A client may begin with the server/discover of a later revision, and
-		// say what it can do only when that is refused.
+	switch {
+	case s.hello == nil:
+		s.outOfSession(m, b, method)
+	case !mcpwire.Known(method):
 		s.refuse(m, b, method, refusal{code: jsonrpc.CodeMethodNotFound,
 			text: "toolman does not know the method " + shown(string(method))})
-		return
+	default:
+		s.readyLocked(b)
+		s.whenOpenLocked(m, b, method)
 	}
-	if s.hello == nil {
-		s.hello = &mcpwire.Hello{}
-		s.r.greet(*s.hello)
-	}
-	s.readyLocked(b)
+}
+
+// whenOpenLocked serves a request as soon as the catalog is there.
+func (s *Session) whenOpenLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
 	if !s.r.opened.Load() || len(s.parked) > 0 {
 		s.parkLocked(m, b, method)
 		return
@@ -182,6 +202,8 @@ func (s *Session) serveLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.routeLocked(m, b, method)
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
 		s.routeTaskLocked(m, b, method)
+	case mcpwire.Listen:
+		s.listenLocked(m, b)
 	}
 }
 

@@ -23,6 +23,7 @@ const settleAfter = 50 * time.Millisecond
 type held struct {
 	id            []byte
 	n             uint64
+	modern        bool // the client's request is of the modern era
 	before, after *View
 	listed        bool // the list was answered
 	timer         *time.Timer
@@ -32,7 +33,7 @@ type held struct {
 // the client has listed again, or when it does not in time.
 func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after *View) {
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	h := &held{id: bytes.Clone(m.Bytes(m.ID)), n: s.arrivedLocked(m, mcpwire.ToolsCall, name), before: before, after: after}
+	h := &held{id: bytes.Clone(m.Bytes(m.ID)), modern: s.modern, n: s.arrivedLocked(m, mcpwire.ToolsCall, name), before: before, after: after}
 	s.r.trace.activated(before, after, h.n)
 	if !s.announceLocked(before, after, b) || s.static || s.r.Settle <= 0 {
 		s.replyLocked(h, b)
@@ -45,22 +46,18 @@ func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after
 // announceLocked sends a list_changed for each kind whose list differs between
 // two views, and reports whether the tools' does.
 func (s *Session) announceLocked(before, after *View, b *jsonrpc.Batch) (tools bool) {
-	if !s.ready {
-		return false
-	}
 	differ := func(k mcpwire.Kind) bool { return !slices.Equal(before.active(k), after.active(k)) }
 	resources := differ(mcpwire.Resource) || differ(mcpwire.Template)
 	// The catalog stands in the description of a tool.
 	if differ(mcpwire.Tool) || resources || !sameCatalog(before.catalog, after.catalog) {
-		tools = true
-		s.notify(b, mcpwire.ToolsListChanged)
+		tools = s.changedLocked(b, mcpwire.ToolsListChanged)
 		s.catalogUpdatedLocked(b)
 	}
 	if resources {
-		s.notify(b, mcpwire.ResourcesListChanged)
+		s.changedLocked(b, mcpwire.ResourcesListChanged)
 	}
 	if differ(mcpwire.Prompt) {
-		s.notify(b, mcpwire.PromptsListChanged)
+		s.changedLocked(b, mcpwire.PromptsListChanged)
 	}
 	return tools
 }
@@ -132,14 +129,14 @@ func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
 	for _, e := range on {
 		if e.Item.Kind == mcpwire.Tool && size+len(e.Item.Raw) <= maxDefinitions {
 			size += len(e.Item.Raw)
-			tools = append(tools, e.appendListed(nil))
+			tools = append(tools, e.appendListed(nil, h.modern))
 		}
 	}
 	text := confirmation(on, off)
 	if s.static && len(tools) > 0 {
 		text += ". This client does not refresh its list of tools by itself: if a tool is missing there, its definition is in this result"
 	}
-	frame := jsonrpc.AppendResult(nil, h.id, mcpwire.AppendToolSuccess(nil, text, tools))
+	frame := jsonrpc.AppendResult(nil, h.id, mcpwire.AppendToolSuccessFor(eraOf(h.modern), nil, text, tools))
 	s.send(b, frame, note{n: h.n, method: mcpwire.ToolsCall, status: "local"})
 }
 

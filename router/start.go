@@ -2,7 +2,6 @@ package router
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -18,7 +17,7 @@ import (
 // run brings an upstream up: its process at once, the handshake as soon as it is
 // known what the client can do.
 func (u *Upstream) run(guard *spawn.Guard) {
-	began := time.Now()
+	u.born = time.Now()
 	if err := u.start(guard); err != nil {
 		u.fail(err.Error())
 		return
@@ -33,11 +32,20 @@ func (u *Upstream) run(guard *spawn.Guard) {
 	ctx, cancel := context.WithTimeoutCause(u.r.ctx, giveUp*u.StartTimeout,
 		fmt.Errorf("no answer within %s, %d times its start_timeout", giveUp*u.StartTimeout, giveUp))
 	defer cancel()
-	if err := u.prepare(ctx); err != nil {
+	err := u.prepare(ctx)
+	if errors.Is(err, errProbed) {
+		if err = u.launch(guard); err != nil {
+			u.bury(err)
+			return
+		}
+		u.Era = mcpwire.Legacy
+		err = u.prepare(ctx)
+	}
+	if err != nil {
 		u.fail(err.Error())
 		return
 	}
-	u.becomeReady(time.Since(began))
+	u.becomeReady(time.Since(u.born))
 }
 
 // slow says that an upstream takes long; the first list waits no longer.
@@ -49,66 +57,11 @@ func (u *Upstream) slow() {
 
 // prepare does the handshake and reads the lists.
 func (u *Upstream) prepare(ctx context.Context) error {
-	result, err := u.handshake(ctx)
-	if err != nil {
+	if err := u.meet(ctx); err != nil {
 		return err
 	}
-	u.mu.Lock()
-	u.result = result
-	u.mu.Unlock()
 	kinds := []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template, mcpwire.Prompt}
 	return u.read(ctx, kinds)
-}
-
-// handshake does initialize and says that it is done.
-func (u *Upstream) handshake(ctx context.Context) (mcpwire.InitializeResult, error) {
-	hello := u.r.hello()
-	result, err := u.initialize(ctx, hello, mcpwire.Latest)
-	if version, ok := offered(err); ok {
-		result, err = u.initialize(ctx, hello, version)
-	}
-	if err != nil {
-		return result, err
-	}
-	if !mcpwire.Supported(result.ProtocolVersion) {
-		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", clean(cut(result.ProtocolVersion, nameLimit)))
-	}
-	u.r.trace.event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
-	return result, u.control.Notify(ctx, string(mcpwire.Initialized), nil)
-}
-
-func (u *Upstream) initialize(ctx context.Context, hello mcpwire.Hello, version string) (result mcpwire.InitializeResult, err error) {
-	params := mcpwire.InitializeParams{ProtocolVersion: version, Capabilities: hello.Relayed(), ClientInfo: hello.Info}
-	if params.ClientInfo == nil {
-		params.ClientInfo = json.RawMessage(`{"name":"toolman","version":` + string(jsonrpc.AppendQuoted(nil, u.r.Version)) + `}`)
-	}
-	raw, err := u.control.Call(ctx, string(mcpwire.Initialize), params)
-	if err != nil {
-		return result, err
-	}
-	if err := json.Unmarshal(raw, &result); err != nil {
-		return result, fmt.Errorf("initialize: the answer has a wrong shape: %w", err)
-	}
-	return result, nil
-}
-
-// offered finds a revision that a server names in refusing ours, as servers do
-// that take only the one they know.
-func offered(err error) (string, bool) {
-	var refused *jsonrpc.Error
-	if !errors.As(err, &refused) || refused.Data == nil {
-		return "", false
-	}
-	var data struct{ Supported []string }
-	if json.Unmarshal(*refused.Data, &data) != nil {
-		return "", false
-	}
-	for _, version := range data.Supported {
-		if mcpwire.Supported(version) {
-			return version, true
-		}
-	}
-	return "", false
 }
 
 // becomeReady lets clients see the upstream.
@@ -127,6 +80,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
 	u.r.trace.event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
+	u.listen()
 	u.r.update()
 	u.settled()
 	if s := u.r.session.Load(); s != nil {

@@ -113,7 +113,11 @@ func TestHandshakesThatFail(t *testing.T) {
 				if err == nil || !strings.HasPrefix(err.Error(), tt.says) {
 					t.Errorf("says %v, want %s", err, tt.says)
 				}
-				checkList(t, "said", methods, "initialize")
+				if strings.HasPrefix(tt.name, "an error") { // it may be a server of the modern era
+					checkList(t, "said", methods, "initialize", "server/discover")
+				} else {
+					checkList(t, "said", methods, "initialize")
+				}
 				server.hears() // it may be told that the request is cancelled
 			})
 		})
@@ -126,7 +130,7 @@ func TestAnOfferedRevisionIsTaken(t *testing.T) {
 		name, data string
 		tries      []string
 	}{
-		{"one that toolman speaks", `{"supported":["1999-01-01","2024-11-05","2025-03-26"]}`, []string{"2025-11-25", "2024-11-05"}},
+		{"one that toolman speaks", `{"supported":["1999-01-01","2024-11-05","2025-03-26"]}`, []string{"2025-11-25", "2025-03-26"}},
 		{"none that toolman speaks", `{"supported":["1999-01-01"]}`, []string{"2025-11-25"}},
 		{"another shape", `{"supported":"2024-11-05"}`, []string{"2025-11-25"}},
 		{"nothing", `null`, []string{"2025-11-25"}},

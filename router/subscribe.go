@@ -62,24 +62,47 @@ func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	uri := string(m.Text(at))
-	s.mu.Lock()
-	known, ok := s.spelling(u, uri)
-	s.mu.Unlock()
-	if !ok {
+	subscription, err := mcpwire.SubscriptionOf(m)
+	if err != nil {
 		return
 	}
-	b.Edit(at, jsonrpc.AppendQuoted(nil, known))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known, ok := spelling(s.subs, u, uri); ok {
+		s.tellUpdatedLocked(m, b, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
+			return mcpwire.FromSubscription(edits, m, subscription)
+		})
+	}
+	for _, l := range s.listens {
+		if known, ok := spelling(l.subs, u, uri); ok {
+			s.tellUpdatedLocked(m, b, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
+				return mcpwire.ToSubscription(edits, m, l.id)
+			})
+		}
+	}
+}
+
+// tellUpdatedLocked passes an update on under the client's URI, and to where it wants
+// to hear of it.
+func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, at jsonrpc.Span, uri string, move func([]jsonrpc.Edit) ([]jsonrpc.Edit, error)) {
+	edits, err := move(b.Edits())
+	if err != nil {
+		b.Forget()
+		return
+	}
+	b.SetEdits(edits)
+	b.Edit(at, jsonrpc.AppendQuoted(nil, uri))
 	s.pass(b, m, &note{method: mcpwire.ResourceUpdated})
 }
 
 // spelling returns a server's URI as the client spells it, if the client has
 // subscribed to it or to what it is a part of.
-func (s *Session) spelling(u *Upstream, uri string) (spelled string, ok bool) {
-	if asked, ok := s.subs[subscription{u, uri}]; ok {
+func spelling(subs map[subscription]string, u *Upstream, uri string) (spelled string, ok bool) {
+	if asked, ok := subs[subscription{u, uri}]; ok {
 		return asked, true
 	}
 	longest := -1
-	for sub, asked := range s.subs {
+	for sub, asked := range subs {
 		rest, part := strings.CutPrefix(uri, sub.uri)
 		if part && sub.from == u && len(sub.uri) > longest {
 			longest, spelled = len(sub.uri), asked+rest

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -39,7 +40,12 @@ type Upstream struct {
 	calls jsonrpc.Calls[call]
 	late  recent // ids of calls that were given up
 
-	// written once, before peer.Start
+	born   time.Time // when its process was started
+	modern bool      // of the modern era; written before its items are shown
+
+	probing atomic.Bool // it was asked for its era and has not answered
+
+	// guarded by mu; written before peer.Start, and while nobody else has anything of it
 	proc    *spawn.Process
 	peer    *jsonrpc.Peer
 	out     jsonrpc.Sender // peer, for what is written to it
@@ -56,6 +62,7 @@ type Upstream struct {
 	junkLogged time.Time                // guarded by mu
 	stale      [mcpwire.Kinds]bool      // guarded by mu: kinds whose list has changed
 	refreshing bool                     // guarded by mu
+	following  following                // guarded by mu
 	watching   bool                     // guarded by mu: a timer for call_timeout runs
 	settleOnce sync.Once                // the first list does not wait for it any more
 	buried     sync.Once
@@ -97,6 +104,11 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	}
 	u.Command.PipeSize = u.r.pipeSize()
 	defer close(u.begun)
+	return u.launch(guard)
+}
+
+// launch starts a process for the upstream and begins to read it.
+func (u *Upstream) launch(guard *spawn.Guard) error {
 	if u.isClosing() {
 		return errEnding
 	}
@@ -109,14 +121,27 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 		proc.Stop(nil, spawn.Ladder{})
 		return err
 	}
-	u.mu.Lock()
-	u.proc, u.peer, u.out = proc, peer, peer
-	u.mu.Unlock()
-	u.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
+	if !u.take(proc, peer) {
+		proc.Stop(nil, ladder)
+		peer.Close()
+		return errEnding
+	}
 	u.r.trace.event(trace.EventSpawn, u.Name, fmt.Sprintf("pid %d", proc.Pid()), 0)
 	peer.Start(u)
-	go u.wait()
+	go u.wait(proc, peer)
 	return nil
+}
+
+// take makes a process the upstream's, unless that is to end.
+func (u *Upstream) take(proc *spawn.Process, peer *jsonrpc.Peer) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closing {
+		return false
+	}
+	u.proc, u.peer, u.out = proc, peer, peer
+	u.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
+	return true
 }
 
 var errEnding = errors.New("toolman is ending")
@@ -142,18 +167,25 @@ func (r *Router) pipeSize() int {
 const lastBytes = 250 * time.Millisecond
 
 // wait sees the process end.
-func (u *Upstream) wait() {
-	<-u.proc.Done()
+func (u *Upstream) wait(proc *spawn.Process, peer *jsonrpc.Peer) {
+	<-proc.Done()
 	select {
 	case <-u.ended:
 	case <-time.After(lastBytes):
 	}
-	u.proc.KillGroup()
-	u.peer.Close()
+	proc.KillGroup()
+	peer.Close()
 }
 
-// Closed implements jsonrpc.Handler: the server has closed its output.
-func (u *Upstream) Closed(err error) { go u.bury(err) }
+// Closed implements jsonrpc.Handler: the server has closed its output. One that does
+// so because it was asked for its era gets a second life.
+func (u *Upstream) Closed(err error) {
+	if u.probing.CompareAndSwap(true, false) {
+		go u.control.Close()
+		return
+	}
+	go u.bury(err)
+}
 
 // bury ends an upstream that is gone: everybody is told, and what is left of its
 // processes is ended.
@@ -203,7 +235,7 @@ func (u *Upstream) answerAll() {
 	var b jsonrpc.Batch
 	for _, c := range u.calls.Drain() {
 		if c.session != nil {
-			c.session.send(&b, mcpwire.AppendFailure(nil, c.id(), c.method, jsonrpc.CodeInternalError, u.goneText()),
+			c.session.send(&b, c.failure(jsonrpc.CodeInternalError, u.goneText()),
 				note{n: c.n, method: c.method})
 		}
 	}
@@ -244,9 +276,12 @@ func (u *Upstream) stop() {
 	u.closing = true
 	u.mu.Unlock()
 	<-u.begun // its process may be about to start
-	if u.peer != nil {
-		u.proc.Stop(u.peer.CloseWrite, ladder)
-		u.peer.Close()
+	u.mu.Lock()
+	proc, peer := u.proc, u.peer
+	u.mu.Unlock()
+	if peer != nil {
+		proc.Stop(peer.CloseWrite, ladder)
+		peer.Close()
 		<-u.ended
 	}
 }

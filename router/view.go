@@ -2,6 +2,7 @@ package router
 
 import (
 	"maps"
+	"slices"
 	"sync/atomic"
 
 	"toolman/mcpwire"
@@ -15,7 +16,7 @@ type View struct {
 	// and resource templates share names.
 	tools, resources map[string]bool
 
-	pages [mcpwire.Kinds]atomic.Pointer[page] // first pages, made when they are first asked for
+	pages [2][mcpwire.Kinds]atomic.Pointer[page] // first pages for legacy and modern clients, made when they are first asked for
 }
 
 // Active reports whether an entry may be used.
@@ -43,6 +44,11 @@ func (v *View) active(k mcpwire.Kind) []*Entry {
 		}
 	}
 	return out
+}
+
+// visible returns the active entries of a kind that clients of an era are shown.
+func (v *View) visible(k mcpwire.Kind, modern bool) []*Entry {
+	return slices.DeleteFunc(v.active(k), func(e *Entry) bool { return e.hiddenFrom(modern) })
 }
 
 // with returns the view that an activation leads to.

@@ -1,0 +1,130 @@
+package router
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// What is said of a call whose answer cannot be made one of the client's era.
+const untranslatable = "server %s answered in a form that could not be passed on: %v"
+
+// A bridged is what a call that crosses from one era to the other needs beyond
+// the call itself.
+type bridged struct {
+	// request is the call of a legacy client as it came: a modern server may want
+	// it again, with more (rounds.go).
+	request []byte
+	rounds  int
+
+	// capabilities are what a modern client has declared with its call: what a legacy
+	// server asks during it is asked of the client if they allow it (resume.go).
+	capabilities []byte
+	parked       *parkedCall // guarded by Session.mu: the call waits for answers
+}
+
+// crossLocked adds the edits that make a request one of the upstream's era. It
+// reports false when the request goes nowhere, and was dealt with.
+func (s *Session) crossLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, t target) bool {
+	if !s.modern {
+		b.SetEdits(s.claim.AddTo(b.Edits(), m, &s.envelope))
+		if mcpwire.TakesInput(c.method) {
+			c.bridge = &bridged{request: bytes.Clone(m.Frame)}
+		}
+		return true
+	}
+	if !mcpwire.TakesInput(c.method) {
+		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &s.envelope))
+		return true
+	}
+	retry, err := mcpwire.RetryOf(m)
+	if err != nil {
+		s.declineError(m, b, c.method, err)
+		return false
+	}
+	if retry.Is() && !s.resumeLocked(m, b, c, t, &retry) {
+		return false
+	}
+	b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &s.envelope))
+	c.bridge = &bridged{capabilities: bytes.Clone(m.Bytes(s.envelope.Capabilities.Value))}
+	return true
+}
+
+// crossBack gives an answer to a client of the other era.
+func (u *Upstream) crossBack(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
+	s := c.session
+	if c.modern && c.bridge != nil && !s.unpark(u, c, m, b) {
+		return // the client has not come back for it yet
+	}
+	var err error
+	if m.Err.Present() {
+		err = u.crossError(c, m, b, back)
+	} else {
+		err = u.crossResult(id, c, m, b, back)
+	}
+	if err != nil {
+		b.Forget()
+		s.send(b, c.failure(jsonrpc.CodeInternalError, fmt.Sprintf(untranslatable, u.Name, err)), *back)
+	}
+}
+
+func (u *Upstream) crossResult(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) error {
+	r, err := mcpwire.ResultOf(m)
+	if err != nil {
+		return err
+	}
+	edits := b.Edits()
+	if c.modern {
+		edits = r.ToModern(edits, m, c.method)
+	} else {
+		switch r.ResultType(m) {
+		case mcpwire.ResultComplete:
+			edits, err = r.ToLegacy(edits, m, c.method, c.entry != nil && c.entry.wrapped)
+		case mcpwire.ResultInputRequired:
+			return c.session.beginRound(u, c, m, &r, b)
+		default:
+			err = fmt.Errorf("a result of type %s is nothing that the client knows", shown(string(m.Text(r.Type.Value))))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	b.SetEdits(edits)
+	b.Edit(m.ID, b.Copy(c.id()))
+	return c.session.pass(b, m, back)
+}
+
+func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) error {
+	edits, remedy, err := mcpwire.JudgeError(b.Edits(), m, c.method, eraOf(u.modern), eraOf(c.modern))
+	if err != nil {
+		return err
+	}
+	switch remedy {
+	case mcpwire.AskUser:
+		return c.session.askURLs(u, c, m, b)
+	case mcpwire.Explain:
+		text, required := mcpwire.ErrorText(m)
+		c.session.send(b, c.failure(jsonrpc.CodeInternalError, explained(u, text, required)), *back)
+		return nil
+	case mcpwire.Reconsider:
+		return fmt.Errorf("it does not speak revision %s any more; have toolman restarted", mcpwire.Newest)
+	}
+	b.SetEdits(edits)
+	b.Edit(m.ID, b.Copy(c.id()))
+	return c.session.pass(b, m, back)
+}
+
+// explained says what went wrong in a modern server, for a model.
+func explained(u *Upstream, text string, required []string) string {
+	said := fmt.Sprintf("server %s answered: %s", u.Name, clean(cut(text, maxSaid)))
+	if len(required) > 0 {
+		said += "; it needs of the client what that does not offer: " + clean(cut(strings.Join(required, ", "), nameLimit))
+	}
+	return said
+}
+
+// maxSaid is how many bytes of a server's error message are repeated.
+const maxSaid = 2000

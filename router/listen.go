@@ -1,0 +1,142 @@
+package router
+
+import (
+	"bytes"
+	"slices"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// maxListens is how many subscriptions a client may hold open at once.
+const maxListens = 64
+
+// A listen is an open subscription of a modern client (2026-07-28, Subscriptions).
+type listen struct {
+	id     []byte // of the request that opened it, as it came
+	filter mcpwire.Filter
+	subs   map[subscription]string // the client's spelling of each URI
+}
+
+// listenLocked opens a subscription. What it will bring is said first; what cannot be
+// had is not said.
+func (s *Session) listenLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	l := &listen{id: bytes.Clone(m.Bytes(m.ID)), subs: map[subscription]string{}}
+	var err error
+	if l.filter, err = mcpwire.ParseFilter(m); err != nil {
+		s.declineError(m, b, mcpwire.Listen, err)
+		return
+	}
+	open := func(o *listen) bool { return bytes.Equal(o.id, l.id) }
+	if len(s.listens) >= maxListens || slices.ContainsFunc(s.listens, open) {
+		s.refuse(m, b, mcpwire.Listen, refusal{code: jsonrpc.CodeInvalidRequest,
+			text: "too many subscriptions are open, or one with this id; cancel one of them first"})
+		return
+	}
+	n := s.arrivedLocked(m, mcpwire.Listen, jsonrpc.Span{})
+	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(l, uri) })
+	s.send(b, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), note{n: n, method: mcpwire.Acknowledged})
+	if string(l.filter.Append(nil)) == "{}" {
+		s.send(b, mcpwire.AppendListenEnd(nil, l.id), note{n: n, method: mcpwire.Listen, status: "local"})
+		return
+	}
+	s.listens = append(s.listens, l)
+	s.followAllLocked(b)
+}
+
+// subscribeTo finds out whose resource a URI names, and reports whether changes of
+// it can be heard of.
+func (s *Session) subscribeTo(l *listen, uri string) bool {
+	if uri == CatalogURI {
+		l.subs[ownCatalog] = uri
+		return true
+	}
+	t, verdict := s.view.Load().findURI([]byte(uri))
+	if verdict != Active || !t.upstream.subscribable() {
+		return false
+	}
+	l.subs[subscription{t.upstream, t.name()}] = uri
+	return true
+}
+
+// listensForToolsLocked reports whether the client hears of changes of the list of
+// tools, on a subscription.
+func (s *Session) listensForToolsLocked() bool {
+	return slices.ContainsFunc(s.listens, func(l *listen) bool { return l.filter.ToolsListChanged })
+}
+
+// unlistenLocked ends the subscription that the request with this id opened. The
+// client has cancelled it and hears no more of it.
+func (s *Session) unlistenLocked(id []byte, b *jsonrpc.Batch) bool {
+	i := slices.IndexFunc(s.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
+	if i < 0 {
+		return false
+	}
+	s.listens = slices.Delete(s.listens, i, i+1)
+	s.followAllLocked(b)
+	return true
+}
+
+// endListensLocked ends all subscriptions in good order.
+func (s *Session) endListensLocked(b *jsonrpc.Batch) {
+	for _, l := range s.listens {
+		s.send(b, mcpwire.AppendListenEnd(nil, l.id), note{method: mcpwire.Listen, status: "local"})
+	}
+	s.listens = nil
+}
+
+// changedLocked tells the client, in every way in which it wants to hear of it, that
+// a list has changed. It reports whether there is any.
+func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method) (heard bool) {
+	if s.ready {
+		s.notify(b, method)
+		heard = true
+	}
+	for _, l := range s.listens {
+		if l.filter.Wants(method) {
+			s.send(b, mcpwire.AppendListChanged(nil, l.id, method), note{method: method})
+			heard = true
+		}
+	}
+	return heard
+}
+
+// catalogUpdatedLocked tells a client that has subscribed to the catalog that it
+// has changed.
+func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
+	if _, ok := s.subs[ownCatalog]; ok {
+		params := []byte(`{"uri":"` + CatalogURI + `"}`)
+		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), note{method: mcpwire.ResourceUpdated})
+	}
+	for _, l := range s.listens {
+		if _, ok := l.subs[ownCatalog]; ok {
+			s.send(b, mcpwire.AppendUpdated(nil, l.id, CatalogURI), note{method: mcpwire.ResourceUpdated})
+		}
+	}
+}
+
+// followAllLocked has each upstream tell of what is subscribed to, and of nothing else.
+func (s *Session) followAllLocked(b *jsonrpc.Batch) {
+	for _, u := range s.r.upstreams {
+		u.follow(s.wantedLocked(u), b)
+	}
+}
+
+// wantedLocked returns the URIs that toolman has to subscribe to itself. What a legacy
+// client subscribes to at a legacy server is its own business.
+func (s *Session) wantedLocked(u *Upstream) map[string]bool {
+	wanted := map[string]bool{}
+	for _, l := range s.listens {
+		for sub := range l.subs {
+			if sub.from == u {
+				wanted[sub.uri] = true
+			}
+		}
+	}
+	for sub := range s.subs {
+		if u.modern && sub.from == u {
+			wanted[sub.uri] = true
+		}
+	}
+	return wanted
+}
