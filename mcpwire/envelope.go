@@ -90,6 +90,9 @@ func LevelRank(level []byte) (rank int, ok bool) {
 	return 0, false
 }
 
+// LevelName returns the log level of a rank that LevelRank gave.
+func LevelName(rank int) string { return levels[rank] }
+
 // StripEnvelope appends edits that make a modern client's request one that a
 // legacy server takes: some of those servers refuse the keys. _meta goes, too,
 // when nothing is left in it. The progress token stays where it is and may be

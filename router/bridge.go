@@ -36,6 +36,8 @@ func (s *Session) crossLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, t t
 		}
 		return true
 	}
+	c.logs = verbosityOf(m.Text(s.envelope.LogLevel.Value))
+	t.upstream.raise(c.logs, b)
 	if !mcpwire.TakesInput(c.method) {
 		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &s.envelope))
 		return true
@@ -128,3 +130,15 @@ func explained(u *Upstream, text string, required []string) string {
 
 // maxSaid is how many bytes of a server's error message are repeated.
 const maxSaid = 2000
+
+// hideTasks keeps from a modern server that a modern client knows tasks, which toolman
+// does not pass on.
+func (s *Session) hideTasks(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) bool {
+	edits, err := mcpwire.HideTasks(b.Edits(), m, &s.envelope)
+	if err != nil {
+		s.declineError(m, b, method, err)
+		return false
+	}
+	b.SetEdits(edits)
+	return true
+}

@@ -14,9 +14,10 @@ type call struct {
 	ids
 	session *Session // nil: a request of toolman's own
 	method  mcpwire.Method
-	entry   *Entry // nil when it is about a task
-	task    bool   // a task is wanted instead of the result
-	modern  bool   // the client's request is of the modern era
+	entry   *Entry    // nil when it is about a task
+	task    bool      // a task is wanted instead of the result
+	modern  bool      // the client's request is of the modern era
+	logs    verbosity // of log messages that a modern client's request wants
 	bridge  *bridged
 	n       uint64 // correlation number in the trace; 0: no trace
 	came    int64  // when the client's request came; in nanoseconds since start

@@ -105,3 +105,11 @@ func completed(result []byte, method mcpwire.Method) []byte {
 	}
 	return append(out, result[1:]...)
 }
+
+// inSession reports whether the client has initialized: without that it wants no
+// notifications but those it asks for.
+func (s *Session) inSession() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.hello != nil
+}

@@ -57,7 +57,7 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, at jsonrpc.Span, t target) {
 	u, token := t.upstream, s.envelope.Token.Value
 	c := call{ids: idsOf(m, token), session: s, method: method, entry: t.entry, task: mcpwire.AsksForTask(m), modern: s.modern}
-	if s.modern != u.modern && !s.crossLocked(m, b, &c, t) {
+	if s.modern != u.modern && !s.crossLocked(m, b, &c, t) || s.modern && u.modern && !s.hideTasks(m, b, method) {
 		return
 	}
 	if s.r.timed {

@@ -1,9 +1,7 @@
 package router
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 
 	"go.uber.org/zap"
 
@@ -32,41 +30,12 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	s.hello = &hello
-	s.claim = hello.Claim("")
+	s.claim = hello.Claim(s.levelName)
 	s.nameClient(hello.Name)
 	version := mcpwire.Negotiate(hello.Version)
 	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, instructions))
 	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", version))
 	s.r.greet(hello)
-}
-
-var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-// setLevelLocked keeps the level for servers that are still starting and passes
-// it on to the others.
-func (s *Session) setLevelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	level, err := m.Param("level")
-	if err == nil {
-		err = checkLevel(m.Text(level))
-	}
-	if err != nil {
-		s.refuse(m, b, mcpwire.SetLevel, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
-		return
-	}
-	s.level = bytes.Clone(m.Bytes(m.Params))
-	s.answerOwn(m, b, mcpwire.SetLevel, []byte("{}"))
-	for _, u := range s.r.upstreams {
-		u.setLevel(s.level, b)
-	}
-}
-
-func checkLevel(level []byte) error {
-	for _, known := range levels {
-		if known == string(level) {
-			return nil
-		}
-	}
-	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", clean(cut(string(level), nameLimit)))
 }
 
 // catalogLocked answers requests about toolman's own resource.

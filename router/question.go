@@ -53,8 +53,7 @@ func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.r.trace.response(clientLeg, "client", m, note{n: q.n, method: back.method, leg: back.total})
 	}
 	if m.Loose {
-		u.sendFrame(b, strict(q.id(), m), back)
-		return
+		m = strict(m)
 	}
 	b.Edit(m.ID, b.Copy(q.id()))
 	u.send(b, m, &back)

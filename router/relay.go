@@ -53,8 +53,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		back = u.timing(&c, m)
 	}
 	if m.Loose {
-		c.session.send(b, strict(c.id(), m), back)
-		return
+		m = strict(m)
 	}
 	if c.modern != u.modern {
 		u.crossBack(id, &c, m, b, &back)
@@ -75,12 +74,17 @@ func (u *Upstream) timing(c *call, m *jsonrpc.Message) note {
 	return back
 }
 
-// strict writes a response again that had both a result and an error.
-func strict(id []byte, m *jsonrpc.Message) []byte {
+// strict returns a response that had both a result and an error without the null one.
+func strict(m *jsonrpc.Message) *jsonrpc.Message {
+	var again jsonrpc.Message
+	frame := jsonrpc.AppendResult(nil, m.Bytes(m.ID), m.Bytes(m.Result))
 	if m.Err.Present() {
-		return jsonrpc.AppendErrorResponse(nil, id, m.Bytes(m.Err))
+		frame = jsonrpc.AppendErrorResponse(nil, m.Bytes(m.ID), m.Bytes(m.Err))
 	}
-	return jsonrpc.AppendResult(nil, id, m.Bytes(m.Result))
+	if jsonrpc.Scan(frame, &again) != nil {
+		return m
+	}
+	return &again
 }
 
 // unasked drops an answer that nobody waits for: it is late, or was invented.
@@ -117,9 +121,14 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		if s != nil {
 			s.taskStatus(u, m, b)
 		}
+	case mcpwire.LogMessage:
+		if s != nil {
+			s.logged(u, m, b)
+		}
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
-	default: // log messages, elicitation/complete, what later revisions add
-		if s != nil && strings.HasPrefix(string(method), "notifications/") {
+	case mcpwire.Acknowledged: // toolman's own subscription
+	default: // elicitation/complete, what later revisions add
+		if s != nil && !u.modern && s.inSession() && strings.HasPrefix(string(method), "notifications/") {
 			s.pass(b, m, &note{method: method})
 		}
 	}
@@ -179,17 +188,6 @@ func (u *Upstream) tell(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if there {
 		u.send(b, m, &note{method: mcpwire.Method(m.Text(m.Method))})
 	}
-}
-
-// setLevel passes the client's log level on, when the server logs.
-func (u *Upstream) setLevel(params []byte, b *jsonrpc.Batch) {
-	u.mu.Lock()
-	ready := u.state == Ready && u.result.Offers("logging")
-	u.mu.Unlock()
-	if !ready {
-		return
-	}
-	u.ask(mcpwire.SetLevel, params, b)
 }
 
 // answers tells which request a message that could not be read was to answer, if

@@ -36,6 +36,7 @@ type Session struct {
 	met         bool                    // guarded by mu: there was a modern request
 	parked      []parked                // guarded by mu: requests that wait for the upstreams
 	level       []byte                  // guarded by mu: params of the last logging/setLevel
+	levelName   string                  // guarded by mu: and the level in them
 	held        []*held                 // guarded by mu: replies that wait for the client to list again
 	static      bool                    // guarded by mu: the client was seen not to list again
 	listens     []*listen               // guarded by mu: subscriptions of the modern era

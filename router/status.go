@@ -20,6 +20,14 @@ type Status struct {
 	Stderr          string // its last lines
 }
 
+// Era returns the era that the server is of, "" before that is known.
+func (s *Status) Era() string {
+	if s.Result.ProtocolVersion == "" {
+		return ""
+	}
+	return mcpwire.EraOf(s.Result.ProtocolVersion).String()
+}
+
 // Status returns what is known of the upstream now.
 func (u *Upstream) Status() Status {
 	u.mu.Lock()

@@ -2,6 +2,7 @@ package router
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -215,11 +216,12 @@ func (s *Session) pass(b *jsonrpc.Batch, m *jsonrpc.Message, note *note) error {
 func rewrote(b *jsonrpc.Batch, m *jsonrpc.Message) []string {
 	var paths []string
 	for _, e := range b.Edits() {
-		switch {
-		case e.Span == m.ID:
-			paths = append(paths, "id")
-		default:
-			paths = append(paths, m.Path(e.Span))
+		path := "id"
+		if e.Span != m.ID {
+			path = m.Path(e.Span)
+		}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
 		}
 	}
 	return paths

@@ -63,6 +63,7 @@ type Upstream struct {
 	stale      [mcpwire.Kinds]bool      // guarded by mu: kinds whose list has changed
 	refreshing bool                     // guarded by mu
 	following  following                // guarded by mu
+	raised     verbosity                // guarded by mu: what modern clients' requests have it log
 	watching   bool                     // guarded by mu: a timer for call_timeout runs
 	settleOnce sync.Once                // the first list does not wait for it any more
 	buried     sync.Once

@@ -34,6 +34,7 @@ type serverReport struct {
 	State     string `json:"state"`
 	Problem   string `json:"problem,omitempty"`
 	Revision  string `json:"revision,omitempty"`
+	Era       string `json:"era,omitempty"`
 	Server    string `json:"server,omitempty"`
 	Millis    int64  `json:"startup_ms,omitempty"`
 	Tools     int    `json:"tools"`
@@ -100,7 +101,7 @@ func enabledLines(c *config.Config) []int {
 func (rep *report) addServer(st router.Status, line int) {
 	s := serverReport{
 		Name: st.Name, Namespace: st.Namespace, Line: line, State: st.State.String(), Problem: st.Problem,
-		Revision: router.Clean(st.Result.ProtocolVersion), Millis: st.Took.Milliseconds(), Junk: st.Junk,
+		Revision: router.Clean(st.Result.ProtocolVersion), Era: st.Era(), Millis: st.Took.Milliseconds(), Junk: st.Junk,
 		Server: router.Clean(strings.TrimSpace(st.Result.ServerInfo.Name + " " + st.Result.ServerInfo.Version)),
 		Tools:  len(st.Entries[mcpwire.Tool]), Resources: len(st.Entries[mcpwire.Resource]),
 		Templates: len(st.Entries[mcpwire.Template]), Prompts: len(st.Entries[mcpwire.Prompt]),
@@ -148,13 +149,13 @@ const clientPrefix = "mcp__toolman__"
 func (rep *report) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s (%s)\n\n", rep.Config, rep.Why)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")
+	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tERA\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")
 	for _, s := range rep.Servers {
 		mark := " "
 		if s.State != "ready" {
 			mark = "!"
 		}
-		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", mark, s.Name, s.State, dash(s.Revision),
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", mark, s.Name, s.State, dash(s.Revision), dash(s.Era),
 			seconds(time.Duration(s.Millis)*time.Millisecond), s.Tools, s.Resources, s.Templates, s.Prompts, dash(s.Server))
 	}
 	if err := w.Flush(); err != nil {

@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"toolman/cmd/internal/config"
+	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/spawn"
 )
@@ -43,6 +44,7 @@ func options(c *config.Config) (router.Options, error) {
 			Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
 			StartTimeout: s.StartTimeout,
 			CallTimeout:  s.CallTimeout,
+			Era:          eraOf(s.Era),
 			FrameLimit:   s.MaxMessageBytes,
 		})
 	}
@@ -57,4 +59,15 @@ func catalogBytes(b config.CatalogBytes) int {
 		return 0
 	}
 	return int(b)
+}
+
+// eraOf is the era that a server is told to be of.
+func eraOf(word string) mcpwire.Era {
+	switch word {
+	case "legacy":
+		return mcpwire.Legacy
+	case "modern":
+		return mcpwire.Modern
+	}
+	return mcpwire.Unknown
 }

@@ -32,6 +32,7 @@ type Server struct {
 	Dir             string        // absolute; "" is toolman's own working directory
 	StartTimeout    time.Duration // always positive
 	CallTimeout     time.Duration // 0: none
+	Era             string        // "auto", "legacy" or "modern"
 	MaxMessageBytes int
 	Enabled         bool // a server not enabled has no Argv, Env or Dir
 	Line            int  // where it begins in the file

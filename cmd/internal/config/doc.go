@@ -14,7 +14,7 @@
 //	call_timeout = 0                         # 0: a call may take as long as it likes
 //	max_message_bytes = 33554432             # 1024 to 1073741824
 //	restart = "never"
-//	era = "auto"                             # or "legacy"
+//	era = "auto"                             # or "legacy", with initialize, or "modern", without (2026-07-28)
 //	enabled = true
 //
 // # References

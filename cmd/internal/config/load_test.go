@@ -112,13 +112,13 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Argv:      []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
 					Env:       []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"},
 					Dir:       filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond,
-					MaxMessageBytes: 1024, Enabled: true,
+					MaxMessageBytes: 1024, Era: "legacy", Enabled: true,
 				}, {
 					Namespace: "", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
-					Env: []string{"DEBUG=1"}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Enabled: true,
+					Env: []string{"DEBUG=1"}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Enabled: true,
 				}, {
 					Namespace: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
-					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20,
+					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto",
 				}},
 				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "token-secret"},
 			}

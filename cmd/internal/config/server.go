@@ -32,6 +32,7 @@ func (d *decoder) server(n node) Server {
 		Command:         t.command(),
 		StartTimeout:    t.duration("start_timeout", defaultStartTimeout, time.Millisecond),
 		CallTimeout:     t.duration("call_timeout", 0, 0),
+		Era:             t.choice("era", "auto", "legacy", "modern"),
 		MaxMessageBytes: int(t.integer("max_message_bytes", defaultMaxMessageBytes, leastMessageBytes, mostMessageBytes)),
 		Enabled:         t.boolean("enabled", true),
 	}
@@ -100,7 +101,6 @@ func (t table) notYet() {
 		}
 	}
 	t.later("restart", "on-failure", "this version never restarts a server", "never")
-	t.later("era", "modern", "this version speaks revisions 2024-11-05 to 2025-11-25", "auto", "legacy")
 }
 
 // later refuses the one value of key that a later version will know, and whatever is not among the others.

@@ -1,0 +1,96 @@
+package router
+
+import (
+	"bytes"
+	"fmt"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// setLevelLocked keeps the level for servers that are still starting, passes it on to
+// the others, and says it to modern ones with each request from now on.
+func (s *Session) setLevelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	level, err := m.Param("level")
+	if err == nil {
+		err = checkLevel(m.Text(level))
+	}
+	if err != nil {
+		s.refuse(m, b, mcpwire.SetLevel, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		return
+	}
+	s.level, s.levelName = bytes.Clone(m.Bytes(m.Params)), string(m.Text(level))
+	if s.hello != nil {
+		s.claim = s.hello.Claim(s.levelName)
+	}
+	s.answerOwn(m, b, mcpwire.SetLevel, []byte("{}"))
+	for _, u := range s.r.upstreams {
+		u.setLevel(s.level, b)
+	}
+}
+
+func checkLevel(level []byte) error {
+	if _, ok := mcpwire.LevelRank(level); ok {
+		return nil
+	}
+	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", clean(cut(string(level), nameLimit)))
+}
+
+// setLevel passes the client's log level on, when the server logs.
+func (u *Upstream) setLevel(params []byte, b *jsonrpc.Batch) {
+	u.mu.Lock()
+	wanted := u.state == Ready && u.result.Offers("logging") && !u.modern
+	u.mu.Unlock()
+	if wanted {
+		u.ask(mcpwire.SetLevel, params, b)
+	}
+}
+
+// verbosity is a log level as a call remembers it: 0 for none, and the more the
+// less is wanted.
+type verbosity uint8
+
+func verbosityOf(level []byte) verbosity {
+	rank, ok := mcpwire.LevelRank(level)
+	if !ok {
+		return 0
+	}
+	return verbosity(rank + 1)
+}
+
+// raise makes a legacy server log what a modern client's call wants to hear. It goes on
+// to do so: what is too much for other calls is dropped here.
+func (u *Upstream) raise(want verbosity, b *jsonrpc.Batch) {
+	u.mu.Lock()
+	more := want != 0 && u.result.Offers("logging") && (u.raised == 0 || want < u.raised)
+	if more {
+		u.raised = want
+	}
+	u.mu.Unlock()
+	if more {
+		u.ask(mcpwire.SetLevel, fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), b)
+	}
+}
+
+// logged passes a log message on. Modern clients get those of a legacy server only
+// while a request is open that asked for them: nothing says to which one they belong
+// (2026-07-28, Logging).
+func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	if !u.modern && !s.inSession() && !u.logsFor(s, m) {
+		return
+	}
+	s.pass(b, m, &note{method: mcpwire.LogMessage})
+}
+
+// logsFor reports whether a modern request is open that wants to hear of a message.
+func (u *Upstream) logsFor(s *Session, m *jsonrpc.Message) (wanted bool) {
+	level, err := m.Param("level")
+	if err != nil {
+		return false
+	}
+	got := verbosityOf(m.Text(level))
+	u.calls.Each(func(_ uint64, c call) {
+		wanted = wanted || c.session == s && c.logs != 0 && c.logs <= got
+	})
+	return wanted
+}
