@@ -34,6 +34,7 @@ type offer struct {
 	timeout                              time.Duration
 	starting                             bool // it becomes ready later, by ready, and the first list waits for it
 	late                                 bool // it becomes ready later, and nobody waits for it
+	modern                               bool // it is a server of the modern era
 }
 
 // A setup is a rig to be made. The zero value is a client that can do everything
@@ -219,12 +220,16 @@ func (l *link) initialize(capabilities string) {
 
 // ready makes a server ready with what it offers.
 func (l *link) ready() {
+	version := mcpwire.Latest
+	if l.u.modern = l.offers.modern; l.u.modern {
+		version = mcpwire.Newest
+	}
 	l.lists(mcpwire.Tool, l.offers.tools...)
 	l.lists(mcpwire.Resource, l.offers.resources...)
 	l.lists(mcpwire.Template, l.offers.templates...)
 	l.lists(mcpwire.Prompt, l.offers.prompts...)
 	l.u.mu.Lock()
-	l.u.result = mcpwire.InitializeResult{ProtocolVersion: mcpwire.Latest, Capabilities: map[string]json.RawMessage{"logging": nil}}
+	l.u.result = mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}}
 	l.u.mu.Unlock()
 	l.u.becomeReady(0)
 }
