@@ -84,26 +84,38 @@ func (u *Upstream) listen() {
 	b.Flush()
 }
 
-// listenLocked opens a subscription to all that is wanted, and then ends the one before:
-// there is none that could be changed.
+// listenLocked opens a subscription to all that is wanted. There is none that could be
+// changed: the one before is ended first, because the Go SDK's servers confuse two
+// (v1.8.0: the end of one silences the other). What changes in between is read again.
 func (u *Upstream) listenLocked(b *jsonrpc.Batch) {
+	if before := u.following.listen; before != 0 {
+		u.calls.Take(before)
+		u.late.add(before)
+		params := strconv.AppendUint([]byte(`{"requestId":`), before, 10)
+		u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), note{method: mcpwire.Cancelled})
+		go u.changed(u.announced()...)
+	}
 	filter := mcpwire.Filter{
 		ToolsListChanged:      u.result.OffersFlag("tools", "listChanged"),
 		PromptsListChanged:    u.result.OffersFlag("prompts", "listChanged"),
 		ResourcesListChanged:  u.result.OffersFlag("resources", "listChanged"),
 		ResourceSubscriptions: slices.Sorted(maps.Keys(u.following.uris)),
 	}
-	before := u.following.listen
 	u.following.listen = 0
 	if string(filter.Append(nil)) != "{}" {
 		u.following.listen = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), b)
 	}
-	if before != 0 {
-		u.calls.Take(before)
-		u.late.add(before)
-		params := strconv.AppendUint([]byte(`{"requestId":`), before, 10)
-		u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), note{method: mcpwire.Cancelled})
+}
+
+// announced are the kinds whose changes the server tells of.
+func (u *Upstream) announced() []mcpwire.Kind {
+	var kinds []mcpwire.Kind
+	for k := range mcpwire.Kind(mcpwire.Kinds) {
+		if u.result.OffersFlag(k.Capability(), "listChanged") {
+			kinds = append(kinds, k)
+		}
 	}
+	return kinds
 }
 
 // listenEnded notes that the server has ended a subscription, and opens it again.
