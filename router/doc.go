@@ -10,6 +10,12 @@
 // client sends, park.go keeps what comes before the servers are there, own.go answers
 // what is toolman's own business, forward.go passes calls on, relay.go passes back what upstreams say, damage.go deals with what cannot
 // be read, cancel.go takes calls back; question.go and ask.go bring what upstreams ask to the client and back.
+//
+// Each request is of one of two eras, and so is each upstream (package mcpwire). era.go
+// tells which, handshake.go finds out a server's, bridge.go makes what crosses from one
+// to the other fit; listen.go holds the subscriptions of modern clients, follow.go
+// toolman's own to servers, level.go who hears which log messages.
+//
 // activate.go, settle.go and describe.go are toolman_activate; catalog.go says what
 // exists, view.go what one client sees of it, resolve.go where a name leads.
 // upstream.go, start.go and lists.go are the life of an upstream, end.go is the end.
