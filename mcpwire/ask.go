@@ -21,7 +21,7 @@ type Ask struct {
 // the id of an elicitation, which the modern era does not have.
 func AskOf(m *jsonrpc.Message, key string) (Ask, error) {
 	a := Ask{Key: key, Method: Method(m.Text(m.Method))}
-	if !asksClient(a.Method) {
+	if !AsksClient(a.Method) {
 		return a, errNoAsk
 	}
 	if !m.IsObject(m.Params) {

@@ -78,7 +78,7 @@ func inputRequest(m *jsonrpc.Message, entry jsonrpc.Member) (InputRequest, error
 		return InputRequest{}, err
 	}
 	request := InputRequest{Key: entry.Key, Method: Method(m.Text(found[0].Value)), Params: found[1].Value}
-	if !asksClient(request.Method) {
+	if !AsksClient(request.Method) {
 		return request, errNoAsk
 	}
 	if request.Params.Present() && !m.IsObject(request.Params) {
@@ -92,8 +92,8 @@ var elicitKeys = [...]string{"mode", "elicitationId", "tools", "toolChoice"}
 
 var errNoAsk = fmt.Errorf("an input request that is neither %s nor %s nor %s", CreateMessage, Elicit, ListRoots)
 
-// asksClient reports whether a method asks something of the client, in both eras.
-func asksClient(method Method) bool {
+// AsksClient reports whether a method asks something of the client, in both eras.
+func AsksClient(method Method) bool {
 	return method == CreateMessage || method == Elicit || method == ListRoots
 }
 

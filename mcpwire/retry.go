@@ -32,6 +32,20 @@ func retryMembers(m *jsonrpc.Message) (r Retry, err error) {
 	return r, err
 }
 
+// Strip appends edits that make the request the one that a legacy server gets: without
+// the envelope, as StripEnvelope does, and without what makes it a retry.
+func (r *Retry) Strip(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) []jsonrpc.Edit {
+	if !r.Is() {
+		return StripEnvelope(edits, m, e)
+	}
+	edits, empty := removeFrom(edits, m.Frame, e.Meta.Value, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
+	gone := [3]jsonrpc.Member{r.Responses, r.State}
+	if empty {
+		gone[2] = e.Meta
+	}
+	return jsonrpc.AppendRemoval(edits, m.Frame, m.Params, gone[:]...)
+}
+
 // Response returns the answer to the input request with this key, as it came: it
 // is the result of that request. It is absent when the client has not given one, which
 // is no error. An error is a *Refusal.

@@ -3,7 +3,6 @@ package router
 import (
 	"bytes"
 	"slices"
-	"strconv"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -50,6 +49,9 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.inquireLocked(&q, m, b) {
+		return
+	}
 	if why := s.cannotLocked(method); why != "" {
 		u.refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, b)
 		return
@@ -75,6 +77,8 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 	switch {
 	case need == "":
 		return "toolman does not pass on requests of this method to clients"
+	case s.hello == nil && s.met:
+		return "no request of the client is open during which it could be asked"
 	case s.hello == nil || !s.hello.Has(need):
 		return "the client has not declared the capability " + need
 	}
@@ -107,9 +111,6 @@ func (s *Session) forgetEarly(match func(question) bool) {
 func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
 	s.forgetEarly(func(q question) bool { return q.from == u })
 	for _, q := range s.asks.TakeAll(func(q question) bool { return q.from == u }) {
-		params := []byte(`{"requestId":`)
-		params = strconv.AppendUint(params, q.ID, 10)
-		params = append(params, `,"reason":"the server that asked is gone"}`...)
-		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params), note{n: q.Call.n, method: mcpwire.Cancelled})
+		s.send(b, cancellation(q.ID, "the server that asked is gone"), note{n: q.Call.n, method: mcpwire.Cancelled})
 	}
 }

@@ -21,9 +21,12 @@ type bridged struct {
 	rounds  int
 
 	// capabilities are what a modern client has declared with its call: what a legacy
-	// server asks during it is asked of the client if they allow it (resume.go).
+	// server asks during it is asked of the client if they allow it (inquire.go).
 	capabilities []byte
-	parked       *parkedCall // guarded by Session.mu: the call waits for answers
+	about        subject    // what is called
+	asked        int        // guarded by Session.mu: how often the client was asked
+	suspended    *suspended // guarded by Session.mu: the call waits for the client's answers
+	turn         turn       // guarded by Session.mu: once asked, what the client waits for the call with
 }
 
 // crossLocked adds the edits that make a request one of the upstream's era. It
@@ -47,20 +50,27 @@ func (s *Session) crossLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, t t
 		s.declineError(m, b, c.method, err)
 		return false
 	}
-	if retry.Is() && !s.resumeLocked(m, b, c, t, &retry) {
+	about := s.r.sealer.subject(m, c.method, t)
+	if retry.Is() && !s.resumeLocked(m, b, c, about, &retry) {
 		return false
 	}
-	b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &s.envelope))
-	c.bridge = &bridged{capabilities: bytes.Clone(m.Bytes(s.envelope.Capabilities.Value))}
+	b.SetEdits(retry.Strip(b.Edits(), m, &s.envelope))
+	c.bridge = &bridged{capabilities: bytes.Clone(m.Bytes(s.envelope.Capabilities.Value)), about: about}
 	return true
 }
 
 // crossBack gives an answer to a client of the other era.
 func (u *Upstream) crossBack(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
-	s := c.session
-	if c.modern && c.bridge != nil && !s.unpark(u, c, m, b) {
-		return // the client has not come back for it yet
+	if c.modern && c.bridge != nil {
+		if !c.session.awaited(u, id, c, m) {
+			return // the client has not come back for it yet
+		}
+		back.n = c.n
 	}
+	u.cross(id, c, m, b, back)
+}
+
+func (u *Upstream) cross(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
 	var err error
 	if m.Err.Present() {
 		err = u.crossError(c, m, b, back)
@@ -69,7 +79,7 @@ func (u *Upstream) crossBack(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.
 	}
 	if err != nil {
 		b.Forget()
-		s.send(b, c.failure(jsonrpc.CodeInternalError, fmt.Sprintf(untranslatable, u.Name, err)), *back)
+		c.session.send(b, c.failure(jsonrpc.CodeInternalError, fmt.Sprintf(untranslatable, u.Name, err)), *back)
 	}
 }
 

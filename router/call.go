@@ -29,9 +29,10 @@ func (c *call) failure(code int64, problem string) []byte {
 	return mcpwire.AppendFailureFor(eraOf(c.modern), nil, c.id(), c.method, code, problem)
 }
 
-// is reports whether it is the session's request with this id.
+// is reports whether the session's request with this id waits for it. Session.mu is
+// held.
 func (c *call) is(s *Session, id []byte) bool {
-	return c.session == s && bytes.Equal(c.id(), id)
+	return c.session == s && c.currentLocked() && bytes.Equal(c.id(), id)
 }
 
 // A question is a request of an upstream that was passed on to the client and

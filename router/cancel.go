@@ -1,6 +1,8 @@
 package router
 
 import (
+	"strconv"
+
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
@@ -45,4 +47,21 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (n uint64, u *Upstream
 		}
 	}
 	return 0, nil, 0
+}
+
+// callOff takes a call back from the server, and returns it, unless somebody else has
+// taken it before.
+func (u *Upstream) callOff(id uint64, reason string, b *jsonrpc.Batch) (c call, ok bool) {
+	if c, ok = u.calls.Take(id); ok {
+		u.late.add(id)
+		u.sendFrame(b, cancellation(id, reason), note{n: c.n, method: mcpwire.Cancelled})
+	}
+	return c, ok
+}
+
+// cancellation takes back a request with an id of toolman's own.
+func cancellation(id uint64, reason string) []byte {
+	params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
+	params = append(jsonrpc.AppendQuoted(append(params, `,"reason":`...), reason), '}')
+	return jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params)
 }

@@ -52,7 +52,7 @@ func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
 	}
 	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
 	if c.session != nil {
-		c.session.send(b, c.failure(jsonrpc.CodeInternalError, text), note{n: c.n, method: c.method})
+		c.session.fail(&c, text, "", b)
 		return true
 	}
 	var m jsonrpc.Message

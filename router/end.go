@@ -11,11 +11,11 @@ import (
 // Pending returns how many requests of the client are not answered yet.
 func (s *Session) Pending() int {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	n := len(s.parked) + len(s.held)
-	s.mu.Unlock()
 	for _, u := range s.r.upstreams {
 		u.calls.Each(func(_ uint64, c call) {
-			if c.session == s {
+			if c.session == s && c.currentLocked() {
 				n++
 			}
 		})
@@ -34,8 +34,7 @@ func (s *Session) Abandon() {
 	s.mu.Unlock()
 	for _, u := range s.r.upstreams {
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
-			c := &taken.Call
-			s.send(&b, c.failure(jsonrpc.CodeInternalError, why), note{n: c.n, method: c.method})
+			s.fail(&taken.Call, why, "", &b)
 		}
 	}
 	b.Flush()

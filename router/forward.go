@@ -3,7 +3,6 @@ package router
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"toolman/jsonrpc"
@@ -182,9 +181,6 @@ func (u *Upstream) giveUp(limit int64) {
 func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
 	u.late.add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
-	c.session.send(b, c.failure(jsonrpc.CodeInternalError, text), note{n: c.n, method: c.method, status: "timeout"})
-	params := []byte(`{"requestId":`)
-	params = strconv.AppendUint(params, id, 10)
-	params = append(params, `,"reason":"call_timeout"}`...)
-	u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params), note{n: c.n, method: mcpwire.Cancelled})
+	c.session.fail(c, text, "timeout", b)
+	u.sendFrame(b, cancellation(id, "call_timeout"), note{n: c.n, method: mcpwire.Cancelled})
 }

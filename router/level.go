@@ -89,8 +89,10 @@ func (u *Upstream) logsFor(s *Session, m *jsonrpc.Message) (wanted bool) {
 		return false
 	}
 	got := verbosityOf(m.Text(level))
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	u.calls.Each(func(_ uint64, c call) {
-		wanted = wanted || c.session == s && c.logs != 0 && c.logs <= got
+		wanted = wanted || c.session == s && c.currentLocked() && c.logs != 0 && c.logs <= got
 	})
 	return wanted
 }

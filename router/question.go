@@ -20,6 +20,7 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	id, q, ok := s.asks.TakeIf(asked)
 	if !ok {
 		s.forgetEarly(asked)
+		s.retract(asked)
 		return
 	}
 	num := b.Number(id)

@@ -150,7 +150,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.taskProgress(id, at, m, b)
 		return
 	}
-	if c.session == nil || len(c.token()) == 0 {
+	if c.session == nil || !c.current() || len(c.token()) == 0 {
 		return
 	}
 	b.Edit(at, b.Copy(c.token()))

@@ -21,6 +21,7 @@ type Router struct {
 	loop      *jsonrpc.Loop
 	trace     *tracer
 	clock     clock
+	sealer    *sealer
 	timed     bool            // calls are timed: there is a trace, or a call_timeout
 	ctx       context.Context // ends when the router closes
 	cancel    context.CancelFunc
@@ -43,7 +44,7 @@ type Router struct {
 // New makes a router. No server runs before Start. The loop stays the caller's.
 func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Router{Options: o, log: log, loop: loop, trace: newTracer(o.Trace), clock: clock{time.Now()},
+	r := &Router{Options: o, log: log, loop: loop, trace: newTracer(o.Trace), clock: clock{time.Now()}, sealer: newSealer(),
 		ctx: ctx, cancel: cancel, greeted: make(chan struct{}), started: make(chan struct{})}
 	r.timed = r.trace.on()
 	for i, s := range o.Servers {

@@ -40,6 +40,7 @@ type Session struct {
 	held        []*held                 // guarded by mu: replies that wait for the client to list again
 	static      bool                    // guarded by mu: the client was seen not to list again
 	listens     []*listen               // guarded by mu: subscriptions of the modern era
+	suspensions suspensions             // guarded by mu: calls of the modern era that wait for answers
 	subs        map[subscription]string // guarded by mu: the client's spelling of each URI
 	tasks       tasks                   // guarded by mu: those that upstreams do for the client
 	tokens      tokens                  // guarded by mu: the client's progress tokens of those
@@ -112,6 +113,7 @@ func (s *Session) Closed(err error) {
 		s.releaseLocked(h, &b)
 	}
 	s.endListensLocked(&b)
+	s.endSuspensionsLocked(&b)
 	s.mu.Unlock()
 	for _, q := range s.asks.Drain() {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", &b)

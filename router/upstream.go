@@ -236,8 +236,7 @@ func (u *Upstream) answerAll() {
 	var b jsonrpc.Batch
 	for _, c := range u.calls.Drain() {
 		if c.session != nil {
-			c.session.send(&b, c.failure(jsonrpc.CodeInternalError, u.goneText()),
-				note{n: c.n, method: c.method})
+			c.session.fail(&c, u.goneText(), "", &b)
 		}
 	}
 	if s := u.r.session.Load(); s != nil {

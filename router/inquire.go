@@ -1,0 +1,109 @@
+package router
+
+import (
+	"fmt"
+	"strconv"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// inquireLocked asks a modern client what a legacy server asks during its call. It
+// reports false when no such call is open. Nothing on the wire says to which of several
+// calls a question belongs: the newest has it.
+func (s *Session) inquireLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) bool {
+	u := q.from
+	if !s.met || u.modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
+		return false
+	}
+	id, c, ok := s.newestLocked(u)
+	if !ok {
+		return false
+	}
+	ask, err := mcpwire.AskOf(m, strconv.Itoa(c.bridge.asked))
+	switch {
+	case err != nil:
+		u.refuseAsk(q, jsonrpc.CodeInvalidParams, err.Error(), b)
+	case ask.Params == nil && ask.Method != mcpwire.ListRoots:
+		u.refuseAsk(q, jsonrpc.CodeInvalidParams, "params must be an object", b)
+	case s.suspensions.closed:
+		u.refuseAsk(q, jsonrpc.CodeInternalError, "the client is gone", b)
+	default:
+		s.askDuringLocked(u, id, &c, inquiry{*q, ask}, b)
+	}
+	return true
+}
+
+// newestLocked returns the newest call, with this server, that a modern client can be
+// asked during.
+func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
+	u.calls.Each(func(at uint64, one call) {
+		if at > id && one.session == s && one.modern && one.bridge != nil {
+			id, c, ok = at, one, true
+		}
+	})
+	c.currentLocked()
+	return id, c, ok
+}
+
+func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b *jsonrpc.Batch) {
+	switch {
+	case s.lacksLocked(u, id, c, &q, b):
+	case c.bridge.suspended != nil:
+		s.enqueueLocked(c.bridge.suspended, q, b)
+	case len(s.suspensions.calls) >= maxSuspended || !s.suspensions.fits(q.size()):
+		const why = "too many calls wait for answers of the client"
+		u.refuseAsk(&q.question, jsonrpc.CodeInternalError, why, b)
+		u.breakOffLocked(id, why, failing(why+", so this one was cancelled; answer the others first", ""), b)
+	default:
+		s.suspendLocked(u, id, c, []inquiry{q}, b)
+	}
+}
+
+// lacksLocked ends a call during which the server asks what the client has not declared
+// that it can do. It reports whether that is so.
+func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, b *jsonrpc.Batch) bool {
+	lacking := mcpwire.Lacks(c.bridge.capabilities, q.ask.Method, q.ask.Params)
+	if lacking == "" {
+		return false
+	}
+	u.refuseAsk(&q.question, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+lacking, b)
+	u.breakOffLocked(id, "the client cannot be asked what the server asks", refusing(u.missing(lacking)), b)
+	return true
+}
+
+// missing refuses a call of a client that cannot do what the server needs.
+func (u *Upstream) missing(lacking string) *mcpwire.Refusal {
+	return mcpwire.MissingCapability(lacking, fmt.Sprintf("server %s needs of the client, for this call, a capability that it has not declared: %s", u.Name, lacking))
+}
+
+// refusing is the ending with an error that the specification prescribes.
+func refusing(why *mcpwire.Refusal) ending {
+	return func(c *call, b *jsonrpc.Batch) {
+		c.session.send(b, why.Append(nil, c.id()), note{n: c.n, method: c.method})
+	}
+}
+
+// breakOffLocked ends a call on both sides.
+func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, b *jsonrpc.Batch) {
+	if c, ok := u.callOff(id, reason, b); ok {
+		c.concludeLocked(end, b)
+	}
+}
+
+// askURLs has the client send its user to the URLs that a legacy server's error names.
+// The call is over there: it is made again when the client comes back.
+func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *jsonrpc.Batch) error {
+	asks, err := mcpwire.URLAsks(m)
+	if err != nil {
+		return err
+	}
+	for _, ask := range asks {
+		if lacking := mcpwire.Lacks(c.bridge.capabilities, ask.Method, ask.Params); lacking != "" {
+			refusing(u.missing(lacking))(c, b)
+			return nil
+		}
+	}
+	s.sendAsks(c, asks, stateAgain, handle{}, b)
+	return nil
+}

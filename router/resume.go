@@ -1,0 +1,99 @@
+package router
+
+import (
+	"bytes"
+	"fmt"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// Why a retry goes nowhere. It must not run a tool a second time, so that the client
+// has to say that it wants that.
+var (
+	errStrangeState = &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
+		Message: "params.requestState was not given for this request with these arguments; send it back as it was, or make the call anew without inputResponses and requestState"}
+	errStaleState = &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
+		Message: fmt.Sprintf("the call that params.requestState stands for is over, was answered already, or has waited longer than %v; make it anew without inputResponses and requestState", stateLife)}
+)
+
+// resumeLocked deals with a request that answers what its client was asked. It reports
+// true when the request is to be passed on like any other.
+func (s *Session) resumeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, about subject, retry *mcpwire.Retry) bool {
+	state, ok := s.r.sealer.open(m.Text(retry.State.Value), about)
+	if !ok {
+		s.decline(m, b, c.method, errStrangeState)
+		return false
+	}
+	p := s.suspensions.calls[state.handle]
+	switch {
+	case state.expires < s.r.clock.now():
+		s.decline(m, b, c.method, errStaleState)
+	case state.kind == stateAgain:
+		return s.visitedLocked(m, b, c, retry)
+	case p == nil:
+		s.decline(m, b, c.method, errStaleState)
+	default:
+		s.comeBackLocked(m, b, c, p, retry)
+	}
+	return false
+}
+
+// visitedLocked reports whether the user has agreed to visit all URLs.
+func (s *Session) visitedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, retry *mcpwire.Retry) bool {
+	for answer := range m.Walk(retry.Responses.Value) {
+		if action, err := m.Get(answer.Value, "action"); err != nil || string(m.Text(action)) != "accept" {
+			s.refuse(m, b, c.method, refusal{code: jsonrpc.CodeInternalError, text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
+			return false
+		}
+	}
+	return true
+}
+
+// comeBackLocked gives the server what it has asked for. The request waits for the
+// suspended call from now on.
+func (s *Session) comeBackLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, p *suspended, retry *mcpwire.Retry) {
+	answers := make([]jsonrpc.Span, len(p.questions))
+	for i := range answers {
+		var err error
+		if answers[i], err = retry.Response(m, p.questions[i].ask.Key); err != nil {
+			s.declineError(m, b, c.method, err)
+			return
+		}
+	}
+	name, _, _ := mcpwire.Target(m, c.method)
+	s.suspensions.remove(p)
+	c.n = s.arrivedLocked(m, c.method, name)
+	c.bridge = p.bridge
+	c.bridge.turn = turn{c.ids, c.logs, c.n}
+	c.bridge.capabilities = bytes.Clone(m.Bytes(s.envelope.Capabilities.Value))
+	var left []inquiry
+	for i := range answers {
+		q := &p.questions[i]
+		if !answers[i].Present() {
+			left = append(left, *q)
+			continue
+		}
+		p.from.sendFrame(b, jsonrpc.AppendResult(nil, q.id(), m.Bytes(answers[i])), note{n: q.n, method: q.ask.Method})
+	}
+	s.goOnLocked(c, p, left, b)
+}
+
+// goOnLocked answers the request that has come back, if it has not to wait: with the
+// end of the call, or with the questions that are left.
+func (s *Session) goOnLocked(c *call, p *suspended, left []inquiry, b *jsonrpc.Batch) {
+	if p.end != nil {
+		p.from.refuseAll(left, "the call is over", b)
+		p.end(c, b)
+		return
+	}
+	for i := range left {
+		if s.lacksLocked(p.from, p.id, c, &left[i], b) {
+			p.from.refuseAll(append(left[:i:i], left[i+1:]...), "the call is over", b)
+			return
+		}
+	}
+	if len(left) > 0 {
+		s.suspendLocked(p.from, p.id, c, left, b)
+	}
+}

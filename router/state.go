@@ -1,0 +1,117 @@
+package router
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/maphash"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// stateLife is how long a client may take over its answers.
+const stateLife = 10 * time.Minute
+
+// A requestState is what a client gives back with its answers (2026-07-28, Multi
+// Round-Trip Requests). What comes back may be anything, so it is signed, and good
+// for the request that it was given for.
+type requestState struct {
+	kind    stateKind
+	handle  handle
+	expires int64 // on the router's clock
+}
+
+// A stateKind says what becomes of a request that comes with a state.
+type stateKind byte
+
+const (
+	stateResume stateKind = iota + 1 // it gets the answer of the suspended call with the handle
+	stateAgain                       // it is passed on, as if it came for the first time
+)
+
+// A handle names a suspended call.
+type handle [16]byte
+
+func newHandle() (h handle) {
+	rand.Read(h[:]) // does not fail
+	return h
+}
+
+const (
+	plainBytes = 1 + len(handle{}) + 8
+	stateBytes = plainBytes + sha256.Size
+)
+
+var stateText = base64.RawURLEncoding.Strict()
+
+// A sealer signs states and reads its own again. There is one for a router: nothing
+// that was signed before toolman was started is good any more.
+type sealer struct {
+	key  [sha256.Size]byte
+	seed maphash.Seed
+}
+
+func newSealer() *sealer {
+	s := &sealer{seed: maphash.MakeSeed()}
+	rand.Read(s.key[:]) // does not fail
+	return s
+}
+
+// A subject stands for what a request asks for: its method, whom, and every byte of
+// its arguments. It is computed for each call that may be asked something, which
+// is why it is no cryptographic hash; nobody but the sealer ever sees it.
+type subject uint64
+
+func (s *sealer) subject(m *jsonrpc.Message, method mcpwire.Method, t target) subject {
+	arguments, _ := m.Param("arguments") // an unclear one is none, as it was the first time
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	for _, part := range [...]string{string(method), t.upstream.Name, t.name()} {
+		var size [8]byte
+		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
+		h.Write(size[:])
+		h.WriteString(part)
+	}
+	h.Write(m.Bytes(arguments))
+	return subject(h.Sum64())
+}
+
+// seal returns a state as the client gets it.
+func (s *sealer) seal(st requestState, about subject) string {
+	raw := append(make([]byte, 0, stateBytes), byte(st.kind))
+	raw = append(raw, st.handle[:]...)
+	raw = binary.BigEndian.AppendUint64(raw, uint64(st.expires))
+	return stateText.EncodeToString(s.sign(raw, raw, about))
+}
+
+// sign appends the signature of a state to dst.
+func (s *sealer) sign(dst, plain []byte, about subject) []byte {
+	mac := hmac.New(sha256.New, s.key[:])
+	mac.Write(plain)
+	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(about)))
+	return mac.Sum(dst)
+}
+
+// open reads a state. It reports false when the text is not what seal has returned for
+// this subject. Whether the state has expired is the caller's to ask.
+func (s *sealer) open(text []byte, about subject) (st requestState, ok bool) {
+	var raw [stateBytes]byte
+	if len(text) != stateText.EncodedLen(stateBytes) {
+		return st, false
+	}
+	if _, err := stateText.Decode(raw[:], text); err != nil {
+		return st, false
+	}
+	plain, signature := raw[:plainBytes], raw[plainBytes:]
+	if !hmac.Equal(signature, s.sign(nil, plain, about)) {
+		return st, false
+	}
+	st.kind = stateKind(plain[0])
+	copy(st.handle[:], plain[1:])
+	st.expires = int64(binary.BigEndian.Uint64(plain[1+len(st.handle):]))
+	return st, true
+}

@@ -1,0 +1,144 @@
+package router
+
+import (
+	"slices"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// Bounds on what waits for a modern client to come back: calls of the session, questions
+// of a call, and bytes of all questions and of the answers that are kept.
+const (
+	maxSuspended      = 256
+	maxQuestions      = 16
+	maxSuspendedBytes = 32 << 20
+)
+
+// A suspended call goes on in a legacy server, but its modern client has no request
+// open for it: that was answered with what the server asks. The client comes back
+// with the answers, in a new request (resume.go).
+type suspended struct {
+	handle    handle
+	from      *Upstream
+	id        uint64 // of the call there
+	bridge    *bridged
+	questions []inquiry   // without an answer, oldest first
+	end       ending      // how the call has ended meanwhile; nil: it has not
+	size      int         // bytes it keeps
+	expiry    *time.Timer // of the client's patience
+}
+
+// An inquiry is a question of a legacy server's as a modern client gets it.
+type inquiry struct {
+	question
+	ask mcpwire.Ask
+}
+
+func (q *inquiry) size() int { return len(q.ask.Params) + len(q.id()) }
+
+// suspensions are the suspended calls of a session.
+type suspensions struct {
+	calls  map[handle]*suspended
+	size   int
+	closed bool // the client is gone and does not come back for any
+}
+
+// fits reports whether so many bytes more may be kept.
+func (all *suspensions) fits(size int) bool { return all.size+size <= maxSuspendedBytes }
+
+func (all *suspensions) grow(p *suspended, size int) {
+	p.size += size
+	all.size += size
+}
+
+func (all *suspensions) add(p *suspended) {
+	if all.calls == nil {
+		all.calls = map[handle]*suspended{}
+	}
+	all.calls[p.handle] = p
+}
+
+// remove makes a call one that is not suspended any more.
+func (all *suspensions) remove(p *suspended) {
+	p.expiry.Stop()
+	p.bridge.suspended = nil
+	delete(all.calls, p.handle)
+	all.size -= p.size
+}
+
+// suspendLocked answers the client's request with the server's questions.
+func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, b *jsonrpc.Batch) {
+	p := &suspended{handle: newHandle(), from: u, id: id, bridge: c.bridge, questions: questions}
+	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
+	s.suspensions.add(p)
+	asks := make([]mcpwire.Ask, len(questions))
+	for i := range questions {
+		asks[i] = questions[i].ask
+		s.suspensions.grow(p, questions[i].size())
+	}
+	c.bridge.asked++
+	c.bridge.suspended, c.bridge.turn = p, turn{}
+	s.sendAsks(c, asks, stateResume, p.handle, b)
+}
+
+// sendAsks answers a modern client's request with what it has to answer first.
+func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, kind stateKind, h handle, b *jsonrpc.Batch) {
+	state := s.r.sealer.seal(requestState{kind, h, s.r.clock.now() + int64(stateLife)}, c.bridge.about)
+	s.send(b, mcpwire.AppendInputRequired(nil, c.id(), asks, state), note{n: c.n, method: c.method, name: c.name()})
+}
+
+// enqueueLocked keeps what the server asks further during a call that is suspended.
+func (s *Session) enqueueLocked(p *suspended, q inquiry, b *jsonrpc.Batch) {
+	if len(p.questions) >= maxQuestions || !s.suspensions.fits(q.size()) {
+		p.from.refuseAsk(&q.question, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", b)
+		return
+	}
+	p.bridge.asked++
+	p.questions = append(p.questions, q)
+	s.suspensions.grow(p, q.size())
+}
+
+// retract drops questions that their server has taken back. The client may still answer
+// them, which goes nowhere.
+func (s *Session) retract(match func(question) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, p := range s.suspensions.calls {
+		p.questions = slices.DeleteFunc(p.questions, func(q inquiry) bool { return match(q.question) })
+	}
+}
+
+// giveUpOn gives up a call whose client has had its time.
+func (s *Session) giveUpOn(p *suspended) {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	if s.suspensions.calls[p.handle] == p {
+		s.dismissLocked(p, "the client did not come back with answers in time", &b)
+	}
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// dismissLocked gives up a call whose client does not come back.
+func (s *Session) dismissLocked(p *suspended, why string, b *jsonrpc.Batch) {
+	s.suspensions.remove(p)
+	p.from.refuseAll(p.questions, why, b)
+	p.from.callOff(p.id, why, b)
+}
+
+// refuseAll answers questions that the client does not.
+func (u *Upstream) refuseAll(questions []inquiry, why string, b *jsonrpc.Batch) {
+	for i := range questions {
+		u.refuseAsk(&questions[i].question, jsonrpc.CodeInternalError, why, b)
+	}
+}
+
+// endSuspensionsLocked gives up all suspended calls: the client is gone.
+func (s *Session) endSuspensionsLocked(b *jsonrpc.Batch) {
+	s.suspensions.closed = true
+	for _, p := range s.suspensions.calls {
+		s.dismissLocked(p, "the client is gone", b)
+	}
+}

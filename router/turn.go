@@ -1,0 +1,105 @@
+package router
+
+import (
+	"bytes"
+	"fmt"
+
+	"toolman/jsonrpc"
+)
+
+// A turn is the request of a modern client that waits for a call which was suspended
+// before: its own, first request was answered with questions. Without an id, none does.
+type turn struct {
+	ids
+	logs verbosity
+	n    uint64
+}
+
+// currentLocked gives the call the ids of the request that waits for it now, and
+// reports whether there is one. Session.mu is held.
+func (c *call) currentLocked() (open bool) {
+	if !c.modern || c.bridge == nil || c.bridge.asked == 0 {
+		return true
+	}
+	c.ids, c.logs = c.bridge.turn.ids, c.bridge.turn.logs
+	if open = len(c.id()) > 0; open {
+		c.n = c.bridge.turn.n
+	}
+	return open
+}
+
+// current is currentLocked for those who do not hold Session.mu.
+func (c *call) current() (open bool) {
+	if !c.modern || c.bridge == nil {
+		return true
+	}
+	c.session.mu.Lock()
+	defer c.session.mu.Unlock()
+	return c.currentLocked()
+}
+
+// An ending answers the client's request for a call that has ended. Session.mu may be
+// held.
+type ending func(c *call, b *jsonrpc.Batch)
+
+// concludeLocked answers a call, which the caller has taken: at once, or when its
+// client comes back. One that has expired has no answer.
+func (c *call) concludeLocked(end ending, b *jsonrpc.Batch) {
+	open := c.currentLocked()
+	switch {
+	case open:
+		end(c, b)
+	case c.bridge.suspended != nil:
+		c.bridge.suspended.end = end
+	}
+}
+
+// fail answers a call, which the caller has taken, with a failure of toolman's own.
+// Session.mu is not held.
+func (s *Session) fail(c *call, problem, status string, b *jsonrpc.Batch) {
+	end := failing(problem, status)
+	if !c.modern || c.bridge == nil {
+		end(c, b)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.concludeLocked(end, b)
+}
+
+// failing is the ending with a failure of toolman's own.
+func failing(problem, status string) ending {
+	return func(c *call, b *jsonrpc.Batch) {
+		c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), note{n: c.n, method: c.method, status: status})
+	}
+}
+
+// awaited reports whether a request of the client waits for the answer of a call, which
+// has the ids of that request then. An answer that comes while the call is suspended
+// is kept.
+func (s *Session) awaited(u *Upstream, id uint64, c *call, m *jsonrpc.Message) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.currentLocked() {
+		return true
+	}
+	if !s.suspensions.fits(len(m.Frame)) {
+		c.concludeLocked(failing(fmt.Sprintf("server %s has answered before it had all answers of the client, and too long to be kept", u.Name), ""), nil)
+		return false
+	}
+	if p := c.bridge.suspended; p != nil {
+		s.suspensions.grow(p, len(m.Frame))
+		p.end = kept(u, id, bytes.Clone(m.Frame))
+	}
+	return false
+}
+
+// kept is the ending with an answer that has come before.
+func kept(u *Upstream, id uint64, frame []byte) ending {
+	return func(c *call, b *jsonrpc.Batch) {
+		var m jsonrpc.Message
+		if jsonrpc.Scan(frame, &m) == nil {
+			u.cross(id, c, &m, b, &note{n: c.n, method: c.method, name: c.name()})
+		}
+	}
+}
