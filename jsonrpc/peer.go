@@ -203,6 +203,9 @@ func (p *Peer) Close() {
 	resume(held)
 }
 
+// A holder is a Sender that can make a reader wait.
+type holder interface{ hold(reader *Peer) }
+
 // hold makes reader stop reading until p's queue is emptier, if it is too full.
 func (p *Peer) hold(reader *Peer) {
 	if !p.pressure {
@@ -265,7 +268,7 @@ func (p *Peer) frame(line []byte, err error) {
 func (p *Peer) settle() {
 	for _, to := range p.batch.touched {
 		to.Flush()
-		if q, ok := to.(*Peer); ok {
+		if q, ok := to.(holder); ok {
 			q.hold(p)
 		}
 	}

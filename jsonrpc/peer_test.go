@@ -85,7 +85,7 @@ func TestPeerReportsBadFramesAndGoesOn(t *testing.T) {
 		go l.say(t, "Listening\n\n[]\n"+note(1)+"\n"+strings.Repeat("x", 300_000)+"\n"+note(2)+"\n")
 		want := []string{
 			"bad: not valid JSON at byte 1: expected a value",
-			"bad: not a JSON-RPC 2.0 message: batches are not supported, send one message a line",
+			"bad: not a JSON-RPC 2.0 message: batches are not supported here, send one message a line",
 			note(1),
 			"bad: message of 300000 bytes is over the limit of 100",
 			note(2),

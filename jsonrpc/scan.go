@@ -26,6 +26,9 @@ func Scan(frame []byte, m *Message) error {
 	return nil
 }
 
+// batch is what is said of an array of messages where there may be none.
+const batch = "batches are not supported here, send one message a line"
+
 // notObject judges a frame that does not start with a brace.
 func (s *scanner) notObject(i int) error {
 	start := i
@@ -34,7 +37,7 @@ func (s *scanner) notObject(i int) error {
 		return s.err()
 	}
 	if s.b[start] == '[' {
-		return &FormError{What: "batches are not supported, send one message a line"}
+		return &FormError{What: batch}
 	}
 	return &FormError{What: "a message is a JSON object"}
 }

@@ -32,6 +32,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 // dropLocked forgets the request with this id. It returns its correlation number
 // and, when an upstream has it, that and the id there.
 func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (n uint64, u *Upstream, our uint64) {
+	s.out.Forget(id)
 	if n, ok := s.unparkLocked(id); ok {
 		return n, nil, 0
 	}

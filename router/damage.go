@@ -15,6 +15,12 @@ import (
 // Bad implements jsonrpc.Handler. A damaged answer ends its call with an error;
 // other lines, such as banners, are counted and passed over.
 func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+	if !u.array(m.Frame, b) {
+		u.bad(m, err, b)
+	}
+}
+
+func (u *Upstream) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	u.r.trace.bad(upstreamLeg, u.Name, m.Frame, err)
 	id, found := answers(m, err)
 	if found && u.damaged(id, err, b) {

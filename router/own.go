@@ -33,6 +33,7 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.claim = hello.Claim(s.levelName)
 	s.nameClient(hello.Name)
 	version := mcpwire.Negotiate(hello.Version)
+	s.revision = version
 	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, instructions))
 	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", version))
 	s.r.greet(hello)

@@ -165,7 +165,7 @@ func (s *Session) catalogChanged(next *Catalog, announce bool) {
 
 // NewSession makes the session of the client. out takes what is sent to it.
 func (r *Router) NewSession(out jsonrpc.Sender) *Session {
-	s := &Session{r: r, out: out, log: r.log.Named("session"), gone: make(chan struct{})}
+	s := &Session{r: r, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.view.Store(&View{catalog: r.catalog.Load()})

@@ -17,7 +17,7 @@ import (
 // peer; the client's messages are handled in the order they came.
 type Session struct {
 	r    *Router
-	out  jsonrpc.Sender
+	out  *jsonrpc.Gatherer
 	log  *zap.Logger
 	view atomic.Pointer[View]
 	asks jsonrpc.Calls[question]
@@ -26,6 +26,7 @@ type Session struct {
 
 	mu          sync.Mutex
 	hello       *mcpwire.Hello          // guarded by mu: nil until initialize
+	revision    string                  // guarded by mu: what was agreed on with it
 	claim       *mcpwire.Claim          // guarded by mu: what modern servers are told of that client
 	ready       bool                    // guarded by mu: the client takes requests and notifications
 	early       []early                 // guarded by mu: questions of servers that wait for the client to be ready
@@ -66,22 +67,40 @@ func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // Bad implements jsonrpc.Handler. The connection lives on.
 func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
-	s.r.trace.bad(clientLeg, s.name(), m.Frame, err)
-	code := int64(jsonrpc.CodeInvalidRequest)
-	var syntax *jsonrpc.SyntaxError
-	if errors.As(err, &syntax) {
-		code = jsonrpc.CodeParseError
+	if !s.array(m.Frame, b) {
+		s.bad(m, err, b)
 	}
-	if s.damaged(m, err, b) || !m.Method.Present() && (m.Result.Present() || m.Err.Present()) {
+}
+
+func (s *Session) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+	s.r.trace.bad(clientLeg, s.name(), m.Frame, err)
+	if s.damaged(m, err, b) || isAnswer(m) {
 		return // a response has no answer
 	}
-	var id []byte
-	if m.ID.Present() && code == jsonrpc.CodeInvalidRequest && isScalarID(m.Bytes(m.ID)) {
-		id = m.Bytes(m.ID)
-	} else if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
-		id, _ = long.Peek()
+	code := int64(jsonrpc.CodeInvalidRequest)
+	if _, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok {
+		code = jsonrpc.CodeParseError
 	}
-	s.send(b, mcpwire.AppendFailure(nil, id, "", code, err.Error()+"; this message was ignored"), note{n: s.r.trace.next()})
+	s.send(b, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), note{n: s.r.trace.next()})
+}
+
+// idOfBad is the id to refuse a message under that could not be read: null when it
+// has none.
+func idOfBad(m *jsonrpc.Message, err error) []byte {
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+		if id, _ := long.Peek(); id != nil {
+			return id
+		}
+	}
+	if _, ok := errors.AsType[*jsonrpc.FormError](err); ok && m.ID.Present() && isScalarID(m.Bytes(m.ID)) {
+		return m.Bytes(m.ID)
+	}
+	return []byte("null")
+}
+
+// isAnswer reports whether a message that could not be read was a response.
+func isAnswer(m *jsonrpc.Message) bool {
+	return !m.Method.Present() && (m.Result.Present() || m.Err.Present())
 }
 
 // damaged answers an upstream's question whose answer could not be read.

@@ -1,0 +1,122 @@
+package jsonrpc
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// gatherBytes is how much a Gatherer keeps of the answers to one batch before it sends
+// them in an array that is not complete.
+const gatherBytes = 4 << 20
+
+// A Gatherer is a Sender that writes the answers to a batch of requests as one array
+// (JSON-RPC 2.0, section 6). Of MCP's revisions only 2025-03-26 has batches. All
+// else passes it by.
+type Gatherer struct {
+	Sender
+	open atomic.Int32 // batches not answered yet
+
+	mu      sync.Mutex
+	batches []*gathered // guarded by mu
+}
+
+// gathered are answers to one batch, as far as they have come.
+type gathered struct {
+	missing [][]byte // ids
+	array   []byte
+}
+
+// NewGatherer makes a gatherer before a sender.
+func NewGatherer(to Sender) *Gatherer { return &Gatherer{Sender: to} }
+
+// Expect announces a batch whose requests have these ids, which are JSON tokens: null
+// for one that cannot be read.
+func (g *Gatherer) Expect(ids [][]byte) {
+	if len(ids) == 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.batches = append(g.batches, &gathered{missing: ids})
+	g.open.Add(1)
+}
+
+// Queue implements Sender.
+func (g *Gatherer) Queue(frame []byte, edits []Edit) error {
+	if g.open.Load() == 0 {
+		return g.Sender.Queue(frame, edits)
+	}
+	var m Message
+	whole := AppendSplice(nil, frame, edits...)
+	if Scan(whole, &m) != nil || m.Kind != Response {
+		return g.Sender.Queue(whole, nil)
+	}
+	return g.answer(m.Bytes(m.ID), whole)
+}
+
+// answer puts an answer into the batch that waits for it.
+func (g *Gatherer) answer(id, frame []byte) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, batch := range g.batches {
+		if !batch.drop(id) {
+			continue
+		}
+		batch.array = append(append(batch.array, ','), frame...)
+		if len(batch.missing) > 0 && len(batch.array) < gatherBytes {
+			return nil
+		}
+		return g.writeLocked(batch)
+	}
+	return g.Sender.Queue(frame, nil)
+}
+
+// Forget says that a request gets no answer.
+func (g *Gatherer) Forget(id []byte) {
+	if g.open.Load() == 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, batch := range g.batches {
+		if batch.drop(id) {
+			if len(batch.missing) == 0 {
+				g.writeLocked(batch)
+				g.Sender.Flush()
+			}
+			return
+		}
+	}
+}
+
+// drop takes an id out of those that are missing.
+func (b *gathered) drop(id []byte) bool {
+	i := slices.IndexFunc(b.missing, func(other []byte) bool { return bytes.Equal(id, other) })
+	if i < 0 {
+		return false
+	}
+	b.missing = slices.Delete(b.missing, i, i+1)
+	return true
+}
+
+// writeLocked sends what a batch has, and forgets it when that is all.
+func (g *Gatherer) writeLocked(batch *gathered) (err error) {
+	if len(batch.array) > 0 {
+		batch.array[0] = '['
+		err = g.Sender.Queue(append(batch.array, ']'), nil)
+		batch.array = nil
+	}
+	if len(batch.missing) == 0 {
+		g.batches = slices.DeleteFunc(g.batches, func(other *gathered) bool { return other == batch })
+		g.open.Add(-1)
+	}
+	return err
+}
+
+func (g *Gatherer) hold(reader *Peer) {
+	if to, ok := g.Sender.(holder); ok {
+		to.hold(reader)
+	}
+}

@@ -1,0 +1,75 @@
+package router
+
+import (
+	"bytes"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// maxArray is how many messages a client may send at once.
+const maxArray = 256
+
+// array handles a batch of messages, which only revision 2025-03-26 has. The answers
+// come in one array, too.
+func (s *Session) array(frame []byte, b *jsonrpc.Batch) bool {
+	elements := arrayOf(frame)
+	s.mu.Lock()
+	may := s.revision == mcpwire.V2025_03_26
+	s.mu.Unlock()
+	if !may || len(elements) == 0 || len(elements) > maxArray {
+		return false
+	}
+	var m jsonrpc.Message
+	var ids [][]byte
+	for _, at := range elements {
+		switch err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); {
+		case err != nil && !isAnswer(&m):
+			ids = append(ids, bytes.Clone(idOfBad(&m, err)))
+		case err == nil && m.Kind == jsonrpc.Request:
+			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))
+		}
+	}
+	s.out.Expect(ids)
+	for _, at := range elements {
+		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
+			s.bad(&m, err, b)
+		} else {
+			s.Message(&m, b)
+		}
+	}
+	return true
+}
+
+// arrayOf returns the elements of a frame that is a valid array, or nothing.
+func arrayOf(frame []byte) (elements []jsonrpc.Span) {
+	if len(frame) == 0 || frame[0] != '[' || !jsonrpc.Valid(frame) {
+		return nil
+	}
+	for at := range jsonrpc.Elements(frame, jsonrpc.Span{Hi: len(frame)}) {
+		if elements = append(elements, at); len(elements) > maxArray {
+			break
+		}
+	}
+	return elements
+}
+
+// array handles a batch of a server of revision 2025-03-26.
+func (u *Upstream) array(frame []byte, b *jsonrpc.Batch) bool {
+	elements := arrayOf(frame)
+	u.mu.Lock()
+	may := u.result.ProtocolVersion == mcpwire.V2025_03_26
+	u.mu.Unlock()
+	if !may || len(elements) == 0 || len(elements) > maxArray {
+		return false
+	}
+	var m jsonrpc.Message
+	for _, at := range elements {
+		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
+			u.bad(&m, err, b)
+		} else {
+			u.Message(&m, b)
+		}
+	}
+	return true
+}
