@@ -86,5 +86,9 @@ func (b *Batch) Edits() []Edit { return b.edits }
 
 // Preview returns frame as the next Splice would send it.
 func (b *Batch) Preview(frame []byte) []byte {
-	return AppendSplice(nil, frame, b.edits...)
+	size := len(frame)
+	for i := range b.edits {
+		size += len(b.edits[i].New) + b.edits[i].Span.Lo - b.edits[i].Span.Hi
+	}
+	return AppendSplice(make([]byte, 0, size), frame, b.edits...)
 }

@@ -144,3 +144,22 @@ func TestLacks(t *testing.T) {
 		}
 	}
 }
+
+func TestAskedSince(t *testing.T) {
+	for _, tt := range []struct {
+		method       Method
+		params, want string
+	}{
+		{ListRoots, ``, V2024_11_05},
+		{CreateMessage, `{"mode":"url"}`, V2024_11_05},
+		{CreateMessage, `{"tools":[]}`, V2025_11_25},
+		{CreateMessage, `{"toolChoice":{}}`, V2025_11_25},
+		{Elicit, ``, V2025_06_18},
+		{Elicit, `{"mode":"form","tools":[]}`, V2025_06_18},
+		{Elicit, `{"mode":"u\u0072l"}`, V2025_11_25},
+	} {
+		if got := AskedSince(tt.method, []byte(tt.params)); got != tt.want {
+			t.Errorf("%s, %s: got %s, want %s", tt.method, tt.params, got, tt.want)
+		}
+	}
+}

@@ -21,6 +21,18 @@ func Lacks(capabilities []byte, method Method, params []byte) string {
 	return "{}" // no client can be asked that
 }
 
+// AskedSince returns the oldest revision in which a client can be asked this, with
+// these params, which are a JSON object or nil.
+func AskedSince(method Method, params []byte) string {
+	switch {
+	case method == Elicit && byURL(params), method == CreateMessage && (has(params, "tools") || has(params, "toolChoice")):
+		return V2025_11_25
+	case method == Elicit:
+		return V2025_06_18
+	}
+	return V2024_11_05
+}
+
 // lacksElicitation knows that a client which names no mode means forms
 // (2025-11-25 and 2026-07-28, Elicitation, Capabilities).
 func lacksElicitation(capabilities, params []byte) string {

@@ -111,6 +111,15 @@ func (s *Session) forgetEarly(match func(question) bool) {
 func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
 	s.forgetEarly(func(q question) bool { return q.from == u })
 	for _, q := range s.asks.TakeAll(func(q question) bool { return q.from == u }) {
-		s.send(b, cancellation(q.ID, "the server that asked is gone"), note{n: q.Call.n, method: mcpwire.Cancelled})
+		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", b)
 	}
+	s.mu.Lock()
+	s.failRoundsLocked(func(r *round) bool { return r.from == u }, u.goneText(), b)
+	s.mu.Unlock()
+}
+
+// takeBack tells the client that it need not answer any more. The question is out of
+// asks.
+func (s *Session) takeBack(id, n uint64, reason string, b *jsonrpc.Batch) {
+	s.send(b, cancellation(id, reason), note{n: n, method: mcpwire.Cancelled})
 }

@@ -15,10 +15,11 @@ const untranslatable = "server %s answered in a form that could not be passed on
 // A bridged is what a call that crosses from one era to the other needs beyond
 // the call itself.
 type bridged struct {
-	// request is the call of a legacy client as it came: a modern server may want
-	// it again, with more (rounds.go).
+	// request is the call of a legacy client, in all but its id and progress token as
+	// it goes to a modern server: that may want it again, with more (rounds.go).
 	request []byte
-	rounds  int
+	rounds  int   // guarded by Session.mu: how often the server has asked for input
+	before  int64 // nanoseconds from when the call was first passed on until it was last
 
 	// capabilities are what a modern client has declared with its call: what a legacy
 	// server asks during it is asked of the client if they allow it (inquire.go).
@@ -35,7 +36,7 @@ func (s *Session) crossLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, t t
 	if !s.modern {
 		b.SetEdits(s.claim.AddTo(b.Edits(), m, &s.envelope))
 		if mcpwire.TakesInput(c.method) {
-			c.bridge = &bridged{request: bytes.Clone(m.Frame)}
+			c.bridge = &bridged{}
 		}
 		return true
 	}

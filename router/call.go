@@ -44,6 +44,8 @@ type question struct {
 	task   bool // a task is wanted instead of the result
 	n      uint64
 	came   int64
+	round  *round // not nil: it is a leg of a round of from's, and not its request
+	leg    int    // of the round
 }
 
 // ids are the asker's id and its progress token, verbatim. Those of most clients

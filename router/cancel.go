@@ -39,6 +39,9 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (n uint64, u *Upstream
 	if n, ok := s.forgetHeldLocked(id); ok {
 		return n, nil, 0
 	}
+	if n, ok := s.dropRoundLocked(id, b); ok {
+		return n, nil, 0
+	}
 	if s.unlistenLocked(id, b) {
 		return 0, nil, 0
 	}

@@ -14,7 +14,9 @@
 // Each request is of one of two eras, and so is each upstream (package mcpwire). era.go
 // tells which, handshake.go finds out a server's, bridge.go makes what crosses from one
 // to the other fit; listen.go holds the subscriptions of modern clients, follow.go
-// toolman's own to servers, level.go who hears which log messages.
+// toolman's own to servers, level.go who hears which log messages. rounds.go and
+// roundend.go ask a legacy client what a modern server needs, and make the call again
+// with the answers.
 //
 // activate.go, settle.go and describe.go are toolman_activate; catalog.go says what
 // exists, view.go what one client sees of it, resolve.go where a name leads.

@@ -12,7 +12,7 @@ import (
 func (s *Session) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.parked) + len(s.held)
+	n := len(s.parked) + len(s.held) + len(s.rounds)
 	for _, u := range s.r.upstreams {
 		u.calls.Each(func(_ uint64, c call) {
 			if c.session == s && c.currentLocked() {
@@ -31,6 +31,7 @@ func (s *Session) Abandon() {
 	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) {
 		s.refuse(m, &b, method, refusal{code: jsonrpc.CodeInternalError, text: why})
 	})
+	s.failRoundsLocked(func(*round) bool { return true }, why, &b)
 	s.mu.Unlock()
 	for _, u := range s.r.upstreams {
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {

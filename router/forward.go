@@ -63,14 +63,6 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 		c.came, c.sent = s.came, s.r.clock.now()
 	}
 	c.n = s.arrivedLocked(m, method, at)
-	id, ok := u.calls.Add(c)
-	if !ok {
-		b.Forget()
-		s.send(b, c.failure(jsonrpc.CodeInternalError, u.goneText()), note{n: c.n, method: method})
-		return
-	}
-	num := b.Number(id)
-	b.Edit(m.ID, num)
 	switch {
 	case string(m.Text(at)) == t.name(): // it is the upstream's own already
 	case t.uri != "":
@@ -78,12 +70,29 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	case t.entry != nil:
 		b.Edit(at, t.entry.quoted)
 	}
+	if c.bridge != nil && !c.modern {
+		c.bridge.request = b.Preview(m.Frame)
+	}
+	s.submit(u, m, b, &c, token, t.name())
+}
+
+// submit writes a request of the client, with the batch's edits, to the upstream that
+// knows what it is about by this name.
+func (s *Session) submit(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) {
+	id, ok := u.calls.Add(*c)
+	if !ok {
+		b.Forget()
+		c.fail(u.goneText(), "", b)
+		return
+	}
+	num := b.Number(id)
+	b.Edit(m.ID, num)
 	if token.Present() {
 		b.Edit(token, num)
 	}
-	if err := u.send(b, m, &note{n: c.n, method: method, name: t.name()}); err != nil {
+	if err := u.send(b, m, &note{n: c.n, method: c.method, name: name}); err != nil {
 		if _, mine := u.calls.Take(id); mine {
-			s.send(b, c.failure(jsonrpc.CodeInternalError, u.unsentText(err)), note{n: c.n, method: method})
+			c.fail(u.unsentText(err), "", b)
 		}
 		return
 	}

@@ -79,7 +79,7 @@ func (u *Upstream) missing(lacking string) *mcpwire.Refusal {
 
 // refusing is the ending with an error that the specification prescribes.
 func refusing(why *mcpwire.Refusal) ending {
-	return func(c *call, b *jsonrpc.Batch) {
+	return func(c call, b *jsonrpc.Batch) {
 		c.session.send(b, why.Append(nil, c.id()), note{n: c.n, method: c.method})
 	}
 }
@@ -100,7 +100,7 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *jsonrpc.B
 	}
 	for _, ask := range asks {
 		if lacking := mcpwire.Lacks(c.bridge.capabilities, ask.Method, ask.Params); lacking != "" {
-			refusing(u.missing(lacking))(c, b)
+			refusing(u.missing(lacking))(*c, b)
 			return nil
 		}
 	}

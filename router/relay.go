@@ -71,6 +71,9 @@ func (u *Upstream) timing(c *call, m *jsonrpc.Message) note {
 	there := back
 	there.name, there.total = c.itsName(), 0
 	u.r.trace.response(upstreamLeg, u.Name, m, there)
+	if c.bridge != nil {
+		back.leg += time.Duration(c.bridge.before) // not toolman's own time either
+	}
 	return back
 }
 

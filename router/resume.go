@@ -84,7 +84,7 @@ func (s *Session) comeBackLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, 
 func (s *Session) goOnLocked(c *call, p *suspended, left []inquiry, b *jsonrpc.Batch) {
 	if p.end != nil {
 		p.from.refuseAll(left, "the call is over", b)
-		p.end(c, b)
+		p.end(*c, b)
 		return
 	}
 	for i := range left {

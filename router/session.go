@@ -39,6 +39,7 @@ type Session struct {
 	level       []byte                  // guarded by mu: params of the last logging/setLevel
 	levelName   string                  // guarded by mu: and the level in them
 	held        []*held                 // guarded by mu: replies that wait for the client to list again
+	rounds      []*round                // guarded by mu: calls that wait for what modern servers ask
 	static      bool                    // guarded by mu: the client was seen not to list again
 	listens     []*listen               // guarded by mu: subscriptions of the modern era
 	suspensions suspensions             // guarded by mu: calls of the modern era that wait for answers
@@ -111,7 +112,9 @@ func (s *Session) damaged(m *jsonrpc.Message, err error, b *jsonrpc.Batch) bool 
 	}
 	q, ok := s.asks.Take(id)
 	if ok {
-		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client's answer could not be passed on: "+err.Error(), b)
+		s.mu.Lock()
+		s.unansweredLocked(&q, "the client's answer could not be passed on: "+err.Error(), b)
+		s.mu.Unlock()
 	}
 	return ok
 }
@@ -133,10 +136,10 @@ func (s *Session) Closed(err error) {
 	}
 	s.endListensLocked(&b)
 	s.endSuspensionsLocked(&b)
-	s.mu.Unlock()
 	for _, q := range s.asks.Drain() {
-		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", &b)
+		s.unansweredLocked(&q, "the client is gone", &b)
 	}
+	s.mu.Unlock()
 	b.Flush()
 	s.err = err
 	close(s.gone)
@@ -238,6 +241,10 @@ func (s *Session) answerLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	if !ok {
 		s.r.trace.orphan(clientLeg, s.name(), m)
+		return
+	}
+	if q.round != nil {
+		s.answeredLocked(&q, m, b)
 		return
 	}
 	if task := mcpwire.CreatedTask(m); q.task && task != nil {

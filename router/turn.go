@@ -39,8 +39,8 @@ func (c *call) current() (open bool) {
 }
 
 // An ending answers the client's request for a call that has ended. Session.mu may be
-// held.
-type ending func(c *call, b *jsonrpc.Batch)
+// held. It gets a copy, so that calls need no memory of their own.
+type ending func(c call, b *jsonrpc.Batch)
 
 // concludeLocked answers a call, which the caller has taken: at once, or when its
 // client comes back. One that has expired has no answer.
@@ -48,7 +48,7 @@ func (c *call) concludeLocked(end ending, b *jsonrpc.Batch) {
 	open := c.currentLocked()
 	switch {
 	case open:
-		end(c, b)
+		end(*c, b)
 	case c.bridge.suspended != nil:
 		c.bridge.suspended.end = end
 	}
@@ -59,7 +59,7 @@ func (c *call) concludeLocked(end ending, b *jsonrpc.Batch) {
 func (s *Session) fail(c *call, problem, status string, b *jsonrpc.Batch) {
 	end := failing(problem, status)
 	if !c.modern || c.bridge == nil {
-		end(c, b)
+		end(*c, b)
 		return
 	}
 	s.mu.Lock()
@@ -69,9 +69,12 @@ func (s *Session) fail(c *call, problem, status string, b *jsonrpc.Batch) {
 
 // failing is the ending with a failure of toolman's own.
 func failing(problem, status string) ending {
-	return func(c *call, b *jsonrpc.Batch) {
-		c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), note{n: c.n, method: c.method, status: status})
-	}
+	return func(c call, b *jsonrpc.Batch) { c.fail(problem, status, b) }
+}
+
+// fail answers the request that waits for the call with a failure of toolman's own.
+func (c *call) fail(problem, status string, b *jsonrpc.Batch) {
+	c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), note{n: c.n, method: c.method, status: status})
 }
 
 // awaited reports whether a request of the client waits for the answer of a call, which
@@ -96,10 +99,10 @@ func (s *Session) awaited(u *Upstream, id uint64, c *call, m *jsonrpc.Message) b
 
 // kept is the ending with an answer that has come before.
 func kept(u *Upstream, id uint64, frame []byte) ending {
-	return func(c *call, b *jsonrpc.Batch) {
+	return func(c call, b *jsonrpc.Batch) {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
-			u.cross(id, c, &m, b, &note{n: c.n, method: c.method, name: c.name()})
+			u.cross(id, &c, &m, b, &note{n: c.n, method: c.method, name: c.name()})
 		}
 	}
 }

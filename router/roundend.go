@@ -1,0 +1,134 @@
+package router
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// answeredLocked takes the client's answer to one leg, and with the last one has the
+// call made again.
+func (s *Session) answeredLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	s.r.trace.response(clientLeg, s.name(), m, note{n: q.n, method: mcpwire.Method(q.method), leg: time.Duration(s.r.clock.now() - q.came)})
+	if m.Loose {
+		m = strict(m)
+	}
+	r := q.round
+	switch {
+	case m.Err.Present():
+		text, _ := mcpwire.ErrorText(m)
+		s.unansweredLocked(q, "the client answered with an error: "+clean(cut(text, maxSaid)), b)
+	case !m.IsObject(m.Result):
+		s.unansweredLocked(q, "the client's answer is not an object", b)
+	case tooMuch(s.rounds, m.Result.Hi-m.Result.Lo):
+		s.unansweredLocked(q, "the client's answers are too long to be kept", b)
+	default:
+		r.legs[q.leg].answer.Result = bytes.Clone(m.Bytes(m.Result))
+		if !slices.ContainsFunc(r.legs, func(l leg) bool { return l.answer.Result == nil }) {
+			s.retryLocked(r, b)
+		}
+	}
+}
+
+// unansweredLocked gives up a question that gets no answer, and with a leg its round.
+func (s *Session) unansweredLocked(q *question, why string, b *jsonrpc.Batch) {
+	if q.round == nil {
+		q.from.refuseAsk(q, jsonrpc.CodeInternalError, why, b)
+		return
+	}
+	s.failRoundLocked(q.round, fmt.Sprintf("server %s needs %s of the client for this, which could not be had: %s", q.from.Name, q.method, why), b)
+}
+
+// retryLocked makes a round's call again: the same request under another id, with the
+// answers of this round only and the state that the server gave.
+func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
+	if !s.closeRoundLocked(r, b) {
+		return
+	}
+	c := &r.call
+	var answers []mcpwire.Answer
+	for i := range r.legs {
+		answers = append(answers, r.legs[i].answer)
+	}
+	var m jsonrpc.Message
+	err := jsonrpc.Scan(c.bridge.request, &m)
+	if err == nil {
+		var edits []jsonrpc.Edit
+		edits, err = mcpwire.AddRetry(b.Edits(), &m, mcpwire.AppendRetryMembers(nil, answers, r.state))
+		b.SetEdits(edits)
+	}
+	if err != nil {
+		b.Forget()
+		c.fail(fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), "", b)
+		return
+	}
+	if s.r.timed {
+		now := s.r.clock.now()
+		c.bridge.before += now - c.sent
+		c.sent = now
+	}
+	token, _ := mcpwire.ProgressToken(&m)      // was there before, or is not there
+	name, _, _ := mcpwire.Target(&m, c.method) // likewise
+	s.submit(r.from, &m, b, c, token, string(m.Text(name)))
+}
+
+// roundDue goes on with a round whose time has come.
+func (s *Session) roundDue(r *round) {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	if len(r.legs) == 0 {
+		s.retryLocked(r, &b)
+	} else {
+		s.failRoundLocked(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTime), &b)
+	}
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// closeRoundLocked closes a round, and takes back what is still asked in it. It reports
+// false when the round is closed already.
+func (s *Session) closeRoundLocked(r *round, b *jsonrpc.Batch) bool {
+	i := slices.Index(s.rounds, r)
+	if i < 0 {
+		return false
+	}
+	s.rounds = slices.Delete(s.rounds, i, i+1)
+	r.timer.Stop()
+	for i := range r.legs {
+		if _, open := s.asks.Take(r.legs[i].ask); open {
+			s.takeBack(r.legs[i].ask, r.call.n, "the call that this was asked for is over", b)
+		}
+	}
+	return true
+}
+
+// failRoundLocked closes a round and answers its call with a failure.
+func (s *Session) failRoundLocked(r *round, why string, b *jsonrpc.Batch) {
+	if s.closeRoundLocked(r, b) {
+		r.call.fail(why, "", b)
+	}
+}
+
+// failRoundsLocked closes the rounds that match.
+func (s *Session) failRoundsLocked(match func(*round) bool, why string, b *jsonrpc.Batch) {
+	for _, r := range slices.Clone(s.rounds) {
+		if match(r) {
+			s.failRoundLocked(r, why, b)
+		}
+	}
+}
+
+// dropRoundLocked closes the round of a call that the client has cancelled, and returns
+// the call's correlation number.
+func (s *Session) dropRoundLocked(id []byte, b *jsonrpc.Batch) (n uint64, ok bool) {
+	for _, r := range slices.Backward(s.rounds) {
+		if r.call.is(s, id) {
+			return r.call.n, s.closeRoundLocked(r, b)
+		}
+	}
+	return 0, false
+}

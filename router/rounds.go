@@ -1,0 +1,118 @@
+package router
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// Bounds on what modern servers ask of a legacy client.
+const (
+	maxRounds  = 10                     // of one call
+	openRounds = 64                     // at once
+	roundTime  = 10 * time.Minute       // for the client to answer what it is asked in one
+	roundPace  = 250 * time.Millisecond // before a call is made again for which nothing was asked
+)
+
+// A round is a legacy client's call between the result in which a modern server asks
+// for input and the call made again with the answers (2026-07-28, Multi Round-Trip
+// Requests). It is open while the session has it; who closes it sees to the answer.
+type round struct {
+	from  *Upstream
+	call  call
+	state []byte // what the server wants back, as it came; nil for nothing
+	legs  []leg
+	timer *time.Timer
+}
+
+// A leg is one thing that the client is asked in a round.
+type leg struct {
+	ask    uint64         // its id
+	answer mcpwire.Answer // without a result until it is there
+}
+
+// size is what the round keeps beside the call.
+func (r *round) size() int {
+	size := len(r.state)
+	for i := range r.legs {
+		size += len(r.legs[i].answer.Result)
+	}
+	return size
+}
+
+// beginRound asks the client what a modern server needs for going on with a call. An
+// error says what is wrong with the server's result.
+func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *mcpwire.Result, b *jsonrpc.Batch) error {
+	if c.bridge == nil {
+		return errors.New("it asks for input, which is not for requests of this method")
+	}
+	in, err := result.Input(m)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c.bridge.rounds++
+	if why := s.hindranceLocked(u, c, m, &in); why != "" {
+		c.fail(why, "", b)
+		return nil
+	}
+	r := &round{from: u, call: *c}
+	if in.State.Present() {
+		r.state = bytes.Clone(m.Bytes(in.State))
+	}
+	s.rounds = append(s.rounds, r)
+	if len(in.Requests) == 0 {
+		r.timer = time.AfterFunc(roundPace, func() { s.roundDue(r) })
+		return nil
+	}
+	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
+	for i := range in.Requests {
+		s.askLegLocked(r, m, &in.Requests[i], b)
+	}
+	return nil
+}
+
+// hindranceLocked says why a round cannot begin, or "". It is for all of it or nothing:
+// no user is asked in vain.
+func (s *Session) hindranceLocked(u *Upstream, c *call, m *jsonrpc.Message, in *mcpwire.Input) string {
+	switch {
+	case c.bridge.rounds > maxRounds:
+		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)
+	case len(s.rounds) >= openRounds || tooMuch(s.rounds, len(m.Frame)):
+		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)
+	}
+	version := mcpwire.Negotiate(s.hello.Version)
+	for i := range in.Requests {
+		method := in.Requests[i].Method
+		var params []byte
+		if in.Requests[i].Params.Present() {
+			params = m.Bytes(in.Requests[i].Params)
+		}
+		if since := mcpwire.AskedSince(method, params); version < since {
+			return fmt.Sprintf("server %s needs %s of the client for this, in a form that came with revision %s; the client speaks %s", u.Name, method, since, version)
+		}
+		if missing := mcpwire.Lacks(s.hello.Capabilities, method, params); missing != "" {
+			return fmt.Sprintf("server %s needs %s of the client for this, but the client has not declared the capability %s", u.Name, method, missing)
+		}
+	}
+	return ""
+}
+
+// askLegLocked asks the client one thing.
+func (s *Session) askLegLocked(r *round, m *jsonrpc.Message, request *mcpwire.InputRequest, b *jsonrpc.Batch) {
+	q := question{from: r.from, method: string(request.Method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
+	id, ok := s.asks.Add(q)
+	if !ok {
+		s.unansweredLocked(&q, "the client is gone", b)
+		return
+	}
+	r.legs = append(r.legs, leg{ask: id, answer: mcpwire.Answer{Key: bytes.Clone(m.Bytes(request.Key))}})
+	num := strconv.AppendUint(nil, id, 10)
+	s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), note{n: q.n, method: request.Method})
+}
