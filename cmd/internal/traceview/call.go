@@ -60,6 +60,10 @@ type calls struct {
 func (cs *calls) add(r *trace.Record) (c *call, over bool) {
 	key := keyOf(r)
 	c = cs.open[key]
+	if c != nil && c.aside(r) {
+		cs.note(c, r)
+		return c, false
+	}
 	switch r.Kind {
 	case trace.Request:
 		c = cs.request(key, c, r)
@@ -97,6 +101,16 @@ func keyOf(r *trace.Record) string {
 		asked = trace.In
 	}
 	return fmt.Sprintf("%s\x00%s\x00%s\x00%s", r.Leg, r.Peer, asked, r.ID)
+}
+
+// aside reports whether a frame is about what the one who made the call is asked itself before the answer, as legacy clients are for
+// servers of the revision 2026-07-28.
+func (c *call) aside(r *trace.Record) bool {
+	asked := r.Dir != c.first.Dir
+	if r.Kind == trace.Response {
+		asked = !asked
+	}
+	return asked && r.Leg == c.first.Leg
 }
 
 func (cs *calls) request(key string, c *call, r *trace.Record) *call {

@@ -91,6 +91,18 @@ func TestPairing(t *testing.T) {
 				frame("20", "upstream", "out", "notification", `"peer":"u","call":"c1","method":"notifications/cancelled"`) +
 				frame("30", "client", "out", "response", `"peer":"c","id":1,"call":"c1","status":"timeout","total_us":20`),
 			"c1 c>toolman a cancelled total 10 own 0 peer 0\nc1 c>toolman a timeout total 20 own 20 peer 0\n"},
+		{"what the client is asked meanwhile is part of the call",
+			frame("10", "client", "in", "request", `"peer":"c","id":1,"call":"c1","method":"a"`) +
+				frame("20", "upstream", "out", "request", `"peer":"u","id":1,"call":"c1","method":"a"`) +
+				frame("30", "upstream", "in", "response", `"peer":"u","id":1,"call":"c1","status":"ok","leg_us":10`) +
+				frame("40", "client", "out", "request", `"peer":"c","id":7,"call":"c1","method":"b"`) +
+				frame("45", "client", "out", "request", `"peer":"c","id":8,"call":"c1","method":"b"`) +
+				frame("50", "client", "in", "response", `"peer":"c","id":7,"call":"c1","status":"ok"`) +
+				frame("60", "client", "out", "notification", `"peer":"c","call":"c1","method":"notifications/cancelled"`) +
+				frame("70", "upstream", "out", "request", `"peer":"u","id":2,"call":"c1","method":"a"`) +
+				frame("80", "upstream", "in", "response", `"peer":"u","id":2,"call":"c1","status":"ok","leg_us":10`) +
+				frame("90", "client", "out", "response", `"peer":"c","id":1,"call":"c1","status":"tool_error","total_us":80,"own_us":5`),
+			"c1 c>u a tool_error total 80 own 5 peer 20\n"},
 		{"what toolman asked a server that goes away is over",
 			frame("10", "upstream", "out", "request", `"seq":1,"peer":"u","id":1,"call":"c1","method":"initialize"`) +
 				frame("20", "upstream", "out", "request", `"seq":2,"peer":"v","id":1,"call":"c2","method":"initialize"`) +
