@@ -45,6 +45,9 @@ func (s *Session) Abandon() {
 // after Start.
 func (r *Router) Close() {
 	r.trace.event(trace.EventShutdown, "", "", 0)
+	if s := r.session.Load(); s != nil {
+		s.endListens()
+	}
 	r.cancel()
 	r.Greet() // whoever still waits for a client, waits in vain
 	var wg sync.WaitGroup

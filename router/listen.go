@@ -85,6 +85,15 @@ func (s *Session) endListensLocked(b *jsonrpc.Batch) {
 	s.listens = nil
 }
 
+// endListens ends all subscriptions because toolman ends.
+func (s *Session) endListens() {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	s.endListensLocked(&b)
+	s.mu.Unlock()
+	b.Flush()
+}
+
 // changedLocked tells the client, in every way in which it wants to hear of it, that
 // a list has changed. It reports whether there is any.
 func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method) (heard bool) {

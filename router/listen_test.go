@@ -54,6 +54,13 @@ func TestSubscriptionsHearWhatTheyAskedFor(t *testing.T) {
 		`{"jsonrpc":"2.0","id":"rest","result":{"resultType":"complete",`+onSub(`"rest"`)+`}}`)
 }
 
+func TestSubscriptionsEndInGoodOrderWithToolman(t *testing.T) {
+	g := newRig(t, setup{silent: true})
+	g.listenFor("1", `{"toolsListChanged":true}`)
+	g.r.Close()
+	g.client.wants(`{"jsonrpc":"2.0","id":1,"result":{"resultType":"complete",` + onSub("1") + `}}`)
+}
+
 func TestASubscriptionToNothingEndsAtOnce(t *testing.T) {
 	g := newRig(t, setup{silent: true, active: []string{"*"}}, offer{namespace: "a", resources: []string{"r://1"}})
 	g.client.says(modernCall("1", "subscriptions/listen", `"notifications":{"resourceSubscriptions":["a_r://1","r://none"],"later":true}`, ""))
