@@ -79,11 +79,9 @@ func stringList(m *jsonrpc.Message, args jsonrpc.Span, key string) ([]string, er
 	return list, nil
 }
 
-// What an error says of wrong names is bounded: looking for similar ones takes time.
-const (
-	maxBad     = 20 // names it mentions
-	maxGuessed = 5  // of them, names for which it says what may be meant
-)
+// maxBad is how many wrong names an error mentions, each with names that may be meant:
+// looking for those takes time.
+const maxBad = 20
 
 // check reports every name that is not in the catalog, with names that may be
 // meant, and every name that is to be both on and off.
@@ -102,8 +100,6 @@ func (v *View) check(a *activation) error {
 				add("")
 			case name == ActivateTool || name == CatalogURI:
 				add("%s is always active", name)
-			case len(problems) >= maxGuessed:
-				add("unknown %s %s", noun, shown(name))
 			default:
 				add("unknown %s %s%s", noun, shown(name), didYouMean(v.similar(kind, name)))
 			}
