@@ -1,0 +1,125 @@
+package router
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+func TestAStateIsReadBack(t *testing.T) {
+	s := newSealer()
+	for _, want := range []requestState{{}, {stateAgain, handle{}, 0}, {stateResume, newHandle(), int64(time.Hour)}, {stateResume, newHandle(), -1}} {
+		text := s.seal(want, 7)
+		got, ok := s.open([]byte(text), 7)
+		if !ok || got != want {
+			t.Errorf("got %v %v, want %v", got, ok, want)
+		}
+		if _, ok := s.open([]byte(text), 8); ok {
+			t.Error("the state is good for another subject")
+		}
+		if _, ok := newSealer().open([]byte(text), 7); ok {
+			t.Error("the state is good for another toolman")
+		}
+	}
+}
+
+// Everything that makes a request another one makes its subject another one.
+func TestWhatARequestIsAbout(t *testing.T) {
+	s := newSealer()
+	a, b := &Upstream{Name: "a"}, &Upstream{Name: "b"}
+	tool := func(u *Upstream, name string) target {
+		return target{upstream: u, entry: &Entry{Item: mcpwire.Item{Name: name}}}
+	}
+	seen := map[subject]string{}
+	for _, tt := range []struct {
+		name, params string
+		method       mcpwire.Method
+		t            target
+	}{
+		{"a call", `{"arguments":{"x":1}}`, mcpwire.ToolsCall, tool(a, "t")},
+		{"other arguments", `{"arguments":{"x":2}}`, mcpwire.ToolsCall, tool(a, "t")},
+		{"arguments spelled otherwise", `{"arguments":{"x":1.0}}`, mcpwire.ToolsCall, tool(a, "t")},
+		{"no arguments", `{}`, mcpwire.ToolsCall, tool(a, "t")},
+		{"arguments that are null", `{"arguments":null}`, mcpwire.ToolsCall, tool(a, "t")},
+		{"another method", `{"arguments":{"x":1}}`, mcpwire.PromptsGet, tool(a, "t")},
+		{"another server", `{"arguments":{"x":1}}`, mcpwire.ToolsCall, tool(b, "t")},
+		{"another name", `{"arguments":{"x":1}}`, mcpwire.ToolsCall, tool(a, "u")},
+		{"a name that looks like arguments", `{}`, mcpwire.ToolsCall, tool(a, `t{"x":1}`)},
+		{"a URI", `{}`, mcpwire.ResourcesRead, target{upstream: a, uri: "t"}},
+	} {
+		frame := `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tt.params + `}`
+		about := s.subject(scanned(t, frame), tt.method, tt.t)
+		if other, known := seen[about]; known {
+			t.Errorf("%s is the same as %s", tt.name, other)
+		}
+		seen[about] = tt.name
+		again := strings.Replace(frame, `"id":1`, `"id":2`, 1)
+		again = strings.Replace(again, `"params":{`, `"params":{"_meta":{},`, 1)
+		again = strings.Replace(again, ",}", "}", 1)
+		if s.subject(scanned(t, again), tt.method, tt.t) != about {
+			t.Errorf("%s is another one with another id", tt.name)
+		}
+	}
+}
+
+// FuzzOpenState shows that what was not sealed is not opened, whatever it is.
+func FuzzOpenState(f *testing.F) {
+	s := newSealer()
+	sealed := s.seal(requestState{stateResume, handle{1, 2, 3}, 4}, 5)
+	for _, seed := range []string{"", "A", sealed, sealed[1:] + "A", sealed[:len(sealed)-1] + "=", sealed[:len(sealed)-1] + "\n", strings.Repeat("A", len(sealed)), strings.Repeat("-", len(sealed)), "\xff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		if _, ok := s.open([]byte(text), 5); ok != (text == sealed) {
+			t.Errorf("%q is opened: %v", text, ok)
+		}
+		mixed := []byte(sealed)
+		copy(mixed, text)
+		if _, ok := s.open(mixed, 5); ok != (string(mixed) == sealed) {
+			t.Errorf("%q is opened: %v", mixed, ok)
+		}
+	})
+}
+
+// FuzzRetry has a client send anything as a retry: it is answered, once, and the tool
+// does not run again.
+func FuzzRetry(f *testing.F) {
+	for _, seed := range []string{`,"requestState":@`, `,"requestState":@,"inputResponses":{"0":{}}`, `,"requestState":@,"inputResponses":{"0":{},"0":1}`, `,"inputResponses":{}`,
+		`,"requestState":"","requestState":@`, `,"requestState":@,"inputResponses":null`, `,"RequestState":@`, `,"requestState":"\u0041"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, more string) {
+		d := newDialog(t)
+		our := d.call("1")
+		state := d.asked("1", elicit, "0", elicits)
+		frame := capableCall("2", "tools/call", echoParams, able, strings.ReplaceAll(more, "@", state))
+		var m jsonrpc.Message
+		retry, err := mcpwire.Retry{}, jsonrpc.Scan([]byte(frame), &m)
+		if err == nil {
+			retry, err = mcpwire.RetryOf(&m)
+		}
+		if err == nil && !retry.Is() {
+			return // it is a call of its own
+		}
+		d.client.says(frame)
+		if n := calls(t, d.server.hears()); n > 0 {
+			t.Errorf("the tool runs again for %s", frame)
+		}
+		d.server.says(`{"jsonrpc":"2.0","id":` + our + `,"result":{}}`)
+		answered := 0
+		for _, got := range d.client.hears() {
+			if id := idOf(t, got); id == "2" {
+				answered++
+			}
+		}
+		if answered > 1 {
+			t.Errorf("answered %d times: %s", answered, frame)
+		}
+		d.g.s.Closed(io.EOF)
+		d.over()
+	})
+}
