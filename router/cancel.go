@@ -15,6 +15,11 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	var u *Upstream
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
+		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
+			s.r.trace.notification(clientLeg, s.name(), m, r.call.n)
+			s.closeRoundLocked(r, b)
+			return
+		}
 		n, u, our = s.dropLocked(m.Bytes(at), b)
 	}
 	s.r.trace.notification(clientLeg, s.name(), m, n)
@@ -37,9 +42,6 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (n uint64, u *Upstream
 		return n, nil, 0
 	}
 	if n, ok := s.forgetHeldLocked(id); ok {
-		return n, nil, 0
-	}
-	if n, ok := s.dropRoundLocked(id, b); ok {
 		return n, nil, 0
 	}
 	if s.unlistenLocked(id, b) {

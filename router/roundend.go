@@ -122,13 +122,13 @@ func (s *Session) failRoundsLocked(match func(*round) bool, why string, b *jsonr
 	}
 }
 
-// dropRoundLocked closes the round of a call that the client has cancelled, and returns
-// the call's correlation number.
-func (s *Session) dropRoundLocked(id []byte, b *jsonrpc.Batch) (n uint64, ok bool) {
+// roundOfLocked returns the newest round that is open for the client's request with
+// this id, or nil.
+func (s *Session) roundOfLocked(id []byte) *round {
 	for _, r := range slices.Backward(s.rounds) {
 		if r.call.is(s, id) {
-			return r.call.n, s.closeRoundLocked(r, b)
+			return r
 		}
 	}
-	return 0, false
+	return nil
 }

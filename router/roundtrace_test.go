@@ -46,7 +46,7 @@ func TestTraceOfARound(t *testing.T) {
 		"upstream out c2 tools/call echo - - - -",
 		"upstream in c2 tools/call echo - ok - -",
 		"client out c2 roots/list - - - - -",
-		"client out c2 notifications/cancelled - - - - -",
 		"client in c2 notifications/cancelled - - - - -",
+		"client out c2 notifications/cancelled - - - - -",
 	)
 }
