@@ -5,7 +5,8 @@
 // A method's facts stand in one place: which member of its params names its target
 // (Target), which member of a list result holds the items and which member of an
 // item is its name (Kind). An Item keeps the bytes its server sent; to show it
-// under another name, that one value is replaced.
+// under another name, that one value is replaced. What it is, apart from how its server
+// spells it, is its Definition; the hash of that is its RefID.
 //
 // There are two eras. Legacy, 2024-11-05 to 2025-11-25, has a handshake (Hello,
 // InitializeResult) and requests from server to client. Modern, 2026-07-28, has

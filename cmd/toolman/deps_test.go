@@ -56,6 +56,7 @@ var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config"},
 	"github.com/gobwas/glob":           {"toolman/router"},
+	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }

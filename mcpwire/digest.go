@@ -1,0 +1,96 @@
+package mcpwire
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/gowebpki/jcs"
+
+	"toolman/jsonrpc"
+)
+
+// defining are the members of an item that say what it is: its name, all that a
+// model or a person reads to decide about it, and the shape of what goes in and comes
+// out.
+var defining = [Kinds][]string{
+	Tool:     {"name", "title", "description", "inputSchema", "outputSchema", "annotations"},
+	Resource: {"uri", "name", "title", "description", "mimeType", "annotations"},
+	Template: {"uriTemplate", "name", "title", "description", "mimeType", "annotations"},
+	Prompt:   {"name", "title", "description", "arguments"},
+}
+
+// Definition returns what the item is, in canonical JSON (RFC 8785): the same bytes
+// for the same definition, whatever the order of members, white space, escapes and
+// spelling of numbers in which its server sent it. It is an object of these members
+// as the server gave them:
+//
+//	tool                name title description inputSchema outputSchema annotations
+//	resource            uri name title description mimeType annotations
+//	resource template   uriTemplate name title description mimeType annotations
+//	prompt              name title description arguments
+//
+// A member that is null, and annotations that are empty, count as absent. Left out is
+// what may change without the item becoming another: size and annotations.lastModified,
+// which are the content's; icons, often links of limited life; _meta, which is anybody's;
+// execution, which one era has and the other has not. The namespace is no part of it,
+// since toolman gives it.
+//
+// An item with no one meaning has no definition: a member given twice, or in a spelling
+// that looks alike, text that is no Unicode, numbers beyond IEEE double precision.
+func (it *Item) Definition() ([]byte, error) {
+	m := jsonrpc.Message{Frame: it.Raw}
+	keys := defining[it.Kind]
+	found := make([]jsonrpc.Member, len(keys))
+	if err := m.Find(jsonrpc.Span{Hi: len(it.Raw)}, keys, found); err != nil {
+		return nil, err
+	}
+	all := []byte{'{'}
+	for i, key := range keys {
+		value := m.Bytes(found[i].Value)
+		if key == "annotations" {
+			value = lasting(it.Kind, value)
+		}
+		if len(value) == 0 || string(value) == "null" {
+			continue
+		}
+		if len(all) > 1 {
+			all = append(all, ',')
+		}
+		all = append(jsonrpc.AppendQuoted(all, key), ':')
+		all = append(all, value...)
+	}
+	canonical, err := jcs.Transform(append(all, '}'))
+	if err != nil {
+		return nil, fmt.Errorf("its definition has no canonical form: %w", err)
+	}
+	return canonical, nil
+}
+
+// lasting returns annotations without what is about the content of a resource, nil
+// when there are none.
+func lasting(k Kind, annotations []byte) []byte {
+	if len(annotations) == 0 || annotations[0] != '{' {
+		return annotations
+	}
+	if k.IsURI() {
+		annotations = appendMembers(nil, annotations, func(dst []byte, key string, value []byte) []byte {
+			if key == "lastModified" {
+				return nil
+			}
+			return append(dst, value...)
+		})
+	}
+	if len(bytes.TrimSpace(annotations[1:len(annotations)-1])) == 0 {
+		return nil
+	}
+	return annotations
+}
+
+// RefID returns the reference of an item with this definition: "sha256:" and the
+// hash of those bytes in hexadecimal.
+func RefID(definition []byte) string {
+	sum := sha256.Sum256(definition)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
