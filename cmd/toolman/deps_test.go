@@ -57,6 +57,7 @@ var only = map[string][]string{
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config"},
 	"github.com/gobwas/glob":           {"toolman/router"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
+	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }

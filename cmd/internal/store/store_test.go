@@ -1,0 +1,167 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+)
+
+const limit = 8 << 20
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv("STORE_TEST_WRITE"); path != "" {
+		writeForEver(path)
+	}
+	if path := os.Getenv("STORE_TEST_COUNT"); path != "" {
+		os.Exit(count(path, 25))
+	}
+	os.Exit(m.Run())
+}
+
+func put(text string) func([]byte) ([]byte, error) {
+	return func([]byte) ([]byte, error) { return []byte(text), nil }
+}
+
+// onlyFile asserts what the file holds and that nothing is left beside it.
+func onlyFile(t *testing.T, path, want string) {
+	t.Helper()
+	got, err := Read(path, limit)
+	if err != nil || string(got) != want {
+		t.Errorf("got %.100q and %v, want %.100q", got, err, want)
+	}
+	beside, err := os.ReadDir(filepath.Dir(path))
+	if err != nil || len(beside) != 1 {
+		t.Errorf("in the folder: %v, %v", beside, err)
+	}
+}
+
+func TestUpdate(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	err := Update(t.Context(), path, limit, func(old []byte) ([]byte, error) {
+		if old != nil {
+			t.Errorf("a file that does not exist holds %q", old)
+		}
+		return []byte{}, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = Update(t.Context(), path, limit, func(old []byte) ([]byte, error) {
+		if old == nil || len(old) > 0 {
+			t.Errorf("an empty file is given as %#v", old)
+		}
+		return []byte("new"), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	onlyFile(t, path, "new")
+}
+
+func TestAnUpdateThatFailsLeavesTheFileAsItWas(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	if err := Update(t.Context(), path, limit, put("old")); err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("not understood")
+	if err := Update(t.Context(), path, limit, func([]byte) ([]byte, error) { return nil, refused }); !errors.Is(err, refused) {
+		t.Errorf("got %v", err)
+	}
+	if err := Update(t.Context(), path, 2, put("x")); err == nil {
+		t.Error("a file over the limit was read")
+	}
+	if err := Update(t.Context(), path, 3, put("long")); err == nil {
+		t.Error("a file over the limit was written")
+	}
+	onlyFile(t, path, "old")
+}
+
+func TestUpdateKeepsPermissionsAndLinks(t *testing.T) {
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "file"), filepath.Join(t.TempDir(), "link")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := Update(t.Context(), link, limit, put("new")); err != nil {
+		t.Fatal(err)
+	}
+	onlyFile(t, path, "new")
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got %v, %v", info, err)
+	}
+	if info, err := os.Lstat(link); err != nil || info.Mode().Type() != fs.ModeSymlink {
+		t.Errorf("the link is %v, %v", info, err)
+	}
+}
+
+func TestUpdateWaitsForTheLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	unlock, err := lock(t.Context(), path+".lock")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Update(ended, path, limit, put("early")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v while another has the lock", err)
+	}
+	done := make(chan error)
+	go func() { done <- Update(t.Context(), path, limit, put("late")) }()
+	unlock()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	onlyFile(t, path, "late")
+}
+
+func TestConcurrentUpdatesAllCount(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "count")
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			if code := count(path, 25); code != 0 {
+				t.Error("an update failed")
+			}
+		})
+	}
+	wg.Wait()
+	onlyFile(t, path, "100")
+}
+
+// count adds one to the number in the file, n times.
+func count(path string, n int) (code int) {
+	for range n {
+		err := Update(context.Background(), path, limit, func(old []byte) ([]byte, error) {
+			was := 0
+			if old != nil {
+				var err error
+				if was, err = strconv.Atoi(string(old)); err != nil {
+					return nil, err
+				}
+			}
+			return strconv.AppendInt(nil, int64(was+1), 10), nil
+		})
+		if err != nil {
+			return 1
+		}
+	}
+	return 0
+}
+
+// writeForEver writes files of one letter each.
+func writeForEver(path string) {
+	for letter := byte('a'); ; letter = 'a' + (letter+1-'a')%26 {
+		if err := Update(context.Background(), path, limit, put(string(bytes.Repeat([]byte{letter}, 4<<20)))); err != nil {
+			os.Exit(1)
+		}
+	}
+}

@@ -1,0 +1,15 @@
+//go:build unix
+
+package store
+
+import "os"
+
+// syncFolder makes a rename last.
+func syncFolder(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return f.Sync()
+}
