@@ -230,7 +230,11 @@ func TestACallCanBeCancelledWhileTheClientIsAsked(t *testing.T) {
 		asked := g.client.hears()
 		g.client.says(reply(idOf(t, asked[0]), `{}`), fmt.Sprintf(cancelFrame, `"1"`))
 		g.quiet()
+		r := g.s.rounds[0]
 		g.client.says(fmt.Sprintf(cancelFrame, `1`))
+		if r.timer.Stop() {
+			t.Error("a round that is over is kept by its timer")
+		}
 		g.client.wants(takenBack(idOf(t, asked[1]), over))
 		g.client.says(reply(idOf(t, asked[1]), `{}`), fmt.Sprintf(cancelFrame, `1`))
 
@@ -302,6 +306,7 @@ func TestARoundIsNotTheServersTime(t *testing.T) {
 }
 
 func TestRoundsAreBounded(t *testing.T) {
+	const full = "server ns needs input of the client for this, but too many calls wait for input already; answer those first and call again"
 	t.Run("of one call", func(t *testing.T) {
 		g := newRoundRig(t, asksAll)
 		id := open(g.client, g.server, "1")
@@ -320,7 +325,6 @@ func TestRoundsAreBounded(t *testing.T) {
 		for i := range openRounds {
 			asks = append(asks, g.opened(fmt.Sprint(i)))
 		}
-		const full = "server ns needs input of the client for this, but too many calls wait for input already; answer those first and call again"
 		g.requires(open(g.client, g.server, `"more"`), `"requestState":"s"`)
 		g.client.wants(failed(`"more"`, full))
 		g.client.says(reply(asks[7], `{}`))
@@ -341,6 +345,8 @@ func TestRoundsAreBounded(t *testing.T) {
 			g.client.says(reply(idOf(t, ask), long))
 		}
 		g.quiet()
+		g.requires(open(g.client, g.server, "2"), `"requestState":`+long[len(`{"x":`):len(long)-1])
+		g.client.wants(failed("2", full))
 		g.client.says(reply(idOf(t, asked[legs-3]), long))
 		g.client.wants(takenBack(idOf(t, asked[legs-2]), over), takenBack(idOf(t, asked[legs-1]), over),
 			failed("1", "server ns needs roots/list of the client for this, which could not be had: the client's answers are too long to be kept"))
