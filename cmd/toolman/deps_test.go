@@ -48,14 +48,15 @@ var may = map[string][]string{
 	"toolman/jsonrpc/trace": {},
 	"toolman/mcpwire":       {"toolman/jsonrpc"},
 	"toolman/spawn":         {},
-	"toolman/router":        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/spawn"},
+	"toolman/router":        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/policy", "toolman/spawn"},
+	"toolman/router/policy": {},
 }
 
 // only says which packages import a library, tests included.
 var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config"},
-	"github.com/gobwas/glob":           {"toolman/router"},
+	"github.com/gobwas/glob":           {"toolman/router", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/cmd/toolman"},
