@@ -1,6 +1,7 @@
 package router
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (v *View) check(a *activation) error {
 			case v.has(kind, name):
 			case len(problems) >= maxBad:
 				add("")
-			case name == ActivateTool || name == CatalogURI:
+			case name == ActivateTool || name == CallTool || name == CatalogURI:
 				add("%s is always active", name)
 			default:
 				add("unknown %s %s%s", noun, shown(name), didYouMean(v.similar(kind, name)))
@@ -146,11 +147,16 @@ func common(a, b []string) []string {
 	return both
 }
 
+var errStatic = errors.New("nothing can be switched on or off: what is active is fixed by the configuration (" +
+	`activation_mode = "static"); go on with the tools that are listed, or have active_toolsets changed` + ")")
+
 // activateLocked handles a call of toolman_activate: all of it or nothing.
 func (s *Session) activateLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	before := s.view.Load()
 	a, err := parseActivation(m)
 	switch {
+	case s.modeLocked() == ModeStatic:
+		err = errStatic
 	case err != nil:
 	case a.empty():
 		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", catalogText(before))

@@ -6,7 +6,7 @@ import (
 	"toolman/mcpwire"
 )
 
-// ActivateTool is the name of the one tool that toolman itself offers.
+// ActivateTool is the name of the tool that switches others on and off.
 const ActivateTool = "toolman_activate"
 
 // CatalogURI names the resource that holds the whole catalog as text.
@@ -45,6 +45,7 @@ func buildCatalog(upstreams []*Upstream) *Catalog {
 		c.byName[k] = map[string]*Entry{}
 	}
 	owners[mcpwire.Tool][ActivateTool] = "toolman"
+	owners[mcpwire.Tool][CallTool] = "toolman"
 	owners[mcpwire.Resource][CatalogURI] = "toolman"
 	for _, u := range upstreams {
 		offer, alive := u.offer()

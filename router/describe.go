@@ -15,6 +15,12 @@ const activateIntro = "Switches tools and resources of this server on and off. O
 	"switch on what the task needs by its exact name, and switch off what it no longer needs. All four lists are required; give [] where " +
 	"there is nothing to do. Calling it with four empty lists, or reading the resource " + CatalogURI + ", shows the whole catalog.\n"
 
+// callIntro takes its place where lists stay as they are.
+const callIntro = "Switches tools and resources of this server on and off. Those marked * below are active at the start; switch on what the " +
+	"task needs by its exact name, and switch off what it no longer needs. The reply has the definition of each tool that was switched on; " +
+	CallTool + " calls it. All four lists are required; give [] where there is nothing to do. Calling it with four empty lists, or reading " +
+	"the resource " + CatalogURI + ", shows the whole catalog as it is then.\n"
+
 const activateSchema = `{"type":"object","properties":{` +
 	`"tools_on":{"type":"array","items":{"type":"string"},"description":"Names of tools to switch on"},` +
 	`"tools_off":{"type":"array","items":{"type":"string"},"description":"Names of tools to switch off"},` +
@@ -22,11 +28,32 @@ const activateSchema = `{"type":"object","properties":{` +
 	`"resources_off":{"type":"array","items":{"type":"string"},"description":"URIs or URI templates of resources to switch off"}},` +
 	`"required":["tools_on","tools_off","resources_on","resources_off"],"additionalProperties":false}`
 
+// ownTools returns the definitions of toolman's own tools as elements of a list, nil
+// for none.
+func (s *Session) ownTools(v *View, as variant) (defs []byte) {
+	switch as.mode {
+	case ModeMutate:
+		return loaded(s.activateTool(v, activateIntro), as.alwaysLoad)
+	case ModeCall:
+		defs = append(loaded(s.activateTool(v, callIntro), as.alwaysLoad), ',')
+		return append(defs, loaded([]byte(callDefinition), as.alwaysLoad)...)
+	}
+	return nil
+}
+
+// loaded returns the definition of a tool, as one to be loaded always if so.
+func loaded(def []byte, always bool) []byte {
+	if !always {
+		return def
+	}
+	return append(append(def[:len(def)-1], ","+mcpwire.AlwaysLoad...), '}')
+}
+
 // activateTool returns the definition of toolman_activate, with the catalog as it
-// is now.
-func (s *Session) activateTool(v *View) []byte {
+// is in the view.
+func (s *Session) activateTool(v *View, intro string) []byte {
 	def := append([]byte(nil), `{"name":"`+ActivateTool+`","title":"Switch tools and resources on and off","description":"`...)
-	def = jsonrpc.AppendEscaped(def, activateIntro)
+	def = jsonrpc.AppendEscaped(def, intro)
 	def = appendCatalog(def, v, s.catalogRoom(len(def)))
 	def = append(def, `","inputSchema":`+activateSchema+
 		`,"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`...)
@@ -37,17 +64,13 @@ func (s *Session) activateTool(v *View) []byte {
 func (s *Session) catalogRoom(used int) int {
 	limit := s.r.CatalogBytes
 	if limit == CatalogAuto {
-		limit = cutAt[s.name()]
+		limit = habitsOf(s.name()).cutsAt
 	}
 	if limit == 0 {
 		return 0
 	}
 	return max(1, limit-used)
 }
-
-// cutAt are the lengths at which clients cut descriptions, by clientInfo.name.
-// Claude Code 2.1.197 was measured to cut at 2,048 characters, 2.1.329 at 4,096.
-var cutAt = map[string]int{"claude-code": 2000}
 
 var catalogKinds = [...]struct {
 	title string

@@ -43,7 +43,7 @@ type definition struct {
 func (g *rig) definition() definition {
 	g.t.Helper()
 	var d definition
-	if err := json.Unmarshal(g.s.activateTool(g.view()), &d); err != nil {
+	if err := json.Unmarshal(g.s.activateTool(g.view(), activateIntro), &d); err != nil {
 		g.t.Fatal(err)
 	}
 	return d

@@ -23,6 +23,7 @@ type Entry struct {
 	crossed []jsonrpc.Edit // what a client of the other era than the server's sees differently
 	wrapped bool           // another output schema among that, see mcpwire.Item.ToLegacy
 	hidden  bool           // a client of the other era cannot call it at all
+	load    jsonrpc.Edit   // what lists for clients that defer tools have in addition, see mcpwire.Item.AlwaysLoad
 	expand  *regexp.Regexp
 
 	folded, foldedItem string // Name and Item.Name, as similar compares them
@@ -39,6 +40,9 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	} else {
 		e.crossed, e.hidden = item.ToModern(nil), item.NeedsTask()
 	}
+	if item.Kind == mcpwire.Tool {
+		e.load = item.AlwaysLoad()
+	}
 	if item.Kind == mcpwire.Prompt {
 		e.active = true
 		return e
@@ -52,13 +56,18 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 }
 
 // appendListed appends the entry as an element of a list: as its server sent it,
-// but under the name that clients see, and for those of another era in its form.
-func (e *Entry) appendListed(dst []byte, modern bool) []byte {
-	if modern == e.Upstream.modern {
-		return e.Item.AppendAs(dst, e.Name)
+// but under the name that clients see, for those of another era in its form, and for
+// those that defer tools as one to be loaded always.
+func (e *Entry) appendListed(dst []byte, modern, alwaysLoad bool) []byte {
+	var room [4]jsonrpc.Edit
+	edits := append(room[:0], e.Item.Rename(e.Name))
+	if modern != e.Upstream.modern {
+		edits = append(edits, e.crossed...)
 	}
-	edits := append(make([]jsonrpc.Edit, 0, len(e.crossed)+1), e.crossed...)
-	return e.Item.AppendWith(dst, append(edits, e.Item.Rename(e.Name))...)
+	if alwaysLoad && e.load.New != nil {
+		edits = append(edits, e.load)
+	}
+	return e.Item.AppendWith(dst, edits...)
 }
 
 // hiddenFrom reports whether clients of an era cannot call the tool: it runs only

@@ -18,9 +18,15 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		return
 	}
 	name := m.Text(at)
-	if method == mcpwire.ToolsCall && string(name) == ActivateTool {
-		s.activateLocked(m, b)
-		return
+	if method == mcpwire.ToolsCall {
+		switch string(name) {
+		case ActivateTool:
+			s.activateLocked(m, b)
+			return
+		case CallTool:
+			s.callThroughLocked(m, b)
+			return
+		}
 	}
 	if kind == mcpwire.Resource && string(name) == CatalogURI {
 		s.catalogLocked(m, b, method)
@@ -38,7 +44,7 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		t, verdict = s.subscribedLocked(name, t, verdict)
 	}
 	if verdict != Active {
-		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict))
+		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict, s.modeLocked()))
 		return
 	}
 	s.watchLocked(method, t, name)

@@ -22,13 +22,20 @@ type page struct {
 	last  bool
 }
 
+// A pageKey says which page of a view it is.
+type pageKey struct {
+	variant
+	kind mcpwire.Kind
+}
+
 // pageID is where a page's frame has its id.
 var pageID = jsonrpc.Span{Lo: len(`{"jsonrpc":"2.0","id":`), Hi: len(`{"jsonrpc":"2.0","id":0`)}
 
 // listLocked answers a list request from what is cached. The first page is made
 // once for a view.
 func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kind) {
-	v := s.view.Load()
+	as := s.variantLocked()
+	v := s.view.Load().shown(as.mode)
 	from, err := cursor(m)
 	if err == nil && from > len(v.catalog.entries[k]) {
 		err = errCursor
@@ -37,12 +44,12 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 		s.refuse(m, b, k.ListMethod(), refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	first := &v.pages[s.era()-mcpwire.Legacy][k]
-	p := first.Load()
+	key := pageKey{as, k}
+	p := v.pages[key]
 	if from > 0 || p == nil {
-		p = s.page(v, k, from)
+		p = s.page(v, as, k, from)
 		if from == 0 {
-			first.Store(p)
+			v.pages[key] = p
 		}
 	}
 	n := s.arrivedLocked(m, k.ListMethod(), jsonrpc.Span{})
@@ -55,17 +62,20 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 
 // page renders a page of a list. What is toolman's own comes before the tools and
 // after the resources.
-func (s *Session) page(v *View, k mcpwire.Kind, from int) *page {
-	entries := v.visible(k, s.modern)
+func (s *Session) page(v *View, as variant, k mcpwire.Kind, from int) *page {
+	entries := v.visible(k, as.modern)
 	from = min(from, len(entries)) // fewer may be active than when the cursor was given
 	var own []byte
 	if k == mcpwire.Tool && from == 0 {
-		own = s.activateTool(v)
+		own = s.ownTools(v, as)
 	}
 	size := len(own)
 	to := from
 	for ; to < len(entries); to++ {
 		next := len(entries[to].Item.Raw) + len(entries[to].Name) + 2
+		if as.alwaysLoad {
+			next += len(entries[to].load.New)
+		}
 		if to > from && size+next > listBytes {
 			break
 		}
@@ -73,7 +83,7 @@ func (s *Session) page(v *View, k mcpwire.Kind, from int) *page {
 	}
 	frame := make([]byte, 0, size+len(catalogResource)+128)
 	frame = append(frame, `{"jsonrpc":"2.0","id":0,"result":{`...)
-	if s.modern {
+	if as.modern {
 		frame = mcpwire.AppendComplete(frame, k.ListMethod())
 	}
 	frame = append(append(append(frame, '"'), k.Member()...), `":[`...)
@@ -82,7 +92,7 @@ func (s *Session) page(v *View, k mcpwire.Kind, from int) *page {
 		if i > 0 || own != nil {
 			frame = append(frame, ',')
 		}
-		frame = e.appendListed(frame, s.modern)
+		frame = e.appendListed(frame, as.modern, as.alwaysLoad)
 	}
 	if k == mcpwire.Resource && to == len(entries) {
 		if to > from {

@@ -73,7 +73,7 @@ func TestLists(t *testing.T) {
 	g.servers[0].dies()
 	g.servers[1].dies()
 	g.client.hears()
-	checkList(t, "tools of nobody", g.listed(mcpwire.Tool), string(g.s.activateTool(g.view())))
+	checkList(t, "tools of nobody", g.listed(mcpwire.Tool), string(g.s.activateTool(g.view(), activateIntro)))
 	checkList(t, "prompts of nobody", g.listed(mcpwire.Prompt))
 }
 

@@ -95,14 +95,15 @@ func (s *Session) endListens() {
 }
 
 // changedLocked tells the client, in every way in which it wants to hear of it, that
-// a list has changed. It reports whether there is any.
-func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method) (heard bool) {
-	if s.ready {
+// a list has changed: for its requests of the legacy era, for those of the modern one. It
+// reports whether there is any.
+func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method, legacy, modern bool) (heard bool) {
+	if legacy && s.ready {
 		s.notify(b, method)
 		heard = true
 	}
 	for _, l := range s.listens {
-		if l.filter.Wants(method) {
+		if modern && l.filter.Wants(method) {
 			s.send(b, mcpwire.AppendListChanged(nil, l.id, method), note{method: method})
 			heard = true
 		}

@@ -19,6 +19,8 @@ type Options struct {
 	// CatalogAuto chooses by client.
 	CatalogBytes int
 	URISeparator string        // between namespace and URI: "_" or "+"
+	Mode         Mode          // how what is switched on reaches the client
+	AlwaysLoad   *bool         // whether tools ask clients not to defer them; nil: by client
 	Version      string        // of toolman
 	Trace        *trace.Writer // nil: no trace
 }

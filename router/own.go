@@ -9,10 +9,21 @@ import (
 	"toolman/mcpwire"
 )
 
-const instructions = "toolman serves the tools, resources and prompts of several MCP servers, each under the name of its server " +
-	"(such as fs_read_file; the servers' own texts use the names without it). Only some are active. The description of the tool " +
-	ActivateTool + " lists all of them, active ones with a *; call it to switch on what a task needs, and to switch off what it " +
-	"no longer needs. The resource " + CatalogURI + " holds the same list."
+// instructions say to the client's model how toolman is used.
+func instructions(m Mode) string {
+	const start = "toolman serves the tools, resources and prompts of several MCP servers, each under the name of its server " +
+		"(such as fs_read_file; the servers' own texts use the names without it). Only some are active. "
+	const end = "The description of the tool " +
+		ActivateTool + " lists all of them, active ones with a *; call it to switch on what a task needs, and to switch off what it " +
+		"no longer needs. The resource " + CatalogURI + " holds the same list."
+	switch m {
+	case ModeStatic:
+		return start + "The resource " + CatalogURI + " lists all of them, active ones with a *; which are active is fixed."
+	case ModeCall:
+		return start + end + " A tool that was switched on and is not in your list is called with " + CallTool + "."
+	}
+	return start + end
+}
 
 // initializeLocked answers the client at once. The upstreams are started by now,
 // and learn who the client is and what it can do.
@@ -34,7 +45,7 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.nameClient(hello.Name)
 	version := mcpwire.Negotiate(hello.Version)
 	s.revision = version
-	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, instructions))
+	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, instructions(s.modeLocked())))
 	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", version))
 	s.r.greet(hello)
 }

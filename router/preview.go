@@ -12,16 +12,18 @@ type Preview struct {
 
 // Preview measures what a client would be given now.
 func (r *Router) Preview() Preview {
-	v := &View{catalog: r.catalog.Load()}
+	v := newView(r.catalog.Load())
 	s := &Session{r: r}
+	as := s.variantLocked() // nobody else has the session
 	p := Preview{CatalogBytes: len(appendCatalog(nil, v, 0))}
-	p.Bytes = len(s.activateTool(v))
+	p.Bytes = len(s.ownTools(v, as))
 	p.AllBytes = p.Bytes
 	for _, e := range v.catalog.entries[mcpwire.Tool] {
-		p.AllBytes += e.size()
+		size := len(e.appendListed(nil, e.Upstream.modern, as.alwaysLoad)) + 1
+		p.AllBytes += size
 		if v.Active(e) {
 			p.ActiveTools++
-			p.Bytes += e.size()
+			p.Bytes += size
 		}
 	}
 	return p
@@ -33,6 +35,3 @@ func (e *Entry) Shortened() bool { return e.Name != e.prefix+e.Item.Name }
 
 // Clean makes text of a peer safe to print on one line.
 func Clean(text string) string { return clean(text) }
-
-// size is how many bytes the entry takes in a list, with its comma.
-func (e *Entry) size() int { return len(e.appendListed(nil, e.Upstream.modern)) + 1 }

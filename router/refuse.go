@@ -62,12 +62,16 @@ func badTarget(method mcpwire.Method, err error) refusal {
 }
 
 // refusal explains why a name cannot be used, and what can be done.
-func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict) refusal {
+func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m Mode) refusal {
 	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String()}
 	switch verdict {
 	case Inactive:
-		why.text = fmt.Sprintf("%s %s is not active; call %s with %s, then try again",
-			t.entry.Item.Kind, plainName(t.entry.Name), ActivateTool, activationFor(t.entry))
+		why.text = fmt.Sprintf("%s %s is not active; ", t.entry.Item.Kind, plainName(t.entry.Name))
+		if m == ModeStatic {
+			why.text += errStatic.Error()
+		} else {
+			why.text += fmt.Sprintf("call %s with %s, then try again", ActivateTool, activationFor(t.entry))
+		}
 	case Ambiguous:
 		why.text = fmt.Sprintf("several servers have a resource %s; use the URI with the name of its server, such as %s%s",
 			shown(name), t.entry.prefix, shown(name))

@@ -154,7 +154,7 @@ func (s *Session) catalogChanged(next *Catalog, announce bool) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	before := s.view.Load()
-	after := &View{catalog: next, tools: before.tools, resources: before.resources}
+	after := before.over(next)
 	s.view.Store(after)
 	if announce {
 		s.announceLocked(before, after, &b)
@@ -168,7 +168,7 @@ func (r *Router) NewSession(out jsonrpc.Sender) *Session {
 	s := &Session{r: r, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.view.Store(&View{catalog: r.catalog.Load()})
+	s.view.Store(newView(r.catalog.Load()))
 	r.session.Store(s)
 	return s
 }

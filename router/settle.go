@@ -24,6 +24,7 @@ type held struct {
 	id            []byte
 	n             uint64
 	modern        bool // the client's request is of the modern era
+	mode          Mode // of that request
 	before, after *View
 	listed        bool // the list was answered
 	timer         *time.Timer
@@ -33,37 +34,16 @@ type held struct {
 // the client has listed again, or when it does not in time.
 func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after *View) {
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	h := &held{id: bytes.Clone(m.Bytes(m.ID)), modern: s.modern, n: s.arrivedLocked(m, mcpwire.ToolsCall, name), before: before, after: after}
+	h := &held{id: bytes.Clone(m.Bytes(m.ID)), modern: s.modern, mode: s.modeLocked(), n: s.arrivedLocked(m, mcpwire.ToolsCall, name),
+		before: before, after: after}
 	s.r.trace.activated(before, after, h.n)
-	if !s.announceLocked(before, after, b) || s.static || s.r.Settle <= 0 {
+	told := s.announceLocked(before, after, b)
+	if !told || h.mode != ModeMutate || s.static || s.r.Settle <= 0 {
 		s.replyLocked(h, b)
 		return
 	}
 	s.held = append(s.held, h)
 	h.timer = time.AfterFunc(s.r.Settle, func() { s.expire(h) })
-}
-
-// announceLocked sends a list_changed for each kind whose list differs between
-// two views, and reports whether the tools' does.
-func (s *Session) announceLocked(before, after *View, b *jsonrpc.Batch) (tools bool) {
-	differ := func(k mcpwire.Kind) bool { return !slices.Equal(before.active(k), after.active(k)) }
-	resources := differ(mcpwire.Resource) || differ(mcpwire.Template)
-	// The catalog stands in the description of a tool.
-	if differ(mcpwire.Tool) || resources || !sameCatalog(before.catalog, after.catalog) {
-		tools = s.changedLocked(b, mcpwire.ToolsListChanged)
-		s.catalogUpdatedLocked(b)
-	}
-	if resources {
-		s.changedLocked(b, mcpwire.ResourcesListChanged)
-	}
-	if differ(mcpwire.Prompt) {
-		s.changedLocked(b, mcpwire.PromptsListChanged)
-	}
-	return tools
-}
-
-func sameCatalog(a, b *Catalog) bool {
-	return a == b || a.same(b, mcpwire.Tool) && a.same(b, mcpwire.Resource) && a.same(b, mcpwire.Template)
 }
 
 func (s *Session) notify(b *jsonrpc.Batch, method mcpwire.Method) {
@@ -129,15 +109,27 @@ func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
 	for _, e := range on {
 		if e.Item.Kind == mcpwire.Tool && size+len(e.Item.Raw) <= maxDefinitions {
 			size += len(e.Item.Raw)
-			tools = append(tools, e.appendListed(nil, h.modern))
+			tools = append(tools, e.appendListed(nil, h.modern, false))
 		}
 	}
 	text := confirmation(on, off)
-	if s.static && len(tools) > 0 {
-		text += ". This client does not refresh its list of tools by itself: if a tool is missing there, its definition is in this result"
+	if len(tools) > 0 {
+		text += s.advice(h)
 	}
 	frame := jsonrpc.AppendResult(nil, h.id, mcpwire.AppendToolSuccessFor(eraOf(h.modern), nil, text, tools))
 	s.send(b, frame, note{n: h.n, method: mcpwire.ToolsCall, status: "local"})
+}
+
+// advice says how to go on, where the list of tools does not say it.
+func (s *Session) advice(h *held) string {
+	const how = CallTool + `, as {"name": …, "arguments": {…}}; the definitions are in this result`
+	switch {
+	case h.mode == ModeCall:
+		return ". Call what was switched on with " + how
+	case s.static:
+		return ". This client does not refresh its list of tools by itself: call what is missing there with " + how
+	}
+	return ""
 }
 
 // changes returns the entries that were switched on and off.

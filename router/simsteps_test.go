@@ -43,7 +43,7 @@ func (s *simulation) list() {
 	for _, name := range s.names.active() {
 		tools = append(tools, fmt.Sprintf(`{"name":%q}`, name))
 	}
-	want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[`, 1000+s.serial) + strings.Join(append([]string{string(s.g.s.activateTool(s.g.view()))}, tools...), ",") + `]}}`
+	want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[`, 1000+s.serial) + strings.Join(append([]string{string(s.g.s.activateTool(s.g.view(), activateIntro))}, tools...), ",") + `]}}`
 	s.client(want)
 }
 

@@ -20,7 +20,8 @@ const bytesPerToken = 4.3
 type report struct {
 	OK       bool           `json:"ok"`
 	Config   string         `json:"config"`
-	Why      string         `json:"why"` // this file and no other
+	Why      string         `json:"why"`                       // this file and no other
+	Mode     string         `json:"activation_mode,omitempty"` // when it is fixed
 	Servers  []serverReport `json:"servers"`
 	Problems []string       `json:"problems"` // what makes ok false
 	Notes    []string       `json:"notes"`    // what does not
@@ -58,6 +59,9 @@ type cost struct {
 
 func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	rep := &report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
+	if modeOf(c.ActivationMode) != router.ModeAuto {
+		rep.Mode = c.ActivationMode
+	}
 	lines := enabledLines(c)
 	secrets := trace.NewScrubber(c.Secrets)
 	for i, st := range r.Upstreams() {
@@ -147,7 +151,11 @@ func (rep *report) addNames(catalog *router.Catalog, separator string) {
 const clientPrefix = "mcp__toolman__"
 
 func (rep *report) print(out io.Writer) error {
-	fmt.Fprintf(out, "%s (%s)\n\n", rep.Config, rep.Why)
+	fmt.Fprintf(out, "%s (%s)\n", rep.Config, rep.Why)
+	if rep.Mode != "" {
+		fmt.Fprintf(out, "activation_mode is %q for every client\n", rep.Mode)
+	}
+	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tERA\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")
 	for _, s := range rep.Servers {

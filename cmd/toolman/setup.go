@@ -33,7 +33,8 @@ func options(c *config.Config) (router.Options, error) {
 		return router.Options{}, err
 	}
 	o := router.Options{
-		Active: globs, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator, Version: version(),
+		Active: globs, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
+		Mode: modeOf(c.ActivationMode), AlwaysLoad: c.AlwaysLoad, Version: version(),
 	}
 	for _, s := range c.Servers {
 		if !s.Enabled {
@@ -59,6 +60,16 @@ func catalogBytes(b config.CatalogBytes) int {
 		return 0
 	}
 	return int(b)
+}
+
+// modeOf is the mode that the configuration names.
+func modeOf(word string) router.Mode {
+	for _, m := range []router.Mode{router.ModeMutate, router.ModeCall, router.ModeStatic} {
+		if m.String() == word {
+			return m
+		}
+	}
+	return router.ModeAuto
 }
 
 // eraOf is the era that a server is told to be of.

@@ -14,6 +14,8 @@ type Config struct {
 	Settle         time.Duration // settle_ms: longest wait for a client's next list after an activation
 	CatalogBytes   CatalogBytes  // catalog_bytes
 	URISeparator   string        // uri_separator: "_" or "+"
+	ActivationMode string        // activation_mode: "auto", "mutate", "call" or "static"
+	AlwaysLoad     *bool         // always_load; nil is "auto", by what is known of the client
 	Servers        []Server      // in the file's order, those not enabled included
 
 	// Secrets are the values that came from an env table, from an assignment before a command or from a ${…} reference,

@@ -65,12 +65,15 @@ func (d *decoder) write(key, value string) string {
 
 // config decodes the whole file.
 func (d *decoder) config(root node) *Config {
-	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator", "servers", "$schema")
+	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
+		"activation_mode", "always_load", "servers", "$schema")
 	c := &Config{
 		ActiveToolsets: d.globs(t),
 		Settle:         time.Duration(t.integer("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
 		CatalogBytes:   t.catalogBytes("catalog_bytes"),
 		URISeparator:   t.choice("uri_separator", "_", "+"),
+		ActivationMode: t.choice("activation_mode", "auto", "mutate", "call", "static"),
+		AlwaysLoad:     t.maybe("always_load"),
 	}
 	for _, n := range d.serverNodes(t) {
 		c.Servers = append(c.Servers, d.server(n))

@@ -3,6 +3,8 @@
 //	active_toolsets = ["fs_read*", "mem*"]   # globs on namespace + "_" + name; nothing is active without them
 //	settle_ms = 1000                         # longest wait for a client to list again after an activation
 //	catalog_bytes = "auto"                   # or "all", or a number of bytes
+//	activation_mode = "auto"                 # or "mutate", "call", "static": how what is switched on reaches the client
+//	always_load = "auto"                     # or true, false: whether tools ask clients not to defer them
 //	uri_separator = "_"                      # or "+": what stands between a namespace and a resource's URI
 //
 //	[[servers]]

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -106,6 +107,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Path: filepath.Join(dir, "every-key."+format), Format: format,
 				ActiveToolsets: []string{"fs_read*", "git_{log,diff}"},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
+				ActivationMode: "call", AlwaysLoad: new(bool),
 				Servers: []Server{{
 					Namespace: "fs",
 					Command:   c.Servers[0].Command, // the formats fold lines differently
@@ -135,7 +137,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := c.Servers[0]
-	if c.Settle != time.Second || c.CatalogBytes != CatalogAuto || c.URISeparator != "_" || len(c.Secrets) != 0 {
+	if c.Settle != time.Second || c.CatalogBytes != CatalogAuto || c.URISeparator != "_" || c.ActivationMode != "auto" || c.AlwaysLoad != nil || len(c.Secrets) != 0 {
 		t.Errorf("file: %+v", c)
 	}
 	if s.StartTimeout != 10*time.Second || s.CallTimeout != 0 || s.MaxMessageBytes != 32<<20 || !s.Enabled || s.Dir != "" || s.Line != 3 {
@@ -151,6 +153,19 @@ func TestServersKeepTheirOrderAndMayShareANamespace(t *testing.T) {
 	got := fmt.Sprint(c.Servers[0].Argv, c.Servers[0].Line, c.Servers[1].Argv, c.Servers[1].Line)
 	if got != "[one] 2 [two] 3" {
 		t.Errorf("got %s", got)
+	}
+}
+
+func TestAlwaysLoad(t *testing.T) {
+	for value, want := range map[string]string{`"auto"`: "auto", "true": "true", "false": "false"} {
+		c, err := parse("t.toml", "/t.toml", []byte("always_load = "+value), testOptions())
+		got := "auto"
+		if err == nil && c.AlwaysLoad != nil {
+			got = strconv.FormatBool(*c.AlwaysLoad)
+		}
+		if err != nil || got != want {
+			t.Errorf("%s: got %s, %v", value, got, err)
+		}
 	}
 }
 

@@ -81,6 +81,24 @@ func (t table) boolean(key string, absent bool) bool {
 	return b
 }
 
+// maybe reads "auto", which is nil and the default, or true or false.
+func (t table) maybe(key string) *bool {
+	n, ok := t.values[key]
+	if !ok || n.value == "auto" {
+		return nil
+	}
+	b, ok := n.value.(bool)
+	switch {
+	case ok:
+		return &b
+	case n.kind() == "a string":
+		t.outside(key, `write "auto", true or false`)
+	default:
+		t.wrong(key, `"auto", true or false`, `"auto"`)
+	}
+	return nil
+}
+
 // integer reads a whole number from least to most.
 func (t table) integer(key string, absent, least, most int64) int64 {
 	n, ok := t.values[key]

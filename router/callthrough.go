@@ -1,0 +1,98 @@
+package router
+
+import (
+	"fmt"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// CallTool is the name of the tool that runs another one, for clients whose list of
+// tools does not change.
+const CallTool = "toolman_call"
+
+const callDefinition = `{"name":"` + CallTool + `","title":"Call a tool that was switched on","description":` +
+	`"Calls any active tool of this server by its name: so can those be used that ` + ActivateTool + ` has switched on, which are not listed. ` +
+	`The answer is that tool's own.","inputSchema":{"type":"object","properties":{` +
+	`"name":{"type":"string","description":"Name of the tool, as in the catalog of ` + ActivateTool + `"},` +
+	`"arguments":{"type":"object","description":"The tool's own arguments, as its definition in the reply of ` + ActivateTool + ` has them"}},` +
+	`"required":["name"],"additionalProperties":false}`
+
+// callThroughLocked handles a call of toolman_call: it becomes the call of the tool
+// that it names, in the frame that came, with the bytes of that tool's arguments.
+// All that comes after it sees no difference to a call of the tool.
+func (s *Session) callThroughLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	through, err := parseThrough(m)
+	if err != nil {
+		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		return
+	}
+	var call jsonrpc.Message
+	if err = jsonrpc.Scan(through.frame(m), &call); err == nil {
+		err = s.considerLocked(&call)
+	}
+	if err != nil {
+		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
+		return
+	}
+	waited := s.n
+	s.n = s.arrivedLocked(m, mcpwire.ToolsCall, through.inner.name)
+	s.routeLocked(&call, b, mcpwire.ToolsCall)
+	s.n = waited
+}
+
+// A through is where a call of toolman_call has its own name and arguments, and in
+// these the name and arguments of the tool to call.
+type through struct{ outer, inner named }
+
+type named struct{ name, arguments jsonrpc.Span }
+
+// frame returns the call of the tool.
+func (t *through) frame(m *jsonrpc.Message) []byte {
+	arguments := []byte("{}")
+	if t.inner.arguments.Present() {
+		arguments = m.Bytes(t.inner.arguments)
+	}
+	return jsonrpc.AppendSplice(make([]byte, 0, len(m.Frame)), m.Frame,
+		jsonrpc.Edit{Span: t.outer.name, New: m.Bytes(t.inner.name)},
+		jsonrpc.Edit{Span: t.outer.arguments, New: arguments})
+}
+
+// parseThrough reads a call of toolman_call.
+func parseThrough(m *jsonrpc.Message) (t through, err error) {
+	if t.outer.name, _, err = mcpwire.Target(m, mcpwire.ToolsCall); err != nil {
+		return t, err
+	}
+	if t.outer.arguments, err = m.Param("arguments"); err != nil {
+		return t, err
+	}
+	if t.inner.name, err = m.Get(t.outer.arguments, "name"); err != nil {
+		return t, err
+	}
+	if t.inner.arguments, err = m.Get(t.outer.arguments, "arguments"); err != nil {
+		return t, err
+	}
+	return t, t.check(m)
+}
+
+const throughForm = CallTool + ` takes {"name": "<tool>", "arguments": {<the tool's own arguments>}}`
+
+// check says what is wrong with the arguments of toolman_call. One that is not known
+// is most likely the tool's.
+func (t *through) check(m *jsonrpc.Message) error {
+	if !m.IsString(t.inner.name) {
+		return fmt.Errorf("arguments.name must be the name of a tool; %s", throughForm)
+	}
+	if at := t.inner.arguments; at.Present() && !m.IsObject(at) {
+		return fmt.Errorf("arguments.arguments must be an object; %s", throughForm)
+	}
+	for key := range jsonrpc.Members(m.Frame, t.outer.arguments) {
+		if key != "name" && key != "arguments" {
+			return fmt.Errorf("%q is not a parameter; %s", clean(cut(key, nameLimit)), throughForm)
+		}
+	}
+	if name := string(m.Text(t.inner.name)); name == ActivateTool || name == CallTool {
+		return fmt.Errorf("%s cannot be called by %s; call it directly", name, CallTool)
+	}
+	return nil
+}

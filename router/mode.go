@@ -1,0 +1,52 @@
+package router
+
+// A Mode is how tools and resources that are switched on reach a client.
+type Mode uint8
+
+// The modes.
+const (
+	ModeAuto   Mode = iota // by client
+	ModeMutate             // the lists follow what is active
+	ModeCall               // the lists stay as they are at start; toolman_call runs what was switched on
+	ModeStatic             // nothing can be switched
+)
+
+// String returns the mode as tools.toml spells it.
+func (m Mode) String() string { return [...]string{"auto", "mutate", "call", "static"}[m] }
+
+// modeLocked is the mode of the request being handled.
+func (s *Session) modeLocked() Mode { return s.modeOf(s.modern) }
+
+// modeOf is the mode for the client's requests of an era. Lists change for clients that
+// can learn of it: those of the modern era if they listen.
+func (s *Session) modeOf(modern bool) Mode {
+	switch {
+	case s.r.Mode != ModeAuto:
+		return s.r.Mode
+	case modern && !s.listensForToolsLocked():
+		return ModeCall
+	case !modern && habitsOf(s.name()).listsOnce:
+		return ModeCall
+	}
+	return ModeMutate
+}
+
+// A variant is all that a list depends on beside the view.
+type variant struct {
+	modern     bool
+	mode       Mode
+	alwaysLoad bool
+	habits     habits
+}
+
+func (s *Session) variantLocked() variant {
+	return variant{modern: s.modern, mode: s.modeLocked(), alwaysLoad: s.alwaysLoad(), habits: habitsOf(s.name())}
+}
+
+// shown returns the view that lists are made from.
+func (v *View) shown(m Mode) *View {
+	if m == ModeMutate {
+		return v
+	}
+	return v.atStart()
+}
