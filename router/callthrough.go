@@ -16,7 +16,7 @@ const callDefinition = `{"name":"` + CallTool + `","title":"Call a tool that was
 	`The answer is that tool's own.","inputSchema":{"type":"object","properties":{` +
 	`"name":{"type":"string","description":"Name of the tool, as in the catalog of ` + ActivateTool + `"},` +
 	`"arguments":{"type":"object","description":"The tool's own arguments, as its definition in the reply of ` + ActivateTool + ` has them"}},` +
-	`"required":["name"],"additionalProperties":false}`
+	`"required":["name"],"additionalProperties":false}}`
 
 // callThroughLocked handles a call of toolman_call: it becomes the call of the tool
 // that it names, in the frame that came, with the bytes of that tool's arguments.

@@ -18,7 +18,9 @@
 // roundend.go ask a legacy client what a modern server needs, and make the call again
 // with the answers.
 //
-// activate.go, settle.go and describe.go are toolman_activate; catalog.go says what
+// activate.go, settle.go and describe.go are toolman_activate, callthrough.go is
+// toolman_call; mode.go and clients.go say what is done for which client, and announce.go
+// which changes it is told; catalog.go says what
 // exists, view.go what one client sees of it, resolve.go where a name leads.
 // upstream.go, start.go and lists.go are the life of an upstream, end.go is the end.
 //
