@@ -14,7 +14,7 @@ var (
 	errStrangeState = &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
 		Message: "params.requestState was not given for this request with these arguments; send it back as it was, or make the call anew without inputResponses and requestState"}
 	errStaleState = &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
-		Message: fmt.Sprintf("the call that params.requestState stands for is over, was answered already, or has waited longer than %v; make it anew without inputResponses and requestState", stateLife)}
+		Message: fmt.Sprintf("the call that params.requestState stands for is over, was answered already, or has waited longer than %.0f minutes; make it anew without inputResponses and requestState", stateLife.Minutes())}
 )
 
 // resumeLocked deals with a request that answers what its client was asked. It reports
