@@ -16,7 +16,9 @@
 // to the other fit; listen.go holds the subscriptions of modern clients, follow.go
 // toolman's own to servers, level.go who hears which log messages. rounds.go and
 // roundend.go ask a legacy client what a modern server needs, and make the call again
-// with the answers.
+// with the answers. inquire.go answers a modern client's call with what a legacy server
+// asks, suspend.go keeps the call, resume.go goes on with it when the client comes back
+// with the answers, and with what state.go has signed; turn.go knows which request waits.
 //
 // activate.go, settle.go and describe.go are toolman_activate, callthrough.go is
 // toolman_call; mode.go and clients.go say what is done for which client, and announce.go

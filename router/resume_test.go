@@ -274,3 +274,19 @@ func TestTheTimeBeginsAnewWithEachRound(t *testing.T) {
 		d.g.quiet() // a server may take its time
 	})
 }
+
+// toolman_call is the call of the tool that it names, also the second time.
+func TestACallThroughToolmanCallIsSuspendedToo(t *testing.T) {
+	d := newDialog(t)
+	const through = `"name":"toolman_call","arguments":{"name":"ns_echo","arguments":{"n":1.0}}`
+	d.client.says(capableCall("1", "tools/call", through, able, ""))
+	our := idOf(t, d.server.hearsOne())
+	state := d.asked("1", elicit, "0", elicits)
+	d.client.says(capableCall("2", "tools/call", strings.Replace(through, "1.0", "2.0", 1), able, retryMembers(state, `{"0":{}}`)))
+	wantCode(t, d.client.hearsOne(), "2", -32602)
+	d.client.says(capableCall("3", "tools/call", through, able, retryMembers(state, `{"0":{"action":"accept"}}`)))
+	d.server.wants(`{"jsonrpc":"2.0","id":"e\u0031","result":{"action":"accept"}}`)
+	d.server.says(`{"jsonrpc":"2.0","id":` + our + `,"result":{}}`)
+	d.client.wants(`{"jsonrpc":"2.0","id":3,"result":{"resultType":"complete"}}`)
+	d.over()
+}
