@@ -1,8 +1,6 @@
 package router
 
 import (
-	"maps"
-	"slices"
 	"strconv"
 	"time"
 
@@ -15,10 +13,13 @@ import (
 // relisten is how long after a server has ended a subscription it is asked again.
 const relisten = time.Second
 
-// A following is what toolman hears of an upstream.
+// A following is what toolman hears of an upstream. Modern servers are asked on one
+// subscription for the lists and on one for each resource: none of them can be changed,
+// and opened anew it would be deaf in between.
 type following struct {
-	uris   map[string]bool
-	listen uint64 // id of the open subscriptions/listen; 0: none
+	lists uint64            // id of the open subscriptions/listen; 0: none
+	uris  map[string]uint64 // of a modern server: ids of subscriptions/listen
+	ended recent            // ids of those that toolman has cancelled
 }
 
 // subscribable reports whether the server tells of changes of resources.
@@ -32,24 +33,45 @@ func (u *Upstream) subscribable() bool {
 func (u *Upstream) follow(uris map[string]bool, b *jsonrpc.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	before := u.following.uris
-	if u.state != Ready || maps.Equal(before, uris) {
+	if u.state != Ready {
 		return
 	}
-	u.following.uris = uris
-	if u.modern {
-		u.listenLocked(b)
-		return
+	f := &u.following
+	if f.uris == nil {
+		f.uris = map[string]uint64{}
 	}
 	for uri := range uris {
-		if !before[uri] {
-			u.tellURI(mcpwire.Subscribe, uri, b)
+		if _, ok := f.uris[uri]; !ok {
+			f.uris[uri] = u.subscribe(uri, b)
 		}
 	}
-	for uri := range before {
+	for uri, id := range f.uris {
 		if !uris[uri] {
-			u.tellURI(mcpwire.Unsubscribe, uri, b)
+			delete(f.uris, uri)
+			u.unsubscribe(uri, id, b)
 		}
+	}
+}
+
+// subscribe asks the server to tell of changes of a resource, and returns the id of that.
+func (u *Upstream) subscribe(uri string, b *jsonrpc.Batch) (id uint64) {
+	if !u.modern {
+		u.tellURI(mcpwire.Subscribe, uri, b)
+		return 0
+	}
+	filter := mcpwire.Filter{ResourceSubscriptions: []string{uri}}
+	return u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), b)
+}
+
+func (u *Upstream) unsubscribe(uri string, id uint64, b *jsonrpc.Batch) {
+	if !u.modern {
+		u.tellURI(mcpwire.Unsubscribe, uri, b)
+		return
+	}
+	if _, open := u.calls.Take(id); open {
+		u.following.ended.add(id)
+		params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
+		u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), note{method: mcpwire.Cancelled})
 	}
 }
 
@@ -73,37 +95,33 @@ func (u *Upstream) ask(method mcpwire.Method, params []byte, b *jsonrpc.Batch) (
 	return id
 }
 
-// listen opens the subscription that a modern server tells of its changes on.
+// listen opens the subscriptions that a modern server should have and has not.
 func (u *Upstream) listen() {
 	var b jsonrpc.Batch
 	u.mu.Lock()
-	if u.state == Ready && u.modern && u.following.listen == 0 {
-		u.listenLocked(&b)
+	if u.state == Ready && u.modern {
+		if u.following.lists == 0 {
+			u.listenLocked(&b)
+		}
+		for uri, id := range u.following.uris {
+			if id == 0 {
+				u.following.uris[uri] = u.subscribe(uri, &b)
+			}
+		}
 	}
 	u.mu.Unlock()
 	b.Flush()
 }
 
-// listenLocked opens a subscription to all that is wanted. There is none that could be
-// changed: the one before is ended first, because the Go SDK's servers confuse two
-// (v1.8.0: the end of one silences the other). What changes in between is read again.
+// listenLocked opens the subscription to the lists.
 func (u *Upstream) listenLocked(b *jsonrpc.Batch) {
-	if before := u.following.listen; before != 0 {
-		u.calls.Take(before)
-		u.late.add(before)
-		params := strconv.AppendUint([]byte(`{"requestId":`), before, 10)
-		u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), note{method: mcpwire.Cancelled})
-		go u.changed(u.announced()...)
-	}
 	filter := mcpwire.Filter{
-		ToolsListChanged:      u.result.OffersFlag("tools", "listChanged"),
-		PromptsListChanged:    u.result.OffersFlag("prompts", "listChanged"),
-		ResourcesListChanged:  u.result.OffersFlag("resources", "listChanged"),
-		ResourceSubscriptions: slices.Sorted(maps.Keys(u.following.uris)),
+		ToolsListChanged:     u.result.OffersFlag("tools", "listChanged"),
+		PromptsListChanged:   u.result.OffersFlag("prompts", "listChanged"),
+		ResourcesListChanged: u.result.OffersFlag("resources", "listChanged"),
 	}
-	u.following.listen = 0
 	if string(filter.Append(nil)) != "{}" {
-		u.following.listen = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), b)
+		u.following.lists = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), b)
 	}
 }
 
@@ -118,19 +136,42 @@ func (u *Upstream) announced() []mcpwire.Kind {
 	return kinds
 }
 
-// listenEnded notes that the server has ended a subscription, and opens it again.
-func (u *Upstream) listenEnded(id uint64, m *jsonrpc.Message) {
+// listenEnded notes that the server has ended a subscription, and opens it again; one
+// that it does not let stand is left.
+func (u *Upstream) listenEnded(id uint64, c *call, m *jsonrpc.Message) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.following.listen != id {
-		return
-	}
-	u.following.listen = 0
-	if m.Err.Present() {
+	switch {
+	case m.Err.Present():
 		u.log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxSaid)]))
 		return
+	case u.r.clock.now()-c.sent < int64(relisten):
+		return
+	case u.following.lists == id:
+		u.following.lists = 0
+	default:
+		for uri, of := range u.following.uris {
+			if of == id {
+				u.following.uris[uri] = 0
+			}
+		}
 	}
 	time.AfterFunc(relisten, u.listen)
+}
+
+// silenced is called when a subscription that toolman has cancelled is answered all the
+// same. That is the way of the Go SDK's servers, which then forget the one to the lists
+// as well (v1.8.0). It is opened again; what has changed in between is read.
+func (u *Upstream) silenced(b *jsonrpc.Batch) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.state != Ready || u.following.lists == 0 {
+		return
+	}
+	u.calls.Take(u.following.lists)
+	u.late.add(u.following.lists)
+	u.listenLocked(b)
+	go u.changed(u.announced()...)
 }
 
 // claim is what toolman says of itself in its own requests to modern servers.

@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"toolman/mcpwire"
 )
@@ -111,31 +113,84 @@ func TestModernSubscriptionsToALegacyServer(t *testing.T) {
 	g.client.wants()
 }
 
-// A modern server is listened to on one subscription, which is opened anew when more is
-// wanted; a legacy client knows nothing of it.
+// A modern server is listened to on a subscription for each resource, so that none is ever opened anew; a legacy
+// client knows nothing of it.
 func TestLegacySubscriptionsToAModernServer(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", resources: []string{"r://1", "r://2"}, modern: true})
 	server := g.servers[0]
 	server.subscribable()
-	var last string
-	for i, uris := range []string{`"r://1"`, `"r://1","r://2"`} {
-		g.client.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/subscribe","params":{"uri":"a_r://%d"}}`, i, i+1))
+	var ids []string
+	for i, uri := range []string{"r://1", "r://2"} {
+		g.client.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"resources/subscribe","params":{"uri":"a_%s"}}`, i, uri))
 		g.client.wants(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i))
-		got := server.hears()
-		if want := `"notifications":{"resourceSubscriptions":[` + uris + `]}}}`; len(got) != i+1 || !strings.HasSuffix(got[i], want) {
-			t.Fatalf("the server got %q, want %s", got, want)
+		got := server.hearsOne()
+		if !strings.HasSuffix(got, `"notifications":{"resourceSubscriptions":["`+uri+`"]}}}`) {
+			t.Fatalf("the server got %s", got)
 		}
-		if i > 0 && got[0] != `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+last+`}}` {
-			t.Errorf("the server got %s", got[0])
-		}
-		last = idOf(t, got[i])
+		ids = append(ids, idOf(t, got))
 	}
-	server.says(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{`+onSub(last)+`,"notifications":{}}}`,
-		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{`+onSub(last)+`,"uri":"r://2"}}`)
+	server.says(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{`+onSub(ids[1])+`,"notifications":{}}}`,
+		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{`+onSub(ids[1])+`,"uri":"r://2"}}`)
 	g.client.wants(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a_r://2"}}`)
-	g.client.says(`{"jsonrpc":"2.0","id":9,"method":"resources/unsubscribe","params":{"uri":"a_r://1"}}`, `{"jsonrpc":"2.0","id":10,"method":"resources/unsubscribe","params":{"uri":"a_r://2"}}`)
-	g.client.wants(`{"jsonrpc":"2.0","id":9,"result":{}}`, `{"jsonrpc":"2.0","id":10,"result":{}}`)
-	if got := methodsOf(t, server.hears()); len(got) != 3 || got[2] != "notifications/cancelled" {
-		t.Errorf("the server got %q", got)
-	}
+	g.client.says(`{"jsonrpc":"2.0","id":9,"method":"resources/unsubscribe","params":{"uri":"a_r://1"}}`)
+	g.client.wants(`{"jsonrpc":"2.0","id":9,"result":{}}`)
+	server.wants(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + ids[0] + `}}`)
+}
+
+// The Go SDK's servers forget the subscription to the lists with any other, and say when.
+func TestListsAreListenedToAgainWhereTheEndOfAnotherSubscriptionSilencesThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", resources: []string{"r://1"}, modern: true})
+		server := g.servers[0]
+		server.converses()
+		server.subscribable()
+		server.u.result.Capabilities["prompts"] = []byte(`{"listChanged":true}`)
+		server.u.listen()
+		lists := server.hearsOne()
+		if filter := `"notifications":{"promptsListChanged":true}}}`; !strings.HasSuffix(lists, filter) {
+			t.Errorf("the server got %s", lists)
+		}
+		g.client.says(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a_r://1"}}`)
+		resource := idOf(t, server.hearsOne())
+		g.client.says(`{"jsonrpc":"2.0","id":2,"method":"resources/unsubscribe","params":{"uri":"a_r://1"}}`)
+		server.wants(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + resource + `}}`)
+		end := func(id string) string {
+			return `{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete",` + onSub(id) + `}}`
+		}
+		server.says(end(resource))
+		again := server.hearsOne()
+		if got, want := strings.Replace(again, idOf(t, again), "", 1), strings.Replace(lists, idOf(t, lists), "", 1); got != want {
+			t.Errorf("the server got %s, want %s", got, want)
+		}
+		time.Sleep(debounce)
+		synctest.Wait()
+		if got := methodsOf(t, server.hears()); len(got) != 1 || got[0] != "prompts/list" {
+			t.Errorf("what may have changed in between is read with %q", got)
+		}
+		// The one that was forgotten may still be answered in the end; that changes nothing.
+		server.says(end(idOf(t, lists)))
+		time.Sleep(2 * relisten)
+		server.wants()
+		server.says(end(idOf(t, again)))
+		time.Sleep(2 * relisten)
+		synctest.Wait()
+		if got := methodsOf(t, server.hears()); len(got) != 1 || got[0] != "subscriptions/listen" {
+			t.Errorf("the end of the one that counts led to %q", got)
+		}
+	})
+}
+
+// A server that ends a subscription as soon as it is opened is not asked for it for ever.
+func TestASubscriptionThatTheServerDoesNotLetStand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", resources: []string{"r://1"}, modern: true})
+		server := g.servers[0]
+		server.subscribable()
+		g.client.says(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a_r://1"}}`)
+		id := idOf(t, server.hearsOne())
+		server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete",` + onSub(id) + `}}`)
+		time.Sleep(2 * relisten)
+		synctest.Wait()
+		server.wants()
+	})
 }

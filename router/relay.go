@@ -33,13 +33,13 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		c, ok = u.calls.Take(id)
 	}
 	if !ok {
-		u.unasked(id, m)
+		u.unasked(id, m, b)
 		return
 	}
 	if c.session == nil {
 		u.r.trace.response(upstreamLeg, u.Name, m, note{n: c.n, method: c.method, leg: time.Duration(u.r.clock.now() - c.sent)})
 		if c.method == mcpwire.Listen {
-			u.listenEnded(id, m)
+			u.listenEnded(id, &c, m)
 			return
 		}
 		u.control.Deliver(id, m)
@@ -91,8 +91,12 @@ func strict(m *jsonrpc.Message) *jsonrpc.Message {
 }
 
 // unasked drops an answer that nobody waits for: it is late, or was invented.
-func (u *Upstream) unasked(id uint64, m *jsonrpc.Message) {
-	if u.late.has(id) {
+func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	silenced := u.following.ended.has(id)
+	if silenced {
+		u.silenced(b)
+	}
+	if silenced || u.late.has(id) {
 		u.r.trace.response(upstreamLeg, u.Name, m, note{status: trace.StatusLate})
 		return
 	}
