@@ -188,7 +188,7 @@ func checkItem(t *testing.T, it *Item) {
 			t.Errorf("accepted with %q: %s", other, it.Raw)
 		}
 	}
-	shown := it.AppendAs(nil, "ns_"+it.Name)
+	shown := it.AppendWith(nil, it.Rename("ns_"+it.Name))
 	checkName(t, shown, key, "ns_"+it.Name)
 	if !bytes.HasPrefix(shown, it.Raw[:it.at.Lo]) || !bytes.HasSuffix(shown, it.Raw[it.at.Hi:]) {
 		t.Errorf("%s became %s", it.Raw, shown)

@@ -61,12 +61,6 @@ type Item struct {
 	at          jsonrpc.Span
 }
 
-// AppendAs appends the item as it came, but under another name.
-func (it *Item) AppendAs(dst []byte, name string) []byte {
-	quoted := jsonrpc.AppendQuoted(nil, name)
-	return jsonrpc.AppendSplice(dst, it.Raw, jsonrpc.Edit{Span: it.at, New: quoted})
-}
-
 // parseItem reads one element of a list.
 func parseItem(k Kind, raw []byte) (Item, error) {
 	m := jsonrpc.Message{Frame: raw}

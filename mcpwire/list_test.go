@@ -162,13 +162,13 @@ func TestAppendAsChangesNothingButTheName(t *testing.T) {
 			if len(page.Items) != 1 {
 				t.Fatalf("odd: %v", page.Odd)
 			}
-			if got := string(page.Items[0].AppendAs([]byte("before "), "ns_a")); got != "before "+tt.want {
+			if got := string(page.Items[0].AppendWith([]byte("before "), page.Items[0].Rename("ns_a"))); got != "before "+tt.want {
 				t.Errorf("got  %s\nwant before %s", got, tt.want)
 			}
 		})
 	}
 	page := parsePage(t, Tool, `{"tools":[{"name":"a"}]}`)
-	if got, want := string(page.Items[0].AppendAs(nil, "q\"\\\n\x01é")), `{"name":"q\"\\\n\u0001é"}`; got != want {
+	if got, want := string(page.Items[0].AppendWith(nil, page.Items[0].Rename("q\"\\\n\x01é"))), `{"name":"q\"\\\n\u0001é"}`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
