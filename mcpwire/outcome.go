@@ -1,6 +1,10 @@
 package mcpwire
 
-import "toolman/jsonrpc"
+import (
+	"bytes"
+
+	"toolman/jsonrpc"
+)
 
 // appendOutcome appends the object in which toolman says how something of its
 // own went: a success flag, a result and an actionable message. more is a list of
@@ -18,30 +22,24 @@ func appendOutcome(dst []byte, result, problem, more string) []byte {
 	return append(dst, '}')
 }
 
-// AppendToolSuccess appends the result of a tool of toolman's own. tools are
-// definitions to hand over in structuredContent, as JSON.
-func AppendToolSuccess(dst []byte, result string, tools [][]byte) []byte {
-	return AppendToolSuccessFor(Legacy, dst, result, tools)
-}
-
-// AppendToolSuccessFor is AppendToolSuccess for a client of an era.
-func AppendToolSuccessFor(e Era, dst []byte, result string, tools [][]byte) []byte {
+// AppendToolSuccess appends the result of a tool of toolman's own, for a client of an
+// era. tools are definitions to hand over in structuredContent, as JSON; aloud puts
+// them into a text as well, for clients that show a model nothing else.
+func AppendToolSuccess(e Era, dst []byte, result string, tools [][]byte, aloud bool) []byte {
+	definitions := bytes.Join(tools, []byte(","))
 	dst = append(appendResultStart(dst, e), `"content":[{"type":"text","text":`...)
 	dst = jsonrpc.AppendQuoted(dst, appendOutcome(nil, result, "", ""))
-	dst = append(dst, `}],"structuredContent":`...)
-	var more []byte
-	if len(tools) > 0 {
-		more = append(more, `,"tools":[`...)
-		for i, tool := range tools {
-			if i > 0 {
-				more = append(more, ',')
-			}
-			more = append(more, tool...)
-		}
-		more = append(more, ']')
+	if aloud && len(tools) > 0 {
+		dst = append(dst, `},{"type":"text","text":"`...)
+		dst = jsonrpc.AppendEscaped(dst, definitions)
+		dst = append(dst, '"')
 	}
-	dst = appendOutcome(dst, result, "", string(more))
-	return append(dst, '}')
+	dst = append(dst, `}],"structuredContent":`...)
+	more := ""
+	if len(tools) > 0 {
+		more = `,"tools":[` + string(definitions) + `]`
+	}
+	return append(appendOutcome(dst, result, "", more), '}')
 }
 
 // AppendFailure appends the answer to a request that toolman itself refuses, or

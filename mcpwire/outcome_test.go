@@ -94,13 +94,13 @@ func TestAppendFailureOfOtherMethodsIsAnError(t *testing.T) {
 }
 
 func TestAppendToolSuccess(t *testing.T) {
-	got := AppendToolSuccess([]byte("x"), hostile, nil)
+	got := AppendToolSuccess(Legacy, []byte("x"), hostile, nil, true)
 	result := members(t, got[1:], "content", "structuredContent")
 	checkOutcome(t, result["structuredContent"], true, hostile)
 	checkOutcome(t, content(t, result["content"]), true, hostile)
 
 	tools := [][]byte{[]byte(`{"name":"a","x":1.0}`), []byte(`{ "name":"b" }`)}
-	result = members(t, AppendToolSuccess(nil, "on", tools), "content", "structuredContent")
+	result = members(t, AppendToolSuccess(Legacy, nil, "on", tools, false), "content", "structuredContent")
 	checkOutcome(t, content(t, result["content"]), true, "on")
 	checkOutcome(t, result["structuredContent"], true, "on", "tools")
 	if got, want := string(members(t, result["structuredContent"], "success", "result", "error", "tools")["tools"]), `[{"name":"a","x":1.0},{ "name":"b" }]`; got != want {
@@ -108,10 +108,18 @@ func TestAppendToolSuccess(t *testing.T) {
 	}
 }
 
+// Some clients show a model the texts of a result, and nothing else of it.
+func TestDefinitionsAreReadAloud(t *testing.T) {
+	got := string(AppendToolSuccess(Legacy, nil, "on", [][]byte{[]byte(`{"name":"a"}`), []byte(`{"name":"b"}`)}, true))
+	if want := `},{"type":"text","text":"{\"name\":\"a\"},{\"name\":\"b\"}"}],"structuredContent":{`; !strings.Contains(got, want) {
+		t.Errorf("no %s in %s", want, got)
+	}
+}
+
 func TestOutcomesForModernClientsAreComplete(t *testing.T) {
 	const complete = `"resultType":"complete",`
 	for name, of := range map[string]func(Era) string{
-		"success": func(e Era) string { return string(AppendToolSuccessFor(e, nil, "done", [][]byte{[]byte(`{}`)})) },
+		"success": func(e Era) string { return string(AppendToolSuccess(e, nil, "done", [][]byte{[]byte(`{}`)}, false)) },
 		"failure": func(e Era) string { return string(AppendFailureFor(e, nil, []byte("1"), ToolsCall, -32602, "no")) },
 		"error":   func(e Era) string { return string(AppendFailureFor(e, nil, []byte("1"), PromptsGet, -32602, "no")) },
 	} {

@@ -112,11 +112,12 @@ func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
 			tools = append(tools, e.appendListed(nil, h.modern, false))
 		}
 	}
-	text := confirmation(on, off)
+	text, advice := confirmation(on, off), ""
 	if len(tools) > 0 {
-		text += s.advice(h)
+		advice = s.advice(h)
 	}
-	frame := jsonrpc.AppendResult(nil, h.id, mcpwire.AppendToolSuccessFor(eraOf(h.modern), nil, text, tools))
+	result := mcpwire.AppendToolSuccess(eraOf(h.modern), nil, text+advice, tools, advice != "")
+	frame := jsonrpc.AppendResult(nil, h.id, result)
 	s.send(b, frame, note{n: h.n, method: mcpwire.ToolsCall, status: "local"})
 }
 
