@@ -39,8 +39,11 @@ func (s *Session) modernLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpw
 		s.decline(m, b, method, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
 			Message: "revision " + mcpwire.Newest + " has no method " + shown(string(method))})
 	default:
-		s.meetLocked(m)
+		hello := s.meetLocked(m)
 		s.whenOpenLocked(m, b, method)
+		if hello != nil {
+			s.r.greet(*hello)
+		}
 	}
 }
 
@@ -50,11 +53,11 @@ func (s *Session) outOfSession(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpw
 		Message: "begin with initialize, or say with each request in params._meta which revision it is of, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
 }
 
-// meetLocked notes what the first modern request says of its client. The servers may
-// now be spoken to.
-func (s *Session) meetLocked(m *jsonrpc.Message) {
+// meetLocked notes what the first modern request says of its client, and returns what
+// the servers may now be told of it.
+func (s *Session) meetLocked(m *jsonrpc.Message) *mcpwire.Hello {
 	if s.met {
-		return
+		return nil
 	}
 	s.met = true
 	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: declaredForModern}
@@ -67,7 +70,7 @@ func (s *Session) meetLocked(m *jsonrpc.Message) {
 	}
 	s.nameClient(hello.Name)
 	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", mcpwire.Newest))
-	s.r.greet(hello)
+	return &hello
 }
 
 // declaredForModern is what legacy servers are told that a modern client can do:
