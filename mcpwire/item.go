@@ -61,6 +61,18 @@ type Item struct {
 	at          jsonrpc.Span
 }
 
+// ReadOnly reports whether a tool says that it changes nothing (annotations.readOnlyHint).
+// It is the server's word, and nothing but a plain true counts.
+func (it *Item) ReadOnly() bool {
+	m := jsonrpc.Message{Frame: it.Raw}
+	annotations, err := m.Get(jsonrpc.Span{Lo: 0, Hi: len(it.Raw)}, "annotations")
+	if err != nil || !m.IsObject(annotations) {
+		return false
+	}
+	hint, err := m.Get(annotations, "readOnlyHint")
+	return err == nil && string(m.Bytes(hint)) == "true"
+}
+
 // parseItem reads one element of a list.
 func parseItem(k Kind, raw []byte) (Item, error) {
 	m := jsonrpc.Message{Frame: raw}

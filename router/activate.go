@@ -101,6 +101,8 @@ func (v *View) check(a *activation) error {
 				add("")
 			case name == ActivateTool || name == CallTool || name == CatalogURI:
 				add("%s is always active", name)
+			case v.catalog.isDenied(name, alikeKinds(kind)...) != nil:
+				add("%s", v.catalog.denial(v.catalog.isDenied(name, alikeKinds(kind)...)))
 			default:
 				add("unknown %s %s%s", noun, shown(name), didYouMean(v.similar(kind, name)))
 			}

@@ -88,7 +88,7 @@ func TestToolmanCallRefuses(t *testing.T) {
 		"no object":                 {`[]`, `arguments.name must be the name of a tool`},
 		"a name that is a number":   {`{"name":1}`, `arguments.name must be the name of a tool`},
 		"an unknown name":           {`{"name":"ns_onn"}`, `unknown tool ns_onn; similar names: ns_on`},
-		"the server's own name":     {`{"name":"on"}`, `unknown tool on; similar names: ns_on`},
+		"the server's own name":     {`{"name":"off"}`, `tool ns_off is not active; call toolman_activate with {"tools_on":["ns_off"]`},
 		"an inactive tool":          {`{"name":"ns_off"}`, `tool ns_off is not active; call toolman_activate with {"tools_on":["ns_off"]`},
 		"itself":                    {`{"name":"toolman_call","arguments":{"name":"ns_on"}}`, `toolman_call cannot be called by toolman_call; call it directly`},
 		"itself, spelled otherwise": {`{"name":"toolman\u005fcall"}`, `toolman_call cannot be called by toolman_call`},

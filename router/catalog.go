@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toolman/mcpwire"
+	"toolman/router/policy"
 )
 
 // ActivateTool is the name of the tool that switches others on and off.
@@ -18,6 +19,13 @@ type Catalog struct {
 	entries [mcpwire.Kinds][]*Entry
 	byName  [mcpwire.Kinds]map[string]*Entry
 	bare    map[string][]*Entry // resources by their upstream's own URI
+
+	owners    [mcpwire.Kinds]map[string]string // who has a name or, when it is gone, had it
+	upstreams []*Upstream
+
+	denied   *Catalog // what the policy keeps from a client; empty without one
+	verdicts map[*Entry]policy.Verdict
+
 	// Collisions are the items whose name an earlier one had taken.
 	Collisions []Collision
 }
@@ -38,20 +46,27 @@ func (c *Catalog) lookup(k mcpwire.Kind, name []byte) *Entry { return c.byName[k
 // offer a name has it for good: what a server that is gone had offered stays
 // taken, so that nobody can step into its place.
 func buildCatalog(upstreams []*Upstream) *Catalog {
-	c := &Catalog{bare: map[string][]*Entry{}}
-	owners := [mcpwire.Kinds]map[string]string{}
-	for k := range owners {
-		owners[k] = map[string]string{}
-		c.byName[k] = map[string]*Entry{}
+	c := newCatalog()
+	c.upstreams = upstreams
+	for k := range c.owners {
+		c.owners[k] = map[string]string{}
 	}
-	owners[mcpwire.Tool][ActivateTool] = "toolman"
-	owners[mcpwire.Tool][CallTool] = "toolman"
-	owners[mcpwire.Resource][CatalogURI] = "toolman"
+	c.owners[mcpwire.Tool][ActivateTool] = "toolman"
+	c.owners[mcpwire.Tool][CallTool] = "toolman"
+	c.owners[mcpwire.Resource][CatalogURI] = "toolman"
 	for _, u := range upstreams {
 		offer, alive := u.offer()
 		for _, e := range offer {
-			c.add(e, alive, owners[e.Item.Kind])
+			c.add(e, alive, c.owners[e.Item.Kind])
 		}
+	}
+	return c
+}
+
+func newCatalog() *Catalog {
+	c := &Catalog{bare: map[string][]*Entry{}, denied: new(Catalog)}
+	for k := range c.byName {
+		c.byName[k] = map[string]*Entry{}
 	}
 	return c
 }
@@ -64,9 +79,12 @@ func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 		return
 	}
 	owners[e.Name] = e.Upstream.Name
-	if !alive {
-		return
+	if alive {
+		c.put(e)
 	}
+}
+
+func (c *Catalog) put(e *Entry) {
 	k := e.Item.Kind
 	c.entries[k] = append(c.entries[k], e)
 	c.byName[k][e.Name] = e

@@ -23,7 +23,8 @@
 // activate.go, settle.go and describe.go are toolman_activate, callthrough.go is
 // toolman_call; mode.go and clients.go say what is done for which client, and announce.go
 // which changes it is told; catalog.go says what
-// exists, view.go what one client sees of it, resolve.go where a name leads.
+// exists, allow.go what of it a policy lets a client have, view.go what one client sees,
+// resolve.go and spelling.go where a name leads, explain.go why.
 // upstream.go, start.go and lists.go are the life of an upstream, end.go is the end.
 //
 // # Goroutines
@@ -45,5 +46,5 @@
 // A session's messages are handled in the order they came, so a call sent after an
 // activation sees it. Whoever takes a call out of Upstream.calls answers it, and
 // nobody else can. What is active is asked when a call comes, of the same View that
-// lists are made from.
+// lists are made from; what a policy denies is in no such View.
 package router

@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/policy"
 	"toolman/spawn"
 )
 
@@ -12,6 +13,8 @@ import (
 type Options struct {
 	Servers []Server // in the order of the configuration file
 	Active  Globs    // what is active at start
+	// Policy says what clients may have; nil allows everything.
+	Policy *policy.Policy
 	// Settle bounds how long the reply of toolman_activate waits for the client
 	// to list the tools again; 0 does not wait.
 	Settle time.Duration
@@ -30,6 +33,7 @@ const CatalogAuto = -1
 
 // A Server is one upstream to start.
 type Server struct {
+	Name         string // what policies call it; "": the namespace
 	Namespace    string
 	Command      spawn.Command // its Stderr is set by the router
 	StartTimeout time.Duration // how long the first list waits for it

@@ -5,6 +5,8 @@ import "toolman/mcpwire"
 // A Preview is what lists of tools would cost, in bytes.
 type Preview struct {
 	ActiveTools  int
+	AllTools     int // that the policy allows
+	Denied       int // items of any kind that it does not allow
 	Bytes        int // of the list at start
 	AllBytes     int // of the list if every tool were active
 	CatalogBytes int // of the catalog within it
@@ -12,11 +14,14 @@ type Preview struct {
 
 // Preview measures what a client would be given now.
 func (r *Router) Preview() Preview {
-	v := newView(r.catalog.Load())
+	v := newView(r.catalog.Load().under(r.Policy))
 	s := &Session{r: r}
 	as := s.variantLocked() // nobody else has the session
-	p := Preview{CatalogBytes: len(appendCatalog(nil, v, 0))}
+	p := Preview{AllTools: len(v.catalog.entries[mcpwire.Tool]), CatalogBytes: len(appendCatalog(nil, v, 0))}
 	p.Bytes = len(s.ownTools(v, as))
+	for _, entries := range v.catalog.denied.entries {
+		p.Denied += len(entries)
+	}
 	p.AllBytes = p.Bytes
 	for _, e := range v.catalog.entries[mcpwire.Tool] {
 		size := len(e.appendListed(nil, e.Upstream.modern, as.alwaysLoad)) + 1

@@ -72,9 +72,14 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m
 		} else {
 			why.text += fmt.Sprintf("call %s with %s, then try again", ActivateTool, activationFor(t.entry))
 		}
+	case Denied:
+		why.text = v.catalog.denial(t.entry)
 	case Ambiguous:
-		why.text = fmt.Sprintf("several servers have a resource %s; use the URI with the name of its server, such as %s%s",
-			shown(name), t.entry.prefix, shown(name))
+		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", plainName(t.entry.Name)
+		if k.IsURI() {
+			text, example = "several servers have a %s %s; use the URI with the name of its server, such as %s", t.entry.prefix+shown(name)
+		}
+		why.text = fmt.Sprintf(text, k, shown(name), example)
 	default:
 		why.text = fmt.Sprintf("unknown %s %s", k, shown(name))
 		if near := v.similar(k, name); len(near) > 0 {

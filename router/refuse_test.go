@@ -47,7 +47,9 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"an inactive tool", mcpwire.ToolsCall, `{"name":"ns_off1"}`, 0,
 			"tool ns_off1 is not active; call toolman_activate with " + activate + ", then try again"},
-		{"an unknown tool", mcpwire.ToolsCall, `{"name":"off1"}`, 0, "unknown tool off1; similar names: ns_off1, ns_off2, ns_on1"},
+		{"an inactive tool without its server", mcpwire.ToolsCall, `{"name":"off1"}`, 0,
+			"tool ns_off1 is not active; call toolman_activate with " + activate + ", then try again"},
+		{"an unknown tool", mcpwire.ToolsCall, `{"name":"of1"}`, 0, "unknown tool of1; similar names: ns_on1, ns_off1, ns_off2"},
 		{"a tool like no other", mcpwire.ToolsCall, `{"name":"qwertyuiop"}`, 0, "unknown tool qwertyuiop; tools/list lists those there are"},
 		{"a tool without a name", mcpwire.ToolsCall, `{"name":""}`, 0, `unknown tool ""; tools/list lists those there are`},
 		{"a tool with a long name", mcpwire.ToolsCall, `{"name":"` + long + `"}`, 0, "unknown tool " + long[:200] + "; tools/list lists those there are"},

@@ -1,6 +1,8 @@
 package router
 
 import (
+	"slices"
+
 	"toolman/mcpwire"
 )
 
@@ -11,13 +13,14 @@ type Verdict uint8
 const (
 	Unknown Verdict = iota
 	Inactive
-	Ambiguous // a bare URI that several active entries own
+	Denied    // by the policy
+	Ambiguous // a name without its server that several active entries own
 	Active
 )
 
 // String returns the verdict as the trace spells it.
 func (v Verdict) String() string {
-	return [...]string{"unknown", "inactive", "ambiguous", "active"}[v]
+	return [...]string{"unknown", "inactive", "denied", "ambiguous", "active"}[v]
 }
 
 // A target is where a name leads: an entry, and the upstream's own spelling
@@ -42,7 +45,7 @@ func (t *target) name() string {
 func (v *View) find(k mcpwire.Kind, name []byte) (target, Verdict) {
 	e := v.catalog.lookup(k, name)
 	if e == nil {
-		return target{}, Unknown
+		return v.findSpelled(k, string(name))
 	}
 	return at(e), v.verdict(e)
 }
@@ -57,8 +60,8 @@ func (v *View) verdict(e *Entry) Verdict {
 // findURI looks up a URI: a listed resource, a resource template under its own
 // name, a URI that a template makes, and at last the same without a namespace,
 // because results pass through as they are and the URIs in them are bare. What is
-// listed goes before what a template makes, so that an inactive resource cannot
-// be had through an active template.
+// listed goes before what a template makes, so that an inactive or denied resource
+// cannot be had through an active template.
 //
 // What a server that is gone had listed does not stand in the way: its names stay
 // taken, but an active template of another server makes the URIs that it makes.
@@ -69,6 +72,9 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 		}
 	}
 	text := string(uri)
+	if e := v.catalog.isDenied(text, mcpwire.Resource, mcpwire.Template); e != nil {
+		return at(e), Denied
+	}
 	var idle target
 	for _, e := range v.catalog.entries[mcpwire.Template] {
 		bare, ok := e.owns(text)
@@ -86,55 +92,36 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 	return v.findBare(text)
 }
 
-// listed returns the resource of an upstream that is listed with this URI.
-func (v *View) listed(u *Upstream, uri string) *Entry {
-	for _, e := range v.catalog.bare[uri] {
-		if e.Upstream == u {
-			return e
-		}
-	}
-	return nil
+// listed reports whether an upstream lists a resource with this URI, be it denied.
+func (v *View) listed(u *Upstream, uri string) bool {
+	ofIt := func(e *Entry) bool { return e.Upstream == u }
+	return slices.ContainsFunc(v.catalog.bare[uri], ofIt) || slices.ContainsFunc(v.catalog.denied.bare[uri], ofIt)
 }
 
 // findBare looks up an upstream's own URI. It counts when exactly one active
 // entry owns it.
 func (v *View) findBare(uri string) (target, Verdict) {
-	var owners, idle []target
-	sort := func(e *Entry, uri string) {
-		if v.Active(e) {
-			owners = append(owners, target{e.Upstream, e, uri})
-		} else {
-			idle = append(idle, target{e.Upstream, e, uri})
-		}
-	}
+	var c choice
 	for _, e := range v.catalog.bare[uri] {
-		sort(e, "")
+		c.add(v, at(e))
 	}
-	if len(owners) == 0 {
+	if len(c.active) == 0 {
 		for _, e := range v.catalog.entries[mcpwire.Template] {
-			if v.listed(e.Upstream, uri) == nil && (e.Item.Name == uri || e.makes(uri)) {
-				sort(e, uri)
+			if !v.listed(e.Upstream, uri) && (e.Item.Name == uri || e.makes(uri)) {
+				c.add(v, target{e.Upstream, e, uri})
 			}
 		}
 	}
-	switch {
-	case len(owners) == 1:
-		return owners[0], Active
-	case len(owners) > 1 && sameUpstream(owners):
-		return owners[0], Active
-	case len(owners) > 1:
-		return owners[0], Ambiguous
-	case len(idle) > 0:
-		return idle[0], Inactive
+	if t, verdict := c.made(); verdict != Unknown {
+		return t, verdict
 	}
-	return target{}, Unknown
-}
-
-func sameUpstream(owners []target) bool {
-	for _, o := range owners {
-		if o.upstream != owners[0].upstream {
-			return false
+	if e := v.catalog.deniesBare(uri); e != nil {
+		return at(e), Denied
+	}
+	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
+		if t, verdict := v.findSpelled(k, uri); verdict != Unknown {
+			return t, verdict
 		}
 	}
-	return true
+	return target{}, Unknown
 }

@@ -181,7 +181,7 @@ func TestFindOfToolsAndPrompts(t *testing.T) {
 		name    string
 		verdict Verdict
 	}{
-		{mcpwire.Tool, "ns_on", Active}, {mcpwire.Tool, "ns_off", Inactive}, {mcpwire.Tool, "on", Unknown}, {mcpwire.Tool, "NS_on", Unknown},
+		{mcpwire.Tool, "ns_on", Active}, {mcpwire.Tool, "ns_off", Inactive}, {mcpwire.Tool, "on", Active}, {mcpwire.Tool, "NS_on", Unknown},
 		{mcpwire.Tool, "ns_a b", Unknown}, {mcpwire.Tool, naming{"ns", "_"}.expose(mcpwire.Tool, "a b"), Inactive}, {mcpwire.Tool, "ns_p", Unknown},
 		{mcpwire.Tool, "", Unknown}, {mcpwire.Prompt, "ns_on", Active}, {mcpwire.Prompt, "ns_p", Active}, {mcpwire.Prompt, "ns_off", Unknown},
 	} {

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync"
@@ -60,7 +61,7 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 
 // nameFor returns a name for a server that no other has.
 func (r *Router) nameFor(s Server, i int) string {
-	name := s.Namespace
+	name := cmp.Or(s.Name, s.Namespace)
 	if name == "" {
 		name = fmt.Sprintf("server %d", i+1)
 	}
@@ -154,7 +155,7 @@ func (s *Session) catalogChanged(next *Catalog, announce bool) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	before := s.view.Load()
-	after := before.over(next)
+	after := before.over(next.under(s.r.Policy))
 	s.view.Store(after)
 	if announce {
 		s.announceLocked(before, after, &b)
@@ -168,7 +169,7 @@ func (r *Router) NewSession(out jsonrpc.Sender) *Session {
 	s := &Session{r: r, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.view.Store(newView(r.catalog.Load()))
+	s.view.Store(newView(r.catalog.Load().under(r.Policy)))
 	r.session.Store(s)
 	return s
 }

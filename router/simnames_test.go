@@ -50,7 +50,7 @@ func (n *simNames) full(i int, tool string) string {
 
 // any is a name that somebody may have.
 func (n *simNames) any(rng *rand.Rand) string {
-	return pick(rng, "a_on1", "a_on2", "a_off1", "a_off2", "b_on1", "b_on2", "b_off1", "b_off2", "c_on", "on1")
+	return pick(rng, "a_on1", "a_on2", "a_off1", "a_off2", "b_on1", "b_on2", "b_off1", "b_off2", "c_on", "on3")
 }
 
 // find says who has a name, if that is not dead, and whether it may be called.

@@ -24,6 +24,12 @@ func Qualifies(text, server, name string) bool {
 	return ok && len(s) == len(server)+2 && s[:len(server)] == server && s[len(server):] == "__"
 }
 
+// Addresses reports whether text begins as a name that Qualifies accepts does for
+// some item of the server.
+func Addresses(text, server string) bool {
+	return server != "" && (strings.HasPrefix(text, server+":") || strings.HasPrefix(text, "mcp__"+server+"__"))
+}
+
 // qualified are the names that Qualifies accepts.
 func qualified(server, name string) []string {
 	if server == "" {

@@ -226,7 +226,15 @@ func TestQualifies(t *testing.T) {
 			t.Errorf("%q is understood in calls, not in lists", text)
 		}
 	}
+	for text, want := range map[string]bool{"s:": true, "s:y": true, "mcp__s__": true, "mcp__s__y": true, "s": false, "s_y": false, "mcp__s_y": false, "ss:y": false} {
+		if got := Addresses(text, "s"); got != want {
+			t.Errorf("%q addresses s: got %t", text, got)
+		}
+	}
 	for _, text := range []string{":x", "mcp____x"} {
+		if Addresses(text, "") {
+			t.Errorf("%q addresses a server without a name", text)
+		}
 		if Qualifies(text, "", "x") {
 			t.Errorf("%q names the item of a server without a name", text)
 		}

@@ -1,0 +1,95 @@
+package router
+
+import (
+	"cmp"
+	"fmt"
+
+	"toolman/mcpwire"
+	"toolman/router/policy"
+)
+
+// under returns the catalog as it is for clients with this policy. What it denies
+// is in no list and under no name there, and so nowhere in what such clients see:
+// it is kept aside, to say why and to keep others out of its place.
+func (c *Catalog) under(p *policy.Policy) *Catalog {
+	if p == nil {
+		return c
+	}
+	next, denied := newCatalog(), newCatalog()
+	next.owners, next.upstreams, next.Collisions = c.owners, c.upstreams, c.Collisions
+	next.denied, next.verdicts = denied, c.judge(p)
+	denied.owners, denied.upstreams = c.owners, c.upstreams
+	for _, entries := range c.entries {
+		for _, e := range entries {
+			if next.verdicts[e].Allowed {
+				next.put(e)
+			} else {
+				denied.put(e)
+			}
+		}
+	}
+	return next
+}
+
+// judge asks the policy about every entry, a server's all at once.
+func (c *Catalog) judge(p *policy.Policy) map[*Entry]policy.Verdict {
+	byUpstream := map[*Upstream][]*Entry{}
+	for _, entries := range c.entries {
+		for _, e := range entries {
+			byUpstream[e.Upstream] = append(byUpstream[e.Upstream], e)
+		}
+	}
+	verdicts := map[*Entry]policy.Verdict{}
+	for u, entries := range byUpstream {
+		items := make([]policy.Item, len(entries))
+		for i, e := range entries {
+			effects := e.Item.Kind == mcpwire.Tool && !e.Item.ReadOnly()
+			items[i] = policy.Item{Name: e.Item.Name, Shown: e.Name, Effects: effects}
+		}
+		for i, v := range p.Judge(u.calledIn(), items) {
+			verdicts[entries[i]] = v
+		}
+	}
+	return verdicts
+}
+
+// calledIn is what policies, and the full names of items, call the server.
+func (u *Upstream) calledIn() string { return cmp.Or(u.Server.Name, u.Namespace) }
+
+// rule says which rule of the policy is about an entry.
+func (c *Catalog) rule(e *Entry) string {
+	if v, ok := c.verdicts[e]; ok {
+		return v.String()
+	}
+	return policy.Verdict{}.String()
+}
+
+// denial says why a client may not have an entry.
+func (c *Catalog) denial(e *Entry) string {
+	return fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there",
+		e.Item.Kind, plainName(e.Name), clean(c.rule(e)))
+}
+
+// isDenied returns the entry with this name that the policy denies, or nil.
+func (c *Catalog) isDenied(name string, kinds ...mcpwire.Kind) *Entry {
+	for _, k := range kinds {
+		if e := c.denied.byName[k][name]; e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// deniesBare returns what owns an upstream's own URI, or a namespaced one that a
+// template makes, if the policy denies that; or nil.
+func (c *Catalog) deniesBare(uri string) *Entry {
+	if all := c.denied.bare[uri]; len(all) > 0 {
+		return all[0]
+	}
+	for _, e := range c.denied.entries[mcpwire.Template] {
+		if _, ok := e.owns(uri); ok || e.makes(uri) || e.Item.Name == uri {
+			return e
+		}
+	}
+	return nil
+}

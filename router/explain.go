@@ -1,0 +1,99 @@
+package router
+
+import (
+	"slices"
+
+	"toolman/mcpwire"
+)
+
+// An Explanation says what a client may do with an item at start, and why.
+type Explanation struct {
+	Kind   mcpwire.Kind
+	Name   string // as clients see it
+	Server string
+
+	Visible  bool // it is in lists when it is active, and in the catalog
+	Active   bool
+	Callable bool
+	Rule     string // of the policy, and where it stands
+	Error    string // what a caller is told, when it is not callable
+}
+
+// Explain says what a client may do with whatever has a name: an item as clients
+// see it, as its server has it, or as both qualify it, and a URI that a template
+// makes. What nothing has gives no Explanation.
+func (r *Router) Explain(name string) []Explanation {
+	if name == ActivateTool || name == CallTool || name == CatalogURI {
+		return []Explanation{ownExplanation(name)}
+	}
+	v := newView(r.catalog.Load().under(r.Policy))
+	var all []Explanation
+	for _, e := range v.named(name) {
+		all = append(all, v.explain(e, r.Mode))
+	}
+	for _, c := range v.catalog.Collisions {
+		if c.Loser.Name == name || c.Loser.Item.Name == name {
+			all = append(all, Explanation{Kind: c.Loser.Item.Kind, Name: c.Loser.Name, Server: c.Loser.Upstream.Name,
+				Rule: "it is not offered: " + c.By + " has that name already"})
+		}
+	}
+	return all
+}
+
+func ownExplanation(name string) Explanation {
+	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true, Rule: "it is toolman's own, and no policy is about it"}
+	if name == CatalogURI {
+		own.Kind = mcpwire.Resource
+	}
+	return own
+}
+
+// named returns every entry that a name may mean, the one that a caller gets first.
+func (v *View) named(name string) []*Entry {
+	var all []*Entry
+	add := func(entries ...*Entry) {
+		for _, e := range entries {
+			if e != nil && !slices.Contains(all, e) {
+				all = append(all, e)
+			}
+		}
+	}
+	for k := range mcpwire.Kind(mcpwire.Kinds) {
+		t, _ := v.findAny(k, name)
+		add(t.entry)
+		for _, c := range [...]*Catalog{v.catalog, v.catalog.denied} {
+			add(c.byName[k][name])
+			add(c.spelled(k, name)...)
+		}
+	}
+	return all
+}
+
+// findAny is find or findURI, whichever looks up names of the kind.
+func (v *View) findAny(k mcpwire.Kind, name string) (target, Verdict) {
+	if k.IsURI() {
+		return v.findURI([]byte(name))
+	}
+	return v.find(k, []byte(name))
+}
+
+func (v *View) explain(e *Entry, m Mode) Explanation {
+	_, verdict := v.findAny(e.Item.Kind, e.Name)
+	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Upstream.Name, Rule: v.catalog.rule(e),
+		Visible: verdict != Denied, Active: verdict == Active, Callable: verdict == Active}
+	if !x.Callable {
+		x.Error = v.refusal(e.Item.Kind, e.Name, at(e), verdict, m).text
+	}
+	return x
+}
+
+// Similar returns names of items, denied ones included, that somebody may have
+// meant by one that nothing has.
+func (r *Router) Similar(name string) []string {
+	v := newView(r.catalog.Load())
+	var near []string
+	for _, k := range [...]mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Prompt} {
+		near = append(near, v.similar(k, name)...)
+	}
+	return near
+}
