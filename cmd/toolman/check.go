@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"toolman/cmd/internal/config"
 	"toolman/jsonrpc"
 	"toolman/router"
 	"toolman/spawn"
@@ -33,6 +34,7 @@ when the configuration is wrong.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.addTaskFlags(cmd)
 	return cmd
 }
 
@@ -42,28 +44,11 @@ func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	o, err := options(c)
+	r, err := startAll(ctx, c)
 	if err != nil {
 		return err
 	}
-	loop, err := jsonrpc.NewLoop()
-	if err != nil {
-		return err
-	}
-	defer loop.Close()
-	guard, err := spawn.StartGuard()
-	if err != nil {
-		guard = nil // what check starts, it ends; the guard is for the unforeseen
-	}
-	defer guard.Close()
-	r := router.New(o, loop, zap.NewNop())
-	r.Start(guard)
-	r.Greet()
-	select {
-	case <-r.Started():
-	case <-ctx.Done():
-	}
-	report := newReport(at, c, r)
+	report := newReport(at, c, r.Router)
 	r.Close()
 	if asJSON {
 		enc := json.NewEncoder(out)
@@ -83,6 +68,45 @@ func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
 		}
 	}
 	return err
+}
+
+// startAll starts every server and waits until it is known what each is. What came of it
+// ends with the router.
+func startAll(ctx context.Context, c *config.Config) (*started, error) {
+	o, err := options(c)
+	if err != nil {
+		return nil, err
+	}
+	loop, err := jsonrpc.NewLoop()
+	if err != nil {
+		return nil, err
+	}
+	guard, err := spawn.StartGuard()
+	if err != nil {
+		guard = nil // what is started here is ended here; the guard is for the unforeseen
+	}
+	s := &started{router.New(o, loop, zap.NewNop()), loop, guard}
+	s.Start(guard)
+	s.Greet()
+	select {
+	case <-s.Started():
+	case <-ctx.Done():
+	}
+	return s, nil
+}
+
+// started are all servers, without a client.
+type started struct {
+	*router.Router
+	loop  *jsonrpc.Loop
+	guard *spawn.Guard
+}
+
+// Close ends them.
+func (s *started) Close() {
+	s.Router.Close()
+	s.guard.Close()
+	s.loop.Close()
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

@@ -53,6 +53,9 @@ type app struct {
 	stdin, stdout, stderr *os.File
 
 	config   string // --config
+	agent    string // --agent
+	service  string // --service
+	task     string // --task
 	trace    string // --trace
 	traceMax int    // --trace-max
 	logLevel string // --log-level

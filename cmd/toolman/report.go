@@ -76,10 +76,11 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	rep.addNames(catalog, c.URISeparator)
 	list := r.Preview()
 	rep.Cost = cost{
-		ActiveTools: list.ActiveTools, AllTools: len(catalog.Entries(mcpwire.Tool)),
+		ActiveTools: list.ActiveTools, AllTools: list.AllTools,
 		ListBytes: list.Bytes, ListTokens: tokens(list.Bytes),
 		AllBytes: list.AllBytes, AllTokens: tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
 	}
+	rep.addPolicy(c, list.Denied)
 	if len(rep.Servers) == 0 {
 		rep.Notes = append(rep.Notes, "there are no servers in the file; add a [[servers]] table with namespace and command")
 	}
@@ -88,6 +89,20 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	}
 	rep.OK = len(rep.Problems) == 0
 	return rep
+}
+
+// addPolicy notes what policies do to the lists.
+func (rep *report) addPolicy(c *config.Config, denied int) {
+	if c.Rules == nil {
+		return
+	}
+	who := "agent " + router.Clean(c.Agent)
+	if c.Agent == "" {
+		who = "clients that no --agent is given for"
+	}
+	if denied > 0 {
+		rep.Notes = append(rep.Notes, fmt.Sprintf("policies keep %d of all tools, resources and prompts from %s; toolman explain NAME says why", denied, who))
+	}
 }
 
 func tokens(bytes int) int { return int(float64(bytes) / bytesPerToken) }

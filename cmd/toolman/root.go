@@ -46,10 +46,11 @@ func newRootCommand(a *app) *cobra.Command {
 	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration `file` (default: tools.toml, see above)")
 	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
 	a.addTraceFlags(root)
+	a.addTaskFlags(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usage(err, "toolman --help lists the flags")
 	})
-	root.AddCommand(newCheckCommand(a), newVersionCommand(), newTraceCommand(), newDemoCommand(a), newDemoServerCommand(a))
+	root.AddCommand(newCheckCommand(a), newExplainCommand(a), newResolveCommand(a), newVersionCommand(), newTraceCommand(), newDemoCommand(a), newDemoServerCommand(a))
 	return root
 }
 

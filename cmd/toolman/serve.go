@@ -42,7 +42,7 @@ func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Locat
 		return err
 	}
 	defer logged()
-	log.Info("starting", zap.String("config", at.Path), zap.String("why", at.Why), zap.Int("servers", len(c.Servers)))
+	log.Info("starting", zap.String("config", at.Path), zap.String("why", at.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
 	o, err := options(c)
 	if err != nil {
 		return err

@@ -9,21 +9,30 @@ import (
 	"toolman/spawn"
 )
 
-// load finds and reads the configuration.
-func (a *app) load() (*config.Config, config.Location, error) {
+// find finds the configuration.
+func (a *app) find() (config.Location, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return nil, config.Location{}, err
+		return config.Location{}, err
 	}
-	at, err := config.Find(a.config, os.Getenv, dir)
+	return config.Find(a.config, os.Getenv, dir)
+}
+
+// load finds and reads the configuration.
+func (a *app) load() (*config.Config, config.Location, error) {
+	at, err := a.find()
 	if err != nil {
 		return nil, at, err
 	}
-	c, err := config.Load(at.Path, config.Options{CheckGlob: func(pattern string) error {
+	c, err := config.Load(at.Path, a.configOptions())
+	return c, at, err
+}
+
+func (a *app) configOptions() config.Options {
+	return config.Options{Agent: a.agent, Service: a.service, Task: a.task, CheckGlob: func(pattern string) error {
 		_, err := router.CompileGlobs([]string{pattern})
 		return err
-	}})
-	return c, at, err
+	}}
 }
 
 // options turns the configuration into what the router needs.
@@ -32,7 +41,12 @@ func options(c *config.Config) (router.Options, error) {
 	if err != nil {
 		return router.Options{}, err
 	}
+	rights, err := c.Rules.For(c.Agent)
+	if err != nil {
+		return router.Options{}, err
+	}
 	o := router.Options{
+		Policy: rights,
 		Active: globs, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
 		Mode: modeOf(c.ActivationMode), AlwaysLoad: c.AlwaysLoad, Version: version(),
 	}
@@ -41,6 +55,7 @@ func options(c *config.Config) (router.Options, error) {
 			continue
 		}
 		o.Servers = append(o.Servers, router.Server{
+			Name:         s.Name,
 			Namespace:    s.Namespace,
 			Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
 			StartTimeout: s.StartTimeout,

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"toolman/router/policy"
 )
 
 // A Config is what the file says, with defaults filled in and references replaced.
@@ -17,6 +19,8 @@ type Config struct {
 	ActivationMode string        // activation_mode: "auto", "mutate", "call" or "static"
 	AlwaysLoad     *bool         // always_load; nil is "auto", by what is known of the client
 	Servers        []Server      // in the file's order, those not enabled included
+	Agent          string        // as in Options
+	Rules          *policy.Rules // exposed_tools, agent_policies and default_policy, with what task_rules add; nil when there are none
 
 	// Secrets are the values that came from an env table, from an assignment before a command or from a ${…} reference,
 	// each once and none empty. They are never to be traced or logged. Some may be short ("1"): who scrubs by value decides
@@ -27,6 +31,7 @@ type Config struct {
 // A Server is one upstream server.
 type Server struct {
 	Namespace string   // may be "", and the same as another server's
+	Name      string   // what policies call it: name, or else the namespace; "" without either
 	Command   string   // as written, references not replaced
 	Argv      []string // what to execute; only a shell command's last word is still to be expanded, by that shell
 	// Env is what the server's environment gets on top of toolman's, as KEY=VALUE; a later one wins.
@@ -52,7 +57,11 @@ const (
 // Options are what reading a configuration needs from outside.
 type Options struct {
 	LookupEnv func(name string) (string, bool) // for references; nil is os.LookupEnv
-	CheckGlob func(pattern string) error       // says why a pattern of active_toolsets is no good; nil accepts all
+	CheckGlob func(pattern string) error       // says why a pattern is no good; nil accepts all
+
+	Agent   string // whose policies count; "" for none. It has to be one of agent_policies
+	Service string // what the agent works on, for task_rules
+	Task    string // what it is to do, for task_rules
 }
 
 // Load reads the file at path. A file that cannot be read or has problems gives an [*Error]. No servers at all is no problem.
@@ -70,14 +79,7 @@ func Load(path string, o Options) (*Config, error) {
 
 // parse is Load after the reading. Problems show the file as path.
 func parse(path, abs string, text []byte, o Options) (*Config, error) {
-	d := &decoder{
-		file: path, dir: filepath.Dir(abs), format: formatOf(path),
-		lookupEnv: o.LookupEnv, checkGlob: o.CheckGlob,
-		known: map[string]bool{},
-	}
-	if d.lookupEnv == nil {
-		d.lookupEnv = os.LookupEnv
-	}
+	d := newDecoder(path, abs, o)
 	root, problem := parseText(d.format, text)
 	if problem != nil {
 		d.fail(problem.Line, problem.Hint, "%s", problem.Msg)
@@ -89,4 +91,12 @@ func parse(path, abs string, text []byte, o Options) (*Config, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+func newDecoder(path, abs string, o Options) *decoder {
+	d := &decoder{file: path, dir: filepath.Dir(abs), format: formatOf(path), Options: o, known: map[string]bool{}}
+	if d.LookupEnv == nil {
+		d.LookupEnv = os.LookupEnv
+	}
+	return d
 }

@@ -4,17 +4,19 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+
+	"toolman/router/policy"
 )
 
 // A decoder turns the tree of a file into a Config and gathers what is wrong on the way.
 type decoder struct {
 	// immutable
-	file      string // as shown in problems
-	dir       string // the file's folder, absolute
-	format    string
-	lookupEnv func(string) (string, bool)
-	checkGlob func(string) error
+	file   string // as shown in problems
+	dir    string // the file's folder, absolute
+	format string
+	Options
 
 	problems []Problem
 	omitted  int
@@ -66,60 +68,72 @@ func (d *decoder) write(key, value string) string {
 // config decodes the whole file.
 func (d *decoder) config(root node) *Config {
 	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
-		"activation_mode", "always_load", "servers", "$schema")
+		"activation_mode", "always_load", "servers",
+		"exposed_tools", "agent_policies", "default_policy", "task_rules", "$schema")
 	c := &Config{
-		ActiveToolsets: d.globs(t),
+		ActiveToolsets: texts(d.entries("active_toolsets", t.array("active_toolsets", `["fs_read*"]`))),
 		Settle:         time.Duration(t.integer("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
 		CatalogBytes:   t.catalogBytes("catalog_bytes"),
 		URISeparator:   t.choice("uri_separator", "_", "+"),
 		ActivationMode: t.choice("activation_mode", "auto", "mutate", "call", "static"),
 		AlwaysLoad:     t.maybe("always_load"),
+		Agent:          d.Agent,
 	}
-	for _, n := range d.serverNodes(t) {
+	for _, n := range d.elements(t, "servers", "server", `"namespace": …, "command": …`) {
 		c.Servers = append(c.Servers, d.server(n))
 	}
+	d.policies(t, c)
 	return c
 }
 
-// globs are the patterns of active_toolsets.
-func (d *decoder) globs(t table) []string {
-	var patterns []string
-	for _, n := range t.array("active_toolsets", `["fs_read*"]`) {
-		pattern, ok := n.value.(string)
+// entries are names and globs, each with its line.
+func (d *decoder) entries(key string, nodes []node) []policy.Entry {
+	const example = `["fs_read*"]`
+	var entries []policy.Entry
+	for _, n := range nodes {
+		text, ok := n.value.(string)
 		switch {
 		case !ok:
-			d.fail(n.line, "write "+d.write("active_toolsets", `["fs_read*"]`), "active_toolsets holds %s where a string is expected", n.kind())
-		case pattern == "":
-			d.fail(n.line, `take it out, or write "*" to match everything`, "active_toolsets holds an empty pattern, which matches nothing")
-		case d.checkGlob != nil:
-			if err := d.checkGlob(pattern); err != nil {
+			d.fail(n.line, "write "+d.write(key[strings.LastIndex(key, ".")+1:], example), "%s holds %s where a string is expected", key, n.kind())
+		case text == "":
+			d.fail(n.line, `take it out, or write "*" to match everything`, "%s holds an empty pattern, which matches nothing", key)
+		case d.CheckGlob != nil:
+			if err := d.CheckGlob(text); err != nil {
 				d.fail(n.line, `close every [ and {, or write \ before one that is meant as it is`,
-					"the pattern %s of active_toolsets cannot be used: %s", shown(pattern), printable(err.Error()))
+					"the pattern %s of %s cannot be used: %s", shown(text), key, printable(err.Error()))
 			}
 		}
-		patterns = append(patterns, pattern)
+		entries = append(entries, policy.Entry{Text: text, Line: n.line})
 	}
-	return patterns
+	return entries
 }
 
-// serverNodes are the elements of servers.
-func (d *decoder) serverNodes(t table) []node {
-	hint := "write [[servers]], with two brackets, above the keys of each server"
-	if d.format == "json" {
-		hint = `write "servers": [{"namespace": …, "command": …}, …]`
+func texts(entries []policy.Entry) []string {
+	var all []string
+	for _, e := range entries {
+		all = append(all, e.Text)
 	}
-	n, ok := t.values["servers"]
+	return all
+}
+
+// elements are the tables of an array. noun is what one of them is and keys what it holds, for the message.
+func (d *decoder) elements(t table, key, noun, keys string) []node {
+	hint := "write [[" + key + "]], with two brackets, above the keys of each " + noun
+	if d.format == "json" {
+		hint = `write "` + key + `": [{` + keys + `}, …]`
+	}
+	n, ok := t.values[key]
 	if !ok {
 		return nil
 	}
-	servers, ok := n.value.([]node)
+	all, ok := n.value.([]node)
 	if !ok {
-		d.fail(n.line, hint, "servers is %s where an array of tables is expected", n.kind())
+		d.fail(n.line, hint, "%s is %s where an array of tables is expected", key, n.kind())
 	}
-	return slices.DeleteFunc(servers, func(n node) bool {
+	return slices.DeleteFunc(slices.Clone(all), func(n node) bool {
 		_, ok := n.value.([]member)
 		if !ok {
-			d.fail(n.line, hint, "servers holds %s where a table is expected", n.kind())
+			d.fail(n.line, hint, "%s holds %s where a table is expected", key, n.kind())
 		}
 		return !ok
 	})

@@ -9,6 +9,7 @@
 //
 //	[[servers]]
 //	namespace = "fs"                         # required; "" leaves the server's names as they are
+//	name = "fs"                              # what policies call it; without, the namespace
 //	command = "npx -y @modelcontextprotocol/server-filesystem ${PROJECT:-.}"
 //	env = { TOKEN = "${file:secrets/token}" }
 //	cwd = "sub"                              # against this file's folder; without it, where toolman was started
@@ -18,6 +19,23 @@
 //	restart = "never"
 //	era = "auto"                             # or "legacy", with initialize, or "modern", without (2026-07-28)
 //	enabled = true
+//
+//	[exposed_tools]                          # names and globs by server, see package policy
+//	fs = ["read_*"]
+//
+//	[agent_policies.NAME]
+//	allowed_servers = ["fs"]                 # required; names of servers and globs
+//	read_only = false
+//	tool_overrides = { fs = ["read_file"] }
+//
+//	[default_policy]
+//	allow_unknown_tools = false
+//
+//	[[task_rules]]
+//	service = ["*-api"]                      # globs; this or keywords, or both
+//	keywords = ["test"]
+//	tools = { fs = ["write_file"] }          # this or active_toolsets, or both
+//	active_toolsets = ["fs_write*"]
 //
 // # References
 //

@@ -38,7 +38,7 @@ func (sc scope) lookup(name string) (string, bool) {
 	if v, ok := sc.env[name]; ok {
 		return v, true
 	}
-	return sc.d.lookupEnv(name)
+	return sc.d.LookupEnv(name)
 }
 
 // unset notes a variable without a value. orElse is one more way out.

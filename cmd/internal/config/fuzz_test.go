@@ -5,9 +5,12 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"toolman/router/policy"
 )
 
 // FuzzLoad feeds both formats. What is accepted keeps what Config promises, and what is refused has a reason that shows no
@@ -43,6 +46,7 @@ func FuzzLoad(f *testing.F) {
 		for _, s := range c.Servers {
 			checkServer(t, s)
 		}
+		checkRules(t, c)
 	})
 }
 
@@ -61,6 +65,29 @@ func checkRefused(t *testing.T, err error) {
 		}
 		if strings.Contains(p.String(), "token-secret") {
 			t.Errorf("a secret in %s", p)
+		}
+	}
+}
+
+// checkRules asserts that policies are about servers that there are, and know their lines.
+func checkRules(t *testing.T, c *Config) {
+	if c.Rules == nil {
+		return
+	}
+	lists := []map[string]policy.List{c.Rules.Exposed}
+	for _, a := range c.Rules.Agents {
+		lists = append(lists, a.Overrides)
+	}
+	for _, byServer := range lists {
+		for server, l := range byServer {
+			if !slices.ContainsFunc(c.Servers, func(s Server) bool { return s.Name == server }) || l.Line < 1 {
+				t.Errorf("a list for server %q in line %d", server, l.Line)
+			}
+			for _, e := range l.Entries {
+				if e.Text == "" || e.Line < 1 {
+					t.Errorf("entry %+v", e)
+				}
+			}
 		}
 	}
 }

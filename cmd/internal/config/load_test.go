@@ -103,23 +103,24 @@ func TestEveryKeyIsRead(t *testing.T) {
 			c.Servers[0].Command = strings.Join(strings.Fields(c.Servers[0].Command), " ")
 			slices.Sort(c.Servers[0].Env)
 			slices.Sort(c.Secrets)
+			withoutLines(c.Rules)
 			want := &Config{
-				Path: filepath.Join(dir, "every-key."+format), Format: format,
+				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Format: format,
 				ActiveToolsets: []string{"fs_read*", "git_{log,diff}"},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
 				Servers: []Server{{
-					Namespace: "fs",
-					Command:   c.Servers[0].Command, // the formats fold lines differently
-					Argv:      []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
-					Env:       []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"},
-					Dir:       filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond,
+					Namespace: "fs", Name: "fs",
+					Command: c.Servers[0].Command, // the formats fold lines differently
+					Argv:    []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
+					Env:     []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"},
+					Dir:     filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond,
 					MaxMessageBytes: 1024, Era: "legacy", Enabled: true,
 				}, {
-					Namespace: "", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
+					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
 					Env: []string{"DEBUG=1"}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Enabled: true,
 				}, {
-					Namespace: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
+					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
 					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto",
 				}},
 				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "token-secret"},

@@ -19,7 +19,7 @@ var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
 // serverKeys are the keys of a server, those refused for now included.
 func serverKeys() []string {
-	return []string{"namespace", "command", "env", "cwd", "start_timeout", "call_timeout", "max_message_bytes",
+	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_message_bytes",
 		"restart", "era", "enabled", "url", "headers"}
 }
 
@@ -29,6 +29,7 @@ func (d *decoder) server(n node) Server {
 	s := Server{
 		Line:            n.line,
 		Namespace:       t.namespace(),
+		Name:            t.name(),
 		Command:         t.command(),
 		StartTimeout:    t.duration("start_timeout", defaultStartTimeout, time.Millisecond),
 		CallTimeout:     t.duration("call_timeout", 0, 0),
@@ -71,7 +72,21 @@ func (t table) namespace() string {
 			"this server has no namespace")
 	}
 	if ok && s != "" && !namespaceForm.MatchString(s) {
-		t.outside("namespace", "write up to 32 letters, digits, _, . and -, a letter or digit first")
+		t.outside("namespace", nameHint)
+	}
+	return s
+}
+
+const nameHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
+
+// name is what policies call the server.
+func (t table) name() string {
+	s, ok := t.text("name", `"github"`)
+	if ok && !namespaceForm.MatchString(s) {
+		t.outside("name", nameHint)
+	}
+	if !ok {
+		s, _ = t.values["namespace"].value.(string)
 	}
 	return s
 }

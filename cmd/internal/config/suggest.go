@@ -38,8 +38,6 @@ func elsewhere(key string) string {
 		return "servers are listed under servers, each with its namespace and command"
 	case "args":
 		return "write the arguments after the program, in command"
-	case "name":
-		return "the name of a server is its namespace"
 	case "disabled":
 		return "enabled = false switches a server off"
 	case "environment":

@@ -27,6 +27,12 @@ func (d *decoder) table(n node, where string, known ...string) table {
 	return t
 }
 
+// has reports whether the table has a key.
+func (t table) has(key string) bool {
+	_, ok := t.values[key]
+	return ok
+}
+
 // wrong notes that the value of key is of another kind than expected.
 func (t table) wrong(key, expected, example string) {
 	n := t.values[key]

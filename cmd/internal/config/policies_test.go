@@ -1,0 +1,204 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"toolman/router/policy"
+)
+
+func entries(texts ...string) []policy.Entry {
+	var all []policy.Entry
+	for _, text := range texts {
+		all = append(all, policy.Entry{Text: text})
+	}
+	return all
+}
+
+// everyRule is what the every-key files say of policies, without lines.
+func everyRule() *policy.Rules {
+	return &policy.Rules{
+		Exposed: map[string]policy.List{"fs": {Entries: entries("read_*", "mcp__fs__list")}, "plain": {}},
+		Agents: map[string]policy.Agent{
+			"reader": {Servers: policy.List{Entries: entries("fs", "pl*")}, ReadOnly: policy.Flag{On: true},
+				Overrides: map[string]policy.List{"plain": {Entries: entries("plain:get")}}},
+			"other one": {Servers: policy.List{Entries: entries("*")}, Overrides: map[string]policy.List{}},
+		},
+		Default: policy.Flag{On: true},
+	}
+}
+
+// withoutLines takes out what differs between files that say the same.
+func withoutLines(r *policy.Rules) {
+	list := func(l policy.List) policy.List {
+		return policy.List{Entries: entries(texts(l.Entries)...)}
+	}
+	r.File, r.Default.Line = "", 0
+	for server, l := range r.Exposed {
+		r.Exposed[server] = list(l)
+	}
+	for name, a := range r.Agents {
+		a.Servers, a.ReadOnly.Line = list(a.Servers), 0
+		for server, l := range a.Overrides {
+			a.Overrides[server] = list(l)
+		}
+		r.Agents[name] = a
+	}
+}
+
+// lineOf is the first line of a fixture that holds a text.
+func lineOf(t *testing.T, file, text string) int {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(fixtures, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, found := strings.Cut(string(content), text)
+	if !found {
+		t.Fatalf("%s does not hold %s", file, text)
+	}
+	return 1 + strings.Count(before, "\n")
+}
+
+func TestRulesKeepTheirLines(t *testing.T) {
+	for _, file := range []string{"every-key.toml", "every-key.json"} {
+		c, err := Load(filepath.Join(fixtures, file), testOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		fs, reader := c.Rules.Exposed["fs"], c.Rules.Agents["reader"]
+		for text, got := range map[string]int{"mcp__fs__list": fs.Entries[1].Line, "read_*": fs.Line, "pl*": reader.Servers.Line, "read_only": reader.ReadOnly.Line,
+			"plain:get": reader.Overrides["plain"].Entries[0].Line, "allow_unknown_tools": c.Rules.Default.Line} {
+			if want := lineOf(t, file, text); got != want {
+				t.Errorf("%s: %s is in line %d, want %d", file, text, got, want)
+			}
+		}
+		if c.Rules.File != file {
+			t.Errorf("the file is %s, want %s", c.Rules.File, file)
+		}
+	}
+}
+
+func TestWithoutPoliciesThereAreNoRules(t *testing.T) {
+	c, err := Load(filepath.Join(fixtures, "smallest.toml"), testOptions())
+	if err != nil || c.Rules != nil {
+		t.Errorf("got %+v, %v", c, err)
+	}
+}
+
+func TestAnAgentThatTheFileDoesNotHave(t *testing.T) {
+	for _, tt := range []struct{ file, agent, want string }{
+		{"every-key.toml", "raeder", `every-key.toml:LINE: agent_policies has no agent "raeder"; did you mean reader?`},
+		{"every-key.toml", "boss", `every-key.toml:LINE: agent_policies has no agent "boss"; the agents are other one, reader`},
+		{"smallest.toml", "reader", `smallest.toml:1: agent_policies has no agent "reader"; add [agent_policies.NAME], or leave --agent out`},
+	} {
+		o := testOptions()
+		o.Agent = tt.agent
+		_, err := Load(filepath.Join(fixtures, tt.file), o)
+		if strings.Contains(tt.want, "LINE") {
+			tt.want = strings.Replace(tt.want, "LINE", strconv.Itoa(lineOf(t, tt.file, "[agent_policies")), 1)
+		}
+		if err == nil || !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("%s in %s: got %v", tt.agent, tt.file, err)
+		}
+	}
+}
+
+func TestTaskRulesAddWhenTheyMatch(t *testing.T) {
+	for _, tt := range []struct {
+		service, task string
+		adds          bool
+	}{
+		{"", "", false}, {"my-api-2", "", false}, {"", "write tests", false}, {"web", "write tests", false},
+		{"my-api-2", "write Tests", true}, {"api", "open a pull request", true}, {"api", "find the latest", false},
+	} {
+		o := testOptions()
+		o.Agent, o.Service, o.Task = "reader", tt.service, tt.task
+		c, err := Load(filepath.Join(fixtures, "every-key.toml"), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, active := []string(nil), 2
+		if tt.adds {
+			want, active = []string{"read_*", "mcp__fs__list", "write"}, 3
+		}
+		if got := texts(c.Rules.Agents["reader"].Overrides["fs"].Entries); !reflect.DeepEqual(got, want) || len(c.ActiveToolsets) != active {
+			t.Errorf("%q, %q: the agent has %q of fs and %q are active, want %q", tt.service, tt.task, got, c.ActiveToolsets, want)
+		}
+		if got := len(c.Rules.Agents); got != 1 {
+			t.Errorf("%d agents are left", got)
+		}
+	}
+}
+
+// What Resolve prints is loaded again, in either format, and is the same.
+func TestResolvedConfigurationsAreLoadedAgain(t *testing.T) {
+	for _, file := range []string{"every-key.toml", "every-key.json", "../example/tools.toml", "smallest.toml", "same-namespace.toml"} {
+		for _, format := range []string{"toml", "json"} {
+			for _, task := range []Options{{}, {Agent: "reader"}, {Service: "api", Task: "test it"}, {Agent: "reader", Service: "api", Task: "test and deploy the frontend"}} {
+				task.LookupEnv, task.CheckGlob = testOptions().LookupEnv, testOptions().CheckGlob
+				if strings.HasPrefix(file, "..") && task.Agent != "" {
+					task.Agent = "claude-developer"
+				} else if !strings.HasPrefix(file, "every") {
+					task.Agent = ""
+				}
+				checkResolved(t, filepath.Join(fixtures, file), format, task)
+			}
+		}
+	}
+}
+
+func checkResolved(t *testing.T, path, format string, o Options) {
+	t.Helper()
+	want, err := Load(path, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Resolve(path, o, format)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "token-secret") || strings.Contains(string(text), "task_rules") {
+		t.Errorf("%s: a secret, or a task rule, in\n%s", path, text)
+	}
+	dir, err := filepath.Abs(fixtures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := parse("resolved."+format, filepath.Join(dir, "resolved."+format), text, Options{LookupEnv: o.LookupEnv, Agent: o.Agent})
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	for _, c := range []*Config{got, want} {
+		c.Path, c.Format, c.Secrets = "", "", nil
+		for i := range c.Servers {
+			c.Servers[i].Line, c.Servers[i].Env = 0, nil
+		}
+		if c.Rules != nil {
+			withoutLines(c.Rules)
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%s as %s for %+v: got\n%+v %+v\nwant\n%+v %+v\nfrom\n%s", path, format, o, got, got.Rules, want, want.Rules, text)
+	}
+}
+
+func TestResolveSaysWhatIsWrong(t *testing.T) {
+	if _, err := Resolve(filepath.Join(fixtures, "policies.json"), testOptions(), "toml"); err == nil || !strings.Contains(err.Error(), "policies.json:") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := Resolve(filepath.Join(t.TempDir(), "none.toml"), testOptions(), "toml"); err == nil || !strings.Contains(err.Error(), "no such file") {
+		t.Errorf("got %v", err)
+	}
+	null := filepath.Join(t.TempDir(), "null.json")
+	if err := os.WriteFile(null, []byte(`{"$schema": null}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := Resolve(null, testOptions(), "toml"); err != nil || strings.Contains(string(text), "schema") {
+		t.Errorf("got %q, %v", text, err)
+	}
+}

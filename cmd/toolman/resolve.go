@@ -1,0 +1,49 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"toolman/cmd/internal/config"
+)
+
+const resolveHelp = `resolve prints the configuration that the task rules of tools.toml come to for an agent, a
+service and a task: with what the rules add, and without the rules and the policies of
+other agents. It starts nothing and replaces no ${…}. What it prints can be loaded again;
+paths in it are against the folder of its file, as they were.`
+
+func newResolveCommand(a *app) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "resolve",
+		Short:   "Print the configuration for an agent, a service and a task",
+		Long:    resolveHelp,
+		Example: `  toolman resolve --agent developer --service users-api --task "add tests" > task.toml`,
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := a.find()
+			if err != nil {
+				return err
+			}
+			format := "toml"
+			if asJSON {
+				format = "json"
+			}
+			text, err := config.Resolve(at.Path, a.configOptions(), format)
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	a.addTaskFlags(cmd)
+	return cmd
+}
+
+// addTaskFlags gives a command the flags that say for whom and what for.
+func (a *app) addTaskFlags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.agent, "agent", "", "`name` of the agent in agent_policies (default: none)")
+	cmd.Flags().StringVar(&a.service, "service", "", "`name` of what the agent works on, for task_rules")
+	cmd.Flags().StringVar(&a.task, "task", "", "`text` that says what it is to do, for task_rules")
+}
