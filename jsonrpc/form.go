@@ -36,7 +36,7 @@ func (m *Message) usual(i int, version *Span) (slot *Span, next int) {
 			slot, i = &m.Result, i+9
 		}
 	}
-	if b[i] <= ' ' {
+	if i < len(b) && b[i] <= ' ' {
 		i = space(b, i)
 	}
 	return slot, i

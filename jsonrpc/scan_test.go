@@ -167,6 +167,18 @@ func TestScanRefusesWhatIsNotJSON(t *testing.T) {
 	}
 }
 
+func TestScanRefusesEveryStartOfAMessage(t *testing.T) {
+	for _, whole := range messageSeeds[:6] {
+		for n := range len(strings.TrimSpace(whole)) {
+			var m Message
+			err := Scan([]byte(whole[:n]), &m)
+			if syntax, ok := errors.AsType[*SyntaxError](err); !ok || syntax.Offset > n {
+				t.Errorf("%q: got %v, want a SyntaxError", whole[:n], err)
+			}
+		}
+	}
+}
+
 func TestScanRefusesInvalidUTF8(t *testing.T) {
 	const valid = "ß語😀"
 	bad := map[string]string{
