@@ -13,7 +13,8 @@ func Scan(frame []byte, m *Message) error {
 	if i == len(frame) || frame[i] != '{' {
 		return s.notObject(i)
 	}
-	version, form, i := s.top(m, i+1)
+	s.load(i)
+	version, form, i := s.top(m, i)
 	if i < 0 || !s.end(i) {
 		return s.err()
 	}
@@ -45,7 +46,8 @@ func (s *scanner) notObject(i int) error {
 // top walks the members of the message itself. A form error does not stop it:
 // bad JSON further on is worse, and is told first.
 func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next int) {
-	i, more := s.first(i)
+	b := s.b
+	version, i, more := s.opening(i)
 	for more {
 		slot, lo := m.usual(i, &version)
 		if slot == nil {
@@ -58,13 +60,13 @@ func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next in
 				form = e
 			}
 		}
-		if slot == &m.Params && lo < len(s.b) && s.b[lo] == '{' {
-			i = s.params(m, lo+1)
-		} else {
-			i = s.value(lo)
+		if i = -1; lo < len(b) && b[lo] == '"' {
+			i = s.quick(lo)
 		}
 		if i < 0 {
-			break
+			if i = s.part(m, lo, slot == &m.Params); i < 0 {
+				break
+			}
 		}
 		switch {
 		case slot == nil:
@@ -76,6 +78,31 @@ func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next in
 		i, more = s.after(i)
 	}
 	return version, form, i
+}
+
+// opening reads the brace at i, and the version behind it if that comes first and
+// is written as usual.
+func (s *scanner) opening(i int) (version Span, next int, more bool) {
+	const usual = `{"jsonrpc":"2.0"`
+	if end := i + len(usual); end <= len(s.b) && string(s.b[i:end]) == usual {
+		i, more = s.after(end)
+		return Span{end - len(`"2.0"`), end}, i, more
+	}
+	i, more = s.first(i + 1)
+	return Span{}, i, more
+}
+
+// part passes over the value of a member of the message.
+func (s *scanner) part(m *Message, i int, params bool) int {
+	if i < len(s.b) {
+		switch c := s.b[i]; {
+		case params && c == '{':
+			return s.params(m, i+1)
+		case '0' <= c && c <= '9':
+			return s.number(i) // most likely the id
+		}
+	}
+	return s.value(i)
 }
 
 // params walks an object and remembers its members in m.

@@ -2,6 +2,7 @@ package jsonrpc
 
 import (
 	"bytes"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -96,3 +97,25 @@ func readText(b []byte, start int) (next, at int, what string) {
 	}
 	return -1, len(b), "string without an end"
 }
+
+// A frame is part of a buffer, and what stands behind it there must not count.
+func TestScanLooksAtNothingBehindTheFrame(t *testing.T) {
+	const whole = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"text":"`
+	for n := range 200 {
+		for _, behind := range []string{`"}}}`, "\"}}}\xff", `"`, `\`, "\x00", "\xff"} {
+			buffer := []byte(whole + strings.Repeat("x", n) + strings.Repeat(behind, 64))
+			cut := len(whole) + n
+			var m Message
+			err, ok := errors.AsType[*SyntaxError](Scan(buffer[:cut], &m))
+			if !ok || err.Offset != cut {
+				t.Fatalf("%d bytes, then %q: got %v, want it at offset %d", cut, behind, err, cut)
+			}
+			good := append(buffer[:cut:len(buffer)], `"}}}`...)
+			if err := Scan(good, &m); err != nil || string(m.Bytes(m.Params)) != string(good[cutParams:len(good)-1]) {
+				t.Fatalf("%d bytes, then %q: %v", len(good), behind, err)
+			}
+		}
+	}
+}
+
+const cutParams = len(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`)

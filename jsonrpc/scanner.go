@@ -1,5 +1,7 @@
 package jsonrpc
 
+import "encoding/binary"
+
 // maxDepth is how deep values may nest; encoding/json stops there too.
 const maxDepth = 10_000
 
@@ -22,6 +24,7 @@ type scanner struct {
 
 	marks      marks // of b[from:till]
 	from, till int
+	plain      uint // how many of those bytes, from the first, are good for quick
 	wide       bool // there may be bytes outside ASCII
 	odd        bool // text came upon an escape
 }
@@ -63,17 +66,20 @@ func (s *scanner) first(i int) (next int, more bool) {
 // after reads behind a member of an object up to the next one; more is false
 // when the object has ended.
 func (s *scanner) after(i int) (next int, more bool) {
-	b := s.b
-	if i < len(b) && b[i] <= ' ' {
-		i = space(b, i)
+	if b := s.b; i+1 < len(b) && b[i] == ',' && b[i+1] > ' ' {
+		return i + 1, true
 	}
+	return s.last(i)
+}
+
+// last is after where the object may end, or white space stands.
+func (s *scanner) last(i int) (next int, more bool) {
+	b := s.b
+	i = space(b, i)
 	switch {
 	case i >= len(b):
 	case b[i] == ',':
-		if i++; i < len(b) && b[i] <= ' ' {
-			i = space(b, i)
-		}
-		return i, true
+		return space(b, i+1), true
 	case b[i] == '}':
 		return i + 1, false
 	}
@@ -111,6 +117,17 @@ func (s *scanner) key(i int) (key Span, next int) {
 func (s *scanner) value(i int) int {
 	b, depth, open := s.b, 0, uint64(0)
 	for {
+		if open&1 == 1 {
+			end := -1
+			if i < len(b) && b[i] == '"' {
+				end = s.quick(i)
+			}
+			if end > 0 && end+1 < len(b) && b[end] == ':' && b[end+1] > ' ' {
+				i = end + 1
+			} else if _, i = s.key(i); i < 0 {
+				return i
+			}
+		}
 		switch {
 		case i < len(b) && b[i] == '"':
 			if end := s.quick(i); end > 0 {
@@ -131,12 +148,7 @@ func (s *scanner) value(i int) int {
 				s.older = append(s.older, open)
 			}
 			depth++
-			if open <<= 1; closer == '}' {
-				open |= 1
-				if _, i = s.key(i); i < 0 {
-					return i
-				}
-			}
+			open = open<<1 | uint64(closer>>5&1)
 			continue
 		default:
 			if i = s.scalar(i); i < 0 {
@@ -144,46 +156,31 @@ func (s *scanner) value(i int) int {
 			}
 		}
 		// A value has ended, and maybe those around it.
-		for more := false; !more; {
-			if depth == 0 {
-				return i
+		more := false
+		for ; depth > 0 && !more; i++ {
+			if i < len(b) && b[i] <= ' ' {
+				i = space(b, i)
 			}
-			if i, more = s.behind(i, open&1 == 1); i < 0 {
-				return i
-			}
-			if more {
-				break
-			}
-			depth--
-			if open >>= 1; depth%64 == 63 {
-				last := len(s.older) - 1
-				open, s.older = s.older[last], s.older[:last]
+			switch {
+			case i < len(b) && b[i] == ',':
+				more = true
+			case i < len(b) && b[i] == ']'+byte(open&1)<<5: // '}' for an object
+				depth--
+				if open >>= 1; depth%64 == 63 {
+					last := len(s.older) - 1
+					open, s.older = s.older[last], s.older[:last]
+				}
+			default:
+				return s.fail(i, "expected ',' or the end of the object or array")
 			}
 		}
-	}
-}
-
-// behind reads what stands behind a value in an object or array: a comma, and all
-// up to the next value, or the end.
-func (s *scanner) behind(i int, object bool) (next int, more bool) {
-	b := s.b
-	if i < len(b) && b[i] <= ' ' {
-		i = space(b, i)
-	}
-	switch {
-	case i >= len(b):
-	case b[i] == ',':
-		if i++; i < len(b) && b[i] <= ' ' {
+		if !more {
+			return i
+		}
+		if i < len(b) && b[i] <= ' ' {
 			i = space(b, i)
 		}
-		if object {
-			_, i = s.key(i)
-		}
-		return i, true
-	case object && b[i] == '}', !object && b[i] == ']':
-		return i + 1, false
 	}
-	return s.fail(i, "expected ',' or the end of the object or array"), false
 }
 
 // scalar passes over a number, true, false or null.
@@ -239,8 +236,17 @@ func (s *scanner) number(i int) int {
 }
 
 func digits(b []byte, i int) int {
+	for i+8 <= len(b) && areDigits(binary.LittleEndian.Uint64(b[i:])) {
+		i += 8
+	}
 	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
 		i++
 	}
 	return i
+}
+
+// areDigits reports whether all bytes of x are digits: their upper halves are 3, and
+// stay so when 6 is added.
+func areDigits(x uint64) bool {
+	return (x&repeat(0xf0))|(x+repeat(6))&repeat(0xf0)>>4 == repeat(0x33)
 }

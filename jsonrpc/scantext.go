@@ -16,12 +16,20 @@ type marks [window / 64]uint64
 func (s *scanner) load(i int) {
 	b := s.b[i:min(len(s.b), i+window)]
 	s.from, s.till = i, i+len(b)
-	whole := len(b) / 64
-	if whole > 0 {
-		s.wide = markBlocks(&b[0], whole, &s.marks[0]) || s.wide
+	whole, rest := len(b)/64, len(b)%64
+	if rest > 0 && cap(b) >= (whole+1)*64 {
+		s.wide = markBlocks(&b[0], whole+1, &s.marks[0]) || s.wide
+		s.marks[whole] &= 1<<rest - 1 // what is behind the frame is not part of it
+	} else {
+		if whole > 0 {
+			s.wide = markBlocks(&b[0], whole, &s.marks[0]) || s.wide
+		}
+		if rest > 0 {
+			s.marks[whole] = s.loadRest(s.till, rest)
+		}
 	}
-	if rest := len(b) % 64; rest > 0 {
-		s.marks[whole] = s.loadRest(s.till, rest)
+	if s.plain = 0; !s.wide {
+		s.plain = uint(len(b))
 	}
 }
 
@@ -40,11 +48,11 @@ func (s *scanner) loadRest(end, n int) (marks uint64) {
 // quick is text for the usual string: it ends within one word of marks, without
 // an escape and in ASCII. For others it returns -1, without a word of why.
 func (s *scanner) quick(i int) int {
-	at := uint(i + 1 - s.from)
-	if i+1 < s.till && !s.wide {
-		m := s.marks[at/64%uint(len(s.marks))] >> (at % 64)
-		if i += bits.TrailingZeros64(m) + 2; m != 0 && i <= len(s.b) && s.b[i-1] == '"' {
-			return i
+	if at := uint(i + 1 - s.from); at < s.plain {
+		if m := s.marks[at/64%uint(len(s.marks))] >> (at % 64); m != 0 {
+			if i += bits.TrailingZeros64(m) + 1; i < len(s.b) && s.b[i] == '"' {
+				return i + 1
+			}
 		}
 	}
 	return -1
