@@ -9,7 +9,8 @@ const scratchCap = 4 << 10
 // go out in one write. The zero Batch is ready; outside a Handler, call Flush
 // when done. It is not safe for concurrent use.
 type Batch struct {
-	touched []Sender
+	touched []receiver // behind its end is memory for more
+	stages  bool       // what Splice sends waits for Flush
 	edits   []Edit
 	scratch []byte
 }
@@ -41,9 +42,23 @@ func (b *Batch) Number(n uint64) []byte {
 
 // Splice queues frame for to with the edits added since the last Splice.
 func (b *Batch) Splice(to Sender, frame []byte) error {
-	err := b.send(to, frame, b.edits)
+	err := b.splice(to, frame)
 	b.Forget()
 	return err
+}
+
+func (b *Batch) splice(to Sender, frame []byte) error {
+	if !b.stages {
+		return b.send(to, frame, b.edits)
+	}
+	r, n := b.find(to)
+	if done, err := r.stage(frame, b.edits); err != nil {
+		return err
+	} else if !done {
+		return b.send(to, frame, b.edits)
+	}
+	b.touched = b.touched[:n]
+	return nil
 }
 
 // Forget drops the edits added since the last Splice.
@@ -55,29 +70,47 @@ func (b *Batch) Forget() {
 	}
 }
 
+// send queues a frame at once, behind those that wait.
 func (b *Batch) send(to Sender, frame []byte, edits []Edit) error {
+	r, n := b.find(to)
+	r.commit()
 	if err := to.Queue(frame, edits); err != nil {
 		return err
 	}
-	for _, t := range b.touched {
-		if t == to {
-			return nil
+	b.touched = b.touched[:n]
+	return nil
+}
+
+// find returns the receiver that is to, and how many there are with it: a new one
+// counts only when it was sent something.
+func (b *Batch) find(to Sender) (r *receiver, n int) {
+	for i := range b.touched {
+		if r := &b.touched[i]; r.to == to {
+			return r, len(b.touched)
 		}
 	}
-	b.touched = append(b.touched, to)
-	return nil
+	n = len(b.touched)
+	if n == cap(b.touched) {
+		b.touched = append(b.touched, receiver{})[:n]
+	}
+	r = &b.touched[:n+1][n]
+	r.to = to
+	return r, n + 1
 }
 
 // Flush writes what was queued and empties the batch.
 func (b *Batch) Flush() {
-	for _, to := range b.touched {
-		to.Flush()
+	for i := range b.touched {
+		b.touched[i].flush()
 	}
 	b.reset()
 }
 
 func (b *Batch) reset() {
-	clear(b.touched)
+	for i := range b.touched {
+		r := &b.touched[i]
+		r.to, r.peer = nil, nil
+	}
 	b.touched = b.touched[:0]
 }
 

@@ -16,6 +16,7 @@ const gatherBytes = 4 << 20
 // else passes it by.
 type Gatherer struct {
 	Sender
+	peer *Peer        // the same, if it is one
 	open atomic.Int32 // batches not answered yet
 
 	mu      sync.Mutex
@@ -29,7 +30,10 @@ type gathered struct {
 }
 
 // NewGatherer makes a gatherer before a sender.
-func NewGatherer(to Sender) *Gatherer { return &Gatherer{Sender: to} }
+func NewGatherer(to Sender) *Gatherer {
+	peer, _ := to.(*Peer)
+	return &Gatherer{Sender: to, peer: peer}
+}
 
 // Expect announces a batch whose requests have these ids, which are JSON tokens: null
 // for one that cannot be read.

@@ -23,12 +23,25 @@ const keepCap = 1 << 20
 
 func (o *outbox) waiting() int { return len(o.buf) - o.off }
 
+// openLocked says whether the outbox takes frames at all.
+func (o *outbox) openLocked() error {
+	if o.closed || o.ending {
+		return ErrClosed
+	}
+	return nil
+}
+
+// admits says whether n bytes may wait behind those that do.
+func (o *outbox) admits(waiting, n int, pressure bool) bool {
+	return pressure || waiting == 0 || waiting+n <= o.limit
+}
+
 // admitLocked says whether n more bytes may wait.
 func (o *outbox) admitLocked(n int, pressure bool) error {
-	switch {
-	case o.closed || o.ending:
-		return ErrClosed
-	case !pressure && o.waiting() > 0 && o.waiting()+n > o.limit:
+	if err := o.openLocked(); err != nil {
+		return err
+	}
+	if !o.admits(o.waiting(), n, pressure) {
 		return ErrQueueFull
 	}
 	return nil

@@ -100,6 +100,7 @@ func newPeer(o PeerOptions) *Peer {
 	p := &Peer{pressure: o.Pressure}
 	p.out.limit = o.QueueLimit
 	p.frames.limit = o.FrameLimit
+	p.batch.stages = true
 	return p
 }
 
@@ -148,10 +149,14 @@ func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) {
 // Flush implements Sender.
 func (p *Peer) Flush() {
 	p.out.mu.Lock()
+	p.sendLocked()
+	p.out.mu.Unlock()
+}
+
+func (p *Peer) sendLocked() {
 	if !p.out.blocked && !p.out.closed {
 		p.wire.flushLocked()
 	}
-	p.out.mu.Unlock()
 }
 
 // Send queues a frame and flushes.
@@ -266,9 +271,10 @@ func (p *Peer) frame(line []byte, err error) {
 // settle writes what the frames just handled have caused, and stops reading
 // when a receiver cannot follow.
 func (p *Peer) settle() {
-	for _, to := range p.batch.touched {
-		to.Flush()
-		if q, ok := to.(holder); ok {
+	for i := range p.batch.touched {
+		r := &p.batch.touched[i]
+		r.flush()
+		if q, ok := r.to.(holder); ok {
 			q.hold(p)
 		}
 	}
