@@ -10,7 +10,7 @@ const scratchCap = 4 << 10
 // when done. It is not safe for concurrent use.
 type Batch struct {
 	touched []receiver // behind its end is memory for more
-	stages  bool       // what Splice sends waits for Flush
+	stages  bool       // what Splice sends waits for the end of the read
 	edits   []Edit
 	scratch []byte
 }
@@ -21,7 +21,11 @@ func (b *Batch) Send(to Sender, frame []byte) error {
 }
 
 // Edit adds an edit to the next Splice.
-func (b *Batch) Edit(at Span, with []byte) { b.edits = append(b.edits, Edit{at, with}) }
+func (b *Batch) Edit(at Span, with []byte) {
+	b.edits = append(b.edits, Edit{})
+	e := &b.edits[len(b.edits)-1]
+	e.Span, e.New = at, with
+}
 
 // SetEdits puts edits, which were appended to Edits, into the place of those.
 func (b *Batch) SetEdits(edits []Edit) { b.edits = edits }
@@ -40,7 +44,10 @@ func (b *Batch) Number(n uint64) []byte {
 	return b.scratch[from:]
 }
 
-// Splice queues frame for to with the edits added since the last Splice.
+// Splice queues frame for to with the edits added since the last Splice. Within a
+// Handler the frame waits in the batch until the whole read is handled: only then
+// does to's Waiting count it, and CloseWrite wait for it. It keeps its place among
+// what the batch sends there.
 func (b *Batch) Splice(to Sender, frame []byte) error {
 	err := b.splice(to, frame)
 	b.Forget()

@@ -39,7 +39,10 @@ const (
 
 // Add records a call and returns the id it is sent with. It reports false once
 // Drain was called, and when a million calls are pending.
-func (c *Calls[T]) Add(call T) (id uint64, ok bool) {
+func (c *Calls[T]) Add(call T) (id uint64, ok bool) { return c.Put(&call) }
+
+// Put is Add from a place of the caller's.
+func (c *Calls[T]) Put(call *T) (id uint64, ok bool) {
 	c.mu.Lock()
 	at := c.spareLocked()
 	if at < 0 {
@@ -49,7 +52,7 @@ func (c *Calls[T]) Add(call T) (id uint64, ok bool) {
 	s := &c.slots[at]
 	c.free, c.count = s.next, c.count+1
 	id = c.turnLocked()<<slotBits | uint64(at)
-	s.id, s.call = id, call
+	s.id, s.call = id, *call
 	c.mu.Unlock()
 	return id, true
 }
@@ -98,13 +101,21 @@ func (c *Calls[T]) freeLocked(s *slot[T]) {
 
 // Take removes a call and returns it.
 func (c *Calls[T]) Take(id uint64) (call T, ok bool) {
+	ok = c.Move(id, &call)
+	return call, ok
+}
+
+// Move is Take into a place of the caller's, which it leaves alone when there is no
+// such call.
+func (c *Calls[T]) Move(id uint64, to *T) bool {
 	c.mu.Lock()
-	if s := c.findLocked(id); s != nil {
-		call, ok = s.call, true
+	s := c.findLocked(id)
+	if s != nil {
+		*to = s.call
 		c.freeLocked(s)
 	}
 	c.mu.Unlock()
-	return call, ok
+	return s != nil
 }
 
 // Get returns a call and leaves it in.

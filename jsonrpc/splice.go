@@ -40,7 +40,9 @@ func appendPieces(dst [][]byte, frame []byte, edits []Edit) [][]byte {
 func sortEdits(edits []Edit) {
 	for i := 1; i < len(edits); i++ {
 		for j := i; j > 0 && edits[j].Span.before(edits[j-1].Span); j-- {
-			edits[j], edits[j-1] = edits[j-1], edits[j]
+			a, b := &edits[j-1], &edits[j]
+			a.Span, b.Span = b.Span, a.Span
+			a.New, b.New = b.New, a.New
 		}
 	}
 }

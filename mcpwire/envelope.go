@@ -34,28 +34,34 @@ func (e *Envelope) Claims() bool { return e.Version.Present() }
 // EnvelopeOf reads the envelope of a request or notification and, if it claims to
 // be a modern one, checks it. Each error is a *Refusal to answer a request with; a
 // notification can do without an envelope, or with a bad one.
-func EnvelopeOf(m *jsonrpc.Message) (Envelope, error) {
-	var e Envelope
+func EnvelopeOf(m *jsonrpc.Message) (e Envelope, err error) {
+	err = e.Read(m)
+	return e, err
+}
+
+// Read is EnvelopeOf into e, whatever that was before.
+func (e *Envelope) Read(m *jsonrpc.Message) error {
+	*e = Envelope{}
 	meta, err := m.ParamMember("_meta")
 	if err != nil {
-		return e, invalid(err.Error())
+		return invalid(err.Error())
 	}
 	e.Meta = meta
 	if !m.IsObject(meta.Value) {
-		return e, nil
+		return nil
 	}
 	var found [len(envelopeKeys)]jsonrpc.Member
 	if err := m.Find(meta.Value, envelopeKeys[:], found[:]); err != nil {
-		return e, invalid(err.Error())
+		return invalid(err.Error())
 	}
 	e.Version, e.Capabilities, e.ClientInfo, e.LogLevel = found[0], found[1], found[2], found[3]
 	if isID(m, found[4].Value) {
 		e.Token = found[4]
 	}
 	if e.Claims() {
-		return e, e.check(m)
+		return e.check(m)
 	}
-	return e, nil
+	return nil
 }
 
 // check says what is wrong with the envelope of a modern request (2026-07-28,

@@ -42,7 +42,7 @@ func (s *Session) readyLocked(b *jsonrpc.Batch) {
 func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, n uint64) {
 	q := question{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
-	q.ids = idsOf(m, token)
+	q.keep(m, token)
 	if err != nil {
 		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), b)
 		return

@@ -56,15 +56,15 @@ type ids struct {
 	long           *[2][]byte
 }
 
-func idsOf(m *jsonrpc.Message, token jsonrpc.Span) (i ids) {
+// keep copies the id and the progress token of a request into i, which is empty.
+func (i *ids) keep(m *jsonrpc.Message, token jsonrpc.Span) {
 	id, tok := m.Bytes(m.ID), m.Bytes(token)
 	if len(id)+len(tok) > len(i.short) {
 		i.long = &[2][]byte{bytes.Clone(id), bytes.Clone(tok)}
-		return i
+		return
 	}
 	i.idLen = uint8(copy(i.short[:], id))
 	i.bothLen = i.idLen + uint8(copy(i.short[i.idLen:], tok))
-	return i
 }
 
 // id returns the asker's id. It is part of i.

@@ -12,8 +12,8 @@ import (
 
 // considerLocked finds out of which era a request is: each says so itself, so that
 // one client may use both (2026-07-28, Versioning: a server "MAY serve both eras").
-func (s *Session) considerLocked(m *jsonrpc.Message) (err error) {
-	s.envelope, err = mcpwire.EnvelopeOf(m)
+func (s *Session) considerLocked(m *jsonrpc.Message) error {
+	err := s.envelope.Read(m)
 	s.modern = s.envelope.Claims()
 	return err
 }

@@ -61,7 +61,8 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 // changed.
 func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, at jsonrpc.Span, t target) {
 	u, token := t.upstream, s.envelope.Token.Value
-	c := call{ids: idsOf(m, token), session: s, method: method, entry: t.entry, task: mcpwire.AsksForTask(m), modern: s.modern}
+	c := call{session: s, method: method, entry: t.entry, task: mcpwire.AsksForTask(m), modern: s.modern}
+	c.keep(m, token)
 	if s.modern != u.modern && !s.crossLocked(m, b, &c, t) || s.modern && u.modern && !s.hideTasks(m, b, method) {
 		return
 	}
@@ -85,7 +86,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 // submit writes a request of the client, with the batch's edits, to the upstream that
 // knows what it is about by this name.
 func (s *Session) submit(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) {
-	id, ok := u.calls.Add(*c)
+	id, ok := u.calls.Put(c)
 	if !ok {
 		b.Forget()
 		c.fail(u.goneText(), "", b)
