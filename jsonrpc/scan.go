@@ -61,7 +61,7 @@ func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next in
 			}
 		}
 		if i = -1; lo < len(b) && b[lo] == '"' {
-			i = s.quick(lo)
+			i = s.quick(b, lo)
 		}
 		if i < 0 {
 			if i = s.part(m, lo, slot == &m.Params); i < 0 {
@@ -75,7 +75,11 @@ func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next in
 		case form == nil:
 			form = m.twice(slot, &version)
 		}
-		i, more = s.after(i)
+		if i+1 < len(b) && b[i] == ',' && b[i+1] == '"' {
+			i++ // after, as it mostly is
+		} else {
+			i, more = s.after(i)
+		}
 	}
 	return version, form, i
 }
@@ -122,7 +126,8 @@ func (s *scanner) params(m *Message, i int) int {
 			return i
 		}
 		if n < maxMembers {
-			m.params[n] = member{key, Span{lo, i}}
+			p := &m.params[n]
+			p.key, p.value = key, Span{lo, i}
 		}
 		n++
 		i, more = s.after(i)

@@ -66,20 +66,17 @@ func (s *scanner) first(i int) (next int, more bool) {
 // after reads behind a member of an object up to the next one; more is false
 // when the object has ended.
 func (s *scanner) after(i int) (next int, more bool) {
-	if b := s.b; i+1 < len(b) && b[i] == ',' && b[i+1] > ' ' {
-		return i + 1, true
-	}
-	return s.last(i)
-}
-
-// last is after where the object may end, or white space stands.
-func (s *scanner) last(i int) (next int, more bool) {
 	b := s.b
-	i = space(b, i)
+	if i < len(b) && b[i] <= ' ' {
+		i = space(b, i)
+	}
 	switch {
 	case i >= len(b):
 	case b[i] == ',':
-		return space(b, i+1), true
+		if i++; i < len(b) && b[i] <= ' ' {
+			i = space(b, i)
+		}
+		return i, true
 	case b[i] == '}':
 		return i + 1, false
 	}
@@ -93,7 +90,7 @@ func (s *scanner) key(i int) (key Span, next int) {
 		return Span{}, s.fail(i, "expected a key")
 	}
 	key.Lo = i + 1
-	if end := s.quick(i); end > 0 {
+	if end := s.quick(b, i); end > 0 {
 		i = end
 	} else if i = s.text(i); i < 0 {
 		return Span{}, i
@@ -120,7 +117,7 @@ func (s *scanner) value(i int) int {
 		if open&1 == 1 {
 			end := -1
 			if i < len(b) && b[i] == '"' {
-				end = s.quick(i)
+				end = s.quick(b, i)
 			}
 			if end > 0 && end+1 < len(b) && b[end] == ':' && b[end+1] > ' ' {
 				i = end + 1
@@ -130,7 +127,7 @@ func (s *scanner) value(i int) int {
 		}
 		switch {
 		case i < len(b) && b[i] == '"':
-			if end := s.quick(i); end > 0 {
+			if end := s.quick(b, i); end > 0 {
 				i = end
 			} else if i = s.text(i); i < 0 {
 				return i
@@ -214,8 +211,13 @@ func (s *scanner) number(i int) int {
 	start := i
 	if i < len(b) && b[i] == '0' {
 		i++
-	} else if i = digits(b, i); i == start {
-		return s.fail(i, "expected a value")
+	} else {
+		for i+8 <= len(b) && areDigits(binary.LittleEndian.Uint64(b[i:])) {
+			i += 8
+		}
+		if i = digits(b, i); i == start {
+			return s.fail(i, "expected a value")
+		}
 	}
 	if i < len(b) && b[i] == '.' {
 		start = i + 1
@@ -236,9 +238,6 @@ func (s *scanner) number(i int) int {
 }
 
 func digits(b []byte, i int) int {
-	for i+8 <= len(b) && areDigits(binary.LittleEndian.Uint64(b[i:])) {
-		i += 8
-	}
 	for i < len(b) && '0' <= b[i] && b[i] <= '9' {
 		i++
 	}

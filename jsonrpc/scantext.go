@@ -46,11 +46,12 @@ func (s *scanner) loadRest(end, n int) (marks uint64) {
 }
 
 // quick is text for the usual string: it ends within one word of marks, without
-// an escape and in ASCII. For others it returns -1, without a word of why.
-func (s *scanner) quick(i int) int {
+// an escape and in ASCII. For others it returns -1, without a word of why. b is
+// s.b, which the caller has at hand.
+func (s *scanner) quick(b []byte, i int) int {
 	if at := uint(i + 1 - s.from); at < s.plain {
 		if m := s.marks[at/64%uint(len(s.marks))] >> (at % 64); m != 0 {
-			if i += bits.TrailingZeros64(m) + 1; i < len(s.b) && s.b[i] == '"' {
+			if i += bits.TrailingZeros64(m) + 1; i < len(b) && b[i] == '"' {
 				return i + 1
 			}
 		}
