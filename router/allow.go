@@ -33,24 +33,48 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 
 // judge asks the policy about every entry, a server's all at once.
 func (c *Catalog) judge(p *policy.Policy) map[*Entry]policy.Verdict {
-	byUpstream := map[*Upstream][]*Entry{}
-	for _, entries := range c.entries {
-		for _, e := range entries {
-			byUpstream[e.Upstream] = append(byUpstream[e.Upstream], e)
-		}
-	}
 	verdicts := map[*Entry]policy.Verdict{}
-	for u, entries := range byUpstream {
-		items := make([]policy.Item, len(entries))
-		for i, e := range entries {
-			effects := e.Item.Kind == mcpwire.Tool && !e.Item.ReadOnly()
-			items[i] = policy.Item{Name: e.Item.Name, Shown: e.Name, Effects: effects}
-		}
-		for i, v := range p.Judge(u.calledIn(), items) {
+	for u, entries := range c.byUpstream() {
+		for i, v := range p.Judge(u.calledIn(), policyItems(entries)) {
 			verdicts[entries[i]] = v
 		}
 	}
 	return verdicts
+}
+
+func (c *Catalog) byUpstream() map[*Upstream][]*Entry {
+	all := map[*Upstream][]*Entry{}
+	for _, entries := range c.entries {
+		for _, e := range entries {
+			all[e.Upstream] = append(all[e.Upstream], e)
+		}
+	}
+	return all
+}
+
+func policyItems(entries []*Entry) []policy.Item {
+	items := make([]policy.Item, len(entries))
+	for i, e := range entries {
+		effects := e.Item.Kind == mcpwire.Tool && !e.Item.ReadOnly()
+		items[i] = policy.Item{Name: e.Item.Name, Shown: e.Name, Effects: effects}
+	}
+	return items
+}
+
+// IdleRules returns what the policy's lists hold for servers that are there and
+// have no such item, with its place.
+func (r *Router) IdleRules() []string {
+	c := r.catalog.Load()
+	entries := c.byUpstream()
+	var idle []string
+	for _, u := range r.upstreams {
+		if len(entries[u]) > 0 {
+			for _, text := range r.Policy.Idle(u.calledIn(), policyItems(entries[u])) {
+				idle = append(idle, u.Name+": "+text)
+			}
+		}
+	}
+	return idle
 }
 
 // calledIn is what policies, and the full names of items, call the server.

@@ -80,7 +80,7 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 		ListBytes: list.Bytes, ListTokens: tokens(list.Bytes),
 		AllBytes: list.AllBytes, AllTokens: tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
 	}
-	rep.addPolicy(c, list.Denied)
+	rep.addPolicy(c, list.Denied, r.IdleRules())
 	if len(rep.Servers) == 0 {
 		rep.Notes = append(rep.Notes, "there are no servers in the file; add a [[servers]] table with namespace and command")
 	}
@@ -92,7 +92,7 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 }
 
 // addPolicy notes what policies do to the lists.
-func (rep *report) addPolicy(c *config.Config, denied int) {
+func (rep *report) addPolicy(c *config.Config, denied int, idle []string) {
 	if c.Rules == nil {
 		return
 	}
@@ -102,6 +102,9 @@ func (rep *report) addPolicy(c *config.Config, denied int) {
 	}
 	if denied > 0 {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("policies keep %d of all tools, resources and prompts from %s; toolman explain NAME says why", denied, who))
+	}
+	for _, text := range idle {
+		rep.Notes = append(rep.Notes, "a policy names what its server does not have, "+router.Clean(text))
 	}
 }
 

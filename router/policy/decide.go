@@ -79,3 +79,19 @@ func (p *Policy) step(server string) (Verdict, *list) {
 	v.Step, v.line, v.Allowed = DefaultPolicy, p.fallback.Line, p.fallback.On
 	return v, nil
 }
+
+// Idle returns the entries of the list that decides about a server that none of its
+// items fits, with their places. Most likely they are misspelled.
+func (p *Policy) Idle(server string, items []Item) []string {
+	_, list := p.step(server)
+	if list == nil {
+		return nil
+	}
+	var idle []string
+	for i := range list.patterns {
+		if e := &list.patterns[i]; len(e.of(server, items)) == 0 {
+			idle = append(idle, fmt.Sprintf("%q (%s:%d)", e.Text, p.file, e.Line))
+		}
+	}
+	return idle
+}

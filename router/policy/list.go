@@ -63,14 +63,24 @@ func (l list) find(server string, items []Item) []*Entry {
 	found := make([]*Entry, len(items))
 	for i := range l.patterns {
 		p := &l.patterns[i]
-		own := slices.ContainsFunc(items, func(it Item) bool { return p.match(it.Name) })
-		for j, it := range items {
-			if found[j] == nil && p.fits(server, it, own) {
+		for _, j := range p.of(server, items) {
+			if found[j] == nil {
 				found[j] = &p.Entry
 			}
 		}
 	}
 	return found
+}
+
+// of returns which of a server's items are meant.
+func (p *pattern) of(server string, items []Item) (indices []int) {
+	own := slices.ContainsFunc(items, func(it Item) bool { return p.match(it.Name) })
+	for i, it := range items {
+		if p.fits(server, it, own) {
+			indices = append(indices, i)
+		}
+	}
+	return indices
 }
 
 // fits reports whether an item is meant. own says that the pattern is about the

@@ -106,6 +106,7 @@ func TestVerdictsSayWhichRule(t *testing.T) {
 		{"dev", "a b", "x", false, `no: it is not in exposed_tools."a b" (tools.toml:7)`},
 		{"dev", "fs", "read", false, `yes: agent_policies.dev.tool_overrides.fs has "read" (tools.toml:12)`},
 		{"o.p s", "fs", "write", false, `no: it is not in agent_policies."o.p s".tool_overrides.fs (tools.toml:22)`},
+		{"o.p s", "fs", "read", true, `yes: agent_policies."o.p s".tool_overrides.fs has "read" (tools.toml:22)`},
 		{"dev", "db", "x", false, `no: server db is not in agent_policies.dev.allowed_servers (tools.toml:10)`},
 		{"dev", "", "x", false, `no: a server without a name is not in agent_policies.dev.allowed_servers (tools.toml:10)`},
 		{"o.p s", "", "x", false, `no: no rule is about a server without a name, and default_policy.allow_unknown_tools is false where the file does not give it (tools.toml)`},
@@ -211,6 +212,21 @@ func TestWhatAnEntryMeans(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestEntriesThatFitNothing(t *testing.T) {
+	p, err := (&Rules{File: "f", Exposed: map[string]List{"s": {1, []Entry{{"read", 2}, {"raed", 3}, {"w*", 4}, {"s:read", 5}, {"ns_x*", 6}}}}}).For("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := []Item{{Name: "read", Shown: "ns_read"}, {Name: "list", Shown: "ns_list"}}
+	if got, want := p.Idle("s", items), []string{`"raed" (f:3)`, `"w*" (f:4)`, `"ns_x*" (f:6)`}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	var none *Policy
+	if got := append(p.Idle("t", items), none.Idle("s", items)...); got != nil {
+		t.Errorf("without a list: got %q", got)
 	}
 }
 
