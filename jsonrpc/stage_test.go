@@ -53,7 +53,7 @@ func TestSplicedFramesCountAgainstTheLimit(t *testing.T) {
 		accepted := make(chan int, 1)
 		source.Start(newJournal(func(m *Message, b *Batch) {
 			n := 0
-			for ; ; n++ {
+			for ; n < limit; n++ {
 				if err := b.Splice(sink.Peer, []byte(note(n))); err != nil {
 					if !errors.Is(err, ErrQueueFull) {
 						t.Errorf("got %v, want ErrQueueFull", err)
