@@ -1,0 +1,109 @@
+package toolset
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// id is a reference of this form for one letter.
+func id(letter string) string { return "sha256:" + strings.Repeat(letter, 64) }
+
+// tool is one of a server vcs or git, whose definition is known by a letter.
+func tool(name, letter string) Tool {
+	server, bare, _ := strings.Cut(name, "_")
+	return Tool{Name: name, Full: name, Bare: bare, Server: server, RefID: id(letter)}
+}
+
+func TestReferences(t *testing.T) {
+	x := NewIndex([]Tool{tool("git_status", "a"), tool("git_log", "b"), tool("vcs_log", "b"), tool("vcs_diff", "c"),
+		{Name: "vcs_odd", Full: "vcs_odd", Bare: "odd", Server: "vcs"}})
+	for _, tt := range []struct {
+		name          string
+		ref           Ref
+		outcome       Outcome
+		strict, stale string // the tool that is used
+		says          string
+	}{
+		{"both identifiers lead to one tool", Ref{"git_status", id("a")}, Match, "git_status", "git_status", ""},
+		{"the definition has changed", Ref{"git_status", id("0")}, Changed, "", "git_status", "the definition of git_status has changed"},
+		{"the tool has another name", Ref{"git_diff", id("c")}, Renamed, "", "vcs_diff", "git_diff is now called vcs_diff"},
+		{"neither leads to a tool", Ref{"git_push", id("0")}, Missing, "", "", "Tool not found: git_push"},
+		{"moved to another server and changed there", Ref{"git_odd", id("0")}, Missing, "", "", "Tool not found: git_odd (vcs_odd may be what it has become"},
+		{"they lead to different tools", Ref{"git_status", id("c")}, Split, "", "git_status", "git_status is not what it was, and what it was is now called vcs_diff"},
+		{"a renamed tool that several servers have", Ref{"old_log", id("b")}, Ambiguous, "", "git_log", "old_log may be any of git_log or vcs_log"},
+		{"a name whose definition others have too", Ref{"vcs_log", id("b")}, Match, "vcs_log", "vcs_log", ""},
+		{"a name alone", Ref{NamespacedName: "git_log"}, Match, "git_log", "git_log", ""},
+		{"a name alone that is none", Ref{NamespacedName: "git_pull"}, Missing, "", "", "Tool not found: git_pull"},
+		{"a hash alone", Ref{RefID: id("c")}, Match, "vcs_diff", "vcs_diff", ""},
+		{"a hash alone of several tools", Ref{RefID: id("b")}, Ambiguous, "", "git_log", "may be any of git_log or vcs_log"},
+		{"a hash alone of none", Ref{RefID: id("0")}, Missing, "", "", "Tool not found: sha256:000"},
+		{"a tool without a hash is no match for one", Ref{"vcs_odd", id("a")}, Split, "", "vcs_odd", "what it was is now called git_status"},
+		{"nothing at all", Ref{}, Missing, "", "", "Tool not found"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for stale, want := range map[bool]string{false: tt.strict, true: tt.stale} {
+				r := x.Resolve(tt.ref, stale)
+				if got := strings.Join(r.Tools, " "); got != want || r.Outcome != tt.outcome {
+					t.Errorf("stale allowed %v: %v, uses %q; want %v, %q", stale, r.Outcome, got, tt.outcome, want)
+				}
+				if !strings.Contains(r.Problem, tt.says) || (r.Problem == "") != (tt.says == "") {
+					t.Errorf("stale allowed %v: says %q, want %q", stale, r.Problem, tt.says)
+				}
+				label := map[bool]string{false: "SECURITY: ", true: "INSECURE: "}[stale]
+				if odd := tt.outcome != Match && tt.outcome != Missing; odd != strings.HasPrefix(r.Problem, label) {
+					t.Errorf("stale allowed %v: says %q", stale, r.Problem)
+				}
+			}
+		})
+	}
+}
+
+// globbing is path.Match, which is enough for names without slashes.
+type globbing string
+
+func (g globbing) Match(name string) bool { ok, _ := path.Match(string(g), name); return ok }
+
+func patterns(texts ...string) (all []Pattern) {
+	for _, text := range texts {
+		all = append(all, Pattern{text, globbing(text)})
+	}
+	return all
+}
+
+func TestExpandTakesWhatIsThereAndNamesTheRest(t *testing.T) {
+	x := NewIndex([]Tool{tool("git_status", "a"), tool("git_log", "b"), {Name: "long_1a2b", Full: "long_name", Bare: "name", RefID: id("d")},
+		{Name: "x[1]", Full: "x[1]", RefID: id("e")}})
+	e := x.Expand(&Set{Patterns: patterns("git_*", "long_name", "x[1]", "none*"),
+		Tools: []Ref{{"git_log", id("b")}, {"git_status", id("0")}, {"gone", id("9")}}}, false)
+	var names []string
+	for name := range e.Tools {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if want := []string{"git_log", "git_status", "long_1a2b", "x[1]"}; !slices.Equal(names, want) {
+		t.Errorf("tools %q, want %q", names, want)
+	}
+	warnings := strings.Join(e.Warnings(), "\n")
+	for _, want := range []string{"Tool not found: none*", "SECURITY: the definition of git_status", "Tool not found: gone"} {
+		if !strings.Contains(warnings, want) {
+			t.Errorf("no word of %q in\n%s", want, warnings)
+		}
+	}
+	if len(e.Resolutions) != 7 || len(e.Warnings()) != 3 {
+		t.Errorf("%d resolutions, %d warnings", len(e.Resolutions), len(e.Warnings()))
+	}
+}
+
+func TestNames(t *testing.T) {
+	for name, want := range map[string]bool{"dev-essentials": true, "a": true, "A_1.x": true, "": false, "-a": false, "a b": false,
+		"a\n": false, "toolset:a": false, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false} {
+		if ValidName(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+	if ValidRefID("sha256:abc") || !ValidRefID(id("f")) || ValidRefID(id("f")+"\n") {
+		t.Error("the form of references")
+	}
+}
