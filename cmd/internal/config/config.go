@@ -18,6 +18,9 @@ type Config struct {
 	URISeparator   string        // uri_separator: "_" or "+"
 	ActivationMode string        // activation_mode: "auto", "mutate", "call" or "static"
 	AlwaysLoad     *bool         // always_load; nil is "auto", by what is known of the client
+	MetaTools      []string      // meta_tools: some of "activate", "toolsets" and "manage"
+	AllowStaleRefs bool          // allow_stale_refs
+	Toolsets       []Toolset     // in the file's order
 	Servers        []Server      // in the file's order, those not enabled included
 	Agent          string        // as in Options
 	Rules          *policy.Rules // exposed_tools, agent_policies and default_policy, with what task_rules add; nil when there are none

@@ -68,7 +68,7 @@ func (d *decoder) write(key, value string) string {
 // config decodes the whole file.
 func (d *decoder) config(root node) *Config {
 	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
-		"activation_mode", "always_load", "servers",
+		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "toolsets", "servers",
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "$schema")
 	c := &Config{
 		ActiveToolsets: texts(d.entries("active_toolsets", t.array("active_toolsets", `["fs_read*"]`))),
@@ -77,6 +77,9 @@ func (d *decoder) config(root node) *Config {
 		URISeparator:   t.choice("uri_separator", "_", "+"),
 		ActivationMode: t.choice("activation_mode", "auto", "mutate", "call", "static"),
 		AlwaysLoad:     t.maybe("always_load"),
+		MetaTools:      d.metaTools(t),
+		AllowStaleRefs: t.boolean("allow_stale_refs", false),
+		Toolsets:       d.toolsets(t),
 		Agent:          d.Agent,
 	}
 	for _, n := range d.elements(t, "servers", "server", `"namespace": …, "command": …`) {

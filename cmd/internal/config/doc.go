@@ -7,6 +7,13 @@
 //	always_load = "auto"                     # or true, false: whether tools ask clients not to defer them
 //	uri_separator = "_"                      # or "+": what stands between a namespace and a resource's URI
 //
+//	meta_tools = ["activate"]                # which of toolman's own tools: also "toolsets" and "manage"
+//	allow_stale_refs = false                 # true: saved toolsets may use tools that changed since
+//
+//	[toolsets.reading]                       # a name for some tools
+//	tools = ["fs_read*", "mem_search"]       # names and globs
+//	description = "To look and not to touch"
+//
 //	[[servers]]
 //	namespace = "fs"                         # required; "" leaves the server's names as they are
 //	name = "fs"                              # what policies call it; without, the namespace

@@ -100,6 +100,12 @@ func TestEveryKeyIsRead(t *testing.T) {
 				}
 				c.Servers[i].Line = 0
 			}
+			for i := range c.Toolsets {
+				if c.Toolsets[i].Line == 0 {
+					t.Errorf("toolset %d has no line", i)
+				}
+				c.Toolsets[i].Line = 0
+			}
 			c.Servers[0].Command = strings.Join(strings.Fields(c.Servers[0].Command), " ")
 			slices.Sort(c.Servers[0].Env)
 			slices.Sort(c.Secrets)
@@ -109,6 +115,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 				ActiveToolsets: []string{"fs_read*", "git_{log,diff}"},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
+				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true,
+				Toolsets: []Toolset{{Name: "reading", Tools: []string{"fs_read*", "git_log"}, Description: "To look and not to touch"},
+					{Name: "a.b", Tools: []string{"*"}}},
 				Servers: []Server{{
 					Namespace: "fs", Name: "fs",
 					Command: c.Servers[0].Command, // the formats fold lines differently

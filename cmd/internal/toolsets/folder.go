@@ -1,0 +1,79 @@
+package toolsets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"toolman/cmd/internal/store"
+	"toolman/router/toolset"
+)
+
+// maxFile bounds the files, in bytes.
+const maxFile = 4 << 20
+
+// A Folder is where the files lie. It is a [toolset.Shelf].
+type Folder struct{ path string }
+
+// In returns the folder that goes with the configuration at path.
+func In(config string) Folder { return Folder{filepath.Join(filepath.Dir(config), ".toolman")} }
+
+// Sets is the path of the file with the toolsets.
+func (f Folder) Sets() string { return filepath.Join(f.path, "toolsets.json") }
+
+func (f Folder) equipped() string { return filepath.Join(f.path, "equipped.json") }
+
+// Load implements [toolset.Shelf]. Without the file there are no toolsets.
+func (f Folder) Load() (map[string]toolset.Set, error) {
+	text, err := store.Read(f.Sets(), maxFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return map[string]toolset.Set{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return f.parse(text)
+}
+
+func (f Folder) parse(text []byte) (map[string]toolset.Set, error) {
+	sets, err := Parse(text)
+	if err == nil {
+		return sets, nil
+	}
+	at := f.Sets() + ": "
+	if p, ok := errors.AsType[*problem](err); ok {
+		at, err = fmt.Sprintf("%s:%d: ", f.Sets(), p.line), errors.New(p.msg)
+	}
+	return nil, fmt.Errorf("%s%w; correct the file or move it away (it is left as it is)", at, err)
+}
+
+// Update implements [toolset.Shelf].
+func (f Folder) Update(ctx context.Context, change func(map[string]toolset.Set) error) error {
+	return f.update(ctx, f.Sets(), func(old []byte) ([]byte, error) {
+		sets := map[string]toolset.Set{}
+		if old != nil {
+			var err error
+			if sets, err = f.parse(old); err != nil {
+				return nil, err
+			}
+		}
+		if err := change(sets); err != nil {
+			return nil, err
+		}
+		text, err := Format(sets)
+		if err == nil {
+			_, err = Parse(text) // nothing is written that could not be read again
+		}
+		return text, err
+	})
+}
+
+func (f Folder) update(ctx context.Context, path string, change func(old []byte) ([]byte, error)) error {
+	if err := os.MkdirAll(f.path, 0o755); err != nil {
+		return err
+	}
+	return store.Update(ctx, path, maxFile, change)
+}

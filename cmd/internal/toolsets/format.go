@@ -1,0 +1,46 @@
+package toolsets
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"toolman/router/toolset"
+)
+
+// A savedSet is a toolset as the file has it.
+type savedSet struct {
+	Name        string     `json:"name"`
+	Description string     `json:"description,omitempty"`
+	Version     string     `json:"version,omitempty"`
+	CreatedAt   *time.Time `json:"createdAt,omitempty"`
+	Tools       []savedRef `json:"tools"`
+}
+
+type savedRef struct {
+	NamespacedName string `json:"namespacedName,omitempty"`
+	RefID          string `json:"refId,omitempty"`
+}
+
+// Format writes toolsets in the format of toolsets.json, in the order of their names.
+func Format(sets map[string]toolset.Set) ([]byte, error) {
+	file := map[string]savedSet{}
+	for name, s := range sets {
+		one := savedSet{Name: s.Name, Description: s.Description, Version: s.Version, Tools: []savedRef{}}
+		if !s.CreatedAt.IsZero() {
+			one.CreatedAt = &s.CreatedAt
+		}
+		for _, ref := range s.Tools {
+			one.Tools = append(one.Tools, savedRef(ref))
+		}
+		file[name] = one
+	}
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(file); err != nil {
+		return nil, err
+	}
+	return text.Bytes(), nil
+}
