@@ -26,20 +26,36 @@ func appendOutcome(dst []byte, result, problem, more string) []byte {
 // era. tools are definitions to hand over in structuredContent, as JSON; aloud puts
 // them into a text as well, for clients that show a model nothing else.
 func AppendToolSuccess(e Era, dst []byte, result string, tools [][]byte, aloud bool) []byte {
+	return AppendToolOutcome(e, dst, appendOutcome(nil, result, "", ""), tools, aloud)
+}
+
+// AppendToolOutcome is AppendToolSuccess for a tool that says in an object of its own
+// how it went.
+func AppendToolOutcome(e Era, dst, outcome []byte, tools [][]byte, aloud bool) []byte {
 	definitions := bytes.Join(tools, []byte(","))
 	dst = append(appendResultStart(dst, e), `"content":[{"type":"text","text":`...)
-	dst = jsonrpc.AppendQuoted(dst, appendOutcome(nil, result, "", ""))
+	dst = jsonrpc.AppendQuoted(dst, outcome)
 	if aloud && len(tools) > 0 {
 		dst = append(dst, `},{"type":"text","text":"`...)
 		dst = jsonrpc.AppendEscaped(dst, definitions)
 		dst = append(dst, '"')
 	}
 	dst = append(dst, `}],"structuredContent":`...)
-	more := ""
 	if len(tools) > 0 {
-		more = `,"tools":[` + string(definitions) + `]`
+		dst = append(append(dst, outcome[:len(outcome)-1]...), `,"tools":[`...)
+		return append(append(dst, definitions...), `]}}`...)
 	}
-	return append(appendOutcome(dst, result, "", more), '}')
+	return append(append(dst, outcome...), '}')
+}
+
+// AppendToolFailure appends the result of a tool that says in an object of its own why
+// it could not do what it was called for.
+func AppendToolFailure(e Era, dst, outcome []byte) []byte {
+	dst = append(appendResultStart(dst, e), `"content":[{"type":"text","text":`...)
+	dst = jsonrpc.AppendQuoted(dst, outcome)
+	dst = append(dst, `}],"structuredContent":`...)
+	dst = append(dst, outcome...)
+	return append(dst, `,"isError":true}`...)
 }
 
 // AppendFailure appends the answer to a request that toolman itself refuses, or
@@ -55,12 +71,7 @@ func AppendFailureFor(e Era, dst, id []byte, method Method, code int64, problem 
 	if method != ToolsCall {
 		return jsonrpc.AppendError(dst, id, code, problem, outcome)
 	}
-	result := append(appendResultStart(nil, e), `"content":[{"type":"text","text":`...)
-	result = jsonrpc.AppendQuoted(result, outcome)
-	result = append(result, `}],"structuredContent":`...)
-	result = append(result, outcome...)
-	result = append(result, `,"isError":true}`...)
-	return jsonrpc.AppendResult(dst, id, result)
+	return jsonrpc.AppendResult(dst, id, AppendToolFailure(e, nil, outcome))
 }
 
 // appendResultStart appends the start of a tool's result.

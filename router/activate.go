@@ -8,13 +8,36 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/toolset"
 )
 
 // An activation is what one call of toolman_activate asks for.
-type activation struct{ toolsOn, toolsOff, resourcesOn, resourcesOff []string }
+type activation struct {
+	toolsOn, toolsOff, resourcesOn, resourcesOff []string
+	setsOn, setsOff                              []string       // names of toolsets, which stand among the tools
+	found                                        []*toolset.Set // those toolsets
+}
 
 func (a *activation) empty() bool {
-	return len(a.toolsOn)+len(a.toolsOff)+len(a.resourcesOn)+len(a.resourcesOff) == 0
+	return len(a.toolsOn)+len(a.toolsOff)+len(a.resourcesOn)+len(a.resourcesOff) == 0 && !a.ofToolsets()
+}
+
+func (a *activation) ofToolsets() bool { return len(a.setsOn)+len(a.setsOff) > 0 }
+
+// toolsetPrefix is what the name of a toolset has before it among names of tools.
+const toolsetPrefix = "toolset:"
+
+// takeToolsets removes the toolsets from a list of tools, and returns their names. No
+// tool has such a name: clients would not take the colon.
+func takeToolsets(list *[]string) (sets []string) {
+	*list = slices.DeleteFunc(*list, func(name string) bool {
+		set, ok := strings.CutPrefix(name, toolsetPrefix)
+		if ok {
+			sets = append(sets, set)
+		}
+		return ok
+	})
+	return sets
 }
 
 func (a *activation) lists() []namedList {
@@ -56,6 +79,7 @@ func parseActivation(m *jsonrpc.Message) (*activation, error) {
 		return nil, fmt.Errorf("%s; %s takes exactly the four lists tools_on, tools_off, resources_on and resources_off, [] where there is nothing to do",
 			strings.Join(problems[:min(len(problems), 8)], "; "), ActivateTool)
 	}
+	a.setsOn, a.setsOff = takeToolsets(&a.toolsOn), takeToolsets(&a.toolsOff)
 	return &a, nil
 }
 
@@ -85,8 +109,9 @@ func stringList(m *jsonrpc.Message, args jsonrpc.Span, key string) ([]string, er
 const maxBad = 20
 
 // check reports every name that is not in the catalog, with names that may be
-// meant, and every name that is to be both on and off.
-func (v *View) check(a *activation) error {
+// meant, every toolset that does not exist, and every name that is to be both on and
+// off. It fills in the toolsets.
+func (v *View) check(a *activation, l *library) error {
 	var problems []string
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for _, l := range a.lists() {
@@ -99,7 +124,7 @@ func (v *View) check(a *activation) error {
 			case v.has(kind, name):
 			case len(problems) >= maxBad:
 				add("")
-			case name == ActivateTool || name == CallTool || name == CatalogURI:
+			case slices.Contains(v.catalog.own, name) || name == CatalogURI:
 				add("%s is always active", name)
 			case v.catalog.isDenied(name, alikeKinds(kind)...) != nil:
 				add("%s", v.catalog.denial(v.catalog.isDenied(name, alikeKinds(kind)...)))
@@ -108,7 +133,14 @@ func (v *View) check(a *activation) error {
 			}
 		}
 	}
-	for _, name := range append(common(a.toolsOn, a.toolsOff), common(a.resourcesOn, a.resourcesOff)...) {
+	for _, name := range slices.Concat(a.setsOn, a.setsOff) {
+		set, err := l.get(name)
+		if err != nil {
+			add("%s", clean(err.Error()))
+		}
+		a.found = append(a.found, set)
+	}
+	for _, name := range slices.Concat(common(a.toolsOn, a.toolsOff), common(a.resourcesOn, a.resourcesOff), common(a.setsOn, a.setsOff)) {
 		add("%s is to be both on and off", shown(name))
 	}
 	if len(problems) == 0 {
@@ -154,6 +186,16 @@ var errStatic = errors.New("nothing can be switched on or off: what is active is
 
 // activateLocked handles a call of toolman_activate: all of it or nothing.
 func (s *Session) activateLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	if a, err := parseActivation(m); err == nil && a.ofToolsets() && s.modeLocked() != ModeStatic {
+		s.withLibraryLocked(m, b, s.activateOfLocked)
+		return
+	}
+	s.activateOfLocked(m, b, &library{})
+}
+
+// activateOfLocked handles such a call when it is known which toolsets there are, as
+// far as it names any.
+func (s *Session) activateOfLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
 	before := s.view.Load()
 	a, err := parseActivation(m)
 	switch {
@@ -163,7 +205,7 @@ func (s *Session) activateLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case a.empty():
 		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", catalogText(before))
 	default:
-		err = before.check(a)
+		err = before.check(a, l)
 	}
 	if err != nil {
 		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
@@ -171,5 +213,5 @@ func (s *Session) activateLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	after := before.with(a)
 	s.view.Store(after)
-	s.holdLocked(m, b, before, after)
+	s.holdLocked(m, b, before, after, words{warnings: after.warnings(a.found[:len(a.setsOn)])})
 }

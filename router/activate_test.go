@@ -111,7 +111,7 @@ func TestActivate(t *testing.T) {
 		{"a resource and a template on", activation{resourcesOn: []string{"ns_off://{t}", "ns_off://r"}}, []string{toolsChanged, resourcesChanged},
 			"switched on ns_off://r, ns_off://{t}",
 			[]string{"tool ns_on1", "resource ns_on://r", "resource ns_off://r", "resource template ns_off://{t}"}, nil},
-		{"all at once", activation{[]string{"ns_off2", "ns_off1"}, []string{"ns_on1"}, []string{"ns_off://r"}, []string{"ns_on://r"}},
+		{"all at once", activation{toolsOn: []string{"ns_off2", "ns_off1"}, toolsOff: []string{"ns_on1"}, resourcesOn: []string{"ns_off://r"}, resourcesOff: []string{"ns_on://r"}},
 			[]string{toolsChanged, resourcesChanged}, "switched on ns_off1, ns_off2, ns_off://r; switched off ns_on1, ns_on://r",
 			[]string{"tool ns_off1", "tool ns_off2", "resource ns_off://r"}, []string{`{"name":"ns_off1","inputSchema":{"x":1.0}}`, `{ "name" : "ns_off2" }`}},
 		{"what is on already", activation{toolsOn: []string{"ns_on1"}, resourcesOff: []string{"ns_off://r"}}, nil,

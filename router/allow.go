@@ -15,7 +15,7 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 	if p == nil {
 		return c
 	}
-	next, denied := newCatalog(), newCatalog()
+	next, denied := newCatalog(c.own, c.stale), newCatalog(c.own, c.stale)
 	next.owners, next.upstreams, next.Collisions = c.owners, c.upstreams, c.Collisions
 	next.denied, next.verdicts = denied, c.judge(p)
 	denied.owners, denied.upstreams = c.owners, c.upstreams

@@ -2,6 +2,7 @@ package router
 
 import (
 	"fmt"
+	"strings"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -17,6 +18,16 @@ const callDefinition = `{"name":"` + CallTool + `","title":"Call a tool that was
 	`"name":{"type":"string","description":"Name of the tool, as in the catalog of ` + ActivateTool + `"},` +
 	`"arguments":{"type":"object","description":"The tool's own arguments, as its definition in the reply of ` + ActivateTool + ` has them"}},` +
 	`"required":["name"],"additionalProperties":false}}`
+
+// callTool returns the definition of toolman_call. It names toolman_activate only where
+// there is one.
+func (s *Session) callTool() []byte {
+	if !s.r.MetaTools.NoActivate {
+		return []byte(callDefinition)
+	}
+	return []byte(strings.NewReplacer("that "+ActivateTool+" has switched on", "that were switched on",
+		"the catalog of "+ActivateTool, CatalogURI, " in the reply of "+ActivateTool, " in the reply that switched it on").Replace(callDefinition))
+}
 
 // callThroughLocked handles a call of toolman_call: it becomes the call of the tool
 // that it names, in the frame that came, with the bytes of that tool's arguments.

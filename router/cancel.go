@@ -41,6 +41,9 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (n uint64, u *Upstream
 	if n, ok := s.unparkLocked(id); ok {
 		return n, nil, 0
 	}
+	if n, ok := s.dropChoreLocked(id); ok {
+		return n, nil, 0
+	}
 	if n, ok := s.forgetHeldLocked(id); ok {
 		return n, nil, 0
 	}

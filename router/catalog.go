@@ -2,9 +2,11 @@ package router
 
 import (
 	"slices"
+	"sync"
 
 	"toolman/mcpwire"
 	"toolman/router/policy"
+	"toolman/router/toolset"
 )
 
 // ActivateTool is the name of the tool that switches others on and off.
@@ -26,6 +28,9 @@ type Catalog struct {
 	denied   *Catalog // what the policy keeps from a client; empty without one
 	verdicts map[*Entry]policy.Verdict
 
+	own   []string // names of toolman's own tools
+	stale bool     // toolsets may use tools that changed since they were saved
+	index func() *toolset.Index
 	// Collisions are the items whose name an earlier one had taken.
 	Collisions []Collision
 }
@@ -45,14 +50,15 @@ func (c *Catalog) lookup(k mcpwire.Kind, name []byte) *Entry { return c.byName[k
 // buildCatalog merges what the upstreams offer, in their order. The first to
 // offer a name has it for good: what a server that is gone had offered stays
 // taken, so that nobody can step into its place.
-func buildCatalog(upstreams []*Upstream) *Catalog {
-	c := newCatalog()
+func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
+	c := newCatalog(r.ownNames, r.AllowStale)
 	c.upstreams = upstreams
 	for k := range c.owners {
 		c.owners[k] = map[string]string{}
 	}
-	c.owners[mcpwire.Tool][ActivateTool] = "toolman"
-	c.owners[mcpwire.Tool][CallTool] = "toolman"
+	for _, name := range c.own {
+		c.owners[mcpwire.Tool][name] = "toolman"
+	}
 	c.owners[mcpwire.Resource][CatalogURI] = "toolman"
 	for _, u := range upstreams {
 		offer, alive := u.offer()
@@ -63,8 +69,9 @@ func buildCatalog(upstreams []*Upstream) *Catalog {
 	return c
 }
 
-func newCatalog() *Catalog {
-	c := &Catalog{bare: map[string][]*Entry{}, denied: new(Catalog)}
+func newCatalog(own []string, stale bool) *Catalog {
+	c := &Catalog{bare: map[string][]*Entry{}, denied: new(Catalog), own: own, stale: stale}
+	c.index = sync.OnceValue(c.newToolIndex)
 	for k := range c.byName {
 		c.byName[k] = map[string]*Entry{}
 	}
@@ -91,6 +98,23 @@ func (c *Catalog) put(e *Entry) {
 	if k == mcpwire.Resource {
 		c.bare[e.Item.Name] = append(c.bare[e.Item.Name], e)
 	}
+}
+
+// toolIndex finds tools for toolsets. It is made when it is first asked for: that
+// takes a hash of every tool's definition.
+func (c *Catalog) toolIndex() *toolset.Index { return c.index() }
+
+func (c *Catalog) newToolIndex() *toolset.Index {
+	var tools []toolset.Tool
+	for _, e := range c.entries[mcpwire.Tool] {
+		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.prefix + e.Item.Name, Bare: e.Item.Name, Server: e.Upstream.Name, RefID: e.refID()})
+	}
+	return toolset.NewIndex(tools)
+}
+
+// expand resolves a toolset among the catalog's tools.
+func (c *Catalog) expand(set *toolset.Set) *toolset.Expansion {
+	return c.toolIndex().Expand(set, c.stale)
 }
 
 // same reports whether two catalogs offer the same entries of a kind.

@@ -1,8 +1,11 @@
 package router
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"toolman/jsonrpc"
@@ -30,15 +33,29 @@ const activateSchema = `{"type":"object","properties":{` +
 
 // ownTools returns the definitions of toolman's own tools as elements of a list, nil
 // for none.
-func (s *Session) ownTools(v *View, as variant) (defs []byte) {
-	switch as.mode {
-	case ModeMutate:
-		return loaded(s.activateTool(v, activateIntro), as.alwaysLoad)
-	case ModeCall:
-		defs = append(loaded(s.activateTool(v, callIntro), as.alwaysLoad), ',')
-		return append(defs, loaded([]byte(callDefinition), as.alwaysLoad)...)
+func (s *Session) ownTools(v *View, as variant) []byte {
+	var defs [][]byte
+	add := func(def []byte) { defs = append(defs, loaded(def, as.alwaysLoad)) }
+	if !s.r.MetaTools.NoActivate {
+		switch as.mode {
+		case ModeMutate:
+			add(s.activateTool(v, activateIntro))
+		case ModeCall:
+			add(s.activateTool(v, callIntro))
+		}
 	}
-	return nil
+	if as.mode == ModeCall && s.r.MetaTools != (MetaTools{NoActivate: true}) {
+		add(s.callTool())
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.r.meta)) {
+		if t := s.r.meta[name]; as.mode != ModeStatic || t.free {
+			add(append(jsonrpc.AppendQuoted([]byte(`{"name":`), name), t.definition...))
+		}
+	}
+	if defs == nil {
+		return nil
+	}
+	return bytes.Join(defs, []byte{','})
 }
 
 // loaded returns the definition of a tool, as one to be loaded always if so.
@@ -53,11 +70,27 @@ func loaded(def []byte, always bool) []byte {
 // is in the view.
 func (s *Session) activateTool(v *View, intro string) []byte {
 	def := append([]byte(nil), `{"name":"`+ActivateTool+`","title":"Switch tools and resources on and off","description":"`...)
-	def = jsonrpc.AppendEscaped(def, intro)
+	def = jsonrpc.AppendEscaped(def, intro+s.toolsetLines())
 	def = appendCatalog(def, v, s.catalogRoom(len(def)))
 	def = append(def, `","inputSchema":`+activateSchema+
 		`,"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`...)
 	return def
+}
+
+// toolsetLines names the toolsets of tools.toml. What was saved is not read for it.
+func (s *Session) toolsetLines() string {
+	if len(s.r.Toolsets) == 0 {
+		return ""
+	}
+	text := "Toolsets, which may stand in tools_on and tools_off as they stand here:\n"
+	for _, set := range s.r.Toolsets {
+		text += toolsetPrefix + set.Name
+		if about := summary(set.Description); about != "" {
+			text += ": " + about
+		}
+		text += "\n"
+	}
+	return text
 }
 
 // catalogRoom returns how many bytes of catalog the client can take; 0 is no limit.

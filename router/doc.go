@@ -25,13 +25,18 @@
 // which changes it is told; catalog.go says what
 // exists, allow.go what of it a policy lets a client have, view.go what one client sees,
 // resolve.go and spelling.go where a name leads, explain.go why.
+//
+// metatools.go are the tools about toolsets: toolsettools.go shows and enables them,
+// managetools.go keeps and equips them, toolsetinfo.go describes them. selection.go is
+// what they make of a view, library.go knows which there are (package toolset what they
+// stand for), and apart.go reads and writes them.
 // upstream.go, start.go and lists.go are the life of an upstream, end.go is the end.
 //
 // # Goroutines
 //
 // On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one that
 // waits for its process, a short one that brings it up, now and then one that reads
-// changed lists, and two of the jsonrpc2.Conn that correlates toolman's own
+// changed lists, one that reads or writes toolsets, and two of the jsonrpc2.Conn that correlates toolman's own
 // requests. None is on the way of a call.
 //
 // # Locks

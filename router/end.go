@@ -13,6 +13,9 @@ func (s *Session) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.parked) + len(s.held) + len(s.rounds)
+	if s.chore != nil && !s.chore.dropped {
+		n++
+	}
 	for _, u := range s.r.upstreams {
 		u.calls.Each(func(_ uint64, c call) {
 			if c.session == s && c.currentLocked() {
@@ -28,9 +31,11 @@ func (s *Session) Abandon() {
 	const why = "toolman is ending because its client closed the connection; this was not answered in time"
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) {
+	refuse := func(m *jsonrpc.Message, method mcpwire.Method) {
 		s.refuse(m, &b, method, refusal{code: jsonrpc.CodeInternalError, text: why})
-	})
+	}
+	s.endChoreLocked(refuse)
+	s.unparkAllLocked(refuse)
 	s.failRoundsLocked(func(*round) bool { return true }, why, &b)
 	s.mu.Unlock()
 	for _, u := range s.r.upstreams {

@@ -3,6 +3,7 @@ package router
 import (
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/yosida95/uritemplate/v3"
 
@@ -26,7 +27,8 @@ type Entry struct {
 	load    jsonrpc.Edit   // what lists for clients that defer tools have in addition, see mcpwire.Item.AlwaysLoad
 	expand  *regexp.Regexp
 
-	folded, foldedItem string // Name and Item.Name, as similar compares them
+	folded, foldedItem string        // Name and Item.Name, as similar compares them
+	refID              func() string // of its definition, "" when that has no one meaning; made when it is first asked for
 }
 
 // newEntry prepares an item for being shown and called.
@@ -35,6 +37,7 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	e := &Entry{Item: item, Upstream: u, prefix: n.prefix(item.Kind), Name: n.expose(item.Kind, item.Name)}
 	e.folded, e.foldedItem = fold(e.Name), fold(item.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
+	e.refID = sync.OnceValue(e.digest)
 	if u.modern {
 		e.crossed, e.wrapped = item.ToLegacy(nil)
 	} else {
@@ -53,6 +56,14 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 		e.expand = expansion(item.Name)
 	}
 	return e
+}
+
+func (e *Entry) digest() string {
+	definition, err := e.Item.Definition()
+	if err != nil {
+		return ""
+	}
+	return mcpwire.RefID(definition)
 }
 
 // appendListed appends the entry as an element of a list: as its server sent it,

@@ -33,7 +33,7 @@ func (s *Session) modernLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpw
 	switch {
 	case method == mcpwire.Discover:
 		n := s.arrivedLocked(m, method, jsonrpc.Span{})
-		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, instructions(s.modeLocked()))
+		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, s.instructionsLocked())
 		s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: method, status: "local"})
 	case !mcpwire.KnownModern(method):
 		s.decline(m, b, method, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,

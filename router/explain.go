@@ -26,7 +26,7 @@ func (r *Router) Explain(name string) []Explanation {
 	if name == ActivateTool || name == CallTool || name == CatalogURI {
 		return []Explanation{ownExplanation(name)}
 	}
-	v := newView(r.catalog.Load().under(r.Policy))
+	v := r.firstView()
 	var all []Explanation
 	for _, e := range v.named(name) {
 		all = append(all, v.explain(e, r.Mode))
@@ -90,7 +90,7 @@ func (v *View) explain(e *Entry, m Mode) Explanation {
 // Similar returns names of items, denied ones included, that somebody may have
 // meant by one that nothing has.
 func (r *Router) Similar(name string) []string {
-	v := newView(r.catalog.Load())
+	v := newView(r.catalog.Load(), nil)
 	var near []string
 	for _, k := range [...]mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Prompt} {
 		near = append(near, v.similar(k, name)...)

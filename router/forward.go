@@ -18,15 +18,8 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		return
 	}
 	name := m.Text(at)
-	if method == mcpwire.ToolsCall {
-		switch string(name) {
-		case ActivateTool:
-			s.activateLocked(m, b)
-			return
-		case CallTool:
-			s.callThroughLocked(m, b)
-			return
-		}
+	if method == mcpwire.ToolsCall && s.ownCallLocked(m, b, name) {
+		return
 	}
 	if kind == mcpwire.Resource && string(name) == CatalogURI {
 		s.catalogLocked(m, b, method)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -15,6 +16,14 @@ const listBytes = 8 << 20
 
 const catalogResource = `{"uri":"` + CatalogURI + `","name":"toolman catalog","title":"All tools and resources, active ones marked with *",` +
 	`"description":"Everything that ` + ActivateTool + ` can switch on and off, one line an item.","mimeType":"text/plain"}`
+
+// catalogResource names toolman_activate only where there is one.
+func (s *Session) catalogResource() string {
+	if s.r.MetaTools.NoActivate {
+		return strings.Replace(catalogResource, "that "+ActivateTool+" can switch on and off", "there is", 1)
+	}
+	return catalogResource
+}
 
 // A page is the answer to a list request, ready but for its id.
 type page struct {
@@ -98,7 +107,7 @@ func (s *Session) page(v *View, as variant, k mcpwire.Kind, from int) *page {
 		if to > from {
 			frame = append(frame, ',')
 		}
-		frame = append(frame, catalogResource...)
+		frame = append(frame, s.catalogResource()...)
 	}
 	frame = append(frame, ']')
 	if to < len(entries) {

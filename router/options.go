@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/policy"
+	"toolman/router/toolset"
 	"toolman/spawn"
 )
 
@@ -23,6 +24,11 @@ type Options struct {
 	CatalogBytes int
 	URISeparator string        // between namespace and URI: "_" or "+"
 	Mode         Mode          // how what is switched on reaches the client
+	MetaTools    MetaTools     // which tools of its own toolman offers
+	Toolsets     []toolset.Set // those of tools.toml, by name
+	Shelf        toolset.Shelf // keeps saved ones; nil: there are none
+	AllowStale   bool          // saved toolsets may use tools that changed since
+	Equipped     *toolset.Set  // what a session begins with; nil: none
 	AlwaysLoad   *bool         // whether tools ask clients not to defer them; nil: by client
 	Version      string        // of toolman
 	Trace        *trace.Writer // nil: no trace
@@ -30,6 +36,14 @@ type Options struct {
 
 // CatalogAuto bounds the catalog only for clients known to cut descriptions.
 const CatalogAuto = -1
+
+// MetaTools say which groups of tools of its own toolman offers. The zero value is
+// toolman_activate alone.
+type MetaTools struct {
+	NoActivate bool // not toolman_activate
+	Toolsets   bool // those that enable and disable toolsets
+	Manage     bool // those that build, equip and delete saved toolsets
+}
 
 // A Server is one upstream to start.
 type Server struct {

@@ -9,20 +9,44 @@ import (
 	"toolman/mcpwire"
 )
 
+// What instructions start with, and what they end with where lists do not change.
+const (
+	instructionsStart = "toolman serves the tools, resources and prompts of several MCP servers, each under the name of its server " +
+		"(such as fs_read_file; the servers' own texts use the names without it). Only some are active. "
+	instructionsCall = " A tool that was switched on and is not in your list is called with " + CallTool + "."
+)
+
 // instructions say to the client's model how toolman is used.
 func instructions(m Mode) string {
-	const start = "toolman serves the tools, resources and prompts of several MCP servers, each under the name of its server " +
-		"(such as fs_read_file; the servers' own texts use the names without it). Only some are active. "
 	const end = "The description of the tool " +
 		ActivateTool + " lists all of them, active ones with a *; call it to switch on what a task needs, and to switch off what it " +
 		"no longer needs. The resource " + CatalogURI + " holds the same list."
 	switch m {
 	case ModeStatic:
-		return start + "The resource " + CatalogURI + " lists all of them, active ones with a *; which are active is fixed."
+		return instructionsStart + "The resource " + CatalogURI + " lists all of them, active ones with a *; which are active is fixed."
 	case ModeCall:
-		return start + end + " A tool that was switched on and is not in your list is called with " + CallTool + "."
+		return instructionsStart + end + instructionsCall
 	}
-	return start + end
+	return instructionsStart + end
+}
+
+// instructionsLocked are those for the request being handled.
+func (s *Session) instructionsLocked() string {
+	m, o := s.modeLocked(), s.r.MetaTools
+	if !o.NoActivate || m == ModeStatic {
+		return instructions(m)
+	}
+	text := instructionsStart + "The resource " + CatalogURI + " lists all of them, active ones with a *."
+	if o.Toolsets {
+		text += " list_toolsets shows groups of them, and enable_toolset makes the tools of one active."
+	}
+	if o.Manage {
+		text += " equip-toolset makes the tools of a saved toolset the only active ones."
+	}
+	if m == ModeCall && (o.Toolsets || o.Manage) {
+		text += instructionsCall
+	}
+	return text
 }
 
 // initializeLocked answers the client at once. The upstreams are started by now,
@@ -45,7 +69,7 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.nameClient(hello.Name)
 	version := mcpwire.Negotiate(hello.Version)
 	s.revision = version
-	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, instructions(s.modeLocked())))
+	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, s.instructionsLocked()))
 	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", version))
 	s.r.greet(hello)
 }

@@ -34,11 +34,19 @@ func tooMuch[T interface{ size() int }](waiting []T, size int) bool {
 func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
 	if len(s.parked) >= parkLimit || tooMuch(s.parked, len(m.Frame)) {
 		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInternalError,
-			text: "too many requests while the upstream servers start; wait for the answers and send it again"})
+			text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
 		return
 	}
 	name, _, _ := mcpwire.Target(m, method)
 	s.parked = append(s.parked, parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, method, name)})
+}
+
+// busyLocked says what requests wait for.
+func (s *Session) busyLocked() string {
+	if s.chore != nil {
+		return "a toolset is read or written"
+	}
+	return "the upstream servers start"
 }
 
 // unparkLocked drops a request that still waits, and returns its correlation
@@ -58,7 +66,7 @@ func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
 func (s *Session) release() {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) { s.serveLocked(m, &b, method) })
+	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) { s.whenOpenLocked(m, &b, method) })
 	s.mu.Unlock()
 	b.Flush()
 }
@@ -68,14 +76,19 @@ func (s *Session) release() {
 func (s *Session) unparkAllLocked(handle func(m *jsonrpc.Message, method mcpwire.Method)) {
 	waited := s.parked
 	s.parked = nil
-	var m jsonrpc.Message
 	for _, p := range waited {
-		if jsonrpc.Scan(p.frame, &m) == nil && s.considerLocked(&m) == nil {
-			s.came, s.n = p.came, p.n
-			handle(&m, mcpwire.MethodOf(m.Text(m.Method)))
-		}
+		s.unparkOneLocked(p, handle)
 	}
-	s.n = 0
+}
+
+// unparkOneLocked has one request handled as it came.
+func (s *Session) unparkOneLocked(p parked, handle func(m *jsonrpc.Message, method mcpwire.Method)) {
+	var m jsonrpc.Message
+	if jsonrpc.Scan(p.frame, &m) == nil && s.considerLocked(&m) == nil {
+		s.came, s.n = p.came, p.n
+		handle(&m, mcpwire.MethodOf(m.Text(m.Method)))
+		s.n = 0
+	}
 }
 
 // arrivedLocked traces a request of the client and returns its correlation number.

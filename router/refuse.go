@@ -3,6 +3,7 @@ package router
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolman/jsonrpc"
@@ -67,11 +68,7 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m
 	switch verdict {
 	case Inactive:
 		why.text = fmt.Sprintf("%s %s is not active; ", t.entry.Item.Kind, plainName(t.entry.Name))
-		if m == ModeStatic {
-			why.text += errStatic.Error()
-		} else {
-			why.text += fmt.Sprintf("call %s with %s, then try again", ActivateTool, activationFor(t.entry))
-		}
+		why.text += v.remedy(t.entry, m)
 	case Denied:
 		why.text = v.catalog.denial(t.entry)
 	case Ambiguous:
@@ -89,6 +86,23 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m
 		}
 	}
 	return why
+}
+
+// remedy says what makes an entry active.
+func (v *View) remedy(e *Entry, m Mode) string {
+	has := func(tool string) bool { return slices.Contains(v.catalog.own, tool) }
+	tool := e.Item.Kind == mcpwire.Tool
+	switch {
+	case m == ModeStatic:
+		return errStatic.Error()
+	case has(ActivateTool):
+		return fmt.Sprintf("call %s with %s, then try again", ActivateTool, activationFor(e))
+	case tool && has(enableTool):
+		return fmt.Sprintf("call %s with a toolset that has it (%s shows them), then try again", enableTool, listSetsTool)
+	case tool && has(equipTool):
+		return fmt.Sprintf("call %s with a toolset that has it, then try again", equipTool)
+	}
+	return "nothing here can switch it on (meta_tools in tools.toml); go on without it, or have active_toolsets changed"
 }
 
 // activationFor returns the arguments of toolman_activate that switch an entry on.

@@ -12,6 +12,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/toolset"
 	"toolman/spawn"
 )
 
@@ -23,8 +24,10 @@ type Router struct {
 	trace     *tracer
 	clock     clock
 	sealer    *sealer
-	timed     bool            // calls are timed: there is a trace, or a call_timeout
-	ctx       context.Context // ends when the router closes
+	meta      map[string]*metaTool // tools of toolman's own for toolsets, by name; nil for none
+	ownNames  []string             // names that are toolman's own
+	timed     bool                 // calls are timed: there is a trace, or a call_timeout
+	ctx       context.Context      // ends when the router closes
 	cancel    context.CancelFunc
 	upstreams []*Upstream
 
@@ -55,7 +58,9 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 			log: log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
 		r.upstreams = append(r.upstreams, u)
 	}
-	r.catalog.Store(buildCatalog(nil))
+	r.meta = metaTools(o.MetaTools)
+	r.ownNames = ownToolNames(o.MetaTools, r.meta)
+	r.catalog.Store(r.buildCatalog(nil))
 	return r
 }
 
@@ -127,7 +132,7 @@ func (r *Router) update() {
 }
 
 func (r *Router) rebuildLocked() {
-	next := buildCatalog(r.upstreams)
+	next := r.buildCatalog(r.upstreams)
 	r.logCollisions(next)
 	r.catalog.Store(next)
 	if s := r.session.Load(); s != nil {
@@ -169,9 +174,18 @@ func (r *Router) NewSession(out jsonrpc.Sender) *Session {
 	s := &Session{r: r, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.view.Store(newView(r.catalog.Load().under(r.Policy)))
+	s.view.Store(r.firstView())
 	r.session.Store(s)
 	return s
+}
+
+// firstView is what a session sees at first.
+func (r *Router) firstView() *View {
+	var sets *selection
+	if r.Equipped != nil {
+		sets = &selection{equipped: &toolset.Expansion{Set: r.Equipped}}
+	}
+	return newView(r.catalog.Load().under(r.Policy), sets)
 }
 
 // Upstreams returns what is known of every upstream, in the order of the file.

@@ -36,6 +36,7 @@ type Session struct {
 	envelope    mcpwire.Envelope        // guarded by mu: and this is its envelope
 	met         bool                    // guarded by mu: there was a modern request
 	parked      []parked                // guarded by mu: requests that wait for the upstreams
+	chore       *chore                  // guarded by mu: what is done apart, nil for nothing
 	level       []byte                  // guarded by mu: params of the last logging/setLevel
 	levelName   string                  // guarded by mu: and the level in them
 	held        []*held                 // guarded by mu: replies that wait for the client to list again
@@ -201,7 +202,7 @@ func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // whenOpenLocked serves a request as soon as the catalog is there.
 func (s *Session) whenOpenLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	if !s.r.opened.Load() || len(s.parked) > 0 {
+	if !s.r.opened.Load() || s.chore != nil || len(s.parked) > 0 {
 		s.parkLocked(m, b, method)
 		return
 	}

@@ -28,14 +28,21 @@ type held struct {
 	before, after *View
 	listed        bool // the list was answered
 	timer         *time.Timer
+	words         words
+}
+
+// Words are what there is to say of an activation beside what it has changed.
+type words struct {
+	outcome  func(text string) any // the object to say it in; nil: that of toolman_activate
+	warnings []string              // for toolman_activate: about tools that a toolset leaves out
 }
 
 // holdLocked tells the client what has changed and arranges for the reply: once
 // the client has listed again, or when it does not in time.
-func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after *View) {
+func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after *View, words words) {
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
 	h := &held{id: bytes.Clone(m.Bytes(m.ID)), modern: s.modern, mode: s.modeLocked(), n: s.arrivedLocked(m, mcpwire.ToolsCall, name),
-		before: before, after: after}
+		before: before, after: after, words: words}
 	s.r.trace.activated(before, after, h.n)
 	told := s.announceLocked(before, after, b)
 	if !told || h.mode != ModeMutate || s.static || s.r.Settle <= 0 {
@@ -116,9 +123,14 @@ func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
 	if len(tools) > 0 {
 		advice = s.advice(h)
 	}
-	result := mcpwire.AppendToolSuccess(eraOf(h.modern), nil, text+advice, tools, advice != "")
-	frame := jsonrpc.AppendResult(nil, h.id, result)
-	s.send(b, frame, note{n: h.n, method: mcpwire.ToolsCall, status: "local"})
+	var result []byte
+	if h.words.outcome != nil {
+		result = mcpwire.AppendToolOutcome(eraOf(h.modern), nil, outcomeJSON(h.words.outcome(text+advice)), tools, advice != "")
+	} else {
+		text = strings.Join(append([]string{text + advice}, h.words.warnings...), ". ")
+		result = mcpwire.AppendToolSuccess(eraOf(h.modern), nil, text, tools, advice != "")
+	}
+	s.send(b, jsonrpc.AppendResult(nil, h.id, result), note{n: h.n, method: mcpwire.ToolsCall, status: "local"})
 }
 
 // advice says how to go on, where the list of tools does not say it.

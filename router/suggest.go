@@ -33,7 +33,9 @@ func (v *View) similar(k mcpwire.Kind, name string) []string {
 	}
 	switch {
 	case k == mcpwire.Tool:
-		add(ActivateTool, ActivateTool, ActivateTool)
+		for _, name := range v.catalog.own {
+			add(name, name, name)
+		}
 	case k.IsURI():
 		add(CatalogURI, CatalogURI, CatalogURI)
 	}

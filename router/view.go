@@ -11,17 +11,20 @@ import (
 // on or off. It does not change but for the pages it keeps.
 type View struct {
 	catalog *Catalog
-	// What toolman_activate has set, by name; the rest is as at start. Resources
-	// and resource templates share names.
+	// What toolman_activate has set, by name; the rest is as the toolsets say, or as at
+	// start. Resources and resource templates share names.
 	tools, resources map[string]bool
+	sets             *selection // toolsets that were chosen
 
 	start *View // the same catalog with nothing switched; nil: this is it
 
 	pages map[pageKey]*page // guarded by Session.mu: first pages, made when they are first asked for
 }
 
-// newView returns the view of a catalog as it is at start.
-func newView(c *Catalog) *View { return &View{catalog: c, pages: map[pageKey]*page{}} }
+// newView returns the view of a catalog as it is at start, with toolsets or without.
+func newView(c *Catalog, sets *selection) *View {
+	return &View{catalog: c, sets: sets.over(c), pages: map[pageKey]*page{}}
+}
 
 // atStart returns the view without what the client has switched.
 func (v *View) atStart() *View {
@@ -33,27 +36,45 @@ func (v *View) atStart() *View {
 
 // over returns the view of another catalog in which the same is switched.
 func (v *View) over(c *Catalog) *View {
-	return newView(c).switched(v.tools, v.resources)
+	start := newView(c, v.atStart().sets)
+	if v.start == nil {
+		return start
+	}
+	sets := start.sets
+	if v.sets != v.start.sets {
+		sets = v.sets.over(c)
+	}
+	return start.chosen(v.tools, v.resources, sets)
 }
 
 func (v *View) switched(tools, resources map[string]bool) *View {
-	if len(tools)+len(resources) == 0 {
+	return v.chosen(tools, resources, v.sets)
+}
+
+// chosen returns the view of the same catalog with this switched and these toolsets.
+func (v *View) chosen(tools, resources map[string]bool, sets *selection) *View {
+	if len(tools)+len(resources) == 0 && sets == v.atStart().sets {
 		return v.atStart()
 	}
-	return &View{catalog: v.catalog, tools: tools, resources: resources, start: v.atStart(), pages: map[pageKey]*page{}}
+	return &View{catalog: v.catalog, tools: tools, resources: resources, sets: sets, start: v.atStart(), pages: map[pageKey]*page{}}
 }
 
 // Active reports whether an entry may be used.
 func (v *View) Active(e *Entry) bool {
-	switched := v.resources
 	switch e.Item.Kind {
 	case mcpwire.Prompt:
 		return true
 	case mcpwire.Tool:
-		switched = v.tools
-	}
-	if on, ok := switched[e.Name]; ok {
-		return on
+		if on, ok := v.tools[e.Name]; ok {
+			return on
+		}
+		if on, ok := v.sets.decides(e.Name); ok {
+			return on
+		}
+	default:
+		if on, ok := v.resources[e.Name]; ok {
+			return on
+		}
 	}
 	return e.active
 }
@@ -75,8 +96,16 @@ func (v *View) visible(k mcpwire.Kind, modern bool) []*Entry {
 	return slices.DeleteFunc(v.active(k), func(e *Entry) bool { return e.hiddenFrom(modern) })
 }
 
-// with returns the view that an activation leads to.
+// with returns the view that an activation leads to. What it says of a tool counts
+// more than what it says of a toolset.
 func (v *View) with(a *activation) *View {
+	on := len(a.setsOn)
+	for _, set := range a.found[on:] {
+		v = v.disable(set)
+	}
+	for _, set := range a.found[:on] {
+		v = v.enable(set)
+	}
 	return v.switched(switched(v.tools, a.toolsOn, a.toolsOff), switched(v.resources, a.resourcesOn, a.resourcesOff))
 }
 

@@ -50,6 +50,9 @@ func options(c *config.Config) (router.Options, error) {
 		Active: globs, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
 		Mode: modeOf(c.ActivationMode), AlwaysLoad: c.AlwaysLoad, Version: version(),
 	}
+	if err := addToolsets(&o, c); err != nil {
+		return router.Options{}, err
+	}
 	for _, s := range c.Servers {
 		if !s.Enabled {
 			continue

@@ -20,7 +20,7 @@ type Config struct {
 	AlwaysLoad     *bool         // always_load; nil is "auto", by what is known of the client
 	MetaTools      []string      // meta_tools: some of "activate", "toolsets" and "manage"
 	AllowStaleRefs bool          // allow_stale_refs
-	Toolsets       []Toolset     // in the file's order
+	Toolsets       []Toolset     // by name
 	Servers        []Server      // in the file's order, those not enabled included
 	Agent          string        // as in Options
 	Rules          *policy.Rules // exposed_tools, agent_policies and default_policy, with what task_rules add; nil when there are none

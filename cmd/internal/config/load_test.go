@@ -116,8 +116,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
 				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true,
-				Toolsets: []Toolset{{Name: "reading", Tools: []string{"fs_read*", "git_log"}, Description: "To look and not to touch"},
-					{Name: "a.b", Tools: []string{"*"}}},
+				Toolsets: []Toolset{{Name: "a.b", Tools: []string{"*"}},
+					{Name: "reading", Tools: []string{"fs_read*", "git_log"}, Description: "To look and not to touch"}},
 				Servers: []Server{{
 					Namespace: "fs", Name: "fs",
 					Command: c.Servers[0].Command, // the formats fold lines differently

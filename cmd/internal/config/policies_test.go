@@ -178,6 +178,9 @@ func checkResolved(t *testing.T, path, format string, o Options) {
 		for i := range c.Servers {
 			c.Servers[i].Line, c.Servers[i].Env = 0, nil
 		}
+		for i := range c.Toolsets {
+			c.Toolsets[i].Line = 0
+		}
 		if c.Rules != nil {
 			withoutLines(c.Rules)
 		}

@@ -42,7 +42,7 @@ func (d *decoder) toolsets(t table) []Toolset {
 			sets = append(sets, d.toolset(m))
 		}
 	}
-	slices.SortStableFunc(sets, func(a, b Toolset) int { return cmp.Compare(a.Line, b.Line) })
+	slices.SortFunc(sets, func(a, b Toolset) int { return cmp.Compare(a.Name, b.Name) })
 	return sets
 }
 

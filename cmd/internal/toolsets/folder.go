@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,4 +77,26 @@ func (f Folder) update(ctx context.Context, path string, change func(old []byte)
 		return err
 	}
 	return store.Update(ctx, path, maxFile, change)
+}
+
+// ReadFile reads toolsets in the format of toolsets.json from any file; the name - is
+// stdin.
+func ReadFile(path string, stdin io.Reader) (map[string]toolset.Set, error) {
+	var text []byte
+	var err error
+	if path == "-" {
+		if text, err = io.ReadAll(io.LimitReader(stdin, maxFile+1)); len(text) > maxFile {
+			err = fmt.Errorf("it is longer than %d bytes", maxFile)
+		}
+	} else {
+		text, err = store.Read(path, maxFile)
+	}
+	var sets map[string]toolset.Set
+	if err == nil {
+		sets, err = Parse(text)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading toolsets from %s: %w", path, err)
+	}
+	return sets, nil
 }

@@ -1,0 +1,70 @@
+package router
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// apartTime bounds what a request may take of the disk.
+const apartTime = 3 * time.Second
+
+// A chore is what is done apart for a request: on a goroutine of its own, because
+// it waits for the disk. What the client asks after it waits too, so that it sees what
+// the request did.
+type chore struct {
+	parked
+	dropped bool // nobody waits for the answer any more
+}
+
+// What a chore ends with: the request's answer.
+type finish func(m *jsonrpc.Message, b *jsonrpc.Batch)
+
+// apartLocked has work done apart, and then what it returns with the request, as if
+// that came now.
+func (s *Session) apartLocked(m *jsonrpc.Message, work func(ctx context.Context) finish) {
+	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
+	e := &chore{parked: parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, mcpwire.ToolsCall, name)}}
+	s.chore = e
+	go func() {
+		ctx, cancel := context.WithTimeout(s.r.ctx, apartTime)
+		defer cancel()
+		s.back(e, work(ctx))
+	}()
+}
+
+// back serves the request of a chore, and then those that waited for it.
+func (s *Session) back(e *chore, answer finish) {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	s.chore = nil
+	if !e.dropped {
+		s.unparkOneLocked(e.parked, func(m *jsonrpc.Message, _ mcpwire.Method) { answer(m, &b) })
+	}
+	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) { s.whenOpenLocked(m, &b, method) })
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// dropChoreLocked forgets the request of a chore that was cancelled, and returns
+// its correlation number. What is being done is done.
+func (s *Session) dropChoreLocked(id []byte) (n uint64, ok bool) {
+	var m jsonrpc.Message
+	e := s.chore
+	if e == nil || e.dropped || jsonrpc.Scan(e.frame, &m) != nil || !bytes.Equal(m.Bytes(m.ID), id) {
+		return 0, false
+	}
+	e.dropped = true
+	return e.n, true
+}
+
+// endChoreLocked answers the request of a chore that cannot be waited for.
+func (s *Session) endChoreLocked(answer func(m *jsonrpc.Message, method mcpwire.Method)) {
+	if e := s.chore; e != nil && !e.dropped {
+		e.dropped = true
+		s.unparkOneLocked(e.parked, answer)
+	}
+}

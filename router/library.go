@@ -1,0 +1,87 @@
+package router
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"toolman/router/toolset"
+)
+
+// A library has all toolsets there are at one moment: those of tools.toml by name,
+// and then those that were saved. A name of tools.toml is no saved
+// one's.
+type library struct {
+	sets []*toolset.Set
+	err  error // why the saved ones are not known
+}
+
+// library reads the toolsets. It may wait for the disk.
+func (r *Router) library() *library {
+	l := &library{}
+	for i := range r.Toolsets {
+		l.sets = append(l.sets, &r.Toolsets[i])
+	}
+	if r.Shelf == nil {
+		return l
+	}
+	saved, err := r.Shelf.Load()
+	l.err = err
+	for _, name := range slices.Sorted(maps.Keys(saved)) {
+		if l.find(name) == nil {
+			set := saved[name]
+			l.sets = append(l.sets, &set)
+		}
+	}
+	return l
+}
+
+// find returns the toolset of that name, or nil.
+func (l *library) find(name string) *toolset.Set {
+	for _, set := range l.sets {
+		if set.Name == name {
+			return set
+		}
+	}
+	return nil
+}
+
+// get returns the toolset of that name. An error says which there are.
+func (l *library) get(name string) (*toolset.Set, error) {
+	if set := l.find(name); set != nil {
+		return set, nil
+	}
+	text := fmt.Sprintf("unknown toolset %s; ", shown(name))
+	switch {
+	case l.err != nil:
+		text += "saved ones are not known: " + l.err.Error()
+	case len(l.sets) == 0:
+		text += "there are none"
+	default:
+		text += "there are " + cut(strings.Join(l.names(), ", "), 400)
+	}
+	return nil, fmt.Errorf("%s", text)
+}
+
+func (l *library) names() []string {
+	var names []string
+	for _, set := range l.sets {
+		names = append(names, set.Name)
+	}
+	return names
+}
+
+// saved are the toolsets of the shelf.
+func (l *library) saved() []*toolset.Set {
+	return slices.DeleteFunc(slices.Clone(l.sets), func(s *toolset.Set) bool { return !s.Saved() })
+}
+
+// warnings says what of some toolsets is left out, or should be.
+func (v *View) warnings(sets []*toolset.Set) []string {
+	var all []string
+	for _, set := range sets {
+		all = append(all, v.catalog.expand(set).Warnings()...)
+	}
+	return cleaned(all)
+}

@@ -1,0 +1,213 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"toolman/jsonrpc"
+	"toolman/router/toolset"
+)
+
+const buildArguments = `"inputSchema":{"type":"object","properties":{` +
+	`"name":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_.-]*$","maxLength":64,"description":"Name for the new toolset, such as dev-essentials"},` +
+	`"tools":{"type":"array","minItems":1,"maxItems":1000,"description":"The tools, active or not, each by either identifier","items":{"type":"object","properties":{` +
+	`"namespacedName":{"type":"string","description":"The tool's name, such as git_status"},` +
+	`"refId":{"type":"string","description":"The hash of the tool's definition: sha256:…"}},"additionalProperties":false}},` +
+	`"description":{"type":"string","maxLength":1000,"description":"What the toolset is for"},` +
+	`"autoEquip":{"type":"boolean","description":"Equip it at once (default: false)"}},"required":["name","tools"],"additionalProperties":false}`
+
+const deleteArguments = `"inputSchema":{"type":"object","properties":{` +
+	`"name":{"type":"string","description":"Name of the toolset to delete"},` +
+	`"confirm":{"type":"boolean","description":"Must be true for the toolset to be deleted"}},"required":["name"],"additionalProperties":false}`
+
+// manageTools are the tools that keep toolsets and equip them.
+func manageTools() []*metaTool {
+	return []*metaTool{
+		{name: "build-toolset", serve: (*Session).buildToolsetLocked,
+			definition: `,"description":"Saves some tools as a toolset, under a name that can be equipped from then on.",` + buildArguments + adds},
+		{name: "list-saved-toolsets", serve: (*Session).listSavedLocked,
+			definition: `,"description":"Lists the saved toolsets, with their tools and whether these are there.",` + noArguments + reads},
+		{name: equipTool, serve: (*Session).equipToolsetLocked,
+			definition: `,"description":"Makes the tools of a toolset the only ones that are active, until unequip-toolset.",` + oneName + switches},
+		{name: "unequip-toolset", serve: (*Session).unequipToolsetLocked,
+			definition: `,"description":"Makes those tools active again that were before a toolset was equipped.",` + noArguments + switches},
+		{name: "delete-toolset", serve: (*Session).deleteToolsetLocked,
+			definition: `,"description":"Deletes a saved toolset.",` + deleteArguments + deletes},
+		{name: "get-active-toolset", serve: (*Session).activeToolsetLocked,
+			definition: `,"description":"Says which toolset is equipped, and which tools are active.",` + noArguments + reads},
+	}
+}
+
+// buildRequest is what build-toolset is asked for.
+type buildRequest struct {
+	name, description string
+	refs              []toolset.Ref
+	equip             bool
+}
+
+func parseBuild(m *jsonrpc.Message) (r buildRequest, err error) {
+	a, err := argumentsOf(m, "name", "tools", "description", "autoEquip")
+	if err != nil {
+		return r, err
+	}
+	var errs [4]error
+	r.name, errs[0] = a.text("name")
+	r.description, errs[1] = a.optional("description")
+	r.equip, errs[2] = a.flag("autoEquip")
+	r.refs, errs[3] = a.refs("tools")
+	return r, errors.Join(errs[:]...)
+}
+
+// refs reads references to tools.
+func (a arguments) refs(key string) ([]toolset.Ref, error) {
+	at, err := a.get(key)
+	if err != nil {
+		return nil, err
+	}
+	const form = `%s must be a list of tools, each {"namespacedName": …} or {"refId": …}`
+	if !at.Present() || a.m.Frame[at.Lo] != '[' {
+		return nil, fmt.Errorf(form, key)
+	}
+	var refs []toolset.Ref
+	for el := range jsonrpc.Elements(a.m.Frame, at) {
+		if len(refs) > toolset.MaxTools {
+			break // Build refuses so many
+		}
+		if !a.m.IsObject(el) {
+			return nil, fmt.Errorf(form, key)
+		}
+		ref, err := arguments{a.m, el}.ref()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", key, err)
+		}
+		refs = append(refs, ref)
+	}
+	return refs, nil
+}
+
+func (a arguments) ref() (ref toolset.Ref, err error) {
+	if err = a.only("namespacedName", "refId"); err != nil {
+		return ref, err
+	}
+	if ref.NamespacedName, err = a.optional("namespacedName"); err != nil {
+		return ref, err
+	}
+	ref.RefID, err = a.optional("refId")
+	return ref, err
+}
+
+var errNoShelf = errors.New("toolsets cannot be saved here")
+
+func (s *Session) buildToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *library) {
+	r, err := parseBuild(m)
+	if err == nil && s.r.Shelf == nil {
+		err = errNoShelf
+	}
+	var set toolset.Set
+	if err == nil {
+		set, err = s.view.Load().catalog.Build(r.name, r.description, r.refs)
+	}
+	if err != nil {
+		s.failLocked(m, b, clean(err.Error()))
+		return
+	}
+	s.updateShelfLocked(m, Add(set, s.r.Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
+		out := builtOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' was saved with %d tools", set.Name, len(set.Tools))}
+		out.Meta = builtMeta{Success: true, ToolsetName: set.Name, AutoEquipped: r.equip}
+		if !r.equip || s.modeLocked() == ModeStatic {
+			out.Meta.AutoEquipped = false
+			out.Toolset = s.toolsetInfo(&set)
+			s.sayLocked(m, b, out, false)
+			return
+		}
+		s.equipLocked(m, b, &set, func(text string) any {
+			out.Toolset, out.Message = s.toolsetInfo(&set), out.Message+" and equipped: "+text
+			return out
+		})
+	})
+}
+
+// updateShelfLocked has the saved toolsets changed apart, and then the call answered.
+func (s *Session) updateShelfLocked(m *jsonrpc.Message, change func(map[string]toolset.Set) error, done finish) {
+	s.apartLocked(m, func(ctx context.Context) finish {
+		err := s.r.Shelf.Update(ctx, change)
+		return func(m *jsonrpc.Message, b *jsonrpc.Batch) {
+			if err != nil {
+				s.failLocked(m, b, clean(err.Error()))
+				return
+			}
+			done(m, b)
+		}
+	})
+}
+
+// equipLocked equips a toolset, and answers with the outcome.
+func (s *Session) equipLocked(m *jsonrpc.Message, b *jsonrpc.Batch, set *toolset.Set, outcome func(text string) any) {
+	before := s.view.Load()
+	after := before.equip(set)
+	s.view.Store(after)
+	s.holdLocked(m, b, before, after, words{outcome: outcome})
+}
+
+func (s *Session) equipToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+	set := s.namedToolsetLocked(m, b, l)
+	if set == nil {
+		return
+	}
+	s.equipLocked(m, b, set, func(text string) any {
+		return equippedOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' equipped: %s", set.Name, text),
+			Toolset: s.toolsetInfo(set), Warnings: cleaned(s.view.Load().catalog.expand(set).Warnings())}
+	})
+}
+
+func (s *Session) unequipToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *library) {
+	before := s.view.Load()
+	name := before.sets.equippedName()
+	_, err := argumentsOf(m)
+	if err == nil && name == "" {
+		err = errors.New("No toolset is equipped.")
+	}
+	if err != nil {
+		s.failLocked(m, b, err.Error())
+		return
+	}
+	s.changeLocked(m, b, before.unequip(), fmt.Sprintf("Toolset '%s' unequipped", name), nil)
+}
+
+func (s *Session) deleteToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *library) {
+	a, err := argumentsOf(m, "name", "confirm")
+	var name string
+	var sure bool
+	if err == nil {
+		name, err = a.text("name")
+	}
+	if err == nil {
+		sure, err = a.flag("confirm")
+	}
+	switch {
+	case err != nil:
+	case s.r.Shelf == nil:
+		err = errNoShelf
+	case !sure:
+		err = fmt.Errorf("deletion requires confirmation; set confirm to true to delete toolset %s", shown(name))
+	}
+	if err != nil {
+		s.failLocked(m, b, err.Error())
+		return
+	}
+	s.updateShelfLocked(m, Remove(name, s.r.Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
+		s.changeLocked(m, b, s.view.Load().deleted(name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
+	})
+}
+
+// deleted returns the view after a saved toolset is no more.
+func (v *View) deleted(name string) *View {
+	if v.sets.equippedName() == name && v.sets.equipped.Set.Saved() {
+		v = v.unequip()
+	}
+	if i := v.sets.indexOf(name); i >= 0 && v.sets.enabled[i].Set.Saved() {
+		v = v.disable(v.sets.enabled[i].Set)
+	}
+	return v
+}

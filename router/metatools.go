@@ -1,0 +1,102 @@
+package router
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A metaTool is a tool of toolman's own that is about toolsets.
+type metaTool struct {
+	name       string
+	definition string // as a list has it, after its name
+	free       bool   // it changes nothing that a client sees: there is no mode without it
+	// serve answers a call, with the toolsets that there are.
+	serve func(s *Session, m *jsonrpc.Message, b *jsonrpc.Batch, l *library)
+}
+
+// metaTools returns the tools of the groups asked for, nil for none.
+func metaTools(o MetaTools) map[string]*metaTool {
+	var all []*metaTool
+	if o.Toolsets {
+		all = append(all, toolsetTools()...)
+	}
+	if o.Manage {
+		all = append(all, manageTools()...)
+	}
+	var byName map[string]*metaTool
+	for _, t := range all {
+		if byName == nil {
+			byName = map[string]*metaTool{}
+		}
+		byName[t.name] = t
+	}
+	return byName
+}
+
+// ownToolNames are the names that no server's tool can have.
+func ownToolNames(o MetaTools, meta map[string]*metaTool) []string {
+	names := slices.Sorted(maps.Keys(meta))
+	if !o.NoActivate {
+		names = append(names, ActivateTool)
+	}
+	return append(names, CallTool)
+}
+
+// ownCallLocked serves a call of one of toolman's own tools. It reports whether it was
+// one.
+func (s *Session) ownCallLocked(m *jsonrpc.Message, b *jsonrpc.Batch, name []byte) bool {
+	switch string(name) {
+	case ActivateTool:
+		if s.r.MetaTools.NoActivate {
+			return false
+		}
+		s.activateLocked(m, b)
+		return true
+	case CallTool:
+		s.callThroughLocked(m, b)
+		return true
+	}
+	t := s.r.meta[string(name)]
+	if t == nil {
+		return false
+	}
+	if s.modeLocked() == ModeStatic && !t.free {
+		s.failLocked(m, b, errStatic.Error())
+		return true
+	}
+	s.withLibraryLocked(m, b, func(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) { t.serve(s, m, b, l) })
+	return true
+}
+
+// withLibraryLocked serves a request that is about toolsets: at once when none can
+// have been saved, else when the file is read.
+func (s *Session) withLibraryLocked(m *jsonrpc.Message, b *jsonrpc.Batch, serve func(*jsonrpc.Message, *jsonrpc.Batch, *library)) {
+	if s.r.Shelf == nil {
+		serve(m, b, s.r.library())
+		return
+	}
+	s.apartLocked(m, func(context.Context) finish {
+		l := s.r.library()
+		return func(m *jsonrpc.Message, b *jsonrpc.Batch) { serve(m, b, l) }
+	})
+}
+
+// sayLocked answers a call of one of these tools.
+func (s *Session) sayLocked(m *jsonrpc.Message, b *jsonrpc.Batch, outcome any, failed bool) {
+	result := mcpwire.AppendToolOutcome(s.era(), nil, outcomeJSON(outcome), nil, false)
+	if failed {
+		result = mcpwire.AppendToolFailure(s.era(), nil, outcomeJSON(outcome))
+	}
+	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
+	n := s.arrivedLocked(m, mcpwire.ToolsCall, name)
+	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: mcpwire.ToolsCall, status: "local"})
+}
+
+// failLocked answers a call of one of these tools that cannot be done.
+func (s *Session) failLocked(m *jsonrpc.Message, b *jsonrpc.Batch, why string) {
+	s.sayLocked(m, b, simpleOutcome{Message: why}, true)
+}

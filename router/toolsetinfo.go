@@ -1,0 +1,169 @@
+package router
+
+import (
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/toolset"
+)
+
+// A toolsetInfo is what the tools that keep toolsets say of one.
+type toolsetInfo struct {
+	Name           string       `json:"name"`
+	Description    string       `json:"description,omitempty"`
+	Version        string       `json:"version,omitempty"`
+	CreatedAt      *time.Time   `json:"createdAt,omitempty"`
+	ToolCount      int          `json:"toolCount"`
+	Active         bool         `json:"active"`
+	TotalServers   int          `json:"totalServers"`
+	EnabledServers int          `json:"enabledServers"`
+	TotalTools     int          `json:"totalTools"`
+	Servers        []serverInfo `json:"servers"`
+	Tools          []toolInfo   `json:"tools"`
+	Warnings       []string     `json:"warnings,omitempty"`
+}
+
+type serverInfo struct {
+	Name      string `json:"name"`
+	Enabled   bool   `json:"enabled"`
+	ToolCount int    `json:"toolCount"`
+}
+
+type toolInfo struct {
+	NamespacedName string `json:"namespacedName,omitempty"`
+	RefID          string `json:"refId,omitempty"`
+	Server         string `json:"server"`
+	Active         bool   `json:"active"`
+}
+
+type builtOutcome struct {
+	Success bool        `json:"success"`
+	Message string      `json:"message"`
+	Meta    builtMeta   `json:"meta"`
+	Toolset toolsetInfo `json:"toolset"`
+}
+
+type builtMeta struct {
+	Success      bool   `json:"success"`
+	ToolsetName  string `json:"toolsetName"`
+	AutoEquipped bool   `json:"autoEquipped"`
+}
+
+type equippedOutcome struct {
+	Success  bool        `json:"success"`
+	Message  string      `json:"message"`
+	Toolset  toolsetInfo `json:"toolset"`
+	Warnings []string    `json:"warnings"`
+}
+
+type savedOutcome struct {
+	Success  bool          `json:"success"`
+	Toolsets []toolsetInfo `json:"toolsets"`
+}
+
+type activeOutcome struct {
+	Equipped    bool                     `json:"equipped"`
+	Toolset     *toolsetInfo             `json:"toolset,omitempty"`
+	Summary     toolSummary              `json:"toolSummary"`
+	Exposed     map[string][]exposedTool `json:"exposedTools"`
+	Unavailable []string                 `json:"unavailableServers"`
+	Warnings    []string                 `json:"warnings"`
+}
+
+type toolSummary struct {
+	Exposed    int `json:"currentlyExposed"`
+	Discovered int `json:"totalDiscovered"`
+	Filtered   int `json:"filteredOut"`
+}
+
+type exposedTool struct {
+	Name           string `json:"name"`
+	NamespacedName string `json:"namespacedName"`
+	ServerName     string `json:"serverName"`
+	Description    string `json:"description,omitempty"`
+}
+
+// toolsetInfo describes a toolset as it is now.
+func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
+	v := s.view.Load()
+	x := v.catalog.expand(set)
+	info := toolsetInfo{Name: set.Name, Description: clean(set.Description), Version: clean(set.Version),
+		Active: v.sets.equippedName() == set.Name, Tools: v.toolInfos(x), Servers: v.serverInfos(x), Warnings: cleaned(x.Warnings())}
+	if !set.CreatedAt.IsZero() {
+		info.CreatedAt = &set.CreatedAt
+	}
+	info.ToolCount, info.TotalTools = len(info.Tools), len(info.Tools)
+	info.TotalServers, info.EnabledServers = len(info.Servers), len(info.Servers)
+	return info
+}
+
+// toolInfos are the tools of a toolset: first those that are there, in catalog order,
+// and then references that lead to none.
+func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
+	infos := []toolInfo{}
+	for _, e := range v.catalog.tools() {
+		if x.Tools[e.Name] {
+			infos = append(infos, toolInfo{e.Name, e.refID(), e.Upstream.Name, v.Active(e)})
+		}
+	}
+	refs := x.Resolutions[len(x.Set.Patterns):]
+	for i, ref := range x.Set.Tools {
+		if len(refs[i].Tools) == 0 {
+			infos = append(infos, toolInfo{NamespacedName: clean(ref.NamespacedName), RefID: ref.RefID})
+		}
+	}
+	return infos
+}
+
+func (v *View) serverInfos(x *toolset.Expansion) []serverInfo {
+	infos := []serverInfo{}
+	at := map[*Upstream]int{}
+	for _, e := range v.catalog.tools() {
+		if !x.Tools[e.Name] {
+			continue
+		}
+		i, known := at[e.Upstream]
+		if !known {
+			i = len(infos)
+			at[e.Upstream] = i
+			infos = append(infos, serverInfo{Name: e.Upstream.Name, Enabled: true})
+		}
+		infos[i].ToolCount++
+	}
+	return infos
+}
+
+func (s *Session) listSavedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+	if l.err != nil {
+		s.failLocked(m, b, clean(l.err.Error()))
+		return
+	}
+	out := savedOutcome{Success: true, Toolsets: []toolsetInfo{}}
+	for _, set := range l.saved() {
+		out.Toolsets = append(out.Toolsets, s.toolsetInfo(set))
+	}
+	s.answerListLocked(m, b, out)
+}
+
+func (s *Session) activeToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *library) {
+	v := s.view.Load()
+	out := activeOutcome{Exposed: map[string][]exposedTool{}, Unavailable: []string{}, Warnings: []string{}}
+	if v.sets.equippedName() != "" {
+		info := s.toolsetInfo(v.sets.equipped.Set)
+		out.Equipped, out.Toolset, out.Warnings = true, &info, append(out.Warnings, info.Warnings...)
+	}
+	for _, e := range v.active(mcpwire.Tool) {
+		server := e.Upstream.Name
+		out.Exposed[server] = append(out.Exposed[server], exposedTool{e.Item.Name, e.Name, server, summary(e.Item.Description)})
+		out.Summary.Exposed++
+	}
+	out.Summary.Discovered = len(v.catalog.tools())
+	out.Summary.Filtered = out.Summary.Discovered - out.Summary.Exposed
+	for _, u := range s.r.upstreams {
+		if u.Status().State != Ready {
+			out.Unavailable = append(out.Unavailable, u.Name)
+		}
+	}
+	s.answerListLocked(m, b, out)
+}

@@ -1,0 +1,192 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolman/jsonrpc"
+	"toolman/router/toolset"
+)
+
+// Names that other texts mention.
+const (
+	listSetsTool = "list_toolsets"
+	enableTool   = "enable_toolset"
+	equipTool    = "equip-toolset"
+)
+
+// Parts of definitions.
+const (
+	noArguments = `"inputSchema":{"type":"object","properties":{},"additionalProperties":false}`
+	oneName     = `"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"Name of the toolset"}},` +
+		`"required":["name"],"additionalProperties":false}`
+	reads    = `,"annotations":{"readOnlyHint":true,"openWorldHint":false}}`
+	switches = `,"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`
+	adds     = `,"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":false,"openWorldHint":false}}`
+	deletes  = `,"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}}`
+)
+
+// toolsetTools are the tools that show toolsets and enable them.
+func toolsetTools() []*metaTool {
+	return []*metaTool{
+		{name: "list_tools", free: true, serve: (*Session).listToolsLocked,
+			definition: `,"description":"Lists the names of the tools that are active, and of those in each toolset. Call this first.",` + noArguments + reads},
+		{name: listSetsTool, serve: (*Session).listToolsetsLocked,
+			definition: `,"description":"Lists the toolsets there are, whether each is enabled, and its tools.",` + noArguments + reads},
+		{name: "describe_toolset", serve: (*Session).describeToolsetLocked,
+			definition: `,"description":"Describes one toolset: whether it is enabled, its tools, and what is wrong with any of them.",` + oneName + reads},
+		{name: enableTool, serve: (*Session).enableToolsetLocked,
+			definition: `,"description":"Enables a toolset: all its tools become active.",` + oneName + switches},
+		{name: "disable_toolset", serve: (*Session).disableToolsetLocked,
+			definition: `,"description":"Disables a toolset: its tools are not active any more and cannot be called, but for those of other enabled toolsets.",` + oneName + switches},
+	}
+}
+
+// A toolsetStatus is what list_toolsets and describe_toolset say of a toolset.
+type toolsetStatus struct {
+	Key        string            `json:"key"`
+	Active     bool              `json:"active"`
+	Definition toolsetDefinition `json:"definition"`
+	Tools      []string          `json:"tools"`
+	Warnings   []string          `json:"warnings,omitempty"`
+}
+
+type toolsetDefinition struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+}
+
+func (v *View) toolsetStatus(set *toolset.Set) toolsetStatus {
+	x := v.catalog.expand(set)
+	return toolsetStatus{Key: set.Name, Active: v.sets.isEnabled(set.Name) || v.sets.equippedName() == set.Name,
+		Definition: toolsetDefinition{set.Name, clean(set.Description)}, Tools: v.inOrder(x), Warnings: cleaned(x.Warnings())}
+}
+
+// inOrder are the tools of a toolset in catalog order.
+func (v *View) inOrder(x *toolset.Expansion) []string {
+	names := []string{}
+	for _, e := range v.catalog.tools() {
+		if x.Tools[e.Name] {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+func (s *Session) listToolsLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+	v := s.view.Load()
+	var out struct {
+		Tools    []string            `json:"tools"`
+		Toolsets map[string][]string `json:"toolsetToTools"`
+	}
+	out.Tools, out.Toolsets = []string{}, map[string][]string{}
+	for _, e := range v.catalog.tools() {
+		if v.Active(e) && !e.hiddenFrom(s.modern) {
+			out.Tools = append(out.Tools, e.Name)
+		}
+	}
+	for _, set := range l.sets {
+		out.Toolsets[set.Name] = v.inOrder(v.catalog.expand(set))
+	}
+	s.answerListLocked(m, b, out)
+}
+
+func (s *Session) listToolsetsLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+	v := s.view.Load()
+	var out struct {
+		Toolsets []toolsetStatus `json:"toolsets"`
+		Warnings []string        `json:"warnings,omitempty"`
+	}
+	out.Toolsets = []toolsetStatus{}
+	for _, set := range l.sets {
+		out.Toolsets = append(out.Toolsets, v.toolsetStatus(set))
+	}
+	if l.err != nil {
+		out.Warnings = []string{clean(l.err.Error())}
+	}
+	s.answerListLocked(m, b, out)
+}
+
+// answerListLocked answers a call that takes no arguments.
+func (s *Session) answerListLocked(m *jsonrpc.Message, b *jsonrpc.Batch, out any) {
+	if _, err := argumentsOf(m); err != nil {
+		s.failLocked(m, b, err.Error())
+		return
+	}
+	s.sayLocked(m, b, out, false)
+}
+
+// namedToolsetLocked returns the toolset that a call names as its only argument; when
+// there is none, the call is answered.
+func (s *Session) namedToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) *toolset.Set {
+	a, err := argumentsOf(m, "name")
+	var name string
+	if err == nil {
+		name, err = a.text("name")
+	}
+	var set *toolset.Set
+	if err == nil {
+		set, err = l.get(name)
+	}
+	if err != nil {
+		s.failLocked(m, b, err.Error())
+		return nil
+	}
+	return set
+}
+
+func (s *Session) describeToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+	if set := s.namedToolsetLocked(m, b, l); set != nil {
+		s.sayLocked(m, b, s.view.Load().toolsetStatus(set), false)
+	}
+}
+
+func (s *Session) enableToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+	set := s.namedToolsetLocked(m, b, l)
+	if set == nil {
+		return
+	}
+	before := s.view.Load()
+	if before.sets.isEnabled(set.Name) {
+		s.failLocked(m, b, fmt.Sprintf("Toolset '%s' is already enabled.", set.Name))
+		return
+	}
+	after := before.enable(set)
+	s.changeLocked(m, b, after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.catalog.expand(set).Warnings())
+}
+
+func (s *Session) disableToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+	set := s.namedToolsetLocked(m, b, l)
+	if set == nil {
+		return
+	}
+	before := s.view.Load()
+	if !before.sets.isEnabled(set.Name) {
+		s.failLocked(m, b, fmt.Sprintf("Toolset '%s' is not currently active. Active toolsets: %s", set.Name, before.sets.enabledNames()))
+		return
+	}
+	s.changeLocked(m, b, before.disable(set), fmt.Sprintf("Toolset '%s' disabled", set.Name), nil)
+}
+
+// changeLocked shows the client another view, and says so in the end.
+func (s *Session) changeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, after *View, what string, warnings []string) {
+	before := s.view.Load()
+	s.view.Store(after)
+	s.holdLocked(m, b, before, after, words{outcome: func(text string) any {
+		return simpleOutcome{Success: true, Message: what + ": " + text, Warnings: cleaned(warnings)}
+	}})
+}
+
+// enabledNames lists the enabled toolsets for people.
+func (s *selection) enabledNames() string {
+	if s == nil || len(s.enabled) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, x := range s.enabled {
+		names = append(names, x.Set.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
