@@ -166,7 +166,7 @@ func (s *Session) unequipToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *
 	name := before.sets.equippedName()
 	_, err := argumentsOf(m)
 	if err == nil && name == "" {
-		err = errors.New("No toolset is equipped.")
+		err = errors.New("no toolset is equipped")
 	}
 	if err != nil {
 		s.failLocked(m, b, err.Error())

@@ -179,7 +179,7 @@ func TestToolsetsThatCannotBeSwitched(t *testing.T) {
 		{"enable_toolset", `{"name":"bc","name":"bc"}`, "name"},
 		{"list_tools", `{"name":"bc"}`, `"name" is not a parameter; there are none`},
 		{"list_toolsets", `{"name":"bc"}`, "not a parameter"},
-		{"unequip-toolset", `{}`, "No toolset is equipped."},
+		{"unequip-toolset", `{}`, "no toolset is equipped"},
 		{"delete-toolset", oneSet("ab"), "toolsets cannot be saved here"},
 		{"build-toolset", `{"name":"new","tools":[{"namespacedName":"ns_a"}]}`, "toolsets cannot be saved here"},
 	} {
