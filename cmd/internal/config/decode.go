@@ -18,6 +18,7 @@ type decoder struct {
 	format string
 	Options
 
+	sets     []Toolset // those of the file, as soon as they are read
 	problems []Problem
 	omitted  int
 	secrets  []string
@@ -70,8 +71,9 @@ func (d *decoder) config(root node) *Config {
 	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "toolsets", "servers",
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "$schema")
+	d.sets = d.toolsets(t)
 	c := &Config{
-		ActiveToolsets: texts(d.entries("active_toolsets", t.array("active_toolsets", `["fs_read*"]`))),
+		ActiveToolsets: d.activeToolsets(t),
 		Settle:         time.Duration(t.integer("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
 		CatalogBytes:   t.catalogBytes("catalog_bytes"),
 		URISeparator:   t.choice("uri_separator", "_", "+"),
@@ -79,7 +81,7 @@ func (d *decoder) config(root node) *Config {
 		AlwaysLoad:     t.maybe("always_load"),
 		MetaTools:      d.metaTools(t),
 		AllowStaleRefs: t.boolean("allow_stale_refs", false),
-		Toolsets:       d.toolsets(t),
+		Toolsets:       d.sets,
 		Agent:          d.Agent,
 	}
 	for _, n := range d.elements(t, "servers", "server", `"namespace": …, "command": …`) {

@@ -10,7 +10,7 @@ func (d *decoder) taskRule(n node, names []string) policy.TaskRule {
 		Services: d.entries("service", t.array("service", `["*-api"]`)),
 		Keywords: d.keywords(t),
 		Tools:    d.lists(t, "tools", "tools", names),
-		Active:   texts(d.entries("active_toolsets", t.array("active_toolsets", `["fs_read*"]`))),
+		Active:   d.activeToolsets(t),
 	}
 	if len(rule.Services)+len(rule.Keywords) == 0 {
 		d.fail(n.line, "write "+d.write("keywords", `["test"]`)+" or "+d.write("service", `["*-api"]`)+`, with "*" for every service`, "this task rule does not say for what")

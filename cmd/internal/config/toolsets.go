@@ -63,6 +63,35 @@ func (d *decoder) toolset(m member) Toolset {
 	return s
 }
 
+// activeToolsets reads names and globs, and takes the tools of a toolset for its name.
+func (d *decoder) activeToolsets(t table) []string {
+	var patterns []string
+	for _, e := range d.entries("active_toolsets", t.array("active_toolsets", `["fs_read*"]`)) {
+		name, isSet := strings.CutPrefix(e.Text, "toolset:")
+		i := slices.IndexFunc(d.sets, func(s Toolset) bool { return s.Name == name })
+		switch {
+		case !isSet:
+			patterns = append(patterns, e.Text)
+		case i >= 0:
+			patterns = append(patterns, d.sets[i].Tools...)
+		default:
+			d.fail(e.Line, d.setInstead(name), "active_toolsets names the toolset %s, which is not in the file", shown(name))
+		}
+	}
+	return patterns
+}
+
+func (d *decoder) setInstead(name string) string {
+	var names []string
+	for _, s := range d.sets {
+		names = append(names, s.Name)
+	}
+	if near := nearest(name, names); near != "" {
+		return "did you mean toolset:" + near + "?"
+	}
+	return "write [toolsets.NAME] with its tools; saved ones are equipped by toolman toolset equip"
+}
+
 // metaTools are the groups of toolman's own tools.
 var metaTools = []string{"activate", "toolsets", "manage"}
 
