@@ -1,0 +1,169 @@
+package pins
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"toolman/cmd/internal/store"
+	"toolman/mcpwire"
+)
+
+// maxFile is the largest file that is read or written, in bytes.
+const maxFile = 256 << 20
+
+// header is the first line.
+const header = `{"toolman_lock":1}`
+
+// Path returns the path of the lock file that belongs to a configuration: tools.lock beside tools.toml.
+func Path(config string) string {
+	return strings.TrimSuffix(config, filepath.Ext(config)) + ".lock"
+}
+
+// Load reads a lock file. One that does not exist is an error of fs.ErrNotExist.
+func Load(path string) (Set, error) {
+	text, err := store.Read(path, maxFile)
+	if err != nil {
+		return nil, err
+	}
+	return parse(path, text)
+}
+
+// Update replaces the lock file with what change makes of it; old is nil when there is none. A file that is not understood,
+// or an error of change, leaves it as it was.
+func Update(ctx context.Context, path string, change func(old Set) (Set, error)) error {
+	return store.Update(ctx, path, maxFile, func(text []byte) ([]byte, error) {
+		var old Set
+		if text != nil {
+			var err error
+			if old, err = parse(path, text); err != nil {
+				return nil, err
+			}
+		}
+		next, err := change(old)
+		if err != nil {
+			return nil, err
+		}
+		return next.render(), nil
+	})
+}
+
+// line is one item in the file.
+type line struct {
+	Kind       string          `json:"kind"`
+	Name       string          `json:"name"`
+	Server     string          `json:"server"`
+	RefID      string          `json:"refId"`
+	Definition json.RawMessage `json:"definition,omitempty"`
+}
+
+// render returns the text of the file.
+func (s Set) render() []byte {
+	text := append([]byte(header), '\n')
+	for _, k := range s.Keys() {
+		text = append(text, render(k, s[k])...)
+	}
+	return text
+}
+
+func render(k Key, p Pin) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(line{k.Kind.String(), k.Name, p.Server, p.RefID, p.Definition}); err != nil {
+		panic(err) // a definition that is no JSON: neither New nor parse makes one
+	}
+	return b.Bytes()
+}
+
+// An Error says what is wrong with a lock file.
+type Error struct {
+	Path string
+	Line int // from 1
+	Msg  string
+}
+
+// Error is "file:line: what is wrong".
+func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Msg) }
+
+// parse reads the text of a file. Line ends may be those of Windows.
+func parse(path string, text []byte) (Set, error) {
+	set := Set{}
+	n := 0
+	for raw := range bytes.Lines(text) {
+		n++
+		raw = bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r"))
+		var err error
+		if n == 1 {
+			err = checkHeader(raw)
+		} else {
+			err = set.add(raw)
+		}
+		if err != nil {
+			return nil, &Error{path, n, err.Error()}
+		}
+	}
+	if n == 0 {
+		return nil, &Error{path, 1, "it is empty; " + restore}
+	}
+	return set, nil
+}
+
+const restore = "restore it from version control, or remove it and write it anew with toolman lock"
+
+func checkHeader(raw []byte) error {
+	var h struct {
+		Version *json.Number `json:"toolman_lock"`
+	}
+	switch err := json.Unmarshal(raw, &h); {
+	case string(raw) == header:
+		return nil
+	case err == nil && h.Version != nil:
+		return errors.New("it is of another version of the format than 1, the only one that this toolman knows; use a newer toolman, or " + restore)
+	}
+	return errors.New("this is no lock file: it does not begin with " + header + "; " + restore)
+}
+
+// add takes one line in.
+func (s Set) add(raw []byte) error {
+	if bytes.HasPrefix(raw, []byte("<<<<<<<")) || bytes.HasPrefix(raw, []byte("=======")) || bytes.HasPrefix(raw, []byte(">>>>>>>")) {
+		return errors.New("a merge has left a conflict here; keep the lines of items that you mean, each item once")
+	}
+	var l line
+	if err := json.Unmarshal(raw, &l); err != nil {
+		return errors.New("this is no item; " + restore)
+	}
+	kind, ok := kindOf(l.Kind)
+	k, p := Key{kind, l.Name}, Pin{l.Server, l.RefID, l.Definition}
+	switch {
+	case !ok || !bytes.Equal(bytes.TrimSuffix(render(k, p), []byte("\n")), raw):
+		return errors.New("this line is not as toolman lock writes it; " + restore)
+	case p.Definition != nil && (p.Definition[0] != '{' || p.RefID != mcpwire.RefID(p.Definition)):
+		return errors.New("refId is not the hash of this definition; " + restore)
+	case !validRefID(p.RefID):
+		return errors.New("refId is no sha256 hash; " + restore)
+	}
+	if _, twice := s[k]; twice {
+		return fmt.Errorf("%s %q has a line already; keep one of the two", k.Kind, k.Name)
+	}
+	s[k] = p
+	return nil
+}
+
+func kindOf(word string) (mcpwire.Kind, bool) {
+	for k := range mcpwire.Kind(mcpwire.Kinds) {
+		if k.String() == word {
+			return k, true
+		}
+	}
+	return 0, false
+}
+
+func validRefID(id string) bool {
+	hash, ok := strings.CutPrefix(id, "sha256:")
+	return ok && len(hash) == 64 && strings.Trim(hash, "0123456789abcdef") == ""
+}
