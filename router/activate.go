@@ -120,14 +120,16 @@ func (v *View) check(a *activation, l *library) error {
 			kind, noun = mcpwire.Resource, "resource"
 		}
 		for _, name := range *l.into {
+			kept := v.catalog.isDenied(name, alikeKinds(kind)...)
 			switch {
 			case v.has(kind, name):
+			case kept != nil && kept.hold != NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been on before
 			case len(problems) >= maxBad:
 				add("")
 			case slices.Contains(v.catalog.own, name) || name == CatalogURI:
 				add("%s is always active", name)
-			case v.catalog.isDenied(name, alikeKinds(kind)...) != nil:
-				add("%s", v.catalog.denial(v.catalog.isDenied(name, alikeKinds(kind)...)))
+			case kept != nil:
+				add("%s", v.catalog.denial(kept))
 			default:
 				add("unknown %s %s%s", noun, shown(name), didYouMean(v.similar(kind, name)))
 			}

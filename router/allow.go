@@ -3,6 +3,7 @@ package router
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"toolman/mcpwire"
 	"toolman/router/policy"
@@ -19,14 +20,15 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 	next.owners, next.upstreams, next.Collisions = c.owners, c.upstreams, c.Collisions
 	next.denied, next.verdicts = denied, c.judge(p)
 	denied.owners, denied.upstreams = c.owners, c.upstreams
-	for _, entries := range c.entries {
-		for _, e := range entries {
-			if next.verdicts[e].Allowed {
-				next.put(e)
-			} else {
-				denied.put(e)
-			}
+	for _, e := range c.All() {
+		if next.verdicts[e].Allowed {
+			next.put(e)
+		} else {
+			denied.put(e)
 		}
+	}
+	for _, e := range c.denied.All() { // held back
+		denied.put(e)
 	}
 	return next
 }
@@ -42,12 +44,11 @@ func (c *Catalog) judge(p *policy.Policy) map[*Entry]policy.Verdict {
 	return verdicts
 }
 
+// byUpstream returns what each server has, with what is held back.
 func (c *Catalog) byUpstream() map[*Upstream][]*Entry {
 	all := map[*Upstream][]*Entry{}
-	for _, entries := range c.entries {
-		for _, e := range entries {
-			all[e.Upstream] = append(all[e.Upstream], e)
-		}
+	for _, e := range slices.Concat(c.All(), c.denied.All()) {
+		all[e.Upstream] = append(all[e.Upstream], e)
 	}
 	return all
 }
@@ -80,21 +81,35 @@ func (r *Router) IdleRules() []string {
 // calledIn is what policies, and the full names of items, call the server.
 func (u *Upstream) calledIn() string { return cmp.Or(u.Server.Name, u.Namespace) }
 
-// rule says which rule of the policy is about an entry.
+// rule says which rule of the policy is about an entry, or that its pin holds it back.
 func (c *Catalog) rule(e *Entry) string {
+	if _, verdict := c.keeps(e); verdict == Held && e.hold != NotHeld {
+		return "it is held back: " + e.hold.String()
+	}
 	if v, ok := c.verdicts[e]; ok {
 		return v.String()
 	}
 	return policy.Verdict{}.String()
 }
 
+// keeps returns where a name leads that is of an entry which clients may not have.
+func (c *Catalog) keeps(e *Entry) (target, Verdict) {
+	if v, judged := c.verdicts[e]; judged && !v.Allowed {
+		return at(e), Denied
+	}
+	return at(e), Held
+}
+
 // denial says why a client may not have an entry.
 func (c *Catalog) denial(e *Entry) string {
+	if _, verdict := c.keeps(e); verdict == Held {
+		return heldText(e)
+	}
 	return fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there",
 		e.Item.Kind, plainName(e.Name), clean(c.rule(e)))
 }
 
-// isDenied returns the entry with this name that the policy denies, or nil.
+// isDenied returns the entry with this name that clients may not have, or nil.
 func (c *Catalog) isDenied(name string, kinds ...mcpwire.Kind) *Entry {
 	for _, k := range kinds {
 		if e := c.denied.byName[k][name]; e != nil {
@@ -105,7 +120,7 @@ func (c *Catalog) isDenied(name string, kinds ...mcpwire.Kind) *Entry {
 }
 
 // deniesBare returns what owns an upstream's own URI, or a namespaced one that a
-// template makes, if the policy denies that; or nil.
+// template makes, if clients may not have that; or nil.
 func (c *Catalog) deniesBare(uri string) *Entry {
 	if all := c.denied.bare[uri]; len(all) > 0 {
 		return all[0]

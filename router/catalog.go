@@ -25,7 +25,7 @@ type Catalog struct {
 	owners    [mcpwire.Kinds]map[string]string // who has a name or, when it is gone, had it
 	upstreams []*Upstream
 
-	denied   *Catalog // what the policy keeps from a client; empty without one
+	denied   *Catalog // what the policy keeps from a client, and what its pin holds back
 	verdicts map[*Entry]policy.Verdict
 
 	own   []string // names of toolman's own tools
@@ -44,6 +44,9 @@ type Collision struct {
 // Entries returns the entries of a kind, in catalog order.
 func (c *Catalog) Entries(k mcpwire.Kind) []*Entry { return c.entries[k] }
 
+// All returns every entry, kind by kind in catalog order.
+func (c *Catalog) All() []*Entry { return slices.Concat(c.entries[:]...) }
+
 // lookup returns the entry with this name, or nil.
 func (c *Catalog) lookup(k mcpwire.Kind, name []byte) *Entry { return c.byName[k][string(name)] }
 
@@ -52,7 +55,7 @@ func (c *Catalog) lookup(k mcpwire.Kind, name []byte) *Entry { return c.byName[k
 // taken, so that nobody can step into its place.
 func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
 	c := newCatalog(r.ownNames, r.AllowStale)
-	c.upstreams = upstreams
+	c.upstreams, c.denied = upstreams, newCatalog(r.ownNames, r.AllowStale)
 	for k := range c.owners {
 		c.owners[k] = map[string]string{}
 	}
@@ -66,6 +69,7 @@ func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
 			c.add(e, alive, c.owners[e.Item.Kind])
 		}
 	}
+	c.denied.owners, c.denied.upstreams = c.owners, c.upstreams
 	return c
 }
 
@@ -86,7 +90,11 @@ func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 		return
 	}
 	owners[e.Name] = e.Upstream.Name
-	if alive {
+	switch {
+	case !alive:
+	case e.hold != NotHeld:
+		c.denied.put(e)
+	default:
 		c.put(e)
 	}
 }

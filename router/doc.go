@@ -20,6 +20,9 @@
 // asks, suspend.go keeps the call, resume.go goes on with it when the client comes back
 // with the answers, and with what state.go has signed; turn.go knows which request waits.
 //
+// pin.go holds back what is not as its pin says: it is in no list and no View, and all
+// that is left of it is its name and why.
+//
 // activate.go, settle.go and describe.go are toolman_activate, callthrough.go is
 // toolman_call; mode.go and clients.go say what is done for which client, and announce.go
 // which changes it is told; catalog.go says what

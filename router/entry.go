@@ -24,6 +24,7 @@ type Entry struct {
 	crossed []jsonrpc.Edit // what a client of the other era than the server's sees differently
 	wrapped bool           // another output schema among that, see mcpwire.Item.ToLegacy
 	hidden  bool           // a client of the other era cannot call it at all
+	hold    Hold           // by its pin
 	load    jsonrpc.Edit   // what lists for clients that defer tools have in addition, see mcpwire.Item.AlwaysLoad
 	expand  *regexp.Regexp
 
@@ -38,6 +39,7 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	e.folded, e.foldedItem = fold(e.Name), fold(item.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
 	e.refID = sync.OnceValue(e.digest)
+	e.hold = u.r.Pins.holds(e)
 	if u.modern {
 		e.crossed, e.wrapped = item.ToLegacy(nil)
 	} else {

@@ -15,7 +15,7 @@ type Explanation struct {
 	Visible  bool // it is in lists when it is active, and in the catalog
 	Active   bool
 	Callable bool
-	Rule     string // of the policy, and where it stands
+	Rule     string // of the policy, and where it stands; or that its pin holds it back
 	Error    string // what a caller is told, when it is not callable
 }
 
@@ -80,7 +80,7 @@ func (v *View) findAny(k mcpwire.Kind, name string) (target, Verdict) {
 func (v *View) explain(e *Entry, m Mode) Explanation {
 	_, verdict := v.findAny(e.Item.Kind, e.Name)
 	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Upstream.Name, Rule: v.catalog.rule(e),
-		Visible: verdict != Denied, Active: verdict == Active, Callable: verdict == Active}
+		Visible: verdict != Denied && verdict != Held, Active: verdict == Active, Callable: verdict == Active}
 	if !x.Callable {
 		x.Error = v.refusal(e.Item.Kind, e.Name, at(e), verdict, m).text
 	}

@@ -16,6 +16,7 @@ type Options struct {
 	Active  Globs    // what is active at start
 	// Policy says what clients may have; nil allows everything.
 	Policy *policy.Policy
+	Pins   *Pins // what holds items back; nil holds nothing
 	// Settle bounds how long the reply of toolman_activate waits for the client
 	// to list the tools again; 0 does not wait.
 	Settle time.Duration

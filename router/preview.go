@@ -19,8 +19,10 @@ func (r *Router) Preview() Preview {
 	as := s.variantLocked() // nobody else has the session
 	p := Preview{AllTools: len(v.catalog.entries[mcpwire.Tool]), CatalogBytes: len(appendCatalog(nil, v, 0))}
 	p.Bytes = len(s.ownTools(v, as))
-	for _, entries := range v.catalog.denied.entries {
-		p.Denied += len(entries)
+	for _, e := range v.catalog.denied.All() {
+		if _, verdict := v.catalog.keeps(e); verdict == Denied {
+			p.Denied++
+		}
 	}
 	p.AllBytes = p.Bytes
 	for _, e := range v.catalog.entries[mcpwire.Tool] {

@@ -69,7 +69,7 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m
 	case Inactive:
 		why.text = fmt.Sprintf("%s %s is not active; ", t.entry.Item.Kind, plainName(t.entry.Name))
 		why.text += v.remedy(t.entry, m)
-	case Denied:
+	case Denied, Held:
 		why.text = v.catalog.denial(t.entry)
 	case Ambiguous:
 		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", plainName(t.entry.Name)

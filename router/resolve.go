@@ -14,13 +14,14 @@ const (
 	Unknown Verdict = iota
 	Inactive
 	Denied    // by the policy
+	Held      // back, by its pin
 	Ambiguous // a name without its server that several active entries own
 	Active
 )
 
 // String returns the verdict as the trace spells it.
 func (v Verdict) String() string {
-	return [...]string{"unknown", "inactive", "denied", "ambiguous", "active"}[v]
+	return [...]string{"unknown", "inactive", "denied", "held", "ambiguous", "active"}[v]
 }
 
 // A target is where a name leads: an entry, and the upstream's own spelling
@@ -60,8 +61,8 @@ func (v *View) verdict(e *Entry) Verdict {
 // findURI looks up a URI: a listed resource, a resource template under its own
 // name, a URI that a template makes, and at last the same without a namespace,
 // because results pass through as they are and the URIs in them are bare. What is
-// listed goes before what a template makes, so that an inactive or denied resource
-// cannot be had through an active template.
+// listed goes before what a template makes, so that an inactive, denied or held
+// resource cannot be had through an active template.
 //
 // What a server that is gone had listed does not stand in the way: its names stay
 // taken, but an active template of another server makes the URIs that it makes.
@@ -73,7 +74,7 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 	}
 	text := string(uri)
 	if e := v.catalog.isDenied(text, mcpwire.Resource, mcpwire.Template); e != nil {
-		return at(e), Denied
+		return v.catalog.keeps(e)
 	}
 	var idle target
 	for _, e := range v.catalog.entries[mcpwire.Template] {
@@ -92,7 +93,7 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 	return v.findBare(text)
 }
 
-// listed reports whether an upstream lists a resource with this URI, be it denied.
+// listed reports whether an upstream lists a resource with this URI, be it denied or held.
 func (v *View) listed(u *Upstream, uri string) bool {
 	ofIt := func(e *Entry) bool { return e.Upstream == u }
 	return slices.ContainsFunc(v.catalog.bare[uri], ofIt) || slices.ContainsFunc(v.catalog.denied.bare[uri], ofIt)
@@ -116,7 +117,7 @@ func (v *View) findBare(uri string) (target, Verdict) {
 		return t, verdict
 	}
 	if e := v.catalog.deniesBare(uri); e != nil {
-		return at(e), Denied
+		return v.catalog.keeps(e)
 	}
 	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
 		if t, verdict := v.findSpelled(k, uri); verdict != Unknown {

@@ -92,6 +92,10 @@ func (r *Router) Start(guard *spawn.Guard) {
 // anything, as `toolman check` is one.
 func (r *Router) Greet() { r.greet(mcpwire.Hello{}) }
 
+// GreetAble begins them for a client that can do everything: servers offer more to
+// one.
+func (r *Router) GreetAble() { r.greet(mcpwire.Hello{Capabilities: declaredForModern}) }
+
 // greet lets the handshakes begin.
 func (r *Router) greet(h mcpwire.Hello) {
 	r.greetOnce.Do(func() {
@@ -134,6 +138,7 @@ func (r *Router) update() {
 func (r *Router) rebuildLocked() {
 	next := r.buildCatalog(r.upstreams)
 	r.logCollisions(next)
+	r.logHeld(next)
 	r.catalog.Store(next)
 	if s := r.session.Load(); s != nil {
 		s.catalogChanged(next, r.opened.Load())

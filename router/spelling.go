@@ -40,7 +40,7 @@ func (c *Catalog) claimed(k mcpwire.Kind, name string, by *Upstream) bool {
 // findSpelled looks up a name that no entry has that the client may have.
 func (v *View) findSpelled(k mcpwire.Kind, name string) (target, Verdict) {
 	if e := v.catalog.isDenied(name, k); e != nil {
-		return at(e), Denied
+		return v.catalog.keeps(e)
 	}
 	var c choice
 	for _, e := range v.catalog.spelled(k, name) {
@@ -50,7 +50,7 @@ func (v *View) findSpelled(k mcpwire.Kind, name string) (target, Verdict) {
 		return t, verdict
 	}
 	if all := v.catalog.denied.spelled(k, name); len(all) > 0 {
-		return at(all[0]), Denied
+		return v.catalog.keeps(all[0])
 	}
 	return target{}, Unknown
 }

@@ -40,6 +40,16 @@ func (u *Upstream) Status() Status {
 	return st
 }
 
+// Refreshing reports whether lists of a server have changed and are not yet read
+// again.
+func (r *Router) Refreshing() bool {
+	return slices.ContainsFunc(r.upstreams, func(u *Upstream) bool {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		return u.refreshing
+	})
+}
+
 // recent remembers the last ids of calls that were given up, to tell a late
 // answer from one that nobody asked for.
 type recent struct {

@@ -1,0 +1,85 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"toolman/mcpwire"
+)
+
+// Pins say what each item was when somebody last looked at it: its reference
+// (mcpwire.RefID), by its name as clients see it. What is not as its pin says is held
+// back: not offered, and not to be had by any road.
+type Pins [mcpwire.Kinds]map[string]string
+
+// A Hold is why an item is held back.
+type Hold uint8
+
+// The reasons.
+const (
+	NotHeld Hold = iota
+	NotPinned
+	NotAsPinned
+	NotPinnable // it has no definition, see mcpwire.Item.Definition
+)
+
+// String returns the reason in words that follow "held back: ".
+func (h Hold) String() string {
+	return [...]string{"", "it is not in the lock file", "it is not what the lock file says it was", "its definition can be understood in more than one way"}[h]
+}
+
+// holds judges an item by its pin. No pins hold nothing.
+func (p *Pins) holds(e *Entry) Hold {
+	if p == nil {
+		return NotHeld
+	}
+	was, pinned := p[e.Item.Kind][e.Name]
+	switch is := e.refID(); {
+	case is == "":
+		return NotPinnable
+	case !pinned:
+		return NotPinned
+	case was != is:
+		return NotAsPinned
+	}
+	return NotHeld
+}
+
+// Hold returns why the entry is held back, or NotHeld.
+func (e *Entry) Hold() Hold { return e.hold }
+
+// Held returns the items that are held back, kind by kind in catalog order. Their
+// names are taken all the same.
+func (c *Catalog) Held() []*Entry {
+	return slices.DeleteFunc(c.denied.All(), func(e *Entry) bool { return e.hold == NotHeld })
+}
+
+// heldText says that an item is held back, and who can do what about it. The name
+// stands in no command that somebody may copy: a URI can be a command itself.
+func heldText(e *Entry) string {
+	return fmt.Sprintf("%s %s is held back: %s. Go on without it; a person can look at it with toolman lock --diff, "+
+		"take it with toolman lock --accept NAME, and start toolman again", e.Item.Kind, plainName(e.Name), e.hold)
+}
+
+// logHeld names items that are held back now and were not before.
+func (r *Router) logHeld(next *Catalog) {
+	known := map[*Entry]bool{}
+	for _, e := range r.catalog.Load().Held() {
+		known[e] = true
+	}
+	fresh := map[*Upstream][]string{}
+	for _, e := range next.Held() {
+		if !known[e] {
+			fresh[e.Upstream] = append(fresh[e.Upstream], fmt.Sprintf("%s %s: %s", e.Item.Kind, plainName(e.Name), e.hold))
+		}
+	}
+	for _, u := range r.upstreams {
+		if all := fresh[u]; len(all) > 0 {
+			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
+				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxBad)], "; ")))
+		}
+	}
+}
