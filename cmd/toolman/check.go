@@ -25,9 +25,9 @@ func newCheckCommand(a *app) *cobra.Command {
 		Short: "Start every server of tools.toml and say how it is",
 		Long: `check finds and reads the configuration, starts every server in it, asks it for all it
 offers and ends it again. It prints what each server is and how long it took, names that
-collide or that clients may refuse, and what the list of active tools costs a model.
-The exit code is 0 when every server is ready and nothing collides, 1 when not, and 2
-when the configuration is wrong.`,
+collide or that clients may refuse, what tools.lock holds back, and what the list of
+active tools costs a model. The exit code is 0 when every server is ready, nothing
+collides and nothing is held back, 1 when not, and 2 when the configuration is wrong.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.check(cmd.Context(), cmd.OutOrStdout(), asJSON)
@@ -44,7 +44,7 @@ func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	r, err := startAll(ctx, c)
+	r, err := startChecked(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -70,13 +70,22 @@ func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
 	return err
 }
 
-// startAll starts every server and waits until it is known what each is. What came of it
-// ends with the router.
-func startAll(ctx context.Context, c *config.Config) (*started, error) {
+// startChecked starts every server for a client that cannot do anything, with policies
+// and pins.
+func startChecked(ctx context.Context, c *config.Config) (*started, error) {
 	o, err := options(c)
 	if err != nil {
 		return nil, err
 	}
+	if o.Pins, err = pinned(c.Path); err != nil {
+		return nil, err
+	}
+	return startAll(ctx, o, zap.NewNop(), (*router.Router).Greet)
+}
+
+// startAll starts every server and waits until it is known what each is; greet says what
+// they are told of a client. What came of it ends with the router.
+func startAll(ctx context.Context, o router.Options, log *zap.Logger, greet func(*router.Router)) (*started, error) {
 	loop, err := jsonrpc.NewLoop()
 	if err != nil {
 		return nil, err
@@ -85,9 +94,9 @@ func startAll(ctx context.Context, c *config.Config) (*started, error) {
 	if err != nil {
 		guard = nil // what is started here is ended here; the guard is for the unforeseen
 	}
-	s := &started{router.New(o, loop, zap.NewNop()), loop, guard}
+	s := &started{router.New(o, loop, log), loop, guard}
 	s.Start(guard)
-	s.Greet()
+	greet(s.Router)
 	select {
 	case <-s.Started():
 	case <-ctx.Done():

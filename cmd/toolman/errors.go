@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/pins"
 )
 
 // An exitError ends the program with a code and says what to do.
@@ -24,6 +25,9 @@ func codeOf(err error) int {
 		return e.code
 	}
 	if _, ok := errors.AsType[*config.Error](err); ok {
+		return exitUsage
+	}
+	if _, ok := errors.AsType[*pins.Error](err); ok {
 		return exitUsage
 	}
 	return exitFailed

@@ -63,9 +63,7 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 		rep.Mode = c.ActivationMode
 	}
 	lines := enabledLines(c)
-	secrets := trace.NewScrubber(c.Secrets)
-	for i, st := range r.Upstreams() {
-		st.Problem, st.Stderr = secrets.Text(st.Problem), secrets.Text(st.Stderr)
+	for i, st := range scrubbed(r, c.Secrets) {
 		rep.addServer(st, lines[i])
 	}
 	catalog := r.Catalog()
@@ -73,6 +71,7 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 		rep.Problems = append(rep.Problems, fmt.Sprintf("%s %s of server %s is not offered: %s has that name already; give one of the servers another namespace",
 			col.Loser.Item.Kind, router.Clean(col.Loser.Name), col.Loser.Upstream.Name, col.By))
 	}
+	rep.addHeld(catalog)
 	rep.addNames(catalog, c.URISeparator)
 	list := r.Preview()
 	rep.Cost = cost{
@@ -108,6 +107,16 @@ func (rep *report) addPolicy(c *config.Config, denied int, idle []string) {
 	}
 }
 
+// scrubbed returns what is known of the servers, without secrets.
+func scrubbed(r *router.Router, secrets []string) []router.Status {
+	scrub := trace.NewScrubber(secrets)
+	all := r.Upstreams()
+	for i := range all {
+		all[i].Problem, all[i].Stderr = scrub.Text(all[i].Problem), scrub.Text(all[i].Stderr)
+	}
+	return all
+}
+
 func tokens(bytes int) int { return int(float64(bytes) / bytesPerToken) }
 
 func enabledLines(c *config.Config) []int {
@@ -140,6 +149,32 @@ func (rep *report) addServer(st router.Status, line int) {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("server %s wrote %d lines to its standard output that are no messages; they are passed over", st.Name, st.Junk))
 	}
 	rep.Servers = append(rep.Servers, s)
+}
+
+// maxHeld is how many items of a server that are held back are named.
+const maxHeld = 20
+
+// addHeld names what is held back by its pin, server by server.
+func (rep *report) addHeld(catalog *router.Catalog) {
+	counts := map[*router.Upstream]int{}
+	lines := map[*router.Upstream][]string{}
+	var servers []*router.Upstream
+	for _, e := range catalog.Held() {
+		u := e.Upstream
+		if counts[u] == 0 {
+			servers = append(servers, u)
+		}
+		if counts[u]++; counts[u] <= maxHeld {
+			lines[u] = append(lines[u], fmt.Sprintf("%s %s: %s", e.Item.Kind, router.Clean(e.Name), e.Hold()))
+		}
+	}
+	for _, u := range servers {
+		if more := counts[u] - maxHeld; more > 0 {
+			lines[u] = append(lines[u], fmt.Sprintf("and %d more", more))
+		}
+		rep.Problems = append(rep.Problems, fmt.Sprintf("%d items of server %s are held back; toolman lock --diff shows what has changed, toolman lock --accept NAME... takes it:\n    %s",
+			counts[u], u.Name, strings.Join(lines[u], "\n    ")))
+	}
 }
 
 // addNames notes names that clients may change or refuse.

@@ -47,6 +47,9 @@ func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Locat
 	if err != nil {
 		return err
 	}
+	if o.Pins, err = pinned(c.Path); err != nil {
+		return err
+	}
 	if _, err := equipped(&o, c); err != nil {
 		log.Warn("no toolset is equipped at start", zap.NamedError("err", err))
 	}

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/pins"
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/spawn"
@@ -33,6 +36,25 @@ func (a *app) configOptions() config.Options {
 		_, err := router.CompileGlobs([]string{pattern})
 		return err
 	}}
+}
+
+// pinned reads the lock file of a configuration; nil when there is none.
+func pinned(config string) (*router.Pins, error) {
+	set, err := pins.Load(pins.Path(config))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var p router.Pins
+	for k := range p {
+		p[k] = map[string]string{}
+	}
+	for k, pin := range set {
+		p[k.Kind][k.Name] = pin.RefID
+	}
+	return &p, nil
 }
 
 // options turns the configuration into what the router needs.
