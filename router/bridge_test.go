@@ -125,6 +125,7 @@ func TestModernRequests(t *testing.T) {
 		{"no filter", modernCall("1", "subscriptions/listen", "", ""), `"error":{"code":-32602,`},
 		{"the catalog", modernCall("1", "resources/read", `"uri":"toolman://catalog"`, ""), `"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","contents":[`},
 		{"an unknown prompt", modernCall("1", "prompts/get", `"name":"no"`, ""), `"error":{"code":-32602,`},
+		{"an unknown tool", modernCall("1", "tools/call", `"name":"no"`, ""), `"error":{"code":-32602,"message":"unknown tool no`},
 		{"an activation of nothing", modernCall("1", "tools/call", `"name":"toolman_activate","arguments":{}`, ""), `"result":{"resultType":"complete",`},
 	} {
 		if got := g.client.asks(tt.frame); !strings.Contains(got, tt.want) {

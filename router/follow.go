@@ -99,7 +99,7 @@ func (u *Upstream) ask(method mcpwire.Method, params []byte, b *jsonrpc.Batch) (
 func (u *Upstream) listen() {
 	var b jsonrpc.Batch
 	u.mu.Lock()
-	if u.state == Ready && u.modern {
+	if u.state != Gone && u.modern {
 		if u.following.lists == 0 {
 			u.listenLocked(&b)
 		}

@@ -31,18 +31,18 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 		said     string
 		revision string // "": it fails
 	}{
-		{"a modern server", "2026-07-28", 0, "discover=" + modern, "server/discover tools/list", "2026-07-28"},
+		{"a modern server", "2026-07-28", 0, "discover=" + modern, "server/discover subscriptions/listen tools/list", "2026-07-28"},
 		{"a legacy server", "2026-07-28", 0, "discover=" + refusedMethod + "|initialize=" + legacy, "server/discover initialize notifications/initialized tools/list", "2025-11-25"},
 		{"one that never answers the probe", "2026-07-28", 0, "initialize=" + legacy, "server/discover initialize notifications/initialized tools/list", "2025-11-25"},
 		{"one that discovers but wants a handshake", "2026-07-28", 0, "discover=" + discovered(`"2025-11-25"`) + "|initialize=" + legacy, "server/discover initialize notifications/initialized tools/list", "2025-11-25"},
-		{"one that takes another's claim for ours", "2026-07-28", 0, "discover=" + refusedVersion + "|discover=" + modern, "server/discover server/discover tools/list", "2026-07-28"},
-		{"a slow modern server", "2026-07-28", 0, "discover=" + refusedMethod + "|initialize=" + refusedVersion + "|discover=" + modern, "server/discover initialize server/discover tools/list", "2026-07-28"},
+		{"one that takes another's claim for ours", "2026-07-28", 0, "discover=" + refusedVersion + "|discover=" + modern, "server/discover server/discover subscriptions/listen tools/list", "2026-07-28"},
+		{"a slow modern server", "2026-07-28", 0, "discover=" + refusedMethod + "|initialize=" + refusedVersion + "|discover=" + modern, "server/discover initialize server/discover subscriptions/listen tools/list", "2026-07-28"},
 		{"forced to be legacy", "2026-07-28", mcpwire.Legacy, "initialize=" + legacy, "initialize notifications/initialized tools/list", "2025-11-25"},
 		{"forced to be modern and is not", "2026-07-28", mcpwire.Modern, "discover=" + refusedMethod, "server/discover", ""},
 		{"forced to be modern and speaks no such revision", "2026-07-28", mcpwire.Modern, "discover=" + discovered(`"2025-11-25"`), "server/discover", ""},
 		{"a legacy client and server", "2025-11-25", 0, "initialize=" + legacy, "initialize notifications/initialized tools/list", "2025-11-25"},
-		{"a legacy client and a modern server", "2025-11-25", 0, "initialize=" + refusedVersion + "|discover=" + modern, "initialize server/discover tools/list", "2026-07-28"},
-		{"a legacy client, forced to be modern", "2025-11-25", mcpwire.Modern, "discover=" + modern, "server/discover tools/list", "2026-07-28"},
+		{"a legacy client and a modern server", "2025-11-25", 0, "initialize=" + refusedVersion + "|discover=" + modern, "initialize server/discover subscriptions/listen tools/list", "2026-07-28"},
+		{"a legacy client, forced to be modern", "2025-11-25", mcpwire.Modern, "discover=" + modern, "server/discover subscriptions/listen tools/list", "2026-07-28"},
 		{"a legacy client, forced to be legacy and is not", "2025-11-25", mcpwire.Legacy, "initialize=" + refusedVersion, "initialize", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

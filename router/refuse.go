@@ -29,6 +29,9 @@ func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Me
 	if why.verdict != "" {
 		said.verdict = why.verdict
 	}
+	if s.modern && why.verdict == Unknown.String() {
+		method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
+	}
 	s.send(b, mcpwire.AppendFailureFor(s.era(), nil, m.Bytes(m.ID), method, why.code, why.text), said)
 }
 

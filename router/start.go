@@ -60,6 +60,7 @@ func (u *Upstream) prepare(ctx context.Context) error {
 	if err := u.meet(ctx); err != nil {
 		return err
 	}
+	u.listen() // before the lists are read: no change is missed
 	kinds := []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template, mcpwire.Prompt}
 	return u.read(ctx, kinds)
 }
@@ -80,7 +81,6 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
 	u.r.trace.event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
-	u.listen()
 	u.r.update()
 	u.settled()
 	if s := u.r.session.Load(); s != nil {

@@ -89,7 +89,7 @@ func TestTheServerEndsWhileTheClientIsAway(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 	d.retry("4", state, `{"0":{}}`)
-	if got := d.client.hearsOne(); idOf(t, got) != "4" || !strings.Contains(got, `\"success\":false`) {
+	if got := d.client.hearsOne(); idOf(t, got) != "4" || codeOf(t, got) != -32602 {
 		t.Errorf("got %s", got)
 	}
 	if n := d.g.s.Pending(); n != 0 {
