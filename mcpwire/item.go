@@ -21,22 +21,19 @@ const (
 const Kinds = 4
 
 var facts = [Kinds]struct {
-	noun, plural string
+	noun         string
 	list         Method
 	member, name string
 	capability   string
 }{
-	Tool:     {"tool", "tools", ToolsList, "tools", "name", "tools"},
-	Resource: {"resource", "resources", ResourcesList, "resources", "uri", "resources"},
-	Template: {"resource template", "resource templates", TemplatesList, "resourceTemplates", "uriTemplate", "resources"},
-	Prompt:   {"prompt", "prompts", PromptsList, "prompts", "name", "prompts"},
+	Tool:     {"tool", ToolsList, "tools", "name", "tools"},
+	Resource: {"resource", ResourcesList, "resources", "uri", "resources"},
+	Template: {"resource template", TemplatesList, "resourceTemplates", "uriTemplate", "resources"},
+	Prompt:   {"prompt", PromptsList, "prompts", "name", "prompts"},
 }
 
 // String returns the kind's name in prose: "tool", "resource template".
 func (k Kind) String() string { return facts[k].noun }
-
-// Plural returns "tools", "resource templates" and so on.
-func (k Kind) Plural() string { return facts[k].plural }
 
 // ListMethod returns the method that lists items of this kind.
 func (k Kind) ListMethod() Method { return facts[k].list }

@@ -61,22 +61,22 @@ func (s *Session) crossLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, t t
 }
 
 // crossBack gives an answer to a client of the other era.
-func (u *Upstream) crossBack(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
+func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
 	if c.modern && c.bridge != nil {
-		if !c.session.awaited(u, id, c, m) {
+		if !c.session.awaited(u, c, m) {
 			return // the client has not come back for it yet
 		}
 		back.n = c.n
 	}
-	u.cross(id, c, m, b, back)
+	u.cross(c, m, b, back)
 }
 
-func (u *Upstream) cross(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
+func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
 	var err error
 	if m.Err.Present() {
 		err = u.crossError(c, m, b, back)
 	} else {
-		err = u.crossResult(id, c, m, b, back)
+		err = u.crossResult(c, m, b, back)
 	}
 	if err != nil {
 		b.Forget()
@@ -84,7 +84,7 @@ func (u *Upstream) cross(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.Batc
 	}
 }
 
-func (u *Upstream) crossResult(id uint64, c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) error {
+func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err

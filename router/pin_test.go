@@ -58,7 +58,7 @@ func TestWhatIsNotAsItsPinSaysIsNotOffered(t *testing.T) {
 	g := pinnedRig(t, setup{})
 	for k, want := range map[mcpwire.Kind][]string{mcpwire.Tool: {"ns_good"}, mcpwire.Resource: {"ns_r://good"},
 		mcpwire.Template: {"ns_t://{id}", "ns_r://{id}"}, mcpwire.Prompt: {"ns_good"}} {
-		checkList(t, k.Plural(), namesOf(g.view().active(k)), want...)
+		checkList(t, k.String(), namesOf(g.view().active(k)), want...)
 	}
 	everything := catalogText(g.view())
 	for _, k := range allKinds {

@@ -56,7 +56,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		m = strict(m)
 	}
 	if c.modern != u.modern {
-		u.crossBack(id, &c, m, b, &back)
+		u.crossBack(&c, m, b, &back)
 		return
 	}
 	b.Edit(m.ID, b.Copy(c.id()))

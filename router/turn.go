@@ -80,7 +80,7 @@ func (c *call) fail(problem, status string, b *jsonrpc.Batch) {
 // awaited reports whether a request of the client waits for the answer of a call, which
 // has the ids of that request then. An answer that comes while the call is suspended
 // is kept.
-func (s *Session) awaited(u *Upstream, id uint64, c *call, m *jsonrpc.Message) bool {
+func (s *Session) awaited(u *Upstream, c *call, m *jsonrpc.Message) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if c.currentLocked() {
@@ -92,17 +92,17 @@ func (s *Session) awaited(u *Upstream, id uint64, c *call, m *jsonrpc.Message) b
 	}
 	if p := c.bridge.suspended; p != nil {
 		s.suspensions.grow(p, len(m.Frame))
-		p.end = kept(u, id, bytes.Clone(m.Frame))
+		p.end = kept(u, bytes.Clone(m.Frame))
 	}
 	return false
 }
 
 // kept is the ending with an answer that has come before.
-func kept(u *Upstream, id uint64, frame []byte) ending {
+func kept(u *Upstream, frame []byte) ending {
 	return func(c call, b *jsonrpc.Batch) {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
-			u.cross(id, &c, &m, b, &note{n: c.n, method: c.method, name: c.name()})
+			u.cross(&c, &m, b, &note{n: c.n, method: c.method, name: c.name()})
 		}
 	}
 }
