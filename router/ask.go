@@ -97,7 +97,26 @@ func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
 		b.Edit(token, num)
 	}
-	s.pass(b, m, &note{n: q.n, method: mcpwire.Method(q.method)})
+	s.pass(b, m, &note{n: q.n, method: mcpwire.Method(q.method), during: s.openAt(q.from)})
+}
+
+// openAt returns the id of the newest request of the client that waits for an upstream,
+// where that matters: what the upstream asks is most likely a part of that.
+func (s *Session) openAt(u *Upstream) (id []byte) {
+	if s.streams == nil {
+		return nil
+	}
+	var newest uint64
+	var found call
+	u.calls.Each(func(at uint64, c call) {
+		if at > newest && c.session == s && !c.modern {
+			newest, found = at, c
+		}
+	})
+	if newest == 0 {
+		return nil
+	}
+	return found.id()
 }
 
 // forgetEarly drops questions that the client has not been asked yet.

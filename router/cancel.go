@@ -50,7 +50,7 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (n uint64, u *Upstream
 	if s.unlistenLocked(id, b) {
 		return 0, nil, 0
 	}
-	for _, u := range s.r.upstreams {
+	for _, u := range s.upstreams {
 		if our, c, ok := u.calls.TakeIf(func(c call) bool { return c.is(s, id) }); ok {
 			return c.n, u, our
 		}

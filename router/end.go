@@ -16,7 +16,7 @@ func (s *Session) Pending() int {
 	if s.chore != nil && !s.chore.dropped {
 		n++
 	}
-	for _, u := range s.r.upstreams {
+	for _, u := range s.upstreams {
 		u.calls.Each(func(_ uint64, c call) {
 			if c.session == s && c.currentLocked() {
 				n++
@@ -37,8 +37,9 @@ func (s *Session) Abandon() {
 	s.endChoreLocked(refuse)
 	s.unparkAllLocked(refuse)
 	s.failRoundsLocked(func(*round) bool { return true }, why, &b)
+	upstreams := s.upstreams
 	s.mu.Unlock()
-	for _, u := range s.r.upstreams {
+	for _, u := range upstreams {
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			s.fail(&taken.Call, why, "", &b)
 		}
@@ -50,7 +51,7 @@ func (s *Session) Abandon() {
 // after Start.
 func (r *Router) Close() {
 	r.trace.event(trace.EventShutdown, "", "", 0)
-	if s := r.session.Load(); s != nil {
+	for _, s := range r.sessions.list() {
 		s.endListens()
 	}
 	r.cancel()

@@ -80,7 +80,7 @@ var declaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sa
 // nameClient keeps a name for the log and the trace.
 func (s *Session) nameClient(name string) {
 	if name = clean(cut(name, nameLimit)); name != "" {
-		s.r.clientName.Store(&name)
+		s.calledName.Store(&name)
 	}
 }
 

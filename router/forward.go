@@ -123,7 +123,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.TaskStatus:
 		s.tellTaskLocked(m, b)
 	case mcpwire.RootsListChanged:
-		for _, u := range s.r.upstreams {
+		for _, u := range s.upstreams {
 			u.tell(m, b)
 		}
 	}

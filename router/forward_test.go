@@ -38,7 +38,7 @@ func joined(t testing.TB, namespace string, tools ...string) (s *Session, u *Ups
 		t.Fatal(err)
 	}
 	u.keep(mcpwire.Tool, page.Items)
-	s = r.NewSession(client)
+	s = r.NewSession(client, Client{Sole: true})
 	s.hello, s.ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
 	r.waiting.Store(1)
 	r.upstreamSettled()

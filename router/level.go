@@ -24,7 +24,7 @@ func (s *Session) setLevelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.claim = s.hello.Claim(s.levelName)
 	}
 	s.answerOwn(m, b, mcpwire.SetLevel, []byte("{}"))
-	for _, u := range s.r.upstreams {
+	for _, u := range s.upstreams {
 		u.setLevel(s.level, b)
 	}
 }
@@ -72,7 +72,42 @@ func (u *Upstream) raise(want verbosity, b *jsonrpc.Batch) {
 	}
 }
 
-// logged passes a log message on. Modern clients get those of a legacy server only
+// logged passes a log message on. It does not say whose call it belongs to: while
+// several clients share the server, one gets it when no other has an open call there.
+func (u *Upstream) logged(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	if s := u.owner.Load(); s != nil {
+		s.logged(u, m, b)
+		return
+	}
+	level, err := m.Param("level")
+	if err != nil {
+		return
+	}
+	var open []call
+	u.calls.Each(func(_ uint64, c call) {
+		if c.session != nil {
+			open = append(open, c)
+		}
+	})
+	if len(open) == 1 && open[0].wants(verbosityOf(m.Text(level))) {
+		open[0].session.pass(b, m, &note{method: mcpwire.LogMessage, during: open[0].id()})
+	}
+}
+
+// wants reports whether the client of an open call wants to hear of a log message of this
+// level.
+func (c *call) wants(got verbosity) bool {
+	s := c.session
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	want := c.logs
+	if !c.modern {
+		want = verbosityOf([]byte(s.levelName))
+	}
+	return c.currentLocked() && want != 0 && want <= got
+}
+
+// logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
 func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {

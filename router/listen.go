@@ -127,7 +127,7 @@ func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
 
 // followAllLocked has each upstream tell of what is subscribed to, and of nothing else.
 func (s *Session) followAllLocked(b *jsonrpc.Batch) {
-	for _, u := range s.r.upstreams {
+	for _, u := range s.upstreams {
 		u.follow(s.wantedLocked(u), b)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // cancelled takes back a request that the server made to the client.
 func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	at, err := mcpwire.IDParam(m, "requestId")
-	s := u.r.session.Load()
+	s := u.owner.Load()
 	if err != nil || !at.Present() || s == nil {
 		return
 	}
@@ -38,9 +38,10 @@ func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.sendFrame(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), note{n: n, method: method, status: "local"})
 		return
 	}
-	s := u.r.session.Load()
+	s := u.owner.Load()
 	if s == nil {
-		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeInternalError, "no client is connected", nil), note{n: n, method: method})
+		const why = "no client is connected, or several are and this server cannot say which it means"
+		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), note{n: n, method: method})
 		return
 	}
 	s.ask(u, m, b, method, n)

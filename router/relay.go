@@ -108,7 +108,6 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *jsonrpc.Batch) {
 func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
 	u.r.trace.notification(upstreamLeg, u.Name, m, 0)
-	s := u.r.session.Load()
 	switch method {
 	case mcpwire.ToolsListChanged:
 		u.changed(mcpwire.Tool)
@@ -121,21 +120,19 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.Cancelled:
 		u.cancelled(m, b)
 	case mcpwire.ResourceUpdated:
-		if s != nil {
+		for _, s := range u.sessions() {
 			s.updated(u, m, b)
 		}
 	case mcpwire.TaskStatus:
-		if s != nil {
+		for _, s := range u.sessions() {
 			s.taskStatus(u, m, b)
 		}
 	case mcpwire.LogMessage:
-		if s != nil {
-			s.logged(u, m, b)
-		}
+		u.logged(m, b)
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	case mcpwire.Acknowledged: // toolman's own subscription
 	default: // elicitation/complete, what later revisions add
-		if s != nil && !u.modern && s.inSession() && strings.HasPrefix(string(method), "notifications/") {
+		if s := u.owner.Load(); s != nil && !u.modern && s.inSession() && strings.HasPrefix(string(method), "notifications/") {
 			s.pass(b, m, &note{method: method})
 		}
 	}
@@ -161,21 +158,19 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	b.Edit(at, b.Copy(c.token()))
-	c.session.pass(b, m, &note{n: c.n, method: mcpwire.Progress})
+	c.session.pass(b, m, &note{n: c.n, method: mcpwire.Progress, during: c.id()})
 }
 
 // taskProgress passes on the progress of a call that has become a task.
 func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	s := u.r.session.Load()
-	if s == nil {
-		return
-	}
-	s.mu.Lock()
-	token := s.tokens.get(taskToken{u, id})
-	s.mu.Unlock()
-	if token != nil {
-		b.Edit(at, token)
-		s.pass(b, m, &note{method: mcpwire.Progress})
+	for _, s := range u.sessions() {
+		s.mu.Lock()
+		token := s.tokens.get(taskToken{u, id})
+		s.mu.Unlock()
+		if token != nil {
+			b.Edit(at, token)
+			s.pass(b, m, &note{method: mcpwire.Progress})
+		}
 	}
 }
 

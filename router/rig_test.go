@@ -63,7 +63,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	}
 	g := &rig{t: t, r: New(o, nil, zap.NewNop())}
 	g.client = &link{t: t, traced: from.trace != nil}
-	g.s = g.r.NewSession(g.client)
+	g.s = g.r.NewSession(g.client, Client{Sole: true})
 	g.client.handler = g.s
 	g.r.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.upstreams {

@@ -114,5 +114,5 @@ func (s *Session) askLegLocked(r *round, m *jsonrpc.Message, request *mcpwire.In
 	}
 	r.legs = append(r.legs, leg{ask: id, answer: mcpwire.Answer{Key: bytes.Clone(m.Bytes(request.Key))}})
 	num := strconv.AppendUint(nil, id, 10)
-	s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), note{n: q.n, method: request.Method})
+	s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), note{n: q.n, method: request.Method, during: r.call.id()})
 }

@@ -12,6 +12,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/policy"
 	"toolman/router/toolset"
 	"toolman/spawn"
 )
@@ -32,8 +33,7 @@ type Router struct {
 	upstreams []*Upstream
 
 	catalog    atomic.Pointer[Catalog]
-	session    atomic.Pointer[Session]
-	clientName atomic.Pointer[string]
+	sessions   sessions
 	opened     atomic.Bool  // the first list need not wait any more
 	waiting    atomic.Int32 // upstreams that the first list waits for
 
@@ -120,7 +120,7 @@ func (r *Router) upstreamSettled() {
 	r.opened.Store(true)
 	r.mu.Unlock()
 	close(r.started)
-	if s := r.session.Load(); s != nil {
+	for _, s := range r.sessions.list() {
 		s.release()
 	}
 }
@@ -140,7 +140,7 @@ func (r *Router) rebuildLocked() {
 	r.logCollisions(next)
 	r.logHeld(next)
 	r.catalog.Store(next)
-	if s := r.session.Load(); s != nil {
+	for _, s := range r.sessions.list() {
 		s.catalogChanged(next, r.opened.Load())
 	}
 }
@@ -165,7 +165,7 @@ func (s *Session) catalogChanged(next *Catalog, announce bool) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	before := s.view.Load()
-	after := before.over(next.under(s.r.Policy))
+	after := before.over(next.under(s.policy))
 	s.view.Store(after)
 	if announce {
 		s.announceLocked(before, after, &b)
@@ -174,23 +174,32 @@ func (s *Session) catalogChanged(next *Catalog, announce bool) {
 	b.Flush()
 }
 
-// NewSession makes the session of the client. out takes what is sent to it.
-func (r *Router) NewSession(out jsonrpc.Sender) *Session {
-	s := &Session{r: r, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
+// NewSession makes a session for a client. out takes what is sent to it; it may
+// implement Streams.
+func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
+	s := &Session{r: r, who: who, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{}),
+		policy: cmp.Or(who.Policy, r.Policy)}
+	s.streams, _ = out.(Streams)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.view.Store(r.firstView())
-	r.session.Store(s)
+	s.upstreams = r.upstreams
+	s.view.Store(r.firstView(s.policy))
+	r.sessions.add(s)
+	if who.Sole {
+		for _, u := range r.upstreams {
+			u.owner.Store(s)
+		}
+	}
 	return s
 }
 
-// firstView is what a session sees at first.
-func (r *Router) firstView() *View {
+// firstView is what a session with this policy sees at first.
+func (r *Router) firstView(p *policy.Policy) *View {
 	var sets *selection
 	if r.Equipped != nil {
 		sets = &selection{equipped: &toolset.Expansion{Set: r.Equipped}}
 	}
-	return newView(r.catalog.Load().under(r.Policy), sets)
+	return newView(r.catalog.Load().under(p), sets)
 }
 
 // Upstreams returns what is known of every upstream, in the order of the file.

@@ -2,6 +2,7 @@ package router
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"sync"
@@ -11,20 +12,27 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/policy"
 )
 
 // A Session is one connected client. It is the jsonrpc.Handler of the client's
 // peer; the client's messages are handled in the order they came.
 type Session struct {
-	r    *Router
-	out  *jsonrpc.Gatherer
-	log  *zap.Logger
+	r       *Router
+	who     Client
+	policy  *policy.Policy
+	out     *jsonrpc.Gatherer
+	streams Streams // nil: all goes to out
+	log     *zap.Logger
 	view atomic.Pointer[View]
 	asks jsonrpc.Calls[question]
 	gone chan struct{} // closed when the client has closed its side
 	err  error         // why; written before gone is closed
 
+	calledName atomic.Pointer[string] // what the log and the trace call it
+
 	mu          sync.Mutex
+	upstreams   []*Upstream             // guarded by mu: its servers, in the order of the file
 	hello       *mcpwire.Hello          // guarded by mu: nil until initialize
 	revision    string                  // guarded by mu: what was agreed on with it
 	claim       *mcpwire.Claim          // guarded by mu: what modern servers are told of that client
@@ -155,10 +163,10 @@ func (s *Session) Broken() bool { return !errors.Is(s.err, io.EOF) }
 
 // name is how the client calls itself.
 func (s *Session) name() string {
-	if name := s.r.clientName.Load(); name != nil {
+	if name := s.calledName.Load(); name != nil {
 		return *name
 	}
-	return "client"
+	return cmp.Or(s.who.Name, "client")
 }
 
 // requestLocked answers what is toolman's own business at once, and leaves the

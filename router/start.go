@@ -83,7 +83,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
 	u.r.update()
 	u.settled()
-	if s := u.r.session.Load(); s != nil {
+	if s := u.owner.Load(); s != nil {
 		s.replayLevel(u)
 	}
 	u.changed() // what changed while the lists were read

@@ -74,7 +74,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 	s.mu.Lock()
 	owner := s.tasks.of(m.Text(at))
 	s.mu.Unlock()
-	if owner == nil || owner == u {
+	if owner == u || owner == nil && u.owner.Load() == s {
 		s.pass(b, m, &note{method: mcpwire.TaskStatus})
 	}
 }

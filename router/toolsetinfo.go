@@ -160,7 +160,7 @@ func (s *Session) activeToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *l
 	}
 	out.Summary.Discovered = len(v.catalog.tools())
 	out.Summary.Filtered = out.Summary.Discovered - out.Summary.Exposed
-	for _, u := range s.r.upstreams {
+	for _, u := range s.upstreams {
 		if u.Status().State != Ready {
 			out.Unavailable = append(out.Unavailable, u.Name)
 		}

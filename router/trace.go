@@ -34,6 +34,8 @@ type note struct {
 	rewrote []string
 	leg     time.Duration // the upstream took
 	total   time.Duration // the client waited
+
+	during []byte // id of the open request of the client during which the frame is sent
 }
 
 func newTracer(w *trace.Writer) *tracer {
@@ -191,7 +193,17 @@ func (t *tracer) settled(listed bool, n uint64) {
 // send queues a frame of toolman's own for the client.
 func (s *Session) send(b *jsonrpc.Batch, frame []byte, note note) {
 	s.r.trace.sent(clientLeg, s.name(), frame, note)
-	b.Send(s.out, frame) // fails only when the client is gone
+	b.Send(s.to(note.during), frame) // fails only when the client is gone
+}
+
+// to is where a frame goes that belongs to the request with this id, if to any.
+func (s *Session) to(during []byte) jsonrpc.Sender {
+	if s.streams != nil && during != nil {
+		if stream := s.streams.During(during); stream != nil {
+			return stream
+		}
+	}
+	return s.out
 }
 
 // send writes a message to the upstream, with the batch's edits.
@@ -209,7 +221,7 @@ func (s *Session) pass(b *jsonrpc.Batch, m *jsonrpc.Message, note *note) error {
 		note.rewrote = rewrote(b, m)
 		s.r.trace.sent(clientLeg, s.name(), b.Preview(m.Frame), *note)
 	}
-	return b.Splice(s.out, m.Frame)
+	return b.Splice(s.to(note.during), m.Frame)
 }
 
 // rewrote names the places that the batch's edits change.

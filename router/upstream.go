@@ -43,7 +43,8 @@ type Upstream struct {
 	born   time.Time // when its process was started
 	modern bool      // of the modern era; written before its items are shown
 
-	probing atomic.Bool // it was asked for its era and has not answered
+	owner   atomic.Pointer[Session] // nil: sessions share it
+	probing atomic.Bool             // it was asked for its era and has not answered
 
 	// guarded by mu; written before peer.Start, and while nobody else has anything of it
 	proc    *spawn.Process
@@ -239,7 +240,7 @@ func (u *Upstream) answerAll() {
 			c.session.fail(&c, u.goneText(), "", &b)
 		}
 	}
-	if s := u.r.session.Load(); s != nil {
+	for _, s := range u.sessions() {
 		s.withdraw(u, &b)
 	}
 	b.Flush()

@@ -81,7 +81,7 @@ func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop,
 		return err
 	}
 	r := router.New(o, loop, log)
-	s := r.NewSession(peer)
+	s := r.NewSession(peer, router.Client{Sole: true})
 	peer.Start(s) // initialize is answered before anything is started
 	guard, err := spawn.StartGuard()
 	if err != nil {

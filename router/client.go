@@ -1,0 +1,77 @@
+package router
+
+import (
+	"maps"
+	"slices"
+	"sync"
+
+	"toolman/jsonrpc"
+	"toolman/router/policy"
+)
+
+// A Client says for whom a session is.
+type Client struct {
+	// Sole is the only client there will be, as on stdio: every server is its own,
+	// learns what it can do, and may ask it back. Others share the servers that can be
+	// shared.
+	Sole bool
+	// Many says that several programs speak through the session, each request of the
+	// modern era for itself: those with one credential.
+	Many bool
+	// Name is what the log and the trace call it until it has said its own.
+	Name string
+	// Policy says what it may have; nil: Options.Policy.
+	Policy *policy.Policy
+}
+
+// Streams are what a session's Sender implements when the client hears each open
+// request on a stream of its own, as over HTTP. What belongs to one goes there; what
+// does not, and answers, go to the Sender itself.
+type Streams interface {
+	// During returns where the client listens during its request with this id; nil
+	// when that is not open. The id is valid until During returns.
+	During(id []byte) jsonrpc.Sender
+}
+
+// sessions are those that a router has.
+type sessions struct {
+	mu  sync.Mutex
+	all map[*Session]bool // guarded by mu
+}
+
+func (x *sessions) add(s *Session) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.all == nil {
+		x.all = map[*Session]bool{}
+	}
+	x.all[s] = true
+}
+
+func (x *sessions) remove(s *Session) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.all, s)
+}
+
+// list returns all sessions, in no order.
+func (x *sessions) list() []*Session {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Collect(maps.Keys(x.all))
+}
+
+// sessions returns those whose server this is: its owner, or all that share it.
+func (u *Upstream) sessions() []*Session {
+	if s := u.owner.Load(); s != nil {
+		return []*Session{s}
+	}
+	return slices.DeleteFunc(u.r.sessions.list(), func(s *Session) bool { return !s.uses(u) })
+}
+
+// uses reports whether the session has this upstream, and no own one in its place.
+func (s *Session) uses(u *Upstream) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Contains(s.upstreams, u)
+}
