@@ -1,6 +1,7 @@
 package router
 
 import (
+	"io"
 	"sync"
 
 	"toolman/jsonrpc"
@@ -42,6 +43,27 @@ func (s *Session) Abandon() {
 	for _, u := range upstreams {
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			s.fail(&taken.Call, why, "", &b)
+		}
+	}
+	b.Flush()
+}
+
+// End ends a session while the router goes on: its client has said so, or is not heard
+// of any more. What it has under way is cancelled, and hears nothing any more.
+func (s *Session) End() {
+	s.Closed(io.EOF)
+	s.r.sessions.remove(s)
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	s.parked, s.subs = nil, nil
+	s.endChoreLocked(func(*jsonrpc.Message, mcpwire.Method) {})
+	s.followAllLocked(&b)
+	upstreams := s.upstreams
+	s.mu.Unlock()
+	for _, u := range upstreams {
+		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
+			u.late.add(taken.ID)
+			u.sendFrame(&b, cancellation(taken.ID, "the client is gone"), note{n: taken.Call.n, method: mcpwire.Cancelled})
 		}
 	}
 	b.Flush()

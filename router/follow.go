@@ -17,9 +17,15 @@ const relisten = time.Second
 // subscription for the lists and on one for each resource: none of them can be changed,
 // and opened anew it would be deaf in between.
 type following struct {
-	lists uint64            // id of the open subscriptions/listen; 0: none
-	uris  map[string]uint64 // of a modern server: ids of subscriptions/listen
-	ended recent            // ids of those that toolman has cancelled
+	lists uint64               // id of the open subscriptions/listen; 0: none
+	uris  map[string]*followed // resources that sessions want to hear of
+	ended recent               // ids of those that toolman has cancelled
+}
+
+// A followed resource is one that the server is to tell of.
+type followed struct {
+	id   uint64 // of a modern server: of the open subscriptions/listen; 0: none
+	want int    // sessions
 }
 
 // subscribable reports whether the server tells of changes of resources.
@@ -29,28 +35,48 @@ func (u *Upstream) subscribable() bool {
 	return u.state == Ready && u.result.OffersFlag("resources", "subscribe")
 }
 
-// follow subscribes to these resources of the upstream, and to no others.
-func (u *Upstream) follow(uris map[string]bool, b *jsonrpc.Batch) {
+// passesSubscriptions reports whether the subscriptions of a legacy client pass to the
+// server as they are. A modern one has no such methods, and at one that is shared nobody
+// may end what another wants.
+func (u *Upstream) passesSubscriptions() bool { return !u.modern && u.owner.Load() != nil }
+
+// follow notes that a session wants to hear of these resources of the upstream, and no
+// longer of those it wanted before. It subscribes to what the first one wants, and
+// ends what nobody does any more.
+func (u *Upstream) follow(want, before map[string]bool, b *jsonrpc.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state != Ready {
-		return
-	}
 	f := &u.following
 	if f.uris == nil {
-		f.uris = map[string]uint64{}
+		f.uris = map[string]*followed{}
 	}
-	for uri := range uris {
-		if _, ok := f.uris[uri]; !ok {
-			f.uris[uri] = u.subscribe(uri, b)
+	for uri := range want {
+		if !before[uri] {
+			u.wantLocked(uri, b)
 		}
 	}
-	for uri, id := range f.uris {
-		if !uris[uri] {
-			delete(f.uris, uri)
-			u.unsubscribe(uri, id, b)
+	for uri := range before {
+		if r := f.uris[uri]; r != nil && !want[uri] {
+			if r.want--; r.want == 0 {
+				delete(f.uris, uri)
+				if u.state == Ready {
+					u.unsubscribe(uri, r.id, b)
+				}
+			}
 		}
 	}
+}
+
+func (u *Upstream) wantLocked(uri string, b *jsonrpc.Batch) {
+	r := u.following.uris[uri]
+	if r == nil {
+		r = &followed{}
+		u.following.uris[uri] = r
+		if u.state == Ready {
+			r.id = u.subscribe(uri, b)
+		}
+	}
+	r.want++
 }
 
 // subscribe asks the server to tell of changes of a resource, and returns the id of that.
@@ -103,9 +129,9 @@ func (u *Upstream) listen() {
 		if u.following.lists == 0 {
 			u.listenLocked(&b)
 		}
-		for uri, id := range u.following.uris {
-			if id == 0 {
-				u.following.uris[uri] = u.subscribe(uri, &b)
+		for uri, r := range u.following.uris {
+			if r.id == 0 {
+				r.id = u.subscribe(uri, &b)
 			}
 		}
 	}
@@ -150,9 +176,9 @@ func (u *Upstream) listenEnded(id uint64, c *call, m *jsonrpc.Message) {
 	case u.following.lists == id:
 		u.following.lists = 0
 	default:
-		for uri, of := range u.following.uris {
-			if of == id {
-				u.following.uris[uri] = 0
+		for _, r := range u.following.uris {
+			if r.id == id {
+				r.id = 0
 			}
 		}
 	}

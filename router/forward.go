@@ -41,7 +41,7 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		return
 	}
 	s.watchLocked(method, t, name)
-	if t.upstream.modern && (method == mcpwire.Subscribe || method == mcpwire.Unsubscribe) {
+	if !t.upstream.passesSubscriptions() && (method == mcpwire.Subscribe || method == mcpwire.Unsubscribe) {
 		s.answerOwn(m, b, method, []byte("{}"))
 		s.followAllLocked(b)
 		return

@@ -128,12 +128,26 @@ func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
 // followAllLocked has each upstream tell of what is subscribed to, and of nothing else.
 func (s *Session) followAllLocked(b *jsonrpc.Batch) {
 	for _, u := range s.upstreams {
-		u.follow(s.wantedLocked(u), b)
+		want := s.wantedLocked(u)
+		if before := s.follows[u]; len(want)+len(before) > 0 {
+			u.follow(want, before, b)
+			s.keepFollowedLocked(u, want)
+		}
+	}
+}
+
+func (s *Session) keepFollowedLocked(u *Upstream, uris map[string]bool) {
+	if s.follows == nil {
+		s.follows = map[*Upstream]map[string]bool{}
+	}
+	s.follows[u] = uris
+	if len(uris) == 0 {
+		delete(s.follows, u)
 	}
 }
 
 // wantedLocked returns the URIs that toolman has to subscribe to itself. What a legacy
-// client subscribes to at a legacy server is its own business.
+// client subscribes to at a legacy server of its own is its business.
 func (s *Session) wantedLocked(u *Upstream) map[string]bool {
 	wanted := map[string]bool{}
 	for _, l := range s.listens {
@@ -144,7 +158,7 @@ func (s *Session) wantedLocked(u *Upstream) map[string]bool {
 		}
 	}
 	for sub := range s.subs {
-		if u.modern && sub.from == u {
+		if sub.from == u && !u.passesSubscriptions() {
 			wanted[sub.uri] = true
 		}
 	}

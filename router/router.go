@@ -32,10 +32,10 @@ type Router struct {
 	cancel    context.CancelFunc
 	upstreams []*Upstream
 
-	catalog    atomic.Pointer[Catalog]
-	sessions   sessions
-	opened     atomic.Bool  // the first list need not wait any more
-	waiting    atomic.Int32 // upstreams that the first list waits for
+	catalog  atomic.Pointer[Catalog]
+	sessions sessions
+	opened   atomic.Bool  // the first list need not wait any more
+	waiting  atomic.Int32 // upstreams that the first list waits for
 
 	greetOnce sync.Once
 	greeted   chan struct{} // closed when it is known what the client can do

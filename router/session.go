@@ -24,38 +24,39 @@ type Session struct {
 	out     *jsonrpc.Gatherer
 	streams Streams // nil: all goes to out
 	log     *zap.Logger
-	view atomic.Pointer[View]
-	asks jsonrpc.Calls[question]
-	gone chan struct{} // closed when the client has closed its side
-	err  error         // why; written before gone is closed
+	view    atomic.Pointer[View]
+	asks    jsonrpc.Calls[question]
+	gone    chan struct{} // closed when the client has closed its side
+	err     error         // why; written before gone is closed
 
 	calledName atomic.Pointer[string] // what the log and the trace call it
 
 	mu          sync.Mutex
-	upstreams   []*Upstream             // guarded by mu: its servers, in the order of the file
-	hello       *mcpwire.Hello          // guarded by mu: nil until initialize
-	revision    string                  // guarded by mu: what was agreed on with it
-	claim       *mcpwire.Claim          // guarded by mu: what modern servers are told of that client
-	ready       bool                    // guarded by mu: the client takes requests and notifications
-	early       []early                 // guarded by mu: questions of servers that wait for the client to be ready
-	came        int64                   // guarded by mu: when the message being handled came, if calls are timed
-	n           uint64                  // guarded by mu: its correlation number, if it was traced when it came
-	modern      bool                    // guarded by mu: the message being handled is of the modern era
-	envelope    mcpwire.Envelope        // guarded by mu: and this is its envelope
-	met         bool                    // guarded by mu: there was a modern request
-	parked      []parked                // guarded by mu: requests that wait for the upstreams
-	chore       *chore                  // guarded by mu: what is done apart, nil for nothing
-	level       []byte                  // guarded by mu: params of the last logging/setLevel
-	levelName   string                  // guarded by mu: and the level in them
-	held        []*held                 // guarded by mu: replies that wait for the client to list again
-	rounds      []*round                // guarded by mu: calls that wait for what modern servers ask
-	static      bool                    // guarded by mu: the client was seen not to list again
-	listens     []*listen               // guarded by mu: subscriptions of the modern era
-	suspensions suspensions             // guarded by mu: calls of the modern era that wait for answers
-	subs        map[subscription]string // guarded by mu: the client's spelling of each URI
-	tasks       tasks                   // guarded by mu: those that upstreams do for the client
-	tokens      tokens                  // guarded by mu: the client's progress tokens of those
-	clientTasks tasks                   // guarded by mu: those that the client does for upstreams
+	upstreams   []*Upstream                   // guarded by mu: its servers, in the order of the file
+	hello       *mcpwire.Hello                // guarded by mu: nil until initialize
+	revision    string                        // guarded by mu: what was agreed on with it
+	claim       *mcpwire.Claim                // guarded by mu: what modern servers are told of that client
+	ready       bool                          // guarded by mu: the client takes requests and notifications
+	early       []early                       // guarded by mu: questions of servers that wait for the client to be ready
+	came        int64                         // guarded by mu: when the message being handled came, if calls are timed
+	n           uint64                        // guarded by mu: its correlation number, if it was traced when it came
+	modern      bool                          // guarded by mu: the message being handled is of the modern era
+	envelope    mcpwire.Envelope              // guarded by mu: and this is its envelope
+	met         bool                          // guarded by mu: there was a modern request
+	parked      []parked                      // guarded by mu: requests that wait for the upstreams
+	chore       *chore                        // guarded by mu: what is done apart, nil for nothing
+	level       []byte                        // guarded by mu: params of the last logging/setLevel
+	levelName   string                        // guarded by mu: and the level in them
+	held        []*held                       // guarded by mu: replies that wait for the client to list again
+	rounds      []*round                      // guarded by mu: calls that wait for what modern servers ask
+	static      bool                          // guarded by mu: the client was seen not to list again
+	listens     []*listen                     // guarded by mu: subscriptions of the modern era
+	suspensions suspensions                   // guarded by mu: calls of the modern era that wait for answers
+	subs        map[subscription]string       // guarded by mu: the client's spelling of each URI
+	follows     map[*Upstream]map[string]bool // guarded by mu: the URIs that toolman has subscribed to for it
+	tasks       tasks                         // guarded by mu: those that upstreams do for the client
+	tokens      tokens                        // guarded by mu: the client's progress tokens of those
+	clientTasks tasks                         // guarded by mu: those that the client does for upstreams
 }
 
 // Message implements jsonrpc.Handler.
