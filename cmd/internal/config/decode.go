@@ -17,6 +17,7 @@ type decoder struct {
 	dir    string // the file's folder, absolute
 	format string
 	Options
+	outline *outline // nil but for [Schema]
 
 	sets     []Toolset // those of the file, as soon as they are read
 	problems []Problem
@@ -71,6 +72,7 @@ func (d *decoder) config(root node) *Config {
 	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "toolsets", "servers",
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "$schema")
+	t.note("$schema", form{})
 	d.sets = d.toolsets(t)
 	c := &Config{
 		ActiveToolsets: d.activeToolsets(t),
@@ -127,6 +129,7 @@ func (d *decoder) elements(t table, key, noun, keys string) []node {
 	if d.format == "json" {
 		hint = `write "` + key + `": [{` + keys + `}, …]`
 	}
+	t.note(key, listForm(form{"type": "object"}))
 	n, ok := t.values[key]
 	if !ok {
 		return nil

@@ -15,6 +15,7 @@ func (d *decoder) policies(t table, c *Config) {
 	rules.Exposed = d.lists(t, "exposed_tools", "exposed_tools", names)
 	rules.Agents = d.agents(t, names)
 	rules.Default = d.defaultPolicy(t)
+	t.note("default_policy", form{"type": "object"})
 	if !slices.ContainsFunc([]string{"exposed_tools", "agent_policies", "default_policy"}, t.has) {
 		rules = nil
 	}
@@ -77,6 +78,7 @@ func serverInstead(name string, names []string) string {
 
 // members are the keys of the table that is the value of key.
 func (d *decoder) members(t table, key, path, example string) []member {
+	t.note(key, mapForm(stringsForm()))
 	n, ok := t.values[key]
 	if !ok {
 		return nil
@@ -98,15 +100,20 @@ func (d *decoder) agents(t table, names []string) map[string]policy.Agent {
 		case !ok:
 			d.fail(m.line, "write a table with allowed_servers", "%s is %s where a table is expected", printable(path), m.kind())
 		default:
-			agents[m.key] = d.agent(d.table(m.node, "in "+printable(path), "allowed_servers", "read_only", "tool_overrides"), path, names)
+			agents[m.key] = d.agent(d.agentTable(path, m.node), path, names)
 		}
 	}
 	return agents
 }
 
+func (d *decoder) agentTable(path string, n node) table {
+	return d.table(n, "in "+printable(path), "allowed_servers", "read_only", "tool_overrides")
+}
+
 func (d *decoder) agent(t table, path string, names []string) policy.Agent {
 	a := policy.Agent{Overrides: d.lists(t, "tool_overrides", path+".tool_overrides", names)}
 	const example = `["github"]`
+	t.need("allowed_servers")
 	if !t.has("allowed_servers") {
 		d.fail(t.line, "write "+d.write("allowed_servers", example)+`, or ["*"] for all servers`, "%s has no allowed_servers", printable(path))
 	}

@@ -67,6 +67,8 @@ func (s *Server) expand(d *decoder, t table, vars []member, dir string) {
 
 func (t table) namespace() string {
 	s, ok := t.text("namespace", `"fs"`)
+	t.need("namespace")
+	t.note("namespace", form{"pattern": "^$|" + namespaceForm.String()})
 	if _, given := t.values["namespace"]; !given {
 		t.d.fail(t.line, "write "+t.d.write("namespace", `"fs"`)+", or "+t.d.write("namespace", `""`)+" to use the server's names as they are",
 			"this server has no namespace")
@@ -82,6 +84,7 @@ const nameHint = "write up to 32 letters, digits, _, . and -, a letter or digit 
 // name is what policies call the server.
 func (t table) name() string {
 	s, ok := t.text("name", `"github"`)
+	t.note("name", form{"pattern": namespaceForm.String()})
 	if ok && !namespaceForm.MatchString(s) {
 		t.outside("name", nameHint)
 	}
@@ -95,6 +98,8 @@ func (t table) name() string {
 func (t table) command() string {
 	const example = `"npx -y some-mcp-server"`
 	s, ok := t.text("command", example)
+	t.needOne("command", "url")
+	t.note("command", filledForm())
 	_, given := t.values["command"]
 	_, url := t.values["url"]
 	switch {
@@ -110,6 +115,7 @@ func (t table) command() string {
 // notYet refuses what later versions will do.
 func (t table) notYet() {
 	for _, key := range []string{"url", "headers"} {
+		t.note(key, form{"not": form{}})
 		if n, ok := t.values[key]; ok {
 			t.d.fail(n.line, "give a command; for a remote server one that bridges to stdio",
 				"%s is not available yet: this version starts servers by command and does not speak streamable HTTP", key)
@@ -131,6 +137,8 @@ func (t table) later(key, value, why string, others ...string) {
 
 // env is the env table, its strings as written.
 func (t table) env() []member {
+	t.note("env", mapForm(textForm()))
+	t.note("env", form{"propertyNames": form{"pattern": `^[^=\x00]+$`}})
 	n, ok := t.values["env"]
 	if !ok {
 		return nil
@@ -160,6 +168,7 @@ func (t table) env() []member {
 // cwd is the folder as written.
 func (t table) cwd() string {
 	s, ok := t.text("cwd", `"sub/folder"`)
+	t.note("cwd", filledForm())
 	if ok && strings.TrimSpace(s) == "" {
 		t.outside("cwd", "name a folder, or leave it out for the one toolman is started in")
 	}

@@ -18,6 +18,9 @@ type table struct {
 // table takes n, which is a table, and notes the keys that are not among known. where is for the message.
 func (d *decoder) table(n node, where string, known ...string) table {
 	t := table{d: d, line: n.line, values: map[string]node{}}
+	if d.outline != nil {
+		d.outline.known = append(d.outline.known, known...)
+	}
 	for _, m := range n.value.([]member) {
 		t.values[m.key] = m.node
 		if !slices.Contains(known, m.key) {
@@ -51,6 +54,7 @@ func (t table) outside(key, hint string) {
 
 // text reads a string. Absent and wrong give "", false.
 func (t table) text(key, example string) (string, bool) {
+	t.note(key, textForm())
 	n, ok := t.values[key]
 	if !ok {
 		return "", false
@@ -65,6 +69,7 @@ func (t table) text(key, example string) (string, bool) {
 // choice reads one of the strings, the first of which is the default.
 func (t table) choice(key string, of ...string) string {
 	s, ok := t.text(key, `"`+of[0]+`"`)
+	t.note(key, form{"enum": of, "default": of[0]})
 	if !ok {
 		return of[0]
 	}
@@ -76,6 +81,7 @@ func (t table) choice(key string, of ...string) string {
 
 // boolean reads true or false.
 func (t table) boolean(key string, absent bool) bool {
+	t.note(key, form{"type": "boolean", "default": absent})
 	n, ok := t.values[key]
 	if !ok {
 		return absent
@@ -89,6 +95,7 @@ func (t table) boolean(key string, absent bool) bool {
 
 // maybe reads "auto", which is nil and the default, or true or false.
 func (t table) maybe(key string) *bool {
+	t.note(key, form{"enum": []any{"auto", true, false}, "default": "auto"})
 	n, ok := t.values[key]
 	if !ok || n.value == "auto" {
 		return nil
@@ -107,6 +114,7 @@ func (t table) maybe(key string) *bool {
 
 // integer reads a whole number from least to most.
 func (t table) integer(key string, absent, least, most int64) int64 {
+	t.note(key, form{"type": "integer", "default": absent, "minimum": least, "maximum": most})
 	n, ok := t.values[key]
 	if !ok {
 		return absent
@@ -126,6 +134,8 @@ const maxDuration = 24 * time.Hour
 
 // duration reads a Go duration or a number of seconds, from least to a day.
 func (t table) duration(key string, absent, least time.Duration) time.Duration {
+	t.note(key, durationForm(least))
+	t.note(key, form{"default": absent.String()})
 	n, ok := t.values[key]
 	if !ok {
 		return absent
@@ -154,6 +164,7 @@ func (t table) duration(key string, absent, least time.Duration) time.Duration {
 
 // array reads an array of anything.
 func (t table) array(key, example string) []node {
+	t.note(key, stringsForm())
 	n, ok := t.values[key]
 	if !ok {
 		return nil
@@ -167,6 +178,8 @@ func (t table) array(key, example string) []node {
 
 // catalogBytes reads "auto", "all" or a positive number.
 func (t table) catalogBytes(key string) CatalogBytes {
+	t.note(key, form{"default": "auto", "anyOf": []any{
+		form{"enum": []string{"auto", "all"}}, form{"type": "integer", "minimum": 1, "maximum": math.MaxInt32}}})
 	n := t.values[key]
 	switch v := n.value.(type) {
 	case int64:

@@ -12,9 +12,11 @@ func (d *decoder) taskRule(n node, names []string) policy.TaskRule {
 		Tools:    d.lists(t, "tools", "tools", names),
 		Active:   d.activeToolsets(t),
 	}
+	t.needOne("service", "keywords")
 	if len(rule.Services)+len(rule.Keywords) == 0 {
 		d.fail(n.line, "write "+d.write("keywords", `["test"]`)+" or "+d.write("service", `["*-api"]`)+`, with "*" for every service`, "this task rule does not say for what")
 	}
+	t.needOne("tools", "active_toolsets")
 	if !t.has("tools") && !t.has("active_toolsets") {
 		d.fail(n.line, "write tools with a list for each server, or active_toolsets", "this task rule adds nothing")
 	}

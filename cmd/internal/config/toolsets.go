@@ -19,6 +19,7 @@ type Toolset struct {
 
 // toolsets decodes the table of that name.
 func (d *decoder) toolsets(t table) []Toolset {
+	t.note("toolsets", form{"type": "object"})
 	n, ok := t.values["toolsets"]
 	if !ok {
 		return nil
@@ -51,12 +52,15 @@ func (d *decoder) toolset(m member) Toolset {
 	where := "toolsets." + m.key
 	t := d.table(m.node, "in a toolset", "tools", "description")
 	s := Toolset{Name: m.key, Line: m.line, Tools: texts(d.entries(where+".tools", t.array("tools", example)))}
+	t.need("tools")
+	t.note("tools", form{"minItems": 1})
 	if given, ok := t.values["tools"]; !ok {
 		d.fail(m.line, "write "+d.write("tools", example), "%s has no tools", where)
 	} else if elems, ok := given.value.([]node); ok && len(elems) == 0 {
 		d.fail(given.line, "write "+d.write("tools", example), "%s.tools is empty", where)
 	}
 	s.Description, _ = t.text("description", `"…"`)
+	t.note("description", form{"maxLength": toolset.MaxDescription})
 	if len(s.Description) > toolset.MaxDescription {
 		d.fail(t.values["description"].line, fmt.Sprintf("write up to %d bytes", toolset.MaxDescription), "%s.description is too long", where)
 	}
@@ -98,6 +102,8 @@ var metaTools = []string{"activate", "toolsets", "manage"}
 // metaTools reads which groups of toolman's own tools are offered.
 func (d *decoder) metaTools(t table) []string {
 	const example = `["activate", "toolsets"]`
+	t.note("meta_tools", listForm(form{"enum": metaTools}))
+	t.note("meta_tools", form{"default": metaTools[:1]})
 	if _, ok := t.values["meta_tools"]; !ok {
 		return metaTools[:1:1]
 	}

@@ -1,0 +1,204 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// compiled is the schema as another implementation reads it.
+func compiled(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(Schema())))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("tools.schema.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("tools.schema.json") // which also checks it against draft-07's own
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Who adds a key to a reader need not do anything for the schema but say what the key is for, unless it is read in a way
+// of its own: then the reader notes what it may be.
+func TestSchemaHasEveryKeyThatTheReaderKnows(t *testing.T) {
+	all := tables()
+	all[""] = innerTable{outline: outlineOf(func(d *decoder, n node) { d.config(n) })}
+	said := descriptions()
+	for path, table := range all {
+		known := slices.Sorted(slices.Values(table.outline.known))
+		noted := slices.Sorted(maps.Keys(table.outline.forms))
+		if !slices.Equal(known, noted) {
+			t.Errorf("table %q: the reader knows %q\nand notes (table.note) what can be in %q", path, known, noted)
+		}
+		for _, key := range known {
+			key = strings.TrimPrefix(path+"."+key, ".")
+			if said[key] == "" {
+				t.Errorf("descriptions, in describe.go, say nothing of %q", key)
+			}
+			delete(said, key)
+		}
+	}
+	for key := range said {
+		t.Errorf("descriptions speak of %q, which the reader does not know", key)
+	}
+}
+
+// documentOf is a file as values, or nil when it is no TOML or JSON.
+func documentOf(t *testing.T, path string) any {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v map[string]any
+	if filepath.Ext(path) == ".toml" {
+		text = []byte(strings.ReplaceAll(string(text), "nan", "-1")) // JSON has no NaN
+		if err := toml.Unmarshal(text, &v); err != nil {
+			return nil
+		}
+		if text, err = json.Marshal(v); err != nil {
+			t.Fatal(err)
+		}
+	}
+	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.TrimPrefix(string(text), "\ufeff")))
+	if err != nil {
+		return nil
+	}
+	return doc
+}
+
+// onlyLoadCanTell are the bad fixtures whose keys and kinds are right.
+var onlyLoadCanTell = []string{
+	"bad-commands.toml", "bad-escape.toml", "bad-glob.toml", "bad-references.toml", "duplicate-key.json", "policy-no-names.toml", "task-rules.toml", "unset-variables.toml",
+}
+
+func TestSchemaTakesTheGoodFixturesAndRefusesTheBad(t *testing.T) {
+	schema := compiled(t)
+	files, _ := filepath.Glob(fixtures + "/*.*")
+	refused := 0
+	for _, path := range files {
+		ext := filepath.Ext(path)
+		if ext != ".toml" && ext != ".json" {
+			continue
+		}
+		name := filepath.Base(path)
+		doc := documentOf(t, path)
+		if doc == nil {
+			continue // Load's affair
+		}
+		err := schema.Validate(doc)
+		_, noGolden := os.Stat(path + ".err")
+		good := errors.Is(noGolden, os.ErrNotExist)
+		switch {
+		case good && err != nil:
+			t.Errorf("%s is a good file, and yet: %v", name, err)
+		case !good && err == nil && !slices.Contains(onlyLoadCanTell, name):
+			t.Errorf("%s is a bad file, and the schema takes it", name)
+		case !good && err != nil:
+			refused++
+		}
+	}
+	if refused < 10 {
+		t.Errorf("%d bad files refused, something has moved", refused)
+	}
+	for _, path := range []string{example + "/tools.toml"} {
+		if err := schema.Validate(documentOf(t, path)); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// samples are values of every kind, and some that only some keys take.
+var samples = []string{`null`, `true`, `false`, `0`, `1`, `-1`, `1.5`, `5`, `1024`, `60001`, `1e12`, `""`, `" "`, `"x"`, `"_"`, `"+"`, `"auto"`, `"all"`, `"legacy"`,
+	`"never"`, `"10s"`, `"-10s"`, `"1m30"`, `[]`, `[""]`, `["x"]`, `["activate"]`, `[1]`, `[[]]`, `[{}]`, `{}`, `{"s":"x"}`, `{"s":["x"]}`, `{"s":[""]}`, `{"s":1}`, `{"":"x"}`}
+
+// saidWrong are values that the schema takes for a key and Load does not, because of what they say.
+var saidWrong = []string{
+	`task_rules.keywords []`, // there is no service either
+	`agent_policies.allowed_servers ["x"]`, `agent_policies.allowed_servers ["activate"]`,
+}
+
+// TestSchemaAndReaderAgree puts each sample where each key is and asks both.
+func TestSchemaAndReaderAgree(t *testing.T) {
+	schema := compiled(t)
+	for _, at := range slots() {
+		for _, value := range samples {
+			text := at.with(value)
+			_, err := parse("t.json", "/t.json", []byte(text), testOptions())
+			doc, jsonErr := jsonschema.UnmarshalJSON(strings.NewReader(text))
+			if jsonErr != nil {
+				t.Fatalf("%s: %v", text, jsonErr)
+			}
+			invalid := schema.Validate(doc)
+			what := fmt.Sprintf("%s %s", at.path, value)
+			switch {
+			case err == nil && invalid != nil:
+				t.Errorf("%s: the reader takes what the schema refuses: %v", what, invalid)
+			case err != nil && invalid == nil && !slices.Contains(saidWrong, what):
+				t.Errorf("%s: the schema takes what the reader refuses: %v", what, err)
+			}
+		}
+	}
+}
+
+// A slot is where a key stands in a file that is good without it.
+type slot struct {
+	path, before, after string
+}
+
+func (s slot) with(value string) string { return s.before + value + s.after }
+
+// slots are one for each key there is.
+func slots() []slot {
+	const server = `"servers":[{"namespace":"s","command":"c"}]`
+	around := map[string][2]string{
+		"":               {`{`, `}`},
+		"servers":        {`{"servers":[{`, `}]}`},
+		"toolsets":       {`{"toolsets":{"NAME":{`, `}}}`},
+		"agent_policies": {`{` + server + `,"agent_policies":{"NAME":{`, `}}}`},
+		"default_policy": {`{"default_policy":{`, `}}`},
+		"task_rules":     {`{` + server + `,"task_rules":[{`, `}]}`},
+	}
+	rest := map[string][]string{ // what the table needs besides
+		"":               {server},
+		"servers":        {`"namespace":"s"`, `"command":"c"`},
+		"toolsets":       {`"tools":["x"]`},
+		"agent_policies": {`"allowed_servers":["s"]`},
+		"task_rules":     {`"keywords":["x"]`, `"tools":{"s":["x"]}`},
+	}
+	all := slotsIn("", outlineOf(func(d *decoder, n node) { d.config(n) }), around[""], rest[""])
+	for path, table := range tables() {
+		all = append(all, slotsIn(path, table.outline, around[path], rest[path])...)
+	}
+	return all
+}
+
+func slotsIn(path string, o *outline, around [2]string, rest []string) []slot {
+	var all []slot
+	for key := range o.forms {
+		before := around[0]
+		for _, member := range rest {
+			if !strings.HasPrefix(member, `"`+key+`"`) {
+				before += member + ","
+			}
+		}
+		all = append(all, slot{strings.TrimPrefix(path+"."+key, "."), fmt.Sprintf("%s%q:", before, key), around[1]})
+	}
+	return all
+}
