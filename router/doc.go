@@ -27,7 +27,7 @@
 // toolman_call; mode.go and clients.go say what is done for which client, and announce.go
 // which changes it is told; catalog.go says what
 // exists, allow.go what of it a policy lets a client have, view.go what one client sees,
-// resolve.go and spelling.go where a name leads, explain.go why.
+// resolve.go and spelling.go where a name leads, explain.go and activity.go why.
 //
 // metatools.go are the tools about toolsets: toolsettools.go shows and enables them,
 // managetools.go keeps and equips them, toolsetinfo.go describes them. selection.go is

@@ -20,7 +20,8 @@ type Entry struct {
 	quoted  []byte         // its upstream name, as a JSON string
 	line    []byte         // its line in the catalog without the mark, escaped for JSON
 	prefix  string         // what Name has before the upstream's name
-	active  bool           // at start, by the globs
+	active  bool           // at start
+	rule    string         // why it is, "" when it is not
 	crossed []jsonrpc.Edit // what a client of the other era than the server's sees differently
 	wrapped bool           // another output schema among that, see mcpwire.Item.ToLegacy
 	hidden  bool           // a client of the other era cannot call it at all
@@ -49,10 +50,12 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 		e.load = item.AlwaysLoad()
 	}
 	if item.Kind == mcpwire.Prompt {
-		e.active = true
+		e.active, e.rule = true, "every prompt is active"
 		return e
 	}
-	e.active = globs.match(e.prefix + item.Name)
+	if g := globs.match(e.prefix + item.Name); g != nil {
+		e.active, e.rule = true, g.Rule
+	}
 	e.line = jsonrpc.AppendEscaped(nil, catalogLine(e))
 	if item.Kind == mcpwire.Template {
 		e.expand = expansion(item.Name)

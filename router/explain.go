@@ -16,6 +16,7 @@ type Explanation struct {
 	Active   bool
 	Callable bool
 	Rule     string // of the policy, and where it stands; or that its pin holds it back
+	Activity string // why it is active or not, and where that stands; "" when it is not visible
 	Error    string // what a caller is told, when it is not callable
 }
 
@@ -41,7 +42,8 @@ func (r *Router) Explain(name string) []Explanation {
 }
 
 func ownExplanation(name string) Explanation {
-	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true, Rule: "it is toolman's own, and no policy is about it"}
+	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true,
+		Rule: "it is toolman's own, and no policy is about it", Activity: "it is toolman's own"}
 	if name == CatalogURI {
 		own.Kind = mcpwire.Resource
 	}
@@ -81,6 +83,9 @@ func (v *View) explain(e *Entry, m Mode) Explanation {
 	_, verdict := v.findAny(e.Item.Kind, e.Name)
 	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Upstream.Name, Rule: v.catalog.rule(e),
 		Visible: verdict != Denied && verdict != Held, Active: verdict == Active, Callable: verdict == Active}
+	if x.Visible {
+		x.Activity = v.activity(e)
+	}
 	if !x.Callable {
 		x.Error = v.refusal(e.Item.Kind, e.Name, at(e), verdict, m).text
 	}

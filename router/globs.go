@@ -1,10 +1,20 @@
 package router
 
-import "github.com/gobwas/glob"
+import (
+	"fmt"
+
+	"github.com/gobwas/glob"
+)
+
+// A Glob is one pattern of active_toolsets.
+type Glob struct {
+	*glob.Pattern
+	Rule string // says that it has an item, and where it stands
+}
 
 // Globs are the patterns of active_toolsets. An item that any of them matches
 // is active at start.
-type Globs []*glob.Pattern
+type Globs []Glob
 
 // CompileGlobs compiles patterns. There are no separators: * matches any
 // characters.
@@ -15,16 +25,17 @@ func CompileGlobs(patterns []string) (Globs, error) {
 		if err != nil {
 			return nil, err
 		}
-		globs = append(globs, g)
+		globs = append(globs, Glob{g, fmt.Sprintf("active_toolsets has %q", p)})
 	}
 	return globs, nil
 }
 
-func (g Globs) match(name string) bool {
-	for _, one := range g {
-		if one.Match(name) {
-			return true
+// match returns the first pattern that matches, or nil.
+func (g Globs) match(name string) *Glob {
+	for i := range g {
+		if g[i].Match(name) {
+			return &g[i]
 		}
 	}
-	return false
+	return nil
 }

@@ -70,7 +70,7 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m
 	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String()}
 	switch verdict {
 	case Inactive:
-		why.text = fmt.Sprintf("%s %s is not active; ", t.entry.Item.Kind, plainName(t.entry.Name))
+		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.entry.Item.Kind, plainName(t.entry.Name), clean(v.activity(t.entry)))
 		why.text += v.remedy(t.entry, m)
 	case Denied, Held:
 		why.text = v.catalog.denial(t.entry)

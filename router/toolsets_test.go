@@ -57,7 +57,7 @@ func fixed(t testing.TB, name string, patterns ...string) toolset.Set {
 	if err != nil {
 		t.Fatal(err)
 	}
-	set := toolset.Set{Name: name, Description: "About " + name, Line: 1}
+	set := toolset.Set{Name: name, Description: "About " + name, File: "tools.toml", Line: 1}
 	for i, p := range patterns {
 		set.Patterns = append(set.Patterns, toolset.Pattern{Text: p, Glob: globs[i]})
 	}

@@ -83,8 +83,13 @@ func notReady(r *router.Router) []string {
 func printExplanation(out io.Writer, x router.Explanation) {
 	yes := map[bool]string{true: "yes", false: "no"}
 	fmt.Fprintf(out, "%s %s of %s\n", x.Kind, router.Clean(x.Name), x.Server)
-	fmt.Fprintf(out, "  visible   %s\n  active    %s\n  callable  %s\n", yes[x.Visible], yes[x.Active], yes[x.Callable])
-	fmt.Fprintf(out, "  rule      %s\n", router.Clean(x.Rule))
+	fmt.Fprintf(out, "  visible   %s\n", yes[x.Visible])
+	fmt.Fprintf(out, "            %s\n", router.Clean(x.Rule))
+	fmt.Fprintf(out, "  active    %s\n", yes[x.Active])
+	if x.Activity != "" {
+		fmt.Fprintf(out, "            %s\n", router.Clean(x.Activity))
+	}
+	fmt.Fprintf(out, "  callable  %s\n", yes[x.Callable])
 	if x.Error != "" {
 		fmt.Fprintf(out, "  callers are told: %s\n", router.Clean(x.Error))
 	}

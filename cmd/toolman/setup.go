@@ -2,8 +2,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/pins"
@@ -59,7 +61,7 @@ func pinned(config string) (*router.Pins, error) {
 
 // options turns the configuration into what the router needs.
 func options(c *config.Config) (router.Options, error) {
-	globs, err := router.CompileGlobs(c.ActiveToolsets)
+	globs, err := activeGlobs(c)
 	if err != nil {
 		return router.Options{}, err
 	}
@@ -90,6 +92,32 @@ func options(c *config.Config) (router.Options, error) {
 		})
 	}
 	return o, nil
+}
+
+// activeGlobs are the patterns of active_toolsets, each with where it stands.
+func activeGlobs(c *config.Config) (router.Globs, error) {
+	var globs router.Globs
+	for _, a := range c.ActiveToolsets {
+		one, err := router.CompileGlobs([]string{a.Pattern})
+		if err != nil {
+			return nil, err
+		}
+		one[0].Rule = activeRule(a, filepath.Base(c.Path))
+		globs = append(globs, one...)
+	}
+	return globs, nil
+}
+
+// activeRule says in which list a pattern stands.
+func activeRule(a config.Active, file string) string {
+	list := "active_toolsets"
+	if a.Task {
+		list += " of a task rule"
+	}
+	if a.Toolset != "" {
+		return fmt.Sprintf("%s has %q (%s:%d), and that has %q", list, "toolset:"+a.Toolset, file, a.Line, a.Pattern)
+	}
+	return fmt.Sprintf("%s has %q (%s:%d)", list, a.Pattern, file, a.Line)
 }
 
 func catalogBytes(b config.CatalogBytes) int {

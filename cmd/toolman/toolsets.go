@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"toolman/cmd/internal/config"
@@ -15,7 +16,7 @@ import (
 // ones are.
 func addToolsets(o *router.Options, c *config.Config) error {
 	for _, s := range c.Toolsets {
-		set := toolset.Set{Name: s.Name, Description: s.Description, Line: max(1, s.Line)}
+		set := toolset.Set{Name: s.Name, Description: s.Description, File: filepath.Base(c.Path), Line: max(1, s.Line)}
 		patterns, err := compile(s.Tools)
 		if err != nil {
 			return err

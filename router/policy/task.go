@@ -14,7 +14,6 @@ type TaskRule struct {
 	Services []Entry  // names and globs; none: any service
 	Keywords []string // that a task's text may hold; none: any task
 	Tools    map[string]List
-	Active   []string // globs for active_toolsets
 }
 
 // Matches reports whether the rule is for a task: its service is one of the

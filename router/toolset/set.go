@@ -2,6 +2,7 @@ package toolset
 
 import (
 	"context"
+	"fmt"
 	"regexp"
 	"time"
 )
@@ -15,7 +16,19 @@ type Set struct {
 	CreatedAt   time.Time // zero when nobody knows
 	Tools       []Ref
 	Patterns    []Pattern
-	Line        int // where it begins in tools.toml; 0 for a saved one
+	File        string // that it stands in, for messages; "" when it was just built
+	Line        int    // where it begins in tools.toml; 0 for a saved one
+}
+
+// String names the set and says where it stands.
+func (s *Set) String() string {
+	switch {
+	case s.Line > 0:
+		return fmt.Sprintf("toolset %s (%s:%d)", s.Name, s.File, s.Line)
+	case s.File != "":
+		return fmt.Sprintf("toolset %s (%s)", s.Name, s.File)
+	}
+	return "toolset " + s.Name
 }
 
 // Saved reports whether the set comes from the file of saved ones.

@@ -12,7 +12,7 @@ import (
 type Config struct {
 	Path           string // absolute
 	Format         string // "toml" or "json"
-	ActiveToolsets []string
+	ActiveToolsets []Active
 	Settle         time.Duration // settle_ms: longest wait for a client's next list after an activation
 	CatalogBytes   CatalogBytes  // catalog_bytes
 	URISeparator   string        // uri_separator: "_" or "+"
@@ -29,6 +29,14 @@ type Config struct {
 	// each once and none empty. They are never to be traced or logged. Some may be short ("1"): who scrubs by value decides
 	// from which length on.
 	Secrets []string
+}
+
+// An Active is one pattern of active_toolsets.
+type Active struct {
+	Pattern string
+	Toolset string // the toolset of the file that has it and stands there; "" when the pattern itself does
+	Line    int    // where that stands
+	Task    bool   // in a task rule
 }
 
 // A Server is one upstream server.

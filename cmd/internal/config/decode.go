@@ -75,7 +75,7 @@ func (d *decoder) config(root node) *Config {
 	t.note("$schema", form{})
 	d.sets = d.toolsets(t)
 	c := &Config{
-		ActiveToolsets: d.activeToolsets(t),
+		ActiveToolsets: d.activeToolsets(t, false),
 		Settle:         time.Duration(t.integer("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
 		CatalogBytes:   t.catalogBytes("catalog_bytes"),
 		URISeparator:   t.choice("uri_separator", "_", "+"),

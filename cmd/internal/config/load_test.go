@@ -100,6 +100,12 @@ func TestEveryKeyIsRead(t *testing.T) {
 				}
 				c.Servers[i].Line = 0
 			}
+			for i := range c.ActiveToolsets {
+				if c.ActiveToolsets[i].Line == 0 {
+					t.Errorf("pattern %d has no line", i)
+				}
+				c.ActiveToolsets[i].Line = 0
+			}
 			for i := range c.Toolsets {
 				if c.Toolsets[i].Line == 0 {
 					t.Errorf("toolset %d has no line", i)
@@ -112,7 +118,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			withoutLines(c.Rules)
 			want := &Config{
 				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Format: format,
-				ActiveToolsets: []string{"fs_read*", "git_{log,diff}"},
+				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
 				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true,

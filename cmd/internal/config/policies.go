@@ -22,9 +22,9 @@ func (d *decoder) policies(t table, c *Config) {
 	d.checkAgent(t, rules)
 	var tasks []policy.TaskRule
 	for _, n := range d.elements(t, "task_rules", "rule", `"keywords": […], "tools": {…}`) {
-		if task := d.taskRule(n, names); task.Matches(d.Service, d.Task) {
+		if task, active := d.taskRule(n, names); task.Matches(d.Service, d.Task) {
 			tasks = append(tasks, task)
-			c.ActiveToolsets = append(c.ActiveToolsets, task.Active...)
+			c.ActiveToolsets = append(c.ActiveToolsets, active...)
 		}
 	}
 	c.Rules = rules.With(d.Agent, tasks)

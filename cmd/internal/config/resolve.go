@@ -37,8 +37,8 @@ func (c *Config) resolve(file map[string]any) {
 	for _, key := range []string{"task_rules", "exposed_tools", "agent_policies", "default_policy"} {
 		delete(file, key)
 	}
-	if len(c.ActiveToolsets) > 0 {
-		file["active_toolsets"] = c.ActiveToolsets
+	if patterns := c.patterns(); len(patterns) > 0 {
+		file["active_toolsets"] = patterns
 	}
 	if c.Rules == nil {
 		return
@@ -55,6 +55,14 @@ func (c *Config) resolve(file map[string]any) {
 		agents[name] = agent
 	}
 	set(file, "agent_policies", agents)
+}
+
+func (c *Config) patterns() []string {
+	var all []string
+	for _, a := range c.ActiveToolsets {
+		all = append(all, a.Pattern)
+	}
+	return all
 }
 
 // set gives table a key unless there is nothing in it.

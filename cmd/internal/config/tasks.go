@@ -2,16 +2,16 @@ package config
 
 import "toolman/router/policy"
 
-// taskRule decodes one element of task_rules.
-func (d *decoder) taskRule(n node, names []string) policy.TaskRule {
+// taskRule decodes one element of task_rules, and what it makes active.
+func (d *decoder) taskRule(n node, names []string) (policy.TaskRule, []Active) {
 	t := d.table(n, "in a task rule", "service", "keywords", "tools", "active_toolsets")
 	rule := policy.TaskRule{
 		Line:     n.line,
 		Services: d.entries("service", t.array("service", `["*-api"]`)),
 		Keywords: d.keywords(t),
 		Tools:    d.lists(t, "tools", "tools", names),
-		Active:   d.activeToolsets(t),
 	}
+	active := d.activeToolsets(t, true)
 	t.needOne("service", "keywords")
 	if len(rule.Services)+len(rule.Keywords) == 0 {
 		d.fail(n.line, "write "+d.write("keywords", `["test"]`)+" or "+d.write("service", `["*-api"]`)+`, with "*" for every service`, "this task rule does not say for what")
@@ -20,7 +20,7 @@ func (d *decoder) taskRule(n node, names []string) policy.TaskRule {
 	if !t.has("tools") && !t.has("active_toolsets") {
 		d.fail(n.line, "write tools with a list for each server, or active_toolsets", "this task rule adds nothing")
 	}
-	return rule
+	return rule, active
 }
 
 func (d *decoder) keywords(t table) []string {

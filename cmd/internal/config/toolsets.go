@@ -68,16 +68,18 @@ func (d *decoder) toolset(m member) Toolset {
 }
 
 // activeToolsets reads names and globs, and takes the tools of a toolset for its name.
-func (d *decoder) activeToolsets(t table) []string {
-	var patterns []string
+func (d *decoder) activeToolsets(t table, task bool) []Active {
+	var patterns []Active
 	for _, e := range d.entries("active_toolsets", t.array("active_toolsets", `["fs_read*"]`)) {
 		name, isSet := strings.CutPrefix(e.Text, "toolset:")
 		i := slices.IndexFunc(d.sets, func(s Toolset) bool { return s.Name == name })
 		switch {
 		case !isSet:
-			patterns = append(patterns, e.Text)
+			patterns = append(patterns, Active{Pattern: e.Text, Line: e.Line, Task: task})
 		case i >= 0:
-			patterns = append(patterns, d.sets[i].Tools...)
+			for _, p := range d.sets[i].Tools {
+				patterns = append(patterns, Active{p, name, e.Line, task})
+			}
 		default:
 			d.fail(e.Line, d.setInstead(name), "active_toolsets names the toolset %s, which is not in the file", shown(name))
 		}

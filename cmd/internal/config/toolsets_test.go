@@ -15,10 +15,11 @@ tools = ["ci_*"]
 keywords = ["test"]
 active_toolsets = ["toolset:tests"]
 `
-	for task, want := range map[string][]string{
-		"":            {"fs_read*", "mem_search", "mem_add"},
-		"add a test":  {"fs_read*", "mem_search", "mem_add", "ci_*"},
-		"fix the bug": {"fs_read*", "mem_search", "mem_add"},
+	always := []Active{{"fs_read*", "reading", 1, false}, {"mem_search", "reading", 1, false}, {"mem_add", "", 1, false}}
+	for task, want := range map[string][]Active{
+		"":            always,
+		"add a test":  append(slices.Clone(always), Active{"ci_*", "tests", 8, true}),
+		"fix the bug": always,
 	} {
 		o := testOptions()
 		o.Task = task

@@ -1,0 +1,78 @@
+package router
+
+import (
+	"strings"
+	"testing"
+
+	"toolman/mcpwire"
+	"toolman/router/toolset"
+)
+
+// Whatever makes a tool active or keeps it from being so is named: in the refusal as in the explanation.
+func TestWhyAToolIsActive(t *testing.T) {
+	g := sets(t, Options{})
+	why := func(step, tool, want string) {
+		t.Helper()
+		e := g.view().catalog.lookup(mcpwire.Tool, []byte(tool))
+		if got := g.view().activity(e); got != want {
+			t.Errorf("%s: %s: %q, want %q", step, tool, got, want)
+		}
+		if g.view().Active(e) {
+			return
+		}
+		if answer := g.client.asks(callFrame("1", tool, "{}")); !strings.Contains(answer, "tool "+tool+" is not active: "+want+"; call toolman_activate with ") {
+			t.Errorf("%s: a call of %s is answered %s", step, tool, answer)
+		}
+	}
+	why("at start", "ns_on", `active_toolsets has "ns_on"`)
+	why("at start", "ns_a", "active_toolsets does not have it")
+	g.own("enable_toolset", oneSet("ab"))
+	why("enabled", "ns_a", "toolset ab (tools.toml:1) is enabled")
+	why("enabled", "ns_c", "active_toolsets does not have it")
+	g.activate(activation{toolsOff: []string{"ns_a"}, toolsOn: []string{"ns_c"}})
+	why("switched", "ns_a", "it was switched off")
+	why("switched", "ns_c", "it was switched on")
+	g.own("equip-toolset", oneSet("bc"))
+	why("equipped", "ns_b", "toolset bc (tools.toml:1) is equipped")
+	why("equipped", "ns_on", "toolset bc (tools.toml:1) is equipped and does not have it")
+	g.own("enable_toolset", oneSet("ab"))
+	why("equipped and enabled", "ns_a", "toolset ab (tools.toml:1) is enabled")
+}
+
+// A toolset that was to have a tool and leaves it out says so, also where others made the tool active.
+func TestWhyAToolIsLeftOut(t *testing.T) {
+	const text = "the definition of ns_a has changed since the toolset was saved; it is left out until the toolset is built again"
+	withShelf(t, Options{}, func(t *testing.T, g *rig, s *shelf) {
+		s.sets = map[string]toolset.Set{"dev": {Name: "dev", File: "saved.json", Tools: []toolset.Ref{
+			{NamespacedName: "ns_a", RefID: "sha256:" + strings.Repeat("0", 64)}, {NamespacedName: "ns_on", RefID: "sha256:" + strings.Repeat("0", 64)}}}}
+		for _, tool := range []string{"enable_toolset", "equip-toolset"} {
+			g.own(tool, oneSet("dev"))
+			if answer := g.client.asks(callFrame("1", "ns_a", "{}")); !strings.Contains(answer, "is not active: toolset dev (saved.json) leaves it out: SECURITY: "+text) {
+				t.Errorf("%s: answered %s", tool, answer)
+			}
+		}
+		g.own("unequip-toolset", "{}")
+		e := g.view().catalog.lookup(mcpwire.Tool, []byte("ns_on"))
+		if got := g.view().activity(e); got != `active_toolsets has "ns_on"` {
+			t.Errorf("what is active all the same: %s", got)
+		}
+	})
+}
+
+func TestExplainNamesWhatASessionBeginsWith(t *testing.T) {
+	set := fixed(t, "one", "ns_a")
+	g := newRig(t, setup{active: []string{"ns_r*"}, Options: Options{Equipped: &set}}, offer{namespace: "ns", tools: []string{"a", "b"},
+		resources: []string{"r://1", "x://1"}, prompts: []string{"p"}})
+	for name, want := range map[string]string{
+		"ns_a":       "toolset one (tools.toml:1) is equipped",
+		"ns_b":       "toolset one (tools.toml:1) is equipped and does not have it",
+		"ns_r://1":   `active_toolsets has "ns_r*"`,
+		"ns_x://1":   "active_toolsets does not have it",
+		"ns_p":       "every prompt is active",
+		ActivateTool: "it is toolman's own",
+	} {
+		if got := g.r.Explain(name)[0]; got.Activity != want || got.Active != got.Callable || !got.Callable && !strings.Contains(got.Error, "is not active: "+want+"; ") {
+			t.Errorf("%s is explained as %+v, want %q", name, got, want)
+		}
+	}
+}

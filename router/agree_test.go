@@ -1,0 +1,217 @@
+package router
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolman/mcpwire"
+	"toolman/router/policy"
+	"toolman/router/toolset"
+)
+
+// policed is what the servers of a rig with policies offer. Some names are several
+// servers'.
+func policed() []offer {
+	return []offer{
+		{namespace: "a", tools: []string{"get", "same", `{"name":"put","annotations":{"readOnlyHint":false}}`, `{"name":"look","annotations":{"readOnlyHint":true}}`},
+			resources: []string{"a://1", "a://2", "x://same"}, templates: []string{"at://{id}", "bt://{id}"}, prompts: []string{"ask", "tell"}},
+		{namespace: "b", tools: []string{`{"name":"same","annotations":{"readOnlyHint":true}}`, "only"}, resources: []string{"x://same", "b://1", "bt://1"},
+			templates: []string{"bt://{id}"}, prompts: []string{"ask"}},
+		{tools: []string{"bare", "odd one"}, resources: []string{"c://1"}, templates: []string{"ct://{+path}"}, prompts: []string{"say"}},
+	}
+}
+
+// someRules are random rules about those servers.
+func someRules(rng *rand.Rand) *policy.Rules {
+	line := 0
+	list := func(from ...string) policy.List {
+		line += 10
+		l := policy.List{Line: line}
+		for _, text := range from {
+			if rng.IntN(3) == 0 {
+				l.Entries = append(l.Entries, policy.Entry{Text: text, Line: line + 1})
+			}
+		}
+		return l
+	}
+	lists := func() map[string]policy.List {
+		all := map[string]policy.List{}
+		for _, server := range []string{"a", "b", "c"} {
+			if rng.IntN(2) == 0 {
+				all[server] = list("get", "*same", "*_look", "a:put", "mcp__a__ask", "?://*", "at://{id}", "bt*", "ask", "bare", "c:*", "b_*")
+			}
+		}
+		return all
+	}
+	r := &policy.Rules{File: "tools.toml", Exposed: lists(), Default: policy.Flag{On: rng.IntN(2) == 0, Line: 5}, Agents: map[string]policy.Agent{}}
+	for _, agent := range []string{"x", "y"} {
+		r.Agents[agent] = policy.Agent{Servers: list("*", "a", "b", "c", "a"), ReadOnly: policy.Flag{On: rng.IntN(4) == 0, Line: 7}, Overrides: lists()}
+	}
+	return r
+}
+
+// somePins are pins of some of what the servers offer, some of them of what it was before. Half of the time there are none.
+func somePins(t *testing.T, rng *rand.Rand) *Pins {
+	t.Helper()
+	if rng.IntN(2) == 0 {
+		return nil
+	}
+	var p Pins
+	for k := range p {
+		p[k] = map[string]string{}
+	}
+	for _, e := range newRig(t, setup{silent: true}, policed()...).r.Catalog().All() {
+		switch rng.IntN(6) {
+		case 0:
+		case 1:
+			p[e.Item.Kind][e.Name] = mcpwire.RefID([]byte("what it was"))
+		default:
+			p[e.Item.Kind][e.Name] = e.refID()
+		}
+	}
+	return &p
+}
+
+// someSet is a toolset: names and globs, and references, some of which are to what a tool was before.
+func someSet(t *testing.T, rng *rand.Rand, name string) toolset.Set {
+	t.Helper()
+	var patterns []string
+	for _, text := range []string{"a_*", "b_only", "*same", "bare", "none", "*_look"} {
+		if rng.IntN(3) == 0 {
+			patterns = append(patterns, text)
+		}
+	}
+	set := fixed(t, name, patterns...)
+	for _, e := range newRig(t, setup{silent: true}, policed()...).r.Catalog().tools() {
+		switch rng.IntN(6) {
+		case 0:
+			set.Tools = append(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: e.refID()})
+		case 1:
+			set.Tools = append(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: "sha256:" + strings.Repeat("0", 64)})
+		}
+	}
+	return set
+}
+
+// holds reports whether the set has a tool that clients may have.
+func holds(set *toolset.Set, e *Entry) bool {
+	return set != nil && (slices.ContainsFunc(set.Patterns, func(p toolset.Pattern) bool { return p.Glob.Match(e.Name) }) ||
+		slices.Contains(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: e.refID()}))
+}
+
+// A world is what decides about items, and an opinion about each that is formed without the router's help.
+type world struct {
+	policy            *policy.Policy
+	pins              *Pins
+	active            []string     // globs
+	equipped, enabled *toolset.Set // nil: none
+}
+
+func someWorld(t *testing.T, rng *rand.Rand, p *policy.Policy) *world {
+	w := &world{policy: p, pins: somePins(t, rng)}
+	for _, glob := range []string{"*", "a_*", "b_*", "*://*", "*same"} {
+		if rng.IntN(3) == 0 {
+			w.active = append(w.active, glob)
+		}
+	}
+	if rng.IntN(3) == 0 {
+		set := someSet(t, rng, "start")
+		w.equipped = &set
+	}
+	return w
+}
+
+func (w *world) rig(t *testing.T, more toolset.Set) *rig {
+	t.Helper()
+	g := newRig(t, setup{active: w.active, Options: Options{Policy: w.policy, Pins: w.pins, Mode: ModeMutate, Equipped: w.equipped,
+		Toolsets: []toolset.Set{more}, MetaTools: MetaTools{Toolsets: true, Manage: true}}}, policed()...)
+	g.named("c", 2)
+	return g
+}
+
+// everyEntry is what the servers offer, whoever may have it.
+func (g *rig) everyEntry() []*Entry {
+	c := g.r.catalog.Load()
+	return slices.Concat(c.All(), c.denied.All())
+}
+
+// judges says what becomes of an entry, and with which words a caller is refused.
+func (w *world) judges(g *rig, e *Entry) (Verdict, string) {
+	var items []policy.Item
+	at := 0
+	for _, other := range g.everyEntry() {
+		if other.Upstream != e.Upstream {
+			continue
+		}
+		if other == e {
+			at = len(items)
+		}
+		effects := other.Item.Kind == mcpwire.Tool && !strings.Contains(string(other.Item.Raw), `"readOnlyHint":true`)
+		items = append(items, policy.Item{Name: other.Item.Name, Shown: other.Name, Effects: effects})
+	}
+	if v := w.policy.Judge(e.Upstream.calledIn(), items)[at]; !v.Allowed {
+		return Denied, fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there", e.Item.Kind, e.Name, v)
+	}
+	is := fmt.Sprintf("%s %s is ", e.Item.Kind, e.Name)
+	if w.pins != nil {
+		switch was, pinned := w.pins[e.Item.Kind][e.Name]; {
+		case !pinned:
+			return Held, is + "held back: it is not in the lock file"
+		case was != e.refID():
+			return Held, is + "held back: it is not what the lock file says it was"
+		}
+	}
+	if w.uses(e) {
+		return Active, ""
+	}
+	return Inactive, is + "not active: "
+}
+
+func (w *world) uses(e *Entry) bool {
+	globs, _ := CompileGlobs(w.active)
+	byGlobs := globs.match(e.prefix+e.Item.Name) != nil
+	switch e.Item.Kind {
+	case mcpwire.Prompt:
+		return true
+	case mcpwire.Tool:
+		return holds(w.enabled, e) || holds(w.equipped, e) || w.equipped == nil && byGlobs
+	}
+	return byGlobs
+}
+
+// For every agent and item, whatever road is taken: what the policy denies or a pin holds back is not there and cannot be
+// had, what is not active is in the catalog alone, and the reason is the same everywhere; what is active can be had.
+func TestAllRoadsAgree(t *testing.T) {
+	for seed := range uint64(20) {
+		rules := someRules(rand.New(rand.NewPCG(seed, 0)))
+		for i, agent := range []string{"", "x", "y"} {
+			p, err := rules.For(agent)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rng := rand.New(rand.NewPCG(seed, uint64(i)+1))
+			w, more := someWorld(t, rng, p), someSet(t, rng, "more")
+			g := w.rig(t, more)
+			r := &roads{t: t, g: g, w: w, what: fmt.Sprintf("seed %d, agent %q, at start", seed, agent)}
+			r.all()
+			r.explained()
+			g.own("enable_toolset", oneSet("more"))
+			w.enabled, r.what = &more, fmt.Sprintf("seed %d, agent %q, with a toolset", seed, agent)
+			r.all()
+			r.activated()
+			if t.Failed() {
+				t.Fatalf("the rules were %+v, %+v", rules, w)
+			}
+		}
+	}
+}
+
+// named gives a server the name that policies use, and shows the client what it has.
+func (g *rig) named(name string, server int) {
+	g.r.upstreams[server].Server.Name = name
+	g.r.update()
+	g.client.hears()
+}
