@@ -18,6 +18,8 @@ type call struct {
 	task    bool      // a task is wanted instead of the result
 	modern  bool      // the client's request is of the modern era
 	logs    verbosity // of log messages that a modern client's request wants
+	gated   bool      // it counts at its upstream's gate
+	waited  uint32    // milliseconds, there
 	bridge  *bridged
 	n       uint64 // correlation number in the trace; 0: no trace
 	came    int64  // when the client's request came; in nanoseconds since start
@@ -28,6 +30,15 @@ type call struct {
 func (c *call) failure(code int64, problem string) []byte {
 	return mcpwire.AppendFailureFor(eraOf(c.modern), nil, c.id(), c.method, code, problem)
 }
+
+// wait notes that the call goes on now.
+func (c *call) wait(now int64) {
+	c.waited += uint32(time.Duration(now - c.sent).Milliseconds())
+	c.sent = now
+}
+
+// since is when its call_timeout began.
+func (c *call) since() int64 { return c.sent - int64(c.waited)*int64(time.Millisecond) }
 
 // is reports whether the session's request with this id waits for it. Session.mu is
 // held.

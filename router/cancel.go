@@ -11,7 +11,8 @@ import (
 // client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
 // ignored: some clients cancel what is long answered.
 func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	var n, our uint64
+	var dropped call
+	var our uint64
 	var u *Upstream
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
@@ -20,9 +21,9 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 			s.closeRoundLocked(r, b)
 			return
 		}
-		n, u, our = s.dropLocked(m.Bytes(at), b)
+		dropped, u, our = s.dropLocked(m.Bytes(at), b)
 	}
-	s.r.trace.notification(clientLeg, s.name(), m, n)
+	s.r.trace.notification(clientLeg, s.name(), m, dropped.n)
 	if u == nil {
 		return
 	}
@@ -31,31 +32,47 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &envelope))
 	}
 	b.Edit(at, b.Number(our))
-	u.send(b, m, &note{n: n, method: mcpwire.Cancelled})
+	u.send(b, m, &note{n: dropped.n, method: mcpwire.Cancelled})
+	u.over(&dropped, b)
 }
 
-// dropLocked forgets the request with this id. It returns its correlation number
-// and, when an upstream has it, that and the id there.
-func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (n uint64, u *Upstream, our uint64) {
+// dropLocked forgets the request with this id. It returns the call, of which at least
+// the correlation number is known, and, when an upstream has it, that and the id there.
+func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, our uint64) {
 	s.out.Forget(id)
 	if n, ok := s.unparkLocked(id); ok {
-		return n, nil, 0
+		return call{n: n}, nil, 0
 	}
 	if n, ok := s.dropChoreLocked(id); ok {
-		return n, nil, 0
+		return call{n: n}, nil, 0
 	}
 	if n, ok := s.forgetHeldLocked(id); ok {
-		return n, nil, 0
+		return call{n: n}, nil, 0
 	}
 	if s.unlistenLocked(id, b) {
-		return 0, nil, 0
+		return call{}, nil, 0
 	}
 	for _, u := range s.upstreams {
 		if our, c, ok := u.calls.TakeIf(func(c call) bool { return c.is(s, id) }); ok {
-			return c.n, u, our
+			return c, u, our
+		}
+		if c, ok := s.dropWaitingLocked(u, id); ok {
+			return c, nil, 0
 		}
 	}
-	return 0, nil, 0
+	return call{}, nil, 0
+}
+
+// dropWaitingLocked forgets a call that waits at an upstream's gate.
+func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
+	u.gate.takeBack(func(w *call) bool {
+		if ok || !w.is(s, id) {
+			return false
+		}
+		c, ok = *w, true
+		return true
+	})
+	return c, ok
 }
 
 // callOff takes a call back from the server, and returns it, unless somebody else has
@@ -64,6 +81,7 @@ func (u *Upstream) callOff(id uint64, reason string, b *jsonrpc.Batch) (c call, 
 	if c, ok = u.calls.Take(id); ok {
 		u.late.add(id)
 		u.sendFrame(b, cancellation(id, reason), note{n: c.n, method: mcpwire.Cancelled})
+		u.over(&c, b)
 	}
 	return c, ok
 }

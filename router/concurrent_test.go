@@ -21,8 +21,8 @@ func TestConcurrentHistories(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			const calls = 300
 			g := newRig(t, setup{active: []string{"*"}, Options: Options{Settle: 5 * time.Millisecond}},
-				offer{namespace: "a", tools: []string{"x"}, timeout: 20 * time.Millisecond},
-				offer{namespace: "b", tools: []string{"x"}}, offer{namespace: "c", tools: []string{"x"}})
+				offer{namespace: "a", tools: []string{"x"}, timeout: 20 * time.Millisecond, most: int(seed % 3)},
+				offer{namespace: "b", tools: []string{"x"}, most: int(seed % 2)}, offer{namespace: "c", tools: []string{"x"}})
 			var all sync.WaitGroup
 			done := make(chan struct{})
 			for i, l := range g.servers {
@@ -41,6 +41,9 @@ func TestConcurrentHistories(t *testing.T) {
 			for _, u := range g.r.upstreams {
 				if n := u.calls.Len(); n > 0 {
 					t.Errorf("seed %d: %d calls are left with %s", seed, n, u.Name)
+				}
+				if g := u.gate; g != nil && !g.closed && (g.within != 0 || len(g.waiting) > 0) {
+					t.Errorf("seed %d: the gate of %s counts %d calls, and %d wait", seed, u.Name, g.within, len(g.waiting))
 				}
 			}
 		})

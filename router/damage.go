@@ -58,6 +58,7 @@ func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
 	}
 	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
 	if c.session != nil {
+		u.over(&c, b)
 		c.session.fail(&c, text, "", b)
 		return true
 	}

@@ -18,11 +18,13 @@ func (s *Session) Pending() int {
 		n++
 	}
 	for _, u := range s.upstreams {
-		u.calls.Each(func(_ uint64, c call) {
+		pending := func(c *call) {
 			if c.session == s && c.currentLocked() {
 				n++
 			}
-		})
+		}
+		u.calls.Each(func(_ uint64, c call) { pending(&c) })
+		u.gate.each(pending)
 	}
 	return n
 }
@@ -41,8 +43,12 @@ func (s *Session) Abandon() {
 	upstreams := s.upstreams
 	s.mu.Unlock()
 	for _, u := range upstreams {
+		for _, c := range u.gate.takeBack(func(c *call) bool { return c.session == s }) {
+			s.fail(&c, why, "", &b)
+		}
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			s.fail(&taken.Call, why, "", &b)
+			u.over(&taken.Call, &b)
 		}
 	}
 	b.Flush()
@@ -61,9 +67,11 @@ func (s *Session) End() {
 	upstreams := s.upstreams
 	s.mu.Unlock()
 	for _, u := range upstreams {
+		u.gate.takeBack(func(c *call) bool { return c.session == s })
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			u.late.add(taken.ID)
 			u.sendFrame(&b, cancellation(taken.ID, "the client is gone"), note{n: taken.Call.n, method: mcpwire.Cancelled})
+			u.over(&taken.Call, &b)
 		}
 	}
 	b.Flush()

@@ -73,17 +73,26 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	if c.bridge != nil && !c.modern {
 		c.bridge.request = b.Preview(m.Frame)
 	}
-	s.submit(u, m, b, &c, token, t.name())
+	u.submit(m, b, &c, token, t.name())
 }
 
 // submit writes a request of the client, with the batch's edits, to the upstream that
 // knows what it is about by this name.
-func (s *Session) submit(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) {
+func (u *Upstream) submit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) {
+	if u.admit(m, b, c) && !u.write(m, b, c, token, name) && u.gate != nil {
+		u.letOn(b)
+	}
+}
+
+// write is submit for a call that may be written now. It reports whether that was so:
+// if not, the call was answered.
+func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) bool {
 	id, ok := u.calls.Put(c)
 	if !ok {
 		b.Forget()
+		u.gate.leave(c)
 		c.fail(u.goneText(), "", b)
-		return
+		return false
 	}
 	num := b.Number(id)
 	b.Edit(m.ID, num)
@@ -92,11 +101,13 @@ func (s *Session) submit(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, c *c
 	}
 	if err := u.send(b, m, &note{n: c.n, method: c.method, name: name}); err != nil {
 		if _, mine := u.calls.Take(id); mine {
+			u.gate.leave(c)
 			c.fail(u.unsentText(err), "", b)
 		}
-		return
+		return false
 	}
 	u.watchTimeout()
+	return true
 }
 
 // unsentText says why a request could not be written to the upstream.
@@ -168,11 +179,13 @@ func (u *Upstream) sweep() {
 	next := int64(-1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.calls.Each(func(_ uint64, c call) {
-		if c.session != nil && (next < 0 || c.sent < next) {
-			next = c.sent
+	sooner := func(c *call) {
+		if c.session != nil && (next < 0 || c.since() < next) {
+			next = c.since()
 		}
-	})
+	}
+	u.calls.Each(func(_ uint64, c call) { sooner(&c) })
+	u.gate.each(sooner)
 	if u.watching = next >= 0; u.watching {
 		time.AfterFunc(time.Duration(next-limit)+time.Millisecond, u.sweep)
 	}
@@ -181,7 +194,11 @@ func (u *Upstream) sweep() {
 // giveUp gives up the calls that were sent at limit or before.
 func (u *Upstream) giveUp(limit int64) {
 	var b jsonrpc.Batch
-	for _, due := range u.calls.TakeAll(func(c call) bool { return c.session != nil && c.sent <= limit }) {
+	for _, c := range u.gate.takeBack(func(c *call) bool { return c.since() <= limit }) {
+		c.session.fail(&c, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
+			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.gate.most), "timeout", &b)
+	}
+	for _, due := range u.calls.TakeAll(func(c call) bool { return c.session != nil && c.since() <= limit }) {
 		u.giveUpCall(due.ID, &due.Call, &b)
 	}
 	b.Flush()
@@ -192,4 +209,5 @@ func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
 	c.session.fail(c, text, "timeout", b)
 	u.sendFrame(b, cancellation(id, "call_timeout"), note{n: c.n, method: mcpwire.Cancelled})
+	u.over(c, b)
 }

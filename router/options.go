@@ -53,6 +53,7 @@ type Server struct {
 	Command      spawn.Command // its Stderr is set by the router
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
+	MaxCalls     int           // calls of the client that it has at once; 0: any number
 	Era          mcpwire.Era   // Unknown: as it turns out
 	FrameLimit   int           // bytes of the longest message taken from it; 0: the default
 }

@@ -45,6 +45,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.control.Deliver(id, m)
 		return
 	}
+	u.over(&c, b)
 	if c.task {
 		c.session.learnTask(u, id, &c, m)
 	}

@@ -32,6 +32,7 @@ type offer struct {
 	namespace                            string
 	tools, resources, templates, prompts []string
 	timeout                              time.Duration
+	most                                 int  // max_concurrent_calls
 	starting                             bool // it becomes ready later, by ready, and the first list waits for it
 	late                                 bool // it becomes ready later, and nobody waits for it
 	modern                               bool // it is a server of the modern era
@@ -59,7 +60,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 		o.URISeparator = "_"
 	}
 	for _, one := range offers {
-		o.Servers = append(o.Servers, Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout})
+		o.Servers = append(o.Servers, Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout, MaxCalls: one.most})
 	}
 	g := &rig{t: t, r: New(o, nil, zap.NewNop())}
 	g.client = &link{t: t, traced: from.trace != nil}

@@ -69,11 +69,11 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 	if s.r.timed {
 		now := s.r.clock.now()
 		c.bridge.before += now - c.sent
-		c.sent = now
+		c.sent, c.waited = now, 0
 	}
 	token, _ := mcpwire.ProgressToken(&m)      // was there before, or is not there
 	name, _, _ := mcpwire.Target(&m, c.method) // likewise
-	s.submit(r.from, &m, b, c, token, string(m.Text(name)))
+	r.from.submit(&m, b, c, token, string(m.Text(name)))
 }
 
 // roundDue goes on with a round whose time has come.

@@ -23,8 +23,14 @@ const asksAll = `{"sampling":{"tools":{}},"elicitation":{"form":{},"url":{}},"ro
 
 func newRoundRig(t testing.TB, capabilities string) *roundRig {
 	t.Helper()
+	return newRoundRigWith(t, capabilities, func(*offer) {})
+}
+
+func newRoundRigWith(t testing.TB, capabilities string, change func(*offer)) *roundRig {
+	t.Helper()
 	o := various()
 	o.modern = true
+	change(&o)
 	g := newRig(t, setup{active: []string{"*"}, capabilities: capabilities}, o)
 	return &roundRig{g, g.client, g.servers[0], `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":` +
 		capabilities + `,"io.modelcontextprotocol/clientInfo":{"name":"rig","version":"1"}}`}

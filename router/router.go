@@ -54,7 +54,7 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	for i, s := range o.Servers {
 		r.timed = r.timed || s.CallTimeout > 0
 		name := r.nameFor(s, i)
-		u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, o.URISeparator}, r: r,
+		u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, o.URISeparator}, r: r, gate: newGate(s.MaxCalls),
 			log: log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
 		r.upstreams = append(r.upstreams, u)
 	}

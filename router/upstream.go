@@ -39,6 +39,7 @@ type Upstream struct {
 
 	calls jsonrpc.Calls[call]
 	late  recent // ids of calls that were given up
+	gate  *gate  // nil: any number of calls at once
 
 	born   time.Time // when its process was started
 	modern bool      // of the modern era; written before its items are shown
@@ -239,6 +240,9 @@ func (u *Upstream) answerAll() {
 		if c.session != nil {
 			c.session.fail(&c, u.goneText(), "", &b)
 		}
+	}
+	for _, c := range u.gate.close() {
+		c.session.fail(&c, u.goneText(), "", &b)
 	}
 	for _, s := range u.sessions() {
 		s.withdraw(u, &b)

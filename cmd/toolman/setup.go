@@ -87,6 +87,7 @@ func options(c *config.Config) (router.Options, error) {
 			Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
 			StartTimeout: s.StartTimeout,
 			CallTimeout:  s.CallTimeout,
+			MaxCalls:     s.MaxCalls,
 			Era:          eraOf(s.Era),
 			FrameLimit:   s.MaxMessageBytes,
 		})

@@ -50,6 +50,7 @@ type Server struct {
 	Dir             string        // absolute; "" is toolman's own working directory
 	StartTimeout    time.Duration // always positive
 	CallTimeout     time.Duration // 0: none
+	MaxCalls        int           // max_concurrent_calls; 0: any number
 	Era             string        // "auto", "legacy" or "modern"
 	MaxMessageBytes int
 	Enabled         bool // a server not enabled has no Argv, Env or Dir

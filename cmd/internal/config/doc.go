@@ -22,6 +22,7 @@
 //	cwd = "sub"                              # against this file's folder; without it, where toolman was started
 //	start_timeout = "10s"                    # a Go duration or a number of seconds
 //	call_timeout = 0                         # 0: a call may take as long as it likes
+//	max_concurrent_calls = 0                 # 0: any number; calls beyond it wait for their turn
 //	max_message_bytes = 33554432             # 1024 to 1073741824
 //	restart = "never"
 //	era = "auto"                             # or "legacy", with initialize, or "modern", without (2026-07-28)

@@ -129,7 +129,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Command: c.Servers[0].Command, // the formats fold lines differently
 					Argv:    []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
 					Env:     []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"},
-					Dir:     filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond,
+					Dir:     filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond, MaxCalls: 4,
 					MaxMessageBytes: 1024, Era: "legacy", Enabled: true,
 				}, {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
@@ -156,7 +156,7 @@ func TestDefaults(t *testing.T) {
 	if c.Settle != time.Second || c.CatalogBytes != CatalogAuto || c.URISeparator != "_" || c.ActivationMode != "auto" || c.AlwaysLoad != nil || len(c.Secrets) != 0 {
 		t.Errorf("file: %+v", c)
 	}
-	if s.StartTimeout != 10*time.Second || s.CallTimeout != 0 || s.MaxMessageBytes != 32<<20 || !s.Enabled || s.Dir != "" || s.Line != 3 {
+	if s.StartTimeout != 10*time.Second || s.CallTimeout != 0 || s.MaxCalls != 0 || s.MaxMessageBytes != 32<<20 || !s.Enabled || s.Dir != "" || s.Line != 3 {
 		t.Errorf("server: %+v", s)
 	}
 }

@@ -12,6 +12,7 @@ const (
 	defaultMaxMessageBytes = 32 << 20
 	leastMessageBytes      = 1 << 10
 	mostMessageBytes       = 1 << 30
+	mostCalls              = 100_000
 )
 
 // namespaceForm keeps names within what clients accept, [A-Za-z0-9_.-], with room for the tool's own name.
@@ -19,7 +20,7 @@ var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
 // serverKeys are the keys of a server, those refused for now included.
 func serverKeys() []string {
-	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_message_bytes",
+	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
 		"restart", "era", "enabled", "url", "headers"}
 }
 
@@ -33,6 +34,7 @@ func (d *decoder) server(n node) Server {
 		Command:         t.command(),
 		StartTimeout:    t.duration("start_timeout", defaultStartTimeout, time.Millisecond),
 		CallTimeout:     t.duration("call_timeout", 0, 0),
+		MaxCalls:        int(t.integer("max_concurrent_calls", 0, 0, mostCalls)),
 		Era:             t.choice("era", "auto", "legacy", "modern"),
 		MaxMessageBytes: int(t.integer("max_message_bytes", defaultMaxMessageBytes, leastMessageBytes, mostMessageBytes)),
 		Enabled:         t.boolean("enabled", true),
