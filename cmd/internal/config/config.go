@@ -25,6 +25,8 @@ type Config struct {
 	Agent          string        // as in Options
 	Rules          *policy.Rules // exposed_tools, agent_policies and default_policy, with what task_rules add; nil when there are none
 
+	HTTP HTTP // how it is served over HTTP
+
 	// Secrets are the values that came from an env table, from an assignment before a command or from a ${…} reference,
 	// each once and none empty. They are never to be traced or logged. Some may be short ("1"): who scrubs by value decides
 	// from which length on.
@@ -70,6 +72,10 @@ const (
 type Options struct {
 	LookupEnv func(name string) (string, bool) // for references; nil is os.LookupEnv
 	CheckGlob func(pattern string) error       // says why a pattern is no good; nil accepts all
+
+	// HTTP says that the configuration is for serving over HTTP: only then are the references in http.tokens replaced, so
+	// that a file may name tokens that are not set where toolman is started on stdio.
+	HTTP bool
 
 	Agent   string // whose policies count; "" for none. It has to be one of agent_policies
 	Service string // what the agent works on, for task_rules

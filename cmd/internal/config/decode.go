@@ -71,8 +71,9 @@ func (d *decoder) write(key, value string) string {
 func (d *decoder) config(root node) *Config {
 	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "toolsets", "servers",
-		"exposed_tools", "agent_policies", "default_policy", "task_rules", "$schema")
+		"exposed_tools", "agent_policies", "default_policy", "task_rules", "http", "$schema")
 	t.note("$schema", form{})
+	t.note("http", form{})
 	d.sets = d.toolsets(t)
 	c := &Config{
 		ActiveToolsets: d.activeToolsets(t, false),
@@ -90,6 +91,7 @@ func (d *decoder) config(root node) *Config {
 		c.Servers = append(c.Servers, d.server(n))
 	}
 	d.policies(t, c)
+	c.HTTP = d.http(t, agentNames(t))
 	return c
 }
 

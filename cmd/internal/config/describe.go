@@ -42,9 +42,35 @@ func descriptions() map[string]string {
 
 		"default_policy.allow_unknown_tools": "Whether tools of servers without a list are allowed.",
 
-		"task_rules.service":         "Globs on what the agent works on.",
-		"task_rules.keywords":        "Words in what it is to do.",
-		"task_rules.tools":           "By server, names and globs of tools that are allowed on top.",
+		"task_rules.service":  "Globs on what the agent works on.",
+		"task_rules.keywords": "Words in what it is to do.",
+		"task_rules.tools":    "By server, names and globs of tools that are allowed on top.",
+		"http":                "How toolman is served over HTTP.",
+
+		"http.listen":              "Where to listen, host:port.",
+		"http.mode":                "dynamic: clients have views of their own and switch tools on; static: one view, preloaded.",
+		"http.allowed_origins":     "Web pages that may use it, as scheme://host[:port].",
+		"http.allowed_hosts":       "Names under which it is reached, besides localhost and its own address.",
+		"http.unauthenticated":     "Whether to listen beyond loopback without tokens and jwt.",
+		"http.trusted_proxies":     "Addresses and networks whose mcp-client-id, mcp-toolset-permissions and X-Forwarded-* count.",
+		"http.require_client_id":   "Whether requests to the endpoint need an mcp-client-id.",
+		"http.tls_cert":            "The file with the certificate, and those it needs, as PEM. Read again when it changes.",
+		"http.tls_key":             "The file with the certificate's key, as PEM.",
+		"http.max_body_bytes":      "The longest request that is taken.",
+		"http.max_connections":     "How many connections there may be. More wait.",
+		"http.max_sessions":        "How many sessions there may be.",
+		"http.session_idle":        "After how long without a request a session ends: a duration such as \"1h\", or seconds.",
+		"http.rate_limit":          "How many requests a second each principal may make. 0: no limit.",
+		"http.session_config_keys": "Which keys of ?config= are taken.",
+		"http.tokens":              "By agent, the hash of a bearer token as toolman token prints it, or a reference to the token, or several of them.",
+		"http.jwt":                 "Which JSON web tokens are let in.",
+		"http.jwt.issuer":          "Their iss.",
+		"http.jwt.audience":        "Their aud, or several of which one has to be in it: the URL of the endpoint.",
+		"http.jwt.jwks_url":        "Where the issuer's keys are: https, or http on localhost.",
+		"http.jwt.algorithms":      "The algorithms that are allowed.",
+		"http.jwt.agent_claim":     "The claim that names the agent.",
+		"http.jwt.scopes":          "Scopes that they all have to have.",
+
 		"task_rules.active_toolsets": "What is active at start on top.",
 	}
 }

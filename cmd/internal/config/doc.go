@@ -45,9 +45,37 @@
 //	tools = { fs = ["write_file"] }          # this or active_toolsets, or both
 //	active_toolsets = ["fs_write*"]
 //
+//	[http]                                   # how it is served over HTTP
+//	listen = "127.0.0.1:8900"
+//	mode = "dynamic"                         # or "static"
+//	allowed_origins = []                     # web pages that may use it: "https://app.example.com"
+//	allowed_hosts = []                       # names under which it is reached, besides localhost and its own address
+//	unauthenticated = "refuse"               # or "anybody-may-connect", to listen beyond loopback without tokens and jwt
+//	trusted_proxies = []                     # whose mcp-client-id, mcp-toolset-permissions and X-Forwarded-* count
+//	require_client_id = false
+//	tls_cert = "server.pem"                  # both or none; read again when they change
+//	tls_key = "server.key"
+//	max_body_bytes = 16777216                # 1024 to 1073741824
+//	max_connections = 16384
+//	max_sessions = 10000
+//	session_idle = "1h"
+//	rate_limit = 0                           # requests a second for each principal; 0: no limit
+//	session_config_keys = []
+//
+//	[http.tokens]                            # agent = a token's hash, or a reference to the token, or several of them
+//	reader = "sha256:…"                      # as toolman token prints it
+//
+//	[http.jwt]
+//	issuer = "https://login.example.com"     # required, as are audience and jwks_url
+//	audience = "https://mcp.example.com/mcp" # or several
+//	jwks_url = "https://login.example.com/jwks.json"
+//	algorithms = ["RS256", "ES256"]
+//	agent_claim = "sub"                      # the claim that names one of agent_policies
+//	scopes = []                              # all of which a token has to have
+//
 // # References
 //
-// ${VAR}, ${VAR:-default} and ${file:path} are replaced in command, cwd and the values of env. A default stands in for a
+// ${VAR}, ${VAR:-default} and ${file:path} are replaced in command, cwd, the values of env and http.tokens. A default stands in for a
 // variable that is unset or empty, and may hold references itself. A file is read against the configuration's folder, and
 // one line end at its end is dropped. In env and cwd a literal ${ is written $${; in command it is quoted as in any shell:
 // '${x}' or \${x}. References in env see toolman's own environment, those in command also the server's env.

@@ -27,7 +27,7 @@ func environment(name string) (string, bool) {
 
 // testOptions refuses patterns with an open bracket.
 func testOptions() Options {
-	return Options{LookupEnv: environment, CheckGlob: func(p string) error {
+	return Options{HTTP: true, LookupEnv: environment, CheckGlob: func(p string) error {
 		if strings.Contains(p, "[") {
 			return errors.New("unexpected end of input")
 		}
@@ -116,6 +116,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			slices.Sort(c.Servers[0].Env)
 			slices.Sort(c.Secrets)
 			withoutLines(c.Rules)
+			inOrder(c.HTTP.Tokens)
 			want := &Config{
 				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Format: format,
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
@@ -138,7 +139,9 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
 					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto",
 				}},
-				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "token-secret"},
+				HTTP: everyHTTP(dir),
+				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret, which is long enough",
+					"token-secret", "token-secret-and-more-of-it"},
 			}
 			if !reflect.DeepEqual(c, want) {
 				t.Errorf("got  %+v\nwant %+v", c, want)

@@ -140,6 +140,24 @@ func (d *decoder) defaultPolicy(t table) policy.Flag {
 	return policy.Flag{On: p.boolean("allow_unknown_tools", false), Line: p.values["allow_unknown_tools"].line}
 }
 
+// agentInstead says what to write instead of a name that no agent has.
+func agentInstead(name string, agents []string) string {
+	if near := nearest(name, agents); near != "" {
+		return "did you mean " + printable(near) + "?"
+	}
+	return "the agents are " + printable(strings.Join(agents, ", "))
+}
+
+// agentNames are the keys of agent_policies.
+func agentNames(t table) []string {
+	var names []string
+	all, _ := t.values["agent_policies"].value.([]member)
+	for _, m := range all {
+		names = append(names, m.key)
+	}
+	return names
+}
+
 // checkAgent notes that the agent is none that the file knows.
 func (d *decoder) checkAgent(t table, rules *policy.Rules) {
 	if d.Agent == "" {
@@ -156,10 +174,8 @@ func (d *decoder) checkAgent(t table, rules *policy.Rules) {
 		slices.Sort(names)
 	}
 	hint := "add [agent_policies.NAME], or leave --agent out"
-	if near := nearest(d.Agent, names); near != "" {
-		hint = "did you mean " + printable(near) + "?"
-	} else if len(names) > 0 {
-		hint = "the agents are " + printable(strings.Join(names, ", "))
+	if len(names) > 0 {
+		hint = agentInstead(d.Agent, names)
 	}
 	d.fail(max(1, t.values["agent_policies"].line), hint, "agent_policies has no agent %s", shown(d.Agent))
 }

@@ -140,7 +140,7 @@ func TestResolvedConfigurationsAreLoadedAgain(t *testing.T) {
 	for _, file := range []string{"every-key.toml", "every-key.json", "../example/tools.toml", "smallest.toml", "same-namespace.toml"} {
 		for _, format := range []string{"toml", "json"} {
 			for _, task := range []Options{{}, {Agent: "reader"}, {Service: "api", Task: "test it"}, {Agent: "reader", Service: "api", Task: "test and deploy the frontend"}} {
-				task.LookupEnv, task.CheckGlob = testOptions().LookupEnv, testOptions().CheckGlob
+				task.HTTP, task.LookupEnv, task.CheckGlob = true, testOptions().LookupEnv, testOptions().CheckGlob
 				if strings.HasPrefix(file, "..") && task.Agent != "" {
 					task.Agent = "claude-developer"
 				} else if !strings.HasPrefix(file, "every") {
@@ -169,7 +169,7 @@ func checkResolved(t *testing.T, path, format string, o Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := parse("resolved."+format, filepath.Join(dir, "resolved."+format), text, Options{LookupEnv: o.LookupEnv, Agent: o.Agent})
+	got, err := parse("resolved."+format, filepath.Join(dir, "resolved."+format), text, Options{HTTP: true, LookupEnv: o.LookupEnv, Agent: o.Agent})
 	if err != nil {
 		t.Fatalf("%v in\n%s", err, text)
 	}
@@ -184,6 +184,7 @@ func checkResolved(t *testing.T, path, format string, o Options) {
 		for i, a := range c.ActiveToolsets {
 			c.ActiveToolsets[i] = Active{Pattern: a.Pattern}
 		}
+		inOrder(c.HTTP.Tokens)
 		if c.Rules != nil {
 			withoutLines(c.Rules)
 		}

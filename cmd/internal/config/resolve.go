@@ -11,7 +11,7 @@ import (
 )
 
 // Resolve reads the file at path as [Load] does and returns what it comes to for o's agent, service and task, as a file of the
-// given format ("toml" or "json"): without task rules, and with what they add; without the policies of other agents. The rest, references
+// given format ("toml" or "json"): without task rules, and with what they add; without the policies and tokens of other agents. The rest, references
 // included, is as it was written. Loaded again from the same folder for the same agent it gives the same Config, but for lines.
 func Resolve(path string, o Options, format string) ([]byte, error) {
 	c, err := Load(path, o)
@@ -55,6 +55,16 @@ func (c *Config) resolve(file map[string]any) {
 		agents[name] = agent
 	}
 	set(file, "agent_policies", agents)
+	c.resolveTokens(file)
+}
+
+// resolveTokens takes out the tokens of other agents.
+func (c *Config) resolveTokens(file map[string]any) {
+	http, _ := file["http"].(map[string]any)
+	tokens, _ := http["tokens"].(map[string]any)
+	if c.Agent != "" {
+		maps.DeleteFunc(tokens, func(agent string, _ any) bool { return agent != c.Agent })
+	}
 }
 
 func (c *Config) patterns() []string {

@@ -10,14 +10,20 @@ import (
 // made by the reader itself: every table is read once while it is empty, and what the reader would take is noted. A file
 // that it refuses is refused by [Load]; whether globs, references and names of servers are right only Load can tell.
 func Schema() []byte {
-	top := outlineOf(func(d *decoder, n node) { d.config(n) })
-	for key, inner := range tables() {
-		f := inner.outline.schema()
-		inner.outline.describe(key)
-		top.forms[key] = inner.as(f)
+	all := tables()
+	for path, inner := range all {
+		if path != "" {
+			within, key := "", path
+			if i := strings.LastIndex(path, "."); i >= 0 {
+				within, key = path[:i], path[i+1:]
+			}
+			all[within].outline.forms[key] = inner.as(inner.outline.schema())
+		}
 	}
-	top.describe("")
-	f := top.schema()
+	for path, inner := range all {
+		inner.outline.describe(path)
+	}
+	f := all[""].outline.schema()
 	f["$schema"], f["title"] = "http://json-schema.org/draft-07/schema#", "tools.toml of toolman"
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -35,16 +41,19 @@ type innerTable struct {
 	as      func(form) form
 }
 
-// tables are the tables of the file by the key that they stand under.
+// tables are the file itself, under "", and the tables in it by the path that they stand under.
 func tables() map[string]innerTable {
 	inner := func(read func(*decoder, node), as func(form) form) innerTable { return innerTable{outlineOf(read), as} }
 	alone := func(f form) form { return f }
 	return map[string]innerTable{
+		"":               inner(func(d *decoder, n node) { d.config(n) }, alone),
 		"servers":        inner(func(d *decoder, n node) { d.server(n) }, listForm),
 		"toolsets":       inner(func(d *decoder, n node) { d.toolset(member{"NAME", n}) }, mapForm),
 		"agent_policies": inner(func(d *decoder, n node) { d.agent(d.agentTable("agent_policies.NAME", n), "agent_policies.NAME", nil) }, mapForm),
 		"default_policy": inner(func(d *decoder, n node) { d.defaultPolicy(d.holding("default_policy", n)) }, alone),
 		"task_rules":     inner(func(d *decoder, n node) { d.taskRule(n, nil) }, listForm),
+		"http":           inner(func(d *decoder, n node) { d.http(d.holding("http", n), nil) }, alone),
+		"http.jwt":       inner(func(d *decoder, n node) { d.jwt(d.holding("jwt", n)) }, alone),
 	}
 }
 

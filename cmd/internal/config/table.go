@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,6 +29,25 @@ func (d *decoder) table(n node, where string, known ...string) table {
 		}
 	}
 	return t
+}
+
+// within takes the table that is the value of key; absent is empty, and nobody is told its keys. path is where it is, for
+// messages.
+func (d *decoder) within(t table, key, path string, known ...string) table {
+	n, ok := t.values[key]
+	if _, isTable := n.value.([]member); isTable {
+		return d.table(n, "in "+path, known...)
+	}
+	if ok {
+		hint := "write [" + path + "] above its keys"
+		if d.format == "json" {
+			hint = `write "` + key + `": {…}`
+		}
+		d.fail(n.line, hint, "%s is %s where a table is expected", path, n.kind())
+	}
+	quiet := *d
+	quiet.outline = nil
+	return table{d: &quiet, line: n.line}
 }
 
 // has reports whether the table has a key.
@@ -174,6 +194,24 @@ func (t table) array(key, example string) []node {
 		t.wrong(key, "an array of strings", example)
 	}
 	return elems
+}
+
+// strings reads an array of strings of a form. hint says what the form is.
+func (t table) strings(key, example string, of *regexp.Regexp, hint string) []string {
+	var all []string
+	elems := t.array(key, example)
+	t.note(key, listForm(form{"type": "string", "pattern": of.String()}))
+	for _, n := range elems {
+		text, ok := n.value.(string)
+		switch {
+		case !ok:
+			t.d.fail(n.line, "write "+t.d.write(key, example), "%s holds %s where a string is expected", key, n.kind())
+		case !of.MatchString(text):
+			t.d.fail(n.line, hint, "%s cannot hold %s", key, shown(text))
+		}
+		all = append(all, text)
+	}
+	return all
 }
 
 // catalogBytes reads "auto", "all" or a positive number.
