@@ -56,6 +56,17 @@ func (h *Hello) Has(capability string) bool {
 	return false
 }
 
+// CanBeAsked reports whether a client with these capabilities, a JSON object, can be asked
+// anything by a server.
+func CanBeAsked(capabilities []byte) bool {
+	for key := range jsonrpc.Members(capabilities, jsonrpc.Span{Hi: len(capabilities)}) {
+		if key == "elicitation" || key == "sampling" || key == "roots" {
+			return true
+		}
+	}
+	return false
+}
+
 // Relayed returns the capabilities to declare to an upstream server: the
 // client's own, without tasks/list, which toolman does not pass on.
 func (h *Hello) Relayed() json.RawMessage {

@@ -10,7 +10,7 @@ import (
 // crowd is a rig whose servers are shared by several clients, each initialized.
 func crowd(t *testing.T, clients int, offers ...offer) (*rig, []*link) {
 	t.Helper()
-	g := newRig(t, setup{active: []string{"*"}}, offers...)
+	g := newRig(t, setup{active: []string{"*"}, capabilities: "{}"}, offers...)
 	for _, u := range g.r.upstreams {
 		u.owner.Store(nil)
 	}
@@ -18,7 +18,7 @@ func crowd(t *testing.T, clients int, offers ...offer) (*rig, []*link) {
 	for range clients - 1 {
 		l := &link{t: t}
 		l.handler = g.r.NewSession(l, Client{})
-		l.initialize("")
+		l.initialize("{}")
 		l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		l.hears()
 		links = append(links, l)

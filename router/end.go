@@ -64,6 +64,7 @@ func (s *Session) End() {
 	s.parked, s.subs = nil, nil
 	s.endChoreLocked(func(*jsonrpc.Message, mcpwire.Method) {})
 	s.followAllLocked(&b)
+	s.disownLocked()
 	upstreams := s.upstreams
 	s.mu.Unlock()
 	for _, u := range upstreams {
@@ -83,6 +84,7 @@ func (r *Router) Close() {
 	r.trace.event(trace.EventShutdown, "", "", 0)
 	for _, s := range r.sessions.list() {
 		s.endListens()
+		s.disown()
 	}
 	r.cancel()
 	r.Greet() // whoever still waits for a client, waits in vain
@@ -91,4 +93,5 @@ func (r *Router) Close() {
 		wg.Go(u.stop)
 	}
 	wg.Wait()
+	r.dismissed.Wait()
 }

@@ -40,8 +40,11 @@ func (s *Session) modernLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpw
 			Message: "revision " + mcpwire.Newest + " has no method " + shown(string(method))})
 	default:
 		hello := s.meetLocked(m)
+		if hello != nil && !s.who.Sole && s.r.opened.Load() {
+			s.takeOwnLocked()
+		}
 		s.whenOpenLocked(m, b, method)
-		if hello != nil {
+		if hello != nil && s.who.Sole {
 			s.r.greet(*hello)
 		}
 	}

@@ -25,7 +25,7 @@ var errProbed = errors.New("it ended when it was asked for its era")
 func (u *Upstream) meet(ctx context.Context) error {
 	first := u.Era
 	if first == mcpwire.Unknown {
-		first = mcpwire.EraOf(u.r.hello().Version)
+		first = mcpwire.EraOf(u.client.Version)
 	}
 	var result mcpwire.InitializeResult
 	var err error
@@ -102,7 +102,7 @@ func (u *Upstream) discover(ctx context.Context) (mcpwire.InitializeResult, erro
 
 // handshake does initialize.
 func (u *Upstream) handshake(ctx context.Context) (mcpwire.InitializeResult, error) {
-	hello := u.r.hello()
+	hello := *u.client
 	result, err := u.initialize(ctx, hello, mcpwire.Latest)
 	if listed, _ := mcpwire.ListedVersions(err); mcpwire.Mutual(listed, mcpwire.Legacy) != "" {
 		result, err = u.initialize(ctx, hello, mcpwire.Mutual(listed, mcpwire.Legacy))

@@ -204,7 +204,7 @@ func (u *Upstream) refresh() {
 		ctx, cancel := context.WithTimeout(u.r.ctx, u.StartTimeout)
 		u.read(ctx, kinds) // logs what fails
 		cancel()
-		u.r.update()
+		u.update()
 	}
 }
 

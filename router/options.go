@@ -55,6 +55,7 @@ type Server struct {
 	CallTimeout  time.Duration // 0: none
 	MaxCalls     int           // calls of the client that it has at once; 0: any number
 	Era          mcpwire.Era   // Unknown: as it turns out
+	Share        Share         // among sessions
 	FrameLimit   int           // bytes of the longest message taken from it; 0: the default
 }
 

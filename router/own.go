@@ -71,7 +71,11 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.revision = version
 	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, s.instructionsLocked()))
 	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", version))
-	s.r.greet(hello)
+	if s.who.Sole {
+		s.r.greet(hello)
+	} else if s.r.opened.Load() {
+		s.takeOwnLocked()
+	}
 }
 
 // catalogLocked answers requests about toolman's own resource.

@@ -31,11 +31,14 @@ type Router struct {
 	ctx       context.Context      // ends when the router closes
 	cancel    context.CancelFunc
 	upstreams []*Upstream
+	guard     *spawn.Guard // nil: none
 
-	catalog  atomic.Pointer[Catalog]
-	sessions sessions
-	opened   atomic.Bool  // the first list need not wait any more
-	waiting  atomic.Int32 // upstreams that the first list waits for
+	catalog   atomic.Pointer[Catalog]
+	sessions  sessions
+	privates  atomic.Int32   // processes that one session has for itself
+	dismissed sync.WaitGroup // those that are being ended
+	opened    atomic.Bool    // the first list need not wait any more
+	waiting   atomic.Int32   // upstreams that the first list waits for
 
 	greetOnce sync.Once
 	greeted   chan struct{} // closed when it is known what the client can do
@@ -54,14 +57,19 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	for i, s := range o.Servers {
 		r.timed = r.timed || s.CallTimeout > 0
 		name := r.nameFor(s, i)
-		u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, o.URISeparator}, r: r, gate: newGate(s.MaxCalls),
-			log: log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
-		r.upstreams = append(r.upstreams, u)
+		r.upstreams = append(r.upstreams, r.newUpstream(s, name, r.upstreamSettled))
 	}
 	r.meta = metaTools(o.MetaTools)
 	r.ownNames = ownToolNames(o.MetaTools, r.meta)
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
+}
+
+// newUpstream makes an upstream that is not started yet. settled is called once, when
+// nobody need wait for it any more.
+func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
+	return &Upstream{Server: s, Name: name, naming: naming{s.Namespace, r.URISeparator}, r: r, gate: newGate(s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
+		log: r.log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
 }
 
 // nameFor returns a name for a server that no other has.
@@ -81,6 +89,7 @@ func (r *Router) nameFor(s Server, i int) string {
 // Start starts all servers, at once and without waiting for them. The guard, which
 // may be nil, stays the caller's.
 func (r *Router) Start(guard *spawn.Guard) {
+	r.guard = guard
 	r.waiting.Store(int32(len(r.upstreams)) + 1)
 	for _, u := range r.upstreams {
 		go u.run(guard)
@@ -96,6 +105,10 @@ func (r *Router) Greet() { r.greet(mcpwire.Hello{}) }
 // one.
 func (r *Router) GreetAble() { r.greet(mcpwire.Hello{Capabilities: declaredForModern}) }
 
+// GreetShared begins them for many clients, who share the servers. Those of the modern
+// era are asked for that first: they can be shared by all.
+func (r *Router) GreetShared() { r.greet(mcpwire.Hello{Version: mcpwire.Newest}) }
+
 // greet lets the handshakes begin.
 func (r *Router) greet(h mcpwire.Hello) {
 	r.greetOnce.Do(func() {
@@ -103,8 +116,6 @@ func (r *Router) greet(h mcpwire.Hello) {
 		close(r.greeted)
 	})
 }
-
-func (r *Router) hello() mcpwire.Hello { return r.client }
 
 // Started is closed when every server is ready, gone, or late.
 func (r *Router) Started() <-chan struct{} { return r.started }
@@ -164,10 +175,11 @@ func (r *Router) logCollisions(next *Catalog) {
 func (s *Session) catalogChanged(next *Catalog, announce bool) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
+	s.takeOwnLocked()
 	before := s.view.Load()
-	after := before.over(next.under(s.policy))
+	after := before.over(s.offeredLocked(next).under(s.policy))
 	s.view.Store(after)
-	if announce {
+	if announce && s.waits == 0 {
 		s.announceLocked(before, after, &b)
 	}
 	s.mu.Unlock()

@@ -33,6 +33,8 @@ type Session struct {
 
 	mu          sync.Mutex
 	upstreams   []*Upstream                   // guarded by mu: its servers, in the order of the file
+	waits       int                           // guarded by mu: servers of its own that requests wait for
+	disowned    bool                          // guarded by mu: those are being ended
 	hello       *mcpwire.Hello                // guarded by mu: nil until initialize
 	revision    string                        // guarded by mu: what was agreed on with it
 	claim       *mcpwire.Claim                // guarded by mu: what modern servers are told of that client
@@ -211,7 +213,7 @@ func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // whenOpenLocked serves a request as soon as the catalog is there.
 func (s *Session) whenOpenLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	if !s.r.opened.Load() || s.chore != nil || len(s.parked) > 0 {
+	if !s.openLocked() || s.chore != nil || len(s.parked) > 0 {
 		s.parkLocked(m, b, method)
 		return
 	}

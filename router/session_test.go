@@ -22,7 +22,7 @@ func TestInitialize(t *testing.T) {
 		default:
 			t.Fatal("the handshakes with the servers do not begin")
 		}
-		if h := g.r.hello(); string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
+		if h := g.r.client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
 			t.Errorf("the servers are told %+v", h)
 		}
 		if g.s.name() != "me" {

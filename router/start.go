@@ -23,7 +23,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 		return
 	}
 	select {
-	case <-u.r.greeted:
+	case <-u.greeted:
 	case <-u.ended:
 		return
 	}
@@ -81,7 +81,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
 	u.r.trace.event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
-	u.r.update()
+	u.update()
 	u.settled()
 	if s := u.owner.Load(); s != nil {
 		s.replayLevel(u)

@@ -44,8 +44,13 @@ type Upstream struct {
 	born   time.Time // when its process was started
 	modern bool      // of the modern era; written before its items are shown
 
-	owner   atomic.Pointer[Session] // nil: sessions share it
-	probing atomic.Bool             // it was asked for its era and has not answered
+	owner     atomic.Pointer[Session] // nil: sessions share it
+	instead   *Upstream               // the shared one in whose place the owner has it; nil: none
+	greeted   <-chan struct{}         // closed when client is known
+	client    *mcpwire.Hello          // whom it is to serve
+	onSettled func()
+
+	probing atomic.Bool // it was asked for its era and has not answered
 
 	// guarded by mu; written before peer.Start, and while nobody else has anything of it
 	proc    *spawn.Process
@@ -77,6 +82,10 @@ type Upstream struct {
 func (u *Upstream) offer() (entries []*Entry, alive bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if u.state == Starting && u.instead != nil {
+		entries, _ = u.instead.offer() // nobody takes the names meanwhile
+		return entries, false
+	}
 	for _, list := range u.entries {
 		entries = append(entries, list...)
 	}
@@ -85,7 +94,7 @@ func (u *Upstream) offer() (entries []*Entry, alive bool) {
 
 // settled tells the router that the first list need not wait for this upstream
 // any more.
-func (u *Upstream) settled() { u.settleOnce.Do(u.r.upstreamSettled) }
+func (u *Upstream) settled() { u.settleOnce.Do(u.onSettled) }
 
 // goneText says why nothing can be asked of the upstream any more.
 func (u *Upstream) goneText() string {
@@ -217,9 +226,18 @@ func (u *Upstream) tellGone(problem string) {
 	if !closing {
 		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.proc.StderrTail()))
 		u.r.trace.event(trace.EventGone, u.Name, problem, 0)
-		u.r.update()
+		u.update()
 	}
 	u.settled()
+}
+
+// update has what the upstream offers shown anew.
+func (u *Upstream) update() {
+	if s := u.owner.Load(); s != nil && u.instead != nil {
+		s.refresh(true)
+		return
+	}
+	u.r.update()
 }
 
 // epitaph finds out, in a moment, why the server is gone.

@@ -1,0 +1,156 @@
+package router
+
+import (
+	"slices"
+
+	"go.uber.org/zap"
+
+	"toolman/mcpwire"
+)
+
+// Share says who uses the process of a server.
+type Share uint8
+
+// The ways to share. Left to itself, a process is shared by all sessions unless the
+// server could ask a client something: one of the handshake's eras does not say during
+// which call, so that a client that can be asked has a process of its own.
+const (
+	ShareAuto Share = iota
+	ShareAlways
+	ShareNever
+)
+
+// maxPrivate is how many processes of their own all sessions may have together.
+const maxPrivate = 256
+
+// takeOwnLocked starts processes of the session's own in the place of shared ones that
+// it must not share. Session.mu is held.
+func (s *Session) takeOwnLocked() {
+	for i, shared := range s.upstreams {
+		if !s.needsOwnLocked(shared) {
+			continue
+		}
+		u := s.r.private(shared, s, s.ownSettled)
+		if u == nil {
+			continue
+		}
+		u.instead = shared
+		s.upstreams = slices.Clone(s.upstreams)
+		s.upstreams[i] = u
+		s.waits++
+		go u.run(s.r.guard)
+	}
+}
+
+// needsOwnLocked reports whether the session must not share this upstream.
+func (s *Session) needsOwnLocked(u *Upstream) bool {
+	if s.who.Sole || s.disowned || s.hello == nil && !s.met || u.owner.Load() != nil || !u.is(Ready) {
+		return false
+	}
+	switch u.Share {
+	case ShareAlways:
+		return false
+	case ShareNever:
+		return true
+	}
+	return !u.modern && s.hello != nil && mcpwire.CanBeAsked(s.hello.Capabilities)
+}
+
+// private makes an upstream like a shared one for one session; nil when there are too
+// many. Whoever starts it has it ended.
+func (r *Router) private(shared *Upstream, s *Session, settled func()) *Upstream {
+	if r.privates.Add(1) > maxPrivate {
+		r.privates.Add(-1)
+		shared.log.Warn("too many sessions have a process of their own; this one shares, and cannot be asked anything", zap.String("session", s.name()))
+		return nil
+	}
+	u := r.newUpstream(shared.Server, shared.Name, settled)
+	u.Era = mcpwire.Legacy
+	if shared.modern {
+		u.Era = mcpwire.Modern
+	}
+	u.owner.Store(s)
+	u.greeted, u.client = alreadyGreeted, s.clientLocked()
+	return u
+}
+
+var alreadyGreeted = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// clientLocked is what the session's own servers are told of its client.
+func (s *Session) clientLocked() *mcpwire.Hello {
+	if s.hello != nil {
+		return s.hello
+	}
+	return &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: declaredForModern}
+}
+
+// ownSettled is called when the session need not wait for a process of its own any more.
+func (s *Session) ownSettled() {
+	s.mu.Lock()
+	s.waits--
+	last := s.waits == 0
+	s.mu.Unlock()
+	if last {
+		s.refresh(false)
+		s.release()
+	}
+}
+
+// refresh shows the session what its own servers offer now.
+func (s *Session) refresh(announce bool) {
+	s.r.mu.Lock()
+	defer s.r.mu.Unlock()
+	if s.r.opened.Load() {
+		s.catalogChanged(s.r.catalog.Load(), announce)
+	}
+}
+
+// offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
+func (s *Session) offeredLocked(shared *Catalog) *Catalog {
+	if !slices.ContainsFunc(s.upstreams, func(u *Upstream) bool { return u.instead != nil }) {
+		return shared
+	}
+	return s.r.buildCatalog(s.upstreams)
+}
+
+// openLocked reports whether requests that need the catalog can be served.
+func (s *Session) openLocked() bool { return s.r.opened.Load() && s.waits == 0 }
+
+// disownLocked has the session's own servers ended, and lets it have no more.
+func (s *Session) disownLocked() {
+	if s.disowned {
+		return
+	}
+	s.disowned = true
+	for _, u := range s.upstreams {
+		if u.instead != nil {
+			s.r.dismiss(u)
+		}
+	}
+}
+
+func (s *Session) disown() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.disownLocked()
+}
+
+// dismiss ends a process that one session had for itself. The router waits for it when
+// it closes.
+func (r *Router) dismiss(u *Upstream) {
+	r.dismissed.Go(func() {
+		u.stop()
+		r.privates.Add(-1)
+	})
+}
+
+// is reports whether the upstream is in this state.
+func (u *Upstream) is(state State) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.state == state
+}
