@@ -48,9 +48,12 @@ type MetaTools struct {
 
 // A Server is one upstream to start.
 type Server struct {
-	Name         string // what policies call it; "": the namespace
-	Namespace    string
-	Command      spawn.Command // its Stderr is set by the router
+	Name      string // what policies call it; "": the namespace
+	Namespace string
+	Command   spawn.Command // its Stderr is set by the router
+	// Dial connects to a server that is not started by a command; nil: Command is. It does
+	// not wait for the network.
+	Dial         func() (Conn, error)
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
 	MaxCalls     int           // calls of the client that it has at once; 0: any number

@@ -51,7 +51,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 // slow says that an upstream takes long; the first list waits no longer.
 func (u *Upstream) slow() {
 	u.log.Warn("the server is not ready within its start_timeout; its items will be added when it is",
-		zap.Duration("dur", u.StartTimeout), zap.String("text", u.proc.StderrTail()))
+		zap.Duration("dur", u.StartTimeout), zap.String("text", u.conn.LastWords()))
 	u.settled()
 }
 

@@ -34,8 +34,8 @@ func (u *Upstream) Status() Status {
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
 		Took: u.took, Junk: u.junk, Entries: u.entries}
-	if u.proc != nil {
-		st.Stderr = u.proc.StderrTail()
+	if u.conn != nil {
+		st.Stderr = u.conn.LastWords()
 	}
 	return st
 }

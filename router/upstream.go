@@ -52,10 +52,9 @@ type Upstream struct {
 
 	probing atomic.Bool // it was asked for its era and has not answered
 
-	// guarded by mu; written before peer.Start, and while nobody else has anything of it
-	proc    *spawn.Process
-	peer    *jsonrpc.Peer
-	out     jsonrpc.Sender // peer, for what is written to it
+	// guarded by mu; written before conn.Start, and while nobody else has anything of it
+	conn    Conn
+	out     jsonrpc.Sender // what is written to it
 	control *jsonrpc.Control
 
 	mu         sync.Mutex
@@ -124,34 +123,35 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 	if u.isClosing() {
 		return errEnding
 	}
-	proc, err := spawn.Start(u.Command, guard)
+	conn, err := u.connect(guard)
 	if err != nil {
 		return err
 	}
-	peer, err := u.r.loop.Peer(proc.Stdout(), proc.Stdin(), jsonrpc.PeerOptions{FrameLimit: u.FrameLimit})
-	if err != nil {
-		proc.Stop(nil, spawn.Ladder{})
-		return err
-	}
-	if !u.take(proc, peer) {
-		proc.Stop(nil, ladder)
-		peer.Close()
+	if !u.take(conn) {
+		conn.Stop()
 		return errEnding
 	}
-	u.r.trace.event(trace.EventSpawn, u.Name, fmt.Sprintf("pid %d", proc.Pid()), 0)
-	peer.Start(u)
-	go u.wait(proc, peer)
+	u.r.trace.event(trace.EventSpawn, u.Name, conn.String(), 0)
+	conn.Start(u, u.ended)
 	return nil
 }
 
-// take makes a process the upstream's, unless that is to end.
-func (u *Upstream) take(proc *spawn.Process, peer *jsonrpc.Peer) bool {
+// connect makes a connection to the server, and starts it if it does not run already.
+func (u *Upstream) connect(guard *spawn.Guard) (Conn, error) {
+	if u.Dial != nil {
+		return u.Dial()
+	}
+	return startPipe(u.Command, guard, u.r.loop, u.FrameLimit)
+}
+
+// take makes a connection the upstream's, unless that is to end.
+func (u *Upstream) take(conn Conn) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.closing {
 		return false
 	}
-	u.proc, u.peer, u.out = proc, peer, peer
+	u.conn, u.out = conn, conn.Out()
 	u.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
 	return true
 }
@@ -174,21 +174,6 @@ func (r *Router) pipeSize() int {
 	return 128 << 10
 }
 
-// lastBytes is how long a process that has ended may have output on its way, or a
-// child of it may hold its pipes.
-const lastBytes = 250 * time.Millisecond
-
-// wait sees the process end.
-func (u *Upstream) wait(proc *spawn.Process, peer *jsonrpc.Peer) {
-	<-proc.Done()
-	select {
-	case <-u.ended:
-	case <-time.After(lastBytes):
-	}
-	proc.KillGroup()
-	peer.Close()
-}
-
 // Closed implements jsonrpc.Handler: the server has closed its output. One that does
 // so because it was asked for its era gets a second life.
 func (u *Upstream) Closed(err error) {
@@ -203,9 +188,8 @@ func (u *Upstream) Closed(err error) {
 // processes is ended.
 func (u *Upstream) bury(err error) {
 	u.buried.Do(func() {
-		u.tellGone(u.epitaph(err))
-		u.proc.Stop(u.peer.Close, ladder)
-		u.peer.Close()
+		u.tellGone(u.conn.Cause(err))
+		u.conn.Stop()
 	})
 }
 
@@ -224,7 +208,7 @@ func (u *Upstream) tellGone(problem string) {
 	u.control.Close()
 	close(u.ended)
 	if !closing {
-		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.proc.StderrTail()))
+		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.conn.LastWords()))
 		u.r.trace.event(trace.EventGone, u.Name, problem, 0)
 		u.update()
 	}
@@ -238,16 +222,6 @@ func (u *Upstream) update() {
 		return
 	}
 	u.r.update()
-}
-
-// epitaph finds out, in a moment, why the server is gone.
-func (u *Upstream) epitaph(err error) string {
-	select {
-	case <-u.proc.Done():
-		return "it ended with " + u.proc.ExitStatus()
-	case <-time.After(150 * time.Millisecond):
-		return "it closed its output: " + err.Error()
-	}
 }
 
 // answerAll answers everybody who waits for the upstream, and takes back what it
@@ -274,14 +248,13 @@ func (u *Upstream) fail(reason string) {
 	if u.problem == "" {
 		u.problem = reason
 	}
-	started, closing := u.peer != nil, u.closing
+	started, closing := u.conn != nil, u.closing
 	if !started {
 		u.state = Gone
 	}
 	u.mu.Unlock()
 	if started {
-		u.proc.Stop(u.peer.CloseWrite, ladder)
-		u.peer.Close()
+		u.conn.Stop()
 		return
 	}
 	if !closing {
@@ -300,11 +273,10 @@ func (u *Upstream) stop() {
 	u.mu.Unlock()
 	<-u.begun // its process may be about to start
 	u.mu.Lock()
-	proc, peer := u.proc, u.peer
+	conn := u.conn
 	u.mu.Unlock()
-	if peer != nil {
-		proc.Stop(peer.CloseWrite, ladder)
-		peer.Close()
+	if conn != nil {
+		conn.Stop()
 		<-u.ended
 	}
 }
@@ -321,7 +293,11 @@ func (u *Upstream) sendOwn(frame []byte) error {
 		}
 		u.r.trace.sent(upstreamLeg, u.Name, frame, own)
 	}
-	return u.peer.Send(frame)
+	if err := u.out.Queue(frame, nil); err != nil {
+		return err
+	}
+	u.out.Flush()
+	return nil
 }
 
 // ownIDs numbers toolman's own requests in the same table as the client's calls.
