@@ -51,6 +51,8 @@ var may = map[string][]string{
 	"toolman/router":         {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/policy", "toolman/router/toolset", "toolman/spawn"},
 	"toolman/router/toolset": {},
 	"toolman/router/policy":  {},
+
+	"toolman/router/httpd/ops": {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/spawn"},
 }
 
 // only says which packages import a library, tests included.
@@ -60,7 +62,7 @@ var only = map[string][]string{
 	"github.com/gobwas/glob":           {"toolman/router", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd/ops", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

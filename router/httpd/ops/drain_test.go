@@ -1,0 +1,204 @@
+package ops
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// An endingServer has a handler whose calls last until they are let go, and a stream
+// that lasts until it is ended.
+type endingServer struct {
+	url     string
+	health  *Health
+	calls   atomic.Int32
+	streams atomic.Int32
+	letGo   chan struct{}
+	ended   chan struct{}
+	end     context.CancelFunc
+	cut     int
+	err     error
+	stopped chan struct{}
+}
+
+func (s *endingServer) call(w http.ResponseWriter, r *http.Request) {
+	s.calls.Add(1)
+	defer s.calls.Add(-1)
+	select {
+	case <-s.letGo:
+		io.WriteString(w, "answered")
+	case <-r.Context().Done():
+	}
+}
+
+func (s *endingServer) stream(w http.ResponseWriter, r *http.Request) {
+	http.NewResponseController(w).Flush()
+	s.streams.Add(1)
+	select {
+	case <-s.ended:
+		io.WriteString(w, "data: bye\n\n")
+	case <-r.Context().Done():
+	}
+}
+
+func startEnding(t *testing.T, notice, wait time.Duration) *endingServer {
+	t.Helper()
+	g := &gateway{started: make(chan struct{})}
+	close(g.started)
+	s := &endingServer{health: NewHealth(g), letGo: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{})}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/call", s.call)
+	mux.HandleFunc("/stream", s.stream)
+	mux.Handle("/health", s.health)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.url = "http://" + l.Addr().String()
+	ctx, cancel := context.WithCancel(t.Context())
+	s.end = cancel
+	e := Ending{Health: s.health, Notice: notice, Wait: wait, Calls: func() int { return int(s.calls.Load()) }, EndStreams: func() { close(s.ended) }}
+	go func() {
+		s.cut, s.err = Serve(ctx, &http.Server{Handler: mux}, l, e)
+		close(s.stopped)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-s.stopped
+	})
+	return s
+}
+
+// begin asks for a path and returns the body when all of it is there.
+func (s *endingServer) begin(path string) <-chan string {
+	got := make(chan string, 1)
+	go func() {
+		client := &http.Client{Transport: &http.Transport{}}
+		defer client.CloseIdleConnections()
+		resp, err := client.Get(s.url + path)
+		if err != nil {
+			got <- "error: " + err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			got <- "cut off: " + err.Error()
+			return
+		}
+		got <- string(body)
+	}()
+	return got
+}
+
+func (s *endingServer) refusesConnections() bool {
+	conn, err := net.Dial("tcp", s.url[len("http://"):])
+	if err == nil {
+		conn.Close()
+	}
+	return err != nil
+}
+
+func TestCallsUnderWayAreAnsweredBeforeTheEnd(t *testing.T) {
+	s := startEnding(t, 0, time.Minute)
+	call := s.begin("/call")
+	stream := s.begin("/stream")
+	await(t, "both are under way", func() bool { return s.calls.Load() == 1 && s.streams.Load() == 1 })
+	s.end()
+	await(t, "nobody is let in", s.refusesConnections)
+	select {
+	case <-s.ended:
+		t.Error("streams were ended before the call was answered")
+	case <-s.stopped:
+		t.Error("the server did not wait for the call")
+	case <-time.After(50 * time.Millisecond):
+	}
+	close(s.letGo)
+	if got := <-call; got != "answered" {
+		t.Errorf("the call got %q", got)
+	}
+	if got := <-stream; got != "data: bye\n\n" {
+		t.Errorf("the stream got %q", got)
+	}
+	<-s.stopped
+	if s.cut != 0 || s.err != nil {
+		t.Errorf("%d calls cut off, %v", s.cut, s.err)
+	}
+}
+
+func TestCallsThatTakeTooLongAreCutOff(t *testing.T) {
+	s := startEnding(t, 0, 20*time.Millisecond)
+	call := s.begin("/call")
+	await(t, "the call is under way", func() bool { return s.calls.Load() == 1 })
+	s.end()
+	if got := <-call; got == "answered" {
+		t.Errorf("got %q", got)
+	}
+	<-s.stopped
+	if s.cut != 1 {
+		t.Errorf("%d calls cut off, want 1", s.cut)
+	}
+}
+
+func TestStreamsThatDoNotEndDoNotHoldTheServer(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := make(chan struct{})
+	srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.NewResponseController(w).Flush()
+		close(open)
+		<-r.Context().Done()
+	})}
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		Serve(ctx, srv, l, Ending{})
+	}()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+	<-open
+	cancel()
+	<-stopped
+	if _, err := io.ReadAll(bufio.NewReader(conn)); err != nil {
+		t.Logf("the connection ended with %v", err) // either is an end
+	}
+}
+
+func TestHealthTurnsWhileClientsAreStillLetIn(t *testing.T) {
+	s := startEnding(t, time.Second, time.Minute)
+	if status, _, _ := get(t, s.url+"/health"); status != 200 {
+		t.Fatalf("before the end: %d", status)
+	}
+	s.end()
+	await(t, "health turns", func() bool {
+		resp, err := http.Get(s.url + "/health")
+		if err != nil {
+			t.Fatalf("nobody is let in any more, and health was not seen to turn: %v", err)
+		}
+		resp.Body.Close()
+		return resp.StatusCode == 503
+	})
+}
+
+func TestServeSaysWhyItCannot(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if _, err := Serve(t.Context(), &http.Server{}, l, Ending{}); err == nil {
+		t.Error("no error")
+	}
+}

@@ -1,0 +1,210 @@
+package ops
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/fixtures/fakemcp"
+	"toolman/jsonrpc"
+	"toolman/router"
+	"toolman/spawn"
+)
+
+func TestMain(m *testing.M) {
+	fakemcp.RunIfAsked()
+	os.Exit(m.Run())
+}
+
+// fakeServer is how a fake server with these tools is started.
+func fakeServer(t *testing.T, namespace string, spec fakemcp.Spec) router.Server {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := t.TempDir() + "/spec.json"
+	if err := spec.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	return router.Server{Namespace: namespace, StartTimeout: 30 * time.Second,
+		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", file}, Env: os.Environ()}}
+}
+
+// startRouter runs a router in front of real processes until the test ends.
+func startRouter(t *testing.T, o router.Options) *router.Router {
+	t.Helper()
+	loop, err := jsonrpc.NewLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := router.New(o, loop, zap.NewNop())
+	t.Cleanup(func() {
+		r.Close()
+		loop.Close()
+	})
+	r.Start(nil)
+	r.GreetAble()
+	return r
+}
+
+// get reads a path of a server.
+func get(t *testing.T, url string) (status int, body string, header http.Header) {
+	t.Helper()
+	resp, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.StatusCode, strings.TrimSpace(string(text)), resp.Header
+}
+
+func serveHandler(t *testing.T, h http.Handler) (url string) {
+	t.Helper()
+	srv := httptest.NewServer(h)
+	t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+func TestAliveIsAlwaysOK(t *testing.T) {
+	status, body, header := get(t, serveHandler(t, Alive())+"/healthz")
+	if status != 200 || body != `{"ok":true}` || header.Get("Cache-Control") != "no-store" {
+		t.Errorf("got %d %s %v", status, body, header)
+	}
+}
+
+func TestWhatIsReadIsNotWritten(t *testing.T) {
+	url := serveHandler(t, Alive())
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
+		req, _ := http.NewRequest(method, url, nil)
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusMethodNotAllowed || resp.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: got %d, Allow %q", method, resp.StatusCode, resp.Header.Get("Allow"))
+		}
+	}
+	resp, err := http.Head(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp.Body.Close()
+	if resp.StatusCode != 200 {
+		t.Errorf("HEAD: %d", resp.StatusCode)
+	}
+}
+
+// A gateway is in whatever state a test wants.
+type gateway struct {
+	started chan struct{}
+	states  []router.State
+}
+
+func (g *gateway) Started() <-chan struct{} { return g.started }
+
+func (g *gateway) Upstreams() (all []router.Status) {
+	for i, s := range g.states {
+		all = append(all, router.Status{Name: string(rune('a' + i)), State: s, Problem: "it ended with token-secret", Stderr: "token-secret"})
+	}
+	return all
+}
+
+func TestHealth(t *testing.T) {
+	const starting, ready, gone = router.Starting, router.Ready, router.Gone
+	for _, tt := range []struct {
+		name    string
+		started bool
+		ending  bool
+		states  []router.State
+		status  int
+		body    string
+	}{
+		{"servers start", false, false, []router.State{ready, starting}, 503,
+			`{"ok":false,"problem":"the servers are starting","servers":[{"name":"a","status":"ready"},{"name":"b","status":"starting"}]}`},
+		{"all ready", true, false, []router.State{ready, ready}, 200,
+			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"ready"}]}`},
+		{"one is late, one gone", true, false, []router.State{ready, starting, gone}, 200,
+			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"starting"},{"name":"c","status":"gone"}]}`},
+		{"none is left", true, false, []router.State{gone, gone}, 503,
+			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"gone"},{"name":"b","status":"gone"}]}`},
+		{"the only one is late", true, false, []router.State{starting}, 503,
+			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"starting"}]}`},
+		{"none is configured", true, false, nil, 200, `{"ok":true,"servers":[]}`},
+		{"toolman is ending", true, true, []router.State{ready}, 503,
+			`{"ok":false,"problem":"toolman is ending","servers":[{"name":"a","status":"ready"}]}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			g := &gateway{started: make(chan struct{}), states: tt.states}
+			if tt.started {
+				close(g.started)
+			}
+			h := NewHealth(g)
+			if tt.ending {
+				h.End()
+			}
+			status, body, _ := get(t, serveHandler(t, h))
+			if status != tt.status || body != tt.body {
+				t.Errorf("got  %d %s\nwant %d %s", status, body, tt.status, tt.body)
+			}
+		})
+	}
+}
+
+func TestHealthAndToolsOfARealRouter(t *testing.T) {
+	globs, err := router.CompileGlobs([]string{"fs_read"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tool := func(name string) fakemcp.Raw {
+		return fakemcp.Raw(`{"name":"` + name + `","inputSchema":{"type":"object"}}`)
+	}
+	r := startRouter(t, router.Options{URISeparator: "_", Active: globs, Servers: []router.Server{
+		fakeServer(t, "fs", fakemcp.Spec{Tools: []fakemcp.Raw{tool("read"), tool("write")}}),
+		{Namespace: "gone", StartTimeout: time.Second, Command: spawn.Command{Argv: []string{"/nowhere/at/all"}}},
+	}})
+	<-r.Started()
+	status, body, _ := get(t, serveHandler(t, NewHealth(r)))
+	if want := `{"ok":true,"servers":[{"name":"fs","status":"ready"},{"name":"gone","status":"gone"}]}`; status != 200 || body != want {
+		t.Errorf("got  %d %s\nwant 200 %s", status, body, want)
+	}
+	_, body, header := get(t, serveHandler(t, Tools(func(*http.Request) router.ToolStatus { return r.ToolStatus(nil) }))+"/tools?view=status")
+	var st router.ToolStatus
+	if err := json.Unmarshal([]byte(body), &st); err != nil || len(st.Tools) != 1 || st.Tools[0] != "fs_read" || header.Get("Content-Type") != "application/json" {
+		t.Errorf("%v: got %s %v", err, body, header)
+	}
+}
+
+func TestDocument(t *testing.T) {
+	_, body, header := get(t, serveHandler(t, Document("application/schema+json", []byte(`{"type":"object"}`))))
+	if body != `{"type":"object"}` || header.Get("Content-Type") != "application/schema+json" {
+		t.Errorf("got %s %v", body, header)
+	}
+}
+
+// await waits until something has become so.
+func await(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for !so() {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s: not within half a minute", what)
+		case <-time.After(time.Millisecond):
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package router
+
+import (
+	"cmp"
+
+	"toolman/router/policy"
+)
+
+// A ToolStatus says which tools and toolsets there are, under Toolception's names.
+type ToolStatus struct {
+	Available  []string            `json:"availableToolsets"`
+	Active     []string            `json:"activeToolsets"`
+	Registered []string            `json:"registeredModules"` // always empty: toolman has no modules
+	Total      int                 `json:"totalToolsets"`
+	Count      int                 `json:"activeCount"`
+	Tools      []string            `json:"tools"` // active ones
+	Toolsets   map[string][]string `json:"toolsetToTools"`
+	Warnings   []string            `json:"warnings,omitempty"`
+}
+
+// ToolStatus returns what there is at first for a client with this policy; nil is
+// Options.Policy. It may wait for the disk, where saved toolsets are.
+func (r *Router) ToolStatus(p *policy.Policy) ToolStatus {
+	v, l := r.firstView(cmp.Or(p, r.Policy)), r.library()
+	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
+	for _, set := range l.sets {
+		one := v.toolsetStatus(set)
+		st.Available = append(st.Available, one.Key)
+		st.Toolsets[one.Key] = one.Tools
+		for _, w := range one.Warnings {
+			st.Warnings = append(st.Warnings, "toolset "+one.Key+": "+w)
+		}
+		if one.Active {
+			st.Active = append(st.Active, one.Key)
+		}
+	}
+	for _, e := range v.catalog.tools() {
+		if v.Active(e) {
+			st.Tools = append(st.Tools, e.Name)
+		}
+	}
+	if l.err != nil {
+		st.Warnings = append(st.Warnings, clean(l.err.Error()))
+	}
+	st.Total, st.Count = len(st.Available), len(st.Active)
+	return st
+}
