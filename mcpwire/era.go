@@ -23,6 +23,17 @@ const (
 // String returns the era as tools.toml and the trace spell it.
 func (e Era) String() string { return [...]string{"unknown", "legacy", "modern"}[e] }
 
+// ParseEra returns the era of that name, Unknown for any other text.
+func ParseEra(name string) Era {
+	switch name {
+	case "legacy":
+		return Legacy
+	case "modern":
+		return Modern
+	}
+	return Unknown
+}
+
 // Revisions of the protocol that toolman speaks, oldest first.
 const (
 	V2024_11_05 = "2024-11-05"

@@ -30,6 +30,9 @@ func CompileGlobs(patterns []string) (Globs, error) {
 	return globs, nil
 }
 
+// Match reports whether any of the patterns is about the entry.
+func (g Globs) Match(e *Entry) bool { return g.match(e.prefix+e.Item.Name) != nil }
+
 // match returns the first pattern that matches, or nil.
 func (g Globs) match(name string) *Glob {
 	for i := range g {

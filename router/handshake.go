@@ -20,10 +20,14 @@ const probeTime = 15 * time.Second
 var errProbed = errors.New("it ended when it was asked for its era")
 
 // meet finds out of which era the server is, and what it offers. A server that is
-// not known is taken for one of the client's era first: that way there is the least
-// to bridge.
+// not known is taken for one of the era that it was pinned in, since some define items
+// differently in each, and else of the client's first: that way there is the least to
+// bridge.
 func (u *Upstream) meet(ctx context.Context) error {
 	first := u.Era
+	if first == mcpwire.Unknown {
+		first = u.r.Eras[u.Name]
+	}
 	if first == mcpwire.Unknown {
 		first = mcpwire.EraOf(u.client.Version)
 	}

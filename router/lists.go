@@ -62,6 +62,7 @@ func (u *Upstream) lists(k mcpwire.Kind) bool {
 // list of before stays as a whole; only where there was none are some items better.
 func (u *Upstream) readKind(ctx context.Context, k mcpwire.Kind) error {
 	items, err := u.pages(ctx, k)
+	u.noteUnread(k, err)
 	var refused *jsonrpc.Error
 	switch {
 	case err == nil:
@@ -75,6 +76,18 @@ func (u *Upstream) readKind(ctx context.Context, k mcpwire.Kind) error {
 	}
 	u.keep(k, items)
 	return nil
+}
+
+// noteUnread remembers why a list could not be read, if so. A server that does not know the
+// request has no such list: templates often come with resources only in name.
+func (u *Upstream) noteUnread(k mcpwire.Kind, err error) {
+	why := ""
+	if refused, ok := errors.AsType[*jsonrpc.Error](err); err != nil && !(ok && (refused.Code == jsonrpc.CodeMethodNotFound || !u.declares(k))) {
+		why = err.Error()
+	}
+	u.mu.Lock()
+	u.unread[k] = why
+	u.mu.Unlock()
 }
 
 // has reports whether items of a kind have been read.

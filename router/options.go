@@ -17,6 +17,11 @@ type Options struct {
 	// Policy says what clients may have; nil allows everything.
 	Policy *policy.Policy
 	Pins   *Pins // what holds items back; nil holds nothing
+	// Unpinned are items that no pin holds back, by the names of active_toolsets.
+	Unpinned Globs
+	// Eras are those in which servers are spoken to first, by the name that their Upstream
+	// has; others in the client's.
+	Eras map[string]mcpwire.Era
 	// Settle bounds how long the reply of toolman_activate waits for the client
 	// to list the tools again; 0 does not wait.
 	Settle time.Duration

@@ -24,16 +24,19 @@ const (
 	NotPinned
 	NotAsPinned
 	NotPinnable // it has no definition, see mcpwire.Item.Definition
+	OtherEra    // not as pinned, and its server is not spoken to in the era that it was pinned in
 )
 
 // String returns the reason in words that follow "held back: ".
 func (h Hold) String() string {
-	return [...]string{"", "it is not in the lock file", "it is not what the lock file says it was", "its definition can be understood in more than one way"}[h]
+	return [...]string{"", "it is not in the lock file", "it is not what the lock file says it was", "its definition can be understood in more than one way",
+		"it is not what the lock file says it was in the other era (see era in tools.toml)"}[h]
 }
 
 // holds judges an item by its pin. No pins hold nothing.
 func (p *Pins) holds(e *Entry) Hold {
-	if p == nil {
+	r := e.Upstream.r
+	if p == nil || r.Unpinned.Match(e) {
 		return NotHeld
 	}
 	was, pinned := p[e.Item.Kind][e.Name]
@@ -42,10 +45,19 @@ func (p *Pins) holds(e *Entry) Hold {
 		return NotPinnable
 	case !pinned:
 		return NotPinned
+	case was != is && r.Eras[e.Upstream.Name] == otherEra(e.Upstream.modern):
+		return OtherEra
 	case was != is:
 		return NotAsPinned
 	}
 	return NotHeld
+}
+
+func otherEra(modern bool) mcpwire.Era {
+	if modern {
+		return mcpwire.Legacy
+	}
+	return mcpwire.Modern
 }
 
 // Hold returns why the entry is held back, or NotHeld.
@@ -61,7 +73,7 @@ func (c *Catalog) Held() []*Entry {
 // stands in no command that somebody may copy: a URI can be a command itself.
 func heldText(e *Entry) string {
 	return fmt.Sprintf("%s %s is held back: %s. Go on without it; a person can look at it with toolman lock --diff, "+
-		"take it with toolman lock --accept NAME, and start toolman again", e.Item.Kind, plainName(e.Name), e.hold)
+		"take it with toolman lock --accept NAME, and restart toolman", e.Item.Kind, plainName(e.Name), e.hold)
 }
 
 // logHeld names items that are held back now and were not before.

@@ -17,7 +17,8 @@ type Status struct {
 	Took            time.Duration // from start to ready
 	Junk            int           // lines on its output that were no messages
 	Entries         [mcpwire.Kinds][]*Entry
-	Stderr          string // its last lines
+	Unread          [mcpwire.Kinds]string // why a list of a ready server is not known as it is now, or not whole
+	Stderr          string                // its last lines
 }
 
 // Era returns the era that the server is of, "" before that is known.
@@ -33,7 +34,7 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
-		Took: u.took, Junk: u.junk, Entries: u.entries}
+		Took: u.took, Junk: u.junk, Entries: u.entries, Unread: u.unread}
 	if u.conn != nil {
 		st.Stderr = u.conn.LastWords()
 	}

@@ -63,6 +63,7 @@ type Upstream struct {
 	problem    string                   // guarded by mu: why it is gone
 	result     mcpwire.InitializeResult // guarded by mu
 	entries    [mcpwire.Kinds][]*Entry  // guarded by mu
+	unread     [mcpwire.Kinds]string    // guarded by mu: why a list is not known as it is now
 	took       time.Duration            // guarded by mu: from start to ready
 	junk       int                      // guarded by mu: lines that were no messages
 	junkLogged time.Time                // guarded by mu

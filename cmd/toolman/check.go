@@ -77,7 +77,7 @@ func startChecked(ctx context.Context, c *config.Config) (*started, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Pins, err = pinned(c.Path); err != nil {
+	if err := addPins(&o, c); err != nil {
 		return nil, err
 	}
 	return startAll(ctx, o, zap.NewNop(), (*router.Router).Greet)

@@ -20,6 +20,9 @@ or whose name, title, description, schemas or annotations have changed since som
 looked at them.
 
 lock accepts everything; --accept takes only the items that are named, as they are now.
+toolman reads the file when it starts: restart one that is running. unpinned = [globs] in
+tools.toml names items that need no pin, such as resources that a server adds as it runs.
+
 --diff shows field by field what has changed since, and --check only whether something
 has: its exit code is 1 then, for CI. The servers are told of a client that can do
 everything, since some offer it more.`
@@ -71,10 +74,11 @@ func (a *app) lock(ctx context.Context, out io.Writer, do lockFlags, names []str
 		return err
 	}
 	path := pins.Path(c.Path)
-	if err := lockReadable(path, do); err != nil {
+	old, err := readableLock(path, do)
+	if err != nil {
 		return err
 	}
-	found, err := a.offered(ctx, c)
+	found, err := a.offered(ctx, c, old)
 	if err != nil {
 		return err
 	}
@@ -82,7 +86,7 @@ func (a *app) lock(ctx context.Context, out io.Writer, do lockFlags, names []str
 		fmt.Fprintf(a.stderr, "toolman: warning: %s\n", note)
 	}
 	if len(found.missing) > 0 && !do.partial && !do.accept {
-		return &exitError{fmt.Errorf("not every server is ready:\n  %s", strings.Join(found.problems, "\n  ")), exitFailed,
+		return &exitError{fmt.Errorf("it is not known what every server offers:\n  %s", strings.Join(found.problems, "\n  ")), exitFailed,
 			"toolman check says more; --partial goes on without them"}
 	}
 	switch {
@@ -94,14 +98,14 @@ func (a *app) lock(ctx context.Context, out io.Writer, do lockFlags, names []str
 	return writePins(ctx, out, path, found)
 }
 
-// lockReadable finds out before servers are started whether the lock file can be used.
-func lockReadable(path string, do lockFlags) error {
-	_, err := pins.Load(path)
-	if errors.Is(err, fs.ErrNotExist) && (do.accept || do.diff || do.check) {
-		return &exitError{fmt.Errorf("there is no %s", path), exitFailed, "toolman lock writes it"}
+// readableLock finds out before servers are started whether the lock file can be used.
+func readableLock(path string, do lockFlags) (pins.Set, error) {
+	set, err := pins.Load(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if do.accept || do.diff || do.check {
+			return nil, &exitError{fmt.Errorf("there is no %s", path), exitFailed, "toolman lock writes it"}
+		}
+		return nil, nil
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return set, err
 }

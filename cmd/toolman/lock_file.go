@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"toolman/cmd/internal/pins"
@@ -29,15 +30,27 @@ func acceptPins(ctx context.Context, out io.Writer, path string, found *offering
 	err := pins.Update(ctx, path, func(was pins.Set) (pins.Set, error) {
 		var unknown []string
 		old = was
-		if next, unknown = pins.Accept(was, pins.Keep(was, found.pins, found.missing), names); unknown != nil {
+		now := pins.Keep(was, found.pins, found.missing)
+		if next, unknown = pins.Accept(was, now, names); unknown != nil {
 			return nil, unknownItems(unknown, found)
 		}
-		return next, nil
+		return next, found.checkKnown(was, names)
 	})
 	if err != nil {
 		return err
 	}
 	return wrote(out, path, old, next)
+}
+
+// checkKnown is an error when it is not known what one of the names stands for now.
+func (f *offering) checkKnown(was pins.Set, names []string) error {
+	for k, p := range was {
+		if _, offered := f.pins[k]; !offered && slices.Contains(names, k.Name) && slices.Contains(f.missing, p.Server) {
+			return &exitError{fmt.Errorf("nobody knows what %s is now:\n  %s", pins.Visible(k.String()), strings.Join(f.problems, "\n  ")), exitFailed,
+				"toolman check says more"}
+		}
+	}
+	return nil
 }
 
 func unknownItems(names []string, found *offering) error {
@@ -46,19 +59,23 @@ func unknownItems(names []string, found *offering) error {
 	}
 	text := "nothing is called " + strings.Join(names, ", ")
 	if len(found.problems) > 0 {
-		text += "; but not every server is ready:\n  " + strings.Join(found.problems, "\n  ")
+		text += "; but it is not known what every server offers:\n  " + strings.Join(found.problems, "\n  ")
 	}
 	return &exitError{errors.New(text), exitFailed, "names are those that clients see, with their namespace; toolman lock --diff shows what differs"}
 }
 
 // wrote says what was written.
 func wrote(out io.Writer, path string, old, next pins.Set) error {
+	changes := pins.Compare(old, next)
 	if old != nil {
-		for _, c := range pins.Compare(old, next) {
+		for _, c := range changes {
 			fmt.Fprintf(out, "%s %s (%s)\n", c.Mark(), pins.Visible(c.Key.String()), c.Word())
 		}
 	}
-	_, err := fmt.Fprintf(out, "%s pins %d items.\n", path, len(next))
+	_, err := fmt.Fprintf(out, "%s pins %s.\n", path, counted(len(next), "item"))
+	if len(changes) > 0 && err == nil {
+		_, err = fmt.Fprintln(out, "It is read at start: restart a toolman that is running.")
+	}
 	return err
 }
 
@@ -67,6 +84,9 @@ func comparePins(out io.Writer, path string, found *offering, do lockFlags) erro
 	old, err := pins.Load(path)
 	if err != nil {
 		return err
+	}
+	for _, k := range found.unpinned {
+		delete(old, k) // it is there, and no business of the file's any more
 	}
 	changes := pins.Compare(old, pins.Keep(old, found.pins, found.missing))
 	for _, c := range changes {
@@ -81,10 +101,10 @@ func comparePins(out io.Writer, path string, found *offering, do lockFlags) erro
 	}
 	switch {
 	case len(changes) == 0:
-		_, err = fmt.Fprintf(out, "Everything is as %s says: %d items.\n", path, len(old))
+		_, err = fmt.Fprintf(out, "Everything is as %s says: %s.\n", path, counted(len(old), "item"))
 		return err
 	case do.check:
-		return &exitError{fmt.Errorf("%d items are not as %s says", len(changes), path), exitFailed,
+		return &exitError{fmt.Errorf("%s not as %s says", are(len(changes), "item"), path), exitFailed,
 			"toolman lock --diff shows how; toolman lock --accept NAME... takes what is right"}
 	}
 	return nil

@@ -7,23 +7,26 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/pins"
+	"toolman/mcpwire"
 	"toolman/router"
 )
 
 // offering is what the servers offer.
 type offering struct {
 	pins     pins.Set
+	unpinned []pins.Key
 	odd      []string // what cannot be pinned, and why
-	missing  []string // servers that are not ready
-	problems []string // why they are not
+	missing  []string // servers that are not ready, or have a list that could not be read
+	problems []string // why
 }
 
 // offered starts the servers and gathers what they offer.
-func (a *app) offered(ctx context.Context, c *config.Config) (*offering, error) {
+func (a *app) offered(ctx context.Context, c *config.Config, old pins.Set) (*offering, error) {
 	o, err := options(c)
 	if err != nil {
 		return nil, err
 	}
+	addEras(&o, old)
 	log, logged, err := a.openLog(c.Secrets)
 	if err != nil {
 		return nil, err
@@ -36,7 +39,7 @@ func (a *app) offered(ctx context.Context, c *config.Config) (*offering, error) 
 	awaitQuiet(ctx, r.Router)
 	found := &offering{pins: pins.Set{}}
 	found.addServers(c, r.Router)
-	found.addItems(r.Catalog())
+	found.addItems(r.Catalog(), o.Unpinned)
 	r.Close()
 	return found, ctx.Err()
 }
@@ -70,7 +73,7 @@ func (f *offering) addServers(c *config.Config, r *router.Router) {
 	rep := &report{Config: c.Path}
 	lines := enabledLines(c)
 	for i, st := range scrubbed(r, c.Secrets) {
-		if st.State != router.Ready {
+		if st.State != router.Ready || st.Unread != [mcpwire.Kinds]string{} {
 			f.missing = append(f.missing, st.Name)
 		}
 		rep.addServer(st, lines[i])
@@ -78,15 +81,20 @@ func (f *offering) addServers(c *config.Config, r *router.Router) {
 	f.problems = rep.Problems
 }
 
-// addItems pins every item that clients can be offered.
-func (f *offering) addItems(catalog *router.Catalog) {
+// addItems pins every item that clients can be offered, but for those that need no pin.
+func (f *offering) addItems(catalog *router.Catalog, unpinned router.Globs) {
 	for _, e := range catalog.All() {
 		k := pins.Key{Kind: e.Item.Kind, Name: e.Name}
+		if unpinned.Match(e) {
+			f.unpinned = append(f.unpinned, k)
+			continue
+		}
 		def, err := e.Item.Definition()
 		if err != nil {
 			f.odd = append(f.odd, fmt.Sprintf("%s of server %s cannot be pinned and is held back: %s", pins.Visible(k.String()), e.Upstream.Name, pins.Visible(err.Error())))
 			continue
 		}
-		f.pins[k] = pins.New(e.Upstream.Name, def)
+		st := e.Upstream.Status()
+		f.pins[k] = pins.New(e.Upstream.Name, st.Era(), def)
 	}
 }

@@ -113,6 +113,9 @@ func scrubbed(r *router.Router, secrets []string) []router.Status {
 	all := r.Upstreams()
 	for i := range all {
 		all[i].Problem, all[i].Stderr = scrub.Text(all[i].Problem), scrub.Text(all[i].Stderr)
+		for k, why := range all[i].Unread {
+			all[i].Unread[k] = scrub.Text(why)
+		}
 	}
 	return all
 }
@@ -145,6 +148,12 @@ func (rep *report) addServer(st router.Status, line int) {
 		}
 		rep.Problems = append(rep.Problems, fmt.Sprintf("%s:%d: server %s is not ready: %s", rep.Config, line, st.Name, why))
 	}
+	for k, why := range st.Unread {
+		if why != "" && st.State == router.Ready {
+			rep.Problems = append(rep.Problems, fmt.Sprintf("%s:%d: server %s has items that are not known: %s could not be read whole: %s",
+				rep.Config, line, st.Name, mcpwire.Kind(k).ListMethod(), router.Clean(why)))
+		}
+	}
 	if st.Junk > 0 {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("server %s wrote %d lines to its standard output that are no messages; they are passed over", st.Name, st.Junk))
 	}
@@ -172,8 +181,8 @@ func (rep *report) addHeld(catalog *router.Catalog) {
 		if more := counts[u] - maxHeld; more > 0 {
 			lines[u] = append(lines[u], fmt.Sprintf("and %d more", more))
 		}
-		rep.Problems = append(rep.Problems, fmt.Sprintf("%d items of server %s are held back; toolman lock --diff shows what has changed, toolman lock --accept NAME... takes it:\n    %s",
-			counts[u], u.Name, strings.Join(lines[u], "\n    ")))
+		rep.Problems = append(rep.Problems, fmt.Sprintf("%s held back of server %s; toolman lock --diff shows what has changed, toolman lock --accept NAME... takes it:\n    %s",
+			are(counts[u], "item"), u.Name, strings.Join(lines[u], "\n    ")))
 	}
 }
 

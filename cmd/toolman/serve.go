@@ -47,7 +47,7 @@ func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Locat
 	if err != nil {
 		return err
 	}
-	if o.Pins, err = pinned(c.Path); err != nil {
+	if err := addPins(&o, c); err != nil {
 		return err
 	}
 	if _, err := equipped(&o, c); err != nil {

@@ -40,23 +40,32 @@ func (a *app) configOptions() config.Options {
 	}}
 }
 
-// pinned reads the lock file of a configuration; nil when there is none.
-func pinned(config string) (*router.Pins, error) {
-	set, err := pins.Load(pins.Path(config))
+// addPins gives the router what the lock file of the configuration says, if there is one.
+func addPins(o *router.Options, c *config.Config) error {
+	set, err := pins.Load(pins.Path(c.Path))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var p router.Pins
-	for k := range p {
-		p[k] = map[string]string{}
+	o.Pins = &router.Pins{}
+	for k := range o.Pins {
+		o.Pins[k] = map[string]string{}
 	}
 	for k, pin := range set {
-		p[k.Kind][k.Name] = pin.RefID
+		o.Pins[k.Kind][k.Name] = pin.RefID
 	}
-	return &p, nil
+	addEras(o, set)
+	return nil
+}
+
+// addEras has servers spoken to in the era that they were pinned in.
+func addEras(o *router.Options, set pins.Set) {
+	o.Eras = map[string]mcpwire.Era{}
+	for server, era := range set.Eras() {
+		o.Eras[server] = mcpwire.ParseEra(era)
+	}
 }
 
 // options turns the configuration into what the router needs.
@@ -65,12 +74,16 @@ func options(c *config.Config) (router.Options, error) {
 	if err != nil {
 		return router.Options{}, err
 	}
+	unpinned, err := router.CompileGlobs(c.Unpinned)
+	if err != nil {
+		return router.Options{}, err
+	}
 	rights, err := c.Rules.For(c.Agent)
 	if err != nil {
 		return router.Options{}, err
 	}
 	o := router.Options{
-		Policy: rights,
+		Policy: rights, Unpinned: unpinned,
 		Active: globs, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
 		Mode: modeOf(c.ActivationMode), AlwaysLoad: c.AlwaysLoad, Version: version(),
 	}
@@ -88,7 +101,7 @@ func options(c *config.Config) (router.Options, error) {
 			StartTimeout: s.StartTimeout,
 			CallTimeout:  s.CallTimeout,
 			MaxCalls:     s.MaxCalls,
-			Era:          eraOf(s.Era),
+			Era:          mcpwire.ParseEra(s.Era),
 			FrameLimit:   s.MaxMessageBytes,
 		})
 	}
@@ -139,15 +152,4 @@ func modeOf(word string) router.Mode {
 		}
 	}
 	return router.ModeAuto
-}
-
-// eraOf is the era that a server is told to be of.
-func eraOf(word string) mcpwire.Era {
-	switch word {
-	case "legacy":
-		return mcpwire.Legacy
-	case "modern":
-		return mcpwire.Modern
-	}
-	return mcpwire.Unknown
 }

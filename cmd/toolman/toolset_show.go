@@ -167,6 +167,14 @@ func printJSON(out io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// are is counted with its verb: "1 tool is", "2 tools are".
+func are(n int, thing string) string {
+	if n == 1 {
+		return counted(n, thing) + " is"
+	}
+	return counted(n, thing) + " are"
+}
+
 // counted is a number of things in words: "1 tool", "2 tools".
 func counted(n int, thing string) string {
 	if n != 1 {

@@ -20,6 +20,7 @@ type Config struct {
 	AlwaysLoad     *bool         // always_load; nil is "auto", by what is known of the client
 	MetaTools      []string      // meta_tools: some of "activate", "toolsets" and "manage"
 	AllowStaleRefs bool          // allow_stale_refs
+	Unpinned       []string      // unpinned: names and globs of what tools.lock is not about
 	Toolsets       []Toolset     // by name
 	Servers        []Server      // in the file's order, those not enabled included
 	Agent          string        // as in Options

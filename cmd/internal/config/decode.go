@@ -70,7 +70,7 @@ func (d *decoder) write(key, value string) string {
 // config decodes the whole file.
 func (d *decoder) config(root node) *Config {
 	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
-		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "toolsets", "servers",
+		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers",
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "http", "$schema")
 	t.note("$schema", form{})
 	t.note("http", form{})
@@ -84,6 +84,7 @@ func (d *decoder) config(root node) *Config {
 		AlwaysLoad:     t.maybe("always_load"),
 		MetaTools:      d.metaTools(t),
 		AllowStaleRefs: t.boolean("allow_stale_refs", false),
+		Unpinned:       texts(d.entries("unpinned", t.array("unpinned", `["notes_note://*"]`))),
 		Toolsets:       d.sets,
 		Agent:          d.Agent,
 	}

@@ -12,6 +12,7 @@ func descriptions() map[string]string {
 		"always_load":          "Whether tools ask clients not to defer loading them; auto: by what is known of the client.",
 		"meta_tools":           "Which of toolman's own tools are offered.",
 		"allow_stale_refs":     "Whether saved toolsets may use tools that have changed since.",
+		"unpinned":             "Names and globs, as in active_toolsets, of what tools.lock is not about and never holds back.",
 		"toolsets":             "Names for some tools.",
 		"servers":              "The MCP servers, in the order in which they win names.",
 		"exposed_tools":        "By server, names and globs of the tools that clients may have.",

@@ -9,6 +9,7 @@
 //
 //	meta_tools = ["activate"]                # which of toolman's own tools: also "toolsets" and "manage"
 //	allow_stale_refs = false                 # true: saved toolsets may use tools that changed since
+//	unpinned = ["notes_note://*"]            # names and globs of what tools.lock is not about
 //
 //	[toolsets.reading]                       # a name for some tools; toolset:reading in active_toolsets stands for them
 //	tools = ["fs_read*", "mem_search"]       # names and globs

@@ -122,7 +122,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
-				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true,
+				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true, Unpinned: []string{"fs_note://*"},
 				Toolsets: []Toolset{{Name: "a.b", Tools: []string{"*"}},
 					{Name: "reading", Tools: []string{"fs_read*", "git_log"}, Description: "To look and not to touch"}},
 				Servers: []Server{{

@@ -1,19 +1,20 @@
 package pins
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"toolman/mcpwire"
 )
 
-func pin(definition string) Pin { return New("fs", []byte(definition)) }
+func pin(definition string) Pin { return New("fs", "legacy", []byte(definition)) }
 
 func tool(name string) Key { return Key{mcpwire.Tool, name} }
 
 func TestCompare(t *testing.T) {
 	old := Set{tool("gone"): pin(`{"a":1}`), tool("same"): pin(`{"a":1}`), tool("changed"): pin(`{"a":1}`), {mcpwire.Prompt, "same"}: pin(`{}`)}
-	now := Set{tool("same"): New("elsewhere", []byte(`{"a":1}`)), tool("changed"): pin(`{"a":2}`), tool("new"): pin(`{}`), {mcpwire.Prompt, "same"}: pin(`{"b":0}`)}
+	now := Set{tool("same"): New("elsewhere", "legacy", []byte(`{"a":1}`)), tool("changed"): pin(`{"a":2}`), tool("new"): pin(`{}`), {mcpwire.Prompt, "same"}: pin(`{"b":0}`)}
 	var got []string
 	for _, c := range Compare(old, now) {
 		got = append(got, c.Mark()+" "+c.String()+" "+c.Word())
@@ -23,6 +24,19 @@ func TestCompare(t *testing.T) {
 	}
 	if changes := Compare(nil, nil); changes != nil {
 		t.Errorf("nothing has changed: %v", changes)
+	}
+}
+
+// The era of a server is that of its pins, if they agree. The era of an item alone is no change.
+func TestEras(t *testing.T) {
+	def := []byte(`{}`)
+	s := Set{tool("a"): New("one", "legacy", def), tool("b"): New("one", "legacy", def), tool("c"): New("two", "modern", def),
+		tool("d"): New("both", "modern", def), tool("e"): New("both", "legacy", def), tool("f"): New("both", "modern", def)}
+	if got := fmt.Sprint(s.Eras()); got != "map[one:legacy two:modern]" {
+		t.Errorf("got %s", got)
+	}
+	if changes := Compare(Set{tool("a"): New("one", "legacy", def)}, Set{tool("a"): New("one", "modern", def)}); changes != nil {
+		t.Errorf("got %v", changes)
 	}
 }
 

@@ -5,9 +5,10 @@
 // that a change of one item is a change of one line:
 //
 //	{"toolman_lock":1}
-//	{"kind":"tool","name":"fs_read_file","server":"fs","refId":"sha256:…","definition":{…}}
+//	{"kind":"tool","name":"fs_read_file","server":"fs","era":"legacy","refId":"sha256:…","definition":{…}}
 //
-// name is the item's as clients see it, server the one that offered it, definition what it is in canonical JSON (see
+// name is the item's as clients see it, server the one that offered it, era the one in which
+// it was asked, definition what it is in canonical JSON (see
 // mcpwire.Item.Definition) and refId the hash of that. A definition longer than 64 KiB is left out: then refId says
 // that it has changed, but nothing says how.
 //

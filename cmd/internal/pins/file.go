@@ -57,6 +57,7 @@ type line struct {
 	Kind       string          `json:"kind"`
 	Name       string          `json:"name"`
 	Server     string          `json:"server"`
+	Era        string          `json:"era"`
 	RefID      string          `json:"refId"`
 	Definition json.RawMessage `json:"definition,omitempty"`
 }
@@ -74,7 +75,7 @@ func render(k Key, p Pin) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line{k.Kind.String(), k.Name, p.Server, p.RefID, p.Definition}); err != nil {
+	if err := enc.Encode(line{k.Kind.String(), k.Name, p.Server, p.Era, p.RefID, p.Definition}); err != nil {
 		panic(err) // a definition that is no JSON: neither New nor parse makes one
 	}
 	return b.Bytes()
@@ -138,10 +139,12 @@ func (s Set) add(raw []byte) error {
 		return errors.New("this is no item; " + restore)
 	}
 	kind, ok := kindOf(l.Kind)
-	k, p := Key{kind, l.Name}, Pin{l.Server, l.RefID, l.Definition}
+	k, p := Key{kind, l.Name}, Pin{l.Server, l.Era, l.RefID, l.Definition}
 	switch {
 	case !ok || !bytes.Equal(bytes.TrimSuffix(render(k, p), []byte("\n")), raw):
 		return errors.New("this line is not as toolman lock writes it; " + restore)
+	case mcpwire.ParseEra(p.Era) == mcpwire.Unknown:
+		return errors.New("era is neither legacy nor modern; " + restore)
 	case p.Definition != nil && (p.Definition[0] != '{' || p.RefID != mcpwire.RefID(p.Definition)):
 		return errors.New("refId is not the hash of this definition; " + restore)
 	case !validRefID(p.RefID):

@@ -15,12 +15,12 @@ import (
 
 func someSet() Set {
 	return Set{
-		{mcpwire.Prompt, "fs_greet"}:               New("fs", []byte(`{"name":"greet"}`)),
-		{mcpwire.Tool, "fs_write"}:                 New("fs", []byte(`{"description":"Writes <b>\u2028é","name":"write"}`)),
-		{mcpwire.Tool, "fs_read"}:                  New("fs", []byte(`{"name":"read"}`)),
-		{mcpwire.Template, "fs_file:///{path}"}:    New("fs", []byte(`{"uriTemplate":"file:///{path}"}`)),
-		{mcpwire.Resource, "b_file:///é\"<\u2028"}: New("b (server 2)", []byte(`{"uri":"file:///a"}`)),
-		{mcpwire.Tool, "b_large"}:                  New("b (server 2)", []byte(`{"name":"`+strings.Repeat("x", maxDefinition)+`"}`)),
+		{mcpwire.Prompt, "fs_greet"}:               New("fs", "legacy", []byte(`{"name":"greet"}`)),
+		{mcpwire.Tool, "fs_write"}:                 New("fs", "legacy", []byte(`{"description":"Writes <b>\u2028é","name":"write"}`)),
+		{mcpwire.Tool, "fs_read"}:                  New("fs", "legacy", []byte(`{"name":"read"}`)),
+		{mcpwire.Template, "fs_file:///{path}"}:    New("fs", "legacy", []byte(`{"uriTemplate":"file:///{path}"}`)),
+		{mcpwire.Resource, "b_file:///é\"<\u2028"}: New("b (server 2)", "legacy", []byte(`{"uri":"file:///a"}`)),
+		{mcpwire.Tool, "b_large"}:                  New("b (server 2)", "legacy", []byte(`{"name":"`+strings.Repeat("x", maxDefinition)+`"}`)),
 	}
 }
 
@@ -28,12 +28,12 @@ func TestTheFileHasOneSortedLineAnItem(t *testing.T) {
 	lines := strings.Split(string(someSet().render()), "\n")
 	for i, want := range []string{
 		`{"toolman_lock":1}`,
-		`{"kind":"tool","name":"b_large","server":"b (server 2)","refId":"sha256:`,
-		`{"kind":"tool","name":"fs_read","server":"fs","refId":"` + mcpwire.RefID([]byte(`{"name":"read"}`)) + `","definition":{"name":"read"}}`,
-		`{"kind":"tool","name":"fs_write","server":"fs","refId":`,
+		`{"kind":"tool","name":"b_large","server":"b (server 2)","era":"legacy","refId":"sha256:`,
+		`{"kind":"tool","name":"fs_read","server":"fs","era":"legacy","refId":"` + mcpwire.RefID([]byte(`{"name":"read"}`)) + `","definition":{"name":"read"}}`,
+		`{"kind":"tool","name":"fs_write","server":"fs","era":"legacy","refId":`,
 		`{"kind":"resource","name":"b_file:///`,
-		`{"kind":"resource template","name":"fs_file:///{path}","server":"fs","refId":`,
-		`{"kind":"prompt","name":"fs_greet","server":"fs","refId":`,
+		`{"kind":"resource template","name":"fs_file:///{path}","server":"fs","era":"legacy","refId":`,
+		`{"kind":"prompt","name":"fs_greet","server":"fs","era":"legacy","refId":`,
 		``,
 	} {
 		if !strings.HasPrefix(lines[i], want) {
@@ -59,12 +59,12 @@ func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 }
 
 func samePin(a, b Pin) bool {
-	return a.Server == b.Server && a.RefID == b.RefID && string(a.Definition) == string(b.Definition)
+	return a.Server == b.Server && a.Era == b.Era && a.RefID == b.RefID && string(a.Definition) == string(b.Definition)
 }
 
 func TestFilesThatAreNotUnderstood(t *testing.T) {
 	const hash = "sha256:e5d7b2adb8fb9f9187638229b0a2cf241c5f155867cd31c82cbb20c642e62554"
-	const good = `{"kind":"tool","name":"n","server":"s","refId":"` + hash + `","definition":{"name":"n"}}` + "\n"
+	const good = `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"` + hash + `","definition":{"name":"n"}}` + "\n"
 	const head = header + "\n"
 	if _, err := parse("tools.lock", []byte(head+good)); err != nil {
 		t.Fatal(err)
@@ -84,7 +84,9 @@ func TestFilesThatAreNotUnderstood(t *testing.T) {
 		{"an unknown kind", head + strings.Replace(good, `tool`, `tune`, 1), "not as toolman lock writes it"},
 		{"a definition that was changed", head + strings.Replace(good, `{"name":"n"}`, `{"name":"m"}`, 1), "tools.lock:2: refId is not the hash of this definition"},
 		{"a definition that is none", head + strings.Replace(good, `{"name":"n"}`, `[]`, 1), "refId is not the hash"},
-		{"a hash that is none", head + `{"kind":"tool","name":"n","server":"s","refId":"sha256:0"}` + "\n", "refId is no sha256 hash"},
+		{"an era that is none", head + strings.Replace(good, `legacy`, `auto`, 1), "tools.lock:2: era is neither legacy nor modern"},
+		{"no era", head + strings.Replace(good, `"era":"legacy",`, ``, 1), "not as toolman lock writes it"},
+		{"a hash that is none", head + `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"sha256:0"}` + "\n", "refId is no sha256 hash"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := parse("tools.lock", []byte(tt.text))
@@ -138,7 +140,7 @@ func TestUpdateAndLoad(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(someSet().render())
 	f.Add([]byte(header + "\r\n"))
-	f.Add([]byte(header + "\n" + `{"kind":"tool","name":"n","server":"s","refId":"sha256:e5d7b2adb8fb9f9187638229b0a2cf241c5f155867cd31c82cbb20c642e62554","definition":{"name":"n"}}`))
+	f.Add([]byte(header + "\n" + `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"sha256:e5d7b2adb8fb9f9187638229b0a2cf241c5f155867cd31c82cbb20c642e62554","definition":{"name":"n"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		set, err := parse("tools.lock", text)
 		if err != nil {
