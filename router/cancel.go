@@ -52,7 +52,7 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, 
 	if s.unlistenLocked(id, b) {
 		return call{}, nil, 0
 	}
-	for _, u := range s.upstreams {
+	for _, u := range s.reachLocked() {
 		if our, c, ok := u.calls.TakeIf(func(c call) bool { return c.is(s, id) }); ok {
 			return c, u, our
 		}

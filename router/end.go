@@ -17,7 +17,7 @@ func (s *Session) Pending() int {
 	if s.chore != nil && !s.chore.dropped {
 		n++
 	}
-	for _, u := range s.upstreams {
+	for _, u := range s.reachLocked() {
 		pending := func(c *call) {
 			if c.session == s && c.currentLocked() {
 				n++
@@ -40,7 +40,7 @@ func (s *Session) Abandon() {
 	s.endChoreLocked(refuse)
 	s.unparkAllLocked(refuse)
 	s.failRoundsLocked(func(*round) bool { return true }, why, &b)
-	upstreams := s.upstreams
+	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
 		for _, c := range u.gate.takeBack(func(c *call) bool { return c.session == s }) {
@@ -65,7 +65,7 @@ func (s *Session) End() {
 	s.endChoreLocked(func(*jsonrpc.Message, mcpwire.Method) {})
 	s.followAllLocked(&b)
 	s.disownLocked()
-	upstreams := s.upstreams
+	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
 		u.gate.takeBack(func(c *call) bool { return c.session == s })

@@ -73,7 +73,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	if c.bridge != nil && !c.modern {
 		c.bridge.request = b.Preview(m.Frame)
 	}
-	u.submit(m, b, &c, token, t.name())
+	s.leaseLocked(u, &c, b).submit(m, b, &c, token, t.name())
 }
 
 // submit writes a request of the client, with the batch's edits, to the upstream that

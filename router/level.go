@@ -75,7 +75,7 @@ func (u *Upstream) raise(want verbosity, b *jsonrpc.Batch) {
 // logged passes a log message on. It does not say whose call it belongs to: while
 // several clients share the server, one gets it when no other has an open call there.
 func (u *Upstream) logged(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	if s := u.owner.Load(); s != nil {
+	if s := u.owner.Load(); s != nil && !s.who.Many {
 		s.logged(u, m, b)
 		return
 	}
@@ -114,7 +114,7 @@ func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if !u.modern && !s.inSession() && !u.logsFor(s, m) {
 		return
 	}
-	s.pass(b, m, &note{method: mcpwire.LogMessage})
+	s.pass(b, m, &note{method: mcpwire.LogMessage, during: s.openAt(u)})
 }
 
 // logsFor reports whether a modern request is open that wants to hear of a message.

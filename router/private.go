@@ -126,7 +126,7 @@ func (s *Session) disownLocked() {
 		return
 	}
 	s.disowned = true
-	for _, u := range s.upstreams {
+	for _, u := range s.reachLocked() {
 		if u.instead != nil {
 			s.r.dismiss(u)
 		}

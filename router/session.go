@@ -34,6 +34,7 @@ type Session struct {
 	mu          sync.Mutex
 	upstreams   []*Upstream                   // guarded by mu: its servers, in the order of the file
 	waits       int                           // guarded by mu: servers of its own that requests wait for
+	leased      []*Upstream                   // guarded by mu: processes for one call at a time
 	disowned    bool                          // guarded by mu: those are being ended
 	hello       *mcpwire.Hello                // guarded by mu: nil until initialize
 	revision    string                        // guarded by mu: what was agreed on with it

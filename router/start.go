@@ -60,6 +60,9 @@ func (u *Upstream) prepare(ctx context.Context) error {
 	if err := u.meet(ctx); err != nil {
 		return err
 	}
+	if u.leased {
+		return nil // what it has is known
+	}
 	u.listen() // before the lists are read: no change is missed
 	kinds := []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template, mcpwire.Prompt}
 	return u.read(ctx, kinds)
@@ -73,6 +76,11 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		return
 	}
 	u.state, u.took = Ready, took
+	if u.leased {
+		u.mu.Unlock()
+		u.unlock()
+		return
+	}
 	counts := u.entries
 	revision := u.result.ProtocolVersion
 	u.mu.Unlock()

@@ -49,6 +49,8 @@ type Upstream struct {
 	greeted   <-chan struct{}         // closed when client is known
 	client    *mcpwire.Hello          // whom it is to serve
 	onSettled func()
+	leased    bool         // it is for one call at a time and offers nothing
+	used      atomic.Int64 // when it was leased last
 
 	probing atomic.Bool // it was asked for its era and has not answered
 
@@ -218,6 +220,9 @@ func (u *Upstream) tellGone(problem string) {
 
 // update has what the upstream offers shown anew.
 func (u *Upstream) update() {
+	if u.leased {
+		return
+	}
 	if s := u.owner.Load(); s != nil && u.instead != nil {
 		s.refresh(true)
 		return
@@ -262,7 +267,7 @@ func (u *Upstream) fail(reason string) {
 		u.log.Warn("upstream not started", zap.String("err", reason))
 	}
 	u.r.trace.event(trace.EventGone, u.Name, reason, 0)
-	u.calls.Drain()
+	u.answerAll()
 	close(u.ended)
 	u.settled()
 }

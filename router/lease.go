@@ -1,0 +1,101 @@
+package router
+
+import (
+	"slices"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A server of the legacy era does not say during which call it asks something. Where
+// several clients of the modern era speak through one session, a call during which it
+// may ask therefore has a process to itself while it is under way: it leases one.
+
+const (
+	maxLeased = 8           // processes of one server for one session; further calls wait for them
+	idleLease = time.Minute // how long one that is not needed is kept
+)
+
+// leaseLocked returns the upstream that a call goes to: the one that the session shares,
+// or a process for this call alone.
+func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream {
+	if !s.who.Many || u.modern || u.Share == ShareAlways || c.bridge == nil || !mcpwire.CanBeAsked(c.bridge.capabilities) {
+		return u
+	}
+	leased := s.leastLocked(u)
+	if leased == nil {
+		return u
+	}
+	leased.used.Store(s.r.clock.now())
+	leased.raise(c.logs, b)
+	return leased
+}
+
+// leastLocked returns the process with the fewest calls, a new one if all have some; nil
+// when there can be none.
+func (s *Session) leastLocked(shared *Upstream) (best *Upstream) {
+	n, least := 0, 0
+	for _, u := range s.leased {
+		if u.instead != shared || u.is(Gone) {
+			continue
+		}
+		n++
+		if load := u.gate.load(); best == nil || load < least {
+			best, least = u, load
+		}
+	}
+	if best != nil && (least == 0 || n >= maxLeased) {
+		return best
+	}
+	if u := s.r.private(shared, s, func() {}); u != nil {
+		u.leased, u.instead, u.gate = true, shared, newShutGate()
+		s.leased = append(s.leased, u)
+		go u.run(s.r.guard)
+		time.AfterFunc(idleLease, func() { s.reap(u) })
+		return u
+	}
+	return best
+}
+
+// reap ends a leased process that has not been needed for a while.
+func (s *Session) reap(u *Upstream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.disowned {
+		return
+	}
+	idle := time.Duration(s.r.clock.now() - u.used.Load())
+	if !u.is(Gone) && (u.gate.load() > 0 || idle < idleLease) {
+		time.AfterFunc(idleLease, func() { s.reap(u) })
+		return
+	}
+	s.leased = slices.DeleteFunc(s.leased, func(other *Upstream) bool { return other == u })
+	s.r.dismiss(u)
+}
+
+// reachLocked returns all upstreams that may have calls of the session.
+func (s *Session) reachLocked() []*Upstream {
+	return append(slices.Clip(s.upstreams), s.leased...)
+}
+
+// newShutGate makes a gate for one call at a time, which lets none through before
+// Upstream.unlock.
+func newShutGate() *gate { return &gate{most: 1, within: 1} }
+
+// load is how many calls have come to the gate and are not over.
+func (g *gate) load() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.within + len(g.waiting)
+}
+
+// unlock lets calls to a leased upstream, which is ready.
+func (u *Upstream) unlock() {
+	var b jsonrpc.Batch
+	u.gate.mu.Lock()
+	u.gate.within--
+	u.gate.mu.Unlock()
+	u.letOn(&b)
+	b.Flush()
+}

@@ -1,0 +1,233 @@
+package router
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/fixtures/fakemcp"
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A played connection leads to a fake server in the test's own process.
+type played struct {
+	peer    *jsonrpc.Peer
+	running *atomic.Int32
+}
+
+func (p *played) Out() jsonrpc.Sender { return p.peer }
+
+func (p *played) Start(h jsonrpc.Handler, ended <-chan struct{}) { p.peer.Start(h) }
+
+func (p *played) Stop() {
+	p.peer.CloseWrite()
+	for p.running.Load() < 0 {
+		time.Sleep(time.Millisecond)
+	}
+	p.peer.Close()
+}
+
+func (p *played) Cause(err error) string { return err.Error() }
+func (p *played) LastWords() string      { return "" }
+func (p *played) String() string         { return "fake" }
+
+// A hall is a router with real connections to fake servers, and counts those that run.
+type hall struct {
+	t       *testing.T
+	r       *Router
+	started atomic.Int32
+	running atomic.Int32
+}
+
+func newHall(t *testing.T, share Share, spec *fakemcp.Spec) *hall {
+	t.Helper()
+	globs, _ := CompileGlobs([]string{"*"})
+	h := &hall{t: t}
+	dial := func() (Conn, error) {
+		in, theirOut := io.Pipe()
+		theirIn, out := io.Pipe()
+		h.started.Add(1)
+		h.running.Add(1)
+		go func() {
+			fakemcp.Run(spec, theirIn, theirOut, io.Discard)
+			theirOut.Close()
+			h.running.Add(-1)
+		}()
+		return &played{jsonrpc.NewStreamPeer(in, out, jsonrpc.PeerOptions{}), &h.running}, nil
+	}
+	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []Server{{Namespace: "a", Dial: dial, StartTimeout: 10 * time.Second, Share: share}}}, nil, zap.NewNop())
+	h.r.Start(nil)
+	h.r.GreetShared()
+	<-h.r.Started()
+	t.Cleanup(func() {
+		h.r.Close()
+		if n := h.running.Load(); n != 0 {
+			t.Errorf("%d servers run on", n)
+		}
+	})
+	return h
+}
+
+// A visitor is a client of a hall.
+type visitor struct {
+	t     *testing.T
+	s     *Session
+	heard chan string
+	kept  []string // heard, and not asked for yet
+}
+
+func (v *visitor) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	v.heard <- string(jsonrpc.AppendSplice(nil, frame, edits...))
+	return nil
+}
+func (v *visitor) Flush() {}
+
+func (h *hall) enter(who Client) *visitor {
+	v := &visitor{t: h.t, heard: make(chan string, 100)}
+	v.s = h.r.NewSession(v, who)
+	return v
+}
+
+func (h *hall) initialized(capabilities string) *visitor {
+	v := h.enter(Client{})
+	v.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"v","version":"1"}}}`)
+	v.hears(`"id":0`)
+	v.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	return v
+}
+
+func (v *visitor) says(frame string) {
+	v.t.Helper()
+	var m jsonrpc.Message
+	var b jsonrpc.Batch
+	if err := jsonrpc.Scan([]byte(frame), &m); err != nil {
+		v.t.Fatalf("%v: %s", err, frame)
+	}
+	v.s.Message(&m, &b)
+	b.Flush()
+}
+
+// hears returns the next frame that has part in it.
+func (v *visitor) hears(part string) string {
+	v.t.Helper()
+	if i := slices.IndexFunc(v.kept, func(frame string) bool { return strings.Contains(frame, part) }); i >= 0 {
+		frame := v.kept[i]
+		v.kept = slices.Delete(v.kept, i, i+1)
+		return frame
+	}
+	for {
+		select {
+		case frame := <-v.heard:
+			if strings.Contains(frame, part) {
+				return frame
+			}
+			v.kept = append(v.kept, frame)
+		case <-time.After(20 * time.Second):
+			v.t.Fatalf("never heard of %s", part)
+		}
+	}
+}
+
+// modern is a request of the modern era.
+func modern(id, method, params, capabilities string) string {
+	return fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"method":%q,"params":{%s,"_meta":{"io.modelcontextprotocol/protocolVersion":%q,`+
+		`"io.modelcontextprotocol/clientInfo":{"name":"v","version":"1"},"io.modelcontextprotocol/clientCapabilities":%s}}}`, id, method, params, mcpwire.Newest, capabilities)
+}
+
+// asking is a server whose tool asks its client who it is, and says so.
+func asking() *fakemcp.Spec {
+	return &fakemcp.Spec{
+		Tools: []fakemcp.Raw{fakemcp.Tool("who", "asks"), fakemcp.Tool("plain", "asks nothing")},
+		On: map[string][]fakemcp.Step{
+			"tools/call who": {fakemcp.Ask(`"q"`, "elicitation/create", `{"message":"who?","requestedSchema":{"type":"object","properties":{}}}`), fakemcp.Reply(`{"content":[],"got":{{answer}}}`)},
+		},
+	}
+}
+
+func TestAClientThatCanBeAskedHasAProcessOfItsOwn(t *testing.T) {
+	h := newHall(t, ShareAuto, asking())
+	mute, a, b := h.initialized(`{}`), h.initialized(`{"elicitation":{}}`), h.initialized(`{"elicitation":{}}`)
+	for _, v := range []*visitor{mute, a, b} {
+		v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+		if list := v.hears(`"id":1`); !strings.Contains(list, `"a_who"`) {
+			t.Errorf("listed %s", list)
+		}
+	}
+	if n := h.started.Load(); n != 3 {
+		t.Errorf("%d processes were started, want a shared one and two others", n)
+	}
+	for _, v := range []*visitor{a, b} {
+		v.says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a_who"}}`)
+	}
+	for _, v := range []*visitor{b, a} {
+		v.hears("elicitation/create")
+	}
+	mute.says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a_plain"}}`)
+	mute.hears(`"id":2`)
+	a.s.End()
+	for deadline := time.Now().Add(10 * time.Second); h.running.Load() != 2 && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	if n := h.running.Load(); n != 2 {
+		t.Errorf("%d processes run after a session has ended, want 2", n)
+	}
+}
+
+func TestSharingCanBeForcedAndForbidden(t *testing.T) {
+	for _, c := range []struct {
+		share        Share
+		capabilities string
+		started      int32
+	}{
+		{ShareAlways, `{"elicitation":{},"sampling":{},"roots":{}}`, 1},
+		{ShareNever, `{}`, 3},
+		{ShareAuto, `{"experimental":{}}`, 1},
+		{ShareAuto, `{"roots":{}}`, 3},
+	} {
+		h := newHall(t, c.share, asking())
+		for range 2 {
+			v := h.initialized(c.capabilities)
+			v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+			v.hears(`"a_who"`)
+		}
+		if n := h.started.Load(); n != c.started {
+			t.Errorf("share %d with %s: %d processes, want %d", c.share, c.capabilities, n, c.started)
+		}
+	}
+}
+
+// Each of many modern clients that speak through one session gets what its own call
+// asks, although the server does not say which call it means.
+func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
+	h := newHall(t, ShareAuto, asking())
+	v := h.enter(Client{Many: true})
+	const able = `{"elicitation":{"form":{}}}`
+	const calls = 3 * maxLeased
+	for i := range calls {
+		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_who"`, able))
+	}
+	for i := range calls {
+		asked := v.hears("input_required")
+		m := scanned(t, asked)
+		id := string(m.Bytes(m.ID))
+		state, _ := m.Get(m.Result, "requestState")
+		params := fmt.Sprintf(`"name":"a_who","requestState":%s,"inputResponses":{"0":{"action":"accept","content":{"i":%s}}}`, m.Bytes(state), id)
+		v.says(modern(fmt.Sprintf(`"again %s"`, id), "tools/call", params, able))
+		if answer := v.hears(fmt.Sprintf(`"again %s"`, id)); !strings.Contains(answer, fmt.Sprintf(`"i":%s}`, id)) {
+			t.Errorf("call %d, %s, got %s", i, id, answer)
+		}
+	}
+	if n := h.started.Load(); n != 1+maxLeased {
+		t.Errorf("%d processes were started, want the shared one and %d", n, maxLeased)
+	}
+	v.says(modern("99", "tools/call", `"name":"a_plain"`, `{}`))
+	v.hears(`"id":99`)
+	v.s.End()
+}
