@@ -20,6 +20,17 @@ const (
 	ShareNever
 )
 
+// ParseShare returns the way that has this name: auto, always or never.
+func ParseShare(name string) Share {
+	switch name {
+	case "always":
+		return ShareAlways
+	case "never":
+		return ShareNever
+	}
+	return ShareAuto
+}
+
 // maxPrivate is how many processes of their own all sessions may have together.
 const maxPrivate = 256
 

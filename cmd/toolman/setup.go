@@ -102,6 +102,7 @@ func options(c *config.Config) (router.Options, error) {
 			CallTimeout:  s.CallTimeout,
 			MaxCalls:     s.MaxCalls,
 			Era:          mcpwire.ParseEra(s.Era),
+			Share:        router.ParseShare(s.Share),
 			FrameLimit:   s.MaxMessageBytes,
 		})
 	}

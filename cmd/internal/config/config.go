@@ -55,6 +55,7 @@ type Server struct {
 	CallTimeout     time.Duration // 0: none
 	MaxCalls        int           // max_concurrent_calls; 0: any number
 	Era             string        // "auto", "legacy" or "modern"
+	Share           string        // "auto", "always" or "never"
 	MaxMessageBytes int
 	Enabled         bool // a server not enabled has no Argv, Env or Dir
 	Line            int  // where it begins in the file

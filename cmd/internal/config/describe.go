@@ -33,6 +33,7 @@ func descriptions() map[string]string {
 		"servers.max_message_bytes":    "The longest message that is taken from the server.",
 		"servers.restart":              "Whether a server that has ended is started again.",
 		"servers.era":                  "Which revisions of the protocol the server speaks: legacy begins with initialize, modern (2026-07-28) does not; auto finds out.",
+		"servers.share":                "Under toolman serve, who uses the server's process: all clients (always), each its own (never), or all but those that the server might ask something without saying during which call (auto).",
 		"servers.enabled":              "false leaves the server out.",
 		"servers.url":                  "Not available yet.",
 		"servers.headers":              "Not available yet.",

@@ -131,13 +131,13 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Argv:    []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
 					Env:     []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"},
 					Dir:     filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond, MaxCalls: 4,
-					MaxMessageBytes: 1024, Era: "legacy", Enabled: true,
+					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Enabled: true,
 				}, {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
-					Env: []string{"DEBUG=1"}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Enabled: true,
+					Env: []string{"DEBUG=1"}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
 				}, {
 					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
-					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto",
+					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto",
 				}},
 				HTTP: everyHTTP(dir),
 				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret, which is long enough",

@@ -21,7 +21,7 @@ var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 // serverKeys are the keys of a server, those refused for now included.
 func serverKeys() []string {
 	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
-		"restart", "era", "enabled", "url", "headers"}
+		"restart", "era", "share", "enabled", "url", "headers"}
 }
 
 // server decodes one element of servers.
@@ -36,6 +36,7 @@ func (d *decoder) server(n node) Server {
 		CallTimeout:     t.duration("call_timeout", 0, 0),
 		MaxCalls:        int(t.integer("max_concurrent_calls", 0, 0, mostCalls)),
 		Era:             t.choice("era", "auto", "legacy", "modern"),
+		Share:           t.choice("share", "auto", "always", "never"),
 		MaxMessageBytes: int(t.integer("max_message_bytes", defaultMaxMessageBytes, leastMessageBytes, mostMessageBytes)),
 		Enabled:         t.boolean("enabled", true),
 	}
