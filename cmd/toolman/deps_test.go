@@ -44,13 +44,14 @@ func packagesOf(t *testing.T, goos string) []listed {
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = map[string][]string{
-	"toolman/jsonrpc":        {},
-	"toolman/jsonrpc/trace":  {},
-	"toolman/mcpwire":        {"toolman/jsonrpc"},
-	"toolman/spawn":          {},
-	"toolman/router":         {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/policy", "toolman/router/toolset", "toolman/spawn"},
-	"toolman/router/toolset": {},
-	"toolman/router/policy":  {},
+	"toolman/jsonrpc":            {},
+	"toolman/jsonrpc/trace":      {},
+	"toolman/mcpwire":            {"toolman/jsonrpc"},
+	"toolman/mcpwire/streamhttp": {"toolman/jsonrpc", "toolman/mcpwire"},
+	"toolman/spawn":              {},
+	"toolman/router":             {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/policy", "toolman/router/toolset", "toolman/spawn"},
+	"toolman/router/toolset":     {},
+	"toolman/router/policy":      {},
 
 	"toolman/router/httpd/ops": {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/spawn"},
 }

@@ -1,0 +1,129 @@
+package streamhttp
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"syscall"
+	"time"
+)
+
+const (
+	dialTime      = 10 * time.Second
+	keepAlive     = 15 * time.Second // between probes of a connection on which nothing comes
+	idleTime      = 90 * time.Second // a connection that nothing uses is kept
+	maxHeader     = 64 << 10         // bytes of a response's header
+	maxRedirects  = 5
+	maxIdle       = 16
+	maxCAFile     = 4 << 20
+	pingTimeout   = 15 * time.Second
+	refusedPublic = "it leads to a private address, which is not allowed for a URL that does not come from the configuration file"
+)
+
+var errPrivate = errors.New(refusedPublic)
+
+// newClient makes the HTTP client of a connection. It bounds what has no end by nature,
+// and leaves streams alone.
+func newClient(o *Options) (*http.Client, error) {
+	dialer := &net.Dialer{Timeout: dialTime, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: keepAlive, Count: 4}}
+	t := &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            dialer.DialContext,
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout:    dialTime,
+		IdleConnTimeout:        idleTime,
+		MaxIdleConns:           maxIdle,
+		MaxIdleConnsPerHost:    maxIdle,
+		MaxResponseHeaderBytes: maxHeader,
+		ForceAttemptHTTP2:      true,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 2 * keepAlive, PingTimeout: pingTimeout},
+	}
+	if o.PublicOnly {
+		t.Proxy, dialer.Control = nil, publicOnly
+	}
+	if o.CAFile != "" {
+		pool, err := withCertificates(o.CAFile)
+		if err != nil {
+			return nil, err
+		}
+		t.TLSClientConfig.RootCAs = pool
+	}
+	return &http.Client{Transport: t, CheckRedirect: checkRedirect}, nil
+}
+
+// withCertificates returns the system's authorities and those in a file.
+func withCertificates(path string) (*x509.CertPool, error) {
+	info, err := os.Stat(path)
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > maxCAFile) {
+		err = errors.New("it is no regular file, or too large for one of certificates")
+	}
+	var text []byte
+	if err == nil {
+		text, err = os.ReadFile(path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the certificates in ca_file: %w", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("the certificates in ca_file: %s has none in PEM form", path)
+	}
+	return pool, nil
+}
+
+// checkRedirect follows a server only within its own origin, and only where the message
+// goes along: credentials and calls are for nobody else.
+func checkRedirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case !sameOrigin(req.URL, first.URL):
+		return &redirectError{fmt.Sprintf("it redirects to another origin, %s, which is not followed; if that is right, write that URL", Shown(req.URL))}
+	case req.Method != first.Method:
+		return &redirectError{fmt.Sprintf("it redirects to %s in a way that would lose the message; write that URL", Shown(req.URL))}
+	case len(via) >= maxRedirects:
+		return &redirectError{"it redirects in circles"}
+	}
+	return nil
+}
+
+type redirectError struct{ text string }
+
+func (e *redirectError) Error() string { return e.text }
+
+// publicOnly is called with the address that is about to be connected to, when names are
+// resolved: what a name meant before does not count.
+func publicOnly(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil || !public(at.Addr().Unmap()) {
+		return errPrivate
+	}
+	return nil
+}
+
+// special are addresses that are global by their form and still lead to somebody's own
+// network, or to IPv4 addresses in disguise (RFC 6890).
+var special = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
+	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
+}
+
+func public(a netip.Addr) bool {
+	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" {
+		return false
+	}
+	for _, p := range special {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}

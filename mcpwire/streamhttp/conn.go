@@ -1,0 +1,304 @@
+package streamhttp
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+const (
+	maxPending = 4096            // messages that the server does not have yet, or has not answered
+	parallel   = 256             // requests under way at once, subscriptions not counted
+	lateTime   = 5 * time.Second // a cancelled request of the legacy era may still be answered
+	noteTime   = 30 * time.Second
+	goodbye    = 2 * time.Second // for what is to be said at the end
+)
+
+// A Conn is a server that is spoken to over HTTP. It has the methods of a jsonrpc.Peer,
+// and they may be called from any goroutine; none blocks.
+type Conn struct {
+	// immutable
+	o      Options
+	url    *url.URL
+	where  string // the URL, for people
+	client *http.Client
+	in     inlet
+	params paramHeaders
+	ctx    context.Context // of everything under way
+	stop   context.CancelFunc
+	slots  chan struct{}
+	done   chan struct{}
+
+	asked    atomic.Int64 // requests of its own
+	reviving sync.Mutex   // held while the session is made anew; before mu
+
+	mu          sync.Mutex
+	queued      []*post            // guarded by mu: not flushed yet
+	open        map[string]*post   // guarded by mu: requests without an answer, by id
+	pending     int                // guarded by mu: messages that are not done
+	waiting     int                // guarded by mu: bytes that are not written
+	gate        <-chan struct{}    // guarded by mu: closed when the handshake is done
+	lane        <-chan struct{}    // guarded by mu: closed when the last notification has arrived
+	revision    string             // guarded by mu: that the last modern request claimed
+	session     session            // guarded by mu
+	hello       []byte             // guarded by mu: the initialize that was sent
+	initialized []byte             // guarded by mu: the notification after it
+	standing    map[string][]byte  // guarded by mu: requests whose effect lasts as long as a session
+	hush        context.CancelFunc // guarded by mu: ends the GET stream
+	old         *url.URL           // guarded by mu: where to POST to, on the transport of 2024-11-05
+	ending      bool               // guarded by mu
+}
+
+// Dial makes a connection. Nothing goes over the network before the first message does;
+// errors are about the options.
+func Dial(o Options) (*Conn, error) {
+	u, err := CheckURL(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("the URL cannot be used: %w", err)
+	}
+	if err := checkHeader(o.Header); err != nil {
+		return nil, err
+	}
+	o.fill()
+	client, err := newClient(&o)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{
+		o: o, url: u, where: Shown(u), client: client, done: make(chan struct{}),
+		slots: make(chan struct{}, parallel), open: map[string]*post{}, standing: map[string][]byte{},
+	}
+	c.ctx, c.stop = context.WithCancel(context.Background())
+	return c, nil
+}
+
+// Start says who gets what comes. It has to be called before anything is sent.
+func (c *Conn) Start(h jsonrpc.Handler) { c.in.handler = h }
+
+// Done is closed when the connection is over and the handler knows.
+func (c *Conn) Done() <-chan struct{} { return c.done }
+
+// String returns the server's URL, without what may be secret in it.
+func (c *Conn) String() string { return c.where }
+
+// Queue implements jsonrpc.Sender. Besides ErrQueueFull and ErrClosed it fails where the
+// frame is no message.
+func (c *Conn) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	p, err := newPost(frame, edits)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.ending:
+		return jsonrpc.ErrClosed
+	case c.pending >= maxPending || c.waiting > 0 && c.waiting+len(p.frame) > c.o.QueueLimit:
+		return jsonrpc.ErrQueueFull
+	}
+	p.ctx, p.cancel = context.WithCancel(c.ctx)
+	p.written, p.begun, p.done = make(chan struct{}), make(chan struct{}), make(chan struct{})
+	c.pending++
+	c.waiting += len(p.frame)
+	c.queued = append(c.queued, p)
+	return nil
+}
+
+// Flush implements jsonrpc.Sender.
+func (c *Conn) Flush() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	queued := c.queued
+	c.queued = nil
+	for _, p := range queued {
+		c.launchLocked(p)
+	}
+}
+
+// Send queues a frame and flushes.
+func (c *Conn) Send(frame []byte) error {
+	err := c.Queue(frame, nil)
+	c.Flush()
+	return err
+}
+
+// Waiting returns how many bytes are queued and not yet written.
+func (c *Conn) Waiting() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.waiting
+}
+
+// Pending returns how many messages the server does not have yet, or has not answered.
+func (c *Conn) Pending() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pending
+}
+
+// launchLocked sends a message on its way.
+func (c *Conn) launchLocked(p *post) {
+	switch p.msg.Kind {
+	case jsonrpc.Request:
+		p.after = []<-chan struct{}{c.gate}
+		c.open[p.id] = p
+		switch {
+		case p.era == mcpwire.Modern:
+			c.revision = p.version
+		case p.method == mcpwire.Initialize:
+			c.hello, c.gate, c.lane = p.frame, p.done, p.done
+		}
+		go c.request(p)
+	case jsonrpc.Response:
+		p.after = []<-chan struct{}{c.gate}
+		go c.notify(p)
+	default:
+		c.launchNotificationLocked(p)
+	}
+}
+
+// launchNotificationLocked keeps notifications in their order. The one that ends the
+// handshake holds up everything else.
+func (c *Conn) launchNotificationLocked(p *post) {
+	if p.era != mcpwire.Modern && c.hello == nil && c.revision != "" {
+		p.era, p.version = mcpwire.Modern, c.revision
+	}
+	p.after = []<-chan struct{}{c.gate, c.lane}
+	if id, ok := p.cancels(); ok && !c.calledOffLocked(p, id) {
+		c.finishLocked(p)
+		p.cancel()
+		return
+	}
+	c.lane = p.done
+	if p.method == mcpwire.Initialized && p.era == mcpwire.Legacy {
+		c.initialized, c.gate = p.frame, p.done
+	}
+	go c.notify(p)
+}
+
+// calledOffLocked ends an open request that a notification takes back, and reports
+// whether that still has to be sent: in the modern era the end of its POST says so
+// (2026-07-28, Streamable HTTP, Cancellation).
+func (c *Conn) calledOffLocked(p *post, id string) bool {
+	of := c.open[id]
+	if of == nil {
+		return p.era == mcpwire.Legacy
+	}
+	c.overLocked(of)
+	if of.era == mcpwire.Modern {
+		of.cancel()
+		return false
+	}
+	p.after, p.reacted = append(p.after, of.written), of.begun
+	time.AfterFunc(lateTime, of.cancel)
+	return true
+}
+
+// overLocked makes a request one that nobody waits for; false when it was before.
+func (c *Conn) overLocked(p *post) bool {
+	if p.over {
+		return false
+	}
+	p.over = true
+	if c.open[p.id] == p {
+		delete(c.open, p.id)
+	}
+	return true
+}
+
+// take is the right to answer a request.
+func (c *Conn) take(p *post) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.overLocked(p)
+}
+
+// wrote notes that a message is out.
+func (c *Conn) wrote(p *post) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wroteLocked(p)
+}
+
+func (c *Conn) wroteLocked(p *post) {
+	select {
+	case <-p.written:
+	default:
+		close(p.written)
+		c.waiting -= len(p.frame)
+	}
+}
+
+// began notes that the server reacts to a message.
+func (c *Conn) began(p *post) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.wroteLocked(p)
+	p.beginLocked()
+}
+
+func (p *post) beginLocked() {
+	select {
+	case <-p.begun:
+	default:
+		close(p.begun)
+	}
+}
+
+// finish notes that nothing waits for a message any more.
+func (c *Conn) finish(p *post) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.finishLocked(p)
+}
+
+func (c *Conn) finishLocked(p *post) {
+	select {
+	case <-p.done:
+	default:
+		c.wroteLocked(p)
+		p.beginLocked()
+		close(p.done)
+		c.pending--
+	}
+}
+
+// CloseWrite says that nothing more is sent: when what is queued has arrived, the server is told
+// that the session ends, and the handler that the connection has. Requests without an
+// answer get none.
+func (c *Conn) CloseWrite() {
+	c.Flush()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		return
+	}
+	c.ending = true
+	go c.leave(c.lane, c.session)
+}
+
+// Close ends the connection at once.
+func (c *Conn) Close() {
+	c.mu.Lock()
+	c.ending = true
+	c.mu.Unlock()
+	c.end(jsonrpc.ErrClosed)
+}
+
+// end breaks off all that is under way.
+func (c *Conn) end(err error) {
+	c.stop()
+	go func() { // may be called by the handler
+		if c.in.close(err) {
+			c.client.CloseIdleConnections()
+			close(c.done)
+		}
+	}()
+}

@@ -1,0 +1,311 @@
+package streamhttp
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// A sessions is a legacy server with sessions and a GET stream. Requests that it does not
+// know it gives to other.
+type sessions struct {
+	mu      sync.Mutex
+	n       int
+	known   string
+	streams chan func(string) // what writes to each GET stream that is opened
+	other   http.HandlerFunc
+	calls   atomic.Int32
+}
+
+func newSessions() *sessions { return &sessions{streams: make(chan func(string), 10)} }
+
+// forget makes the server forget its session.
+func (s *sessions) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.known = ""
+}
+
+func (s *sessions) id() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known
+}
+
+func (s *sessions) serve(w http.ResponseWriter, r *http.Request, body string) {
+	if methodIs(body, "initialize") {
+		s.mu.Lock()
+		s.n++
+		s.known = fmt.Sprintf("session-%d", s.n)
+		w.Header().Set("Mcp-Session-Id", s.known)
+		s.mu.Unlock()
+		asJSON(w, 200, result(body, welcome))
+		return
+	}
+	if r.Header.Get("Mcp-Session-Id") != s.id() {
+		asJSON(w, 404, `{"jsonrpc":"2.0","error":{"code":-32001,"message":"Session not found"},"id":null}`)
+		return
+	}
+	switch {
+	case r.Method == http.MethodGet:
+		s.streams <- stream(w)
+		<-r.Context().Done()
+	case r.Method == http.MethodDelete:
+		w.WriteHeader(200)
+	case idOf(body) == "null":
+		w.WriteHeader(202)
+	case s.other != nil:
+		s.other(w, r)
+	default:
+		s.calls.Add(1)
+		asJSON(w, 200, result(body, "{}"))
+	}
+}
+
+// begin does the handshake.
+func begin(t *testing.T, conn *Conn, h *catcher) {
+	t.Helper()
+	send(t, conn, hello)
+	h.want(`{"jsonrpc":"2.0","id":1,"result":` + welcome + `}`)
+	send(t, conn, initialized)
+}
+
+func TestALegacySessionIsHeldFromInitializeToDelete(t *testing.T) {
+	s := newSessions()
+	f := serve(t, s.serve)
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	send(t, conn, legacy("2", "tools/list", "{}"))
+	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+	write := <-s.streams
+	write(data(`{"jsonrpc":"2.0","id":0,"method":"roots/list"}`))
+	h.want(`{"jsonrpc":"2.0","id":0,"method":"roots/list"}`)
+	send(t, conn, `{"jsonrpc":"2.0","id":0,"result":{"roots":[]}}`)
+
+	seen := map[string]heard{}
+	for range 5 {
+		r := f.heard(t)
+		seen[r.method()] = r
+	}
+	if r := seen["initialize"]; r.Header.Get("Mcp-Session-Id") != "" || r.Header.Get("Mcp-Protocol-Version") != "" || r.Body != hello {
+		t.Errorf("initialize came as %v", r)
+	}
+	for _, method := range []string{"notifications/initialized", "tools/list", "GET", "response"} {
+		r, ok := seen[method]
+		if !ok || r.Header.Get("Mcp-Session-Id") != "session-1" || r.Header.Get("Mcp-Protocol-Version") != "2025-11-25" || r.Header.Get("Mcp-Method") != "" {
+			t.Errorf("%s came as %v", method, r.Header)
+		}
+	}
+	conn.CloseWrite()
+	if r := f.heard(t); r.Method != "DELETE" || r.Header.Get("Mcp-Session-Id") != "session-1" {
+		t.Errorf("at the end the server got %s", r.Method)
+	}
+	<-h.closed
+}
+
+func TestNothingOvertakesTheHandshake(t *testing.T) {
+	s := newSessions()
+	release := make(chan struct{})
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		if methodIs(body, "notifications/initialized") || methodIs(body, "initialize") {
+			<-release
+		}
+		s.serve(w, r, body)
+	})
+	conn, h := dial(t, Options{URL: f.URL})
+	send(t, conn, hello)
+	send(t, conn, initialized)
+	send(t, conn, legacy("2", "tools/list", "{}"))
+	if got := f.heard(t).method(); got != "initialize" {
+		t.Fatalf("first came %s", got)
+	}
+	f.silent(t)
+	release <- struct{}{}
+	h.next()
+	if got := f.heard(t).method(); got != "notifications/initialized" {
+		t.Fatalf("then came %s", got)
+	}
+	f.silent(t)
+	close(release)
+	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+}
+
+func TestNotificationsKeepTheirOrder(t *testing.T) {
+	s := newSessions()
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		if methodIs(body, "notifications/progress") {
+			time.Sleep(time.Millisecond)
+		}
+		s.serve(w, r, body)
+	})
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	for i := range 20 {
+		send(t, conn, fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":%d}}`, i))
+	}
+	for i := 0; i < 20; {
+		r := f.heard(t)
+		if r.method() != "notifications/progress" {
+			continue
+		}
+		if want := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":%d}}`, i); r.Body != want {
+			t.Fatalf("got %s, want %s", r.Body, want)
+		}
+		i++
+	}
+}
+
+func TestAForgottenSessionIsMadeAnewAndTheRequestRunsOnce(t *testing.T) {
+	s := newSessions()
+	f := serve(t, s.serve)
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	for i, request := range []string{
+		legacy("2", "logging/setLevel", `{"level":"debug"}`),
+		legacy("3", "resources/subscribe", `{"uri":"a:b"}`),
+		legacy("4", "resources/subscribe", `{"uri":"c:d"}`),
+		legacy("5", "resources/unsubscribe", `{"uri":"c:d"}`),
+	} {
+		send(t, conn, request)
+		h.want(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{}}`, i+2))
+	}
+	<-s.streams
+	for range 7 {
+		f.heard(t)
+	}
+	s.forget()
+	s.calls.Store(0)
+	for _, id := range []string{"10", "11", "12"} { // all of them find it gone, one makes it anew
+		send(t, conn, legacy(id, "tools/call", `{"name":"a"}`))
+	}
+	got := map[string]int{}
+	for range 4 {
+		got[h.next()]++
+	}
+	for _, want := range []string{`{"jsonrpc":"2.0","id":10,"result":{}}`, `{"jsonrpc":"2.0","id":11,"result":{}}`, `{"jsonrpc":"2.0","id":12,"result":{}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`} {
+		if got[want] != 1 {
+			t.Errorf("%s came %d times", want, got[want])
+		}
+	}
+	if n := s.n; n != 2 {
+		t.Errorf("there have been %d sessions", n)
+	}
+	if n := s.calls.Load(); n != 3+2 { // the calls, the level and the subscription
+		t.Errorf("the server has carried out %d requests", n)
+	}
+	(<-s.streams)(data(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`))
+	h.want(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+}
+
+func TestALegacyCancellationFollowsItsRequest(t *testing.T) {
+	s := newSessions()
+	f := serve(t, s.serve)
+	stop := make(chan struct{})
+	defer close(stop)
+	s.other = func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-stop:
+		case <-r.Context().Done():
+		}
+	}
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	<-s.streams
+	for range 3 {
+		f.heard(t)
+	}
+	send(t, conn, legacy("2", "tools/call", `{"name":"a"}`))
+	send(t, conn, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	if got := f.heard(t).method(); got != "tools/call" {
+		t.Errorf("first came %s", got)
+	}
+	if got := f.heard(t).method(); got != "notifications/cancelled" {
+		t.Errorf("then came %s", got)
+	}
+	h.none()
+}
+
+func TestALostStreamIsOpenedAgain(t *testing.T) {
+	opened := make(chan string, 10)
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		switch {
+		case methodIs(body, "initialize"):
+			asJSON(w, 200, result(body, welcome))
+		case r.Method == http.MethodGet:
+			opened <- r.Header.Get("Last-Event-ID")
+			write := stream(w)
+			if len(opened) < 3 {
+				write("retry: 1\nid: e" + r.Header.Get("Last-Event-ID") + "\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n")
+				return
+			}
+			<-r.Context().Done()
+		default:
+			w.WriteHeader(202)
+		}
+	})
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	h.want(`{"jsonrpc":"2.0","method":"notifications/message"}`)
+	h.want(`{"jsonrpc":"2.0","method":"notifications/message"}`)
+	for _, want := range []string{"", "e", "ee"} {
+		if got := <-opened; got != want {
+			t.Errorf("resumed behind %q, want %q", got, want)
+		}
+	}
+}
+
+func TestAnAnswerIsFetchedWhereItsStreamBrokeOff(t *testing.T) {
+	var ran atomic.Int32
+	s := newSessions()
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		switch from := r.Header.Get("Last-Event-ID"); {
+		case methodIs(body, "tools/call"):
+			ran.Add(1)
+			stream(w)("id: 1\nretry: 1\ndata: \n\n") // primed, and closed
+		case from == "1":
+			stream(w)("id: 2\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n")
+		case from == "2":
+			stream(w)(data(result(`{"jsonrpc":"2.0","id":2,"method":"x"}`, "{}")))
+		default:
+			s.serve(w, r, body)
+		}
+	})
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	send(t, conn, legacy("2", "tools/call", `{"name":"a"}`))
+	h.want(`{"jsonrpc":"2.0","method":"notifications/progress"}`)
+	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+	if n := ran.Load(); n != 1 {
+		t.Errorf("the call ran %d times", n)
+	}
+}
+
+func TestABrokenSubscriptionIsOpenedAgainAndWhatItMissedIsTold(t *testing.T) {
+	var opened atomic.Int32
+	ack := data(`{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"},"notifications":{"toolsListChanged":true}}}`)
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		switch opened.Add(1) {
+		case 1:
+			stream(w)(ack)
+		case 2:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		default:
+			stream(w)(ack)
+			<-r.Context().Done()
+		}
+	})
+	conn, h := dial(t, Options{URL: f.URL})
+	send(t, conn, modern(`"s"`, "subscriptions/listen", `"notifications":{"toolsListChanged":true,"promptsListChanged":false,"resourceSubscriptions":["a:b"]}`))
+	h.want(ack[len("event: message\ndata: ") : len(ack)-2])
+	const meta = `"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}`
+	h.want(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + meta)
+	h.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b",` + meta)
+	h.none()
+	if n := opened.Load(); n != 3 {
+		t.Errorf("it was opened %d times", n)
+	}
+}
