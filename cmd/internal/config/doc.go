@@ -62,6 +62,9 @@
 //	session_idle = "1h"
 //	rate_limit = 0                           # requests a second for each principal; 0: no limit
 //	session_config_keys = []
+//	access_log = true
+//	drain_notice = "0s"                      # at the end, how long clients are let in after /health has turned
+//	drain = "10s"                            # and how long calls under way may take after that
 //
 //	[http.tokens]                            # agent = a token's hash, or a reference to the token, or several of them
 //	reader = "sha256:…"                      # as toolman token prints it

@@ -22,6 +22,7 @@ func everyHTTP(dir string) HTTP {
 		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}, RequireClientID: true,
 		TLSCert: filepath.Join(dir, "server.pem"), TLSKey: "/keys/server.key",
 		MaxBodyBytes: 4096, MaxConnections: 10, MaxSessions: 20, SessionIdle: 5 * time.Minute, RateLimit: 30, SessionConfigKeys: []string{"API_KEY"},
+		DrainNotice: 3 * time.Second, Drain: 20 * time.Second,
 		Tokens: []Token{
 			{Agent: "other one", Hash: sha256.Sum256([]byte("file-secret, which is long enough"))},
 			{Agent: "reader", Hash: [32]byte(bytes.Repeat([]byte{0xab}, 32))},
@@ -47,7 +48,7 @@ func TestHTTPWithoutATableIsSafe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := HTTP{Listen: "127.0.0.1:8900", Mode: "dynamic", MaxBodyBytes: 16 << 20, MaxConnections: 16384, MaxSessions: 10_000, SessionIdle: time.Hour}
+	want := HTTP{Listen: "127.0.0.1:8900", Mode: "dynamic", MaxBodyBytes: 16 << 20, MaxConnections: 16384, MaxSessions: 10_000, SessionIdle: time.Hour, AccessLog: true, Drain: 10 * time.Second}
 	if !reflect.DeepEqual(c.HTTP, want) {
 		t.Errorf("got  %+v\nwant %+v", c.HTTP, want)
 	}
