@@ -53,7 +53,8 @@ var may = map[string][]string{
 	"toolman/router/toolset":     {},
 	"toolman/router/policy":      {},
 
-	"toolman/router/httpd/ops": {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/spawn"},
+	"toolman/router/httpd/guard": {},
+	"toolman/router/httpd/ops":   {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/spawn"},
 }
 
 // only says which packages import a library, tests included.
@@ -62,6 +63,7 @@ var only = map[string][]string{
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config"},
 	"github.com/gobwas/glob":           {"toolman/router", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
+	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd/ops", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},

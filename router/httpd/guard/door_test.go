@@ -1,0 +1,151 @@
+package guard
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A page that has its own name point at this machine sends its own name (DNS rebinding).
+func TestOnLoopbackOnlyNamesOfThisMachineCount(t *testing.T) {
+	addr := start(t, Options{AllowedHosts: []string{"mcp.example.com", "other.example.com:8443", "[2001:db8::1]"}})
+	_, port, _ := net.SplitHostPort(addr)
+	for host, want := range map[string]int{
+		addr: 200, "localhost": 200, "LocalHost:" + port: 200, "[::1]:" + port: 200, "127.9.9.9": 200,
+		"mcp.example.com": 200, "MCP.example.com:" + port: 200, "other.example.com:8443": 200, "[2001:db8::1]:80": 200,
+		"evil.example": 403, "evil.example:" + port: 403, "localhost.evil.example": 403, "127.0.0.1.evil.example": 403, "other.example.com": 403,
+		"mcp.example.com.": 403, "192.168.0.1": 403, "[2001:db8::2]": 403, "0.0.0.0": 403, "localhost:": 403, "localhost:x": 403,
+	} {
+		got := raw(t, addr, "GET /mcp HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
+		if got.status != want {
+			t.Errorf("%s: got %d %s, want %d", host, got.status, got.body, want)
+		}
+		if want == 403 && !strings.Contains(got.message(t), "allowed_hosts") {
+			t.Errorf("%s: the message does not say what to do: %s", host, got.body)
+		}
+	}
+	if got := raw(t, addr, "GET /mcp HTTP/1.0\r\n\r\n"); got.status != 403 {
+		t.Errorf("without a host: got %d", got.status)
+	}
+	if got := raw(t, addr, "GET http://evil.example/mcp HTTP/1.1\r\nHost: localhost\r\n\r\n"); got.status != 403 {
+		t.Errorf("with another host in the target: got %d", got.status)
+	}
+}
+
+func TestBeyondLoopbackAnAddressIsAsGoodAsAKnownName(t *testing.T) {
+	for _, tt := range []struct {
+		host    string
+		allowed []string
+		want    standing
+	}{
+		{"192.0.2.7:8900", nil, known}, {"192.0.2.8:8900", nil, accepted}, {"any.example", nil, accepted}, {"localhost", nil, accepted},
+		{"192.0.2.7", []string{"a.example"}, known}, {"a.example", []string{"a.example"}, known}, {"any.example", []string{"a.example"}, unknown},
+		{"127.0.0.1", []string{"a.example"}, unknown}, {"localhost", []string{"a.example"}, unknown}, {"a example", nil, unknown}, {"", nil, unknown},
+	} {
+		g, err := New(Options{AllowedHosts: tt.allowed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		local := &net.TCPAddr{IP: net.ParseIP("192.0.2.7"), Port: 8900}
+		r := (&http.Request{Host: tt.host}).WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(local)))
+		if got := g.host(r); got != tt.want {
+			t.Errorf("%q with %v: got %d, want %d", tt.host, tt.allowed, got, tt.want)
+		}
+	}
+}
+
+func TestPagesOfOthersAreRefused(t *testing.T) {
+	addr := start(t, Options{AllowedOrigins: []string{"https://app.example.com:443", "http://dev.example:3000", "vscode-webview://a1"}})
+	for origin, want := range map[string]int{
+		"https://app.example.com": 200, "HTTPS://App.Example.com": 200, "http://dev.example:3000": 200, "vscode-webview://a1": 200, "http://" + addr: 200,
+		"http://app.example.com": 403, "https://app.example.com:8443": 403, "https://app.example.com.evil.example": 403, "https://evil.example": 403,
+		"http://localhost:3000": 403, "http://127.0.0.1": 403, "null": 403, "": 403, "http://dev.example": 403, "ftp://" + addr: 403, "file://": 403,
+		"https://app.example.com, https://evil.example": 403,
+	} {
+		got := send(t, "POST", "http://"+addr+"/mcp", "Origin", origin)
+		if got.status != want {
+			t.Errorf("%q: got %d %s, want %d", origin, got.status, got.body, want)
+		}
+		if said := got.header.Get("Access-Control-Allow-Origin"); want == 200 && said != origin || want == 403 && said != "" {
+			t.Errorf("%q may be read by %q", origin, said)
+		}
+		if got.header.Get("Vary") != "Origin" && want == 200 {
+			t.Errorf("%q: a cache may give the answer to others", origin)
+		}
+	}
+	if got := send(t, "POST", "http://"+addr+"/mcp", "Origin", "https://app.example.com", "Origin", "https://app.example.com"); got.status != 403 {
+		t.Errorf("two origins: got %d", got.status)
+	}
+	if got := send(t, "POST", "http://"+addr+"/mcp"); got.status != 200 || got.header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("no origin: got %+v", got)
+	}
+}
+
+// With a name that nobody has vouched for, a page of that name is not taken for this server's own.
+func TestAPageIsOurOwnOnlyUnderANameThatIsKnown(t *testing.T) {
+	g, err := New(Options{Unauthenticated: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	local := &net.TCPAddr{IP: net.ParseIP("192.0.2.7"), Port: 8900}
+	for host, want := range map[string]bool{"evil.example:8900": false, "192.0.2.7:8900": true} {
+		r := &http.Request{Host: host, Header: http.Header{"Origin": {"http://" + host}}}
+		r = r.WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(local)))
+		if _, ok := g.origin(r); ok != want {
+			t.Errorf("%s: got %v", host, ok)
+		}
+	}
+}
+
+func TestPreflightsAreAnsweredForAllowedOriginsOnly(t *testing.T) {
+	addr := start(t, Options{AllowedOrigins: []string{"https://app.example.com"}, Tokens: []Token{{Agent: "a"}}})
+	ask := func(origin, headers string) answer {
+		return send(t, "OPTIONS", "http://"+addr+"/mcp", "Origin", origin, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", headers)
+	}
+	got := ask("https://app.example.com", "authorization,mcp-param-x")
+	h := got.header
+	if got.status != 204 || h.Get("Access-Control-Allow-Headers") != "authorization,mcp-param-x" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "DELETE") {
+		t.Errorf("got %+v", got)
+	}
+	if h.Get("Access-Control-Allow-Credentials") != "" {
+		t.Errorf("cookies are let in")
+	}
+	if got := ask("https://app.example.com", "a\tb"); got.header.Get("Access-Control-Allow-Headers") != "" {
+		t.Errorf("what is no list of names comes back: %+v", got)
+	}
+	if got := ask("https://evil.example", "authorization"); got.status != 403 || got.header.Get("Access-Control-Allow-Headers") != "" {
+		t.Errorf("a stranger: got %+v", got)
+	}
+	if got := send(t, "OPTIONS", "http://"+addr+"/mcp", "Origin", "https://app.example.com"); got.status != 401 {
+		t.Errorf("an OPTIONS that is no preflight: got %d", got.status)
+	}
+	if got := send(t, "GET", "http://"+addr+"/mcp", "Origin", "https://app.example.com"); got.status != 401 || !strings.Contains(got.header.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") ||
+		got.header.Get("Access-Control-Allow-Origin") == "" {
+		t.Errorf("the page cannot read that it needs a token: %+v", got)
+	}
+}
+
+// Nothing behind may read another path than the guard, nor be reached past it.
+func TestPathsAreWrittenPlainly(t *testing.T) {
+	addr := start(t, Options{Tokens: []Token{{Agent: "a"}}})
+	for target, want := range map[string]int{
+		"//mcp": 400, "/mcp//x": 400, "/mcp/../mcp": 400, "/mcp/..": 400, "/./mcp": 400, "/mcp/.": 400, "/%6dcp": 400, "/mcp%2fx": 400, "/mcp/%2e%2e/x": 400, "/mcp%00": 400, `/mcp\x`: 400,
+		"/.well-known/oauth-protected-resource/../../mcp": 400, "/.well-known//mcp": 400, "*": 400,
+		"/mcp": 401, "/mcp/": 401, "/mcp/x": 401, "/": 401, "/other": 401, "/mcp;x=1": 401, "/mcp?x=%2e%2e//": 401, "/MCP": 401,
+	} {
+		if got := raw(t, addr, "GET "+target+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); got.status != want {
+			// The mux may send clients to the plain path; it must not serve one.
+			if want == 400 && got.status >= 300 && got.status < 400 {
+				continue
+			}
+			t.Errorf("%s: got %d %s, want %d", target, got.status, got.body, want)
+		}
+	}
+	for _, line := range []string{"OPTIONS * HTTP/1.1", "CONNECT localhost:80 HTTP/1.1", "CONNECT /mcp HTTP/1.1"} {
+		if got := raw(t, addr, line+"\r\nHost: localhost\r\n\r\n"); got.status < 400 || got.status > 404 {
+			t.Errorf("%s: got %d %s", line, got.status, got.body)
+		}
+	}
+}

@@ -1,0 +1,136 @@
+package guard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+// A JWT says which JSON web tokens let somebody in (RFC 9068, with any typ).
+type JWT struct {
+	Issuer     string
+	Audience   []string // a token is for one of them (2026-07-28, authorization, Token Handling: it has to be for this server)
+	Algorithms []string // signatures with a public key; none and shared secrets are refused
+	JWKS       string   // URL of the issuer's keys: https, or http to loopback
+	AgentClaim string   // the claim that names the agent
+	Scopes     []string // a token has to have all of them
+}
+
+// clockSkew is how far the issuer's clock may be off.
+const clockSkew = time.Minute
+
+var errIncomplete = errors.New("a JWT needs an issuer, an audience and an algorithm")
+
+func errAlgorithm(alg string) error {
+	return fmt.Errorf("the algorithm %q cannot be allowed: whoever could verify such a token could make one", alg)
+}
+
+// A verifier looks at JSON web tokens.
+type verifier struct {
+	JWT
+	algorithms []jose.SignatureAlgorithm
+	keys       *keySet
+}
+
+func newVerifier(o JWT, warn func(string, error)) (*verifier, error) {
+	v := &verifier{JWT: o}
+	for _, alg := range o.Algorithms {
+		if alg == "" || alg == "none" || strings.HasPrefix(alg, "HS") {
+			return nil, errAlgorithm(alg)
+		}
+		v.algorithms = append(v.algorithms, jose.SignatureAlgorithm(alg))
+	}
+	if len(v.algorithms) == 0 || o.Issuer == "" || len(o.Audience) == 0 {
+		return nil, errIncomplete
+	}
+	var err error
+	v.keys, err = newKeySet(o.JWKS, warn)
+	return v, err
+}
+
+// claimed is what a token says of who has it.
+type claimed struct{ subject, agent string }
+
+// name is what to call who has the token.
+func (c claimed) name() string {
+	if nameable(c.agent) {
+		return c.agent
+	}
+	return c.subject
+}
+
+// verify looks at a token and, only if everything about it is right, says what is in it. It may fetch keys; ctx bounds that.
+func (v *verifier) verify(ctx context.Context, token string) (claimed, error) {
+	parsed, err := jwt.ParseSigned(token, v.algorithms)
+	if err != nil || len(parsed.Headers) != 1 {
+		return claimed{}, invalidToken("the token is no JWT with one of the algorithms that are allowed")
+	}
+	header := parsed.Headers[0]
+	keys, err := v.keys.find(ctx, header.KeyID, header.Algorithm)
+	if err != nil {
+		return claimed{}, &deniedError{status: http.StatusServiceUnavailable, text: "the issuer's keys cannot be fetched", retry: int(keyInterval.Seconds())}
+	}
+	var std jwt.Claims
+	var all map[string]any
+	if !slices.ContainsFunc(keys, func(k jose.JSONWebKey) bool { return parsed.Claims(k.Key, &std, &all) == nil }) {
+		return claimed{}, invalidToken("the token's signature is of no key of the issuer")
+	}
+	if err := v.check(std); err != nil {
+		return claimed{}, err
+	}
+	if !hasScopes(all, v.Scopes) {
+		return claimed{}, &deniedError{status: http.StatusForbidden, code: "insufficient_scope", text: "the token lacks a scope"}
+	}
+	agent, _ := all[v.AgentClaim].(string)
+	return claimed{std.Subject, agent}, nil
+}
+
+// check looks at the registered claims.
+func (v *verifier) check(c jwt.Claims) error {
+	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: v.Audience, Time: time.Now()}, clockSkew)
+	switch {
+	case err == jwt.ErrExpired:
+		return invalidToken("the token has expired")
+	case err == jwt.ErrInvalidIssuer:
+		return invalidToken("the token is of another issuer")
+	case err == jwt.ErrInvalidAudience:
+		return invalidToken("the token is not for this server")
+	case err != nil:
+		return invalidToken("the token is not valid yet")
+	case c.Expiry == nil:
+		return invalidToken("the token never expires")
+	case !nameable(c.Subject):
+		return invalidToken("the token has no subject that can be shown")
+	}
+	return nil
+}
+
+// nameable reports whether a principal can be called that.
+func nameable(subject string) bool {
+	return subject != "" && len(subject) <= 256 && !strings.ContainsFunc(subject, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// hasScopes looks for scopes where issuers put them: scope is RFC 8693's, scp what some write instead.
+func hasScopes(claims map[string]any, wanted []string) bool {
+	var has []string
+	for _, name := range []string{"scope", "scp"} {
+		switch v := claims[name].(type) {
+		case string:
+			has = append(has, strings.Fields(v)...)
+		case []any:
+			for _, one := range v {
+				s, _ := one.(string)
+				has = append(has, s)
+			}
+		}
+	}
+	return !slices.ContainsFunc(wanted, func(scope string) bool { return !slices.Contains(has, scope) })
+}

@@ -1,0 +1,61 @@
+package guard
+
+import (
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// origin is where the page is from that makes a request, "" for none, and whether it may. Only browsers send it, and they
+// always do with a POST, so that nobody can leave it out who matters.
+func (g *Guard) origin(r *http.Request) (origin string, ok bool) {
+	all := r.Header.Values("Origin")
+	if len(all) == 0 {
+		return "", true
+	}
+	origin = strings.Join(all, ", ")
+	return origin, len(all) == 1 && (g.origins[normalOrigin(origin)] || g.own(r, origin))
+}
+
+// own reports whether an origin is this server itself. The scheme is not compared: TLS may end at a proxy.
+func (g *Guard) own(r *http.Request, origin string) bool {
+	scheme, host, _ := strings.Cut(strings.ToLower(origin), "://")
+	return (scheme == "http" || scheme == "https") && host == strings.ToLower(r.Host) && g.host(r) == known
+}
+
+// normalOrigin is an origin without the port that is its scheme's own, as browsers write it.
+func normalOrigin(origin string) string {
+	origin = strings.ToLower(origin)
+	switch scheme, _, _ := strings.Cut(origin, "://"); scheme {
+	case "http":
+		return strings.TrimSuffix(origin, ":80")
+	case "https":
+		return strings.TrimSuffix(origin, ":443")
+	}
+	return origin
+}
+
+// tokenList is a list of header names (RFC 9110, 5.6.1 and 5.6.2).
+var tokenList = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~, -]+$")
+
+// cors tells a browser that pages of an origin, which is allowed, may read the answers. It answers preflights.
+// (https://fetch.spec.whatwg.org, HTTP-network-or-cache fetch; a wildcard would not stand for Authorization.)
+func cors(w http.ResponseWriter, r *http.Request, origin string) (answered bool) {
+	h := w.Header()
+	h.Add("Vary", "Origin")
+	if origin == "" {
+		return false
+	}
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	if asked := r.Header.Get("Access-Control-Request-Headers"); tokenList.MatchString(asked) {
+		h.Set("Access-Control-Allow-Headers", asked)
+	}
+	h.Set("Access-Control-Max-Age", "600")
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}

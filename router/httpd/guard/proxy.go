@@ -1,0 +1,139 @@
+package guard
+
+import (
+	"net/http"
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// The headers of trusted proxies.
+const (
+	clientIDHeader    = "Mcp-Client-Id"
+	permissionsHeader = "Mcp-Toolset-Permissions"
+)
+
+// trusted reports whether a proxy has that address.
+func (g *Guard) trusted(a netip.Addr) bool {
+	return slices.ContainsFunc(g.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// peer is who is at the other end of the connection.
+func peer(r *http.Request) netip.Addr {
+	at, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	return at.Addr().Unmap().WithZone("")
+}
+
+// maxHops bounds the addresses of X-Forwarded-For that are looked at.
+const maxHops = 32
+
+// address is the client's address: the last that a trusted proxy has seen and that is none itself.
+func (g *Guard) address(r *http.Request) netip.Addr {
+	at := peer(r)
+	if !g.trusted(at) {
+		return at
+	}
+	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	slices.Reverse(hops)
+	for _, hop := range hops[:min(len(hops), maxHops)] {
+		a, err := netip.ParseAddr(strings.TrimSpace(hop))
+		if err != nil {
+			break
+		}
+		if at = a.Unmap().WithZone(""); !g.trusted(at) {
+			break
+		}
+	}
+	return at
+}
+
+// outside is how the server is reached, scheme://host, as far as it is known.
+func (g *Guard) outside(r *http.Request) string {
+	scheme, host := "http", r.Host
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	if g.trusted(peer(r)) {
+		if said := r.Header.Get("X-Forwarded-Proto"); said == "http" || said == "https" {
+			scheme = said
+		}
+		if said := r.Header.Get("X-Forwarded-Host"); said != "" {
+			host = said
+		}
+	}
+	if _, _, ok := splitHost(host); !ok {
+		return ""
+	}
+	return scheme + "://" + strings.ToLower(host)
+}
+
+var (
+	clientIDForm = regexp.MustCompile(`^[!-+\--~]{1,128}$`) // visible ASCII but for the comma, with which proxies join
+	toolsetForm  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+)
+
+// fromProxy adds what a trusted proxy says of the client. What others say counts for nothing. problem says what is wrong
+// with it; "" is nothing.
+func (g *Guard) fromProxy(r *http.Request, p *Principal) (problem string) {
+	trusted := g.trusted(peer(r))
+	if trusted {
+		id, problem := clientID(r.Header.Values(clientIDHeader))
+		if problem != "" {
+			return problem
+		}
+		if id != "" {
+			p.ClientID = id
+			p.ID = identity(p.ID, id)
+		}
+		if said, ok := r.Header[permissionsHeader]; ok {
+			p.Restricted, p.Toolsets = true, permissions(said)
+		}
+	}
+	if !g.RequireClientID || p.ClientID != "" || r.URL.Path != "/mcp" && !strings.HasPrefix(r.URL.Path, "/mcp/") {
+		return ""
+	}
+	if !trusted && r.Header.Get(clientIDHeader) != "" {
+		return "mcp-client-id counts only from an address in trusted_proxies, and the request is from none"
+	}
+	return "Missing required mcp-client-id header" // toolception's words
+}
+
+// clientID is the value of mcp-client-id; "" for none.
+func clientID(values []string) (id, problem string) {
+	switch {
+	case len(values) == 0:
+		return "", ""
+	case len(values) > 1:
+		return "", "there is more than one mcp-client-id header"
+	case strings.TrimSpace(values[0]) == "":
+		return "", "mcp-client-id header must not be empty"
+	case !clientIDForm.MatchString(values[0]):
+		return "", "mcp-client-id has to be up to 128 visible ASCII characters, without commas"
+	}
+	return values[0], ""
+}
+
+const maxPermissions = 256
+
+// permissions are the names of mcp-toolset-permissions. What is not understood as a whole allows nothing.
+func permissions(values []string) []string {
+	if len(values) != 1 || strings.Count(values[0], ",") >= maxPermissions {
+		return nil
+	}
+	var names []string
+	for name := range strings.SplitSeq(values[0], ",") {
+		name = strings.TrimSpace(name)
+		switch {
+		case name == "" || slices.Contains(names, name):
+		case !toolsetForm.MatchString(name):
+			return nil
+		default:
+			names = append(names, name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,63 @@
+package guard
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// A refusal is what somebody gets who is not let in.
+type refusal struct {
+	status    int
+	message   string
+	challenge string // WWW-Authenticate; "" for none
+	retry     int    // seconds; 0 for none
+	hangUp    bool   // end the connection
+}
+
+// invalidRequest is JSON-RPC's code for what is no request that can be served.
+const invalidRequest = -32600
+
+// write answers with a JSON-RPC error without an id: the body has not been read.
+func (why *refusal) write(w http.ResponseWriter) {
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "error": map[string]any{"code": invalidRequest, "message": why.message}, "id": nil})
+	if err != nil {
+		panic("guard: a message that is no JSON: " + err.Error())
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	if why.challenge != "" {
+		h.Set("WWW-Authenticate", why.challenge)
+	}
+	if why.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(why.retry))
+	}
+	if why.hangUp {
+		h.Set("Connection", "close")
+	}
+	w.WriteHeader(why.status)
+	w.Write(append(body, '\n')) // who has gone need not be told
+}
+
+func refusedHost(host string) *refusal {
+	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("the host %s is not known here: if it is right, write it into allowed_hosts in [http]", shown(host))}
+}
+
+func refusedOrigin(origin string) *refusal {
+	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of %s may not use this server: to let them, write it into allowed_origins in [http]", shown(origin))}
+}
+
+func tooLong(most int64) *refusal {
+	return &refusal{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", most), hangUp: true}
+}
+
+// shown is what somebody sent as a message may hold it.
+func shown(text string) string {
+	const most = 80
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strconv.QuoteToASCII(text)
+}

@@ -1,0 +1,46 @@
+package guard
+
+import (
+	"log"
+	"net"
+	"net/http"
+	"time"
+)
+
+// The bounds of a connection. None of them touches a stream: the answer to a request may take for ever.
+const (
+	headerTime  = 10 * time.Second // for a request's header
+	idleTime    = 2 * time.Minute  // between requests
+	headerBytes = 32 << 10
+	pingTime    = 30 * time.Second // HTTP/2: silence after which the client is asked whether it is there
+)
+
+// Server returns an http.Server for h, which is behind [Guard.Protect] and [Guard.Open], with the bounds of a server
+// that strangers can reach. With a certificate it speaks TLS. errorLog gets what goes wrong with connections.
+func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (*http.Server, error) {
+	s := &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: headerTime,
+		IdleTimeout:       idleTime,
+		MaxHeaderBytes:    headerBytes,
+		ErrorLog:          errorLog,
+		HTTP2:             &http.HTTP2Config{SendPingTimeout: pingTime, PingTimeout: pingTime / 2},
+
+		DisableGeneralOptionsHandler: true, // OPTIONS * is looked at like everything else
+	}
+	if cert == (Certificate{}) {
+		return s, nil
+	}
+	var err error
+	s.TLSConfig, err = cert.config(g.Warn)
+	return s, err
+}
+
+// Serve serves a server of [Guard.Server] on a listener of [Guard.Listen], over TLS if it has a certificate. It returns as
+// http.Server.Serve does.
+func Serve(s *http.Server, l net.Listener) error {
+	if s.TLSConfig != nil {
+		return s.ServeTLS(l, "", "")
+	}
+	return s.Serve(l)
+}

@@ -1,0 +1,143 @@
+package guard
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// withToken makes a token and what lets it in.
+func withToken(agent string) (string, Token) {
+	token, _ := NewToken()
+	return token, Token{Agent: agent, Hash: sha256.Sum256([]byte(token))}
+}
+
+func TestATokenSaysWhoseRequestItIs(t *testing.T) {
+	one, oneHash := withToken("reader")
+	other, otherHash := withToken("reader")
+	writer, writerHash := withToken("writer")
+	addr := start(t, Options{Tokens: []Token{oneHash, otherHash, writerHash}, Agents: []string{"reader", "writer"}})
+	url := "http://" + addr + "/mcp"
+	ask := func(token string) Principal { return send(t, "POST", url, "Authorization", token).principal(t) }
+	a, b, c := ask("Bearer "+one), ask("bearer  "+other), ask("BEARER "+writer)
+	if a.Agent != "reader" || b.Agent != "reader" || c.Agent != "writer" || a.Name != "reader" {
+		t.Errorf("got %+v, %+v, %+v", a, b, c)
+	}
+	if a.ID == b.ID || b.ID == c.ID || ask("Bearer "+one).ID != a.ID {
+		t.Errorf("an ID is not that of a credential: %s, %s, %s", a.ID, b.ID, c.ID)
+	}
+	if strings.Contains(a.ID, one) || strings.Contains(a.ID, one[3:]) || !strings.HasPrefix(a.ID, "token:reader:") {
+		t.Errorf("the ID is %s", a.ID)
+	}
+	if a.Addr.String() != "127.0.0.1" {
+		t.Errorf("the address is %s", a.Addr)
+	}
+}
+
+func TestWithoutARightTokenNobodyComesIn(t *testing.T) {
+	token, hash := withToken("reader")
+	for _, tt := range []struct {
+		name      string
+		query     string
+		headers   []string
+		status    int
+		challenge string
+	}{
+		{"nothing", "", nil, 401, `Bearer realm="toolman"`},
+		{"another scheme", "", []string{"Authorization", "Basic dXNlcjpwYXNz"}, 401, `Bearer realm="toolman"`},
+		{"another token", "", []string{"Authorization", "Bearer tm_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}, 401, `error="invalid_token"`},
+		{"the hash itself", "", []string{"Authorization", "Bearer " + hex.EncodeToString(hash.Hash[:])}, 401, `error="invalid_token"`},
+		{"the token and more", "", []string{"Authorization", "Bearer " + token + "A"}, 401, `error="invalid_token"`},
+		{"less than the token", "", []string{"Authorization", "Bearer " + token[:len(token)-1]}, 401, `error="invalid_token"`},
+		{"the token in other letters", "", []string{"Authorization", "Bearer " + strings.ToUpper(token)}, 401, `error="invalid_token"`},
+		{"something like a JWT", "", []string{"Authorization", "Bearer a.b.c"}, 401, `error="invalid_token"`},
+		{"no token", "", []string{"Authorization", "Bearer"}, 400, `error="invalid_request"`},
+		{"two tokens", "", []string{"Authorization", "Bearer " + token + " " + token}, 400, `error="invalid_request"`},
+		{"two headers, one of them right", "", []string{"Authorization", "Bearer " + token, "Authorization", "Bearer x"}, 400, `error="invalid_request"`},
+		{"twice the right header", "", []string{"Authorization", "Bearer " + token, "Authorization", "Bearer " + token}, 400, `error="invalid_request"`},
+		{"the token in the URL", "?access_token=" + token, nil, 400, `error="invalid_request"`},
+		{"the token in the URL and the header", "?x&access%5Ftoken=" + token, []string{"Authorization", "Bearer " + token}, 400, `error="invalid_request"`},
+		{"the token in a cookie", "", []string{"Cookie", "token=" + token}, 401, `Bearer realm="toolman"`},
+		{"what a proxy would say", "", []string{"X-Forwarded-User", "reader", "Mcp-Client-Id", "reader"}, 401, `Bearer realm="toolman"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			addr := start(t, Options{Tokens: []Token{hash}})
+			got := send(t, "POST", "http://"+addr+"/mcp"+tt.query, tt.headers...)
+			if got.status != tt.status || !strings.Contains(got.header.Get("WWW-Authenticate"), tt.challenge) {
+				t.Errorf("got %d %q %s", got.status, got.header.Get("WWW-Authenticate"), got.body)
+			}
+			if tt.challenge == `Bearer realm="toolman"` && got.header.Get("WWW-Authenticate") != tt.challenge {
+				t.Errorf("who sent nothing is told of an error: %s", got.header.Get("WWW-Authenticate"))
+			}
+			if strings.Contains(got.message(t)+got.header.Get("WWW-Authenticate"), token) {
+				t.Errorf("the answer holds the token")
+			}
+		})
+	}
+}
+
+func TestATokenOfAnAgentWithoutPolicyHasNoAccess(t *testing.T) {
+	token, hash := withToken("gone")
+	addr := start(t, Options{Tokens: []Token{hash}, Agents: []string{"reader"}, Agent: "reader"})
+	got := send(t, "POST", "http://"+addr+"/mcp", "Authorization", "Bearer "+token)
+	if got.status != 403 || !strings.Contains(got.message(t), "no policy") || got.header.Get("WWW-Authenticate") != "" {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestWithoutPoliciesATokenIsJustAName(t *testing.T) {
+	token, hash := withToken("ci")
+	addr := start(t, Options{Tokens: []Token{hash}})
+	if p := send(t, "POST", "http://"+addr+"/mcp", "Authorization", "Bearer "+token).principal(t); p.Agent != "" || p.Name != "ci" {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestWithoutTokensEverybodyIsOne(t *testing.T) {
+	addr := start(t, Options{Agent: "reader"})
+	for _, headers := range [][]string{nil, {"Authorization", "Bearer whatever"}, {"Mcp-Client-Id", "somebody"}} {
+		if p := send(t, "POST", "http://"+addr+"/mcp", headers...).principal(t); p.ID != "anonymous" || p.Agent != "reader" || p.ClientID != "" {
+			t.Errorf("%v: got %+v", headers, p)
+		}
+	}
+}
+
+// Who guesses is soon told to wait. A right token from the same address is let in: it may be another's.
+func TestGuessingTokens(t *testing.T) {
+	token, hash := withToken("reader")
+	addr := start(t, Options{Tokens: []Token{hash}})
+	url := "http://" + addr + "/mcp"
+	counts := map[int]int{}
+	var last answer
+	for i := range 3 * failureBurst {
+		last = send(t, "POST", url, "Authorization", "Bearer guess"+strconv.Itoa(i))
+		counts[last.status]++
+	}
+	if counts[401] < failureBurst || counts[429] < failureBurst || counts[401]+counts[429] != 3*failureBurst {
+		t.Errorf("got %v", counts)
+	}
+	if last.status != 429 || last.header.Get("Retry-After") == "" || !last.closed || last.header.Get("WWW-Authenticate") != "" {
+		t.Errorf("got %+v", last)
+	}
+	send(t, "POST", url, "Authorization", "Bearer "+token).principal(t)
+	if got := send(t, "POST", url); got.status != 401 {
+		t.Errorf("who has sent no token is not guessing: got %d", got.status)
+	}
+}
+
+func TestNewTokens(t *testing.T) {
+	token, hash := NewToken()
+	secret, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, "tm_"))
+	if err != nil || len(secret) != 32 || !strings.HasPrefix(token, "tm_") || !credential.MatchString(token) {
+		t.Errorf("got %s, %v", token, err)
+	}
+	if sum := sha256.Sum256([]byte(token)); hash != "sha256:"+hex.EncodeToString(sum[:]) {
+		t.Errorf("the hash is %s", hash)
+	}
+	if again, _ := NewToken(); again == token {
+		t.Errorf("twice the same")
+	}
+}
