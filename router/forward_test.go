@@ -25,11 +25,17 @@ func (o *outlet) Flush() {}
 // the place of pipes.
 func joined(t testing.TB, namespace string, tools ...string) (s *Session, u *Upstream, client, server *outlet) {
 	t.Helper()
+	return joinedWith(t, Options{}, namespace, tools...)
+}
+
+func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *Session, u *Upstream, client, server *outlet) {
+	t.Helper()
 	globs, err := CompileGlobs([]string{"*"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := New(Options{Servers: []Server{{Namespace: namespace, StartTimeout: time.Second}}, Active: globs, URISeparator: "_"}, nil, zap.NewNop())
+	o.Servers, o.Active, o.URISeparator = []Server{{Namespace: namespace, StartTimeout: time.Second}}, globs, "_"
+	r := New(o, nil, zap.NewNop())
 	u = r.upstreams[0]
 	client, server = &outlet{}, &outlet{}
 	u.out, u.state = server, Ready

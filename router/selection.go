@@ -14,6 +14,22 @@ type selection struct {
 	equipped *toolset.Expansion // nil: none
 	enabled  []*toolset.Expansion
 	before   *View // what unequip goes back to; nil: the start, without any
+
+	tools map[string]bool // those of all of them: a call asks once, however many there are
+}
+
+// made returns the selection, ready to decide.
+func (s selection) made() *selection {
+	all := s.chosen()
+	if len(all) == 1 {
+		s.tools = all[0].Tools
+		return &s
+	}
+	s.tools = map[string]bool{}
+	for _, x := range all {
+		maps.Copy(s.tools, x.Tools)
+	}
+	return &s
 }
 
 // decides reports whether a tool is active by the toolsets, if they say anything
@@ -22,10 +38,8 @@ func (s *selection) decides(name string) (on, ok bool) {
 	if s == nil {
 		return false, false
 	}
-	if slices.ContainsFunc(s.enabled, func(x *toolset.Expansion) bool { return x.Tools[name] }) {
-		return true, true
-	}
-	return s.equipped != nil && s.equipped.Tools[name], s.equipped != nil
+	on = s.tools[name]
+	return on, on || s.equipped != nil
 }
 
 // isEnabled reports whether a toolset is among the enabled ones.
@@ -56,14 +70,14 @@ func (s *selection) over(c *Catalog) *selection {
 	if s == nil {
 		return nil
 	}
-	next := &selection{before: s.before}
+	next := selection{before: s.before}
 	if s.equipped != nil {
 		next.equipped = c.expand(s.equipped.Set)
 	}
 	for _, x := range s.enabled {
 		next.enabled = append(next.enabled, c.expand(x.Set))
 	}
-	return next
+	return next.made()
 }
 
 // enable returns the view with a toolset enabled: its tools are active, also those
@@ -74,7 +88,7 @@ func (v *View) enable(set *toolset.Set) *View {
 	maps.DeleteFunc(tools, func(name string, on bool) bool { return !on && x.Tools[name] })
 	next := v.sets.without(set.Name)
 	next.enabled = append(next.enabled, x)
-	return v.chosen(tools, v.resources, next)
+	return v.chosen(tools, v.resources, next.made())
 }
 
 // disable returns the view with a toolset disabled: its tools are not active any more,
@@ -82,7 +96,7 @@ func (v *View) enable(set *toolset.Set) *View {
 // changed since the set was saved is switched off all the same.
 func (v *View) disable(set *toolset.Set) *View {
 	next := v.sets.without(set.Name)
-	rest := &selection{enabled: next.enabled}
+	rest := selection{enabled: next.enabled}.made()
 	tools := maps.Clone(v.tools)
 	if tools == nil {
 		tools = map[string]bool{}
@@ -92,14 +106,14 @@ func (v *View) disable(set *toolset.Set) *View {
 			tools[name] = false
 		}
 	}
-	return v.chosen(tools, v.resources, next)
+	return v.chosen(tools, v.resources, next.made())
 }
 
 // without returns a copy of the selection in which a toolset is not enabled.
-func (s *selection) without(name string) *selection {
-	next := &selection{}
+func (s *selection) without(name string) selection {
+	next := selection{}
 	if s != nil {
-		*next = *s
+		next = *s
 	}
 	next.enabled = slices.DeleteFunc(slices.Clone(next.enabled), setNamed(name))
 	return next
@@ -107,11 +121,11 @@ func (s *selection) without(name string) *selection {
 
 // equip returns the view in which only the tools of a toolset are active.
 func (v *View) equip(set *toolset.Set) *View {
-	next := &selection{equipped: v.catalog.expand(set), before: v}
+	next := selection{equipped: v.catalog.expand(set), before: v}
 	if v.sets != nil && v.sets.equipped != nil {
 		next.before = v.sets.before
 	}
-	return v.chosen(nil, v.resources, next)
+	return v.chosen(nil, v.resources, next.made())
 }
 
 // unequip returns the view as it was before a toolset was equipped; resources stay.

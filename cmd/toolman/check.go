@@ -25,9 +25,10 @@ func newCheckCommand(a *app) *cobra.Command {
 		Short: "Start every server of tools.toml and say how it is",
 		Long: `check finds and reads the configuration, starts every server in it, asks it for all it
 offers and ends it again. It prints what each server is and how long it took, names that
-collide or that clients may refuse, what tools.lock holds back, and what the list of
-active tools costs a model. The exit code is 0 when every server is ready, nothing
-collides and nothing is held back, 1 when not, and 2 when the configuration is wrong.`,
+collide or that clients may refuse, what tools.lock holds back, what toolsets leave out,
+patterns that fit nothing, and what the list of active tools costs a model. What is wrong
+is marked with !. The exit code is 0 when nothing is, 1 when something is, and 2 when the
+configuration cannot be used.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.check(cmd.Context(), cmd.OutOrStdout(), asJSON)

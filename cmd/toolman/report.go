@@ -80,6 +80,8 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 		AllBytes: list.AllBytes, AllTokens: tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
 	}
 	rep.addPolicy(c, list.Denied, r.IdleRules())
+	rep.addToolsets(c, r)
+	rep.addIdle(c, r)
 	if len(rep.Servers) == 0 {
 		rep.Notes = append(rep.Notes, "there are no servers in the file; add a [[servers]] table with namespace and command")
 	}

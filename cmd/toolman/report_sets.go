@@ -1,0 +1,89 @@
+package main
+
+import (
+	"fmt"
+
+	"toolman/cmd/internal/config"
+	"toolman/router"
+	"toolman/router/toolset"
+)
+
+// maxPerSet is how many references of a toolset are named.
+const maxPerSet = 20
+
+// addToolsets says what toolsets leave out, and which files of them cannot be used.
+func (rep *report) addToolsets(c *config.Config, r *router.Router) {
+	o := &r.Options
+	saved, err := o.Shelf.Load()
+	if err != nil {
+		rep.Problems = append(rep.Problems, router.Clean(err.Error()))
+	}
+	for _, set := range o.Toolsets {
+		if _, hidden := saved[set.Name]; hidden {
+			rep.Notes = append(rep.Notes, fmt.Sprintf("there is a saved toolset %s, too, which is not used: %s has its name", set.Name, &set))
+		}
+	}
+	sets, _ := allSets(o)
+	for i := range sets {
+		rep.addSet(r.Catalog(), &sets[i])
+	}
+	switch set, err := equipped(o, c); {
+	case err != nil:
+		rep.Problems = append(rep.Problems, fmt.Sprintf("no toolset is equipped at start: %s; toolman toolset unequip ends that", router.Clean(err.Error())))
+	case set != nil:
+		rep.Notes = append(rep.Notes, fmt.Sprintf("%s is equipped: of tools only its own are active at start", set))
+	}
+}
+
+// addSet says what one toolset leaves out. What a server has that is not ready, or what
+// its pin holds back, is told elsewhere.
+func (rep *report) addSet(catalog *router.Catalog, set *toolset.Set) {
+	held := map[string]bool{}
+	for _, e := range catalog.Held() {
+		held[e.Name] = true
+	}
+	said := 0
+	for _, found := range catalog.Expand(set).Resolutions {
+		missing := found.Outcome == toolset.Missing
+		if found.Problem == "" || missing && (held[found.Of] || !rep.allReady()) {
+			continue
+		}
+		if said++; said > maxPerSet {
+			rep.Notes = append(rep.Notes, fmt.Sprintf("%s: toolman toolset show %s says more", set, set.Name))
+			return
+		}
+		text := fmt.Sprintf("%s: %s", set, router.Clean(found.Problem))
+		if missing || len(found.Tools) > 0 {
+			rep.Notes = append(rep.Notes, text)
+		} else {
+			rep.Problems = append(rep.Problems, text)
+		}
+	}
+}
+
+// addIdle notes patterns of the file that nothing fits.
+func (rep *report) addIdle(c *config.Config, r *router.Router) {
+	if !rep.allReady() {
+		return
+	}
+	for i, a := range c.ActiveToolsets {
+		if a.Toolset == "" && !r.Catalog().Fits(r.Active[i]) {
+			rep.Notes = append(rep.Notes, router.Clean(r.Active[i].Rule)+", which fits nothing")
+		}
+	}
+	for i, pattern := range c.Unpinned {
+		if !r.Catalog().Fits(r.Unpinned[i]) {
+			rep.Notes = append(rep.Notes, fmt.Sprintf("unpinned has %q, which fits nothing now", router.Clean(pattern)))
+		}
+	}
+}
+
+// allReady reports whether it is known what every server has.
+func (rep *report) allReady() bool {
+	for _, s := range rep.Servers {
+		if s.State != router.Ready.String() {
+			return false
+		}
+	}
+	return true
+}
