@@ -1,0 +1,116 @@
+package prom
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/expfmt"
+)
+
+func TestRender(t *testing.T) {
+	calls := NewCounter("calls_total", "Calls\nmade.", "server", "outcome")
+	calls.Add(2, "b", "ok")
+	calls.Add(1, "a", `say "no"\`+"\n\xff")
+	calls.Add(1, "b", "ok")
+	took := NewHistogram("took_seconds", "Time.", []time.Duration{10 * time.Millisecond, time.Second}, "server")
+	for _, d := range []time.Duration{time.Millisecond, 10 * time.Millisecond, 11 * time.Millisecond, time.Minute} {
+		took.Observe(d, "a")
+	}
+	up := Gauge(func(p *Page) {
+		p.Begin("up", "gauge", "Is it?", "server")
+		p.Value(1, "a")
+		p.Value(0.5, "b")
+		p.Begin("here", "gauge", "Yes.")
+		p.Value(1e9)
+	})
+	const want = `# HELP calls_total Calls\nmade.
+# TYPE calls_total counter
+calls_total{server="a",outcome="say \"no\"\\\n` + "\uFFFD" + `"} 1
+calls_total{server="b",outcome="ok"} 3
+# HELP took_seconds Time.
+# TYPE took_seconds histogram
+took_seconds_bucket{server="a",le="0.01"} 2
+took_seconds_bucket{server="a",le="1"} 3
+took_seconds_bucket{server="a",le="+Inf"} 4
+took_seconds_sum{server="a"} 60.022
+took_seconds_count{server="a"} 4
+# HELP up Is it?
+# TYPE up gauge
+up{server="a"} 1
+up{server="b"} 0.5
+# HELP here Yes.
+# TYPE here gauge
+here 1000000000
+`
+	got := Render(calls, took, up)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	checkFormat(t, got)
+}
+
+// checkFormat has Prometheus's own reader read a page.
+func checkFormat(t *testing.T, page string) {
+	t.Helper()
+	var parser expfmt.TextParser
+	if _, err := parser.TextToMetricFamilies(strings.NewReader(page)); err != nil {
+		t.Errorf("Prometheus cannot read it: %v", err)
+	}
+}
+
+// What is counted must not fill the memory, whatever the values are.
+func TestSeriesAreBounded(t *testing.T) {
+	c := NewCounter("calls_total", "Calls.", "name", "outcome")
+	for i := range 3 * MaxSeries {
+		c.Add(1, fmt.Sprint("name", i), "ok")
+	}
+	c.Add(1, "name0", "ok")
+	page := Render(c)
+	if n := strings.Count(page, "\ncalls_total{"); n != MaxSeries {
+		t.Errorf("%d series, want %d", n, MaxSeries)
+	}
+	for _, line := range []string{
+		`calls_total{name="name0",outcome="ok"} 2`,
+		fmt.Sprintf(`calls_total{name="_other",outcome="_other"} %d`, 2*MaxSeries+1),
+	} {
+		if !strings.Contains(page, line+"\n") {
+			t.Errorf("no line %s", line)
+		}
+	}
+}
+
+func TestNothingIsLostWhenManyCount(t *testing.T) {
+	c, h := NewCounter("calls_total", "Calls.", "name"), NewHistogram("took_seconds", "Time.", []time.Duration{time.Second}, "name")
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for range 1000 {
+				c.Add(1, fmt.Sprint(i%2))
+				h.Observe(time.Millisecond, fmt.Sprint(i%2))
+				Render(c, h)
+			}
+		})
+	}
+	all.Wait()
+	page := Render(c, h)
+	for _, line := range []string{`calls_total{name="0"} 4000`, `calls_total{name="1"} 4000`, `took_seconds_bucket{name="1",le="1"} 4000`, `took_seconds_sum{name="0"} 4`} {
+		if !strings.Contains(page, line+"\n") {
+			t.Errorf("no line %s in\n%s", line, page)
+		}
+	}
+}
+
+func TestCountingAllocatesNothing(t *testing.T) {
+	c, h := NewCounter("calls_total", "Calls.", "name"), NewHistogram("took_seconds", "Time.", []time.Duration{time.Second}, "name")
+	count := func() {
+		c.Add(1, "a")
+		h.Observe(time.Millisecond, "a")
+	}
+	count()
+	if n := testing.AllocsPerRun(1000, count); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
