@@ -98,6 +98,17 @@ func URLAsks(m *jsonrpc.Message) ([]Ask, error) {
 	return asks, nil
 }
 
+// AppendRequest appends the ask as a request to a legacy client, under an id, which is a
+// JSON token. It is no elicitation in mode "url".
+func (a *Ask) AppendRequest(dst, id []byte) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = append(append(append(dst, `,"method":"`...), a.Method...), '"')
+	if a.Params != nil {
+		dst = append(append(dst, `,"params":`...), a.Params...)
+	}
+	return append(dst, '}')
+}
+
 // AppendInputRequired appends the response that asks a modern client for input before
 // its request, with this id, can go on. state comes back with the answers.
 func AppendInputRequired(dst, id []byte, asks []Ask, state string) []byte {

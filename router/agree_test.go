@@ -105,6 +105,7 @@ func holds(set *toolset.Set, e *Entry) bool {
 // A world is what decides about items, and an opinion about each that is formed without the router's help.
 type world struct {
 	policy            *policy.Policy
+	dangers           *policy.Dangers // nobody may call those; nil: none
 	pins              *Pins
 	active            []string     // globs
 	equipped, enabled *toolset.Set // nil: none
@@ -121,12 +122,24 @@ func someWorld(t *testing.T, rng *rand.Rand, p *policy.Policy) *world {
 		set := someSet(t, rng, "start")
 		w.equipped = &set
 	}
+	if rng.IntN(2) == 0 {
+		w.dangers = &policy.Dangers{File: "tools.toml", Confirm: policy.Deny}
+		for i, text := range []string{"a_put", "b:*", "odd?one", "*look"} {
+			if rng.IntN(2) == 0 {
+				w.dangers.Tools = append(w.dangers.Tools, policy.Entry{Text: text, Line: 90 + i})
+			}
+		}
+	}
 	return w
 }
 
 func (w *world) rig(t *testing.T, more toolset.Set) *rig {
 	t.Helper()
-	g := newRig(t, setup{active: w.active, Options: Options{Policy: w.policy, Pins: w.pins, Mode: ModeMutate, Equipped: w.equipped,
+	guard, err := w.dangers.Guard()
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newRig(t, setup{active: w.active, Options: Options{Policy: w.policy, Dangers: guard, Pins: w.pins, Mode: ModeMutate, Equipped: w.equipped,
 		Toolsets: []toolset.Set{more}, MetaTools: MetaTools{Toolsets: true, Manage: true}}}, policed()...)
 	g.named("c", 2)
 	return g
@@ -164,10 +177,27 @@ func (w *world) judges(g *rig, e *Entry) (Verdict, string) {
 			return Held, is + "held back: it is not what the lock file says it was"
 		}
 	}
+	if line := w.danger(e); line > 0 {
+		return Denied, is + fmt.Sprintf("denied by policy: dangerous: refused (tools.toml:%d). Go on without it", line)
+	}
 	if w.uses(e) {
 		return Active, ""
 	}
 	return Inactive, is + "not active: "
+}
+
+// danger is the line of the entry of dangerous_tools that a tool fits, 0 for none.
+func (w *world) danger(e *Entry) int {
+	if w.dangers == nil || e.Item.Kind != mcpwire.Tool {
+		return 0
+	}
+	fitting := map[string]string{"a_put": "a put", "b:*": "b same,b only", "odd?one": "c odd one", "*look": "a look"}
+	for _, entry := range w.dangers.Tools {
+		if slices.Contains(strings.Split(fitting[entry.Text], ","), e.Upstream.calledIn()+" "+e.Item.Name) {
+			return entry.Line
+		}
+	}
+	return 0
 }
 
 func (w *world) uses(e *Entry) bool {

@@ -27,7 +27,7 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 			denied.put(e)
 		}
 	}
-	for _, e := range c.denied.All() { // held back
+	for _, e := range c.denied.All() { // held back, or too dangerous
 		denied.put(e)
 	}
 	return next
@@ -56,10 +56,15 @@ func (c *Catalog) byUpstream() map[*Upstream][]*Entry {
 func policyItems(entries []*Entry) []policy.Item {
 	items := make([]policy.Item, len(entries))
 	for i, e := range entries {
-		effects := e.Item.Kind == mcpwire.Tool && !e.Item.ReadOnly()
-		items[i] = policy.Item{Name: e.Item.Name, Shown: e.Name, Effects: effects}
+		items[i] = policyItem(e)
+		items[i].Effects = e.Item.Kind == mcpwire.Tool && !e.Item.ReadOnly()
 	}
 	return items
+}
+
+// policyItem names an entry to a policy.
+func policyItem(e *Entry) policy.Item {
+	return policy.Item{Name: e.Item.Name, Shown: e.Name, Full: e.prefix + e.Item.Name}
 }
 
 // IdleRules returns what the policy's lists hold for servers that are there and
@@ -81,20 +86,25 @@ func (r *Router) IdleRules() []string {
 // calledIn is what policies, and the full names of items, call the server.
 func (u *Upstream) calledIn() string { return cmp.Or(u.Server.Name, u.Namespace) }
 
-// rule says which rule of the policy is about an entry, or that its pin holds it back.
+// rule says which rule of the policy is about an entry, or that its pin holds it back, or
+// that it is too dangerous.
 func (c *Catalog) rule(e *Entry) string {
-	if _, verdict := c.keeps(e); verdict == Held && e.hold != NotHeld {
-		return "it is held back: " + e.hold.String()
-	}
-	if v, ok := c.verdicts[e]; ok {
+	v, judged := c.verdicts[e]
+	switch {
+	case judged && !v.Allowed:
 		return v.String()
+	case e.hold != NotHeld:
+		return "it is held back: " + e.hold.String()
+	case e.danger.Denies():
+		return e.danger.String()
 	}
-	return policy.Verdict{}.String()
+	return v.String()
 }
 
 // keeps returns where a name leads that is of an entry which clients may not have.
 func (c *Catalog) keeps(e *Entry) (target, Verdict) {
-	if v, judged := c.verdicts[e]; judged && !v.Allowed {
+	v, judged := c.verdicts[e]
+	if judged && !v.Allowed || e.hold == NotHeld && e.danger.Denies() {
 		return at(e), Denied
 	}
 	return at(e), Held

@@ -25,7 +25,7 @@ type Catalog struct {
 	owners    [mcpwire.Kinds]map[string]string // who has a name or, when it is gone, had it
 	upstreams []*Upstream
 
-	denied   *Catalog // what the policy keeps from a client, and what its pin holds back
+	denied   *Catalog // what the policy keeps from a client, what its pin holds back, and what is too dangerous
 	verdicts map[*Entry]policy.Verdict
 
 	own   []string // names of toolman's own tools
@@ -92,7 +92,7 @@ func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 	owners[e.Name] = e.Upstream.Name
 	switch {
 	case !alive:
-	case e.hold != NotHeld:
+	case e.hold != NotHeld, e.danger.Denies():
 		c.denied.put(e)
 	default:
 		c.put(e)

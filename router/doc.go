@@ -20,6 +20,10 @@
 // asks, suspend.go keeps the call, resume.go goes on with it when the client comes back
 // with the answers, and with what state.go has signed; turn.go knows which request waits.
 //
+// confirm.go asks a person before a dangerous tool runs, permit.go does that for modern
+// clients, who come back with the answer; confirmation.go is what the person is shown, and
+// danger.go knows which tools those are.
+//
 // pin.go holds back what is not as its pin says: it is in no list and no View, and all
 // that is left of it is its name and why.
 //
@@ -54,5 +58,6 @@
 // A session's messages are handled in the order they came, so a call sent after an
 // activation sees it. Whoever takes a call out of Upstream.calls answers it, and
 // nobody else can. What is active is asked when a call comes, of the same View that
-// lists are made from; what a policy denies is in no such View.
+// lists are made from; what a policy denies is in no such View. A dangerous tool runs once
+// for one consent, with the arguments that the person was shown.
 package router

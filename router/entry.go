@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/policy"
 )
 
 // An Entry is an item of an upstream as clients see it. It does not change.
@@ -26,6 +27,7 @@ type Entry struct {
 	wrapped bool           // another output schema among that, see mcpwire.Item.ToLegacy
 	hidden  bool           // a client of the other era cannot call it at all
 	hold    Hold           // by its pin
+	danger  *policy.Danger // nil for what is not dangerous
 	load    jsonrpc.Edit   // what lists for clients that defer tools have in addition, see mcpwire.Item.AlwaysLoad
 	expand  *regexp.Regexp
 
@@ -48,6 +50,7 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	}
 	if item.Kind == mcpwire.Tool {
 		e.load = item.AlwaysLoad()
+		e.danger = u.r.Dangers.Judge(u.calledIn(), policyItem(e))
 	}
 	if item.Kind == mcpwire.Prompt {
 		e.active, e.rule = true, "every prompt is active"

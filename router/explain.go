@@ -17,6 +17,7 @@ type Explanation struct {
 	Callable bool
 	Rule     string // of the policy, and where it stands; or that its pin holds it back
 	Activity string // why it is active or not, and where that stands; "" when it is not visible
+	Danger   string // what becomes of a call of a dangerous tool, and where that is written; "" otherwise
 	Error    string // what a caller is told, when it is not callable
 }
 
@@ -81,7 +82,7 @@ func (v *View) findAny(k mcpwire.Kind, name string) (target, Verdict) {
 
 func (v *View) explain(e *Entry, m Mode) Explanation {
 	_, verdict := v.findAny(e.Item.Kind, e.Name)
-	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Upstream.Name, Rule: v.catalog.rule(e),
+	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Upstream.Name, Rule: v.catalog.rule(e), Danger: e.danger.String(),
 		Visible: verdict != Denied && verdict != Held, Active: verdict == Active, Callable: verdict == Active}
 	if x.Visible {
 		x.Activity = v.activity(e)

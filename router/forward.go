@@ -40,6 +40,9 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict, s.modeLocked()))
 		return
 	}
+	if !s.clearedLocked(m, b, t) {
+		return
+	}
 	s.watchLocked(method, t, name)
 	if !t.upstream.passesSubscriptions() && (method == mcpwire.Subscribe || method == mcpwire.Unsubscribe) {
 		s.answerOwn(m, b, method, []byte("{}"))
@@ -59,6 +62,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	if s.modern != u.modern && !s.crossLocked(m, b, &c, t) || s.modern && u.modern && !s.hideTasks(m, b, method) {
 		return
 	}
+	s.markLocked(&c, m, t)
 	if s.r.timed {
 		c.came, c.sent = s.came, s.r.clock.now()
 	}

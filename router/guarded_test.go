@@ -29,7 +29,7 @@ func guarded(t testing.TB) Options {
 		t.Fatal(err)
 	}
 	ref := mcpwire.RefID(def)
-	return Options{Policy: p, Pins: &Pins{mcpwire.Tool: {"ns_echo": ref}},
+	return Options{Policy: p, Dangers: dangerous(t, policy.Elicit, "other_*", "*_delete").Dangers, Pins: &Pins{mcpwire.Tool: {"ns_echo": ref}},
 		Equipped: &toolset.Set{Name: "s", Tools: []toolset.Ref{{NamespacedName: "ns_echo", RefID: ref}}}}
 }
 
@@ -58,7 +58,7 @@ func exchange(t testing.TB, s *Session, u *Upstream, server *outlet) func() {
 	}
 }
 
-// A policy, pins and toolsets have decided before a call comes: it allocates no more for them. What they cost
+// A policy, dangerous_tools, pins and toolsets have decided before a call comes: it allocates no more for them. What they cost
 // in time is BenchmarkGuarded's to say.
 func TestWhatDecidesAddsNothingToACall(t *testing.T) {
 	allocs := func(o Options, sets int) float64 {

@@ -104,6 +104,12 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *jsonrpc.B
 			return nil
 		}
 	}
-	s.sendAsks(c, asks, stateAgain, handle{}, b)
+	state := s.r.stateFor(c.bridge.about, stateAgain, newHandle())
+	if c.entry.asksFirst() {
+		s.mu.Lock()
+		s.permitLocked(c.bridge.about, []byte(state), true)
+		s.mu.Unlock()
+	}
+	s.sendAsks(c, asks, state, b)
 	return nil
 }

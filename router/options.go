@@ -16,7 +16,11 @@ type Options struct {
 	Active  Globs    // what is active at start
 	// Policy says what clients may have; nil allows everything.
 	Policy *policy.Policy
-	Pins   *Pins // what holds items back; nil holds nothing
+	// Dangers say which tools are dangerous, and what becomes of their calls; nil: none are.
+	Dangers *policy.Guard
+	// Scrub takes secrets out of what a person is shown; nil takes nothing out.
+	Scrub func(text string) string
+	Pins  *Pins // what holds items back; nil holds nothing
 	// Unpinned are items that no pin holds back, by the names of active_toolsets.
 	Unpinned Globs
 	// Eras are those in which servers are spoken to first, by the name that their Upstream

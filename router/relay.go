@@ -60,6 +60,9 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.crossBack(&c, m, b, &back)
 		return
 	}
+	if c.bridge != nil {
+		c.session.permitRetry(&c, m)
+	}
 	b.Edit(m.ID, b.Copy(c.id()))
 	c.session.pass(b, m, &back)
 }

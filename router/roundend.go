@@ -24,6 +24,8 @@ func (s *Session) answeredLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Bat
 		s.unansweredLocked(q, "the client answered with an error: "+clean(cut(text, maxSaid)), b)
 	case !m.IsObject(m.Result):
 		s.unansweredLocked(q, "the client's answer is not an object", b)
+	case r.frame != nil:
+		s.consentLocked(r, m, b)
 	case tooMuch(s.rounds, m.Result.Hi-m.Result.Lo):
 		s.unansweredLocked(q, "the client's answers are too long to be kept", b)
 	default:
@@ -40,7 +42,11 @@ func (s *Session) unansweredLocked(q *question, why string, b *jsonrpc.Batch) {
 		q.from.refuseAsk(q, jsonrpc.CodeInternalError, why, b)
 		return
 	}
-	s.failRoundLocked(q.round, fmt.Sprintf("server %s needs %s of the client for this, which could not be had: %s", q.from.Name, q.method, why), b)
+	said := fmt.Sprintf("server %s needs %s of the client for this, which could not be had: %s", q.from.Name, q.method, why)
+	if q.round.frame != nil {
+		said = q.round.call.entry.notRun("a person has to agree first, and could not be asked: " + why)
+	}
+	s.failRoundLocked(q.round, said, b)
 }
 
 // retryLocked makes a round's call again: the same request under another id, with the
@@ -80,9 +86,12 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 func (s *Session) roundDue(r *round) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	if len(r.legs) == 0 {
+	switch {
+	case len(r.legs) == 0:
 		s.retryLocked(r, &b)
-	} else {
+	case r.frame != nil:
+		s.failRoundLocked(r, r.call.entry.notRun(fmt.Sprintf("a person has to agree first, and nobody has answered within %s", roundTime)), &b)
+	default:
 		s.failRoundLocked(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTime), &b)
 	}
 	s.mu.Unlock()

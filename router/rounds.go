@@ -22,12 +22,14 @@ const (
 // A round is a legacy client's call between the result in which a modern server asks
 // for input and the call made again with the answers (2026-07-28, Multi Round-Trip
 // Requests). It is open while the session has it; who closes it sees to the answer.
+// A call that waits for a person's consent is one, too.
 type round struct {
 	from  *Upstream
 	call  call
 	state []byte // what the server wants back, as it came; nil for nothing
 	legs  []leg
 	timer *time.Timer
+	frame []byte // of a call that is made when a person has agreed to it (confirm.go); nil in a server's round
 }
 
 // A leg is one thing that the client is asked in a round.
@@ -38,7 +40,7 @@ type leg struct {
 
 // size is what the round keeps beside the call.
 func (r *round) size() int {
-	size := len(r.state)
+	size := len(r.state) + len(r.frame)
 	for i := range r.legs {
 		size += len(r.legs[i].answer.Result)
 	}
@@ -106,13 +108,20 @@ func (s *Session) hindranceLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 
 // askLegLocked asks the client one thing.
 func (s *Session) askLegLocked(r *round, m *jsonrpc.Message, request *mcpwire.InputRequest, b *jsonrpc.Batch) {
-	q := question{from: r.from, method: string(request.Method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
+	if num, ok := s.addLegLocked(r, request.Method, bytes.Clone(m.Bytes(request.Key)), b); ok {
+		s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), note{n: r.call.n, method: request.Method, during: r.call.id()})
+	}
+}
+
+// addLegLocked makes a leg, and returns the id to ask it under. Without a client it
+// gives up the round.
+func (s *Session) addLegLocked(r *round, method mcpwire.Method, key []byte, b *jsonrpc.Batch) (num []byte, ok bool) {
+	q := question{from: r.from, method: string(method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
 	id, ok := s.asks.Add(q)
 	if !ok {
 		s.unansweredLocked(&q, "the client is gone", b)
-		return
+		return nil, false
 	}
-	r.legs = append(r.legs, leg{ask: id, answer: mcpwire.Answer{Key: bytes.Clone(m.Bytes(request.Key))}})
-	num := strconv.AppendUint(nil, id, 10)
-	s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), note{n: q.n, method: request.Method, during: r.call.id()})
+	r.legs = append(r.legs, leg{ask: id, answer: mcpwire.Answer{Key: key}})
+	return strconv.AppendUint(nil, id, 10), true
 }

@@ -45,7 +45,8 @@ type Router struct {
 	client    mcpwire.Hello // written before greeted is closed
 	started   chan struct{} // closed when opened is set
 
-	mu sync.Mutex // held while the catalog is replaced
+	mu     sync.Mutex // held while the catalog is replaced
+	warned bool       // guarded by mu: of dangerous_tools that there are not
 }
 
 // New makes a router. No server runs before Start. The loop stays the caller's.
@@ -150,6 +151,7 @@ func (r *Router) rebuildLocked() {
 	next := r.buildCatalog(r.upstreams)
 	r.logCollisions(next)
 	r.logHeld(next)
+	r.warnIdleLocked(next)
 	r.catalog.Store(next)
 	for _, s := range r.sessions.list() {
 		s.catalogChanged(next, r.opened.Load())

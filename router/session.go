@@ -55,6 +55,7 @@ type Session struct {
 	static      bool                          // guarded by mu: the client was seen not to list again
 	listens     []*listen                     // guarded by mu: subscriptions of the modern era
 	suspensions suspensions                   // guarded by mu: calls of the modern era that wait for answers
+	permits     permits                       // guarded by mu: what a modern client may come back for with a dangerous tool
 	subs        map[subscription]string       // guarded by mu: the client's spelling of each URI
 	follows     map[*Upstream]map[string]bool // guarded by mu: the URIs that toolman has subscribed to for it
 	tasks       tasks                         // guarded by mu: those that upstreams do for the client

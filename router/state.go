@@ -29,8 +29,9 @@ type requestState struct {
 type stateKind byte
 
 const (
-	stateResume stateKind = iota + 1 // it gets the answer of the suspended call with the handle
-	stateAgain                       // it is passed on, as if it came for the first time
+	stateResume  stateKind = iota + 1 // it gets the answer of the suspended call with the handle
+	stateAgain                        // it is passed on, as if it came for the first time
+	stateConfirm                      // it is passed on, if a person has agreed to it (permit.go)
 )
 
 // A handle names a suspended call.
@@ -79,6 +80,9 @@ func (s *sealer) subject(m *jsonrpc.Message, method mcpwire.Method, t target) su
 	h.Write(m.Bytes(arguments))
 	return subject(h.Sum64())
 }
+
+// hash stands for a state that somebody else has made, as a subject does for a request.
+func (s *sealer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
 
 // seal returns a state as the client gets it.
 func (s *sealer) seal(st requestState, about subject) string {

@@ -80,12 +80,16 @@ func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inq
 	}
 	c.bridge.asked++
 	c.bridge.suspended, c.bridge.turn = p, turn{}
-	s.sendAsks(c, asks, stateResume, p.handle, b)
+	s.sendAsks(c, asks, s.r.stateFor(c.bridge.about, stateResume, p.handle), b)
+}
+
+// stateFor signs a state that is good from now on.
+func (r *Router) stateFor(about subject, kind stateKind, h handle) string {
+	return r.sealer.seal(requestState{kind, h, r.clock.now() + int64(stateLife)}, about)
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.
-func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, kind stateKind, h handle, b *jsonrpc.Batch) {
-	state := s.r.sealer.seal(requestState{kind, h, s.r.clock.now() + int64(stateLife)}, c.bridge.about)
+func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, state string, b *jsonrpc.Batch) {
 	s.send(b, mcpwire.AppendInputRequired(nil, c.id(), asks, state), note{n: c.n, method: c.method, name: c.name()})
 }
 

@@ -90,6 +90,9 @@ func printExplanation(out io.Writer, x router.Explanation) {
 		fmt.Fprintf(out, "            %s\n", router.Clean(x.Activity))
 	}
 	fmt.Fprintf(out, "  callable  %s\n", yes[x.Callable])
+	if x.Danger != "" {
+		fmt.Fprintf(out, "            %s\n", router.Clean(x.Danger))
+	}
 	if x.Error != "" {
 		fmt.Fprintf(out, "  callers are told: %s\n", router.Clean(x.Error))
 	}

@@ -82,6 +82,7 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	rep.addPolicy(c, list.Denied, r.IdleRules())
 	rep.addToolsets(c, r)
 	rep.addIdle(c, r)
+	rep.addDangers(c, r)
 	if len(rep.Servers) == 0 {
 		rep.Notes = append(rep.Notes, "there are no servers in the file; add a [[servers]] table with namespace and command")
 	}
@@ -162,7 +163,7 @@ func (rep *report) addServer(st router.Status, line int) {
 	rep.Servers = append(rep.Servers, s)
 }
 
-// maxHeld is how many items of a server that are held back are named.
+// maxHeld is how many items of a server that are held back, and dangerous tools, are named.
 const maxHeld = 20
 
 // addHeld names what is held back by its pin, server by server.

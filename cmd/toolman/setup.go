@@ -9,6 +9,7 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/pins"
+	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/spawn"
@@ -82,8 +83,12 @@ func options(c *config.Config) (router.Options, error) {
 	if err != nil {
 		return router.Options{}, err
 	}
+	guard, err := c.Dangers.Guard()
+	if err != nil {
+		return router.Options{}, err
+	}
 	o := router.Options{
-		Policy: rights, Unpinned: unpinned,
+		Policy: rights, Unpinned: unpinned, Dangers: guard, Scrub: trace.NewScrubber(c.Secrets).Text,
 		Active: globs, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
 		Mode: modeOf(c.ActivationMode), AlwaysLoad: c.AlwaysLoad, Version: version(),
 	}

@@ -37,5 +37,14 @@
 // closed to the agent, and nothing that has effects to one that is read_only: who
 // writes the text of a task does not write the policy.
 //
+// # Dangerous tools
+//
+//	dangerous_tools = ["fs_delete*", "github:merge_pull_request"]
+//	confirm = "elicit"                          # or "deny", "allow"
+//
+// An entry is a name or a glob that is compared with every name that a caller may use for
+// a tool: namespace_name, as clients see it, server:name, mcp__server__name, and the
+// server's own. See [Guard].
+//
 // Nothing here does I/O, and nothing changes after it is made.
 package policy

@@ -7,6 +7,7 @@ import "strings"
 type Item struct {
 	Name    string // as its server has it
 	Shown   string // as clients see it
+	Full    string // with its namespace; Shown may be shorter
 	Effects bool   // it may change something: a tool that does not say it only reads
 }
 

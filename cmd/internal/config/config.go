@@ -13,18 +13,19 @@ type Config struct {
 	Path           string // absolute
 	Format         string // "toml" or "json"
 	ActiveToolsets []Active
-	Settle         time.Duration // settle_ms: longest wait for a client's next list after an activation
-	CatalogBytes   CatalogBytes  // catalog_bytes
-	URISeparator   string        // uri_separator: "_" or "+"
-	ActivationMode string        // activation_mode: "auto", "mutate", "call" or "static"
-	AlwaysLoad     *bool         // always_load; nil is "auto", by what is known of the client
-	MetaTools      []string      // meta_tools: some of "activate", "toolsets" and "manage"
-	AllowStaleRefs bool          // allow_stale_refs
-	Unpinned       []string      // unpinned: names and globs of what tools.lock is not about
-	Toolsets       []Toolset     // by name
-	Servers        []Server      // in the file's order, those not enabled included
-	Agent          string        // as in Options
-	Rules          *policy.Rules // exposed_tools, agent_policies and default_policy, with what task_rules add; nil when there are none
+	Settle         time.Duration   // settle_ms: longest wait for a client's next list after an activation
+	CatalogBytes   CatalogBytes    // catalog_bytes
+	URISeparator   string          // uri_separator: "_" or "+"
+	ActivationMode string          // activation_mode: "auto", "mutate", "call" or "static"
+	AlwaysLoad     *bool           // always_load; nil is "auto", by what is known of the client
+	MetaTools      []string        // meta_tools: some of "activate", "toolsets" and "manage"
+	AllowStaleRefs bool            // allow_stale_refs
+	Unpinned       []string        // unpinned: names and globs of what tools.lock is not about
+	Toolsets       []Toolset       // by name
+	Servers        []Server        // in the file's order, those not enabled included
+	Agent          string          // as in Options
+	Dangers        *policy.Dangers // dangerous_tools and confirm; nil when there are none
+	Rules          *policy.Rules   // exposed_tools, agent_policies and default_policy, with what task_rules add; nil when there are none
 
 	HTTP HTTP // how it is served over HTTP
 

@@ -71,7 +71,7 @@ func (d *decoder) write(key, value string) string {
 func (d *decoder) config(root node) *Config {
 	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers",
-		"exposed_tools", "agent_policies", "default_policy", "task_rules", "http", "$schema")
+		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "http", "$schema")
 	t.note("$schema", form{})
 	t.note("http", form{})
 	d.sets = d.toolsets(t)
@@ -87,6 +87,7 @@ func (d *decoder) config(root node) *Config {
 		Unpinned:       texts(d.entries("unpinned", t.array("unpinned", `["notes_note://*"]`))),
 		Toolsets:       d.sets,
 		Agent:          d.Agent,
+		Dangers:        d.dangers(t),
 	}
 	for _, n := range d.elements(t, "servers", "server", `"namespace": …, "command": …`) {
 		c.Servers = append(c.Servers, d.server(n))

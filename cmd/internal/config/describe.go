@@ -19,6 +19,8 @@ func descriptions() map[string]string {
 		"agent_policies":       "By agent, what it may have.",
 		"default_policy":       "What holds where no list says anything.",
 		"task_rules":           "What tasks of a kind get on top.",
+		"dangerous_tools":      "Names and globs of tools that do not run just like that: by any name that a call may use.",
+		"confirm":              "What becomes of calls of dangerous tools: a person is asked first, nobody may call them, or they run.",
 		"toolsets.tools":       "Names and globs of its tools.",
 		"toolsets.description": "What it is for.",
 

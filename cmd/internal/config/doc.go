@@ -7,6 +7,9 @@
 //	always_load = "auto"                     # or true, false: whether tools ask clients not to defer them
 //	uri_separator = "_"                      # or "+": what stands between a namespace and a resource's URI
 //
+//	dangerous_tools = ["fs_delete*"]         # names and globs of tools, see package policy
+//	confirm = "elicit"                       # or "deny", "allow": what becomes of calls of those
+//
 //	meta_tools = ["activate"]                # which of toolman's own tools: also "toolsets" and "manage"
 //	allow_stale_refs = false                 # true: saved toolsets may use tools that changed since
 //	unpinned = ["notes_note://*"]            # names and globs of what tools.lock is not about

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolman/router/policy"
 )
 
 var update = flag.Bool("update", false, "rewrite the .err files of fixtures/config")
@@ -117,12 +119,14 @@ func TestEveryKeyIsRead(t *testing.T) {
 			slices.Sort(c.Secrets)
 			withoutLines(c.Rules)
 			inOrder(c.HTTP.Tokens)
+			withoutDangerLines(t, c.Dangers)
 			want := &Config{
 				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Format: format,
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
 				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true, Unpinned: []string{"fs_note://*"},
+				Dangers: &policy.Dangers{File: "every-key." + format, Confirm: policy.Deny, Tools: []policy.Entry{{Text: "fs_write*"}, {Text: "mcp__plain__drop"}}},
 				Toolsets: []Toolset{{Name: "a.b", Tools: []string{"*"}},
 					{Name: "reading", Tools: []string{"fs_read*", "git_log"}, Description: "To look and not to touch"}},
 				Servers: []Server{{

@@ -84,7 +84,7 @@ func documentOf(t *testing.T, path string) any {
 
 // onlyLoadCanTell are the bad fixtures whose keys and kinds are right.
 var onlyLoadCanTell = []string{
-	"bad-commands.toml", "bad-escape.toml", "bad-glob.toml", "bad-references.toml", "duplicate-key.json", "policy-no-names.toml", "task-rules.toml", "unset-variables.toml",
+	"bad-commands.toml", "bad-escape.toml", "bad-glob.toml", "confirm-alone.toml", "bad-references.toml", "duplicate-key.json", "policy-no-names.toml", "task-rules.toml", "unset-variables.toml",
 }
 
 func TestSchemaTakesTheGoodFixturesAndRefusesTheBad(t *testing.T) {

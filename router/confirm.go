@@ -1,0 +1,140 @@
+package router
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A call of a dangerous tool waits here for a person to agree to it (confirm = "elicit").
+// A legacy client is asked, and the call made when it has answered: until then it is a
+// round without a server's state. A modern client is told what it has to answer, and
+// comes back with that (permit.go).
+
+// clearedLocked reports whether a call of a tool may go to its server now. If not, it was
+// dealt with: refused, or asked about.
+func (s *Session) clearedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) bool {
+	if !t.entry.asksFirst() {
+		return true
+	}
+	// What is not clear to toolman would not be what a person has seen and agreed to.
+	if _, err := m.Param("arguments"); err != nil {
+		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		return false
+	}
+	if s.modern {
+		return s.permittedLocked(m, b, t)
+	}
+	s.confirmLocked(m, b, t)
+	return false
+}
+
+// asksFirst reports whether a person has to agree to each call of the entry. It may be
+// nil: a request need not be about one.
+func (e *Entry) asksFirst() bool { return e != nil && e.danger.Asks() }
+
+// confirmLocked asks a legacy client whether a call may be made.
+func (s *Session) confirmLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) {
+	ask := s.r.confirmation(m, t.entry)
+	if why := s.unaskableLocked(&ask, len(m.Frame)); why != "" {
+		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: t.entry.notRun(why)})
+		return
+	}
+	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
+	c := call{session: s, method: mcpwire.ToolsCall, entry: t.entry, n: s.arrivedLocked(m, mcpwire.ToolsCall, name)}
+	c.keep(m, jsonrpc.Span{})
+	r := &round{from: t.upstream, call: c, frame: bytes.Clone(m.Frame)}
+	s.rounds = append(s.rounds, r)
+	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
+	if id, ok := s.addLegLocked(r, ask.Method, nil, b); ok {
+		s.send(b, ask.AppendRequest(nil, id), note{n: c.n, method: ask.Method, during: r.call.id()})
+	}
+}
+
+// unaskableLocked says why a legacy client cannot be asked for a person's consent, or "".
+func (s *Session) unaskableLocked(ask *mcpwire.Ask, size int) string {
+	since := mcpwire.AskedSince(ask.Method, ask.Params)
+	missing := mcpwire.Lacks(s.hello.Capabilities, ask.Method, ask.Params)
+	switch {
+	case missing != "":
+		return unaskable(missing)
+	case mcpwire.Negotiate(s.hello.Version) < since:
+		return fmt.Sprintf("a person has to agree first, and the client cannot ask anybody: that came with revision %s, and it speaks %s. Use a client that can", since, s.hello.Version)
+	case len(s.rounds) >= openRounds || tooMuch(s.rounds, size):
+		return "a person has to agree first, and too many calls wait for answers already; answer those and call again"
+	}
+	return ""
+}
+
+// unaskable says that a client cannot be asked.
+func unaskable(missing string) string {
+	return fmt.Sprintf("a person has to agree first, and the client cannot ask anybody: it has not declared the capability %s. "+
+		"Use a client that has it, or have confirm changed in the configuration", missing)
+}
+
+// consentLocked goes on with a round's call when a person has agreed to it.
+func (s *Session) consentLocked(r *round, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	if !s.closeRoundLocked(r, b) {
+		return
+	}
+	if why := refused(m, m.Result); why != "" {
+		r.call.fail(r.call.entry.notRun(why), "", b)
+		return
+	}
+	var agreed jsonrpc.Message
+	if err := jsonrpc.Scan(r.frame, &agreed); err != nil {
+		return // it was scanned before
+	}
+	s.n = r.call.n
+	s.passAgreedLocked(&agreed, b, r.call.entry)
+	s.n = 0
+}
+
+// passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
+// it was and may still be called. Its time begins now: the person's is not toolman's.
+func (s *Session) passAgreedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entry) {
+	if s.considerLocked(m) != nil {
+		return // it was considered before
+	}
+	if s.r.timed {
+		s.came = s.r.clock.now()
+	}
+	at, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
+	v := s.view.Load()
+	name := m.Text(at)
+	switch t, verdict := v.find(mcpwire.Tool, name); {
+	case verdict != Active:
+		s.refuse(m, b, mcpwire.ToolsCall, v.refusal(mcpwire.Tool, string(name), t, verdict, s.modeLocked()))
+	case t.entry != e:
+		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError,
+			text: e.notRun("it was changed by its server while a person was asked; look at its definition, and call it again")})
+	default:
+		s.forward(m, b, mcpwire.ToolsCall, at, t)
+	}
+}
+
+// refused decides whether a person has agreed: it says why an answer to the question is
+// no consent, or "". Only a plain "accept" is one.
+func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
+	action, err := m.Get(answer, "action")
+	if err != nil {
+		return "the client's answer is not clear: " + err.Error()
+	}
+	switch string(m.Text(action)) {
+	case "accept":
+		return ""
+	case "decline":
+		return "the person at the client declined. Do not try again; go on without it"
+	case "cancel":
+		return "the person at the client dismissed the question without an answer. Ask them before you try again"
+	}
+	return "the client's answer is no consent"
+}
+
+// notRun says that a dangerous tool was not run, and by which rule it could not just be.
+func (e *Entry) notRun(why string) string {
+	return fmt.Sprintf("%s; tool %s was not run: %s", e.danger, plainName(e.Name), why)
+}

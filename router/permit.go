@@ -1,0 +1,159 @@
+package router
+
+import (
+	"slices"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// maxPermits is how many calls of dangerous tools a modern client may have been asked
+// about; the oldest are forgotten.
+const maxPermits = 256
+
+// A permit lets a modern client come back, once, for a call of a dangerous tool: with
+// these arguments and this state. Without one, no retry of such a call goes to the server:
+// states are anybody's to make up.
+type permit struct {
+	about   subject
+	state   uint64 // hash of what the client has to come back with
+	agreed  bool   // a person has agreed to the call already; else the client brings their answer
+	expires int64  // on the router's clock
+}
+
+// permits are those of a session, oldest first.
+type permits []permit
+
+// add makes a permit, and forgets what has expired or is too much.
+func (all *permits) add(p permit, now int64) {
+	*all = slices.DeleteFunc(*all, func(p permit) bool { return p.expires < now })
+	if len(*all) == maxPermits {
+		*all = slices.Delete(*all, 0, 1)
+	}
+	*all = append(*all, p)
+}
+
+// take uses up a permit.
+func (all *permits) take(about subject, state uint64, now int64) (permit, bool) {
+	i := slices.IndexFunc(*all, func(p permit) bool { return p.about == about && p.state == state && p.expires >= now })
+	if i < 0 {
+		return permit{}, false
+	}
+	p := (*all)[i]
+	*all = slices.Delete(*all, i, i+1)
+	return p, true
+}
+
+// permitLocked lets the client come back with a state.
+func (s *Session) permitLocked(about subject, state []byte, agreed bool) {
+	now := s.r.clock.now()
+	s.permits.add(permit{about, s.r.sealer.hash(state), agreed, now + int64(stateLife)}, now)
+}
+
+// permittedLocked is clearedLocked for a modern client.
+func (s *Session) permittedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) bool {
+	retry, err := mcpwire.RetryOf(m)
+	if err != nil {
+		s.declineError(m, b, mcpwire.ToolsCall, err)
+		return false
+	}
+	about := s.r.sealer.subject(m, mcpwire.ToolsCall, t)
+	if !retry.Is() {
+		s.demandLocked(m, b, t, about)
+		return false
+	}
+	state := m.Text(retry.State.Value)
+	p, ok := s.permits.take(about, s.r.sealer.hash(state), s.r.clock.now())
+	switch {
+	case ok && p.agreed:
+		return true
+	case ok:
+		s.answeredForLocked(m, b, t, about, &retry)
+	default:
+		return s.resumableLocked(m, b, t, about, state)
+	}
+	return false
+}
+
+// demandLocked answers a call with the question whether it may be made.
+func (s *Session) demandLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject) {
+	ask := s.r.confirmation(m, t.entry)
+	if missing := mcpwire.Lacks(m.Bytes(s.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
+		s.decline(m, b, mcpwire.ToolsCall, mcpwire.MissingCapability(missing, t.entry.notRun(unaskable(missing))))
+		return
+	}
+	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
+	n := s.arrivedLocked(m, mcpwire.ToolsCall, name)
+	state := s.r.stateFor(about, stateConfirm, newHandle())
+	s.permitLocked(about, []byte(state), false)
+	s.send(b, mcpwire.AppendInputRequired(nil, m.Bytes(m.ID), []mcpwire.Ask{ask}, state),
+		note{n: n, method: mcpwire.ToolsCall, name: t.entry.Name, status: "local"})
+}
+
+// answeredForLocked makes a call whose client has come back with a person's answer, if
+// that is consent. Without an answer it is asked again.
+func (s *Session) answeredForLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject, retry *mcpwire.Retry) {
+	answer, err := retry.Response(m, confirmKey)
+	if err != nil {
+		s.declineError(m, b, mcpwire.ToolsCall, err)
+		return
+	}
+	if !answer.Present() {
+		s.demandLocked(m, b, t, about)
+		return
+	}
+	if why := refused(m, answer); why != "" {
+		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: t.entry.notRun(why)})
+		return
+	}
+	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
+	waited := s.n
+	s.n = s.arrivedLocked(m, mcpwire.ToolsCall, name)
+	defer func() { s.n = waited }()
+	var first jsonrpc.Message // the call, as it was before it was a retry
+	frame := jsonrpc.AppendSplice(nil, m.Frame, jsonrpc.AppendRemoval(nil, m.Frame, m.Params, retry.Responses, retry.State)...)
+	if err := jsonrpc.Scan(frame, &first); err != nil {
+		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
+		return
+	}
+	s.passAgreedLocked(&first, b, t.entry)
+}
+
+// resumableLocked deals with a retry that there is no permit for. One may be for a call
+// that runs already, in a legacy server: that one is not made again.
+func (s *Session) resumableLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject, state []byte) bool {
+	st, ours := s.r.sealer.open(state, about)
+	switch {
+	case !ours:
+		s.decline(m, b, mcpwire.ToolsCall, errStrangeState)
+	case st.kind == stateResume && !t.upstream.modern:
+		return true
+	default:
+		s.decline(m, b, mcpwire.ToolsCall, errStaleState)
+	}
+	return false
+}
+
+// markLocked notes what a modern server's call of a dangerous tool is about: what the
+// server asks during it, its client may come back with.
+func (s *Session) markLocked(c *call, m *jsonrpc.Message, t target) {
+	if t.entry.asksFirst() && c.modern && t.upstream.modern {
+		c.bridge = &bridged{about: s.r.sealer.subject(m, c.method, t)}
+	}
+}
+
+// permitRetry lets the client come back with what a modern server asks during a dangerous
+// tool's call. A person has agreed to that call already.
+func (s *Session) permitRetry(c *call, m *jsonrpc.Message) {
+	r, err := mcpwire.ResultOf(m)
+	if err != nil || r.ResultType(m) != mcpwire.ResultInputRequired {
+		return
+	}
+	in, err := r.Input(m)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.permitLocked(c.bridge.about, m.Text(in.State), true)
+	s.mu.Unlock()
+}
