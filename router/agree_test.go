@@ -241,7 +241,7 @@ func TestAllRoadsAgree(t *testing.T) {
 
 // named gives a server the name that policies use, and shows the client what it has.
 func (g *rig) named(name string, server int) {
-	g.r.upstreams[server].Server.Name = name
+	g.r.all()[server].Server.Name = name
 	g.r.update()
 	g.client.hears()
 }

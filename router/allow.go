@@ -73,9 +73,9 @@ func (r *Router) IdleRules() []string {
 	c := r.catalog.Load()
 	entries := c.byUpstream()
 	var idle []string
-	for _, u := range r.upstreams {
+	for _, u := range r.all() {
 		if len(entries[u]) > 0 {
-			for _, text := range r.Policy.Idle(u.calledIn(), policyItems(entries[u])) {
+			for _, text := range r.current().Policy.Idle(u.calledIn(), policyItems(entries[u])) {
 				idle = append(idle, u.Name+": "+text)
 			}
 		}

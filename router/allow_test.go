@@ -66,7 +66,7 @@ func TestADeniedWinnersNameIsNotInherited(t *testing.T) {
 	g := exposes(t, map[string][]string{"first": {}, "second": {"*"}}, offer{namespace: "ns", tools: []string{"x"}}, offer{namespace: "ns", tools: []string{"x"}})
 	g.named("first", 0)
 	g.named("second", 1)
-	if got, verdict := g.view().find(mcpwire.Tool, []byte("ns_x")); verdict != Denied || got.upstream != g.r.upstreams[0] {
+	if got, verdict := g.view().find(mcpwire.Tool, []byte("ns_x")); verdict != Denied || got.upstream != g.r.all()[0] {
 		t.Errorf("leads to %v, %s", got.upstream, verdict)
 	}
 }

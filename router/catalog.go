@@ -54,8 +54,8 @@ func (c *Catalog) lookup(k mcpwire.Kind, name []byte) *Entry { return c.byName[k
 // offer a name has it for good: what a server that is gone had offered stays
 // taken, so that nobody can step into its place.
 func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
-	c := newCatalog(r.ownNames, r.AllowStale)
-	c.upstreams, c.denied = upstreams, newCatalog(r.ownNames, r.AllowStale)
+	c := newCatalog(r.ownNames, r.current().AllowStale)
+	c.upstreams, c.denied = upstreams, newCatalog(r.ownNames, r.current().AllowStale)
 	for k := range c.owners {
 		c.owners[k] = map[string]string{}
 	}

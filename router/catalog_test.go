@@ -57,7 +57,7 @@ func TestTheFirstServerOfTheFileHasTheName(t *testing.T) {
 	}
 	for i, c := range collisions {
 		loser := []string{"second", "third"}[i/len(allKinds)]
-		if c.By != "ns" || c.Loser.Item.Description != loser || c.Loser.Upstream == g.r.upstreams[0] {
+		if c.By != "ns" || c.Loser.Item.Description != loser || c.Loser.Upstream == g.r.all()[0] {
 			t.Errorf("collision %d: %s loses to %q, want %s to ns", i, c.Loser.Item.Description, c.By, loser)
 		}
 	}

@@ -20,7 +20,10 @@ type Client struct {
 	Many bool
 	// Name is what the log and the trace call it until it has said its own.
 	Name string
-	// Policy says what it may have; nil: Options.Policy.
+	// Agent is whom it acts for, "" for nobody that is known: Options.PolicyOf knows what
+	// that one may have.
+	Agent string
+	// Policy says what it may have; nil: that of its agent, or Options.Policy.
 	Policy *policy.Policy
 }
 

@@ -11,7 +11,7 @@ import (
 func crowd(t *testing.T, clients int, offers ...offer) (*rig, []*link) {
 	t.Helper()
 	g := newRig(t, setup{active: []string{"*"}, capabilities: "{}"}, offers...)
-	for _, u := range g.r.upstreams {
+	for _, u := range g.r.all() {
 		u.owner.Store(nil)
 	}
 	links := []*link{g.client}

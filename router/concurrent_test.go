@@ -38,7 +38,7 @@ func TestConcurrentHistories(t *testing.T) {
 			all.Wait()
 			synctest.Wait()
 			checkAnswers(t, g.client.hears(), calls, cancelled)
-			for _, u := range g.r.upstreams {
+			for _, u := range g.r.all() {
 				if n := u.calls.Len(); n > 0 {
 					t.Errorf("seed %d: %d calls are left with %s", seed, n, u.Name)
 				}

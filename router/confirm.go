@@ -99,7 +99,7 @@ func (s *Session) passAgreedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entr
 	if s.considerLocked(m) != nil {
 		return // it was considered before
 	}
-	if s.r.timed {
+	if s.r.timed.Load() {
 		s.came = s.r.clock.now()
 	}
 	at, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)

@@ -27,7 +27,7 @@ func (r *Router) idleDangers(c *Catalog) []string {
 		of := slices.DeleteFunc(entries, func(e *Entry) bool { return e.Item.Kind != mcpwire.Tool })
 		tools[u.calledIn()] = append(tools[u.calledIn()], policyItems(of)...)
 	}
-	return r.Dangers.Idle(tools)
+	return r.current().Dangers.Idle(tools)
 }
 
 // warnIdleLocked warns, once all servers are there, of what dangerous_tools has and no
@@ -38,7 +38,7 @@ func (r *Router) warnIdleLocked(c *Catalog) {
 		defer u.mu.Unlock()
 		return u.state == Ready
 	}
-	if r.Dangers == nil || r.warned || !allOf(r.upstreams, ready) {
+	if r.current().Dangers == nil || r.warned || !allOf(r.all(), ready) {
 		return
 	}
 	r.warned = true

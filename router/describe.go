@@ -79,11 +79,11 @@ func (s *Session) activateTool(v *View, intro string) []byte {
 
 // toolsetLines names the toolsets of tools.toml. What was saved is not read for it.
 func (s *Session) toolsetLines() string {
-	if len(s.r.Toolsets) == 0 {
+	if len(s.r.current().Toolsets) == 0 {
 		return ""
 	}
 	text := "Toolsets, which may stand in tools_on and tools_off as they stand here:\n"
-	for _, set := range s.r.Toolsets {
+	for _, set := range s.r.current().Toolsets {
 		text += toolsetPrefix + set.Name
 		if about := summary(set.Description); about != "" {
 			text += ": " + about

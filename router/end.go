@@ -89,7 +89,7 @@ func (r *Router) Close() {
 	r.cancel()
 	r.Greet() // whoever still waits for a client, waits in vain
 	var wg sync.WaitGroup
-	for _, u := range r.upstreams {
+	for _, u := range r.all() {
 		wg.Go(u.stop)
 	}
 	wg.Wait()

@@ -42,7 +42,7 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	e.folded, e.foldedItem = fold(e.Name), fold(item.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
 	e.refID = sync.OnceValue(e.digest)
-	e.hold = u.r.Pins.holds(e)
+	e.hold = u.r.current().Pins.holds(e)
 	if u.modern {
 		e.crossed, e.wrapped = item.ToLegacy(nil)
 	} else {
@@ -50,7 +50,7 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	}
 	if item.Kind == mcpwire.Tool {
 		e.load = item.AlwaysLoad()
-		e.danger = u.r.Dangers.Judge(u.calledIn(), policyItem(e))
+		e.danger = u.r.current().Dangers.Judge(u.calledIn(), policyItem(e))
 	}
 	if item.Kind == mcpwire.Prompt {
 		e.active, e.rule = true, "every prompt is active"

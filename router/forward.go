@@ -63,7 +63,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 		return
 	}
 	s.markLocked(&c, m, t)
-	if s.r.timed {
+	if s.r.timed.Load() {
 		c.came, c.sent = s.came, s.r.clock.now()
 	}
 	c.n = s.arrivedLocked(m, method, at)

@@ -36,7 +36,7 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 	}
 	o.Servers, o.Active, o.URISeparator = []Server{{Namespace: namespace, StartTimeout: time.Second}}, globs, "_"
 	r := New(o, nil, zap.NewNop())
-	u = r.upstreams[0]
+	u = r.all()[0]
 	client, server = &outlet{}, &outlet{}
 	u.out, u.state = server, Ready
 	page, err := mcpwire.ParsePage(mcpwire.Tool, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))

@@ -183,7 +183,7 @@ func (u *Upstream) passOn(w *waiting, b *jsonrpc.Batch) {
 		w.call.fail(fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), "", b)
 		return
 	}
-	if u.r.timed {
+	if u.r.timed.Load() {
 		w.call.wait(u.r.clock.now())
 	}
 	token, _ := mcpwire.ProgressToken(&m)           // was there before, or is not there

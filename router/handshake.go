@@ -26,7 +26,7 @@ var errProbed = errors.New("it ended when it was asked for its era")
 func (u *Upstream) meet(ctx context.Context) error {
 	first := u.Era
 	if first == mcpwire.Unknown {
-		first = u.r.Eras[u.Name]
+		first = u.r.current().Eras[u.Name]
 	}
 	if first == mcpwire.Unknown {
 		first = mcpwire.EraOf(u.client.Version)

@@ -20,8 +20,9 @@ type library struct {
 // library reads the toolsets. It may wait for the disk.
 func (r *Router) library() *library {
 	l := &library{}
-	for i := range r.Toolsets {
-		l.sets = append(l.sets, &r.Toolsets[i])
+	sets := r.current().Toolsets
+	for i := range sets {
+		l.sets = append(l.sets, &sets[i])
 	}
 	if r.Shelf == nil {
 		return l

@@ -121,7 +121,7 @@ func (u *Upstream) keep(k mcpwire.Kind, items []mcpwire.Item) {
 			entries[i] = e
 			continue
 		}
-		entries[i] = newEntry(u, item, u.r.Active)
+		entries[i] = newEntry(u, item, u.r.current().Active)
 	}
 	u.mu.Lock()
 	u.entries[k] = entries

@@ -112,7 +112,7 @@ func (s *Session) buildToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *li
 		s.failLocked(m, b, clean(err.Error()))
 		return
 	}
-	s.updateShelfLocked(m, Add(set, s.r.Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	s.updateShelfLocked(m, Add(set, s.r.current().Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		out := builtOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' was saved with %d tools", set.Name, len(set.Tools))}
 		out.Meta = builtMeta{Success: true, ToolsetName: set.Name, AutoEquipped: r.equip}
 		if !r.equip || s.modeLocked() == ModeStatic {
@@ -196,7 +196,7 @@ func (s *Session) deleteToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *l
 		s.failLocked(m, b, err.Error())
 		return
 	}
-	s.updateShelfLocked(m, Remove(name, s.r.Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	s.updateShelfLocked(m, Remove(name, s.r.current().Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.changeLocked(m, b, s.view.Load().deleted(name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
 	})
 }

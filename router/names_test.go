@@ -66,7 +66,7 @@ func TestShortNamesAreUniqueAndPortable(t *testing.T) {
 func TestUpstreamsHaveNamesOfTheirOwn(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a"}, offer{}, offer{namespace: "a"}, offer{}, offer{namespace: "server 2"})
 	var names []string
-	for _, u := range g.r.upstreams {
+	for _, u := range g.r.all() {
 		names = append(names, u.Name)
 	}
 	checkList(t, "names", names, "a", "server 2", "a (server 3)", "server 4", "server 2 (server 5)")

@@ -16,6 +16,8 @@ type Options struct {
 	Active  Globs    // what is active at start
 	// Policy says what clients may have; nil allows everything.
 	Policy *policy.Policy
+	// PolicyOf says what an agent may have; nil: the same.
+	PolicyOf func(agent string) *policy.Policy
 	// Dangers say which tools are dangerous, and what becomes of their calls; nil: none are.
 	Dangers *policy.Guard
 	// Scrub takes secrets out of what a person is shown; nil takes nothing out.
@@ -57,9 +59,11 @@ type MetaTools struct {
 
 // A Server is one upstream to start.
 type Server struct {
-	Name      string // what policies call it; "": the namespace
-	Namespace string
-	Command   spawn.Command // its Stderr is set by the router
+	// Fingerprint is equal for two servers that a running one may serve for both.
+	Fingerprint string
+	Name        string // what policies call it; "": the namespace
+	Namespace   string
+	Command     spawn.Command // its Stderr is set by the router
 	// Dial connects to a server that is not started by a command; nil: Command is. It does
 	// not wait for the network.
 	Dial         func() (Conn, error)

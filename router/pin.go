@@ -35,8 +35,8 @@ func (h Hold) String() string {
 
 // holds judges an item by its pin. No pins hold nothing.
 func (p *Pins) holds(e *Entry) Hold {
-	r := e.Upstream.r
-	if p == nil || r.Unpinned.Match(e) {
+	o := e.Upstream.r.current()
+	if p == nil || o.Unpinned.Match(e) {
 		return NotHeld
 	}
 	was, pinned := p[e.Item.Kind][e.Name]
@@ -45,7 +45,7 @@ func (p *Pins) holds(e *Entry) Hold {
 		return NotPinnable
 	case !pinned:
 		return NotPinned
-	case was != is && r.Eras[e.Upstream.Name] == otherEra(e.Upstream.modern):
+	case was != is && o.Eras[e.Upstream.Name] == otherEra(e.Upstream.modern):
 		return OtherEra
 	case was != is:
 		return NotAsPinned
@@ -88,7 +88,7 @@ func (r *Router) logHeld(next *Catalog) {
 			fresh[e.Upstream] = append(fresh[e.Upstream], fmt.Sprintf("%s %s: %s", e.Item.Kind, plainName(e.Name), e.hold))
 		}
 	}
-	for _, u := range r.upstreams {
+	for _, u := range r.all() {
 		if all := fresh[u]; len(all) > 0 {
 			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
 				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxBad)], "; ")))

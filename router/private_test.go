@@ -18,8 +18,8 @@ import (
 
 // A played connection leads to a fake server in the test's own process.
 type played struct {
-	peer    *jsonrpc.Peer
-	running *atomic.Int32
+	peer *jsonrpc.Peer
+	over chan struct{}
 }
 
 func (p *played) Out() jsonrpc.Sender { return p.peer }
@@ -28,9 +28,7 @@ func (p *played) Start(h jsonrpc.Handler, ended <-chan struct{}) { p.peer.Start(
 
 func (p *played) Stop() {
 	p.peer.CloseWrite()
-	for p.running.Load() < 0 {
-		time.Sleep(time.Millisecond)
-	}
+	<-p.over
 	p.peer.Close()
 }
 
@@ -55,12 +53,14 @@ func newHall(t *testing.T, share Share, spec *fakemcp.Spec) *hall {
 		theirIn, out := io.Pipe()
 		h.started.Add(1)
 		h.running.Add(1)
+		over := make(chan struct{})
 		go func() {
+			defer close(over)
 			fakemcp.Run(spec, theirIn, theirOut, io.Discard)
 			theirOut.Close()
 			h.running.Add(-1)
 		}()
-		return &played{jsonrpc.NewStreamPeer(in, out, jsonrpc.PeerOptions{}), &h.running}, nil
+		return &played{jsonrpc.NewStreamPeer(in, out, jsonrpc.PeerOptions{}), over}, nil
 	}
 	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []Server{{Namespace: "a", Dial: dial, StartTimeout: 10 * time.Second, Share: share}}}, nil, zap.NewNop())
 	h.r.Start(nil)

@@ -104,7 +104,7 @@ func TestAnotherServersTemplateIsNoWayToAnInactiveResource(t *testing.T) {
 		checkList(t, "active", activeNames(g.view()))
 		v := g.view().with(&activation{resourcesOn: []string{"ns_r://{id}"}})
 		checkURI(t, v, "ns_r://x", "ns r://x", Inactive)
-		checkURI(t, v, "ns_r://y", g.r.upstreams[templates].Name+" r://y", Active)
+		checkURI(t, v, "ns_r://y", g.r.all()[templates].Name+" r://y", Active)
 	}
 }
 

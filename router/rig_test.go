@@ -67,7 +67,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	g.s = g.r.NewSession(g.client, Client{Sole: true})
 	g.client.handler = g.s
 	g.r.waiting.Store(int32(len(offers)) + 1)
-	for i, u := range g.r.upstreams {
+	for i, u := range g.r.all() {
 		l := &link{t: t, handler: u, u: u, offers: offers[i], traced: from.trace != nil}
 		u.out = l
 		g.servers = append(g.servers, l)

@@ -72,7 +72,7 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 		c.fail(fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), "", b)
 		return
 	}
-	if s.r.timed {
+	if s.r.timed.Load() {
 		now := s.r.clock.now()
 		c.bridge.before += now - c.sent
 		c.sent, c.waited = now, 0

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,10 +28,11 @@ type Router struct {
 	sealer    *sealer
 	meta      map[string]*metaTool // tools of toolman's own for toolsets, by name; nil for none
 	ownNames  []string             // names that are toolman's own
-	timed     bool                 // calls are timed: there is a trace, or a call_timeout
+	timed     atomic.Bool          // calls are timed: there is a trace, or a call_timeout
 	ctx       context.Context      // ends when the router closes
 	cancel    context.CancelFunc
-	upstreams []*Upstream
+	upstreams atomic.Pointer[[]*Upstream] // in the order of the file; the slice does not change
+	given     atomic.Pointer[Options]
 	guard     *spawn.Guard // nil: none
 
 	catalog   atomic.Pointer[Catalog]
@@ -54,12 +56,13 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, loop: loop, trace: newTracer(o.Trace), clock: clock{time.Now()}, sealer: newSealer(),
 		ctx: ctx, cancel: cancel, greeted: make(chan struct{}), started: make(chan struct{})}
-	r.timed = r.trace.on()
+	r.given.Store(&o)
+	var upstreams []*Upstream
+	r.time(o.Servers)
 	for i, s := range o.Servers {
-		r.timed = r.timed || s.CallTimeout > 0
-		name := r.nameFor(s, i)
-		r.upstreams = append(r.upstreams, r.newUpstream(s, name, r.upstreamSettled))
+		upstreams = append(upstreams, r.newUpstream(s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
+	r.upstreams.Store(&upstreams)
 	r.meta = metaTools(o.MetaTools)
 	r.ownNames = ownToolNames(o.MetaTools, r.meta)
 	r.catalog.Store(r.buildCatalog(nil))
@@ -73,13 +76,23 @@ func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
 		log: r.log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
 }
 
+// all returns the upstreams, in the order of the file. The caller does not change it.
+func (r *Router) all() []*Upstream { return *r.upstreams.Load() }
+
+// time has calls timed if the trace or a server wants that.
+func (r *Router) time(servers []Server) {
+	if r.trace.on() || slices.ContainsFunc(servers, func(s Server) bool { return s.CallTimeout > 0 }) {
+		r.timed.Store(true)
+	}
+}
+
 // nameFor returns a name for a server that no other has.
-func (r *Router) nameFor(s Server, i int) string {
+func nameFor(others []*Upstream, s Server, i int) string {
 	name := cmp.Or(s.Name, s.Namespace)
 	if name == "" {
 		name = fmt.Sprintf("server %d", i+1)
 	}
-	for _, u := range r.upstreams {
+	for _, u := range others {
 		if u.Name == name {
 			return fmt.Sprintf("%s (server %d)", name, i+1)
 		}
@@ -91,8 +104,8 @@ func (r *Router) nameFor(s Server, i int) string {
 // may be nil, stays the caller's.
 func (r *Router) Start(guard *spawn.Guard) {
 	r.guard = guard
-	r.waiting.Store(int32(len(r.upstreams)) + 1)
-	for _, u := range r.upstreams {
+	r.waiting.Store(int32(len(r.all())) + 1)
+	for _, u := range r.all() {
 		go u.run(guard)
 	}
 	r.upstreamSettled()
@@ -148,7 +161,7 @@ func (r *Router) update() {
 }
 
 func (r *Router) rebuildLocked() {
-	next := r.buildCatalog(r.upstreams)
+	next := r.buildCatalog(r.all())
 	r.logCollisions(next)
 	r.logHeld(next)
 	r.warnIdleLocked(next)
@@ -191,16 +204,16 @@ func (s *Session) catalogChanged(next *Catalog, announce bool) {
 // NewSession makes a session for a client. out takes what is sent to it; it may
 // implement Streams.
 func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
-	s := &Session{r: r, who: who, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{}),
-		policy: cmp.Or(who.Policy, r.Policy)}
+	s := &Session{r: r, who: who, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
 	s.streams, _ = out.(Streams)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.upstreams = r.upstreams
+	s.policy = r.policyFor(who)
+	s.upstreams = r.all()
 	s.view.Store(r.firstView(s.policy))
 	r.sessions.add(s)
 	if who.Sole {
-		for _, u := range r.upstreams {
+		for _, u := range r.all() {
 			u.owner.Store(s)
 		}
 	}
@@ -219,7 +232,7 @@ func (r *Router) firstView(p *policy.Policy) *View {
 // Upstreams returns what is known of every upstream, in the order of the file.
 func (r *Router) Upstreams() []Status {
 	var all []Status
-	for _, u := range r.upstreams {
+	for _, u := range r.all() {
 		all = append(all, u.Status())
 	}
 	return all

@@ -66,7 +66,7 @@ type Session struct {
 // Message implements jsonrpc.Handler.
 func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.mu.Lock()
-	if s.r.timed {
+	if s.r.timed.Load() {
 		s.came = s.r.clock.now()
 	}
 	switch m.Kind {

@@ -274,7 +274,7 @@ func (s *simulation) end() {
 	time.Sleep(time.Hour)
 	synctest.Wait()
 	s.settled()
-	for _, u := range s.g.r.upstreams {
+	for _, u := range s.g.r.all() {
 		if n := u.calls.Len(); n > 0 {
 			s.t.Errorf("%d calls are left with %s", n, u.Name)
 		}

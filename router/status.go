@@ -44,7 +44,7 @@ func (u *Upstream) Status() Status {
 // Refreshing reports whether lists of a server have changed and are not yet read
 // again.
 func (r *Router) Refreshing() bool {
-	return slices.ContainsFunc(r.upstreams, func(u *Upstream) bool {
+	return slices.ContainsFunc(r.all(), func(u *Upstream) bool {
 		u.mu.Lock()
 		defer u.mu.Unlock()
 		return u.refreshing

@@ -21,7 +21,7 @@ type ToolStatus struct {
 // ToolStatus returns what there is at first for a client with this policy; nil is
 // Options.Policy. It may wait for the disk, where saved toolsets are.
 func (r *Router) ToolStatus(p *policy.Policy) ToolStatus {
-	v, l := r.firstView(cmp.Or(p, r.Policy)), r.library()
+	v, l := r.firstView(cmp.Or(p, r.current().Policy)), r.library()
 	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
 	for _, set := range l.sets {
 		one := v.toolsetStatus(set)

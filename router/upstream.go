@@ -171,7 +171,7 @@ func (u *Upstream) isClosing() bool {
 // large messages, but Linux allows a user 64 MiB of them, and makes all later
 // pipes tiny.
 func (r *Router) pipeSize() int {
-	if len(r.upstreams) <= 8 {
+	if len(r.all()) <= 8 {
 		return 1 << 20
 	}
 	return 128 << 10

@@ -1,0 +1,142 @@
+package router
+
+import (
+	"slices"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/policy"
+)
+
+// current are the options that were given last. Of those that Reload does not change,
+// Router.Options has the same.
+func (r *Router) current() *Options { return r.given.Load() }
+
+// policyFor is what a client may have by the options given last.
+func (r *Router) policyFor(who Client) *policy.Policy {
+	o := r.current()
+	switch {
+	case who.Policy != nil:
+		return who.Policy
+	case o.PolicyOf != nil && who.Agent != "":
+		return o.PolicyOf(who.Agent)
+	}
+	return o.Policy
+}
+
+// Reload goes on with other options, for sessions that share their servers. Servers that
+// are as they were go on, with their calls and sessions; others are ended, started, or
+// both. What is active at start, policies, toolsets and pins are new for all sessions, whose
+// clients hear of it; what they have switched stays. The rest of the options does not
+// change: it needs a new start.
+func (r *Router) Reload(o Options) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.given.Store(&o)
+	r.time(o.Servers)
+	old := *r.upstreams.Load()
+	next, fresh := r.succeedLocked(old, o.Servers)
+	r.upstreams.Store(&next)
+	for _, u := range next {
+		u.judgeAgain()
+	}
+	for _, s := range r.sessions.list() {
+		s.succeed(old, next)
+	}
+	for _, u := range fresh {
+		go u.run(r.guard)
+	}
+	for _, u := range old {
+		if !slices.Contains(next, u) {
+			u.log.Info("the server is not in the configuration any more, or changed there; it is ended")
+			u.leave("the configuration was changed, and it is not in there any more as it was")
+			r.dismissed.Go(u.stop)
+		}
+	}
+	if r.opened.Load() {
+		r.rebuildLocked()
+	}
+}
+
+// succeedLocked returns the upstreams of other options, in their order, and those of them
+// that are to be started.
+func (r *Router) succeedLocked(old []*Upstream, servers []Server) (next, fresh []*Upstream) {
+	left := slices.Clone(old)
+	for i, s := range servers {
+		at := slices.IndexFunc(left, func(u *Upstream) bool {
+			return u.Fingerprint == s.Fingerprint && u.Namespace == s.Namespace && !u.is(Gone)
+		})
+		if at >= 0 {
+			next, left = append(next, left[at]), slices.Delete(left, at, at+1)
+			continue
+		}
+		u := r.newUpstream(s, nameFor(next, s, i), func() {})
+		next, fresh = append(next, u), append(fresh, u)
+	}
+	return next, fresh
+}
+
+// judgeAgain makes the entries anew that other options see in another way.
+func (u *Upstream) judgeAgain() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for k, entries := range u.entries {
+		next := slices.Clone(entries)
+		for i, e := range entries {
+			if again := newEntry(u, e.Item, u.r.current().Active); again.active != e.active || again.rule != e.rule || again.hold != e.hold || again.danger != e.danger {
+				next[i] = again
+			}
+		}
+		u.entries[mcpwire.Kind(k)] = next
+	}
+}
+
+// succeed gives the session the upstreams of other options. It keeps its own ones of
+// servers that stay.
+func (s *Session) succeed(old, next []*Upstream) {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	s.policy = s.r.policyFor(s.who)
+	own := map[*Upstream]*Upstream{}
+	for _, u := range s.upstreams {
+		if u.instead != nil {
+			own[u.instead] = u
+		}
+	}
+	s.upstreams = slices.Clone(next)
+	for i, u := range next {
+		if own[u] != nil {
+			s.upstreams[i] = own[u]
+			delete(own, u)
+		}
+	}
+	for _, u := range own {
+		u.leave("the configuration was changed")
+		s.r.dismiss(u)
+	}
+	s.leased = slices.DeleteFunc(s.leased, func(u *Upstream) bool {
+		gone := !slices.Contains(next, u.instead)
+		if gone {
+			u.leave("the configuration was changed")
+			s.r.dismiss(u)
+		}
+		return gone
+	})
+	for sub := range s.subs {
+		if sub.from != nil && slices.Contains(old, sub.from) && !slices.Contains(next, sub.from) {
+			delete(s.subs, sub)
+		}
+	}
+	s.followAllLocked(&b)
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// leave notes why an upstream is ended that nobody has ended yet.
+func (u *Upstream) leave(why string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.problem == "" {
+		u.problem = why
+	}
+}

@@ -1,0 +1,111 @@
+package router
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"toolman/fixtures/fakemcp"
+)
+
+// eventually waits for what goroutines do.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func (v *visitor) lists(t *testing.T) string {
+	t.Helper()
+	v.says(`{"jsonrpc":"2.0","id":"list","method":"tools/list"}`)
+	return v.hears(`"id":"list"`)
+}
+
+func TestReloadKeepsWhatStaysAndEndsTheRest(t *testing.T) {
+	h := newHall(t, ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("slow", "hangs"), fakemcp.Tool("quick", "does not")},
+		On: map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Wait(300 * time.Millisecond), fakemcp.Reply(`{"content":[],"slow":true}`)}}})
+	v := h.initialized(`{}`)
+	v.lists(t)
+	v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_slow"}}`)
+
+	o := h.r.Options
+	a, b := o.Servers[0], o.Servers[0]
+	b.Namespace, b.Fingerprint = "b", "another"
+	o.Servers = []Server{b, a}
+	h.r.Reload(o)
+	v.hears("tools/list_changed")
+	if answer := v.hears(`"id":1`); !strings.Contains(answer, `"slow":true`) {
+		t.Errorf("a call under way during the reload is answered %s", answer)
+	}
+	eventually(t, "both servers are listed", func() bool { return strings.Contains(v.lists(t), `"b_quick"`) })
+	if n := h.started.Load(); n != 2 {
+		t.Errorf("%d servers were started in all, want 2", n)
+	}
+
+	o.Servers = []Server{b}
+	h.r.Reload(o)
+	if list := v.lists(t); strings.Contains(list, `"a_quick"`) || !strings.Contains(list, `"b_quick"`) {
+		t.Errorf("after its server was taken out: %s", list)
+	}
+	v.says(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"a_quick"}}`)
+	if answer := v.hears(`"id":2`); !strings.Contains(answer, "isError") {
+		t.Errorf("a tool of a server that was taken out answers %s", answer)
+	}
+	eventually(t, "one server runs on", func() bool { return h.running.Load() == 1 })
+}
+
+func TestReloadTakesCallsBackFromAServerThatLeaves(t *testing.T) {
+	h := newHall(t, ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("hang", "hangs")}, On: map[string][]fakemcp.Step{"tools/call hang": {fakemcp.Hang()}}})
+	v := h.initialized(`{}`)
+	v.lists(t)
+	v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_hang"}}`)
+	o := h.r.Options
+	o.Servers = nil
+	h.r.Reload(o)
+	if answer := v.hears(`"id":1`); !strings.Contains(answer, "the configuration was changed") {
+		t.Errorf("the call is answered %s", answer)
+	}
+}
+
+func TestReloadChangesWhatIsActiveAndLeavesWhatWasSwitched(t *testing.T) {
+	h := newHall(t, ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("x", ""), fakemcp.Tool("y", "")}})
+	v := h.initialized(`{}`)
+	v.lists(t)
+	v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toolman_activate","arguments":{"tools_on":[],"tools_off":["a_y"],"resources_on":[],"resources_off":[]}}}`)
+	v.hears("list_changed")
+	v.hears(`"id":1`)
+	o := h.r.Options
+	o.Active, _ = CompileGlobs([]string{"a_y"})
+	h.r.Reload(o)
+	v.hears("list_changed")
+	if list := v.lists(t); strings.Contains(list, `"a_x"`) || strings.Contains(list, `"a_y"`) {
+		t.Errorf("listed %s", list)
+	}
+	if fresh := h.initialized(`{}`).lists(t); strings.Contains(fresh, `"a_x"`) || !strings.Contains(fresh, `"a_y"`) {
+		t.Errorf("a new client is listed %s", fresh)
+	}
+	if n := h.started.Load(); n != 1 {
+		t.Errorf("%d servers were started, want 1", n)
+	}
+}
+
+func TestReloadOfTheSameChangesNothing(t *testing.T) {
+	h := newHall(t, ShareAuto, asking())
+	v := h.initialized(`{"elicitation":{}}`)
+	before := v.lists(t)
+	h.r.Reload(h.r.Options)
+	if after := v.lists(t); after != before {
+		t.Errorf("listed %s, before %s", after, before)
+	}
+	for _, frame := range v.kept {
+		if strings.Contains(frame, "list_changed") {
+			t.Errorf("the client was told of a change: %s", frame)
+		}
+	}
+	if n := h.started.Load(); n != 2 {
+		t.Errorf("%d servers were started, want a shared one and the client's own", n)
+	}
+}
