@@ -83,12 +83,18 @@ func (u *Upstream) judgeAgain() {
 	for k, entries := range u.entries {
 		next := slices.Clone(entries)
 		for i, e := range entries {
-			if again := newEntry(u, e.Item, u.r.current().Active); again.active != e.active || again.rule != e.rule || again.hold != e.hold || again.danger != e.danger {
+			if again := newEntry(u, e.Item, u.r.current().Active); !again.judgedAs(e) {
 				next[i] = again
 			}
 		}
 		u.entries[mcpwire.Kind(k)] = next
 	}
+}
+
+// judgedAs reports whether the options say the same of two entries of one item.
+func (e *Entry) judgedAs(other *Entry) bool {
+	return e.active == other.active && e.rule == other.rule && e.hold == other.hold &&
+		(e.danger == other.danger || e.danger != nil && other.danger != nil && *e.danger == *other.danger)
 }
 
 // succeed gives the session the upstreams of other options. It keeps its own ones of

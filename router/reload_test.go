@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/router/policy"
 )
 
 // eventually waits for what goroutines do.
@@ -96,7 +97,13 @@ func TestReloadOfTheSameChangesNothing(t *testing.T) {
 	h := newHall(t, ShareAuto, asking())
 	v := h.initialized(`{"elicitation":{}}`)
 	before := v.lists(t)
-	h.r.Reload(h.r.Options)
+	o := h.r.Options
+	o.Dangers = dangerous(t, policy.Elicit, "a_who").Dangers
+	h.r.Reload(o)
+	o.Dangers = dangerous(t, policy.Elicit, "a_who").Dangers
+	v.lists(t)
+	v.kept = nil
+	h.r.Reload(o)
 	if after := v.lists(t); after != before {
 		t.Errorf("listed %s, before %s", after, before)
 	}
