@@ -1,0 +1,51 @@
+package config
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		write := func(name, text string) string {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		link := filepath.Join(dir, "tools.toml")
+		if err := os.Symlink(write("v1", "one"), link); err != nil {
+			t.Skip("no links here: ", err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		changes := 0
+		go Watch(ctx, link, func() { changes++ })
+		expect := func(what string, want int) {
+			t.Helper()
+			time.Sleep(2 * watchEvery)
+			synctest.Wait()
+			if changes != want {
+				t.Errorf("%s: %d changes, want %d", what, changes, want)
+			}
+		}
+		expect("nothing was done", 0)
+		write("v1", "one")
+		expect("written again as it was", 0)
+		write("v1", "two")
+		expect("written", 1)
+		os.Remove(link)
+		expect("gone", 1)
+		os.Symlink(write("v2", "three"), link)
+		expect("swapped", 2)
+		cancel()
+		synctest.Wait()
+		write("v2", "four")
+		expect("not watched any more", 2)
+	})
+}
