@@ -43,11 +43,11 @@ func TestWhyAToolIsActive(t *testing.T) {
 func TestWhyAToolIsLeftOut(t *testing.T) {
 	const text = "the definition of ns_a has changed since the toolset was saved; it is left out until the toolset is built again"
 	withShelf(t, Options{}, func(t *testing.T, g *rig, s *shelf) {
-		s.sets = map[string]toolset.Set{"dev": {Name: "dev", File: "saved.json", Tools: []toolset.Ref{
+		s.sets = map[string]toolset.Set{"dev": {Name: "dev", Tools: []toolset.Ref{
 			{NamespacedName: "ns_a", RefID: "sha256:" + strings.Repeat("0", 64)}, {NamespacedName: "ns_on", RefID: "sha256:" + strings.Repeat("0", 64)}}}}
 		for _, tool := range []string{"enable_toolset", "equip-toolset"} {
 			g.own(tool, oneSet("dev"))
-			if answer := g.client.asks(callFrame("1", "ns_a", "{}")); !strings.Contains(answer, "is not active: toolset dev (saved.json) leaves it out: SECURITY: "+text) {
+			if answer := g.client.asks(callFrame("1", "ns_a", "{}")); !strings.Contains(answer, "is not active: toolset dev (.toolman/toolsets.json) leaves it out: SECURITY: "+text) {
 				t.Errorf("%s: answered %s", tool, answer)
 			}
 		}

@@ -53,9 +53,25 @@ func (f *offering) checkKnown(was pins.Set, names []string) error {
 	return nil
 }
 
+// called is the name of an item whose server calls it by that name, "" for none or several.
+func (f *offering) called(name string) (near string) {
+	for _, k := range f.pins.Keys() {
+		if strings.HasSuffix(k.Name, "_"+name) {
+			if near != "" {
+				return ""
+			}
+			near = k.Name
+		}
+	}
+	return near
+}
+
 func unknownItems(names []string, found *offering) error {
 	for i, name := range names {
 		names[i] = pins.Visible(name)
+		if near := found.called(name); near != "" {
+			names[i] += " (did you mean " + pins.Visible(near) + "?)"
+		}
 	}
 	text := "nothing is called " + strings.Join(names, ", ")
 	if len(found.problems) > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"toolman/cmd/internal/config"
 	"toolman/router"
@@ -38,14 +39,10 @@ func (rep *report) addToolsets(c *config.Config, r *router.Router) {
 // addSet says what one toolset leaves out. What a server has that is not ready, or what
 // its pin holds back, is told elsewhere.
 func (rep *report) addSet(catalog *router.Catalog, set *toolset.Set) {
-	held := map[string]bool{}
-	for _, e := range catalog.Held() {
-		held[e.Name] = true
-	}
 	said := 0
-	for _, found := range catalog.Expand(set).Resolutions {
+	for i, found := range catalog.Expand(set).Resolutions {
 		missing := found.Outcome == toolset.Missing
-		if found.Problem == "" || missing && (held[found.Of] || !rep.allReady()) {
+		if found.Problem == "" || missing && (!rep.allReady() || isHeld(catalog, set, i)) {
 			continue
 		}
 		if said++; said > maxPerSet {
@@ -59,6 +56,16 @@ func (rep *report) addSet(catalog *router.Catalog, set *toolset.Set) {
 			rep.Problems = append(rep.Problems, text)
 		}
 	}
+}
+
+// isHeld reports whether the i-th reference of a set leads to what its pin holds back.
+func isHeld(catalog *router.Catalog, set *toolset.Set, i int) bool {
+	return slices.ContainsFunc(catalog.Held(), func(e *router.Entry) bool {
+		if i < len(set.Patterns) {
+			return set.Patterns[i].Text == e.Name || set.Patterns[i].Glob.Match(e.Name)
+		}
+		return set.Tools[i-len(set.Patterns)].NamespacedName == e.Name
+	})
 }
 
 // addIdle notes patterns of the file that nothing fits.

@@ -37,8 +37,6 @@ func newRootCommand(a *app) *cobra.Command {
 		Args:          noCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-
-		SuggestionsMinimumDistance: 2,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serve(cmd.Context())
 		},
@@ -65,9 +63,10 @@ func noCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := "toolman --help lists the commands"
+	hint := cmd.CommandPath() + " --help lists the commands"
+	cmd.SuggestionsMinimumDistance = 2
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean toolman " + near[0] + "?"
+		hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
 	}
 	return usage(errors.New("unknown command "+args[0]), hint)
 }

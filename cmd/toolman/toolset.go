@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +84,7 @@ func argumentCount(least, most int) cobra.PositionalArgs {
 		if len(args) >= least && (most < 0 || len(args) <= most) {
 			return nil
 		}
-		return usage(fmt.Errorf("%d arguments are given", len(args)), "write "+cmd.UseLine())
+		return usage(fmt.Errorf("%s cannot be called with %s", cmd.CommandPath(), counted(len(args), "argument")), "write "+strings.TrimSuffix(cmd.UseLine(), " [flags]"))
 	}
 }
 
@@ -167,6 +168,9 @@ func newBuildSetCommand(a *app) *cobra.Command {
 }
 
 func (j *setJob) build(name, description string, tools []string, replace bool) error {
+	if err := j.free(name, replace); err != nil {
+		return err
+	}
 	patterns, err := compile(tools)
 	if err != nil {
 		return usage(fmt.Errorf("a glob cannot be used: %w", err), `close every [ and {, or write \ before one that is meant as it is`)
@@ -187,7 +191,7 @@ func (j *setJob) build(name, description string, tools []string, replace bool) e
 	}
 	set, err := catalog.Build(name, description, refs)
 	if err != nil {
-		return err
+		return &exitError{err, exitFailed, "names are those that clients see, with their namespace"}
 	}
 	if err := j.folder.Update(j.ctx, j.add(set, replace)); err != nil {
 		return err
@@ -195,13 +199,22 @@ func (j *setJob) build(name, description string, tools []string, replace bool) e
 	return j.print("saved %s with %s", set.Name, counted(len(set.Tools), "tool"))
 }
 
-// add is [router.Add], or takes the place of a saved one.
+// free is an error when a toolset of that name cannot be saved.
+func (j *setJob) free(name string, replace bool) error {
+	saved, err := j.folder.Load()
+	if err != nil {
+		return err
+	}
+	return j.add(toolset.Set{Name: name}, replace)(saved)
+}
+
+// add is [router.Add], which may take the place of a saved one.
 func (j *setJob) add(set toolset.Set, replace bool) func(map[string]toolset.Set) error {
 	add := router.Add(set, j.o.Toolsets)
-	if !replace {
-		return add
-	}
 	return func(saved map[string]toolset.Set) error {
+		if _, taken := saved[set.Name]; taken && !replace {
+			return &exitError{fmt.Errorf("toolset %s already exists", set.Name), exitFailed, "--replace takes its place"}
+		}
 		delete(saved, set.Name)
 		return add(saved)
 	}

@@ -16,19 +16,19 @@ type Set struct {
 	CreatedAt   time.Time // zero when nobody knows
 	Tools       []Ref
 	Patterns    []Pattern
-	File        string // that it stands in, for messages; "" when it was just built
-	Line        int    // where it begins in tools.toml; 0 for a saved one
+	File        string // the name of tools.toml, when it stands there
+	Line        int    // where it begins in that; 0 for a saved one
 }
+
+// SavedIn is where saved sets are, in messages.
+const SavedIn = ".toolman/toolsets.json"
 
 // String names the set and says where it stands.
 func (s *Set) String() string {
-	switch {
-	case s.Line > 0:
-		return fmt.Sprintf("toolset %s (%s:%d)", s.Name, s.File, s.Line)
-	case s.File != "":
-		return fmt.Sprintf("toolset %s (%s)", s.Name, s.File)
+	if s.Saved() {
+		return fmt.Sprintf("toolset %s (%s)", s.Name, SavedIn)
 	}
-	return "toolset " + s.Name
+	return fmt.Sprintf("toolset %s (%s:%d)", s.Name, s.File, s.Line)
 }
 
 // Saved reports whether the set comes from the file of saved ones.

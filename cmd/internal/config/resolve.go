@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"github.com/BurntSushi/toml"
 
@@ -67,10 +68,13 @@ func (c *Config) resolveTokens(file map[string]any) {
 	}
 }
 
+// patterns are those of active_toolsets, each once.
 func (c *Config) patterns() []string {
 	var all []string
 	for _, a := range c.ActiveToolsets {
-		all = append(all, a.Pattern)
+		if !slices.Contains(all, a.Pattern) {
+			all = append(all, a.Pattern)
+		}
 	}
 	return all
 }

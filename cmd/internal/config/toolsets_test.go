@@ -1,7 +1,10 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -27,5 +30,16 @@ active_toolsets = ["toolset:tests"]
 		if err != nil || !slices.Equal(c.ActiveToolsets, want) {
 			t.Errorf("%q: got %+v, %v", task, c, err)
 		}
+	}
+}
+
+func TestResolvedPatternsStandOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.toml")
+	if err := os.WriteFile(path, []byte("active_toolsets = [\"toolset:a\", \"x*\", \"y\"]\n[toolsets.a]\ntools = [\"x*\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := Resolve(path, testOptions(), "toml")
+	if err != nil || !strings.HasPrefix(string(text), "active_toolsets = [\"x*\", \"y\"]\n") {
+		t.Errorf("got %s, %v", text, err)
 	}
 }

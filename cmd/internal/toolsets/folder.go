@@ -42,10 +42,6 @@ func (f Folder) Load() (map[string]toolset.Set, error) {
 func (f Folder) parse(text []byte) (map[string]toolset.Set, error) {
 	sets, err := Parse(text)
 	if err == nil {
-		for name, set := range sets {
-			set.File = ".toolman/toolsets.json"
-			sets[name] = set
-		}
 		return sets, nil
 	}
 	at := f.Sets() + ": "
