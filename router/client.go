@@ -57,6 +57,12 @@ func (x *sessions) remove(s *Session) {
 	delete(x.all, s)
 }
 
+func (x *sessions) count() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.all)
+}
+
 // list returns all sessions, in no order.
 func (x *sessions) list() []*Session {
 	x.mu.Lock()

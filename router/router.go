@@ -37,6 +37,7 @@ type Router struct {
 
 	catalog   atomic.Pointer[Catalog]
 	sessions  sessions
+	starts    tally          // connections to servers, by name
 	privates  atomic.Int32   // processes that one session has for itself
 	dismissed sync.WaitGroup // those that are being ended
 	opened    atomic.Bool    // the first list need not wait any more

@@ -15,6 +15,7 @@ type Status struct {
 	Problem         string // why it is gone
 	Result          mcpwire.InitializeResult
 	Took            time.Duration // from start to ready
+	Starts          int           // connections that were made to it, those of single sessions included
 	Junk            int           // lines on its output that were no messages
 	Entries         [mcpwire.Kinds][]*Entry
 	Unread          [mcpwire.Kinds]string // why a list of a ready server is not known as it is now, or not whole
@@ -34,7 +35,7 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
-		Took: u.took, Junk: u.junk, Entries: u.entries, Unread: u.unread}
+		Took: u.took, Starts: u.r.starts.of(u.Name), Junk: u.junk, Entries: u.entries, Unread: u.unread}
 	if u.conn != nil {
 		st.Stderr = u.conn.LastWords()
 	}
@@ -49,6 +50,27 @@ func (r *Router) Refreshing() bool {
 		defer u.mu.Unlock()
 		return u.refreshing
 	})
+}
+
+// A tally counts something by name. The zero value is ready to use.
+type tally struct {
+	mu sync.Mutex
+	n  map[string]int // guarded by mu
+}
+
+func (t *tally) add(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.n == nil {
+		t.n = map[string]int{}
+	}
+	t.n[name]++
+}
+
+func (t *tally) of(name string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.n[name]
 }
 
 // recent remembers the last ids of calls that were given up, to tell a late
@@ -72,3 +94,6 @@ func (r *recent) has(id uint64) bool {
 	defer r.mu.Unlock()
 	return id != 0 && slices.Contains(r.ids[:], id)
 }
+
+// Sessions returns how many sessions there are.
+func (r *Router) Sessions() int { return r.sessions.count() }

@@ -154,6 +154,7 @@ func (u *Upstream) take(conn Conn) bool {
 	if u.closing {
 		return false
 	}
+	u.r.starts.add(u.Name)
 	u.conn, u.out = conn, conn.Out()
 	u.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
 	return true
