@@ -44,14 +44,15 @@ func packagesOf(t *testing.T, goos string) []listed {
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = map[string][]string{
-	"toolman/jsonrpc":            {},
-	"toolman/jsonrpc/trace":      {},
-	"toolman/mcpwire":            {"toolman/jsonrpc"},
-	"toolman/mcpwire/streamhttp": {"toolman/jsonrpc", "toolman/mcpwire"},
-	"toolman/spawn":              {},
-	"toolman/router":             {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/policy", "toolman/router/toolset", "toolman/spawn"},
-	"toolman/router/toolset":     {},
-	"toolman/router/policy":      {},
+	"toolman/jsonrpc":                       {},
+	"toolman/jsonrpc/trace":                 {},
+	"toolman/mcpwire":                       {"toolman/jsonrpc"},
+	"toolman/mcpwire/streamhttp":            {"toolman/jsonrpc", "toolman/mcpwire"},
+	"toolman/mcpwire/streamhttp/credential": {},
+	"toolman/spawn":                         {},
+	"toolman/router":                        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/policy", "toolman/router/toolset", "toolman/spawn"},
+	"toolman/router/toolset":                {},
+	"toolman/router/policy":                 {},
 
 	"toolman/router/httpd/guard": {},
 	"toolman/router/httpd/ops":   {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/spawn"},
@@ -65,6 +66,7 @@ var only = map[string][]string{
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
+	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd/ops", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }

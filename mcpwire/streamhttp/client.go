@@ -27,6 +27,10 @@ const (
 
 var errPrivate = errors.New(refusedPublic)
 
+// NewClient makes an HTTP client with the bounds that the one of a Conn has. caFile is as in
+// Options.
+func NewClient(caFile string) (*http.Client, error) { return newClient(&Options{CAFile: caFile}) }
+
 // newClient makes the HTTP client of a connection. It bounds what has no end by nature,
 // and leaves streams alone.
 func newClient(o *Options) (*http.Client, error) {
