@@ -62,7 +62,7 @@ func (c *Control) Call(ctx context.Context, method string, params any) (json.Raw
 	got := c.take(id)
 	switch {
 	case err == nil && got.err != nil:
-		return nil, fmt.Errorf("%s: %w", method, got.err)
+		return nil, &callError{method, got.err}
 	case err == nil:
 		return got.result, nil
 	}
@@ -73,6 +73,20 @@ func (c *Control) Call(ctx context.Context, method string, params any) (json.Raw
 	}
 	return nil, fmt.Errorf("%s: %w", method, closed(err))
 }
+
+// A callError is an error answer to a call.
+type callError struct {
+	method string
+	answer *Error
+}
+
+// Error says which call got which answer.
+func (e *callError) Error() string {
+	return fmt.Sprintf("%s: %s (error %d)", e.method, e.answer.Message, e.answer.Code)
+}
+
+// Unwrap returns the *Error.
+func (e *callError) Unwrap() error { return e.answer }
 
 // closed gives the errors of a Conn that is closed our name.
 func closed(err error) error {

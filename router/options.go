@@ -65,8 +65,8 @@ type Server struct {
 	Namespace   string
 	Command     spawn.Command // its Stderr is set by the router
 	// Dial connects to a server that is not started by a command; nil: Command is. It does
-	// not wait for the network.
-	Dial         func() (Conn, error)
+	// not wait for the network. said takes what the log should know.
+	Dial         func(said func(line string)) (Conn, error)
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
 	MaxCalls     int           // calls of the client that it has at once; 0: any number

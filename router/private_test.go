@@ -48,7 +48,7 @@ func newHall(t *testing.T, share Share, spec *fakemcp.Spec) *hall {
 	t.Helper()
 	globs, _ := CompileGlobs([]string{"*"})
 	h := &hall{t: t}
-	dial := func() (Conn, error) {
+	dial := func(func(string)) (Conn, error) {
 		in, theirOut := io.Pipe()
 		theirIn, out := io.Pipe()
 		h.started.Add(1)

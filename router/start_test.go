@@ -100,8 +100,8 @@ func TestHandshakesThatFail(t *testing.T) {
 		{"no revision", `"result":{}`, `initialize: the server speaks revision "", which this toolman does not`},
 		{"another shape", `"result":[1]`, "initialize: the answer has a wrong shape: "},
 		{"capabilities of another shape", `"result":{"protocolVersion":"2025-11-25","capabilities":[]}`, "initialize: the answer has a wrong shape: "},
-		{"an error", `"error":{"code":-32000,"message":"not today"}`, "initialize: jsonrpc2: code -32000 message: not today"},
-		{"an error of another shape", `"error":{"code":"x"}`, "initialize: jsonrpc2: code -32603 message: the error answer has a wrong shape"},
+		{"an error", `"error":{"code":-32000,"message":"not today"}`, "initialize: not today (error -32000)"},
+		{"an error of another shape", `"error":{"code":"x"}`, "initialize: the error answer has a wrong shape (error -32603)"},
 		{"no answer", "", "initialize: too late"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -142,7 +142,7 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 // connect makes a connection to the server, and starts it if it does not run already.
 func (u *Upstream) connect(guard *spawn.Guard) (Conn, error) {
 	if u.Dial != nil {
-		return u.Dial()
+		return u.Dial(u.Command.Stderr)
 	}
 	return startPipe(u.Command, guard, u.r.loop, u.FrameLimit)
 }

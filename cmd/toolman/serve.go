@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -152,7 +151,7 @@ func traceSession(c *config.Config) trace.Session {
 	s.Cwd, _ = os.Getwd()
 	for _, server := range c.Servers {
 		if server.Enabled {
-			s.Upstreams = append(s.Upstreams, trace.Server{Name: server.Namespace, Command: strings.Join(server.Argv, " ")})
+			s.Upstreams = append(s.Upstreams, trace.Server{Name: server.Namespace, Command: commandOf(&server)})
 		}
 	}
 	return s

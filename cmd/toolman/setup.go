@@ -103,6 +103,7 @@ func options(c *config.Config) (router.Options, error) {
 			Name:         s.Name,
 			Namespace:    s.Namespace,
 			Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
+			Dial:         dialer(&s),
 			StartTimeout: s.StartTimeout,
 			CallTimeout:  s.CallTimeout,
 			MaxCalls:     s.MaxCalls,

@@ -52,13 +52,14 @@ type Server struct {
 	// Env is what the server's environment gets on top of toolman's, as KEY=VALUE; a later one wins.
 	Env             []string
 	Dir             string        // absolute; "" is toolman's own working directory
+	Remote          *Remote       // where it is, when toolman does not start it; nil: Command does
 	StartTimeout    time.Duration // always positive
 	CallTimeout     time.Duration // 0: none
 	MaxCalls        int           // max_concurrent_calls; 0: any number
 	Era             string        // "auto", "legacy" or "modern"
 	Share           string        // "auto", "always" or "never"
 	MaxMessageBytes int
-	Enabled         bool // a server not enabled has no Argv, Env or Dir
+	Enabled         bool // a server not enabled has no Argv, Env, Dir or Remote
 	Line            int  // where it begins in the file
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -140,11 +141,20 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
 					Env: []string{"DEBUG=1"}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
 				}, {
+					Namespace: "far", Name: "far",
+					Remote: &Remote{
+						URL: "https://u:token-secret@mcp.example.com/mcp?key=1", CAFile: filepath.Join(dir, "ca.pem"),
+						Header: http.Header{"Authorization": {"Bearer token-secret"}, "X-Plain": {"plain"}},
+						OAuth: &OAuth{TokenURL: "https://login.example.com/token", ClientID: "toolman", ClientSecret: "file-secret",
+							Scopes: []string{"read", "call"}, TokenFile: filepath.Join(dir, "sub", "token.json")},
+					},
+					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+				}, {
 					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
 					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto",
 				}},
 				HTTP: everyHTTP(dir),
-				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret, which is long enough",
+				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret, which is long enough", "plain",
 					"token-secret", "token-secret-and-more-of-it"},
 			}
 			if !reflect.DeepEqual(c, want) {

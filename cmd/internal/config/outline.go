@@ -13,7 +13,7 @@ type outline struct {
 	known    []string // every key there may be, in the order of the table's reader
 	forms    map[string]form
 	required []string
-	anyOf    []any // alternatives, of which one has to be given
+	allOf    []any // what else has to hold of its keys
 }
 
 // outlineOf is what read, which reads the empty table it is given, says of its keys.
@@ -46,15 +46,31 @@ func (t table) need(key string) {
 
 // needOne notes that the table has to have one of the keys.
 func (t table) needOne(keys ...string) {
+	var lists [][]string
+	for _, key := range keys {
+		lists = append(lists, []string{key})
+	}
+	t.needEither(lists...)
+}
+
+// needEither notes that the table has to have all keys of one of the lists.
+func (t table) needEither(lists ...[]string) {
 	o := t.d.outline
 	if o == nil {
 		return
 	}
 	var alternatives []any
-	for _, key := range keys {
-		alternatives = append(alternatives, form{"required": []string{key}})
+	for _, keys := range lists {
+		alternatives = append(alternatives, form{"required": keys})
 	}
-	o.anyOf = append(o.anyOf, form{"anyOf": alternatives})
+	o.allOf = append(o.allOf, form{"anyOf": alternatives})
+}
+
+// apart notes that the table cannot have both keys.
+func (t table) apart(a, b string) {
+	if o := t.d.outline; o != nil {
+		o.allOf = append(o.allOf, form{"not": form{"required": []string{a, b}}})
+	}
 }
 
 // schema is the outline as the schema of a table.
@@ -63,8 +79,8 @@ func (o *outline) schema() form {
 	if len(o.required) > 0 {
 		f["required"] = o.required
 	}
-	if len(o.anyOf) > 0 {
-		f["allOf"] = o.anyOf
+	if len(o.allOf) > 0 {
+		f["allOf"] = o.allOf
 	}
 	return f
 }

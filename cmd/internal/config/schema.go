@@ -48,6 +48,7 @@ func tables() map[string]innerTable {
 	return map[string]innerTable{
 		"":               inner(func(d *decoder, n node) { d.config(n) }, alone),
 		"servers":        inner(func(d *decoder, n node) { d.server(n) }, listForm),
+		"servers.oauth":  inner(func(d *decoder, n node) { d.oauth(d.holding("oauth", n)) }, alone),
 		"toolsets":       inner(func(d *decoder, n node) { d.toolset(member{"NAME", n}) }, mapForm),
 		"agent_policies": inner(func(d *decoder, n node) { d.agent(d.agentTable("agent_policies.NAME", n), "agent_policies.NAME", nil) }, mapForm),
 		"default_policy": inner(func(d *decoder, n node) { d.defaultPolicy(d.holding("default_policy", n)) }, alone),

@@ -169,6 +169,7 @@ func slots() []slot {
 	around := map[string][2]string{
 		"":               {`{`, `}`},
 		"servers":        {`{"servers":[{`, `}]}`},
+		"servers.oauth":  {`{"servers":[{"namespace":"s","url":"https://x/","oauth":{`, `}}]}`},
 		"toolsets":       {`{"toolsets":{"NAME":{`, `}}}`},
 		"agent_policies": {`{` + server + `,"agent_policies":{"NAME":{`, `}}}`},
 		"default_policy": {`{"default_policy":{`, `}}`},
@@ -179,6 +180,7 @@ func slots() []slot {
 	rest := map[string][]string{ // what the table needs besides
 		"":               {server},
 		"servers":        {`"namespace":"s"`, `"command":"c"`},
+		"servers.oauth":  {`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`},
 		"toolsets":       {`"tools":["x"]`},
 		"agent_policies": {`"allowed_servers":["s"]`},
 		"task_rules":     {`"keywords":["x"]`, `"tools":{"s":["x"]}`},
@@ -197,6 +199,9 @@ func slotsIn(path string, o *outline, around [2]string, rest []string) []slot {
 	for key := range o.forms {
 		before := around[0]
 		for _, member := range rest {
+			if path == "servers" && slices.Contains(append(remoteKeys(), "url"), key) && member == `"command":"c"` {
+				member = `"url":"https://x/"`
+			}
 			if !strings.HasPrefix(member, `"`+key+`"`) {
 				before += member + ","
 			}

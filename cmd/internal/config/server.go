@@ -18,10 +18,10 @@ const (
 // namespaceForm keeps names within what clients accept, [A-Za-z0-9_.-], with room for the tool's own name.
 var namespaceForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`)
 
-// serverKeys are the keys of a server, those refused for now included.
+// serverKeys are the keys of a server, one value refused for now included.
 func serverKeys() []string {
 	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
-		"restart", "era", "share", "enabled", "url", "headers"}
+		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth"}
 }
 
 // server decodes one element of servers.
@@ -40,10 +40,13 @@ func (d *decoder) server(n node) Server {
 		MaxMessageBytes: int(t.integer("max_message_bytes", defaultMaxMessageBytes, leastMessageBytes, mostMessageBytes)),
 		Enabled:         t.boolean("enabled", true),
 	}
-	t.notYet()
+	t.later("restart", "on-failure", "this version never restarts a server", "never")
+	t.oneWay()
 	vars, dir := t.env(), t.cwd()
+	r := d.remote(t)
 	if s.Enabled {
 		s.expand(d, t, vars, dir)
+		s.Remote = r.expand(d, t)
 	}
 	return s
 }
@@ -107,24 +110,12 @@ func (t table) command() string {
 	_, url := t.values["url"]
 	switch {
 	case !given && !url:
-		t.d.fail(t.line, "write "+t.d.write("command", example), "this server has no command")
+		t.d.fail(t.line, "write "+t.d.write("command", example)+" or "+t.d.write("url", exampleURL), "this server has neither command nor url")
 	case ok && strings.TrimSpace(s) == "":
 		t.d.fail(t.values["command"].line, "write "+t.d.write("command", example)+", or "+t.d.write("enabled", "false"), "command is empty")
 		return ""
 	}
 	return s
-}
-
-// notYet refuses what later versions will do.
-func (t table) notYet() {
-	for _, key := range []string{"url", "headers"} {
-		t.note(key, form{"not": form{}})
-		if n, ok := t.values[key]; ok {
-			t.d.fail(n.line, "give a command; for a remote server one that bridges to stdio",
-				"%s is not available yet: this version starts servers by command and does not speak streamable HTTP", key)
-		}
-	}
-	t.later("restart", "on-failure", "this version never restarts a server", "never")
 }
 
 // later refuses the one value of key that a later version will know, and whatever is not among the others.
