@@ -11,13 +11,18 @@ func reading(serve http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			answer(w, http.StatusMethodNotAllowed, struct {
-				Error string `json:"error"`
-			}{r.URL.Path + " is read with GET"})
+			fail(w, http.StatusMethodNotAllowed, r.URL.Path+" is read with GET")
 			return
 		}
 		serve(w, r)
 	})
+}
+
+// fail answers what is wrong, for people.
+func fail(w http.ResponseWriter, status int, why string) {
+	answer(w, status, struct {
+		Error string `json:"error"`
+	}{why})
 }
 
 // answer writes a value as JSON. Nobody keeps it: it is how things are now.

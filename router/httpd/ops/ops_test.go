@@ -181,10 +181,32 @@ func TestHealthAndToolsOfARealRouter(t *testing.T) {
 	if want := `{"ok":true,"servers":[{"name":"fs","status":"ready"},{"name":"gone","status":"gone"}]}`; status != 200 || body != want {
 		t.Errorf("got  %d %s\nwant 200 %s", status, body, want)
 	}
-	_, body, header := get(t, serveHandler(t, Tools(func(*http.Request) router.ToolStatus { return r.ToolStatus(nil) }))+"/tools?view=status")
+	_, body, header := get(t, serveHandler(t, Tools(func(*http.Request) router.ToolStatus { return r.ToolStatus(nil) }, nil))+"/tools?view=status")
 	var st router.ToolStatus
 	if err := json.Unmarshal([]byte(body), &st); err != nil || len(st.Tools) != 1 || st.Tools[0] != "fs_read" || header.Get("Content-Type") != "application/json" {
 		t.Errorf("%v: got %s %v", err, body, header)
+	}
+}
+
+func TestOtherViewsOfToolsAreOthersBusiness(t *testing.T) {
+	status := func(*http.Request) router.ToolStatus { return router.ToolStatus{} }
+	others := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "others") })
+	alone, shared := serveHandler(t, Tools(status, nil)), serveHandler(t, Tools(status, others))
+	for _, tt := range []struct {
+		url    string
+		status int
+		body   string
+	}{
+		{alone + "/tools", 404, `{"error":"/tools has one view: ?view=status"}`},
+		{alone + "/tools?view=else", 404, `{"error":"/tools has one view: ?view=status"}`},
+		{shared + "/tools", 200, "others"},
+	} {
+		if status, body, _ := get(t, tt.url); status != tt.status || body != tt.body {
+			t.Errorf("%s: got %d %s, want %d %s", tt.url, status, body, tt.status, tt.body)
+		}
+	}
+	if status, body, _ := get(t, shared+"/tools?view=status"); status != 200 || !strings.HasPrefix(body, `{"availableToolsets"`) {
+		t.Errorf("got %d %s", status, body)
 	}
 }
 
