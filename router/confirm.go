@@ -40,7 +40,7 @@ func (e *Entry) asksFirst() bool { return e != nil && e.danger.Asks() }
 func (s *Session) confirmLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) {
 	ask := s.r.confirmation(m, t.entry)
 	if why := s.unaskableLocked(&ask, len(m.Frame)); why != "" {
-		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: t.entry.notRun(why)})
+		s.withholdLocked(m, b, t.entry, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
@@ -75,30 +75,30 @@ func unaskable(missing string) string {
 		"Use a client that has it, or have confirm changed in the configuration", missing)
 }
 
-// consentLocked goes on with a round's call when a person has agreed to it.
+// consentLocked goes on with a round's call, which a person has been asked about.
 func (s *Session) consentLocked(r *round, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	if !s.closeRoundLocked(r, b) {
-		return
-	}
 	if why := refused(m, m.Result); why != "" {
-		r.call.fail(r.call.entry.notRun(why), "", b)
-		return
+		s.failRoundLocked(r, why, b)
+	} else if s.closeRoundLocked(r, b) {
+		s.againLocked(r, func(asked *jsonrpc.Message) { s.passAgreedLocked(asked, b, r.call.entry) })
 	}
-	var agreed jsonrpc.Message
-	if err := jsonrpc.Scan(r.frame, &agreed); err != nil {
-		return // it was scanned before
+}
+
+// againLocked has the call of a round that is closed handled as it came.
+func (s *Session) againLocked(r *round, handle func(asked *jsonrpc.Message)) {
+	var m jsonrpc.Message
+	if jsonrpc.Scan(r.frame, &m) != nil || s.considerLocked(&m) != nil {
+		return // it was scanned and considered when it came
 	}
+	waited := s.n
 	s.n = r.call.n
-	s.passAgreedLocked(&agreed, b, r.call.entry)
-	s.n = 0
+	handle(&m)
+	s.n = waited
 }
 
 // passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
 // it was and may still be called. Its time begins now: the person's is not toolman's.
 func (s *Session) passAgreedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entry) {
-	if s.considerLocked(m) != nil {
-		return // it was considered before
-	}
 	if s.r.timed.Load() {
 		s.came = s.r.clock.now()
 	}
@@ -109,8 +109,7 @@ func (s *Session) passAgreedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entr
 	case verdict != Active:
 		s.refuse(m, b, mcpwire.ToolsCall, v.refusal(mcpwire.Tool, string(name), t, verdict, s.modeLocked()))
 	case t.entry != e:
-		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError,
-			text: e.notRun("it was changed by its server while a person was asked; look at its definition, and call it again")})
+		s.withholdLocked(m, b, e, "it was changed by its server while a person was asked; look at its definition, and call it again")
 	default:
 		s.forward(m, b, mcpwire.ToolsCall, at, t)
 	}
@@ -132,6 +131,14 @@ func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
 		return "the person at the client dismissed the question without an answer. Ask them before you try again"
 	}
 	return "the client's answer is no consent"
+}
+
+// unconfirmed is the verdict about a call of a dangerous tool that nobody has agreed to.
+const unconfirmed = "unconfirmed"
+
+// withholdLocked refuses a call of a dangerous tool that it takes a person's consent for.
+func (s *Session) withholdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entry, why string) {
+	s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: e.notRun(why), verdict: unconfirmed})
 }
 
 // notRun says that a dangerous tool was not run, and by which rule it could not just be.

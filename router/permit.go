@@ -103,7 +103,7 @@ func (s *Session) answeredForLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t targ
 		return
 	}
 	if why := refused(m, answer); why != "" {
-		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: t.entry.notRun(why)})
+		s.withholdLocked(m, b, t.entry, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
@@ -112,8 +112,12 @@ func (s *Session) answeredForLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t targ
 	defer func() { s.n = waited }()
 	var first jsonrpc.Message // the call, as it was before it was a retry
 	frame := jsonrpc.AppendSplice(nil, m.Frame, jsonrpc.AppendRemoval(nil, m.Frame, m.Params, retry.Responses, retry.State)...)
-	if err := jsonrpc.Scan(frame, &first); err != nil {
-		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
+	err = jsonrpc.Scan(frame, &first)
+	if err == nil {
+		err = s.considerLocked(&first)
+	}
+	if err != nil {
+		s.withholdLocked(m, b, t.entry, err.Error())
 		return
 	}
 	s.passAgreedLocked(&first, b, t.entry)

@@ -44,7 +44,7 @@ func (s *Session) unansweredLocked(q *question, why string, b *jsonrpc.Batch) {
 	}
 	said := fmt.Sprintf("server %s needs %s of the client for this, which could not be had: %s", q.from.Name, q.method, why)
 	if q.round.frame != nil {
-		said = q.round.call.entry.notRun("a person has to agree first, and could not be asked: " + why)
+		said = "a person has to agree first, and could not be asked: " + why
 	}
 	s.failRoundLocked(q.round, said, b)
 }
@@ -90,7 +90,7 @@ func (s *Session) roundDue(r *round) {
 	case len(r.legs) == 0:
 		s.retryLocked(r, &b)
 	case r.frame != nil:
-		s.failRoundLocked(r, r.call.entry.notRun(fmt.Sprintf("a person has to agree first, and nobody has answered within %s", roundTime)), &b)
+		s.failRoundLocked(r, fmt.Sprintf("a person has to agree first, and nobody has answered within %s", roundTime), &b)
 	default:
 		s.failRoundLocked(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTime), &b)
 	}
@@ -117,7 +117,11 @@ func (s *Session) closeRoundLocked(r *round, b *jsonrpc.Batch) bool {
 
 // failRoundLocked closes a round and answers its call with a failure.
 func (s *Session) failRoundLocked(r *round, why string, b *jsonrpc.Batch) {
-	if s.closeRoundLocked(r, b) {
+	switch {
+	case !s.closeRoundLocked(r, b):
+	case r.frame != nil:
+		s.againLocked(r, func(asked *jsonrpc.Message) { s.withholdLocked(asked, b, r.call.entry, why) })
+	default:
 		r.call.fail(why, "", b)
 	}
 }
