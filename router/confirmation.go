@@ -64,8 +64,8 @@ func (r *Router) showable(m *jsonrpc.Message, at jsonrpc.Span) string {
 		raw = raw[:legibleBytes]
 	}
 	text := legible(raw)
-	if r.Scrub != nil {
-		text = r.Scrub(text)
+	if scrub := r.current().Scrub; scrub != nil {
+		text = scrub(text)
 	}
 	return abridged(visible(text), at.Hi-at.Lo, cutOff)
 }

@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 
+	"go.uber.org/zap"
+
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 )
 
 func TestWhatAPersonIsShownOfArguments(t *testing.T) {
-	r := &Router{Options: Options{Scrub: trace.NewScrubber([]string{"hunter22"}).Text}}
+	r := New(Options{Scrub: trace.NewScrubber([]string{"hunter22"}).Text}, nil, zap.NewNop())
 	long := strings.Repeat("a", shownHead) + strings.Repeat("m", 1000) + strings.Repeat("z", shownTail)
 	many := make([]string, shownArguments+2)
 	for i := range many {

@@ -38,10 +38,11 @@ func (r *Router) warnIdleLocked(c *Catalog) {
 		defer u.mu.Unlock()
 		return u.state == Ready
 	}
-	if r.current().Dangers == nil || r.warned || !allOf(r.all(), ready) {
+	guard := r.current().Dangers
+	if guard == r.warned || !allOf(r.all(), ready) {
 		return
 	}
-	r.warned = true
+	r.warned = guard
 	if idle := r.idleDangers(c); len(idle) > 0 {
 		r.log.Warn("dangerous_tools names what no server has", zap.String("text", strings.Join(idle, "; ")))
 	}

@@ -106,6 +106,7 @@ func (u *Upstream) declares(k mcpwire.Kind) bool {
 // keep makes entries of the items. Entries whose item is as it was stay the same,
 // so that a list that has not changed is seen not to have.
 func (u *Upstream) keep(k mcpwire.Kind, items []mcpwire.Item) {
+	given := u.r.current() // there may be others before this is done
 	u.mu.Lock()
 	old := u.entries[k]
 	u.mu.Unlock()
@@ -126,6 +127,9 @@ func (u *Upstream) keep(k mcpwire.Kind, items []mcpwire.Item) {
 	u.mu.Lock()
 	u.entries[k] = entries
 	u.mu.Unlock()
+	if u.r.current() != given {
+		u.judgeAgain()
+	}
 }
 
 // errCut says that a list was longer than is taken. It would be so the next time.

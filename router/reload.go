@@ -113,6 +113,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 	for i, u := range next {
 		if own[u] != nil {
 			s.upstreams[i] = own[u]
+			own[u].judgeAgain()
 			delete(own, u)
 		}
 	}

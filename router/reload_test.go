@@ -116,3 +116,26 @@ func TestReloadOfTheSameChangesNothing(t *testing.T) {
 		t.Errorf("%d servers were started, want a shared one and the client's own", n)
 	}
 }
+
+// A client's own process is judged anew as well: its tools are those that the client has.
+func TestReloadJudgesTheToolsOfOwnProcessesAnew(t *testing.T) {
+	h := newHall(t, ShareAuto, asking())
+	v := h.initialized(`{"elicitation":{}}`)
+	if list := v.lists(t); !strings.Contains(list, `"a_who"`) {
+		t.Fatalf("listed %s", list)
+	}
+	o := h.r.Options
+	o.Dangers = dangerous(t, policy.Deny, "a_who").Dangers
+	h.r.Reload(o)
+	if list := v.lists(t); strings.Contains(list, `"a_who"`) {
+		t.Errorf("listed %s", list)
+	}
+	o.Dangers = dangerous(t, policy.Elicit, "a_who").Dangers
+	o.Scrub = func(text string) string { return strings.ReplaceAll(text, "hunter22", "***") }
+	h.r.Reload(o)
+	v.lists(t)
+	v.says(`{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a_who","arguments":{"a":"hunter22"}}}`)
+	if asked := v.hears("elicitation/create"); !strings.Contains(asked, "dangerous_tools (tools.toml:12)") || !strings.Contains(asked, "***") {
+		t.Errorf("asked %s", asked)
+	}
+}

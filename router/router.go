@@ -48,8 +48,8 @@ type Router struct {
 	client    mcpwire.Hello // written before greeted is closed
 	started   chan struct{} // closed when opened is set
 
-	mu     sync.Mutex // held while the catalog is replaced
-	warned bool       // guarded by mu: of dangerous_tools that there are not
+	mu     sync.Mutex    // held while the catalog is replaced
+	warned *policy.Guard // guarded by mu: what was looked through for entries that no tool has
 }
 
 // New makes a router. No server runs before Start. The loop stays the caller's.
