@@ -9,6 +9,9 @@ import (
 
 // activity says why an entry is active or is not: what Active asks, in the same order.
 func (v *View) activity(e *Entry) string {
+	if v.catalog.limit != nil {
+		return v.catalog.limit.rule(e)
+	}
 	switch e.Item.Kind {
 	case mcpwire.Prompt:
 		return e.rule

@@ -16,18 +16,27 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 	if p == nil {
 		return c
 	}
+	verdicts := c.judge(p)
+	next := c.keeping(func(e *Entry) bool { return verdicts[e].Allowed })
+	next.verdicts = verdicts
+	return next
+}
+
+// keeping returns the catalog with some of its entries. All others are aside, with what
+// is there already: held back, or too dangerous.
+func (c *Catalog) keeping(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.own, c.stale), newCatalog(c.own, c.stale)
 	next.owners, next.upstreams, next.Collisions = c.owners, c.upstreams, c.Collisions
-	next.denied, next.verdicts = denied, c.judge(p)
+	next.denied, next.verdicts = denied, c.verdicts
 	denied.owners, denied.upstreams = c.owners, c.upstreams
 	for _, e := range c.All() {
-		if next.verdicts[e].Allowed {
+		if some(e) {
 			next.put(e)
 		} else {
 			denied.put(e)
 		}
 	}
-	for _, e := range c.denied.All() { // held back, or too dangerous
+	for _, e := range c.denied.All() {
 		denied.put(e)
 	}
 	return next
@@ -97,6 +106,8 @@ func (c *Catalog) rule(e *Entry) string {
 		return "it is held back: " + e.hold.String()
 	case e.danger.Denies():
 		return e.danger.String()
+	case c.limit != nil:
+		return c.limit.rule(e)
 	}
 	return v.String()
 }
@@ -104,7 +115,7 @@ func (c *Catalog) rule(e *Entry) string {
 // keeps returns where a name leads that is of an entry which clients may not have.
 func (c *Catalog) keeps(e *Entry) (target, Verdict) {
 	v, judged := c.verdicts[e]
-	if judged && !v.Allowed || e.hold == NotHeld && e.danger.Denies() {
+	if judged && !v.Allowed || e.hold == NotHeld {
 		return at(e), Denied
 	}
 	return at(e), Held
@@ -114,6 +125,9 @@ func (c *Catalog) keeps(e *Entry) (target, Verdict) {
 func (c *Catalog) denial(e *Entry) string {
 	if _, verdict := c.keeps(e); verdict == Held {
 		return heldText(e)
+	}
+	if c.outside(e) {
+		return fmt.Sprintf("%s %s is not for this client: %s. Go on without it", e.Item.Kind, plainName(e.Name), clean(c.rule(e)))
 	}
 	return fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there",
 		e.Item.Kind, plainName(e.Name), clean(c.rule(e)))

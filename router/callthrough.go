@@ -22,7 +22,7 @@ const callDefinition = `{"name":"` + CallTool + `","title":"Call a tool that was
 // callTool returns the definition of toolman_call. It names toolman_activate only where
 // there is one.
 func (s *Session) callTool() []byte {
-	if !s.r.MetaTools.NoActivate {
+	if !s.offers.NoActivate {
 		return []byte(callDefinition)
 	}
 	return []byte(strings.NewReplacer("that "+ActivateTool+" has switched on", "that were switched on",

@@ -25,6 +25,14 @@ type Client struct {
 	Agent string
 	// Policy says what it may have; nil: that of its agent, or Options.Policy.
 	Policy *policy.Policy
+	// Only limits it further, to what these of Options.Toolsets have: tools, resources
+	// and prompts, all of them active. A name of no toolset adds nothing, and no names
+	// allow nothing. Nil: no limit.
+	Only []string
+	// Static says that it cannot switch anything on or off.
+	Static bool
+	// MetaTools are those of Options.MetaTools that it is offered; nil: all.
+	MetaTools *MetaTools
 }
 
 // Streams are what a session's Sender implements when the client hears each open

@@ -36,7 +36,7 @@ const activateSchema = `{"type":"object","properties":{` +
 func (s *Session) ownTools(v *View, as variant) []byte {
 	var defs [][]byte
 	add := func(def []byte) { defs = append(defs, loaded(def, as.alwaysLoad)) }
-	if !s.r.MetaTools.NoActivate {
+	if !as.offers.NoActivate {
 		switch as.mode {
 		case ModeMutate:
 			add(s.activateTool(v, activateIntro))
@@ -44,11 +44,11 @@ func (s *Session) ownTools(v *View, as variant) []byte {
 			add(s.activateTool(v, callIntro))
 		}
 	}
-	if as.mode == ModeCall && s.r.MetaTools != (MetaTools{NoActivate: true}) {
+	if as.mode == ModeCall && as.offers.switches() {
 		add(s.callTool())
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.r.meta)) {
-		if t := s.r.meta[name]; as.mode != ModeStatic || t.free {
+	for _, name := range slices.Sorted(maps.Keys(s.meta)) {
+		if t := s.meta[name]; as.mode != ModeStatic || t.free {
 			add(append(jsonrpc.AppendQuoted([]byte(`{"name":`), name), t.definition...))
 		}
 	}

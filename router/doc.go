@@ -30,7 +30,8 @@
 // activate.go, settle.go and describe.go are toolman_activate, callthrough.go is
 // toolman_call; mode.go and clients.go say what is done for which client, and announce.go
 // which changes it is told; catalog.go says what
-// exists, allow.go what of it a policy lets a client have, view.go what one client sees,
+// exists, allow.go what of it a policy lets a client have, limit.go what toolsets do, startviews.go what clients
+// see at start, view.go what one client sees,
 // resolve.go and spelling.go where a name leads, explain.go and activity.go why.
 //
 // metatools.go are the tools about toolsets: toolsettools.go shows and enables them,
@@ -51,7 +52,8 @@
 // In this order: Router.mu, Session.mu, Upstream.mu, then the locks within jsonrpc
 // and of tracing. Session.mu is held while one message of the client is handled;
 // nothing that is done meanwhile waits for anybody. Upstream.mu is held for
-// moments. The Catalog and the View do not change once they are made.
+// moments. The Catalog and the View do not change once they are made, but for the pages
+// of a View, which has a lock of its own.
 //
 // # Promises
 //

@@ -28,7 +28,7 @@ func (r *Router) Explain(name string) []Explanation {
 	if name == ActivateTool || name == CallTool || name == CatalogURI {
 		return []Explanation{ownExplanation(name)}
 	}
-	v := r.firstView(r.current().Policy)
+	v := r.startView(r.catalog.Load(), r.current().Policy, nil)
 	var all []Explanation
 	for _, e := range v.named(name) {
 		all = append(all, v.explain(e, r.Mode))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -19,7 +20,7 @@ const catalogResource = `{"uri":"` + CatalogURI + `","name":"toolman catalog","t
 
 // catalogResource names toolman_activate only where there is one.
 func (s *Session) catalogResource() string {
-	if s.r.MetaTools.NoActivate {
+	if s.offers.NoActivate {
 		return strings.Replace(catalogResource, "that "+ActivateTool+" can switch on and off", "there is", 1)
 	}
 	return catalogResource
@@ -35,6 +36,27 @@ type page struct {
 type pageKey struct {
 	variant
 	kind mcpwire.Kind
+}
+
+// pages keeps the first pages of a view, which sessions with the same view share.
+type pages struct {
+	mu   sync.Mutex
+	made map[pageKey]*page // guarded by mu
+}
+
+// get returns a page, made when it is first asked for.
+func (x *pages) get(key pageKey, make func() *page) *page {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	p := x.made[key]
+	if p == nil {
+		p = make()
+		if x.made == nil {
+			x.made = map[pageKey]*page{}
+		}
+		x.made[key] = p
+	}
+	return p
 }
 
 // pageID is where a page's frame has its id.
@@ -53,13 +75,12 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 		s.refuse(m, b, k.ListMethod(), refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	key := pageKey{as, k}
-	p := v.pages[key]
-	if from > 0 || p == nil {
-		p = s.page(v, as, k, from)
-		if from == 0 {
-			v.pages[key] = p
-		}
+	make := func() *page { return s.page(v, as, k, from) }
+	var p *page
+	if from > 0 {
+		p = make()
+	} else {
+		p = v.pages.get(pageKey{as, k}, make)
 	}
 	n := s.arrivedLocked(m, k.ListMethod(), jsonrpc.Span{})
 	b.Edit(pageID, m.Bytes(m.ID))

@@ -21,8 +21,11 @@ type metaTool struct {
 // metaTools returns the tools of the groups asked for, nil for none.
 func metaTools(o MetaTools) map[string]*metaTool {
 	var all []*metaTool
-	if o.Toolsets {
+	switch {
+	case o.Toolsets:
 		all = append(all, toolsetTools()...)
+	case o.List:
+		all = append(all, toolsetTools()[0])
 	}
 	if o.Manage {
 		all = append(all, manageTools()...)
@@ -51,7 +54,7 @@ func ownToolNames(o MetaTools, meta map[string]*metaTool) []string {
 func (s *Session) ownCallLocked(m *jsonrpc.Message, b *jsonrpc.Batch, name []byte) bool {
 	switch string(name) {
 	case ActivateTool:
-		if s.r.MetaTools.NoActivate {
+		if s.offers.NoActivate {
 			return false
 		}
 		s.activateLocked(m, b)
@@ -60,7 +63,7 @@ func (s *Session) ownCallLocked(m *jsonrpc.Message, b *jsonrpc.Batch, name []byt
 		s.callThroughLocked(m, b)
 		return true
 	}
-	t := s.r.meta[string(name)]
+	t := s.meta[string(name)]
 	if t == nil {
 		return false
 	}
@@ -75,12 +78,12 @@ func (s *Session) ownCallLocked(m *jsonrpc.Message, b *jsonrpc.Batch, name []byt
 // withLibraryLocked serves a request that is about toolsets: at once when none can
 // have been saved, else when the file is read.
 func (s *Session) withLibraryLocked(m *jsonrpc.Message, b *jsonrpc.Batch, serve func(*jsonrpc.Message, *jsonrpc.Batch, *library)) {
-	if s.r.Shelf == nil {
-		serve(m, b, s.r.library())
+	if s.r.Shelf == nil || s.who.Only != nil {
+		serve(m, b, s.who.library(s.r))
 		return
 	}
 	s.apartLocked(m, func(context.Context) finish {
-		l := s.r.library()
+		l := s.who.library(s.r)
 		return func(m *jsonrpc.Message, b *jsonrpc.Batch) { serve(m, b, l) }
 	})
 }
@@ -99,4 +102,26 @@ func (s *Session) sayLocked(m *jsonrpc.Message, b *jsonrpc.Batch, outcome any, f
 // failLocked answers a call of one of these tools that cannot be done.
 func (s *Session) failLocked(m *jsonrpc.Message, b *jsonrpc.Batch, why string) {
 	s.sayLocked(m, b, simpleOutcome{Message: why}, true)
+}
+
+// and returns the tools that are among both.
+func (o MetaTools) and(other MetaTools) MetaTools {
+	return MetaTools{
+		NoActivate: o.NoActivate || other.NoActivate,
+		List:       (o.List || o.Toolsets) && (other.List || other.Toolsets),
+		Toolsets:   o.Toolsets && other.Toolsets,
+		Manage:     o.Manage && other.Manage,
+	}
+}
+
+// switches reports whether one of the tools can make another one active.
+func (o MetaTools) switches() bool { return !o.NoActivate || o.Toolsets || o.Manage }
+
+// metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
+// is held.
+func (r *Router) metaLocked(o MetaTools) map[string]*metaTool {
+	if _, ok := r.metas[o]; !ok {
+		r.metas[o] = metaTools(o)
+	}
+	return r.metas[o]
 }

@@ -21,6 +21,8 @@ func (s *Session) modeLocked() Mode { return s.modeOf(s.modern) }
 // can learn of it: those of the modern era if they listen.
 func (s *Session) modeOf(modern bool) Mode {
 	switch {
+	case s.who.Static:
+		return ModeStatic
 	case s.r.Mode != ModeAuto:
 		return s.r.Mode
 	case modern && !s.listensForToolsLocked():
@@ -37,10 +39,11 @@ type variant struct {
 	mode       Mode
 	alwaysLoad bool
 	habits     habits
+	offers     MetaTools
 }
 
 func (s *Session) variantLocked() variant {
-	return variant{modern: s.modern, mode: s.modeLocked(), alwaysLoad: s.alwaysLoad(), habits: habitsOf(s.name())}
+	return variant{modern: s.modern, mode: s.modeLocked(), alwaysLoad: s.alwaysLoad(), habits: habitsOf(s.name()), offers: s.offers}
 }
 
 // shown returns the view that lists are made from.

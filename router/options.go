@@ -36,7 +36,7 @@ type Options struct {
 	CatalogBytes int
 	URISeparator string        // between namespace and URI: "_" or "+"
 	Mode         Mode          // how what is switched on reaches the client
-	MetaTools    MetaTools     // which tools of its own toolman offers
+	MetaTools    MetaTools     // which tools of its own toolman offers; their names are nobody else's
 	Toolsets     []toolset.Set // those of tools.toml, by name
 	Shelf        toolset.Shelf // keeps saved ones; nil: there are none
 	AllowStale   bool          // saved toolsets may use tools that changed since
@@ -53,6 +53,7 @@ const CatalogAuto = -1
 // toolman_activate alone.
 type MetaTools struct {
 	NoActivate bool // not toolman_activate
+	List       bool // list_tools, which is also among Toolsets
 	Toolsets   bool // those that enable and disable toolsets
 	Manage     bool // those that build, equip and delete saved toolsets
 }

@@ -32,7 +32,7 @@ func instructions(m Mode) string {
 
 // instructionsLocked are those for the request being handled.
 func (s *Session) instructionsLocked() string {
-	m, o := s.modeLocked(), s.r.MetaTools
+	m, o := s.modeLocked(), s.offers
 	if !o.NoActivate || m == ModeStatic {
 		return instructions(m)
 	}

@@ -14,7 +14,6 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/policy"
-	"toolman/router/toolset"
 	"toolman/spawn"
 )
 
@@ -26,10 +25,9 @@ type Router struct {
 	trace     *tracer
 	clock     clock
 	sealer    *sealer
-	meta      map[string]*metaTool // tools of toolman's own for toolsets, by name; nil for none
-	ownNames  []string             // names that are toolman's own
-	timed     atomic.Bool          // calls are timed: there is a trace, or a call_timeout
-	ctx       context.Context      // ends when the router closes
+	ownNames  []string        // names that are toolman's own
+	timed     atomic.Bool     // calls are timed: there is a trace, or a call_timeout
+	ctx       context.Context // ends when the router closes
 	cancel    context.CancelFunc
 	upstreams atomic.Pointer[[]*Upstream] // in the order of the file; the slice does not change
 	given     atomic.Pointer[Options]
@@ -37,7 +35,8 @@ type Router struct {
 
 	catalog   atomic.Pointer[Catalog]
 	sessions  sessions
-	starts    tally          // connections to servers, by name
+	starts    tally // connections to servers, by name
+	views     startViews
 	privates  atomic.Int32   // processes that one session has for itself
 	dismissed sync.WaitGroup // those that are being ended
 	opened    atomic.Bool    // the first list need not wait any more
@@ -48,8 +47,9 @@ type Router struct {
 	client    mcpwire.Hello // written before greeted is closed
 	started   chan struct{} // closed when opened is set
 
-	mu     sync.Mutex    // held while the catalog is replaced
-	warned *policy.Guard // guarded by mu: what was looked through for entries that no tool has
+	mu     sync.Mutex                         // held while the catalog is replaced
+	warned *policy.Guard                      // guarded by mu: what was looked through for entries that no tool has
+	metas  map[MetaTools]map[string]*metaTool // guarded by mu: toolman's own tools for toolsets, by name
 }
 
 // New makes a router. No server runs before Start. The loop stays the caller's.
@@ -64,8 +64,8 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 		upstreams = append(upstreams, r.newUpstream(s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
 	r.upstreams.Store(&upstreams)
-	r.meta = metaTools(o.MetaTools)
-	r.ownNames = ownToolNames(o.MetaTools, r.meta)
+	r.metas = map[MetaTools]map[string]*metaTool{o.MetaTools: metaTools(o.MetaTools)}
+	r.ownNames = ownToolNames(o.MetaTools, r.metas[o.MetaTools])
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
 }
@@ -193,7 +193,7 @@ func (s *Session) catalogChanged(next *Catalog, announce bool) {
 	s.mu.Lock()
 	s.takeOwnLocked()
 	before := s.view.Load()
-	after := before.over(s.offeredLocked(next).under(s.policy))
+	after := before.over(s.startLocked(next))
 	s.view.Store(after)
 	if announce && s.waits == 0 {
 		s.announceLocked(before, after, &b)
@@ -211,7 +211,12 @@ func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 	defer r.mu.Unlock()
 	s.policy = r.policyFor(who)
 	s.upstreams = r.all()
-	s.view.Store(r.firstView(s.policy))
+	s.offers = r.MetaTools
+	if who.MetaTools != nil {
+		s.offers = s.offers.and(*who.MetaTools)
+	}
+	s.meta = r.metaLocked(s.offers)
+	s.view.Store(r.startView(r.catalog.Load(), s.policy, who.Only))
 	r.sessions.add(s)
 	if who.Sole {
 		for _, u := range r.all() {
@@ -219,15 +224,6 @@ func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 		}
 	}
 	return s
-}
-
-// firstView is what a session with this policy sees at first.
-func (r *Router) firstView(p *policy.Policy) *View {
-	var sets *selection
-	if r.Equipped != nil {
-		sets = &selection{equipped: &toolset.Expansion{Set: r.Equipped}}
-	}
-	return newView(r.catalog.Load().under(p), sets)
 }
 
 // Upstreams returns what is known of every upstream, in the order of the file.

@@ -133,6 +133,6 @@ func (v *View) unequip() *View {
 	if v.sets.before == nil {
 		return v.chosen(nil, v.resources, nil)
 	}
-	was := v.sets.before.over(v.catalog)
+	was := v.sets.before.over(v.atStart())
 	return v.chosen(was.tools, v.resources, was.sets)
 }

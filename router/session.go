@@ -21,6 +21,8 @@ type Session struct {
 	r       *Router
 	who     Client
 	policy  *policy.Policy
+	offers  MetaTools            // which of toolman's own tools it has
+	meta    map[string]*metaTool // and those among them that are about toolsets
 	out     *jsonrpc.Gatherer
 	streams Streams // nil: all goes to out
 	log     *zap.Logger

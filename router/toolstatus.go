@@ -1,11 +1,5 @@
 package router
 
-import (
-	"cmp"
-
-	"toolman/router/policy"
-)
-
 // A ToolStatus says which tools and toolsets there are, under Toolception's names.
 type ToolStatus struct {
 	Available  []string            `json:"availableToolsets"`
@@ -18,10 +12,10 @@ type ToolStatus struct {
 	Warnings   []string            `json:"warnings,omitempty"`
 }
 
-// ToolStatus returns what there is at first for a client with this policy; nil is
-// Options.Policy. It may wait for the disk, where saved toolsets are.
-func (r *Router) ToolStatus(p *policy.Policy) ToolStatus {
-	v, l := r.firstView(cmp.Or(p, r.current().Policy)), r.library()
+// ToolStatus returns what there is at first for a client. It may wait for the disk, where
+// saved toolsets are.
+func (r *Router) ToolStatus(who Client) ToolStatus {
+	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who.Only), who.library(r)
 	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
 	for _, set := range l.sets {
 		one := v.toolsetStatus(set)
@@ -30,7 +24,7 @@ func (r *Router) ToolStatus(p *policy.Policy) ToolStatus {
 		for _, w := range one.Warnings {
 			st.Warnings = append(st.Warnings, "toolset "+one.Key+": "+w)
 		}
-		if one.Active {
+		if one.Active || who.Only != nil {
 			st.Active = append(st.Active, one.Key)
 		}
 	}

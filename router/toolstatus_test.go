@@ -27,7 +27,7 @@ func TestToolStatusIsWhatToolceptionSays(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newRig(t, setup{active: []string{"ns_on"}, Options: tt.o}, offer{namespace: "ns", tools: []string{"on", "a", "b"}})
-			got, err := json.Marshal(g.r.ToolStatus(nil))
+			got, err := json.Marshal(g.r.ToolStatus(Client{}))
 			if err != nil || string(got) != tt.want {
 				t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
 			}
@@ -43,7 +43,7 @@ func TestToolStatusHidesWhatThePolicyDenies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := json.Marshal(g.r.ToolStatus(p))
+	got, err := json.Marshal(g.r.ToolStatus(Client{Policy: p}))
 	if err != nil || strings.Contains(strings.Split(string(got), `"warnings"`)[0], "ns_b") || !strings.Contains(string(got), `"tools":["ns_a"]`) {
 		t.Errorf("%v, got %s", err, got)
 	}

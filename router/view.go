@@ -18,12 +18,12 @@ type View struct {
 
 	start *View // the same catalog with nothing switched; nil: this is it
 
-	pages map[pageKey]*page // guarded by Session.mu: first pages, made when they are first asked for
+	pages pages
 }
 
 // newView returns the view of a catalog as it is at start, with toolsets or without.
 func newView(c *Catalog, sets *selection) *View {
-	return &View{catalog: c, sets: sets.over(c), pages: map[pageKey]*page{}}
+	return &View{catalog: c, sets: sets.over(c)}
 }
 
 // atStart returns the view without what the client has switched.
@@ -34,15 +34,15 @@ func (v *View) atStart() *View {
 	return v.start
 }
 
-// over returns the view of another catalog in which the same is switched.
-func (v *View) over(c *Catalog) *View {
-	start := newView(c, v.atStart().sets)
+// over returns the view in which the same is switched as in v, of the catalog of start,
+// where nothing is.
+func (v *View) over(start *View) *View {
 	if v.start == nil {
 		return start
 	}
 	sets := start.sets
 	if v.sets != v.start.sets {
-		sets = v.sets.over(c)
+		sets = v.sets.over(start.catalog)
 	}
 	return start.chosen(v.tools, v.resources, sets)
 }
@@ -56,11 +56,14 @@ func (v *View) chosen(tools, resources map[string]bool, sets *selection) *View {
 	if len(tools)+len(resources) == 0 && sets == v.atStart().sets {
 		return v.atStart()
 	}
-	return &View{catalog: v.catalog, tools: tools, resources: resources, sets: sets, start: v.atStart(), pages: map[pageKey]*page{}}
+	return &View{catalog: v.catalog, tools: tools, resources: resources, sets: sets, start: v.atStart()}
 }
 
 // Active reports whether an entry may be used.
 func (v *View) Active(e *Entry) bool {
+	if v.catalog.limit != nil {
+		return true
+	}
 	switch e.Item.Kind {
 	case mcpwire.Prompt:
 		return true

@@ -181,7 +181,7 @@ func TestHealthAndToolsOfARealRouter(t *testing.T) {
 	if want := `{"ok":true,"servers":[{"name":"fs","status":"ready"},{"name":"gone","status":"gone"}]}`; status != 200 || body != want {
 		t.Errorf("got  %d %s\nwant 200 %s", status, body, want)
 	}
-	_, body, header := get(t, serveHandler(t, Tools(func(*http.Request) router.ToolStatus { return r.ToolStatus(nil) }, nil))+"/tools?view=status")
+	_, body, header := get(t, serveHandler(t, Tools(func(*http.Request) router.ToolStatus { return r.ToolStatus(router.Client{}) }, nil))+"/tools?view=status")
 	var st router.ToolStatus
 	if err := json.Unmarshal([]byte(body), &st); err != nil || len(st.Tools) != 1 || st.Tools[0] != "fs_read" || header.Get("Content-Type") != "application/json" {
 		t.Errorf("%v: got %s %v", err, body, header)

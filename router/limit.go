@@ -1,0 +1,93 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolman/mcpwire"
+	"toolman/router/toolset"
+)
+
+// A limit is the toolsets that some clients are limited to. It does not change.
+type limit struct {
+	sets []*toolset.Expansion
+}
+
+// within returns the catalog of clients that are limited to these toolsets. Everything
+// in it is active; all else is aside, as what a policy denies.
+func (c *Catalog) within(sets []*toolset.Set) *Catalog {
+	l := &limit{}
+	for _, set := range sets {
+		l.sets = append(l.sets, c.expand(set))
+	}
+	next := c.keeping(func(e *Entry) bool { return l.from(e) != nil })
+	next.limit = l
+	return next
+}
+
+// from returns the first of the toolsets that has an entry, or nil. Patterns also choose
+// resources, by the names that active_toolsets has for them, and prompts.
+func (l *limit) from(e *Entry) *toolset.Set {
+	for _, x := range l.sets {
+		has := x.Tools[e.Name]
+		if e.Item.Kind != mcpwire.Tool {
+			has = slices.ContainsFunc(x.Set.Patterns, e.fits)
+		}
+		if has {
+			return x.Set
+		}
+	}
+	return nil
+}
+
+// fits reports whether a pattern of a toolset is about the entry.
+func (e *Entry) fits(p toolset.Pattern) bool {
+	return p.Text == e.Name || p.Glob != nil && p.Glob.Match(e.prefix+e.Item.Name)
+}
+
+// outside reports whether it is only the limit that keeps an entry from clients.
+func (c *Catalog) outside(e *Entry) bool {
+	v, judged := c.verdicts[e]
+	return c.limit != nil && (v.Allowed || !judged) && e.hold == NotHeld && !e.danger.Denies()
+}
+
+// rule says which toolset has an entry, or that none has.
+func (l *limit) rule(e *Entry) string {
+	if set := l.from(e); set != nil {
+		return set.String() + " has it"
+	}
+	names := make([]string, len(l.sets))
+	for i, x := range l.sets {
+		names[i] = x.Set.Name
+	}
+	switch len(names) {
+	case 0:
+		return "the client may use no toolset"
+	case 1:
+		return fmt.Sprintf("the client is limited to the toolset %s, and that does not have it", names[0])
+	}
+	return fmt.Sprintf("the client is limited to the toolsets %s, and none of them has it", cut(strings.Join(names, ", "), 400))
+}
+
+// only returns the toolsets of tools.toml with these names, in the order of that file,
+// each once. Saved ones are not among them: clients can change those.
+func (r *Router) only(names []string) []*toolset.Set {
+	var sets []*toolset.Set
+	all := r.current().Toolsets
+	for i := range all {
+		if slices.Contains(names, all[i].Name) {
+			sets = append(sets, &all[i])
+		}
+	}
+	return sets
+}
+
+// library returns the toolsets that the client may know of. It may wait for the disk,
+// unless the client is limited to some.
+func (who *Client) library(r *Router) *library {
+	if who.Only != nil {
+		return &library{sets: r.only(who.Only)}
+	}
+	return r.library()
+}

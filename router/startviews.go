@@ -1,0 +1,68 @@
+package router
+
+import (
+	"sync"
+
+	"toolman/router/policy"
+	"toolman/router/toolset"
+)
+
+// startViews keeps what clients see of the shared servers while nothing is switched, one View
+// for all that have the same rights: with it they share the pages of lists.
+type startViews struct {
+	mu   sync.Mutex
+	of   *Catalog         // guarded by mu: the catalog that the views are of
+	made map[rights]*View // guarded by mu
+}
+
+// Rights are what a view at start depends on beside the catalog.
+type rights struct {
+	policy  *policy.Policy
+	limited bool
+	only    string // names of toolsets
+}
+
+// maxStarts bounds the views that are kept. Proxies may name any toolsets together.
+const maxStarts = 1024
+
+// startView is what a client sees of a catalog while nothing is switched. only is as
+// in [Client].
+func (r *Router) startView(c *Catalog, p *policy.Policy, only []string) *View {
+	if c != r.catalog.Load() {
+		return r.newStart(c, p, only)
+	}
+	sets := r.only(only)
+	key := rights{policy: p, limited: only != nil}
+	for _, set := range sets {
+		key.only += set.Name + "\n"
+	}
+	r.views.mu.Lock()
+	defer r.views.mu.Unlock()
+	if r.views.of != c || len(r.views.made) >= maxStarts {
+		r.views.of, r.views.made = c, map[rights]*View{}
+	}
+	v := r.views.made[key]
+	if v == nil {
+		v = r.newStart(c, p, only)
+		r.views.made[key] = v
+	}
+	return v
+}
+
+func (r *Router) newStart(c *Catalog, p *policy.Policy, only []string) *View {
+	c = c.under(p)
+	if only != nil {
+		return newView(c.within(r.only(only)), nil)
+	}
+	var sets *selection
+	if r.Equipped != nil {
+		sets = &selection{equipped: &toolset.Expansion{Set: r.Equipped}}
+	}
+	return newView(c, sets)
+}
+
+// startLocked is what the session sees, while nothing is switched, when the shared servers
+// offer this catalog.
+func (s *Session) startLocked(shared *Catalog) *View {
+	return s.r.startView(s.offeredLocked(shared), s.policy, s.who.Only)
+}

@@ -1,0 +1,128 @@
+package router
+
+import (
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/policy"
+)
+
+// A deaf client hears nothing, and so keeps nothing.
+type deaf struct{}
+
+func (deaf) Queue([]byte, []jsonrpc.Edit) error { return nil }
+func (deaf) Flush()                             {}
+
+// settlesIn has a session go through what clients do first.
+func settlesIn(t testing.TB, s *Session) {
+	l := &link{t: t, handler: s}
+	l.initialize("{}")
+	l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+}
+
+func manyTools(n int) (tools []string) {
+	for i := range n {
+		tools = append(tools, fmt.Sprintf(`{"name":"t%d","description":%q,"inputSchema":{"type":"object"}}`, i, strings.Repeat("x", 200)))
+	}
+	return tools
+}
+
+// 10,000 idle clients are to fit into 300 MB with all that HTTP takes.
+func TestIdleSessionsAreSmall(t *testing.T) {
+	if raced {
+		t.Skip("the race detector takes memory of its own")
+	}
+	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: manyTools(100)})
+	const n, most = 1000, 4 << 10
+	heap := func() uint64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for range n {
+		settlesIn(t, g.r.NewSession(deaf{}, Client{}))
+	}
+	if each := (heap() - before) / n; each > most {
+		t.Errorf("an idle session takes %d bytes, want %d at most", each, most)
+	}
+	runtime.KeepAlive(g)
+}
+
+func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
+	rules := &policy.Rules{Default: policy.Flag{On: true}}
+	p, err := rules.For("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: []string{"one"}}, offer{namespace: "b", tools: []string{"two"}})
+	alike := map[string][2]*Session{}
+	for name, who := range map[string]Client{"nobody's": {}, "a policy's": {Policy: p}, "limited": {Only: []string{}}} {
+		alike[name] = [2]*Session{g.r.NewSession(deaf{}, who), g.r.NewSession(deaf{}, who)}
+	}
+	check := func(when string) {
+		t.Helper()
+		seen := map[*View]bool{}
+		for name, pair := range alike {
+			v := pair[0].view.Load()
+			if v != pair[1].view.Load() {
+				t.Errorf("%s, %s: two views", when, name)
+			}
+			seen[v] = true
+		}
+		if len(seen) != len(alike) {
+			t.Errorf("%s, there are %d views for %d rights", when, len(seen), len(alike))
+		}
+	}
+	check("at first")
+	g.servers[1].dies()
+	check("after a change")
+	for _, e := range alike["nobody's"][0].view.Load().catalog.tools() {
+		if e.Upstream.Name == "b" {
+			t.Error("what is gone is still there")
+		}
+	}
+}
+
+func TestSharedPagesAreMadeForManyAtOnce(t *testing.T) {
+	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: manyTools(20)})
+	want := g.another(Client{}).asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	g.servers[0].lists(mcpwire.Tool, manyTools(20)...) // the same
+	g.r.update()
+	var wg sync.WaitGroup
+	for range 8 {
+		l := g.another(Client{})
+		wg.Go(func() {
+			if got := l.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); got != want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestViewsThatProxiesAskForAreBounded(t *testing.T) {
+	g := newRig(t, setup{}, offer{namespace: "a", tools: []string{"x"}})
+	for i := range 12 {
+		g.r.Toolsets = append(g.r.Toolsets, fixed(t, fmt.Sprintf("s%d", i), "a_x"))
+	}
+	for bits := range 1 << 12 {
+		only := []string{}
+		for i := range 12 {
+			if bits>>i&1 == 1 {
+				only = append(only, fmt.Sprintf("s%d", i))
+			}
+		}
+		g.r.startView(g.r.catalog.Load(), nil, only)
+	}
+	if n := len(g.r.views.made); n > maxStarts {
+		t.Errorf("%d views are kept", n)
+	}
+}
