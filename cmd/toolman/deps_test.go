@@ -54,6 +54,7 @@ var may = map[string][]string{
 	"toolman/router/toolset":                {},
 	"toolman/router/policy":                 {},
 
+	"toolman/router/httpd":       {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/spawn"},
 	"toolman/router/httpd/guard": {},
 	"toolman/router/httpd/ops":   {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/spawn"},
 }
@@ -67,7 +68,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd/ops", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/ops", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

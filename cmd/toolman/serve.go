@@ -36,6 +36,13 @@ func (a *app) serve(ctx context.Context) error {
 
 // serveConfig is serve with a configuration that is read.
 func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Location) error {
+	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
+		return a.session(ctx, o, loop, log)
+	})
+}
+
+// withRouter makes all that a router needs, and ends it again when serve returns.
+func (a *app) withRouter(c *config.Config, at config.Location, serve func(router.Options, *jsonrpc.Loop, *zap.Logger) error) error {
 	log, logged, err := a.openLog(c.Secrets)
 	if err != nil {
 		return err
@@ -66,7 +73,7 @@ func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Locat
 		return err
 	}
 	defer loop.Close()
-	return a.session(ctx, o, loop, log)
+	return serve(o, loop, log)
 }
 
 // session serves one client from its first byte to the end of the servers.

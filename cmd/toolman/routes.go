@@ -1,0 +1,114 @@
+package main
+
+import (
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+
+	"go.uber.org/zap"
+
+	"toolman/cmd/internal/config"
+	"toolman/router"
+	"toolman/router/httpd"
+	"toolman/router/httpd/guard"
+	"toolman/router/httpd/ops"
+	"toolman/router/policy"
+)
+
+// guardOptions say who may come in.
+func guardOptions(c *config.Config, log *zap.Logger) guard.Options {
+	h := &c.HTTP
+	o := guard.Options{
+		AllowedOrigins: h.AllowedOrigins, AllowedHosts: h.AllowedHosts,
+		Agent: c.Agent, Unauthenticated: h.Unauthenticated,
+		TrustedProxies: h.TrustedProxies, RequireClientID: h.RequireClientID,
+		MaxBodyBytes: int64(h.MaxBodyBytes), MaxConnections: h.MaxConnections, RateLimit: h.RateLimit,
+		Warn: func(what string, err error) { log.Warn(what, zap.NamedError("err", err)) },
+	}
+	if c.Rules != nil {
+		o.Agents = slices.Sorted(maps.Keys(c.Rules.Agents))
+	}
+	for _, t := range h.Tokens {
+		o.Tokens = append(o.Tokens, guard.Token{Agent: t.Agent, Hash: t.Hash})
+	}
+	if j := h.JWT; j != nil {
+		o.JWT = &guard.JWT{Issuer: j.Issuer, Audience: j.Audience, Algorithms: j.Algorithms, JWKS: j.JWKS, AgentClaim: j.AgentClaim, Scopes: j.Scopes}
+	}
+	return o
+}
+
+// agents are those whose clients there may be, each with what it may have.
+type agents map[string]*policy.Policy
+
+// agentsOf reads the policies of all agents, and of those who are none.
+func agentsOf(c *config.Config) (agents, error) {
+	all := agents{}
+	names := []string{c.Agent}
+	if c.Rules != nil {
+		names = slices.AppendSeq(names, maps.Keys(c.Rules.Agents))
+	}
+	for _, name := range names {
+		var err error
+		if all[name], err = c.Rules.For(name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// policy is router.Options.PolicyOf.
+func (a agents) policy(agent string) *policy.Policy { return a[agent] }
+
+// client is what a request's sessions are; false when the guard should have kept it out.
+func (a agents) client(r *http.Request) (guard.Principal, router.Client, bool) {
+	p, ok := guard.PrincipalOf(r.Context())
+	_, known := a[p.Agent]
+	return p, router.Client{Name: p.Name, Agent: p.Agent}, ok && known
+}
+
+// caller tells whose a request is: sessions belong to a principal.
+func (a agents) caller(r *http.Request, name string) (httpd.Caller, bool) {
+	p, client, ok := a.client(r)
+	if !ok || name != "" {
+		return httpd.Caller{}, false
+	}
+	ops.Identify(r.Context(), p.Name)
+	return httpd.Caller{ID: p.ID, Client: client}, true
+}
+
+// A front is what serves HTTP, behind a guard.
+type front struct {
+	guard    *guard.Guard
+	agents   agents
+	router   *router.Router
+	endpoint *httpd.Endpoint
+	health   *ops.Health
+}
+
+// routes are what is served.
+func (f *front) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", f.guard.Protect(f.endpoint))
+	mux.Handle("/mcp/{name}", f.guard.Protect(f.endpoint))
+	mux.Handle(guard.MetadataPath, f.guard.Open(f.guard.Metadata()))
+	mux.Handle(guard.MetadataPath+"/", f.guard.Open(f.guard.Metadata()))
+	mux.Handle("/tools", f.guard.Protect(ops.Tools(f.tools, nil)))
+	mux.Handle("/.well-known/mcp-config", f.guard.Protect(ops.Document("application/schema+json", config.Schema())))
+	mux.Handle("/", ops.Probes(f.health))
+	return mux
+}
+
+func (f *front) tools(r *http.Request) router.ToolStatus {
+	_, client, _ := f.agents.client(r)
+	return f.router.ToolStatus(client)
+}
+
+// endpointURL is where clients find the endpoint.
+func endpointURL(l net.Listener, s *http.Server) string {
+	scheme := "http"
+	if s.TLSConfig != nil {
+		scheme = "https"
+	}
+	return scheme + "://" + l.Addr().String() + "/mcp"
+}

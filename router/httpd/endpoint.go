@@ -1,0 +1,97 @@
+package httpd
+
+import (
+	"cmp"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"toolman/mcpwire"
+	"toolman/router"
+)
+
+// Options say how an Endpoint serves. The zero value serves everybody alike, within the
+// default bounds.
+type Options struct {
+	// Caller says who makes a request to the path /mcp/NAME; name is "" for /mcp. It is
+	// called for every request, and false makes the answer 404. Nil: everybody is the
+	// same caller, and there are no names.
+	Caller func(r *http.Request, name string) (Caller, bool)
+
+	MaxBody     int64         // bytes of the longest body taken; 0: 16 MiB
+	MaxSessions int           // at once; 0: 10,000
+	Idle        time.Duration // after how long without a request or stream a session ends; 0: 1 hour
+	KeepAlive   time.Duration // how often a silent stream says that it is still there; 0: 20 s
+}
+
+// A Caller is who makes requests: a session is one caller's, and no other finds it.
+type Caller struct {
+	ID     string        // tells callers apart; never a secret
+	Client router.Client // what its sessions are; Sole and Many are set by the endpoint
+}
+
+// An Endpoint is the MCP endpoint: the http.Handler for /mcp and, where the pattern has
+// {name}, /mcp/NAME.
+type Endpoint struct {
+	r        *router.Router
+	o        Options
+	sessions sessions
+	calls    atomic.Int64 // requests whose answers are waited for, but for those that stay open
+}
+
+// New makes the endpoint of a router.
+func New(r *router.Router, o Options) *Endpoint {
+	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
+	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
+	o.Idle = cmp.Or(o.Idle, time.Hour)
+	o.KeepAlive = cmp.Or(o.KeepAlive, 20*time.Second)
+	return &Endpoint{r: r, o: o, sessions: newSessions(o.MaxSessions)}
+}
+
+// Sessions returns how many sessions there are.
+func (e *Endpoint) Sessions() int { return e.sessions.count() }
+
+// Calls returns how many requests wait for their answers, without subscriptions.
+func (e *Endpoint) Calls() int { return int(e.calls.Load()) }
+
+// ServeHTTP implements http.Handler. It returns when the response is complete, which
+// may take as long as the client listens.
+func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	who, ok := e.caller(r)
+	if !ok {
+		refuse(w, http.StatusNotFound, nil, codeInvalidRequest, "there is no endpoint of this name here")
+		return
+	}
+	switch {
+	case r.Method == http.MethodPost:
+		e.post(w, r, who)
+	case mcpwire.EraOf(r.Header.Get(headerVersion)) == mcpwire.Modern:
+		notAllowed(w, http.MethodPost, "revision "+mcpwire.Newest+" has only POST")
+	case r.Method == http.MethodGet:
+		e.get(w, r, who)
+	case r.Method == http.MethodDelete:
+		e.delete(w, r, who)
+	default:
+		notAllowed(w, "POST, GET, DELETE", "the MCP endpoint takes POST, GET and DELETE")
+	}
+}
+
+func (e *Endpoint) caller(r *http.Request) (Caller, bool) {
+	name := r.PathValue("name")
+	if e.o.Caller == nil {
+		return Caller{}, name == ""
+	}
+	return e.o.Caller(r, name)
+}
+
+// notAllowed answers a request of a method that is not for it.
+func notAllowed(w http.ResponseWriter, allow, why string) {
+	w.Header().Set("Allow", allow)
+	refuse(w, http.StatusMethodNotAllowed, nil, codeInvalidRequest, why)
+}
+
+// unavailable asks the client to come back.
+func unavailable(w http.ResponseWriter, why string) {
+	w.Header().Set("Retry-After", "5")
+	refuse(w, http.StatusServiceUnavailable, nil, codeInternal, why)
+}

@@ -1,0 +1,156 @@
+package httpd
+
+import (
+	"net/http"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// legacy handles a message of the legacy era.
+func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message) {
+	if !versionKnown(w, r, idOf(m)) {
+		return
+	}
+	method := mcpwire.MethodOf(m.Text(m.Method))
+	if method == mcpwire.Initialize && m.Kind == jsonrpc.Request && r.Header.Get(headerSession) == "" {
+		e.initialize(w, r, who, m)
+		return
+	}
+	s := e.session(w, r, who, idOf(m))
+	if s == nil {
+		return
+	}
+	defer e.leave(s)
+	if m.Kind == jsonrpc.Request {
+		e.legacyRequest(w, r, s, m, method)
+		return
+	}
+	frame := m.Frame
+	if string(m.Text(m.Method)) == string(mcpwire.Cancelled) {
+		frame = s.cancelled(m)
+	}
+	s.deliver(frame)
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// versionKnown answers requests with a header that names a revision of no use here.
+func versionKnown(w http.ResponseWriter, r *http.Request, id []byte) bool {
+	version := r.Header.Get(headerVersion)
+	if version == "" || mcpwire.Supported(version) {
+		return true
+	}
+	refuse(w, http.StatusBadRequest, id, codeInvalidRequest, "the header MCP-Protocol-Version names a revision that toolman does not speak: "+visible(version))
+	return false
+}
+
+// initialize makes a session, which stays if that goes well.
+func (e *Endpoint) initialize(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message) {
+	s := e.sessions.fresh(who, e.newSession)
+	if s == nil {
+		unavailable(w, "there are too many sessions; try again later")
+		return
+	}
+	defer func() {
+		if e.leave(s); s.agreed() == "" {
+			e.end(s)
+		}
+	}()
+	e.legacyRequest(w, r, s, m, mcpwire.Initialize)
+}
+
+func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *session, m *jsonrpc.Message, method mcpwire.Method) {
+	to := newStream(1)
+	c := s.open(m, method, jsonrpc.Span{}, to)
+	if c == nil {
+		unavailable(w, "too many requests are open; wait for their answers")
+		return
+	}
+	e.ask(w, r, s, ours(m, c, jsonrpc.Span{}), to, []*call{c})
+}
+
+// session returns the session that a request names, which is busy until leave; it answers
+// when there is none.
+func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, who Caller, id []byte) *session {
+	name := r.Header.Get(headerSession)
+	if name == "" {
+		refuse(w, http.StatusBadRequest, id, codeInvalidRequest,
+			"begin with initialize and repeat the Mcp-Session-Id that it brings, or say in params._meta and headers that the request is of revision "+mcpwire.Newest)
+		return nil
+	}
+	s := e.sessions.named(name, who)
+	if s == nil {
+		refuse(w, http.StatusNotFound, id, codeNoSession, "there is no such session, or it has ended; begin a new one with initialize")
+	}
+	return s
+}
+
+// cancelled returns the client's cancellation of a request with the id that the router
+// knows it by.
+func (s *session) cancelled(m *jsonrpc.Message) []byte {
+	at, err := mcpwire.IDParam(m, "requestId")
+	if err != nil || !at.Present() {
+		return m.Frame
+	}
+	return jsonrpc.AppendSplice(nil, m.Frame, jsonrpc.Edit{Span: at, New: s.callOff(m.Bytes(at))})
+}
+
+// callOff forgets the request that the client calls by this id, and returns the one that
+// the router knows it by. There will be no answer: the stream that it waits on ends.
+func (s *session) callOff(id []byte) []byte {
+	c := s.ours(id)
+	if c == nil {
+		return number(0) // nobody's
+	}
+	s.drop(c)
+	c.to.forgo()
+	return number(c.n)
+}
+
+// get serves what a client of the legacy era is told outside of its requests.
+func (e *Endpoint) get(w http.ResponseWriter, r *http.Request, who Caller) {
+	if !accepts(r.Header, typeEvents) {
+		refuse(w, http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name text/event-stream")
+		return
+	}
+	if !versionKnown(w, r, nil) {
+		return
+	}
+	s := e.session(w, r, who, nil)
+	if s == nil {
+		return
+	}
+	defer e.leave(s)
+	if !s.listen(true) {
+		refuse(w, http.StatusConflict, nil, codeInvalidRequest, "the session has a GET stream already; it has one at a time")
+		return
+	}
+	defer s.listen(false)
+	o := newResponse(w)
+	if o.begin() == nil {
+		o.serve(r.Context(), s.push, e.o.KeepAlive)
+	}
+}
+
+// listen notes that somebody hears what is pushed, or not any more; only one can.
+func (s *session) listen(on bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	free := s.listened != on
+	s.listened = on
+	return free
+}
+
+// delete ends a session (2025-11-25, Session Management).
+func (e *Endpoint) delete(w http.ResponseWriter, r *http.Request, who Caller) {
+	if !versionKnown(w, r, nil) {
+		return
+	}
+	s := e.session(w, r, who, nil)
+	if s == nil {
+		return
+	}
+	e.end(s)
+	e.leave(s)
+	w.WriteHeader(http.StatusNoContent)
+}

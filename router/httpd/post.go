@@ -1,0 +1,129 @@
+package httpd
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// post handles a POSTed message. Of which era that is, it says itself.
+func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
+	if !accepts(r.Header, typeJSON) || !accepts(r.Header, typeEvents) {
+		refuse(w, http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name application/json and text/event-stream")
+		return
+	}
+	if !isJSON(r.Header) {
+		refuse(w, http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message is application/json")
+		return
+	}
+	body, ok := e.body(w, r)
+	if !ok {
+		return
+	}
+	var m jsonrpc.Message
+	if err := jsonrpc.Scan(body, &m); err != nil {
+		if isArray(body) && mcpwire.EraOf(r.Header.Get(headerVersion)) != mcpwire.Modern {
+			e.batch(w, r, who, body)
+			return
+		}
+		unreadable(w, &m, err)
+		return
+	}
+	var envelope mcpwire.Envelope
+	err := envelope.Read(&m)
+	switch {
+	case m.Kind != jsonrpc.Response && envelope.Claims():
+		e.modern(w, r, who, &m, &envelope, err)
+	case mcpwire.EraOf(r.Header.Get(headerVersion)) == mcpwire.Modern:
+		unclaimed(w, &m)
+	default:
+		e.legacy(w, r, who, &m)
+	}
+}
+
+// body reads a request's body, and answers when it cannot be had. Its line ends become
+// spaces: servers on pipes take one message a line.
+func (e *Endpoint) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	var text bytes.Buffer
+	if n := r.ContentLength; n > 0 {
+		text.Grow(int(min(n, e.o.MaxBody, 1<<20)) + bytes.MinRead)
+	}
+	_, err := text.ReadFrom(http.MaxBytesReader(w, r.Body, e.o.MaxBody))
+	if _, long := errors.AsType[*http.MaxBytesError](err); long {
+		refuse(w, http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", e.o.MaxBody))
+		return nil, false
+	}
+	if err != nil {
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "the body of the request did not come whole")
+		}
+		return nil, false
+	}
+	body := text.Bytes()
+	for i, c := range body {
+		if c == '\n' || c == '\r' {
+			body[i] = ' '
+		}
+	}
+	return bytes.Trim(body, " \t"), true
+}
+
+func isArray(body []byte) bool { return len(body) > 0 && body[0] == '[' && jsonrpc.Valid(body) }
+
+// unreadable answers what is no message.
+func unreadable(w http.ResponseWriter, m *jsonrpc.Message, err error) {
+	if _, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok {
+		refuse(w, http.StatusBadRequest, nil, jsonrpc.CodeParseError, err.Error())
+		return
+	}
+	refuse(w, http.StatusBadRequest, idOf(m), codeInvalidRequest, err.Error())
+}
+
+// idOf returns the id to answer a message under, nil when it has none that may be.
+func idOf(m *jsonrpc.Message) []byte {
+	if !m.ID.Present() || m.Kind == jsonrpc.Response || bytes.IndexByte([]byte(`"-0123456789`), m.Frame[m.ID.Lo]) < 0 {
+		return nil
+	}
+	return m.Bytes(m.ID)
+}
+
+// unclaimed answers a message that is of the modern era only by its header.
+func unclaimed(w http.ResponseWriter, m *jsonrpc.Message) {
+	switch {
+	case m.Kind == jsonrpc.Notification:
+		w.WriteHeader(http.StatusAccepted) // 2026-07-28 gives clients no notification that means anything over HTTP
+	case m.Kind == jsonrpc.Response:
+		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "clients send no responses in revision "+mcpwire.Newest)
+	case string(m.Text(m.Method)) == string(mcpwire.Initialize):
+		refuse(w, http.StatusBadRequest, idOf(m), mcpwire.CodeHeaderMismatch,
+			"Header mismatch: MCP-Protocol-Version header value '"+mcpwire.Newest+"' is of a revision that has no initialize")
+	default:
+		refuse(w, http.StatusBadRequest, idOf(m), jsonrpc.CodeInvalidParams, "params._meta has no "+mcpwire.KeyVersion+", which the header MCP-Protocol-Version promises")
+	}
+}
+
+// ask has the router answer requests, of which there are as many as calls, and serves the
+// answer.
+func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, frame []byte, to *stream, calls []*call) {
+	if calls[0].method != mcpwire.Listen {
+		e.calls.Add(1)
+		defer e.calls.Add(-1)
+	}
+	s.deliver(frame)
+	if s.agreed() != "" && calls[0].method == mcpwire.Initialize {
+		w.Header().Set(headerSession, s.id)
+	}
+	whole := newResponse(w).serve(r.Context(), to, e.o.KeepAlive)
+	to.leave()
+	if whole || !s.many {
+		return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
+	}
+	for _, c := range calls {
+		s.cancel(c)
+	}
+}

@@ -1,0 +1,129 @@
+package httpd
+
+import (
+	"bytes"
+	"context"
+	"net/http"
+	"time"
+)
+
+// writeTime is how long a client may take to read what is written to it at once. It
+// bounds no stream, only how long one stands still: a dead client is noticed by it.
+const writeTime = 30 * time.Second
+
+// largeAnswer is from which size on an answer might not fit into what the system keeps
+// for a client that does not read.
+const largeAnswer = 64 << 10
+
+// A response writes a stream to a client.
+type response struct {
+	w      http.ResponseWriter
+	c      *http.ResponseController
+	events bool // the response is a stream of events
+	buf    []byte
+}
+
+func newResponse(w http.ResponseWriter) *response {
+	return &response{w: w, c: http.NewResponseController(w)}
+}
+
+// serve writes the stream until it has ended, and reports whether it has: otherwise
+// the client is gone or does not read. What has come by then and is one answer goes
+// out as JSON.
+func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration) bool {
+	tick := time.NewTimer(keepAlive)
+	defer tick.Stop()
+	for {
+		select {
+		case <-t.wake:
+		case <-tick.C:
+			tick.Reset(keepAlive)
+			if o.write([]byte(": \n\n")) != nil {
+				return false
+			}
+			continue
+		case <-ctx.Done():
+			return false
+		}
+		switch p := t.take(); {
+		case p.slow:
+			return false
+		case p.ended && len(p.frames) == 1 && !o.events:
+			answer(o.w, p.status, p.frames[0])
+			return len(p.frames[0]) < largeAnswer || o.flush() == nil
+		case o.write(o.asEvents(p.frames)) != nil:
+			return false
+		case p.ended:
+			return true
+		}
+		tick.Reset(keepAlive)
+	}
+}
+
+// begin makes the response a stream of events.
+func (o *response) begin() error {
+	h := o.w.Header()
+	h.Set("Content-Type", typeEvents)
+	h.Set("Cache-Control", "no-cache, no-transform")
+	h.Set("X-Accel-Buffering", "no") // 2026-07-28, Receiving Messages: proxies are not to keep events
+	o.w.WriteHeader(http.StatusOK)
+	o.events = true
+	return o.flush()
+}
+
+// write writes to the stream of events, which begins with it at the latest.
+func (o *response) write(text []byte) error {
+	if !o.events {
+		if err := o.begin(); err != nil {
+			return err
+		}
+	}
+	if len(text) == 0 {
+		return nil
+	}
+	o.deadline(writeTime)
+	defer o.deadline(0)
+	if _, err := o.w.Write(text); err != nil {
+		return err
+	}
+	return o.c.Flush()
+}
+
+func (o *response) flush() error {
+	o.deadline(writeTime)
+	defer o.deadline(0)
+	return o.c.Flush()
+}
+
+// deadline bounds how long the next write may take; 0: it may take for ever. None is left
+// set: it would be that of the connection's next request, too.
+func (o *response) deadline(d time.Duration) {
+	var at time.Time
+	if d > 0 {
+		at = time.Now().Add(d)
+	}
+	o.c.SetWriteDeadline(at)
+}
+
+// asEvents returns frames in the form of server-sent events, valid until it is called again.
+func (o *response) asEvents(frames [][]byte) []byte {
+	o.buf = o.buf[:0]
+	for _, frame := range frames {
+		o.buf = append(o.buf, "event: message\ndata: "...)
+		o.buf = append(append(o.buf, oneLine(frame)...), "\n\n"...)
+	}
+	return o.buf
+}
+
+// oneLine returns a frame without line ends, which in JSON stand only between tokens.
+func oneLine(frame []byte) []byte {
+	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
+		return frame
+	}
+	return bytes.Map(func(c rune) rune {
+		if c == '\n' || c == '\r' {
+			return ' '
+		}
+		return c
+	}, frame)
+}

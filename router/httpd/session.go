@@ -1,0 +1,129 @@
+package httpd
+
+import (
+	"sync"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router"
+)
+
+// maxOpen is how many requests a client, or all programs of one caller in the modern
+// era, may have open at once.
+const maxOpen = 1 << 14
+
+// A session is a router.Session whose requests come by HTTP. It is its Sender.
+type session struct {
+	router *router.Session
+	id     string // of the legacy era: what its client calls it
+	caller string
+	many   bool    // it is of the modern era
+	push   *stream // what belongs to no request; nil in the modern era
+
+	mu       sync.Mutex
+	calls    map[uint64]*call // guarded by mu: open requests by our id
+	last     uint64           // guarded by mu: of our ids
+	revision string           // guarded by mu: what initialize has agreed on
+	busy     int              // guarded by mu: requests of HTTP that are being served
+	idle     *time.Timer      // guarded by mu: ends the session when busy has been 0 for long
+	listened bool             // guarded by mu: a GET hears push
+	ended    bool             // guarded by mu
+}
+
+// A call is an open request. It is the Sender of what belongs to it.
+type call struct {
+	s         *session
+	n         uint64 // our id, and our progress token
+	id, token []byte // the client's own, as they came; token may be nil
+	method    mcpwire.Method
+	to        *stream
+}
+
+// open notes a request, and returns nil if there are too many.
+func (s *session) open(m *jsonrpc.Message, method mcpwire.Method, token jsonrpc.Span, to *stream) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.calls) >= maxOpen || s.ended {
+		return nil
+	}
+	s.last++
+	c := &call{s: s, n: s.last, id: m.Bytes(m.ID), method: method, to: to}
+	if token.Present() {
+		c.token = m.Bytes(token)
+	}
+	s.calls[c.n] = c
+	return c
+}
+
+// take returns the open request of ours with this id, which is open no more; nil if
+// there is none.
+func (s *session) take(id []byte) *call {
+	n, ok := jsonrpc.ParseID(id)
+	if !ok {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.calls[n]
+	delete(s.calls, n)
+	return c
+}
+
+// find is take that leaves the request open.
+func (s *session) find(id []byte) *call {
+	n, ok := jsonrpc.ParseID(id)
+	if !ok {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[n]
+}
+
+// drop forgets a request; it reports whether that was open still.
+func (s *session) drop(c *call) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, open := s.calls[c.n]
+	delete(s.calls, c.n)
+	return open
+}
+
+// ours returns the newest open request that the client calls by this id.
+func (s *session) ours(id []byte) (newest *call) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		if string(c.id) == string(id) && (newest == nil || c.n > newest.n) {
+			newest = c
+		}
+	}
+	return newest
+}
+
+// deliver has the router handle a message. The frame is not used any more when it returns.
+func (s *session) deliver(frame []byte) {
+	var m jsonrpc.Message
+	var b jsonrpc.Batch
+	if err := jsonrpc.Scan(frame, &m); err != nil {
+		s.router.Bad(&m, err, &b) // an array: all else was scanned before
+	} else {
+		s.router.Message(&m, &b)
+	}
+	b.Flush()
+}
+
+// cancel tells the router that nobody waits for the answer any more.
+func (s *session) cancel(c *call) {
+	if s.drop(c) {
+		s.deliver(cancellation(c.n))
+	}
+}
+
+// agreed returns the revision that initialize has agreed on; "" before that.
+func (s *session) agreed() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.revision
+}

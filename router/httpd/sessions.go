@@ -1,0 +1,165 @@
+package httpd
+
+import (
+	"crypto/rand"
+	"sync"
+	"time"
+
+	"toolman/router"
+)
+
+// sessions are those that an endpoint has.
+type sessions struct {
+	limit int
+
+	mu     sync.Mutex
+	byName map[string]*session // guarded by mu: of the legacy era, by id
+	byWho  map[string]*session // guarded by mu: of the modern era, by caller
+	closed bool                // guarded by mu: no new ones
+}
+
+func newSessions(limit int) sessions {
+	return sessions{limit: limit, byName: map[string]*session{}, byWho: map[string]*session{}}
+}
+
+func (x *sessions) count() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.byName) + len(x.byWho)
+}
+
+// fullLocked reports whether there can be no further session.
+func (x *sessions) fullLocked() bool { return x.closed || len(x.byName)+len(x.byWho) >= x.limit }
+
+// fresh makes a session of the legacy era, busy; nil if there are too many.
+func (x *sessions) fresh(who Caller, make func(who Caller, name string) *session) *session {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.fullLocked() {
+		return nil
+	}
+	s := make(who, rand.Text()) // 2025-11-25: "globally unique and cryptographically secure"; of 130 bits
+	x.byName[s.id] = s
+	return s
+}
+
+// shared returns the caller's session of the modern era, busy; nil if there are too many.
+func (x *sessions) shared(who Caller, make func(who Caller, name string) *session) *session {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if s := x.byWho[who.ID]; s != nil && s.enter() {
+		return s
+	}
+	if x.fullLocked() {
+		return nil
+	}
+	s := make(who, "")
+	x.byWho[who.ID] = s
+	return s
+}
+
+// named returns a session of the legacy era, busy, if it is this caller's.
+func (x *sessions) named(name string, who Caller) *session {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if s := x.byName[name]; s != nil && s.caller == who.ID && s.enter() {
+		return s
+	}
+	return nil
+}
+
+// remove forgets a session.
+func (x *sessions) remove(s *session) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.byName, s.id)
+	if x.byWho[s.caller] == s {
+		delete(x.byWho, s.caller)
+	}
+}
+
+// close allows no new sessions, and returns those that there are.
+func (x *sessions) close() (all []*session) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.closed = true
+	for _, s := range x.byName {
+		all = append(all, s)
+	}
+	for _, s := range x.byWho {
+		all = append(all, s)
+	}
+	return all
+}
+
+// newSession makes a session, busy: of the legacy era, if it has a name.
+func (e *Endpoint) newSession(who Caller, name string) *session {
+	s := &session{id: name, caller: who.ID, many: name == "", calls: map[uint64]*call{}, busy: 1}
+	if !s.many {
+		s.push = newStream(0)
+		s.push.patient = true
+	}
+	s.idle = time.AfterFunc(e.o.Idle, func() { e.expire(s) })
+	s.idle.Stop()
+	client := who.Client
+	client.Sole, client.Many = false, s.many
+	s.router = e.r.NewSession(s, client)
+	return s
+}
+
+// enter notes that a request is being served; it fails when the session has ended.
+func (s *session) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return false
+	}
+	s.busy++
+	s.idle.Stop()
+	return true
+}
+
+// leave notes that a request is not served any more.
+func (e *Endpoint) leave(s *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.busy--; s.busy == 0 && !s.ended {
+		s.idle.Reset(e.o.Idle)
+	}
+}
+
+// expire ends a session of which nothing was heard for long.
+func (e *Endpoint) expire(s *session) { e.endIf(s, func() bool { return s.busy == 0 }) }
+
+// end ends a session, and all that its client listens to.
+func (e *Endpoint) end(s *session) { e.endIf(s, func() bool { return true }) }
+
+// endIf ends a session if that is so, which is asked with its lock held.
+func (e *Endpoint) endIf(s *session, so func() bool) {
+	s.mu.Lock()
+	first := !s.ended && so()
+	s.ended = s.ended || first
+	s.mu.Unlock()
+	if !first {
+		return
+	}
+	s.idle.Stop()
+	e.sessions.remove(s)
+	s.router.End()
+	s.endStreams()
+}
+
+// endStreams ends the streams of all that is open.
+func (s *session) endStreams() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.calls {
+		c.to.end()
+	}
+	clear(s.calls)
+	if s.push != nil {
+		s.push.end()
+	}
+}
+
+var _ router.Streams = (*session)(nil)
