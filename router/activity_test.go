@@ -59,6 +59,35 @@ func TestWhyAToolIsLeftOut(t *testing.T) {
 	})
 }
 
+// Toolman's own tools are explained, also those that it is not asked for.
+func TestExplainKnowsToolmansOwn(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		o        Options
+		callable bool
+		says     string
+	}{
+		{ActivateTool, Options{}, true, "it is toolman's own, and no policy"},
+		{ActivateTool, Options{MetaTools: MetaTools{NoActivate: true}}, false, "meta_tools does not ask for it"},
+		{"enable_toolset", Options{MetaTools: MetaTools{Toolsets: true}}, true, "it is toolman's own, and no policy"},
+		{"enable_toolset", Options{}, false, "meta_tools does not ask for it"},
+		{"equip-toolset", Options{MetaTools: MetaTools{Toolsets: true}}, false, "meta_tools does not ask for it"},
+		{"enable_toolset", Options{Mode: ModeStatic, MetaTools: MetaTools{Toolsets: true}}, false, "activation_mode = \"static\""},
+		{ActivateTool, Options{Mode: ModeStatic}, false, "activation_mode = \"static\""},
+		{"list_tools", Options{Mode: ModeStatic, MetaTools: MetaTools{Toolsets: true}}, true, "no policy is about it"},
+		{CatalogURI, Options{Mode: ModeStatic}, true, "no policy is about it"},
+	} {
+		all := newRig(t, setup{Options: tt.o}, offer{namespace: "ns", tools: []string{"a"}}).r.Explain(tt.name)
+		if len(all) != 1 || all[0].Callable != tt.callable || all[0].Visible != tt.callable || !strings.Contains(all[0].Rule, tt.says) || (all[0].Error == "") != tt.callable {
+			t.Errorf("%s with %+v is explained as %+v", tt.name, tt.o, all)
+		}
+	}
+	g := newRig(t, setup{}, offer{tools: []string{"enable_toolset"}})
+	if all := g.r.Explain("enable_toolset"); len(all) != 1 || all[0].Server == "toolman" {
+		t.Errorf("a server's tool of that name is explained as %+v", all)
+	}
+}
+
 func TestExplainNamesWhatASessionBeginsWith(t *testing.T) {
 	set := fixed(t, "one", "ns_a")
 	g := newRig(t, setup{active: []string{"ns_r*"}, Options: Options{Equipped: &set}}, offer{namespace: "ns", tools: []string{"a", "b"},

@@ -25,8 +25,8 @@ type Explanation struct {
 // see it, as its server has it, or as both qualify it, and a URI that a template
 // makes. What nothing has gives no Explanation.
 func (r *Router) Explain(name string) []Explanation {
-	if name == ActivateTool || name == CallTool || name == CatalogURI {
-		return []Explanation{ownExplanation(name)}
+	if slices.Contains(r.ownNames, name) || name == CatalogURI {
+		return []Explanation{r.ownExplanation(name)}
 	}
 	v := r.startView(r.catalog.Load(), r.current().Policy, nil)
 	var all []Explanation
@@ -39,14 +39,24 @@ func (r *Router) Explain(name string) []Explanation {
 				Rule: "it is not offered: " + c.By + " has that name already"})
 		}
 	}
+	if everything := (MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(ownToolNames(everything, metaTools(everything)), name) {
+		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
+			Error: newView(v.catalog, nil).refusal(mcpwire.Tool, name, target{}, Unknown, r.Mode).text})
+	}
 	return all
 }
 
-func ownExplanation(name string) Explanation {
+// ownExplanation is about what toolman itself offers.
+func (r *Router) ownExplanation(name string) Explanation {
 	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true,
 		Rule: "it is toolman's own, and no policy is about it", Activity: "it is toolman's own"}
-	if name == CatalogURI {
+	meta := metaTools(r.MetaTools)[name]
+	switch {
+	case name == CatalogURI:
 		own.Kind = mcpwire.Resource
+	case r.Mode == ModeStatic && (meta == nil || !meta.free):
+		own.Visible, own.Active, own.Callable, own.Activity = false, false, false, ""
+		own.Rule, own.Error = `it is toolman's own, and there is none with activation_mode = "static"`, errStatic.Error()
 	}
 	return own
 }

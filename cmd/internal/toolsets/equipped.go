@@ -1,7 +1,6 @@
 package toolsets
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,8 +40,8 @@ func (f Folder) Equip(ctx context.Context, name string) error {
 }
 
 func (f Folder) parseEquipped(text []byte) (name string, err error) {
-	p := &parser{text: text, dec: json.NewDecoder(bytes.NewReader(text))}
-	err = p.object("the file", func(key string) error {
+	p := newParser(text)
+	err = p.file(func(key string) error {
 		if key != "toolset" {
 			return p.fail("%q is not known here", key)
 		}

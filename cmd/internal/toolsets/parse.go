@@ -26,15 +26,32 @@ type problem struct {
 
 func (p *problem) Error() string { return fmt.Sprintf("line %d: %s", p.line, p.msg) }
 
-// Parse reads toolsets in the format of toolsets.json.
-func Parse(text []byte) (map[string]toolset.Set, error) {
+func newParser(text []byte) *parser {
 	p := &parser{text: text, dec: json.NewDecoder(bytes.NewReader(text))}
 	p.dec.UseNumber()
-	if !utf8.Valid(text) {
-		return nil, errors.New("it is not UTF-8")
+	return p
+}
+
+// file reads all of a text, which is one object: each is called for each key, and reads
+// its value.
+func (p *parser) file(each func(key string) error) error {
+	if !utf8.Valid(p.text) {
+		return errors.New("it is not UTF-8")
 	}
+	if err := p.object("the file", each); err != nil {
+		return err
+	}
+	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
+		return p.fail("there is something behind the end of the object")
+	}
+	return nil
+}
+
+// Parse reads toolsets in the format of toolsets.json.
+func Parse(text []byte) (map[string]toolset.Set, error) {
+	p := newParser(text)
 	sets := map[string]toolset.Set{}
-	err := p.object("the file", func(name string) error {
+	err := p.file(func(name string) error {
 		if len(sets) == maxSets {
 			return p.fail("there are more than %d toolsets", maxSets)
 		}
@@ -44,9 +61,6 @@ func Parse(text []byte) (map[string]toolset.Set, error) {
 	})
 	if err != nil {
 		return nil, err
-	}
-	if _, err := p.dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, p.fail("there is something behind the end of the object")
 	}
 	return sets, nil
 }

@@ -2,6 +2,7 @@ package toolsets
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -158,6 +159,22 @@ func TestWhichToolsetIsEquippedIsKept(t *testing.T) {
 	if err := f.Equip(t.Context(), "dev"); err == nil {
 		t.Error("a file that is not understood was written over")
 	}
+}
+
+func FuzzParseEquipped(f *testing.F) {
+	for _, seed := range []string{`{"toolset": "dev"}`, `{}`, `{"toolset":"a","toolset":"b"}`, `{"toolset":1}`, `{"toolset":"\u0000"}`, `[]`, `{"toolset":"a"} x`} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		name, err := In("x.toml").parseEquipped(text)
+		if err == nil && name != "" && !toolset.ValidName(name) {
+			t.Errorf("%q names the toolset %q", text, name)
+		}
+		var read map[string]string
+		if err == nil && (json.Unmarshal(text, &read) != nil || read["toolset"] != name) {
+			t.Errorf("%q is read as %q, and by others as %v", text, name, read)
+		}
+	})
 }
 
 func FuzzParse(f *testing.F) {
