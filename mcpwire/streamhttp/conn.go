@@ -18,6 +18,7 @@ const (
 	parallel   = 256             // requests under way at once, subscriptions not counted
 	lateTime   = 5 * time.Second // a cancelled request of the legacy era may still be answered
 	noteTime   = 30 * time.Second
+	settleTime = 2 * time.Second // what follows a change of the session waits for it
 	goodbye    = 2 * time.Second // for what is to be said at the end
 )
 
@@ -154,6 +155,8 @@ func (c *Conn) launchLocked(p *post) {
 			c.revision = p.version
 		case p.method == mcpwire.Initialize:
 			c.hello, c.gate, c.lane = p.frame, p.done, p.done
+		case p.changesSession():
+			c.gate = c.soonLocked(p)
 		}
 		go c.request(p)
 	case jsonrpc.Response:
@@ -162,6 +165,21 @@ func (c *Conn) launchLocked(p *post) {
 	default:
 		c.launchNotificationLocked(p)
 	}
+}
+
+// soonLocked returns what is closed when a message is done, or has not been for a while.
+func (c *Conn) soonLocked(p *post) <-chan struct{} {
+	soon := make(chan struct{})
+	go func() {
+		limit := time.NewTimer(settleTime)
+		defer limit.Stop()
+		select {
+		case <-p.done:
+		case <-limit.C:
+		}
+		close(soon)
+	}()
+	return soon
 }
 
 // launchNotificationLocked keeps notifications in their order. The one that ends the

@@ -23,6 +23,8 @@ func oldServer(t *testing.T, endpoint string) (f *fake, hangUp func()) {
 			case <-gone:
 			case <-r.Context().Done():
 			}
+			mu.Lock() // somebody may be writing
+			defer mu.Unlock()
 		case r.Method == http.MethodPost && r.URL.RequestURI() == "/messages?session=1":
 			w.WriteHeader(202)
 			if strings.Contains(body, `"method":"never"`) || idOf(body) == "null" {

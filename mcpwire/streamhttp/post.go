@@ -79,6 +79,16 @@ func (p *post) safe() bool {
 	return false
 }
 
+// changesSession reports whether what a legacy server does with later messages depends on
+// this one. On a pipe it comes before them.
+func (p *post) changesSession() bool {
+	switch p.method {
+	case mcpwire.SetLevel, mcpwire.Subscribe, mcpwire.Unsubscribe:
+		return p.era == mcpwire.Legacy
+	}
+	return false
+}
+
 // oneLine makes a message that was found valid fit for transports on which a line is a
 // message. In valid JSON line ends stand between tokens only.
 func oneLine(frame []byte) {

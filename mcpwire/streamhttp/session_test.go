@@ -309,3 +309,19 @@ func TestABrokenSubscriptionIsOpenedAgainAndWhatItMissedIsTold(t *testing.T) {
 		t.Errorf("it was opened %d times", n)
 	}
 }
+
+func TestWhatChangesTheSessionIsDoneBeforeWhatFollows(t *testing.T) {
+	s := newSessions()
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		if methodIs(body, "logging/setLevel") {
+			time.Sleep(50 * time.Millisecond)
+		}
+		s.serve(w, r, body)
+	})
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	send(t, conn, legacy("2", "logging/setLevel", `{"level":"debug"}`))
+	send(t, conn, legacy("3", "tools/call", `{"name":"a"}`))
+	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+	h.want(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+}
