@@ -3,7 +3,7 @@ package config
 // descriptions says of every key, by its path, what it is for.
 func descriptions() map[string]string {
 	return map[string]string{
-		"$schema":              "Where this schema is, for editors.",
+		"$schema":              "Where this schema is, for editors; in TOML, the first line #:schema FILE says it.",
 		"active_toolsets":      "Names and globs of what is active at start: on namespace_name, on a resource on its namespaced URI; toolset:NAME stands for the tools of a toolset. Nothing is active without them.",
 		"settle_ms":            "The longest that toolman_activate waits for a client to list the tools again, in milliseconds.",
 		"catalog_bytes":        "How much of the catalog clients see in the description of toolman_activate: \"all\", a number of bytes, or by what is known of the client.",
