@@ -77,15 +77,15 @@ func (h *Health) now() health {
 
 // problem says why no client should come; "" when they may.
 func (h *Health) problem(ready, all int) string {
+	if h.ending.Load() {
+		return "toolman is ending"
+	}
 	select {
 	case <-h.gateway.Started():
 	default:
 		return "the servers are starting"
 	}
-	switch {
-	case h.ending.Load():
-		return "toolman is ending"
-	case ready == 0 && all > 0:
+	if ready == 0 && all > 0 {
 		return "no server is ready"
 	}
 	return ""

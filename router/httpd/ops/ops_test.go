@@ -144,6 +144,7 @@ func TestHealth(t *testing.T) {
 		{"the only one is late", true, false, []router.State{starting}, 503,
 			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"starting"}]}`},
 		{"none is configured", true, false, nil, 200, `{"ok":true,"servers":[]}`},
+		{"toolman is ending before it has begun", false, true, nil, 503, `{"ok":false,"problem":"toolman is ending","servers":[]}`},
 		{"toolman is ending", true, true, []router.State{ready}, 503,
 			`{"ok":false,"problem":"toolman is ending","servers":[{"name":"a","status":"ready"}]}`},
 	} {
