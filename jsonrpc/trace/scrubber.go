@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"slices"
 	"strings"
 	"sync"
 )
@@ -8,13 +9,29 @@ import (
 // A Scrubber takes secrets out of text that is not a trace but may hold what peers have said: log lines, reports. It may be used
 // from any goroutine.
 type Scrubber struct {
-	mu    sync.Mutex
-	scrub scrubber // guarded by mu
+	mu      sync.Mutex
+	secrets []string // guarded by mu
+	scrub   scrubber // guarded by mu
 }
 
 // NewScrubber makes a Scrubber that goes by the rules of a Writer with these secrets.
 func NewScrubber(secrets []string) *Scrubber {
-	return &Scrubber{scrub: scrubber{patterns: newPatterns(secrets)}}
+	return &Scrubber{secrets: slices.Clone(secrets), scrub: scrubber{patterns: newPatterns(secrets)}}
+}
+
+// Add adds values that must not appear from now on.
+func (s *Scrubber) Add(values ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	known := len(s.secrets)
+	for _, v := range values {
+		if !slices.Contains(s.secrets, v) {
+			s.secrets = append(s.secrets, v)
+		}
+	}
+	if len(s.secrets) > known {
+		s.scrub = scrubber{patterns: newPatterns(s.secrets)}
+	}
 }
 
 // cutMark stands where package spawn has cut a line of standard error.

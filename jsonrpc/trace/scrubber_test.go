@@ -24,3 +24,11 @@ func TestAScrubberTakesSecretsOutOfText(t *testing.T) {
 		})
 	}
 }
+
+func TestAScrubberLearnsSecrets(t *testing.T) {
+	s := trace.NewScrubber([]string{"hunter22"})
+	s.Add("swordfish", "hunter22")
+	if got, want := s.Text("hunter22 and swordfish"), "[redacted] and [redacted]"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
