@@ -19,7 +19,7 @@ func (rep *report) addDangers(c *config.Config, r *router.Router) {
 		names = append(names, fmt.Sprintf("and %d more", more))
 	}
 	if len(tools) > 0 {
-		rep.Notes = append(rep.Notes, fmt.Sprintf("%d tools are dangerous, confirm is %q: %s", len(tools), c.Dangers.Confirm, strings.Join(names, ", ")))
+		rep.Notes = append(rep.Notes, fmt.Sprintf("dangerous (confirm = %q): %s", c.Dangers.Confirm, strings.Join(names, ", ")))
 	}
 	if !rep.allReady() {
 		return
