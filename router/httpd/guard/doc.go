@@ -6,7 +6,7 @@
 //	mux.Handle(guard.MetadataPath, g.Open(g.Metadata()))
 //	l, err := g.Listen(addr)
 //	server, err := g.Server(mux, …)
-//	guard.Serve(server, l)
+//	server.Serve(l) // or, with a certificate, server.ServeTLS(l, "", "")
 //
 // [Guard.Protect] looks at a request in this order, and the first that is not in order decides:
 //

@@ -71,6 +71,15 @@ func guarded(t *testing.T, o Options, cert Certificate) (*Guard, *http.Server) {
 	return g, s
 }
 
+// serve serves as ops.Serve does.
+func serve(s *http.Server, l net.Listener) {
+	if s.TLSConfig != nil {
+		s.ServeTLS(l, "", "")
+		return
+	}
+	s.Serve(l)
+}
+
 // start serves on a socket and returns its address.
 func start(t *testing.T, o Options) string {
 	t.Helper()
@@ -79,7 +88,7 @@ func start(t *testing.T, o Options) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go Serve(s, l)
+	go serve(s, l)
 	return l.Addr().String()
 }
 

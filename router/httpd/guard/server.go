@@ -2,7 +2,6 @@ package guard
 
 import (
 	"log"
-	"net"
 	"net/http"
 	"time"
 )
@@ -16,7 +15,7 @@ const (
 )
 
 // Server returns an http.Server for h, which is behind [Guard.Protect] and [Guard.Open], with the bounds of a server
-// that strangers can reach. With a certificate it speaks TLS. errorLog gets what goes wrong with connections.
+// that strangers can reach. With a certificate it has a TLSConfig and is to be served by ServeTLS. errorLog gets what goes wrong with connections.
 func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (*http.Server, error) {
 	s := &http.Server{
 		Handler:           h,
@@ -34,13 +33,4 @@ func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (
 	var err error
 	s.TLSConfig, err = cert.config(g.Warn)
 	return s, err
-}
-
-// Serve serves a server of [Guard.Server] on a listener of [Guard.Listen], over TLS if it has a certificate. It returns as
-// http.Server.Serve does.
-func Serve(s *http.Server, l net.Listener) error {
-	if s.TLSConfig != nil {
-		return s.ServeTLS(l, "", "")
-	}
-	return s.Serve(l)
 }

@@ -2,6 +2,9 @@ package guard
 
 import (
 	"bufio"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
@@ -15,11 +18,20 @@ import (
 func bubble(t *testing.T, o Options, test func(t *testing.T, p *pipes)) {
 	synctest.Test(t, func(t *testing.T) {
 		_, s := guarded(t, o, Certificate{})
+		s.Handler = wrapped(s.Handler)
 		p := newPipes()
-		go Serve(s, p)
+		go serve(s, p)
 		test(t, p)
 		s.Close()
 		time.Sleep(time.Minute) // whoever still writes notices
+	})
+}
+
+// wrapped is next behind a recorder of requests, whose body is never http.NoBody.
+func wrapped(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Body = struct{ io.ReadCloser }{r.Body}
+		next.ServeHTTP(w, r)
 	})
 }
 
@@ -114,4 +126,45 @@ func TestStreamsLiveOnAndEndWithTheirClient(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestOverHTTP2TheSameHolds(t *testing.T) {
+	files := certFiles(t)
+	synctest.Test(t, func(t *testing.T) {
+		roots := x509.NewCertPool()
+		roots.AddCert(certify(t, files, 1))
+		_, s := guarded(t, Options{}, files)
+		p := newPipes()
+		go serve(s, p)
+		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true,
+			DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }}
+		client := &http.Client{Transport: transport}
+		post := func(path string, body io.Reader) *http.Response {
+			resp, err := client.Post("https://127.0.0.1"+path, "application/json", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return resp
+		}
+		began := time.Now()
+		slow, drip := io.Pipe()
+		defer drip.Close()
+		resp := post("/mcp", slow)
+		if resp.ProtoMajor != 2 || resp.StatusCode != http.StatusRequestTimeout || time.Since(began) != bodyTime {
+			t.Errorf("a slow body: HTTP/%d, %d after %v", resp.ProtoMajor, resp.StatusCode, time.Since(began))
+		}
+		resp.Body.Close()
+		for _, body := range []io.Reader{nil, strings.NewReader("{}")} {
+			began, resp = time.Now(), post("/mcp/stream", body)
+			for lines := bufio.NewScanner(resp.Body); time.Since(began) < 24*time.Hour && lines.Scan(); {
+			}
+			if time.Since(began) < 24*time.Hour {
+				t.Errorf("the stream ended after %v", time.Since(began))
+			}
+			resp.Body.Close()
+		}
+		transport.CloseIdleConnections()
+		s.Close()
+		time.Sleep(time.Minute)
+	})
 }

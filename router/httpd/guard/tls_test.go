@@ -59,7 +59,7 @@ func TestOverTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go Serve(s, l)
+	go serve(s, l)
 	roots := x509.NewCertPool()
 	roots.AddCert(cert)
 	for name, transport := range map[string]*http.Transport{
