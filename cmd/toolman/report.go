@@ -170,12 +170,14 @@ const maxHeld = 20
 func (rep *report) addHeld(catalog *router.Catalog) {
 	counts := map[*router.Upstream]int{}
 	lines := map[*router.Upstream][]string{}
+	added := map[*router.Upstream]bool{} // resources, which many a server adds as it runs
 	var servers []*router.Upstream
 	for _, e := range catalog.Held() {
 		u := e.Upstream
 		if counts[u] == 0 {
 			servers = append(servers, u)
 		}
+		added[u] = added[u] || e.Hold() == router.NotPinned && e.Item.Kind == mcpwire.Resource
 		if counts[u]++; counts[u] <= maxHeld {
 			lines[u] = append(lines[u], fmt.Sprintf("%s %s: %s", e.Item.Kind, router.Clean(e.Name), e.Hold()))
 		}
@@ -183,6 +185,9 @@ func (rep *report) addHeld(catalog *router.Catalog) {
 	for _, u := range servers {
 		if more := counts[u] - maxHeld; more > 0 {
 			lines[u] = append(lines[u], fmt.Sprintf("and %d more", more))
+		}
+		if added[u] {
+			lines[u] = append(lines[u], "resources that a server adds as it runs can be named in unpinned, in tools.toml")
 		}
 		rep.Problems = append(rep.Problems, fmt.Sprintf("%s held back of server %s; toolman lock --diff shows what has changed, toolman lock --accept NAME... takes it:\n    %s",
 			are(counts[u], "item"), u.Name, strings.Join(lines[u], "\n    ")))
