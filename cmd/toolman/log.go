@@ -25,6 +25,7 @@ func (a *app) openLog(secrets []string) (log *zap.Logger, done func(), err error
 	conf.EncodeDuration = zapcore.StringDurationEncoder
 	conf.ConsoleSeparator = " "
 	out := sink.New(a.stderr, logQueue)
+	a.secrets = trace.NewScrubber(secrets)
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(conf), out, level)
-	return zap.New(scrubbedCore{core, trace.NewScrubber(secrets)}).Named("toolman"), func() { out.Close(50 * time.Millisecond) }, nil
+	return zap.New(scrubbedCore{core, a.secrets}).Named("toolman"), func() { out.Close(50 * time.Millisecond) }, nil
 }

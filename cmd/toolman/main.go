@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"toolman/jsonrpc/trace"
 	"toolman/spawn"
 )
 
@@ -17,7 +18,7 @@ func main() {
 	// A client that has closed stderr or stdout must not end toolman by SIGPIPE:
 	// that would skip the end of the servers.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 	stop()
 	os.Exit(code)
@@ -59,4 +60,6 @@ type app struct {
 	trace    string // --trace
 	traceMax int    // --trace-max
 	logLevel string // --log-level
+
+	secrets *trace.Scrubber // of the log, once it is open
 }

@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -37,6 +39,10 @@ func newRootCommand(a *app) *cobra.Command {
 		Args:          noCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
+			ctx, _ := signal.NotifyContext(cmd.Context(), syscall.SIGHUP) // until the process ends
+			cmd.SetContext(ctx)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serve(cmd.Context())
 		},

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"sync/atomic"
 
 	"go.uber.org/zap"
 
@@ -57,8 +58,14 @@ func agentsOf(c *config.Config) (agents, error) {
 	return all, nil
 }
 
-// policy is router.Options.PolicyOf.
-func (a agents) policy(agent string) *policy.Policy { return a[agent] }
+// policy is router.Options.PolicyOf. An agent that a reload has taken away has nothing
+// any more: the zero Policy allows nothing.
+func (a agents) policy(agent string) *policy.Policy {
+	if p, known := a[agent]; known {
+		return p
+	}
+	return new(policy.Policy)
+}
 
 // client is what a request's sessions are; false when the guard should have kept it out.
 func (a agents) client(r *http.Request) (guard.Principal, router.Client, bool) {
@@ -79,28 +86,42 @@ func (a agents) caller(r *http.Request, name string) (httpd.Caller, bool) {
 
 // A front is what serves HTTP, behind a guard.
 type front struct {
-	guard    *guard.Guard
-	agents   agents
 	router   *router.Router
 	endpoint *httpd.Endpoint
 	health   *ops.Health
+	rights   atomic.Pointer[rights]
+	handler  atomic.Pointer[http.ServeMux] // of those rights
 }
 
-// routes are what is served.
-func (f *front) routes() http.Handler {
+// admit goes on with other rights. Requests under way go on with those they came with.
+func (f *front) admit(who *rights) {
+	f.rights.Store(who)
+	f.handler.Store(f.routes(who.guard))
+}
+
+// ServeHTTP implements http.Handler.
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.handler.Load().ServeHTTP(w, r) }
+
+// caller is httpd.Options.Caller.
+func (f *front) caller(r *http.Request, name string) (httpd.Caller, bool) {
+	return f.rights.Load().agents.caller(r, name)
+}
+
+// routes are what is served behind a guard.
+func (f *front) routes(g *guard.Guard) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", f.guard.Protect(f.endpoint))
-	mux.Handle("/mcp/{name}", f.guard.Protect(f.endpoint))
-	mux.Handle(guard.MetadataPath, f.guard.Open(f.guard.Metadata()))
-	mux.Handle(guard.MetadataPath+"/", f.guard.Open(f.guard.Metadata()))
-	mux.Handle("/tools", f.guard.Protect(ops.Tools(f.tools, nil)))
-	mux.Handle("/.well-known/mcp-config", f.guard.Protect(ops.Document("application/schema+json", config.Schema())))
+	mux.Handle("/mcp", g.Protect(f.endpoint))
+	mux.Handle("/mcp/{name}", g.Protect(f.endpoint))
+	mux.Handle(guard.MetadataPath, g.Open(g.Metadata()))
+	mux.Handle(guard.MetadataPath+"/", g.Open(g.Metadata()))
+	mux.Handle("/tools", g.Protect(ops.Tools(f.tools, nil)))
+	mux.Handle("/.well-known/mcp-config", g.Protect(ops.Document("application/schema+json", config.Schema())))
 	mux.Handle("/", ops.Probes(f.health))
 	return mux
 }
 
 func (f *front) tools(r *http.Request) router.ToolStatus {
-	_, client, _ := f.agents.client(r)
+	_, client, _ := f.rights.Load().agents.client(r)
 	return f.router.ToolStatus(client)
 }
 

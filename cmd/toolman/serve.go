@@ -49,15 +49,9 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 	}
 	defer logged()
 	log.Info("starting", zap.String("config", at.Path), zap.String("why", at.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
-	o, err := options(c)
+	o, err := routerOptions(c, log)
 	if err != nil {
 		return err
-	}
-	if err := addPins(&o, c); err != nil {
-		return err
-	}
-	if _, err := equipped(&o, c); err != nil {
-		log.Warn("no toolset is equipped at start", zap.NamedError("err", err))
 	}
 	if o.Trace, err = a.openTrace(c, log); err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net"
+	"net/http"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -26,10 +27,11 @@ clients can be sent here, GET /healthz whether it is alive.`
 func newServeCommand(a *app) *cobra.Command {
 	var address string
 	cmd := &cobra.Command{
-		Use:   "serve",
-		Short: "Serve many clients over HTTP",
-		Long:  serveHelp,
-		Args:  noArguments,
+		Use:              "serve",
+		Short:            "Serve many clients over HTTP",
+		Long:             serveHelp,
+		Args:             noArguments,
+		PersistentPreRun: func(*cobra.Command, []string) {}, // SIGHUP does not end it
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.serveHTTP(cmd.Context(), address)
 		},
@@ -46,9 +48,7 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	o := a.configOptions()
-	o.HTTP = true
-	c, err := config.Load(at.Path, o)
+	c, err := config.Load(at.Path, a.httpOptions())
 	if err != nil {
 		return err
 	}
@@ -56,42 +56,45 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 		c.HTTP.Listen = address
 	}
 	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
-		g, err := guard.New(guardOptions(c, log))
+		who, err := newRights(c, log)
 		if err != nil {
 			return err
 		}
-		l, err := g.Listen(c.HTTP.Listen)
+		l, err := who.guard.Listen(c.HTTP.Listen)
 		if err != nil {
 			return usage(err, "see [http] in "+c.Path)
 		}
 		defer l.Close()
-		f, err := newFront(c, g, o, loop, log)
-		if err != nil {
-			return err
-		}
+		f := newFront(c, who, o, loop, log)
+		go a.reloads(ctx, f, at.Path, log)
 		return serveOn(ctx, l, &c.HTTP, f, log)
 	})
 }
 
+// httpOptions are for reading a configuration whose [http] counts.
+func (a *app) httpOptions() config.Options {
+	o := a.configOptions()
+	o.HTTP = true
+	return o
+}
+
 // newFront joins what serves HTTP.
-func newFront(c *config.Config, g *guard.Guard, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) (*front, error) {
-	all, err := agentsOf(c)
-	if err != nil {
-		return nil, err
-	}
-	o.PolicyOf = all.policy
+func newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) *front {
+	o.PolicyOf = who.agents.policy
 	r := router.New(o, loop, log)
-	endpoint := httpd.New(r, httpd.Options{Caller: all.caller, MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
-	return &front{guard: g, agents: all, router: r, endpoint: endpoint, health: ops.NewHealth(r)}, nil
+	f := &front{router: r, health: ops.NewHealth(r)}
+	f.endpoint = httpd.New(r, httpd.Options{Caller: f.caller, MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
+	f.admit(who)
+	return f
 }
 
 // serveOn serves clients on a listener from the first server's start to the end of the last.
 func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log *zap.Logger) error {
-	handler := f.routes()
+	var handler http.Handler = f
 	if c.AccessLog {
 		handler = ops.Record(handler, ops.AccessLog(log))
 	}
-	server, err := f.guard.Server(handler, guard.Certificate{Cert: c.TLSCert, Key: c.TLSKey}, zap.NewStdLog(log.Named("http")))
+	server, err := f.rights.Load().guard.Server(handler, guard.Certificate{Cert: c.TLSCert, Key: c.TLSKey}, zap.NewStdLog(log.Named("http")))
 	if err != nil {
 		return usage(err, "see tls_cert and tls_key of [http]")
 	}

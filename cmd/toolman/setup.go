@@ -100,6 +100,7 @@ func options(c *config.Config) (router.Options, error) {
 			continue
 		}
 		o.Servers = append(o.Servers, router.Server{
+			Fingerprint:  fingerprint(s),
 			Name:         s.Name,
 			Namespace:    s.Namespace,
 			Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"go.uber.org/zap"
+
+	"toolman/cmd/internal/config"
+	"toolman/router"
+	"toolman/router/httpd/guard"
+)
+
+// fingerprint is equal for servers that are configured alike, wherever they stand.
+func fingerprint(s config.Server) string {
+	s.Line = 0
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%+v", s)))
+}
+
+// reloads has the front go on with the file as it is then: whenever it has changed, and on
+// SIGHUP, which stands for what it refers to as well.
+func (a *app) reloads(ctx context.Context, f *front, path string, log *zap.Logger) {
+	hangUp := make(chan os.Signal, 1)
+	signal.Notify(hangUp, syscall.SIGHUP)
+	defer signal.Stop(hangUp)
+	changed := make(chan struct{}, 1)
+	go config.Watch(ctx, path, func() {
+		select {
+		case changed <- struct{}{}:
+		default: // it is about to be read anyway
+		}
+	})
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangUp:
+		case <-changed:
+		}
+		if err := a.reload(f, path, log); err != nil {
+			log.Error("the configuration was not reloaded; toolman goes on as it is", zap.String("config", path), zap.NamedError("err", err))
+		}
+	}
+}
+
+// reload has the front go on with the file as it is now, or leaves all as it is.
+func (a *app) reload(f *front, path string, log *zap.Logger) error {
+	c, err := config.Load(path, a.httpOptions())
+	if err != nil {
+		return err
+	}
+	a.secrets.Add(c.Secrets...)
+	f.router.Trace.AddSecrets(c.Secrets...)
+	o, err := routerOptions(c, log)
+	if err != nil {
+		return err
+	}
+	next, err := newRights(c, log)
+	if err != nil {
+		return err
+	}
+	if f.rights.Load().guard.Authenticates() && !next.guard.Authenticates() {
+		return fmt.Errorf("it asks for no credential any more; that takes a new start")
+	}
+	o.PolicyOf, o.Trace = next.agents.policy, f.router.Trace
+	f.router.Reload(o)
+	f.admit(next)
+	log.Info("reloaded", zap.String("config", path), zap.Int("servers", len(o.Servers)))
+	return nil
+}
+
+// rights say who may come in, and what for.
+type rights struct {
+	guard  *guard.Guard
+	agents agents
+}
+
+func newRights(c *config.Config, log *zap.Logger) (*rights, error) {
+	all, err := agentsOf(c)
+	if err != nil {
+		return nil, err
+	}
+	g, err := guard.New(guardOptions(c, log))
+	if err != nil {
+		return nil, err
+	}
+	return &rights{g, all}, nil
+}
+
+// routerOptions turns the configuration, and what is kept beside it, into what the router
+// needs.
+func routerOptions(c *config.Config, log *zap.Logger) (router.Options, error) {
+	o, err := options(c)
+	if err != nil {
+		return o, err
+	}
+	if err := addPins(&o, c); err != nil {
+		return o, err
+	}
+	if _, err := equipped(&o, c); err != nil {
+		log.Warn("no toolset is equipped at start", zap.NamedError("err", err))
+	}
+	return o, nil
+}
