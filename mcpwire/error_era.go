@@ -50,9 +50,23 @@ func JudgeError(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, upstrea
 		return edits, judgeModern(code, method, client), nil
 	}
 	if client == Modern {
+		if code == CodeMissingCapability && namesCapabilities(m) {
+			return edits, PassOn, nil
+		}
 		return judgeLegacy(edits, at, code, method)
 	}
 	return edits, PassOn, nil
+}
+
+// namesCapabilities reports whether an error has the data that goes with a missing
+// capability: servers of both eras have it in the legacy one, too, and it is as true there.
+func namesCapabilities(m *jsonrpc.Message) bool {
+	data, err := m.Get(m.Err, "data")
+	if err != nil {
+		return false
+	}
+	at, err := m.Get(data, "requiredCapabilities")
+	return err == nil && m.IsObject(at)
 }
 
 func judgeModern(code int64, method Method, client Era) Remedy {

@@ -66,6 +66,20 @@ func TestJudgeError(t *testing.T) {
 	}
 }
 
+func TestAMissingCapabilityThatIsNamedIsOneInBothEras(t *testing.T) {
+	for object, kept := range map[string]bool{
+		`{"code":-32021,"message":"m","data":{"requiredCapabilities":{"sampling":{}}}}`: true,
+		`{"code":-32021,"message":"m","data":{"requiredCapabilities":["sampling"]}}`:    false,
+		`{"code":-32021,"message":"m"}`:                                                 false,
+		`{"code":-32020,"message":"m","data":{"requiredCapabilities":{}}}`:              false,
+	} {
+		edits, remedy, err := JudgeError(nil, failure(t, object), ToolsCall, Legacy, Modern)
+		if err != nil || remedy != PassOn || (len(edits) == 0) != kept {
+			t.Errorf("%s: %v, %d, %v", object, edits, remedy, err)
+		}
+	}
+}
+
 func TestErrorText(t *testing.T) {
 	for object, want := range map[string]string{
 		`{"code":-32021,"message":"n\u0065eds","data":{"requiredCapabilities":{"sampling":{},"roots":{}}}}`: `needs ["sampling" "roots"]`,

@@ -67,6 +67,17 @@ func CanBeAsked(capabilities []byte) bool {
 	return false
 }
 
+// Askable returns what of a client's capabilities, a JSON object, lets servers ask it
+// something.
+func Askable(capabilities []byte) json.RawMessage {
+	return appendMembers(nil, capabilities, func(out []byte, key string, value []byte) []byte {
+		if key == "elicitation" || key == "sampling" || key == "roots" {
+			return append(out, value...)
+		}
+		return nil
+	})
+}
+
 // Relayed returns the capabilities to declare to an upstream server: the
 // client's own, without tasks/list, which toolman does not pass on.
 func (h *Hello) Relayed() json.RawMessage {

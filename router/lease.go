@@ -1,6 +1,8 @@
 package router
 
 import (
+	"bytes"
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -13,7 +15,7 @@ import (
 // may ask therefore has a process to itself while it is under way: it leases one.
 
 const (
-	maxLeased = 8           // processes of one server for one session; further calls wait for them
+	maxLeased = 8           // processes of one server for one session and the same capabilities; further calls wait for them
 	idleLease = time.Minute // how long one that is not needed is kept
 )
 
@@ -23,7 +25,7 @@ func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream 
 	if !s.who.Many || u.modern || u.Share == ShareAlways || c.bridge == nil || !mcpwire.CanBeAsked(c.bridge.capabilities) {
 		return u
 	}
-	leased := s.leastLocked(u)
+	leased := s.leastLocked(u, mcpwire.Askable(c.bridge.capabilities))
 	if leased == nil {
 		return u
 	}
@@ -32,12 +34,13 @@ func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream 
 	return leased
 }
 
-// leastLocked returns the process with the fewest calls, a new one if all have some; nil
-// when there can be none.
-func (s *Session) leastLocked(shared *Upstream) (best *Upstream) {
+// leastLocked returns the process with the fewest calls, among those that were told of a
+// client with these capabilities, and a new one if all have some; nil when there can be none.
+// Servers ask by what they were told, and a client is asked nothing that it has not declared.
+func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (best *Upstream) {
 	n, least := 0, 0
 	for _, u := range s.leased {
-		if u.instead != shared || u.is(Gone) {
+		if u.instead != shared || u.is(Gone) || !bytes.Equal(u.client.Capabilities, capabilities) {
 			continue
 		}
 		n++
@@ -50,6 +53,7 @@ func (s *Session) leastLocked(shared *Upstream) (best *Upstream) {
 	}
 	if u := s.r.private(shared, s, func() {}); u != nil {
 		u.leased, u.instead, u.gate = true, shared, newShutGate()
+		u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
 		s.leased = append(s.leased, u)
 		go u.run(s.r.guard)
 		time.AfterFunc(idleLease, func() { s.reap(u) })

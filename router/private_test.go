@@ -3,6 +3,8 @@ package router
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -229,5 +231,28 @@ func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
 	}
 	v.says(modern("99", "tools/call", `"name":"a_plain"`, `{}`))
 	v.hears(`"id":99`)
+	v.s.End()
+}
+
+// Servers ask by what they were told at the handshake: what the client of a call has not
+// declared, they must not have heard of.
+func TestALeasedProcessIsToldWhatTheClientOfTheCallHasDeclared(t *testing.T) {
+	spec := asking()
+	spec.Record = filepath.Join(t.TempDir(), "record")
+	h := newHall(t, ShareAuto, spec)
+	v := h.enter(Client{Many: true})
+	for i, declared := range []string{`{"sampling":{},"extensions":{"x/y":{}}}`, `{"elicitation":{"form":{}}}`, `{"sampling":{}}`} {
+		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_plain"`, declared))
+		v.hears(fmt.Sprintf(`"id":%d,`, i))
+	}
+	record, err := os.ReadFile(spec.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, told := range []string{`"capabilities":{"sampling":{}}`, `"capabilities":{"elicitation":{"form":{}}}`} {
+		if n := strings.Count(string(record), told); n != 1 {
+			t.Errorf("%d processes were told %s, want 1:\n%s", n, told, record)
+		}
+	}
 	v.s.End()
 }
