@@ -63,12 +63,12 @@ func TestWhatTheREADMESaysOfHTTPIsRead(t *testing.T) {
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "ci-token")
 	text := bytes.Replace(block[1], []byte("/run/secrets/ci-token"), []byte(secret), 1)
-	for path, content := range map[string][]byte{secret: []byte("a token of twenty characters"), filepath.Join(dir, "tools.toml"): text} {
+	for path, content := range map[string][]byte{secret: []byte("a-token-of-twenty-characters"), filepath.Join(dir, "tools.toml"): text} {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	c, err := config.Load(filepath.Join(dir, "tools.toml"), config.Options{HTTP: true, LookupEnv: func(string) (string, bool) { return "another token of so many", true }})
+	c, err := config.Load(filepath.Join(dir, "tools.toml"), config.Options{HTTP: true, LookupEnv: func(string) (string, bool) { return "another-token-of-so-many", true }})
 	if err != nil {
 		t.Fatal(err)
 	}

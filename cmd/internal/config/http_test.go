@@ -24,7 +24,7 @@ func everyHTTP(dir string) HTTP {
 		MaxBodyBytes: 4096, MaxConnections: 10, MaxSessions: 20, SessionIdle: 5 * time.Minute, RateLimit: 30, SessionConfigKeys: []string{"API_KEY"},
 		DrainNotice: 3 * time.Second, Drain: 20 * time.Second,
 		Tokens: []Token{
-			{Agent: "other one", Hash: sha256.Sum256([]byte("file-secret, which is long enough"))},
+			{Agent: "other one", Hash: sha256.Sum256([]byte("file-secret-that-is-long-enough"))},
 			{Agent: "reader", Hash: [32]byte(bytes.Repeat([]byte{0xab}, 32))},
 			{Agent: "reader", Hash: sha256.Sum256([]byte("token-secret-and-more-of-it"))},
 		},

@@ -3,6 +3,7 @@ package config
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,9 @@ type Token struct {
 
 // leastToken is how long a token that somebody thought of has to be. Those of toolman token are longer.
 const leastToken = 20
+
+// tokenForm is how bearer tokens are written (RFC 6750, 2.1).
+var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
 
 // tokens decodes http.tokens.
 func (d *decoder) tokens(t table, agents []string) []Token {
@@ -83,11 +87,15 @@ func (d *decoder) token(n node, key string) (hash [sha256.Size]byte, ok bool) {
 	if hash, ok := parseHash(value); ok {
 		return hash, true
 	}
-	if len(value) < leastToken {
+	switch {
+	case len(value) < leastToken:
 		sc.nothing(before, "run toolman token for one that nobody guesses", "the token is too short")
-		return hash, false
+	case !tokenForm.MatchString(value):
+		sc.fail("run toolman token for one that can be sent", "the token holds what no bearer token can: letters, digits and -._~+/ are left, and = at the end")
+	default:
+		return sha256.Sum256([]byte(value)), true
 	}
-	return sha256.Sum256([]byte(value)), true
+	return hash, false
 }
 
 // parseHash reads what toolman token prints.

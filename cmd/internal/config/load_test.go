@@ -154,7 +154,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto",
 				}},
 				HTTP: everyHTTP(dir),
-				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret, which is long enough", "plain",
+				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "plain",
 					"token-secret", "token-secret-and-more-of-it"},
 			}
 			if !reflect.DeepEqual(c, want) {

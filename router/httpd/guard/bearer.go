@@ -15,7 +15,7 @@ import (
 type deniedError struct {
 	status int
 	code   string // of RFC 6750, 3.1; "" for none
-	text   string // for people; no quotes in it
+	text   string // for people; ASCII, without quotes
 	counts bool   // towards the limit of failures
 	retry  int    // seconds; 0 for none
 }
@@ -23,7 +23,7 @@ type deniedError struct {
 func (e *deniedError) Error() string { return e.text }
 
 func noCredential() error {
-	return &deniedError{status: http.StatusUnauthorized, text: "a bearer token is needed: Authorization: Bearer …"}
+	return &deniedError{status: http.StatusUnauthorized, text: "a bearer token is needed: Authorization: Bearer TOKEN"}
 }
 
 func badRequest(text string) error {
@@ -65,7 +65,7 @@ func (g *Guard) authenticate(r *http.Request) (Principal, error) {
 	}
 	// 2026-07-28, authorization, Token Requirements: "Access tokens MUST NOT be included in the URI query string".
 	if q, _ := url.ParseQuery(r.URL.RawQuery); q.Has("access_token") {
-		return Principal{}, badRequest("a token does not belong into a URL: send it as Authorization: Bearer …")
+		return Principal{}, badRequest("a token does not belong into a URL: send it as Authorization: Bearer TOKEN")
 	}
 	token, err := bearer(r.Header)
 	if err != nil {

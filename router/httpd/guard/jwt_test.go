@@ -124,6 +124,9 @@ func TestATokenOfTheIssuerSaysWhoseRequestItIs(t *testing.T) {
 	if b := ask(signed(t, "ES256", ec, claims(map[string]any{"sub": "user-2"}), nil)); b.ID == a.ID {
 		t.Errorf("another subject is the same principal")
 	}
+	if b := ask(signed(t, "ES256", ec, claims(map[string]any{"sub": "user-1:one"}), nil)); b.ID != "jwt:user-1%3Aone" {
+		t.Errorf("a subject could pass for a subject with a client: %s", b.ID)
+	}
 	if b := ask(token); b.Agent != "writer" {
 		t.Errorf("besides JWTs tokens are let in: got %+v", b)
 	}
@@ -224,6 +227,18 @@ func TestSignaturesThatAreNotTheIssuers(t *testing.T) {
 	}
 	if got := send(t, "POST", url, "Authorization", "Bearer "+signed(t, "RS256", rs.Key, claims(nil), nil)); got.status != 200 {
 		t.Errorf("a token that names no key, of one of them: got %+v", got)
+	}
+}
+
+func TestAKeyIsUsedOnlyForItsAlgorithmAndByItsName(t *testing.T) {
+	keys := []jose.JSONWebKey{{KeyID: "a", Algorithm: "RS256"}, {KeyID: "b"}, {Algorithm: "RS256"}}
+	for _, tt := range []struct {
+		kid, alg string
+		want     int
+	}{{"a", "RS256", 1}, {"a", "PS256", 0}, {"b", "PS256", 1}, {"c", "RS256", 0}, {"", "RS256", 3}, {"", "PS256", 1}} {
+		if got := matching(keys, tt.kid, tt.alg); len(got) != tt.want {
+			t.Errorf("%q, %s: got %v", tt.kid, tt.alg, got)
+		}
 	}
 }
 

@@ -72,6 +72,10 @@ func TestWithoutARightTokenNobodyComesIn(t *testing.T) {
 			if tt.challenge == `Bearer realm="toolman"` && got.header.Get("WWW-Authenticate") != tt.challenge {
 				t.Errorf("who sent nothing is told of an error: %s", got.header.Get("WWW-Authenticate"))
 			}
+			// RFC 6750, 3: error_description is ASCII without quotes and backslashes.
+			if strings.ContainsFunc(got.header.Get("WWW-Authenticate"), func(r rune) bool { return r < ' ' || r > '~' || r == '\\' }) {
+				t.Errorf("the challenge is %q", got.header.Get("WWW-Authenticate"))
+			}
 			if strings.Contains(got.message(t)+got.header.Get("WWW-Authenticate"), token) {
 				t.Errorf("the answer holds the token")
 			}
