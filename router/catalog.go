@@ -123,7 +123,16 @@ func (c *Catalog) newToolIndex() *toolset.Index {
 
 // expand resolves a toolset among the catalog's tools.
 func (c *Catalog) expand(set *toolset.Set) *toolset.Expansion {
-	return c.toolIndex().Expand(set, c.stale)
+	x := c.toolIndex().Expand(set, c.stale)
+	for i := range x.Resolutions {
+		r := &x.Resolutions[i]
+		if e := c.isDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.hold != NotHeld {
+			if _, verdict := c.keeps(e); verdict == Held { // what a policy denies is not there
+				r.Problem = "SECURITY: " + heldText(e)
+			}
+		}
+	}
+	return x
 }
 
 // same reports whether two catalogs offer the same entries of a kind.

@@ -8,6 +8,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/policy"
+	"toolman/router/toolset"
 )
 
 // pinsOf pins items, given as JSON or names, under their namespaced names.
@@ -196,4 +197,18 @@ func TestADefinitionThatChangesMeanwhile(t *testing.T) {
 	g.client.wants(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 	g.client.says(strings.Replace(call, "3", "5", 1))
 	server.hearsOne()
+}
+
+// A toolset says of what is held back that it is that, and of what a policy denies that it is not there.
+func TestToolsetsNameWhatIsHeldBack(t *testing.T) {
+	p, err := (&policy.Rules{File: "f", Exposed: map[string]policy.List{"ns": {Line: 1, Entries: []policy.Entry{{Text: "moved", Line: 3}}}}}).For("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := pinnedRig(t, setup{Options: Options{Policy: p, MetaTools: MetaTools{Toolsets: true}, Toolsets: []toolset.Set{fixed(t, "one", "ns_moved", "ns_new")}}})
+	got := g.own("enable_toolset", oneSet("one")).Warnings
+	if len(got) != 2 || !strings.HasPrefix(got[0], "SECURITY: tool ns_moved is held back: it is not what the lock file says it was. ") || got[1] != "Tool not found: ns_new" {
+		t.Errorf("warnings %q", got)
+	}
+	checkList(t, "active", namesOf(g.view().active(mcpwire.Tool)))
 }
