@@ -172,7 +172,7 @@ type asker struct {
 	runs      map[string]int
 	questions map[string]int // how often each was answered
 	takenBack map[string]bool
-	late      []string       // answers for calls, to be written later
+	late      []string // answers for calls, to be written later
 }
 
 func (s *asker) serve(done chan struct{}) {
