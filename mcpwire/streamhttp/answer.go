@@ -120,7 +120,7 @@ func (c *Conn) event(p *post, frame []byte, h http.Header) (answered bool, f *fa
 	case p != nil && p.method == mcpwire.Listen && string(m.Text(m.Method)) == string(mcpwire.Acknowledged):
 		c.acknowledged(p, &m)
 	default:
-		c.in.message(&m)
+		c.message(&m)
 	}
 	return false, nil
 }
@@ -131,7 +131,7 @@ func (c *Conn) elsewhere(m *jsonrpc.Message, h http.Header) {
 	p := c.open[string(m.Bytes(m.ID))]
 	c.mu.Unlock()
 	if p == nil {
-		c.in.message(m)
+		c.message(m)
 		return
 	}
 	if f := c.answer(p, m, h); f != nil {
@@ -161,7 +161,7 @@ func (c *Conn) answer(p *post, m *jsonrpc.Message, h http.Header) *failure {
 		c.tools(m)
 		return nil
 	}
-	c.in.message(m)
+	c.message(m)
 	return nil
 }
 
@@ -172,10 +172,10 @@ func (c *Conn) tools(m *jsonrpc.Message) {
 		c.o.Log(err.Error())
 	}
 	if edits != nil {
-		c.in.frame(jsonrpc.AppendSplice(nil, m.Frame, edits...))
+		c.frame(jsonrpc.AppendSplice(nil, m.Frame, edits...))
 		return
 	}
-	c.in.message(m)
+	c.message(m)
 }
 
 // fail answers a request in the server's place.
@@ -184,8 +184,8 @@ func (c *Conn) fail(p *post, f *failure) {
 		return
 	}
 	if f.rpc != nil {
-		c.in.frame(jsonrpc.AppendErrorResponse(nil, []byte(p.id), f.rpc))
+		c.frame(jsonrpc.AppendErrorResponse(nil, []byte(p.id), f.rpc))
 		return
 	}
-	c.in.frame(mcpwire.AppendFailureFor(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, f.text))
+	c.frame(mcpwire.AppendFailureFor(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, f.text))
 }

@@ -144,6 +144,18 @@ func (c *Conn) Pending() int {
 	return c.pending
 }
 
+// Answering returns how many requests, subscriptions not counted, have no answer yet.
+func (c *Conn) Answering() (n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.open {
+		if p.method != mcpwire.Listen {
+			n++
+		}
+	}
+	return n
+}
+
 // launchLocked sends a message on its way.
 func (c *Conn) launchLocked(p *post) {
 	switch p.msg.Kind {

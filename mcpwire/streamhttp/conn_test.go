@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -179,5 +180,56 @@ func TestTheEndIsToldOnce(t *testing.T) {
 	time.Sleep(10 * time.Millisecond)
 	if len(h.closed) > 0 || len(h.frames) > 0 {
 		t.Error("something came behind the end")
+	}
+}
+
+// A passer passes what comes on to a peer.
+type passer struct {
+	to *jsonrpc.Peer
+}
+
+func (p passer) Message(m *jsonrpc.Message, b *jsonrpc.Batch) { b.Send(p.to, m.Frame) }
+func (p passer) Bad(*jsonrpc.Message, error, *jsonrpc.Batch)  {}
+func (p passer) Closed(error)                                 {}
+
+// What comes faster than its receiver reads waits at the server, not in our memory.
+func TestAReceiverThatDoesNotReadHoldsUpItsStream(t *testing.T) {
+	const size, count = 64 << 10, 1000
+	event := data(`{"jsonrpc":"2.0","method":"x","params":{"p":"` + strings.Repeat("x", size) + `"}}`)
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		write := stream(w)
+		for range count {
+			write(event)
+		}
+		write(data(result(body, "{}")))
+	})
+	theirs, ours := io.Pipe()
+	in, _ := io.Pipe()
+	peer := jsonrpc.NewStreamPeer(in, ours, jsonrpc.PeerOptions{QueueLimit: 4 * size, Pressure: true})
+	defer peer.Close()
+	peer.Start(passer{})
+	conn, err := Dial(Options{URL: f.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.Start(passer{peer})
+	send(t, conn, modern("1", "tools/call", `"name":"a"`))
+	for peer.Waiting() <= 4*size {
+		time.Sleep(time.Millisecond)
+	}
+	time.Sleep(50 * time.Millisecond)
+	if n := peer.Waiting(); n > 7*size {
+		t.Errorf("%d bytes wait for a receiver that does not read", n)
+	}
+	lines := bufio.NewScanner(theirs)
+	lines.Buffer(nil, 2*size)
+	for range count + 1 {
+		if !lines.Scan() {
+			t.Fatal(lines.Err())
+		}
+	}
+	if lines.Text() != `{"jsonrpc":"2.0","id":1,"result":{}}` {
+		t.Errorf("the last line is %.100s", lines.Text())
 	}
 }

@@ -2,6 +2,7 @@ package streamhttp
 
 import (
 	"sync"
+	"time"
 
 	"toolman/jsonrpc"
 )
@@ -15,23 +16,38 @@ type inlet struct {
 	closed bool          // guarded by mu
 }
 
-// message delivers a message.
-func (in *inlet) message(m *jsonrpc.Message) {
+// message delivers a message. It returns who got something of it and should not get more
+// for a while.
+func (in *inlet) message(m *jsonrpc.Message) (crowded []jsonrpc.Sender) {
 	oneLine(m.Frame)
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
-		return
+		return nil
 	}
 	in.handler.Message(m, &in.batch)
+	crowded = in.batch.Crowded()
 	in.batch.Flush()
+	return crowded
+}
+
+// crowdPause is between looks at a receiver that does not read.
+const crowdPause = 5 * time.Millisecond
+
+// message delivers a message, and comes back when its receivers can take another: what
+// comes on the same stream waits so long.
+func (c *Conn) message(m *jsonrpc.Message) {
+	for _, to := range c.in.message(m) {
+		for jsonrpc.Crowded(to) && sleep(c.ctx, crowdPause) {
+		}
+	}
 }
 
 // frame delivers a message of our own making.
-func (in *inlet) frame(frame []byte) {
+func (c *Conn) frame(frame []byte) {
 	var m jsonrpc.Message
 	if jsonrpc.Scan(frame, &m) == nil {
-		in.message(&m)
+		c.message(&m)
 	}
 }
 

@@ -155,7 +155,7 @@ func (c *Conn) changed(initialize *jsonrpc.Message) {
 		method     mcpwire.Method
 	}{{"tools", mcpwire.ToolsListChanged}, {"resources", mcpwire.ResourcesListChanged}, {"prompts", mcpwire.PromptsListChanged}} {
 		if r.OffersFlag(of.capability, "listChanged") {
-			c.in.frame(jsonrpc.AppendNotification(nil, string(of.method), nil))
+			c.frame(jsonrpc.AppendNotification(nil, string(of.method), nil))
 		}
 	}
 }

@@ -142,10 +142,10 @@ func (c *Conn) listen(ctx context.Context, s session) {
 func (c *Conn) acknowledged(p *post, m *jsonrpc.Message) {
 	if !p.opened {
 		p.opened = true
-		c.in.message(m)
+		c.message(m)
 		return
 	}
 	for _, frame := range missed(p) {
-		c.in.frame(frame)
+		c.frame(frame)
 	}
 }
