@@ -149,3 +149,20 @@ func TestPathsAreWrittenPlainly(t *testing.T) {
 		}
 	}
 }
+
+func TestHosts(t *testing.T) {
+	for host, want := range map[string]string{
+		"localhost": "localhost", "A.example:80": "a.example 80", "127.0.0.1:65535": "127.0.0.1 65535", "[::1]": "::1", "[FE80::1]:80": "fe80::1 80", "[::ffff:1.2.3.4]:1": "::ffff:1.2.3.4 1",
+		"": "no", ":80": "no", "a:": "no", "a:65536": "no", "a:-1": "no", "a:+1": "no", "a:80:80": "no", "a b": "no", "a/b": "no", "a@b": "no", "ä": "no", "a,b": "no", "a\x00": "no",
+		"[::1": "no", "[::1]80": "no", "[::1]:": "no", "[::1]::80": "no", "[]": "no", "[]:80": "no", "[localhost]": "no", "[127.0.0.1]": "no", "[::1%eth0]": "no", "::1": "no", "[[::1]]": "no", "[::1]]:80": "no",
+	} {
+		name, port, ok := splitHost(host)
+		got := strings.TrimSpace(name + " " + port)
+		if !ok {
+			got = "no"
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", host, got, want)
+		}
+	}
+}

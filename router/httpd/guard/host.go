@@ -4,7 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -51,15 +51,37 @@ func localAddr(r *http.Request) netip.Addr {
 	return netip.IPv6Loopback()
 }
 
-var hostForm = regexp.MustCompile(`^(?:([a-z0-9._-]{1,255})|\[([0-9a-f:.]{2,45})\])(?::([0-9]{1,5}))?$`)
-
 // splitHost splits a Host into a name or address, in lower case and without brackets, and a port, which may be "".
 func splitHost(host string) (name, port string, ok bool) {
-	m := hostForm.FindStringSubmatch(strings.ToLower(host))
-	if m == nil {
-		return "", "", false
+	name = strings.ToLower(host)
+	var rest string
+	if end := strings.IndexByte(name, ']'); end > 0 && name[0] == '[' {
+		name, rest = name[1:end], name[end+1:]
+		a, err := netip.ParseAddr(name)
+		ok = err == nil && a.Is6() && a.Zone() == ""
+	} else {
+		if colon := strings.IndexByte(name, ':'); colon >= 0 {
+			name, rest = name[:colon], name[colon:]
+		}
+		ok = only(name, "._-")
 	}
-	return m[1] + m[2], m[3], true
+	if rest == "" {
+		return name, "", ok
+	}
+	_, err := strconv.ParseUint(rest[1:], 10, 16)
+	return name, rest[1:], ok && rest[0] == ':' && err == nil
+}
+
+// only reports whether text has letters, digits and these characters, and at least one of them.
+func only(text, others string) bool {
+	for i := range len(text) {
+		c := text[i]
+		letter, digit := c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9'
+		if !letter && !digit && strings.IndexByte(others, c) < 0 {
+			return false
+		}
+	}
+	return text != ""
 }
 
 // bracketed is a name as a Host has it.

@@ -135,7 +135,7 @@ func TestGuessingTokens(t *testing.T) {
 func TestNewTokens(t *testing.T) {
 	token, hash := NewToken()
 	secret, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(token, "tm_"))
-	if err != nil || len(secret) != 32 || !strings.HasPrefix(token, "tm_") || !credential.MatchString(token) {
+	if err != nil || len(secret) != 32 || !strings.HasPrefix(token, "tm_") || !isCredential(token) {
 		t.Errorf("got %s, %v", token, err)
 	}
 	if sum := sha256.Sum256([]byte(token)); hash != "sha256:"+hex.EncodeToString(sum[:]) {
