@@ -61,12 +61,15 @@ func (it *Item) Definition() ([]byte, error) {
 		all = append(jsonrpc.AppendQuoted(all, key), ':')
 		all = append(all, value...)
 	}
-	canonical, err := jcs.Transform(append(all, '}'))
+	canonical, err := Canonical(append(all, '}'))
 	if err != nil {
 		return nil, fmt.Errorf("its definition has no canonical form: %w", err)
 	}
 	return canonical, nil
 }
+
+// Canonical returns a JSON value in canonical form (RFC 8785), or why it has none.
+func Canonical(value []byte) ([]byte, error) { return jcs.Transform(value) }
 
 // lasting returns annotations without what is about the content of a resource, nil
 // when there are none.

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // apartTime bounds what a request may take of the disk.
@@ -58,6 +59,7 @@ func (s *Session) dropChoreLocked(id []byte) (n uint64, ok bool) {
 		return 0, false
 	}
 	e.dropped = true
+	s.decideOwnLocked(&m, mcpwire.ToolsCall, e.n).End(audit.Cancelled)
 	return e.n, true
 }
 
@@ -65,6 +67,9 @@ func (s *Session) dropChoreLocked(id []byte) (n uint64, ok bool) {
 func (s *Session) endChoreLocked(answer func(m *jsonrpc.Message, method mcpwire.Method)) {
 	if e := s.chore; e != nil && !e.dropped {
 		e.dropped = true
-		s.unparkOneLocked(e.parked, answer)
+		s.unparkOneLocked(e.parked, func(m *jsonrpc.Message, method mcpwire.Method) {
+			s.decideOwnLocked(m, method, e.n).End(audit.Cancelled)
+			answer(m, method)
+		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // earlyLimit is how many requests of upstreams wait until the client is ready for
@@ -133,7 +134,7 @@ func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", b)
 	}
 	s.mu.Lock()
-	s.failRoundsLocked(func(r *round) bool { return r.from == u }, u.goneText(), b)
+	s.failRoundsLocked(func(r *round) bool { return r.from == u }, u.goneText(), audit.Gone, b)
 	s.mu.Unlock()
 }
 

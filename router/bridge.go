@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // What is said of a call whose answer cannot be made one of the client's era.
@@ -64,6 +65,7 @@ func (s *Session) crossLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, t t
 func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
 	if c.modern && c.bridge != nil {
 		if !c.session.awaited(u, c, m) {
+			c.audited.End(c.outcome(m))
 			return // the client has not come back for it yet
 		}
 		back.n = c.n
@@ -77,6 +79,13 @@ func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *no
 		err = u.crossError(c, m, b, back)
 	} else {
 		err = u.crossResult(c, m, b, back)
+	}
+	how := c.outcome(m)
+	if err != nil {
+		how = audit.Failed
+	}
+	if how != audit.InputRequired || c.modern { // else it goes on
+		c.audited.End(how)
 	}
 	if err != nil {
 		b.Forget()

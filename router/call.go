@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // A call is a request that was written to an upstream and not answered yet.
@@ -21,9 +22,10 @@ type call struct {
 	gated   bool      // it counts at its upstream's gate
 	waited  uint32    // milliseconds, there
 	bridge  *bridged
-	n       uint64 // correlation number in the trace; 0: no trace
-	came    int64  // when the client's request came; in nanoseconds since start
-	sent    int64  // when it was passed on
+	audited *audit.Decision // nil: there is no audit log, or it has no line for this
+	n       uint64          // correlation number in the trace; 0: no trace
+	came    int64           // when the client's request came; in nanoseconds since start
+	sent    int64           // when it was passed on
 }
 
 // failure makes toolman's own answer to the call.

@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // cancelLocked passes a cancellation on to the upstream that has the call. The
@@ -19,9 +20,11 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
 			s.r.trace.notification(clientLeg, s.name(), m, r.call.n)
 			s.closeRoundLocked(r, b)
+			r.call.audited.End(audit.Cancelled)
 			return
 		}
 		dropped, u, our = s.dropLocked(m.Bytes(at), b)
+		dropped.audited.End(audit.Cancelled)
 	}
 	s.r.trace.notification(clientLeg, s.name(), m, dropped.n)
 	if u == nil {
@@ -46,8 +49,8 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, 
 	if n, ok := s.dropChoreLocked(id); ok {
 		return call{n: n}, nil, 0
 	}
-	if n, ok := s.forgetHeldLocked(id); ok {
-		return call{n: n}, nil, 0
+	if h := s.forgetHeldLocked(id); h != nil {
+		return call{n: h.n, audited: h.audited}, nil, 0
 	}
 	if s.unlistenLocked(id, b) {
 		return call{}, nil, 0

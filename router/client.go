@@ -1,6 +1,7 @@
 package router
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -46,17 +47,24 @@ type Streams interface {
 
 // sessions are those that a router has.
 type sessions struct {
-	mu  sync.Mutex
-	all map[*Session]bool // guarded by mu
+	mu   sync.Mutex
+	all  map[*Session]bool // guarded by mu
+	made int               // guarded by mu: how many there ever were
 }
 
-func (x *sessions) add(s *Session) {
+// add keeps a session, and returns what to call it: a run's only client as the run.
+func (x *sessions) add(s *Session, run string) (label string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.all == nil {
 		x.all = map[*Session]bool{}
 	}
 	x.all[s] = true
+	x.made++
+	if s.who.Sole {
+		return run
+	}
+	return fmt.Sprintf("%s.%d", run, x.made)
 }
 
 func (x *sessions) remove(s *Session) {

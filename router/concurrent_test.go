@@ -20,7 +20,8 @@ func TestConcurrentHistories(t *testing.T) {
 	for seed := range uint64(30) {
 		synctest.Test(t, func(t *testing.T) {
 			const calls = 300
-			g := newRig(t, setup{active: []string{"*"}, Options: Options{Settle: 5 * time.Millisecond}},
+			w, lines := auditTo(t)
+			g := newRig(t, setup{active: []string{"*"}, Options: Options{Settle: 5 * time.Millisecond, Audit: w}},
 				offer{namespace: "a", tools: []string{"x"}, timeout: 20 * time.Millisecond, most: int(seed % 3)},
 				offer{namespace: "b", tools: []string{"x"}, most: int(seed % 2)}, offer{namespace: "c", tools: []string{"x"}})
 			var all sync.WaitGroup
@@ -38,6 +39,15 @@ func TestConcurrentHistories(t *testing.T) {
 			all.Wait()
 			synctest.Wait()
 			checkAnswers(t, g.client.hears(), calls, cancelled)
+			audited := 0
+			for _, l := range lines() {
+				if l.Name != ActivateTool {
+					audited++
+				}
+			}
+			if audited != calls {
+				t.Errorf("seed %d: %d of %d calls are audited", seed, audited, calls)
+			}
 			for _, u := range g.r.all() {
 				if n := u.calls.Len(); n > 0 {
 					t.Errorf("seed %d: %d calls are left with %s", seed, n, u.Name)

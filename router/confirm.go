@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // A call of a dangerous tool waits here for a person to agree to it (confirm = "elicit").
@@ -46,6 +47,7 @@ func (s *Session) confirmLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) 
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
 	c := call{session: s, method: mcpwire.ToolsCall, entry: t.entry, n: s.arrivedLocked(m, mcpwire.ToolsCall, name)}
 	c.keep(m, jsonrpc.Span{})
+	c.audited = s.decideLocked(m, c.method, t, audit.Asked, c.n)
 	r := &round{from: t.upstream, call: c, frame: bytes.Clone(m.Frame)}
 	s.rounds = append(s.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
@@ -78,7 +80,8 @@ func unaskable(missing string) string {
 // consentLocked goes on with a round's call, which a person has been asked about.
 func (s *Session) consentLocked(r *round, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if why := refused(m, m.Result); why != "" {
-		s.failRoundLocked(r, why, b)
+		r.call.audited.Decide(audit.Declined)
+		s.failRoundLocked(r, why, audit.Refused, b)
 	} else if s.closeRoundLocked(r, b) {
 		s.againLocked(r, func(asked *jsonrpc.Message) { s.passAgreedLocked(asked, b, r.call.entry) })
 	}
@@ -91,9 +94,9 @@ func (s *Session) againLocked(r *round, handle func(asked *jsonrpc.Message)) {
 		return // it was scanned and considered when it came
 	}
 	waited := s.n
-	s.n = r.call.n
+	s.n, s.decision = r.call.n, r.call.audited
 	handle(&m)
-	s.n = waited
+	s.n, s.decision = waited, nil
 }
 
 // passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
@@ -133,12 +136,9 @@ func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
 	return "the client's answer is no consent"
 }
 
-// unconfirmed is the verdict about a call of a dangerous tool that nobody has agreed to.
-const unconfirmed = "unconfirmed"
-
 // withholdLocked refuses a call of a dangerous tool that it takes a person's consent for.
 func (s *Session) withholdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entry, why string) {
-	s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: e.notRun(why), verdict: unconfirmed})
+	s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: e.notRun(why), verdict: string(audit.Unconfirmed), about: at(e)})
 }
 
 // notRun says that a dangerous tool was not run, and by which rule it could not just be.

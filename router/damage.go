@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // Bad implements jsonrpc.Handler. A damaged answer ends its call with an error;
@@ -59,7 +60,7 @@ func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
 	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
 	if c.session != nil {
 		u.over(&c, b)
-		c.session.fail(&c, text, "", b)
+		c.session.fail(&c, text, audit.Failed, b)
 		return true
 	}
 	var m jsonrpc.Message

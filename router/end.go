@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // Pending returns how many requests of the client are not answered yet.
@@ -35,19 +36,19 @@ func (s *Session) Abandon() {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	refuse := func(m *jsonrpc.Message, method mcpwire.Method) {
-		s.refuse(m, &b, method, refusal{code: jsonrpc.CodeInternalError, text: why})
+		s.refuse(m, &b, method, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
 	}
 	s.endChoreLocked(refuse)
 	s.unparkAllLocked(refuse)
-	s.failRoundsLocked(func(*round) bool { return true }, why, &b)
+	s.failRoundsLocked(func(*round) bool { return true }, why, audit.Cancelled, &b)
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
 		for _, c := range u.gate.takeBack(func(c *call) bool { return c.session == s }) {
-			s.fail(&c, why, "", &b)
+			s.fail(&c, why, audit.Cancelled, &b)
 		}
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
-			s.fail(&taken.Call, why, "", &b)
+			s.fail(&taken.Call, why, audit.Cancelled, &b)
 			u.over(&taken.Call, &b)
 		}
 	}
@@ -68,10 +69,13 @@ func (s *Session) End() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		u.gate.takeBack(func(c *call) bool { return c.session == s })
+		for _, c := range u.gate.takeBack(func(c *call) bool { return c.session == s }) {
+			c.audited.End(audit.Cancelled)
+		}
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			u.late.add(taken.ID)
 			u.sendFrame(&b, cancellation(taken.ID, "the client is gone"), note{n: taken.Call.n, method: mcpwire.Cancelled})
+			taken.Call.audited.End(audit.Cancelled)
 			u.over(&taken.Call, &b)
 		}
 	}

@@ -91,6 +91,7 @@ func (s *Session) nameClient(name string) {
 // where a tool result is usual.
 func (s *Session) decline(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why *mcpwire.Refusal) {
 	n := s.arrivedLocked(m, method, jsonrpc.Span{})
+	s.decideAgainstLocked(m, method, &refusal{}, n)
 	s.send(b, why.Append(nil, m.Bytes(m.ID)), note{n: n, method: method, verdict: "local"})
 }
 

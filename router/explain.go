@@ -49,7 +49,7 @@ func (r *Router) Explain(name string) []Explanation {
 // ownExplanation is about what toolman itself offers.
 func (r *Router) ownExplanation(name string) Explanation {
 	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true,
-		Rule: "it is toolman's own, and no policy is about it", Activity: "it is toolman's own"}
+		Rule: ownRule, Activity: "it is toolman's own"}
 	meta := metaTools(r.MetaTools)[name]
 	switch {
 	case name == CatalogURI:

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // routeLocked finds out what a request is about and passes it on to the upstream
@@ -45,7 +46,7 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 	}
 	s.watchLocked(method, t, name)
 	if !t.upstream.passesSubscriptions() && (method == mcpwire.Subscribe || method == mcpwire.Unsubscribe) {
-		s.answerOwn(m, b, method, []byte("{}"))
+		s.decideLocked(m, method, t, audit.Allowed, s.answerOwn(m, b, method, []byte("{}"))).End(audit.OK)
 		s.followAllLocked(b)
 		return
 	}
@@ -67,6 +68,9 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 		c.came, c.sent = s.came, s.r.clock.now()
 	}
 	c.n = s.arrivedLocked(m, method, at)
+	if s.r.Audit != nil {
+		c.audited = s.forwardedLocked(m, method, t, c.n)
+	}
 	switch {
 	case string(m.Text(at)) == t.name(): // it is the upstream's own already
 	case t.uri != "":
@@ -95,7 +99,7 @@ func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token js
 	if !ok {
 		b.Forget()
 		u.gate.leave(c)
-		c.fail(u.goneText(), "", b)
+		c.fail(u.goneText(), audit.Gone, b)
 		return false
 	}
 	num := b.Number(id)
@@ -106,7 +110,7 @@ func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token js
 	if err := u.send(b, m, &note{n: c.n, method: c.method, name: name}); err != nil {
 		if _, mine := u.calls.Take(id); mine {
 			u.gate.leave(c)
-			c.fail(u.unsentText(err), "", b)
+			c.fail(u.unsentText(err), audit.Refused, b)
 		}
 		return false
 	}
@@ -200,7 +204,7 @@ func (u *Upstream) giveUp(limit int64) {
 	var b jsonrpc.Batch
 	for _, c := range u.gate.takeBack(func(c *call) bool { return c.since() <= limit }) {
 		c.session.fail(&c, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
-			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.gate.most), "timeout", &b)
+			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.gate.most), audit.Timeout, &b)
 	}
 	for _, due := range u.calls.TakeAll(func(c call) bool { return c.session != nil && c.since() <= limit }) {
 		u.giveUpCall(due.ID, &due.Call, &b)
@@ -211,7 +215,7 @@ func (u *Upstream) giveUp(limit int64) {
 func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
 	u.late.add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
-	c.session.fail(c, text, "timeout", b)
+	c.session.fail(c, text, audit.Timeout, b)
 	u.sendFrame(b, cancellation(id, "call_timeout"), note{n: c.n, method: mcpwire.Cancelled})
 	u.over(c, b)
 }

@@ -40,7 +40,7 @@ func FuzzSession(f *testing.F) {
 		u.control = jsonrpc.NewControl(func([]byte) error { return nil }, ownIDs{u})
 		defer u.control.Close()
 		u.refreshing = true // nobody answers what toolman itself would ask
-		a := audit{t: t, g: g, id: "0", asked: map[string]int{}, odd: map[string]int{}}
+		a := ledger{t: t, g: g, id: "0", asked: map[string]int{}, odd: map[string]int{}}
 		said, told := strings.Split(client, "\n"), strings.Split(server, "\n")
 		for i := range max(len(said), len(told)) {
 			if i < len(said) {
@@ -58,8 +58,8 @@ func FuzzSession(f *testing.F) {
 	})
 }
 
-// An audit counts requests and answers.
-type audit struct {
+// A ledger counts requests and answers.
+type ledger struct {
 	t         *testing.T
 	g         *rig
 	id        string         // of the last request that the server was sent
@@ -68,7 +68,7 @@ type audit struct {
 	cancelled int
 }
 
-func (a *audit) client(line string) {
+func (a *ledger) client(line string) {
 	var m jsonrpc.Message
 	switch err := jsonrpc.Scan([]byte(line), &m); {
 	case err != nil:
@@ -82,7 +82,7 @@ func (a *audit) client(line string) {
 }
 
 // listen reads what toolman has sent, which must be valid messages on one line.
-func (a *audit) listen() {
+func (a *ledger) listen() {
 	for _, frame := range a.g.servers[0].hears() {
 		if m := scanned(a.t, frame); m.Kind == jsonrpc.Request {
 			a.id = string(m.Bytes(m.ID))
@@ -101,7 +101,7 @@ func (a *audit) listen() {
 	}
 }
 
-func (a *audit) check() {
+func (a *ledger) check() {
 	open := 0
 	for id, n := range a.asked {
 		if id == "null" {

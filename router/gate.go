@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // maxWaiting is how many calls wait at a gate, and waitBytes how much they hold.
@@ -154,8 +155,9 @@ func (u *Upstream) admit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call) bool {
 		u.watchTimeout()
 	default:
 		b.Forget()
+		c.audited.Decide(audit.Busy)
 		c.fail(fmt.Sprintf("server %s has %d calls under way, as many as it may have (max_concurrent_calls), and too many wait for their turn; "+
-			"this one was not passed on: try again when some of them are answered", u.Name, u.gate.most), "", b)
+			"this one was not passed on: try again when some of them are answered", u.Name, u.gate.most), audit.Refused, b)
 	}
 	return false
 }
@@ -180,7 +182,7 @@ func (u *Upstream) passOn(w *waiting, b *jsonrpc.Batch) {
 	var m jsonrpc.Message
 	if jsonrpc.Scan(w.frame, &m) != nil { // it was one when it came
 		u.gate.leave(&w.call)
-		w.call.fail(fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), "", b)
+		w.call.fail(fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, b)
 		return
 	}
 	if u.r.timed.Load() {

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // inquireLocked asks a modern client what a legacy server asks during its call. It
@@ -54,7 +55,7 @@ func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b 
 	case len(s.suspensions.calls) >= maxSuspended || !s.suspensions.fits(q.size()):
 		const why = "too many calls wait for answers of the client"
 		u.refuseAsk(&q.question, jsonrpc.CodeInternalError, why, b)
-		u.breakOffLocked(id, why, failing(why+", so this one was cancelled; answer the others first", ""), b)
+		u.breakOffLocked(id, why, failing(why+", so this one was cancelled; answer the others first", audit.Failed), b)
 	default:
 		s.suspendLocked(u, id, c, []inquiry{q}, b)
 	}
@@ -87,6 +88,7 @@ func refusing(why *mcpwire.Refusal) ending {
 // breakOffLocked ends a call on both sides.
 func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, b *jsonrpc.Batch) {
 	if c, ok := u.callOff(id, reason, b); ok {
+		c.audited.End(audit.Failed)
 		c.concludeLocked(end, b)
 	}
 }

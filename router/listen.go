@@ -34,7 +34,7 @@ func (s *Session) listenLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	n := s.arrivedLocked(m, mcpwire.Listen, jsonrpc.Span{})
-	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(l, uri) })
+	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(l, uri, n) })
 	s.send(b, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), note{n: n, method: mcpwire.Acknowledged})
 	if string(l.filter.Append(nil)) == "{}" {
 		s.send(b, mcpwire.AppendListenEnd(nil, l.id), note{n: n, method: mcpwire.Listen, status: "local"})
@@ -46,17 +46,19 @@ func (s *Session) listenLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // subscribeTo finds out whose resource a URI names, and reports whether changes of
 // it can be heard of.
-func (s *Session) subscribeTo(l *listen, uri string) bool {
+func (s *Session) subscribeTo(l *listen, uri string, n uint64) bool {
 	if uri == CatalogURI {
+		s.decideListenLocked(uri, target{}, Active, true, n)
 		l.subs[ownCatalog] = uri
 		return true
 	}
 	t, verdict := s.view.Load().findURI([]byte(uri))
-	if verdict != Active || !t.upstream.subscribable() {
-		return false
+	taken := verdict == Active && t.upstream.subscribable()
+	s.decideListenLocked(uri, t, verdict, taken, n)
+	if taken {
+		l.subs[subscription{t.upstream, t.name()}] = uri
 	}
-	l.subs[subscription{t.upstream, t.name()}] = uri
-	return true
+	return taken
 }
 
 // listensForToolsLocked reports whether the client hears of changes of the list of

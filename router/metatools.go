@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // A metaTool is a tool of toolman's own that is about toolsets.
@@ -96,6 +97,11 @@ func (s *Session) sayLocked(m *jsonrpc.Message, b *jsonrpc.Batch, outcome any, f
 	}
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
 	n := s.arrivedLocked(m, mcpwire.ToolsCall, name)
+	how := audit.OK
+	if failed {
+		how = audit.Refused
+	}
+	s.decideOwnLocked(m, mcpwire.ToolsCall, n).End(how)
 	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: mcpwire.ToolsCall, status: "local"})
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 	"toolman/spawn"
@@ -44,6 +45,8 @@ type Options struct {
 	AlwaysLoad   *bool         // whether tools ask clients not to defer them; nil: by client
 	Version      string        // of toolman
 	Trace        *trace.Writer // nil: no trace
+	Audit        *audit.Writer // nil: no audit log
+	Run          string        // what this run of toolman is called there
 }
 
 // CatalogAuto bounds the catalog only for clients known to cut descriptions.
@@ -71,6 +74,7 @@ type Server struct {
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
 	MaxCalls     int           // calls of the client that it has at once; 0: any number
+	MaxCallsAt   string        // where that is written, such as tools.toml:12
 	Era          mcpwire.Era   // Unknown: as it turns out
 	Share        Share         // among sessions
 	FrameLimit   int           // bytes of the longest message taken from it; 0: the default

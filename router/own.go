@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // What instructions start with, and what they end with where lists do not change.
@@ -90,7 +91,7 @@ func (s *Session) catalogLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcp
 	case mcpwire.Unsubscribe:
 		delete(s.subs, ownCatalog)
 	}
-	s.answerOwn(m, b, method, result)
+	s.decideOwnLocked(m, method, s.answerOwn(m, b, method, result)).End(audit.OK)
 }
 
 // ownCatalog is the subscription to toolman's own resource.

@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // A parked request waits for the upstreams to start.
@@ -33,7 +34,7 @@ func tooMuch[T interface{ size() int }](waiting []T, size int) bool {
 
 func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
 	if len(s.parked) >= parkLimit || tooMuch(s.parked, len(m.Frame)) {
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInternalError,
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy),
 			text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
 		return
 	}

@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // maxPermits is how many calls of dangerous tools a modern client may have been asked
@@ -66,6 +67,7 @@ func (s *Session) permittedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target
 	p, ok := s.permits.take(about, s.r.sealer.hash(state), s.r.clock.now())
 	switch {
 	case ok && p.agreed:
+		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Confirmed, s.n)
 		return true
 	case ok:
 		s.answeredForLocked(m, b, t, about, &retry)
@@ -79,11 +81,13 @@ func (s *Session) permittedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target
 func (s *Session) demandLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject) {
 	ask := s.r.confirmation(m, t.entry)
 	if missing := mcpwire.Lacks(m.Bytes(s.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
+		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Unconfirmed, s.n)
 		s.decline(m, b, mcpwire.ToolsCall, mcpwire.MissingCapability(missing, t.entry.notRun(unaskable(missing))))
 		return
 	}
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
 	n := s.arrivedLocked(m, mcpwire.ToolsCall, name)
+	s.decideLocked(m, mcpwire.ToolsCall, t, audit.Asked, n).End(audit.InputRequired)
 	state := s.r.stateFor(about, stateConfirm, newHandle())
 	s.permitLocked(about, []byte(state), false)
 	s.send(b, mcpwire.AppendInputRequired(nil, m.Bytes(m.ID), []mcpwire.Ask{ask}, state),
@@ -103,6 +107,7 @@ func (s *Session) answeredForLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t targ
 		return
 	}
 	if why := refused(m, answer); why != "" {
+		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Declined, s.n)
 		s.withholdLocked(m, b, t.entry, why)
 		return
 	}
@@ -110,6 +115,7 @@ func (s *Session) answeredForLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t targ
 	waited := s.n
 	s.n = s.arrivedLocked(m, mcpwire.ToolsCall, name)
 	defer func() { s.n = waited }()
+	s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Asked, s.n)
 	var first jsonrpc.Message // the call, as it was before it was a retry
 	frame := jsonrpc.AppendSplice(nil, m.Frame, jsonrpc.AppendRemoval(nil, m.Frame, m.Params, retry.Responses, retry.State)...)
 	err = jsonrpc.Scan(frame, &first)

@@ -15,7 +15,9 @@ import (
 type refusal struct {
 	code    int64
 	text    string
-	verdict string // for the trace; "" when it is not about a name
+	verdict string // for the trace and the audit log; "" when it is not about a name
+	about   target // what the name leads to, if anything
+	ending  bool   // toolman ends, and has decided nothing
 }
 
 // refuse answers a request with a refusal.
@@ -29,19 +31,24 @@ func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Me
 	if why.verdict != "" {
 		said.verdict = why.verdict
 	}
+	if !why.ending {
+		s.decideAgainstLocked(m, method, &why, said.n)
+	}
 	if s.modern && why.verdict == Unknown.String() {
 		method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
 	s.send(b, mcpwire.AppendFailureFor(s.era(), nil, m.Bytes(m.ID), method, why.code, why.text), said)
 }
 
-// answerOwn answers a request with a result of toolman's own.
-func (s *Session) answerOwn(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, result []byte) {
-	n := s.arrivedLocked(m, method, jsonrpc.Span{})
+// answerOwn answers a request with a result of toolman's own, and returns its
+// correlation number.
+func (s *Session) answerOwn(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, result []byte) (n uint64) {
+	n = s.arrivedLocked(m, method, jsonrpc.Span{})
 	if s.modern {
 		result = completed(result, method)
 	}
 	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: method, status: "local"})
+	return n
 }
 
 var targetParam = map[mcpwire.Method]string{
@@ -67,7 +74,7 @@ func badTarget(method mcpwire.Method, err error) refusal {
 
 // refusal explains why a name cannot be used, and what can be done.
 func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m Mode) refusal {
-	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String()}
+	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t}
 	switch verdict {
 	case Inactive:
 		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.entry.Item.Kind, plainName(t.entry.Name), clean(v.activity(t.entry)))

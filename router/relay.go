@@ -63,6 +63,9 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if c.bridge != nil {
 		c.session.permitRetry(&c, m)
 	}
+	if c.audited != nil {
+		c.audited.End(c.outcome(m))
+	}
 	b.Edit(m.ID, b.Copy(c.id()))
 	c.session.pass(b, m, &back)
 }

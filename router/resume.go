@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // Why a retry goes nowhere. It must not run a tool a second time, so that the client
@@ -43,7 +44,7 @@ func (s *Session) resumeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, ab
 func (s *Session) visitedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, retry *mcpwire.Retry) bool {
 	for answer := range m.Walk(retry.Responses.Value) {
 		if action, err := m.Get(answer.Value, "action"); err != nil || string(m.Text(action)) != "accept" {
-			s.refuse(m, b, c.method, refusal{code: jsonrpc.CodeInternalError, text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
+			s.refuse(m, b, c.method, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Declined), text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
 			return false
 		}
 	}

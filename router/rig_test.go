@@ -46,6 +46,7 @@ type setup struct {
 	capabilities string   // of the client
 	silent       bool     // the client has not said anything yet
 	trace        *trace.Writer
+	who          Client // but for Sole
 }
 
 func newRig(t testing.TB, from setup, offers ...offer) *rig {
@@ -64,7 +65,8 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	}
 	g := &rig{t: t, r: New(o, nil, zap.NewNop())}
 	g.client = &link{t: t, traced: from.trace != nil}
-	g.s = g.r.NewSession(g.client, Client{Sole: true})
+	from.who.Sole = true
+	g.s = g.r.NewSession(g.client, from.who)
 	g.client.handler = g.s
 	g.r.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.all() {

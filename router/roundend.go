@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // answeredLocked takes the client's answer to one leg, and with the last one has the
@@ -42,11 +43,11 @@ func (s *Session) unansweredLocked(q *question, why string, b *jsonrpc.Batch) {
 		q.from.refuseAsk(q, jsonrpc.CodeInternalError, why, b)
 		return
 	}
-	said := fmt.Sprintf("server %s needs %s of the client for this, which could not be had: %s", q.from.Name, q.method, why)
+	said, how := fmt.Sprintf("server %s needs %s of the client for this, which could not be had: %s", q.from.Name, q.method, why), audit.Failed
 	if q.round.frame != nil {
 		said = "a person has to agree first, and could not be asked: " + why
 	}
-	s.failRoundLocked(q.round, said, b)
+	s.failRoundLocked(q.round, said, how, b)
 }
 
 // retryLocked makes a round's call again: the same request under another id, with the
@@ -69,7 +70,7 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 	}
 	if err != nil {
 		b.Forget()
-		c.fail(fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), "", b)
+		c.fail(fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), audit.Failed, b)
 		return
 	}
 	if s.r.timed.Load() {
@@ -90,9 +91,9 @@ func (s *Session) roundDue(r *round) {
 	case len(r.legs) == 0:
 		s.retryLocked(r, &b)
 	case r.frame != nil:
-		s.failRoundLocked(r, fmt.Sprintf("a person has to agree first, and nobody has answered within %s", roundTime), &b)
+		s.failRoundLocked(r, fmt.Sprintf("a person has to agree first, and nobody has answered within %s", roundTime), audit.Refused, &b)
 	default:
-		s.failRoundLocked(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTime), &b)
+		s.failRoundLocked(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTime), audit.Failed, &b)
 	}
 	s.mu.Unlock()
 	b.Flush()
@@ -116,21 +117,24 @@ func (s *Session) closeRoundLocked(r *round, b *jsonrpc.Batch) bool {
 }
 
 // failRoundLocked closes a round and answers its call with a failure.
-func (s *Session) failRoundLocked(r *round, why string, b *jsonrpc.Batch) {
+func (s *Session) failRoundLocked(r *round, why string, how audit.Outcome, b *jsonrpc.Batch) {
 	switch {
 	case !s.closeRoundLocked(r, b):
 	case r.frame != nil:
+		if how != audit.Refused && how != audit.Failed { // nobody is left to decide
+			r.call.audited.End(how)
+		}
 		s.againLocked(r, func(asked *jsonrpc.Message) { s.withholdLocked(asked, b, r.call.entry, why) })
 	default:
-		r.call.fail(why, "", b)
+		r.call.fail(why, how, b)
 	}
 }
 
 // failRoundsLocked closes the rounds that match.
-func (s *Session) failRoundsLocked(match func(*round) bool, why string, b *jsonrpc.Batch) {
+func (s *Session) failRoundsLocked(match func(*round) bool, why string, how audit.Outcome, b *jsonrpc.Batch) {
 	for _, r := range slices.Clone(s.rounds) {
 		if match(r) {
-			s.failRoundLocked(r, why, b)
+			s.failRoundLocked(r, why, how, b)
 		}
 	}
 }

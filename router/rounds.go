@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // Bounds on what modern servers ask of a legacy client.
@@ -61,7 +62,7 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 	defer s.mu.Unlock()
 	c.bridge.rounds++
 	if why := s.hindranceLocked(u, c, m, &in); why != "" {
-		c.fail(why, "", b)
+		c.fail(why, audit.Failed, b)
 		return nil
 	}
 	r := &round{from: u, call: *c}

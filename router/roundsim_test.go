@@ -25,6 +25,9 @@ func TestHistoriesOfRounds(t *testing.T) {
 	for seed := uint64(1); seed <= count && !t.Failed(); seed++ {
 		synctest.Test(t, func(t *testing.T) {
 			s := &roundSim{roundRig: newRoundRig(t, asksAll), rng: rand.New(rand.NewPCG(seed, 1))}
+			w, lines := auditTo(t)
+			s.r.Audit = w
+			s.r.timed.Store(true)
 			for range 10 + s.rng.IntN(60) {
 				s.step()
 				if t.Failed() {
@@ -32,6 +35,9 @@ func TestHistoriesOfRounds(t *testing.T) {
 				}
 			}
 			s.end()
+			if n := len(lines()); n != len(s.calls) {
+				t.Errorf("%d of %d calls are audited", n, len(s.calls))
+			}
 			if t.Failed() {
 				t.Errorf("the history of seed %d:\n%s", seed, strings.Join(s.history, "\n"))
 			}

@@ -26,7 +26,7 @@ type Router struct {
 	clock     clock
 	sealer    *sealer
 	ownNames  []string        // names that are toolman's own
-	timed     atomic.Bool     // calls are timed: there is a trace, or a call_timeout
+	timed     atomic.Bool     // calls are timed: there is a trace, an audit log, or a call_timeout
 	ctx       context.Context // ends when the router closes
 	cancel    context.CancelFunc
 	upstreams atomic.Pointer[[]*Upstream] // in the order of the file; the slice does not change
@@ -82,7 +82,7 @@ func (r *Router) all() []*Upstream { return *r.upstreams.Load() }
 
 // time has calls timed if the trace or a server wants that.
 func (r *Router) time(servers []Server) {
-	if r.trace.on() || slices.ContainsFunc(servers, func(s Server) bool { return s.CallTimeout > 0 }) {
+	if r.trace.on() || r.Audit != nil || slices.ContainsFunc(servers, func(s Server) bool { return s.CallTimeout > 0 }) {
 		r.timed.Store(true)
 	}
 }
@@ -217,7 +217,7 @@ func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 	}
 	s.meta = r.metaLocked(s.offers)
 	s.view.Store(r.startView(r.catalog.Load(), s.policy, who.Only))
-	r.sessions.add(s)
+	s.label = r.sessions.add(s, r.Run)
 	if who.Sole {
 		for _, u := range r.all() {
 			u.owner.Store(s)

@@ -12,6 +12,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 	"toolman/router/policy"
 )
 
@@ -20,6 +21,7 @@ import (
 type Session struct {
 	r       *Router
 	who     Client
+	label   string // what the audit log calls it
 	policy  *policy.Policy
 	offers  MetaTools            // which of toolman's own tools it has
 	meta    map[string]*metaTool // and those among them that are about toolsets
@@ -58,6 +60,7 @@ type Session struct {
 	listens     []*listen                     // guarded by mu: subscriptions of the modern era
 	suspensions suspensions                   // guarded by mu: calls of the modern era that wait for answers
 	permits     permits                       // guarded by mu: what a modern client may come back for with a dangerous tool
+	decision    *audit.Decision               // guarded by mu: about the request being handled, if a person was asked about it
 	subs        map[subscription]string       // guarded by mu: the client's spelling of each URI
 	follows     map[*Upstream]map[string]bool // guarded by mu: the URIs that toolman has subscribed to for it
 	tasks       tasks                         // guarded by mu: those that upstreams do for the client
@@ -180,6 +183,7 @@ func (s *Session) name() string {
 // rest until it is known what there is.
 func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	method := mcpwire.MethodOf(m.Text(m.Method))
+	s.decision = nil
 	if err := s.considerLocked(m); err != nil {
 		if s.modern {
 			s.declineError(m, b, method, err)

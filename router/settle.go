@@ -11,6 +11,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // settleAfter is how long after its list was answered a client gets the reply
@@ -29,6 +30,7 @@ type held struct {
 	listed        bool // the list was answered
 	timer         *time.Timer
 	words         words
+	audited       *audit.Decision
 }
 
 // Words are what there is to say of an activation beside what it has changed.
@@ -43,6 +45,7 @@ func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
 	h := &held{id: bytes.Clone(m.Bytes(m.ID)), modern: s.modern, mode: s.modeLocked(), n: s.arrivedLocked(m, mcpwire.ToolsCall, name),
 		before: before, after: after, words: words}
+	h.audited = s.decideOwnLocked(m, mcpwire.ToolsCall, h.n)
 	s.r.trace.activated(before, after, h.n)
 	told := s.announceLocked(before, after, b)
 	if !told || h.mode != ModeMutate || s.static || s.r.Settle <= 0 {
@@ -91,17 +94,17 @@ func (s *Session) releaseLocked(h *held, b *jsonrpc.Batch) {
 	s.replyLocked(h, b)
 }
 
-// forgetHeldLocked drops the reply to a request that was cancelled, and returns the
-// request's correlation number. What it did stays.
-func (s *Session) forgetHeldLocked(id []byte) (n uint64, ok bool) {
+// forgetHeldLocked drops the reply to a request that was cancelled, and returns it. What
+// the request did stays.
+func (s *Session) forgetHeldLocked(id []byte) *held {
 	for i, h := range s.held {
 		if bytes.Equal(h.id, id) {
 			h.timer.Stop()
 			s.held = slices.Delete(slices.Clone(s.held), i, i+1)
-			return h.n, true
+			return h
 		}
 	}
-	return 0, false
+	return nil
 }
 
 // maxDefinitions bounds the bytes of tool definitions in one reply.
@@ -110,6 +113,7 @@ const maxDefinitions = 256 << 10
 // replyLocked answers a successful activation: in a few words, and with the
 // definitions of the tools that are now on, for clients that do not list again.
 func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
+	h.audited.End(audit.OK)
 	on, off := h.changes()
 	var tools [][]byte
 	size := 0

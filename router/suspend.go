@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // Bounds on what waits for a modern client to come back: calls of the session, questions
@@ -129,7 +130,9 @@ func (s *Session) giveUpOn(p *suspended) {
 func (s *Session) dismissLocked(p *suspended, why string, b *jsonrpc.Batch) {
 	s.suspensions.remove(p)
 	p.from.refuseAll(p.questions, why, b)
-	p.from.callOff(p.id, why, b)
+	if c, ok := p.from.callOff(p.id, why, b); ok {
+		c.audited.End(audit.Cancelled)
+	}
 }
 
 // refuseAll answers questions that the client does not.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
+	"toolman/router/audit"
 )
 
 // A turn is the request of a modern client that waits for a call which was suspended
@@ -54,10 +56,11 @@ func (c *call) concludeLocked(end ending, b *jsonrpc.Batch) {
 	}
 }
 
-// fail answers a call, which the caller has taken, with a failure of toolman's own.
-// Session.mu is not held.
-func (s *Session) fail(c *call, problem, status string, b *jsonrpc.Batch) {
-	end := failing(problem, status)
+// fail answers a call, which the caller has taken, with a failure of toolman's own: so
+// it has ended. Session.mu is not held.
+func (s *Session) fail(c *call, problem string, how audit.Outcome, b *jsonrpc.Batch) {
+	c.audited.End(how)
+	end := failing(problem, how)
 	if !c.modern || c.bridge == nil {
 		end(*c, b)
 		return
@@ -68,13 +71,18 @@ func (s *Session) fail(c *call, problem, status string, b *jsonrpc.Batch) {
 }
 
 // failing is the ending with a failure of toolman's own.
-func failing(problem, status string) ending {
-	return func(c call, b *jsonrpc.Batch) { c.fail(problem, status, b) }
+func failing(problem string, how audit.Outcome) ending {
+	return func(c call, b *jsonrpc.Batch) { c.fail(problem, how, b) }
 }
 
 // fail answers the request that waits for the call with a failure of toolman's own.
-func (c *call) fail(problem, status string, b *jsonrpc.Batch) {
-	c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), note{n: c.n, method: c.method, status: status})
+func (c *call) fail(problem string, how audit.Outcome, b *jsonrpc.Batch) {
+	c.audited.End(how)
+	said := note{n: c.n, method: c.method}
+	if how == audit.Timeout {
+		said.status = trace.StatusTimeout
+	}
+	c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), said)
 }
 
 // awaited reports whether a request of the client waits for the answer of a call, which
@@ -87,7 +95,7 @@ func (s *Session) awaited(u *Upstream, c *call, m *jsonrpc.Message) bool {
 		return true
 	}
 	if !s.suspensions.fits(len(m.Frame)) {
-		c.concludeLocked(failing(fmt.Sprintf("server %s has answered before it had all answers of the client, and too long to be kept", u.Name), ""), nil)
+		c.concludeLocked(failing(fmt.Sprintf("server %s has answered before it had all answers of the client, and too long to be kept", u.Name), audit.Failed), nil)
 		return false
 	}
 	if p := c.bridge.suspended; p != nil {

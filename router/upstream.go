@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 	"toolman/spawn"
 )
 
@@ -237,11 +238,11 @@ func (u *Upstream) answerAll() {
 	var b jsonrpc.Batch
 	for _, c := range u.calls.Drain() {
 		if c.session != nil {
-			c.session.fail(&c, u.goneText(), "", &b)
+			c.session.fail(&c, u.goneText(), audit.Gone, &b)
 		}
 	}
 	for _, c := range u.gate.close() {
-		c.session.fail(&c, u.goneText(), "", &b)
+		c.session.fail(&c, u.goneText(), audit.Gone, &b)
 	}
 	for _, s := range u.sessions() {
 		s.withdraw(u, &b)

@@ -50,7 +50,8 @@ var may = map[string][]string{
 	"toolman/mcpwire/streamhttp":            {"toolman/jsonrpc", "toolman/mcpwire"},
 	"toolman/mcpwire/streamhttp/credential": {},
 	"toolman/spawn":                         {},
-	"toolman/router":                        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/policy", "toolman/router/toolset", "toolman/spawn"},
+	"toolman/router":                        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/audit", "toolman/router/policy", "toolman/router/toolset", "toolman/spawn"},
+	"toolman/router/audit":                  {"toolman/jsonrpc/trace", "toolman/mcpwire"},
 	"toolman/router/toolset":                {},
 	"toolman/router/policy":                 {},
 

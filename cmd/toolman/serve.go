@@ -37,7 +37,7 @@ func (a *app) serve(ctx context.Context) error {
 // serveConfig is serve with a configuration that is read.
 func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Location) error {
 	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
-		return a.session(ctx, o, loop, log)
+		return a.session(ctx, o, c.Agent, loop, log)
 	})
 }
 
@@ -53,7 +53,13 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 	if err != nil {
 		return err
 	}
-	if o.Trace, err = a.openTrace(c, log); err != nil {
+	o.Run = newRun()
+	audited, err := openAudit(&o, c, log)
+	if err != nil {
+		return err
+	}
+	defer audited()
+	if o.Trace, err = a.openTrace(c, o.Run, log); err != nil {
 		return err
 	}
 	if o.Trace != nil {
@@ -71,7 +77,7 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 }
 
 // session serves one client from its first byte to the end of the servers.
-func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
+func (a *app) session(ctx context.Context, o router.Options, agent string, loop *jsonrpc.Loop, log *zap.Logger) error {
 	in, out, flush, err := stdio.Open(a.stdin, a.stdout)
 	if err != nil {
 		return err
@@ -81,7 +87,7 @@ func (a *app) session(ctx context.Context, o router.Options, loop *jsonrpc.Loop,
 		return err
 	}
 	r := router.New(o, loop, log)
-	s := r.NewSession(peer, router.Client{Sole: true})
+	s := r.NewSession(peer, router.Client{Sole: true, Agent: agent})
 	peer.Start(s) // initialize is answered before anything is started
 	guard, err := spawn.StartGuard()
 	if err != nil {
@@ -123,7 +129,7 @@ func drain(ctx context.Context, s *router.Session, peer *jsonrpc.Peer) {
 }
 
 // openTrace opens the trace that --trace or TOOLMAN_TRACE asks for; nil is none.
-func (a *app) openTrace(c *config.Config, log *zap.Logger) (*trace.Writer, error) {
+func (a *app) openTrace(c *config.Config, run string, log *zap.Logger) (*trace.Writer, error) {
 	name := a.trace
 	if name == "" {
 		name = os.Getenv("TOOLMAN_TRACE")
@@ -140,15 +146,15 @@ func (a *app) openTrace(c *config.Config, log *zap.Logger) (*trace.Writer, error
 		out = file
 	}
 	return trace.NewWriter(out, trace.Options{
-		Session: traceSession(c),
+		Session: traceSession(c, run),
 		Secrets: c.Secrets,
 		MaxMsg:  a.traceMax, QueueBytes: traceQueue,
 		Warn: func(err error) { log.Warn("the trace is not complete", zap.NamedError("err", err)) },
 	}), nil
 }
 
-func traceSession(c *config.Config) trace.Session {
-	s := trace.Session{Toolman: version(), Go: runtime.Version(), Config: c.Path}
+func traceSession(c *config.Config, run string) trace.Session {
+	s := trace.Session{Run: run, Toolman: version(), Go: runtime.Version(), Config: c.Path}
 	s.Cwd, _ = os.Getwd()
 	for _, server := range c.Servers {
 		if server.Enabled {

@@ -108,6 +108,7 @@ func options(c *config.Config) (router.Options, error) {
 			StartTimeout: s.StartTimeout,
 			CallTimeout:  s.CallTimeout,
 			MaxCalls:     s.MaxCalls,
+			MaxCallsAt:   fmt.Sprintf("%s:%d", filepath.Base(c.Path), s.MaxCallsLine),
 			Era:          mcpwire.ParseEra(s.Era),
 			Share:        router.ParseShare(s.Share),
 			FrameLimit:   s.MaxMessageBytes,

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"sync"
@@ -50,4 +51,12 @@ func (s *Scrubber) Text(text string) string {
 		}
 	}
 	return strings.Join(parts, "")
+}
+
+// JSON is p, which is valid JSON, without secrets; the caller's to keep.
+func (s *Scrubber) JSON(p []byte) []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out, _ := s.scrub.json(p)
+	return bytes.Clone(out)
 }

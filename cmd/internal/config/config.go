@@ -19,6 +19,8 @@ type Config struct {
 	ActivationMode string          // activation_mode: "auto", "mutate", "call" or "static"
 	AlwaysLoad     *bool           // always_load; nil is "auto", by what is known of the client
 	MetaTools      []string        // meta_tools: some of "activate", "toolsets" and "manage"
+	AuditLog       string          // audit_log, absolute; "" is none
+	AuditArguments bool            // audit_arguments
 	AllowStaleRefs bool            // allow_stale_refs
 	Unpinned       []string        // unpinned: names and globs of what tools.lock is not about
 	Toolsets       []Toolset       // by name
@@ -56,6 +58,7 @@ type Server struct {
 	StartTimeout    time.Duration // always positive
 	CallTimeout     time.Duration // 0: none
 	MaxCalls        int           // max_concurrent_calls; 0: any number
+	MaxCallsLine    int           // where that stands in the file; 0: nowhere
 	Era             string        // "auto", "legacy" or "modern"
 	Share           string        // "auto", "always" or "never"
 	MaxMessageBytes int

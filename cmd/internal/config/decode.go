@@ -71,7 +71,7 @@ func (d *decoder) write(key, value string) string {
 func (d *decoder) config(root node) *Config {
 	t := d.table(root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers",
-		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "http", "$schema")
+		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
 	t.note("$schema", form{})
 	t.note("http", form{})
 	d.sets = d.toolsets(t)
@@ -94,6 +94,7 @@ func (d *decoder) config(root node) *Config {
 	}
 	d.policies(t, c)
 	c.HTTP = d.http(t, agentNames(t))
+	c.AuditLog, c.AuditArguments = d.auditLog(t)
 	return c
 }
 

@@ -11,6 +11,8 @@ func descriptions() map[string]string {
 		"activation_mode":      "How what is switched on reaches clients: by changed lists, through toolman_call, not at all, or by what is known of the client.",
 		"always_load":          "Whether tools ask clients not to defer loading them; auto: by what is known of the client.",
 		"meta_tools":           "Which of toolman's own tools are offered.",
+		"audit_log":            "The file that gets a line of JSON for every decision about a call, against this file's folder.",
+		"audit_arguments":      "Whether the audit log holds the arguments of calls, without secrets, and not only their hash.",
 		"allow_stale_refs":     "Whether saved toolsets may use tools that have changed since.",
 		"unpinned":             "Names and globs, as in active_toolsets, of what tools.lock is not about and never holds back.",
 		"toolsets":             "Names for some tools.",

@@ -14,6 +14,9 @@
 //	allow_stale_refs = false                 # true: saved toolsets may use tools that changed since
 //	unpinned = ["notes_note://*"]            # names and globs of what tools.lock is not about
 //
+//	audit_log = "audit.jsonl"                # against this file's folder; without it, there is none
+//	audit_arguments = false                  # true: arguments stand in it, and not only their hash
+//
 //	[toolsets.reading]                       # a name for some tools; toolset:reading in active_toolsets stands for them
 //	tools = ["fs_read*", "mem_search"]       # names and globs
 //	description = "To look and not to touch"

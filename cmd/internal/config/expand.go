@@ -76,6 +76,17 @@ func (sc scope) absolute(path string) string {
 	return filepath.Clean(path)
 }
 
+// path is a path as written with its references replaced, made absolute. hint is for one that comes to nothing.
+func (sc scope) path(written, hint string) string {
+	before := len(sc.d.problems)
+	path := sc.clean(sc.expand(written))
+	if path == "" {
+		sc.nothing(before, hint, "it comes to nothing")
+		return ""
+	}
+	return sc.absolute(path)
+}
+
 // expand replaces the references in s. This is for env and cwd; commands have their own in words.go.
 func (sc scope) expand(s string) string {
 	return sc.replace(s, 0)

@@ -101,7 +101,10 @@ func TestEveryKeyIsRead(t *testing.T) {
 				if c.Servers[i].Line == 0 {
 					t.Errorf("server %d has no line", i)
 				}
-				c.Servers[i].Line = 0
+				if (c.Servers[i].MaxCallsLine > 0) != (i == 0) {
+					t.Errorf("server %d has max_concurrent_calls in line %d", i, c.Servers[i].MaxCallsLine)
+				}
+				c.Servers[i].Line, c.Servers[i].MaxCallsLine = 0, 0
 			}
 			for i := range c.ActiveToolsets {
 				if c.ActiveToolsets[i].Line == 0 {
@@ -127,7 +130,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
 				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true, Unpinned: []string{"fs_note://*"},
-				Dangers: &policy.Dangers{File: "every-key." + format, Confirm: policy.Deny, Tools: []policy.Entry{{Text: "fs_write*"}, {Text: "mcp__plain__drop"}}},
+				Dangers:  &policy.Dangers{File: "every-key." + format, Confirm: policy.Deny, Tools: []policy.Entry{{Text: "fs_write*"}, {Text: "mcp__plain__drop"}}},
+				AuditLog: filepath.Join(dir, "logs", "audit.jsonl"), AuditArguments: true,
 				Toolsets: []Toolset{{Name: "a.b", Tools: []string{"*"}},
 					{Name: "reading", Tools: []string{"fs_read*", "git_log"}, Description: "To look and not to touch"}},
 				Servers: []Server{{
@@ -154,7 +158,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto",
 				}},
 				HTTP: everyHTTP(dir),
-				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "plain",
+				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "logs", "plain",
 					"token-secret", "token-secret-and-more-of-it"},
 			}
 			if !reflect.DeepEqual(c, want) {

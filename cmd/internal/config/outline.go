@@ -44,6 +44,13 @@ func (t table) need(key string) {
 	}
 }
 
+// needWith notes that the table has to have the key other if it has key.
+func (t table) needWith(key, other string) {
+	if o := t.d.outline; o != nil {
+		o.allOf = append(o.allOf, form{"dependencies": form{key: []string{other}}})
+	}
+}
+
 // needOne notes that the table has to have one of the keys.
 func (t table) needOne(keys ...string) {
 	var lists [][]string

@@ -35,6 +35,7 @@ func (d *decoder) server(n node) Server {
 		StartTimeout:    t.duration("start_timeout", defaultStartTimeout, time.Millisecond),
 		CallTimeout:     t.duration("call_timeout", 0, 0),
 		MaxCalls:        int(t.integer("max_concurrent_calls", 0, 0, mostCalls)),
+		MaxCallsLine:    t.values["max_concurrent_calls"].line,
 		Era:             t.choice("era", "auto", "legacy", "modern"),
 		Share:           t.choice("share", "auto", "always", "never"),
 		MaxMessageBytes: int(t.integer("max_message_bytes", defaultMaxMessageBytes, leastMessageBytes, mostMessageBytes)),
@@ -171,11 +172,5 @@ func (t table) cwd() string {
 
 // folder is a cwd with its references replaced, made absolute.
 func (sc scope) folder(written string) string {
-	before := len(sc.d.problems)
-	dir := sc.clean(sc.expand(written))
-	if dir == "" {
-		sc.nothing(before, "name a folder, or leave it out", "it comes to nothing")
-		return ""
-	}
-	return sc.absolute(dir)
+	return sc.path(written, "name a folder, or leave it out")
 }

@@ -1,0 +1,55 @@
+package audit
+
+import (
+	"bytes"
+	"time"
+)
+
+// A Decision is a request that was decided about. It belongs to whoever has the right to answer the request. A nil *Decision is
+// of a request that is not audited.
+type Decision struct {
+	w         *Writer
+	line      Line
+	came      time.Time
+	rule      Rule
+	arguments []byte
+	over      bool
+}
+
+// A Rule says by which rule a verdict came about. It is asked late, on another goroutine.
+type Rule func(Verdict) string
+
+// Begin begins a decision. The line says who and what; rule may be nil. The arguments are copied,
+// and looked at later. came is when the request came.
+func (w *Writer) Begin(line Line, rule Rule, came time.Time, arguments []byte) *Decision {
+	if w == nil {
+		return nil
+	}
+	d := &Decision{w: w, line: line, came: came, rule: rule}
+	if len(arguments) > 0 && w.hold(len(arguments)) {
+		d.arguments = bytes.Clone(arguments)
+	}
+	return d
+}
+
+// Decide changes the verdict: something else than at first has decided.
+func (d *Decision) Decide(v Verdict) {
+	if d != nil && !d.over {
+		d.line.Verdict = v
+	}
+}
+
+// Verdict returns what was decided last.
+func (d *Decision) Verdict() Verdict { return d.line.Verdict }
+
+// End writes the line. Only the first End counts: a request that was over for its server may be found undeliverable afterwards.
+func (d *Decision) End(how Outcome) {
+	if d == nil || d.over {
+		return
+	}
+	d.over = true
+	d.line.Outcome = how
+	d.line.Time = d.came.UTC().Truncate(time.Microsecond)
+	d.line.DurationMS = float64(time.Since(d.came).Microseconds()) / 1000
+	d.w.enqueue(d)
+}

@@ -1,0 +1,183 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+)
+
+// ownRule is the rule about what is toolman's own.
+const ownRule = "it is toolman's own, and no policy is about it"
+
+// audits reports whether requests of a method are decided about.
+func audits(method mcpwire.Method) bool {
+	return counts(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
+}
+
+// decideLocked begins the audit of the request being handled, which is about where t
+// leads, and has this correlation number. If there is a decision about it already, that
+// is another now.
+func (s *Session) decideLocked(m *jsonrpc.Message, method mcpwire.Method, t target, verdict audit.Verdict, n uint64) *audit.Decision {
+	if s.r.Audit == nil || !audits(method) {
+		return nil
+	}
+	if d := s.decision; d != nil {
+		s.decision = nil
+		d.Decide(verdict)
+		return d
+	}
+	at, kind, _ := mcpwire.Target(m, method)
+	line := about(s.lineLocked(method, verdict, n), kind, string(m.Text(at)), t)
+	return s.beginLocked(line, s.ruleLocked(t.entry), givenWith(m, method))
+}
+
+// forwardedLocked is decideLocked for a request that is passed on: it may be, or somebody
+// has agreed to it.
+func (s *Session) forwardedLocked(m *jsonrpc.Message, method mcpwire.Method, t target, n uint64) *audit.Decision {
+	verdict := audit.Allowed
+	if s.decision != nil {
+		verdict = audit.Confirmed
+	}
+	return s.decideLocked(m, method, t, verdict, n)
+}
+
+// decideOwnLocked is decideLocked for what is toolman's own.
+func (s *Session) decideOwnLocked(m *jsonrpc.Message, method mcpwire.Method, n uint64) *audit.Decision {
+	if s.r.Audit == nil || !audits(method) {
+		return nil
+	}
+	at, kind, _ := mcpwire.Target(m, method)
+	line := about(s.lineLocked(method, audit.Allowed, n), kind, string(m.Text(at)), target{})
+	line.Server = "toolman"
+	return s.beginLocked(line, ownRules, givenWith(m, method))
+}
+
+// decideAgainstLocked audits a request that is refused.
+func (s *Session) decideAgainstLocked(m *jsonrpc.Message, method mcpwire.Method, why *refusal, n uint64) {
+	if s.r.Audit == nil || !audits(method) {
+		return
+	}
+	if at, _, _ := mcpwire.Target(m, method); method == mcpwire.ToolsCall && slices.Contains(s.r.ownNames, string(m.Text(at))) {
+		s.decideOwnLocked(m, method, n).End(audit.Refused)
+		return
+	}
+	verdict := audit.Verdict(why.verdict)
+	switch has := s.decision; {
+	case has != nil && (verdict == "" || has.Verdict() == audit.Declined):
+		verdict = has.Verdict()
+	case verdict == "":
+		verdict = audit.Invalid
+	}
+	s.decideLocked(m, method, why.about, verdict, n).End(audit.Refused)
+}
+
+// decideListenLocked audits a resource that a subscription is to be about.
+func (s *Session) decideListenLocked(uri string, t target, verdict Verdict, taken bool, n uint64) {
+	if s.r.Audit == nil {
+		return
+	}
+	line := about(s.lineLocked(mcpwire.Listen, verdict.audited(), n), mcpwire.Resource, uri, t)
+	rule := s.ruleLocked(t.entry)
+	if uri == CatalogURI {
+		line.Server, line.Verdict, rule = "toolman", audit.Allowed, ownRules
+	}
+	how := audit.Refused
+	if taken {
+		how = audit.OK
+	}
+	s.beginLocked(line, rule, nil).End(how)
+}
+
+// audited is the verdict as the audit log spells it.
+func (v Verdict) audited() audit.Verdict {
+	if v == Active {
+		return audit.Allowed
+	}
+	return audit.Verdict(v.String())
+}
+
+// lineLocked is a line with what it says of the client.
+func (s *Session) lineLocked(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
+	line := audit.Line{Agent: s.who.Agent, Client: s.who.Name, Session: s.label, Method: string(method), Verdict: verdict}
+	if name := s.calledName.Load(); name != nil {
+		line.Client = *name
+	}
+	if n > 0 {
+		line.Call = "c" + strconv.FormatUint(n, 10)
+	}
+	return line
+}
+
+// about fills in what the request is about: what it asks for, and where that leads.
+func about(line audit.Line, kind mcpwire.Kind, asked string, t target) audit.Line {
+	if asked != "" {
+		line.Kind, line.Name = kind.String(), asked
+	}
+	if t.upstream != nil {
+		line.Server = t.upstream.Name
+	}
+	if t.entry != nil && t.uri == "" {
+		line.Kind, line.Name = t.entry.Item.Kind.String(), t.entry.Name
+	}
+	return line
+}
+
+func ownRules(audit.Verdict) string { return ownRule }
+
+// ruleLocked tells later which rule has led to a verdict on an entry.
+func (s *Session) ruleLocked(e *Entry) audit.Rule {
+	if e == nil {
+		return nil
+	}
+	v := s.view.Load()
+	return func(verdict audit.Verdict) string {
+		switch verdict {
+		case audit.Inactive:
+			return v.activity(e)
+		case audit.Allowed, audit.Asked, audit.Confirmed, audit.Declined, audit.Unconfirmed:
+			if e.danger != nil {
+				return v.catalog.rule(e) + "; " + e.danger.String()
+			}
+		case audit.Busy:
+			return fmt.Sprintf("max_concurrent_calls is %d (%s)", e.Upstream.MaxCalls, e.Upstream.MaxCallsAt)
+		}
+		return v.catalog.rule(e)
+	}
+}
+
+func (s *Session) beginLocked(line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
+	return s.r.Audit.Begin(line, rule, s.r.clock.start.Add(time.Duration(s.came)), arguments)
+}
+
+// givenWith returns what a request is made with, if it is clear what that is.
+func givenWith(m *jsonrpc.Message, method mcpwire.Method) []byte {
+	key := "arguments"
+	if method == mcpwire.Complete {
+		key = "argument"
+	}
+	at, err := m.Param(key)
+	if err != nil {
+		return nil
+	}
+	return m.Bytes(at)
+}
+
+// outcome reads how a server has answered a call. Nobody asks that of a call that is
+// not audited.
+func (c *call) outcome(m *jsonrpc.Message) audit.Outcome {
+	if c.audited == nil {
+		return ""
+	}
+	if c.entry != nil && c.entry.Upstream.modern {
+		if r, err := mcpwire.ResultOf(m); err == nil && r.ResultType(m) == mcpwire.ResultInputRequired {
+			return audit.InputRequired
+		}
+	}
+	status, _ := outcome(m)
+	return audit.Outcome(status) // the trace and the log have the same words
+}
