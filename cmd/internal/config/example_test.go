@@ -119,6 +119,15 @@ func TestTheExampleIsComplete(t *testing.T) {
 	if len(c.Servers) != 8 || len(servers) != 8 || tools < 50 || len(c.Rules.Agents) != 5 {
 		t.Errorf("%d servers, %d tools, %d agents", len(c.Servers), tools, len(c.Rules.Agents))
 	}
+	if filepath.Base(c.AuditLog) != "audit.jsonl" || c.AuditArguments {
+		t.Errorf("the audit log is %q", c.AuditLog)
+	}
+	limits := map[string]int{"github": 8, "brave-search": 2, "puppeteer": 1, "postgresql": 4}
+	for _, server := range c.Servers {
+		if server.CallTimeout <= 0 || server.MaxCalls != limits[server.Name] {
+			t.Errorf("server %s has the time %v and %d calls", server.Name, server.CallTimeout, server.MaxCalls)
+		}
+	}
 	for server, list := range c.Rules.Exposed {
 		for _, e := range list.Entries {
 			if !slices.ContainsFunc(servers[server], func(it policy.Item) bool { return e.Matches(it.Name) }) {

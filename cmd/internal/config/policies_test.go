@@ -165,7 +165,7 @@ func checkResolved(t *testing.T, path, format string, o Options) {
 	if strings.Contains(string(text), "token-secret") || strings.Contains(string(text), "task_rules") {
 		t.Errorf("%s: a secret, or a task rule, in\n%s", path, text)
 	}
-	dir, err := filepath.Abs(fixtures)
+	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		t.Fatal(err)
 	}
