@@ -80,7 +80,6 @@ func (a agents) caller(r *http.Request, name string) (httpd.Caller, bool) {
 	if !ok || name != "" {
 		return httpd.Caller{}, false
 	}
-	ops.Identify(r.Context(), p.Name)
 	return httpd.Caller{ID: p.ID, Client: client}, true
 }
 
@@ -89,6 +88,7 @@ type front struct {
 	router   *router.Router
 	endpoint *httpd.Endpoint
 	health   *ops.Health
+	metrics  *ops.Metrics
 	rights   atomic.Pointer[rights]
 	handler  atomic.Pointer[http.ServeMux] // of those rights
 }
@@ -110,14 +110,24 @@ func (f *front) caller(r *http.Request, name string) (httpd.Caller, bool) {
 // routes are what is served behind a guard.
 func (f *front) routes(g *guard.Guard) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", g.Protect(f.endpoint))
-	mux.Handle("/mcp/{name}", g.Protect(f.endpoint))
+	mux.Handle("/mcp", inside(g, f.endpoint))
+	mux.Handle("/mcp/{name}", inside(g, f.endpoint))
 	mux.Handle(guard.MetadataPath, g.Open(g.Metadata()))
 	mux.Handle(guard.MetadataPath+"/", g.Open(g.Metadata()))
-	mux.Handle("/tools", g.Protect(ops.Tools(f.tools, nil)))
-	mux.Handle("/.well-known/mcp-config", g.Protect(ops.Document("application/schema+json", config.Schema())))
+	mux.Handle("/tools", inside(g, ops.Tools(f.tools, nil)))
+	mux.Handle("/metrics", inside(g, f.metrics.Handler(f.router)))
+	mux.Handle("/.well-known/mcp-config", inside(g, ops.Document("application/schema+json", config.Schema())))
 	mux.Handle("/", ops.Probes(f.health))
 	return mux
+}
+
+// inside is h behind a guard. The record of a request says who has come in.
+func inside(g *guard.Guard, h http.Handler) http.Handler {
+	return g.Protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		p, _ := guard.PrincipalOf(r.Context())
+		ops.Identify(r.Context(), p.Name)
+		h.ServeHTTP(w, r)
+	}))
 }
 
 func (f *front) tools(r *http.Request) router.ToolStatus {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net"
-	"net/http"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -11,6 +10,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/jsonrpc"
 	"toolman/router"
+	"toolman/router/audit"
 	"toolman/router/httpd"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
@@ -81,8 +81,10 @@ func (a *app) httpOptions() config.Options {
 // newFront joins what serves HTTP.
 func newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) *front {
 	o.PolicyOf = who.agents.policy
+	metrics := ops.NewMetrics(version())
+	o.Audit = audit.Watch(o.Audit, metrics)
 	r := router.New(o, loop, log)
-	f := &front{router: r, health: ops.NewHealth(r)}
+	f := &front{router: r, health: ops.NewHealth(r), metrics: metrics}
 	f.endpoint = httpd.New(r, httpd.Options{Caller: f.caller, MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
 	f.admit(who)
 	return f
@@ -90,10 +92,11 @@ func newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loo
 
 // serveOn serves clients on a listener from the first server's start to the end of the last.
 func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log *zap.Logger) error {
-	var handler http.Handler = f
+	told := []func(*ops.Request){f.metrics.Request}
 	if c.AccessLog {
-		handler = ops.Record(handler, ops.AccessLog(log))
+		told = append(told, ops.AccessLog(log))
 	}
+	handler := ops.Record(f.metrics.Gauge(f), told...)
 	server, err := f.rights.Load().guard.Server(handler, guard.Certificate{Cert: c.TLSCert, Key: c.TLSKey}, zap.NewStdLog(log.Named("http")))
 	if err != nil {
 		return usage(err, "see tls_cert and tls_key of [http]")

@@ -26,7 +26,8 @@ func (w *Writer) Begin(line Line, rule Rule, came time.Time, arguments []byte) *
 		return nil
 	}
 	d := &Decision{w: w, line: line, came: came, rule: rule}
-	if len(arguments) > 0 && w.hold(len(arguments)) {
+	w.begun(&d.line)
+	if w.out != nil && len(arguments) > 0 && w.hold(len(arguments)) {
 		d.arguments = bytes.Clone(arguments)
 	}
 	return d
@@ -51,5 +52,8 @@ func (d *Decision) End(how Outcome) {
 	d.line.Outcome = how
 	d.line.Time = d.came.UTC().Truncate(time.Microsecond)
 	d.line.DurationMS = float64(time.Since(d.came).Microseconds()) / 1000
-	d.w.enqueue(d)
+	d.w.ended(&d.line)
+	if d.w.out != nil {
+		d.w.enqueue(d)
+	}
 }

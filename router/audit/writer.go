@@ -27,10 +27,12 @@ type Options struct {
 
 // A Writer writes an audit log. Its methods may be called from any goroutine.
 type Writer struct {
-	out  io.Writer
+	out  io.Writer // nil: nothing is written
 	opts Options
 	wake chan struct{} // holds a token when there may be something to take
 	done chan struct{} // closed when the last line is written
+
+	observer Observer // may be nil
 
 	mu      sync.Mutex
 	queue   []*Decision // guarded by mu

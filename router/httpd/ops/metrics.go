@@ -1,0 +1,158 @@
+package ops
+
+import (
+	"cmp"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"toolman/mcpwire"
+	"toolman/router"
+	"toolman/router/audit"
+	"toolman/router/httpd/ops/prom"
+)
+
+// A Meter is what Metrics asks of a [router.Router] when they are read.
+type Meter interface {
+	Gateway
+	Sessions() int
+}
+
+// Metrics are the counts and times that Prometheus reads, at GET /metrics. Their labels
+// are names of the configuration and of the protocol: nothing a client sends.
+type Metrics struct {
+	version string
+	born    time.Time // nearly when the program was started
+
+	took     *prom.Histogram
+	calls    *prom.Counter
+	refused  *prom.Counter
+	requests *prom.Counter
+	received *prom.Counter
+	sent     *prom.Counter
+
+	open     atomic.Int64 // requests over HTTP under way
+	inFlight inFlight
+}
+
+// bounds are the buckets of OpenTelemetry's convention for MCP.
+var bounds = []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
+	500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute}
+
+// NewMetrics makes metrics that have counted nothing. version is toolman's.
+func NewMetrics(version string) *Metrics {
+	return &Metrics{
+		version: version, born: time.Now(),
+		took: prom.NewHistogram("mcp_server_operation_duration_seconds", "How long clients waited for answers.", bounds,
+			"mcp_method_name", "error_type"),
+		calls:    prom.NewCounter("toolman_calls_total", "Requests about tools, resources and prompts that are over.", "upstream", "outcome"),
+		refused:  prom.NewCounter("toolman_refused_total", "Requests that no server was asked, by what was decided about them.", "agent", "verdict"),
+		requests: prom.NewCounter("toolman_http_requests_total", "HTTP requests that are over.", "method", "status"),
+		received: prom.NewCounter("toolman_http_received_bytes_total", "Bytes of bodies of HTTP requests."),
+		sent:     prom.NewCounter("toolman_http_sent_bytes_total", "Bytes of bodies of HTTP answers."),
+	}
+}
+
+// Begun implements audit.Observer.
+func (m *Metrics) Begun(l *audit.Line) { m.inFlight.add(l.Server, 1) }
+
+// Ended implements audit.Observer.
+func (m *Metrics) Ended(l *audit.Line) {
+	m.inFlight.add(l.Server, -1)
+	failure := string(l.Outcome)
+	if l.Outcome == audit.OK {
+		failure = "" // the convention has no error.type then
+	}
+	m.took.Observe(time.Duration(l.DurationMS*float64(time.Millisecond)), l.Method, failure)
+	m.calls.Add(1, cmp.Or(l.Server, "toolman"), string(l.Outcome))
+	if l.Outcome == audit.Refused {
+		m.refused.Add(1, l.Agent, string(l.Verdict))
+	}
+}
+
+// Request counts a request over HTTP, for [Record].
+func (m *Metrics) Request(r *Request) {
+	m.requests.Add(1, methodLabel(r.Method), statusLabel(r.Status))
+	m.received.Add(uint64(r.In))
+	m.sent.Add(uint64(r.Out))
+}
+
+// Gauge counts requests over HTTP while next serves them.
+func (m *Metrics) Gauge(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		m.open.Add(1)
+		defer m.open.Add(-1)
+		next.ServeHTTP(w, r)
+	})
+}
+
+func methodLabel(method string) string {
+	switch method {
+	case http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete, http.MethodOptions:
+		return method
+	}
+	return prom.Other
+}
+
+func statusLabel(status int) string {
+	if status < 100 || status > 599 {
+		return prom.Other
+	}
+	return strconv.Itoa(status)
+}
+
+// Handler serves the metrics, with how things are at the gateway.
+func (m *Metrics) Handler(of Meter) http.Handler {
+	upstreams := prom.Gauge(func(p *prom.Page) { m.upstreams(p, of.Upstreams()) })
+	now := prom.Gauge(func(p *prom.Page) { m.now(p, of.Sessions()) })
+	return reading(func(w http.ResponseWriter, _ *http.Request) {
+		page := prom.Render(m.took, m.calls, m.refused, upstreams, now, m.requests, m.received, m.sent, prom.Gauge(m.process))
+		write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(page))
+	})
+}
+
+// upstreams writes how the servers are.
+func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
+	p.Begin("toolman_upstream_up", "gauge", "1 for a server that is ready.", "upstream")
+	for _, st := range all {
+		p.Value(is(st.State == router.Ready), st.Name)
+	}
+	p.Begin("toolman_upstream_state", "gauge", "1 for the state that the server is in.", "upstream", "state")
+	for _, st := range all {
+		for _, s := range []router.State{router.Starting, router.Ready, router.Gone} {
+			p.Value(is(st.State == s), st.Name, s.String())
+		}
+	}
+	p.Begin("toolman_catalog_items", "gauge", "What a server offers.", "kind", "upstream")
+	for _, st := range all {
+		for k := range st.Entries {
+			p.Value(float64(len(st.Entries[k])), mcpwire.Kind(k).String(), st.Name)
+		}
+	}
+	p.Begin("toolman_upstream_inflight", "gauge", "Calls of a server that are not over.", "upstream")
+	for _, st := range all {
+		p.Value(float64(m.inFlight.of(st.Name)), st.Name)
+	}
+	p.Begin("toolman_upstream_starts_total", "counter", "Connections to a server that were made; with a command, processes.", "upstream")
+	for _, st := range all {
+		p.Value(float64(st.Starts), st.Name)
+	}
+}
+
+// now writes how many there are of what comes and goes.
+func (m *Metrics) now(p *prom.Page, sessions int) {
+	p.Begin("toolman_sessions", "gauge", "Clients with a session.")
+	p.Value(float64(sessions))
+	p.Begin("toolman_http_requests_inflight", "gauge", "HTTP requests under way, open streams included.")
+	p.Value(float64(m.open.Load()))
+	p.Begin("toolman_info", "gauge", "The version that runs.", "version")
+	p.Value(1, m.version)
+}
+
+func is(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
+}
