@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -11,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/pins"
 	"toolman/router"
 	"toolman/router/httpd/guard"
 )
@@ -21,19 +23,21 @@ func fingerprint(s config.Server) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%+v", s)))
 }
 
-// reloads has the front go on with the file as it is then: whenever it has changed, and on
-// SIGHUP, which stands for what it refers to as well.
+// reloads has the front go on with the file as it is then: whenever that or its lock file
+// has changed, and on SIGHUP, which stands for what it refers to as well.
 func (a *app) reloads(ctx context.Context, f *front, path string, log *zap.Logger) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
 	changed := make(chan struct{}, 1)
-	go config.Watch(ctx, path, func() {
-		select {
-		case changed <- struct{}{}:
-		default: // it is about to be read anyway
-		}
-	})
+	for _, file := range []string{path, pins.Path(path)} {
+		go config.Watch(ctx, file, func() {
+			select {
+			case changed <- struct{}{}:
+			default: // it is about to be read anyway
+			}
+		})
+	}
 	for {
 		select {
 		case <-ctx.Done():
@@ -67,8 +71,8 @@ func (a *app) reload(f *front, path string, log *zap.Logger) error {
 		return fmt.Errorf("it asks for no credential any more; that takes a new start")
 	}
 	o.PolicyOf, o.Trace = next.agents.policy, f.router.Trace
+	f.admit(next) // first: who may not come in any more does not see what is new
 	f.router.Reload(o)
-	f.admit(next)
 	log.Info("reloaded", zap.String("config", path), zap.Int("servers", len(o.Servers)))
 	return nil
 }
@@ -77,6 +81,7 @@ func (a *app) reload(f *front, path string, log *zap.Logger) error {
 type rights struct {
 	guard  *guard.Guard
 	agents agents
+	routes http.Handler // set when the front takes them
 }
 
 func newRights(c *config.Config, log *zap.Logger) (*rights, error) {
@@ -88,7 +93,7 @@ func newRights(c *config.Config, log *zap.Logger) (*rights, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rights{g, all}, nil
+	return &rights{guard: g, agents: all}, nil
 }
 
 // routerOptions turns the configuration, and what is kept beside it, into what the router

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"maps"
 	"net"
 	"net/http"
@@ -90,21 +91,28 @@ type front struct {
 	health   *ops.Health
 	metrics  *ops.Metrics
 	rights   atomic.Pointer[rights]
-	handler  atomic.Pointer[http.ServeMux] // of those rights
 }
 
 // admit goes on with other rights. Requests under way go on with those they came with.
 func (f *front) admit(who *rights) {
+	who.routes = f.routes(who.guard)
 	f.rights.Store(who)
-	f.handler.Store(f.routes(who.guard))
 }
 
 // ServeHTTP implements http.Handler.
-func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) { f.handler.Load().ServeHTTP(w, r) }
+func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	who := f.rights.Load()
+	who.routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), rightsKey{}, who)))
+}
+
+// rightsKey is where a request's context has the rights that it came with.
+type rightsKey struct{}
+
+func rightsOf(r *http.Request) *rights { return r.Context().Value(rightsKey{}).(*rights) }
 
 // caller is httpd.Options.Caller.
-func (f *front) caller(r *http.Request, name string) (httpd.Caller, bool) {
-	return f.rights.Load().agents.caller(r, name)
+func caller(r *http.Request, name string) (httpd.Caller, bool) {
+	return rightsOf(r).agents.caller(r, name)
 }
 
 // routes are what is served behind a guard.
@@ -131,7 +139,7 @@ func inside(g *guard.Guard, h http.Handler) http.Handler {
 }
 
 func (f *front) tools(r *http.Request) router.ToolStatus {
-	_, client, _ := f.rights.Load().agents.client(r)
+	_, client, _ := rightsOf(r).agents.client(r)
 	return f.router.ToolStatus(client)
 }
 
