@@ -125,7 +125,7 @@ func (f *front) routes(g *guard.Guard) *http.ServeMux {
 	mux.Handle("/tools", inside(g, ops.Tools(f.tools, nil)))
 	mux.Handle("/metrics", inside(g, f.metrics.Handler(f.router)))
 	mux.Handle("/.well-known/mcp-config", inside(g, ops.Document("application/schema+json", config.Schema())))
-	mux.Handle("/", ops.Probes(f.health))
+	mux.Handle("/", g.Open(ops.Probes(f.health)))
 	return mux
 }
 
