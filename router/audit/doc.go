@@ -10,6 +10,11 @@
 // nobody will. What is refused at once ends at once. A request that is asked something in between, of its client or a person,
 // is one decision. Only lists, pings and the like, about which there is nothing to decide, have none.
 //
+// # Observers
+//
+// What else wants to know of decisions, such as metrics, is an [Observer] of the same Writer; [Watch] joins them. There need not be a
+// file for that.
+//
 // # Cost
 //
 // Nothing here waits: a decision that ends goes into a queue, bounded in lines, and one goroutine does the rest (the canonical
