@@ -86,7 +86,7 @@ func (u *Upstream) discoverFirst(ctx context.Context) (mcpwire.InitializeResult,
 	case u.Era == mcpwire.Modern && err == nil:
 		return result, fmt.Errorf("server/discover: the server speaks no revision from %s on", mcpwire.Newest)
 	case u.Era == mcpwire.Modern:
-		return result, fmt.Errorf("server/discover: %w", err)
+		return result, err
 	}
 	result, handshakeErr := u.handshake(ctx)
 	if _, modern := mcpwire.ListedVersions(handshakeErr); modern {
@@ -101,7 +101,11 @@ func (u *Upstream) discover(ctx context.Context) (mcpwire.InitializeResult, erro
 	if err != nil {
 		return mcpwire.InitializeResult{}, err
 	}
-	return mcpwire.ParseDiscoverResult(raw)
+	result, err := mcpwire.ParseDiscoverResult(raw)
+	if err != nil {
+		return result, fmt.Errorf("%s: %w", mcpwire.Discover, err)
+	}
+	return result, nil
 }
 
 // handshake does initialize.

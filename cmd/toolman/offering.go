@@ -71,12 +71,12 @@ func awaitQuiet(ctx context.Context, r *router.Router) {
 
 func (f *offering) addServers(c *config.Config, r *router.Router) {
 	rep := &report{Config: c.Path}
-	lines := enabledLines(c)
+	servers := enabledServers(c)
 	for i, st := range scrubbed(r, c.Secrets) {
 		if st.State != router.Ready || st.Unread != [mcpwire.Kinds]string{} {
 			f.missing = append(f.missing, st.Name)
 		}
-		rep.addServer(st, lines[i])
+		rep.addServer(st, servers[i])
 	}
 	f.problems = rep.Problems
 }

@@ -62,9 +62,9 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	if modeOf(c.ActivationMode) != router.ModeAuto {
 		rep.Mode = c.ActivationMode
 	}
-	lines := enabledLines(c)
+	servers := enabledServers(c)
 	for i, st := range scrubbed(r, c.Secrets) {
-		rep.addServer(st, lines[i])
+		rep.addServer(st, servers[i])
 	}
 	catalog := r.Catalog()
 	for _, col := range catalog.Collisions {
@@ -125,17 +125,24 @@ func scrubbed(r *router.Router, secrets []string) []router.Status {
 
 func tokens(bytes int) int { return int(float64(bytes) / bytesPerToken) }
 
-func enabledLines(c *config.Config) []int {
-	var lines []int
-	for _, s := range c.Servers {
-		if s.Enabled {
-			lines = append(lines, s.Line)
+func enabledServers(c *config.Config) []*config.Server {
+	var all []*config.Server
+	for i := range c.Servers {
+		if s := &c.Servers[i]; s.Enabled {
+			all = append(all, s)
 		}
 	}
-	return lines
+	return all
 }
 
-func (rep *report) addServer(st router.Status, line int) {
+func (rep *report) addServer(st router.Status, of *config.Server) {
+	line := of.Line
+	if of.Remote != nil { // these are no last words
+		for text := range strings.Lines(st.Stderr) {
+			rep.Notes = append(rep.Notes, "server "+st.Name+": "+router.Clean(strings.TrimSpace(text)))
+		}
+		st.Stderr = ""
+	}
 	s := serverReport{
 		Name: st.Name, Namespace: st.Namespace, Line: line, State: st.State.String(), Problem: st.Problem,
 		Revision: router.Clean(st.Result.ProtocolVersion), Era: st.Era(), Millis: st.Took.Milliseconds(), Junk: st.Junk,
