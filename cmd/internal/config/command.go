@@ -19,6 +19,9 @@ func (sc scope) command(text string) (argv, env []string) {
 		return nil, nil
 	}
 	sc.clean(text)
+	if sc.refuseSession(text) {
+		return nil, nil
+	}
 	standing, files := standIns(text)
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(standing), "")
 	if err != nil {

@@ -53,14 +53,15 @@ type Server struct {
 	Argv      []string // what to execute; only a shell command's last word is still to be expanded, by that shell
 	// Env is what the server's environment gets on top of toolman's, as KEY=VALUE; a later one wins.
 	Env             []string
-	Dir             string        // absolute; "" is toolman's own working directory
-	Remote          *Remote       // where it is, when toolman does not start it; nil: Command does
-	StartTimeout    time.Duration // always positive
-	CallTimeout     time.Duration // 0: none
-	MaxCalls        int           // max_concurrent_calls; 0: any number
-	MaxCallsLine    int           // where that stands in the file; 0: nowhere
-	Era             string        // "auto", "legacy" or "modern"
-	Share           string        // "auto", "always" or "never"
+	SessionEnv      []SessionValue // and variables that are another for each session
+	Dir             string         // absolute; "" is toolman's own working directory
+	Remote          *Remote        // where it is, when toolman does not start it; nil: Command does
+	StartTimeout    time.Duration  // always positive
+	CallTimeout     time.Duration  // 0: none
+	MaxCalls        int            // max_concurrent_calls; 0: any number
+	MaxCallsLine    int            // where that stands in the file; 0: nowhere
+	Era             string         // "auto", "legacy" or "modern"
+	Share           string         // "auto", "always" or "never"
 	MaxMessageBytes int
 	Enabled         bool // a server not enabled has no Argv, Env, Dir or Remote
 	Line            int  // where it begins in the file

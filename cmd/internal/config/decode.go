@@ -19,12 +19,13 @@ type decoder struct {
 	Options
 	outline *outline // nil but for [Schema]
 
-	sets     []Toolset // those of the file, as soon as they are read
-	problems []Problem
-	omitted  int
-	secrets  []string
-	known    map[string]bool // what is in secrets
-	fromFile int             // bytes that ${file:…} brought in
+	sets        []Toolset // those of the file, as soon as they are read
+	sessionKeys []string  // http.session_config_keys
+	problems    []Problem
+	omitted     int
+	secrets     []string
+	known       map[string]bool // what is in secrets
+	fromFile    int             // bytes that ${file:…} brought in
 }
 
 // maxNoted bounds the problems that are kept while there may be others on earlier lines.
@@ -74,7 +75,7 @@ func (d *decoder) config(root node) *Config {
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
 	t.note("$schema", form{})
 	t.note("http", form{})
-	d.sets = d.toolsets(t)
+	d.sets, d.sessionKeys = d.toolsets(t), sessionKeys(t)
 	c := &Config{
 		ActiveToolsets: d.activeToolsets(t, false),
 		Settle:         time.Duration(t.integer("settle_ms", 1000, 0, 60_000)) * time.Millisecond,

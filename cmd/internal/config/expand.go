@@ -16,10 +16,11 @@ const maxReferences = 8
 // A scope is where a string of a server stands and what its references see. It notes every value that a reference
 // brings in as a secret, and its messages hold none.
 type scope struct {
-	d    *decoder
-	line int
-	key  string
-	env  map[string]string // the server's env; nil where it is not seen
+	d         *decoder
+	line      int
+	key       string
+	env       map[string]string // the server's env; nil where it is not seen
+	ofSession map[string]bool   // what of the server's env is another for each session, and cannot be seen here
 }
 
 func (sc scope) fail(hint, format string, args ...any) {
@@ -35,6 +36,10 @@ func (sc scope) nothing(before int, hint, msg string) {
 }
 
 func (sc scope) lookup(name string) (string, bool) {
+	if sc.ofSession[name] {
+		sc.fail("have the server read the variable", "it refers to %s, which env has from ${session.…}: whoever connects would write a part of what is run", name)
+		return "", true
+	}
 	if v, ok := sc.env[name]; ok {
 		return v, true
 	}
@@ -136,6 +141,10 @@ func closing(s string) int {
 func (sc scope) reference(ref string, depth int) string {
 	if path, ok := strings.CutPrefix(ref, "file:"); ok {
 		return sc.file(path)
+	}
+	if strings.HasPrefix(ref, "session.") {
+		sc.fail("write it by itself into a value of env or headers", "${session.…} cannot stand here")
+		return ""
 	}
 	name, fallback, hasFallback := strings.Cut(ref, ":-")
 	if !syntax.ValidName(name) {

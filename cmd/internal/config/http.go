@@ -29,6 +29,7 @@ type HTTP struct {
 	Drain             time.Duration // how long calls under way may take after that
 	Tokens            []Token       // without [Options.HTTP], those that come by a reference are left out
 	JWT               *JWT          // nil: none
+	Permissions       *Permissions  // nil: none are needed
 }
 
 const anybody = "anybody-may-connect"
@@ -36,7 +37,7 @@ const anybody = "anybody-may-connect"
 // httpKeys are the keys of http.
 func httpKeys() []string {
 	return []string{"listen", "mode", "allowed_origins", "allowed_hosts", "unauthenticated", "trusted_proxies", "require_client_id",
-		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys",
+		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys", "permissions",
 		"access_log", "drain_notice", "drain", "tokens", "jwt"}
 }
 
@@ -44,6 +45,7 @@ func httpKeys() []string {
 func (d *decoder) http(root table, agents []string) HTTP {
 	t := d.within(root, "http", "http", httpKeys()...)
 	t.note("jwt", form{})
+	t.note("permissions", form{})
 	h := HTTP{
 		Listen:            t.listen(),
 		Mode:              t.choice("mode", "dynamic", "static"),
@@ -63,6 +65,7 @@ func (d *decoder) http(root table, agents []string) HTTP {
 		Drain:             t.duration("drain", 10*time.Second, 0),
 		Tokens:            d.tokens(t, agents),
 		JWT:               d.jwt(t),
+		Permissions:       d.permissions(t, agents),
 	}
 	h.TLSCert, h.TLSKey = t.certificate()
 	if h.RequireClientID && len(h.TrustedProxies) == 0 {

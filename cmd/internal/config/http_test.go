@@ -28,6 +28,7 @@ func everyHTTP(dir string) HTTP {
 			{Agent: "reader", Hash: [32]byte(bytes.Repeat([]byte{0xab}, 32))},
 			{Agent: "reader", Hash: sha256.Sum256([]byte("token-secret-and-more-of-it"))},
 		},
+		Permissions: &Permissions{Agents: map[string][]string{"reader": {"reading", "a.b"}, "other one": {}}},
 		JWT: &JWT{Issuer: "https://login.example.com", Audience: []string{"https://mcp.example.com/mcp", "mcp"}, Algorithms: []string{"EdDSA"},
 			JWKS: "http://localhost:9/jwks", AgentClaim: "agent", Scopes: []string{"mcp", "tools:call"}},
 	}

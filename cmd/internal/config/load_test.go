@@ -143,12 +143,13 @@ func TestEveryKeyIsRead(t *testing.T) {
 					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Enabled: true,
 				}, {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
-					Env: []string{"DEBUG=1"}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+					Env: []string{"DEBUG=1"}, SessionEnv: []SessionValue{{"SESSION", []string{"token-secret and ", ""}, []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
 				}, {
 					Namespace: "far", Name: "far",
 					Remote: &Remote{
 						URL: "https://u:token-secret@mcp.example.com/mcp?key=1", CAFile: filepath.Join(dir, "ca.pem"),
-						Header: http.Header{"Authorization": {"Bearer token-secret"}, "X-Plain": {"plain"}},
+						Header:        http.Header{"Authorization": {"Bearer token-secret"}, "X-Plain": {"plain"}},
+						SessionHeader: []SessionValue{{"X-Session", []string{"", ""}, []string{"API_KEY"}}},
 						OAuth: &OAuth{TokenURL: "https://login.example.com/token", ClientID: "toolman", ClientSecret: "file-secret",
 							Scopes: []string{"read", "call"}, TokenFile: filepath.Join(dir, "sub", "token.json")},
 					},

@@ -73,6 +73,14 @@ func (t table) needEither(lists ...[]string) {
 	o.allOf = append(o.allOf, form{"anyOf": alternatives})
 }
 
+// needUnless notes that the table has to have the key, unless another one has this value.
+func (t table) needUnless(key, other, value string) {
+	if o := t.d.outline; o != nil {
+		o.allOf = append(o.allOf, form{"anyOf": []any{
+			form{"required": []string{key}}, form{"required": []string{other}, "properties": form{other: form{"const": value}}}}})
+	}
+}
+
 // apart notes that the table cannot have both keys.
 func (t table) apart(a, b string) {
 	if o := t.d.outline; o != nil {

@@ -10,10 +10,11 @@ import (
 
 // A Remote is a server that toolman does not start but reaches over HTTP.
 type Remote struct {
-	URL    string
-	Header http.Header // headers
-	CAFile string      // ca_file, absolute; "": the system's authorities only
-	OAuth  *OAuth      // nil: none
+	URL           string
+	Header        http.Header    // headers
+	SessionHeader []SessionValue // and headers that are another for each session
+	CAFile        string         // ca_file, absolute; "": the system's authorities only
+	OAuth         *OAuth         // nil: none
 }
 
 const (
@@ -143,6 +144,10 @@ func (w unexpanded) expand(d *decoder, t table) *Remote {
 	}
 	for _, m := range w.headers {
 		sc := scope{d: d, line: m.line, key: "headers." + m.key}
+		if value := sc.session(m.key, m.value.(string)); value != nil {
+			r.SessionHeader = append(r.SessionHeader, *value)
+			continue
+		}
 		value := sc.clean(sc.expand(m.value.(string)))
 		if strings.ContainsAny(value, "\r\n") {
 			sc.fail("take the line break out", "it holds a line break")

@@ -59,12 +59,16 @@ func (c *Config) resolve(file map[string]any) {
 	c.resolveTokens(file)
 }
 
-// resolveTokens takes out the tokens of other agents.
+// resolveTokens takes out the tokens, and the toolsets, of other agents.
 func (c *Config) resolveTokens(file map[string]any) {
 	http, _ := file["http"].(map[string]any)
 	tokens, _ := http["tokens"].(map[string]any)
 	if c.Agent != "" {
-		maps.DeleteFunc(tokens, func(agent string, _ any) bool { return agent != c.Agent })
+		others := func(agent string, _ any) bool { return agent != c.Agent }
+		permissions, _ := http["permissions"].(map[string]any)
+		permitted, _ := permissions["agents"].(map[string]any)
+		maps.DeleteFunc(tokens, others)
+		maps.DeleteFunc(permitted, others)
 	}
 }
 

@@ -46,15 +46,16 @@ func tables() map[string]innerTable {
 	inner := func(read func(*decoder, node), as func(form) form) innerTable { return innerTable{outlineOf(read), as} }
 	alone := func(f form) form { return f }
 	return map[string]innerTable{
-		"":               inner(func(d *decoder, n node) { d.config(n) }, alone),
-		"servers":        inner(func(d *decoder, n node) { d.server(n) }, listForm),
-		"servers.oauth":  inner(func(d *decoder, n node) { d.oauth(d.holding("oauth", n)) }, alone),
-		"toolsets":       inner(func(d *decoder, n node) { d.toolset(member{"NAME", n}) }, mapForm),
-		"agent_policies": inner(func(d *decoder, n node) { d.agent(d.agentTable("agent_policies.NAME", n), "agent_policies.NAME", nil) }, mapForm),
-		"default_policy": inner(func(d *decoder, n node) { d.defaultPolicy(d.holding("default_policy", n)) }, alone),
-		"task_rules":     inner(func(d *decoder, n node) { d.taskRule(n, nil) }, listForm),
-		"http":           inner(func(d *decoder, n node) { d.http(d.holding("http", n), nil) }, alone),
-		"http.jwt":       inner(func(d *decoder, n node) { d.jwt(d.holding("jwt", n)) }, alone),
+		"":                 inner(func(d *decoder, n node) { d.config(n) }, alone),
+		"servers":          inner(func(d *decoder, n node) { d.server(n) }, listForm),
+		"servers.oauth":    inner(func(d *decoder, n node) { d.oauth(d.holding("oauth", n)) }, alone),
+		"toolsets":         inner(func(d *decoder, n node) { d.toolset(member{"NAME", n}) }, mapForm),
+		"agent_policies":   inner(func(d *decoder, n node) { d.agent(d.agentTable("agent_policies.NAME", n), "agent_policies.NAME", nil) }, mapForm),
+		"default_policy":   inner(func(d *decoder, n node) { d.defaultPolicy(d.holding("default_policy", n)) }, alone),
+		"task_rules":       inner(func(d *decoder, n node) { d.taskRule(n, nil) }, listForm),
+		"http":             inner(func(d *decoder, n node) { d.http(d.holding("http", n), nil) }, alone),
+		"http.permissions": inner(func(d *decoder, n node) { d.permissions(d.holding("permissions", n), nil) }, alone),
+		"http.jwt":         inner(func(d *decoder, n node) { d.jwt(d.holding("jwt", n)) }, alone),
 	}
 }
 

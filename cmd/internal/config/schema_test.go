@@ -84,7 +84,7 @@ func documentOf(t *testing.T, path string) any {
 
 // onlyLoadCanTell are the bad fixtures whose keys and kinds are right.
 var onlyLoadCanTell = []string{
-	"bad-commands.toml", "bad-escape.toml", "bad-glob.toml", "confirm-alone.toml", "bad-references.toml", "duplicate-key.json", "policy-no-names.toml", "task-rules.toml", "unset-variables.toml",
+	"bad-commands.toml", "bad-escape.toml", "bad-glob.toml", "confirm-alone.toml", "http-permissions-header.toml", "session.toml", "bad-references.toml", "duplicate-key.json", "policy-no-names.toml", "task-rules.toml", "unset-variables.toml",
 }
 
 func TestSchemaTakesTheGoodFixturesAndRefusesTheBad(t *testing.T) {
@@ -129,7 +129,8 @@ var samples = []string{`null`, `true`, `false`, `0`, `1`, `-1`, `1.5`, `5`, `102
 
 // saidWrong are values that the schema takes for a key and Load does not, because of what they say.
 var saidWrong = []string{
-	`task_rules.keywords []`, // there is no service either
+	`task_rules.keywords []`,              // there is no service either
+	`http.permissions.agents {"s":["x"]}`, // there is no such toolset
 	`agent_policies.allowed_servers ["x"]`, `agent_policies.allowed_servers ["activate"]`,
 }
 
@@ -167,25 +168,27 @@ func (s slot) with(value string) string { return s.before + value + s.after }
 func slots() []slot {
 	const server = `"servers":[{"namespace":"s","command":"c"}]`
 	around := map[string][2]string{
-		"":               {`{`, `}`},
-		"servers":        {`{"servers":[{`, `}]}`},
-		"servers.oauth":  {`{"servers":[{"namespace":"s","url":"https://x/","oauth":{`, `}}]}`},
-		"toolsets":       {`{"toolsets":{"NAME":{`, `}}}`},
-		"agent_policies": {`{` + server + `,"agent_policies":{"NAME":{`, `}}}`},
-		"default_policy": {`{"default_policy":{`, `}}`},
-		"task_rules":     {`{` + server + `,"task_rules":[{`, `}]}`},
-		"http":           {`{"http":{`, `}}`},
-		"http.jwt":       {`{"http":{"jwt":{`, `}}}`},
+		"":                 {`{`, `}`},
+		"servers":          {`{"servers":[{`, `}]}`},
+		"servers.oauth":    {`{"servers":[{"namespace":"s","url":"https://x/","oauth":{`, `}}]}`},
+		"toolsets":         {`{"toolsets":{"NAME":{`, `}}}`},
+		"agent_policies":   {`{` + server + `,"agent_policies":{"NAME":{`, `}}}`},
+		"default_policy":   {`{"default_policy":{`, `}}`},
+		"task_rules":       {`{` + server + `,"task_rules":[{`, `}]}`},
+		"http":             {`{"http":{`, `}}`},
+		"http.jwt":         {`{"http":{"jwt":{`, `}}}`},
+		"http.permissions": {`{"http":{"permissions":{`, `}}}`},
 	}
 	rest := map[string][]string{ // what the table needs besides
-		"":               {server},
-		"servers":        {`"namespace":"s"`, `"command":"c"`},
-		"servers.oauth":  {`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`},
-		"toolsets":       {`"tools":["x"]`},
-		"agent_policies": {`"allowed_servers":["s"]`},
-		"task_rules":     {`"keywords":["x"]`, `"tools":{"s":["x"]}`},
-		"http":           {`"trusted_proxies":["::1"]`, `"tls_cert":"x"`, `"tls_key":"x"`},
-		"http.jwt":       {`"issuer":"x"`, `"audience":"x"`, `"jwks_url":"https://x/"`},
+		"":                 {server},
+		"servers":          {`"namespace":"s"`, `"command":"c"`},
+		"servers.oauth":    {`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`},
+		"toolsets":         {`"tools":["x"]`},
+		"agent_policies":   {`"allowed_servers":["s"]`},
+		"task_rules":       {`"keywords":["x"]`, `"tools":{"s":["x"]}`},
+		"http":             {`"trusted_proxies":["::1"]`, `"tls_cert":"x"`, `"tls_key":"x"`},
+		"http.permissions": {`"agents":{}`},
+		"http.jwt":         {`"issuer":"x"`, `"audience":"x"`, `"jwks_url":"https://x/"`},
 	}
 	var all []slot
 	for path, table := range tables() {

@@ -48,15 +48,21 @@ func (d *decoder) server(n node) Server {
 	if s.Enabled {
 		s.expand(d, t, vars, dir)
 		s.Remote = r.expand(d, t)
+		t.notShared(&s)
 	}
 	return s
 }
 
 // expand fills in Env, Dir and Argv.
 func (s *Server) expand(d *decoder, t table, vars []member, dir string) {
-	env := map[string]string{}
+	env, ofSession := map[string]string{}, map[string]bool{}
 	for _, v := range vars {
 		sc := scope{d: d, line: v.line, key: "env." + v.key}
+		if value := sc.session(v.key, v.value.(string)); value != nil {
+			s.SessionEnv = append(s.SessionEnv, *value)
+			ofSession[v.key] = true
+			continue
+		}
 		env[v.key] = sc.clean(sc.expand(v.value.(string)))
 		d.secret(env[v.key])
 		s.Env = append(s.Env, v.key+"="+env[v.key])
@@ -66,7 +72,7 @@ func (s *Server) expand(d *decoder, t table, vars []member, dir string) {
 		s.Dir = sc.folder(dir)
 	}
 	if s.Command != "" {
-		sc := scope{d: d, line: t.values["command"].line, key: "command", env: env}
+		sc := scope{d: d, line: t.values["command"].line, key: "command", env: env, ofSession: ofSession}
 		argv, assigned := sc.command(s.Command)
 		s.Argv, s.Env = argv, append(s.Env, assigned...)
 	}
