@@ -32,6 +32,8 @@ type Client struct {
 	Only []string
 	// Static says that it cannot switch anything on or off.
 	Static bool
+	// Config is what the client has said of itself, for Server.For. These are secrets.
+	Config map[string]string
 	// MetaTools are those of Options.MetaTools that it is offered; nil: all.
 	MetaTools *MetaTools
 }

@@ -51,8 +51,8 @@ func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (b
 	if best != nil && (least == 0 || n >= maxLeased) {
 		return best
 	}
-	if u := s.r.private(shared, s, func() {}); u != nil {
-		u.leased, u.instead, u.gate = true, shared, newShutGate()
+	if u := s.r.private(shared, shared.Server, s, func() {}); u != nil {
+		u.Era, u.leased, u.instead, u.gate = shared.era(), true, shared, newShutGate()
 		u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
 		s.leased = append(s.leased, u)
 		go u.run(s.r.guard)

@@ -77,7 +77,14 @@ type Server struct {
 	MaxCallsAt   string        // where that is written, such as tools.toml:12
 	Era          mcpwire.Era   // Unknown: as it turns out
 	Share        Share         // among sessions
-	FrameLimit   int           // bytes of the longest message taken from it; 0: the default
+	// For makes the server of one session, from what its client has said (Client.Config).
+	// The session then has a process, or connection, of its own, and none is shared. An
+	// error, which holds nothing that was said, is why the session goes without. Nil: all
+	// sessions have the same.
+	For func(config map[string]string) (Server, error)
+	// Over is called when the server that For has made is not needed any more; may be nil.
+	Over       func()
+	FrameLimit int // bytes of the longest message taken from it; 0: the default
 }
 
 // giveUp is how many times its StartTimeout a server may take to start before it

@@ -41,7 +41,7 @@ func (s *Session) takeOwnLocked() {
 		if !s.needsOwnLocked(shared) {
 			continue
 		}
-		u := s.r.private(shared, s, s.ownSettled)
+		u := s.ownLocked(shared)
 		if u == nil {
 			continue
 		}
@@ -53,9 +53,26 @@ func (s *Session) takeOwnLocked() {
 	}
 }
 
+// ownLocked makes a process of the session's own, or returns nil.
+func (s *Session) ownLocked(shared *Upstream) *Upstream {
+	if shared.For == nil {
+		u := s.r.private(shared, shared.Server, s, s.ownSettled)
+		if u != nil {
+			u.Era = shared.era()
+		}
+		return u
+	}
+	return s.forLocked(shared)
+}
+
 // needsOwnLocked reports whether the session must not share this upstream.
 func (s *Session) needsOwnLocked(u *Upstream) bool {
-	if s.who.Sole || s.disowned || s.hello == nil && !s.met || u.owner.Load() != nil || !u.is(Ready) {
+	switch {
+	case s.disowned || s.hello == nil && !s.met:
+		return false
+	case u.For != nil:
+		return !s.without[u]
+	case s.who.Sole || u.owner.Load() != nil || !u.is(Ready):
 		return false
 	}
 	switch u.Share {
@@ -69,17 +86,13 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 
 // private makes an upstream like a shared one for one session; nil when there are too
 // many. Whoever starts it has it ended.
-func (r *Router) private(shared *Upstream, s *Session, settled func()) *Upstream {
+func (r *Router) private(shared *Upstream, server Server, s *Session, settled func()) *Upstream {
 	if r.privates.Add(1) > maxPrivate {
 		r.privates.Add(-1)
-		shared.log.Warn("too many sessions have a process of their own; this one shares, and cannot be asked anything", zap.String("session", s.name()))
+		shared.log.Warn("too many sessions have a process of their own; this one shares if it can, and cannot be asked anything", zap.String("session", s.name()))
 		return nil
 	}
-	u := r.newUpstream(shared.Server, shared.Name, settled)
-	u.Era = mcpwire.Legacy
-	if shared.modern {
-		u.Era = mcpwire.Modern
-	}
+	u := r.newUpstream(server, shared.Name, settled)
 	u.owner.Store(s)
 	u.greeted, u.client = alreadyGreeted, s.clientLocked()
 	return u
@@ -150,12 +163,23 @@ func (s *Session) disown() {
 	s.disownLocked()
 }
 
+// era is that of an upstream that is ready.
+func (u *Upstream) era() mcpwire.Era {
+	if u.modern {
+		return mcpwire.Modern
+	}
+	return mcpwire.Legacy
+}
+
 // dismiss ends a process that one session had for itself. The router waits for it when
 // it closes.
 func (r *Router) dismiss(u *Upstream) {
 	r.dismissed.Go(func() {
 		u.stop()
 		r.privates.Add(-1)
+		if u.Over != nil && !u.leased {
+			u.Over()
+		}
 	})
 }
 

@@ -48,9 +48,14 @@ type hall struct {
 
 func newHall(t *testing.T, share Share, spec *fakemcp.Spec) *hall {
 	t.Helper()
-	globs, _ := CompileGlobs([]string{"*"})
 	h := &hall{t: t}
-	dial := func(func(string)) (Conn, error) {
+	h.open(Server{Dial: h.dial(spec), Share: share}, zap.NewNop())
+	return h
+}
+
+// dial connects to a fake server of its own each time.
+func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (Conn, error) {
+	return func(func(string)) (Conn, error) {
 		in, theirOut := io.Pipe()
 		theirIn, out := io.Pipe()
 		h.started.Add(1)
@@ -64,17 +69,22 @@ func newHall(t *testing.T, share Share, spec *fakemcp.Spec) *hall {
 		}()
 		return &played{jsonrpc.NewStreamPeer(in, out, jsonrpc.PeerOptions{}), over}, nil
 	}
-	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []Server{{Namespace: "a", Dial: dial, StartTimeout: 10 * time.Second, Share: share}}}, nil, zap.NewNop())
+}
+
+// open starts the router with one server, everything of which is active.
+func (h *hall) open(s Server, log *zap.Logger) {
+	s.Namespace, s.StartTimeout = "a", 10*time.Second
+	globs, _ := CompileGlobs([]string{"*"})
+	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []Server{s}}, nil, log)
 	h.r.Start(nil)
 	h.r.GreetShared()
 	<-h.r.Started()
-	t.Cleanup(func() {
+	h.t.Cleanup(func() {
 		h.r.Close()
 		if n := h.running.Load(); n != 0 {
-			t.Errorf("%d servers run on", n)
+			h.t.Errorf("%d servers run on", n)
 		}
 	})
-	return h
 }
 
 // A visitor is a client of a hall.

@@ -73,8 +73,13 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 // newUpstream makes an upstream that is not started yet. settled is called once, when
 // nobody need wait for it any more.
 func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
-	return &Upstream{Server: s, Name: name, naming: naming{s.Namespace, r.URISeparator}, r: r, gate: newGate(s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
+	u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, r.URISeparator}, r: r, gate: newGate(s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
 		log: r.log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
+	if s.For != nil {
+		u.state = Apart
+		close(u.begun) // it never will
+	}
+	return u
 }
 
 // all returns the upstreams, in the order of the file. The caller does not change it.

@@ -17,6 +17,10 @@ import (
 // run brings an upstream up: its process at once, the handshake as soon as it is
 // known what the client can do.
 func (u *Upstream) run(guard *spawn.Guard) {
+	if u.is(Apart) {
+		u.settled()
+		return
+	}
 	u.born = time.Now()
 	if err := u.start(guard); err != nil {
 		u.fail(err.Error())

@@ -23,11 +23,12 @@ type State uint8
 const (
 	Starting State = iota
 	Ready
-	Gone // never started, or ended
+	Gone  // never started, or ended
+	Apart // each session has one of its own
 )
 
 // String returns the state's name.
-func (s State) String() string { return [...]string{"starting", "ready", "gone"}[s] }
+func (s State) String() string { return [...]string{"starting", "ready", "gone", "per session"}[s] }
 
 // An Upstream is one configured server and the process that runs it. It is the
 // jsonrpc.Handler of that process's streams.

@@ -73,7 +73,7 @@ func (f *offering) addServers(c *config.Config, r *router.Router) {
 	rep := &report{Config: c.Path}
 	servers := enabledServers(c)
 	for i, st := range scrubbed(r, c.Secrets) {
-		if st.State != router.Ready || st.Unread != [mcpwire.Kinds]string{} {
+		if st.State != router.Apart && st.State != router.Ready || st.Unread != [mcpwire.Kinds]string{} {
 			f.missing = append(f.missing, st.Name)
 		}
 		rep.addServer(st, servers[i])

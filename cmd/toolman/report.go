@@ -150,7 +150,11 @@ func (rep *report) addServer(st router.Status, of *config.Server) {
 		Tools:  len(st.Entries[mcpwire.Tool]), Resources: len(st.Entries[mcpwire.Resource]),
 		Templates: len(st.Entries[mcpwire.Template]), Prompts: len(st.Entries[mcpwire.Prompt]),
 	}
-	if st.State != router.Ready {
+	switch st.State {
+	case router.Ready:
+	case router.Apart:
+		rep.Notes = append(rep.Notes, fmt.Sprintf("server %s is started for each session of toolman serve, with what that says of itself; what it has is not known here", st.Name))
+	default:
 		s.Stderr = st.Stderr
 		why := st.Problem
 		if why == "" {
@@ -237,7 +241,7 @@ func (rep *report) print(out io.Writer) error {
 	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tERA\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")
 	for _, s := range rep.Servers {
 		mark := " "
-		if s.State != "ready" {
+		if s.State != router.Ready.String() && s.State != router.Apart.String() {
 			mark = "!"
 		}
 		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", mark, s.Name, s.State, dash(s.Revision), dash(s.Era),

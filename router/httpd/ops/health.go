@@ -46,7 +46,7 @@ type health struct {
 
 type serverHealth struct {
 	Name   string `json:"name"`
-	Status string `json:"status"` // starting, ready or gone
+	Status string `json:"status"` // starting, ready, gone or per session
 }
 
 // ServeHTTP implements http.Handler.
@@ -65,7 +65,7 @@ func (h *Health) now() health {
 	now := health{Servers: []serverHealth{}}
 	ready := 0
 	for _, st := range h.gateway.Upstreams() {
-		if st.State == router.Ready {
+		if st.State == router.Ready || st.State == router.Apart {
 			ready++
 		}
 		now.Servers = append(now.Servers, serverHealth{st.Name, st.State.String()})
