@@ -14,12 +14,13 @@ type entry struct {
 	cost    int
 	lost    uint64 // of a drop event: the lines it reports
 	isEvent bool
-	event   string // of an event
-	text    string // of an event
-	cut     bool   // text goes on
-	frame   Frame  // of an event: Peer and Call; its bytes and paths lie in the batch
-	size    int    // of the whole frame
-	idCut   bool   // frame.ID is not all of it
+	event   string    // of an event
+	text    string    // of an event
+	cut     bool      // text goes on
+	frame   Frame     // of an event: Peer and Call; its bytes and paths lie in the batch
+	size    int       // of the whole frame
+	idCut   bool      // frame.ID is not all of it
+	scrubs  *patterns // the secrets when it came: those of a session may have left since
 }
 
 // A batch is what producers have queued since the goroutine last took some. Two of them change places for ever, so that
@@ -101,7 +102,7 @@ func (w *Writer) enqueue(e *entry) {
 }
 
 func (w *Writer) addLocked(e *entry) {
-	e.seq, e.at = w.seq, time.Now()
+	e.seq, e.at, e.scrubs = w.seq, time.Now(), w.scrubs.Load()
 	w.seq++
 	w.pending += e.cost
 	w.filling.add(e)

@@ -11,28 +11,34 @@ import (
 // from any goroutine.
 type Scrubber struct {
 	mu      sync.Mutex
-	secrets []string // guarded by mu
+	secrets secrets  // guarded by mu
 	scrub   scrubber // guarded by mu
 }
 
 // NewScrubber makes a Scrubber that goes by the rules of a Writer with these secrets.
-func NewScrubber(secrets []string) *Scrubber {
-	return &Scrubber{secrets: slices.Clone(secrets), scrub: scrubber{patterns: newPatterns(secrets)}}
+func NewScrubber(values []string) *Scrubber {
+	return &Scrubber{secrets: secrets{lasting: slices.Clone(values)}, scrub: scrubber{patterns: newPatterns(values)}}
 }
 
 // Add adds values that must not appear from now on.
 func (s *Scrubber) Add(values ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	known := len(s.secrets)
-	for _, v := range values {
-		if !slices.Contains(s.secrets, v) {
-			s.secrets = append(s.secrets, v)
-		}
+	if s.secrets.add(values) {
+		s.scrub = scrubber{patterns: s.secrets.patterns()}
 	}
-	if len(s.secrets) > known {
-		s.scrub = scrubber{patterns: newPatterns(s.secrets)}
+}
+
+// Lend adds values that must not appear until back is called, once.
+func (s *Scrubber) Lend(values ...string) (back func()) {
+	lend := func(do func([]string)) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		do(values)
+		s.scrub = scrubber{patterns: s.secrets.patterns()}
 	}
+	lend(s.secrets.lend)
+	return func() { lend(s.secrets.takeBack) }
 }
 
 // cutMark stands where package spawn has cut a line of standard error.

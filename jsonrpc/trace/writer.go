@@ -38,7 +38,7 @@ type Writer struct {
 
 	// guarded by mu
 	mu      sync.Mutex
-	secrets []string
+	secrets secrets
 	filling *batch
 	pending int    // bytes in filling and in the batch being written
 	lost    uint64 // lines lost since the last drop event
@@ -66,9 +66,9 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	w := &Writer{
 		out: out, opts: o, start: time.Now(), seq: 1,
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
-		secrets: slices.Clone(o.Secrets), filling: new(batch),
+		secrets: secrets{lasting: slices.Clone(o.Secrets)}, filling: new(batch),
 	}
-	w.scrubs.Store(newPatterns(w.secrets))
+	w.scrubs.Store(w.secrets.patterns())
 	go w.run()
 	return w
 }
@@ -80,15 +80,25 @@ func (w *Writer) AddSecrets(values ...string) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	known := len(w.secrets)
-	for _, v := range values {
-		if !slices.Contains(w.secrets, v) {
-			w.secrets = append(w.secrets, v)
-		}
+	if w.secrets.add(values) {
+		w.scrubs.Store(w.secrets.patterns())
 	}
-	if len(w.secrets) > known {
-		w.scrubs.Store(newPatterns(w.secrets))
+}
+
+// LendSecrets adds values that must not appear in frames and events given to the Writer after it returns, until back is
+// called, once.
+func (w *Writer) LendSecrets(values ...string) (back func()) {
+	if w == nil {
+		return func() {}
 	}
+	lend := func(do func([]string)) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		do(values)
+		w.scrubs.Store(w.secrets.patterns())
+	}
+	lend(w.secrets.lend)
+	return func() { lend(w.secrets.takeBack) }
 }
 
 // Close writes what is queued and ends the Writer; it waits for at most timeout. It returns an error that says what is missing
@@ -137,7 +147,7 @@ func (w *Writer) run() {
 }
 
 func (w *Writer) line(e *entry) {
-	w.render.use(w.scrubs.Load())
+	w.render.use(e.scrubs)
 	w.buf = w.render.entry(w.buf, e, e.at.Sub(w.start))
 	w.held += e.cost
 	w.weight += max(e.lost, 1)

@@ -98,6 +98,7 @@ func (g *Guard) find(token string) (Token, bool) {
 
 // known is p as the agent that its credential is for. An agent that has no policy has no access either.
 func (g *Guard) known(p Principal, agent string) (Principal, error) {
+	p.Claimed = agent
 	switch {
 	case len(g.Agents) == 0:
 		p.Agent = g.Agent

@@ -10,9 +10,10 @@ import (
 type Principal struct {
 	// ID is the same for all requests with one credential, and one mcp-client-id if a trusted proxy says one: what sessions
 	// are bound to. It is printable and holds no secret.
-	ID    string
-	Agent string // whose policy counts; "" for nobody's
-	Name  string // for people: the token's agent, what the JWT says, or "anonymous"
+	ID      string
+	Agent   string // whose policy counts; "" for nobody's
+	Claimed string // the agent that the credential is for, with a policy or without; "" for none
+	Name    string // for people: the token's agent, what the JWT says, or "anonymous"
 
 	ClientID string // mcp-client-id as a trusted proxy says it; "" for none
 	// Restricted says that a trusted proxy has sent mcp-toolset-permissions, and Toolsets what is in it: nothing when it
