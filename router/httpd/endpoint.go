@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"sync/atomic"
 	"time"
@@ -14,9 +15,9 @@ import (
 // default bounds.
 type Options struct {
 	// Caller says who makes a request to the path /mcp/NAME; name is "" for /mcp. It is
-	// called for every request, and false makes the answer 404. Nil: everybody is the
-	// same caller, and there are no names.
-	Caller func(r *http.Request, name string) (Caller, bool)
+	// called for every request. An error is the answer: a Denial as that says, any other one
+	// 404. Nil: everybody is the same caller, and there are no names.
+	Caller func(r *http.Request, name string) (Caller, error)
 
 	MaxBody     int64         // bytes of the longest body taken; 0: 16 MiB
 	MaxSessions int           // at once; 0: 10,000
@@ -29,6 +30,15 @@ type Caller struct {
 	ID     string        // tells callers apart; never a secret
 	Client router.Client // what its sessions are; Sole and Many are set by the endpoint
 }
+
+// A Denial says why a request is not served.
+type Denial struct {
+	Status int    // of HTTP
+	Text   string // for people: what is wrong, and what to do
+}
+
+// Error implements error.
+func (d *Denial) Error() string { return d.Text }
 
 // An Endpoint is the MCP endpoint: the http.Handler for /mcp and, where the pattern has
 // {name}, /mcp/NAME.
@@ -57,9 +67,9 @@ func (e *Endpoint) Calls() int { return int(e.calls.Load()) }
 // ServeHTTP implements http.Handler. It returns when the response is complete, which
 // may take as long as the client listens.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	who, ok := e.caller(r)
-	if !ok {
-		refuse(w, http.StatusNotFound, nil, codeInvalidRequest, "there is no endpoint of this name here")
+	who, err := e.caller(r)
+	if err != nil {
+		deny(w, err)
 		return
 	}
 	switch {
@@ -76,12 +86,26 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (e *Endpoint) caller(r *http.Request) (Caller, bool) {
+func (e *Endpoint) caller(r *http.Request) (Caller, error) {
 	name := r.PathValue("name")
-	if e.o.Caller == nil {
-		return Caller{}, name == ""
+	switch {
+	case e.o.Caller != nil:
+		return e.o.Caller(r, name)
+	case name != "":
+		return Caller{}, errNoName
 	}
-	return e.o.Caller(r, name)
+	return Caller{}, nil
+}
+
+var errNoName = errors.New("there is no endpoint of this name here")
+
+// deny answers a request that is nobody's.
+func deny(w http.ResponseWriter, why error) {
+	status := http.StatusNotFound
+	if denial, ok := errors.AsType[*Denial](why); ok {
+		status = denial.Status
+	}
+	refuse(w, status, nil, codeInvalidRequest, why.Error())
 }
 
 // notAllowed answers a request of a method that is not for it.

@@ -78,8 +78,8 @@ func TestASessionHasAnIDThatCannotBeGuessedAndEnds(t *testing.T) {
 }
 
 func TestASessionIsItsCallersAlone(t *testing.T) {
-	o := Options{Caller: func(r *http.Request, name string) (Caller, bool) {
-		return Caller{ID: r.Header.Get("X-Who") + name}, true
+	o := Options{Caller: func(r *http.Request, name string) (Caller, error) {
+		return Caller{ID: r.Header.Get("X-Who") + name}, nil
 	}}
 	f := newFront(t, echoing(fakemcp.Legacy, nil), o)
 	c := f.initialize("2025-11-25", "{}")

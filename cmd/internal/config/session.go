@@ -35,6 +35,33 @@ func (v *SessionValue) Fill(session map[string]string) (string, error) {
 	return b.String(), nil
 }
 
+// In returns the server as it is for a session that has said this of itself. An error names a key that it has left out.
+func (s Server) In(session map[string]string) (Server, error) {
+	own := make([]string, 0, len(s.SessionEnv)+len(s.Env))
+	for i := range s.SessionEnv {
+		value, err := s.SessionEnv[i].Fill(session)
+		if err != nil {
+			return s, err
+		}
+		own = append(own, s.SessionEnv[i].Name+"="+value)
+	}
+	s.Env, s.SessionEnv = append(own, s.Env...), nil // an assignment in the command wins
+	if s.Remote == nil {
+		return s, nil
+	}
+	r := *s.Remote
+	r.Header = r.Header.Clone()
+	for i := range r.SessionHeader {
+		value, err := r.SessionHeader[i].Fill(session)
+		if err != nil {
+			return s, err
+		}
+		r.Header.Set(r.SessionHeader[i].Name, value)
+	}
+	r.SessionHeader, s.Remote = nil, &r
+	return s, nil
+}
+
 // ForEachSession reports whether every session has a process, or a connection, of its own of the server.
 func (s *Server) ForEachSession() bool {
 	return len(s.SessionEnv) > 0 || s.Remote != nil && len(s.Remote.SessionHeader) > 0

@@ -26,6 +26,9 @@ session_config_keys = ["A", "B"]`), testOptions())
 	if _, err := s.SessionEnv[0].Fill(map[string]string{"A": "hidden"}); err == nil || err.Error() != "the session has no B in its ?config=, which BOTH needs" {
 		t.Errorf("got %v", err)
 	}
+	if got, err := s.In(map[string]string{"A": "1", "B": "2"}); err != nil || strings.Join(got.Env, " ") != "BOTH=1/2${session.A}token-secret PLAIN=${session.A}" || got.ForEachSession() || !s.ForEachSession() {
+		t.Errorf("got %q, %v", got.Env, err)
+	}
 	for _, secret := range c.Secrets {
 		if strings.Contains(secret, "session.") && secret != "${session.A}" {
 			t.Errorf("%q is taken for a secret", secret)
@@ -50,5 +53,30 @@ func TestPermissionsOfOneAgentAreNobodyElses(t *testing.T) {
 	}
 	if sets, ok := c.HTTP.Permissions.Agents["b"]; !ok || len(sets) > 0 || len(c.HTTP.Permissions.Agents) != 1 {
 		t.Errorf("got %v", c.HTTP.Permissions.Agents)
+	}
+}
+
+func TestHeadersOfASession(t *testing.T) {
+	c, err := parse("t.toml", "/t.toml", []byte(`
+[[servers]]
+namespace = "a"
+url = "https://mcp.example.com/mcp"
+headers = { Authorization = "Bearer ${session.A}", X-Fixed = "x" }
+[http]
+session_config_keys = ["A"]`), testOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := c.Servers[0]
+	one, err := s.In(map[string]string{"A": "one"})
+	two, _ := s.In(map[string]string{"A": "two"})
+	if err != nil || one.Remote.Header.Get("Authorization") != "Bearer one" || two.Remote.Header.Get("Authorization") != "Bearer two" || one.Remote.Header.Get("X-Fixed") != "x" {
+		t.Errorf("got %v and %v, %v", one.Remote, two.Remote, err)
+	}
+	if _, err := s.In(nil); err == nil || !strings.Contains(err.Error(), "no A in") {
+		t.Errorf("got %v", err)
+	}
+	if len(s.Remote.Header) != 1 || !s.ForEachSession() {
+		t.Errorf("the server itself has changed: %v", s.Remote)
 	}
 }

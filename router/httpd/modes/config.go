@@ -1,0 +1,138 @@
+package modes
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"toolman/router/httpd"
+)
+
+const (
+	maxConfig = 16 << 10 // characters of ?config=
+	maxShown  = 64       // bytes of what a client has written that are shown to it
+)
+
+// config is what the client of a request says of itself; nil for nothing.
+func (m *Modes) config(r *http.Request) (map[string]string, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	values := query["config"]
+	if len(values) == 0 && err == nil {
+		return nil, nil
+	}
+	if m.Static || m.Permissions != nil {
+		if !m.noted.Swap(true) {
+			m.Note("a client has sent ?config=, which does not count where all clients have the same servers")
+		}
+		return nil, nil
+	}
+	if err != nil || len(values) > 1 {
+		return nil, malformed("the query of the URL is not written plainly, or has config twice")
+	}
+	members, err := parseConfig(values[0])
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range slices.Sorted(maps.Keys(members)) {
+		if err := m.check(key, members[key]); err != nil {
+			return nil, err
+		}
+	}
+	return members, nil
+}
+
+func malformed(text string) error {
+	return &httpd.Denial{Status: http.StatusBadRequest, Text: text}
+}
+
+const form = "config is base64 of a JSON object whose values are strings"
+
+// parseConfig reads base64, of either alphabet, of an object of strings. What it is of is in no error.
+func parseConfig(text string) (map[string]string, error) {
+	if len(text) > maxConfig {
+		return nil, malformed(fmt.Sprintf("config is longer than %d characters", maxConfig))
+	}
+	// A + that was not escaped came as a space.
+	plain := strings.NewReplacer(" ", "+", "-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
+	decoded, err := base64.RawStdEncoding.DecodeString(plain)
+	if err != nil || !utf8.Valid(decoded) {
+		return nil, malformed(form + "; this is no base64")
+	}
+	members, ok := stringsOf(decoded)
+	if !ok {
+		return nil, malformed(form + ", each key once; this is none")
+	}
+	if len(members) == 0 {
+		return nil, nil
+	}
+	return members, nil
+}
+
+// stringsOf reads a JSON object whose values are strings and whose keys differ.
+func stringsOf(text []byte) (map[string]string, bool) {
+	d := json.NewDecoder(bytes.NewReader(text))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	members := map[string]string{}
+	for d.More() {
+		key, _ := d.Token()
+		value, _ := d.Token()
+		k, isKey := key.(string)
+		v, isText := value.(string)
+		if _, twice := members[k]; !isKey || !isText || twice {
+			return nil, false
+		}
+		members[k] = v
+	}
+	if _, err := d.Token(); err != nil { // the }
+		return nil, false
+	}
+	return members, len(bytes.TrimSpace(text[d.InputOffset():])) == 0
+}
+
+// check says what is wrong with a key, or with its value without showing that.
+func (m *Modes) check(key, value string) error {
+	switch {
+	case len(m.ConfigKeys) == 0:
+		return malformed(fmt.Sprintf("?config= is not taken here, and so not its key %s: session_config_keys of [http] would have to have it", printable(key)))
+	case !slices.Contains(m.ConfigKeys, key):
+		return malformed(fmt.Sprintf("?config= cannot have the key %s: session_config_keys of [http] does not have it", printable(key)))
+	case strings.ContainsFunc(value, unicode.IsControl):
+		return malformed(fmt.Sprintf("the value of %s in ?config= holds control characters", key))
+	}
+	return nil
+}
+
+// digest is a keyed hash of what a client says of itself.
+func (m *Modes) digest(config map[string]string) string {
+	h := hmac.New(sha256.New, m.Key[:])
+	for _, key := range slices.Sorted(maps.Keys(config)) {
+		fmt.Fprintf(h, "%d:%s%d:%s", len(key), key, len(config[key]), config[key])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// printable is what a client has written, short and without what could change a terminal.
+func printable(text string) string {
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+}

@@ -1,0 +1,132 @@
+package modes
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"toolman/router"
+	"toolman/router/httpd"
+	"toolman/router/httpd/guard"
+)
+
+// Options say what clients are shown.
+type Options struct {
+	Static      bool             // mode = "static"
+	MetaTools   router.MetaTools // what clients are offered in the dynamic mode
+	Permissions *Permissions     // nil: none are needed
+	Toolsets    []string         // names of those of tools.toml, which may be in paths
+	Agents      []string         // those with a policy, who may be in paths
+	Open        bool             // nobody needs a credential
+	ConfigKeys  []string         // of ?config= that are taken
+	// Key makes hashes of what clients say of themselves. It is the same as long as their
+	// sessions may go on, and random.
+	Key [32]byte
+	// Note is told, once, what is worth a line in the log; nil: nobody is.
+	Note func(text string)
+}
+
+// Permissions say where the toolsets stand that clients may use.
+type Permissions struct {
+	Header bool                // in mcp-toolset-permissions, from trusted proxies
+	Agents map[string][]string // or here, by the agent that a credential is for
+}
+
+// Modes decide what clients are shown. They do not change, and may be used by many goroutines.
+type Modes struct {
+	Options
+	noted atomic.Bool
+}
+
+// New makes Modes.
+func New(o Options) *Modes {
+	if o.Note == nil {
+		o.Note = func(string) {}
+	}
+	return &Modes{Options: o}
+}
+
+// What clients are offered that cannot switch anything.
+var (
+	listTools = &router.MetaTools{NoActivate: true, List: true}
+	noTools   = &router.MetaTools{NoActivate: true}
+)
+
+// Offers are all of toolman's own tools that any client may be offered: what
+// router.Options.MetaTools has to be.
+func (m *Modes) Offers() router.MetaTools {
+	o := m.MetaTools
+	o.List = o.List || m.Static && m.Permissions == nil || len(m.Toolsets) > 0 && m.Permissions == nil
+	if m.Static || m.Permissions != nil {
+		o = router.MetaTools{NoActivate: true, List: o.List}
+	}
+	return o
+}
+
+// Caller is httpd.Options.Caller: whose request to /mcp, or /mcp/NAME, it is. The guard has let it in.
+func (m *Modes) Caller(r *http.Request, name string) (httpd.Caller, error) {
+	p, ok := guard.PrincipalOf(r.Context())
+	if !ok {
+		return httpd.Caller{}, &httpd.Denial{Status: http.StatusForbidden, Text: "nobody knows who is asking"}
+	}
+	c, err := m.at(&p, name)
+	if err != nil {
+		return httpd.Caller{}, err
+	}
+	if c.Config, err = m.config(r); err != nil {
+		return httpd.Caller{}, err
+	}
+	return httpd.Caller{ID: m.id(&p, name, &c), Client: c}, nil
+}
+
+// Client is what a principal is at /mcp.
+func (m *Modes) Client(p *guard.Principal) router.Client {
+	c := router.Client{Name: p.Name, Agent: p.Agent, MetaTools: &m.MetaTools}
+	switch {
+	case m.Permissions != nil:
+		c.Static, c.MetaTools = true, noTools
+		c.Only = m.permitted(p, cmp.Or(p.Claimed, p.Agent))
+	case m.Static:
+		c.Static, c.MetaTools = true, listTools
+	}
+	if p.Restricted { // who says so means it, also where nothing else needs permissions
+		c.Static, c.MetaTools, c.Only = true, noTools, both(c.Only, p.Toolsets)
+	}
+	return c
+}
+
+// permitted are the toolsets of a principal that is this agent, never nil.
+func (m *Modes) permitted(p *guard.Principal, agent string) []string {
+	if m.Permissions.Header {
+		return append([]string{}, p.Toolsets...)
+	}
+	return append([]string{}, m.Permissions.Agents[agent]...)
+}
+
+// both are the names in two lists, never nil. A first one that is nil has all names.
+func both(a, b []string) []string {
+	names := append([]string{}, b...)
+	if a == nil {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(a, name) })
+}
+
+// id tells callers apart: by who they are and all that what they are shown comes from.
+func (m *Modes) id(p *guard.Principal, name string, c *router.Client) string {
+	id := p.ID + "/" + name
+	if c.Static {
+		id += " static"
+	}
+	if c.Only != nil {
+		only := slices.Clone(c.Only)
+		slices.Sort(only)
+		id += " only " + strings.Join(slices.Compact(only), ",")
+	}
+	if c.Config != nil {
+		id += " config " + m.digest(c.Config)
+	}
+	return id
+}

@@ -1,0 +1,174 @@
+package modes
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolman/router"
+	"toolman/router/httpd"
+	"toolman/router/httpd/guard"
+)
+
+// ask is the caller of a request of p.
+func ask(t *testing.T, m *Modes, p guard.Principal, name, query string) (httpd.Caller, error) {
+	t.Helper()
+	r := httptest.NewRequest(http.MethodPost, "/mcp"+query, nil)
+	return m.Caller(r.WithContext(guard.WithPrincipal(r.Context(), p)), name)
+}
+
+func asked(t *testing.T, m *Modes, p guard.Principal, name, query string) httpd.Caller {
+	t.Helper()
+	c, err := ask(t, m, p, name, query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var (
+	reader   = guard.Principal{ID: "token:reader:1", Agent: "reader", Claimed: "reader", Name: "reader"}
+	nobody   = guard.Principal{ID: "anonymous", Name: "anonymous", Addr: netip.MustParseAddr("127.0.0.1")}
+	stranger = guard.Principal{ID: "anonymous", Name: "anonymous", Addr: netip.MustParseAddr("10.1.2.3")}
+)
+
+func from(p guard.Principal, sets ...string) guard.Principal {
+	p.Restricted, p.Toolsets = true, sets
+	return p
+}
+
+func TestWhatAClientIs(t *testing.T) {
+	given := router.MetaTools{Toolsets: true}
+	sets, agents := []string{"reading", "writing"}, []string{"reader", "writer"}
+	plain := Options{MetaTools: given, Toolsets: sets, Agents: agents}
+	static, open, byHeader, byConfig := plain, plain, plain, plain
+	static.Static, open.Open = true, true
+	byHeader.Permissions = &Permissions{Header: true}
+	byConfig.Permissions = &Permissions{Agents: map[string][]string{"reader": {"reading"}, "claimed": {"writing"}}}
+	openByConfig := byConfig
+	openByConfig.Open = true
+	claimed := guard.Principal{ID: "token:claimed:1", Claimed: "claimed"}
+	for _, tt := range []struct {
+		what    string
+		o       Options
+		who     guard.Principal
+		path    string
+		agent   string
+		only    []string // nil: all
+		static  bool
+		offered router.MetaTools
+	}{
+		{"dynamic", plain, reader, "", "reader", nil, false, given},
+		{"static", static, reader, "", "reader", nil, true, *listTools},
+		{"a toolset", plain, reader, "reading", "reader", []string{"reading"}, true, *listTools},
+		{"its own agent", plain, reader, "reader", "reader", nil, false, given},
+		{"an agent on this machine, without a credential", open, nobody, "writer", "writer", nil, false, given},
+		{"a header that no configuration asks for limits all the same", plain, from(reader, "reading"), "", "reader", []string{"reading"}, true, *noTools},
+		{"and in a path", plain, from(reader, "reading", "writing"), "reading", "reader", []string{"reading"}, true, *noTools},
+
+		{"permissions of the header", byHeader, from(reader, "writing", "more"), "", "reader", []string{"writing", "more"}, true, *noTools},
+		{"a toolset of those", byHeader, from(reader, "writing"), "writing", "reader", []string{"writing"}, true, *noTools},
+		{"no header", byHeader, reader, "", "reader", []string{}, true, *noTools},
+		{"an empty header, or one that is not understood", byHeader, from(reader), "", "reader", []string{}, true, *noTools},
+		{"no header, as its own agent", byHeader, reader, "reader", "reader", []string{}, true, *noTools},
+
+		{"permissions of the file", byConfig, reader, "", "reader", []string{"reading"}, true, *noTools},
+		{"of an agent without a policy", byConfig, claimed, "", "", []string{"writing"}, true, *noTools},
+		{"of nobody", byConfig, nobody, "", "", []string{}, true, *noTools},
+		{"of the file and of the header", byConfig, from(reader, "writing", "reading"), "", "reader", []string{"reading"}, true, *noTools},
+		{"of the file and not of the header", byConfig, from(reader, "writing"), "", "reader", []string{}, true, *noTools},
+		{"as another agent on this machine", openByConfig, nobody, "reader", "reader", []string{"reading"}, true, *noTools},
+		{"as an agent without permissions", openByConfig, nobody, "writer", "writer", []string{}, true, *noTools},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			c := asked(t, New(tt.o), tt.who, tt.path, "").Client
+			if c.Agent != tt.agent || c.Static != tt.static || *c.MetaTools != tt.offered || !slices.Equal(c.Only, tt.only) || (c.Only == nil) != (tt.only == nil) {
+				t.Errorf("got %+v, offered %+v", c, *c.MetaTools)
+			}
+			if got := New(tt.o).Offers(); got.NoActivate && !c.MetaTools.NoActivate || !(got.List || got.Toolsets) && c.MetaTools.List || !got.Toolsets && c.MetaTools.Toolsets {
+				t.Errorf("it is offered %+v of %+v", *c.MetaTools, got)
+			}
+		})
+	}
+}
+
+func TestPathsThatLeadNowhereForTheClient(t *testing.T) {
+	o := Options{Toolsets: []string{"reading", "writing"}, Agents: []string{"reader", "writer"}}
+	open, permitted := o, o
+	open.Open = true
+	permitted.Permissions = &Permissions{Agents: map[string][]string{"reader": {"reading"}}}
+	for _, tt := range []struct {
+		what string
+		o    Options
+		who  guard.Principal
+		path string
+		want string
+	}{
+		{"what nothing is called", o, reader, "wirting", "there is no /mcp/wirting for you; besides /mcp there are /mcp/NAME for reading, writing, reader"},
+		{"another agent", o, reader, "writer", "there is no /mcp/writer for you; besides /mcp there are /mcp/NAME for reading, writing, reader"},
+		{"an agent from elsewhere, without a credential", open, stranger, "writer", "there is no /mcp/writer for you; besides /mcp there are /mcp/NAME for reading, writing"},
+		{"a toolset without permission", permitted, reader, "writing", "there is no /mcp/writing for you; besides /mcp there are /mcp/NAME for reading, reader"},
+		{"any toolset without permissions", permitted, nobody, "reading", "there is no /mcp/reading for you; use /mcp"},
+		{"something long and odd", Options{}, nobody, "a\x1b[2J" + strings.Repeat("x", 100), "there is no /mcp/a [2J" + strings.Repeat("x", 59) + "… for you; use /mcp"},
+	} {
+		t.Run(tt.what, func(t *testing.T) {
+			_, err := ask(t, New(tt.o), tt.who, tt.path, "")
+			denial, ok := errors.AsType[*httpd.Denial](err)
+			if !ok || denial.Status != 404 || denial.Text != tt.want {
+				t.Errorf("got %v\nwant %s", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestWithoutAGuardNobodyIsServed(t *testing.T) {
+	if c, err := New(Options{}).Caller(httptest.NewRequest(http.MethodPost, "/mcp", nil), ""); err == nil {
+		t.Errorf("got %+v", c)
+	}
+}
+
+// A session is found by the same ID only: with other rights, another one is begun.
+func TestCallersWithOtherRightsAreOthers(t *testing.T) {
+	m := New(Options{Toolsets: []string{"reading"}, Agents: []string{"reader"}, ConfigKeys: []string{"A", "B"}})
+	config := func(text string) string {
+		return "?config=" + base64.URLEncoding.EncodeToString([]byte(text))
+	}
+	other := reader
+	other.ID = "token:reader:2"
+	seen := map[string]string{}
+	for what, id := range map[string]string{
+		"plain":                asked(t, m, reader, "", "").ID,
+		"another token":        asked(t, m, other, "", "").ID,
+		"a toolset":            asked(t, m, reader, "reading", "").ID,
+		"an agent":             asked(t, m, reader, "reader", "").ID,
+		"limited":              asked(t, m, from(reader, "reading"), "", "").ID,
+		"to two":               asked(t, m, from(reader, "reading", "a"), "", "").ID,
+		"to none":              asked(t, m, from(reader), "", "").ID,
+		"with a configuration": asked(t, m, reader, "", config(`{"A":"1","B":"2"}`)).ID,
+		"with another":         asked(t, m, reader, "", config(`{"A":"12","B":""}`)).ID,
+		"with a third":         asked(t, m, reader, "", config(`{"A":"2","B":"1"}`)).ID,
+		"now static":           asked(t, New(Options{Static: true}), reader, "", "").ID,
+	} {
+		if before := seen[id]; before != "" {
+			t.Errorf("%s and %s are one: %s", what, before, id)
+		}
+		seen[id] = what
+	}
+	for what, same := range map[string][2]string{
+		"the order of toolsets": {asked(t, m, from(reader, "a", "b"), "", "").ID, asked(t, m, from(reader, "b", "a"), "", "").ID},
+		"the order of keys":     {asked(t, m, reader, "", config(`{"A":"1","B":"2"}`)).ID, asked(t, m, reader, "", config(` {"B":"2", "A":"1"} `)).ID},
+		"an empty object":       {asked(t, m, reader, "", config(`{}`)).ID, asked(t, m, reader, "", "").ID},
+	} {
+		if same[0] != same[1] {
+			t.Errorf("%s: %s is not %s", what, same[0], same[1])
+		}
+	}
+	if a, b := asked(t, m, reader, "", config(`{"A":"1"}`)).ID, asked(t, New(Options{ConfigKeys: []string{"A"}, Key: [32]byte{1}}), reader, "", config(`{"A":"1"}`)).ID; a == b {
+		t.Error("whoever sees an ID can try out what is in it")
+	}
+}
