@@ -61,5 +61,6 @@ type app struct {
 	traceMax int    // --trace-max
 	logLevel string // --log-level
 
-	secrets *trace.Scrubber // of the log, once it is open
+	secrets    *trace.Scrubber // of the log, once it is open
+	sessionKey [32]byte        // makes hashes of what sessions say of themselves
 }

@@ -15,12 +15,22 @@ import (
 	"toolman/cmd/internal/pins"
 	"toolman/router"
 	"toolman/router/httpd/guard"
+	"toolman/router/httpd/modes"
 )
 
 // fingerprint is equal for servers that are configured alike, wherever they stand.
 func fingerprint(s config.Server) string {
-	s.Line = 0
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%+v", s)))
+	s.Line, s.MaxCallsLine = 0, 0
+	text := ""
+	if r := s.Remote; r != nil { // what pointers point to counts, and not where
+		remote, oauth := *r, config.OAuth{}
+		if r.OAuth != nil {
+			oauth = *r.OAuth
+		}
+		s.Remote, remote.OAuth = nil, nil
+		text = fmt.Sprintf("%+v %t %+v", remote, r.OAuth != nil, oauth)
+	}
+	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%+v %s", s, text)))
 }
 
 // reloads has the front go on with the file as it is then: whenever that or its lock file
@@ -63,7 +73,7 @@ func (a *app) reload(f *front, path string, log *zap.Logger) error {
 	if err != nil {
 		return err
 	}
-	next, err := newRights(c, log)
+	next, err := a.newRights(c, log)
 	if err != nil {
 		return err
 	}
@@ -71,6 +81,7 @@ func (a *app) reload(f *front, path string, log *zap.Logger) error {
 		return fmt.Errorf("it asks for no credential any more; that takes a new start")
 	}
 	o.PolicyOf, o.Trace = next.agents.policy, f.router.Trace
+	a.keepSaid(&o)
 	f.admit(next) // first: who may not come in any more does not see what is new
 	f.router.Reload(o)
 	log.Info("reloaded", zap.String("config", path), zap.Int("servers", len(o.Servers)))
@@ -81,10 +92,11 @@ func (a *app) reload(f *front, path string, log *zap.Logger) error {
 type rights struct {
 	guard  *guard.Guard
 	agents agents
+	modes  *modes.Modes
 	routes http.Handler // set when the front takes them
 }
 
-func newRights(c *config.Config, log *zap.Logger) (*rights, error) {
+func (a *app) newRights(c *config.Config, log *zap.Logger) (*rights, error) {
 	all, err := agentsOf(c)
 	if err != nil {
 		return nil, err
@@ -93,7 +105,7 @@ func newRights(c *config.Config, log *zap.Logger) (*rights, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rights{guard: g, agents: all}, nil
+	return &rights{guard: g, agents: all, modes: modes.New(a.modeOptions(c, g, log))}, nil
 }
 
 // routerOptions turns the configuration, and what is kept beside it, into what the router

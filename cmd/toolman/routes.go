@@ -14,6 +14,7 @@ import (
 	"toolman/router"
 	"toolman/router/httpd"
 	"toolman/router/httpd/guard"
+	"toolman/router/httpd/modes"
 	"toolman/router/httpd/ops"
 	"toolman/router/policy"
 )
@@ -68,20 +69,22 @@ func (a agents) policy(agent string) *policy.Policy {
 	return new(policy.Policy)
 }
 
-// client is what a request's sessions are; false when the guard should have kept it out.
-func (a agents) client(r *http.Request) (guard.Principal, router.Client, bool) {
-	p, ok := guard.PrincipalOf(r.Context())
-	_, known := a[p.Agent]
-	return p, router.Client{Name: p.Name, Agent: p.Agent}, ok && known
-}
-
-// caller tells whose a request is: sessions belong to a principal.
-func (a agents) caller(r *http.Request, name string) (httpd.Caller, bool) {
-	p, client, ok := a.client(r)
-	if !ok || name != "" {
-		return httpd.Caller{}, false
+// modeOptions say what the clients that the guard lets in are shown.
+func (a *app) modeOptions(c *config.Config, g *guard.Guard, log *zap.Logger) modes.Options {
+	o := modes.Options{
+		Static: c.HTTP.Mode == "static", MetaTools: metaTools(c), Open: !g.Authenticates(),
+		ConfigKeys: c.HTTP.SessionConfigKeys, Key: a.sessionKey, Note: func(text string) { log.Warn(text) },
 	}
-	return httpd.Caller{ID: p.ID, Client: client}, true
+	if p := c.HTTP.Permissions; p != nil {
+		o.Permissions = &modes.Permissions{Header: p.Header, Agents: p.Agents}
+	}
+	for _, set := range c.Toolsets {
+		o.Toolsets = append(o.Toolsets, set.Name)
+	}
+	if c.Rules != nil {
+		o.Agents = slices.Sorted(maps.Keys(c.Rules.Agents))
+	}
+	return o
 }
 
 // A front is what serves HTTP, behind a guard.
@@ -111,8 +114,8 @@ type rightsKey struct{}
 func rightsOf(r *http.Request) *rights { return r.Context().Value(rightsKey{}).(*rights) }
 
 // caller is httpd.Options.Caller.
-func caller(r *http.Request, name string) (httpd.Caller, bool) {
-	return rightsOf(r).agents.caller(r, name)
+func caller(r *http.Request, name string) (httpd.Caller, error) {
+	return rightsOf(r).modes.Caller(r, name)
 }
 
 // routes are what is served behind a guard.
@@ -139,8 +142,8 @@ func inside(g *guard.Guard, h http.Handler) http.Handler {
 }
 
 func (f *front) tools(r *http.Request) router.ToolStatus {
-	_, client, _ := rightsOf(r).agents.client(r)
-	return f.router.ToolStatus(client)
+	p, _ := guard.PrincipalOf(r.Context())
+	return f.router.ToolStatus(rightsOf(r).modes.Client(&p))
 }
 
 // endpointURL is where clients find the endpoint.

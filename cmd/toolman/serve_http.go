@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"net"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,8 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 		c.HTTP.Listen = address
 	}
 	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
-		who, err := newRights(c, log)
+		rand.Read(a.sessionKey[:])
+		who, err := a.newRights(c, log)
 		if err != nil {
 			return err
 		}
@@ -80,7 +82,7 @@ func (a *app) httpOptions() config.Options {
 
 // newFront joins what serves HTTP.
 func newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) *front {
-	o.PolicyOf = who.agents.policy
+	o.PolicyOf, o.MetaTools = who.agents.policy, who.modes.Offers()
 	metrics := ops.NewMetrics(version())
 	o.Audit = audit.Watch(o.Audit, metrics)
 	r := router.New(o, loop, log)

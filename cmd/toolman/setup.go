@@ -96,25 +96,30 @@ func options(c *config.Config) (router.Options, error) {
 		return router.Options{}, err
 	}
 	for _, s := range c.Servers {
-		if !s.Enabled {
-			continue
+		if s.Enabled {
+			o.Servers = append(o.Servers, serverOf(s, filepath.Base(c.Path)))
 		}
-		o.Servers = append(o.Servers, router.Server{
-			Fingerprint:  fingerprint(s),
-			Name:         s.Name,
-			Namespace:    s.Namespace,
-			Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
-			Dial:         dialer(&s),
-			StartTimeout: s.StartTimeout,
-			CallTimeout:  s.CallTimeout,
-			MaxCalls:     s.MaxCalls,
-			MaxCallsAt:   fmt.Sprintf("%s:%d", filepath.Base(c.Path), s.MaxCallsLine),
-			Era:          mcpwire.ParseEra(s.Era),
-			Share:        router.ParseShare(s.Share),
-			FrameLimit:   s.MaxMessageBytes,
-		})
 	}
 	return o, nil
+}
+
+// serverOf is what the router needs of a server of a file.
+func serverOf(s config.Server, file string) router.Server {
+	return router.Server{
+		Fingerprint:  fingerprint(s),
+		Name:         s.Name,
+		Namespace:    s.Namespace,
+		Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
+		Dial:         dialer(&s),
+		For:          forSession(s, file),
+		StartTimeout: s.StartTimeout,
+		CallTimeout:  s.CallTimeout,
+		MaxCalls:     s.MaxCalls,
+		MaxCallsAt:   fmt.Sprintf("%s:%d", file, s.MaxCallsLine),
+		Era:          mcpwire.ParseEra(s.Era),
+		Share:        router.ParseShare(s.Share),
+		FrameLimit:   s.MaxMessageBytes,
+	}
 }
 
 // activeGlobs are the patterns of active_toolsets, each with where it stands.

@@ -25,13 +25,18 @@ func addToolsets(o *router.Options, c *config.Config) error {
 		o.Toolsets = append(o.Toolsets, set)
 	}
 	o.Shelf, o.AllowStale = toolsets.In(c.Path), c.AllowStaleRefs
-	o.MetaTools = router.MetaTools{
+	o.MetaTools = metaTools(c)
+	o.Equipped, _ = equipped(o, c) // serve says why there is none
+	return nil
+}
+
+// metaTools are the groups of toolman's own tools that clients are offered.
+func metaTools(c *config.Config) router.MetaTools {
+	return router.MetaTools{
 		NoActivate: !slices.Contains(c.MetaTools, "activate"),
 		Toolsets:   slices.Contains(c.MetaTools, "toolsets"),
 		Manage:     slices.Contains(c.MetaTools, "manage"),
 	}
-	o.Equipped, _ = equipped(o, c) // serve says why there is none
-	return nil
 }
 
 // compile makes patterns of names and globs.
