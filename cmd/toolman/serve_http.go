@@ -87,7 +87,8 @@ func newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loo
 	o.Audit = audit.Watch(o.Audit, metrics)
 	r := router.New(o, loop, log)
 	f := &front{router: r, health: ops.NewHealth(r), metrics: metrics}
-	f.endpoint = httpd.New(r, httpd.Options{Caller: caller, MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
+	f.endpoint = httpd.New(r, httpd.Options{Caller: caller, Outlive: metrics.Outlive,
+		MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
 	f.admit(who)
 	return f
 }

@@ -26,7 +26,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, who Caller, bod
 		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "only revision "+mcpwire.V2025_03_26+" has batches; send one message at a time")
 		return
 	}
-	b := arriving{s: s, to: newStream(0)}
+	b := arriving{s: s, to: e.newStream(0)}
 	if err := b.read(body); err != nil {
 		b.abandon()
 		unreadable(w, &jsonrpc.Message{}, err)

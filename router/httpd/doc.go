@@ -19,7 +19,9 @@
 // waits: the goroutine of net/http that serves the request writes it. One message that
 // is an answer goes out as JSON; anything before it makes the response a stream of events. A
 // client that does not read has its stream ended when too much waits, and nobody else
-// notices.
+// notices. GET streams and subscriptions, which may stay open for days, leave net/http once
+// they have begun: they have their connections to themselves, and a goroutine that writes
+// only while there is something to write.
 //
 // Who may come in, and as whom, is package guard's to say, through Options.Caller.
 //

@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"net/http"
+	"time"
 
 	"toolman/mcpwire"
 )
@@ -14,10 +15,21 @@ func (e *Endpoint) EndStreams() {
 	}
 }
 
-// Close ends all sessions. What is still open is cut off.
+// lastBytes is how long the last bytes of streams may take.
+const lastBytes = 250 * time.Millisecond
+
+// Close ends all sessions, and waits a moment for streams to end. What is still open is
+// cut off by the end of the program.
 func (e *Endpoint) Close() {
 	for _, s := range e.sessions.close() {
 		e.end(s)
+	}
+	const look = 2 * time.Millisecond
+	for range lastBytes / look {
+		if e.tails.Load() == 0 {
+			return
+		}
+		time.Sleep(look)
 	}
 }
 

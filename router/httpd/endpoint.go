@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"sync/atomic"
@@ -18,6 +19,11 @@ type Options struct {
 	// called for every request. An error is the answer: a Denial as that says, any other one
 	// 404. Nil: everybody is the same caller, and there are no names.
 	Caller func(r *http.Request, name string) (Caller, error)
+
+	// Outlive is called with the contexts of requests whose answers go on after ServeHTTP
+	// has returned, on a connection that the endpoint has taken over; what it returns is
+	// called at their end, with the bytes written there. Nil: nobody wants to know.
+	Outlive func(request context.Context) (ended func(bytes int64))
 
 	MaxBody     int64         // bytes of the longest body taken; 0: 16 MiB
 	MaxSessions int           // at once; 0: 10,000
@@ -47,6 +53,8 @@ type Endpoint struct {
 	o        Options
 	sessions sessions
 	calls    atomic.Int64 // requests whose answers are waited for, but for those that stay open
+	waiting  atomic.Int64 // bytes for clients that have yet to read them
+	tails    atomic.Int64 // streams that go on without their handlers
 }
 
 // New makes the endpoint of a router.
@@ -55,6 +63,9 @@ func New(r *router.Router, o Options) *Endpoint {
 	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
 	o.Idle = cmp.Or(o.Idle, time.Hour)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 20*time.Second)
+	if o.Outlive == nil {
+		o.Outlive = func(context.Context) func(int64) { return func(int64) {} }
+	}
 	return &Endpoint{r: r, o: o, sessions: newSessions(o.MaxSessions)}
 }
 
@@ -65,7 +76,8 @@ func (e *Endpoint) Sessions() int { return e.sessions.count() }
 func (e *Endpoint) Calls() int { return int(e.calls.Load()) }
 
 // ServeHTTP implements http.Handler. It returns when the response is complete, which
-// may take as long as the client listens.
+// may take as long as the client listens; over HTTP/1.1 it takes over connections of
+// clients who only listen, and returns.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	who, err := e.caller(r)
 	if err != nil {

@@ -60,7 +60,7 @@ func (e *Endpoint) initialize(w http.ResponseWriter, r *http.Request, who Caller
 }
 
 func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *session, m *jsonrpc.Message, method mcpwire.Method) {
-	to := newStream(1)
+	to := e.newStream(1)
 	c := s.open(m, method, jsonrpc.Span{}, to)
 	if c == nil {
 		unavailable(w, "too many requests are open; wait for their answers")
@@ -125,10 +125,11 @@ func (e *Endpoint) get(w http.ResponseWriter, r *http.Request, who Caller) {
 		refuse(w, http.StatusConflict, nil, codeInvalidRequest, "the session has a GET stream already; it has one at a time")
 		return
 	}
-	defer s.listen(false)
+	over := func(bool) { s.listen(false) }
 	o := newResponse(w)
-	if o.begin() == nil {
-		o.serve(r.Context(), s.push, e.o.KeepAlive)
+	e.detachable(o, r, s, s.push, over)
+	if o.begin() != nil || o.serve(r.Context(), s.push, e.o.KeepAlive) != continued {
+		over(false)
 	}
 }
 
@@ -138,6 +139,9 @@ func (s *session) listen(on bool) bool {
 	defer s.mu.Unlock()
 	free := s.listened != on
 	s.listened = on
+	if s.ended {
+		s.push.leave()
+	}
 	return free
 }
 

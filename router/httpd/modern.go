@@ -32,7 +32,7 @@ func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m 
 			return
 		}
 	}
-	to := newStream(1)
+	to := e.newStream(1)
 	c := s.open(m, method, envelope.Token.Value, to)
 	if c == nil {
 		unavailable(w, "too many requests are open; wait for their answers")

@@ -118,12 +118,20 @@ func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, frame
 	if s.agreed() != "" && calls[0].method == mcpwire.Initialize {
 		w.Header().Set(headerSession, s.id)
 	}
-	whole := newResponse(w).serve(r.Context(), to, e.o.KeepAlive)
-	to.leave()
-	if whole || !s.many {
-		return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
+	over := func(whole bool) {
+		to.leave()
+		if whole || !s.many {
+			return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
+		}
+		for _, c := range calls {
+			s.cancel(c)
+		}
 	}
-	for _, c := range calls {
-		s.cancel(c)
+	o := newResponse(w)
+	if calls[0].method == mcpwire.Listen {
+		e.detachable(o, r, s, to, over)
+	}
+	if end := o.serve(r.Context(), to, e.o.KeepAlive); end != continued {
+		over(end == complete)
 	}
 }

@@ -21,43 +21,69 @@ type response struct {
 	c      *http.ResponseController
 	events bool // the response is a stream of events
 	buf    []byte
+	detach func() bool // has the stream of events go on without this response; nil: it cannot
 }
+
+// An outcome is what has become of a stream.
+type outcome uint8
+
+const (
+	broken    outcome = iota // the client is gone or does not read
+	complete                 // all of it was written
+	continued                // it goes on without its handler
+)
 
 func newResponse(w http.ResponseWriter) *response {
 	return &response{w: w, c: http.NewResponseController(w)}
 }
 
-// serve writes the stream until it has ended, and reports whether it has: otherwise
-// the client is gone or does not read. What has come by then and is one answer goes
-// out as JSON.
-func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration) bool {
+// serve writes the stream until it has ended, or can go on by itself. What has come by
+// then and is one answer goes out as JSON.
+func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration) outcome {
 	tick := time.NewTimer(keepAlive)
 	defer tick.Stop()
 	for {
+		if o.events && o.detach != nil {
+			if o.detach() {
+				return continued
+			}
+			o.detach = nil
+		}
 		select {
 		case <-t.wake:
 		case <-tick.C:
 			tick.Reset(keepAlive)
 			if o.write([]byte(": \n\n")) != nil {
-				return false
+				return broken
 			}
 			continue
 		case <-ctx.Done():
-			return false
+			return broken
 		}
-		switch p := t.take(); {
-		case p.slow:
-			return false
-		case p.ended && len(p.frames) == 1 && !o.events:
-			answer(o.w, p.status, p.frames[0])
-			return len(p.frames[0]) < largeAnswer || o.flush() == nil
-		case o.write(o.asEvents(p.frames)) != nil:
-			return false
-		case p.ended:
-			return true
+		p := t.take()
+		end, ended := o.carry(p)
+		if t.wrote(p); ended {
+			return end
 		}
 		tick.Reset(keepAlive)
 	}
+}
+
+// carry writes a portion, and reports whether it was the last.
+func (o *response) carry(p portion) (end outcome, ended bool) {
+	switch {
+	case p.slow:
+		return broken, true
+	case p.ended && len(p.frames) == 1 && !o.events:
+		answer(o.w, p.status, p.frames[0])
+		if len(p.frames[0]) >= largeAnswer && o.flush() != nil {
+			return broken, true
+		}
+		return complete, true
+	case o.write(o.asEvents(p.frames)) != nil:
+		return broken, true
+	}
+	return complete, p.ended
 }
 
 // begin makes the response a stream of events.
@@ -66,6 +92,9 @@ func (o *response) begin() error {
 	h.Set("Content-Type", typeEvents)
 	h.Set("Cache-Control", "no-cache, no-transform")
 	h.Set("X-Accel-Buffering", "no") // 2026-07-28, Receiving Messages: proxies are not to keep events
+	if o.detach != nil {
+		h.Set("Connection", "close")
+	}
 	o.w.WriteHeader(http.StatusOK)
 	o.events = true
 	return o.flush()
@@ -107,12 +136,16 @@ func (o *response) deadline(d time.Duration) {
 
 // asEvents returns frames in the form of server-sent events, valid until it is called again.
 func (o *response) asEvents(frames [][]byte) []byte {
-	o.buf = o.buf[:0]
-	for _, frame := range frames {
-		o.buf = append(o.buf, "event: message\ndata: "...)
-		o.buf = append(append(o.buf, oneLine(frame)...), "\n\n"...)
-	}
+	o.buf = appendEvents(o.buf[:0], frames)
 	return o.buf
+}
+
+func appendEvents(dst []byte, frames [][]byte) []byte {
+	for _, frame := range frames {
+		dst = append(dst, "event: message\ndata: "...)
+		dst = append(append(dst, oneLine(frame)...), "\n\n"...)
+	}
+	return dst
 }
 
 // oneLine returns a frame without line ends, which in JSON stand only between tokens.

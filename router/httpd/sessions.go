@@ -96,7 +96,7 @@ func (x *sessions) close() (all []*session) {
 func (e *Endpoint) newSession(who Caller, name string) *session {
 	s := &session{id: name, caller: who.ID, many: name == "", calls: map[uint64]*call{}, busy: 1}
 	if !s.many {
-		s.push = newStream(0)
+		s.push = e.newStream(0)
 		s.push.patient = true
 	}
 	s.idle = time.AfterFunc(e.o.Idle, func() { e.expire(s) })
@@ -157,8 +157,12 @@ func (s *session) endStreams() {
 		c.to.end()
 	}
 	clear(s.calls)
-	if s.push != nil {
-		s.push.end()
+	if s.push == nil {
+		return
+	}
+	s.push.end()
+	if !s.listened {
+		s.push.leave()
 	}
 }
 

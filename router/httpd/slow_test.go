@@ -61,7 +61,7 @@ func (s *session) slow() (all []*call) {
 }
 
 func TestWhatASessionIsNotThereForIsBounded(t *testing.T) {
-	push := newStream(0)
+	push := New(nil, Options{}).newStream(0)
 	push.patient = true
 	frame := make([]byte, 100<<10)
 	var refused int
@@ -70,7 +70,8 @@ func TestWhatASessionIsNotThereForIsBounded(t *testing.T) {
 			refused++
 		}
 	}
-	if p := push.take(); refused == 0 || p.slow || len(p.frames)+refused != 100 {
+	p := push.take()
+	if push.wrote(p); refused == 0 || p.slow || len(p.frames)+refused != 100 {
 		t.Errorf("%d frames wait, %d were refused, slow: %v", len(p.frames), refused, p.slow)
 	}
 	if err := push.put(frame); err != nil {

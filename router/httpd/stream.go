@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"toolman/jsonrpc"
 )
@@ -11,6 +12,8 @@ import (
 const (
 	streamLimit  = 8 << 20
 	patientLimit = 1 << 20
+	fairLimit    = 32 << 10  // when more waits than
+	allLimit     = 128 << 20 // in all streams together
 )
 
 // A stream is what one response is to carry. Everybody may put something into it, and
@@ -18,20 +21,23 @@ const (
 type stream struct {
 	wake    chan struct{} // something has changed; of capacity 1
 	patient bool          // when too much waits, it is what comes then that is lost
+	all     *atomic.Int64 // bytes that wait in all streams
 
 	mu      sync.Mutex
 	frames  [][]byte // guarded by mu
-	size    int      // guarded by mu: of them, in bytes
+	size    int      // guarded by mu: of them, and of those that are being written, in bytes
 	answers int      // guarded by mu: how many are still to come; the last one ends the stream
 	status  int      // guarded by mu: of the response, if the answer is all there is
 	ended   bool     // guarded by mu: nothing more comes
 	slow    bool     // guarded by mu: too much waited
 	gone    bool     // guarded by mu: nobody writes it any more
+
+	tail *detached // guarded by mu: writes it, in the place of a goroutine that waits for wake
 }
 
 // newStream makes a stream that ends with so many answers; 0: it ends when end is called.
-func newStream(answers int) *stream {
-	return &stream{wake: make(chan struct{}, 1), answers: answers}
+func (e *Endpoint) newStream(answers int) *stream {
+	return &stream{wake: make(chan struct{}, 1), answers: answers, all: &e.waiting}
 }
 
 // put adds a frame, which is the stream's from now on. It fails, as jsonrpc.Sender says,
@@ -46,18 +52,34 @@ func (t *stream) putLocked(frame []byte) error {
 	if t.ended || t.gone || t.slow {
 		return jsonrpc.ErrClosed
 	}
-	switch size := t.size + len(frame); {
-	case t.size == 0:
-	case t.patient && size > patientLimit:
-		return jsonrpc.ErrQueueFull
-	case size > streamLimit:
-		t.slow = true
-		t.wakeUp()
+	if t.size > 0 && t.size+len(frame) > t.limit() {
+		if !t.patient {
+			t.slow = true
+			t.wakeUp()
+		}
 		return jsonrpc.ErrQueueFull
 	}
-	t.frames, t.size = append(t.frames, frame), t.size+len(frame)
+	t.frames = append(t.frames, frame)
+	t.grow(len(frame))
 	t.wakeUp()
 	return nil
+}
+
+// limit is how much may wait now.
+func (t *stream) limit() int {
+	switch {
+	case t.all.Load() > allLimit:
+		return fairLimit
+	case t.patient:
+		return patientLimit
+	}
+	return streamLimit
+}
+
+// grow counts bytes that wait. mu is held.
+func (t *stream) grow(n int) {
+	t.size += n
+	t.all.Add(int64(n))
 }
 
 // answer adds a frame that holds n of the answers.
@@ -91,7 +113,8 @@ func (t *stream) end() {
 func (t *stream) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gone, t.frames, t.size = true, nil, 0
+	t.gone, t.frames = true, nil
+	t.grow(-t.size)
 }
 
 // heard reports whether somebody will hear what is put in.
@@ -101,7 +124,12 @@ func (t *stream) heard() bool {
 	return !t.ended && !t.gone && !t.slow
 }
 
+// wakeUp tells whoever writes the stream that it has changed. mu is held.
 func (t *stream) wakeUp() {
+	if t.tail != nil {
+		t.tail.wakeLocked()
+		return
+	}
 	select {
 	case t.wake <- struct{}{}:
 	default:
@@ -111,6 +139,7 @@ func (t *stream) wakeUp() {
 // A portion is what there is to write.
 type portion struct {
 	frames [][]byte
+	size   int // of the frames
 	status int
 	ended  bool // nothing comes after it
 	slow   bool // the stream is given up
@@ -119,7 +148,23 @@ type portion struct {
 func (t *stream) take() portion {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := portion{t.frames, t.status, t.ended, t.slow}
-	t.frames, t.size = nil, 0
+	return t.takeLocked()
+}
+
+func (t *stream) takeLocked() portion {
+	p := portion{t.frames, 0, t.status, t.ended, t.slow}
+	for _, frame := range p.frames {
+		p.size += len(frame)
+	}
+	t.frames = nil
 	return p
+}
+
+// wrote says that a portion is written, or lost with its response.
+func (t *stream) wrote(p portion) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.gone {
+		t.grow(-p.size)
+	}
 }

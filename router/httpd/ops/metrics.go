@@ -2,6 +2,7 @@ package ops
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strconv"
 	"sync/atomic"
@@ -85,6 +86,16 @@ func (m *Metrics) Gauge(next http.Handler) http.Handler {
 		defer m.open.Add(-1)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// Outlive is [Outlive] for requests that Gauge counts: one goes on being under way.
+func (m *Metrics) Outlive(ctx context.Context) (done func(bytes int64)) {
+	recorded := Outlive(ctx)
+	m.open.Add(1)
+	return func(n int64) {
+		m.open.Add(-1)
+		recorded(n)
+	}
 }
 
 func methodLabel(method string) string {

@@ -207,3 +207,14 @@ func TestMeasuringACallAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations a call", n)
 	}
 }
+
+func TestAnAnswerThatOutlivesItsHandlerIsUnderWay(t *testing.T) {
+	m := NewMetrics("v1")
+	ended := m.Outlive(t.Context())
+	if n := m.open.Load(); n != 1 {
+		t.Errorf("%d are under way", n)
+	}
+	if ended(5); m.open.Load() != 0 {
+		t.Error("it is under way after its end")
+	}
+}

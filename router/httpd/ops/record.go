@@ -23,6 +23,7 @@ type Request struct {
 	Took      time.Duration // to the end of the answer, which of a stream is its end
 
 	principal atomic.Pointer[string]
+	outlive   func() func(int64) // see Outlive; nil: the answer ends with its handler, or outlives it already
 }
 
 // Principal is who Identify said that the client is, "" if it did not.
@@ -41,6 +42,17 @@ func Identify(ctx context.Context, principal string) {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		r.principal.Store(&principal)
 	}
+}
+
+// Outlive says that the answer to a request that is being recorded goes on after its
+// handler has returned, on the connection that the handler has taken over. done is to be
+// called once, when it has ended, with how many bytes were written there.
+func Outlive(ctx context.Context) (done func(bytes int64)) {
+	r, ok := ctx.Value(requestKey{}).(*Request)
+	if !ok || r.outlive == nil {
+		return func(int64) {}
+	}
+	return r.outlive()
 }
 
 // RequestID is the ID of the request that is being recorded, "" if none is.
@@ -62,12 +74,26 @@ func Record(next http.Handler, seen ...func(*Request)) http.Handler {
 		r = r.WithContext(context.WithValue(r.Context(), requestKey{}, rec))
 		r.Body = body
 		w.Header().Set("X-Request-Id", rec.ID)
-		aborted := true
-		defer func() {
-			rec.Status, rec.Out, rec.In, rec.Took = out.outcome(aborted), out.n, body.n.Load(), time.Since(began)
-			rec.Session = sessionOf(r, w)
+		over := func(aborted bool) {
+			rec.Status, rec.Out, rec.In, rec.Session = out.outcome(aborted), out.n, body.n.Load(), sessionOf(r, w)
+		}
+		tell := func() {
+			rec.Took = time.Since(began)
 			for _, f := range seen {
 				f(rec)
+			}
+		}
+		outlived := false
+		rec.outlive = func() func(int64) {
+			over(false) // now, so that nothing of the request is kept
+			rec.outlive, outlived = nil, true
+			return func(n int64) { rec.Out += n; tell() }
+		}
+		aborted := true
+		defer func() {
+			if !outlived {
+				over(aborted)
+				tell()
 			}
 		}()
 		next.ServeHTTP(out, r)

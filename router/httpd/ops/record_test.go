@@ -185,3 +185,38 @@ func TestTheAccessLogIsOneCleanLineARequest(t *testing.T) {
 		}
 	}
 }
+
+func TestAnAnswerThatOutlivesItsHandlerIsRecordedAtItsEnd(t *testing.T) {
+	taken := make(chan func(), 1)
+	url, seen := recorded(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, "12345")
+		c := http.NewResponseController(w)
+		if err := c.Flush(); err != nil {
+			t.Error(err)
+		}
+		conn, _, err := c.Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		ended := Outlive(r.Context())
+		taken <- func() { conn.Close(); ended(7) }
+	})
+	resp, err := http.Get(url + "/mcp")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	end := <-taken
+	select {
+	case r := <-seen:
+		t.Fatalf("it is recorded before its end: %+v", r)
+	case <-time.After(10 * time.Millisecond):
+	}
+	end()
+	if r := <-seen; r.Status != 200 || r.Out != 12 || r.Took < 10*time.Millisecond {
+		t.Errorf("got %d, %d bytes, %v", r.Status, r.Out, r.Took)
+	}
+	Outlive(t.Context())(1) // without a recording nothing happens
+}
