@@ -125,13 +125,13 @@ func (m *Metrics) Handler(of Meter) http.Handler {
 
 // upstreams writes how the servers are.
 func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
-	p.Begin("toolman_upstream_up", "gauge", "1 for a server that is ready.", "upstream")
+	p.Begin("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", "upstream")
 	for _, st := range all {
-		p.Value(is(st.State == router.Ready), st.Name)
+		p.Value(is(st.State == router.Ready || st.State == router.Apart), st.Name)
 	}
 	p.Begin("toolman_upstream_state", "gauge", "1 for the state that the server is in.", "upstream", "state")
 	for _, st := range all {
-		for _, s := range []router.State{router.Starting, router.Ready, router.Gone} {
+		for _, s := range []router.State{router.Starting, router.Ready, router.Gone, router.Apart} {
 			p.Value(is(st.State == s), st.Name, s.String())
 		}
 	}

@@ -124,7 +124,7 @@ func (g *gateway) Upstreams() (all []router.Status) {
 }
 
 func TestHealth(t *testing.T) {
-	const starting, ready, gone = router.Starting, router.Ready, router.Gone
+	const starting, ready, gone, apart = router.Starting, router.Ready, router.Gone, router.Apart
 	for _, tt := range []struct {
 		name    string
 		started bool
@@ -139,6 +139,8 @@ func TestHealth(t *testing.T) {
 			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"ready"}]}`},
 		{"one is late, one gone", true, false, []router.State{ready, starting, gone}, 200,
 			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"starting"},{"name":"c","status":"gone"}]}`},
+		{"each session has its own", true, false, []router.State{apart, gone}, 200,
+			`{"ok":true,"servers":[{"name":"a","status":"per session"},{"name":"b","status":"gone"}]}`},
 		{"none is left", true, false, []router.State{gone, gone}, 503,
 			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"gone"},{"name":"b","status":"gone"}]}`},
 		{"the only one is late", true, false, []router.State{starting}, 503,
