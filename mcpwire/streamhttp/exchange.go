@@ -49,7 +49,7 @@ func (c *Conn) notify(p *post) {
 	if f := c.exchange(p); f != nil {
 		c.o.Log("a message was not delivered: " + f.text)
 	} else if p.method == mcpwire.Initialized && p.era == mcpwire.Legacy {
-		c.follow()
+		c.followSoon()
 	}
 }
 

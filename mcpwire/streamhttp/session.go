@@ -123,7 +123,7 @@ func (c *Conn) revive(p *post) bool {
 		}
 	}
 	c.restate(p.ctx)
-	c.follow()
+	c.followSoon()
 	go c.changed(m)
 	return true
 }

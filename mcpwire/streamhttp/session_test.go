@@ -51,8 +51,16 @@ func (s *sessions) serve(w http.ResponseWriter, r *http.Request, body string) {
 	}
 	switch {
 	case r.Method == http.MethodGet:
-		s.streams <- stream(w)
-		<-r.Context().Done()
+		write, texts := stream(w), make(chan string, 10)
+		s.streams <- func(text string) { texts <- text }
+		for {
+			select {
+			case text := <-texts:
+				write(text)
+			case <-r.Context().Done():
+				return
+			}
+		}
 	case r.Method == http.MethodDelete:
 		w.WriteHeader(200)
 	case idOf(body) == "null":
@@ -324,4 +332,24 @@ func TestWhatChangesTheSessionIsDoneBeforeWhatFollows(t *testing.T) {
 	send(t, conn, legacy("3", "tools/call", `{"name":"a"}`))
 	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
 	h.want(`{"jsonrpc":"2.0","id":3,"result":{}}`)
+}
+
+// A server that asks on the session's stream loses the question while there is none.
+func TestTheStreamIsOpenBeforeTheFirstRequest(t *testing.T) {
+	s := newSessions()
+	var open atomic.Bool
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		switch {
+		case r.Method == http.MethodGet:
+			time.Sleep(100 * time.Millisecond)
+			open.Store(true)
+		case methodIs(body, "tools/call") && !open.Load():
+			t.Error("a call comes while there is no stream")
+		}
+		s.serve(w, r, body)
+	})
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	send(t, conn, legacy("2", "tools/call", `{"name":"a"}`))
+	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
 }

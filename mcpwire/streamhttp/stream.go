@@ -89,9 +89,25 @@ func waitFor(retry time.Duration, tries int) time.Duration {
 	return min(max(retry, pause(tries)), maxRetry)
 }
 
+// followTime is how long the first requests of a session wait for its stream.
+const followTime = time.Second
+
+// followSoon is follow, and comes back when the stream is open, or has not been for a while.
+// Servers lose what they send on it before that, which may be what a call waits for.
+func (c *Conn) followSoon() {
+	limit := time.NewTimer(followTime)
+	defer limit.Stop()
+	select {
+	case <-c.follow():
+	case <-limit.C:
+	case <-c.ctx.Done():
+	}
+}
+
 // follow opens the stream of the session that has begun, on which a legacy server sends
-// what belongs to no request, and ends that of the one before.
-func (c *Conn) follow() {
+// what belongs to no request, and ends that of the one before. What it returns is closed
+// when the stream is open, or the server has none.
+func (c *Conn) follow() (settled <-chan struct{}) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	c.mu.Lock()
 	was, old := c.hush, c.old != nil
@@ -101,18 +117,27 @@ func (c *Conn) follow() {
 	if was != nil {
 		was()
 	}
-	if !old {
-		go c.listen(ctx, s)
+	first := make(chan struct{})
+	if old {
+		close(first)
+	} else {
+		go c.listen(ctx, s, first)
 	}
+	return first
 }
 
-// listen holds a session's stream open as long as the server offers one.
-func (c *Conn) listen(ctx context.Context, s session) {
+// listen holds a session's stream open as long as the server offers one. It closes first
+// when the first try is decided.
+func (c *Conn) listen(ctx context.Context, s session, first chan struct{}) {
 	var lastID string
 	var retry time.Duration
 	opened := false
 	for tries := 0; ; tries++ {
 		resp, f := c.get(ctx, s, lastID)
+		if first != nil {
+			close(first)
+			first = nil
+		}
 		switch {
 		case ctx.Err() != nil:
 			return
