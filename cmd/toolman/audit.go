@@ -14,7 +14,7 @@ import (
 )
 
 // openAudit opens the audit log that the configuration asks for, if it does. Call done at the end.
-func openAudit(o *router.Options, c *config.Config, log *zap.Logger) (done func(), err error) {
+func (a *app) openAudit(o *router.Options, c *config.Config, log *zap.Logger) (done func(), err error) {
 	if c.AuditLog == "" {
 		return func() {}, nil
 	}
@@ -23,7 +23,7 @@ func openAudit(o *router.Options, c *config.Config, log *zap.Logger) (done func(
 		return nil, usage(fmt.Errorf("the audit log cannot be written: %w", err), "let audit_log in "+c.Path+" name a file in a folder that exists and may be written to")
 	}
 	warn := func(err error) { log.Error("the audit log is not complete", zap.NamedError("err", err)) }
-	w := audit.NewWriter(file, audit.Options{Arguments: c.AuditArguments, Secrets: c.Secrets, Warn: warn})
+	w := audit.NewWriter(file, audit.Options{Arguments: c.AuditArguments, Scrub: a.secrets, Warn: warn})
 	o.Audit = w
 	return func() {
 		if err := w.Close(flushTime); err != nil {

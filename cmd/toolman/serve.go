@@ -54,7 +54,7 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 		return err
 	}
 	o.Run = newRun()
-	audited, err := openAudit(&o, c, log)
+	audited, err := a.openAudit(&o, c, log)
 	if err != nil {
 		return err
 	}

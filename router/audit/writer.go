@@ -18,11 +18,11 @@ const (
 
 // Options configure a Writer. The zero value is usable.
 type Options struct {
-	Arguments bool        // lines have the arguments, and not only their hash
-	Secrets   []string    // values that must not appear
-	Lines     int         // that may wait to be written; 0: 16,384
-	Bytes     int         // of arguments that are kept; 0: 32 MiB
-	Warn      func(error) // told once, from the Writer's goroutine, when a line cannot be written; may be nil
+	Arguments bool            // lines have the arguments, and not only their hash
+	Scrub     *trace.Scrubber // takes out what must not appear; nil takes nothing out
+	Lines     int             // that may wait to be written; 0: 16,384
+	Bytes     int             // of arguments that are kept; 0: 32 MiB
+	Warn      func(error)     // told once, from the Writer's goroutine, when a line cannot be written; may be nil
 }
 
 // A Writer writes an audit log. Its methods may be called from any goroutine.
@@ -56,8 +56,11 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	if o.Bytes <= 0 {
 		o.Bytes = defaultBytes
 	}
+	if o.Scrub == nil {
+		o.Scrub = trace.NewScrubber(nil)
+	}
 	w := &Writer{out: out, opts: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
-		render: renderer{arguments: o.Arguments, scrub: trace.NewScrubber(o.Secrets)}}
+		render: renderer{arguments: o.Arguments, scrub: o.Scrub}}
 	go w.run()
 	return w
 }
