@@ -46,7 +46,7 @@ fuzz:
 	done
 
 soak:
-	$(GO) test -v -timeout 0 -run TestSoak ./fixtures/soak -soak $(SOAK)
+	$(GO) test -v -timeout 0 -run 'TestSoak|TestAThrong|TestSessions' ./fixtures/soak -soak $(SOAK)
 
 vuln:
 	$(GO) run $(GOVULNCHECK) ./...

@@ -13,7 +13,7 @@ const (
 	streamLimit  = 8 << 20
 	patientLimit = 1 << 20
 	fairLimit    = 32 << 10  // when more waits than
-	allLimit     = 128 << 20 // in all streams together
+	allLimit     = 64 << 20 // in all streams together
 )
 
 // A stream is what one response is to carry. Everybody may put something into it, and
