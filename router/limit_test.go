@@ -137,6 +137,9 @@ func TestAStaticClientCanChangeNothing(t *testing.T) {
 	l := g.another(Client{Static: true, MetaTools: &MetaTools{NoActivate: true, List: true}})
 	before := l.listed(mcpwire.Tool)
 	checkList(t, "tools", before, "list_tools", "ns_a", "ns_b", "ns_c")
+	if answer := l.asks(callFrame("1", CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "unknown tool") {
+		t.Errorf("%s is answered with %s", CallTool, answer)
+	}
 	for _, tool := range []string{ActivateTool, "enable_toolset", "equip-toolset", "build-toolset", "list_toolsets"} {
 		if answer := l.asks(callFrame("1", tool, `{"name":"off"}`)); !strings.Contains(answer, "unknown tool") && !strings.Contains(answer, "nothing can be switched") {
 			t.Errorf("%s is answered with %s", tool, answer)

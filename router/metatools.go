@@ -61,6 +61,9 @@ func (s *Session) ownCallLocked(m *jsonrpc.Message, b *jsonrpc.Batch, name []byt
 		s.activateLocked(m, b)
 		return true
 	case CallTool:
+		if s.who.Static {
+			return false
+		}
 		s.callThroughLocked(m, b)
 		return true
 	}

@@ -48,3 +48,20 @@ func TestToolStatusHidesWhatThePolicyDenies(t *testing.T) {
 		t.Errorf("%v, got %s", err, got)
 	}
 }
+
+func TestToolStatusOfALimitedClientHasItsToolsetsAlone(t *testing.T) {
+	g := newRig(t, setup{active: []string{"*"}, Options: Options{Toolsets: []toolset.Set{fixed(t, "a", "ns_a"), fixed(t, "b", "ns_b")}}},
+		offer{namespace: "ns", tools: []string{"a", "b"}})
+	for _, tt := range []struct {
+		only []string
+		want string
+	}{
+		{[]string{"a"}, `{"availableToolsets":["a"],"activeToolsets":["a"],"registeredModules":[],"totalToolsets":1,"activeCount":1,"tools":["ns_a"],"toolsetToTools":{"a":["ns_a"]}}`},
+		{[]string{}, `{"availableToolsets":[],"activeToolsets":[],"registeredModules":[],"totalToolsets":0,"activeCount":0,"tools":[],"toolsetToTools":{}}`},
+	} {
+		got, err := json.Marshal(g.r.ToolStatus(Client{Only: tt.only}))
+		if err != nil || string(got) != tt.want {
+			t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
+		}
+	}
+}
