@@ -60,6 +60,9 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	u, token := t.upstream, s.envelope.Token.Value
 	c := call{session: s, method: method, entry: t.entry, task: mcpwire.AsksForTask(m), modern: s.modern}
 	c.keep(m, token)
+	if level := s.envelope.LogLevel.Value; s.modern && level.Present() {
+		c.logs = verbosityOf(m.Text(level))
+	}
 	if s.modern != u.modern && !s.crossLocked(m, b, &c, t) || s.modern && u.modern && !s.hideTasks(m, b, method) {
 		return
 	}

@@ -12,7 +12,8 @@ import (
 
 // A server of the legacy era does not say during which call it asks something. Where
 // several clients of the modern era speak through one session, a call during which it
-// may ask therefore has a process to itself while it is under way: it leases one.
+// may ask therefore has a process to itself while it is under way: it leases one. That is
+// not for servers that are to be shared always or never, and keep what calls leave behind.
 
 const (
 	maxLeased = 8           // processes of one server for one session and the same capabilities; further calls wait for them
@@ -22,7 +23,7 @@ const (
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
 func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream {
-	if !s.who.Many || u.modern || u.Share == ShareAlways || c.bridge == nil || !mcpwire.CanBeAsked(c.bridge.capabilities) {
+	if !s.who.Many || u.modern || u.Share != ShareAuto || c.bridge == nil || !mcpwire.CanBeAsked(c.bridge.capabilities) {
 		return u
 	}
 	leased := s.leastLocked(u, mcpwire.Askable(c.bridge.capabilities))

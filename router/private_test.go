@@ -48,8 +48,14 @@ type hall struct {
 
 func newHall(t *testing.T, share Share, spec *fakemcp.Spec) *hall {
 	t.Helper()
+	return newHallOf(t, Server{Share: share}, spec)
+}
+
+func newHallOf(t *testing.T, server Server, spec *fakemcp.Spec) *hall {
+	t.Helper()
 	h := &hall{t: t}
-	h.open(Server{Dial: h.dial(spec), Share: share}, zap.NewNop())
+	server.Dial = h.dial(spec)
+	h.open(server, zap.NewNop())
 	return h
 }
 
@@ -265,4 +271,58 @@ func TestALeasedProcessIsToldWhatTheClientOfTheCallHasDeclared(t *testing.T) {
 		}
 	}
 	v.s.End()
+}
+
+// logger is a server of both eras whose tool logs.
+func logger() *fakemcp.Spec {
+	return &fakemcp.Spec{Eras: fakemcp.BothEras, Tools: []fakemcp.Raw{fakemcp.Tool("log", "logs")}, On: map[string][]fakemcp.Step{
+		"tools/call log": {fakemcp.Notify("notifications/message", `{"level":"info","data":"said"}`), fakemcp.Answer()},
+	}}
+}
+
+func TestAModernClientHearsTheLogOfItsCallAlsoAtASharedServer(t *testing.T) {
+	for _, era := range []mcpwire.Era{mcpwire.Legacy, mcpwire.Modern} {
+		h := newHallOf(t, Server{Era: era}, logger())
+		v := h.enter(Client{Many: true})
+		call := modern("1", "tools/call", `"name":"a_log"`, `{}`)
+		v.says(call)
+		v.hears(`"id":1`)
+		if len(v.kept) > 0 {
+			t.Errorf("%s: nobody wanted to hear %q", era, v.kept)
+		}
+		v.says(strings.Replace(call, `"_meta":{`, `"_meta":{"io.modelcontextprotocol/logLevel":"info",`, 1))
+		v.hears(`"said"`)
+	}
+}
+
+func TestAModernClientHearsThatTheListsOfASharedServerChange(t *testing.T) {
+	for _, era := range []mcpwire.Era{mcpwire.Legacy, mcpwire.Modern} {
+		h := newHallOf(t, Server{Era: era}, &fakemcp.Spec{Eras: fakemcp.BothEras, Tools: []fakemcp.Raw{fakemcp.Tool("grow", "")}, On: map[string][]fakemcp.Step{
+			"tools/call grow": {fakemcp.Add("tools/list", fakemcp.Tool("new", "")), fakemcp.Announce("tools"), fakemcp.Notify("notifications/tools/list_changed", `{}`), fakemcp.Answer()},
+		}})
+		v := h.enter(Client{Many: true})
+		v.says(modern(`"l"`, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))
+		v.hears("acknowledged")
+		v.says(modern("1", "tools/call", `"name":"a_grow"`, `{}`))
+		v.hears("tools/list_changed")
+		v.says(modern("2", "tools/list", `"cursor":null`, `{}`))
+		if list := v.hears(`"id":2`); !strings.Contains(list, `"a_new"`) {
+			t.Errorf("%s: listed %s", era, list)
+		}
+	}
+}
+
+// A server that is to be one for each session is not leased: it may keep what a call
+// leaves behind.
+func TestAServerThatIsNeverSharedHasOneProcess(t *testing.T) {
+	h := newHall(t, ShareNever, asking())
+	v := h.enter(Client{Many: true})
+	const able = `{"elicitation":{"form":{}}}`
+	for i := range 3 {
+		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_plain"`, able))
+		v.hears(fmt.Sprintf(`"id":%d`, i))
+	}
+	if n := h.started.Load(); n != 2 {
+		t.Errorf("%d processes were started, want a shared one and the session's own", n)
+	}
 }
