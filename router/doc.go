@@ -34,6 +34,9 @@
 // see at start, view.go what one client sees,
 // resolve.go and spelling.go where a name leads, explain.go and activity.go why.
 //
+// private.go gives sessions processes of their own of servers that they must not share, lease.go
+// single calls, and apiece.go all sessions of servers that are another for each.
+//
 // metatools.go are the tools about toolsets: toolsettools.go shows and enables them,
 // managetools.go keeps and equips them, toolsetinfo.go describes them. selection.go is
 // what they make of a view, library.go knows which there are (package toolset what they

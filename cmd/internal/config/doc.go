@@ -71,13 +71,17 @@
 //	max_sessions = 10000
 //	session_idle = "1h"
 //	rate_limit = 0                           # requests a second for each principal; 0: no limit
-//	session_config_keys = []
+//	session_config_keys = []                 # keys of ?config= that are taken, for ${session.KEY}
 //	access_log = true
 //	drain_notice = "0s"                      # at the end, how long clients are let in after /health has turned
 //	drain = "10s"                            # and how long calls under way may take after that
 //
 //	[http.tokens]                            # agent = a token's hash, or a reference to the token, or several of them
 //	reader = "sha256:…"                      # as toolman token prints it
+//
+//	[http.permissions]                       # clients have the toolsets that they may use, and nothing else
+//	source = "config"                        # or "header": mcp-toolset-permissions, which trusted_proxies set
+//	agents = { reader = ["reading"] }        # names of toolsets; who is not in it has none
 //
 //	[http.jwt]
 //	issuer = "https://login.example.com"     # required, as are audience and jwks_url
@@ -93,6 +97,10 @@
 // variable that is unset or empty, and may hold references itself. A file is read against the configuration's folder, and
 // one line end at its end is dropped. In env and cwd a literal ${ is written $${; in command it is quoted as in any shell:
 // '${x}' or \${x}. References in env see toolman's own environment, those in command also the server's env.
+//
+// ${session.KEY} stands in values of env and headers for what a session says of itself (see [Server.In]), by itself and not within another
+// reference. It is refused in commands, which also cannot refer to a variable that env has from one: whoever connects would
+// write a part of what is run.
 //
 // # Commands
 //
