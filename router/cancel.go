@@ -46,6 +46,9 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, 
 	if n, ok := s.unparkLocked(id); ok {
 		return call{n: n}, nil, 0
 	}
+	if n, ok := s.dropLevelingLocked(id); ok {
+		return call{n: n}, nil, 0
+	}
 	if n, ok := s.dropChoreLocked(id); ok {
 		return call{n: n}, nil, 0
 	}

@@ -14,7 +14,7 @@ import (
 func (s *Session) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.parked) + len(s.held) + len(s.rounds)
+	n := len(s.parked) + len(s.held) + len(s.rounds) + len(s.levelings)
 	if s.chore != nil && !s.chore.dropped {
 		n++
 	}
@@ -37,6 +37,9 @@ func (s *Session) Abandon() {
 	s.mu.Lock()
 	refuse := func(m *jsonrpc.Message, method mcpwire.Method) {
 		s.refuse(m, &b, method, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
+	}
+	for len(s.levelings) > 0 {
+		s.answerLevelingLocked(0, &b)
 	}
 	s.endChoreLocked(refuse)
 	s.unparkAllLocked(refuse)
@@ -62,7 +65,7 @@ func (s *Session) End() {
 	s.r.sessions.remove(s)
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.parked, s.subs = nil, nil
+	s.parked, s.levelings, s.subs = nil, nil, nil
 	s.endChoreLocked(func(*jsonrpc.Message, mcpwire.Method) {})
 	s.followAllLocked(&b)
 	s.disownLocked()

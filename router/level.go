@@ -23,10 +23,7 @@ func (s *Session) setLevelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if s.hello != nil {
 		s.claim = s.hello.Claim(s.levelName)
 	}
-	s.answerOwn(m, b, mcpwire.SetLevel, []byte("{}"))
-	for _, u := range s.upstreams {
-		u.setLevel(s.level, b)
-	}
+	s.levelLocked(m, b)
 }
 
 func checkLevel(level []byte) error {
@@ -36,14 +33,29 @@ func checkLevel(level []byte) error {
 	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", clean(cut(string(level), nameLimit)))
 }
 
-// setLevel passes the client's log level on, when the server logs.
-func (u *Upstream) setLevel(params []byte, b *jsonrpc.Batch) {
+// setLevel passes the client's log level on, when the server logs. What waits for its answer
+// may be nil. One that is shared logs what any client wants, and each hears no more than it wants.
+func (u *Upstream) setLevel(params []byte, want verbosity, l *leveling, b *jsonrpc.Batch) {
 	u.mu.Lock()
-	wanted := u.state == Ready && u.result.Offers("logging") && !u.modern
-	u.mu.Unlock()
-	if wanted {
-		u.ask(mcpwire.SetLevel, params, b)
+	defer u.mu.Unlock()
+	if u.state != Ready || !u.result.Offers("logging") || u.modern {
+		return
 	}
+	if u.owner.Load() == nil {
+		if u.raised != 0 && u.raised <= want {
+			return
+		}
+		u.raised = want
+	}
+	id := u.ask(mcpwire.SetLevel, params, b)
+	if l == nil || id == 0 {
+		return
+	}
+	l.left.Add(1)
+	if u.levelings == nil {
+		u.levelings = map[uint64]*leveling{}
+	}
+	u.levelings[id] = l
 }
 
 // verbosity is a log level as a call remembers it: 0 for none, and the more the

@@ -326,3 +326,38 @@ func TestAServerThatIsNeverSharedHasOneProcess(t *testing.T) {
 		t.Errorf("%d processes were started, want a shared one and the session's own", n)
 	}
 }
+
+// A level that one client sets takes no messages from another.
+func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
+	logging := func(level string) fakemcp.Step {
+		return fakemcp.Notify("notifications/message", fakemcp.Raw(`{"level":"`+level+`","data":"`+level+`"}`))
+	}
+	spec := &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("talk", "logs")}, On: map[string][]fakemcp.Step{
+		"tools/call talk": {logging("debug"), logging("error"), fakemcp.Answer()}}}
+	spec.Record = filepath.Join(t.TempDir(), "record")
+	h := newHall(t, ShareAuto, spec)
+	all, few := h.initialized(`{}`), h.initialized(`{}`)
+	for level, v := range map[string]*visitor{"debug": all, "error": few} {
+		v.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"` + level + `"}}`)
+		v.hears(`"id":"l"`)
+	}
+	for v, want := range map[*visitor]int{all: 2, few: 1} {
+		v.says(`{"jsonrpc":"2.0","id":"t","method":"tools/call","params":{"name":"a_talk"}}`)
+		v.hears(`"id":"t"`)
+		heard := 0
+		for _, frame := range v.kept {
+			heard += strings.Count(frame, "notifications/message")
+		}
+		if heard != want {
+			t.Errorf("heard %d messages, want %d: %q", heard, want, v.kept)
+		}
+	}
+	record, err := os.ReadFile(spec.Record)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := record[strings.LastIndex(string(record), "logging/setLevel"):]
+	if !strings.Contains(string(last[:min(len(last), 60)]), "debug") {
+		t.Errorf("the server was told at last: %s", last)
+	}
+}

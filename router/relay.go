@@ -42,6 +42,10 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 			u.listenEnded(id, &c, m)
 			return
 		}
+		if c.method == mcpwire.SetLevel {
+			u.leveled(id, b)
+			return
+		}
 		u.control.Deliver(id, m)
 		return
 	}

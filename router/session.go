@@ -53,6 +53,7 @@ type Session struct {
 	met         bool                          // guarded by mu: there was a modern request
 	parked      []parked                      // guarded by mu: requests that wait for the upstreams
 	chore       *chore                        // guarded by mu: what is done apart, nil for nothing
+	levelings   []*leveling                   // guarded by mu: those that wait for servers
 	level       []byte                        // guarded by mu: params of the last logging/setLevel
 	levelName   string                        // guarded by mu: and the level in them
 	held        []*held                       // guarded by mu: replies that wait for the client to list again

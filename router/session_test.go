@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -77,7 +79,9 @@ func TestTheNameOfAClientIsShownSafely(t *testing.T) {
 func TestAClientHasToSayWhatItIs(t *testing.T) {
 	g := newRig(t, setup{silent: true, active: []string{"*"}}, various())
 	g.client.says(`{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"info"}}`)
-	g.client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`, `{"jsonrpc":"2.0","id":2,"result":{}}`)
+	g.client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+	g.servers[0].says(`{"jsonrpc":"2.0","id":` + idOf(t, g.servers[0].hearsOne()) + `,"result":{}}`)
+	g.client.wants(`{"jsonrpc":"2.0","id":2,"result":{}}`)
 	for _, method := range []string{"tools/list", "server/discover", "no/such"} {
 		g.client.says(`{"jsonrpc":"2.0","id":3,"method":"` + method + `"}`)
 		got := g.client.hears()
@@ -248,19 +252,55 @@ func TestSetLevel(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "logs"}, offer{namespace: "late", late: true}, offer{namespace: "mute"})
 	g.servers[2].u.result.Capabilities = nil
 	g.client.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`)
-	g.client.wants(`{"jsonrpc":"2.0","id":"l","result":{}}`)
+	g.client.wants()
 	want := func(l *link) {
 		t.Helper()
 		frame := l.hearsOne()
+		l.says(`{"jsonrpc":"2.0","id":` + idOf(t, frame) + `,"result":{}}`)
 		if want := `{"jsonrpc":"2.0","id":` + idOf(t, frame) + `,"method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`; frame != want {
 			t.Errorf("got %s, want %s", frame, want)
 		}
 	}
 	want(g.servers[0])
+	g.client.wants(`{"jsonrpc":"2.0","id":"l","result":{}}`)
 	g.quiet()
 	g.servers[1].ready()
 	want(g.servers[1])
 	g.quiet()
+}
+
+// Servers that handle requests side by side would log the start of the client's next call
+// as before, if the client could make it at once.
+func TestTheAnswerToSetLevelWaitsForTheServersButNotForEver(t *testing.T) {
+	const ask, answer = `{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"info"}}`, `{"jsonrpc":"2.0","id":"l","result":{}}`
+	synctest.Test(t, func(t *testing.T) {
+		g := newRig(t, setup{}, offer{namespace: "a"}, offer{namespace: "b"})
+		a, b := g.servers[0], g.servers[1]
+		reply := func(l *link) {
+			l.says(`{"jsonrpc":"2.0","id":` + idOf(t, l.hearsOne()) + `,"error":{"code":-32601,"message":"no"}}`)
+		}
+		g.client.says(ask)
+		reply(a)
+		g.client.wants()
+		reply(b)
+		g.client.wants(answer)
+
+		g.client.says(ask)
+		reply(a)
+		g.client.wants()
+		b.dies()
+		g.client.wants(answer)
+
+		g.client.says(ask, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"l"}}`)
+		reply(a)
+		g.client.wants()
+
+		g.client.says(ask)
+		a.hearsOne()
+		time.Sleep(levelTime)
+		synctest.Wait()
+		g.client.wants(answer)
+	})
 }
 
 func TestSetLevelRefuses(t *testing.T) {

@@ -106,7 +106,7 @@ func (s *Session) replayLevel(u *Upstream) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	if s.level != nil {
-		u.setLevel(s.level, &b)
+		u.setLevel(s.level, verbosityOf([]byte(s.levelName)), nil, &b)
 	}
 	s.mu.Unlock()
 	b.Flush()

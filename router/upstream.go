@@ -49,6 +49,7 @@ type Upstream struct {
 	owner     atomic.Pointer[Session] // nil: sessions share it
 	instead   *Upstream               // the shared one in whose place the owner has it; nil: none
 	greeted   <-chan struct{}         // closed when client is known
+	levelings map[uint64]*leveling    // guarded by mu: what waits for answers to logging/setLevel, by id
 	client    *mcpwire.Hello          // whom it is to serve
 	onSettled func()
 	leased    bool         // it is for one call at a time and offers nothing
@@ -245,6 +246,7 @@ func (u *Upstream) answerAll() {
 	for _, c := range u.gate.close() {
 		c.session.fail(&c, u.goneText(), audit.Gone, &b)
 	}
+	u.endLevelings(&b)
 	for _, s := range u.sessions() {
 		s.withdraw(u, &b)
 	}
