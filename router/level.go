@@ -38,6 +38,10 @@ func checkLevel(level []byte) error {
 func (u *Upstream) setLevel(params []byte, want verbosity, l *leveling, b *jsonrpc.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if l != nil && u.state == Starting && u.instead != nil {
+		l.left.Add(1)
+		u.unlevel = append(u.unlevel, l)
+	}
 	if u.state != Ready || !u.result.Offers("logging") || u.modern {
 		return
 	}

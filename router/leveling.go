@@ -54,11 +54,41 @@ func (u *Upstream) leveled(id uint64, b *jsonrpc.Batch) {
 	}
 }
 
+// replayLevel tells an upstream of the session's own, which is ready now, the level that was
+// set before.
+func (s *Session) replayLevel(u *Upstream) {
+	var b jsonrpc.Batch
+	u.mu.Lock()
+	waiting := u.unlevel
+	u.unlevel = nil
+	u.mu.Unlock()
+	s.mu.Lock()
+	if s.level != nil {
+		if len(waiting) == 0 {
+			waiting = []*leveling{nil}
+		}
+		u.setLevel(s.level, verbosityOf([]byte(s.levelName)), waiting[len(waiting)-1], &b)
+	}
+	s.mu.Unlock()
+	for _, l := range waiting {
+		if l != nil && l.left.Add(-1) == 0 {
+			l.answer(&b)
+		}
+	}
+	b.Flush()
+}
+
 // endLevelings notes that the server will answer nothing more.
 func (u *Upstream) endLevelings(b *jsonrpc.Batch) {
 	u.mu.Lock()
-	ids := slices.Collect(maps.Keys(u.levelings))
+	ids, unlevel := slices.Collect(maps.Keys(u.levelings)), u.unlevel
+	u.unlevel = nil
 	u.mu.Unlock()
+	for _, l := range unlevel {
+		if l.left.Add(-1) == 0 {
+			l.answer(b)
+		}
+	}
 	for _, id := range ids {
 		u.leveled(id, b)
 	}

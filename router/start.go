@@ -8,7 +8,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/spawn"
@@ -93,21 +92,10 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
 	u.r.trace.event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
+	if s := u.owner.Load(); s != nil {
+		s.replayLevel(u) // before calls that wait
+	}
 	u.update()
 	u.settled()
-	if s := u.owner.Load(); s != nil {
-		s.replayLevel(u)
-	}
 	u.changed() // what changed while the lists were read
-}
-
-// replayLevel tells an upstream the log level that was set before it was ready.
-func (s *Session) replayLevel(u *Upstream) {
-	var b jsonrpc.Batch
-	s.mu.Lock()
-	if s.level != nil {
-		u.setLevel(s.level, verbosityOf([]byte(s.levelName)), nil, &b)
-	}
-	s.mu.Unlock()
-	b.Flush()
 }

@@ -50,6 +50,7 @@ type Upstream struct {
 	instead   *Upstream               // the shared one in whose place the owner has it; nil: none
 	greeted   <-chan struct{}         // closed when client is known
 	levelings map[uint64]*leveling    // guarded by mu: what waits for answers to logging/setLevel, by id
+	unlevel   []*leveling             // guarded by mu: what waits for one of the session's own to be ready
 	client    *mcpwire.Hello          // whom it is to serve
 	onSettled func()
 	leased    bool         // it is for one call at a time and offers nothing
