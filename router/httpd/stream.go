@@ -12,7 +12,7 @@ import (
 const (
 	streamLimit  = 8 << 20
 	patientLimit = 1 << 20
-	fairLimit    = 32 << 10  // when more waits than
+	fairLimit    = 32 << 10 // when more waits than
 	allLimit     = 64 << 20 // in all streams together
 )
 
