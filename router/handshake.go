@@ -41,7 +41,9 @@ func (u *Upstream) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	u.modern = mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern
+	if modern := mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern; modern != u.modern {
+		u.modern = modern // a process that one session has for itself has it from the start, and calls read it
+	}
 	u.mu.Lock()
 	u.result = result
 	u.mu.Unlock()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"toolman/jsonrpc"
@@ -59,9 +58,7 @@ func (e *Endpoint) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		return nil, false
 	}
 	if err != nil {
-		if !errors.Is(err, io.ErrUnexpectedEOF) {
-			refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "the body of the request did not come whole")
-		}
+		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "the body of the request did not come whole")
 		return nil, false
 	}
 	body := text.Bytes()

@@ -15,6 +15,10 @@ const writeTime = 30 * time.Second
 // for a client that does not read.
 const largeAnswer = 64 << 10
 
+// statusGone is what the access log tells of clients that have not waited for their
+// answer, as other servers do.
+const statusGone = 499
+
 // A response writes a stream to a client.
 type response struct {
 	w      http.ResponseWriter
@@ -58,6 +62,9 @@ func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration
 			}
 			continue
 		case <-ctx.Done():
+			if !o.events {
+				o.w.WriteHeader(statusGone) // net/http would say that all is well
+			}
 			return broken
 		}
 		p := t.take()
