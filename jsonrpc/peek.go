@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
+	"sync"
 )
 
 // anyIDLast finds an id that is the last member of a message but for the version,
 // as the TypeScript and Python SDKs write requests.
-var anyIDLast = regexp.MustCompile(`,\s*"id"\s*:\s*(-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")\s*(?:,\s*` + reVersion + `)?\}\s*$`)
+var anyIDLast = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`,\s*"id"\s*:\s*(-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")\s*(?:,\s*` + reVersion + `)?\}\s*$`)
+})
 
 // Peek returns what the ends of a request or notification show of it: the id,
 // verbatim, and the method; nil and "" when they do not. Members of anything inside the
@@ -16,7 +19,7 @@ var anyIDLast = regexp.MustCompile(`,\s*"id"\s*:\s*(-?\d[\d.eE+-]*|"(?:[^"\\]|\\
 func (e *TooLongError) Peek() (id []byte, method string) {
 	id, method = peekHead(e.Head)
 	if id == nil && method != "" {
-		if last := anyIDLast.FindSubmatch(e.Tail); last != nil {
+		if last := anyIDLast().FindSubmatch(e.Tail); last != nil {
 			id = last[1]
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"sync"
 
 	"github.com/spf13/cobra"
 
@@ -39,13 +40,13 @@ func agentKey(args []string) string {
 	switch {
 	case len(args) == 0:
 		return "AGENT"
-	case bareKey.MatchString(args[0]):
+	case bareKey().MatchString(args[0]):
 		return args[0]
 	}
 	return strconv.Quote(args[0])
 }
 
-var bareKey = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
 // tokenText has the token by itself, to be copied, and the hash as it stands in the file.
 const tokenText = `# for the client, which sends it as Authorization: Bearer …

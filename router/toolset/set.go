@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"sync"
 	"time"
 )
 
@@ -69,16 +70,16 @@ const (
 	MaxDescription = 1000 // bytes
 )
 
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`)
+var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`) })
 
 // NameRule says what a name of a toolset may be.
 const NameRule = "up to 64 letters, digits, _, . and -, a letter or digit first"
 
 // ValidName reports whether a toolset may have the name.
-func ValidName(name string) bool { return nameForm.MatchString(name) }
+func ValidName(name string) bool { return nameForm().MatchString(name) }
 
-var refForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var refForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sha256:[0-9a-f]{64}$`) })
 
 // ValidRefID reports whether id has the form of a tool's reference: "sha256:" and 64
 // hexadecimal digits.
-func ValidRefID(id string) bool { return refForm.MatchString(id) }
+func ValidRefID(id string) bool { return refForm().MatchString(id) }

@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -49,7 +50,7 @@ func shellArgv(goos, text string) []string {
 }
 
 // fileReference is ${file:path}, which means something else to a shell's grammar.
-var fileReference = regexp.MustCompile(`\$\{file:([^}]*)\}`)
+var fileReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{file:([^}]*)\}`) })
 
 // standIn begins the names of the variables that stand for files while a command is parsed.
 const standIn = "toolman_file_"
@@ -57,9 +58,9 @@ const standIn = "toolman_file_"
 // standIns replaces the file references in a command by variables that stand for them.
 func standIns(text string) (standing string, files map[string]string) {
 	files = map[string]string{}
-	standing = fileReference.ReplaceAllStringFunc(text, func(ref string) string {
+	standing = fileReference().ReplaceAllStringFunc(text, func(ref string) string {
 		name := standIn + strconv.Itoa(len(files))
-		files[name] = fileReference.FindStringSubmatch(ref)[1]
+		files[name] = fileReference().FindStringSubmatch(ref)[1]
 		return "${" + name + "}"
 	})
 	return standing, files

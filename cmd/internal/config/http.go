@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
 )
 
@@ -49,8 +50,8 @@ func (d *decoder) http(root table, agents []string) HTTP {
 	h := HTTP{
 		Listen:            t.listen(),
 		Mode:              t.choice("mode", "dynamic", "static"),
-		AllowedOrigins:    t.strings("allowed_origins", `["https://app.example.com"]`, originForm, "write scheme://host or scheme://host:port, in lower case, without a path or a *"),
-		AllowedHosts:      t.strings("allowed_hosts", `["mcp.example.com"]`, hostForm, "write a host or host:port, in lower case, without scheme, path or *"),
+		AllowedOrigins:    t.strings("allowed_origins", `["https://app.example.com"]`, originForm(), "write scheme://host or scheme://host:port, in lower case, without a path or a *"),
+		AllowedHosts:      t.strings("allowed_hosts", `["mcp.example.com"]`, hostForm(), "write a host or host:port, in lower case, without scheme, path or *"),
 		Unauthenticated:   t.choice("unauthenticated", "refuse", anybody) == anybody,
 		TrustedProxies:    t.prefixes("trusted_proxies"),
 		RequireClientID:   t.boolean("require_client_id", false),
@@ -59,7 +60,7 @@ func (d *decoder) http(root table, agents []string) HTTP {
 		MaxSessions:       int(t.integer("max_sessions", 10_000, 1, 1<<20)),
 		SessionIdle:       t.duration("session_idle", time.Hour, time.Second),
 		RateLimit:         int(t.integer("rate_limit", 0, 0, 1_000_000)),
-		SessionConfigKeys: t.strings("session_config_keys", `["API_KEY"]`, keyForm, "write letters, digits and _, no digit first"),
+		SessionConfigKeys: t.strings("session_config_keys", `["API_KEY"]`, keyForm(), "write letters, digits and _, no digit first"),
 		AccessLog:         t.boolean("access_log", true),
 		DrainNotice:       t.duration("drain_notice", 0, 0),
 		Drain:             t.duration("drain", 10*time.Second, 0),
@@ -76,9 +77,11 @@ func (d *decoder) http(root table, agents []string) HTTP {
 }
 
 var (
-	originForm = regexp.MustCompile(`^[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`)
-	hostForm   = regexp.MustCompile(`^([a-z0-9._-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`)
-	keyForm    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
+	originForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^[a-z][a-z0-9+.-]*://([a-z0-9._-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`)
+	})
+	hostForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z0-9._-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`) })
+	keyForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
 )
 
 // listen is where to listen.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A JWT says which JSON web tokens are let in.
@@ -23,7 +24,7 @@ type JWT struct {
 var asymmetric = []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 
 // scopeForm is a scope-token of RFC 6749, 3.3.
-var scopeForm = regexp.MustCompile(`^[!#-\[\]-~]+$`)
+var scopeForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[!#-\[\]-~]+$`) })
 
 // jwt decodes http.jwt.
 func (d *decoder) jwt(http table) *JWT {
@@ -50,7 +51,7 @@ func (d *decoder) jwt(http table) *JWT {
 		}
 	}
 	t.note("agent_claim", form{"minLength": 1, "default": "sub"})
-	j.Scopes = t.strings("scopes", `["mcp"]`, scopeForm, "write a scope's name, without spaces, quotes and backslashes")
+	j.Scopes = t.strings("scopes", `["mcp"]`, scopeForm(), "write a scope's name, without spaces, quotes and backslashes")
 	return j
 }
 

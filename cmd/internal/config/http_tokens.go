@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Token is who a bearer token stands for. It holds the token's hash and never the token.
@@ -19,7 +20,7 @@ type Token struct {
 const leastToken = 20
 
 // tokenForm is how bearer tokens are written (RFC 6750, 2.1).
-var tokenForm = regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`)
+var tokenForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`) })
 
 // tokens decodes http.tokens.
 func (d *decoder) tokens(t table, agents []string) []Token {
@@ -90,7 +91,7 @@ func (d *decoder) token(n node, key string) (hash [sha256.Size]byte, ok bool) {
 	switch {
 	case len(value) < leastToken:
 		sc.nothing(before, "run toolman token for one that nobody guesses", "the token is too short")
-	case !tokenForm.MatchString(value):
+	case !tokenForm().MatchString(value):
 		sc.fail("run toolman token for one that can be sent", "the token holds what no bearer token can: letters, digits and -._~+/ are left, and = at the end")
 	default:
 		return sha256.Sum256([]byte(value)), true

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Remote is a server that toolman does not start but reaches over HTTP.
@@ -30,8 +31,10 @@ func startKeys() []string { return []string{"env", "cwd"} }
 
 // headerForm is what names of headers are, and transportForm are those that the transport sets.
 var (
-	headerForm    = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$")
-	transportForm = regexp.MustCompile(`^(?i)(accept|connection|content-(length|type|encoding)|transfer-encoding|last-event-id|mcp-(session-id|protocol-version|method|name|param-.*))$`)
+	headerForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") })
+	transportForm = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(?i)(accept|connection|content-(length|type|encoding)|transfer-encoding|last-event-id|mcp-(session-id|protocol-version|method|name|param-.*))$`)
+	})
 )
 
 // oneWay notes keys of servers that are started and of those that are not, in one server.
@@ -102,7 +105,7 @@ func remoteURL(text string) bool {
 // headers is the table of that name, its strings as written.
 func (t table) headers() []member {
 	t.note("headers", mapForm(textForm()))
-	t.note("headers", form{"propertyNames": form{"pattern": headerForm.String()}})
+	t.note("headers", form{"propertyNames": form{"pattern": headerForm().String()}})
 	n, ok := t.values["headers"]
 	if !ok {
 		return nil
@@ -114,9 +117,9 @@ func (t table) headers() []member {
 	return slices.DeleteFunc(slices.Clone(all), func(m member) bool {
 		_, isText := m.value.(string)
 		switch {
-		case !headerForm.MatchString(m.key):
+		case !headerForm().MatchString(m.key):
 			t.d.fail(m.line, "write "+t.d.write("headers", exampleHeaders), "headers holds %s, which is no name of a header", shown(m.key))
-		case transportForm.MatchString(m.key):
+		case transportForm().MatchString(m.key):
 			t.d.fail(m.line, "take it out", "headers holds %s, which toolman sets itself", shown(m.key))
 		case !isText:
 			t.d.fail(m.line, "put the value in quotes", "%s is %s where a string is expected", printable("headers."+m.key), m.kind())

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A SessionValue is a variable of env, or a header, that has something else for each session under toolman serve.
@@ -16,7 +17,7 @@ type SessionValue struct {
 }
 
 // sessionReference is ${session.KEY}, with the $ before it that makes it a literal one.
-var sessionReference = regexp.MustCompile(`\$?\$\{session\.([^{}]*)\}`)
+var sessionReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\$\{session\.([^{}]*)\}`) })
 
 // Fill returns the value for a session, which has said this of itself. An error names the key that it has left out.
 func (v *SessionValue) Fill(session map[string]string) (string, error) {
@@ -71,7 +72,7 @@ func (s *Server) ForEachSession() bool {
 func (sc scope) session(name, text string) *SessionValue {
 	v := SessionValue{Name: name}
 	done := 0
-	for _, at := range sessionReference.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range sessionReference().FindAllStringSubmatchIndex(text, -1) {
 		if strings.HasPrefix(text[at[0]:], "$$") {
 			continue
 		}
@@ -101,7 +102,7 @@ func (sc scope) sessionKey(key string) string {
 
 // refuseSession notes a ${session.…} where there can be none, and reports whether there is one.
 func (sc scope) refuseSession(text string) bool {
-	for _, found := range sessionReference.FindAllString(text, -1) {
+	for _, found := range sessionReference().FindAllString(text, -1) {
 		if !strings.HasPrefix(found, "$$") {
 			sc.fail("give it to the server in env, and have that read the variable", "${session.…} cannot stand in a command: whoever connects would write a part of what is run")
 			return true

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // A Field is one place in a definition that differs.
@@ -95,11 +96,11 @@ func (d *differ) lists(path string, old, now []any) {
 	}
 }
 
-var plainKey = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`)
+var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`) })
 
 // member is the path of a member of what is at path.
 func member(path, key string) string {
-	if !plainKey.MatchString(key) {
+	if !plainKey().MatchString(key) {
 		key = "[" + Visible(compact(key)) + "]"
 	} else if path != "" {
 		key = "." + key

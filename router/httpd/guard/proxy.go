@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // The headers of trusted proxies.
@@ -72,8 +73,8 @@ func (g *Guard) outside(r *http.Request) string {
 }
 
 var (
-	clientIDForm = regexp.MustCompile(`^[!-+\--~]{1,128}$`) // visible ASCII but for the comma, with which proxies join
-	toolsetForm  = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
+	clientIDForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[!-+\--~]{1,128}$`) }) // visible ASCII but for the comma, with which proxies join
+	toolsetForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`) })
 )
 
 // fromProxy adds what a trusted proxy says of the client. What others say counts for nothing. problem says what is wrong
@@ -111,7 +112,7 @@ func clientID(values []string) (id, problem string) {
 		return "", "there is more than one mcp-client-id header"
 	case strings.TrimSpace(values[0]) == "":
 		return "", "mcp-client-id header must not be empty"
-	case !clientIDForm.MatchString(values[0]):
+	case !clientIDForm().MatchString(values[0]):
 		return "", "mcp-client-id has to be up to 128 visible ASCII characters, without commas"
 	}
 	return values[0], ""
@@ -129,7 +130,7 @@ func permissions(values []string) []string {
 		name = strings.TrimSpace(name)
 		switch {
 		case name == "" || slices.Contains(names, name):
-		case !toolsetForm.MatchString(name):
+		case !toolsetForm().MatchString(name):
 			return nil
 		default:
 			names = append(names, name)
