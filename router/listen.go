@@ -8,8 +8,16 @@ import (
 	"toolman/mcpwire"
 )
 
-// maxListens is how many subscriptions a client may hold open at once.
-const maxListens = 64
+// How many subscriptions a client may hold open at once, and all programs together that
+// speak through one session.
+const maxListens, maxListensOfMany = 64, 16384
+
+func (s *Session) maxListens() int {
+	if s.who.Many {
+		return maxListensOfMany
+	}
+	return maxListens
+}
 
 // A listen is an open subscription of a modern client (2026-07-28, Subscriptions).
 type listen struct {
@@ -28,7 +36,7 @@ func (s *Session) listenLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	open := func(o *listen) bool { return bytes.Equal(o.id, l.id) }
-	if len(s.listens) >= maxListens || slices.ContainsFunc(s.listens, open) {
+	if len(s.listens) >= s.maxListens() || slices.ContainsFunc(s.listens, open) {
 		s.refuse(m, b, mcpwire.Listen, refusal{code: jsonrpc.CodeInvalidRequest,
 			text: "too many subscriptions are open, or one with this id; cancel one of them first"})
 		return

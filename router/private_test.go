@@ -361,3 +361,13 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 		t.Errorf("the server was told at last: %s", last)
 	}
 }
+
+func TestManyProgramsMayHaveManySubscriptions(t *testing.T) {
+	h := newHall(t, ShareAuto, asking())
+	v := h.enter(Client{Many: true})
+	for i := range maxListens + 8 {
+		v.says(modern(fmt.Sprint(i), "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))
+		v.hears(fmt.Sprintf(`"io.modelcontextprotocol/subscriptionId":%d}`, i))
+	}
+	v.s.End()
+}
