@@ -1,4 +1,4 @@
-// Package router joins one catalog of many upstream servers to their client.
+// Package router joins one catalog of many upstream servers to their clients.
 //
 // A call goes through it like this; everything between the two pipes happens on
 // the goroutine that read the frame:
@@ -34,14 +34,15 @@
 // see at start, view.go what one client sees,
 // resolve.go and spelling.go where a name leads, explain.go and activity.go why.
 //
-// private.go gives sessions processes of their own of servers that they must not share, lease.go
+// client.go says for whom a session is, and what several of them share. private.go gives sessions processes of their own of servers that they must not share, lease.go
 // single calls, and apiece.go all sessions of servers that are another for each.
 //
 // metatools.go are the tools about toolsets: toolsettools.go shows and enables them,
 // managetools.go keeps and equips them, toolsetinfo.go describes them. selection.go is
 // what they make of a view, library.go knows which there are (package toolset what they
 // stand for), and apart.go reads and writes them.
-// upstream.go, start.go and lists.go are the life of an upstream, end.go is the end.
+// conn.go is an upstream's connection; upstream.go, start.go and lists.go are its life, end.go is the
+// end, and reload.go what becomes of all of them when the configuration is another.
 //
 // # Goroutines
 //
