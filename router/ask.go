@@ -98,7 +98,12 @@ func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
 		b.Edit(token, num)
 	}
-	s.pass(b, m, &note{n: q.n, method: mcpwire.Method(q.method), during: s.openAt(q.from)})
+	if s.pass(b, m, &note{n: q.n, method: mcpwire.Method(q.method), during: s.openAt(q.from)}) == nil {
+		return
+	}
+	if _, mine := s.asks.Take(id); mine {
+		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", b)
+	}
 }
 
 // openAt returns the id of the newest request of the client that waits for an upstream,

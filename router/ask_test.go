@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
 
@@ -214,6 +215,18 @@ func TestWhatAServerAsksOfAClientThatIsGone(t *testing.T) {
 	server.says(`{"jsonrpc":"2.0","id":2,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":3,"method":"elicitation/create"}`)
 	server.wants(fmt.Sprintf(gone, "2"), `{"jsonrpc":"2.0","id":3,"result":{"action":"cancel"}}`)
 	g.quiet()
+}
+
+// A question that the client's queue has no room for does not keep the server waiting.
+func TestWhatAServerAsksOfAClientThatDoesNotRead(t *testing.T) {
+	g, client, server := one(t, offer{namespace: "a"})
+	client.refuses = jsonrpc.ErrQueueFull
+	server.says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create"}`)
+	server.wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the client does not take what it is asked"}}`,
+		`{"jsonrpc":"2.0","id":2,"result":{"action":"cancel"}}`)
+	if n := g.s.asks.Len(); n != 0 {
+		t.Errorf("%d questions are open", n)
+	}
 }
 
 func TestWhatIsAskedOfNobody(t *testing.T) {

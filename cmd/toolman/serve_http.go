@@ -99,7 +99,7 @@ func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log 
 	if c.AccessLog {
 		told = append(told, ops.AccessLog(log))
 	}
-	handler := ops.Record(f.metrics.Gauge(f), told...)
+	handler := ops.Record(httpd.EndOnPanic(f.metrics.Gauge(f)), told...)
 	server, err := f.rights.Load().guard.Server(handler, guard.Certificate{Cert: c.TLSCert, Key: c.TLSKey}, zap.NewStdLog(log.Named("http")))
 	if err != nil {
 		return usage(err, "see tls_cert and tls_key of [http]")
