@@ -27,7 +27,7 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 func (c *Catalog) keeping(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.own, c.stale), newCatalog(c.own, c.stale)
 	next.owners, next.upstreams, next.Collisions = c.owners, c.upstreams, c.Collisions
-	next.denied, next.verdicts = denied, c.verdicts
+	next.denied, next.verdicts, next.anyState = denied, c.verdicts, c.anyState
 	denied.owners, denied.upstreams = c.owners, c.upstreams
 	for _, e := range c.All() {
 		if some(e) {
@@ -39,6 +39,13 @@ func (c *Catalog) keeping(some func(*Entry) bool) *Catalog {
 	for _, e := range c.denied.All() {
 		denied.put(e)
 	}
+	return next
+}
+
+// allActive returns the catalog of clients that may use what is inactive as well.
+func (c *Catalog) allActive() *Catalog {
+	next := c.keeping(func(*Entry) bool { return true })
+	next.anyState = true
 	return next
 }
 

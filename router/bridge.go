@@ -88,7 +88,9 @@ func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *no
 	}
 	if err != nil {
 		b.Forget()
-		c.session.send(b, c.failure(jsonrpc.CodeInternalError, fmt.Sprintf(untranslatable, u.Name, err)), *back)
+		problem := fmt.Sprintf(untranslatable, u.Name, err)
+		c.session.because(c.id(), Reason{Outcome: audit.Failed, Text: problem})
+		c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), *back)
 	}
 }
 

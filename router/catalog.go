@@ -28,6 +28,7 @@ type Catalog struct {
 	denied   *Catalog // what the policy keeps from a client, what its pin holds back, and what is too dangerous
 	verdicts map[*Entry]policy.Verdict
 	limit    *limit // the toolsets that it is of; nil: of everything
+	anyState bool   // what is inactive may be used as well
 
 	own   []string // names of toolman's own tools
 	stale bool     // toolsets may use tools that changed since they were saved

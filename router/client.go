@@ -30,6 +30,8 @@ type Client struct {
 	// and prompts, all of them active. A name of no toolset adds nothing, and no names
 	// allow nothing. Nil: no limit.
 	Only []string
+	// AllActive says that it may call what it may have, active or not.
+	AllActive bool
 	// Static says that it cannot switch anything on or off.
 	Static bool
 	// Config is what the client has said of itself, for Server.For. These are secrets.

@@ -33,6 +33,7 @@ func (s *Session) decideLocked(m *jsonrpc.Message, method mcpwire.Method, t targ
 	}
 	at, kind, _ := mcpwire.Target(m, method)
 	line := about(s.lineLocked(method, verdict, n), kind, string(m.Text(at)), t)
+	line.Correlation = s.correlation(m)
 	return s.beginLocked(line, s.ruleLocked(t.entry), givenWith(m, method))
 }
 
@@ -53,7 +54,7 @@ func (s *Session) decideOwnLocked(m *jsonrpc.Message, method mcpwire.Method, n u
 	}
 	at, kind, _ := mcpwire.Target(m, method)
 	line := about(s.lineLocked(method, audit.Allowed, n), kind, string(m.Text(at)), target{})
-	line.Server = "toolman"
+	line.Server, line.Correlation = "toolman", s.correlation(m)
 	return s.beginLocked(line, ownRules, givenWith(m, method))
 }
 

@@ -44,6 +44,8 @@
 // conn.go is an upstream's connection; upstream.go, start.go and lists.go are its life, end.go is the
 // end, and reload.go what becomes of all of them when the configuration is another.
 //
+// ledger.go is for clients that are programs without MCP (package httpd/bridge).
+//
 // # Goroutines
 //
 // On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one that

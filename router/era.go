@@ -90,6 +90,12 @@ func (s *Session) nameClient(name string) {
 // decline answers a request with an error that the specification prescribes, also
 // where a tool result is usual.
 func (s *Session) decline(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why *mcpwire.Refusal) {
+	s.because(m.Bytes(m.ID), refusedAs("", why.Message))
+	s.declined(m, b, method, why)
+}
+
+// declined is decline for what the ledger knows already.
+func (s *Session) declined(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why *mcpwire.Refusal) {
 	n := s.arrivedLocked(m, method, jsonrpc.Span{})
 	s.decideAgainstLocked(m, method, &refusal{}, n)
 	s.send(b, why.Append(nil, m.Bytes(m.ID)), note{n: n, method: method, verdict: "local"})

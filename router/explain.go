@@ -28,7 +28,7 @@ func (r *Router) Explain(name string) []Explanation {
 	if slices.Contains(r.ownNames, name) || name == CatalogURI {
 		return []Explanation{r.ownExplanation(name)}
 	}
-	v := r.startView(r.catalog.Load(), r.current().Policy, nil)
+	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	var all []Explanation
 	for _, e := range v.named(name) {
 		all = append(all, v.explain(e, r.Mode))

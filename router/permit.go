@@ -82,7 +82,9 @@ func (s *Session) demandLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, a
 	ask := s.r.confirmation(m, t.entry)
 	if missing := mcpwire.Lacks(m.Bytes(s.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
 		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Unconfirmed, s.n)
-		s.decline(m, b, mcpwire.ToolsCall, mcpwire.MissingCapability(missing, t.entry.notRun(unaskable(missing))))
+		why := mcpwire.MissingCapability(missing, t.entry.notRun(unaskable(missing)))
+		s.because(m.Bytes(m.ID), refusedAs(string(audit.Unconfirmed), why.Message))
+		s.declined(m, b, mcpwire.ToolsCall, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)

@@ -14,7 +14,7 @@ type Preview struct {
 
 // Preview measures what a client would be given now.
 func (r *Router) Preview() Preview {
-	v := r.startView(r.catalog.Load(), r.current().Policy, nil)
+	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	s := &Session{r: r}
 	as := s.variantLocked() // nobody else has the session
 	p := Preview{AllTools: len(v.catalog.entries[mcpwire.Tool]), CatalogBytes: len(appendCatalog(nil, v, 0))}

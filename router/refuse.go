@@ -34,6 +34,7 @@ func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Me
 	if !why.ending {
 		s.decideAgainstLocked(m, method, &why, said.n)
 	}
+	s.because(m.Bytes(m.ID), refusedAs(why.verdict, why.text))
 	if s.modern && why.verdict == Unknown.String() {
 		method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}

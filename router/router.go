@@ -212,6 +212,7 @@ func (s *Session) catalogChanged(next *Catalog, announce bool) {
 func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 	s := &Session{r: r, who: who, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
 	s.streams, _ = out.(Streams)
+	s.ledger, _ = out.(Ledger)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.policy = r.policyFor(who)
@@ -221,7 +222,7 @@ func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 		s.offers = s.offers.and(*who.MetaTools)
 	}
 	s.meta = r.metaLocked(s.offers)
-	s.view.Store(r.startView(r.catalog.Load(), s.policy, who.Only))
+	s.view.Store(r.startView(r.catalog.Load(), s.policy, who))
 	s.label = r.sessions.add(s, r.Run)
 	if who.Sole {
 		for _, u := range r.all() {

@@ -13,7 +13,13 @@ func (s *Session) InputSchema(tool []byte) []byte {
 	if verdict != Active || t.entry == nil {
 		return nil
 	}
-	m := jsonrpc.Message{Frame: t.entry.Item.Raw}
+	return t.entry.InputSchema()
+}
+
+// InputSchema returns the inputSchema of a tool as its server wrote it; nil when there is
+// none. The bytes are not the caller's to change.
+func (e *Entry) InputSchema() []byte {
+	m := jsonrpc.Message{Frame: e.Item.Raw}
 	at, err := m.Get(jsonrpc.Span{Hi: len(m.Frame)}, "inputSchema")
 	if err != nil || !at.Present() {
 		return nil

@@ -27,6 +27,7 @@ type Session struct {
 	meta    map[string]*metaTool // and those among them that are about toolsets
 	out     *jsonrpc.Gatherer
 	streams Streams // nil: all goes to out
+	ledger  Ledger  // nil: there is none
 	log     *zap.Logger
 	view    atomic.Pointer[View]
 	asks    jsonrpc.Calls[question]

@@ -20,19 +20,19 @@ type rights struct {
 	policy  *policy.Policy
 	limited bool
 	only    string // names of toolsets
+	all     bool   // what is inactive, too
 }
 
 // maxStarts bounds the views that are kept. Proxies may name any toolsets together.
 const maxStarts = 1024
 
-// startView is what a client sees of a catalog while nothing is switched. only is as
-// in [Client].
-func (r *Router) startView(c *Catalog, p *policy.Policy, only []string) *View {
+// startView is what a client sees of a catalog while nothing is switched.
+func (r *Router) startView(c *Catalog, p *policy.Policy, who Client) *View {
 	if c != r.catalog.Load() {
-		return r.newStart(c, p, only)
+		return r.newStart(c, p, who)
 	}
-	sets := r.only(only)
-	key := rights{policy: p, limited: only != nil}
+	sets := r.only(who.Only)
+	key := rights{policy: p, limited: who.Only != nil, all: who.AllActive}
 	for _, set := range sets {
 		key.only += set.Name + "\n"
 	}
@@ -43,16 +43,19 @@ func (r *Router) startView(c *Catalog, p *policy.Policy, only []string) *View {
 	}
 	v := r.views.made[key]
 	if v == nil {
-		v = r.newStart(c, p, only)
+		v = r.newStart(c, p, who)
 		r.views.made[key] = v
 	}
 	return v
 }
 
-func (r *Router) newStart(c *Catalog, p *policy.Policy, only []string) *View {
+func (r *Router) newStart(c *Catalog, p *policy.Policy, who Client) *View {
 	c = c.under(p)
-	if only != nil {
-		return newView(c.within(r.only(only)), nil)
+	if who.AllActive {
+		c = c.allActive()
+	}
+	if who.Only != nil {
+		return newView(c.within(r.only(who.Only)), nil)
 	}
 	var sets *selection
 	if r.Equipped != nil {
@@ -64,5 +67,5 @@ func (r *Router) newStart(c *Catalog, p *policy.Policy, only []string) *View {
 // startLocked is what the session sees, while nothing is switched, when the shared servers
 // offer this catalog.
 func (s *Session) startLocked(shared *Catalog) *View {
-	return s.r.startView(s.offeredLocked(shared), s.policy, s.who.Only)
+	return s.r.startView(s.offeredLocked(shared), s.policy, s.who)
 }

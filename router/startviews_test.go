@@ -120,7 +120,7 @@ func TestViewsThatProxiesAskForAreBounded(t *testing.T) {
 				only = append(only, fmt.Sprintf("s%d", i))
 			}
 		}
-		g.r.startView(g.r.catalog.Load(), nil, only)
+		g.r.startView(g.r.catalog.Load(), nil, Client{Only: only})
 	}
 	if n := len(g.r.views.made); n > maxStarts {
 		t.Errorf("%d views are kept", n)

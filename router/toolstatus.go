@@ -15,7 +15,7 @@ type ToolStatus struct {
 // ToolStatus returns what there is at first for a client. It may wait for the disk, where
 // saved toolsets are.
 func (r *Router) ToolStatus(who Client) ToolStatus {
-	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who.Only), who.library(r)
+	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who), who.library(r)
 	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
 	for _, set := range l.sets {
 		one := v.toolsetStatus(set)

@@ -82,6 +82,7 @@ func (c *call) fail(problem string, how audit.Outcome, b *jsonrpc.Batch) {
 	if how == audit.Timeout {
 		said.status = trace.StatusTimeout
 	}
+	c.session.because(c.id(), Reason{Outcome: how, Text: problem})
 	c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), said)
 }
 

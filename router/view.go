@@ -60,7 +60,10 @@ func (v *View) chosen(tools, resources map[string]bool, sets *selection) *View {
 }
 
 // Active reports whether an entry may be used.
-func (v *View) Active(e *Entry) bool {
+func (v *View) Active(e *Entry) bool { return v.catalog.anyState || v.switchedOn(e) }
+
+// switchedOn is Active by what is switched and chosen alone.
+func (v *View) switchedOn(e *Entry) bool {
 	if v.catalog.limit != nil {
 		return true
 	}

@@ -59,6 +59,7 @@ var may = map[string][]string{
 	"toolman/router/httpd/guard":    {},
 	"toolman/router/httpd/ops":      {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd/ops/prom", "toolman/router/policy", "toolman/spawn"},
 	"toolman/router/httpd/ops/prom": {},
+	"toolman/router/httpd/bridge":   {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd", "toolman/spawn"},
 	"toolman/router/httpd/modes":    {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard"},
 }
 

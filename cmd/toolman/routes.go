@@ -13,6 +13,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/router"
 	"toolman/router/httpd"
+	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/modes"
 	"toolman/router/httpd/ops"
@@ -91,6 +92,7 @@ func (a *app) modeOptions(c *config.Config, g *guard.Guard, log *zap.Logger) mod
 type front struct {
 	router   *router.Router
 	endpoint *httpd.Endpoint
+	bridge   *bridge.Bridge
 	health   *ops.Health
 	metrics  *ops.Metrics
 	rights   atomic.Pointer[rights]
@@ -125,7 +127,10 @@ func (f *front) routes(g *guard.Guard) *http.ServeMux {
 	mux.Handle("/mcp/{name}", inside(g, f.endpoint))
 	mux.Handle(guard.MetadataPath, g.Open(g.Metadata()))
 	mux.Handle(guard.MetadataPath+"/", g.Open(g.Metadata()))
-	mux.Handle("/tools", inside(g, ops.Tools(f.tools, nil)))
+	for _, path := range f.bridge.Paths() {
+		mux.Handle(path, f.bridged(g, f.bridge))
+	}
+	mux.Handle("/tools", f.bridged(g, ops.Tools(f.tools, f.bridge)))
 	mux.Handle("/metrics", inside(g, f.metrics.Handler(f.router)))
 	mux.Handle("/.well-known/mcp-config", inside(g, ops.Document("application/schema+json", config.Schema())))
 	mux.Handle("/", g.Open(ops.Probes(f.health)))
@@ -133,12 +138,19 @@ func (f *front) routes(g *guard.Guard) *http.ServeMux {
 }
 
 // inside is h behind a guard. The record of a request says who has come in.
-func inside(g *guard.Guard, h http.Handler) http.Handler {
-	return g.Protect(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func inside(g *guard.Guard, h http.Handler) http.Handler { return g.Protect(identified(h)) }
+
+// bridged is inside for the bridge, whose errors are of another form.
+func (f *front) bridged(g *guard.Guard, h http.Handler) http.Handler {
+	return g.ProtectAs(bridge.Refusal, identified(h))
+}
+
+func identified(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, _ := guard.PrincipalOf(r.Context())
 		ops.Identify(r.Context(), p.Name)
 		h.ServeHTTP(w, r)
-	}))
+	})
 }
 
 func (f *front) tools(r *http.Request) router.ToolStatus {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"net"
+	"net/http"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -13,6 +14,7 @@ import (
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/httpd"
+	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
 	"toolman/spawn"
@@ -89,8 +91,18 @@ func newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loo
 	f := &front{router: r, health: ops.NewHealth(r), metrics: metrics}
 	f.endpoint = httpd.New(r, httpd.Options{Caller: caller, Outlive: metrics.Outlive,
 		MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
+	f.bridge = bridge.New(r, bridgeOptions(&c.HTTP))
 	f.admit(who)
 	return f
+}
+
+// bridgeOptions say how programs without MCP are served.
+func bridgeOptions(c *config.HTTP) bridge.Options {
+	return bridge.Options{
+		Caller: caller, ActiveOnly: c.BridgeActiveOnly,
+		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
+		MaxBody:   int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle,
+	}
 }
 
 // serveOn serves clients on a listener from the first server's start to the end of the last.
@@ -113,9 +125,10 @@ func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log 
 	f.router.GreetShared() // the first client finds them ready
 	defer f.router.Close()
 	defer f.endpoint.Close()
+	defer f.bridge.Close()
 	log.Info("serving", zap.String("url", endpointURL(l, server)))
 	cut, err := ops.Serve(ctx, server, l, ops.Ending{Health: f.health, Notice: c.DrainNotice, Wait: c.Drain,
-		Calls: f.endpoint.Calls, EndStreams: f.endpoint.EndStreams})
+		Calls: func() int { return f.endpoint.Calls() + f.bridge.Calls() }, EndStreams: f.endpoint.EndStreams})
 	log.Info("ending", zap.Int("calls_cut_off", cut))
 	return err
 }

@@ -49,6 +49,8 @@ type Line struct {
 	Session string    `json:"session,omitempty"` // its connection; over stdio, one run of toolman
 	Call    string    `json:"call,omitempty"`    // the request's number in the trace, if there is one
 
+	Correlation string `json:"correlation_id,omitempty"` // what a program that uses the bridge calls it
+
 	Method string `json:"method,omitempty"` // of MCP
 	Server string `json:"server,omitempty"` // its name or, without one, its namespace; "toolman" for what is its own
 	Kind   string `json:"kind,omitempty"`   // "tool", "resource", "resource template" or "prompt"

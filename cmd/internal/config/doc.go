@@ -72,6 +72,7 @@
 //	session_idle = "1h"
 //	rate_limit = 0                           # requests a second for each principal; 0: no limit
 //	session_config_keys = []                 # keys of ?config= that are taken, for ${session.KEY}
+//	bridge_active_only = false               # true: POST /call_tool calls only active tools
 //	access_log = true
 //	drain_notice = "0s"                      # at the end, how long clients are let in after /health has turned
 //	drain = "10s"                            # and how long calls under way may take after that

@@ -25,6 +25,7 @@ type HTTP struct {
 	SessionIdle       time.Duration // after how long without a request a session ends
 	RateLimit         int           // requests a second for each principal; 0: none
 	SessionConfigKeys []string
+	BridgeActiveOnly  bool          // the bridge calls only active tools
 	AccessLog         bool          // a line in the log for each request
 	DrainNotice       time.Duration // how long clients are let in after /health has turned
 	Drain             time.Duration // how long calls under way may take after that
@@ -39,7 +40,7 @@ const anybody = "anybody-may-connect"
 func httpKeys() []string {
 	return []string{"listen", "mode", "allowed_origins", "allowed_hosts", "unauthenticated", "trusted_proxies", "require_client_id",
 		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys", "permissions",
-		"access_log", "drain_notice", "drain", "tokens", "jwt"}
+		"bridge_active_only", "access_log", "drain_notice", "drain", "tokens", "jwt"}
 }
 
 // http decodes the table of that name. agents are those of agent_policies; nil when there are none.
@@ -61,6 +62,7 @@ func (d *decoder) http(root table, agents []string) HTTP {
 		SessionIdle:       t.duration("session_idle", time.Hour, time.Second),
 		RateLimit:         int(t.integer("rate_limit", 0, 0, 1_000_000)),
 		SessionConfigKeys: t.strings("session_config_keys", `["API_KEY"]`, keyForm(), "write letters, digits and _, no digit first"),
+		BridgeActiveOnly:  t.boolean("bridge_active_only", false),
 		AccessLog:         t.boolean("access_log", true),
 		DrainNotice:       t.duration("drain_notice", 0, 0),
 		Drain:             t.duration("drain", 10*time.Second, 0),

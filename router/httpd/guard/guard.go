@@ -93,12 +93,18 @@ func New(o Options) (*Guard, error) {
 // Authenticates reports whether a request needs a credential.
 func (g *Guard) Authenticates() bool { return len(g.Tokens) > 0 || g.jwt != nil }
 
-// Protect is next behind everything that the guard does.
-func (g *Guard) Protect(next http.Handler) http.Handler {
-	return g.Open(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// A Refusing makes the body, JSON, that a request is refused with which would get this status.
+type Refusing func(r *http.Request, status int, message string) []byte
+
+// Protect is next behind everything that the guard does. Who is not let in gets a JSON-RPC error.
+func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(rpcError, next) }
+
+// ProtectAs is Protect for what is no JSON-RPC.
+func (g *Guard) ProtectAs(refusing Refusing, next http.Handler) http.Handler {
+	return g.open(refusing, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p, why := g.admit(r)
 		if why != nil {
-			why.write(w)
+			why.write(w, r, refusing)
 			return
 		}
 		next.ServeHTTP(w, r.WithContext(WithPrincipal(r.Context(), p)))
@@ -106,13 +112,15 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 }
 
 // Open is next behind the checks of path, Host and Origin and the bounds of the body, for what strangers may see.
-func (g *Guard) Open(next http.Handler) http.Handler {
+func (g *Guard) Open(next http.Handler) http.Handler { return g.open(rpcError, next) }
+
+func (g *Guard) open(refusing Refusing, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		boundBody(w, r, g.MaxBodyBytes)
 		done, why := g.door(w, r)
 		switch {
 		case why != nil:
-			why.write(w)
+			why.write(w, r, refusing)
 		case !done:
 			next.ServeHTTP(w, r)
 		}

@@ -19,12 +19,18 @@ type refusal struct {
 // invalidRequest is JSON-RPC's code for what is no request that can be served.
 const invalidRequest = -32600
 
-// write answers with a JSON-RPC error without an id: the body has not been read.
-func (why *refusal) write(w http.ResponseWriter) {
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "error": map[string]any{"code": invalidRequest, "message": why.message}, "id": nil})
+// rpcError is a JSON-RPC error without an id: the body has not been read.
+func rpcError(_ *http.Request, _ int, message string) []byte {
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "error": map[string]any{"code": invalidRequest, "message": message}, "id": nil})
 	if err != nil {
 		panic("guard: a message that is no JSON: " + err.Error())
 	}
+	return body
+}
+
+// write answers the request.
+func (why *refusal) write(w http.ResponseWriter, r *http.Request, refusing Refusing) {
+	body := refusing(r, why.status, why.message)
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")

@@ -19,9 +19,13 @@ func AccessLog(log *zap.Logger) func(*Request) {
 		if ce == nil {
 			return
 		}
-		ce.Write(zap.String("method", shown(r.Method)), zap.String("path", shown(r.Path)), zap.Int("status", r.Status),
+		fields := []zap.Field{zap.String("method", shown(r.Method)), zap.String("path", shown(r.Path)), zap.Int("status", r.Status),
 			zap.Int64("bytes", r.Out), zap.Duration("dur", r.Took), zap.String("agent", shown(r.Principal())),
-			zap.String("session", r.Session), zap.String("user_agent", shown(r.UserAgent)), zap.String("id", r.ID))
+			zap.String("session", r.Session), zap.String("user_agent", shown(r.UserAgent)), zap.String("id", r.ID)}
+		if id := r.Correlation(); id != "" {
+			fields = append(fields, zap.String("correlation", shown(id)))
+		}
+		ce.Write(fields...)
 	}
 }
 

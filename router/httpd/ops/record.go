@@ -22,8 +22,16 @@ type Request struct {
 	In, Out   int64         // bytes of body
 	Took      time.Duration // to the end of the answer, which of a stream is its end
 
-	principal atomic.Pointer[string]
-	outlive   func() func(int64) // see Outlive; nil: the answer ends with its handler, or outlives it already
+	principal, correlation atomic.Pointer[string]
+	outlive                func() func(int64) // see Outlive; nil: the answer ends with its handler, or outlives it already
+}
+
+// Correlation is what Correlate said that the request is called, "" if it did not.
+func (r *Request) Correlation() string {
+	if id := r.correlation.Load(); id != nil {
+		return *id
+	}
+	return ""
 }
 
 // Principal is who Identify said that the client is, "" if it did not.
@@ -53,6 +61,13 @@ func Outlive(ctx context.Context) (done func(bytes int64)) {
 		return func(int64) {}
 	}
 	return r.outlive()
+}
+
+// Correlate notes what a request that is being recorded is called by whoever makes it.
+func Correlate(ctx context.Context, id string) {
+	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
+		r.correlation.Store(&id)
+	}
 }
 
 // RequestID is the ID of the request that is being recorded, "" if none is.

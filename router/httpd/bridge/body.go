@@ -1,0 +1,87 @@
+package bridge
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"slices"
+	"strings"
+
+	"toolman/jsonrpc"
+)
+
+// A body is the JSON object that was POSTed. Nothing of it is decoded but what is asked for.
+type body struct {
+	m       jsonrpc.Message
+	members map[string]jsonrpc.Span
+}
+
+// read reads the body of a request, an object that may have these members.
+func (b *Bridge) read(w http.ResponseWriter, r *http.Request, members ...string) (*body, *Failure) {
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, fail(BadRequest, "the Content-Type of a request is application/json") // a form of a foreign web page cannot be that
+	}
+	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, b.o.MaxBody))
+	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return nil, fail(TooLarge, fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", long.Limit))
+	}
+	if err != nil {
+		return nil, fail(BadRequest, "the body of the request did not come whole")
+	}
+	return parse(text, members...)
+}
+
+// parse reads an object. The text is the body's from now on.
+func parse(text []byte, members ...string) (*body, *Failure) {
+	for i, c := range text {
+		if c == '\n' || c == '\r' { // servers on pipes take one message a line
+			text[i] = ' '
+		}
+	}
+	text = bytes.Trim(text, " \t")
+	if !jsonrpc.Valid(text) {
+		return nil, fail(BadRequest, "the request is no JSON, or nested too deep")
+	}
+	p := &body{m: jsonrpc.Message{Frame: text}, members: map[string]jsonrpc.Span{}}
+	whole := jsonrpc.Span{Hi: len(text)}
+	if !p.m.IsObject(whole) {
+		return nil, fail(BadRequest, "the request has to be a JSON object")
+	}
+	found := make([]jsonrpc.Member, len(members))
+	if err := p.m.Find(whole, members, found); err != nil {
+		return nil, fail(BadRequest, err.Error())
+	}
+	for key := range jsonrpc.Members(text, whole) {
+		if !slices.Contains(members, key) {
+			return nil, fail(BadRequest, fmt.Sprintf("the request has a member %q, and may have %s", shown(key), strings.Join(members, ", ")))
+		}
+	}
+	for i, key := range members {
+		p.members[key] = found[i].Value
+	}
+	return p, nil
+}
+
+// text is a member that is a string; "" when it is not there.
+func (p *body) text(key string) (string, *Failure) {
+	at := p.members[key]
+	if at.Present() && !p.m.IsString(at) {
+		return "", fail(BadRequest, key+" has to be a string")
+	}
+	return string(p.m.Text(at)), nil
+}
+
+// object is a member that is an object, as it came; {} when it is not there.
+func (p *body) object(key string) ([]byte, *Failure) {
+	at := p.members[key]
+	switch {
+	case !at.Present():
+		return []byte("{}"), nil
+	case !p.m.IsObject(at):
+		return nil, fail(BadRequest, key+" has to be an object")
+	}
+	return p.m.Bytes(at), nil
+}

@@ -1,0 +1,86 @@
+package bridge
+
+import (
+	"cmp"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"toolman/router"
+	"toolman/router/httpd"
+)
+
+// Options say how a Bridge serves. The zero value is usable.
+type Options struct {
+	// Caller says for whom a request is, and as which agent, "" for its own; nil: they are
+	// all the same. An error that is a *httpd.Denial has a status.
+	Caller func(r *http.Request, agent string) (httpd.Caller, error)
+	// Correlate is told what a request is called, for the log; nil: nobody is.
+	Correlate func(r *http.Request, correlation string)
+	// ActiveOnly has only active tools called.
+	ActiveOnly  bool
+	MaxBody     int64         // bytes of a request; 0: 16 MiB
+	MaxSessions int           // callers at once; 0: 10,000
+	Idle        time.Duration // after how long without a request a caller is forgotten; 0: an hour
+	Version     string        // of toolman
+}
+
+// A Bridge serves the API. It is an http.Handler for all of its paths.
+type Bridge struct {
+	r       *router.Router
+	o       Options
+	mux     *http.ServeMux
+	schemas schemas
+	calls   atomic.Int64
+
+	mu       sync.Mutex
+	sessions map[string]*session // guarded by mu: by caller
+	closed   bool                // guarded by mu
+}
+
+// paths are those that a Bridge serves besides /tools, of which one view is another's.
+var paths = [...]string{"/call_tool"}
+
+// New makes the bridge of a router.
+func New(r *router.Router, o Options) *Bridge {
+	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
+	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
+	o.Idle = cmp.Or(o.Idle, time.Hour)
+	if o.Caller == nil {
+		o.Caller = func(*http.Request, string) (httpd.Caller, error) { return httpd.Caller{}, nil }
+	}
+	if o.Correlate == nil {
+		o.Correlate = func(*http.Request, string) {}
+	}
+	b := &Bridge{r: r, o: o, mux: http.NewServeMux(), sessions: map[string]*session{}}
+	b.handle(http.MethodPost, "/call_tool", b.callTool)
+	b.handle(http.MethodGet, "/tools", b.listTools)
+	b.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		writeFailure(w, fail(NotFound, "there is nothing at this path; /openapi.json says what there is"), correlationOf(r, ""))
+	})
+	return b
+}
+
+// Paths returns the paths that the bridge serves besides /tools.
+func (b *Bridge) Paths() []string { return paths[:] }
+
+// ServeHTTP implements http.Handler.
+func (b *Bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.mux.ServeHTTP(w, r) }
+
+// Calls returns how many requests are under way.
+func (b *Bridge) Calls() int { return int(b.calls.Load()) }
+
+// handle serves a path, by one method of HTTP.
+func (b *Bridge) handle(method, path string, serve func(w http.ResponseWriter, r *http.Request)) {
+	b.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead) {
+			w.Header().Set("Allow", method)
+			writeFailure(w, fail(WrongMethod, path+" takes "+method), correlationOf(r, ""))
+			return
+		}
+		b.calls.Add(1)
+		defer b.calls.Add(-1)
+		serve(w, r)
+	})
+}

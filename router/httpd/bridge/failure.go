@@ -1,0 +1,124 @@
+package bridge
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"toolman/router/audit"
+)
+
+// A Code says what went wrong, for programs. Codes are stable.
+type Code string
+
+// The codes.
+const (
+	BadRequest       Code = "bad_request"       // the request is not understood
+	InvalidArguments Code = "invalid_arguments" // they are not as the tool's schema wants them
+	Unauthenticated  Code = "unauthenticated"   // the credential is missing or wrong
+	Forbidden        Code = "forbidden"         // the host, the page or the agent may not
+	Denied           Code = "denied"            // the agent's policy does not have the tool
+	Held             Code = "held"              // the tool's pin holds it back
+	Inactive         Code = "inactive"          // with bridge_active_only: the tool is not active
+	Unconfirmed      Code = "unconfirmed"       // the tool is dangerous, and nobody can be asked
+	NotFound         Code = "not_found"         // there is no such path
+	UnknownServer    Code = "unknown_server"    // no server has that name
+	UnknownTool      Code = "unknown_tool"      // the server has no such tool
+	WrongMethod      Code = "method_not_allowed"
+	TooLarge         Code = "too_large"      // the request is longer than max_body_bytes
+	RateLimited      Code = "rate_limited"   // rate_limit
+	UpstreamError    Code = "upstream_error" // the server answered with an error, or not in an understandable way
+	UpstreamGone     Code = "upstream_gone"  // the server has ended, or is not there yet
+	Overloaded       Code = "overloaded"     // too much waits already; the call was not made
+	Unavailable      Code = "unavailable"    // toolman ends, or has too many clients
+	Timeout          Code = "timeout"        // call_timeout; the call may have been carried out
+	Internal         Code = "internal_error"
+)
+
+// statuses are those of HTTP that go with the codes.
+var statuses = map[Code]int{
+	BadRequest: http.StatusBadRequest, InvalidArguments: http.StatusBadRequest,
+	Unauthenticated: http.StatusUnauthorized, Forbidden: http.StatusForbidden,
+	Denied: http.StatusForbidden, Held: http.StatusForbidden, Inactive: http.StatusForbidden, Unconfirmed: http.StatusForbidden,
+	NotFound: http.StatusNotFound, UnknownServer: http.StatusNotFound, UnknownTool: http.StatusNotFound,
+	WrongMethod: http.StatusMethodNotAllowed, TooLarge: http.StatusRequestEntityTooLarge, RateLimited: http.StatusTooManyRequests,
+	UpstreamError: http.StatusBadGateway, UpstreamGone: http.StatusServiceUnavailable, Overloaded: http.StatusServiceUnavailable,
+	Unavailable: http.StatusServiceUnavailable, Timeout: http.StatusGatewayTimeout, Internal: http.StatusInternalServerError,
+}
+
+// A Failure is why a request was not, or not known to be, carried out.
+type Failure struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`           // what is wrong, where, and what to do
+	Details any    `json:"details,omitempty"` // by code, see openapi.json
+
+	retry int // seconds after which the same request may be made again; 0: it is not known to be safe
+}
+
+// Error implements error.
+func (f *Failure) Error() string { return f.Message }
+
+func fail(code Code, message string) *Failure { return &Failure{Code: code, Message: message} }
+
+// failureOf is the failure of a call that toolman itself has answered.
+func failureOf(why *audited) *Failure {
+	f := fail(Internal, why.Text)
+	switch why.Outcome {
+	case audit.Timeout:
+		f.Code = Timeout
+	case audit.Gone:
+		f.Code = UpstreamGone
+	case audit.Cancelled:
+		f.Code = Unavailable
+	case audit.Failed:
+		f.Code = UpstreamError
+	case audit.Refused:
+		f.Code = refusals[why.Verdict]
+	}
+	if f.Code == Overloaded {
+		f.retry = 1
+	}
+	return f
+}
+
+// refusals are the codes of what was decided against. A call that was passed on and
+// refused there found its server's queue full.
+var refusals = map[audit.Verdict]Code{
+	audit.Denied: Denied, audit.Held: Held, audit.Inactive: Inactive,
+	audit.Unknown: UnknownTool, audit.Ambiguous: UnknownTool,
+	audit.Unconfirmed: Unconfirmed, audit.Declined: Unconfirmed,
+	audit.Busy: Overloaded, "": Overloaded, audit.Invalid: BadRequest,
+}
+
+// A failed is the answer to a request that failed.
+type failed struct {
+	Error       *Failure `json:"error"`
+	Correlation string   `json:"correlation_id,omitempty"`
+}
+
+// writeFailure answers a request with a failure.
+func writeFailure(w http.ResponseWriter, f *Failure, correlation string) {
+	if f.retry > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(f.retry))
+	}
+	writeJSON(w, statuses[f.Code], failed{f, correlation})
+}
+
+// Refusal is guard.Refusing: the body for a request that is not let in.
+func Refusal(r *http.Request, status int, message string) []byte {
+	code := Internal
+	switch status {
+	case http.StatusUnauthorized:
+		code = Unauthenticated
+	case http.StatusForbidden:
+		code = Forbidden
+	case http.StatusTooManyRequests:
+		code = RateLimited
+	case http.StatusRequestEntityTooLarge:
+		code = TooLarge
+	case http.StatusBadRequest:
+		code = BadRequest
+	}
+	body, _ := json.Marshal(failed{fail(code, message), correlationOf(r, "")}) // of plain strings
+	return body
+}

@@ -1,0 +1,74 @@
+package bridge
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+
+	"toolman/router"
+)
+
+// A tool is one that GET /tools lists.
+type tool struct {
+	Server      string          `json:"server"`
+	Tool        string          `json:"tool"` // by its server's name
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"json_schema"` // of the arguments, as the server wrote it
+	Active      bool            `json:"active"`      // as MCP clients of the same agent have it at first
+	Toolsets    []string        `json:"toolsets"`
+}
+
+// listTools serves GET /tools.
+func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
+	correlation := correlationOf(r, "")
+	s, f := b.enter(r)
+	if f != nil {
+		writeFailure(w, f, correlation)
+		return
+	}
+	defer b.leave(s)
+	all, f := b.toolsOf(s, r.URL.Query().Get("server"))
+	if f != nil {
+		writeFailure(w, f, correlation)
+		return
+	}
+	listed := []tool{}
+	for _, t := range all {
+		listed = append(listed, described(t))
+	}
+	writeJSON(w, http.StatusOK, listed)
+}
+
+// toolsOf are the tools that the session may have, of one server if that is named. With
+// Options.ActiveOnly these are the active ones.
+func (b *Bridge) toolsOf(s *session, server string) ([]router.Tool, *Failure) {
+	var of []router.Tool
+	for _, t := range s.router.Tools() {
+		if (server == "" || t.Upstream.GoesBy(server)) && (t.Active || !b.o.ActiveOnly) {
+			of = append(of, t)
+		}
+	}
+	if len(of) == 0 && server != "" {
+		return nil, b.absent(s, server)
+	}
+	return of, nil
+}
+
+// anything is the schema of a tool that has none.
+var anything = json.RawMessage(`{"type":"object"}`)
+
+func described(t router.Tool) tool {
+	d := tool{Server: t.Upstream.Name, Tool: t.Item.Name, Description: t.Item.Description, Schema: schemaOf(t.Entry), Active: t.Active, Toolsets: t.Toolsets}
+	if d.Toolsets == nil {
+		d.Toolsets = []string{}
+	}
+	return d
+}
+
+// schemaOf is what a tool's server has written, if that is an object.
+func schemaOf(e *router.Entry) json.RawMessage {
+	if schema := e.InputSchema(); bytes.HasPrefix(schema, []byte("{")) {
+		return schema
+	}
+	return anything
+}

@@ -1,0 +1,68 @@
+package bridge
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"toolman/jsonrpc"
+	"toolman/router"
+)
+
+// upstreamError is the failure of a call that its server has answered with an error. The
+// error itself goes with it, byte for byte.
+func upstreamError(m *jsonrpc.Message) *Failure {
+	text := "the server answered with an error"
+	if at, err := m.Get(m.Err, "message"); err == nil && at.Present() {
+		text += ": " + shown(string(m.Text(at)))
+	}
+	f := fail(UpstreamError, text)
+	f.Details = map[string]any{"error": json.RawMessage(m.Bytes(m.Err))}
+	return f
+}
+
+// maxShown is how much of a foreign text a message has, in bytes.
+const maxShown = 1000
+
+// shown is a foreign text as a message may have it: on one line, and not too long.
+func shown(text string) string {
+	if len(text) > maxShown {
+		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
+	}
+	return strings.Map(func(c rune) rune {
+		if !strconv.IsPrint(c) {
+			return ' '
+		}
+		return c
+	}, text)
+}
+
+// absent is the failure of a request about a server that there is not, or that is not
+// there now; nil: it is.
+func (b *Bridge) absent(s *session, server string) *Failure {
+	st, known := s.router.Upstream(server)
+	switch {
+	case !known:
+		return b.unknownServer(server)
+	case st.State == router.Gone:
+		return fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, shown(st.Problem)))
+	case st.State == router.Starting:
+		f := fail(UpstreamGone, fmt.Sprintf("server %s is still starting; try again", st.Name))
+		f.retry = 1
+		return f
+	}
+	return nil
+}
+
+func (b *Bridge) unknownServer(server string) *Failure {
+	var names []string
+	for _, st := range b.r.Upstreams() {
+		names = append(names, st.Name)
+	}
+	slices.Sort(names)
+	f := fail(UnknownServer, fmt.Sprintf("there is no server %s; there are: %s", strconv.Quote(shown(server)), shown(strings.Join(names, ", "))))
+	f.Details = map[string]any{"servers": names[:min(len(names), 100)]}
+	return f
+}

@@ -1,0 +1,125 @@
+package router
+
+import (
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+)
+
+// A Ledger is what a session's Sender implements that keeps more of a request than the
+// frame says, as the bridge does. Both methods are called with locks held: they must not
+// wait, nor call the router. An id is valid until they return.
+type Ledger interface {
+	// Correlation returns what the request with this id is called by whoever made it, for
+	// the audit log; "" for nothing.
+	Correlation(id []byte) string
+	// Because says why toolman itself answers the request, just before that answer is queued.
+	Because(id []byte, why Reason)
+}
+
+// A Reason is why toolman answers a request in a server's place.
+type Reason struct {
+	Verdict audit.Verdict // what was decided about it; "" when it was passed on
+	Outcome audit.Outcome // how it ended: Refused, or what became of it at its server
+	Text    string        // what is wrong, and what to do
+}
+
+// because tells the session's ledger, if it has one.
+func (s *Session) because(id []byte, why Reason) {
+	if s.ledger != nil {
+		s.ledger.Because(id, why)
+	}
+}
+
+// refusedAs is the reason of a request that is not passed on. Without a verdict it was
+// not understood.
+func refusedAs(verdict, text string) Reason {
+	if verdict == "" {
+		verdict = string(audit.Invalid)
+	}
+	return Reason{Verdict: audit.Verdict(verdict), Outcome: audit.Refused, Text: text}
+}
+
+// correlation is what the ledger calls a request.
+func (s *Session) correlation(m *jsonrpc.Message) string {
+	if s.ledger == nil {
+		return ""
+	}
+	return s.ledger.Correlation(m.Bytes(m.ID))
+}
+
+// A Tool is one that a session may have.
+type Tool struct {
+	*Entry
+	Active   bool     // in the lists of its agent's clients, as long as they have switched nothing
+	Toolsets []string // those that have it, in the order of the configuration
+}
+
+// Tools returns the tools that the session may have, active or not, in catalog order. It
+// may wait for the disk, where saved toolsets are.
+func (s *Session) Tools() []Tool {
+	v := s.view.Load()
+	in := map[string][]string{}
+	for _, set := range s.who.library(s.r).sets {
+		for name := range v.catalog.expand(set).Tools {
+			in[name] = append(in[name], set.Name)
+		}
+	}
+	var all []Tool
+	for _, e := range v.catalog.entries[mcpwire.Tool] {
+		if !e.hiddenFrom(true) {
+			all = append(all, Tool{Entry: e, Active: v.switchedOn(e), Toolsets: in[e.Name]})
+		}
+	}
+	return all
+}
+
+// FindTool returns a tool by its server's name for it, also one that the session may not
+// have: calls of that are refused. Nil: there is none.
+func (s *Session) FindTool(server, tool string) *Entry {
+	s.mu.Lock()
+	upstreams := s.upstreams
+	s.mu.Unlock()
+	c := s.view.Load().catalog
+	for _, u := range upstreams {
+		if !u.GoesBy(server) {
+			continue
+		}
+		name := u.naming.expose(mcpwire.Tool, tool)
+		e := c.byName[mcpwire.Tool][name]
+		if e == nil {
+			e = c.isDenied(name, mcpwire.Tool)
+		}
+		if e != nil && e.Item.Name == tool && e.Upstream.GoesBy(server) {
+			return e
+		}
+	}
+	return nil
+}
+
+// Verdict says what the session may do with a tool that FindTool has found.
+func (s *Session) Verdict(e *Entry) Verdict {
+	v := s.view.Load()
+	if v.catalog.byName[e.Item.Kind][e.Name] == e {
+		return v.verdict(e)
+	}
+	_, verdict := v.catalog.keeps(e)
+	return verdict
+}
+
+// Upstream returns what is known of a server by its name; false: there is none.
+func (s *Session) Upstream(name string) (Status, bool) {
+	s.mu.Lock()
+	upstreams := s.upstreams
+	s.mu.Unlock()
+	for _, u := range upstreams {
+		if u.GoesBy(name) {
+			return u.Status(), true
+		}
+	}
+	return Status{}, false
+}
+
+// GoesBy reports whether the server is called so: by its own name, or by that which
+// policies have for it, which others may share.
+func (u *Upstream) GoesBy(name string) bool { return u.Name == name || u.calledIn() == name }
