@@ -1,6 +1,8 @@
 package router
 
 import (
+	"bytes"
+
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
@@ -8,7 +10,7 @@ import (
 
 // A Ledger is what a session's Sender implements that keeps more of a request than the
 // frame says, as the bridge does. Both methods are called with locks held: they must not
-// wait, nor call the router. An id is valid until they return.
+// wait, nor call the router. Ids are theirs to keep.
 type Ledger interface {
 	// Correlation returns what the request with this id is called by whoever made it, for
 	// the audit log; "" for nothing.
@@ -24,10 +26,11 @@ type Reason struct {
 	Text    string        // what is wrong, and what to do
 }
 
-// because tells the session's ledger, if it has one.
+// because tells the session's ledger, if it has one. The id is copied: a call whose own
+// could leave it would be made on the heap.
 func (s *Session) because(id []byte, why Reason) {
 	if s.ledger != nil {
-		s.ledger.Because(id, why)
+		s.ledger.Because(bytes.Clone(id), why)
 	}
 }
 
@@ -45,7 +48,7 @@ func (s *Session) correlation(m *jsonrpc.Message) string {
 	if s.ledger == nil {
 		return ""
 	}
-	return s.ledger.Correlation(m.Bytes(m.ID))
+	return s.ledger.Correlation(bytes.Clone(m.Bytes(m.ID)))
 }
 
 // A Tool is one that a session may have.
