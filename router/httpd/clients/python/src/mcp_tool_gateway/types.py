@@ -1,0 +1,77 @@
+"""What the gateway answers, as types."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypedDict
+
+Provider = Literal["openai", "anthropic", "gemini", "xai"]
+"""Whose tool calls are answered."""
+
+Format = Literal["openai", "anthropic", "gemini", "xai", "mcp"]
+"""For whom tools are written."""
+
+JSONObject = dict[str, Any]
+
+
+class Tool(TypedDict):
+    """A tool that may be called."""
+
+    server: str
+    tool: str
+    description: str
+    json_schema: JSONObject
+    active: bool
+    toolsets: list[str]
+
+
+class _LogEntry(TypedDict):
+    timestamp: str
+    tool: str
+    input: Any
+
+
+class LogEntry(_LogEntry, total=False):
+    """A call that was made: with its result, or with its error."""
+
+    result: Any
+    error: Any
+
+
+class ServerHealth(TypedDict):
+    name: str
+    status: str
+
+
+class _Health(TypedDict):
+    ok: bool
+    servers: list[ServerHealth]
+
+
+class Health(_Health, total=False):
+    """Whether the gateway wants requests, and how its servers are. `problem` says why it wants none."""
+
+    problem: str
+
+
+@dataclass(frozen=True)
+class CallResult:
+    """What a tool answered: `result` is MCP's tool result as the server sent it."""
+
+    result: JSONObject
+    correlation_id: str
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the tool says that it failed."""
+        return self.result.get("isError") is True
+
+    @property
+    def structured(self) -> Any:
+        """The structured content, None if there is none."""
+        return self.result.get("structuredContent")
+
+    @property
+    def text(self) -> str:
+        """The texts of the content, joined by newlines."""
+        return "\n".join(block["text"] for block in self.result.get("content", []) if block.get("type") == "text")

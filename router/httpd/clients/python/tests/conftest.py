@@ -1,0 +1,61 @@
+"""What the tests share: a scripted gateway, and both clients behind one face."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from scripted import Scripted
+
+from mcp_tool_gateway import AsyncToolGateway, Retry, ToolGateway
+
+QUICK = Retry(first_wait=0.001, longest_wait=0.5)
+
+Connect = Callable[..., ToolGateway]
+Check = Callable[[httpx.Response], None]
+
+
+class Awaited:
+    """An AsyncToolGateway that is used as if it blocked."""
+
+    def __init__(self, call: Callable[..., Any], gateway: AsyncToolGateway) -> None:
+        self._call, self._gateway = call, gateway
+
+    def __getattr__(self, name: str) -> Any:
+        method = getattr(self._gateway, name)
+        return lambda *args, **options: self._call(partial(method, *args, **options))
+
+
+@pytest.fixture(params=["sync", "async"])
+def connect(request: pytest.FixtureRequest) -> Iterator[Connect]:
+    """Makes clients: each test runs with both kinds."""
+    with ExitStack() as ended:
+        yield partial(blocking, ended) if request.param == "sync" else partial(awaiting, ended.enter_context(start_blocking_portal()), ended)
+
+
+def blocking(ended: ExitStack, url: str, check: Check | None = None, **options: Any) -> ToolGateway:
+    http = httpx.Client(event_hooks={"response": [check] if check else []})
+    ended.callback(http.close)
+    return ToolGateway(url, retry=QUICK, http=http, **options)
+
+
+def awaiting(portal: BlockingPortal, ended: ExitStack, url: str, check: Check | None = None, **options: Any) -> Any:
+    async def read_and_check(response: httpx.Response) -> None:
+        await response.aread()
+        if check:
+            check(response)
+
+    http = httpx.AsyncClient(event_hooks={"response": [read_and_check]})
+    ended.callback(portal.call, http.aclose)
+    return Awaited(portal.call, AsyncToolGateway(url, retry=QUICK, http=http, **options))
+
+
+@pytest.fixture
+def scripted() -> Iterator[Scripted]:
+    with Scripted() as server:
+        yield server

@@ -1,0 +1,63 @@
+/** Any JSON object. */
+export type JSONObject = Record<string, unknown>;
+
+/** Whose tool calls are answered. */
+export type Provider = "openai" | "anthropic" | "gemini" | "xai";
+
+/** For whom tools are written. */
+export type Format = Provider | "mcp";
+
+/** A tool as it may be described to anybody. */
+export interface ToolDescription {
+  server: string;
+  tool: string;
+  description: string;
+  json_schema: JSONObject;
+}
+
+/** A tool that may be called. */
+export interface Tool extends ToolDescription {
+  active: boolean;
+  toolsets: string[];
+}
+
+/** A call that was made: with its result, or with its error. */
+export interface LogEntry {
+  timestamp: string;
+  tool: string;
+  input: unknown;
+  result?: unknown;
+  error?: unknown;
+}
+
+/** Whether the gateway wants requests, and how its servers are. */
+export interface Health {
+  ok: boolean;
+  /** Why it wants none. */
+  problem?: string;
+  servers: { name: string; status: string }[];
+}
+
+/** A block of a tool result's content. */
+export interface Content extends JSONObject {
+  type: string;
+}
+
+/** MCP's tool result, as the server sent it. A tool that failed says so in `isError`. */
+export interface ToolResult extends JSONObject {
+  content?: Content[];
+  structuredContent?: unknown;
+  isError?: boolean;
+}
+
+/** What a call is answered. */
+export interface CallResult {
+  result: ToolResult;
+  correlation_id: string;
+}
+
+/** The texts of a result's content, joined by newlines. */
+export function textOf(result: ToolResult): string {
+  const texts = (result.content ?? []).filter((block) => block.type === "text");
+  return texts.map((block) => block["text"]).join("\n");
+}
