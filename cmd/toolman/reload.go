@@ -93,6 +93,7 @@ type rights struct {
 	guard  *guard.Guard
 	agents agents
 	modes  *modes.Modes
+	logs   callLogs
 	routes http.Handler // set when the front takes them
 }
 
@@ -105,7 +106,7 @@ func (a *app) newRights(c *config.Config, log *zap.Logger) (*rights, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &rights{guard: g, agents: all, modes: modes.New(a.modeOptions(c, g, log))}, nil
+	return &rights{guard: g, agents: all, modes: modes.New(a.modeOptions(c, g, log)), logs: callLogsOf(c, g.Authenticates())}, nil
 }
 
 // routerOptions turns the configuration, and what is kept beside it, into what the router

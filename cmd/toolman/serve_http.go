@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"net"
-	"net/http"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -69,7 +68,7 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 			return usage(err, "see [http] in "+c.Path)
 		}
 		defer l.Close()
-		f := newFront(c, who, o, loop, log)
+		f := a.newFront(c, who, o, loop, log)
 		go a.reloads(ctx, f, at.Path, log)
 		return serveOn(ctx, l, &c.HTTP, f, log)
 	})
@@ -83,7 +82,7 @@ func (a *app) httpOptions() config.Options {
 }
 
 // newFront joins what serves HTTP.
-func newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) *front {
+func (a *app) newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) *front {
 	o.PolicyOf, o.MetaTools = who.agents.policy, who.modes.Offers()
 	metrics := ops.NewMetrics(version())
 	o.Audit = audit.Watch(o.Audit, metrics)
@@ -91,18 +90,9 @@ func newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loo
 	f := &front{router: r, health: ops.NewHealth(r), metrics: metrics}
 	f.endpoint = httpd.New(r, httpd.Options{Caller: caller, Outlive: metrics.Outlive,
 		MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
-	f.bridge = bridge.New(r, bridgeOptions(&c.HTTP))
+	f.bridge = bridge.New(r, a.bridgeOptions(&c.HTTP))
 	f.admit(who)
 	return f
-}
-
-// bridgeOptions say how programs without MCP are served.
-func bridgeOptions(c *config.HTTP) bridge.Options {
-	return bridge.Options{
-		Caller: caller, ActiveOnly: c.BridgeActiveOnly,
-		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
-		MaxBody:   int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle,
-	}
 }
 
 // serveOn serves clients on a listener from the first server's start to the end of the last.

@@ -73,6 +73,7 @@
 //	rate_limit = 0                           # requests a second for each principal; 0: no limit
 //	session_config_keys = []                 # keys of ?config= that are taken, for ${session.KEY}
 //	bridge_active_only = false               # true: POST /call_tool calls only active tools
+//	log_readers = []                         # agents who may read the calls of all agents, and what servers write to MCP_CALL_LOG
 //	access_log = true
 //	drain_notice = "0s"                      # at the end, how long clients are let in after /health has turned
 //	drain = "10s"                            # and how long calls under way may take after that

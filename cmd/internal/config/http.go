@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -26,6 +27,7 @@ type HTTP struct {
 	RateLimit         int           // requests a second for each principal; 0: none
 	SessionConfigKeys []string
 	BridgeActiveOnly  bool          // the bridge calls only active tools
+	LogReaders        []string      // agents whose clients may read the log of all calls
 	AccessLog         bool          // a line in the log for each request
 	DrainNotice       time.Duration // how long clients are let in after /health has turned
 	Drain             time.Duration // how long calls under way may take after that
@@ -40,7 +42,7 @@ const anybody = "anybody-may-connect"
 func httpKeys() []string {
 	return []string{"listen", "mode", "allowed_origins", "allowed_hosts", "unauthenticated", "trusted_proxies", "require_client_id",
 		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys", "permissions",
-		"bridge_active_only", "access_log", "drain_notice", "drain", "tokens", "jwt"}
+		"bridge_active_only", "log_readers", "access_log", "drain_notice", "drain", "tokens", "jwt"}
 }
 
 // http decodes the table of that name. agents are those of agent_policies; nil when there are none.
@@ -63,6 +65,7 @@ func (d *decoder) http(root table, agents []string) HTTP {
 		RateLimit:         int(t.integer("rate_limit", 0, 0, 1_000_000)),
 		SessionConfigKeys: t.strings("session_config_keys", `["API_KEY"]`, keyForm(), "write letters, digits and _, no digit first"),
 		BridgeActiveOnly:  t.boolean("bridge_active_only", false),
+		LogReaders:        t.agents("log_readers", agents),
 		AccessLog:         t.boolean("access_log", true),
 		DrainNotice:       t.duration("drain_notice", 0, 0),
 		Drain:             t.duration("drain", 10*time.Second, 0),
@@ -137,6 +140,18 @@ func (t table) prefixes(key string) []netip.Prefix {
 			continue
 		}
 		all = append(all, p.Masked())
+	}
+	return all
+}
+
+// agents reads a list of agents, of which there are these; nil: there may be any.
+func (t table) agents(key string, known []string) []string {
+	all := t.strings(key, `["judge"]`, regexp.MustCompile("."), "write the name of an agent")
+	for _, name := range all {
+		if known != nil && !slices.Contains(known, name) {
+			t.outside(key, "write names of agent_policies")
+			return nil
+		}
 	}
 	return all
 }

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bytes"
 	"cmp"
 	"net/http"
 	"sync"
@@ -18,6 +19,10 @@ type Options struct {
 	Caller func(r *http.Request, agent string) (httpd.Caller, error)
 	// Correlate is told what a request is called, for the log; nil: nobody is.
 	Correlate func(r *http.Request, correlation string)
+	// Logs says what a request of an agent may read of the calls; nil: those of the agent.
+	Logs func(r *http.Request, agent string) Logs
+	// Scrub returns JSON without secrets, which is the caller's; nil takes nothing out.
+	Scrub func(text []byte) []byte
 	// ActiveOnly has only active tools called.
 	ActiveOnly  bool
 	MaxBody     int64         // bytes of a request; 0: 16 MiB
@@ -33,6 +38,7 @@ type Bridge struct {
 	mux     *http.ServeMux
 	schemas schemas
 	calls   atomic.Int64
+	ring    ring
 
 	mu       sync.Mutex
 	sessions map[string]*session // guarded by mu: by caller
@@ -40,7 +46,7 @@ type Bridge struct {
 }
 
 // paths are those that a Bridge serves besides /tools, of which one view is another's.
-var paths = [...]string{"/call_tool"}
+var paths = [...]string{"/call_tool", "/logs"}
 
 // New makes the bridge of a router.
 func New(r *router.Router, o Options) *Bridge {
@@ -53,9 +59,16 @@ func New(r *router.Router, o Options) *Bridge {
 	if o.Correlate == nil {
 		o.Correlate = func(*http.Request, string) {}
 	}
+	if o.Logs == nil {
+		o.Logs = func(*http.Request, string) Logs { return Logs{} }
+	}
+	if o.Scrub == nil {
+		o.Scrub = bytes.Clone
+	}
 	b := &Bridge{r: r, o: o, mux: http.NewServeMux(), sessions: map[string]*session{}}
 	b.handle(http.MethodPost, "/call_tool", b.callTool)
 	b.handle(http.MethodGet, "/tools", b.listTools)
+	b.handle(http.MethodGet, "/logs", b.listLogs)
 	b.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeFailure(w, fail(NotFound, "there is nothing at this path; /openapi.json says what there is"), correlationOf(r, ""))
 	})

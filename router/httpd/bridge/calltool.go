@@ -41,9 +41,13 @@ func (b *Bridge) callTool(w http.ResponseWriter, r *http.Request) {
 	c, f := b.call(s, q)
 	switch {
 	case f != nil:
+		b.log(s, &q, nil, f)
 		writeFailure(w, f, q.correlation)
-	case !b.answer(w, r, c):
+	case b.answer(w, r, c):
+		b.log(s, &q, c.result, c.outcome())
+	default:
 		s.cancel(c)
+		b.log(s, &q, nil, fail(Unavailable, "the client was gone before the answer came"))
 	}
 }
 
