@@ -131,6 +131,8 @@ func (f *front) routes(g *guard.Guard) *http.ServeMux {
 		mux.Handle(path, f.bridged(g, f.bridge))
 	}
 	mux.Handle("/tools", f.bridged(g, ops.Tools(f.tools, f.bridge)))
+	mux.Handle("/openapi.json", g.Open(bridge.Documents()))
+	mux.Handle("/docs", g.Open(bridge.Documents()))
 	mux.Handle("/metrics", inside(g, f.metrics.Handler(f.router)))
 	mux.Handle("/.well-known/mcp-config", inside(g, ops.Document("application/schema+json", config.Schema())))
 	mux.Handle("/", g.Open(ops.Probes(f.health)))
