@@ -55,7 +55,7 @@ var may = map[string][]string{
 	"toolman/router/toolset":                {},
 	"toolman/router/policy":                 {},
 
-	"toolman/router/httpd":          {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/spawn"},
+	"toolman/router/httpd":          {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/spawn"},
 	"toolman/router/httpd/guard":    {},
 	"toolman/router/httpd/ops":      {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd/ops/prom", "toolman/router/policy", "toolman/spawn"},
 	"toolman/router/httpd/ops/prom": {},

@@ -11,6 +11,8 @@ import (
 	"toolman/mcpwire"
 )
 
+const typeJSON = "application/json"
+
 const (
 	drainTime  = time.Second // a stream may go on behind its answer
 	drainBytes = 64 << 10
@@ -21,6 +23,9 @@ func drain(body io.Reader) { io.CopyN(io.Discard, body, drainBytes) }
 
 // mediaType is what a response's body is, without parameters; "" when it does not say.
 func mediaType(resp *http.Response) string {
+	if kind := resp.Header.Get("Content-Type"); kind == typeJSON || kind == EventStream {
+		return kind // as nearly all write it
+	}
 	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	return kind
 }
@@ -30,7 +35,7 @@ func (c *Conn) read(p *post, resp *http.Response) *failure {
 	switch kind := mediaType(resp); {
 	case kind == EventStream:
 		return c.readStream(p, resp)
-	case kind == "application/json":
+	case kind == typeJSON:
 		return c.readBody(p, resp)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
 		return &failure{text: c.where + ": the server accepted the request and gave no answer (" + resp.Status + "); it may have been carried out"}
@@ -41,7 +46,7 @@ func (c *Conn) read(p *post, resp *http.Response) *failure {
 
 // readBody reads an answer that is the whole response.
 func (c *Conn) readBody(p *post, resp *http.Response) *failure {
-	body, err := io.ReadAll(io.LimitReader(resp.Body, int64(c.o.FrameLimit)+1))
+	body, err := ReadBody(io.LimitReader(resp.Body, int64(c.o.FrameLimit)+1), resp.ContentLength)
 	switch {
 	case len(body) > c.o.FrameLimit:
 		return c.tooLong(int64(len(body)))

@@ -19,7 +19,7 @@ const (
 	idleTime      = 90 * time.Second // a connection that nothing uses is kept
 	maxHeader     = 64 << 10         // bytes of a response's header
 	maxRedirects  = 5
-	maxIdle       = 16
+	maxIdle       = parallel // fewer, and most of many calls at once would open a connection each
 	maxCAFile     = 4 << 20
 	pingTimeout   = 15 * time.Second
 	refusedPublic = "it leads to a private address, which is not allowed for a URL that does not come from the configuration file"

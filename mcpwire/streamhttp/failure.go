@@ -48,7 +48,7 @@ func (c *Conn) refused(p *post, req *http.Request, resp *http.Response) *failure
 	detail := ""
 	var m jsonrpc.Message
 	if jsonrpc.Scan(body, &m) == nil && m.Kind == jsonrpc.Response && m.Err.Present() {
-		oneLine(body)
+		jsonrpc.OneLine(body)
 		inner := refusal(&m)
 		f.rpc, f.code, detail = inner.rpc, inner.code, inner.text
 	} else {

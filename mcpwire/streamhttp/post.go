@@ -1,7 +1,6 @@
 package streamhttp
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 
@@ -87,17 +86,4 @@ func (p *post) changesSession() bool {
 		return p.era == mcpwire.Legacy
 	}
 	return false
-}
-
-// oneLine makes a message that was found valid fit for transports on which a line is a
-// message. In valid JSON line ends stand between tokens only.
-func oneLine(frame []byte) {
-	for i := bytes.IndexAny(frame, "\r\n"); i >= 0; {
-		frame[i] = ' '
-		next := bytes.IndexAny(frame[i:], "\r\n")
-		if next < 0 {
-			return
-		}
-		i += next
-	}
 }

@@ -43,6 +43,9 @@ func weightless(parameters string) bool {
 // isJSON reports whether a request says that its body is JSON. (A form of a foreign web
 // page cannot: browsers ask before they send that type to another origin.)
 func isJSON(h http.Header) bool {
+	if h.Get("Content-Type") == typeJSON {
+		return true // as nearly all write it
+	}
 	kind, _, err := mime.ParseMediaType(h.Get("Content-Type"))
 	return err == nil && kind == typeJSON
 }

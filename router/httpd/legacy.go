@@ -66,7 +66,7 @@ func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *sess
 		unavailable(w, "too many requests are open; wait for their answers")
 		return
 	}
-	e.ask(w, r, s, ours(m, c, jsonrpc.Span{}), to, []*call{c})
+	e.ask(w, r, s, func() { s.handle(ours(m, c, jsonrpc.Span{})) }, to, []*call{c})
 }
 
 // session returns the session that a request names, which is busy until leave; it answers

@@ -199,4 +199,7 @@ func TestLineEndsInAMessageDoNotReachTheServer(t *testing.T) {
 	if want := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"result":%s}`, fakemcp.EchoResult("fake", "tools/call", `{"name":"echo", "arguments":{"a":"\n"}}`)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
+	if r := c.ask(request{body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\nng\"}"}); r.StatusCode != 400 {
+		t.Errorf("a line end within a string: %d %s", r.StatusCode, r.text())
+	}
 }

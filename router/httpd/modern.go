@@ -38,18 +38,18 @@ func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m 
 		unavailable(w, "too many requests are open; wait for their answers")
 		return
 	}
-	e.ask(w, r, s, ours(m, c, envelope.Token.Value), to, []*call{c})
+	e.ask(w, r, s, func() { s.handle(ours(m, c, envelope.Token.Value)) }, to, []*call{c})
 }
 
 // ours returns a request with the id that we have given it, and a token, if it has one
 // at that place.
-func ours(m *jsonrpc.Message, c *call, token jsonrpc.Span) []byte {
+func ours(m *jsonrpc.Message, c *call, token jsonrpc.Span) *jsonrpc.Message {
 	n := number(c.n)
 	edits := []jsonrpc.Edit{{Span: m.ID, New: n}}
 	if token.Present() {
 		edits = append(edits, jsonrpc.Edit{Span: token, New: n})
 	}
-	return jsonrpc.AppendSplice(make([]byte, 0, len(m.Frame)+2*len(n)), m.Frame, edits...)
+	return m.Edited(edits...)
 }
 
 func number(n uint64) []byte { return strconv.AppendUint(nil, n, 10) }

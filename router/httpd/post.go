@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/streamhttp"
 )
 
 // post handles a POSTed message. Of which era that is, it says itself.
@@ -27,12 +28,14 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
 	var m jsonrpc.Message
 	if err := jsonrpc.Scan(body, &m); err != nil {
 		if isArray(body) && mcpwire.EraOf(r.Header.Get(headerVersion)) != mcpwire.Modern {
+			jsonrpc.OneLine(body)
 			e.batch(w, r, who, body)
 			return
 		}
 		unreadable(w, &m, err)
 		return
 	}
+	jsonrpc.OneLine(body) // servers on pipes take one message a line
 	var envelope mcpwire.Envelope
 	err := envelope.Read(&m)
 	switch {
@@ -45,14 +48,9 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
 	}
 }
 
-// body reads a request's body, and answers when it cannot be had. Its line ends become
-// spaces: servers on pipes take one message a line.
+// body reads a request's body, and answers when it cannot be had.
 func (e *Endpoint) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	var text bytes.Buffer
-	if n := r.ContentLength; n > 0 {
-		text.Grow(int(min(n, e.o.MaxBody, 1<<20)) + bytes.MinRead)
-	}
-	_, err := text.ReadFrom(http.MaxBytesReader(w, r.Body, e.o.MaxBody))
+	text, err := streamhttp.ReadBody(http.MaxBytesReader(w, r.Body, e.o.MaxBody), r.ContentLength)
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		refuse(w, http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", e.o.MaxBody))
 		return nil, false
@@ -61,13 +59,7 @@ func (e *Endpoint) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "the body of the request did not come whole")
 		return nil, false
 	}
-	body := text.Bytes()
-	for i, c := range body {
-		if c == '\n' || c == '\r' {
-			body[i] = ' '
-		}
-	}
-	return bytes.Trim(body, " \t"), true
+	return bytes.Trim(text, " \t\r\n"), true
 }
 
 func isArray(body []byte) bool { return len(body) > 0 && body[0] == '[' && jsonrpc.Valid(body) }
@@ -104,14 +96,14 @@ func unclaimed(w http.ResponseWriter, m *jsonrpc.Message) {
 	}
 }
 
-// ask has the router answer requests, of which there are as many as calls, and serves the
-// answer.
-func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, frame []byte, to *stream, calls []*call) {
+// ask serves the answer to requests, of which there are as many as calls, once deliver has
+// given them to the router.
+func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, deliver func(), to *stream, calls []*call) {
 	if calls[0].method != mcpwire.Listen {
 		e.calls.Add(1)
 		defer e.calls.Add(-1)
 	}
-	s.deliver(frame)
+	deliver()
 	if s.agreed() != "" && calls[0].method == mcpwire.Initialize {
 		w.Header().Set(headerSession, s.id)
 	}

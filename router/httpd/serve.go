@@ -1,10 +1,11 @@
 package httpd
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"time"
+
+	"toolman/jsonrpc"
 )
 
 // writeTime is how long a client may take to read what is written to it at once. It
@@ -150,20 +151,8 @@ func (o *response) asEvents(frames [][]byte) []byte {
 func appendEvents(dst []byte, frames [][]byte) []byte {
 	for _, frame := range frames {
 		dst = append(dst, "event: message\ndata: "...)
-		dst = append(append(dst, oneLine(frame)...), "\n\n"...)
+		jsonrpc.OneLine(frame)
+		dst = append(append(dst, frame...), "\n\n"...)
 	}
 	return dst
-}
-
-// oneLine returns a frame without line ends, which in JSON stand only between tokens.
-func oneLine(frame []byte) []byte {
-	if bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0 {
-		return frame
-	}
-	return bytes.Map(func(c rune) rune {
-		if c == '\n' || c == '\r' {
-			return ' '
-		}
-		return c
-	}, frame)
 }

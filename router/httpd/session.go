@@ -102,7 +102,14 @@ func (s *session) ours(id []byte) (newest *call) {
 	return newest
 }
 
-// deliver has the router handle a message. The frame is not used any more when it returns.
+// handle has the router handle a message, which is not used any more when it returns.
+func (s *session) handle(m *jsonrpc.Message) {
+	var b jsonrpc.Batch
+	s.router.Message(m, &b)
+	b.Flush()
+}
+
+// deliver is handle for a frame.
 func (s *session) deliver(frame []byte) {
 	var m jsonrpc.Message
 	var b jsonrpc.Batch

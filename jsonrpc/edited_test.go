@@ -1,0 +1,69 @@
+package jsonrpc
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestAnEditedMessageIsAsScanFindsIt(t *testing.T) {
+	var many strings.Builder // more members than a Message remembers
+	for range maxMembers + 1 {
+		many.WriteString(`"x":1,`)
+	}
+	for name, frame := range map[string]string{
+		"the id first":       `{"jsonrpc":"2.0","id":"a","method":"m","params":{"name":"n","_meta":{"token":"t"},"z":[1]}}`,
+		"the id last":        ` {"method":"m","params":{"_meta":{"token":12345678},"name":"n"},"jsonrpc":"2.0","id":1234567890}`,
+		"the id in between":  `{"params":{"_meta":{"token":"t"}},"id":"a long one, far longer than the new","method":"m","jsonrpc":"2.0"}`,
+		"without params":     `{"jsonrpc":"2.0","id":1,"method":"m"}`,
+		"many members":       `{"jsonrpc":"2.0","id":1,"params":{` + many.String() + `"_meta":{"token":1}},"method":"m"}`,
+		"keys with escapes":  `{"jsonrpc":"2.0","id":1,"params":{"\u006eame":1,"_meta":{"token":1}},"method":"m"}`,
+		"params in an array": `{"jsonrpc":"2.0","id":1,"params":[1,2],"method":"m"}`,
+		"an answer":          `{"jsonrpc":"2.0","id":7,"result":{"a":1}}`,
+		"an error":           `{"error":{"code":1,"message":"x"},"jsonrpc":"2.0","id":7}`,
+	} {
+		for _, id := range []string{`9`, `123456789012345678`, `"a"`} {
+			t.Run(name+" "+id, func(t *testing.T) {
+				var m, want Message
+				if err := Scan([]byte(frame), &m); err != nil {
+					t.Fatal(err)
+				}
+				edits := []Edit{{Span: m.ID, New: []byte(id)}}
+				if meta, _ := m.Param("_meta"); meta.Present() {
+					token, err := m.Get(meta, "token")
+					if err != nil {
+						t.Fatal(err)
+					}
+					edits = append([]Edit{{Span: token, New: []byte(`"new"`)}}, edits...)
+				}
+				got := m.Edited(edits...)
+				if string(m.Frame) != frame {
+					t.Errorf("the message has changed: %s", m.Frame)
+				}
+				if err := Scan(got.Frame, &want); err != nil {
+					t.Fatalf("%v in %s", err, got.Frame)
+				}
+				if string(want.Bytes(want.ID)) != id {
+					t.Errorf("got %s", got.Frame)
+				}
+				for i := max(0, want.nparams); i < maxMembers; i++ { // what is behind them means nothing
+					want.params[i], got.params[i] = member{}, member{}
+				}
+				if !reflect.DeepEqual(*got, want) {
+					t.Errorf("got  %+v\nwant %+v", *got, want)
+				}
+			})
+		}
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	for frame, want := range map[string]string{
+		"": "", "{}": "{}", "\n{\r\n\"a\\n\":\n\n1\r}\n": ` {  "a\n":  1 } `, "\r": " ",
+	} {
+		got := []byte(frame)
+		if OneLine(got); string(got) != want {
+			t.Errorf("%q: got %q, want %q", frame, got, want)
+		}
+	}
+}
