@@ -1,15 +1,18 @@
-"""What the tests share: a scripted gateway, and both clients behind one face."""
+"""What the tests share: the real gateway, a scripted one, and both clients behind one face."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from contract import Contract
 from scripted import Scripted
 
 from mcp_tool_gateway import AsyncToolGateway, Retry, ToolGateway
@@ -59,3 +62,28 @@ def awaiting(portal: BlockingPortal, ended: ExitStack, url: str, check: Check | 
 def scripted() -> Iterator[Scripted]:
     with Scripted() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def url() -> str:
+    """Where the real gateway serves."""
+    if "GATEWAY_URL" not in os.environ:
+        pytest.skip("THE REAL GATEWAY IS NOT TESTED: go test -run Clients ./fixtures/interop starts one")
+    return os.environ["GATEWAY_URL"]
+
+
+@pytest.fixture(scope="session")
+def files() -> Path:
+    """The folder that the gateway's server fs may use."""
+    return Path(os.environ["GATEWAY_FILES"])
+
+
+@pytest.fixture(scope="session")
+def contract(url: str) -> Contract:
+    return Contract(httpx.get(url + "/openapi.json", headers={"Authorization": f"Bearer {os.environ['GATEWAY_TOKEN']}"}).json())
+
+
+@pytest.fixture
+def gateway(connect: Connect, url: str, contract: Contract) -> ToolGateway:
+    """A client of the real gateway. Whatever that answers is checked against its description."""
+    return connect(url, contract.check, token=os.environ["GATEWAY_TOKEN"], timeout=20)

@@ -55,10 +55,12 @@ def test_queries_hold_what_is_asked_for_and_no_more(connect: Connect, scripted: 
     gateway.tools()
     gateway.tools("a&b", format="openai", slim=True)
     gateway.logs(since=datetime(2026, 1, 2, tzinfo=timezone.utc), limit=3)
+    connect(scripted.url, agent="judge").tools("fs")
     assert [path for path, _, _ in scripted.requests] == [
         "/tools",
         "/tools?server=a%26b&format=openai&slim=true",
         "/logs?since=2026-01-02T00%3A00%3A00%2B00%3A00&limit=3",
+        "/tools?server=fs&agent=judge",
     ]
 
 
@@ -68,8 +70,10 @@ def test_queries_hold_what_is_asked_for_and_no_more(connect: Connect, scripted: 
         ("too many requests", refusal(429, "rate_limited", COME_BACK), True, True),
         ("not now, by the gateway itself", refusal(503, "unavailable", COME_BACK), True, True),
         ("not now, without saying when", refusal(503, "unavailable"), True, False),
-        ("a server that went during the call", refusal(503, "upstream_gone", COME_BACK), True, False),
+        ("a server that went during the call", refusal(503, "upstream_gone"), True, False),
         ("a tool that took too long", refusal(504, "timeout"), True, False),
+        ("a server that was not asked", refusal(503, "upstream_gone", COME_BACK), True, True),
+        ("not now, by something before the gateway", (503, COME_BACK, b"<html>"), True, False),
         ("an unknown tool", refusal(404, "unknown_tool", COME_BACK), False, False),
         ("come back tomorrow", refusal(429, "rate_limited", {"Retry-After": "86400"}), False, False),
         ("no answer", (HANG_UP, {}, None), True, False),

@@ -7,6 +7,8 @@ import type { CallResult, Format, Health, JSONObject, LogEntry, Provider, Tool }
 export interface GatewayOptions {
   /** The bearer token, if the gateway wants one. */
   token?: string;
+  /** Whose tools these are, where that is for the program to say. */
+  agent?: string;
   /** The milliseconds that one attempt may take, from connecting to the answer's last byte; 60,000 if not given. */
   timeout?: number;
   retry?: Partial<Retry>;
@@ -38,6 +40,7 @@ interface Sent extends CallOptions {
 export class ToolGateway {
   readonly #url: string;
   readonly #headers: Record<string, string>;
+  readonly #agent: string | undefined;
   readonly #timeout: number;
   readonly #retry: Retry;
   readonly #fetch: typeof fetch;
@@ -46,6 +49,7 @@ export class ToolGateway {
   constructor(url: string | URL, options: GatewayOptions = {}) {
     this.#url = String(url).replace(/\/+$/, "");
     this.#headers = options.token ? { Authorization: `Bearer ${options.token}` } : {};
+    this.#agent = options.agent;
     this.#timeout = options.timeout ?? 60_000;
     this.#retry = { ...usualRetry, ...options.retry };
     this.#fetch = options.fetch ?? ((input, init) => fetch(input, init));
@@ -126,7 +130,7 @@ export class ToolGateway {
 
   #request(path: string, sent: Sent, body: string | undefined, correlationId: string): Promise<Response> {
     const limit = AbortSignal.timeout(sent.timeout ?? this.#timeout);
-    return this.#fetch(this.#url + path + queryOf(sent.query), {
+    return this.#fetch(this.#url + path + queryOf({ ...sent.query, agent: this.#agent }), {
       method: body === undefined ? "GET" : "POST",
       headers: {
         ...this.#headers,
@@ -152,7 +156,7 @@ async function read<T>(response: Response, accepted: number[], correlationId: st
   return answer as T;
 }
 
-function queryOf(query: Sent["query"] = {}): string {
+function queryOf(query: NonNullable<Sent["query"]>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   return given.length > 0 ? `?${new URLSearchParams(given.map(([name, value]) => [name, String(value)]))}` : "";
 }

@@ -15,7 +15,7 @@ export interface Retry {
 export const usualRetry: Retry = { times: 2, firstWait: 250, longestWait: 10_000 };
 
 // With these and a Retry-After the gateway has refused a request before it asked a server: a call has not run.
-const notRun = new Set(["rate_limited", "overloaded", "unavailable"]);
+const notRun = new Set(["rate_limited", "overloaded", "unavailable", "upstream_gone"]);
 const passing = new Set([429, 502, 503, 504]);
 
 /** The milliseconds to wait before a request is sent again, undefined to give up. The first attempt is 0. */

@@ -24,10 +24,14 @@ export interface Tool extends ToolDescription {
 /** A call that was made: with its result, or with its error. */
 export interface LogEntry {
   timestamp: string;
+  server: string;
   tool: string;
   input: unknown;
   result?: unknown;
   error?: unknown;
+  correlation_id?: string;
+  /** Something was too long, and is null. */
+  truncated?: boolean;
 }
 
 /** Whether the gateway wants requests, and how its servers are. */

@@ -56,9 +56,10 @@ test("queries hold what is asked for and no more", async () => {
   await gateway.tools();
   await gateway.tools({ server: "a&b", format: "openai", slim: true });
   await gateway.logs({ since: new Date(0), limit: 3 });
+  await connect({ agent: "judge" }).tools({ server: "fs" });
   assert.deepEqual(
     scripted.got.map((got) => got.path),
-    ["/tools", "/tools?server=a%26b&format=openai&slim=true", "/logs?since=1970-01-01T00%3A00%3A00.000Z&limit=3"],
+    ["/tools", "/tools?server=a%26b&format=openai&slim=true", "/logs?since=1970-01-01T00%3A00%3A00.000Z&limit=3", "/tools?server=fs&agent=judge"],
   );
 });
 
@@ -66,8 +67,10 @@ for (const [name, answer, reading, calling] of [
   ["too many requests", refusal(429, "rate_limited", comeBack), true, true],
   ["too much to do", refusal(503, "overloaded", comeBack), true, true],
   ["not now, without saying when", refusal(503, "unavailable"), true, false],
-  ["a server that went during the call", refusal(503, "upstream_gone", comeBack), true, false],
+  ["a server that went during the call", refusal(503, "upstream_gone"), true, false],
   ["a tool that took too long", refusal(504, "timeout"), true, false],
+  ["a server that was not asked", refusal(503, "upstream_gone", comeBack), true, true],
+  ["not now, by something before the gateway", [503, comeBack, "<html>"], true, false],
   ["an unknown tool", refusal(404, "unknown_tool", comeBack), false, false],
   ["come back tomorrow", refusal(429, "rate_limited", { "Retry-After": "86400" }), false, false],
   ["no answer", [hangUp, {}, null], true, false],

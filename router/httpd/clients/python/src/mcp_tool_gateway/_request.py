@@ -96,8 +96,9 @@ class Request:
 class Endpoint:
     """Where requests go, and how."""
 
-    def __init__(self, url: str, token: str | None, timeout: float, retry: Retry) -> None:
+    def __init__(self, url: str, token: str | None, agent: str | None, timeout: float, retry: Retry) -> None:
         self._url, self._timeout, self.retry = url.rstrip("/"), timeout, retry
+        self._params = _given(agent=agent)
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
 
     def options(self, request: Request) -> dict[str, Any]:
@@ -105,7 +106,7 @@ class Endpoint:
         return {
             "method": request.method,
             "url": self._url + request.path,
-            "params": request.params,
+            "params": {**request.params, **self._params},
             "json": request.body,
             "headers": {"X-Correlation-Id": request.correlation_id, **self._headers},
             "timeout": request.timeout or self._timeout,

@@ -13,7 +13,7 @@ import httpx
 UNSENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 # With these and a Retry-After the gateway has refused a request before it asked a server: a call has not run.
-NOT_RUN = frozenset({"rate_limited", "overloaded", "unavailable"})
+NOT_RUN = frozenset({"rate_limited", "overloaded", "unavailable", "upstream_gone"})
 
 
 @dataclass(frozen=True)

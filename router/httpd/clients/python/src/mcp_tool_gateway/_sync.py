@@ -18,10 +18,10 @@ from .types import CallResult, Format, Health, JSONObject, LogEntry, Provider, T
 class ToolGateway:
     """A gateway's tools. Every method raises a `GatewayError` when it is not answered as it should be.
 
-    `url` is where the gateway serves, without a path. `token` is the bearer token, if it wants one.
-    `timeout` is how many seconds each step of an attempt may take: to connect, to send, to hear the next bytes. `http` is an
-    httpx client to use, for certificates, proxies and limits of its own; it stays the caller's to close. Threads may share
-    a gateway.
+    `url` is where the gateway serves, without a path. `token` is the bearer token, if it wants one. `agent` is whose tools
+    these are, where that is for the program to say. `timeout` is how many seconds each step of an attempt may take: to
+    connect, to send, to hear the next bytes. `http` is an httpx client to use, for certificates, proxies and limits of its
+    own; it stays the caller's to close. Threads may share a gateway.
     """
 
     def __init__(
@@ -29,11 +29,12 @@ class ToolGateway:
         url: str,
         *,
         token: str | None = None,
+        agent: str | None = None,
         timeout: float = 60.0,
         retry: Retry = Retry(),
         http: httpx.Client | None = None,
     ) -> None:
-        self._to = _request.Endpoint(url, token, timeout, retry)
+        self._to = _request.Endpoint(url, token, agent, timeout, retry)
         self._own = http is None
         self._http = http or httpx.Client()
 

@@ -27,15 +27,18 @@ class Tool(TypedDict):
 
 class _LogEntry(TypedDict):
     timestamp: str
+    server: str
     tool: str
     input: Any
 
 
 class LogEntry(_LogEntry, total=False):
-    """A call that was made: with its result, or with its error."""
+    """A call that was made: with its result, or with its error. `truncated` says that something was too long, and is None."""
 
     result: Any
     error: Any
+    correlation_id: str
+    truncated: bool
 
 
 class ServerHealth(TypedDict):
