@@ -55,12 +55,13 @@ var may = map[string][]string{
 	"toolman/router/toolset":                {},
 	"toolman/router/policy":                 {},
 
-	"toolman/router/httpd":          {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/spawn"},
-	"toolman/router/httpd/guard":    {},
-	"toolman/router/httpd/ops":      {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd/ops/prom", "toolman/router/policy", "toolman/spawn"},
-	"toolman/router/httpd/ops/prom": {},
-	"toolman/router/httpd/bridge":   {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd", "toolman/spawn"},
-	"toolman/router/httpd/modes":    {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard"},
+	"toolman/router/httpd":                 {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/spawn"},
+	"toolman/router/httpd/guard":           {},
+	"toolman/router/httpd/ops":             {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd/ops/prom", "toolman/router/policy", "toolman/spawn"},
+	"toolman/router/httpd/ops/prom":        {},
+	"toolman/router/httpd/bridge":          {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/router/audit", "toolman/router/httpd", "toolman/router/httpd/bridge/provider", "toolman/spawn"},
+	"toolman/router/httpd/bridge/provider": {},
+	"toolman/router/httpd/modes":           {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard"},
 }
 
 // only says which packages import a library, tests included.

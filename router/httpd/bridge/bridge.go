@@ -46,7 +46,7 @@ type Bridge struct {
 }
 
 // paths are those that a Bridge serves besides /tools, of which one view is another's.
-var paths = [...]string{"/call_tool", "/logs"}
+var paths = [...]string{"/call_tool", "/execute", "/logs"}
 
 // New makes the bridge of a router.
 func New(r *router.Router, o Options) *Bridge {
@@ -67,6 +67,7 @@ func New(r *router.Router, o Options) *Bridge {
 	}
 	b := &Bridge{r: r, o: o, mux: http.NewServeMux(), sessions: map[string]*session{}}
 	b.handle(http.MethodPost, "/call_tool", b.callTool)
+	b.handle(http.MethodPost, "/execute", b.execute)
 	b.handle(http.MethodGet, "/tools", b.listTools)
 	b.handle(http.MethodGet, "/logs", b.listLogs)
 	b.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"toolman/router"
+	"toolman/router/httpd/bridge/provider"
 )
 
 // A tool is one that GET /tools lists.
@@ -28,15 +30,46 @@ func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
 	}
 	defer b.leave(s)
 	all, f := b.toolsOf(s, r.URL.Query().Get("server"))
+	if f == nil {
+		f = b.writeTools(w, r, all)
+	}
 	if f != nil {
 		writeFailure(w, f, correlation)
-		return
 	}
-	listed := []tool{}
-	for _, t := range all {
-		listed = append(listed, described(t))
+}
+
+// writeTools writes tools in the format that is asked for.
+func (b *Bridge) writeTools(w http.ResponseWriter, r *http.Request, all []router.Tool) *Failure {
+	q := r.URL.Query()
+	shape, f := shapeOf(q.Get("format"), q.Get("slim"))
+	if f != nil {
+		return f
 	}
-	writeJSON(w, http.StatusOK, listed)
+	text, saved, err := List(all, shape)
+	if err != nil {
+		return fail(Internal, err.Error())
+	}
+	if shape.Slim {
+		w.Header().Set("X-Slim-Saved-Bytes", strconv.Itoa(saved))
+		w.Header().Set("X-Slim-Saved-Tokens", strconv.Itoa(Tokens(saved)))
+	}
+	write(w, http.StatusOK, "application/json", text)
+	return nil
+}
+
+func shapeOf(format, slim string) (shape Shape, f *Failure) {
+	var err error
+	if format != "" {
+		if shape.Format, err = provider.ParseFormat(format); err != nil {
+			return shape, fail(BadRequest, err.Error())
+		}
+	}
+	if slim != "" {
+		if shape.Slim, err = strconv.ParseBool(slim); err != nil {
+			return shape, fail(BadRequest, "slim is true or false")
+		}
+	}
+	return shape, nil
 }
 
 // toolsOf are the tools that the session may have, of one server if that is named. With

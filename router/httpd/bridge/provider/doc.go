@@ -1,0 +1,8 @@
+// Package provider turns tools into what the APIs of language models take, and the calls
+// that models make into results. It is pure: it knows neither servers nor HTTP.
+//
+// A tool has one name for all providers, mcp__SERVER__TOOL, within what all of them take:
+// 64 letters, digits, - and _ (see Name). Schemas are loosened where a provider refuses
+// what a server has written, never tightened: what a model is told may allow more than the
+// server does, and the bridge holds arguments against the server's own schema.
+package provider

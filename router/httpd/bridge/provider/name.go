@@ -1,0 +1,29 @@
+package provider
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// maxName is the longest name that all providers take: OpenAI and Gemini 64, Anthropic 128.
+const maxName = 64
+
+// Name is what models call a tool: mcp__SERVER__TOOL, or where that is no name that all
+// providers take, or could be another's, a stable short form that ends in a hash.
+func Name(server, tool string) string {
+	full := "mcp__" + server + "__" + tool
+	clean := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, full)
+	splits := !strings.Contains(server, "__") && !strings.HasSuffix(server, "_") && !strings.HasPrefix(tool, "_")
+	if clean == full && len(full) <= maxName && splits {
+		return full
+	}
+	sum := sha256.Sum256([]byte(server + "\x00" + tool))
+	tail := "_" + hex.EncodeToString(sum[:4])
+	return clean[:min(len(clean), maxName-len(tail))] + tail
+}
