@@ -35,8 +35,8 @@ class Model:
         ("chat, a choice", "openai", {"message": {"tool_calls": [CHAT]}}, [CHAT]),
         ("chat, only text", "openai", {"choices": [{"message": {"content": "Hello", "tool_calls": None}}]}, []),
         ("chat, no choice", "openai", {"choices": []}, []),
-        ("responses", "openai", {"output": [{"type": "reasoning"}, RESPONSES]}, [RESPONSES]),
-        ("responses, the items", "openai", [RESPONSES, RESPONSES], [RESPONSES, RESPONSES]),
+        ("responses", "openai-responses", {"output": [{"type": "reasoning"}, RESPONSES]}, [RESPONSES]),
+        ("responses, the items", "openai-responses", [RESPONSES, RESPONSES], [RESPONSES, RESPONSES]),
         ("an object of an SDK", "anthropic", Model({"content": [TEXT, USE]}), [USE]),
         ("a list of an SDK's objects", "anthropic", [Model(TEXT), Model(USE)], [USE]),
         ("a message of an SDK's objects", "anthropic", {"content": [Model(USE)]}, [USE]),
@@ -51,7 +51,7 @@ def test_calls_are_found(name: str, provider: Provider, reply: Any, calls: list[
 
 
 def test_an_unknown_provider_is_an_error() -> None:
-    with pytest.raises(ValueError, match="'claude' is none of openai, xai, anthropic, gemini"):
+    with pytest.raises(ValueError, match="'claude' is none of openai, openai-responses, xai, anthropic, gemini"):
         providers.tool_calls("claude", {})  # type: ignore[arg-type]
 
 

@@ -1,5 +1,5 @@
 import { errorOf, GatewayError, noAnswer } from "./errors.js";
-import { toolCalls, turns, type Turn } from "./providers.js";
+import { toolCalls, turns, type Turns } from "./providers.js";
 import { retryAfter, sleep, usualRetry, waitAfter, type Retry } from "./retry.js";
 import type { CallResult, Format, Health, JSONObject, LogEntry, Provider, Tool } from "./types.js";
 
@@ -95,14 +95,14 @@ export class ToolGateway {
    * Makes the tool calls of a model's reply, and returns what to add to the conversation after it: nothing when it calls no
    * tool. See toolCalls for what a reply may be, and for `leave`.
    */
-  async answer<P extends Provider, Reply>(
+  async answer<P extends Provider>(
     provider: P,
-    reply: Reply,
+    reply: unknown,
     { leave = [], ...options }: CallOptions & { leave?: readonly string[] } = {},
-  ): Promise<Turn<P, Reply>[]> {
+  ): Promise<Turns[P][]> {
     const calls = toolCalls(provider, reply, leave);
     const results = calls.length > 0 ? await this.execute(provider, calls, options) : [];
-    return turns(provider, results) as unknown[] as Turn<P, Reply>[];
+    return turns(provider, results) as unknown[] as Turns[P][];
   }
 
   #post<T>(path: string, body: JSONObject, options: CallOptions): Promise<T> {

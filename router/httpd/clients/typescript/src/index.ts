@@ -7,7 +7,7 @@ export {
   type FunctionResponseTurn,
   type ToolMessage,
   type ToolResultTurn,
-  type Turn,
+  type Turns,
 } from "./providers.js";
 export type { Retry } from "./retry.js";
 export * from "./types.js";

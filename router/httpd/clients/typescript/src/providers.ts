@@ -30,21 +30,25 @@ export interface FunctionResponseTurn {
   parts: { functionResponse: { id?: string; name: string; response: JSONObject } }[];
 }
 
-/** What a conversation goes on with after a provider's reply. Of OpenAI's APIs, the reply shows which one it is of. */
-export type Turn<P extends Provider, Reply> = P extends "anthropic"
-  ? ToolResultTurn
-  : P extends "gemini"
-    ? FunctionResponseTurn
-    : Reply extends { output: unknown }
-      ? FunctionCallOutput
-      : ToolMessage;
+/** What a conversation goes on with after a reply, by provider. */
+export interface Turns {
+  openai: ToolMessage;
+  "openai-responses": FunctionCallOutput;
+  anthropic: ToolResultTurn;
+  gemini: FunctionResponseTurn;
+  xai: ToolMessage;
+}
 
 type Path = readonly (string | number)[];
 
+// What the items that are calls say they are. Gemini's have a member of their own.
+const types = { openai: "function", "openai-responses": "function_call", xai: "function", anthropic: "tool_use" };
+
 // Where a reply, or the part of one that is a message, has the list with the calls in it.
-const chat: Path[] = [["choices", 0, "message", "tool_calls"], ["message", "tool_calls"], ["tool_calls"], ["output"]];
+const chat: Path[] = [["choices", 0, "message", "tool_calls"], ["message", "tool_calls"], ["tool_calls"]];
 const lists: Record<Provider, Path[]> = {
   openai: chat,
+  "openai-responses": [["output"]],
   xai: chat,
   anthropic: [["content"]],
   gemini: [["candidates", 0, "content", "parts"], ["content", "parts"], ["parts"]],
@@ -53,9 +57,8 @@ const lists: Record<Provider, Path[]> = {
 /**
  * The tool calls of a model's reply, as the provider's own objects.
  *
- * The reply is an object of the provider's SDK or its JSON: a whole response, a message or a list of items. OpenAI's is of Chat
- * Completions or of Responses; xAI's is that of its HTTP API, which is OpenAI's. Calls of the tools named in `leave` are left
- * out: they are the program's own.
+ * The reply is an object of the provider's SDK or its JSON: a whole response, a message or a list of items. xAI's is that
+ * of its HTTP API. Calls of the tools named in `leave` are left out: they are the program's own.
  */
 export function toolCalls(provider: Provider, reply: unknown, leave: readonly string[] = []): JSONObject[] {
   if (!Object.hasOwn(lists, provider)) throw new TypeError(`${provider} is none of ${Object.keys(lists).join(", ")}`);
@@ -66,7 +69,7 @@ export function toolCalls(provider: Provider, reply: unknown, leave: readonly st
 
 /** The results of tool calls as what the conversation goes on with: empty when there were none. */
 export function turns(provider: Provider, results: JSONObject[]): JSONObject[] {
-  if (results.length === 0 || provider === "openai" || provider === "xai") return results;
+  if (results.length === 0 || (provider !== "anthropic" && provider !== "gemini")) return results;
   return [{ role: "user", [provider === "gemini" ? "parts" : "content"]: results }];
 }
 
@@ -80,8 +83,7 @@ function items(paths: Path[], reply: unknown): JSONObject[] {
 }
 
 function isCall(provider: Provider, item: JSONObject): boolean {
-  if (provider === "gemini") return item["functionCall"] !== undefined;
-  return provider === "anthropic" ? item["type"] === "tool_use" : item["type"] === "function" || item["type"] === "function_call";
+  return provider === "gemini" ? item["functionCall"] !== undefined : item["type"] === types[provider];
 }
 
 function nameOf(item: JSONObject): string {

@@ -1,8 +1,8 @@
 /** Any JSON object. */
 export type JSONObject = Record<string, unknown>;
 
-/** Whose tool calls are answered. */
-export type Provider = "openai" | "anthropic" | "gemini" | "xai";
+/** Whose tool calls are answered: "openai" is its Chat Completions. */
+export type Provider = "openai" | "openai-responses" | "anthropic" | "gemini" | "xai";
 
 /** For whom tools are written. */
 export type Format = Provider | "mcp";

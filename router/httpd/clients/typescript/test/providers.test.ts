@@ -16,8 +16,8 @@ for (const [name, provider, reply, calls] of [
   ["chat, a choice", "openai", { message: { tool_calls: [chat] } }, [chat]],
   ["chat, only text", "openai", { choices: [{ message: { content: "Hello", tool_calls: null } }] }, []],
   ["chat, no choice", "openai", { choices: [] }, []],
-  ["responses", "openai", { output: [{ type: "reasoning" }, response] }, [response]],
-  ["responses, the items", "openai", [response, response], [response, response]],
+  ["responses", "openai-responses", { output: [{ type: "reasoning" }, response] }, [response]],
+  ["responses, the items", "openai-responses", [response, response], [response, response]],
   ["a message", "anthropic", { content: [text, use] }, [use]],
   ["only text, as a string", "anthropic", { content: "Hello" }, []],
   ["gemini, all of it", "gemini", { candidates: [{ content: { parts: [{ text: "Hm" }, part] } }] }, [part]],
@@ -30,7 +30,7 @@ for (const [name, provider, reply, calls] of [
 }
 
 test("an unknown provider is an error", () => {
-  assert.throws(() => toolCalls("claude" as Provider, {}), /claude is none of openai, xai, anthropic, gemini/);
+  assert.throws(() => toolCalls("claude" as Provider, {}), /claude is none of openai, openai-responses, xai, anthropic, gemini/);
 });
 
 test("results are turns of each provider", () => {

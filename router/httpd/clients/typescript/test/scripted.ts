@@ -25,11 +25,13 @@ export interface Got {
 export class Scripted {
   answers: Answer[] = [];
   got: Got[] = [];
+  onRequest = (): void => {};
   readonly #server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
     this.got.push({ path: request.url!, headers: request.headers, body: text ? JSON.parse(text) : undefined });
+    this.onRequest();
     const [status, headers, body] = this.answers[Math.min(this.got.length, this.answers.length) - 1]!;
     if (status === hangUp) request.socket.destroy();
     else if (status !== never) response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body));

@@ -169,7 +169,3 @@ def _given(**params: Any) -> dict[str, str]:
 
 def call_result(answer: Any) -> CallResult:
     return CallResult(result=answer["result"], correlation_id=answer["correlation_id"])
-
-
-def tool_list(answer: Any) -> Any:
-    return answer["tools"] if isinstance(answer, dict) else answer

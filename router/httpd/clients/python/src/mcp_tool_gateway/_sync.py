@@ -59,7 +59,7 @@ class ToolGateway:
     def tools(self, server: str | None = None, *, format: Format | None = None, slim: bool = False) -> Any:
         """The tools of one server or of all; with a format, as the provider's API takes them. `slim` leaves out what costs
         tokens without changing what is valid."""
-        return _request.tool_list(self._send(_request.tools(server, format, slim)))
+        return self._send(_request.tools(server, format, slim))
 
     def logs(
         self, server: str | None = None, *, since: datetime | str | None = None, limit: int | None = None

@@ -7,10 +7,14 @@ from typing import Any
 
 from .types import JSONObject, Provider
 
+# What the items that are calls say they are. Gemini's have a member of their own.
+_TYPES = {"openai": "function", "openai-responses": "function_call", "xai": "function", "anthropic": "tool_use"}
+
 # Where a reply, or the part of one that is a message, has the list with the calls in it.
-_CHAT = (("choices", 0, "message", "tool_calls"), ("message", "tool_calls"), ("tool_calls",), ("output",))
+_CHAT = (("choices", 0, "message", "tool_calls"), ("message", "tool_calls"), ("tool_calls",))
 _CALLS: dict[str, tuple[tuple[str | int, ...], ...]] = {
     "openai": _CHAT,
+    "openai-responses": (("output",),),
     "xai": _CHAT,
     "anthropic": (("content",),),
     "gemini": (("candidates", 0, "content", "parts"), ("content", "parts"), ("parts",)),
@@ -20,9 +24,8 @@ _CALLS: dict[str, tuple[tuple[str | int, ...], ...]] = {
 def tool_calls(provider: Provider, reply: Any, leave: Collection[str] = ()) -> list[JSONObject]:
     """The tool calls of a model's reply, as the provider's own objects.
 
-    The reply is an object of the provider's SDK or its JSON: a whole response, a message or a list of items. OpenAI's is of
-    Chat Completions or of Responses; xAI's is that of its HTTP API, which is OpenAI's. Calls of the tools named in `leave` are
-    left out: they are the program's own.
+    The reply is an object of the provider's SDK or its JSON: a whole response, a message or a list of items. xAI's is
+    that of its HTTP API. Calls of the tools named in `leave` are left out: they are the program's own.
     """
     if provider not in _CALLS:
         raise ValueError(f"{provider!r} is none of {', '.join(_CALLS)}")
@@ -32,7 +35,7 @@ def tool_calls(provider: Provider, reply: Any, leave: Collection[str] = ()) -> l
 
 def turns(provider: Provider, results: Sequence[JSONObject]) -> list[JSONObject]:
     """The results of tool calls as what the conversation goes on with: empty when there were none."""
-    if not results or provider in ("openai", "xai"):
+    if not results or provider not in ("anthropic", "gemini"):
         return list(results)
     return [{"role": "user", "parts" if provider == "gemini" else "content": list(results)}]
 
@@ -71,7 +74,7 @@ def _is_call(provider: Provider, item: Any) -> bool:
         return False
     if provider == "gemini":
         return "functionCall" in item
-    return item.get("type") in (("tool_use",) if provider == "anthropic" else ("function", "function_call"))
+    return bool(item.get("type") == _TYPES[provider])
 
 
 def _name(item: JSONObject) -> Any:

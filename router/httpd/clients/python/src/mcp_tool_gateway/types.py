@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
-Provider = Literal["openai", "anthropic", "gemini", "xai"]
-"""Whose tool calls are answered."""
+Provider = Literal["openai", "openai-responses", "anthropic", "gemini", "xai"]
+"""Whose tool calls are answered: "openai" is its Chat Completions."""
 
-Format = Literal["openai", "anthropic", "gemini", "xai", "mcp"]
+Format = Literal["openai", "openai-responses", "anthropic", "gemini", "xai", "mcp"]
 """For whom tools are written."""
 
 JSONObject = dict[str, Any]
