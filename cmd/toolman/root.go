@@ -54,7 +54,7 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usage(err, "toolman --help lists the flags")
 	})
-	root.AddCommand(newServeCommand(a), newCheckCommand(a), newLockCommand(a), newExplainCommand(a), newResolveCommand(a), newToolsetCommand(a), newSchemaCommand(), newVersionCommand(), newTraceCommand(), newTokenCommand(), newStdioCommand(a), newDemoCommand(a), newDemoServerCommand(a))
+	root.AddCommand(newServeCommand(a), newCheckCommand(a), newLockCommand(a), newExplainCommand(a), newResolveCommand(a), newToolsetCommand(a), newSchemaCommand(), newVersionCommand(), newTraceCommand(), newTokenCommand(), newStdioCommand(a), newToolsCommand(a), newCallCommand(a), newReadCommand(a), newPromptCommand(a), newDemoCommand(a), newDemoServerCommand(a))
 	return root
 }
 

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"encoding/json"
 	"net/http"
 
 	"toolman/jsonrpc"
@@ -15,12 +14,6 @@ type request struct {
 	arguments    []byte
 	correlation  string
 	progress     bool
-}
-
-// called is the answer to a call that was made.
-type called struct {
-	Result      json.RawMessage `json:"result"`
-	Correlation string          `json:"correlation_id"`
 }
 
 // callTool serves POST /call_tool.

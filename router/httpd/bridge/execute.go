@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -110,7 +111,7 @@ func (b *Bridge) executeOne(r *http.Request, s *session, named map[string]place,
 		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s for you", shown(c.Name))))
 	}
 	q := request{server: at.server, tool: at.tool, arguments: c.Arguments, correlation: correlation}
-	result, f := b.run(r, s, q)
+	result, f := b.run(r.Context(), s, q)
 	b.log(s, &q, result, f)
 	if f != nil {
 		return failedCall(&c, f)
@@ -123,12 +124,17 @@ func (b *Bridge) executeOne(r *http.Request, s *session, named map[string]place,
 }
 
 // run makes a call and waits for its end.
-func (b *Bridge) run(r *http.Request, s *session, q request) ([]byte, *Failure) {
+func (b *Bridge) run(ctx context.Context, s *session, q request) ([]byte, *Failure) {
 	c, f := b.call(s, q)
 	if f != nil {
 		return nil, f
 	}
-	if !c.wait(r.Context()) {
+	return s.finish(ctx, c)
+}
+
+// finish waits for the end of a request.
+func (s *session) finish(ctx context.Context, c *call) ([]byte, *Failure) {
+	if !c.wait(ctx) {
 		s.cancel(c)
 		return nil, fail(Unavailable, "the client was gone before the answer came")
 	}

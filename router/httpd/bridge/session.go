@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"strconv"
@@ -39,6 +40,11 @@ func (b *Bridge) enter(r *http.Request) (*session, *Failure) {
 	if err != nil {
 		return nil, denied(err)
 	}
+	return b.join(r.Context(), who)
+}
+
+// join is enter for a caller.
+func (b *Bridge) join(ctx context.Context, who httpd.Caller) (*session, *Failure) {
 	s := b.session(who)
 	if s == nil {
 		f := fail(Unavailable, "there are too many clients; try again later")
@@ -49,7 +55,7 @@ func (b *Bridge) enter(r *http.Request) (*session, *Failure) {
 	select {
 	case <-s.first.done:
 		return s, nil
-	case <-r.Context().Done():
+	case <-ctx.Done():
 		b.leave(s)
 		return nil, fail(Unavailable, "the client is gone")
 	}

@@ -1,0 +1,119 @@
+package bridge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router"
+	"toolman/router/httpd"
+)
+
+// A Local is a caller in the same program, without HTTP: the command line.
+type Local struct {
+	b *Bridge
+	s *session
+}
+
+// Local makes a caller. It waits until the servers are there. The Bridge's Close ends it.
+func (b *Bridge) Local(ctx context.Context, who router.Client) (*Local, error) {
+	s, f := b.join(ctx, httpd.Caller{ID: "local", Client: who})
+	if f != nil {
+		return nil, f
+	}
+	return &Local{b, s}, nil
+}
+
+// Tools returns the tools that the caller may have; with a server's name, of that one.
+func (l *Local) Tools(server string) ([]router.Tool, error) {
+	all, f := l.b.toolsOf(l.s, server)
+	if f != nil {
+		return nil, f
+	}
+	return all, nil
+}
+
+// Call calls a tool and returns its result, also one that says isError. Any other error is
+// a *Failure.
+func (l *Local) Call(ctx context.Context, server, tool string, arguments []byte) ([]byte, error) {
+	text := append([]byte(nil), bytes.TrimSpace(arguments)...)
+	p, f := parse(append(append([]byte(`{"arguments":`), text...), '}'), "arguments")
+	if f != nil {
+		return nil, fail(BadRequest, "the arguments are no JSON")
+	}
+	if text, f = p.object("arguments"); f != nil {
+		return nil, f
+	}
+	return failing(l.b.run(ctx, l.s, request{server: server, tool: tool, arguments: text}))
+}
+
+// Read reads a resource, by a URI as its server has it or as clients see it.
+func (l *Local) Read(ctx context.Context, uri string) ([]byte, error) {
+	return l.ask(ctx, mcpwire.ResourcesRead, append(jsonrpc.AppendQuoted([]byte(`"uri":`), uri), ','))
+}
+
+// Prompt gets a prompt, by its name as clients see it.
+func (l *Local) Prompt(ctx context.Context, name string, arguments map[string]string) ([]byte, error) {
+	text, err := json.Marshal(arguments)
+	if err != nil || arguments == nil {
+		text = []byte("{}")
+	}
+	params := append(jsonrpc.AppendQuoted([]byte(`"name":`), name), `,"arguments":`...)
+	return l.ask(ctx, mcpwire.PromptsGet, append(append(params, text...), ','))
+}
+
+func (l *Local) ask(ctx context.Context, method mcpwire.Method, params []byte) ([]byte, error) {
+	return failing(l.s.finish(ctx, l.s.begin(&ask{method: method, params: params})))
+}
+
+func failing(result []byte, f *Failure) ([]byte, error) {
+	if f != nil {
+		return nil, f
+	}
+	return result, nil
+}
+
+// Text is a result as people read it: the texts in it, of a tool's content, a resource's or
+// a prompt's messages. False: the tool says that it failed.
+func Text(result []byte) (text string, ok bool) {
+	type block struct {
+		Type, Text, URI, MIMEType string
+		Resource                  *struct{ Text, URI string }
+	}
+	var r struct {
+		Content, Contents []block
+		Messages          []struct {
+			Role    string
+			Content block
+		}
+		IsError bool
+	}
+	if json.Unmarshal(result, &r) != nil {
+		return string(result), true
+	}
+	var parts []string
+	add := func(b *block) {
+		switch {
+		case b.Resource != nil && b.Resource.Text != "":
+			parts = append(parts, b.Resource.Text)
+		case b.Text != "" || b.Type == "text":
+			parts = append(parts, b.Text)
+		default:
+			parts = append(parts, "["+strings.TrimSpace(b.Type+" "+b.MIMEType+" "+b.URI)+"]")
+		}
+	}
+	for i := range r.Content {
+		add(&r.Content[i])
+	}
+	for i := range r.Contents {
+		add(&r.Contents[i])
+	}
+	for i := range r.Messages {
+		parts = append(parts, r.Messages[i].Role+":")
+		add(&r.Messages[i].Content)
+	}
+	return strings.Join(parts, "\n"), !r.IsError
+}
