@@ -23,7 +23,7 @@ const (
 // schemas are the compiled input schemas of tools. The zero value is ready to use.
 type schemas struct {
 	mu   sync.RWMutex
-	made map[*router.Entry]*jsonschema.Schema // guarded by mu; nil for one that cannot be used
+	made map[*router.Entry]*compiled // guarded by mu; nil for one that cannot be used
 }
 
 // check holds arguments against the tool's schema. A schema that cannot be used, because
@@ -36,6 +36,9 @@ func (x *schemas) check(e *router.Entry, arguments []byte) *Failure {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
 	if err != nil {
 		return fail(BadRequest, "arguments: "+err.Error())
+	}
+	if tooDeep(value, schema.branching) {
+		return nil
 	}
 	wrong, ok := errors.AsType[*jsonschema.ValidationError](schema.Validate(value))
 	if !ok {
@@ -50,7 +53,13 @@ func (x *schemas) check(e *router.Entry, arguments []byte) *Failure {
 	return f
 }
 
-func (x *schemas) of(e *router.Entry) *jsonschema.Schema {
+// A compiled schema is ready to be used.
+type compiled struct {
+	*jsonschema.Schema
+	branching float64 // see toil.go
+}
+
+func (x *schemas) of(e *router.Entry) *compiled {
 	x.mu.RLock()
 	schema, known := x.made[e]
 	x.mu.RUnlock()
@@ -61,7 +70,7 @@ func (x *schemas) of(e *router.Entry) *jsonschema.Schema {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.made == nil || len(x.made) >= maxSchemas { // entries go with their lists
-		x.made = map[*router.Entry]*jsonschema.Schema{}
+		x.made = map[*router.Entry]*compiled{}
 	}
 	x.made[e] = schema
 	return schema
@@ -69,17 +78,21 @@ func (x *schemas) of(e *router.Entry) *jsonschema.Schema {
 
 // compile returns a schema, of 2020-12 unless it says of which draft it is; nil when it
 // cannot be used.
-func compile(text []byte) (schema *jsonschema.Schema) {
+func compile(text []byte) (made *compiled) {
 	defer func() {
 		if recover() != nil { // the library's; the schema is a stranger's
-			schema = nil
+			made = nil
 		}
 	}()
 	if len(text) == 0 || len(text) > maxSchema {
 		return nil
 	}
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil || toilsome(doc) {
+	if err != nil {
+		return nil
+	}
+	n, plain := branching(doc)
+	if !plain || n > maxToil {
 		return nil
 	}
 	const here = "toolman:///inputSchema.json"
@@ -89,11 +102,11 @@ func compile(text []byte) (schema *jsonschema.Schema) {
 	if c.AddResource(here, doc) != nil {
 		return nil
 	}
-	schema, err = c.Compile(here)
+	schema, err := c.Compile(here)
 	if err != nil {
 		return nil
 	}
-	return schema
+	return &compiled{schema, n}
 }
 
 // nowhere is where schemas are loaded from. What a schema refers to outside of itself
@@ -104,51 +117,6 @@ var errElsewhere = errors.New("schemas are not fetched")
 
 // Load implements jsonschema.URLLoader.
 func (nowhere) Load(string) (any, error) { return nil, errElsewhere }
-
-// maxReferences is how many references a schema may have. Each could double the work at
-// each of their levels.
-const maxReferences = 64
-
-// toilsome reports whether a schema could take for ever: few references suffice for that when
-// several stand beside each other in what applies to the same value.
-func toilsome(doc any) bool {
-	refs, forks := 0, 0
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for key, member := range v {
-				switch key {
-				case "$ref", "$dynamicRef", "$recursiveRef":
-					refs++
-				case "allOf", "anyOf", "oneOf":
-					if all, _ := member.([]any); count(all, "$ref") > 1 {
-						forks++
-					}
-				}
-				walk(member)
-			}
-		case []any:
-			for _, element := range v {
-				walk(element)
-			}
-		}
-	}
-	walk(doc)
-	return refs > maxReferences && forks > maxForks
-}
-
-// maxForks is how many lists of alternatives may hold several references.
-const maxForks = 16
-
-func count(all []any, key string) (n int) {
-	for _, v := range all {
-		if m, _ := v.(map[string]any); m[key] != nil {
-			n++
-		}
-	}
-	return n
-}
 
 // A problem is one place where arguments are wrong.
 type problem struct {

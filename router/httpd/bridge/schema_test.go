@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -8,11 +9,11 @@ import (
 )
 
 func TestSchemasThatAreUsed(t *testing.T) {
-	twice := `{"$defs":{"a0":{}`
+	chain := `{"$defs":{"a0":{}`
 	for i := range 100 {
-		twice += strings.NewReplacer("N", string(rune('0'+i/10))+string(rune('0'+i%10))).Replace(`,"bN":{"allOf":[{"$ref":"#/$defs/a0"},{"$ref":"#/$defs/a0"}]}`)
+		chain += fmt.Sprintf(`,"a%d":{"allOf":[{"not":{"$ref":"#/$defs/a%d"}},{"$ref":"#/$defs/a%d"}]}`, i+1, i, i)
 	}
-	twice += `}}`
+	chain += `},"$ref":"#/$defs/a100"}`
 	for _, tt := range []struct {
 		name, schema string
 		used         bool
@@ -29,13 +30,30 @@ func TestSchemasThatAreUsed(t *testing.T) {
 		{"of a draft from the network", `{"$schema":"http://127.0.0.1:1/x","type":"object"}`, false},
 		{"with an expression that is none here", `{"properties":{"a":{"pattern":"^(?!x)"}}}`, false},
 		{"that is too long", `{"description":"` + strings.Repeat("x", maxSchema) + `"}`, false},
-		{"that doubles at each of many levels", twice, false},
+		{"that doubles at each of many levels", chain, false},
+		{"whose references do not say where they lead", `{"$dynamicRef":"#x","$defs":{"x":{"$dynamicAnchor":"x"}}}`, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := compile([]byte(tt.schema)) != nil; got != tt.used {
 				t.Errorf("used: %t, want %t", got, tt.used)
 			}
 		})
+	}
+}
+
+func TestArgumentsThatWouldTakeForEver(t *testing.T) {
+	schema := compile([]byte(`{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`))
+	for levels, want := range map[int]bool{3: false, 10: false, 64: true} {
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := tooDeep(value, schema.branching); got != want {
+			t.Errorf("%d levels are too deep: %t, want %t", levels, got, want)
+		}
+	}
+	if plain := compile([]byte(`{"type":"object","properties":{"next":{"$ref":"#"}}}`)); plain.branching != 1 {
+		t.Errorf("a list branches %g times", plain.branching)
 	}
 }
 
@@ -69,7 +87,7 @@ func FuzzSchema(f *testing.F) {
 	f.Fuzz(func(t *testing.T, schema, arguments []byte) {
 		compiled := compile(schema)
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(string(arguments)))
-		if compiled == nil || err != nil {
+		if compiled == nil || err != nil || tooDeep(value, compiled.branching) {
 			return
 		}
 		if wrong, ok := compiled.Validate(value).(*jsonschema.ValidationError); ok {
