@@ -111,7 +111,7 @@ def test_a_call_to_nobody_was_not_sent(connect: Connect) -> None:
 def test_a_call_that_is_not_answered_in_time_may_have_run(connect: Connect, scripted: Scripted) -> None:
     scripted.answers = [(NEVER, {}, None)]
     with pytest.raises(mtg.NoAnswerError):
-        connect(scripted.url).call_tool("fs", "read", timeout=2)
+        connect(scripted.url).call_tool("fs", "read", timeout=1)
     assert len(scripted.requests) == 1
 
 

@@ -117,7 +117,7 @@ test("a fetch that does not say why it failed may have sent the call", async () 
 
 test("a call that is not answered in time may have run", async () => {
   scripted.answers = [[never, {}, null]];
-  assert.ok((await failure(gateway.callTool("fs", "read", {}, { timeout: 2000 }))) instanceof client.NoAnswerError);
+  assert.ok((await failure(gateway.callTool("fs", "read", {}, { timeout: 1000 }))) instanceof client.NoAnswerError);
   assert.equal(scripted.got.length, 1);
 });
 
