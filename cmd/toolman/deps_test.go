@@ -73,7 +73,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/ops", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 
