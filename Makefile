@@ -9,13 +9,14 @@
 GO         ?= go
 FUZZTIME   ?= 30s
 SOAK       ?= 10m
+BUILD       = CGO_ENABLED=0 $(GO) build -trimpath -ldflags=-s
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOVULNCHECK = golang.org/x/vuln/cmd/govulncheck@v1.1.4
 
 .PHONY: build demo test lint bench bench-go fuzz soak vuln clean
 
 build:
-	CGO_ENABLED=0 $(GO) build -trimpath -o build/toolman ./cmd/toolman
+	$(BUILD) -o build/toolman ./cmd/toolman
 
 demo: build
 	@build/toolman demo
@@ -31,7 +32,7 @@ lint:
 	$(GO) run $(STATICCHECK) ./...
 
 bench:
-	CGO_ENABLED=0 $(GO) build -trimpath -o build/ ./cmd/toolman ./fixtures/bench/...
+	$(BUILD) -o build/ ./cmd/toolman ./fixtures/bench/...
 	build/bench -bin build -md -cpus 0
 	build/bench -bin build -md
 
