@@ -34,9 +34,6 @@ func manyTools(n int) (tools []string) {
 
 // 10,000 idle clients are to fit into 300 MB with all that HTTP takes.
 func TestIdleSessionsAreSmall(t *testing.T) {
-	if raced {
-		t.Skip("the race detector takes memory of its own")
-	}
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: manyTools(100)})
 	const n, most = 1000, 4 << 10
 	heap := func() uint64 {

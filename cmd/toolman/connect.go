@@ -127,7 +127,7 @@ func join(ctx context.Context, peer *jsonrpc.Peer, conn *streamhttp.Conn, log *z
 		log.Info("ending: " + context.Cause(ctx).Error())
 	case <-client.over:
 		log.Info("ending: the client has closed the connection")
-		answerRest(ctx, peer, conn)
+		drained(ctx, peer, conn.Answering)
 	case err := <-server.over:
 		return &exitError{fmt.Errorf("%s: %w", conn, err), exitFailed, "see whether the server runs, and start again"}
 	}
@@ -137,21 +137,6 @@ func join(ctx context.Context, peer *jsonrpc.Peer, conn *streamhttp.Conn, log *z
 	case <-time.After(partingTime):
 	}
 	return nil
-}
-
-// answerRest lets what is under way be answered.
-func answerRest(ctx context.Context, peer *jsonrpc.Peer, conn *streamhttp.Conn) {
-	ctx, cancel := context.WithTimeout(ctx, drainTime)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for (conn.Answering() > 0 || peer.Waiting() > 0) && !peer.Deaf() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
 }
 
 // joined passes on what comes from one side to the other. It is that side's handler.

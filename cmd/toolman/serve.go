@@ -115,18 +115,26 @@ func drain(ctx context.Context, s *router.Session, peer *jsonrpc.Peer) {
 	if s.Broken() {
 		return
 	}
+	if !drained(ctx, peer, s.Pending) {
+		s.Abandon()
+	}
+}
+
+// drained waits until nothing is pending and the peer has all that it was sent, or reads no
+// more; false when that takes longer than drainTime.
+func drained(ctx context.Context, peer *jsonrpc.Peer, pending func() int) bool {
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for (s.Pending() > 0 || peer.Waiting() > 0) && !peer.Deaf() {
+	for (pending() > 0 || peer.Waiting() > 0) && !peer.Deaf() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			s.Abandon()
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // openTrace opens the trace that --trace or TOOLMAN_TRACE asks for; nil is none.

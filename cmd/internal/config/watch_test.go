@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,8 +21,10 @@ func TestWatch(t *testing.T) {
 			return path
 		}
 		link := filepath.Join(dir, "tools.toml")
-		if err := os.Symlink(write("v1", "one"), link); err != nil {
-			t.Skip("no links here: ", err)
+		if err := os.Symlink(write("v1", "one"), link); err != nil && runtime.GOOS == "windows" {
+			t.Skip("A FILE BEHIND A LINK IS NOT TESTED: making one is a privilege on Windows: ", err)
+		} else if err != nil {
+			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		changes := 0
