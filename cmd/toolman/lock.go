@@ -20,7 +20,8 @@ or whose name, title, description, schemas or annotations have changed since som
 looked at them.
 
 lock accepts everything; --accept takes only the items that are named, as they are now.
-toolman reads the file when it starts: restart one that is running. unpinned = [globs] in
+toolman reads the file when it starts: restart one that is running on stdio (toolman
+serve sees it by itself). unpinned = [globs] in
 tools.toml names items that need no pin, such as resources that a server adds as it runs.
 
 --diff shows field by field what has changed since, and --check only whether something

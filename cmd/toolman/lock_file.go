@@ -90,7 +90,7 @@ func wrote(out io.Writer, path string, old, next pins.Set) error {
 	}
 	_, err := fmt.Fprintf(out, "%s pins %s.\n", path, counted(len(next), "item"))
 	if len(changes) > 0 && err == nil {
-		_, err = fmt.Fprintln(out, "It is read at start: restart a toolman that is running.")
+		_, err = fmt.Fprintln(out, "toolman serve sees it by itself; restart a toolman that is running on stdio.")
 	}
 	return err
 }
