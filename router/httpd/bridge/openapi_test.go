@@ -1,13 +1,19 @@
 package bridge
 
 import (
+	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
+	"html/template"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 )
+
+var update = flag.Bool("update", false, "write page.html anew")
 
 func TestTheDescriptionHasAllCodesWithTheirStatuses(t *testing.T) {
 	var d struct {
@@ -41,18 +47,56 @@ func TestTheDescriptionHasAllCodesWithTheirStatuses(t *testing.T) {
 }
 
 func TestThePageShowsAll(t *testing.T) {
-	text, err := page()
-	if err != nil {
-		t.Fatal(err)
+	text := rendered(t)
+	if *update {
+		if err := os.WriteFile("page.html", []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if text != string(page) {
+		t.Error("page.html is not what docs.html and openapi.json make; -update writes it anew")
 	}
 	for _, want := range []string{"POST /call_tool", "GET /logs", "invalid_arguments", `&#34;correlation_id&#34;`} {
-		if !strings.Contains(string(text), want) {
+		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %s", want)
 		}
 	}
 	for _, foreign := range []string{"<script", "src=", "http://", "https://"} {
-		if strings.Contains(string(text), foreign) {
+		if strings.Contains(text, foreign) {
 			t.Errorf("the page has %s", foreign)
 		}
 	}
+}
+
+// A description is as much of the description as people are shown.
+type description struct {
+	Info  struct{ Title, Description string }
+	Paths map[string]map[string]struct {
+		Summary, Description string
+		Parameters           []struct{ Name, In, Description string }
+		Responses            map[string]struct{ Description string }
+	}
+	Components struct{ Schemas map[string]json.RawMessage }
+}
+
+// rendered is the page as docs.html and openapi.json make it.
+func rendered(t *testing.T) string {
+	var d description
+	if err := json.Unmarshal(OpenAPI(), &d); err != nil {
+		t.Fatal(err)
+	}
+	docs, err := template.New("docs.html").Funcs(template.FuncMap{"upper": strings.ToUpper, "indent": indented}).ParseFiles("docs.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	if err := docs.Execute(&text, d); err != nil {
+		t.Fatal(err)
+	}
+	return text.String()
+}
+
+func indented(text json.RawMessage) (string, error) {
+	var out bytes.Buffer
+	err := json.Indent(&out, text, "", "  ")
+	return out.String(), err
 }
