@@ -76,6 +76,9 @@ func (b *Bridge) executeRequest(w http.ResponseWriter, r *http.Request) (format 
 		return "", nil, correlation, fail(BadRequest, "tool_calls has to be an array of what the model has called")
 	}
 	for one := range jsonrpc.Elements(p.m.Frame, at) {
+		if !p.m.IsObject(one) {
+			return "", nil, correlation, fail(BadRequest, fmt.Sprintf("tool_calls has to have objects, and %d is none", len(calls)))
+		}
 		calls = append(calls, p.m.Bytes(one))
 	}
 	if len(calls) > maxCalls {

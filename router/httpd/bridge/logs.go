@@ -48,15 +48,15 @@ func (b *Bridge) listLogs(w http.ResponseWriter, r *http.Request) {
 func wantedOf(r *http.Request) (want wanted, f *Failure) {
 	q := r.URL.Query()
 	want.server, want.limit = q.Get("server"), defaultLogs
-	if text := q.Get("since"); text != "" {
-		at, err := time.Parse(time.RFC3339, text)
+	if q.Has("since") {
+		at, err := time.Parse(time.RFC3339, q.Get("since"))
 		if err != nil {
 			return want, fail(BadRequest, `since has to be a time as in RFC 3339, such as 2026-01-31T12:00:00Z`)
 		}
 		want.since = at
 	}
-	if text := q.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
+	if q.Has("limit") {
+		n, err := strconv.Atoi(q.Get("limit"))
 		if err != nil || n < 1 || n > maxLogs {
 			return want, fail(BadRequest, fmt.Sprintf("limit has to be a number from 1 to %d", maxLogs))
 		}

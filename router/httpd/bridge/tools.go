@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"toolman/router"
@@ -40,8 +41,7 @@ func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
 
 // writeTools writes tools in the format that is asked for.
 func (b *Bridge) writeTools(w http.ResponseWriter, r *http.Request, all []router.Tool) *Failure {
-	q := r.URL.Query()
-	shape, f := shapeOf(q.Get("format"), q.Get("slim"))
+	shape, f := shapeOf(r.URL.Query())
 	if f != nil {
 		return f
 	}
@@ -57,15 +57,15 @@ func (b *Bridge) writeTools(w http.ResponseWriter, r *http.Request, all []router
 	return nil
 }
 
-func shapeOf(format, slim string) (shape Shape, f *Failure) {
+func shapeOf(q url.Values) (shape Shape, f *Failure) {
 	var err error
-	if format != "" {
-		if shape.Format, err = provider.ParseFormat(format); err != nil {
+	if q.Has("format") {
+		if shape.Format, err = provider.ParseFormat(q.Get("format")); err != nil {
 			return shape, fail(BadRequest, err.Error())
 		}
 	}
-	if slim != "" {
-		if shape.Slim, err = strconv.ParseBool(slim); err != nil {
+	if slim := q.Get("slim"); q.Has("slim") {
+		if shape.Slim = slim == "true"; !shape.Slim && slim != "false" {
 			return shape, fail(BadRequest, "slim is true or false")
 		}
 	}

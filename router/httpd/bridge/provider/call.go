@@ -22,20 +22,23 @@ type Call struct {
 func ParseCall(f Format, text json.RawMessage) (Call, error) {
 	c := Call{format: f, kind: "function"}
 	var said struct {
-		ID, Type, Name string
-		CallID         string `json:"call_id"`
-		Function       struct {
-			Name      string
+		ID       string `json:"id"`
+		Type     string `json:"type"`
+		Name     string `json:"name"`
+		CallID   string `json:"call_id"`
+		Function struct {
+			Name      string `json:"name"`
 			Arguments json.RawMessage
-		}
+		} `json:"function"`
 		FunctionCall *struct {
-			ID, Name string
-			Args     json.RawMessage
-		}
+			ID   string `json:"id"`
+			Name string `json:"name"`
+			Args json.RawMessage
+		} `json:"functionCall"`
 		Arguments, Input, Args json.RawMessage
 	}
 	if err := json.Unmarshal(text, &said); err != nil {
-		return c, fmt.Errorf("a tool call of %s cannot be read: %w", f, err)
+		return c, unreadable(f, err)
 	}
 	var arguments json.RawMessage
 	c.id, c.Name = said.ID, said.Name
@@ -64,6 +67,14 @@ func ParseCall(f Format, text json.RawMessage) (Call, error) {
 	var err error
 	c.Arguments, err = argumentsOf(arguments)
 	return c, err
+}
+
+// unreadable says what is wrong with a call in words of JSON, not of Go.
+func unreadable(f Format, err error) error {
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
+		return fmt.Errorf("a tool call of %s cannot be read: %s cannot be a JSON %s", f, wrong.Field, wrong.Value)
+	}
+	return fmt.Errorf("a tool call of %s cannot be read: it has to be a JSON object", f)
 }
 
 // argumentsOf reads arguments: an object, or one in a string, as OpenAI has it. Nothing is
