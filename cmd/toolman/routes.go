@@ -130,7 +130,6 @@ func (f *front) routes(g *guard.Guard) *http.ServeMux {
 	for _, path := range f.bridge.Paths() {
 		mux.Handle(path, f.bridged(g, f.bridge))
 	}
-	mux.Handle("/tools", f.bridged(g, ops.Tools(f.tools, f.bridge)))
 	mux.Handle("/openapi.json", g.Open(bridge.Documents()))
 	mux.Handle("/docs", g.Open(bridge.Documents()))
 	mux.Handle("/metrics", inside(g, f.metrics.Handler(f.router)))

@@ -91,7 +91,9 @@ func (a *app) newFront(c *config.Config, who *rights, o router.Options, loop *js
 	f := &front{router: r, health: ops.NewHealth(r), metrics: metrics}
 	f.endpoint = httpd.New(r, httpd.Options{Caller: caller, Outlive: metrics.Outlive,
 		MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
-	f.bridge = bridge.New(r, a.bridgeOptions(&c.HTTP))
+	to := a.bridgeOptions(&c.HTTP)
+	to.Status = f.tools
+	f.bridge = bridge.New(r, to)
 	f.admit(who)
 	return f
 }

@@ -21,6 +21,8 @@ type Options struct {
 	Correlate func(r *http.Request, correlation string)
 	// Logs says what a request of an agent may read of the calls; nil: those of the agent.
 	Logs func(r *http.Request, agent string) Logs
+	// Status is what GET /tools?view=status answers a request; nil: there is no such view.
+	Status func(r *http.Request) router.ToolStatus
 	// Scrub returns JSON without secrets, which is the caller's; nil takes nothing out.
 	Scrub func(text []byte) []byte
 	// ActiveOnly has only active tools called.
@@ -45,8 +47,7 @@ type Bridge struct {
 	closed   bool                // guarded by mu
 }
 
-// paths are those that a Bridge serves besides /tools, of which one view is another's.
-var paths = [...]string{"/call_tool", "/execute", "/logs"}
+var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
 
 // New makes the bridge of a router.
 func New(r *router.Router, o Options) *Bridge {
@@ -76,7 +77,7 @@ func New(r *router.Router, o Options) *Bridge {
 	return b
 }
 
-// Paths returns the paths that the bridge serves besides /tools.
+// Paths returns the paths that the bridge serves.
 func (b *Bridge) Paths() []string { return paths[:] }
 
 // ServeHTTP implements http.Handler.

@@ -23,28 +23,42 @@ type tool struct {
 
 // listTools serves GET /tools.
 func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
-	correlation := correlationOf(r, "")
+	correlation, q := correlationOf(r, ""), r.URL.Query()
+	shape, f := shapeOf(q)
+	switch {
+	case f != nil:
+		writeFailure(w, f, correlation)
+		return
+	case q.Has("view"):
+		b.viewTools(w, r)
+		return
+	}
 	s, f := b.enter(r)
 	if f != nil {
 		writeFailure(w, f, correlation)
 		return
 	}
 	defer b.leave(s)
-	all, f := b.toolsOf(s, r.URL.Query().Get("server"))
+	all, f := b.toolsOf(s, q.Get("server"))
 	if f == nil {
-		f = b.writeTools(w, r, all)
+		f = writeTools(w, all, shape)
 	}
 	if f != nil {
 		writeFailure(w, f, correlation)
 	}
 }
 
-// writeTools writes tools in the format that is asked for.
-func (b *Bridge) writeTools(w http.ResponseWriter, r *http.Request, all []router.Tool) *Failure {
-	shape, f := shapeOf(r.URL.Query())
-	if f != nil {
-		return f
+// viewTools serves another view of the tools than the list.
+func (b *Bridge) viewTools(w http.ResponseWriter, r *http.Request) {
+	if b.o.Status == nil || r.URL.Query().Get("view") != "status" {
+		writeFailure(w, fail(BadRequest, "there is no such view; ?view=status is one"), correlationOf(r, ""))
+		return
 	}
+	writeJSON(w, http.StatusOK, b.o.Status(r))
+}
+
+// writeTools writes tools in a shape.
+func writeTools(w http.ResponseWriter, all []router.Tool, shape Shape) *Failure {
 	text, saved, err := List(all, shape)
 	if err != nil {
 		return fail(Internal, err.Error())
@@ -57,6 +71,7 @@ func (b *Bridge) writeTools(w http.ResponseWriter, r *http.Request, all []router
 	return nil
 }
 
+// shapeOf reads how the tools are wanted.
 func shapeOf(q url.Values) (shape Shape, f *Failure) {
 	var err error
 	if q.Has("format") {

@@ -3,7 +3,6 @@
 //
 //	GET /healthz                  is it alive
 //	GET /health                   can it serve: {"ok": …, "servers": [{"name": …, "status": …}]}
-//	GET /tools?view=status        which tools and toolsets there are
 //	GET /metrics                  counts and times for Prometheus
 //	GET /.well-known/mcp-config   the JSON Schema of the configuration
 //
