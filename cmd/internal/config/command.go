@@ -57,6 +57,9 @@ const standIn = "toolman_file_"
 
 // standIns replaces the file references in a command by variables that stand for them.
 func standIns(text string) (standing string, files map[string]string) {
+	if !strings.Contains(text, "${file:") {
+		return text, nil
+	}
 	files = map[string]string{}
 	standing = fileReference().ReplaceAllStringFunc(text, func(ref string) string {
 		name := standIn + strconv.Itoa(len(files))

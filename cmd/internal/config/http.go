@@ -53,8 +53,8 @@ func (d *decoder) http(root table, agents []string) HTTP {
 	h := HTTP{
 		Listen:            t.listen(),
 		Mode:              t.choice("mode", "dynamic", "static"),
-		AllowedOrigins:    t.strings("allowed_origins", `["https://app.example.com"]`, originForm(), "write scheme://host or scheme://host:port, in lower case, without a path or a *"),
-		AllowedHosts:      t.strings("allowed_hosts", `["mcp.example.com"]`, hostForm(), "write a host or host:port, in lower case, without scheme, path or *"),
+		AllowedOrigins:    t.strings("allowed_origins", `["https://app.example.com"]`, originForm, "write scheme://host or scheme://host:port, in lower case, without a path or a *"),
+		AllowedHosts:      t.strings("allowed_hosts", `["mcp.example.com"]`, hostForm, "write a host or host:port, in lower case, without scheme, path or *"),
 		Unauthenticated:   t.choice("unauthenticated", "refuse", anybody) == anybody,
 		TrustedProxies:    t.prefixes("trusted_proxies"),
 		RequireClientID:   t.boolean("require_client_id", false),
@@ -63,7 +63,7 @@ func (d *decoder) http(root table, agents []string) HTTP {
 		MaxSessions:       int(t.integer("max_sessions", 10_000, 1, 1<<20)),
 		SessionIdle:       t.duration("session_idle", time.Hour, time.Second),
 		RateLimit:         int(t.integer("rate_limit", 0, 0, 1_000_000)),
-		SessionConfigKeys: t.strings("session_config_keys", `["API_KEY"]`, keyForm(), "write letters, digits and _, no digit first"),
+		SessionConfigKeys: t.strings("session_config_keys", `["API_KEY"]`, keyForm, "write letters, digits and _, no digit first"),
 		BridgeActiveOnly:  t.boolean("bridge_active_only", false),
 		LogReaders:        t.agents("log_readers", agents),
 		AccessLog:         t.boolean("access_log", true),
@@ -87,6 +87,7 @@ var (
 	})
 	hostForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([a-z0-9._-]+|\[[0-9a-f:]+\])(:[0-9]{1,5})?$`) })
 	keyForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
+	anyForm  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(".") })
 )
 
 // listen is where to listen.
@@ -146,7 +147,7 @@ func (t table) prefixes(key string) []netip.Prefix {
 
 // agents reads a list of agents, of which there are these; nil: there may be any.
 func (t table) agents(key string, known []string) []string {
-	all := t.strings(key, `["judge"]`, regexp.MustCompile("."), "write the name of an agent")
+	all := t.strings(key, `["judge"]`, anyForm, "write the name of an agent")
 	for _, name := range all {
 		if known != nil && !slices.Contains(known, name) {
 			t.outside(key, "write names of agent_policies")

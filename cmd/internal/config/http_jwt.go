@@ -51,7 +51,7 @@ func (d *decoder) jwt(http table) *JWT {
 		}
 	}
 	t.note("agent_claim", form{"minLength": 1, "default": "sub"})
-	j.Scopes = t.strings("scopes", `["mcp"]`, scopeForm(), "write a scope's name, without spaces, quotes and backslashes")
+	j.Scopes = t.strings("scopes", `["mcp"]`, scopeForm, "write a scope's name, without spaces, quotes and backslashes")
 	return j
 }
 

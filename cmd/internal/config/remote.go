@@ -29,9 +29,11 @@ func remoteKeys() []string { return []string{"headers", "ca_file", "oauth"} }
 // startKeys are those that say something of its command.
 func startKeys() []string { return []string{"env", "cwd"} }
 
+const headerPattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
+
 // headerForm is what names of headers are, and transportForm are those that the transport sets.
 var (
-	headerForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]+$") })
+	headerForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(headerPattern) })
 	transportForm = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`^(?i)(accept|connection|content-(length|type|encoding)|transfer-encoding|last-event-id|mcp-(session-id|protocol-version|method|name|param-.*))$`)
 	})
@@ -105,7 +107,7 @@ func remoteURL(text string) bool {
 // headers is the table of that name, its strings as written.
 func (t table) headers() []member {
 	t.note("headers", mapForm(textForm()))
-	t.note("headers", form{"propertyNames": form{"pattern": headerForm().String()}})
+	t.note("headers", form{"propertyNames": form{"pattern": headerPattern}})
 	n, ok := t.values["headers"]
 	if !ok {
 		return nil

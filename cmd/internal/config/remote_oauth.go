@@ -38,7 +38,7 @@ func (d *decoder) oauth(server table) *writtenOAuth {
 	w.ClientID = t.filled("client_id", `"toolman"`)
 	w.ClientSecret = t.filled("client_secret", `"${CLIENT_SECRET}"`)
 	w.TokenFile = t.filled("token_file", `"token.json"`)
-	w.Scopes = t.strings("scopes", `["mcp"]`, oauthScopeForm(), "write a scope's name, without spaces, quotes and backslashes")
+	w.Scopes = t.strings("scopes", `["mcp"]`, oauthScopeForm, "write a scope's name, without spaces, quotes and backslashes")
 	t.needEither([]string{"token_file"}, []string{"token_url", "client_id", "client_secret"})
 	for _, key := range []string{"token_url", "client_id", "client_secret"} {
 		if !t.has("token_file") && !t.has(key) {

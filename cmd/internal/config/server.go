@@ -17,7 +17,14 @@ const (
 )
 
 // namespaceForm keeps names within what clients accept, [A-Za-z0-9_.-], with room for the tool's own name.
-var namespaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`) })
+var namespaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(namespacePattern) })
+
+const (
+	namespacePattern = `^[A-Za-z0-9][A-Za-z0-9_.-]*$` // its length is looked at apart: {0,31} takes more memory and time than all the rest of a file
+	maxNamespace     = 32
+)
+
+func isNamespace(s string) bool { return len(s) <= maxNamespace && namespaceForm().MatchString(s) }
 
 // serverKeys are the keys of a server, one value refused for now included.
 func serverKeys() []string {
@@ -82,12 +89,12 @@ func (s *Server) expand(d *decoder, t table, vars []member, dir string) {
 func (t table) namespace() string {
 	s, ok := t.text("namespace", `"fs"`)
 	t.need("namespace")
-	t.note("namespace", form{"pattern": "^$|" + namespaceForm().String()})
+	t.note("namespace", form{"pattern": "^$|" + namespacePattern, "maxLength": maxNamespace})
 	if _, given := t.values["namespace"]; !given {
 		t.d.fail(t.line, "write "+t.d.write("namespace", `"fs"`)+", or "+t.d.write("namespace", `""`)+" to use the server's names as they are",
 			"this server has no namespace")
 	}
-	if ok && s != "" && !namespaceForm().MatchString(s) {
+	if ok && s != "" && !isNamespace(s) {
 		t.outside("namespace", nameHint)
 	}
 	return s
@@ -98,8 +105,8 @@ const nameHint = "write up to 32 letters, digits, _, . and -, a letter or digit 
 // name is what policies call the server.
 func (t table) name() string {
 	s, ok := t.text("name", `"github"`)
-	t.note("name", form{"pattern": namespaceForm().String()})
-	if ok && !namespaceForm().MatchString(s) {
+	t.note("name", form{"pattern": namespacePattern, "maxLength": maxNamespace})
+	if ok && !isNamespace(s) {
 		t.outside("name", nameHint)
 	}
 	if !ok {

@@ -19,6 +19,9 @@ type SessionValue struct {
 // sessionReference is ${session.KEY}, with the $ before it that makes it a literal one.
 var sessionReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\$\{session\.([^{}]*)\}`) })
 
+// sessionOpening is in every text that has one, and in few others.
+const sessionOpening = "${session."
+
 // Fill returns the value for a session, which has said this of itself. An error names the key that it has left out.
 func (v *SessionValue) Fill(session map[string]string) (string, error) {
 	var b strings.Builder
@@ -70,6 +73,9 @@ func (s *Server) ForEachSession() bool {
 
 // session splits a string at its ${session.KEY}, and replaces all other references; nil for a string without one.
 func (sc scope) session(name, text string) *SessionValue {
+	if !strings.Contains(text, sessionOpening) {
+		return nil
+	}
 	v := SessionValue{Name: name}
 	done := 0
 	for _, at := range sessionReference().FindAllStringSubmatchIndex(text, -1) {
@@ -102,6 +108,9 @@ func (sc scope) sessionKey(key string) string {
 
 // refuseSession notes a ${session.…} where there can be none, and reports whether there is one.
 func (sc scope) refuseSession(text string) bool {
+	if !strings.Contains(text, sessionOpening) {
+		return false
+	}
 	for _, found := range sessionReference().FindAllString(text, -1) {
 		if !strings.HasPrefix(found, "$$") {
 			sc.fail("give it to the server in env, and have that read the variable", "${session.…} cannot stand in a command: whoever connects would write a part of what is run")
