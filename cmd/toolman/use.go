@@ -87,6 +87,9 @@ the provider's API takes.`,
 				if slim {
 					fmt.Fprintf(cmd.ErrOrStderr(), "toolman: saved %d bytes, about %d tokens\n", saved, bridge.Tokens(saved))
 				}
+				if most := provider.Most(as.Format); most > 0 && len(all) > most {
+					fmt.Fprintf(cmd.ErrOrStderr(), "toolman: %d tools; %s takes %d in a request: list one --server, or allow an --agent less\n", len(all), as.Format, most)
+				}
 				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", strings.TrimSpace(string(text)))
 				return nil
 			})

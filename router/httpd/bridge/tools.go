@@ -67,6 +67,9 @@ func writeTools(w http.ResponseWriter, all []router.Tool, shape Shape) *Failure 
 		w.Header().Set("X-Slim-Saved-Bytes", strconv.Itoa(saved))
 		w.Header().Set("X-Slim-Saved-Tokens", strconv.Itoa(Tokens(saved)))
 	}
+	if most := provider.Most(shape.Format); most > 0 && len(all) > most {
+		w.Header().Set("X-Tools-Limit", strconv.Itoa(most))
+	}
 	write(w, http.StatusOK, "application/json", text)
 	return nil
 }

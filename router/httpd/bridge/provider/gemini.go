@@ -1,219 +1,162 @@
 package provider
 
 import (
-	"encoding/json"
-	"fmt"
+	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 )
 
-// Gemini's Schema is a part of OpenAPI 3.0's (ai.google.dev/api/caching#Schema, and
-// FunctionDeclaration beside it): other keywords are errors.
-var geminiKeys = set("type", "format", "title", "description", "nullable", "enum", "items", "minItems", "maxItems", "properties", "required",
-	"minProperties", "maxProperties", "minimum", "maximum", "minLength", "maxLength", "pattern", "anyOf")
-
-// geminiFormats are the formats that it takes, by type.
-var geminiFormats = map[string][]string{"STRING": {"enum", "date-time"}, "NUMBER": {"float", "double"}, "INTEGER": {"int32", "int64"}}
-
-const (
-	maxDepth = 24    // of schemas within schemas, what refers to itself included
-	maxNodes = 4_000 // schemas that a tool's may become when its references are followed
+// Gemini's Schema is a part of OpenAPI 3.0's (ai.google.dev/api/caching#Schema). Any other
+// keyword is an error (`Unknown name "exclusiveMinimum"`), and so is one of another type
+// ("properties: only allowed for OBJECT type").
+var (
+	geminiKeys   = set("type", "title", "description", "nullable", "format")
+	geminiOfType = map[string]map[string]bool{
+		"STRING":  set("enum", "pattern", "minLength", "maxLength"),
+		"NUMBER":  set("minimum", "maximum"),
+		"INTEGER": set("minimum", "maximum"),
+		"ARRAY":   set("items", "minItems", "maxItems"),
+		"OBJECT":  set("properties", "required", "minProperties", "maxProperties"),
+	}
 )
 
-// An opening follows a schema's references and leaves what Gemini takes.
-type opening struct {
-	root  schema
-	nodes int
-}
+// geminiFormats are the formats that it takes, by type: "only 'enum' and 'date-time' are
+// supported for STRING type".
+var geminiFormats = map[string][]string{"STRING": {"enum", "date-time"}, "NUMBER": {"float", "double"}, "INTEGER": {"int32", "int64"}}
 
-// gemini is a schema as Gemini wants one.
+const maxDepth = 24 // of schemas within schemas
+
+// gemini is a schema as Gemini wants one of parameters.
 func gemini(s schema) schema {
 	o := &opening{root: s}
-	root := object(o.open(copied(s).(schema), 0))
-	return typed(o.leave(root, 0))
+	s, way := o.object()
+	return o.declared(s, way, 0)
 }
 
-// open follows references, and joins what allOf has.
-func (o *opening) open(s schema, depth int) schema {
-	o.nodes++
-	for hops := 0; s["$ref"] != nil && hops < maxDepth; hops++ {
-		to, _ := s["$ref"].(string)
-		found, _ := o.at(to).(schema)
-		next, _ := copied(found).(schema)
-		if next == nil {
-			next = schema{}
-		}
-		if text := s["description"]; text != nil {
-			next["description"] = text
-		}
-		s = next
-	}
-	delete(s, "$ref")
-	all, _ := s["allOf"].([]any)
-	delete(s, "allOf")
-	for _, one := range all {
-		if part, ok := one.(schema); ok && depth < maxDepth {
-			join(s, o.open(part, depth+1))
-		}
-	}
-	return s
+// within is a schema that stands in another, as Gemini wants it.
+func (o *opening) within(s schema, way *trail, depth int) schema {
+	s, way = o.open(s, way)
+	return o.declared(s, way, depth)
 }
 
-// at is what a reference within the schema leads to.
-func (o *opening) at(ref string) any {
-	pointer, ok := strings.CutPrefix(ref, "#")
-	if !ok {
-		return nil
+// declared is a schema that has been opened, as Gemini wants it, and those in it.
+func (o *opening) declared(s schema, way *trail, depth int) schema {
+	if o.nodes++; depth > maxDepth || o.nodes > maxNodes {
+		return schema{"type": "OBJECT"}
 	}
-	var v any = o.root
-	for name := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
-		if name == "" {
-			continue
-		}
-		m, _ := v.(schema)
-		v = m[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
-	}
-	return v
-}
-
-// join adds what another schema says and s does not.
-func join(s, other schema) {
-	for key, value := range other {
-		switch key {
-		case "properties", "required", "additionalProperties":
-		default:
-			if s[key] == nil {
-				s[key] = value
-			}
-		}
-	}
-	if other["properties"] != nil || other["required"] != nil {
-		adopt(s, other, true)
-	}
-}
-
-// leave leaves of a schema, and of those in it, what Gemini takes.
-func (o *opening) leave(s schema, depth int) schema {
-	if depth > maxDepth || o.nodes > maxNodes {
-		return schema{"type": "object"}
-	}
-	alternatives(s)
-	types(s)
+	nullable(s)
 	values(s)
+	bounds(s)
+	places(s)
+	if all := o.alternatives(s, way); len(all) > 0 {
+		return o.any(s, all, way, depth)
+	}
+	typed(s)
+	name := s["type"].(string)
 	for key := range s {
-		if !geminiKeys[key] {
+		if !geminiKeys[key] && !geminiOfType[name][key] {
 			delete(s, key)
 		}
 	}
-	if s["items"] != nil {
-		if _, ok := s["items"].(schema); !ok {
-			s["items"] = schema{} // items = true, or one for each place
-		}
-	}
-	if properties, ok := s["properties"].(schema); ok {
-		for name, value := range properties {
-			if _, ok := value.(schema); !ok {
-				properties[name] = schema{}
-			}
-		}
-		keys(s, geminiName())
-	} else {
-		delete(s, "properties")
-	}
-	each(s, func(sub schema) schema { return typed(o.leave(o.open(sub, depth+1), depth+1)) })
-	return s
+	keys(s, geminiName()) // what is required and has no property is an error
+	return each(s, func(sub schema) schema { return o.within(sub, way, depth+1) })
 }
 
 // geminiName is how Gemini wants properties called.
 func geminiName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) }
 
-// alternatives makes oneOf, and several types, anyOf.
-func alternatives(s schema) {
-	if one, ok := s["oneOf"].([]any); ok && s["anyOf"] == nil {
-		s["anyOf"] = one
-	}
-	any_, _ := s["anyOf"].([]any)
-	any_ = slices.DeleteFunc(slices.Clone(any_), func(v any) bool {
-		sub, ok := v.(schema)
-		if ok && sub["type"] == "null" {
-			s["nullable"] = true
+// any is a schema that has nothing but alternatives, with what s says besides in those:
+// Vertex has "When using any_of, it must be the only field set".
+func (o *opening) any(s schema, of []schema, way *trail, depth int) schema {
+	var all []any
+	for _, one := range of {
+		one = o.within(one, way, depth+1)
+		parts, ok := one["anyOf"].([]any)
+		if !ok {
+			parts = []any{one}
 		}
-		return !ok || sub["type"] == "null"
-	})
-	if delete(s, "anyOf"); len(any_) > 0 {
-		s["anyOf"] = any_
+		for _, part := range parts {
+			if !slices.ContainsFunc(all, func(v any) bool { return reflect.DeepEqual(v, part) }) {
+				all = append(all, part)
+			}
+		}
 	}
-}
-
-// types makes null a flag, and of several types one each.
-func types(s schema) {
-	all, ok := s["type"].([]any)
-	if !ok {
-		return
+	first := all[0].(schema)
+	text, _ := s["description"].(string)
+	more, _ := first["description"].(string)
+	if text = strings.TrimSpace(text + " " + more); text != "" {
+		first["description"] = text
 	}
-	var left []any
 	for _, one := range all {
-		if one == "null" {
-			s["nullable"] = true
-		} else {
-			left = append(left, one)
+		if s["nullable"] == true {
+			one.(schema)["nullable"] = true
 		}
 	}
-	delete(s, "type")
+	if len(all) == 1 {
+		return first
+	}
+	return schema{"anyOf": all}
+}
+
+// alternatives takes those of s out of it, several types among them. What has a type
+// besides is left without: of an object's alternatives, with their properties.
+func (o *opening) alternatives(s schema, way *trail) (all []schema) {
+	if types, ok := s["type"].([]any); ok {
+		for _, name := range types {
+			one := maps.Clone(s)
+			for _, key := range []string{"anyOf", "oneOf", "description", "nullable", "title"} {
+				delete(one, key)
+			}
+			one["type"] = name
+			all = append(all, one)
+		}
+		return all
+	}
+	for _, key := range []string{"anyOf", "oneOf"} {
+		list, _ := s[key].([]any)
+		for _, one := range list {
+			if sub, ok := one.(schema); ok {
+				all = append(all, sub)
+			}
+		}
+		delete(s, key)
+	}
 	switch {
-	case len(left) == 1:
-		s["type"] = left[0]
-	case len(left) > 1 && s["anyOf"] == nil:
-		var each []any
-		for _, one := range left {
-			each = append(each, schema{"type": one})
+	case s["type"] == "object" || s["properties"] != nil:
+		for _, one := range all {
+			part, _ := o.open(one, way)
+			adopt(s, part, false)
 		}
-		s["anyOf"] = each
+		return nil
+	case s["type"] != nil || s["items"] != nil:
+		return nil
 	}
+	return all
 }
 
-// values leaves enums of strings, which are all that Gemini has, and tells others.
-func values(s schema) {
-	if c, ok := s["const"]; ok && s["enum"] == nil {
-		s["enum"] = []any{c}
-	}
-	all, ok := s["enum"].([]any)
-	if !ok {
-		return
-	}
-	strings := slices.DeleteFunc(slices.Clone(all), func(v any) bool { _, ok := v.(string); return !ok || v == "" })
-	if len(strings) == len(all) && len(all) > 0 {
-		s["enum"], s["type"] = strings, "string"
-		return
-	}
-	delete(s, "enum")
-	if text, err := json.Marshal(all); err == nil {
-		said, _ := s["description"].(string)
-		s["description"] = squeezed(fmt.Sprintf("%s One of %s", said, text))
-	}
-}
-
-// typed writes a type as Gemini does, and gives one to what has none.
-func typed(s schema) schema {
+// typed writes a type as Gemini does, and gives one to what has none ("type: must be
+// specified when not using one_of, any_of or all_of fields"), and items to arrays.
+func typed(s schema) {
 	name, _ := s["type"].(string)
 	switch {
 	case name != "":
-	case s["anyOf"] != nil:
-		return s
 	case s["properties"] != nil:
 		name = "object"
 	case s["items"] != nil:
 		name = "array"
+	case s["minimum"] != nil || s["maximum"] != nil:
+		name = "number"
 	default:
 		name = "string"
 	}
 	name = strings.ToUpper(name)
-	if s["type"] = name; name == "ARRAY" && s["items"] == nil {
-		s["items"] = schema{"type": "STRING"}
+	s["type"] = name
+	if _, ok := s["items"].(schema); !ok && name == "ARRAY" {
+		s["items"] = schema{}
 	}
-	if format, ok := s["format"].(string); s["format"] != nil && (!ok || !slices.Contains(geminiFormats[name], format)) {
+	if format, ok := s["format"].(string); ok && !slices.Contains(geminiFormats[name], format) {
 		delete(s, "format")
 	}
-	return s
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// maxName is the longest name that all providers take: OpenAI and Gemini 64, Anthropic 128.
+// maxName is the longest name that all providers take: OpenAI and Gemini say 64, Anthropic
+// has 128, and 64 where others serve its models. Dots are only Gemini's.
 const maxName = 64
 
 // Name is what models call a tool: mcp__SERVER__TOOL, or where that is no name that all

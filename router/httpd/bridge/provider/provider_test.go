@@ -2,12 +2,9 @@ package provider
 
 import (
 	"encoding/json"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 func TestNames(t *testing.T) {
@@ -36,138 +33,6 @@ func TestNames(t *testing.T) {
 		if tt.want != "" && got != tt.want {
 			t.Errorf("%s.%s: got %s, want %s", tt.server, tt.tool, got, tt.want)
 		}
-	}
-}
-
-// odd is a schema with all that providers refuse.
-const odd = `{"$schema":"http://json-schema.org/draft-07/schema#","title":"T","type":["object","null"],"required":["kind","$bad","a"],
-"properties":{"title":{"type":"string","title":"a title","examples":["x"],"format":"uri"},"kind":{"const":"k"},"n":{"enum":[1,2]},"$bad":{"type":"string"},
-"list":{"type":"array"},"either":{"oneOf":[{"type":"string"},{"type":"null"},{"type":"integer","exclusiveMinimum":0}]},
-"two":{"type":["string","integer"]},"maybe":{"type":["string","null"],"pattern":"^a"},"tree":{"$ref":"#/definitions/tree"},
-"joined":{"allOf":[{"type":"object","properties":{"x":{"type":"string"}},"required":["x"]},{"properties":{"y":{"type":"number"}}}]},"free":true,"map":{"type":"object","additionalProperties":{"type":"string"}}},
-"definitions":{"tree":{"type":"object","properties":{"children":{"type":"array","items":{"$ref":"#/definitions/tree"}}}}},
-"allOf":[{"properties":{"a":{"type":"integer"}},"required":["a"]}],"additionalProperties":false}`
-
-func tool(schema string) Tool {
-	return Tool{Name: "mcp__s__t", Description: strings.Repeat("é", 1000), Schema: json.RawMessage(schema), Raw: json.RawMessage(`{"name":"mcp__s__t","inputSchema":` + schema + `}`)}
-}
-
-func tools(t *testing.T, f Format, schema string) string {
-	t.Helper()
-	text, err := Tools(f, []Tool{tool(schema)})
-	if err != nil {
-		t.Fatalf("%s: %v", f, err)
-	}
-	return string(text)
-}
-
-// What Gemini takes, as a schema of schemas.
-const geminiSchema = `{"$defs":{"s":{"type":"object","additionalProperties":false,"properties":{
-"type":{"enum":["STRING","NUMBER","INTEGER","BOOLEAN","ARRAY","OBJECT"]},"format":{"enum":["enum","date-time","float","double","int32","int64"]},"title":{"type":"string"},"description":{"type":"string"},"nullable":{"type":"boolean"},
-"enum":{"type":"array","items":{"type":"string","minLength":1},"minItems":1},"items":{"$ref":"#/$defs/s"},"properties":{"type":"object","propertyNames":{"pattern":"^[A-Za-z_][A-Za-z0-9_]{0,63}$"},"additionalProperties":{"$ref":"#/$defs/s"}},
-"required":{"type":"array","items":{"type":"string"}},"anyOf":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/s"}},"pattern":{"type":"string"},
-"minItems":{},"maxItems":{},"minProperties":{},"maxProperties":{},"minimum":{},"maximum":{},"minLength":{},"maxLength":{}},
-"anyOf":[{"required":["type"]},{"required":["anyOf"]}],"if":{"properties":{"type":{"const":"ARRAY"}},"required":["type"]},"then":{"required":["items"]}}},
-"type":"array","items":{"type":"object","additionalProperties":false,"properties":{"functionDeclarations":{"type":"array","items":{"type":"object","additionalProperties":false,"required":["name"],
-"properties":{"name":{"type":"string"},"description":{"type":"string"},"parameters":{"$ref":"#/$defs/s"}}}}}}}`
-
-// What OpenAI, xAI and Anthropic take at the root of parameters.
-const rootSchema = `{"type":"object","required":["type","properties"],"properties":{"type":{"const":"object"},"properties":{"type":"object"},"oneOf":false,"anyOf":false,"allOf":false,"enum":false,"not":false}}`
-
-func compiled(t *testing.T, text string) *jsonschema.Schema {
-	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	c := jsonschema.NewCompiler()
-	if err := c.AddResource("toolman:///x.json", doc); err != nil {
-		t.Fatal(err)
-	}
-	s, err := c.Compile("toolman:///x.json")
-	if err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	return s
-}
-
-func valid(s *jsonschema.Schema, text string) error {
-	value, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
-	if err != nil {
-		return err
-	}
-	return s.Validate(value)
-}
-
-var schemasOfServers = []string{odd, `{"type":"object"}`, `{}`, `{"type":"object","properties":{}}`, `{"anyOf":[{"properties":{"a":{"type":"string"}}},{"$ref":"#/$defs/x"}],"$defs":{"x":{"properties":{"b":{}}}}}`,
-	`{"$ref":"#"}`, `{"properties":{"a":{"$ref":"#/properties/b"},"b":{"$ref":"#/properties/a"}}}`, `{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`}
-
-func TestToolsAreAsProvidersTakeThem(t *testing.T) {
-	ofGemini, ofRoot := compiled(t, geminiSchema), compiled(t, rootSchema)
-	for i, schema := range schemasOfServers {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			if text := tools(t, Gemini, schema); valid(ofGemini, text) != nil {
-				t.Errorf("Gemini: %v: %.2000s", valid(ofGemini, text), text)
-			}
-			var all []struct {
-				InputSchema json.RawMessage `json:"input_schema"`
-				Parameters  json.RawMessage
-				Function    struct{ Parameters json.RawMessage }
-			}
-			for _, f := range []Format{OpenAI, XAI, Anthropic, Responses} {
-				text := tools(t, f, schema)
-				all = nil
-				if err := json.Unmarshal([]byte(text), &all); err != nil {
-					t.Fatal(err)
-				}
-				root := string(all[0].InputSchema) + string(all[0].Parameters) + string(all[0].Function.Parameters)
-				if err := valid(ofRoot, root); err != nil {
-					t.Errorf("%s: %v: %s", f, err, root)
-				}
-			}
-		})
-	}
-}
-
-func TestWhatBecomesOfAnOddSchema(t *testing.T) {
-	text := tools(t, Gemini, odd)
-	for _, want := range []string{`"kind":{"enum":["k"],"type":"STRING"}`, `"n":{"description":"One of [1,2]","type":"STRING"}`, `"maybe":{"nullable":true,"pattern":"^a","type":"STRING"}`,
-		`"either":{"anyOf":[{"type":"STRING"},{"type":"INTEGER"}],"nullable":true}`, `"two":{"anyOf":[{"type":"STRING"},{"type":"INTEGER"}]}`,
-		`"joined":{"properties":{"x":{"type":"STRING"},"y":{"type":"NUMBER"}},"required":["x"],"type":"OBJECT"}`, `"a":{"type":"INTEGER"}`} {
-		if !strings.Contains(text, want) {
-			t.Errorf("Gemini's has no %s: %.3000s", want, text)
-		}
-	}
-	if strings.Contains(text, "$bad") || !strings.Contains(tools(t, OpenAI, odd), "$bad") || strings.Contains(tools(t, Anthropic, odd), "$bad") {
-		t.Error("properties whose names a provider refuses are left out there, and only there")
-	}
-	if text := tools(t, OpenAI, odd); len(text) == 0 || strings.Contains(text, strings.Repeat("é", 600)) || !strings.Contains(tools(t, XAI, odd), strings.Repeat("é", 1000)) {
-		t.Error("descriptions are cut for OpenAI, and only there")
-	}
-	if text := tools(t, Gemini, `{"type":"object"}`); strings.Contains(text, "parameters") {
-		t.Errorf("no parameters are none: %s", text)
-	}
-}
-
-func TestSlimChangesNothingAboutWhatIsValid(t *testing.T) {
-	arguments := []string{`{}`, `{"kind":"k","a":1,"$bad":""}`, `{"kind":"x","a":1,"$bad":""}`, `{"kind":"k","a":1,"$bad":"","n":3}`, `{"kind":"k","a":1,"$bad":"","more":1}`,
-		`{"kind":"k","a":1,"$bad":"","tree":{"children":[{"children":[]}]}}`, `{"kind":"k","a":1,"$bad":"","tree":{"children":[1]}}`, `{"title":1}`, `[]`, `{"a":{"a":{}}}`, `{"a":"x"}`}
-	tuple := `{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","properties":{"a":{"items":[{"type":"string"}],"additionalItems":false}}}`
-	for i, schema := range append(schemasOfServers[:5:5], tuple) {
-		slim := tool(schema).Slim()
-		before, after := compiled(t, schema), compiled(t, string(slim.Schema))
-		for _, text := range arguments {
-			if (valid(before, text) == nil) != (valid(after, text) == nil) {
-				t.Errorf("schema %d takes %s differently when it is slim: %s", i, text, slim.Schema)
-			}
-		}
-		if len(slim.Schema) > len(schema) {
-			t.Errorf("schema %d has grown to %s", i, slim.Schema)
-		}
-	}
-	slim := string(tool(odd).Slim().Schema)
-	if !strings.Contains(slim, `"title":{"format":"uri","type":"string"}`) || strings.Contains(slim, "examples") {
-		t.Errorf("slim is %s", slim)
 	}
 }
 
@@ -218,21 +83,4 @@ func TestACallThatCannotBeReadIsNamedInWordsOfJSON(t *testing.T) {
 			t.Errorf("%s: got %v, want %s", call, err, want)
 		}
 	}
-}
-
-func FuzzTools(f *testing.F) {
-	for _, schema := range schemasOfServers {
-		f.Add([]byte(schema))
-	}
-	f.Fuzz(func(t *testing.T, schema []byte) {
-		if len(schema) == 0 || schema[0] != '{' || !json.Valid(schema) {
-			return
-		}
-		one := tool(string(schema))
-		for _, format := range Formats() {
-			if text, err := Tools(format, []Tool{one, one.Slim()}); err != nil || !json.Valid(text) {
-				t.Errorf("%s: %v: %s", format, err, text)
-			}
-		}
-	})
 }

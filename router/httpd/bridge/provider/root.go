@@ -1,30 +1,47 @@
 package provider
 
-import "regexp"
+import (
+	"maps"
+	"regexp"
+)
 
 // object is a schema as OpenAI, xAI and Anthropic want one of parameters: an object at its
-// root, without alternatives there (OpenAI: "schema must have type 'object' and not have
-// 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top level"; Anthropic: "input_schema does not
-// support oneOf, allOf, or anyOf at the top level"), and arrays that say what they hold
-// (OpenAI: "array schema missing items").
+// root, without alternatives there. OpenAI: "schema must have type 'object' and not have
+// 'oneOf'/'anyOf'/'allOf'/'enum'/'const'/'not' at the top level"; Anthropic: "input_schema
+// does not support oneOf, allOf, or anyOf at the top level"; xAI: "tool parameter root must
+// be an object type".
 func object(s schema) schema {
-	for _, alternatives := range []string{"anyOf", "oneOf", "allOf"} {
-		all, _ := s[alternatives].([]any)
+	o := &opening{root: s}
+	next, way := o.object()
+	for _, key := range []string{"$defs", "definitions"} {
+		if next[key] == nil && s[key] != nil {
+			next[key] = s[key]
+		}
+	}
+	return o.settled(next, next, way)
+}
+
+// object is the root, which allows all that one of its alternatives does.
+func (o *opening) object() (schema, *trail) {
+	s, way := o.open(o.root, nil)
+	for _, key := range []string{"anyOf", "oneOf"} {
+		all, _ := s[key].([]any)
 		for _, one := range all {
 			if sub, ok := one.(schema); ok {
-				adopt(s, sub, alternatives == "allOf")
+				part, _ := o.open(sub, way)
+				adopt(s, part, false)
 			}
 		}
-		delete(s, alternatives)
+		delete(s, key)
 	}
-	for _, key := range []string{"enum", "const", "not", "if", "then", "else", "$ref"} {
+	for _, key := range []string{"enum", "const", "not", "if", "then", "else"} {
 		delete(s, key)
 	}
 	s["type"] = "object"
-	if _, ok := s["properties"].(schema); !ok {
+	if s["properties"] == nil {
 		s["properties"] = schema{}
 	}
-	return arrays(s)
+	return s, way
 }
 
 // adopt lets s allow what a part of it names: its properties and, if all values have to be
@@ -32,12 +49,17 @@ func object(s schema) schema {
 func adopt(s, part schema, always bool) {
 	theirs, _ := part["properties"].(schema)
 	ours, _ := s["properties"].(schema)
-	if ours == nil {
+	if ours = maps.Clone(ours); ours == nil {
 		ours = schema{}
 	}
 	for name, value := range theirs {
-		if ours[name] == nil {
+		switch {
+		case ours[name] == nil:
 			ours[name] = value
+		case always:
+			ours[name] = both("allOf", ours[name], value)
+		default:
+			ours[name] = both("anyOf", ours[name], value)
 		}
 	}
 	s["properties"] = ours
@@ -50,51 +72,40 @@ func adopt(s, part schema, always bool) {
 	}
 }
 
+// union is the names in two lists, each once.
 func union(a, b []any) []any {
-	all := append([]any{}, a...)
-	seen := map[any]bool{}
-	for _, one := range all {
-		if name, ok := one.(string); ok {
-			seen[name] = true
-		}
-	}
-	for _, one := range b {
-		if name, ok := one.(string); ok && !seen[name] {
-			all, seen[name] = append(all, name), true
+	all := []any{}
+	seen := map[string]bool{}
+	for _, list := range [][]any{a, b} {
+		for _, one := range list {
+			if name, ok := one.(string); ok && !seen[name] {
+				all, seen[name] = append(all, name), true
+			}
 		}
 	}
 	return all
 }
 
-// arrays gives arrays items.
-func arrays(s schema) schema {
-	if s["type"] == "array" && s["items"] == nil && s["prefixItems"] == nil {
-		s["items"] = schema{}
-	}
-	each(s, arrays)
-	return s
-}
-
-// keys leaves properties at the root only such names, and takes others from what is
-// required: a model that is not told of one cannot give it.
+// keys leaves properties only such names, and takes others from what is required: a model
+// that is not told of one cannot give it.
 func keys(s schema, form *regexp.Regexp) {
 	properties, _ := s["properties"].(schema)
-	for name := range properties {
-		if !form.MatchString(name) {
-			delete(properties, name)
-		}
+	left := maps.Clone(properties)
+	maps.DeleteFunc(left, func(name string, _ any) bool { return !form.MatchString(name) })
+	if properties != nil {
+		s["properties"] = left
 	}
 	required, ok := s["required"].([]any)
 	if !ok {
 		return
 	}
-	var left []any
+	var still []any
 	for _, one := range required {
-		if name, ok := one.(string); ok && properties[name] != nil {
-			left = append(left, name)
+		if name, ok := one.(string); ok && left[name] != nil {
+			still = append(still, name)
 		}
 	}
-	if s["required"] = left; left == nil {
+	if s["required"] = still; still == nil {
 		delete(s, "required")
 	}
 }

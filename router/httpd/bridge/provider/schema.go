@@ -1,11 +1,16 @@
 package provider
 
+import (
+	"maps"
+	"slices"
+)
+
 // A schema is a decoded JSON Schema that is an object. Numbers are json.Number.
 type schema = map[string]any
 
 // Keywords whose values hold schemas: one, a list of them, or one for each name.
 var (
-	single = set("items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties")
+	single = set("items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema")
 	lists  = set("allOf", "anyOf", "oneOf", "prefixItems", "items")
 	named  = set("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 )
@@ -18,9 +23,10 @@ func set(words ...string) map[string]bool {
 	return all
 }
 
-// each calls f with every schema that stands directly in s, and puts what that returns
-// in its place. Values that are no schemas, such as those of enum, are left alone.
-func each(s schema, f func(schema) schema) {
+// each is a copy of s with what f makes of every schema that stands directly in it. Values
+// that are no schemas, such as those of enum, are left alone.
+func each(s schema, f func(schema) schema) schema {
+	s = maps.Clone(s)
 	for key, value := range s {
 		switch v := value.(type) {
 		case schema:
@@ -28,43 +34,29 @@ func each(s schema, f func(schema) schema) {
 			case single[key]:
 				s[key] = f(v)
 			case named[key]:
-				eachIn(v, f)
+				s[key] = eachIn(v, f)
 			}
 		case []any:
 			if lists[key] {
-				for i, one := range v {
+				all := slices.Clone(v)
+				for i, one := range all {
 					if sub, ok := one.(schema); ok {
-						v[i] = f(sub)
+						all[i] = f(sub)
 					}
 				}
+				s[key] = all
 			}
 		}
 	}
+	return s
 }
 
-func eachIn(names schema, f func(schema) schema) {
+func eachIn(names schema, f func(schema) schema) schema {
+	names = maps.Clone(names)
 	for name, value := range names {
 		if sub, ok := value.(schema); ok {
 			names[name] = f(sub)
 		}
 	}
-}
-
-// copied is a schema that shares nothing that is changed with the first.
-func copied(v any) any {
-	switch v := v.(type) {
-	case schema:
-		next := make(schema, len(v))
-		for key, value := range v {
-			next[key] = copied(value)
-		}
-		return next
-	case []any:
-		next := make([]any, len(v))
-		for i, value := range v {
-			next[i] = copied(value)
-		}
-		return next
-	}
-	return v
+	return names
 }

@@ -32,8 +32,7 @@ func slim(s schema, refers bool) schema {
 		delete(s, "$defs")
 		delete(s, "definitions")
 	}
-	each(s, func(sub schema) schema { return slim(sub, refers) })
-	return s
+	return each(s, func(sub schema) schema { return slim(sub, refers) })
 }
 
 func allowsAll(v any) bool {

@@ -44,9 +44,20 @@ type Tool struct {
 	Raw         json.RawMessage // as MCP lists it, under Name
 }
 
-// maxDescription is how long a description may be at OpenAI, in bytes; its limit is 1024
-// characters.
+// maxDescription is how long a description may be at OpenAI, in bytes: "Expected a string
+// with maximum length 1024".
 const maxDescription = 1024
+
+// Most returns how many tools a provider takes in one request, 0 if it names no bound.
+func Most(f Format) int {
+	switch f {
+	case OpenAI, Responses, Gemini:
+		return 128 // OpenAI: "Expected an array with maximum length 128"; Vertex documents it
+	case XAI:
+		return 200 // "the maximum is 200"
+	}
+	return 0
+}
 
 // Tools returns the array that a provider's API takes as tools.
 func Tools(f Format, tools []Tool) (json.RawMessage, error) {
@@ -73,6 +84,7 @@ func (t *Tool) in(f Format) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	s = modern(s)
 	switch f {
 	case Anthropic:
 		s = object(s)
