@@ -55,13 +55,14 @@ var may = map[string][]string{
 	"toolman/router/toolset":                {},
 	"toolman/router/policy":                 {},
 
-	"toolman/router/httpd":                 {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/spawn"},
-	"toolman/router/httpd/guard":           {},
-	"toolman/router/httpd/ops":             {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd/ops/prom", "toolman/router/policy", "toolman/spawn"},
-	"toolman/router/httpd/ops/prom":        {},
-	"toolman/router/httpd/bridge":          {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/router/audit", "toolman/router/httpd", "toolman/router/httpd/bridge/provider", "toolman/spawn"},
-	"toolman/router/httpd/bridge/provider": {},
-	"toolman/router/httpd/modes":           {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard"},
+	"toolman/router/httpd":                    {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/spawn"},
+	"toolman/router/httpd/guard":              {},
+	"toolman/router/httpd/ops":                {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd/ops/prom", "toolman/router/policy", "toolman/spawn"},
+	"toolman/router/httpd/ops/prom":           {},
+	"toolman/router/httpd/bridge":             {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/router/audit", "toolman/router/httpd", "toolman/router/httpd/bridge/inputschema", "toolman/router/httpd/bridge/provider", "toolman/spawn"},
+	"toolman/router/httpd/bridge/inputschema": {},
+	"toolman/router/httpd/bridge/provider":    {},
+	"toolman/router/httpd/modes":              {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard"},
 }
 
 // only says which packages import a library, tests included.
@@ -72,6 +73,7 @@ var only = map[string][]string{
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
+	"github.com/google/jsonschema-go":  {"toolman/router/httpd/bridge/inputschema"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
@@ -101,6 +103,30 @@ func TestImports(t *testing.T) {
 				t.Errorf("%d of the %d packages with rules were found", found, len(may))
 			}
 		})
+	}
+}
+
+// TestProgram keeps out of the program what costs too much at every start, of a server on
+// stdio too, however it gets in: a library that compiles its schemas as the program begins,
+// and the tables of all languages.
+func TestProgram(t *testing.T) {
+	for _, goos := range []string{"linux", "darwin", "windows"} {
+		list := exec.Command("go", "list", "-deps", "toolman/cmd/toolman")
+		list.Env = append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
+		list.Stderr = os.Stderr
+		out, err := list.Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
+		}
+		all := strings.Fields(string(out))
+		if !slices.Contains(all, "toolman/router/httpd/bridge/inputschema") {
+			t.Errorf("%s: this is not the whole program", goos)
+		}
+		for _, path := range all {
+			if strings.HasPrefix(path, "github.com/santhosh-tekuri/") || strings.HasPrefix(path, "golang.org/x/text/") {
+				t.Errorf("%s: the program has %s", goos, path)
+			}
+		}
 	}
 }
 

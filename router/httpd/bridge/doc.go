@@ -13,7 +13,7 @@
 // The router says it through router.Ledger; what a server answers is never looked through
 // for that, and a tool's result is passed on byte for byte, also one that says isError.
 //
-// Arguments are held against the tool's inputSchema before the call is made (schema.go):
+// Arguments are held against the tool's inputSchema before the call is made (inputschema):
 // the schema is its server's word, and never makes toolman read a file or a network.
 //
 // Locks: Bridge.mu, then session.mu, then call.mu. None is held while the router is called,

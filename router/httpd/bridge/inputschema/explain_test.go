@@ -1,0 +1,105 @@
+package inputschema
+
+import (
+	"strings"
+	"sync"
+	"testing"
+)
+
+const draft7 = `"$schema":"http://json-schema.org/draft-07/schema#"`
+
+var problems = []struct{ name, schema, arguments, want string }{
+	{"what is right", `{"properties":{"a":{"type":"integer"}}}`, `{"a":1.0}`, ""},
+	{"a wrong type", `{"type":"object","properties":{"files":{"type":"array","items":{"properties":{"mode":{"type":"string"}}}}}}`,
+		`{"files":[{"mode":"r"},{},{"mode":5}]}`, `at /files/2/mode: has type "integer", want "string"`},
+	{"a wrong type of several", `{"type":["string","null"]}`, `[1]`, `has type "array", want one of "string, null"`},
+	{"null", `{"properties":{"a":{"type":"string"}}}`, `{"a":null}`, `at /a: has type "null", want "string"`},
+	{"what is missing", `{"type":"object","required":["a/b","c"]}`, `{}`, "missing property 'a/b'|missing property 'c'"},
+	{"what is too much", `{"properties":{"a":{}},"additionalProperties":false}`, `{"a":1,"b":2,"c":3}`, "unexpected property 'b'|unexpected property 'c'"},
+	{"names that have to be escaped", `{"properties":{"a/b~":{"const":1}}}`, `{"a/b~":2}`, "at /a~1b~0: has to be 1"},
+	{"several places", `{"properties":{"a":{"minimum":3},"b":{"items":{"maxLength":1}}},"required":["c"]}`, `{"b":["xx","y","zz"],"a":2}`,
+		"missing property 'c'|at /a: has to be at least 3|at /b/0: has to have at most 1 characters|at /b/2: has to have at most 1 characters"},
+	{"alternatives", `{"properties":{"a/b":{"items":{"oneOf":[{"type":"string"},{"const":1}]}}}}`, `{"a/b":["x",1,2]}`,
+		`at /a~1b/2: has type "integer", want "string"|at /a~1b/2: has to be 1`},
+	{"the alternative that is meant", `{"properties":{"a":{"anyOf":[{"type":"object","properties":{"n":{"type":"number"}}},{"type":"null"}]}}}`, `{"a":{"n":"x"}}`,
+		`at /a/n: has type "string", want "number"`},
+	{"two alternatives at once", `{"oneOf":[{"minimum":1},{"maximum":2}]}`, `1.5`, "does not fit exactly one of the alternatives (oneOf)"},
+	{"through references", `{"$ref":"#/$defs/node","$defs":{"node":{"properties":{"next":{"$ref":"#/$defs/node"},"n":{"type":"integer"}}}}}`, `{"next":{"next":{"n":0.5}}}`,
+		`at /next/next/n: has type "number", want "integer"`},
+	{"through references of draft-07", `{` + draft7 + `,"$ref":"#/definitions/Args","definitions":{"Args":{"type":"object","properties":{"a":{"$ref":"#/definitions/B","type":"null"}}},"B":{"$ref":"#/definitions/C"},"C":{"type":"string"}}}`, `{"a":1}`,
+		`at /a: has type "integer", want "string"`},
+	{"tuples", `{"prefixItems":[{"type":"string"}],"items":false}`, `[1,2]`, `at /0: has type "integer", want "string"|at /1: is not allowed`},
+	{"tuples of draft-07", `{` + draft7 + `,"items":[{"type":"string"}],"additionalItems":{"type":"null"}}`, `[1,2]`,
+		`at /0: has type "integer", want "string"|at /1: has type "integer", want "null"`},
+	{"patterns of names", `{"patternProperties":{"^n_":{"type":"number"}},"additionalProperties":{"type":"string"}}`, `{"n_a":"x","b":1}`,
+		`at /b: has type "integer", want "string"|at /n_a: has type "string", want "number"`},
+	{"names", `{"propertyNames":{"maxLength":1}}`, `{"a":1,"bb":2}`, "the name 'bb' is not one that the schema allows"},
+	{"conditions", `{"if":{"required":["a"]},"then":{"required":["b"]},"else":{"properties":{"c":{"const":1}}}}`, `{"c":2}`, "at /c: has to be 1"},
+	{"what depends", `{"dependentSchemas":{"a":{"properties":{"b":{"type":"string"}}}},"dependentRequired":{"a":["c"]}}`, `{"a":1,"b":2,"c":3}`,
+		`at /b: has type "integer", want "string"`},
+	{"one problem twice", `{"allOf":[{"type":"string"},{"type":"string"}]}`, `1`, `has type "integer", want "string"`},
+	{"an enumeration", `{"enum":["a",1,null]}`, `"b"`, `has to be one of ["a",1,null]`},
+	{"bounds", `{"items":{"exclusiveMinimum":0,"exclusiveMaximum":10,"multipleOf":2}}`, `[0,10,3]`,
+		"at /0: has to be more than 0|at /1: has to be less than 10|at /2: has to be a multiple of 2"},
+	{"texts", `{"items":{"minLength":2,"pattern":"^a"}}`, `["a","bc"]`, `at /0: has to have at least 2 characters|at /1: does not match the regular expression "^a"`},
+	{"arrays", `{"properties":{"a":{"minItems":1},"b":{"uniqueItems":true},"c":{"contains":{"type":"null"}}}}`, `{"a":[],"b":[1,1],"c":[1]}`,
+		"at /a: array length 0 is less than 1|at /b: array items 1 and 0 are equal|at /c: has no element that is as contains says"},
+	{"what nothing has evaluated", `{"allOf":[{"properties":{"a":{}}}],"unevaluatedProperties":false}`, `{"a":1,"b":2}`,
+		"has properties that the schema does not foresee (unevaluatedProperties)"},
+	{"what is not to be", `{"properties":{"a":{"not":{"type":"string"}},"b":false}}`, `{"a":"x","b":1}`, "at /a: is not allowed|at /b: is not allowed"},
+	{"large numbers that are exact", `{"items":{"type":"integer"},"uniqueItems":true}`, `[9007199254740992,9007199254740993,18446744073709551615]`, ""},
+	{"a number beyond float64", `{"items":{"type":"string"}}`, `[1,1e400]`, ""},
+	{"an integer beyond those of 64 bits", `{"items":{"type":"string"}}`, `[18446744073709551616]`, ""},
+	{"a format, which is for the server", `{"format":"email"}`, `"x"`, ""},
+}
+
+func TestProblems(t *testing.T) {
+	for _, tt := range problems {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Compile([]byte(tt.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := lines(s.Check([]byte(tt.arguments))); got != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func lines(all []Problem) string {
+	var text []string
+	for _, p := range all {
+		text = append(text, p.String())
+	}
+	return strings.Join(text, "|")
+}
+
+// TestPlacesOfMany has more wrong than is gone into: what is left out is never taken for
+// right.
+func TestPlacesOfMany(t *testing.T) {
+	s, err := Compile([]byte(`{"properties":{"a":{"items":{"properties":{"b":{"type":"string"}}}}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.Check([]byte(`{"a":[` + strings.Repeat(`{"b":"x"},`, 90_000) + `{"b":1}]}`))
+	if len(got) != 1 || !strings.HasPrefix(got[0].String(), "at /a") || strings.Contains(got[0].Message, "s:") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestChecksAtOnce(t *testing.T) {
+	s, err := Compile([]byte(problems[1].schema))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if got := lines(s.Check([]byte(problems[1].arguments))); got != problems[1].want {
+				t.Errorf("got %s", got)
+			}
+		})
+	}
+	all.Wait()
+}
