@@ -73,6 +73,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	c.n = s.arrivedLocked(m, method, at)
 	if s.r.Audit != nil {
 		c.audited = s.forwardedLocked(m, method, t, c.n)
+		c.audited.Asked(len(m.Frame))
 	}
 	switch {
 	case string(m.Text(at)) == t.name(): // it is the upstream's own already

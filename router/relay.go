@@ -50,6 +50,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	u.over(&c, b)
+	c.audited.Answered(len(m.Frame))
 	if c.task {
 		c.session.learnTask(u, id, &c, m)
 	}

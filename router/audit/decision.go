@@ -40,6 +40,20 @@ func (d *Decision) Decide(v Verdict) {
 	}
 }
 
+// Asked notes that the request is passed on to its server, with so many bytes.
+func (d *Decision) Asked(bytes int) {
+	if d != nil {
+		d.line.RequestBytes += bytes
+	}
+}
+
+// Answered notes that the server has answered with so many bytes.
+func (d *Decision) Answered(bytes int) {
+	if d != nil {
+		d.line.AnswerBytes += bytes
+	}
+}
+
 // Verdict returns what was decided last.
 func (d *Decision) Verdict() Verdict { return d.line.Verdict }
 

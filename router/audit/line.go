@@ -61,6 +61,10 @@ type Line struct {
 	Outcome    Outcome `json:"outcome,omitempty"`
 	DurationMS float64 `json:"duration_ms"` // from when the request came, to a microsecond
 
+	// The request that was passed on to the server, as it came, and the answer. For the Observer.
+	RequestBytes int `json:"-"`
+	AnswerBytes  int `json:"-"`
+
 	// The SHA-256 of the arguments in canonical JSON (RFC 8785); of those that have no such form, or are longer than 256 KiB, of their
 	// bytes as they came. Hexadecimal. Neither is there without arguments, or where they could not be kept.
 	ArgumentsSHA256      string          `json:"arguments_sha256,omitempty"`

@@ -21,12 +21,16 @@ type Meter interface {
 }
 
 // Metrics are the counts and times that Prometheus reads, at GET /metrics. Their labels
-// are names of the configuration and of the protocol: nothing a client sends.
+// are names of the configuration and of the protocol: nothing a client sends. Only the
+// exemplars of OpenMetrics have the correlation ids that programs give their calls.
 type Metrics struct {
 	version string
 	born    time.Time // nearly when the program was started
 
 	took     *prom.Histogram
+	waited   *prom.Histogram
+	asked    *prom.Counter
+	answered *prom.Counter
 	calls    *prom.Counter
 	refused  *prom.Counter
 	requests *prom.Counter
@@ -47,6 +51,9 @@ func NewMetrics(version string) *Metrics {
 		version: version, born: time.Now(),
 		took: prom.NewHistogram("mcp_server_operation_duration_seconds", "How long clients waited for answers.", bounds,
 			"mcp_method_name", "error_type"),
+		waited:   prom.NewHistogram("toolman_upstream_duration_seconds", "How long clients waited for what a server was asked.", bounds, "upstream"),
+		asked:    prom.NewCounter("toolman_upstream_request_bytes_total", "Bytes of requests that a server was asked.", "upstream"),
+		answered: prom.NewCounter("toolman_upstream_answer_bytes_total", "Bytes of a server's answers to them.", "upstream"),
 		calls:    prom.NewCounter("toolman_calls_total", "Requests about tools, resources and prompts that are over.", "upstream", "outcome"),
 		refused:  prom.NewCounter("toolman_refused_total", "Requests that no server was asked, by what was decided about them.", "agent", "verdict"),
 		requests: prom.NewCounter("toolman_http_requests_total", "HTTP requests that are over.", "method", "status"),
@@ -65,7 +72,13 @@ func (m *Metrics) Ended(l *audit.Line) {
 	if l.Outcome == audit.OK {
 		failure = "" // the convention has no error.type then
 	}
-	m.took.Observe(time.Duration(l.DurationMS*float64(time.Millisecond)), l.Method, failure)
+	took := time.Duration(l.DurationMS * float64(time.Millisecond))
+	m.took.ObserveAs(l.Correlation, took, l.Method, failure)
+	if l.RequestBytes > 0 && l.Outcome != audit.Refused {
+		m.waited.ObserveAs(l.Correlation, took, l.Server)
+		m.asked.Add(uint64(l.RequestBytes), l.Server)
+		m.answered.Add(uint64(l.AnswerBytes), l.Server)
+	}
 	m.calls.Add(1, cmp.Or(l.Server, "toolman"), string(l.Outcome))
 	if l.Outcome == audit.Refused {
 		m.refused.Add(1, l.Agent, string(l.Verdict))
@@ -117,9 +130,12 @@ func statusLabel(status int) string {
 func (m *Metrics) Handler(of Meter) http.Handler {
 	upstreams := prom.Gauge(func(p *prom.Page) { m.upstreams(p, of.Upstreams()) })
 	now := prom.Gauge(func(p *prom.Page) { m.now(p, of.Sessions()) })
-	return reading(func(w http.ResponseWriter, _ *http.Request) {
-		page := prom.Render(m.took, m.calls, m.refused, upstreams, now, m.requests, m.received, m.sent, prom.Gauge(m.process))
-		write(w, http.StatusOK, "text/plain; version=0.0.4; charset=utf-8", []byte(page))
+	return reading(func(w http.ResponseWriter, r *http.Request) {
+		f := prom.Negotiate(r.Header.Values("Accept"))
+		page := prom.Render(f, m.took, m.calls, m.refused, m.waited, m.asked, m.answered, upstreams, now,
+			m.requests, m.received, m.sent, prom.Gauge(m.process))
+		w.Header().Set("Vary", "Accept")
+		write(w, http.StatusOK, f.ContentType(), []byte(page))
 	})
 }
 

@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -113,9 +114,10 @@ func TestCallsAreMeasured(t *testing.T) {
 	<-r.Started()
 	url := serveHandler(t, m.Handler(r))
 	v := enter(t, r, router.Client{Agent: "reviewer"})
-	v.ask(call("1", "fs_good"))
-	v.ask(call("2", "fs_good"))
-	v.ask(call("3", "fs_bad"))
+	answered := 0 // bytes
+	for _, one := range []string{call("1", "fs_good"), call("2", "fs_good"), call("3", "fs_bad")} {
+		answered += len(v.ask(one))
+	}
 	v.ask(call("4", "fs_closed"))
 	v.ask(call("5", "made_up_by_a_client"))
 	v.says(call("6", "fs_slow"))
@@ -138,12 +140,19 @@ func TestCallsAreMeasured(t *testing.T) {
 		`mcp_server_operation_duration_seconds_count{mcp_method_name="tools/call",error_type=""} 2`,
 		`mcp_server_operation_duration_seconds_bucket{mcp_method_name="tools/call",error_type="tool_error",le="300"} 1`,
 		`toolman_upstream_inflight{upstream="fs"} 0`,
+		`toolman_upstream_duration_seconds_count{upstream="fs"} 4`, // not what was refused
+		fmt.Sprintf(`toolman_upstream_request_bytes_total{upstream="fs"} %d`, 2*len(call("1", "fs_good"))+len(call("3", "fs_bad"))+len(call("6", "fs_slow"))),
 		`toolman_upstream_up{upstream="fs"} 1`,
 		`toolman_upstream_state{upstream="fs",state="gone"} 0`,
 		`toolman_upstream_starts_total{upstream="fs"} 1`,
 		`toolman_catalog_items{kind="tool",upstream="fs"} 4`,
 		`toolman_info{version="v1"} 1`,
 	)
+	var counted int
+	_, after, _ := strings.Cut(page, "\ntoolman_upstream_answer_bytes_total{upstream=\"fs\"} ")
+	if _, err := fmt.Sscan(after, &counted); err != nil || counted < answered || counted > answered+3*20 { // under longer ids
+		t.Errorf("%v: %d bytes are counted, and clients got %d", err, counted, answered)
+	}
 	if strings.Contains(page, "client") && strings.Contains(page, "made_up") || strings.Contains(page, "argument") {
 		t.Errorf("what a client sent is in\n%s", page)
 	}

@@ -1,5 +1,5 @@
-// Package prom keeps counts and times and writes them as Prometheus reads them (text
-// format 0.0.4).
+// Package prom keeps counts and times and writes them as Prometheus reads them: as
+// text (format 0.0.4) or, to whoever wants exemplars, OpenMetrics 1.0.
 //
 // It does the little of a metrics library that a gateway needs, because a library is
 // paid for by every program that has it in: prometheus/client_golang 1.25 makes the

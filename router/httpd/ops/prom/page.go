@@ -1,6 +1,10 @@
 package prom
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+	"time"
+)
 
 // A Metric can be written on a page.
 type Metric interface{ write(*Page) }
@@ -13,6 +17,7 @@ func (g Gauge) write(p *Page) { g(p) }
 
 // A Page is what Prometheus reads at one time.
 type Page struct {
+	format Format
 	text   strings.Builder
 	name   string // of the metric that is being written
 	labels []string
@@ -22,35 +27,63 @@ type Page struct {
 // values' labels.
 func (p *Page) Begin(name, kind, help string, labels ...string) {
 	p.name, p.labels = name, labels
+	if p.format == OpenMetrics && kind == "counter" {
+		name = strings.TrimSuffix(name, "_total") // there it is the name of the one value that a counter has
+	}
 	p.text.WriteString("# HELP " + name + " " + helpText.Replace(help) + "\n# TYPE " + name + " " + kind + "\n")
 }
 
 // Value writes a value of the metric that was begun last, with a value for each label.
-func (p *Page) Value(v float64, values ...string) { p.line(p.name, "", p.labels, values, v) }
+func (p *Page) Value(v float64, values ...string) { p.line(p.name, "", p.labels, values, v, nil) }
 
 var (
 	helpText  = strings.NewReplacer("\\", `\\`, "\n", `\n`)
 	labelText = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
 )
 
-func (p *Page) line(name, suffix string, labels, values []string, v float64) {
+func (p *Page) line(name, suffix string, labels, values []string, v float64, e *exemplar) {
 	p.text.WriteString(name)
 	p.text.WriteString(suffix)
 	for i, label := range labels {
 		p.text.WriteByte("{,"[min(i, 1)])
-		p.text.WriteString(label + `="` + labelText.Replace(strings.ToValidUTF8(values[i], "\uFFFD")) + `"`)
+		p.text.WriteString(label + `="` + labelValue(values[i]) + `"`)
 	}
 	if len(labels) > 0 {
 		p.text.WriteByte('}')
 	}
-	p.text.WriteString(" " + number(v) + "\n")
+	p.text.WriteString(" " + number(v))
+	if e != nil && p.format == OpenMetrics {
+		p.exemplar(e)
+	}
+	p.text.WriteByte('\n')
+}
+
+func (p *Page) exemplar(e *exemplar) {
+	at := strconv.FormatFloat(float64(e.at.UnixMilli())/1000, 'f', 3, 64)
+	p.text.WriteString(` # {` + exemplarLabel + `="` + labelValue(e.id) + `"} ` + number(e.took.Seconds()) + " " + at)
+}
+
+func labelValue(text string) string {
+	return labelText.Replace(strings.ToValidUTF8(text, "\uFFFD"))
+}
+
+// bound is the upper end of a bucket. OpenMetrics wants to see that it is no integer.
+func (p *Page) bound(d time.Duration) string {
+	text := number(d.Seconds())
+	if p.format == OpenMetrics && !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return text
 }
 
 // Render writes metrics in this order.
-func Render(metrics ...Metric) string {
-	var p Page
+func Render(f Format, metrics ...Metric) string {
+	p := Page{format: f}
 	for _, m := range metrics {
 		m.write(&p)
+	}
+	if f == OpenMetrics {
+		p.text.WriteString("# EOF\n")
 	}
 	return p.text.String()
 }

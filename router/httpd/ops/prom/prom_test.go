@@ -2,6 +2,7 @@ package prom
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -45,11 +46,72 @@ up{server="b"} 0.5
 # TYPE here gauge
 here 1000000000
 `
-	got := Render(calls, took, up)
+	got := Render(Text, calls, took, up)
 	if got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 	checkFormat(t, got)
+}
+
+// What OpenMetrics has of its own: names without _total, bounds that are no integers, exemplars, and an end.
+func TestRenderOpenMetrics(t *testing.T) {
+	calls := NewCounter("calls_total", "Calls.")
+	calls.Add(2)
+	took := NewHistogram("took_seconds", "Time.", []time.Duration{10 * time.Millisecond, time.Second}, "server")
+	took.ObserveAs("old", time.Millisecond, "a")
+	took.ObserveAs("job-1", 2*time.Millisecond, "a")
+	took.Observe(time.Millisecond, "a")
+	took.ObserveAs(strings.Repeat("x", maxExemplar+1), 20*time.Millisecond, "a")
+	took.ObserveAs(strings.Repeat("x", maxExemplar), time.Minute, "a")
+	up := Gauge(func(p *Page) {
+		p.Begin("starts_total", "counter", "Starts.", "server")
+		p.Value(1, "a")
+	})
+	const want = `# HELP calls Calls.
+# TYPE calls counter
+calls_total 2
+# HELP took_seconds Time.
+# TYPE took_seconds histogram
+took_seconds_bucket{server="a",le="0.01"} 3 # {correlation_id="job-1"} 0.002 AT
+took_seconds_bucket{server="a",le="1.0"} 4
+took_seconds_bucket{server="a",le="+Inf"} 5 # {correlation_id="LONG"} 60 AT
+took_seconds_sum{server="a"} 60.024
+took_seconds_count{server="a"} 5
+# HELP starts Starts.
+# TYPE starts counter
+starts_total{server="a"} 1
+# EOF
+`
+	page := Render(OpenMetrics, calls, took, up)
+	got := regexp.MustCompile(`(?m) \d{10,}\.\d{3}$`).ReplaceAllString(page, " AT")
+	got = strings.Replace(got, strings.Repeat("x", maxExemplar), "LONG", 1)
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", page, want)
+	}
+	text := Render(Text, calls, took, up)
+	if strings.Contains(text, "correlation_id") || strings.Contains(text, "EOF") || !strings.Contains(text, `le="1"`) {
+		t.Errorf("got\n%s", text)
+	}
+	checkFormat(t, text)
+}
+
+func TestOpenMetricsIsForThoseWhoAskForIt(t *testing.T) {
+	for accept, want := range map[string]Format{
+		"":                             Text,
+		"*/*":                          Text,
+		"text/plain;version=0.0.4":     Text,
+		"application/openmetrics-text": OpenMetrics,
+		"application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.6,application/openmetrics-text;version=0.0.1;q=0.5,text/plain;version=1.0.0;escaping=allow-utf-8;q=0.4,text/plain;version=0.0.4;q=0.3,*/*;q=0.2": OpenMetrics,
+		"text/plain, application/openmetrics-text; version=0.0.1; q=0.5": Text,
+		"application/openmetrics-text; version=2.0.0":                    Text,
+		"application/openmetrics-text; q=0":                              Text,
+		"application/openmetrics-text; q=much":                           Text,
+		"application/openmetrics-text; version=\"":                       Text,
+	} {
+		if got := Negotiate([]string{accept}); got != want {
+			t.Errorf("%q gets %s", accept, got.ContentType())
+		}
+	}
 }
 
 // checkFormat has Prometheus's own reader read a page.
@@ -68,7 +130,7 @@ func TestSeriesAreBounded(t *testing.T) {
 		c.Add(1, fmt.Sprint("name", i), "ok")
 	}
 	c.Add(1, "name0", "ok")
-	page := Render(c)
+	page := Render(Text, c)
 	if n := strings.Count(page, "\ncalls_total{"); n != MaxSeries {
 		t.Errorf("%d series, want %d", n, MaxSeries)
 	}
@@ -90,12 +152,12 @@ func TestNothingIsLostWhenManyCount(t *testing.T) {
 			for range 1000 {
 				c.Add(1, fmt.Sprint(i%2))
 				h.Observe(time.Millisecond, fmt.Sprint(i%2))
-				Render(c, h)
+				Render(Text, c, h)
 			}
 		})
 	}
 	all.Wait()
-	page := Render(c, h)
+	page := Render(Text, c, h)
 	for _, line := range []string{`calls_total{name="0"} 4000`, `calls_total{name="1"} 4000`, `took_seconds_bucket{name="1",le="1"} 4000`, `took_seconds_sum{name="0"} 4`} {
 		if !strings.Contains(page, line+"\n") {
 			t.Errorf("no line %s in\n%s", line, page)
