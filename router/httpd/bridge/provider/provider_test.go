@@ -45,6 +45,10 @@ func TestCallsAndTheirResults(t *testing.T) {
 	}{
 		{OpenAI, `{"id":"c","type":"function","function":{"name":"t","arguments":"{\"a\": 1}"}}`, `{"a": 1}`, text, `{"role":"tool","tool_call_id":"c","content":"one\n[image image/png, 4 bytes of base64]"}`},
 		{OpenAI, `{"type":"function_call","call_id":"c","id":"fc","name":"t","arguments":""}`, `{}`, failed, `{"type":"function_call_output","call_id":"c","output":"Error: no"}`},
+		{Responses, `{"type":"function_call","call_id":"c","name":"t","arguments":"{}"}`, `{}`, text, `{"type":"function_call_output","call_id":"c","output":[{"text":"one","type":"input_text"},{"image_url":"data:image/png;base64,AAAA","type":"input_image"}]}`},
+		{Responses, `{"type":"function_call","call_id":"c","name":"t","arguments":"{}"}`, `{}`, `{"content":[{"type":"image","data":"AAAA","mimeType":"image/bmp"}]}`, `{"type":"function_call_output","call_id":"c","output":"[image image/bmp, 4 bytes of base64]"}`},
+		{Responses, `{"type":"function_call","call_id":"c","name":"t","arguments":"{}"}`, `{}`, `{"content":[{"type":"image","data":"AAAA","mimeType":"image/png"}],"isError":true}`, `{"type":"function_call_output","call_id":"c","output":[{"text":"Error:","type":"input_text"},{"image_url":"data:image/png;base64,AAAA","type":"input_image"}]}`},
+		{XAI, `{"type":"function_call","call_id":"c","name":"t","arguments":"{}"}`, `{}`, text, `{"type":"function_call_output","call_id":"c","output":"one\n[image image/png, 4 bytes of base64]"}`},
 		{XAI, `{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}`, `{}`, `{"content":[],"structuredContent":{"n":1}}`, `{"role":"tool","tool_call_id":"c","content":"{\"n\":1}"}`},
 		{Anthropic, `{"type":"tool_use","id":"c","name":"t","input":{"a":1}}`, `{"a":1}`, text, `{"type":"tool_result","tool_use_id":"c","content":[{"text":"one","type":"text"},{"source":{"data":"AAAA","media_type":"image/png","type":"base64"},"type":"image"}],"is_error":false}`},
 		{Gemini, `{"functionCall":{"name":"t","args":{"a":1}}}`, `{"a":1}`, text, `{"functionResponse":{"name":"t","response":{"output":{"n":1}}}}`},

@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -26,6 +27,11 @@ func (b *block) text() string {
 	}
 	return fmt.Sprintf("[%s %s, %d bytes of base64]", b.Type, b.MIMEType, len(b.Data))
 }
+
+// images are the kinds that OpenAI and Anthropic take.
+var images = set("image/jpeg", "image/png", "image/gif", "image/webp")
+
+func (b *block) image() bool { return b.Type == "image" && images[b.MIMEType] }
 
 type result struct {
 	Content           []block
@@ -78,8 +84,8 @@ func (c *Call) result(r *result) (json.RawMessage, error) {
 		return encode(struct {
 			Type   string `json:"type"`
 			CallID string `json:"call_id"`
-			Output string `json:"output"`
-		}{"function_call_output", c.id, marked(r)})
+			Output any    `json:"output"`
+		}{"function_call_output", c.id, c.output(r)})
 	}
 	return encode(struct {
 		Role    string `json:"role"`
@@ -94,6 +100,25 @@ func marked(r *result) string {
 		return "Error: " + r.text()
 	}
 	return r.text()
+}
+
+// output is a result for the Responses API. Of those who have that, OpenAI takes images.
+func (c *Call) output(r *result) any {
+	if c.format == XAI || !slices.ContainsFunc(r.Content, func(b block) bool { return b.image() }) {
+		return marked(r)
+	}
+	var all []map[string]string
+	if r.IsError {
+		all = append(all, map[string]string{"type": "input_text", "text": "Error:"})
+	}
+	for i := range r.Content {
+		if b := &r.Content[i]; b.image() {
+			all = append(all, map[string]string{"type": "input_image", "image_url": "data:" + b.MIMEType + ";base64," + b.Data})
+		} else if text := b.text(); text != "" {
+			all = append(all, map[string]string{"type": "input_text", "text": text})
+		}
+	}
+	return all
 }
 
 // response is Gemini's: an object with output or error.
@@ -120,13 +145,10 @@ type anthropicResult struct {
 	IsError bool   `json:"is_error"`
 }
 
-// anthropicImages are the images that Anthropic takes.
-var anthropicImages = set("image/jpeg", "image/png", "image/gif", "image/webp")
-
 func anthropicContent(r *result) []any {
 	all := []any{}
 	for i := range r.Content {
-		if b := &r.Content[i]; b.Type == "image" && anthropicImages[b.MIMEType] {
+		if b := &r.Content[i]; b.image() {
 			source := map[string]string{"type": "base64", "media_type": b.MIMEType, "data": b.Data}
 			all = append(all, map[string]any{"type": "image", "source": source})
 		} else if text := b.text(); text != "" { // it refuses empty ones

@@ -11,7 +11,8 @@ export interface ToolMessage {
 export interface FunctionCallOutput {
   type: "function_call_output";
   call_id: string;
-  output: string;
+  /** A list where there are images. */
+  output: string | ({ type: "input_text"; text: string } | { type: "input_image"; image_url: string })[];
 }
 
 /** The turn of the user that holds Anthropic's results. */

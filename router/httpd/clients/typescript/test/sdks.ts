@@ -21,11 +21,15 @@ export type Answers = [
 export const json =
   "type JSONOf<T> = T extends string ? (string extends T ? T | number : `${T}`) : T extends object ? { [K in keyof T]: JSONOf<T[K]> } : T;";
 
-/** Source text: what each SDK takes as tools. */
-export const sdkTools = {
-  openai: 'import("openai").OpenAI.ChatCompletionFunctionTool[]',
-  xai: 'import("openai").OpenAI.ChatCompletionFunctionTool[]',
-  "openai-responses": 'import("openai").OpenAI.Responses.FunctionTool[]',
-  anthropic: 'import("@anthropic-ai/sdk").Anthropic.Tool[]',
-  gemini: 'JSONOf<import("@google/genai").Tool[]>',
+const openai = 'import("openai").OpenAI';
+const anthropic = 'import("@anthropic-ai/sdk").Anthropic';
+const genai = (name: string) => `JSONOf<import("@google/genai").${name}>`;
+
+/** Source text: the types that each SDK has for a tool, and for what results are in a conversation. */
+export const sdkTypes = {
+  openai: [`${openai}.ChatCompletionFunctionTool`, `${openai}.ChatCompletionToolMessageParam`],
+  xai: [`${openai}.ChatCompletionFunctionTool`, `${openai}.ChatCompletionToolMessageParam`],
+  "openai-responses": [`${openai}.Responses.FunctionTool`, `${openai}.Responses.ResponseInputItem.FunctionCallOutput`],
+  anthropic: [`${anthropic}.Tool`, `${anthropic}.MessageParam`],
+  gemini: [genai("Tool"), genai("Content")],
 };
