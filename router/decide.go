@@ -94,6 +94,21 @@ func (s *Session) decideListenLocked(uri string, t target, verdict Verdict, take
 	s.beginLocked(line, rule, nil).End(how)
 }
 
+// Misfit audits a call of a tool that FindTool has found and that the session's Sender does
+// not pass on: its arguments are not as the tool's inputSchema wants them. The arguments
+// are copied.
+func (s *Session) Misfit(e *Entry, correlation string, arguments []byte) {
+	if s.r.Audit == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	line := about(s.lineLocked(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, target{entry: e, upstream: e.Upstream})
+	line.Correlation = correlation
+	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
+	s.r.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
+}
+
 // audited is the verdict as the audit log spells it.
 func (v Verdict) audited() audit.Verdict {
 	if v == Active {

@@ -16,7 +16,7 @@ const (
 	Held      Verdict = "held"      // back by its pin
 	Unknown   Verdict = "unknown"   // nothing has that name
 	Ambiguous Verdict = "ambiguous" // several servers have that name
-	Invalid   Verdict = "invalid"   // the request cannot be understood
+	Invalid   Verdict = "invalid"   // the request cannot be understood, or has arguments that do not fit the tool
 	Busy      Verdict = "busy"      // too much waits already
 
 	Asked       Verdict = "asked"       // a person has to agree, and has not answered yet

@@ -82,6 +82,7 @@ func (b *Bridge) call(s *session, q request) (*call, *Failure) {
 		name = e.Name
 		if s.router.Verdict(e) == router.Active {
 			if f := b.schemas.check(e, q.arguments); f != nil {
+				s.router.Misfit(e, q.correlation, q.arguments)
 				return nil, f
 			}
 		}
