@@ -87,8 +87,11 @@ func (b *Bridge) executeRequest(w http.ResponseWriter, r *http.Request) (format 
 	return format, calls, correlation, nil
 }
 
-// A place is where a tool is.
-type place struct{ server, tool string }
+// A place is where a tool is, and the schema of its arguments.
+type place struct {
+	server, tool string
+	schema       json.RawMessage
+}
 
 // named are the tools that the session may have, by the names that models know. The first
 // has a name.
@@ -97,7 +100,7 @@ func (s *session) named() map[string]place {
 	for _, t := range s.router.Tools() {
 		name := provider.Name(t.Upstream.Name, t.Item.Name)
 		if _, taken := all[name]; !taken {
-			all[name] = place{t.Upstream.Name, t.Item.Name}
+			all[name] = place{t.Upstream.Name, t.Item.Name, schemaOf(t.Entry)}
 		}
 	}
 	return all
@@ -113,6 +116,7 @@ func (b *Bridge) executeOne(r *http.Request, s *session, named map[string]place,
 	if !known {
 		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s for you", shown(c.Name))))
 	}
+	c.Restore(at.schema)
 	q := request{server: at.server, tool: at.tool, arguments: c.Arguments, correlation: correlation}
 	result, f := b.run(r.Context(), s, q)
 	b.log(s, &q, result, f)

@@ -4,7 +4,8 @@
 // A tool has one name for all providers, mcp__SERVER__TOOL, within what all of them take:
 // 64 letters, digits, - and _ (see Name). Schemas are loosened where a provider refuses
 // what a server has written: what a model is told may allow more than the server does, and
-// the bridge holds arguments against the server's own schema.
+// the bridge holds arguments against the server's own schema. What has no type is less: it
+// has to have one at Gemini, and is a string.
 //
 //	modern ─▶ object ──────▶ OpenAI, xAI, Anthropic
 //	modern ─▶ gemini

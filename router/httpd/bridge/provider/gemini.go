@@ -3,7 +3,6 @@ package provider
 import (
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -60,12 +59,9 @@ func (o *opening) declared(s schema, way *trail, depth int) schema {
 			delete(s, key)
 		}
 	}
-	keys(s, geminiName()) // what is required and has no property is an error
+	renamed(s, geminiKey())
 	return each(s, func(sub schema) schema { return o.within(sub, way, depth+1) })
 }
-
-// geminiName is how Gemini wants properties called.
-func geminiName() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) }
 
 // any is a schema that has nothing but alternatives, with what s says besides in those:
 // Vertex has "When using any_of, it must be the only field set".

@@ -14,8 +14,9 @@ const (
 
 // An opening follows the references of a schema.
 type opening struct {
-	root  schema
-	nodes int // opened so far
+	root   schema
+	nodes  int  // opened so far
+	turned bool // whether something refers to itself
 }
 
 // A trail is the references that led to a place, the last one first.
@@ -57,6 +58,7 @@ func (o *opening) hop(s schema, way *trail) (schema, *trail) {
 	ref, _ := s["$ref"].(string)
 	found, _ := at(o.root, ref).(schema)
 	next := maps.Clone(found)
+	o.turned = o.turned || way.times(ref) > 0
 	if found == nil || o.nodes > maxNodes || way.times(ref) >= maxTurns {
 		next = schema{}
 		if found["type"] != nil {
@@ -99,14 +101,18 @@ func at(root schema, ref string) any {
 	return v
 }
 
-// settled puts in place what references of s lead to if they lead nowhere in root, which
-// has been made of the schema that they stood in.
-func (o *opening) settled(s, root schema, way *trail) schema {
-	if ref, ok := s["$ref"].(string); ok && at(root, ref) == nil {
+// settled puts in place what references in s lead to, but for those that stay.
+func (o *opening) settled(s schema, stays func(ref string) bool, way *trail) schema {
+	if ref, ok := s["$ref"].(string); ok && !stays(ref) {
 		s, way = o.hop(s, way)
-		return o.settled(s, root, way)
+		return o.settled(s, stays, way)
 	}
-	return each(s, func(sub schema) schema { return o.settled(sub, root, way) })
+	return each(s, func(sub schema) schema { return o.settled(sub, stays, way) })
+}
+
+// within says which references lead somewhere in a schema.
+func within(root schema) func(ref string) bool {
+	return func(ref string) bool { return at(root, ref) != nil }
 }
 
 // join adds what another schema says and s does not.

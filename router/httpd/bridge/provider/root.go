@@ -1,9 +1,6 @@
 package provider
 
-import (
-	"maps"
-	"regexp"
-)
+import "maps"
 
 // object is a schema as OpenAI, xAI and Anthropic want one of parameters: an object at its
 // root, without alternatives there. OpenAI: "schema must have type 'object' and not have
@@ -18,7 +15,20 @@ func object(s schema) schema {
 			next[key] = s[key]
 		}
 	}
-	return o.settled(next, next, way)
+	return o.settled(next, within(next), way)
+}
+
+// unrolled is a schema as object makes it, without references if there are some that lead
+// back to where they stand: Grok 4.6 is said to refuse those.
+func unrolled(s schema) schema {
+	o := &opening{root: s}
+	flat := o.settled(s, func(string) bool { return false }, nil)
+	if !o.turned {
+		return s
+	}
+	delete(flat, "$defs")
+	delete(flat, "definitions")
+	return flat
 }
 
 // object is the root, which allows all that one of its alternatives does.
@@ -84,28 +94,4 @@ func union(a, b []any) []any {
 		}
 	}
 	return all
-}
-
-// keys leaves properties only such names, and takes others from what is required: a model
-// that is not told of one cannot give it.
-func keys(s schema, form *regexp.Regexp) {
-	properties, _ := s["properties"].(schema)
-	left := maps.Clone(properties)
-	maps.DeleteFunc(left, func(name string, _ any) bool { return !form.MatchString(name) })
-	if properties != nil {
-		s["properties"] = left
-	}
-	required, ok := s["required"].([]any)
-	if !ok {
-		return
-	}
-	var still []any
-	for _, one := range required {
-		if name, ok := one.(string); ok && left[name] != nil {
-			still = append(still, name)
-		}
-	}
-	if s["required"] = still; still == nil {
-		delete(s, "required")
-	}
 }

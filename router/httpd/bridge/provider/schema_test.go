@@ -265,7 +265,7 @@ func TestWhatBecomesOfAnOddSchema(t *testing.T) {
 		}
 	}
 	if strings.Contains(text, "$bad") || !strings.Contains(tools(t, OpenAI, odd), "$bad") || strings.Contains(tools(t, Anthropic, odd), "$bad") {
-		t.Error("properties whose names a provider refuses are left out there, and only there")
+		t.Error("properties whose names a provider refuses have others there, and only there")
 	}
 	if text := tools(t, OpenAI, odd); len(text) == 0 || strings.Contains(text, strings.Repeat("é", 600)) || !strings.Contains(tools(t, XAI, odd), strings.Repeat("é", 1000)) {
 		t.Error("descriptions are cut for OpenAI, and only there")
@@ -300,6 +300,52 @@ func TestWhatModelsStillLearn(t *testing.T) {
 				t.Errorf("Gemini's has no %s: %.3000s", tt.gemini, text[strings.Index(text, "parameters"):])
 			}
 		})
+	}
+}
+
+func TestPropertiesThatAProviderRefusesHaveOtherNames(t *testing.T) {
+	const from = `{"type":"object","properties":{"$top":{"type":"integer"},"top":{},"in":{"type":"array","items":{"$ref":"#/$defs/f"}},"a.b":{"type":"string"},"0":{"$ref":"#/properties/$top"}},"required":["$top","in"],
+"$defs":{"f":{"type":"object","properties":{"filter[id]":{"type":"string"},"` + "`" + `":{}},"required":["filter[id]"]}}}`
+	for _, tt := range []struct {
+		f                        Format
+		call, properties, wanted string
+	}{
+		{Anthropic, `{"id":"c","name":"t","input":{"_top_81bf98e4":1.50,"top":[],"in":[{"filter_id__665d001d":"x"}],"a.b":"y"}}`,
+			`{"0":{"type":"integer"},"_top_81bf98e4":{"type":"integer"},"a.b":{"type":"string"},"in":{"items":{"$ref":"#/$defs/f"},"type":"array"},"top":{}}`,
+			`{"$top":1.50,"a.b":"y","in":[{"filter[id]":"x"}],"top":[]}`},
+		{Gemini, `{"name":"t","args":{"_top_81bf98e4":1.50,"top":[],"in":[{"filter_id__665d001d":"x"}],"a_b_2e7336dc":"y","_0_5feceb66":1}}`,
+			`{"_0_5feceb66":{"type":"INTEGER"},"_top_81bf98e4":{"type":"INTEGER"},"a_b_2e7336dc":{"type":"STRING"},"in":{"items":{"properties":{"__8d33f520":{"type":"STRING"},"filter_id__665d001d":{"type":"STRING"}},"required":["filter_id__665d001d"],"type":"OBJECT"},"type":"ARRAY"},"top":{"type":"STRING"}}`,
+			`{"$top":1.50,"0":1,"a.b":"y","in":[{"filter[id]":"x"}],"top":[]}`},
+		{OpenAI, `{"id":"c","function":{"name":"t","arguments":"{\"$top\": 1}"}}`,
+			`{"$top":{"type":"integer"},"0":{"$ref":"#/properties/$top"},"a.b":{"type":"string"},"in":{"items":{"$ref":"#/$defs/f"},"type":"array"},"top":{}}`, `{"$top": 1}`},
+		{Anthropic, `{"id":"c","name":"t","input":{"top": 1e999, "other": {}}}`, `"top":{}`, `{"top": 1e999, "other": {}}`},
+	} {
+		text, err := encode(parameters(t, tt.f, from)["properties"])
+		if err != nil || !strings.Contains(string(text), tt.properties) {
+			t.Errorf("%s: %v: %s", tt.f, err, text)
+		}
+		c, err := ParseCall(tt.f, json.RawMessage(tt.call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Restore(json.RawMessage(from)); string(c.Arguments) != tt.wanted {
+			t.Errorf("%s: the server is sent %s, want %s", tt.f, c.Arguments, tt.wanted)
+		}
+	}
+}
+
+func TestGrokGetsNoReferencesThatLeadBack(t *testing.T) {
+	const plain = `{"type":"object","properties":{"a":{"$ref":"#/$defs/x"},"b":{"$ref":"#/$defs/x"}},"$defs":{"x":{"type":"string"}}}`
+	if text := tools(t, XAI, plain); !strings.Contains(text, `"a":{"$ref":"#/$defs/x"}`) {
+		t.Errorf("references that end stay: %s", text)
+	}
+	const json = `{"type":"object","properties":{"args":{"$ref":"#/$defs/json"}},"$defs":{"json":{"anyOf":[{"type":"string"},{"type":"array","items":{"$ref":"#/$defs/json"}}]}}}`
+	text := tools(t, XAI, json)
+	if want := `"args":{"anyOf":[{"type":"string"},{"items":{"anyOf":[{"type":"string"},{"items":{},"type":"array"}]},"type":"array"}]}`; !strings.Contains(text, want) || strings.Contains(text, "$") {
+		t.Errorf("got %.2000s, want %s", text, want)
+	}
+	if text := tools(t, OpenAI, json); !strings.Contains(text, `"args":{"$ref":"#/$defs/json"}`) {
+		t.Errorf("others have them: %s", text)
 	}
 }
 

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -88,7 +86,8 @@ func (t *Tool) in(f Format) (any, error) {
 	switch f {
 	case Anthropic:
 		s = object(s)
-		keys(s, anthropicName())
+		s = (&opening{root: s}).settled(s, within(allRenamed(s, anthropicKey())), nil)
+		s = allRenamed(s, anthropicKey())
 		return struct {
 			Name        string `json:"name"`
 			Description string `json:"description,omitempty"`
@@ -105,7 +104,7 @@ func (t *Tool) in(f Format) (any, error) {
 	case OpenAI:
 		return chatTool{"function", t.function(object(s))}, nil
 	default:
-		fn := t.function(object(s))
+		fn := t.function(unrolled(object(s)))
 		fn.Description = t.Description
 		return chatTool{"function", fn}, nil
 	}
@@ -133,9 +132,6 @@ func (t *Tool) declared(s schema) function {
 	}
 	return function{t.Name, t.Description, s}
 }
-
-// anthropicName is how Anthropic wants properties called.
-var anthropicName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`) })
 
 func cut(text string, most int) string {
 	if len(text) <= most {
