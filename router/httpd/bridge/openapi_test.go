@@ -8,6 +8,7 @@ import (
 	"html/template"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -55,7 +56,7 @@ func TestThePageShowsAll(t *testing.T) {
 	} else if text != string(page) {
 		t.Error("page.html is not what docs.html and openapi.json make; -update writes it anew")
 	}
-	for _, want := range []string{"POST /call_tool", "GET /logs", "invalid_arguments", `&#34;correlation_id&#34;`} {
+	for _, want := range []string{`id="callTool"`, `href="#listLogs"`, "invalid_arguments", `&#34;correlation_id&#34;`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not have %s", want)
 		}
@@ -69,13 +70,36 @@ func TestThePageShowsAll(t *testing.T) {
 
 // A description is as much of the description as people are shown.
 type description struct {
-	Info  struct{ Title, Description string }
-	Paths map[string]map[string]struct {
-		Summary, Description string
-		Parameters           []struct{ Name, In, Description string }
-		Responses            map[string]struct{ Description string }
-	}
+	Info       struct{ Title, Description string }
+	Paths      map[string]map[string]operation
 	Components struct{ Schemas map[string]json.RawMessage }
+}
+
+type operation struct {
+	OperationID, Summary, Description string
+	Parameters                        []struct {
+		Name, In, Description string
+		Schema                struct {
+			Type    string
+			Enum    []string
+			Default json.RawMessage
+		}
+	}
+	RequestBody struct{ Content map[string]media }
+	Responses   map[string]struct {
+		Description string
+		Content     map[string]media
+	}
+}
+
+type media struct{ Schema, Example json.RawMessage }
+
+// Names are the schemas that the media's own refers to.
+func (m media) Names() (names []string) {
+	for _, found := range regexp.MustCompile(`#/components/schemas/(\w+)`).FindAllSubmatch(m.Schema, -1) {
+		names = append(names, string(found[1]))
+	}
+	return names
 }
 
 // rendered is the page as docs.html and openapi.json make it.
@@ -84,7 +108,7 @@ func rendered(t *testing.T) string {
 	if err := json.Unmarshal(OpenAPI(), &d); err != nil {
 		t.Fatal(err)
 	}
-	docs, err := template.New("docs.html").Funcs(template.FuncMap{"upper": strings.ToUpper, "indent": indented}).ParseFiles("docs.html")
+	docs, err := template.New("docs.html").Funcs(template.FuncMap{"indent": indented, "text": func(raw json.RawMessage) string { return string(raw) }}).ParseFiles("docs.html")
 	if err != nil {
 		t.Fatal(err)
 	}
