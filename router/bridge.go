@@ -41,7 +41,6 @@ func (s *Session) crossLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, t t
 		}
 		return true
 	}
-	t.upstream.raise(c.logs, b)
 	if !mcpwire.TakesInput(c.method) {
 		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &s.envelope))
 		return true

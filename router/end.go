@@ -38,9 +38,7 @@ func (s *Session) Abandon() {
 	refuse := func(m *jsonrpc.Message, method mcpwire.Method) {
 		s.refuse(m, &b, method, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
 	}
-	for len(s.levelings) > 0 {
-		s.answerLevelingLocked(0, &b)
-	}
+	s.abandonLevelingsLocked(&b, refuse)
 	s.endChoreLocked(refuse)
 	s.unparkAllLocked(refuse)
 	s.failRoundsLocked(func(*round) bool { return true }, why, audit.Cancelled, &b)

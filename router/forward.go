@@ -41,7 +41,7 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict, s.modeLocked()))
 		return
 	}
-	if !s.clearedLocked(m, b, t) {
+	if !s.raisedLocked(m, b, method, at, t.upstream) || !s.clearedLocked(m, b, t) {
 		return
 	}
 	s.watchLocked(method, t, name)

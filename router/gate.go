@@ -188,6 +188,9 @@ func (u *Upstream) passOn(w *waiting, b *jsonrpc.Batch) {
 	if u.r.timed.Load() {
 		w.call.wait(u.r.clock.now())
 	}
+	if u.leased { // and not there yet when the call came
+		u.raise(w.call.logs, nil, b)
+	}
 	token, _ := mcpwire.ProgressToken(&m)           // was there before, or is not there
 	name, _, _ := mcpwire.Target(&m, w.call.method) // likewise
 	u.write(&m, b, &w.call, token, string(m.Text(name)))

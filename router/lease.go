@@ -31,7 +31,7 @@ func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream 
 		return u
 	}
 	leased.used.Store(s.r.clock.now())
-	leased.raise(c.logs, b)
+	leased.raise(c.logs, nil, b)
 	return leased
 }
 

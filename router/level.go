@@ -51,6 +51,11 @@ func (u *Upstream) setLevel(params []byte, want verbosity, l *leveling, b *jsonr
 		}
 		u.raised = want
 	}
+	u.levelLocked(params, l, b)
+}
+
+// levelLocked asks the server for a level. What waits for its answer may be nil.
+func (u *Upstream) levelLocked(params []byte, l *leveling, b *jsonrpc.Batch) {
 	id := u.ask(mcpwire.SetLevel, params, b)
 	if l == nil || id == 0 {
 		return
@@ -75,17 +80,16 @@ func verbosityOf(level []byte) verbosity {
 }
 
 // raise makes a legacy server log what a modern client's call wants to hear. It goes on
-// to do so: what is too much for other calls is dropped here.
-func (u *Upstream) raise(want verbosity, b *jsonrpc.Batch) {
+// to do so: what is too much for other calls is dropped here. What waits for its answer
+// may be nil.
+func (u *Upstream) raise(want verbosity, l *leveling, b *jsonrpc.Batch) {
 	u.mu.Lock()
-	more := want != 0 && u.result.Offers("logging") && (u.raised == 0 || want < u.raised)
-	if more {
-		u.raised = want
+	defer u.mu.Unlock()
+	if want == 0 || u.state != Ready || !u.result.Offers("logging") || u.raised != 0 && u.raised <= want {
+		return
 	}
-	u.mu.Unlock()
-	if more {
-		u.ask(mcpwire.SetLevel, fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), b)
-	}
+	u.raised = want
+	u.levelLocked(fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), l, b)
 }
 
 // logged passes a log message on. It does not say whose call it belongs to: while

@@ -14,9 +14,10 @@ import (
 // levelTime is how long the answer to logging/setLevel waits for servers.
 const levelTime = time.Second
 
-// A leveling is a logging/setLevel that is answered once the servers have taken the level,
-// or after levelTime: servers that handle requests side by side would otherwise
-// miss what the client's next call logs at first.
+// A leveling is a request that goes on once the servers have taken a log level, or after
+// levelTime: servers that handle requests side by side would otherwise miss what a
+// call logs at first. It is a logging/setLevel, which is answered then, or the
+// call of a modern client to a legacy server that is to log more than before.
 type leveling struct {
 	parked
 	s    *Session
@@ -34,11 +35,30 @@ func (s *Session) levelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.answerOwn(m, b, mcpwire.SetLevel, []byte("{}"))
 		return
 	}
-	l.parked = parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, mcpwire.SetLevel, jsonrpc.Span{})}
+	s.waitLocked(l, m, mcpwire.SetLevel, jsonrpc.Span{})
+}
+
+// raisedLocked reports whether a modern client's call to a server may go on: that logs what
+// the call wants to hear. If not, the call waits until it does.
+func (s *Session) raisedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, at jsonrpc.Span, u *Upstream) bool {
+	level := s.envelope.LogLevel.Value
+	if !s.modern || u.modern || !level.Present() {
+		return true
+	}
+	l := &leveling{s: s}
+	if u.raise(verbosityOf(m.Text(level)), l, b); l.left.Load() == 0 {
+		return true
+	}
+	s.waitLocked(l, m, method, at)
+	return false
+}
+
+func (s *Session) waitLocked(l *leveling, m *jsonrpc.Message, method mcpwire.Method, at jsonrpc.Span) {
+	l.parked = parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, method, at)}
 	s.levelings = append(s.levelings, l)
 	time.AfterFunc(levelTime, func() {
 		var b jsonrpc.Batch
-		l.answer(&b)
+		l.goOn(&b)
 		b.Flush()
 	})
 }
@@ -50,7 +70,7 @@ func (u *Upstream) leveled(id uint64, b *jsonrpc.Batch) {
 	delete(u.levelings, id)
 	u.mu.Unlock()
 	if l != nil && l.left.Add(-1) == 0 {
-		l.answer(b)
+		l.goOn(b)
 	}
 }
 
@@ -72,7 +92,7 @@ func (s *Session) replayLevel(u *Upstream) {
 	s.mu.Unlock()
 	for _, l := range waiting {
 		if l != nil && l.left.Add(-1) == 0 {
-			l.answer(&b)
+			l.goOn(&b)
 		}
 	}
 	b.Flush()
@@ -86,7 +106,7 @@ func (u *Upstream) endLevelings(b *jsonrpc.Batch) {
 	u.mu.Unlock()
 	for _, l := range unlevel {
 		if l.left.Add(-1) == 0 {
-			l.answer(b)
+			l.goOn(b)
 		}
 	}
 	for _, id := range ids {
@@ -94,19 +114,37 @@ func (u *Upstream) endLevelings(b *jsonrpc.Batch) {
 	}
 }
 
-// answer answers the client, unless that has happened or it wants no answer.
-func (l *leveling) answer(b *jsonrpc.Batch) {
-	l.s.mu.Lock()
-	defer l.s.mu.Unlock()
-	if i := slices.Index(l.s.levelings, l); i >= 0 {
-		l.s.answerLevelingLocked(i, b)
+// goOn answers the client, or passes its call on, unless that has happened or it wants no
+// answer.
+func (l *leveling) goOn(b *jsonrpc.Batch) {
+	s := l.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i := slices.Index(s.levelings, l)
+	if i < 0 {
+		return
 	}
+	s.levelings = slices.Delete(s.levelings, i, i+1)
+	s.takenLocked(l, b, func(m *jsonrpc.Message, method mcpwire.Method) { s.whenOpenLocked(m, b, method) })
 }
 
-func (s *Session) answerLevelingLocked(i int, b *jsonrpc.Batch) {
-	l := s.levelings[i]
-	s.levelings = slices.Delete(s.levelings, i, i+1)
-	s.unparkOneLocked(l.parked, func(m *jsonrpc.Message, method mcpwire.Method) { s.answerOwn(m, b, method, []byte("{}")) })
+// takenLocked deals with a request that has waited: one for the level is answered.
+func (s *Session) takenLocked(l *leveling, b *jsonrpc.Batch, call func(*jsonrpc.Message, mcpwire.Method)) {
+	s.unparkOneLocked(l.parked, func(m *jsonrpc.Message, method mcpwire.Method) {
+		if method == mcpwire.SetLevel {
+			s.answerOwn(m, b, method, []byte("{}"))
+			return
+		}
+		call(m, method)
+	})
+}
+
+// abandonLevelingsLocked waits for no server any more.
+func (s *Session) abandonLevelingsLocked(b *jsonrpc.Batch, refuse func(*jsonrpc.Message, mcpwire.Method)) {
+	for _, l := range s.levelings {
+		s.takenLocked(l, b, refuse)
+	}
+	s.levelings = nil
 }
 
 // dropLevelingLocked forgets the request with this id, if it is one, and returns its
