@@ -1,7 +1,9 @@
 package jsonrpc
 
 import (
+	"errors"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"sync"
@@ -76,6 +78,48 @@ func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 	}
 	w.peer.wire = w
 	return w.peer, nil
+}
+
+// Connection makes a peer of a connection, and owns it. CloseWrite leaves the far end's
+// direction open.
+func (l *Loop) Connection(conn *net.UnixConn, o PeerOptions) (*Peer, error) {
+	defer conn.Close() // its descriptor is in Go's poller
+	in, out, err := halves(conn)
+	if err != nil {
+		return nil, err
+	}
+	p, err := l.Peer(in, out, o)
+	if err != nil {
+		in.Close()
+		out.Close()
+		return nil, err
+	}
+	p.wire.(*loopWire).duplex = true
+	return p, nil
+}
+
+// halves returns two descriptors of a connection that Go's poller does not know.
+func halves(conn *net.UnixConn) (in, out *os.File, err error) {
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return nil, nil, err
+	}
+	var fds [2]int
+	controlErr := raw.Control(func(fd uintptr) {
+		if err = unix.SetNonblock(int(fd), false); err != nil {
+			return
+		}
+		if fds[0], err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			return
+		}
+		if fds[1], err = unix.FcntlInt(fd, unix.F_DUPFD_CLOEXEC, 0); err != nil {
+			unix.Close(fds[0])
+		}
+	})
+	if err = errors.Join(controlErr, err); err != nil {
+		return nil, nil, fmt.Errorf("preparing the connection: %w", err)
+	}
+	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil
 }
 
 // prepare makes a descriptor non-blocking, unless it is a socket: those are

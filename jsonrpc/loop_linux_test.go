@@ -14,16 +14,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func newLoop(t testing.TB) *Loop {
-	t.Helper()
-	loop, err := NewLoop()
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(loop.Close)
-	return loop
-}
-
 // A packet socket keeps apart what was written apart.
 func TestLoopWritesOnceForWhatCameInOneRead(t *testing.T) {
 	loop := newLoop(t)

@@ -2,7 +2,10 @@
 
 package jsonrpc
 
-import "os"
+import (
+	"net"
+	"os"
+)
 
 // A Loop makes peers. On this system every peer has goroutines of its own.
 type Loop struct{}
@@ -17,3 +20,15 @@ func (l *Loop) Close() {}
 func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 	return NewStreamPeer(in, out, o), nil
 }
+
+// Connection makes a peer of a connection, and owns it. CloseWrite leaves the far end's
+// direction open.
+func (l *Loop) Connection(conn *net.UnixConn, o PeerOptions) (*Peer, error) {
+	return NewStreamPeer(conn, half{conn}, o), nil
+}
+
+// half is the direction of a connection that is written to.
+type half struct{ *net.UnixConn }
+
+// Close ends that direction alone.
+func (h half) Close() error { return h.CloseWrite() }

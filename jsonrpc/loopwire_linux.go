@@ -18,6 +18,7 @@ type loopWire struct {
 	in, out      *os.File
 	rfd, wfd     int
 	rsock, wsock bool
+	duplex       bool // in and out are one socket, and nobody else's
 
 	// owned by the loop's thread
 	started  bool
@@ -212,6 +213,9 @@ func (w *loopWire) closeWriteLocked() {
 			w.loop.control(unix.EPOLL_CTL_DEL, w.wfd, 0)
 		}
 		delete(w.loop.wires, int32(w.wfd))
+		if w.duplex {
+			unix.Shutdown(w.wfd, unix.SHUT_WR) // in still has the socket open
+		}
 		w.out.Close()
 	})
 }

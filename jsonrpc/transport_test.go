@@ -32,11 +32,7 @@ func overTransports(t *testing.T, body func(t *testing.T, open func(PeerOptions)
 	for _, tr := range append(portable, ofThisSystem...) {
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
-			loop, err := NewLoop()
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(loop.Close)
+			loop := newLoop(t)
 			body(t, func(o PeerOptions) link {
 				l := tr.open(t, loop, o)
 				t.Cleanup(func() {
@@ -48,6 +44,16 @@ func overTransports(t *testing.T, body func(t *testing.T, open func(PeerOptions)
 			})
 		})
 	}
+}
+
+func newLoop(t testing.TB) *Loop {
+	t.Helper()
+	loop, err := NewLoop()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(loop.Close)
+	return loop
 }
 
 var portable = []transport{
