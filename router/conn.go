@@ -8,8 +8,8 @@ import (
 	"toolman/spawn"
 )
 
-// A Conn is the connection to one upstream server: a process with pipes, or whatever
-// a Server's Dial makes.
+// A Conn is the connection to one upstream server: a process with pipes, a Unix socket, or
+// whatever a Server's Dial makes.
 type Conn interface {
 	// Out takes what is sent to the server. It is always the same.
 	Out() jsonrpc.Sender

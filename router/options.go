@@ -67,9 +67,11 @@ type Server struct {
 	Fingerprint string
 	Name        string // what policies call it; "": the namespace
 	Namespace   string
-	Command     spawn.Command // its Stderr is set by the router
-	// Dial connects to a server that is not started by a command; nil: Command is. It does
-	// not wait for the network. said takes what the log should know.
+	Command     spawn.Command // what starts it, without Socket and Dial; its Stderr is set by the router
+	// Socket is the path of the Unix socket that the server listens on, if it runs already.
+	Socket string
+	// Dial connects to a server that is reached in another way; nil: it is not. It does not
+	// wait for the network. said takes what the log should know.
 	Dial         func(said func(line string)) (Conn, error)
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none

@@ -37,6 +37,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 	defer cancel()
 	err := u.prepare(ctx)
 	if errors.Is(err, errProbed) {
+		u.conn.Stop()
 		if err = u.launch(guard); err != nil {
 			u.bury(err)
 			return

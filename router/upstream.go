@@ -30,8 +30,8 @@ const (
 // String returns the state's name.
 func (s State) String() string { return [...]string{"starting", "ready", "gone", "per session"}[s] }
 
-// An Upstream is one configured server and the process that runs it. It is the
-// jsonrpc.Handler of that process's streams.
+// An Upstream is one configured server and the connection to it, which most have with a
+// process that toolman has started. It is the jsonrpc.Handler of that connection.
 type Upstream struct {
 	Server
 	Name   string // unique, for people
@@ -145,8 +145,11 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 
 // connect makes a connection to the server, and starts it if it does not run already.
 func (u *Upstream) connect(guard *spawn.Guard) (Conn, error) {
-	if u.Dial != nil {
+	switch {
+	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
+	case u.Socket != "":
+		return dialSocket(u.r.ctx, u.Socket, u.r.loop, u.FrameLimit, u.ended)
 	}
 	return startPipe(u.Command, guard, u.r.loop, u.FrameLimit)
 }

@@ -51,9 +51,12 @@ func dialer(s *config.Server) func(said func(line string)) (router.Conn, error) 
 	}
 }
 
-// commandOf is what is known of a server before it is started, for the trace.
+// commandOf is how a server is started or reached, for the trace.
 func commandOf(s *config.Server) string {
-	if s.Remote == nil {
+	switch {
+	case s.Socket != "":
+		return "socket " + s.Socket
+	case s.Remote == nil:
 		return strings.Join(s.Argv, " ")
 	}
 	u, err := url.Parse(s.Remote.URL)

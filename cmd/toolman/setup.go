@@ -110,6 +110,7 @@ func serverOf(s config.Server, file string) router.Server {
 		Name:         s.Name,
 		Namespace:    s.Namespace,
 		Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
+		Socket:       s.Socket,
 		Dial:         dialer(&s),
 		For:          forSession(s, file),
 		StartTimeout: s.StartTimeout,

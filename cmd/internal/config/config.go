@@ -55,7 +55,8 @@ type Server struct {
 	Env             []string
 	SessionEnv      []SessionValue // and variables that are another for each session
 	Dir             string         // absolute; "" is toolman's own working directory
-	Remote          *Remote        // where it is, when toolman does not start it; nil: Command does
+	Remote          *Remote        // where it is, when it is reached over HTTP; nil: it is not
+	Socket          string         // the Unix socket that it listens on, absolute; "": it does not. Command is neither's
 	StartTimeout    time.Duration  // always positive
 	CallTimeout     time.Duration  // 0: none
 	MaxCalls        int            // max_concurrent_calls; 0: any number
@@ -63,7 +64,7 @@ type Server struct {
 	Era             string         // "auto", "legacy" or "modern"
 	Share           string         // "auto", "always" or "never"
 	MaxMessageBytes int
-	Enabled         bool // a server not enabled has no Argv, Env, Dir or Remote
+	Enabled         bool // a server not enabled has no Argv, Env, Dir, Remote or Socket
 	Line            int  // where it begins in the file
 }
 

@@ -40,6 +40,7 @@ func descriptions() map[string]string {
 		"servers.share":                "Under toolman serve, who uses the server's process: all clients (always), each its own (never), or all but those that the server might ask something without saying during which call (auto).",
 		"servers.enabled":              "false leaves the server out.",
 		"servers.url":                  "Where the server is, if toolman does not start it: the http or https URL of its MCP endpoint. References are replaced.",
+		"servers.socket":               "The Unix socket that the server listens on, if toolman does not start it, against this file's folder. References are replaced.",
 		"servers.headers":              "Headers that the server gets with every request. References are replaced.",
 		"servers.ca_file":              "A file of PEM certificates whose servers are trusted, besides those that the system trusts.",
 		"servers.oauth":                "How the tokens that the server wants are got.",

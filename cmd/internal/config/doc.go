@@ -36,6 +36,7 @@
 //	headers = { Authorization = "Bearer ${TOKEN}" }
 //	ca_file = "ca.pem"                       # against this file's folder
 //	oauth = { token_url = "https://…", client_id = "…", client_secret = "…", scopes = ["…"] } # or token_file
+//	socket = "/run/server.sock"              # in place of command and of url; against this file's folder
 //	era = "auto"                             # or "legacy", with initialize, or "modern", without (2026-07-28)
 //	enabled = true
 //
@@ -95,7 +96,7 @@
 //
 // # References
 //
-// ${VAR}, ${VAR:-default} and ${file:path} are replaced in command, cwd, url, headers, ca_file, oauth, the values of env and http.tokens. A default stands in for a
+// ${VAR}, ${VAR:-default} and ${file:path} are replaced in command, cwd, url, headers, ca_file, oauth, socket, the values of env and http.tokens. A default stands in for a
 // variable that is unset or empty, and may hold references itself. A file is read against the configuration's folder, and
 // one line end at its end is dropped. In env and cwd a literal ${ is written $${; in command it is quoted as in any shell:
 // '${x}' or \${x}. References in env see toolman's own environment, those in command also the server's env.

@@ -155,11 +155,14 @@ func TestEveryKeyIsRead(t *testing.T) {
 					},
 					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
 				}, {
+					Namespace: "near", Name: "near", Socket: filepath.Join(dir, "run", "near.sock"),
+					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+				}, {
 					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
 					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto",
 				}},
 				HTTP: everyHTTP(dir),
-				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "logs", "plain",
+				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "logs", "plain", "run",
 					"token-secret", "token-secret-and-more-of-it"},
 			}
 			if !reflect.DeepEqual(c, want) {

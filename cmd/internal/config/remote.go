@@ -23,12 +23,6 @@ const (
 	exampleHeaders = `{ Authorization = "Bearer ${TOKEN}" }`
 )
 
-// remoteKeys are the keys of a server that say something of its url.
-func remoteKeys() []string { return []string{"headers", "ca_file", "oauth"} }
-
-// startKeys are those that say something of its command.
-func startKeys() []string { return []string{"env", "cwd"} }
-
 const headerPattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
 
 // headerForm is what names of headers are, and transportForm are those that the transport sets.
@@ -38,34 +32,6 @@ var (
 		return regexp.MustCompile(`^(?i)(accept|connection|content-(length|type|encoding)|transfer-encoding|last-event-id|mcp-(session-id|protocol-version|method|name|param-.*))$`)
 	})
 )
-
-// oneWay notes keys of servers that are started and of those that are not, in one server.
-func (t table) oneWay() {
-	t.apart("command", "url")
-	switch {
-	case t.has("command") && t.has("url"):
-		t.d.fail(t.values["url"].line, "give the server the one or the other", "this server has a command and a url")
-	case t.has("url"):
-		t.refuse(startKeys(), "url", "command")
-	case t.has("command"):
-		t.refuse(remoteKeys(), "command", "url")
-	}
-	for _, key := range startKeys() {
-		t.apart(key, "url")
-	}
-	for _, key := range remoteKeys() {
-		t.apart(key, "command")
-	}
-}
-
-// refuse notes keys that have no meaning beside another.
-func (t table) refuse(keys []string, beside, need string) {
-	for _, key := range keys {
-		if t.has(key) {
-			t.d.fail(t.values[key].line, "take it out", "%s is for a server with a %s, and this one has a %s", key, need, beside)
-		}
-	}
-}
 
 // unexpanded is a Remote before references are replaced.
 type unexpanded struct {

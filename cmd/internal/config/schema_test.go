@@ -202,8 +202,8 @@ func slotsIn(path string, o *outline, around [2]string, rest []string) []slot {
 	for key := range o.forms {
 		before := around[0]
 		for _, member := range rest {
-			if path == "servers" && slices.Contains(append(remoteKeys(), "url"), key) && member == `"command":"c"` {
-				member = `"url":"https://x/"`
+			if path == "servers" && member == `"command":"c"` {
+				member = waysMember(key)
 			}
 			if !strings.HasPrefix(member, `"`+key+`"`) {
 				before += member + ","
@@ -212,4 +212,14 @@ func slotsIn(path string, o *outline, around [2]string, rest []string) []slot {
 		all = append(all, slot{strings.TrimPrefix(path+"."+key, "."), fmt.Sprintf("%s%q:", before, key), around[1]})
 	}
 	return all
+}
+
+// waysMember gives a server the way that a key is for.
+func waysMember(key string) string {
+	for _, w := range ways() {
+		if w.key == key || slices.Contains(w.of, key) {
+			return fmt.Sprintf("%q:%s", w.key, w.example)
+		}
+	}
+	return `"command":"c"`
 }

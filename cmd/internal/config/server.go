@@ -29,7 +29,7 @@ func isNamespace(s string) bool { return len(s) <= maxNamespace && namespaceForm
 // serverKeys are the keys of a server, one value refused for now included.
 func serverKeys() []string {
 	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
-		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth"}
+		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket"}
 }
 
 // server decodes one element of servers.
@@ -51,11 +51,14 @@ func (d *decoder) server(n node) Server {
 	}
 	t.later("restart", "on-failure", "this version never restarts a server", "never")
 	t.oneWay()
-	vars, dir := t.env(), t.cwd()
+	vars, dir, socket := t.env(), t.cwd(), t.socket()
 	r := d.remote(t)
 	if s.Enabled {
 		s.expand(d, t, vars, dir)
 		s.Remote = r.expand(d, t)
+		if strings.TrimSpace(socket) != "" {
+			s.Socket = scope{d: d, line: t.values["socket"].line, key: "socket"}.socket(socket)
+		}
 		t.notShared(&s)
 	}
 	return s
@@ -115,19 +118,14 @@ func (t table) name() string {
 	return s
 }
 
+const exampleCommand = `"npx -y some-mcp-server"`
+
 // command is the command as written; "" when it is of no use, which has been noted.
 func (t table) command() string {
-	const example = `"npx -y some-mcp-server"`
-	s, ok := t.text("command", example)
-	t.needOne("command", "url")
+	s, ok := t.text("command", exampleCommand)
 	t.note("command", filledForm())
-	_, given := t.values["command"]
-	_, url := t.values["url"]
-	switch {
-	case !given && !url:
-		t.d.fail(t.line, "write "+t.d.write("command", example)+" or "+t.d.write("url", exampleURL), "this server has neither command nor url")
-	case ok && strings.TrimSpace(s) == "":
-		t.d.fail(t.values["command"].line, "write "+t.d.write("command", example)+", or "+t.d.write("enabled", "false"), "command is empty")
+	if ok && strings.TrimSpace(s) == "" {
+		t.d.fail(t.values["command"].line, "write "+t.d.write("command", exampleCommand)+", or "+t.d.write("enabled", "false"), "command is empty")
 		return ""
 	}
 	return s
