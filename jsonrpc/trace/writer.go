@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -29,7 +28,7 @@ type Options struct {
 // A Writer writes a trace. Its methods may be called from any goroutine; on a nil Writer they do nothing.
 type Writer struct {
 	// immutable after NewWriter
-	out    io.Writer
+	out    *Lines
 	opts   Options
 	start  time.Time
 	wake   chan struct{} // holds a token when there may be something to take
@@ -50,7 +49,6 @@ type Writer struct {
 	buf     []byte // whole lines, not yet written
 	held    int    // pending bytes that buf stands for
 	weight  uint64 // lines that are lost when buf is
-	torn    bool   // the output ends within a line
 	failure error  // the last write's
 	warned  bool
 }
@@ -64,7 +62,7 @@ func NewWriter(out io.Writer, o Options) *Writer {
 		o.QueueBytes = defaultQueue
 	}
 	w := &Writer{
-		out: out, opts: o, start: time.Now(), seq: 1,
+		out: NewLines(out), opts: o, start: time.Now(), seq: 1,
 		wake: make(chan struct{}, 1), done: make(chan struct{}),
 		secrets: secrets{lasting: slices.Clone(o.Secrets)}, filling: new(batch),
 	}
@@ -161,11 +159,10 @@ func (w *Writer) flush() {
 	if len(w.buf) == 0 {
 		return
 	}
-	n, err := w.write()
+	whole, err := w.out.Write(w.buf)
 	lost := uint64(0)
 	if err != nil {
-		lost = w.weight - min(w.weight, uint64(bytes.Count(w.buf[:n], newline)))
-		w.torn = w.torn || n > 0 && w.buf[n-1] != '\n'
+		lost = w.weight - min(w.weight, uint64(whole))
 		w.warn(err)
 	}
 	w.failure = err
@@ -176,22 +173,6 @@ func (w *Writer) flush() {
 	}
 }
 
-// write gives buf to the output, after an end for the line that an earlier write has torn.
-func (w *Writer) write() (n int, err error) {
-	if w.torn {
-		if _, err := w.out.Write(newline); err != nil {
-			return 0, err
-		}
-		w.torn = false
-	}
-	n, err = w.out.Write(w.buf)
-	n = max(0, min(n, len(w.buf)))
-	if err == nil && n < len(w.buf) {
-		err = io.ErrShortWrite
-	}
-	return n, err
-}
-
 func (w *Writer) warn(err error) {
 	if w.warned || w.opts.Warn == nil {
 		return
@@ -199,5 +180,3 @@ func (w *Writer) warn(err error) {
 	w.warned = true
 	w.opts.Warn(fmt.Errorf("trace: %w (nothing else is affected; lines that cannot be written are counted)", err))
 }
-
-var newline = []byte("\n")

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"sync"
@@ -27,7 +26,7 @@ type Options struct {
 
 // A Writer writes an audit log. Its methods may be called from any goroutine.
 type Writer struct {
-	out  io.Writer // nil: nothing is written
+	out  *trace.Lines // nil: nothing is written
 	opts Options
 	wake chan struct{} // holds a token when there may be something to take
 	done chan struct{} // closed when the last line is written
@@ -44,7 +43,6 @@ type Writer struct {
 	render renderer
 	buf    []byte
 	weight uint64 // lines that are lost when buf is
-	torn   bool   // the output ends within a line
 	warned bool
 }
 
@@ -59,7 +57,7 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	if o.Scrub == nil {
 		o.Scrub = trace.NewScrubber(nil)
 	}
-	w := &Writer{out: out, opts: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
+	w := &Writer{out: trace.NewLines(out), opts: o, wake: make(chan struct{}, 1), done: make(chan struct{}),
 		render: renderer{arguments: o.Arguments, scrub: o.Scrub}}
 	go w.run()
 	return w
@@ -177,10 +175,8 @@ func (w *Writer) flush() {
 	if len(w.buf) == 0 {
 		return
 	}
-	if n, err := w.write(); err != nil {
-		whole := uint64(bytes.Count(w.buf[:n], []byte("\n")))
-		w.torn = w.torn || n > 0 && w.buf[n-1] != '\n'
-		w.lose(w.weight - min(w.weight, whole))
+	if whole, err := w.out.Write(w.buf); err != nil {
+		w.lose(w.weight - min(w.weight, uint64(whole)))
 		w.warn(err)
 	}
 	w.buf, w.weight = w.buf[:0], 0
@@ -193,22 +189,6 @@ func (w *Writer) lose(lines uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.dropped += lines
-}
-
-// write gives buf to the output, after an end for a line that an earlier write has torn.
-func (w *Writer) write() (n int, err error) {
-	if w.torn {
-		if _, err := w.out.Write([]byte("\n")); err != nil {
-			return 0, err
-		}
-		w.torn = false
-	}
-	n, err = w.out.Write(w.buf)
-	n = max(0, min(n, len(w.buf)))
-	if err == nil && n < len(w.buf) {
-		err = io.ErrShortWrite
-	}
-	return n, err
 }
 
 func (w *Writer) warn(err error) {
