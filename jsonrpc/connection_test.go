@@ -41,7 +41,6 @@ func connected(t *testing.T, loop *Loop, o PeerOptions) (*Peer, *net.UnixConn) {
 	return p, far
 }
 
-
 // What was asked before the writing ended is answered after it.
 func TestAConnectionIsReadWhenItsWritingHasEnded(t *testing.T) {
 	p, far := connected(t, newLoop(t), PeerOptions{})
