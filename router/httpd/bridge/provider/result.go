@@ -145,18 +145,24 @@ type anthropicResult struct {
 	IsError bool   `json:"is_error"`
 }
 
+// anthropicContent is a result's content. Anthropic: "text content blocks must be non-empty",
+// and of errors "content cannot be empty" and "all content must be type 'text'".
 func anthropicContent(r *result) []any {
 	all := []any{}
 	for i := range r.Content {
-		if b := &r.Content[i]; b.image() {
+		if b := &r.Content[i]; b.image() && !r.IsError {
 			source := map[string]string{"type": "base64", "media_type": b.MIMEType, "data": b.Data}
 			all = append(all, map[string]any{"type": "image", "source": source})
-		} else if text := b.text(); text != "" { // it refuses empty ones
+		} else if text := b.text(); strings.TrimSpace(text) != "" {
 			all = append(all, map[string]string{"type": "text", "text": text})
 		}
 	}
-	if len(all) == 0 && r.StructuredContent != nil {
+	switch {
+	case len(all) > 0:
+	case r.StructuredContent != nil:
 		all = append(all, map[string]string{"type": "text", "text": string(r.StructuredContent)})
+	case r.IsError:
+		all = append(all, map[string]string{"type": "text", "text": "The tool says that it failed, and not why."})
 	}
 	return all
 }

@@ -78,6 +78,8 @@ const anthropic: Api = {
       else if (i > 0) {
         all.at(-1)!.results = content.map((block: any) => {
           assert.equal(block.type, "tool_result");
+          assert.ok(!block.is_error || block.content.length > 0, "an error is said to be one, and not what");
+          for (const { type, text } of block.content) assert.ok(type === "text" ? text.trim() : !block.is_error, `${type} ${text}`);
           return { id: block.tool_use_id, failed: block.is_error, text: block.content.map(({ text }: any) => text).join("\n") };
         });
         assertAnswered(all.at(-1)); // in the very next message
