@@ -114,18 +114,15 @@ func publicOnly(_, address string, _ syscall.RawConn) error {
 
 // special are addresses that are global by their form and still lead to somebody's own
 // network, or to IPv4 addresses in disguise (RFC 6890).
-var special = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("64:ff9b::/96"),
-	netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("2001::/32"), netip.MustParsePrefix("fec0::/10"),
-}
+var special = [...]string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4",
+	"64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "fec0::/10"}
 
 func public(a netip.Addr) bool {
 	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Zone() != "" {
 		return false
 	}
 	for _, p := range special {
-		if p.Contains(a) {
+		if netip.MustParsePrefix(p).Contains(a) {
 			return false
 		}
 	}

@@ -14,7 +14,7 @@ func missed(p *post) (frames [][]byte) {
 	}
 	meta := `"_meta":{"` + mcpwire.KeySubscription + `":` + p.id + `}}`
 	for key, at := range jsonrpc.Members(p.frame, filter) {
-		method, wanted := changes[key], string(p.msg.Bytes(at)) == "true"
+		method, wanted := changeOf(key), string(p.msg.Bytes(at)) == "true"
 		if method != "" && wanted {
 			frames = append(frames, jsonrpc.AppendNotification(nil, string(method), []byte("{"+meta)))
 		}
@@ -31,9 +31,15 @@ func missed(p *post) (frames [][]byte) {
 	return frames
 }
 
-// changes are the notifications by the member of a filter that asks for them.
-var changes = map[string]mcpwire.Method{
-	"toolsListChanged":     mcpwire.ToolsListChanged,
-	"promptsListChanged":   mcpwire.PromptsListChanged,
-	"resourcesListChanged": mcpwire.ResourcesListChanged,
+// changeOf is the notification that a member of a filter asks for; "" for none.
+func changeOf(key string) mcpwire.Method {
+	switch key {
+	case "toolsListChanged":
+		return mcpwire.ToolsListChanged
+	case "promptsListChanged":
+		return mcpwire.PromptsListChanged
+	case "resourcesListChanged":
+		return mcpwire.ResourcesListChanged
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"time"
 
@@ -172,7 +173,7 @@ func (c *Conn) leave(last <-chan struct{}, s session) {
 	if s.id != "" {
 		c.delete(s)
 	}
-	c.end(errLeft)
+	c.end(io.EOF)
 }
 
 // delete tells the server that a session is over; some take no such thing.

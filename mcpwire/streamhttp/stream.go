@@ -15,8 +15,6 @@ const (
 	maxResumes  = 6                // tries in a row that bring nothing
 )
 
-var errLeft = io.EOF
-
 // get opens a stream of a session.
 func (c *Conn) get(ctx context.Context, s session, lastID string) (*http.Response, *failure) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url.String(), nil)

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // A Field is one place in a definition that differs.
@@ -96,11 +94,17 @@ func (d *differ) lists(path string, old, now []any) {
 	}
 }
 
-var plainKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$-]*$`) })
+// isPlain reports whether a key can stand in a path as it is.
+func isPlain(key string) bool {
+	other := strings.IndexFunc(key, func(c rune) bool {
+		return !('a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9') && !strings.ContainsRune("_$-", c)
+	})
+	return other < 0 && key != "" && key[0] != '-' && (key[0] < '0' || key[0] > '9')
+}
 
 // member is the path of a member of what is at path.
 func member(path, key string) string {
-	if !plainKey().MatchString(key) {
+	if !isPlain(key) {
 		key = "[" + Visible(compact(key)) + "]"
 	} else if path != "" {
 		key = "." + key

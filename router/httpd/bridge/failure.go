@@ -36,14 +36,27 @@ const (
 )
 
 // statuses are those of HTTP that go with the codes.
-var statuses = map[Code]int{
-	BadRequest: http.StatusBadRequest, InvalidArguments: http.StatusBadRequest,
-	Unauthenticated: http.StatusUnauthorized, Forbidden: http.StatusForbidden,
-	Denied: http.StatusForbidden, Held: http.StatusForbidden, Inactive: http.StatusForbidden, Unconfirmed: http.StatusForbidden,
-	NotFound: http.StatusNotFound, UnknownServer: http.StatusNotFound, UnknownTool: http.StatusNotFound,
-	WrongMethod: http.StatusMethodNotAllowed, TooLarge: http.StatusRequestEntityTooLarge, RateLimited: http.StatusTooManyRequests,
-	UpstreamError: http.StatusBadGateway, UpstreamGone: http.StatusServiceUnavailable, Overloaded: http.StatusServiceUnavailable,
-	Unavailable: http.StatusServiceUnavailable, Timeout: http.StatusGatewayTimeout, Internal: http.StatusInternalServerError,
+var statuses = [...]struct {
+	code   Code
+	status int
+}{
+	{BadRequest, http.StatusBadRequest}, {InvalidArguments, http.StatusBadRequest},
+	{Unauthenticated, http.StatusUnauthorized}, {Forbidden, http.StatusForbidden},
+	{Denied, http.StatusForbidden}, {Held, http.StatusForbidden}, {Inactive, http.StatusForbidden}, {Unconfirmed, http.StatusForbidden},
+	{NotFound, http.StatusNotFound}, {UnknownServer, http.StatusNotFound}, {UnknownTool, http.StatusNotFound},
+	{WrongMethod, http.StatusMethodNotAllowed}, {TooLarge, http.StatusRequestEntityTooLarge}, {RateLimited, http.StatusTooManyRequests},
+	{UpstreamError, http.StatusBadGateway}, {UpstreamGone, http.StatusServiceUnavailable}, {Overloaded, http.StatusServiceUnavailable},
+	{Unavailable, http.StatusServiceUnavailable}, {Timeout, http.StatusGatewayTimeout}, {Internal, http.StatusInternalServerError},
+}
+
+// status is that of HTTP.
+func (c Code) status() int {
+	for _, s := range statuses {
+		if s.code == c {
+			return s.status
+		}
+	}
+	return http.StatusInternalServerError
 }
 
 // A Failure is why a request was not, or not known to be, carried out.
@@ -73,7 +86,7 @@ func failureOf(why *audited) *Failure {
 	case audit.Failed:
 		f.Code = UpstreamError
 	case audit.Refused:
-		f.Code = refusals[why.Verdict]
+		f.Code = refusalOf(why.Verdict)
 	}
 	if f.Code == Overloaded {
 		f.retry = 1
@@ -81,13 +94,26 @@ func failureOf(why *audited) *Failure {
 	return f
 }
 
-// refusals are the codes of what was decided against. A call that was passed on and
+// refusalOf is the code of what was decided against. A call that was passed on and
 // refused there found its server's queue full.
-var refusals = map[audit.Verdict]Code{
-	audit.Denied: Denied, audit.Held: Held, audit.Inactive: Inactive,
-	audit.Unknown: UnknownTool, audit.Ambiguous: UnknownTool,
-	audit.Unconfirmed: Unconfirmed, audit.Declined: Unconfirmed,
-	audit.Busy: Overloaded, "": Overloaded, audit.Invalid: BadRequest,
+func refusalOf(v audit.Verdict) Code {
+	switch v {
+	case audit.Denied:
+		return Denied
+	case audit.Held:
+		return Held
+	case audit.Inactive:
+		return Inactive
+	case audit.Unknown, audit.Ambiguous:
+		return UnknownTool
+	case audit.Unconfirmed, audit.Declined:
+		return Unconfirmed
+	case audit.Busy, "":
+		return Overloaded
+	case audit.Invalid:
+		return BadRequest
+	}
+	return Internal
 }
 
 // A failed is the answer to a request that failed.
@@ -101,7 +127,7 @@ func writeFailure(w http.ResponseWriter, f *Failure, correlation string) {
 	if f.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(f.retry))
 	}
-	writeJSON(w, statuses[f.Code], failed{f, correlation})
+	writeJSON(w, f.Code.status(), failed{f, correlation})
 }
 
 // Refusal is guard.Refusing: the body for a request that is not let in.

@@ -3,7 +3,7 @@ package ops
 import (
 	"bytes"
 	"os"
-	"runtime/metrics"
+	"runtime"
 	"strconv"
 
 	"toolman/router/httpd/ops/prom"
@@ -11,12 +11,12 @@ import (
 
 // process writes what dashboards of Go programs look for.
 func (m *Metrics) process(p *prom.Page) {
-	samples := []metrics.Sample{{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}}
-	metrics.Read(samples)
+	var memory runtime.MemStats // package runtime/metrics prepares itself at each start, whoever asks for it or not
+	runtime.ReadMemStats(&memory)
 	p.Begin("go_goroutines", "gauge", "Goroutines that there are.")
-	p.Value(float64(samples[0].Value.Uint64()))
+	p.Value(float64(runtime.NumGoroutine()))
 	p.Begin("go_memstats_heap_alloc_bytes", "gauge", "Bytes of the heap in use.")
-	p.Value(float64(samples[1].Value.Uint64()))
+	p.Value(float64(memory.HeapAlloc))
 	p.Begin("process_start_time_seconds", "gauge", "When the process was started, since 1970.")
 	p.Value(float64(m.born.UnixMilli()) / 1000)
 	if resident := residentBytes(); resident > 0 {

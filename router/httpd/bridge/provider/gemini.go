@@ -10,20 +10,29 @@ import (
 // Gemini's Schema is a part of OpenAPI 3.0's (ai.google.dev/api/caching#Schema). Any other
 // keyword is an error (`Unknown name "exclusiveMinimum"`), and so is one of another type
 // ("properties: only allowed for OBJECT type").
-var (
-	geminiKeys   = set("type", "title", "description", "nullable", "format")
-	geminiOfType = map[string]map[string]bool{
-		"STRING":  set("enum", "pattern", "minLength", "maxLength"),
-		"NUMBER":  set("minimum", "maximum"),
-		"INTEGER": set("minimum", "maximum"),
-		"ARRAY":   set("items", "minItems", "maxItems"),
-		"OBJECT":  set("properties", "required", "minProperties", "maxProperties"),
-	}
-)
+var geminiTypes = []struct {
+	name    string
+	keys    words // besides geminiKeys
+	formats words // "only 'enum' and 'date-time' are supported for STRING type"
+}{
+	{"STRING", words{"enum", "pattern", "minLength", "maxLength"}, words{"enum", "date-time"}},
+	{"NUMBER", words{"minimum", "maximum"}, words{"float", "double"}},
+	{"INTEGER", words{"minimum", "maximum"}, words{"int32", "int64"}},
+	{"ARRAY", words{"items", "minItems", "maxItems"}, nil},
+	{"OBJECT", words{"properties", "required", "minProperties", "maxProperties"}, nil},
+}
 
-// geminiFormats are the formats that it takes, by type: "only 'enum' and 'date-time' are
-// supported for STRING type".
-var geminiFormats = map[string][]string{"STRING": {"enum", "date-time"}, "NUMBER": {"float", "double"}, "INTEGER": {"int32", "int64"}}
+var geminiKeys = words{"type", "title", "description", "nullable", "format"}
+
+// geminiType is what Gemini knows of a type: nothing of others than those.
+func geminiType(name string) (keys, formats words) {
+	for _, t := range geminiTypes {
+		if t.name == name {
+			return t.keys, t.formats
+		}
+	}
+	return nil, nil
+}
 
 const maxDepth = 24 // of schemas within schemas
 
@@ -53,13 +62,13 @@ func (o *opening) declared(s schema, way *trail, depth int) schema {
 		return o.any(s, all, way, depth)
 	}
 	typed(s)
-	name := s["type"].(string)
+	own, _ := geminiType(s["type"].(string))
 	for key := range s {
-		if !geminiKeys[key] && !geminiOfType[name][key] {
+		if !geminiKeys.has(key) && !own.has(key) {
 			delete(s, key)
 		}
 	}
-	renamed(s, geminiKey())
+	renamed(s, geminiKey)
 	return each(s, func(sub schema) schema { return o.within(sub, way, depth+1) })
 }
 
@@ -152,7 +161,8 @@ func typed(s schema) {
 	if _, ok := s["items"].(schema); !ok && name == "ARRAY" {
 		s["items"] = schema{}
 	}
-	if format, ok := s["format"].(string); ok && !slices.Contains(geminiFormats[name], format) {
+	_, formats := geminiType(name)
+	if format, ok := s["format"].(string); ok && !formats.has(format) {
 		delete(s, "format")
 	}
 }

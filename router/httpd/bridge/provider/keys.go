@@ -2,20 +2,29 @@ package provider
 
 import (
 	"encoding/json"
-	"regexp"
-	"sync"
+	"strings"
 )
 
-// anthropicKey is how Anthropic wants properties called: "Property keys should match pattern
-// '^[a-zA-Z0-9_.-]{1,64}$'". Gemini documents its own.
-var (
-	anthropicKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_.-]{1,64}$`) })
-	geminiKey    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`) })
-)
+// anthropicKey reports whether Anthropic takes a property's name: "Property keys should match
+// pattern '^[a-zA-Z0-9_.-]{1,64}$'".
+func anthropicKey(name string) bool { return isKey(name, "_.-") }
 
-// renamed gives the properties of s names of the form, and leaves of what is required what
+// geminiKey is what Gemini documents: ^[A-Za-z_][A-Za-z0-9_]{0,63}$.
+func geminiKey(name string) bool { return isKey(name, "_") && (name[0] < '0' || name[0] > '9') }
+
+// isKey reports whether name is 1 to 64 letters, digits and signs.
+func isKey(name, signs string) bool {
+	for _, c := range []byte(name) {
+		if lower := c | 0x20; (lower < 'a' || lower > 'z') && (c < '0' || c > '9') && strings.IndexByte(signs, c) < 0 {
+			return false
+		}
+	}
+	return 0 < len(name) && len(name) <= 64
+}
+
+// renamed gives the properties of s names that fit, and leaves of what is required what
 // is a property. Restore undoes it.
-func renamed(s schema, form *regexp.Regexp) {
+func renamed(s schema, fits func(name string) bool) {
 	properties, ok := s["properties"].(schema)
 	if !ok {
 		delete(s, "required")
@@ -23,14 +32,14 @@ func renamed(s schema, form *regexp.Regexp) {
 	}
 	next := schema{}
 	for name, value := range properties {
-		next[plain(name, form)] = value
+		next[plain(name, fits)] = value
 	}
 	s["properties"] = next
 	required, _ := s["required"].([]any)
 	var left []any
 	for _, one := range required {
 		if name, ok := one.(string); ok && properties[name] != nil {
-			left = append(left, plain(name, form))
+			left = append(left, plain(name, fits))
 		}
 	}
 	if s["required"] = left; left == nil {
@@ -38,9 +47,9 @@ func renamed(s schema, form *regexp.Regexp) {
 	}
 }
 
-// plain is a property's name, or a stable one that ends in a hash if that is not of the form.
-func plain(name string, form *regexp.Regexp) string {
-	if form.MatchString(name) {
+// plain is a property's name, or a stable one that ends in a hash if that does not fit.
+func plain(name string, fits func(name string) bool) string {
+	if fits(name) {
 		return name
 	}
 	clean := cleaned(name)
@@ -51,10 +60,10 @@ func plain(name string, form *regexp.Regexp) string {
 }
 
 // allRenamed is renamed for a schema and all in it.
-func allRenamed(s schema, form *regexp.Regexp) schema {
-	s = each(s, func(sub schema) schema { return allRenamed(sub, form) })
+func allRenamed(s schema, fits func(name string) bool) schema {
+	s = each(s, func(sub schema) schema { return allRenamed(sub, fits) })
 	if _, ok := s["properties"].(schema); ok {
-		renamed(s, form)
+		renamed(s, fits)
 	}
 	return s
 }
@@ -62,11 +71,11 @@ func allRenamed(s schema, form *regexp.Regexp) schema {
 // Restore gives the arguments of a call the names that the tool's schema has for them, where
 // the model knows them by others.
 func (c *Call) Restore(of json.RawMessage) {
-	form := geminiKey()
+	fits := geminiKey
 	switch c.format {
 	case Gemini:
 	case Anthropic:
-		form = anthropicKey()
+		fits = anthropicKey
 	default:
 		return
 	}
@@ -75,7 +84,7 @@ func (c *Call) Restore(of json.RawMessage) {
 		return
 	}
 	names := map[string]string{}
-	collect(s, form, names)
+	collect(s, fits, names)
 	arguments, err := decode(c.Arguments)
 	if err != nil || len(names) == 0 || !restore(arguments, names) {
 		return
@@ -86,15 +95,15 @@ func (c *Call) Restore(of json.RawMessage) {
 }
 
 // collect finds the properties of a schema that models know by other names.
-func collect(s schema, form *regexp.Regexp, names map[string]string) {
+func collect(s schema, fits func(name string) bool, names map[string]string) {
 	properties, _ := s["properties"].(schema)
 	for name := range properties {
-		if known := plain(name, form); known != name {
+		if known := plain(name, fits); known != name {
 			names[known] = name
 		}
 	}
 	each(s, func(sub schema) schema {
-		collect(sub, form, names)
+		collect(sub, fits, names)
 		return sub
 	})
 }

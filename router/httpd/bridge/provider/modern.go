@@ -78,11 +78,11 @@ func fits(key string, value any) bool {
 		return isMap(value, func(v any) bool { return isList(v, isText) })
 	}
 	switch {
-	case named[key]:
+	case named.has(key):
 		return isMap(value, isSchema)
-	case single[key]:
+	case single.has(key):
 		return isSchema(value)
-	case lists[key]:
+	case lists.has(key):
 		all, ok := value.([]any)
 		return ok && len(all) > 0 && isList(value, isSchema)
 	}

@@ -29,9 +29,9 @@ func (b *block) text() string {
 }
 
 // images are the kinds that OpenAI and Anthropic take.
-var images = set("image/jpeg", "image/png", "image/gif", "image/webp")
+var images = words{"image/jpeg", "image/png", "image/gif", "image/webp"}
 
-func (b *block) image() bool { return b.Type == "image" && images[b.MIMEType] }
+func (b *block) image() bool { return b.Type == "image" && images.has(b.MIMEType) }
 
 type result struct {
 	Content           []block

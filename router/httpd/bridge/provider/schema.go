@@ -10,18 +10,15 @@ type schema = map[string]any
 
 // Keywords whose values hold schemas: one, a list of them, or one for each name.
 var (
-	single = set("items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema")
-	lists  = set("allOf", "anyOf", "oneOf", "prefixItems", "items")
-	named  = set("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+	single = words{"items", "additionalItems", "additionalProperties", "not", "if", "then", "else", "contains", "propertyNames", "unevaluatedItems", "unevaluatedProperties", "contentSchema"}
+	lists  = words{"allOf", "anyOf", "oneOf", "prefixItems", "items"}
+	named  = words{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
 
-func set(words ...string) map[string]bool {
-	all := map[string]bool{}
-	for _, word := range words {
-		all[word] = true
-	}
-	return all
-}
+// words are a few, which are not worth a map: that would be made at each start of toolman.
+type words []string
+
+func (w words) has(word string) bool { return slices.Contains(w, word) }
 
 // each is a copy of s with what f makes of every schema that stands directly in it. Values
 // that are no schemas, such as those of enum, are left alone.
@@ -31,13 +28,13 @@ func each(s schema, f func(schema) schema) schema {
 		switch v := value.(type) {
 		case schema:
 			switch {
-			case single[key]:
+			case single.has(key):
 				s[key] = f(v)
-			case named[key]:
+			case named.has(key):
 				s[key] = eachIn(v, f)
 			}
 		case []any:
-			if lists[key] {
+			if lists.has(key) {
 				all := slices.Clone(v)
 				for i, one := range all {
 					if sub, ok := one.(schema); ok {

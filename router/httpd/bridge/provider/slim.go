@@ -3,7 +3,7 @@ package provider
 import "strings"
 
 // notes are keywords that say nothing of which values are valid, and little to a model.
-var notes = set("$id", "$comment", "title", "examples", "example", "deprecated", "readOnly", "writeOnly", "$anchor")
+var notes = words{"$id", "$comment", "title", "examples", "example", "deprecated", "readOnly", "writeOnly", "$anchor"}
 
 // slim takes out what costs tokens and changes nothing about which values are valid.
 func slim(s schema, refers bool) schema {
@@ -11,7 +11,7 @@ func slim(s schema, refers bool) schema {
 		delete(s, "$schema")
 	}
 	for key := range s {
-		if notes[key] && !(refers && (key == "$id" || key == "$anchor")) {
+		if notes.has(key) && !(refers && (key == "$id" || key == "$anchor")) {
 			delete(s, key)
 		}
 	}

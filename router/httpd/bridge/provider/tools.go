@@ -86,8 +86,8 @@ func (t *Tool) in(f Format) (any, error) {
 	switch f {
 	case Anthropic:
 		s = object(s)
-		s = (&opening{root: s}).settled(s, within(allRenamed(s, anthropicKey())), nil)
-		s = allRenamed(s, anthropicKey())
+		s = (&opening{root: s}).settled(s, within(allRenamed(s, anthropicKey)), nil)
+		s = allRenamed(s, anthropicKey)
 		return struct {
 			Name        string `json:"name"`
 			Description string `json:"description,omitempty"`

@@ -30,16 +30,20 @@ func (p *Page) Begin(name, kind, help string, labels ...string) {
 	if p.format == OpenMetrics && kind == "counter" {
 		name = strings.TrimSuffix(name, "_total") // there it is the name of the one value that a counter has
 	}
-	p.text.WriteString("# HELP " + name + " " + helpText.Replace(help) + "\n# TYPE " + name + " " + kind + "\n")
+	p.text.WriteString("# HELP " + name + " " + helpText(help) + "\n# TYPE " + name + " " + kind + "\n")
 }
 
 // Value writes a value of the metric that was begun last, with a value for each label.
 func (p *Page) Value(v float64, values ...string) { p.line(p.name, "", p.labels, values, v, nil) }
 
-var (
-	helpText  = strings.NewReplacer("\\", `\\`, "\n", `\n`)
-	labelText = strings.NewReplacer("\\", `\\`, "\n", `\n`, `"`, `\"`)
-)
+// helpText escapes what has to be in a help text, and labelValue in a label's value.
+func helpText(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, `\`, `\\`), "\n", `\n`)
+}
+
+func labelValue(text string) string {
+	return strings.ReplaceAll(helpText(strings.ToValidUTF8(text, "\uFFFD")), `"`, `\"`)
+}
 
 func (p *Page) line(name, suffix string, labels, values []string, v float64, e *exemplar) {
 	p.text.WriteString(name)
@@ -61,10 +65,6 @@ func (p *Page) line(name, suffix string, labels, values []string, v float64, e *
 func (p *Page) exemplar(e *exemplar) {
 	at := strconv.FormatFloat(float64(e.at.UnixMilli())/1000, 'f', 3, 64)
 	p.text.WriteString(` # {` + exemplarLabel + `="` + labelValue(e.id) + `"} ` + number(e.took.Seconds()) + " " + at)
-}
-
-func labelValue(text string) string {
-	return labelText.Replace(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 // bound is the upper end of a bucket. OpenMetrics wants to see that it is no integer.
