@@ -92,3 +92,27 @@ func TestACallThatCannotBeReadIsNamedInWordsOfJSON(t *testing.T) {
 		}
 	}
 }
+
+func FuzzCalls(f *testing.F) {
+	f.Add([]byte(`{"id":"c","type":"function","function":{"name":"t","arguments":"{\"a\": 1}"}}`), []byte(`{"content":[{"type":"text","text":"one"}],"isError":true}`))
+	f.Add([]byte(`{"type":"tool_use","id":"c","name":"t","input":{"_top_81bf98e4":1}}`), []byte(`{"content":[{"type":"image","data":"AA","mimeType":"image/png"}]}`))
+	f.Add([]byte(`{"functionCall":{"name":"t","args":{"_top_81bf98e4":[{"_top_81bf98e4":{}}]}}}`), []byte(`{"structuredContent":{"n":1},"content":[{"type":"resource","resource":{"uri":"a","blob":"AA"}}]}`))
+	f.Add([]byte(`{"type":"function_call","call_id":"c","name":"t","arguments":""}`), []byte(`{"content":[{"type":"resource_link","uri":"a"}]}`))
+	f.Fuzz(func(t *testing.T, text, result []byte) {
+		for _, format := range Formats() {
+			c, err := ParseCall(format, text)
+			if err == nil {
+				c.Restore(json.RawMessage(`{"properties":{"$top":{"properties":{"$top":{}}}}}`))
+				if !json.Valid(c.Arguments) || c.Arguments[0] != '{' || c.Name == "" {
+					t.Errorf("%s takes %s as a call of %q with %s", format, text, c.Name, c.Arguments)
+				}
+			}
+			if failure, err := c.Failure("no"); err != nil || !json.Valid(failure) {
+				t.Errorf("%s: %v: %s", format, err, failure)
+			}
+			if out, err := c.Result(result); err == nil && !json.Valid(out) && json.Valid(result) {
+				t.Errorf("%s: %s", format, out)
+			}
+		}
+	})
+}

@@ -106,6 +106,7 @@ var schemasOfServers = []string{odd, `{"type":"object"}`, `{}`, `{"type":"object
 	`{"properties":{"a":{"$ref":"#"},"b":{"$ref":"#"},"c":{"$ref":"#"},"d":{"$ref":"#/properties/a"}}}`,
 	// one of several kinds, each with properties of its own, and a part that all have
 	`{"oneOf":[{"$ref":"#/$defs/A"},{"$ref":"#/$defs/B"},{"allOf":[{"$ref":"#/$defs/B"}],"properties":{"kind":{"const":"c"}}}],"$defs":{"A":{"type":"object","properties":{"kind":{"const":"a"},"x":{"type":"integer"}},"required":["kind"]},"B":{"type":"object","properties":{"kind":{"enum":["b","c"]},"x":{"type":"string"},"y":{"type":"array"}},"required":["kind","y"]}}}`,
+	`{"type":"object","properties":{"d":{"type":"number","multipleOf":0,"minimum":"1","exclusiveMaximum":1e999},"e":{"uniqueItems":"yes","examples":1,"dependentRequired":{"a":"b"},"patternProperties":{"x":1},"not":3,"additionalProperties":[]},"f":{"minimum":1,"maximum":2.5},"g":{"format":5,"allOf":[1]},"h":{"type":"array","items":[true],"minItems":1.5}},"$schema":1,"$defs":[]}`,
 }
 
 // rootSchema is what OpenAI, xAI and Anthropic take at the root of parameters.
@@ -290,6 +291,7 @@ func TestWhatModelsStillLearn(t *testing.T) {
 		{"what is said of alternatives", schemasOfServers[15], `"description":"either"`, `"a":{"anyOf":[{"description":"either a text","nullable":true,"type":"STRING"},{"nullable":true,"type":"NUMBER"}]}`},
 		{"one thing or null", schemasOfServers[15], `"anyOf":[{"type":"string"},{"type":"null"}]`, `"one":{"nullable":true,"type":"STRING"}`},
 		{"one of several kinds", schemasOfServers[19], `"properties":{"kind":{"anyOf":[{"enum":["a","b","c"]},{"allOf":[{"const":"c"},{"enum":["b","c"]}]}]},"x":{"anyOf":[{"type":"integer"},{"type":"string"}]},`, `"properties":{"kind":{"anyOf":[{"enum":["a","b","c"],"type":"STRING"},{"enum":["c"],"type":"STRING"}]},"x":{"anyOf":[{"type":"INTEGER"},{"type":"STRING"}]},`},
+		{"what is right beside mistakes", schemasOfServers[20], `"f":{"maximum":2.5,"minimum":1}`, `"f":{"maximum":2.5,"minimum":1,"type":"NUMBER"}`},
 		{"an object with alternatives", schemasOfServers[16], `"required":["b"]`, `"a":{"properties":{"b":{"type":"STRING"},"c":{"anyOf":[{"type":"STRING"},{"type":"INTEGER"}]}},"required":["b"],"type":"OBJECT"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
