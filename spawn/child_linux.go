@@ -21,6 +21,7 @@ type childInfo struct {
 // await blocks until the leader has exited and says how. The leader stays a zombie until reap, so that neither its
 // pid nor the number of its group can come to mean anybody else.
 func (c *child) await() string {
+	awaitExit(c.pid)
 	var info unix.Siginfo
 	for {
 		err := unix.Waitid(unix.P_PID, c.pid, &info, unix.WEXITED|unix.WNOWAIT, nil)

@@ -132,6 +132,7 @@ func (g *Guard) guardEnv() []string {
 
 func (g *Guard) wait() {
 	defer close(g.exited)
+	awaitExit(g.pid)
 	for {
 		if _, err := unix.Wait4(g.pid, nil, 0, nil); err != unix.EINTR {
 			return

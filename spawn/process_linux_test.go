@@ -208,3 +208,26 @@ func ignores(pid int, signals ...syscall.Signal) bool {
 	}
 	return true
 }
+
+func TestChildrenTakeNoThreads(t *testing.T) {
+	if fd, err := unix.PidfdOpen(os.Getpid(), unix.PIDFD_NONBLOCK); err != nil {
+		t.Skipf("this kernel cannot poll for the end of a process: %v", err)
+	} else {
+		unix.Close(fd)
+	}
+	threads := func() int {
+		tasks, err := os.ReadDir("/proc/self/task")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(tasks)
+	}
+	const children = 40
+	before := threads()
+	for range children {
+		readLine(t, run(t, nil, "sh", "-c", "echo up; cat"))
+	}
+	if more := threads() - before; more > children/2 {
+		t.Errorf("%d children have taken %d threads", children, more)
+	}
+}
