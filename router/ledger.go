@@ -77,8 +77,8 @@ func (s *Session) Tools() []Tool {
 	return all
 }
 
-// FindTool returns a tool by its server's name for it, also one that the session may not
-// have: calls of that are refused. Nil: there is none.
+// FindTool returns a tool by its server's name for it or the one that clients see, also one
+// that the session may not have: calls of that are refused. Nil: there is none.
 func (s *Session) FindTool(server, tool string) *Entry {
 	s.mu.Lock()
 	upstreams := s.upstreams
@@ -88,13 +88,14 @@ func (s *Session) FindTool(server, tool string) *Entry {
 		if !u.GoesBy(server) {
 			continue
 		}
-		name := u.naming.expose(mcpwire.Tool, tool)
-		e := c.byName[mcpwire.Tool][name]
-		if e == nil {
-			e = c.isDenied(name, mcpwire.Tool)
-		}
-		if e != nil && e.Item.Name == tool && e.Upstream.GoesBy(server) {
-			return e
+		for _, name := range []string{u.naming.expose(mcpwire.Tool, tool), tool} {
+			e := c.byName[mcpwire.Tool][name]
+			if e == nil {
+				e = c.isDenied(name, mcpwire.Tool)
+			}
+			if e != nil && (e.Item.Name == tool || e.Name == tool) && e.Upstream.GoesBy(server) {
+				return e
+			}
 		}
 	}
 	return nil

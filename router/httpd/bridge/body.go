@@ -22,7 +22,8 @@ type body struct {
 // read reads the body of a request, an object that may have these members.
 func (b *Bridge) read(w http.ResponseWriter, r *http.Request, members ...string) (*body, *Failure) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, fail(BadRequest, "the Content-Type of a request is application/json") // a form of a foreign web page cannot be that
+		// A form of a foreign web page cannot be of this type.
+		return nil, fail(BadRequest, "the request needs the header Content-Type: application/json (with curl: --json, or -H and that)")
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, b.o.MaxBody))
 	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
