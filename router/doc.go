@@ -42,14 +42,15 @@
 // what they make of a view, library.go knows which there are (package toolset what they
 // stand for), and apart.go reads and writes them.
 // conn.go is an upstream's connection, and socket.go that to one which runs already; upstream.go, start.go and lists.go are its life, end.go is the
-// end, and reload.go what becomes of all of them when the configuration is another.
+// end, and reload.go what becomes of all of them when the configuration is another; again.go brings
+// servers back that toolman has not started.
 //
 // ledger.go is for clients that are programs without MCP (package httpd/bridge).
 //
 // # Goroutines
 //
 // On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one that
-// waits for its process, a short one that brings it up, now and then one that reads
+// waits for its process, a short one that brings it up (which stays if toolman has not started the server), now and then one that reads
 // changed lists, one that reads or writes toolsets, and two of the jsonrpc2.Conn that correlates toolman's own
 // requests. None is on the way of a call.
 //

@@ -92,9 +92,12 @@ func (r *Router) Close() {
 		s.disown()
 	}
 	r.cancel()
-	r.Greet() // whoever still waits for a client, waits in vain
+	r.Greet()   // whoever still waits for a client, waits in vain
+	r.mu.Lock() // nobody takes a place from here on
+	upstreams := r.all()
+	r.mu.Unlock()
 	var wg sync.WaitGroup
-	for _, u := range r.all() {
+	for _, u := range upstreams {
 		wg.Go(u.stop)
 	}
 	wg.Wait()

@@ -44,7 +44,7 @@ func (r *Router) Reload(o Options) {
 		s.succeed(old, next)
 	}
 	for _, u := range fresh {
-		go u.run(r.guard)
+		r.begin(u)
 	}
 	for _, u := range old {
 		if !slices.Contains(next, u) {

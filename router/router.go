@@ -38,7 +38,7 @@ type Router struct {
 	starts    tally // connections to servers, by name
 	views     startViews
 	privates  atomic.Int32   // processes that one session has for itself
-	dismissed sync.WaitGroup // those that are being ended
+	dismissed sync.WaitGroup // those that are being ended, and those that are kept up
 	opened    atomic.Bool    // the first list need not wait any more
 	waiting   atomic.Int32   // upstreams that the first list waits for
 
@@ -112,7 +112,7 @@ func (r *Router) Start(guard *spawn.Guard) {
 	r.guard = guard
 	r.waiting.Store(int32(len(r.all())) + 1)
 	for _, u := range r.all() {
-		go u.run(guard)
+		r.begin(u)
 	}
 	r.upstreamSettled()
 }

@@ -54,6 +54,9 @@ func (u *Upstream) run(guard *spawn.Guard) {
 
 // slow says that an upstream takes long; the first list waits no longer.
 func (u *Upstream) slow() {
+	if u.onTrial() {
+		return
+	}
 	u.log.Warn("the server is not ready within its start_timeout; its items will be added when it is",
 		zap.Duration("dur", u.StartTimeout), zap.String("text", u.conn.LastWords()))
 	u.settled()
@@ -93,7 +96,10 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
 	u.r.trace.event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
-	if s := u.owner.Load(); s != nil {
+	if !u.takePlace() {
+		return
+	}
+	for _, s := range u.sessions() {
 		s.replayLevel(u) // before calls that wait
 	}
 	u.update()

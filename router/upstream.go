@@ -67,6 +67,7 @@ type Upstream struct {
 	state      State                    // guarded by mu
 	closing    bool                     // guarded by mu: toolman is ending it
 	problem    string                   // guarded by mu: why it is gone
+	after      *Upstream                // guarded by mu: the one in whose place it comes when it is ready; nil: it has its place
 	result     mcpwire.InitializeResult // guarded by mu
 	entries    [mcpwire.Kinds][]*Entry  // guarded by mu
 	unread     [mcpwire.Kinds]string    // guarded by mu: why a list is not known as it is now
@@ -110,7 +111,11 @@ func (u *Upstream) goneText() string {
 	if problem == "" {
 		problem = "it has ended"
 	}
-	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; go on without it, or have toolman restarted", u.Name, problem)
+	advice := "go on without it, or have toolman restarted"
+	if u.comesBack() {
+		advice = "toolman tries to reach it again, now and then; go on without it, or try again later"
+	}
+	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; %s", u.Name, problem, advice)
 }
 
 // start runs the server's command and begins to read it.
@@ -213,14 +218,17 @@ func (u *Upstream) tellGone(problem string) {
 	if u.problem == "" {
 		u.problem = problem
 	}
-	problem = u.problem
+	problem, after := u.problem, u.after
 	u.mu.Unlock()
+	news := after.news(problem)
 	u.answerAll()
 	u.control.Close()
 	close(u.ended)
-	if !closing {
+	if !closing && news {
 		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.conn.LastWords()))
 		u.r.trace.event(trace.EventGone, u.Name, problem, 0)
+	}
+	if !closing && after == nil {
 		u.update()
 	}
 	u.settled()
@@ -263,7 +271,7 @@ func (u *Upstream) fail(reason string) {
 	if u.problem == "" {
 		u.problem = reason
 	}
-	started, closing := u.conn != nil, u.closing
+	started, closing, after := u.conn != nil, u.closing, u.after
 	if !started {
 		u.state = Gone
 	}
@@ -272,10 +280,12 @@ func (u *Upstream) fail(reason string) {
 		u.conn.Stop()
 		return
 	}
-	if !closing {
-		u.log.Warn("upstream not started", zap.String("err", reason))
+	if after.news(reason) {
+		if !closing {
+			u.log.Warn("upstream not started", zap.String("err", reason))
+		}
+		u.r.trace.event(trace.EventGone, u.Name, reason, 0)
 	}
-	u.r.trace.event(trace.EventGone, u.Name, reason, 0)
 	u.answerAll()
 	close(u.ended)
 	u.settled()

@@ -1,0 +1,168 @@
+package router
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A server that toolman has not started may come, go and come back without toolman's doing.
+// While it is gone it is tried again; the upstream that gets through takes the place of the
+// one that is gone. A server that toolman has started, and that has ended, stays so.
+
+// The pauses between two tries: each is twice the last. The first one comes again when the
+// server was there for as long as the longest.
+const (
+	firstPause   = time.Second
+	longestPause = 30 * time.Second
+)
+
+// comesBack reports whether the server is tried again when it is gone.
+func (u *Upstream) comesBack() bool {
+	return (u.Dial != nil || u.Socket != "") && u.For == nil && u.instead == nil
+}
+
+// begin brings an upstream up, and keeps its place filled if the server may come back.
+func (r *Router) begin(u *Upstream) {
+	if u.comesBack() {
+		r.dismissed.Go(func() { r.keep(u) })
+		return
+	}
+	go u.run(r.guard)
+}
+
+// keep runs an upstream and those that come after it, until nobody wants the server any
+// more.
+func (r *Router) keep(u *Upstream) {
+	server := u.Server // running it may change that
+	u.run(r.guard)
+	pause := firstPause
+	for up := time.Now(); ; up = time.Now() {
+		<-u.ended
+		if time.Since(up) >= longestPause {
+			pause = firstPause
+		}
+		select {
+		case <-r.ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, longestPause)
+		if !slices.Contains(r.all(), u) {
+			return
+		}
+		u = r.try(server, u)
+	}
+}
+
+// try makes another upstream for a server that is gone, and returns the one that has the
+// place then.
+func (r *Router) try(server Server, gone *Upstream) *Upstream {
+	next := r.newUpstream(server, gone.Name, func() {})
+	next.after = gone
+	next.owner.Store(gone.owner.Load())
+	next.run(r.guard)
+	if slices.Contains(r.all(), next) {
+		return next
+	}
+	if next.is(Ready) {
+		next.stop()
+	}
+	<-next.ended
+	next.mu.Lock()
+	problem := next.problem
+	next.mu.Unlock()
+	gone.mu.Lock()
+	gone.problem = problem
+	gone.mu.Unlock()
+	return gone
+}
+
+// news reports whether this is another reason to be gone than u has, which may be nil.
+func (u *Upstream) news(problem string) bool {
+	if u == nil {
+		return true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.problem != problem
+}
+
+// onTrial reports whether the upstream has no place yet.
+func (u *Upstream) onTrial() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.after != nil
+}
+
+// takePlace lets an upstream that is ready take the place that it was made for. It is false
+// when that is no more.
+func (u *Upstream) takePlace() bool {
+	u.mu.Lock()
+	gone := u.after
+	u.after = nil
+	u.mu.Unlock()
+	return gone == nil || u.r.replace(gone, u)
+}
+
+func (r *Router) replace(gone, next *Upstream) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	all := slices.Clone(r.all())
+	at := slices.Index(all, gone)
+	if at < 0 || r.ctx.Err() != nil {
+		return false
+	}
+	next.owner.Store(gone.owner.Load())
+	all[at] = next
+	r.upstreams.Store(&all)
+	for _, s := range r.sessions.list() {
+		s.replace(gone, next)
+	}
+	return true
+}
+
+// replace gives the session an upstream in the place of one that is gone, and of its own in
+// that one's place if that is gone as well: it gets another. What it has subscribed to
+// stays subscribed.
+func (s *Session) replace(gone, next *Upstream) {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	s.upstreams = slices.Clone(s.upstreams)
+	for i, u := range s.upstreams {
+		switch {
+		case u == gone:
+			s.upstreams[i] = next
+		case u.instead == gone && u.is(Gone):
+			s.upstreams[i] = next
+			s.r.dismiss(u)
+		}
+	}
+	moveSubscriptions(s.subs, gone, next)
+	for _, l := range s.listens {
+		moveSubscriptions(l.subs, gone, next)
+	}
+	if next.passesSubscriptions() {
+		for sub := range s.subs {
+			if sub.from == next {
+				next.tellURI(mcpwire.Subscribe, sub.uri, &b)
+			}
+		}
+	}
+	delete(s.follows, gone)
+	s.followAllLocked(&b)
+	s.mu.Unlock()
+	b.Flush()
+}
+
+func moveSubscriptions(subs map[subscription]string, from, to *Upstream) {
+	for sub, asked := range maps.Clone(subs) {
+		if sub.from == from {
+			delete(subs, sub)
+			subs[subscription{to, sub.uri}] = asked
+		}
+	}
+}
