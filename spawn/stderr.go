@@ -36,7 +36,7 @@ func drainStderr(file *os.File, sink func(string)) *stderr {
 }
 
 func (s *stderr) drain() {
-	buf := make([]byte, 8<<10)
+	buf := make([]byte, 2<<10) // on the stack, which a larger one would make four times as large for each server
 	for {
 		n, err := s.file.Read(buf)
 		s.tail.write(buf[:n])
