@@ -22,7 +22,7 @@ const (
 
 // comesBack reports whether the server is tried again when it is gone.
 func (u *Upstream) comesBack() bool {
-	return (u.Dial != nil || u.Socket != "") && u.For == nil && u.instead == nil
+	return (u.Dial != nil || u.Socket != "") && u.For == nil && !u.leased
 }
 
 // begin brings an upstream up, and keeps its place filled if the server may come back.
@@ -125,22 +125,12 @@ func (r *Router) replace(gone, next *Upstream) bool {
 	return true
 }
 
-// replace gives the session an upstream in the place of one that is gone, and of its own in
-// that one's place if that is gone as well: it gets another. What it has subscribed to
-// stays subscribed.
+// replace gives the session an upstream in the place of one that is gone. What it has
+// subscribed to stays subscribed.
 func (s *Session) replace(gone, next *Upstream) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.upstreams = slices.Clone(s.upstreams)
-	for i, u := range s.upstreams {
-		switch {
-		case u == gone:
-			s.upstreams[i] = next
-		case u.instead == gone && u.is(Gone):
-			s.upstreams[i] = next
-			s.r.dismiss(u)
-		}
-	}
+	s.exchangeLocked(gone, next)
 	moveSubscriptions(s.subs, gone, next)
 	for _, l := range s.listens {
 		moveSubscriptions(l.subs, gone, next)
@@ -156,6 +146,49 @@ func (s *Session) replace(gone, next *Upstream) {
 	s.followAllLocked(&b)
 	s.mu.Unlock()
 	b.Flush()
+}
+
+// exchangeLocked gives the session an upstream in the place of another, if it has that.
+func (s *Session) exchangeLocked(old, next *Upstream) bool {
+	i := slices.Index(s.upstreams, old)
+	if i >= 0 {
+		s.upstreams = slices.Clone(s.upstreams)
+		s.upstreams[i] = next
+	}
+	return i >= 0
+}
+
+// renew has the session that an upstream was for get another one of its own: soon, if that
+// was there for long.
+func (u *Upstream) renew() {
+	s := u.owner.Load()
+	if s == nil || u.instead == nil || u.instead.For != nil || !u.comesBack() {
+		return
+	}
+	pause := longestPause
+	if time.Since(u.born) >= longestPause {
+		pause = firstPause
+	}
+	time.AfterFunc(pause, func() {
+		if s.shareAgain(u) {
+			s.refresh(true) // where it gets its own
+		}
+	})
+}
+
+// shareAgain gives the session the shared upstream in the place of its own that is gone.
+func (s *Session) shareAgain(own *Upstream) bool {
+	s.r.mu.Lock() // nobody takes a place meanwhile
+	defer s.r.mu.Unlock()
+	all := s.r.all()
+	i := slices.IndexFunc(all, func(u *Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if i < 0 || s.disowned || !s.exchangeLocked(own, all[i]) {
+		return false
+	}
+	s.r.dismiss(own)
+	return true
 }
 
 func moveSubscriptions(subs map[subscription]string, from, to *Upstream) {

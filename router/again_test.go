@@ -23,14 +23,14 @@ type inn struct {
 	spec *fakemcp.Spec
 
 	mu     sync.Mutex
-	open   bool                       // guarded by mu
-	tried  []time.Duration            // guarded by mu: when somebody came, since the start
-	guests map[io.Closer]func() error // guarded by mu: what ends them
+	open   bool            // guarded by mu
+	tried  []time.Duration // guarded by mu: when somebody came, since the start
+	guests []io.Closer     // guarded by mu: what ends them, in the order in which they came
 	start  time.Time
 }
 
 func newInn(spec *fakemcp.Spec) *inn {
-	return &inn{spec: spec, guests: map[io.Closer]func() error{}, start: time.Now()}
+	return &inn{spec: spec, start: time.Now()}
 }
 
 var errNotOpen = errors.New("it is not open")
@@ -44,15 +44,12 @@ func (n *inn) dial(func(string)) (Conn, error) {
 	}
 	in, theirOut := io.Pipe()
 	theirIn, out := io.Pipe()
-	n.guests[theirOut] = theirOut.Close
+	n.guests = append(n.guests, theirOut)
 	over := make(chan struct{})
 	go func() {
 		defer close(over)
 		fakemcp.Run(n.spec, theirIn, theirOut, io.Discard)
 		theirOut.Close()
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		delete(n.guests, theirOut)
 	}()
 	return &played{jsonrpc.NewStreamPeer(in, out, jsonrpc.PeerOptions{}), over}, nil
 }
@@ -62,11 +59,18 @@ func (n *inn) opens(open bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.open = open
-	for _, end := range n.guests {
+	for _, guest := range n.guests {
 		if !open {
-			end()
+			guest.Close()
 		}
 	}
+}
+
+// throwsOut ends the connection of the guest who came as the i-th.
+func (n *inn) throwsOut(i int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.guests[i].Close()
 }
 
 func (n *inn) tries() []time.Duration {
@@ -214,6 +218,7 @@ func TestConnectionsOfSessionsComeBack(t *testing.T) {
 		for _, v := range []*visitor{a, b} {
 			v.tools()
 		}
+		time.Sleep(time.Minute)
 		n.opens(false)
 		n.opens(true)
 		time.Sleep(10 * time.Second)
@@ -246,5 +251,31 @@ func TestAChangedConfigurationTriesAnew(t *testing.T) {
 		h.r.Reload(o)
 		time.Sleep(time.Minute)
 		wantTried(t, n, 0, 1, 3, 7, 15, 20, 21, 23, 27)
+	})
+}
+
+// A server may close the connection of one session alone; one that does so at once is not
+// run down.
+func TestAConnectionOfASessionComesBack(t *testing.T) {
+	atInn(t, asking(), true, func(t *testing.T, h *hall, n *inn, _ *observer.ObservedLogs) {
+		v := h.initialized(`{"elicitation":{}}`)
+		v.tools()
+		time.Sleep(time.Minute)
+		for i, away := range []time.Duration{2 * time.Second, 31 * time.Second} {
+			n.throwsOut(1 + i)
+			v.hears("notifications/tools/list_changed")
+			if got := v.tools(); strings.Contains(got, `"name":"a_who"`) {
+				t.Errorf("listed while it is gone: %s", got)
+			}
+			time.Sleep(away)
+			if got := v.tools(); !strings.Contains(got, `"name":"a_who"`) {
+				t.Errorf("listed %s later: %s", away, got)
+			}
+		}
+		wantTried(t, n, 0, 0, 61, 92)
+		if n := h.r.privates.Load(); n != 1 {
+			t.Errorf("%d connections of sessions are counted, want 1", n)
+		}
+		v.s.End()
 	})
 }

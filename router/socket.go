@@ -41,7 +41,7 @@ func dialSocket(ctx context.Context, path string, loop *jsonrpc.Loop, frameLimit
 // reachSocket tries for a moment to connect.
 func reachSocket(ctx context.Context, path string) (*net.UnixConn, error) {
 	end := time.Now().Add(awaitSocket)
-	for pause := 10 * time.Millisecond; ; pause *= 2 {
+	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
 		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Net: "unix", Name: path})
 		if err == nil {
 			return conn, nil

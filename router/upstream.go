@@ -230,6 +230,7 @@ func (u *Upstream) tellGone(problem string) {
 	}
 	if !closing && after == nil {
 		u.update()
+		u.renew()
 	}
 	u.settled()
 }
@@ -289,6 +290,9 @@ func (u *Upstream) fail(reason string) {
 	u.answerAll()
 	close(u.ended)
 	u.settled()
+	if !closing {
+		u.renew()
+	}
 }
 
 // stop ends the upstream because toolman ends.
