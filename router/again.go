@@ -20,9 +20,10 @@ const (
 	longestPause = 30 * time.Second
 )
 
-// comesBack reports whether the server is tried again when it is gone.
+// comesBack reports whether the server is tried again when it is gone. One that is another
+// for each session is not: nobody sees whether it could be reached, and the session would wait.
 func (u *Upstream) comesBack() bool {
-	return (u.Dial != nil || u.Socket != "") && u.For == nil && !u.leased
+	return (u.Dial != nil || u.Socket != "") && !u.leased && u.For == nil && (u.instead == nil || u.instead.For == nil)
 }
 
 // begin brings an upstream up, and keeps its place filled if the server may come back.
@@ -162,7 +163,7 @@ func (s *Session) exchangeLocked(old, next *Upstream) bool {
 // was there for long.
 func (u *Upstream) renew() {
 	s := u.owner.Load()
-	if s == nil || u.instead == nil || u.instead.For != nil || !u.comesBack() {
+	if s == nil || u.instead == nil || !u.comesBack() {
 		return
 	}
 	pause := longestPause
