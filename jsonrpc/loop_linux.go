@@ -25,6 +25,7 @@ type Loop struct {
 	wires  map[int32]*loopWire // by descriptor; owned by the loop's thread
 	over   bool                // owned by the loop's thread
 	done   chan struct{}
+	used   sync.Once
 
 	mu    sync.Mutex
 	tasks []func() // guarded by mu
@@ -77,6 +78,7 @@ func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 		return nil, fmt.Errorf("preparing %s: %w", out.Name(), err)
 	}
 	w.peer.wire = w
+	l.used.Do(twoProcessors)
 	return w.peer, nil
 }
 
@@ -121,6 +123,11 @@ func halves(conn *net.UnixConn) (in, out *os.File, err error) {
 	}
 	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil
 }
+
+// twoProcessors makes Go's scheduler use two processors at least. The loop's thread goes in
+// and out of system calls all the time; with one it would keep being taken away. A program
+// whose loop has no peers is better off with the one that there is.
+func twoProcessors() { runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))) }
 
 // prepare makes a descriptor non-blocking, unless it is a socket: those are
 // asked not to block at each call, because their mode belongs to the parent too.

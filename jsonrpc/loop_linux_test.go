@@ -295,3 +295,17 @@ func TestLoopWakesNobodyElseWhenItIsOver(t *testing.T) {
 		f.Close()
 	}
 }
+
+func TestOnlyALoopWithPeersNeedsTwoProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	loop := newLoop(t)
+	if n := runtime.GOMAXPROCS(0); n != 1 {
+		t.Errorf("without peers there are %d, want 1", n)
+	}
+	in, w := socketPair(t, unix.SOCK_STREAM)
+	out, r := socketPair(t, unix.SOCK_STREAM)
+	defer loopLink(t, loop, in, out, w, r, PeerOptions{}).Close()
+	if n := runtime.GOMAXPROCS(0); n != 2 {
+		t.Errorf("with a peer there are %d, want 2", n)
+	}
+}

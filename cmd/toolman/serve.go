@@ -66,9 +66,6 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 		defer o.Trace.Close(flushTime)
 	}
 	a.keepSaid(&o)
-	// The loop's thread goes in and out of system calls all the time; with one
-	// processor the scheduler would keep taking it away.
-	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
 	loop, err := jsonrpc.NewLoop()
 	if err != nil {
 		return err
