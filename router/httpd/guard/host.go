@@ -42,11 +42,9 @@ func (g *Guard) host(r *http.Request) standing {
 
 // localAddr is the address that a request has come to; loopback, which is the strictest, when there is none to know.
 func localAddr(r *http.Request) netip.Addr {
-	a, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	if a != nil {
-		if at, err := netip.ParseAddrPort(a.String()); err == nil {
-			return at.Addr().Unmap().WithZone("")
-		}
+	a, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if at := a.AddrPort().Addr(); at.IsValid() {
+		return at.Unmap().WithZone("")
 	}
 	return netip.IPv6Loopback()
 }
