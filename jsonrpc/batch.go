@@ -13,6 +13,8 @@ type Batch struct {
 	stages  bool       // what Splice sends waits for the end of the read
 	edits   []Edit
 	scratch []byte
+	lender  Lender // nil: Flush is not to wait for anybody
+	errand  Errand // what to run after the next Flush; nil for nothing
 }
 
 // Send queues frame for to.
@@ -81,7 +83,7 @@ func (b *Batch) Forget() {
 func (b *Batch) send(to Sender, frame []byte, edits []Edit) error {
 	r, n := b.find(to)
 	r.commit()
-	if err := to.Queue(frame, edits); err != nil {
+	if err := b.queue(to, frame, edits); err != nil {
 		return err
 	}
 	b.touched = b.touched[:n]
@@ -105,12 +107,14 @@ func (b *Batch) find(to Sender) (r *receiver, n int) {
 	return r, n + 1
 }
 
-// Flush writes what was queued and empties the batch.
+// Flush writes what was queued and empties the batch. It does not block, unless Lend has
+// said that it may.
 func (b *Batch) Flush() {
 	for i := range b.touched {
 		b.touched[i].flush()
 	}
 	b.reset()
+	b.run()
 }
 
 func (b *Batch) reset() {

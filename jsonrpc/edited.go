@@ -1,24 +1,36 @@
 package jsonrpc
 
-// Edited returns the message with edits applied that put other values in the place of its
-// values, in a frame of its own. It is what Scan makes of that frame, which is not
-// looked at again. The edits are sorted.
-func (m *Message) Edited(edits ...Edit) *Message {
-	out := *m
-	room := len(m.Frame)
+import "slices"
+
+// Edit applies edits that put other values in the place of its values, and leaves the
+// message as Scan would find it, which does not look at it again. It sorts the edits, of
+// which nothing may be part of the frame: that is changed where it lies. Its memory, also
+// what is behind its end, has to be nobody else's.
+func (m *Message) Edit(edits ...Edit) {
+	sortEdits(edits)
+	grown := 0
 	for _, e := range edits {
-		room += len(e.New)
+		grown += max(0, e.grown())
 	}
-	out.Frame = AppendSplice(make([]byte, 0, room), m.Frame, edits...)
-	for _, s := range []*Span{&out.ID, &out.Method, &out.Params, &out.Result, &out.Err} {
+	frame := slices.Grow(m.Frame, grown)
+	for _, e := range slices.Backward(edits) {
+		tail := frame[e.Span.Hi:]
+		frame = frame[:len(frame)+e.grown()]
+		copy(frame[e.Span.Lo+len(e.New):], tail)
+		copy(frame[e.Span.Lo:], e.New)
+	}
+	m.Frame = frame
+	for _, s := range []*Span{&m.ID, &m.Method, &m.Params, &m.Result, &m.Err} {
 		s.shift(edits)
 	}
-	for i := range out.params[:max(0, out.nparams)] {
-		out.params[i].key.shift(edits)
-		out.params[i].value.shift(edits)
+	for i := range m.params[:max(0, m.nparams)] {
+		m.params[i].key.shift(edits)
+		m.params[i].value.shift(edits)
 	}
-	return &out
 }
+
+// grown is how much longer the edit makes a frame.
+func (e *Edit) grown() int { return len(e.New) - (e.Span.Hi - e.Span.Lo) }
 
 // shift moves a span to where it is after edits.
 func (s *Span) shift(edits []Edit) {
@@ -27,12 +39,11 @@ func (s *Span) shift(edits []Edit) {
 	}
 	lo, hi := 0, 0
 	for _, e := range edits {
-		grown := len(e.New) - (e.Span.Hi - e.Span.Lo)
 		if e.Span.Hi <= s.Lo {
-			lo += grown
+			lo += e.grown()
 		}
 		if e.Span.Hi <= s.Hi {
-			hi += grown
+			hi += e.grown()
 		}
 	}
 	s.Lo, s.Hi = s.Lo+lo, s.Hi+hi

@@ -22,6 +22,7 @@ const (
 	maxIdle       = parallel // fewer, and most of many calls at once would open a connection each
 	maxCAFile     = 4 << 20
 	pingTimeout   = 15 * time.Second
+	ioBuffer      = 16 << 10 // of a connection, for each direction: most messages go in one piece
 	refusedPublic = "it leads to a private address, which is not allowed for a URL that does not come from the configuration file"
 )
 
@@ -44,6 +45,8 @@ func newClient(o *Options) (*http.Client, error) {
 		MaxIdleConns:           maxIdle,
 		MaxIdleConnsPerHost:    maxIdle,
 		MaxResponseHeaderBytes: maxHeader,
+		WriteBufferSize:        ioBuffer,
+		ReadBufferSize:         ioBuffer,
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 2 * keepAlive, PingTimeout: pingTimeout},
 	}

@@ -30,8 +30,11 @@ type Conn struct {
 	url    *url.URL
 	where  string // the URL, for people
 	client *http.Client
+	header http.Header // that every request has
+	host   string      // that every request names, "" for the URL's
 	in     inlet
 	params paramHeaders
+	bodies Bodies
 	ctx    context.Context // of everything under way
 	stop   context.CancelFunc
 	slots  chan struct{}
@@ -76,6 +79,7 @@ func Dial(o Options) (*Conn, error) {
 		o: o, url: u, where: Shown(u), client: client, done: make(chan struct{}),
 		slots: make(chan struct{}, parallel), open: map[string]*post{}, standing: map[string][]byte{},
 	}
+	c.header, c.host = commonHeader(o.Header)
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c, nil
 }
@@ -96,6 +100,10 @@ func (c *Conn) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	if err != nil {
 		return err
 	}
+	return c.queue(p)
+}
+
+func (c *Conn) queue(p *post) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -170,7 +178,9 @@ func (c *Conn) launchLocked(p *post) {
 		case p.changesSession():
 			c.gate = c.soonLocked(p)
 		}
-		go c.request(p)
+		if !p.errand {
+			go c.request(p)
+		}
 	case jsonrpc.Response:
 		p.after = []<-chan struct{}{c.gate}
 		go c.notify(p)

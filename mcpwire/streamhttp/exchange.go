@@ -3,9 +3,12 @@ package streamhttp
 import (
 	"bytes"
 	"context"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -19,22 +22,45 @@ const headStart = 100 * time.Millisecond
 
 // request sends a request and sees that it is answered.
 func (c *Conn) request(p *post) {
-	defer p.cancel()
-	defer c.finish(p)
-	if p.method != mcpwire.Listen {
-		select {
-		case c.slots <- struct{}{}:
-			defer func() { <-c.slots }()
-		case <-p.ctx.Done():
-			return
-		}
-	}
-	if !p.ready() {
+	if !c.enter(p) || !p.ready() {
+		c.release(p)
 		return
 	}
-	if f := c.exchange(p); f != nil {
+	c.conclude(p, c.attempt(p))
+}
+
+// enter waits until a request may be under way; false when nobody wants it any more.
+func (c *Conn) enter(p *post) bool {
+	if p.method == mcpwire.Listen {
+		return true
+	}
+	select {
+	case c.slots <- struct{}{}:
+		p.slot = true
+	case <-p.ctx.Done():
+	}
+	return p.slot
+}
+
+// conclude sees a request through, of which one attempt has been made.
+func (c *Conn) conclude(p *post, f *failure) {
+	if f = c.persist(p, f); f == handedOver {
+		return
+	}
+	if f != nil {
+		p.back()
 		c.fail(p, f)
 	}
+	c.release(p)
+}
+
+// release ends a request that nothing more comes of.
+func (c *Conn) release(p *post) {
+	if p.slot {
+		<-c.slots
+	}
+	c.finish(p)
+	p.cancel()
 }
 
 // notify sends a message that gets no answer.
@@ -46,7 +72,7 @@ func (c *Conn) notify(p *post) {
 	}
 	limit := time.AfterFunc(noteTime, p.cancel)
 	defer limit.Stop()
-	if f := c.exchange(p); f != nil {
+	if f := c.persist(p, c.attempt(p)); f != nil {
 		c.o.Log("a message was not delivered: " + f.text)
 	} else if p.method == mcpwire.Initialized && p.era == mcpwire.Legacy {
 		c.followSoon()
@@ -74,25 +100,28 @@ func (p *post) ready() bool {
 	return p.ctx.Err() == nil
 }
 
-// exchange tries to deliver a message as often as is right. It returns why that failed, nil
-// also when the message was cancelled.
-func (c *Conn) exchange(p *post) *failure {
-	for tries := 0; ; tries++ {
-		f := c.attempt(p)
-		if f == nil || p.ctx.Err() != nil {
-			return nil
-		}
+// persist repeats an attempt to deliver a message, which may have failed, as often as is
+// right. It returns why that failed, nil also when the message was cancelled.
+func (c *Conn) persist(p *post, f *failure) *failure {
+	for f != nil && f != handedOver && p.ctx.Err() == nil {
+		p.away()
 		if f.reopened {
-			tries = 0
+			p.tries = 0
 		}
-		wait, again := c.again(p, f, tries)
+		wait, again := c.again(p, f, p.tries)
 		if !again {
 			return f
 		}
 		if !sleep(p.ctx, wait) {
 			return nil
 		}
+		p.tries++
+		f = c.attempt(p)
 	}
+	if f == handedOver || p.ctx.Err() == nil {
+		return f
+	}
+	return nil
 }
 
 // attempt is one POST and what comes of it.
@@ -103,10 +132,7 @@ func (c *Conn) attempt(p *post) *failure {
 		GotConn:      func(httptrace.GotConnInfo) { sent.Store(true) },
 		WroteRequest: func(httptrace.WroteRequestInfo) { c.wrote(p) },
 	})
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to.String(), bytes.NewReader(p.frame))
-	if err != nil {
-		return &failure{text: c.where + ": " + err.Error()}
-	}
+	req := newRequest(ctx, to, p.frame)
 	if err := c.setHeaders(req, p); err != nil {
 		return &failure{text: c.where + ": " + err.Error()}
 	}
@@ -114,12 +140,16 @@ func (c *Conn) attempt(p *post) *failure {
 	if err != nil {
 		return c.broken(err, !sent.Load())
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode/100 != 2 {
-		return c.refused(p, req, resp)
+	if resp.StatusCode/100 == 2 {
+		c.began(p)
+		if p.msg.Kind == jsonrpc.Request && !old && mediaType(resp) == EventStream {
+			return c.readStream(p, resp)
+		}
 	}
-	c.began(p)
+	defer resp.Body.Close()
 	switch {
+	case resp.StatusCode/100 != 2:
+		return c.refused(p, req, resp)
 	case p.msg.Kind != jsonrpc.Request:
 		if mediaType(resp) != EventStream {
 			drain(resp.Body)
@@ -131,6 +161,15 @@ func (c *Conn) attempt(p *post) *failure {
 		return nil
 	}
 	return c.read(p, resp)
+}
+
+// newRequest is http.NewRequestWithContext for a URL that is parsed already.
+func newRequest(ctx context.Context, to *url.URL, frame []byte) *http.Request {
+	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(frame)), nil }
+	req := &http.Request{Method: http.MethodPost, URL: to, Host: to.Host, Header: http.Header{},
+		ContentLength: int64(len(frame)), GetBody: body}
+	req.Body, _ = body()
+	return req.WithContext(ctx)
 }
 
 // target returns where to send a message to, and whether that is the old transport's.
@@ -162,21 +201,34 @@ func (c *Conn) setHeaders(req *http.Request, p *post) error {
 
 // setCommon sets what every request to the server has.
 func (c *Conn) setCommon(req *http.Request) error {
-	for name, values := range c.o.Header {
-		for _, value := range values {
-			req.Header.Add(name, value)
-		}
-	}
-	if host := req.Header.Get("Host"); host != "" {
-		req.Host = host
-	}
-	for _, name := range []string{"Host", HeaderVersion, HeaderSession, HeaderLastEvent, HeaderMethod, HeaderName} {
-		req.Header.Del(name)
+	maps.Copy(req.Header, c.header)
+	if c.host != "" {
+		req.Host = c.host
 	}
 	if c.o.Credential == nil {
 		return nil
 	}
 	return c.o.Credential.Authorize(req.Context(), req.Header)
+}
+
+// commonHeader is what of a configuration's headers goes with every request, and the host
+// that they name, "" for none. What belongs to the transport is left out. The values are
+// shared: there is no room behind them to append to.
+func commonHeader(configured http.Header) (h http.Header, host string) {
+	h = http.Header{}
+	for name, values := range configured {
+		for _, value := range values {
+			h.Add(name, value)
+		}
+	}
+	host = h.Get("Host")
+	for _, name := range []string{"Host", HeaderVersion, HeaderSession, HeaderLastEvent, HeaderMethod, HeaderName} {
+		h.Del(name)
+	}
+	for name, values := range h {
+		h[name] = slices.Clip(values)
+	}
+	return h, host
 }
 
 // sleep waits; false when ctx ended first.

@@ -21,24 +21,26 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, who Caller, bod
 	if s == nil {
 		return
 	}
-	defer e.leave(s)
 	if s.agreed() != mcpwire.V2025_03_26 {
+		e.leave(s)
 		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "only revision "+mcpwire.V2025_03_26+" has batches; send one message at a time")
 		return
 	}
 	b := arriving{s: s, to: e.newStream(0)}
 	if err := b.read(body); err != nil {
 		b.abandon()
+		e.leave(s)
 		unreadable(w, &jsonrpc.Message{}, err)
 		return
 	}
 	if len(b.calls) == 0 {
 		s.deliver(body)
+		e.leave(s)
 		w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	b.to.answers = len(b.calls) // nobody else has seen it yet
-	e.ask(w, r, s, func() { s.deliver(jsonrpc.AppendSplice(nil, body, b.edits...)) }, b.to, b.calls)
+	e.ask(w, r, s, func(jsonrpc.Lender) { s.deliver(jsonrpc.AppendSplice(nil, body, b.edits...)) }, b.to, b.calls)
 }
 
 // arriving is a batch being read.

@@ -46,7 +46,7 @@ func (s *session) answer(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 		return nil // the client has gone meanwhile, or taken the request back
 	}
 	edits[i].New = c.id
-	whole := jsonrpc.AppendSplice(make([]byte, 0, len(m.Frame)+len(c.id)+64), m.Frame, edits...)
+	whole := jsonrpc.AppendSplice(s.bodies.Room(len(m.Frame)+len(c.id)+64), m.Frame, edits...)
 	status := http.StatusOK
 	switch {
 	case s.many && m.Err.Present():

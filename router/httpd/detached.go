@@ -27,28 +27,41 @@ type detached struct {
 // detachable has the response, once it is a stream of events, go on without its handler
 // where that can be: in HTTP/1.1. over is called when it has ended if that happens.
 func (e *Endpoint) detachable(o *response, r *http.Request, s *session, t *stream, over func(whole bool)) {
-	if r.ProtoMajor != 1 || !r.ProtoAtLeast(1, 1) {
+	if !partable(r) {
 		return
 	}
 	o.detach = func() bool {
-		if !s.enter() {
-			return false
-		}
 		conn, _, err := o.c.Hijack()
 		if err != nil {
-			e.leave(s)
 			return false
 		}
+		entered := s.enter() // unless it has ended: then the stream is about to
 		e.tails.Add(1)
 		outlived := e.o.Outlive(r.Context())
 		d := &detached{conn: conn, t: t, keepAlive: e.o.KeepAlive, over: func(whole bool, bytes int64) {
 			over(whole)
 			outlived(bytes)
-			e.leave(s)
+			if entered {
+				e.leave(s)
+			}
 			e.tails.Add(-1)
 		}}
 		d.start()
 		return true
+	}
+}
+
+// partable reports whether the response to a request can go on without its handler: in
+// HTTP/2 connections are not for one response.
+func partable(r *http.Request) bool { return r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1) }
+
+// hangUp ends the connection of a response that is complete, though its handler is not
+// done.
+func (e *Endpoint) hangUp(o *response, r *http.Request) {
+	if conn, _, err := o.c.Hijack(); err == nil {
+		ended := e.o.Outlive(r.Context())
+		conn.Close()
+		ended(0)
 	}
 }
 

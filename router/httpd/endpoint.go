@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/streamhttp"
 	"toolman/router"
 )
 
@@ -52,6 +53,7 @@ type Endpoint struct {
 	r        *router.Router
 	o        Options
 	sessions sessions
+	bodies   streamhttp.Bodies
 	calls    atomic.Int64 // requests whose answers are waited for, but for those that stay open
 	waiting  atomic.Int64 // bytes for clients that have yet to read them
 	tails    atomic.Int64 // streams that go on without their handlers

@@ -21,11 +21,11 @@ func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Caller, m 
 	if s == nil {
 		return
 	}
-	defer e.leave(s)
 	if m.Kind == jsonrpc.Request {
 		e.legacyRequest(w, r, s, m, method)
 		return
 	}
+	defer e.leave(s)
 	frame := m.Frame
 	if string(m.Text(m.Method)) == string(mcpwire.Cancelled) {
 		frame = s.cancelled(m)
@@ -52,21 +52,23 @@ func (e *Endpoint) initialize(w http.ResponseWriter, r *http.Request, who Caller
 		return
 	}
 	defer func() {
-		if e.leave(s); s.agreed() == "" {
+		if s.agreed() == "" {
 			e.end(s)
 		}
 	}()
 	e.legacyRequest(w, r, s, m, mcpwire.Initialize)
 }
 
+// legacyRequest serves a request in a session, and leaves that.
 func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *session, m *jsonrpc.Message, method mcpwire.Method) {
 	to := e.newStream(1)
 	c := s.open(m, method, jsonrpc.Span{}, to)
 	if c == nil {
+		e.leave(s)
 		unavailable(w, "too many requests are open; wait for their answers")
 		return
 	}
-	e.ask(w, r, s, func() { s.handle(ours(m, c, jsonrpc.Span{})) }, to, []*call{c})
+	e.ask(w, r, s, func(l jsonrpc.Lender) { s.handle(c.rename(m, jsonrpc.Span{}), l) }, to, []*call{c})
 }
 
 // session returns the session that a request names, which is busy until leave; it answers

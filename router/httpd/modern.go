@@ -25,9 +25,9 @@ func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m 
 		unavailable(w, "there are too many clients; try again later")
 		return
 	}
-	defer e.leave(s)
 	if method == mcpwire.ToolsCall {
 		if why := paramMismatch(r.Header, m, s.router.InputSchema); why != nil {
+			e.leave(s)
 			refuseWith(w, http.StatusBadRequest, idOf(m), why)
 			return
 		}
@@ -35,21 +35,23 @@ func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m 
 	to := e.newStream(1)
 	c := s.open(m, method, envelope.Token.Value, to)
 	if c == nil {
+		e.leave(s)
 		unavailable(w, "too many requests are open; wait for their answers")
 		return
 	}
-	e.ask(w, r, s, func() { s.handle(ours(m, c, envelope.Token.Value)) }, to, []*call{c})
+	e.ask(w, r, s, func(l jsonrpc.Lender) { s.handle(c.rename(m, envelope.Token.Value), l) }, to, []*call{c})
 }
 
-// ours returns a request with the id that we have given it, and a token, if it has one
-// at that place.
-func ours(m *jsonrpc.Message, c *call, token jsonrpc.Span) *jsonrpc.Message {
+// rename gives a request the id that we have given it, and a token, if it has one at that
+// place.
+func (c *call) rename(m *jsonrpc.Message, token jsonrpc.Span) *jsonrpc.Message {
 	n := number(c.n)
 	edits := []jsonrpc.Edit{{Span: m.ID, New: n}}
 	if token.Present() {
 		edits = append(edits, jsonrpc.Edit{Span: token, New: n})
 	}
-	return m.Edited(edits...)
+	m.Edit(edits...)
+	return m
 }
 
 func number(n uint64) []byte { return strconv.AppendUint(nil, n, 10) }

@@ -2,13 +2,14 @@ package httpd
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/streamhttp"
 )
 
 // post handles a POSTed message. Of which era that is, it says itself.
@@ -21,10 +22,12 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
 		refuse(w, http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message is application/json")
 		return
 	}
-	body, ok := e.body(w, r)
+	room, ok := e.body(w, r)
+	defer e.bodies.Free(room) // what is kept of it is copied
 	if !ok {
 		return
 	}
+	body := bytes.Trim(room, " \t\r\n")
 	var m jsonrpc.Message
 	if err := jsonrpc.Scan(body, &m); err != nil {
 		if isArray(body) && mcpwire.EraOf(r.Header.Get(headerVersion)) != mcpwire.Modern {
@@ -50,16 +53,16 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
 
 // body reads a request's body, and answers when it cannot be had.
 func (e *Endpoint) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	text, err := streamhttp.ReadBody(http.MaxBytesReader(w, r.Body, e.o.MaxBody), r.ContentLength)
+	text, err := e.bodies.Read(http.MaxBytesReader(w, r.Body, e.o.MaxBody), r.ContentLength)
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		refuse(w, http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", e.o.MaxBody))
-		return nil, false
+		return text, false
 	}
 	if err != nil {
 		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "the body of the request did not come whole")
-		return nil, false
+		return text, false
 	}
-	return bytes.Trim(text, " \t\r\n"), true
+	return text, true
 }
 
 func isArray(body []byte) bool { return len(body) > 0 && body[0] == '[' && jsonrpc.Valid(body) }
@@ -97,30 +100,71 @@ func unclaimed(w http.ResponseWriter, m *jsonrpc.Message) {
 }
 
 // ask serves the answer to requests, of which there are as many as calls, once deliver has
-// given them to the router.
-func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, deliver func(), to *stream, calls []*call) {
-	if calls[0].method != mcpwire.Listen {
+// given them to the router, and leaves the session. deliver may lend the goroutine, unless
+// l is nil.
+func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, deliver func(l jsonrpc.Lender), to *stream, calls []*call) {
+	a := &asked{e: e, r: r, s: s, to: to, calls: calls, o: newResponse(w)}
+	if a.counts() {
 		e.calls.Add(1)
-		defer e.calls.Add(-1)
 	}
-	deliver()
-	if s.agreed() != "" && calls[0].method == mcpwire.Initialize {
-		w.Header().Set(headerSession, s.id)
-	}
-	over := func(whole bool) {
-		to.leave()
-		if whole || !s.many {
-			return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
+	switch method := calls[0].method; {
+	case method == mcpwire.Initialize:
+		deliver(nil)
+		if s.agreed() != "" {
+			w.Header().Set(headerSession, s.id)
 		}
-		for _, c := range calls {
-			s.cancel(c)
+	case method == mcpwire.Listen:
+		deliver(nil)
+		e.detachable(a.o, r, s, to, a.over)
+	case !partable(r):
+		deliver(nil)
+	default:
+		l := &lent{to: to, ctx: r.Context(), silent: e.o.KeepAlive, finish: a.part}
+		if deliver(l); l.replaced() {
+			return
 		}
 	}
-	o := newResponse(w)
-	if calls[0].method == mcpwire.Listen {
-		e.detachable(o, r, s, to, over)
+	a.finish(a.o.serve)
+}
+
+// asked are requests and the response with their answers.
+type asked struct {
+	e     *Endpoint
+	r     *http.Request
+	s     *session
+	to    *stream
+	calls []*call
+	o     *response
+}
+
+// counts reports whether it is something that toolman waits for before it ends.
+func (a *asked) counts() bool { return a.calls[0].method != mcpwire.Listen }
+
+// finish writes the response.
+func (a *asked) finish(write func(context.Context, *stream, time.Duration) outcome) {
+	if end := write(a.r.Context(), a.to, a.e.o.KeepAlive); end != continued {
+		a.over(end == complete)
 	}
-	if end := o.serve(r.Context(), to, e.o.KeepAlive); end != continued {
-		over(end == complete)
+	a.e.leave(a.s)
+}
+
+// part is finish when the handler is away.
+func (a *asked) part() {
+	a.e.detachable(a.o, a.r, a.s, a.to, a.over)
+	a.o.hangUp = func() { a.e.hangUp(a.o, a.r) }
+	a.finish(a.o.part)
+}
+
+// over is called when nothing more is written.
+func (a *asked) over(whole bool) {
+	a.to.leave()
+	if a.counts() {
+		a.e.calls.Add(-1)
+	}
+	if whole || !a.s.many {
+		return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
+	}
+	for _, c := range a.calls {
+		a.s.cancel(c)
 	}
 }

@@ -45,6 +45,13 @@ func newFront(t *testing.T, spec fakemcp.Spec, o Options) *front {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return newFrontOf(t, router.Server{Namespace: "fs",
+		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", path}, Env: os.Environ()}, StartTimeout: 20 * time.Second}, o)
+}
+
+// newFrontOf serves a server whose items are all active.
+func newFrontOf(t *testing.T, server router.Server, o Options) *front {
+	t.Helper()
 	globs, err := router.CompileGlobs([]string{"*"})
 	if err != nil {
 		t.Fatal(err)
@@ -54,9 +61,7 @@ func newFront(t *testing.T, spec fakemcp.Spec, o Options) *front {
 		t.Fatal(err)
 	}
 	t.Cleanup(loop.Close)
-	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []router.Server{{Namespace: "fs",
-		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", path}, Env: os.Environ()}, StartTimeout: 20 * time.Second}}},
-		loop, zap.NewNop())
+	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []router.Server{server}}, loop, zap.NewNop())
 	r.Start(nil)
 	r.GreetShared()
 	t.Cleanup(r.Close)
@@ -102,6 +107,16 @@ type reply struct {
 
 func (f *front) do(q request) *reply {
 	f.t.Helper()
+	response, err := f.request(q)
+	if err != nil {
+		f.t.Fatalf("%s: %v", q.body, err)
+	}
+	f.t.Cleanup(func() { response.Body.Close() })
+	return &reply{Response: response, t: f.t, events: bufio.NewReader(response.Body)}
+}
+
+func (f *front) request(q request) (*http.Response, error) {
+	f.t.Helper()
 	if q.ctx == nil {
 		q.ctx = f.t.Context()
 	}
@@ -119,12 +134,7 @@ func (f *front) do(q request) *reply {
 			r.Header.Set(key, value)
 		}
 	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		f.t.Fatalf("%s: %v", q.body, err)
-	}
-	f.t.Cleanup(func() { response.Body.Close() })
-	return &reply{Response: response, t: f.t, events: bufio.NewReader(response.Body)}
+	return http.DefaultClient.Do(r)
 }
 
 // text is all of the body.

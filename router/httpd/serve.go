@@ -27,6 +27,7 @@ type response struct {
 	events bool // the response is a stream of events
 	buf    []byte
 	detach func() bool // has the stream of events go on without this response; nil: it cannot
+	hangUp func()      // ends the connection, if it can, with what is written
 }
 
 // An outcome is what has become of a stream.
@@ -45,6 +46,14 @@ func newResponse(w http.ResponseWriter) *response {
 // serve writes the stream until it has ended, or can go on by itself. What has come by
 // then and is one answer goes out as JSON.
 func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration) outcome {
+	if !o.events {
+		if p, whole := t.takeAnswer(); whole {
+			end, _ := o.carry(p)
+			t.wrote(p)
+			t.bodies.Free(p.frames[0])
+			return end
+		}
+	}
 	tick := time.NewTimer(keepAlive)
 	defer tick.Stop()
 	for {
@@ -63,10 +72,7 @@ func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration
 			}
 			continue
 		case <-ctx.Done():
-			if !o.events {
-				o.w.WriteHeader(statusGone) // net/http would say that all is well
-			}
-			return broken
+			return o.gone()
 		}
 		p := t.take()
 		end, ended := o.carry(p)
@@ -75,6 +81,14 @@ func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration
 		}
 		tick.Reset(keepAlive)
 	}
+}
+
+// gone is the outcome when the client has not waited for it.
+func (o *response) gone() outcome {
+	if !o.events {
+		o.w.WriteHeader(statusGone) // net/http would say that all is well
+	}
+	return broken
 }
 
 // carry writes a portion, and reports whether it was the last.

@@ -1,11 +1,13 @@
 package httpd
 
 import (
+	"bytes"
 	"sync"
 	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/streamhttp"
 	"toolman/router"
 )
 
@@ -20,6 +22,7 @@ type session struct {
 	caller string
 	many   bool    // it is of the modern era
 	push   *stream // what belongs to no request; nil in the modern era
+	bodies *streamhttp.Bodies
 
 	mu       sync.Mutex
 	calls    map[uint64]*call // guarded by mu: open requests by our id
@@ -48,9 +51,9 @@ func (s *session) open(m *jsonrpc.Message, method mcpwire.Method, token jsonrpc.
 		return nil
 	}
 	s.last++
-	c := &call{s: s, n: s.last, id: m.Bytes(m.ID), method: method, to: to}
+	c := &call{s: s, n: s.last, id: bytes.Clone(m.Bytes(m.ID)), method: method, to: to}
 	if token.Present() {
-		c.token = m.Bytes(token)
+		c.token = bytes.Clone(m.Bytes(token))
 	}
 	s.calls[c.n] = c
 	return c
@@ -102,9 +105,11 @@ func (s *session) ours(id []byte) (newest *call) {
 	return newest
 }
 
-// handle has the router handle a message, which is not used any more when it returns.
-func (s *session) handle(m *jsonrpc.Message) {
+// handle has the router handle a message, which is not used any more when it returns. With
+// a lender that may be when it is answered.
+func (s *session) handle(m *jsonrpc.Message, l jsonrpc.Lender) {
 	var b jsonrpc.Batch
+	b.Lend(l)
 	s.router.Message(m, &b)
 	b.Flush()
 }

@@ -94,7 +94,7 @@ func (x *sessions) close() (all []*session) {
 
 // newSession makes a session, busy: of the legacy era, if it has a name.
 func (e *Endpoint) newSession(who Caller, name string) *session {
-	s := &session{id: name, caller: who.ID, many: name == "", calls: map[uint64]*call{}, busy: 1}
+	s := &session{id: name, caller: who.ID, many: name == "", calls: map[uint64]*call{}, busy: 1, bodies: &e.bodies}
 	if !s.many {
 		s.push = e.newStream(0)
 		s.push.patient = true

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/streamhttp"
 )
 
 // Bounds of how many bytes may wait for a client that reads slowly, or has yet to come for
@@ -22,6 +23,7 @@ type stream struct {
 	wake    chan struct{} // something has changed; of capacity 1
 	patient bool          // when too much waits, it is what comes then that is lost
 	all     *atomic.Int64 // bytes that wait in all streams
+	bodies  *streamhttp.Bodies
 
 	mu      sync.Mutex
 	frames  [][]byte // guarded by mu
@@ -32,12 +34,13 @@ type stream struct {
 	slow    bool     // guarded by mu: too much waited
 	gone    bool     // guarded by mu: nobody writes it any more
 
-	tail *detached // guarded by mu: writes it, in the place of a goroutine that waits for wake
+	tail       *detached // guarded by mu: writes it, in the place of a goroutine that waits for wake
+	substitute func()    // guarded by mu: has it written while that one is away; called with mu held
 }
 
 // newStream makes a stream that ends with so many answers; 0: it ends when end is called.
 func (e *Endpoint) newStream(answers int) *stream {
-	return &stream{wake: make(chan struct{}, 1), answers: answers, all: &e.waiting}
+	return &stream{wake: make(chan struct{}, 1), answers: answers, all: &e.waiting, bodies: &e.bodies}
 }
 
 // put adds a frame, which is the stream's from now on. It fails, as jsonrpc.Sender says,
@@ -134,6 +137,15 @@ func (t *stream) wakeUp() {
 	case t.wake <- struct{}{}:
 	default:
 	}
+	t.callSubstitute()
+}
+
+// callSubstitute has somebody write the stream if its goroutine is away. mu is held.
+func (t *stream) callSubstitute() {
+	if call := t.substitute; call != nil {
+		t.substitute = nil
+		call()
+	}
 }
 
 // A portion is what there is to write.
@@ -149,6 +161,16 @@ func (t *stream) take() portion {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.takeLocked()
+}
+
+// takeAnswer takes what there is if that is all there will be, and one answer.
+func (t *stream) takeAnswer() (p portion, whole bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.ended || t.slow || len(t.frames) != 1 {
+		return p, false
+	}
+	return t.takeLocked(), true
 }
 
 func (t *stream) takeLocked() portion {
