@@ -4,9 +4,10 @@
 // A Conn looks like a jsonrpc.Peer: frames go in through Queue and Flush, what comes is handed to a
 // jsonrpc.Handler, one message at a time. Behind that each message is a POST of its own,
 // and the answer to a request comes as the response's body or on a stream of events with
-// what belongs to the request before it.
+// what belongs to the request before it. A request has a goroutine of its own, or that of who
+// has queued it, if that may wait (errand.go).
 //
-//	Queue ─▶ post ─▶ request ─▶ exchange ─▶ attempt ─POST─▶ server
+//	Queue ─▶ post ─▶ request ─▶ attempt ─POST─▶ server
 //	Handler ◀─ inlet ◀─ answer ◀─ event ◀─ EventReader ◀── server
 //
 // Of which era a message is stands in it. Modern ones have headers that mirror them

@@ -27,7 +27,7 @@ const awhile = 100 * time.Millisecond
 func (l *lent) Away() {
 	l.to.mu.Lock()
 	defer l.to.mu.Unlock()
-	if l.done != nil {
+	if l.done != nil || l.tick != nil {
 		return
 	}
 	l.tick = time.AfterFunc(awhile, l.watch)
