@@ -49,10 +49,12 @@ func newFar(t *testing.T, modern bool) *far {
 
 var (
 	idOfBody    = regexp.MustCompile(`"id":("[^"]*"|\d+)`)
+	saidOfToken = regexp.MustCompile(`"progressToken":"([^"]*)"`)
+	saidOfBody  = regexp.MustCompile(`"said":"([^"]*)"`)
 	tokenOfBody = regexp.MustCompile(`"progressToken":(\d+)`)
 )
 
-const farTools = `"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"slow","inputSchema":{"type":"object"}}]`
+const farTools = `"tools":[{"name":"echo","inputSchema":{"type":"object"}},{"name":"mixed","inputSchema":{"type":"object"}},{"name":"slow","inputSchema":{"type":"object"}}]`
 
 func (f *far) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
@@ -76,6 +78,8 @@ func (f *far) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		farAnswer(w, id, `{`+farTools+`}`)
 	case has(`"name":"echo"`):
 		farAnswer(w, id, f.result("at once"))
+	case has(`"name":"mixed"`):
+		f.mixed(w, r, id, text)
 	case has(`"tools/call"`):
 		c := &farCall{w: w, id: id, told: f.tellers(r), gone: r.Context().Done(), over: make(chan struct{})}
 		if found := tokenOfBody.FindStringSubmatch(text); found != nil {
@@ -91,6 +95,32 @@ func (f *far) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Content-Type", typeJSON)
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, id)
+	}
+}
+
+// mixed answers with what the call says, in the way that that says.
+func (f *far) mixed(w http.ResponseWriter, r *http.Request, id, call string) {
+	said := saidOfBody.FindStringSubmatch(call)[1]
+	answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":%s}`, id, f.result(said))
+	progress := fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":1,"message":%q}}`,
+		tokenOfBody.FindStringSubmatch(call)[1], said)
+	switch said[0] {
+	case 'a':
+		farAnswer(w, id, f.result(said))
+		return
+	case 'b':
+		progress = ""
+	case 'c':
+		f.tellers(r) <- progress // which may come after the answer, and to nobody
+		farAnswer(w, id, f.result(said))
+		return
+	}
+	w.Header().Set("Content-Type", typeEvents)
+	for _, frame := range []string{progress, answer} {
+		if frame != "" {
+			fmt.Fprintf(w, "data: %s\n\n", frame)
+			http.NewResponseController(w).Flush()
+		}
 	}
 }
 
@@ -182,6 +212,34 @@ func TestAnAnswerOfARemoteServerComesOnAConnectionThatStaysOpen(t *testing.T) {
 			t.Error("the client had to open another connection")
 		}
 	}
+}
+
+func TestHandlersThatAreAwayMixNothingUp(t *testing.T) {
+	f := newFrontOfFar(t, newFar(t, false), 0, Options{KeepAlive: time.Millisecond})
+	c := f.initialize(mcpwire.Latest, `{}`)
+	var all sync.WaitGroup
+	for i := range 32 {
+		all.Go(func() {
+			for j := range 20 {
+				said := fmt.Sprintf("%c %d %d", "abcd"[j%4], i, j)
+				r := c.ask(request{body: legacyCall(`1`, "fs_mixed", `{"said":"`+said+`"}`, fmt.Sprintf(`,"_meta":{"progressToken":%q}`, said))})
+				text := r.text()
+				if n := strings.Count(text, `"result"`); n != 1 || !strings.Contains(text, fmt.Sprintf(called, `1`, said)) {
+					t.Errorf("%s: got %s", said, text)
+				}
+				for _, token := range saidOfToken.FindAllStringSubmatch(text, -1) {
+					if token[1] != said {
+						t.Errorf("%s: got progress of another: %s", said, text)
+					}
+				}
+				if said[0] == 'd' && !strings.Contains(text, `"progress":1`) {
+					t.Errorf("%s: got no progress: %s", said, text)
+				}
+			}
+		})
+	}
+	all.Wait()
+	await(t, "all calls are over", func() bool { return f.e.Calls() == 0 })
 }
 
 func TestProgressThatComesElsewhereReachesTheClientWhileItsHandlerIsAway(t *testing.T) {
