@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"html"
 	"maps"
 	"regexp"
 	"slices"
@@ -23,7 +22,8 @@ func page() []byte {
 	if err := json.Unmarshal([]byte(openapi), &d); err != nil {
 		panic("openapi.json: " + err.Error()) // which is in the program
 	}
-	p := pageWriter{names: regexp.MustCompile(`#/components/schemas/(\w+)`)}
+	p := pageWriter{names: regexp.MustCompile(`#/components/schemas/(\w+)`),
+		text: strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;", "'", "&#39;")} // package html is initialized at every start
 	p.head(&d)
 	for path, op := range d.operations() {
 		p.operation(path, op)
@@ -40,14 +40,15 @@ func page() []byte {
 // A pageWriter writes the page.
 type pageWriter struct {
 	bytes.Buffer
-	names *regexp.Regexp // of schemas that are referred to
+	names *regexp.Regexp    // of schemas that are referred to
+	text  *strings.Replacer // writes text as HTML
 }
 
 // write writes HTML with values in it, which are text.
 func (p *pageWriter) write(format string, values ...string) {
 	escaped := make([]any, len(values))
 	for i, v := range values {
-		escaped[i] = html.EscapeString(v)
+		escaped[i] = p.text.Replace(v)
 	}
 	fmt.Fprintf(p, strings.ReplaceAll(format, "%q", `"%s"`), escaped...)
 }
