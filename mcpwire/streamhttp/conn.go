@@ -113,7 +113,6 @@ func (c *Conn) queue(p *post) error {
 		return jsonrpc.ErrQueueFull
 	}
 	p.ctx, p.cancel = context.WithCancel(c.ctx)
-	p.written, p.begun, p.done = make(chan struct{}), make(chan struct{}), make(chan struct{})
 	c.pending++
 	c.waiting += len(p.frame)
 	c.queued = append(c.queued, p)
@@ -174,7 +173,7 @@ func (c *Conn) launchLocked(p *post) {
 		case p.era == mcpwire.Modern:
 			c.revision = p.version
 		case p.method == mcpwire.Initialize:
-			c.hello, c.gate, c.lane = p.frame, p.done, p.done
+			c.hello, c.gate, c.lane = p.frame, p.done.wait(), p.done.wait()
 		case p.changesSession():
 			c.gate = c.soonLocked(p)
 		}
@@ -191,12 +190,12 @@ func (c *Conn) launchLocked(p *post) {
 
 // soonLocked returns what is closed when a message is done, or has not been for a while.
 func (c *Conn) soonLocked(p *post) <-chan struct{} {
-	soon := make(chan struct{})
+	soon, done := make(chan struct{}), p.done.wait()
 	go func() {
 		limit := time.NewTimer(settleTime)
 		defer limit.Stop()
 		select {
-		case <-p.done:
+		case <-done:
 		case <-limit.C:
 		}
 		close(soon)
@@ -216,9 +215,9 @@ func (c *Conn) launchNotificationLocked(p *post) {
 		p.cancel()
 		return
 	}
-	c.lane = p.done
+	c.lane = p.done.wait()
 	if p.method == mcpwire.Initialized && p.era == mcpwire.Legacy {
-		c.initialized, c.gate = p.frame, p.done
+		c.initialized, c.gate = p.frame, p.done.wait()
 	}
 	go c.notify(p)
 }
@@ -236,7 +235,7 @@ func (c *Conn) calledOffLocked(p *post, id string) bool {
 		of.cancel()
 		return false
 	}
-	p.after, p.reacted = append(p.after, of.written), of.begun
+	p.after, p.reacted = append(p.after, of.written.wait()), of.begun.wait()
 	time.AfterFunc(lateTime, of.cancel)
 	return true
 }
@@ -268,10 +267,7 @@ func (c *Conn) wrote(p *post) {
 }
 
 func (c *Conn) wroteLocked(p *post) {
-	select {
-	case <-p.written:
-	default:
-		close(p.written)
+	if p.written.pass() {
 		c.waiting -= len(p.frame)
 	}
 }
@@ -281,15 +277,7 @@ func (c *Conn) began(p *post) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wroteLocked(p)
-	p.beginLocked()
-}
-
-func (p *post) beginLocked() {
-	select {
-	case <-p.begun:
-	default:
-		close(p.begun)
-	}
+	p.begun.pass()
 }
 
 // finish notes that nothing waits for a message any more.
@@ -300,12 +288,9 @@ func (c *Conn) finish(p *post) {
 }
 
 func (c *Conn) finishLocked(p *post) {
-	select {
-	case <-p.done:
-	default:
+	if p.done.pass() {
 		c.wroteLocked(p)
-		p.beginLocked()
-		close(p.done)
+		p.begun.pass()
 		c.pending--
 	}
 }

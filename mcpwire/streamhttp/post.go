@@ -20,10 +20,11 @@ type post struct {
 	ctx     context.Context // ends when it is cancelled, or nobody waits for its answer
 	cancel  context.CancelFunc
 	after   []<-chan struct{} // closed when what has to be there before it is
-	written chan struct{}     // closed when its bytes have gone out
 	reacted <-chan struct{}   // of a cancellation: closed when the server has reacted to its request
-	begun   chan struct{}     // closed when there is a response
-	done    chan struct{}     // closed when the server has it, and has answered it if it is a request
+
+	written milestone // its bytes have gone out
+	begun   milestone // there is a response
+	done    milestone // the server has it, and has answered it if it is a request
 
 	over   bool                   // guarded by Conn.mu: it is answered or cancelled
 	errand bool                   // who has queued it sends it

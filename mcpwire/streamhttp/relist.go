@@ -25,7 +25,6 @@ func (c *Conn) ask(ctx context.Context, frame []byte) (*jsonrpc.Message, *failur
 	}
 	p.ctx, p.cancel = context.WithTimeout(ctx, noteTime)
 	defer p.cancel()
-	p.written, p.begun, p.done = make(chan struct{}), make(chan struct{}), make(chan struct{})
 	c.mu.Lock()
 	c.pending++
 	c.waiting += len(p.frame)

@@ -29,7 +29,8 @@ type session struct {
 	last     uint64           // guarded by mu: of our ids
 	revision string           // guarded by mu: what initialize has agreed on
 	busy     int              // guarded by mu: requests of HTTP that are being served
-	idle     *time.Timer      // guarded by mu: ends the session when busy has been 0 for long
+	left     time.Time        // guarded by mu: when busy became 0
+	idle     *time.Timer      // looks whether that is long ago, and ends the session then
 	listened bool             // guarded by mu: a GET hears push
 	ended    bool             // guarded by mu
 }

@@ -99,8 +99,9 @@ func (e *Endpoint) newSession(who Caller, name string) *session {
 		s.push = e.newStream(0)
 		s.push.patient = true
 	}
+	s.mu.Lock()
 	s.idle = time.AfterFunc(e.o.Idle, func() { e.expire(s) })
-	s.idle.Stop()
+	s.mu.Unlock()
 	client := who.Client
 	client.Sole, client.Many = false, s.many
 	s.router = e.r.NewSession(s, client)
@@ -115,7 +116,6 @@ func (s *session) enter() bool {
 		return false
 	}
 	s.busy++
-	s.idle.Stop()
 	return true
 }
 
@@ -123,13 +123,25 @@ func (s *session) enter() bool {
 func (e *Endpoint) leave(s *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.busy--; s.busy == 0 && !s.ended {
-		s.idle.Reset(e.o.Idle)
+	if s.busy--; s.busy == 0 {
+		s.left = time.Now()
 	}
 }
 
-// expire ends a session of which nothing was heard for long.
-func (e *Endpoint) expire(s *session) { e.endIf(s, func() bool { return s.busy == 0 }) }
+// expire ends a session of which nothing was heard for long, or comes back when that may be so.
+// (To stop and to start a timer with each request would cost more.)
+func (e *Endpoint) expire(s *session) {
+	e.endIf(s, func() bool {
+		rest := e.o.Idle
+		if s.busy == 0 {
+			rest -= time.Since(s.left)
+		}
+		if rest > 0 {
+			s.idle.Reset(rest)
+		}
+		return rest <= 0
+	})
+}
 
 // end ends a session, and all that its client listens to.
 func (e *Endpoint) end(s *session) { e.endIf(s, func() bool { return true }) }
