@@ -79,7 +79,7 @@ func Dial(o Options) (*Conn, error) {
 		o: o, url: u, where: Shown(u), client: client, done: make(chan struct{}),
 		slots: make(chan struct{}, parallel), open: map[string]*post{}, standing: map[string][]byte{},
 	}
-	c.header, c.host = commonHeader(o.Header)
+	c.header, c.host = commonHeader(o.Header, u)
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	return c, nil
 }

@@ -233,3 +233,20 @@ func TestAReceiverThatDoesNotReadHoldsUpItsStream(t *testing.T) {
 		t.Errorf("the last line is %.100s", lines.Text())
 	}
 }
+
+func TestUserAndPasswordOfTheURLAreSentWhereNothingElseSaysWhoItIs(t *testing.T) {
+	for _, c := range []struct {
+		header http.Header
+		want   string
+	}{
+		{nil, "Basic dXNlcjpwYXNzOndvcmQ="},
+		{http.Header{"Authorization": {"Bearer token"}}, "Bearer token"},
+	} {
+		f := serve(t, func(w http.ResponseWriter, _ *http.Request, _ string) { w.WriteHeader(http.StatusAccepted) })
+		conn, _ := dial(t, Options{URL: strings.Replace(f.URL, "http://", "http://user:pass%3Aword@", 1), Header: c.header})
+		send(t, conn, initialized)
+		if got := f.heard(t).Header.Get("Authorization"); got != c.want {
+			t.Errorf("got %q, want %q", got, c.want)
+		}
+	}
+}

@@ -136,7 +136,7 @@ func (c *Conn) attempt(p *post) *failure {
 	if err := c.setHeaders(req, p); err != nil {
 		return &failure{text: c.where + ": " + err.Error()}
 	}
-	resp, err := c.client.Do(req)
+	resp, err := c.do(req)
 	if err != nil {
 		return c.broken(err, !sent.Load())
 	}
@@ -161,6 +161,20 @@ func (c *Conn) attempt(p *post) *failure {
 		return nil
 	}
 	return c.read(p, resp)
+}
+
+// do sends a request. http.Client prepares each for being redirected, which hardly any is:
+// one that is has not been carried out, and is sent again for the Client to follow.
+func (c *Conn) do(req *http.Request) (*http.Response, error) {
+	resp, err := c.client.Transport.RoundTrip(req)
+	if err != nil || resp.StatusCode/100 != 3 {
+		return resp, err
+	}
+	drain(resp.Body)
+	resp.Body.Close()
+	again := req.WithContext(req.Context())
+	again.Body, _ = req.GetBody()
+	return c.client.Do(again)
 }
 
 // newRequest is http.NewRequestWithContext for a URL that is parsed already.
@@ -211,10 +225,10 @@ func (c *Conn) setCommon(req *http.Request) error {
 	return c.o.Credential.Authorize(req.Context(), req.Header)
 }
 
-// commonHeader is what of a configuration's headers goes with every request, and the host
-// that they name, "" for none. What belongs to the transport is left out. The values are
+// commonHeader is what of a configuration's headers goes with every request to a URL, and the
+// host that they name, "" for none. What belongs to the transport is left out. The values are
 // shared: there is no room behind them to append to.
-func commonHeader(configured http.Header) (h http.Header, host string) {
+func commonHeader(configured http.Header, to *url.URL) (h http.Header, host string) {
 	h = http.Header{}
 	for name, values := range configured {
 		for _, value := range values {
@@ -224,6 +238,10 @@ func commonHeader(configured http.Header) (h http.Header, host string) {
 	host = h.Get("Host")
 	for _, name := range []string{"Host", HeaderVersion, HeaderSession, HeaderLastEvent, HeaderMethod, HeaderName} {
 		h.Del(name)
+	}
+	if to.User != nil && h.Get("Authorization") == "" {
+		password, _ := to.User.Password()
+		(&http.Request{Header: h}).SetBasicAuth(to.User.Username(), password)
 	}
 	for name, values := range h {
 		h[name] = slices.Clip(values)
