@@ -41,6 +41,9 @@ func TestTheProgramIsLean(t *testing.T) {
 			if strings.HasPrefix(p.pkg, "toolman/router/httpd") || strings.HasPrefix(p.pkg, "toolman/mcpwire/streamhttp") {
 				t.Errorf("%s, which few need, has variables that are computed at each start", p.pkg)
 			}
+			if p.pkg == "html" || p.pkg == "runtime/metrics" {
+				t.Errorf("%s is initialized at each start, and its callers did without it", p.pkg)
+			}
 		}
 	})
 }
