@@ -12,15 +12,15 @@ import (
 )
 
 const tokenHelp = `token makes a bearer token of 256 random bits for a toolman that serves over HTTP. It prints
-the token, which the client keeps and nobody else does, and its hash, which goes into
-tools.toml. Neither can be printed again.`
+the token, which the client keeps and nobody else does, and on standard error its hash,
+which goes into tools.toml. Neither can be printed again.`
 
 func newTokenCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "token [AGENT]",
 		Short:   "Make a token that lets a client in over HTTP",
 		Long:    tokenHelp,
-		Example: "  toolman token reviewer",
+		Example: "  toolman token reviewer\n  export REVIEWER_TOKEN=$(toolman token)   # where tools.toml says ${REVIEWER_TOKEN}",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage(fmt.Errorf("token takes one agent, not %q", args), "quote a name with spaces in it")
@@ -29,7 +29,10 @@ func newTokenCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			token, hash := guard.NewToken()
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), tokenText, token, agentKey(args), hash)
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), token); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.ErrOrStderr(), tokenText, agentKey(args), hash)
 			return err
 		},
 	}
@@ -48,11 +51,9 @@ func agentKey(args []string) string {
 
 var bareKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9_-]+$`) })
 
-// tokenText has the token by itself, to be copied, and the hash as it stands in the file.
-const tokenText = `# for the client, which sends it as Authorization: Bearer …
-%s
-
-# for tools.toml
+// tokenText has the hash as it stands in the file.
+const tokenText = `
+# The client sends that as Authorization: Bearer …; this is for tools.toml:
 [http.tokens]
 %s = "%s"
 `
