@@ -90,6 +90,7 @@ func (b *Bridge) session(who httpd.Caller) *session {
 	s.idle.Stop()
 	client := who.Client
 	client.Sole, client.Many, client.AllActive = false, true, !b.o.ActiveOnly
+	client.Static = true // programs cannot call toolman_activate here, so nothing may refer them to it
 	s.router = b.r.NewSession(s, client)
 	b.sessions[who.ID] = s
 	return s
