@@ -183,9 +183,6 @@ func common(a, b []string) []string {
 	return both
 }
 
-var errStatic = errors.New("nothing can be switched on or off: what is active is fixed by the configuration (" +
-	`activation_mode = "static"); go on with the tools that are listed, or have active_toolsets changed` + ")")
-
 // activateLocked handles a call of toolman_activate: all of it or nothing.
 func (s *Session) activateLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if a, err := parseActivation(m); err == nil && a.ofToolsets() && s.modeLocked() != ModeStatic {
@@ -202,7 +199,8 @@ func (s *Session) activateOfLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *libr
 	a, err := parseActivation(m)
 	switch {
 	case s.modeLocked() == ModeStatic:
-		err = errStatic
+		has := s.meansLocked()
+		err = errors.New(has.static())
 	case err != nil:
 	case a.empty():
 		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", catalogText(before))

@@ -32,8 +32,11 @@ type Client struct {
 	Only []string
 	// AllActive says that it may call what it may have, active or not.
 	AllActive bool
-	// Static says that it cannot switch anything on or off.
-	Static bool
+	// Static is what has it that it cannot switch anything on or off, such as a key of
+	// tools.toml; "": it can, unless Options.Mode is ModeStatic.
+	Static string
+	// Lists is what lists tools for it; "": tools/list.
+	Lists string
 	// Config is what the client has said of itself, for Server.For. These are secrets.
 	Config map[string]string
 	// MetaTools are those of Options.MetaTools that it is offered; nil: all.

@@ -110,7 +110,7 @@ func (s *Session) passAgreedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entr
 	name := m.Text(at)
 	switch t, verdict := v.find(mcpwire.Tool, name); {
 	case verdict != Active:
-		s.refuse(m, b, mcpwire.ToolsCall, v.refusal(mcpwire.Tool, string(name), t, verdict, s.modeLocked()))
+		s.refuse(m, b, mcpwire.ToolsCall, v.refusal(mcpwire.Tool, string(name), t, verdict, s.meansLocked()))
 	case t.entry != e:
 		s.withholdLocked(m, b, e, "it was changed by its server while a person was asked; look at its definition, and call it again")
 	default:

@@ -31,7 +31,7 @@ func (r *Router) Explain(name string) []Explanation {
 	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	var all []Explanation
 	for _, e := range v.named(name) {
-		all = append(all, v.explain(e, r.Mode))
+		all = append(all, v.explain(e, r.means()))
 	}
 	for _, c := range v.catalog.Collisions {
 		if c.Loser.Name == name || c.Loser.Item.Name == name {
@@ -41,7 +41,7 @@ func (r *Router) Explain(name string) []Explanation {
 	}
 	if everything := (MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(ownToolNames(everything, metaTools(everything)), name) {
 		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
-			Error: newView(v.catalog, nil).refusal(mcpwire.Tool, name, target{}, Unknown, r.Mode).text})
+			Error: newView(v.catalog, nil).refusal(mcpwire.Tool, name, target{}, Unknown, r.means()).text})
 	}
 	return all
 }
@@ -56,7 +56,8 @@ func (r *Router) ownExplanation(name string) Explanation {
 		own.Kind = mcpwire.Resource
 	case r.Mode == ModeStatic && (meta == nil || !meta.free):
 		own.Visible, own.Active, own.Callable, own.Activity = false, false, false, ""
-		own.Rule, own.Error = `it is toolman's own, and there is none with activation_mode = "static"`, errStatic.Error()
+		has := r.means()
+		own.Rule, own.Error = "it is toolman's own, and there is none with "+fixedByMode, has.static()
 	}
 	return own
 }
@@ -90,7 +91,7 @@ func (v *View) findAny(k mcpwire.Kind, name string) (target, Verdict) {
 	return v.find(k, []byte(name))
 }
 
-func (v *View) explain(e *Entry, m Mode) Explanation {
+func (v *View) explain(e *Entry, has means) Explanation {
 	_, verdict := v.findAny(e.Item.Kind, e.Name)
 	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Upstream.Name, Rule: v.catalog.rule(e), Danger: e.danger.String(),
 		Visible: verdict != Denied && verdict != Held, Active: verdict == Active, Callable: verdict == Active}
@@ -98,7 +99,7 @@ func (v *View) explain(e *Entry, m Mode) Explanation {
 		x.Activity = v.activity(e)
 	}
 	if !x.Callable {
-		x.Error = v.refusal(e.Item.Kind, e.Name, at(e), verdict, m).text
+		x.Error = v.refusal(e.Item.Kind, e.Name, at(e), verdict, has).text
 	}
 	return x
 }
@@ -109,7 +110,7 @@ func (r *Router) Similar(name string) []string {
 	v := newView(r.catalog.Load(), nil)
 	var near []string
 	for _, k := range [...]mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Prompt} {
-		near = append(near, v.similar(k, name)...)
+		near = append(near, v.similar(k, name, r.ownNames...)...)
 	}
 	return near
 }

@@ -38,7 +38,7 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		t, verdict = s.subscribedLocked(name, t, verdict)
 	}
 	if verdict != Active {
-		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict, s.modeLocked()))
+		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict, s.meansLocked()))
 		return
 	}
 	if !s.raisedLocked(m, b, method, at, t.upstream) || !s.clearedLocked(m, b, t) {

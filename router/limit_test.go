@@ -75,7 +75,7 @@ func TestAClientIsLimitedToItsToolsets(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := library3(t, Options{MetaTools: MetaTools{Toolsets: true}})
-			l := g.another(Client{Only: tt.only, Static: true, MetaTools: &listed})
+			l := g.another(Client{Only: tt.only, Static: "a reason", MetaTools: &listed})
 			checkList(t, "tools", l.listed(mcpwire.Tool), strings.Fields(tt.tools)...)
 			checkList(t, "resources", l.listed(mcpwire.Resource), strings.Fields(tt.resources)...)
 			checkList(t, "prompts", l.listed(mcpwire.Prompt), strings.Fields(tt.prompts)...)
@@ -85,7 +85,7 @@ func TestAClientIsLimitedToItsToolsets(t *testing.T) {
 
 func TestWhatALimitedClientDoesNotHaveItCannotUse(t *testing.T) {
 	g := library3(t, Options{MetaTools: MetaTools{Toolsets: true}})
-	l := g.another(Client{Only: []string{"ab"}, Static: true})
+	l := g.another(Client{Only: []string{"ab"}, Static: "a reason"})
 	for _, frame := range []string{
 		callFrame("1", "ns_c", "{}"), callFrame("1", "c", "{}"), callFrame("1", "ns:c", "{}"), callFrame("1", "ns_off", "{}"),
 		callFrame("1", CallTool, `{"name":"ns_c"}`),
@@ -123,7 +123,7 @@ func TestPolicyAndLimitBothHaveToAllow(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := library3(t, Options{})
-	l := g.another(Client{Policy: p, Only: []string{"ab"}, Static: true})
+	l := g.another(Client{Policy: p, Only: []string{"ab"}, Static: "a reason"})
 	checkList(t, "tools", l.listed(mcpwire.Tool), "ns_b")
 	for name, want := range map[string]string{"ns_a": "is denied by policy", "ns_c": "is not for this client"} {
 		if answer := l.asks(callFrame("1", name, "{}")); !strings.Contains(answer, want) {
@@ -134,7 +134,7 @@ func TestPolicyAndLimitBothHaveToAllow(t *testing.T) {
 
 func TestAStaticClientCanChangeNothing(t *testing.T) {
 	g := library3(t, Options{MetaTools: MetaTools{Toolsets: true, Manage: true}, Shelf: &shelf{}})
-	l := g.another(Client{Static: true, MetaTools: &MetaTools{NoActivate: true, List: true}})
+	l := g.another(Client{Static: "a reason", MetaTools: &MetaTools{NoActivate: true, List: true}})
 	before := l.listed(mcpwire.Tool)
 	checkList(t, "tools", before, "list_tools", "ns_a", "ns_b", "ns_c")
 	if answer := l.asks(callFrame("1", CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "unknown tool") {

@@ -61,7 +61,7 @@ func (s *Session) ownCallLocked(m *jsonrpc.Message, b *jsonrpc.Batch, name []byt
 		s.activateLocked(m, b)
 		return true
 	case CallTool:
-		if s.who.Static {
+		if s.who.Static != "" {
 			return false
 		}
 		s.callThroughLocked(m, b)
@@ -72,7 +72,8 @@ func (s *Session) ownCallLocked(m *jsonrpc.Message, b *jsonrpc.Batch, name []byt
 		return false
 	}
 	if s.modeLocked() == ModeStatic && !t.free {
-		s.failLocked(m, b, errStatic.Error())
+		has := s.meansLocked()
+		s.failLocked(m, b, has.static())
 		return true
 	}
 	s.withLibraryLocked(m, b, func(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) { t.serve(s, m, b, l) })

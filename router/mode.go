@@ -21,7 +21,7 @@ func (s *Session) modeLocked() Mode { return s.modeOf(s.modern) }
 // can learn of it: those of the modern era if they listen.
 func (s *Session) modeOf(modern bool) Mode {
 	switch {
-	case s.who.Static:
+	case s.who.Static != "":
 		return ModeStatic
 	case s.r.Mode != ModeAuto:
 		return s.r.Mode

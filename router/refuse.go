@@ -3,7 +3,6 @@ package router
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"toolman/jsonrpc"
@@ -73,13 +72,13 @@ func badTarget(method mcpwire.Method, err error) refusal {
 	return refusal{code: jsonrpc.CodeInvalidParams, text: text}
 }
 
-// refusal explains why a name cannot be used, and what can be done.
-func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m Mode) refusal {
+// refusal explains why a name cannot be used, and what a client that has these means can do.
+func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, has means) refusal {
 	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t}
 	switch verdict {
 	case Inactive:
 		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.entry.Item.Kind, plainName(t.entry.Name), clean(v.activity(t.entry)))
-		why.text += v.remedy(t.entry, m)
+		why.text += has.remedy(t.entry)
 	case Denied, Held:
 		why.text = v.catalog.denial(t.entry)
 	case Ambiguous:
@@ -90,30 +89,13 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, m
 		why.text = fmt.Sprintf(text, k, shown(name), example)
 	default:
 		why.text = fmt.Sprintf("unknown %s %s", k, shown(name))
-		if near := v.similar(k, name); len(near) > 0 {
+		if near := v.similar(k, name, has.own()...); len(near) > 0 {
 			why.text += "; similar names: " + strings.Join(near, ", ")
-		} else {
-			why.text += fmt.Sprintf("; %s lists those there are", k.ListMethod())
+		} else if lists := has.listing(k); lists != "" {
+			why.text += fmt.Sprintf("; %s lists those there are", lists)
 		}
 	}
 	return why
-}
-
-// remedy says what makes an entry active.
-func (v *View) remedy(e *Entry, m Mode) string {
-	has := func(tool string) bool { return slices.Contains(v.catalog.own, tool) }
-	tool := e.Item.Kind == mcpwire.Tool
-	switch {
-	case m == ModeStatic:
-		return errStatic.Error()
-	case has(ActivateTool):
-		return fmt.Sprintf("call %s with %s, then try again", ActivateTool, activationFor(e))
-	case tool && has(enableTool):
-		return fmt.Sprintf("call %s with a toolset that has it (%s shows them), then try again", enableTool, listSetsTool)
-	case tool && has(equipTool):
-		return fmt.Sprintf("call %s with a toolset that has it, then try again", equipTool)
-	}
-	return "nothing here can switch it on (meta_tools in tools.toml); go on without it, or have active_toolsets changed"
 }
 
 // activationFor returns the arguments of toolman_activate that switch an entry on.

@@ -13,8 +13,8 @@ import (
 const maxSimilar = 5
 
 // similar returns existing names of a kind that somebody may have meant, the
-// likeliest first.
-func (v *View) similar(k mcpwire.Kind, name string) []string {
+// likeliest first. Those of tools may be among toolman's own.
+func (v *View) similar(k mcpwire.Kind, name string, own ...string) []string {
 	type scored struct {
 		name  string
 		score int
@@ -33,7 +33,7 @@ func (v *View) similar(k mcpwire.Kind, name string) []string {
 	}
 	switch {
 	case k == mcpwire.Tool:
-		for _, name := range v.catalog.own {
+		for _, name := range own {
 			add(name, name, name)
 		}
 	case k.IsURI():

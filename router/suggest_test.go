@@ -45,7 +45,7 @@ func TestSimilar(t *testing.T) {
 		{"a resource for a template", mcpwire.Template, "pjpd_projects://task", []string{"pjpd_projects://tasks"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := g.view().similar(tt.kind, tt.wanted)
+			got := g.view().similar(tt.kind, tt.wanted, ActivateTool)
 			if tt.first != nil {
 				got = got[:min(len(got), len(tt.first))]
 			}

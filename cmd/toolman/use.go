@@ -40,7 +40,7 @@ func (a *app) use(cmd *cobra.Command, do func(ctx context.Context, l *bridge.Loc
 		defer r.Close()
 		b := bridge.New(r, bridge.Options{})
 		defer b.Close()
-		l, err := b.Local(cmd.Context(), router.Client{Name: "toolman " + cmd.Name(), Agent: c.Agent, Static: true})
+		l, err := b.Local(cmd.Context(), router.Client{Name: "toolman " + cmd.Name(), Agent: c.Agent, Lists: "toolman tools"})
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -90,7 +91,8 @@ func (b *Bridge) session(who httpd.Caller) *session {
 	s.idle.Stop()
 	client := who.Client
 	client.Sole, client.Many, client.AllActive = false, true, !b.o.ActiveOnly
-	client.Static = true // programs cannot call toolman_activate here, so nothing may refer them to it
+	client.Static, client.MetaTools = "http.bridge_active_only", &router.MetaTools{NoActivate: true} // programs cannot call toolman's own tools
+	client.Lists = cmp.Or(client.Lists, "GET /tools")
 	s.router = b.r.NewSession(s, client)
 	b.sessions[who.ID] = s
 	return s

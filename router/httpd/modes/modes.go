@@ -86,13 +86,13 @@ func (m *Modes) Client(p *guard.Principal) router.Client {
 	c := router.Client{Name: p.Name, Agent: p.Agent, MetaTools: &m.MetaTools}
 	switch {
 	case m.Permissions != nil:
-		c.Static, c.MetaTools = true, noTools
+		c.Static, c.MetaTools = "http.permissions", noTools
 		c.Only = m.permitted(p, cmp.Or(p.Claimed, p.Agent))
 	case m.Static:
-		c.Static, c.MetaTools = true, listTools
+		c.Static, c.MetaTools = `http.mode = "static"`, listTools
 	}
 	if p.Restricted { // who says so means it, also where nothing else needs permissions
-		c.Static, c.MetaTools, c.Only = true, noTools, both(c.Only, p.Toolsets)
+		c.Static, c.MetaTools, c.Only = "mcp-toolset-permissions", noTools, both(c.Only, p.Toolsets)
 	}
 	return c
 }
@@ -117,7 +117,7 @@ func both(a, b []string) []string {
 // id tells callers apart: by who they are and all that what they are shown comes from.
 func (m *Modes) id(p *guard.Principal, name string, c *router.Client) string {
 	id := p.ID + "/" + name
-	if c.Static {
+	if c.Static != "" {
 		id += " static"
 	}
 	if c.Only != nil {

@@ -87,7 +87,7 @@ func TestWhatAClientIs(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			c := asked(t, New(tt.o), tt.who, tt.path, "").Client
-			if c.Agent != tt.agent || c.Static != tt.static || *c.MetaTools != tt.offered || !slices.Equal(c.Only, tt.only) || (c.Only == nil) != (tt.only == nil) {
+			if c.Agent != tt.agent || (c.Static != "") != tt.static || *c.MetaTools != tt.offered || !slices.Equal(c.Only, tt.only) || (c.Only == nil) != (tt.only == nil) {
 				t.Errorf("got %+v, offered %+v", c, *c.MetaTools)
 			}
 			if got := New(tt.o).Offers(); got.NoActivate && !c.MetaTools.NoActivate || !(got.List || got.Toolsets) && c.MetaTools.List || !got.Toolsets && c.MetaTools.Toolsets {

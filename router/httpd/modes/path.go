@@ -22,7 +22,7 @@ func (m *Modes) at(p *guard.Principal, name string) (router.Client, error) {
 		if c.Only == nil {
 			c.MetaTools = listTools
 		}
-		c.Only, c.Static = []string{name}, true
+		c.Only, c.Static = []string{name}, "/mcp/"+name+" is one toolset"
 		return c, nil
 	case slices.Contains(m.Agents, name) && m.maySpeakAs(p, name):
 		return m.as(c, p, name), nil
