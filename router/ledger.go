@@ -2,6 +2,7 @@ package router
 
 import (
 	"bytes"
+	"slices"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -75,6 +76,12 @@ func (s *Session) Tools() []Tool {
 		}
 	}
 	return all
+}
+
+// Known returns every tool that FindTool may return, those first that the session may have.
+func (s *Session) Known() []*Entry {
+	c := s.view.Load().catalog
+	return slices.Concat(c.entries[mcpwire.Tool], c.denied.entries[mcpwire.Tool])
 }
 
 // FindTool returns a tool by its server's name for it or the one that clients see, also one

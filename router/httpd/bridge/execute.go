@@ -93,14 +93,14 @@ type place struct {
 	schema       json.RawMessage
 }
 
-// named are the tools that the session may have, by the names that models know. The first
-// has a name.
+// named are the tools by the names that models know, also those that the session may not
+// have: calls of these are refused. The first has a name.
 func (s *session) named() map[string]place {
 	all := map[string]place{}
-	for _, t := range s.router.Tools() {
-		name := provider.Name(t.Upstream.Name, t.Item.Name)
+	for _, e := range s.router.Known() {
+		name := provider.Name(e.Upstream.Name, e.Item.Name)
 		if _, taken := all[name]; !taken {
-			all[name] = place{t.Upstream.Name, t.Item.Name, schemaOf(t.Entry)}
+			all[name] = place{e.Upstream.Name, e.Item.Name, schemaOf(e)}
 		}
 	}
 	return all
@@ -114,7 +114,7 @@ func (b *Bridge) executeOne(r *http.Request, s *session, named map[string]place,
 	}
 	at, known := named[c.Name]
 	if !known {
-		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s for you", shown(c.Name))))
+		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s; GET /tools lists those there are", shown(c.Name))))
 	}
 	c.Restore(at.schema)
 	q := request{server: at.server, tool: at.tool, arguments: c.Arguments, correlation: correlation}
