@@ -130,8 +130,9 @@ func (f *front) routes(g *guard.Guard) *http.ServeMux {
 	for _, path := range f.bridge.Paths() {
 		mux.Handle(path, f.bridged(g, f.bridge))
 	}
-	mux.Handle("/openapi.json", g.Open(bridge.Documents()))
-	mux.Handle("/docs", g.Open(bridge.Documents()))
+	documents := g.Open(bridge.Documents())
+	mux.Handle("/openapi.json", documents)
+	mux.Handle("/docs", documents)
 	mux.Handle("/metrics", inside(g, f.metrics.Handler(f.router)))
 	mux.Handle("/.well-known/mcp-config", inside(g, ops.Document("application/schema+json", config.Schema())))
 	mux.Handle("/", g.Open(ops.Probes(f.health)))

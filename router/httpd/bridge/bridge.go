@@ -86,16 +86,22 @@ func (b *Bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.mux.Serve
 // Calls returns how many requests are under way.
 func (b *Bridge) Calls() int { return int(b.calls.Load()) }
 
-// handle serves a path, by one method of HTTP.
+// handle serves a path, by one method of HTTP, and counts what is under way.
 func (b *Bridge) handle(method, path string, serve func(w http.ResponseWriter, r *http.Request)) {
-	b.mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+	handle(b.mux, method, path, func(w http.ResponseWriter, r *http.Request) {
+		b.calls.Add(1)
+		defer b.calls.Add(-1)
+		serve(w, r)
+	})
+}
+
+func handle(mux *http.ServeMux, method, path string, serve http.HandlerFunc) {
+	mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead) {
 			w.Header().Set("Allow", method)
 			writeFailure(w, fail(WrongMethod, path+" takes "+method), correlationOf(r, ""))
 			return
 		}
-		b.calls.Add(1)
-		defer b.calls.Add(-1)
 		serve(w, r)
 	})
 }

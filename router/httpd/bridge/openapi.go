@@ -18,12 +18,12 @@ func OpenAPI() []byte { return []byte(openapi) }
 // not know.
 func Documents() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+	handle(mux, http.MethodGet, "/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, http.StatusOK, "application/json", OpenAPI())
 	})
 	text := sync.OnceValue(page)
 	only := "default-src 'none'; style-src " + styleHash() + "; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, _ *http.Request) {
+	handle(mux, http.MethodGet, "/docs", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Security-Policy", only)
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		write(w, http.StatusOK, "text/html; charset=utf-8", text())
