@@ -121,7 +121,7 @@ func caller(r *http.Request, name string) (httpd.Caller, error) {
 }
 
 // routes are what is served behind a guard.
-func (f *front) routes(g *guard.Guard) *http.ServeMux {
+func (f *front) routes(g *guard.Guard) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", inside(g, f.endpoint))
 	mux.Handle("/mcp/{name}", inside(g, f.endpoint))
@@ -136,7 +136,7 @@ func (f *front) routes(g *guard.Guard) *http.ServeMux {
 	mux.Handle("/metrics", inside(g, f.metrics.Handler(f.router)))
 	mux.Handle("/.well-known/mcp-config", inside(g, ops.Document("application/schema+json", config.Schema())))
 	mux.Handle("/", g.Open(ops.Probes(f.health)))
-	return mux
+	return guard.Plain(mux)
 }
 
 // inside is h behind a guard. The record of a request says who has come in.

@@ -5,12 +5,12 @@
 //	mux.Handle("/mcp", g.Protect(endpoint))
 //	mux.Handle(guard.MetadataPath, g.Open(g.Metadata()))
 //	l, err := g.Listen(addr)
-//	server, err := g.Server(mux, …)
+//	server, err := g.Server(guard.Plain(mux), …)
 //	server.Serve(l) // or, with a certificate, server.ServeTLS(l, "", "")
 //
-// [Guard.Protect] looks at a request in this order, and the first that is not in order decides:
+// [Plain] looks at a request's path, which has to be written plainly, so that nothing behind reads another one. After that
+// [Guard.Protect] looks at it in this order, and the first that is not in order decides:
 //
-//   - its path, which has to be written plainly, so that nothing behind reads another one;
 //   - Host, against DNS rebinding, and Origin, against pages of others (2025-11-25, transports, Security Warning);
 //     preflights of allowed origins are answered here;
 //   - the length that its body announces;

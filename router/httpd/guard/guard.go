@@ -96,7 +96,7 @@ func (g *Guard) Authenticates() bool { return len(g.Tokens) > 0 || g.jwt != nil 
 // A Refusing makes the body, JSON, that a request is refused with which would get this status.
 type Refusing func(r *http.Request, status int, message string) []byte
 
-// Protect is next behind everything that the guard does. Who is not let in gets a JSON-RPC error.
+// Protect is next behind everything that the guard does, but for Plain. Who is not let in gets a JSON-RPC error.
 func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(rpcError, next) }
 
 // ProtectAs is Protect for what is no JSON-RPC.
@@ -111,7 +111,7 @@ func (g *Guard) ProtectAs(refusing Refusing, next http.Handler) http.Handler {
 	}))
 }
 
-// Open is next behind the checks of path, Host and Origin and the bounds of the body, for what strangers may see.
+// Open is next behind the checks of Host and Origin and the bounds of the body, for what strangers may see.
 func (g *Guard) Open(next http.Handler) http.Handler { return g.open(rpcError, next) }
 
 func (g *Guard) open(refusing Refusing, next http.Handler) http.Handler {
@@ -129,9 +129,6 @@ func (g *Guard) open(refusing Refusing, next http.Handler) http.Handler {
 
 // door looks at what comes before the credential. done: the request has been answered.
 func (g *Guard) door(w http.ResponseWriter, r *http.Request) (done bool, why *refusal) {
-	if !plainPath(r.URL) {
-		return false, &refusal{status: http.StatusBadRequest, message: "the path is not written plainly: leave out %, \\, //, . and .."}
-	}
 	if g.host(r) == unknown {
 		return false, refusedHost(r.Host)
 	}

@@ -63,7 +63,7 @@ func guarded(t *testing.T, o Options, cert Certificate) (*Guard, *http.Server) {
 	top.Handle("/", g.Protect(mux))
 	top.Handle(MetadataPath, g.Open(g.Metadata()))
 	top.Handle(MetadataPath+"/", g.Open(g.Metadata()))
-	s, err := g.Server(top, cert, log.New(io.Discard, "", 0))
+	s, err := g.Server(Plain(top), cert, log.New(io.Discard, "", 0))
 	if err != nil {
 		t.Fatal(err)
 	}
