@@ -46,6 +46,7 @@ func (r *Router) keep(u *Upstream) {
 		if time.Since(up) >= longestPause {
 			pause = firstPause
 		}
+		u.triedIn(pause)
 		select {
 		case <-r.ctx.Done():
 			return
@@ -57,6 +58,13 @@ func (r *Router) keep(u *Upstream) {
 		}
 		u = r.try(server, u)
 	}
+}
+
+// triedIn notes when the server is tried again, for those who ask.
+func (u *Upstream) triedIn(pause time.Duration) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.nextTry = time.Now().Add(pause)
 }
 
 // try makes another upstream for a server that is gone, and returns the one that has the
@@ -170,6 +178,7 @@ func (u *Upstream) renew() {
 	if time.Since(u.born) >= longestPause {
 		pause = firstPause
 	}
+	u.triedIn(pause)
 	time.AfterFunc(pause, func() {
 		if s.shareAgain(u) {
 			s.refresh(true) // where it gets its own

@@ -12,7 +12,8 @@ import (
 type Status struct {
 	Name, Namespace string
 	State           State
-	Problem         string // why it is gone
+	Problem         string        // why it is gone
+	Retry           time.Duration // until it is tried again, or a second if that is now; 0: it is not gone, or not tried
 	Result          mcpwire.InitializeResult
 	Took            time.Duration // from start to ready
 	Starts          int           // connections that were made to it, those of single sessions included
@@ -36,6 +37,9 @@ func (u *Upstream) Status() Status {
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
 		Took: u.took, Starts: u.r.starts.of(u.Name), Junk: u.junk, Entries: u.entries, Unread: u.unread}
+	if u.state == Gone && u.comesBack() {
+		st.Retry = max(time.Second, time.Until(u.nextTry))
+	}
 	if u.conn != nil {
 		st.Stderr = u.conn.LastWords()
 	}

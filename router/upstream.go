@@ -67,6 +67,7 @@ type Upstream struct {
 	state      State                    // guarded by mu
 	closing    bool                     // guarded by mu: toolman is ending it
 	problem    string                   // guarded by mu: why it is gone
+	nextTry    time.Time                // guarded by mu: when the server is tried again, if it comes back
 	after      *Upstream                // guarded by mu: the one in whose place it comes when it is ready; nil: it has its place
 	result     mcpwire.InitializeResult // guarded by mu
 	entries    [mcpwire.Kinds][]*Entry  // guarded by mu

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/router"
@@ -47,7 +48,9 @@ func (b *Bridge) absent(s *session, server string) *Failure {
 	case !known:
 		return b.unknownServer(server)
 	case st.State == router.Gone:
-		return fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, shown(st.Problem)))
+		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, shown(st.Problem)))
+		f.retry = int((st.Retry + time.Second - 1) / time.Second)
+		return f
 	case st.State == router.Starting:
 		f := fail(UpstreamGone, fmt.Sprintf("server %s is still starting; try again", st.Name))
 		f.retry = 1
