@@ -53,6 +53,7 @@ type Conn struct {
 	revision    string             // guarded by mu: that the last modern request claimed
 	session     session            // guarded by mu
 	hello       []byte             // guarded by mu: the initialize that was sent
+	welcome     []byte             // guarded by mu: the result of it
 	initialized []byte             // guarded by mu: the notification after it
 	standing    map[string][]byte  // guarded by mu: requests whose effect lasts as long as a session
 	hush        context.CancelFunc // guarded by mu: ends the GET stream

@@ -1,9 +1,47 @@
 package streamhttp
 
 import (
+	"encoding/json"
+	"strings"
+
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
+
+// tellMissed tells the handler that what the server of a legacy session tells of changes of may
+// be another now: its stream was broken off, or the session was forgotten, most likely because the server was started anew.
+func (c *Conn) tellMissed() {
+	c.mu.Lock()
+	frames := missedLists(c.welcome)
+	for key := range c.standing {
+		if uri, ok := strings.CutPrefix(key, standingURI); ok {
+			params := append(jsonrpc.AppendQuoted([]byte(`{"uri":`), uri), '}')
+			frames = append(frames, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params))
+		}
+	}
+	c.mu.Unlock()
+	for _, frame := range frames {
+		c.frame(frame)
+	}
+}
+
+// missedLists are the notifications about lists that come from a server which has answered
+// initialize so.
+func missedLists(welcome []byte) (frames [][]byte) {
+	var r mcpwire.InitializeResult
+	if json.Unmarshal(welcome, &r) != nil {
+		return nil
+	}
+	for _, of := range [...]struct {
+		capability string
+		method     mcpwire.Method
+	}{{"tools", mcpwire.ToolsListChanged}, {"resources", mcpwire.ResourcesListChanged}, {"prompts", mcpwire.PromptsListChanged}} {
+		if r.OffersFlag(of.capability, "listChanged") {
+			frames = append(frames, jsonrpc.AppendNotification(nil, string(of.method), nil))
+		}
+	}
+	return frames
+}
 
 // missed are the notifications that a subscription may have missed while it was broken
 // off: all that it asks for.

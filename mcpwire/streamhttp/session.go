@@ -1,8 +1,8 @@
 package streamhttp
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"time"
@@ -14,6 +14,7 @@ import (
 const (
 	maxSessionID = 1 << 10
 	maxStanding  = 10_000
+	standingURI  = "uri:" // and the URI: the key of a subscription among Conn.standing
 )
 
 // A session is what a legacy server and its client have agreed on. The zero session is
@@ -71,7 +72,7 @@ func (c *Conn) begin(m *jsonrpc.Message, h http.Header) *failure {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.session = session{c.session.number + 1, id, text}
+	c.session, c.welcome = session{c.session.number + 1, id, text}, bytes.Clone(m.Bytes(m.Result))
 	return nil
 }
 
@@ -83,7 +84,7 @@ func (c *Conn) stand(p *post) {
 		if err != nil {
 			return
 		}
-		key = "uri:" + string(p.msg.Text(uri))
+		key = standingURI + string(p.msg.Text(uri))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -125,7 +126,7 @@ func (c *Conn) revive(p *post) bool {
 	}
 	c.restate(p.ctx)
 	c.followSoon()
-	go c.changed(m)
+	go c.tellMissed()
 	return true
 }
 
@@ -140,23 +141,6 @@ func (c *Conn) restate(ctx context.Context) {
 	for _, frame := range frames {
 		if _, f := c.ask(ctx, frame); f != nil {
 			c.o.Log("in the new session the server refuses what it took before: " + f.text)
-		}
-	}
-}
-
-// changed tells the handler that all lists may be others now: who forgets a session was
-// most likely started anew.
-func (c *Conn) changed(initialize *jsonrpc.Message) {
-	var r mcpwire.InitializeResult
-	if json.Unmarshal(initialize.Bytes(initialize.Result), &r) != nil {
-		return
-	}
-	for _, of := range [...]struct {
-		capability string
-		method     mcpwire.Method
-	}{{"tools", mcpwire.ToolsListChanged}, {"resources", mcpwire.ResourcesListChanged}, {"prompts", mcpwire.PromptsListChanged}} {
-		if r.OffersFlag(of.capability, "listChanged") {
-			c.frame(jsonrpc.AppendNotification(nil, string(of.method), nil))
 		}
 	}
 }

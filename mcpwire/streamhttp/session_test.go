@@ -190,11 +190,11 @@ func TestAForgottenSessionIsMadeAnewAndTheRequestRunsOnce(t *testing.T) {
 		send(t, conn, legacy(id, "tools/call", `{"name":"a"}`))
 	}
 	got := map[string]int{}
-	for range 4 {
+	for range 5 {
 		got[h.next()]++
 	}
 	for _, want := range []string{`{"jsonrpc":"2.0","id":10,"result":{}}`, `{"jsonrpc":"2.0","id":11,"result":{}}`, `{"jsonrpc":"2.0","id":12,"result":{}}`,
-		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`} {
+		`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`, `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b"}}`} {
 		if got[want] != 1 {
 			t.Errorf("%s came %d times", want, got[want])
 		}
@@ -239,6 +239,7 @@ func TestALegacyCancellationFollowsItsRequest(t *testing.T) {
 
 func TestALostStreamIsOpenedAgain(t *testing.T) {
 	opened := make(chan string, 10)
+	var n atomic.Int32
 	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
 		switch {
 		case methodIs(body, "initialize"):
@@ -246,7 +247,7 @@ func TestALostStreamIsOpenedAgain(t *testing.T) {
 		case r.Method == http.MethodGet:
 			opened <- r.Header.Get("Last-Event-ID")
 			write := stream(w)
-			if len(opened) < 3 {
+			if n.Add(1) < 3 {
 				write("retry: 1\nid: e" + r.Header.Get("Last-Event-ID") + "\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/message\"}\n\n")
 				return
 			}
@@ -264,6 +265,40 @@ func TestALostStreamIsOpenedAgain(t *testing.T) {
 			t.Errorf("resumed behind %q, want %q", got, want)
 		}
 	}
+	h.none() // the server has told of all that there was
+}
+
+func TestWhatALostStreamMayHaveHadIsToldWhereItCannotBeResumed(t *testing.T) {
+	subscribed := make(chan struct{})
+	var opened atomic.Int32
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		switch {
+		case methodIs(body, "initialize"):
+			asJSON(w, 200, result(body, welcome))
+		case r.Method == http.MethodGet:
+			n := opened.Add(1)
+			if n > 1 {
+				<-subscribed
+			}
+			if stream(w)("retry: 1\n\n"); n == 3 {
+				<-r.Context().Done()
+			}
+		case idOf(body) == "null":
+			w.WriteHeader(202)
+		default:
+			asJSON(w, 200, result(body, "{}"))
+		}
+	})
+	conn, h := dial(t, Options{URL: f.URL})
+	begin(t, conn, h)
+	send(t, conn, legacy("2", "resources/subscribe", `{"uri":"a:\"b"}`))
+	h.want(`{"jsonrpc":"2.0","id":2,"result":{}}`)
+	close(subscribed)
+	for range 2 {
+		h.want(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+		h.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:\"b"}}`)
+	}
+	h.none()
 }
 
 func TestAnAnswerIsFetchedWhereItsStreamBrokeOff(t *testing.T) {

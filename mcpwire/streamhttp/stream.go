@@ -13,6 +13,7 @@ const (
 	streamPause = time.Second      // before a stream that ended is opened again
 	maxRetry    = 60 * time.Second // the longest that a server may have a client wait
 	maxResumes  = 6                // tries in a row that bring nothing
+	steady      = 10 * time.Second // how long a stream is open that is opened again without more ado
 )
 
 // get opens a stream of a session.
@@ -129,7 +130,7 @@ func (c *Conn) follow() (settled <-chan struct{}) {
 func (c *Conn) listen(ctx context.Context, s session, first chan struct{}) {
 	var lastID string
 	var retry time.Duration
-	opened := false
+	opened, again := false, false
 	for tries := 0; ; tries++ {
 		resp, f := c.get(ctx, s, lastID)
 		if first != nil {
@@ -145,15 +146,22 @@ func (c *Conn) listen(ctx context.Context, s session, first chan struct{}) {
 		case f != nil && f.status != 0 && !f.passing:
 			return // it has none (405)
 		case f == nil:
-			opened, tries = true, 0
-			r := NewEventReader(resp.Body, c.o.FrameLimit)
+			if again && lastID == "" {
+				c.tellMissed() // what was sent meanwhile does not come any more
+			}
+			opened = true
+			since, r := time.Now(), NewEventReader(resp.Body, c.o.FrameLimit)
 			c.events(nil, r, resp.Header)
 			resp.Body.Close()
 			if r.LastID() != "" {
 				lastID = r.LastID()
 			}
+			if lastID != "" || time.Since(since) >= steady {
+				tries = 0
+			}
 			retry = r.Retry()
 		}
+		again = true
 		if !sleep(ctx, waitFor(retry, tries)) {
 			return
 		}
