@@ -2,6 +2,7 @@ package router
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -154,15 +155,16 @@ func TestDiscoverDoesNotDecideWhatTheServersAreTold(t *testing.T) {
 	}
 }
 
-// What crosses costs little more than what does not: 6 allocations, of which a
-// legacy client's call needs one for being made again.
+// What crosses costs little more than what does not: a legacy client's call 6 allocations, of which
+// it needs one for being made again.
 func TestAllocationsOfACallThatCrosses(t *testing.T) {
 	for _, tt := range []struct {
 		client, server bool
+		level          string
 		most           float64
-	}{{false, false, 0}, {true, true, 0}, {false, true, 6}, {true, false, 6}} {
-		t.Run(fmt.Sprintf("%s to %s", eraOf(tt.client), eraOf(tt.server)), func(t *testing.T) {
-			exchange := crossing(t, tt.client, tt.server, 1000)
+	}{{false, false, "", 0}, {true, true, "", 0}, {false, true, "", 6}, {true, false, "", 2}, {true, false, "info", 2}} {
+		t.Run(fmt.Sprintf("%s to %s %s", eraOf(tt.client), eraOf(tt.server), tt.level), func(t *testing.T) {
+			exchange := crossing(t, tt.client, tt.server, tt.level, 1000)
 			if allocs := testing.AllocsPerRun(1000, exchange); allocs > tt.most {
 				t.Errorf("%v allocations, want %v at most", allocs, tt.most)
 			}
@@ -175,7 +177,7 @@ func BenchmarkCrossing(bench *testing.B) {
 		for _, from := range []bool{false, true} {
 			for _, to := range []bool{false, true} {
 				bench.Run(fmt.Sprintf("%s to %s/%d", eraOf(from), eraOf(to), size), func(bench *testing.B) {
-					exchange := crossing(bench, from, to, size)
+					exchange := crossing(bench, from, to, "", size)
 					bench.ReportAllocs()
 					for bench.Loop() {
 						exchange()
@@ -186,15 +188,20 @@ func BenchmarkCrossing(bench *testing.B) {
 	}
 }
 
-// crossing returns a function that makes a call with a result of size bytes.
-func crossing(t testing.TB, client, server bool, size int) func() {
+// crossing returns a function that makes a call with a result of size bytes. A modern client's may want log messages of a level.
+func crossing(t testing.TB, client, server bool, level string, size int) func() {
 	s, u, c, to := joined(t, "ns", echoTool)
 	u.modern = server
 	s.claim = (&mcpwire.Hello{}).Claim("")
 	text := strings.Repeat("x", size)
 	meta, kind := "", ""
 	if client {
-		meta = `,"_meta":{` + envelope + `}`
+		meta = `,"_meta":{` + envelope
+		if level != "" { // which the server has logged from before
+			meta += `,"io.modelcontextprotocol/logLevel":"` + level + `"`
+			u.raised, u.result.Capabilities = verbosityOf([]byte(level)), map[string]json.RawMessage{"logging": []byte("{}")}
+		}
+		meta += "}"
 	}
 	if server {
 		kind = `"resultType":"complete",`

@@ -79,13 +79,24 @@ func verbosityOf(level []byte) verbosity {
 	return verbosity(rank + 1)
 }
 
+// logsLess reports whether a server that logs is to log more for what wants this.
+func (u *Upstream) logsLess(want verbosity) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.logsLessLocked(want)
+}
+
+func (u *Upstream) logsLessLocked(want verbosity) bool {
+	return want != 0 && (u.raised == 0 || u.raised > want) && u.state == Ready && u.result.Offers("logging")
+}
+
 // raise makes a legacy server log what a modern client's call wants to hear. It goes on
 // to do so: what is too much for other calls is dropped here. What waits for its answer
 // may be nil.
 func (u *Upstream) raise(want verbosity, l *leveling, b *jsonrpc.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if want == 0 || u.state != Ready || !u.result.Offers("logging") || u.raised != 0 && u.raised <= want {
+	if !u.logsLessLocked(want) {
 		return
 	}
 	u.raised = want

@@ -45,8 +45,12 @@ func (s *Session) raisedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpw
 	if !s.modern || u.modern || !level.Present() {
 		return true
 	}
+	want := verbosityOf(m.Text(level))
+	if !u.logsLess(want) {
+		return true
+	}
 	l := &leveling{s: s}
-	if u.raise(verbosityOf(m.Text(level)), l, b); l.left.Load() == 0 {
+	if u.raise(want, l, b); l.left.Load() == 0 {
 		return true
 	}
 	s.waitLocked(l, m, method, at)
