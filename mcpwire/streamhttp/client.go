@@ -30,11 +30,17 @@ var errPrivate = errors.New(refusedPublic)
 
 // NewClient makes an HTTP client with the bounds that the one of a Conn has. caFile is as in
 // Options.
-func NewClient(caFile string) (*http.Client, error) { return newClient(&Options{CAFile: caFile}) }
+func NewClient(caFile string) (*http.Client, error) {
+	t, err := newTransport(&Options{CAFile: caFile})
+	if err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: t, CheckRedirect: checkRedirect}, nil
+}
 
-// newClient makes the HTTP client of a connection. It bounds what has no end by nature,
+// newTransport makes what a client's requests go over. It bounds what has no end by nature,
 // and leaves streams alone.
-func newClient(o *Options) (*http.Client, error) {
+func newTransport(o *Options) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: dialTime, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: keepAlive, Count: 4}}
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -60,7 +66,7 @@ func newClient(o *Options) (*http.Client, error) {
 		}
 		t.TLSClientConfig.RootCAs = pool
 	}
-	return &http.Client{Transport: t, CheckRedirect: checkRedirect}, nil
+	return t, nil
 }
 
 // withCertificates returns the system's authorities and those in a file.

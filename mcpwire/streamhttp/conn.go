@@ -72,10 +72,11 @@ func Dial(o Options) (*Conn, error) {
 		return nil, err
 	}
 	o.fill()
-	client, err := newClient(&o)
+	transport, err := newTransport(&o)
 	if err != nil {
 		return nil, err
 	}
+	client := &http.Client{Transport: newDirect(transport, u), CheckRedirect: checkRedirect}
 	c := &Conn{
 		o: o, url: u, where: Shown(u), client: client, done: make(chan struct{}),
 		slots: make(chan struct{}, parallel), open: map[string]*post{}, standing: map[string][]byte{},

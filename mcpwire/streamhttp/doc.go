@@ -5,7 +5,8 @@
 // jsonrpc.Handler, one message at a time. Behind that each message is a POST of its own,
 // and the answer to a request comes as the response's body or on a stream of events with
 // what belongs to the request before it. A request has a goroutine of its own, or that of who
-// has queued it, if that may wait (errand.go).
+// has queued it, if that may wait (errand.go). Where the server is reached by plain HTTP, that
+// goroutine writes and reads the connection itself (direct.go).
 //
 //	Queue ─▶ post ─▶ request ─▶ attempt ─POST─▶ server
 //	Handler ◀─ inlet ◀─ answer ◀─ event ◀─ EventReader ◀── server

@@ -236,7 +236,8 @@ func commonHeader(configured http.Header, to *url.URL) (h http.Header, host stri
 		}
 	}
 	host = h.Get("Host")
-	for _, name := range []string{"Host", HeaderVersion, HeaderSession, HeaderLastEvent, HeaderMethod, HeaderName} {
+	for _, name := range []string{"Host", "Content-Length", "Transfer-Encoding", "Trailer",
+		HeaderVersion, HeaderSession, HeaderLastEvent, HeaderMethod, HeaderName} {
 		h.Del(name)
 	}
 	if to.User != nil && h.Get("Authorization") == "" {
