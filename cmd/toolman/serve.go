@@ -93,6 +93,7 @@ func (a *app) session(ctx context.Context, o router.Options, agent string, loop 
 	}
 	defer guard.Close()
 	r.Start(guard)
+	go rest(r)
 	select {
 	case <-ctx.Done():
 		log.Info("ending: " + context.Cause(ctx).Error())

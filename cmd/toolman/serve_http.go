@@ -121,6 +121,7 @@ func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log 
 	}
 	defer keeper.Close()
 	f.router.Start(keeper)
+	go rest(f.router)
 	f.router.GreetShared() // the first client finds them ready
 	defer f.router.Close()
 	defer f.endpoint.Close()
