@@ -81,6 +81,7 @@ func startChecked(ctx context.Context, c *config.Config) (*started, error) {
 	if err := addPins(&o, c); err != nil {
 		return nil, err
 	}
+	_ = equip(&o, c) // the report says why there is none
 	return startAll(ctx, o, zap.NewNop(), (*router.Router).Greet)
 }
 

@@ -119,7 +119,7 @@ func routerOptions(c *config.Config, log *zap.Logger) (router.Options, error) {
 	if err := addPins(&o, c); err != nil {
 		return o, err
 	}
-	if _, err := equipped(&o, c); err != nil {
+	if err := equip(&o, c); err != nil {
 		log.Warn("no toolset is equipped at start", zap.NamedError("err", err))
 	}
 	return o, nil

@@ -26,7 +26,6 @@ func addToolsets(o *router.Options, c *config.Config) error {
 	}
 	o.Shelf, o.AllowStale = toolsets.In(c.Path), c.AllowStaleRefs
 	o.MetaTools = metaTools(c)
-	o.Equipped, _ = equipped(o, c) // serve says why there is none
 	return nil
 }
 
@@ -63,6 +62,12 @@ func equipped(o *router.Options, c *config.Config) (*toolset.Set, error) {
 		return nil, fmt.Errorf("the equipped toolset: %w", err)
 	}
 	return set, nil
+}
+
+// equip has sessions begin with that toolset. An error says why they do not.
+func equip(o *router.Options, c *config.Config) (err error) {
+	o.Equipped, err = equipped(o, c)
+	return err
 }
 
 // findSet returns the toolset of that name, one of tools.toml before a saved one.
