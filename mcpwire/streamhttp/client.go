@@ -18,8 +18,7 @@ const (
 	keepAlive     = 15 * time.Second // between probes of a connection on which nothing comes
 	idleTime      = 90 * time.Second // a connection that nothing uses is kept
 	maxHeader     = 64 << 10         // bytes of a response's header
-	maxRedirects  = 5
-	maxIdle       = parallel // fewer, and most of many calls at once would open a connection each
+	maxIdle       = parallel         // fewer, and most of many calls at once would open a connection each
 	maxCAFile     = 4 << 20
 	pingTimeout   = 15 * time.Second
 	ioBuffer      = 16 << 10 // of a connection, for each direction: most messages go in one piece
@@ -91,25 +90,6 @@ func withCertificates(path string) (*x509.CertPool, error) {
 	}
 	return pool, nil
 }
-
-// checkRedirect follows a server only within its own origin, and only where the message
-// goes along: credentials and calls are for nobody else.
-func checkRedirect(req *http.Request, via []*http.Request) error {
-	first := via[0]
-	switch {
-	case !sameOrigin(req.URL, first.URL):
-		return &redirectError{fmt.Sprintf("it redirects to another origin, %s, which is not followed; if that is right, write that URL", Shown(req.URL))}
-	case req.Method != first.Method:
-		return &redirectError{fmt.Sprintf("it redirects to %s in a way that would lose the message; write that URL", Shown(req.URL))}
-	case len(via) >= maxRedirects:
-		return &redirectError{"it redirects in circles"}
-	}
-	return nil
-}
-
-type redirectError struct{ text string }
-
-func (e *redirectError) Error() string { return e.text }
 
 // publicOnly is called with the address that is about to be connected to, when names are
 // resolved: what a name meant before does not count.

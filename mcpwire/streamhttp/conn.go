@@ -27,8 +27,8 @@ const (
 type Conn struct {
 	// immutable
 	o      Options
-	url    *url.URL
-	where  string // the URL, for people
+	url    *url.URL // as configured
+	where  string   // the URL, for people
 	client *http.Client
 	header http.Header // that every request has
 	host   string      // that every request names, "" for the URL's
@@ -44,6 +44,7 @@ type Conn struct {
 	reviving sync.Mutex   // held while the session is made anew; before mu
 
 	mu          sync.Mutex
+	place       *url.URL           // guarded by mu: where the server is; url, until it says for good that it is elsewhere
 	queued      []*post            // guarded by mu: not flushed yet
 	open        map[string]*post   // guarded by mu: requests without an answer, by id
 	pending     int                // guarded by mu: messages that are not done
@@ -78,7 +79,7 @@ func Dial(o Options) (*Conn, error) {
 	}
 	client := &http.Client{Transport: newDirect(transport, u), CheckRedirect: checkRedirect}
 	c := &Conn{
-		o: o, url: u, where: Shown(u), client: client, done: make(chan struct{}),
+		o: o, url: u, place: u, where: Shown(u), client: client, done: make(chan struct{}),
 		slots: make(chan struct{}, parallel), open: map[string]*post{}, standing: map[string][]byte{},
 	}
 	c.header, c.host = commonHeader(o.Header, u)

@@ -163,20 +163,6 @@ func (c *Conn) attempt(p *post) *failure {
 	return c.read(p, resp)
 }
 
-// do sends a request. http.Client prepares each for being redirected, which hardly any is:
-// one that is has not been carried out, and is sent again for the Client to follow.
-func (c *Conn) do(req *http.Request) (*http.Response, error) {
-	resp, err := c.client.Transport.RoundTrip(req)
-	if err != nil || resp.StatusCode/100 != 3 {
-		return resp, err
-	}
-	drain(resp.Body)
-	resp.Body.Close()
-	again := req.WithContext(req.Context())
-	again.Body, _ = req.GetBody()
-	return c.client.Do(again)
-}
-
 // newRequest is http.NewRequestWithContext for a URL that is parsed already.
 func newRequest(ctx context.Context, to *url.URL, frame []byte) *http.Request {
 	body := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(frame)), nil }
@@ -194,7 +180,7 @@ func (c *Conn) target(p *post) (to *url.URL, old bool) {
 	if c.old != nil {
 		return c.old, true
 	}
-	return c.url, false
+	return c.place, false
 }
 
 func (c *Conn) setHeaders(req *http.Request, p *post) error {

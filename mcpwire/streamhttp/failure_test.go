@@ -240,6 +240,58 @@ func TestRedirectsWithinTheOriginAreFollowed(t *testing.T) {
 	h.want(`{"jsonrpc":"2.0","id":1,"result":"tools/list"}`)
 }
 
+func TestAPermanentRedirectIsFollowedOnce(t *testing.T) {
+	for status, want := range map[int]string{
+		http.StatusPermanentRedirect: "/mcp?key=1 /mcp/?key=1 /mcp/?key=1 /mcp/?key=1",
+		http.StatusTemporaryRedirect: "/mcp?key=1 /mcp/?key=1 /mcp?key=1 /mcp/?key=1 /mcp?key=1 /mcp/?key=1",
+	} {
+		f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+			if r.URL.Path == "/mcp" {
+				http.Redirect(w, r, "/mcp/?key=1", status)
+				return
+			}
+			asJSON(w, 200, result(body, "{}"))
+		})
+		conn, h := dial(t, Options{URL: f.URL + "/mcp?key=1"})
+		for range 3 {
+			send(t, conn, modern("1", "prompts/list", ""))
+			h.want(`{"jsonrpc":"2.0","id":1,"result":{}}`)
+		}
+		var got []string
+		for len(f.requests) > 0 {
+			got = append(got, f.heard(t).URL)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%d: the server got %q, want %s", status, got, want)
+		}
+	}
+}
+
+// Where a stream and the end of a session go to, too.
+func TestASessionIsWhereTheServerHasMovedTo(t *testing.T) {
+	s := newSessions()
+	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {
+		if r.URL.Path == "/mcp" {
+			http.Redirect(w, r, "/mcp/", http.StatusPermanentRedirect)
+			return
+		}
+		s.serve(w, r, body)
+	})
+	conn, h := dial(t, Options{URL: f.URL + "/mcp"})
+	begin(t, conn, h)
+	<-s.streams
+	conn.CloseWrite()
+	<-h.closed
+	var got []string
+	for len(f.requests) > 0 {
+		r := f.heard(t)
+		got = append(got, r.method()+" "+r.URL)
+	}
+	if want := "initialize /mcp, initialize /mcp/, notifications/initialized /mcp/, GET /mcp/, DELETE /mcp/"; strings.Join(got, ", ") != want {
+		t.Errorf("the server got %q, want %s", got, want)
+	}
+}
+
 func TestRedirectsElsewhereTakeNothingAlong(t *testing.T) {
 	other := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {})
 	for _, status := range []int{301, 302, 303, 307, 308} {

@@ -164,7 +164,7 @@ func (c *Conn) leave(last <-chan struct{}, s session) {
 func (c *Conn) delete(s session) {
 	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.url.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.address(), nil)
 	if err != nil || c.setCommon(req) != nil {
 		return
 	}

@@ -18,7 +18,7 @@ const (
 
 // get opens a stream of a session.
 func (c *Conn) get(ctx context.Context, s session, lastID string) (*http.Response, *failure) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.address(), nil)
 	if err == nil {
 		err = c.setCommon(req)
 	}
