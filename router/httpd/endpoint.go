@@ -54,6 +54,7 @@ type Endpoint struct {
 	o        Options
 	sessions sessions
 	bodies   streamhttp.Bodies
+	absent   absent
 	calls    atomic.Int64 // requests whose answers are waited for, but for those that stay open
 	waiting  atomic.Int64 // bytes for clients that have yet to read them
 	tails    atomic.Int64 // streams that go on without their handlers

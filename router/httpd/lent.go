@@ -14,23 +14,21 @@ type lent struct {
 	ctx    context.Context // of the request
 	silent time.Duration   // after which the client hears that the stream is still there
 	finish func()          // the response, in the handler's place
+	absent *absent
 
-	tick *time.Timer   // while it is away
+	away bool
 	done chan struct{} // guarded by to.mu: closed when the substitute is done; nil: there is none
 }
-
-// awhile is after how long away a handler's client is asked whether it is still there. That
-// costs more than most calls need to come back.
-const awhile = 100 * time.Millisecond
 
 // Away implements jsonrpc.Lender.
 func (l *lent) Away() {
 	l.to.mu.Lock()
 	defer l.to.mu.Unlock()
-	if l.done != nil || l.tick != nil {
+	if l.done != nil || l.away {
 		return
 	}
-	l.tick = time.AfterFunc(awhile, l.watch)
+	l.away = true
+	l.absent.add(l)
 	l.to.substitute = l.start
 	if len(l.to.frames) > 0 || l.to.ended || l.to.slow {
 		l.to.callSubstitute()
@@ -39,11 +37,11 @@ func (l *lent) Away() {
 
 // Back implements jsonrpc.Lender.
 func (l *lent) Back() {
-	if l.tick == nil {
+	if !l.away {
 		return
 	}
-	l.tick.Stop()
-	l.tick = nil
+	l.away = false
+	l.absent.remove(l)
 	l.to.mu.Lock()
 	defer l.to.mu.Unlock()
 	l.to.substitute = nil

@@ -119,7 +119,7 @@ func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, deliv
 	case !partable(r):
 		deliver(nil)
 	default:
-		l := &lent{to: to, ctx: r.Context(), silent: e.o.KeepAlive, finish: a.part}
+		l := &lent{to: to, ctx: r.Context(), silent: e.o.KeepAlive, finish: a.part, absent: &e.absent}
 		if deliver(l); l.replaced() {
 			return
 		}
