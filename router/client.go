@@ -21,6 +21,9 @@ type Client struct {
 	Many bool
 	// Name is what the log and the trace call it until it has said its own.
 	Name string
+	// Principal is whose credential it has; clients with one share a bound on processes of
+	// their own. "": nobody's.
+	Principal string
 	// Agent is whom it acts for, "" for nobody that is known: Options.PolicyOf knows what
 	// that one may have.
 	Agent string

@@ -31,9 +31,6 @@ func ParseShare(name string) Share {
 	return ShareAuto
 }
 
-// maxPrivate is how many processes of their own all sessions may have together.
-const maxPrivate = 256
-
 // takeOwnLocked starts processes of the session's own in the place of shared ones that
 // it must not share. Session.mu is held.
 func (s *Session) takeOwnLocked() {
@@ -87,9 +84,8 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 // private makes an upstream like a shared one for one session; nil when there are too
 // many. Whoever starts it has it ended.
 func (r *Router) private(shared *Upstream, server Server, s *Session, settled func()) *Upstream {
-	if r.privates.Add(1) > maxPrivate {
-		r.privates.Add(-1)
-		shared.log.Warn("too many sessions have a process of their own; this one shares if it can, and cannot be asked anything", zap.String("session", s.name()))
+	if !r.privates.take(s.who.Principal) {
+		shared.log.Warn("too many sessions, or too many of one credential, have a process of their own; this one shares if it can, and cannot be asked anything", zap.String("session", s.name()))
 		return nil
 	}
 	u := r.newUpstream(server, shared.Name, settled)
@@ -177,7 +173,7 @@ func (u *Upstream) era() mcpwire.Era {
 func (r *Router) dismiss(u *Upstream) {
 	r.dismissed.Go(func() {
 		u.stop()
-		r.privates.Add(-1)
+		r.privates.back(u.owner.Load().who.Principal)
 		if u.Over != nil && !u.leased {
 			u.Over()
 		}

@@ -37,7 +37,7 @@ type Router struct {
 	sessions  sessions
 	starts    tally // connections to servers, by name
 	views     startViews
-	privates  atomic.Int32   // processes that one session has for itself
+	privates  privates
 	dismissed sync.WaitGroup // those that are being ended, and those that are kept up
 	opened    atomic.Bool    // the first list need not wait any more
 	waiting   atomic.Int32   // upstreams that the first list waits for

@@ -84,6 +84,9 @@ func (m *Modes) Caller(r *http.Request, name string) (httpd.Caller, error) {
 // Client is what a principal is at /mcp.
 func (m *Modes) Client(p *guard.Principal) router.Client {
 	c := router.Client{Name: p.Name, Agent: p.Agent, MetaTools: &m.MetaTools}
+	if !m.Open {
+		c.Principal = p.ID
+	}
 	switch {
 	case m.Permissions != nil:
 		c.Static, c.MetaTools = "http.permissions", noTools

@@ -87,6 +87,9 @@ func TestWhatAClientIs(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			c := asked(t, New(tt.o), tt.who, tt.path, "").Client
+			if want := tt.who.ID; (c.Principal != want || tt.o.Open) && c.Principal != "" {
+				t.Errorf("it is %q, want %q", c.Principal, want)
+			}
 			if c.Agent != tt.agent || (c.Static != "") != tt.static || *c.MetaTools != tt.offered || !slices.Equal(c.Only, tt.only) || (c.Only == nil) != (tt.only == nil) {
 				t.Errorf("got %+v, offered %+v", c, *c.MetaTools)
 			}
