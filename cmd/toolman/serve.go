@@ -14,7 +14,6 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/router"
-	"toolman/spawn"
 )
 
 const (
@@ -76,6 +75,8 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 
 // session serves one client from its first byte to the end of the servers.
 func (a *app) session(ctx context.Context, o router.Options, agent string, loop *jsonrpc.Loop, log *zap.Logger) error {
+	guard := newGuard(log)
+	defer func() { guard().Close() }()
 	in, out, flush, err := stdio.Open(a.stdin, a.stdout)
 	if err != nil {
 		return err
@@ -86,13 +87,8 @@ func (a *app) session(ctx context.Context, o router.Options, agent string, loop 
 	}
 	r := router.New(o, loop, log)
 	s := r.NewSession(peer, router.Client{Sole: true, Agent: agent})
-	peer.Start(s) // initialize is answered before anything is started
-	guard, err := spawn.StartGuard()
-	if err != nil {
-		log.Warn("no guard: servers may outlive a toolman that is killed", zap.NamedError("err", err))
-	}
-	defer guard.Close()
-	r.Start(guard)
+	peer.Start(s) // initialize is answered before any server is started
+	r.Start(guard())
 	go rest(r)
 	select {
 	case <-ctx.Done():

@@ -17,7 +17,6 @@ import (
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
-	"toolman/spawn"
 )
 
 const serveHelp = `serve starts every server of tools.toml and offers their tools, resources and prompts to
@@ -106,6 +105,8 @@ const ballast = 32 << 20
 // serveOn serves clients on a listener from the first server's start to the end of the last.
 func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log *zap.Logger) error {
 	defer runtime.KeepAlive(make([]byte, ballast))
+	keeper := newGuard(log)
+	defer func() { keeper().Close() }()
 	told := []func(*ops.Request){f.metrics.Request}
 	if c.AccessLog {
 		told = append(told, ops.AccessLog(log))
@@ -115,12 +116,7 @@ func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log 
 	if err != nil {
 		return usage(err, "see tls_cert and tls_key of [http]")
 	}
-	keeper, err := spawn.StartGuard()
-	if err != nil {
-		log.Warn("no guard: servers may outlive a toolman that is killed", zap.NamedError("err", err))
-	}
-	defer keeper.Close()
-	f.router.Start(keeper)
+	f.router.Start(keeper())
 	go rest(f.router)
 	f.router.GreetShared() // the first client finds them ready
 	defer f.router.Close()
