@@ -1,7 +1,5 @@
 package jsonrpc
 
-import "strconv"
-
 // scratchCap is how much memory a batch keeps for copies.
 const scratchCap = 4 << 10
 
@@ -42,7 +40,7 @@ func (b *Batch) Copy(text []byte) []byte {
 // Number returns n in decimal, valid until the next Splice.
 func (b *Batch) Number(n uint64) []byte {
 	from := len(b.scratch)
-	b.scratch = strconv.AppendUint(b.scratch, n, 10)
+	b.scratch = AppendNumber(b.scratch, n)
 	return b.scratch[from:]
 }
 

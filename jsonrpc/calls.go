@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"encoding/binary"
 	"math/rand/v2"
 	"sync"
 )
@@ -208,11 +209,18 @@ func ParseID(token []byte) (uint64, bool) {
 		return 0, false
 	}
 	var id uint64
-	for _, c := range token {
-		if c < '0' || c > '9' {
+	for ; len(token)%8 != 0; token = token[1:] {
+		if token[0] < '0' || token[0] > '9' {
 			return 0, false
 		}
-		id = id*10 + uint64(c-'0')
+		id = id*10 + uint64(token[0]-'0')
+	}
+	for ; len(token) > 0; token = token[8:] {
+		eight := binary.LittleEndian.Uint64(token)
+		if !areDigits(eight) {
+			return 0, false
+		}
+		id = id*100_000_000 + parseEight(eight)
 	}
 	return id, true
 }

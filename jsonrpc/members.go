@@ -70,7 +70,7 @@ func (m *Message) ParamMember(key string) (Member, error) {
 	}
 	for i := range m.params[:m.nparams] {
 		p := &m.params[i]
-		if !m.odd && p.key.Hi-p.key.Lo != len(key) {
+		if !m.alike(p.key, key) {
 			continue
 		}
 		if err := m.match(Member{p.key, p.value}, keys[:], found[:]); err != nil {

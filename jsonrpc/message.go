@@ -75,14 +75,19 @@ func (m *Message) Param(key string) (Span, error) {
 	var found Span
 	for i := range m.params[:m.nparams] {
 		p := &m.params[i]
-		if !m.odd && p.key.Hi-p.key.Lo != len(key) {
-			continue // it cannot even look like it
+		if !m.alike(p.key, key) {
+			continue
 		}
 		if err := matchKey(m.Frame[p.key.Lo:p.key.Hi], key, &found, p.value); err != nil {
 			return Span{}, m.within(m.Params, err)
 		}
 	}
 	return found, nil
+}
+
+// alike reports whether a key of params, in whatever spelling, may be read as key.
+func (m *Message) alike(at Span, key string) bool {
+	return m.odd || at.Hi-at.Lo == len(key) && m.Frame[at.Lo]|0x20 == key[0]|0x20
 }
 
 // Get returns the value of a member of the object at obj, or an absent span

@@ -66,6 +66,7 @@ type Peer struct {
 	// owned by the reader
 	frames framer
 	batch  Batch
+	scan   Scanner
 	msg    Message
 }
 
@@ -259,7 +260,7 @@ func (p *Peer) frame(line []byte, err error) {
 	if err != nil {
 		p.msg = Message{}
 	} else {
-		err = Scan(line, &p.msg)
+		err = p.scan.Scan(line, &p.msg)
 	}
 	if err != nil {
 		p.handler.Bad(&p.msg, err, &p.batch)

@@ -16,16 +16,16 @@ func TestAllocationsOfACall(t *testing.T) {
 			s, u, client, server := joined(t, "ns", echoTool)
 			call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"` + text + `"}` + meta + `}}`)
 			outcome := []byte(`{"content":[{"type":"text","text":"` + text + `"}]}`)
-			var b jsonrpc.Batch
+			var fromClient, fromServer reader
 			var m jsonrpc.Message
 			var reply []byte
 			allocs := testing.AllocsPerRun(1000, func() {
-				deliver(t, s, &b, &m, call)
+				fromClient.deliver(t, s, call)
 				if err := jsonrpc.Scan(server.frame, &m); err != nil {
 					t.Fatal(err)
 				}
 				reply = jsonrpc.AppendResult(reply[:0], m.Bytes(m.ID), outcome)
-				deliver(t, u, &b, &m, reply)
+				fromServer.deliver(t, u, reply)
 			})
 			if allocs > 4 {
 				t.Errorf("%v allocations, want 4 at most", allocs)

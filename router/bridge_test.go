@@ -208,16 +208,16 @@ func crossing(t testing.TB, client, server bool, level string, size int) func() 
 	}
 	call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"a"}` + meta + `}}`)
 	result := []byte(`{` + kind + `"content":[{"type":"text","text":"` + text + `"}]}`)
-	var b jsonrpc.Batch
+	var fromClient, fromServer reader
 	var m jsonrpc.Message
 	var reply []byte
 	return func() {
-		deliver(t, s, &b, &m, call)
+		fromClient.deliver(t, s, call)
 		if err := jsonrpc.Scan(to.frame, &m); err != nil {
 			t.Fatal(err)
 		}
 		reply = jsonrpc.AppendResult(reply[:0], m.Bytes(m.ID), result)
-		deliver(t, u, &b, &m, reply)
+		fromServer.deliver(t, u, reply)
 		if client != bytes.Contains(c.frame[:64], []byte("resultType")) {
 			t.Fatalf("got %.100s", c.frame)
 		}

@@ -347,17 +347,17 @@ func BenchmarkAudited(bench *testing.B) {
 			s.r.timed.Store(w != nil)
 			text := strings.Repeat("x", 100)
 			call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"` + text + `"},"_meta":{"progressToken":3}}}`)
-			var b jsonrpc.Batch
+			var fromClient, fromServer reader
 			var m jsonrpc.Message
 			var reply []byte
 			bench.ReportAllocs()
 			for bench.Loop() {
-				deliver(bench, s, &b, &m, call)
+				fromClient.deliver(bench, s, call)
 				if err := jsonrpc.Scan(server.frame, &m); err != nil {
 					bench.Fatal(err)
 				}
 				reply = jsonrpc.AppendResult(reply[:0], m.Bytes(m.ID), []byte(`{"content":[{"type":"text","text":"`+text+`"}]}`))
-				deliver(bench, u, &b, &m, reply)
+				fromServer.deliver(bench, u, reply)
 			}
 		})
 	}

@@ -36,13 +36,12 @@ func BenchmarkInFlight(bench *testing.B) {
 	for i := range calls {
 		calls[i] = fmt.Appendf(nil, `{"jsonrpc":"2.0","id":%08d,"method":"tools/call","params":{"name":"s00_echo","arguments":{"text":"%08d%s"}}}`, 10000000+i, i, text)
 	}
-	var b jsonrpc.Batch
-	var m jsonrpc.Message
+	var fromClient, fromServer reader
 	var reply []byte
 	bench.ReportAllocs()
 	n := 0
 	for bench.Loop() {
-		deliver(bench, s, &b, &m, calls[n%window])
+		fromClient.deliver(bench, s, calls[n%window])
 		if n++; n%window != 0 {
 			continue
 		}
@@ -60,7 +59,7 @@ func BenchmarkInFlight(bench *testing.B) {
 			reply = append(reply, `,"result":{"content":[{"type":"text","text":"00000000`...)
 			reply = append(reply, text...)
 			reply = append(reply, `"}]}}`...)
-			deliver(bench, u, &b, &m, reply)
+			fromServer.deliver(bench, u, reply)
 		}
 		if len(client.frames) != window {
 			bench.Fatalf("%d answers", len(client.frames))

@@ -51,12 +51,19 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 	return s, u, client, server
 }
 
-func deliver(t testing.TB, h jsonrpc.Handler, b *jsonrpc.Batch, m *jsonrpc.Message, frame []byte) {
-	if err := jsonrpc.Scan(frame, m); err != nil {
+// A reader reads frames as a peer does.
+type reader struct {
+	scan jsonrpc.Scanner
+	m    jsonrpc.Message
+	b    jsonrpc.Batch
+}
+
+func (r *reader) deliver(t testing.TB, h jsonrpc.Handler, frame []byte) {
+	if err := r.scan.Scan(frame, &r.m); err != nil {
 		t.Fatalf("%s: %v", frame, err)
 	}
-	h.Message(m, b)
-	b.Flush()
+	h.Message(&r.m, &r.b)
+	r.b.Flush()
 }
 
 const echoTool = `{"name":"echo","inputSchema":{"type":"object"}}`
@@ -67,16 +74,16 @@ func BenchmarkForward(bench *testing.B) {
 			s, u, client, server := joined(bench, "ns", echoTool)
 			text := strings.Repeat("x", size)
 			call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"` + text + `"},"_meta":{"progressToken":3}}}`)
-			var b jsonrpc.Batch
+			var fromClient, fromServer reader
 			var m jsonrpc.Message
 			var reply []byte
 			bench.SetBytes(int64(2 * len(call)))
 			bench.ReportAllocs()
 			for bench.Loop() {
-				deliver(bench, s, &b, &m, call)
+				fromClient.deliver(bench, s, call)
 				jsonrpc.Scan(server.frame, &m)
 				reply = jsonrpc.AppendResult(reply[:0], m.Bytes(m.ID), []byte(`{"content":[{"type":"text","text":"ok"}]}`))
-				deliver(bench, u, &b, &m, reply)
+				fromServer.deliver(bench, u, reply)
 			}
 			if want := `{"jsonrpc":"2.0","id":17,"result":{"content":[{"type":"text","text":"ok"}]}}`; string(client.frame) != want {
 				bench.Fatalf("got %s, want %s", client.frame, want)
@@ -89,9 +96,8 @@ func BenchmarkForward(bench *testing.B) {
 // the same text.
 func TestANameThatStaysIsNotWrittenAnew(t *testing.T) {
 	s, _, _, server := joined(t, "", echoTool)
-	var b jsonrpc.Batch
-	var m jsonrpc.Message
-	deliver(t, s, &b, &m, []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"\u0065cho","arguments":{}}}`))
+	var fromClient reader
+	fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"\u0065cho","arguments":{}}}`))
 	if !strings.Contains(string(server.frame), `{"name":"\u0065cho","arguments":{}}`) {
 		t.Errorf("the server got %s", server.frame)
 	}

@@ -45,16 +45,16 @@ func (s *Session) enableMany(n int) {
 // exchange is one call of ns_echo and its answer.
 func exchange(t testing.TB, s *Session, u *Upstream, server *outlet) func() {
 	call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"hello"}}}`)
-	var b jsonrpc.Batch
+	var fromClient, fromServer reader
 	var m jsonrpc.Message
 	var reply []byte
 	return func() {
-		deliver(t, s, &b, &m, call)
+		fromClient.deliver(t, s, call)
 		if err := jsonrpc.Scan(server.frame, &m); err != nil {
 			t.Fatal(err)
 		}
 		reply = jsonrpc.AppendResult(reply[:0], m.Bytes(m.ID), []byte(`{"content":[]}`))
-		deliver(t, u, &b, &m, reply)
+		fromServer.deliver(t, u, reply)
 	}
 }
 
