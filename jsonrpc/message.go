@@ -42,6 +42,9 @@ type Message struct {
 	// null. The null one is absent here, and the frame cannot be passed on as
 	// it is: strict readers refuse it.
 	Loose bool
+	// Form tells frames that differ in strings and numbers only. The zero Form is
+	// that of frames of which this is not known.
+	Form Form
 
 	params  [maxMembers]member
 	nparams int  // -1: params has more members than fit, or is no object

@@ -6,7 +6,7 @@ package jsonrpc
 // JSON in valid UTF-8, and a *FormError when it is JSON but no message; m.ID is
 // then set if the frame has one, whatever it is.
 func Scan(frame []byte, m *Message) error {
-	m.Frame, m.Kind, m.Loose, m.nparams, m.odd = frame, Invalid, false, -1, false
+	m.Frame, m.Kind, m.Loose, m.Form, m.nparams, m.odd = frame, Invalid, false, Form{}, -1, false
 	m.ID, m.Method, m.Params, m.Result, m.Err = Span{}, Span{}, Span{}, Span{}, Span{}
 	s := scanner{b: frame, outer: 1}
 	i := space(frame, 0)

@@ -7,7 +7,14 @@ package jsonrpc
 type Scanner struct {
 	shape  shape
 	walk   scanner
+	learnt uint // shapes
 	others uint // frames in a row that were not of the shape
+}
+
+// A Form stands for all frames of one shape that one Scanner was given.
+type Form struct {
+	of    *Scanner
+	shape uint
 }
 
 // learnAt and learnEvery say which of the frames in a row that were built otherwise
@@ -20,12 +27,14 @@ func (c *Scanner) Scan(frame []byte, m *Message) error {
 	c.walk.b, c.walk.wide = frame, false
 	if c.shape.fits(frame, m, &c.walk) {
 		c.others = 0
+		m.Form = Form{c, c.learnt}
 		return nil
 	}
 	err := Scan(frame, m)
 	if err == nil {
 		if c.others++; c.others%learnEvery == learnAt {
 			c.shape.learn(m)
+			c.learnt++
 		}
 	}
 	return err

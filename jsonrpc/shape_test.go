@@ -41,10 +41,15 @@ func same(t testing.TB, c *Scanner, frame []byte) {
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
 		t.Fatalf("%q after %q: got %v, want %v", frame, c.shape.text, err, wantErr)
 	}
+	if got.Form != (Form{}) && got.Form != (Form{c, c.learnt}) {
+		t.Fatalf("%q has the form %v", frame, got.Form)
+	}
+	got.Form = Form{} // which only a Scanner tells
 	for _, m := range []*Message{&got, &want} {
 		clear(m.params[max(0, m.nparams):]) // what is behind them means nothing
 	}
 	if !reflect.DeepEqual(got, want) {
+		got.Frame, want.Frame = nil, nil
 		t.Fatalf("%q after %q:\n got %+v\nwant %+v", frame, c.shape.text, got, want)
 	}
 }

@@ -50,6 +50,7 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.followAllLocked(b)
 		return
 	}
+	s.rememberLocked(m, method, at, t)
 	s.forward(m, b, method, at, t)
 }
 

@@ -30,7 +30,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
 	var c call
 	if ok {
-		c, ok = u.calls.Take(id)
+		ok = u.calls.Move(id, &c)
 	}
 	if !ok {
 		u.unasked(id, m, b)

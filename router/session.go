@@ -64,6 +64,7 @@ type Session struct {
 	suspensions suspensions                   // guarded by mu: calls of the modern era that wait for answers
 	permits     permits                       // guarded by mu: what a modern client may come back for with a dangerous tool
 	decision    *audit.Decision               // guarded by mu: about the request being handled, if a person was asked about it
+	lastRoute   lastRoute                     // guarded by mu
 	subs        map[subscription]string       // guarded by mu: the client's spelling of each URI
 	follows     map[*Upstream]map[string]bool // guarded by mu: the URIs that toolman has subscribed to for it
 	tasks       tasks                         // guarded by mu: those that upstreams do for the client
@@ -185,8 +186,12 @@ func (s *Session) name() string {
 // requestLocked answers what is toolman's own business at once, and leaves the
 // rest until it is known what there is.
 func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	method := mcpwire.MethodOf(m.Text(m.Method))
 	s.decision = nil
+	if at, ok := s.sameRouteLocked(m); ok {
+		s.forward(m, b, mcpwire.ToolsCall, at, s.lastRoute.target)
+		return
+	}
+	method := mcpwire.MethodOf(m.Text(m.Method))
 	if err := s.considerLocked(m); err != nil {
 		if s.modern {
 			s.declineError(m, b, method, err)

@@ -1,0 +1,113 @@
+package router
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"testing"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// A request that takes the route of the one before goes where it would have gone
+// without that, whatever happened between them.
+func TestTheLastRouteIsTheRightOne(t *testing.T) {
+	const tool = `{"name":"%s","inputSchema":{"type":"object"}}`
+	var pairs [2]struct {
+		s              *Session
+		client, server *outlet
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		p.s, _, p.client, p.server = joined(t, "ns", fmt.Sprintf(tool, "a"), fmt.Sprintf(tool, "b"))
+		p.s.claim = (&mcpwire.Hello{}).Claim("")
+	}
+	params := []string{
+		`{"name":"ns_a","arguments":{"x":"%d"}}`,
+		`{"name":"ns_b","arguments":{"x":"%d"}}`,
+		`{"name":"ns_c","arguments":{"x":"%d"}}`,
+		`{"name":"\u006es_a","arguments":{"x":"%d"}}`,
+		`{"arguments":{"x":%d},"name":"ns_a"}`,
+		`{"name":"ns_a","arguments":{"x":"%d"},"task":{}}`,
+		`{"name":"ns_a","arguments":{"x":"%d"},"_meta":{"progressToken":"p"}}`,
+		`{"name":"ns_a","arguments":{"x":"%d"},"_meta":{` + envelope + `}}`,
+		`{"name":"ns_a","name":"ns_b","arguments":{"x":"%d"}}`,
+		`{"name":"ns_a","Name":"ns_b","arguments":{"x":"%d"}}`,
+		`["ns_a",%d]`,
+	}
+	number := regexp.MustCompile(`\d{9,}`) // of toolman's own, which are random
+	random := rand.New(rand.NewPCG(1, 2))
+	var scan jsonrpc.Scanner
+	took := 0
+	for i := range 20_000 {
+		on := map[string]bool{"ns_a": random.IntN(2) == 0}
+		change := random.IntN(20) == 0
+		// Rows of the same make the last route count.
+		with := params[0]
+		if random.IntN(3) == 0 {
+			with = params[random.IntN(len(params))]
+		}
+		method := "tools/call"
+		if random.IntN(10) == 0 {
+			method = "prompts/get"
+		}
+		frame := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"c%d","method":"%s","params":`+with+`}`, i, method, i)
+		for j := range pairs {
+			p := &pairs[j]
+			if change {
+				p.s.view.Store(p.s.view.Load().switched(on, nil))
+			}
+			p.client.frame, p.server.frame = p.client.frame[:0], p.server.frame[:0]
+			var m jsonrpc.Message
+			var b jsonrpc.Batch
+			read := jsonrpc.Scan
+			if j == 0 {
+				read = scan.Scan
+			}
+			if err := read(frame, &m); err != nil {
+				t.Fatal(err)
+			}
+			if _, same := p.s.sameRouteLocked(&m); same {
+				took++
+			}
+			p.s.Message(&m, &b)
+			b.Flush()
+		}
+		got, want := &pairs[0], &pairs[1]
+		if string(got.client.frame) != string(want.client.frame) ||
+			number.ReplaceAllString(string(got.server.frame), "") != number.ReplaceAllString(string(want.server.frame), "") {
+			t.Fatalf("%s:\nclient got %s\n    want %s\nserver got %s\n    want %s", frame, got.client.frame, want.client.frame, got.server.frame, want.server.frame)
+		}
+	}
+	if took < 1000 {
+		t.Errorf("%d requests took the last route", took)
+	}
+}
+
+func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
+	for name, stop := range map[string]func(*Session){
+		"its own servers start": func(s *Session) { s.waits = 1 },
+		"something is done":     func(s *Session) { s.chore = &chore{} },
+		"others wait":           func(s *Session) { s.parked = make([]parked, 1) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _, _, server := joined(t, "ns", echoTool)
+			var fromClient reader
+			call := []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`)
+			for range 4 {
+				fromClient.deliver(t, s, call)
+			}
+			if _, same := s.sameRouteLocked(&fromClient.m); !same {
+				t.Fatal("the call does not take the last route")
+			}
+			stop(s)
+			waiting := len(s.parked)
+			server.frame = nil
+			fromClient.deliver(t, s, call)
+			if server.frame != nil || len(s.parked) != waiting+1 {
+				t.Errorf("the server got %s, %d requests wait", server.frame, len(s.parked))
+			}
+		})
+	}
+}
