@@ -70,7 +70,6 @@ func (b *Batch) splice(to Sender, frame []byte) error {
 
 // Forget drops the edits added since the last Splice.
 func (b *Batch) Forget() {
-	clear(b.edits)
 	b.edits, b.scratch = b.edits[:0], b.scratch[:0]
 	if cap(b.scratch) > scratchCap {
 		b.scratch = nil
@@ -116,6 +115,7 @@ func (b *Batch) Flush() {
 }
 
 func (b *Batch) reset() {
+	clear(b.edits[:cap(b.edits)]) // they may hold large results
 	for i := range b.touched {
 		r := &b.touched[i]
 		r.to, r.peer = nil, nil
