@@ -11,8 +11,9 @@ type Batch struct {
 	stages  bool       // what Splice sends waits for the end of the read
 	edits   []Edit
 	scratch []byte
-	lender  Lender // nil: Flush is not to wait for anybody
-	errand  Errand // what to run after the next Flush; nil for nothing
+	passed  *Message // during Pass: the message
+	lender  Lender   // nil: Flush is not to wait for anybody
+	errand  Errand   // what to run after the next Flush; nil for nothing
 }
 
 // Send queues frame for to.
@@ -51,6 +52,15 @@ func (b *Batch) Number(n uint64) []byte {
 func (b *Batch) Splice(to Sender, frame []byte) error {
 	err := b.splice(to, frame)
 	b.Forget()
+	return err
+}
+
+// Pass is Splice for a message, which was scanned. Who has to look into it need not scan it
+// again.
+func (b *Batch) Pass(to Sender, m *Message) error {
+	b.passed = m
+	err := b.Splice(to, m.Frame)
+	b.passed = nil
 	return err
 }
 

@@ -20,6 +20,28 @@ func (m *Message) Edit(edits ...Edit) {
 		copy(frame[e.Span.Lo:], e.New)
 	}
 	m.Frame = frame
+	m.shift(edits)
+}
+
+// Spliced puts into to what Scan would find in the frame with edits applied, which it makes in
+// room, whose content counts for nothing. Where they put other values in the place of values it
+// does not look at it again. The error is one of Scan.
+func (m *Message) Spliced(to *Message, room []byte, edits ...Edit) error {
+	frame := AppendSplice(room[:0], m.Frame, edits...)
+	for _, e := range edits {
+		inserts, removes := !e.Span.Present(), len(e.New) == 0
+		if inserts || removes || e.Span == m.Params {
+			return Scan(frame, to)
+		}
+	}
+	*to = *m
+	to.Frame = frame
+	to.shift(edits)
+	return nil
+}
+
+// shift moves all spans to where they are after edits.
+func (m *Message) shift(edits []Edit) {
 	for _, s := range []*Span{&m.ID, &m.Method, &m.Params, &m.Result, &m.Err} {
 		s.shift(edits)
 	}

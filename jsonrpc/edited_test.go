@@ -40,6 +40,10 @@ func TestAnEditedMessageIsAsScanFindsIt(t *testing.T) {
 					}
 					edits = append([]Edit{{Span: token, New: []byte(`"new"`)}}, edits...)
 				}
+				var copied Message
+				if err := m.Spliced(&copied, make([]byte, room), slices.Clone(edits)...); err != nil {
+					t.Fatal(err)
+				}
 				spliced := AppendSplice(nil, []byte(frame), slices.Clone(edits)...)
 				if got.Edit(edits...); string(got.Frame) != string(spliced) {
 					t.Errorf("got %s\nwant %s", got.Frame, spliced)
@@ -51,13 +55,63 @@ func TestAnEditedMessageIsAsScanFindsIt(t *testing.T) {
 					t.Errorf("got %s", got.Frame)
 				}
 				for i := max(0, want.nparams); i < maxMembers; i++ { // what is behind them means nothing
-					want.params[i], got.params[i] = member{}, member{}
+					want.params[i], got.params[i], copied.params[i] = member{}, member{}, member{}
 				}
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("got  %+v\nwant %+v", got, want)
 				}
+				if !reflect.DeepEqual(copied, want) {
+					t.Errorf("got  %+v\nwant %+v", copied, want)
+				}
 			})
 		}
+	}
+}
+
+func TestACopyWithOtherMembersIsAsScanFindsIt(t *testing.T) {
+	const frame = `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1,"b":{"c":2},"d":3}}`
+	var m, bare Message
+	if err := Scan([]byte(frame), &m); err != nil {
+		t.Fatal(err)
+	}
+	if err := Scan([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`), &bare); err != nil {
+		t.Fatal(err)
+	}
+	b, err := m.ParamMember("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := Edit{m.ID, []byte(`"another"`)}
+	for name, c := range map[string]struct {
+		of    *Message
+		edits []Edit
+	}{
+		"one is taken out":    {&m, AppendRemoval([]Edit{id}, m.Frame, m.Params, b)},
+		"one is put in":       {&m, AppendInsertion([]Edit{id}, m.Frame, m.Params, []byte(`"x":[5],`))},
+		"all are others":      {&m, []Edit{id, {m.Params, []byte(`{"y":6}`)}}},
+		"there were none":     {&bare, []Edit{{Span{bare.Method.Hi, bare.Method.Hi}, []byte(`,"params":{"z":7}`)}}},
+		"nothing is changed":  {&m, nil},
+		"another is in place": {&m, []Edit{{b.Value, []byte(`{"c":"other"}`)}, id}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got, want Message
+			spliced := AppendSplice(nil, c.of.Frame, slices.Clone(c.edits)...)
+			if err := c.of.Spliced(&got, nil, c.edits...); err != nil {
+				t.Fatal(err)
+			}
+			if err := Scan(spliced, &want); err != nil {
+				t.Fatal(err)
+			}
+			for i := max(0, want.nparams); i < maxMembers; i++ {
+				want.params[i], got.params[i] = member{}, member{}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+		})
+	}
+	if err := m.Spliced(&bare, nil, Edit{Span{5, 5}, []byte("{")}); err == nil {
+		t.Error("a frame that is none any more is no error")
 	}
 }
 

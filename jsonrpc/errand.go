@@ -4,9 +4,16 @@ package jsonrpc
 // answer: over HTTP. It takes that of whoever has a request to send, if it may.
 type Courier interface {
 	Sender
-	// Entrust is Queue for somebody who runs the errand after the next Flush. There is none,
-	// nil, where the frame is sent without.
-	Entrust(frame []byte, edits []Edit) (Errand, error)
+	// Entrust is QueueMessage for somebody who runs the errand after the next Flush. There is
+	// none, nil, where the message is sent without.
+	Entrust(m *Message, edits []Edit) (Errand, error)
+}
+
+// A Reader is a Sender that looks into what it is sent.
+type Reader interface {
+	Sender
+	// QueueMessage is Queue for a message that was scanned.
+	QueueMessage(m *Message, edits []Edit) error
 }
 
 // An Errand is a request that is to be sent, and waited for.
@@ -24,18 +31,30 @@ type Lender interface {
 	Back()
 }
 
-// Lend has the next Flush run the first request of the batch that a Courier gets. It may
+// Lend has the next Flush run the first request passed that a Courier gets. It may
 // take as long as the answer does. A Handler's batch lends nothing: others wait for its
 // goroutine.
 func (b *Batch) Lend(l Lender) { b.lender = l }
 
 // queue gives a frame to its receiver.
 func (b *Batch) queue(to Sender, frame []byte, edits []Edit) (err error) {
+	m := b.passed
+	if m == nil {
+		return to.Queue(frame, edits)
+	}
 	if c, ok := to.(Courier); ok && b.lender != nil && b.errand == nil {
-		b.errand, err = c.Entrust(frame, edits)
+		b.errand, err = c.Entrust(m, edits)
 		return err
 	}
-	return to.Queue(frame, edits)
+	return queueMessage(to, m, edits)
+}
+
+// queueMessage gives a message to its receiver.
+func queueMessage(to Sender, m *Message, edits []Edit) error {
+	if r, ok := to.(Reader); ok {
+		return r.QueueMessage(m, edits)
+	}
+	return to.Queue(m.Frame, edits)
 }
 
 // run runs the errand, if there is one. The batch is empty before that.

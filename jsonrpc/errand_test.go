@@ -22,9 +22,14 @@ func (p *porter) Queue(frame []byte, edits []Edit) error {
 
 func (p *porter) Flush() { p.note("flush") }
 
-func (p *porter) Entrust(frame []byte, edits []Edit) (Errand, error) {
-	p.note("entrust " + string(AppendSplice(nil, frame, edits...)))
-	if p.err != nil || string(frame) == "notice" {
+func (p *porter) QueueMessage(m *Message, edits []Edit) error {
+	p.note("queue message " + string(AppendSplice(nil, m.Frame, edits...)))
+	return p.err
+}
+
+func (p *porter) Entrust(m *Message, edits []Edit) (Errand, error) {
+	p.note("entrust " + string(AppendSplice(nil, m.Frame, edits...)))
+	if p.err != nil || string(m.Frame) == "notice" {
 		return nil, p.err
 	}
 	return p, nil
@@ -45,6 +50,7 @@ func TestALentFlushRunsTheFirstRequestAfterAllElseIsSent(t *testing.T) {
 	var log []string
 	a, b := &porter{log: &log, name: "a"}, &porter{log: &log, name: "b"}
 	broken := &porter{log: &log, name: "broken", err: errors.New("no")}
+	message := func(frame string) *Message { return &Message{Frame: []byte(frame)} }
 	for name, c := range map[string]struct {
 		lent bool
 		send func(batch *Batch)
@@ -52,24 +58,29 @@ func TestALentFlushRunsTheFirstRequestAfterAllElseIsSent(t *testing.T) {
 	}{
 		"one request": {true, func(batch *Batch) {
 			batch.Edit(Span{0, 1}, []byte("R"))
-			batch.Splice(a, []byte("request"))
+			batch.Pass(a, message("request"))
 		}, []string{"a entrust Request", "a flush", "away", "a run", "back"}},
 		"two requests": {true, func(batch *Batch) {
-			batch.Send(a, []byte("one"))
-			batch.Send(b, []byte("two"))
-		}, []string{"a entrust one", "b queue two", "a flush", "b flush", "away", "a run", "back"}},
+			batch.Pass(a, message("one"))
+			batch.Pass(b, message("two"))
+		}, []string{"a entrust one", "b queue message two", "a flush", "b flush", "away", "a run", "back"}},
 		"what needs nobody": {true, func(batch *Batch) {
-			batch.Send(a, []byte("notice"))
-			batch.Send(b, []byte("one"))
+			batch.Pass(a, message("notice"))
+			batch.Pass(b, message("one"))
 		}, []string{"a entrust notice", "b entrust one", "a flush", "b flush", "away", "b run", "back"}},
 		"what is not taken": {true, func(batch *Batch) {
-			if batch.Send(broken, []byte("one")) == nil {
+			if batch.Pass(broken, message("one")) == nil {
 				t.Error("that is no error")
 			}
 		}, []string{"broken entrust one"}},
+		"what is no message": {true, func(batch *Batch) {
+			batch.Send(a, []byte("frame"))
+			batch.Splice(a, []byte("frame"))
+			batch.Pass(a, message("one"))
+		}, []string{"a queue frame", "a queue frame", "a entrust one", "a flush", "away", "a run", "back"}},
 		"nothing lent": {false, func(batch *Batch) {
-			batch.Send(a, []byte("one"))
-		}, []string{"a queue one", "a flush"}},
+			batch.Pass(a, message("one"))
+		}, []string{"a queue message one", "a flush"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var batch Batch

@@ -60,6 +60,14 @@ func (g *Gatherer) Queue(frame []byte, edits []Edit) error {
 	return g.answer(m.Bytes(m.ID), whole)
 }
 
+// QueueMessage implements Reader.
+func (g *Gatherer) QueueMessage(m *Message, edits []Edit) error {
+	if g.open.Load() == 0 {
+		return queueMessage(g.Sender, m, edits)
+	}
+	return g.Queue(m.Frame, edits)
+}
+
 // answer puts an answer into the batch that waits for it.
 func (g *Gatherer) answer(id, frame []byte) error {
 	g.mu.Lock()

@@ -84,7 +84,7 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 	}
 	n := s.arrivedLocked(m, k.ListMethod(), jsonrpc.Span{})
 	b.Edit(pageID, m.Bytes(m.ID))
-	s.pass(b, &jsonrpc.Message{Frame: p.frame, ID: pageID}, &note{n: n, method: k.ListMethod(), status: "local"})
+	s.pass(b, &jsonrpc.Message{Frame: p.frame, Kind: jsonrpc.Response, ID: pageID}, &note{n: n, method: k.ListMethod(), status: "local"})
 	if k == mcpwire.Tool && p.last {
 		s.listedLocked()
 	}

@@ -212,7 +212,7 @@ func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note *note) error 
 		note.rewrote = rewrote(b, m)
 		u.r.trace.sent(upstreamLeg, u.Name, b.Preview(m.Frame), *note)
 	}
-	return b.Splice(u.out, m.Frame)
+	return b.Pass(u.out, m)
 }
 
 // pass writes an upstream's message to the client, with the batch's edits.
@@ -221,7 +221,7 @@ func (s *Session) pass(b *jsonrpc.Batch, m *jsonrpc.Message, note *note) error {
 		note.rewrote = rewrote(b, m)
 		s.r.trace.sent(clientLeg, s.name(), b.Preview(m.Frame), *note)
 	}
-	return b.Splice(s.to(note.during), m.Frame)
+	return b.Pass(s.to(note.during), m)
 }
 
 // rewrote names the places that the batch's edits change.

@@ -99,7 +99,16 @@ func (c *Conn) String() string { return c.where }
 // Queue implements jsonrpc.Sender. Besides ErrQueueFull and ErrClosed it fails where the
 // frame is no message.
 func (c *Conn) Queue(frame []byte, edits []jsonrpc.Edit) error {
-	p, err := newPost(frame, edits)
+	var m jsonrpc.Message
+	if err := jsonrpc.Scan(frame, &m); err != nil {
+		return fmt.Errorf("what is to be sent: %w", err)
+	}
+	return c.QueueMessage(&m, edits)
+}
+
+// QueueMessage implements jsonrpc.Reader.
+func (c *Conn) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
+	p, err := newPost(m, edits)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,8 @@ type errand struct {
 }
 
 // Entrust implements jsonrpc.Courier.
-func (c *Conn) Entrust(frame []byte, edits []jsonrpc.Edit) (jsonrpc.Errand, error) {
-	p, err := newPost(frame, edits)
+func (c *Conn) Entrust(m *jsonrpc.Message, edits []jsonrpc.Edit) (jsonrpc.Errand, error) {
+	p, err := newPost(m, edits)
 	if err != nil {
 		return nil, err
 	}

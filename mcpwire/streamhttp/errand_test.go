@@ -61,13 +61,17 @@ func lenderOf(t *testing.T, f *fake) (*Conn, *catcher, *walker) {
 	return c, h, w
 }
 
-// lend sends a frame the way somebody does who lends the goroutine, and returns when that is
+// lend passes a message the way somebody does who lends the goroutine, and returns when that is
 // back.
 func lend(t *testing.T, c *Conn, w *walker, frame string) {
 	t.Helper()
+	var m jsonrpc.Message
 	var b jsonrpc.Batch
 	b.Lend(w)
-	if err := b.Send(c, []byte(frame)); err != nil {
+	if err := jsonrpc.Scan([]byte(frame), &m); err != nil {
+		t.Error(err)
+	}
+	if err := b.Pass(c, &m); err != nil {
 		t.Error(err)
 	}
 	b.Flush()

@@ -41,12 +41,13 @@ type post struct {
 	opened   bool           // of a subscription: it has been acknowledged
 }
 
-// newPost copies a frame with edits applied, and finds out what it is.
-func newPost(frame []byte, edits []jsonrpc.Edit) (*post, error) {
-	p := &post{frame: jsonrpc.AppendSplice(make([]byte, 0, len(frame)+64), frame, edits...)}
-	if err := jsonrpc.Scan(p.frame, &p.msg); err != nil {
+// newPost copies a message with edits applied, and finds out what it is.
+func newPost(m *jsonrpc.Message, edits []jsonrpc.Edit) (*post, error) {
+	p := new(post)
+	if err := m.Spliced(&p.msg, make([]byte, 0, len(m.Frame)+64), edits...); err != nil {
 		return nil, fmt.Errorf("what is to be sent: %w", err)
 	}
+	p.frame = p.msg.Frame
 	p.era = mcpwire.Legacy
 	if p.msg.Kind == jsonrpc.Response {
 		return p, nil // the modern era has none

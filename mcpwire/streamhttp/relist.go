@@ -12,7 +12,12 @@ const maxPages = 100
 
 // ask makes a request of the transport's own, and returns the answer.
 func (c *Conn) ask(ctx context.Context, frame []byte) (*jsonrpc.Message, *failure) {
-	p, err := newPost(frame, nil)
+	var m jsonrpc.Message
+	err := jsonrpc.Scan(frame, &m)
+	if err != nil {
+		return nil, &failure{text: c.where + ": " + err.Error()}
+	}
+	p, err := newPost(&m, nil)
 	if err != nil {
 		return nil, &failure{text: err.Error()}
 	}

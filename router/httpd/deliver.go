@@ -16,10 +16,15 @@ func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	if jsonrpc.Scan(frame, &m) != nil {
 		return s.answers(jsonrpc.AppendSplice(nil, frame, edits...)) // of a batch, in an array
 	}
+	return s.QueueMessage(&m, edits)
+}
+
+// QueueMessage implements jsonrpc.Reader.
+func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if m.Kind == jsonrpc.Response {
-		return s.answer(&m, edits)
+		return s.answer(m, edits)
 	}
-	return s.tell(jsonrpc.AppendSplice(nil, frame, edits...))
+	return s.tell(jsonrpc.AppendSplice(nil, m.Frame, edits...))
 }
 
 // Flush implements jsonrpc.Sender. Streams are written as soon as they can.
