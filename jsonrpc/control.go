@@ -4,18 +4,26 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"strconv"
 	"sync"
+
+	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Control runs toolman's own conversation with an upstream: it waits for the answers to the
-// requests that it makes itself, and looks into none of them.
+// Control runs toolman's own conversation with an upstream, over a
+// jsonrpc2.Conn. The Conn sees only replies to requests that it made itself, and
+// of those no more than that they came: what is in them could end it, and it
+// decodes them twice, which takes 50 ms for a list of a thousand tools.
 type Control struct {
-	out func(frame []byte) error
-	ids Numbering
+	conn   *jsonrpc2.Conn
+	stream *controlStream
+	ids    Numbering
 
 	mu      sync.Mutex
-	waiting map[uint64]chan answer // guarded by mu: who waits for the answer to what; nil once it is closed
+	waiting map[uint64]answer // guarded by mu: a place for the answer to each call under way
 }
 
 type answer struct {
@@ -33,61 +41,37 @@ type Numbering interface {
 // NewControl makes a Control that writes to out. ids must be shared with whoever
 // else sends requests there.
 func NewControl(out func(frame []byte) error, ids Numbering) *Control {
-	return &Control{out: out, ids: ids, waiting: map[uint64]chan answer{}}
+	s := &controlStream{out: out, in: make(chan []byte, 16), done: make(chan struct{})}
+	silent := jsonrpc2.SetLogger(discard{})
+	return &Control{
+		conn: jsonrpc2.NewConn(context.Background(), s, nobody{}, silent), stream: s, ids: ids,
+		waiting: map[uint64]answer{},
+	}
 }
 
-// Call sends a request and waits for its result, which it returns as it came. Params are none
-// if they are nil. Errors name the method; that of an error answer wraps an *Error. When ctx
-// ends first, a late answer is ignored.
+// Call sends a request and waits for its result, which it returns as it came.
+// Errors name the method; that of an error answer wraps an *Error. When ctx ends
+// first, a late answer is ignored.
 func (c *Control) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
-	got, err := c.ask(ctx, method, params)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s: %w", method, err)
-	case got.err != nil:
-		return nil, &callError{method, got.err}
-	}
-	return got.result, nil
-}
-
-func (c *Control) ask(ctx context.Context, method string, params any) (got answer, err error) {
-	raw, err := marshal(params)
-	if err != nil {
-		return got, err
-	}
 	id, ok := c.ids.Next(method)
 	if !ok {
-		return got, ErrClosed
+		return nil, fmt.Errorf("%s: %w", method, ErrClosed)
 	}
-	place, err := c.expect(id)
-	if err == nil {
-		err = c.out(AppendRequest(nil, id, method, raw))
+	c.expect(id)
+	err := c.conn.Call(ctx, method, params, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
+	got := c.take(id)
+	switch {
+	case err == nil && got.err != nil:
+		return nil, &callError{method, got.err}
+	case err == nil:
+		return got.result, nil
 	}
-	if err == nil {
-		select {
-		case got, ok = <-place:
-			if ok {
-				return got, nil
-			}
-			err = ErrClosed
-		case <-ctx.Done():
-			err = context.Cause(ctx)
-		}
-	}
-	c.take(id)
 	c.ids.Forget(id)
-	return got, err
-}
-
-// marshal returns params as JSON, nil if there are none.
-func marshal(params any) ([]byte, error) {
-	switch p := params.(type) {
-	case nil:
-		return nil, nil
-	case json.RawMessage:
-		return p, nil
+	c.complete(id) // a Conn would wait for it for ever
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("%s: %w", method, context.Cause(ctx))
 	}
-	return json.Marshal(params)
+	return nil, fmt.Errorf("%s: %w", method, closed(err))
 }
 
 // A callError is an error answer to a call.
@@ -104,60 +88,54 @@ func (e *callError) Error() string {
 // Unwrap returns the *Error.
 func (e *callError) Unwrap() error { return e.answer }
 
-// expect makes a place for the answer to a request.
-func (c *Control) expect(id uint64) (chan answer, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.waiting == nil {
-		return nil, ErrClosed
+// closed gives the errors of a Conn that is closed our name.
+func closed(err error) error {
+	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return ErrClosed
 	}
-	place := make(chan answer, 1)
-	c.waiting[id] = place
-	return place, nil
+	return err
 }
 
-// take takes a place away, nil if there is none.
-func (c *Control) take(id uint64) chan answer {
+func (c *Control) expect(id uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	place := c.waiting[id]
+	c.waiting[id] = answer{}
+}
+
+func (c *Control) take(id uint64) answer {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	got := c.waiting[id]
 	delete(c.waiting, id)
-	return place
+	return got
 }
 
-// Notify sends a notification, without params if they are nil.
-func (c *Control) Notify(method string, params any) error {
-	raw, err := marshal(params)
-	if err == nil && c.closed() {
-		err = ErrClosed
-	}
-	if err == nil {
-		err = c.out(AppendNotification(nil, method, raw))
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", method, err)
-	}
-	return nil
+// complete ends a call in the Conn.
+func (c *Control) complete(id uint64) {
+	token := strconv.AppendUint(nil, id, 10)
+	c.deliver(AppendResult(nil, token, []byte("true")))
 }
 
-func (c *Control) closed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.waiting == nil
+// Notify sends a notification.
+func (c *Control) Notify(ctx context.Context, method string, params any) error {
+	return closed(c.conn.Notify(ctx, method, params))
 }
 
 // Deliver takes the reply to the request with this id, which was made by Call. It
 // copies what it keeps.
 func (c *Control) Deliver(id uint64, m *Message) {
-	place := c.take(id)
-	if place == nil {
-		return // nobody waits any more
-	}
+	var got answer
 	if m.Err.Present() {
-		place <- answer{err: parseError(m.Bytes(m.Err))}
+		got.err = parseError(m.Bytes(m.Err))
 	} else {
-		place <- answer{result: bytes.Clone(m.Bytes(m.Result))}
+		got.result = bytes.Clone(m.Bytes(m.Result))
 	}
+	c.mu.Lock()
+	if _, ok := c.waiting[id]; ok {
+		c.waiting[id] = got
+	}
+	c.mu.Unlock()
+	c.complete(id)
 }
 
 func parseError(object []byte) *Error {
@@ -168,12 +146,53 @@ func parseError(object []byte) *Error {
 	return e
 }
 
-// Close ends the conversation; calls that wait fail.
-func (c *Control) Close() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, place := range c.waiting {
-		close(place)
+func (c *Control) deliver(frame []byte) {
+	select {
+	case c.stream.in <- frame:
+	case <-c.stream.done:
 	}
-	c.waiting = nil
+}
+
+// Close ends the conversation; calls that wait fail.
+func (c *Control) Close() { c.conn.Close() }
+
+type discard struct{}
+
+func (discard) Printf(string, ...any) {}
+
+// nobody handles requests: none reach a Control.
+type nobody struct{}
+
+func (nobody) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
+
+// controlStream is the jsonrpc2.ObjectStream between a Conn and a peer whose
+// reading somebody else does.
+type controlStream struct {
+	out  func(frame []byte) error
+	in   chan []byte
+	once sync.Once
+	done chan struct{}
+}
+
+func (s *controlStream) ReadObject(v any) error {
+	growStack(1) // the Conn has just started this goroutine, or it is large enough
+	select {
+	case frame := <-s.in:
+		return json.Unmarshal(frame, v)
+	case <-s.done:
+		return io.EOF
+	}
+}
+
+func (s *controlStream) WriteObject(v any) error {
+	frame, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	return s.out(frame)
+}
+
+func (s *controlStream) Close() error {
+	s.once.Do(func() { close(s.done) })
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -60,8 +61,9 @@ func (c *conversation) idle(t *testing.T) {
 	synctest.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.calls.Len() != 0 || len(c.waiting) != 0 {
-		t.Errorf("left over: %d calls, %d that wait", c.calls.Len(), len(c.waiting))
+	inConn := reflect.ValueOf(c.conn).Elem().FieldByName("pending").Len()
+	if c.calls.Len() != 0 || len(c.waiting) != 0 || inConn != 0 {
+		t.Errorf("left over: %d calls, %d answers, %d pending in the Conn", c.calls.Len(), len(c.waiting), inConn)
 	}
 }
 
@@ -104,7 +106,7 @@ func TestControlTalksToAnIndependentPeer(t *testing.T) {
 		if e, ok := errors.AsType[*Error](err); !ok || e.Code != -32002 || e.Message != "not today" {
 			t.Errorf("got %v, want the server's error", err)
 		}
-		if err := c.Notify("note", []int{1}); err != nil {
+		if err := c.Notify(t.Context(), "note", []int{1}); err != nil {
 			t.Error(err)
 		}
 		if got := <-notified; got != "note[1]" {
@@ -230,7 +232,7 @@ func TestControlCallFailsWhenItCannotBeSent(t *testing.T) {
 			if _, err := c.Call(t.Context(), "a", nil); !errors.Is(err, refusal) {
 				t.Errorf("Call: got %v, want %v", err, refusal)
 			}
-			if err := c.Notify("a", nil); !errors.Is(err, refusal) {
+			if err := c.Notify(t.Context(), "a", nil); !errors.Is(err, refusal) {
 				t.Errorf("Notify: got %v, want %v", err, refusal)
 			}
 		}
@@ -267,7 +269,7 @@ func TestControlCloseEndsTheCallsThatWait(t *testing.T) {
 		if _, err := c.Call(t.Context(), "a", nil); !errors.Is(err, ErrClosed) {
 			t.Errorf("Call after Close: %v", err)
 		}
-		if err := c.Notify("a", nil); !errors.Is(err, ErrClosed) {
+		if err := c.Notify(t.Context(), "a", nil); !errors.Is(err, ErrClosed) {
 			t.Errorf("Notify after Close: %v", err)
 		}
 		c.Deliver(1, scan(t, `{"jsonrpc":"2.0","id":1,"result":1}`)) // must not block

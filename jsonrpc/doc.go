@@ -15,7 +15,7 @@
 // thread; elsewhere each has two goroutines.
 //
 // Calls is the table of requests that a peer still owes an answer. Control makes
-// toolman's own requests.
+// toolman's own requests, with sourcegraph/jsonrpc2 for the correlation.
 //
 // Rules that callers must keep:
 //

@@ -168,7 +168,7 @@ func (l *Loop) do(f func()) {
 func (l *Loop) run() {
 	runtime.LockOSThread()
 	defer close(l.done)
-	growStack()
+	growStack(2)
 	events := make([]syscall.EpollEvent, 64)
 	for !l.over {
 		// syscall's EpollWait tells the scheduler that this thread may wait.

@@ -44,20 +44,9 @@ func appendReply(dst, id []byte, next string) []byte {
 	return append(dst, next...)
 }
 
-// AppendRequest appends a request; nil params are left out.
-func AppendRequest(dst []byte, id uint64, method string, params []byte) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","id":`...)
-	dst = strconv.AppendUint(dst, id, 10)
-	return appendAsk(append(dst, ','), method, params)
-}
-
 // AppendNotification appends a notification; nil params are left out.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
-	return appendAsk(append(dst, `{"jsonrpc":"2.0",`...), method, params)
-}
-
-func appendAsk(dst []byte, method string, params []byte) []byte {
-	dst = append(dst, `"method":`...)
+	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
 	dst = AppendQuoted(dst, method)
 	if params != nil {
 		dst = append(dst, `,"params":`...)

@@ -49,10 +49,10 @@
 //
 // # Goroutines
 //
-// On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one that waits for
-// its process, a short one that brings it up (which stays if toolman has not started the
-// server), now and then one that reads changed lists, and one that reads or writes toolsets.
-// None is on the way of a call.
+// On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one that
+// waits for its process, a short one that brings it up (which stays if toolman has not started the server), now and then one that reads
+// changed lists, one that reads or writes toolsets, and two of the jsonrpc2.Conn that correlates toolman's own
+// requests. None is on the way of a call.
 //
 // # Locks
 //

@@ -52,7 +52,7 @@ func (u *Upstream) meet(ctx context.Context) error {
 		return nil
 	}
 	u.r.trace.event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
-	return u.control.Notify(string(mcpwire.Initialized), nil)
+	return u.control.Notify(ctx, string(mcpwire.Initialized), nil)
 }
 
 // initializeFirst tries the handshake, and asks a server that refuses it whether it

@@ -195,7 +195,7 @@ func (r *Router) pipeSize() int {
 // so because it was asked for its era gets a second life.
 func (u *Upstream) Closed(err error) {
 	if u.probing.CompareAndSwap(true, false) {
-		u.control.Close()
+		go u.control.Close()
 		return
 	}
 	go u.bury(err)
