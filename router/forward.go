@@ -50,7 +50,6 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.followAllLocked(b)
 		return
 	}
-	s.rememberLocked(m, method, at, t)
 	s.forward(m, b, method, at, t)
 }
 
@@ -86,6 +85,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	if c.bridge != nil && !c.modern {
 		c.bridge.request = b.Preview(m.Frame)
 	}
+	s.rememberLocked(m, at, &c)
 	s.leaseLocked(u, &c, b).submit(m, b, &c, token, t.name())
 }
 

@@ -7,29 +7,47 @@ import (
 
 // A lastRoute is where the latest call of a tool went. The next one that is built like
 // it and names the same tool goes there, too, as long as the session's view is the same:
-// what routeLocked finds out need not be found out again.
+// what routeLocked and forward find out need not be found out again.
 type lastRoute struct {
 	form   jsonrpc.Form
 	view   *View
-	name   []byte // quoted
-	target target
+	name   []byte // of the tool, as the client writes it
+	rename []byte // what is written to the upstream instead; nil: nothing is
+	call   call   // without the ids
 }
 
-// rememberLocked keeps the route of a legacy request without an envelope.
-func (s *Session) rememberLocked(m *jsonrpc.Message, method mcpwire.Method, at jsonrpc.Span, t target) {
-	if method == mcpwire.ToolsCall && m.Form != (jsonrpc.Form{}) && !s.modern && !s.envelope.Meta.Present() && !t.entry.asksFirst() {
-		l := &s.lastRoute
-		l.form, l.view, l.name, l.target = m.Form, s.view.Load(), append(l.name[:0], m.Bytes(at)...), t
+// rememberLocked keeps the route of a call, if nothing about it is special.
+func (s *Session) rememberLocked(m *jsonrpc.Message, at jsonrpc.Span, c *call) {
+	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.bridge != nil || c.entry.asksFirst() || s.envelope.Meta.Present() || m.Form == (jsonrpc.Form{}) {
+		return
 	}
+	l := &s.lastRoute
+	l.form, l.view, l.name, l.rename = m.Form, s.view.Load(), append(l.name[:0], m.Bytes(at)...), nil
+	if string(m.Text(at)) != c.itsName() {
+		l.rename = c.entry.quoted
+	}
+	l.call = call{session: s, method: c.method, entry: c.entry}
 }
 
-// sameRouteLocked reports whether a request takes the last route, and where it names the tool.
+// sameRouteLocked reports whether a request takes the last route, and where it names the
+// tool. One that is to be timed, traced or audited does not.
 func (s *Session) sameRouteLocked(m *jsonrpc.Message) (at jsonrpc.Span, ok bool) {
 	l := &s.lastRoute
-	if m.Form != l.form || l.view != s.view.Load() || l.view == nil ||
+	if m.Form != l.form || l.view != s.view.Load() || l.view == nil || s.r.timed.Load() ||
 		s.modern || s.envelope.Meta.Present() || !s.openLocked() || s.chore != nil || len(s.parked) > 0 {
 		return at, false
 	}
 	at, _ = m.Param("name")
 	return at, string(m.Bytes(at)) == string(l.name)
+}
+
+// forwardAgainLocked is forward for a call that takes the last route.
+func (s *Session) forwardAgainLocked(m *jsonrpc.Message, b *jsonrpc.Batch, at jsonrpc.Span) {
+	l := &s.lastRoute
+	c := l.call
+	c.keep(m, jsonrpc.Span{})
+	if l.rename != nil {
+		b.Edit(at, l.rename)
+	}
+	c.entry.Upstream.submit(m, b, &c, jsonrpc.Span{}, c.itsName())
 }

@@ -111,3 +111,21 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 		})
 	}
 }
+
+func TestACallThatIsTimedDoesNotTakeTheLastRoute(t *testing.T) {
+	s, u, _, _ := joined(t, "ns", echoTool)
+	var fromClient reader
+	timed := 0
+	for i := range 8 {
+		s.r.timed.Store(i >= 4) // a reload may bring a server with a call_timeout
+		fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`))
+	}
+	u.calls.Each(func(_ uint64, c call) {
+		if c.sent > 0 {
+			timed++
+		}
+	})
+	if timed != 4 {
+		t.Errorf("%d calls are timed, want 4", timed)
+	}
+}

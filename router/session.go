@@ -188,7 +188,7 @@ func (s *Session) name() string {
 func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.decision = nil
 	if at, ok := s.sameRouteLocked(m); ok {
-		s.forward(m, b, mcpwire.ToolsCall, at, s.lastRoute.target)
+		s.forwardAgainLocked(m, b, at)
 		return
 	}
 	method := mcpwire.MethodOf(m.Text(m.Method))
