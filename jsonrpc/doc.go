@@ -4,7 +4,9 @@
 // A frame is one message as bytes: one line of a stream, without its newline.
 // Scan walks it once, strictly, and notes in a Message which bytes are the id,
 // the method, the params and so on. To pass a message on, Edits name the few
-// bytes that must differ on the other side, and AppendSplice copies the rest.
+// bytes that must differ on the other side, and AppendSplice copies the rest. A
+// Scanner is Scan for the frames of one peer: of one that is built like an earlier
+// one it looks at no more than what may differ.
 //
 // A Peer is the far end of a pair of streams. It cuts what it reads into frames
 // and hands each to its Handler; the handler sends through a Batch, and what
