@@ -9,7 +9,7 @@ const (
 	maxPrivateOf = maxPrivate / 2
 )
 
-// Privates counts processes that one session has for itself. The zero value is ready to use.
+// privates counts processes that one session has for itself. The zero value is ready to use.
 type privates struct {
 	mu  sync.Mutex
 	all int            // guarded by mu
