@@ -40,7 +40,7 @@ export function script(name: string, folder: string): ((heard: Heard[]) => Said)
       hears(missing, true, /ENOENT/);
       hears(unknown, true, /unknown_tool.*read_minds/);
       hears(bad, true, /invalid_arguments.*\/path/);
-      hears(denied, true, /unknown_tool.*delete_entities/); // the agent's policies keep it from the model
+      hears(denied, true, /denied: tool memory_delete_entities is denied by policy/); // it was not offered either
       return {
         calls: [
           ["mcp__memory__open_nodes", { names: [name] }],
