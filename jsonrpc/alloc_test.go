@@ -86,7 +86,7 @@ var newID = []byte("123456")
 
 func (h passOn) Message(m *Message, b *Batch) {
 	b.Edit(m.ID, newID)
-	b.Splice(h.to, m.Frame)
+	b.Pass(h.to, m)
 }
 func (passOn) Bad(*Message, error, *Batch) {}
 func (passOn) Closed(error)                {}

@@ -8,12 +8,11 @@ const scratchCap = 4 << 10
 // when done. It is not safe for concurrent use.
 type Batch struct {
 	touched []receiver // behind its end is memory for more
-	stages  bool       // what Splice sends waits for the end of the read
+	stages  bool       // what Pass sends waits for the end of the read
 	edits   []Edit
 	scratch []byte
-	passed  *Message // during Pass: the message
-	lender  Lender   // nil: Flush is not to wait for anybody
-	errand  Errand   // what to run after the next Flush; nil for nothing
+	lender  Lender // nil: Flush is not to wait for anybody
+	errand  Errand // what to run after the next Flush; nil for nothing
 }
 
 // Send queues frame for to.
@@ -21,7 +20,7 @@ func (b *Batch) Send(to Sender, frame []byte) error {
 	return b.send(to, frame, nil)
 }
 
-// Edit adds an edit to the next Splice.
+// Edit adds an edit to the next Pass.
 func (b *Batch) Edit(at Span, with []byte) {
 	b.edits = append(b.edits, Edit{})
 	e := &b.edits[len(b.edits)-1]
@@ -31,54 +30,45 @@ func (b *Batch) Edit(at Span, with []byte) {
 // SetEdits puts edits, which were appended to Edits, into the place of those.
 func (b *Batch) SetEdits(edits []Edit) { b.edits = edits }
 
-// Copy returns a copy of text that is valid until the next Splice.
+// Copy returns a copy of text that is valid until the next Pass.
 func (b *Batch) Copy(text []byte) []byte {
 	from := len(b.scratch)
 	b.scratch = append(b.scratch, text...)
 	return b.scratch[from:]
 }
 
-// Number returns n in decimal, valid until the next Splice.
+// Number returns n in decimal, valid until the next Pass.
 func (b *Batch) Number(n uint64) []byte {
 	from := len(b.scratch)
-	b.scratch = AppendNumber(b.scratch, n)
+	b.scratch = appendNumber(b.scratch, n)
 	return b.scratch[from:]
 }
 
-// Splice queues frame for to with the edits added since the last Splice. Within a
-// Handler the frame waits in the batch until the whole read is handled: only then
+// Pass queues a message for to with the edits added since the last Pass. Within a
+// Handler it waits in the batch until the whole read is handled: only then
 // does to's Waiting count it, and CloseWrite wait for it. It keeps its place among
-// what the batch sends there.
-func (b *Batch) Splice(to Sender, frame []byte) error {
-	err := b.splice(to, frame)
+// what the batch sends there. A Reader need not scan it again.
+func (b *Batch) Pass(to Sender, m *Message) error {
+	err := b.pass(to, m)
 	b.Forget()
 	return err
 }
 
-// Pass is Splice for a message, which was scanned. Who has to look into it need not scan it
-// again.
-func (b *Batch) Pass(to Sender, m *Message) error {
-	b.passed = m
-	err := b.Splice(to, m.Frame)
-	b.passed = nil
-	return err
-}
-
-func (b *Batch) splice(to Sender, frame []byte) error {
+func (b *Batch) pass(to Sender, m *Message) error {
 	if !b.stages {
-		return b.send(to, frame, b.edits)
+		return b.send(to, m.Frame, m)
 	}
 	r, n := b.find(to)
-	if done, err := r.stage(frame, b.edits); err != nil {
+	if done, err := r.stage(m.Frame, b.edits); err != nil {
 		return err
 	} else if !done {
-		return b.send(to, frame, b.edits)
+		return b.send(to, m.Frame, m)
 	}
 	b.touched = b.touched[:n]
 	return nil
 }
 
-// Forget drops the edits added since the last Splice.
+// Forget drops the edits added since the last Pass.
 func (b *Batch) Forget() {
 	b.edits, b.scratch = b.edits[:0], b.scratch[:0]
 	if cap(b.scratch) > scratchCap {
@@ -86,11 +76,12 @@ func (b *Batch) Forget() {
 	}
 }
 
-// send queues a frame at once, behind those that wait.
-func (b *Batch) send(to Sender, frame []byte, edits []Edit) error {
+// send queues a frame at once, behind those that wait. If it is a message that is passed on,
+// it gets the edits.
+func (b *Batch) send(to Sender, frame []byte, passed *Message) error {
 	r, n := b.find(to)
 	r.commit()
-	if err := b.queue(to, frame, edits); err != nil {
+	if err := b.queue(to, frame, passed); err != nil {
 		return err
 	}
 	b.touched = b.touched[:n]
@@ -133,10 +124,10 @@ func (b *Batch) reset() {
 	b.touched = b.touched[:0]
 }
 
-// Edits returns the edits added since the last Splice.
+// Edits returns the edits added since the last Pass.
 func (b *Batch) Edits() []Edit { return b.edits }
 
-// Preview returns frame as the next Splice would send it.
+// Preview returns frame as the next Pass would send it.
 func (b *Batch) Preview(frame []byte) []byte {
 	size := len(frame)
 	for i := range b.edits {

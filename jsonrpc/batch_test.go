@@ -52,15 +52,15 @@ func TestBatchEditsOneFrameOnly(t *testing.T) {
 		if got := string(b.Preview([]byte("0123"))); got != "none12three" || len(b.Edits()) != 2 {
 			t.Errorf("the preview is %q, with %d edits", got, len(b.Edits()))
 		}
-		b.Splice(to, []byte("0123"))
-		b.Splice(to, []byte("as it is"))
+		b.Pass(to, &Message{Frame: []byte("0123")})
+		b.Pass(to, &Message{Frame: []byte("as it is")})
 	}
 	if want := []string{"none12three", "as it is", "none12three", "as it is"}; !slices.Equal(to.did, want) {
 		t.Errorf("got %q, want %q", to.did, want)
 	}
 }
 
-func TestBatchCopiesStayUntilTheSplice(t *testing.T) {
+func TestBatchCopiesStayUntilTheyArePassed(t *testing.T) {
 	var b Batch
 	id := []byte("17")
 	first, second := b.Copy(id), b.Number(1<<53-1)
@@ -71,7 +71,7 @@ func TestBatchCopiesStayUntilTheSplice(t *testing.T) {
 	if string(first) != "17" || string(second) != "9007199254740991" {
 		t.Errorf("got %q and %q", first, second)
 	}
-	b.Splice(&ledger{}, []byte("{}"))
+	b.Pass(&ledger{}, &Message{Frame: []byte("{}")})
 	if b.scratch != nil {
 		t.Errorf("%d bytes are kept for ever", cap(b.scratch))
 	}

@@ -6,9 +6,9 @@ import (
 	"strconv"
 )
 
-// AppendNumber appends n in decimal. For numbers of at most 16 digits, as ids are,
+// appendNumber appends n in decimal. For numbers of at most 16 digits, as ids are,
 // it takes half the time that strconv does.
-func AppendNumber(dst []byte, n uint64) []byte {
+func appendNumber(dst []byte, n uint64) []byte {
 	const half = 100_000_000
 	if n == 0 || n >= half*half {
 		return strconv.AppendUint(dst, n, 10)

@@ -10,7 +10,7 @@ func TestNumbersAreWrittenAsStrconvWritesThem(t *testing.T) {
 	try := func(n uint64) {
 		t.Helper()
 		want := strconv.FormatUint(n, 10)
-		if got := string(AppendNumber([]byte("x"), n)); got != "x"+want {
+		if got := string(appendNumber([]byte("x"), n)); got != "x"+want {
 			t.Fatalf("%d is written as %s", n, got)
 		}
 		if got, ok := ParseID([]byte(want)); ok != (n != 0 && len(want) <= 16) || ok && got != n {

@@ -37,16 +37,15 @@ type Lender interface {
 func (b *Batch) Lend(l Lender) { b.lender = l }
 
 // queue gives a frame to its receiver.
-func (b *Batch) queue(to Sender, frame []byte, edits []Edit) (err error) {
-	m := b.passed
-	if m == nil {
-		return to.Queue(frame, edits)
+func (b *Batch) queue(to Sender, frame []byte, passed *Message) (err error) {
+	if passed == nil {
+		return to.Queue(frame, nil)
 	}
 	if c, ok := to.(Courier); ok && b.lender != nil && b.errand == nil {
-		b.errand, err = c.Entrust(m, edits)
+		b.errand, err = c.Entrust(passed, b.edits)
 		return err
 	}
-	return queueMessage(to, m, edits)
+	return queueMessage(to, passed, b.edits)
 }
 
 // queueMessage gives a message to its receiver.

@@ -75,7 +75,7 @@ func TestALentFlushRunsTheFirstRequestAfterAllElseIsSent(t *testing.T) {
 		}, []string{"broken entrust one"}},
 		"what is no message": {true, func(batch *Batch) {
 			batch.Send(a, []byte("frame"))
-			batch.Splice(a, []byte("frame"))
+			batch.Send(a, []byte("frame"))
 			batch.Pass(a, message("one"))
 		}, []string{"a queue frame", "a queue frame", "a entrust one", "a flush", "away", "a run", "back"}},
 		"nothing lent": {false, func(batch *Batch) {

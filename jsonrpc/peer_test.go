@@ -49,7 +49,7 @@ func TestPeerSendsOnInOneWriteWhatCameInOneRead(t *testing.T) {
 		sink.Start(newJournal(nil))
 		source.Start(newJournal(func(m *Message, b *Batch) {
 			b.Edit(m.Method, []byte(`"x"`))
-			b.Splice(sink.Peer, m.Frame)
+			b.Pass(sink.Peer, m)
 		}))
 		want := strings.Repeat(`{"jsonrpc":"2.0","method":"x"}`+"\n", 50)
 		buf := make([]byte, 64<<10)
@@ -117,7 +117,7 @@ func TestPeerTakesFramesFromManyGoroutines(t *testing.T) {
 						b.Flush()
 					case 2:
 						b.Edit(Span{23, 23}, nil)
-						err = b.Splice(l.Peer, frame)
+						err = b.Pass(l.Peer, &Message{Frame: frame})
 						b.Flush()
 					}
 					if err != nil {

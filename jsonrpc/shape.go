@@ -24,7 +24,6 @@ const learnAt, learnEvery = 2, 8
 
 // Scan is the function Scan.
 func (c *Scanner) Scan(frame []byte, m *Message) error {
-	c.walk.b, c.walk.wide = frame, false
 	if c.shape.fits(frame, m, &c.walk) {
 		c.others = 0
 		m.Form = Form{c, c.learnt}
@@ -81,15 +80,15 @@ func (f *field) in(m *moved) Span {
 	return Span{int(f.lo.at) + m[f.lo.holes], int(f.hi.at) + m[f.hi.holes]}
 }
 
-// fits reports whether the frame that w is to walk is of the shape, and then says in
-// m what Scan would.
+// fits reports whether a frame is of the shape, and then says in m what Scan would. It
+// walks it with w, whatever that was used for before.
 func (s *shape) fits(frame []byte, m *Message, w *scanner) bool {
 	if len(s.text) == 0 || len(frame) < len(s.text) {
 		return false
 	}
 	var by moved
 	i, from := 0, 0
-	w.from, w.till, w.plain = 0, 0, 0
+	w.b, w.wide, w.from, w.till, w.plain = frame, false, 0, 0, 0
 	for k := range s.holes[:s.nholes] {
 		h := &s.holes[k]
 		to := int(h.at)

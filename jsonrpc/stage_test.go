@@ -19,15 +19,15 @@ func TestSplicedFramesKeepTheirPlace(t *testing.T) {
 		const rounds = 40
 		source.Start(newJournal(func(m *Message, b *Batch) {
 			b.Edit(Span{0, 1}, []byte(`{"a":1,`))
-			b.Splice(out, m.Frame)
+			b.Pass(out, m)
 			b.Send(out, m.Frame)
-			b.Splice(out, m.Frame)
-			b.Splice(out, []byte(large))
-			b.Splice(out, m.Frame)
+			b.Pass(out, m)
+			b.Pass(out, &Message{Frame: []byte(large)})
+			b.Pass(out, m)
 			out.Expect([][]byte{[]byte("7")})
-			b.Splice(out, m.Frame)
-			b.Splice(out, AppendResult(nil, []byte("7"), []byte("{}")))
-			b.Splice(out, m.Frame)
+			b.Pass(out, m)
+			b.Pass(out, &Message{Frame: AppendResult(nil, []byte("7"), []byte("{}"))})
+			b.Pass(out, m)
 		}))
 		go source.say(t, notes(0, rounds))
 		var want []string
@@ -54,14 +54,14 @@ func TestSplicedFramesCountAgainstTheLimit(t *testing.T) {
 		source.Start(newJournal(func(m *Message, b *Batch) {
 			n := 0
 			for ; n < limit; n++ {
-				if err := b.Splice(sink.Peer, []byte(note(n))); err != nil {
+				if err := b.Pass(sink.Peer, &Message{Frame: []byte(note(n))}); err != nil {
 					if !errors.Is(err, ErrQueueFull) {
 						t.Errorf("got %v, want ErrQueueFull", err)
 					}
 					break
 				}
 			}
-			if err := b.Splice(sink.Peer, []byte(note(n))); !errors.Is(err, ErrQueueFull) {
+			if err := b.Pass(sink.Peer, &Message{Frame: []byte(note(n))}); !errors.Is(err, ErrQueueFull) {
 				t.Errorf("once more: got %v, want ErrQueueFull", err)
 			}
 			accepted <- n
@@ -89,8 +89,8 @@ func TestSplicedFramesSurviveASlowReceiver(t *testing.T) {
 		quick.Start(mute{})
 		pad := strings.Repeat("x", 20_000)
 		source.Start(newJournal(func(m *Message, b *Batch) {
-			b.Splice(slow.Peer, fmt.Appendf(nil, `["slow",%s,"%s"]`, m.Frame, pad))
-			b.Splice(quick.Peer, fmt.Appendf(nil, `["quick",%s]`, m.Frame))
+			b.Pass(slow.Peer, &Message{Frame: fmt.Appendf(nil, `["slow",%s,"%s"]`, m.Frame, pad)})
+			b.Pass(quick.Peer, &Message{Frame: fmt.Appendf(nil, `["quick",%s]`, m.Frame)})
 		}))
 		const n = 60
 		for i := range n {
@@ -114,7 +114,7 @@ func TestSpliceToAClosedPeerIsRefused(t *testing.T) {
 		closed.Close()
 		got := make(chan []error, 1)
 		source.Start(newJournal(func(m *Message, b *Batch) {
-			got <- []error{b.Splice(ended.Peer, m.Frame), b.Splice(closed.Peer, m.Frame)}
+			got <- []error{b.Pass(ended.Peer, m), b.Pass(closed.Peer, m)}
 		}))
 		source.say(t, note(0)+"\n")
 		if errs := <-got; slices.ContainsFunc(errs, func(err error) bool { return !errors.Is(err, ErrClosed) }) {
@@ -128,14 +128,14 @@ func TestSpliceToAClosedPeerIsRefused(t *testing.T) {
 func TestSpliceOutsideAHandlerQueuesAtOnce(t *testing.T) {
 	to := &ledger{}
 	var b Batch
-	b.Splice(to, []byte("a"))
+	b.Pass(to, &Message{Frame: []byte("a")})
 	if !slices.Equal(to.did, []string{"a"}) {
 		t.Errorf("got %q before the flush", to.did)
 	}
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		l := open(PeerOptions{})
 		var b Batch
-		b.Splice(l.Peer, []byte(note(0)))
+		b.Pass(l.Peer, &Message{Frame: []byte(note(0))})
 		if n := len(note(0)) + 1; l.Waiting() != n {
 			t.Errorf("%d bytes wait, want %d", l.Waiting(), n)
 		}
