@@ -32,6 +32,9 @@
 // On Linux it also kills each process whose environment carries the token of this run, wherever
 // it has moved (setsid, double fork). On Windows the kernel does the same by closing the jobs.
 //
+// On Linux the guard is stopped for its first second, so that the children start sooner; the
+// kernel wakes it if this process ends before.
+//
 // What escapes: on macOS, a process that has left its group; on Linux, one that has left its
 // group and wiped its environment, or changed its user.
 package spawn

@@ -17,11 +17,15 @@ import (
 )
 
 // gateway is what a scripted child does to be a toolman: it runs argv under a guard, and leaves its pid and the guard's in dir.
-func gateway(dir string, argv []string) {
+// One that is settled has run for so long that the guard has come up.
+func gateway(settled bool, dir string, argv []string) {
 	g, err := StartGuard()
 	check(err)
 	_, err = Start(Command{Name: "server", Argv: argv, Env: os.Environ()}, g)
 	check(err)
+	if settled {
+		comeUp(g)
+	}
 	leavePid := func(pid int) { check(os.WriteFile(filepath.Join(dir, strconv.Itoa(pid)), nil, 0o600)) }
 	leavePid(os.Getpid())
 	leavePid(g.pid)
@@ -42,6 +46,7 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 	}{
 		{"a server", func(_ string, stubborn []string) []string { return stubborn }, 1, false},
 		{"under a shell", inShell, 2, false},
+		{"under a shell, long after the start", inShell, 2, false},
 		{"under two shells", func(dir string, stubborn []string) []string {
 			return inShell(dir, inShell(dir, stubborn))
 		}, 3, false},
@@ -71,7 +76,11 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 			}
 			dir := t.TempDir()
 			server := tt.argv(dir, script("ignore", "announce", dir, "hang"))
-			p := run(t, nil, script(append([]string{"gateway", dir}, server...)...)...)
+			verb := "gateway"
+			if strings.HasSuffix(tt.name, "long after the start") {
+				verb = "settled-gateway"
+			}
+			p := run(t, nil, script(append([]string{verb, dir}, server...)...)...)
 			pids := announced(t, dir, tt.count+2) // and the gateway and its guard
 			start := time.Now()
 			p.KillGroup() // as clients do that kill what they have started

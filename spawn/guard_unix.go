@@ -88,7 +88,7 @@ func (g *Guard) start() error {
 		Dir:   "/", // keeps no directory busy
 		Env:   g.guardEnv(),
 		Files: []uintptr{uintptr(fds[0]), null.Fd(), null.Fd()},
-		Sys:   &syscall.SysProcAttr{Setsid: true}, // out of reach of Ctrl-C and of whoever kills our group
+		Sys:   guardAttr(), // in a session of its own: out of reach of Ctrl-C and of whoever kills our group
 	})
 	if err == nil {
 		err = unix.SetNonblock(fds[1], true)
@@ -98,6 +98,7 @@ func (g *Guard) start() error {
 		return err
 	}
 	g.pipe = fds[1]
+	g.holdBack()
 	go g.wait()
 	return nil
 }
@@ -193,6 +194,7 @@ func (g *Guard) Close() {
 	g.Sweep()
 	g.tell(orderlyEnd + "\n")
 	g.hangUp()
+	g.goOn()
 	await(g.exited, closeWait)
 }
 

@@ -83,7 +83,9 @@ func play(verbs []string) {
 		case "daemon": // the same, but in a session of its own
 			launch(words(next()), true)
 		case "gateway": // be a toolman: guard and run the rest of the words, announce all in this folder
-			gateway(next(), verbs)
+			gateway(false, next(), verbs)
+		case "settled-gateway": // the same, some time after its start
+			gateway(true, next(), verbs)
 		default:
 			panic("unknown verb " + verb)
 		}
