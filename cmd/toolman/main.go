@@ -73,6 +73,7 @@ type app struct {
 	traceMax int    // --trace-max
 	logLevel string // --log-level
 
-	secrets    *trace.Scrubber // of the log, once it is open
-	sessionKey [32]byte        // makes hashes of what sessions say of themselves
+	secrets    *trace.Scrubber     // of the log, once it is open
+	guard      func() *spawn.Guard // of the servers, once it is started
+	sessionKey [32]byte            // makes hashes of what sessions say of themselves
 }

@@ -47,6 +47,7 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 		return err
 	}
 	defer logged()
+	defer a.startGuard(log)()
 	log.Info("starting", zap.String("config", at.Path), zap.String("why", at.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
 	o, err := routerOptions(c, log)
 	if err != nil {
@@ -75,8 +76,6 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 
 // session serves one client from its first byte to the end of the servers.
 func (a *app) session(ctx context.Context, o router.Options, agent string, loop *jsonrpc.Loop, log *zap.Logger) error {
-	guard := newGuard(log)
-	defer func() { guard().Close() }()
 	in, out, flush, err := stdio.Open(a.stdin, a.stdout)
 	if err != nil {
 		return err
@@ -88,7 +87,7 @@ func (a *app) session(ctx context.Context, o router.Options, agent string, loop 
 	r := router.New(o, loop, log)
 	s := r.NewSession(peer, router.Client{Sole: true, Agent: agent})
 	peer.Start(s) // initialize is answered before any server is started
-	r.Start(guard())
+	r.Start(a.guard())
 	go rest(r)
 	select {
 	case <-ctx.Done():

@@ -70,7 +70,7 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 		defer l.Close()
 		f := a.newFront(c, who, o, loop, log)
 		go a.reloads(ctx, f, at.Path, log)
-		return serveOn(ctx, l, &c.HTTP, f, log)
+		return a.serveOn(ctx, l, &c.HTTP, f, log)
 	})
 }
 
@@ -103,10 +103,8 @@ func (a *app) newFront(c *config.Config, who *rights, o router.Options, loop *js
 const ballast = 32 << 20
 
 // serveOn serves clients on a listener from the first server's start to the end of the last.
-func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log *zap.Logger) error {
+func (a *app) serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log *zap.Logger) error {
 	defer runtime.KeepAlive(make([]byte, ballast))
-	keeper := newGuard(log)
-	defer func() { keeper().Close() }()
 	told := []func(*ops.Request){f.metrics.Request}
 	if c.AccessLog {
 		told = append(told, ops.AccessLog(log))
@@ -116,7 +114,7 @@ func serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *front, log 
 	if err != nil {
 		return usage(err, "see tls_cert and tls_key of [http]")
 	}
-	f.router.Start(keeper())
+	f.router.Start(a.guard())
 	go rest(f.router)
 	f.router.GreetShared() // the first client finds them ready
 	defer f.router.Close()

@@ -15,7 +15,6 @@ import (
 	"toolman/router"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/bridge/provider"
-	"toolman/spawn"
 )
 
 // use starts the servers, does something with them as the agent, and ends them. What
@@ -29,13 +28,8 @@ func (a *app) use(cmd *cobra.Command, do func(ctx context.Context, l *bridge.Loc
 		return err
 	}
 	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
-		guard, err := spawn.StartGuard()
-		if err != nil {
-			guard = nil // what is started here is ended here
-		}
-		defer guard.Close()
 		r := router.New(o, loop, log)
-		r.Start(guard)
+		r.Start(a.guard())
 		r.GreetShared()
 		defer r.Close()
 		b := bridge.New(r, bridge.Options{})
