@@ -7,6 +7,7 @@ import (
 	"os"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -25,7 +26,7 @@ type Loop struct {
 	wires  map[int32]*loopWire // by descriptor; owned by the loop's thread
 	over   bool                // owned by the loop's thread
 	done   chan struct{}
-	used   sync.Once
+	peers  atomic.Int32 // made so far
 
 	mu    sync.Mutex
 	tasks []func() // guarded by mu
@@ -78,7 +79,9 @@ func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 		return nil, fmt.Errorf("preparing %s: %w", out.Name(), err)
 	}
 	w.peer.wire = w
-	l.used.Do(twoProcessors)
+	if l.peers.Add(1) == manyPeers {
+		twoProcessors()
+	}
 	return w.peer, nil
 }
 
@@ -124,9 +127,17 @@ func halves(conn *net.UnixConn) (in, out *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil
 }
 
-// twoProcessors makes Go's scheduler use two processors at least. The loop's thread goes in
-// and out of system calls all the time; with one it would keep being taken away. A program
-// whose loop has no peers is better off with the one that there is.
+// A loop is busy from the moment it has had so many peers, or after so many rounds. The
+// start of a few servers is over before.
+const (
+	manyPeers  = 8
+	manyRounds = 100
+)
+
+// twoProcessors makes Go's scheduler use two processors at least. The thread of a busy loop
+// goes in and out of system calls all the time; with one it would keep being taken away. Any
+// other is better off with the one that there is: a second has caches of memory of its own,
+// and a start would fill them.
 func twoProcessors() { runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))) }
 
 // prepare makes a descriptor non-blocking, unless it is a socket: those are
@@ -170,7 +181,10 @@ func (l *Loop) run() {
 	defer close(l.done)
 	growStack(2)
 	events := make([]syscall.EpollEvent, 64)
-	for !l.over {
+	for round := 0; !l.over; round++ {
+		if round == manyRounds {
+			twoProcessors()
+		}
 		// syscall's EpollWait tells the scheduler that this thread may wait.
 		n, err := syscall.EpollWait(l.epoll, events, -1)
 		if err != nil && err != syscall.EINTR {

@@ -296,16 +296,41 @@ func TestLoopWakesNobodyElseWhenItIsOver(t *testing.T) {
 	}
 }
 
-func TestOnlyALoopWithPeersNeedsTwoProcessors(t *testing.T) {
+func TestOnlyABusyLoopNeedsTwoProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	loop := newLoop(t)
-	if n := runtime.GOMAXPROCS(0); n != 1 {
-		t.Errorf("without peers there are %d, want 1", n)
+	in, w := socketPair(t, unix.SOCK_SEQPACKET)
+	out, r := socketPair(t, unix.SOCK_SEQPACKET)
+	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	defer l.Close()
+	l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	buf := make([]byte, 1<<10)
+	for round := range manyRounds + 1 {
+		l.say(t, notes(0, 1))
+		if _, err := r.Read(buf); err != nil {
+			t.Fatal(err)
+		}
+		if n := runtime.GOMAXPROCS(0); round < manyRounds/2 && n != 1 {
+			t.Fatalf("after %d rounds there are %d, want 1", round, n)
+		}
 	}
-	in, w := socketPair(t, unix.SOCK_STREAM)
-	out, r := socketPair(t, unix.SOCK_STREAM)
-	defer loopLink(t, loop, in, out, w, r, PeerOptions{}).Close()
 	if n := runtime.GOMAXPROCS(0); n != 2 {
-		t.Errorf("with a peer there are %d, want 2", n)
+		t.Errorf("for a busy loop there are %d, want 2", n)
+	}
+}
+
+func TestALoopWithManyPeersNeedsTwoProcessors(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	loop := newLoop(t)
+	for n := range manyPeers {
+		if got := runtime.GOMAXPROCS(0); got != 1 {
+			t.Errorf("with %d peers there are %d, want 1", n, got)
+		}
+		in, w := socketPair(t, unix.SOCK_STREAM)
+		out, r := socketPair(t, unix.SOCK_STREAM)
+		defer loopLink(t, loop, in, out, w, r, PeerOptions{}).Close()
+	}
+	if got := runtime.GOMAXPROCS(0); got != 2 {
+		t.Errorf("with %d peers there are %d, want 2", manyPeers, got)
 	}
 }
