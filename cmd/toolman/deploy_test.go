@@ -333,7 +333,9 @@ func TestTheImageAndThePodStartTheSame(t *testing.T) {
 	if !strings.Contains(text, `ENTRYPOINT ["toolman"]`) || !strings.Contains(text, "STOPSIGNAL SIGTERM") || !strings.Contains(text, "EXPOSE 8900") {
 		t.Error("the image has another entry point, port or signal")
 	}
-	root := newRootCommand(&app{})
+	a := &app{}
+	root := newRootCommand(a)
+	addCommands(root, a)
 	serve, rest, err := root.Find(args)
 	if err != nil || serve == root {
 		t.Fatalf("toolman has no command for %q: %v", args, err)

@@ -47,6 +47,11 @@ const (
 func run(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int {
 	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
 	root := newRootCommand(a)
+	// Clients name no command and do not want to wait until all are made. To parse the flags
+	// twice changes nothing: none of them is a list.
+	if err := root.ParseFlags(args); err != nil || root.Flags().NArg() > 0 {
+		addCommands(root, a)
+	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)

@@ -31,6 +31,7 @@ It is looked for in the working directory, in the folders above it up to the
 repository's root, and in $CLAUDE_PROJECT_DIR; --config or TOOLMAN_CONFIG name another.
 "toolman check" says which was found and whether all of it works.`
 
+// newRootCommand makes toolman without a command, which serves one client.
 func newRootCommand(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "toolman",
@@ -54,8 +55,12 @@ func newRootCommand(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return usage(err, "toolman --help lists the flags")
 	})
-	root.AddCommand(newServeCommand(a), newCheckCommand(a), newLockCommand(a), newExplainCommand(a), newResolveCommand(a), newToolsetCommand(a), newSchemaCommand(), newVersionCommand(), newTraceCommand(), newTokenCommand(), newStdioCommand(a), newToolsCommand(a), newCallCommand(a), newReadCommand(a), newPromptCommand(a), newDemoCommand(a), newDemoServerCommand(a))
 	return root
+}
+
+// addCommands adds the others.
+func addCommands(root *cobra.Command, a *app) {
+	root.AddCommand(newServeCommand(a), newCheckCommand(a), newLockCommand(a), newExplainCommand(a), newResolveCommand(a), newToolsetCommand(a), newSchemaCommand(), newVersionCommand(), newTraceCommand(), newTokenCommand(), newStdioCommand(a), newToolsCommand(a), newCallCommand(a), newReadCommand(a), newPromptCommand(a), newDemoCommand(a), newDemoServerCommand(a))
 }
 
 // addTraceFlags gives a command that serves what serve understands.
