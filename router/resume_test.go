@@ -144,6 +144,18 @@ func (d *dialog) over() {
 	}
 }
 
+func TestAQuestionThatWasTakenBackIsNotAnswered(t *testing.T) {
+	d := newDialog(t)
+	our := d.call("1")
+	state := d.asked("1", elicit, "0", elicits)
+	d.server.says(fmt.Sprintf(cancelFrame, `"e\u0031"`))
+	d.retry("2", state, `{"0":{"action":"accept"}}`)
+	d.g.quiet()
+	d.server.says(`{"jsonrpc":"2.0","id":` + our + `,"result":{"content":[]}}`)
+	d.client.wants(`{"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}}`)
+	d.over()
+}
+
 func TestPromptsAndResourcesAreSuspendedToo(t *testing.T) {
 	for method, params := range map[string]string{"prompts/get": `"name":"ns_p","arguments":{}`, "resources/read": `"uri":"ns_r://x"`} {
 		d := newDialog(t)
