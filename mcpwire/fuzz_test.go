@@ -178,7 +178,7 @@ func checkName(t *testing.T, object []byte, key, want string) {
 
 func checkItem(t *testing.T, it *Item) {
 	t.Helper()
-	key := facts[it.Kind].name
+	key := facts[it.Kind].texts[0]
 	checkName(t, it.Raw, key, it.Name)
 	if it.Name == "" {
 		t.Errorf("without a name: %s", it.Raw)

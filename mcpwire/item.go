@@ -21,16 +21,20 @@ const (
 const Kinds = 4
 
 var facts = [Kinds]struct {
-	noun         string
-	list         Method
-	member, name string
-	capability   string
+	noun       string
+	list       Method
+	member     string
+	capability string
+	texts      []string // members: first what the item is called by, then what describes it, the best first
 }{
-	Tool:     {"tool", ToolsList, "tools", "name", "tools"},
-	Resource: {"resource", ResourcesList, "resources", "uri", "resources"},
-	Template: {"resource template", TemplatesList, "resourceTemplates", "uriTemplate", "resources"},
-	Prompt:   {"prompt", PromptsList, "prompts", "name", "prompts"},
+	Tool:     {"tool", ToolsList, "tools", "tools", []string{"name", "description", "title"}},
+	Resource: {"resource", ResourcesList, "resources", "resources", []string{"uri", "description", "title", "name"}},
+	Template: {"resource template", TemplatesList, "resourceTemplates", "resources", []string{"uriTemplate", "description", "title", "name"}},
+	Prompt:   {"prompt", PromptsList, "prompts", "prompts", []string{"name", "description", "title"}},
 }
+
+// maxTexts is how many texts an item may have.
+const maxTexts = 4
 
 // String returns the kind's name in prose: "tool", "resource template".
 func (k Kind) String() string { return facts[k].noun }
@@ -77,26 +81,41 @@ func parseItem(k Kind, raw []byte) (Item, error) {
 	if !m.IsObject(whole) {
 		return Item{}, fmt.Errorf("a %s that is not an object", k)
 	}
-	at, err := stringMember(&m, whole, facts[k].name)
+	texts, err := findTexts(&m, whole, facts[k].texts)
 	if err != nil {
 		return Item{}, fmt.Errorf("a %s: %w", k, err)
 	}
-	name := m.Text(at)
+	name := m.Text(texts[0])
 	if len(name) == 0 {
-		return Item{}, fmt.Errorf("a %s without %s", k, facts[k].name)
+		return Item{}, fmt.Errorf("a %s without %s", k, facts[k].texts[0])
 	}
-	return Item{Kind: k, Name: string(name), Description: describe(k, &m, whole), Raw: raw, at: at}, nil
+	it := Item{Kind: k, Name: string(name), Raw: raw, at: texts[0]}
+	for _, at := range texts[1:] {
+		if at.Hi-at.Lo > len(`""`) {
+			it.Description = string(m.Text(at))
+			break
+		}
+	}
+	return it, nil
 }
 
-// describe finds the text that says best what an item is, beside its name.
-func describe(k Kind, m *jsonrpc.Message, whole jsonrpc.Span) string {
-	for _, key := range [...]string{"description", "title", "name"} {
-		if key == facts[k].name {
-			continue
-		}
-		if at, err := stringMember(m, whole, key); err == nil && at.Hi-at.Lo > 2 {
-			return string(m.Text(at))
+// findTexts finds the members that are strings. One that is there more than once counts as
+// absent; for the first, that is an error.
+func findTexts(m *jsonrpc.Message, whole jsonrpc.Span, keys []string) (texts [maxTexts]jsonrpc.Span, err error) {
+	var found [maxTexts]jsonrpc.Member
+	if m.Find(whole, keys, found[:]) != nil {
+		for i := range keys { // one by one, since one spoils the search for the others
+			if err := m.Find(whole, keys[i:i+1], found[i:]); err != nil && i == 0 {
+				return texts, err
+			} else if err != nil {
+				found[i] = jsonrpc.Member{}
+			}
 		}
 	}
-	return ""
+	for i, member := range found {
+		if m.IsString(member.Value) {
+			texts[i] = member.Value
+		}
+	}
+	return texts, nil
 }

@@ -1,6 +1,8 @@
 package mcpwire
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 
 	"toolman/jsonrpc"
@@ -28,10 +30,16 @@ func (it *Item) tool() (m jsonrpc.Message, whole jsonrpc.Span, schema, execution
 	m = jsonrpc.Message{Frame: it.Raw}
 	whole = jsonrpc.Span{Hi: len(it.Raw)}
 	var found [len(toolKeys)]jsonrpc.Member
-	if it.Kind != Tool || m.Find(whole, toolKeys[:], found[:]) != nil {
+	if it.Kind != Tool || !it.mentions(toolKeys[:]) || m.Find(whole, toolKeys[:], found[:]) != nil {
 		return m, whole, jsonrpc.Member{}, jsonrpc.Member{}
 	}
 	return m, whole, found[0], found[1]
+}
+
+// mentions reports whether any of the keys stands anywhere in the item, which is quicker
+// to find out than whether it is a member.
+func (it *Item) mentions(keys []string) bool {
+	return slices.ContainsFunc(keys, func(key string) bool { return bytes.Contains(it.Raw, []byte(key)) })
 }
 
 // NeedsTask reports whether a tool can be called as a task only (2025-11-25, Tasks),
