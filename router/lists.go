@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,15 +27,16 @@ const (
 // list that fails costs its own kind, and is logged; it is an error only when
 // nothing could be read.
 func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k mcpwire.Kind) bool { return !u.lists(k) })
+	if len(kinds) == 0 {
+		return nil
+	}
 	errs := make([]error, len(kinds))
 	var wg sync.WaitGroup
-	for i, k := range kinds {
-		if !u.lists(k) {
-			errs[i] = errNotOffered
-			continue
-		}
-		wg.Go(func() { errs[i] = u.readKind(ctx, k) })
+	for i, k := range kinds[1:] {
+		wg.Go(func() { errs[i+1] = u.readKind(ctx, k) })
 	}
+	errs[0] = u.readKind(ctx, kinds[0]) // many servers have no more, and need no goroutine
 	wg.Wait()
 	var first error
 	for _, err := range errs {
