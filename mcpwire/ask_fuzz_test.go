@@ -102,6 +102,9 @@ func FuzzItemToLegacy(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if _, tasksOnly := it.ToModern(nil); !tasksOnly {
+			t.Fatalf("%s is not for tasks only", raw)
+		}
 		edits, wrapped := it.ToLegacy([]jsonrpc.Edit{it.Rename("ns_a")})
 		shown := it.AppendWith(nil, edits...)
 		if !json.Valid(shown) {
@@ -110,7 +113,7 @@ func FuzzItemToLegacy(f *testing.F) {
 		if got := otherMembers(shown, jsonrpc.Span{Hi: len(shown)}, "outputSchema", "execution"); wrapped && !slices.Equal(got, []string{`name="ns_a"`, "z=1"}) {
 			t.Errorf("%s became %s", raw, shown)
 		}
-		if wrapped && (string(lastWins(shown, "outputSchema", "type")) != `"object"` || lastWins(shown, "outputSchema", "properties", "result") == nil || it.NeedsTask() != true) {
+		if wrapped && (string(lastWins(shown, "outputSchema", "type")) != `"object"` || lastWins(shown, "outputSchema", "properties", "result") == nil) {
 			t.Errorf("%s became %s", raw, shown)
 		}
 	})

@@ -1,8 +1,6 @@
 package mcpwire
 
 import (
-	"bytes"
-	"slices"
 	"strings"
 
 	"toolman/jsonrpc"
@@ -30,30 +28,20 @@ func (it *Item) tool() (m jsonrpc.Message, whole jsonrpc.Span, schema, execution
 	m = jsonrpc.Message{Frame: it.Raw}
 	whole = jsonrpc.Span{Hi: len(it.Raw)}
 	var found [len(toolKeys)]jsonrpc.Member
-	if it.Kind != Tool || !it.mentions(toolKeys[:]) || m.Find(whole, toolKeys[:], found[:]) != nil {
+	if it.Kind != Tool || m.Find(whole, toolKeys[:], found[:]) != nil {
 		return m, whole, jsonrpc.Member{}, jsonrpc.Member{}
 	}
 	return m, whole, found[0], found[1]
 }
 
-// mentions reports whether any of the keys stands anywhere in the item, which is quicker
-// to find out than whether it is a member.
-func (it *Item) mentions(keys []string) bool {
-	return slices.ContainsFunc(keys, func(key string) bool { return bytes.Contains(it.Raw, []byte(key)) })
-}
-
-// NeedsTask reports whether a tool can be called as a task only (2025-11-25, Tasks),
-// which modern clients cannot do.
-func (it *Item) NeedsTask() bool {
-	m, _, _, execution := it.tool()
-	support, err := stringMember(&m, execution.Value, "taskSupport")
-	return err == nil && string(m.Text(support)) == "required"
-}
-
 // ToModern appends edits that make a legacy server's item one for a modern client.
-func (it *Item) ToModern(edits []jsonrpc.Edit) []jsonrpc.Edit {
+// tasksOnly then says that the tool can be called as a task only (2025-11-25, Tasks), which
+// modern clients cannot do.
+func (it *Item) ToModern(edits []jsonrpc.Edit) (out []jsonrpc.Edit, tasksOnly bool) {
 	m, whole, _, execution := it.tool()
-	return jsonrpc.AppendRemoval(edits, m.Frame, whole, execution)
+	support, err := stringMember(&m, execution.Value, "taskSupport")
+	tasksOnly = err == nil && string(m.Text(support)) == "required"
+	return jsonrpc.AppendRemoval(edits, m.Frame, whole, execution), tasksOnly
 }
 
 // ToLegacy appends edits that make a modern server's item one for a legacy client.

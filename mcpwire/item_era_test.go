@@ -17,12 +17,12 @@ func tool(t testing.TB, raw string) *Item {
 	return &it
 }
 
-func TestItemNeedsTask(t *testing.T) {
+func TestItemIsForTasksOnly(t *testing.T) {
 	for members, want := range map[string]bool{
 		``: false, `,"execution":{}`: false, `,"execution":{"taskSupport":"optional"}`: false, `,"execution":{"taskSupport":"required"}`: true,
 		`,"execution":{"taskSupport":"forbidden"}`: false, `,"execution":"required"`: false, `,"taskSupport":"required"`: false,
 	} {
-		if got := tool(t, `{"name":"a"`+members+`}`).NeedsTask(); got != want {
+		if _, got := tool(t, `{"name":"a"`+members+`}`).ToModern(nil); got != want {
 			t.Errorf("%s: got %v", members, got)
 		}
 	}
@@ -35,13 +35,14 @@ func TestItemToModern(t *testing.T) {
 		{`{"name":"a","outputSchema":{"type":"object"},"x":[ 1.0 ]}`, `{"name":"ns_a","outputSchema":{"type":"object"},"x":[ 1.0 ]}`},
 	} {
 		it := tool(t, tt.raw)
-		if got := string(it.AppendWith(nil, it.ToModern([]jsonrpc.Edit{it.Rename("ns_a")})...)); got != tt.want {
+		edits, _ := it.ToModern([]jsonrpc.Edit{it.Rename("ns_a")})
+		if got := string(it.AppendWith(nil, edits...)); got != tt.want {
 			t.Errorf("got  %s\nwant %s", got, tt.want)
 		}
 	}
 	prompt := &Item{Kind: Prompt, Raw: []byte(`{"name":"a","execution":1}`)}
-	if edits := prompt.ToModern(nil); len(edits) > 0 {
-		t.Errorf("a prompt is edited: %v", edits)
+	if edits, tasksOnly := prompt.ToModern(nil); tasksOnly || len(edits) > 0 {
+		t.Errorf("a prompt is taken for a tool: %v %v", edits, tasksOnly)
 	}
 }
 

@@ -20,6 +20,9 @@ func summary(text string) string {
 // separators become spaces; characters that cannot be seen, or that turn the
 // direction of writing, are left out.
 func clean(text string) string {
+	if isPlain(text) { // as nearly all is
+		return text
+	}
 	return strings.Map(func(r rune) rune {
 		switch {
 		case ' ' <= r && r <= '~':
@@ -31,6 +34,16 @@ func clean(text string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(text, ""))
+}
+
+// isPlain reports whether all of a text is printable ASCII.
+func isPlain(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // plainName is a name as lists of names show it. One that could be taken for

@@ -46,7 +46,7 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	if u.modern {
 		e.crossed, e.wrapped = item.ToLegacy(nil)
 	} else {
-		e.crossed, e.hidden = item.ToModern(nil), item.NeedsTask()
+		e.crossed, e.hidden = item.ToModern(nil)
 	}
 	if item.Kind == mcpwire.Tool {
 		e.load = item.AlwaysLoad()
