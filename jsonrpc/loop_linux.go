@@ -16,7 +16,7 @@ import (
 // sharedSize is the size of a loop's read buffer.
 const sharedSize = 256 << 10
 
-// A Loop reads all its peers on one thread and writes to them without blocking.
+// A Loop reads all its peers on one thread, once it is busy, and writes to them without blocking.
 // That costs half of what a goroutine for each pipe does: nobody has to be
 // woken between reading a frame here and writing it there.
 type Loop struct {
@@ -127,11 +127,13 @@ func halves(conn *net.UnixConn) (in, out *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil
 }
 
-// A loop is busy from the moment it has had so many peers, or after so many rounds. The
-// start of a few servers is over before.
+// A loop is busy after so many rounds, or when it has had so many peers. The start of a few
+// servers is over before. Until then its goroutine gives way after each round, so that those
+// who were given a message go on without another thread being woken for them; from then
+// on it has a thread for itself, and hands on more than it gives others to do.
 const (
-	manyPeers  = 8
 	manyRounds = 100
+	manyPeers  = 8
 )
 
 // twoProcessors makes Go's scheduler use two processors at least. The thread of a busy loop
@@ -177,12 +179,12 @@ func (l *Loop) do(f func()) {
 }
 
 func (l *Loop) run() {
-	runtime.LockOSThread()
 	defer close(l.done)
 	growStack(2)
 	events := make([]syscall.EpollEvent, 64)
 	for round := 0; !l.over; round++ {
 		if round == manyRounds {
+			runtime.LockOSThread()
 			twoProcessors()
 		}
 		// syscall's EpollWait tells the scheduler that this thread may wait.
@@ -192,6 +194,9 @@ func (l *Loop) run() {
 		}
 		for i := range max(n, 0) {
 			l.event(events[i])
+		}
+		if 0 < round && round < manyRounds { // in the first the loop has only got its first peer
+			runtime.Gosched()
 		}
 	}
 	l.mu.Lock()
