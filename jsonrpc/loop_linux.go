@@ -127,10 +127,10 @@ func halves(conn *net.UnixConn) (in, out *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil
 }
 
-// A loop is busy after so many rounds, or when it has had so many peers. The start of a few
-// servers is over before. Until then its goroutine gives way after each round, so that those
-// who were given a message go on without another thread being woken for them; from then
-// on it has a thread for itself, and hands on more than it gives others to do.
+// A loop is busy after so many rounds; the start of a few servers is over before. Until then
+// its goroutine gives way after each round, so that those who were given a message go on
+// without another thread being woken for them; from then on it has a thread for itself
+// and a second processor, which is there sooner for so many peers.
 const (
 	manyRounds = 100
 	manyPeers  = 8
