@@ -14,7 +14,7 @@
 // Nobody waits for a receiver that does not read: its queue fills and refuses
 // (ErrQueueFull), or, where nothing may be lost (PeerOptions.Pressure), its
 // writers stop reading for a while. On Linux the peers of a Loop share one
-// thread; elsewhere each has two goroutines.
+// goroutine; elsewhere each has two goroutines.
 //
 // Calls is the table of requests that a peer still owes an answer. Control makes
 // toolman's own requests, with sourcegraph/jsonrpc2 for the correlation.

@@ -16,15 +16,15 @@ import (
 // sharedSize is the size of a loop's read buffer.
 const sharedSize = 256 << 10
 
-// A Loop reads all its peers on one thread, once it is busy, and writes to them without blocking.
+// A Loop reads all its peers on one goroutine and writes to them without blocking.
 // That costs half of what a goroutine for each pipe does: nobody has to be
 // woken between reading a frame here and writing it there.
 type Loop struct {
 	epoll  int
 	wake   int // an eventfd
 	shared []byte
-	wires  map[int32]*loopWire // by descriptor; owned by the loop's thread
-	over   bool                // owned by the loop's thread
+	wires  map[int32]*loopWire // by descriptor; owned by the loop's goroutine
+	over   bool                // owned by the loop's goroutine
 	done   chan struct{}
 	peers  atomic.Int32 // made so far
 
@@ -55,7 +55,7 @@ func NewLoop() (*Loop, error) {
 	return l, nil
 }
 
-// Close ends the loop and waits for its thread. Close the peers first: those
+// Close ends the loop and waits for its goroutine. Close the peers first: those
 // still open are left as they are.
 func (l *Loop) Close() {
 	l.do(func() { l.over = true })
@@ -129,15 +129,19 @@ func halves(conn *net.UnixConn) (in, out *os.File, err error) {
 
 // A loop is busy after so many rounds; the start of a few servers is over before. Until then
 // its goroutine gives way after each round, so that those who were given a message go on
-// without another thread being woken for them; from then on it has a thread for itself
-// and a second processor, which is there sooner for so many peers.
+// without another thread being woken for them. From then on it has two processors, which
+// are there sooner for so many peers.
 const (
 	manyRounds = 100
 	manyPeers  = 8
 )
 
-// twoProcessors makes Go's scheduler use two processors at least. The thread of a busy loop
-// goes in and out of system calls all the time; with one it would keep being taken away. Any
+// breath is after how many rounds a busy loop gives way. From one that never does, Go's
+// runtime takes the processor after 10 ms, and then looks at it every 20 µs for a while.
+const breath = 64
+
+// twoProcessors makes Go's scheduler use two processors at least. A busy loop goes
+// in and out of system calls all the time; with one it would keep being taken away. Any
 // other is better off with the one that there is: a second has caches of memory of its own,
 // and a start would fill them.
 func twoProcessors() { runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))) }
@@ -164,7 +168,7 @@ func (l *Loop) control(op, fd int, events uint32) error {
 	return unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
 
-// do runs f on the loop's thread, soon. Once the loop is closed it does nothing.
+// do runs f on the loop's goroutine, soon. Once the loop is closed it does nothing.
 func (l *Loop) do(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -184,7 +188,6 @@ func (l *Loop) run() {
 	events := make([]syscall.EpollEvent, 64)
 	for round := 0; !l.over; round++ {
 		if round == manyRounds {
-			runtime.LockOSThread()
 			twoProcessors()
 		}
 		// syscall's EpollWait tells the scheduler that this thread may wait.
@@ -195,7 +198,7 @@ func (l *Loop) run() {
 		for i := range max(n, 0) {
 			l.event(events[i])
 		}
-		if 0 < round && round < manyRounds { // in the first the loop has only got its first peer
+		if 0 < round && (round < manyRounds || round%breath == 0) { // the first has only brought the first peer
 			runtime.Gosched()
 		}
 	}

@@ -20,7 +20,7 @@ type loopWire struct {
 	rsock, wsock bool
 	duplex       bool // in and out are one socket, and nobody else's
 
-	// owned by the loop's thread
+	// owned by the loop's goroutine
 	started  bool
 	reading  bool  // registered for input
 	ended    bool  // Closed was reported
@@ -199,7 +199,7 @@ func (w *loopWire) blockLocked() {
 	w.loop.control(op, w.wfd, unix.EPOLLOUT|unix.EPOLLONESHOT)
 }
 
-// closeWriteLocked closes out on the loop's thread, where no event for the
+// closeWriteLocked closes out on the loop's goroutine, where no event for the
 // descriptor can be under way. A socket that somebody else has open too would
 // stay in the epoll set after its close.
 func (w *loopWire) closeWriteLocked() {

@@ -32,7 +32,7 @@ type PeerOptions struct {
 }
 
 // A Handler gets what a peer sends. Its methods are called one at a time and must
-// not block: on Linux all peers of a Loop share one thread. What they send
+// not block: on Linux all peers of a Loop share one goroutine. What they send
 // through the Batch is written when they return, together with what other
 // frames of the same read caused.
 type Handler interface {
