@@ -3,6 +3,7 @@
 package spawn
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -43,31 +44,32 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 		argv  func(dir string, stubborn []string) []string
 		count int // processes of the server
 		linux bool
+		verb  string // "gateway" unless given
 	}{
-		{"a server", func(_ string, stubborn []string) []string { return stubborn }, 1, false},
-		{"under a shell", inShell, 2, false},
-		{"under a shell, long after the start", inShell, 2, false},
+		{"a server", func(_ string, stubborn []string) []string { return stubborn }, 1, false, ""},
+		{"under a shell", inShell, 2, false, ""},
+		{"under a shell, long after the start", inShell, 2, false, "settled-gateway"},
 		{"under two shells", func(dir string, stubborn []string) []string {
 			return inShell(dir, inShell(dir, stubborn))
-		}, 3, false},
+		}, 3, false, ""},
 		{"with a grandchild", func(dir string, _ []string) []string {
 			return script("fork", "ignore announce "+dir+" hang", "ignore", "announce", dir, "hang")
-		}, 2, false},
+		}, 2, false, ""},
 		{"with a grandchild whose parent has gone", func(dir string, _ []string) []string {
 			return script("fork", "daemon ignore,announce,"+dir+",hang", "ignore", "announce", dir, "hang")
-		}, 2, true},
+		}, 2, true, ""},
 		{"with a grandchild in its own session", func(dir string, _ []string) []string {
 			return script("daemon", "ignore announce "+dir+" hang", "ignore", "announce", dir, "hang")
-		}, 2, true},
+		}, 2, true, ""},
 		{"behind another gateway", func(dir string, stubborn []string) []string {
 			return script(append([]string{"gateway", dir}, inShell(dir, stubborn)...)...)
-		}, 4, false},
+		}, 4, false, ""},
 		{"under a shell, without environment", func(dir string, stubborn []string) []string {
 			return inShell(dir, append([]string{"env", "-i"}, stubborn...))
-		}, 2, false},
+		}, 2, false, ""},
 		{"behind another gateway, without environment", func(dir string, stubborn []string) []string {
 			return script(append([]string{"gateway", dir, "env", "-i"}, stubborn...)...)
-		}, 3, false},
+		}, 3, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -76,11 +78,7 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 			}
 			dir := t.TempDir()
 			server := tt.argv(dir, script("ignore", "announce", dir, "hang"))
-			verb := "gateway"
-			if strings.HasSuffix(tt.name, "long after the start") {
-				verb = "settled-gateway"
-			}
-			p := run(t, nil, script(append([]string{verb, dir}, server...)...)...)
+			p := run(t, nil, script(append([]string{cmp.Or(tt.verb, "gateway"), dir}, server...)...)...)
 			pids := announced(t, dir, tt.count+2) // and the gateway and its guard
 			start := time.Now()
 			p.KillGroup() // as clients do that kill what they have started

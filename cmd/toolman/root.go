@@ -58,7 +58,7 @@ func newRootCommand(a *app) *cobra.Command {
 	return root
 }
 
-// addCommands adds the others.
+// addCommands adds all that toolman does when it is started with a command.
 func addCommands(root *cobra.Command, a *app) {
 	root.AddCommand(newServeCommand(a), newCheckCommand(a), newLockCommand(a), newExplainCommand(a), newResolveCommand(a), newToolsetCommand(a), newSchemaCommand(), newVersionCommand(), newTraceCommand(), newTokenCommand(), newStdioCommand(a), newToolsCommand(a), newCallCommand(a), newReadCommand(a), newPromptCommand(a), newDemoCommand(a), newDemoServerCommand(a))
 }
