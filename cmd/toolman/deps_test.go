@@ -61,7 +61,7 @@ var may = map[string][]string{
 	"toolman/router/httpd/ops/prom":           {},
 	"toolman/router/httpd/bridge":             {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/router/audit", "toolman/router/httpd", "toolman/router/httpd/bridge/inputschema", "toolman/router/httpd/bridge/provider", "toolman/spawn"},
 	"toolman/router/httpd/bridge/inputschema": {},
-	"toolman/router/httpd/bridge/provider":    {},
+	"toolman/router/httpd/bridge/provider":    {"toolman/jsonrpc"},
 	"toolman/router/httpd/modes":              {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard"},
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"toolman/jsonrpc"
 )
 
 // A Call is one that a model makes, in a provider's form.
@@ -77,19 +79,36 @@ func unreadable(f Format, err error) error {
 	return fmt.Errorf("a tool call of %s cannot be read: it has to be a JSON object", f)
 }
 
-// argumentsOf reads arguments: an object, or one in a string, as OpenAI has it. Nothing is
-// none.
+// argumentsOf reads arguments: an object as it came, or one in a string, as OpenAI writes it. Nothing
+// is an empty object.
 func argumentsOf(text json.RawMessage) (json.RawMessage, error) {
 	var packed string
 	if json.Unmarshal(text, &packed) == nil {
-		text = json.RawMessage(packed)
+		return unpack(packed)
 	}
-	text = bytes.TrimSpace(text)
+	return objectOf(text)
+}
+
+// unpack returns the object in a string. The model chooses the text: it may have line ends between
+// its tokens, and nothing has checked it yet. It becomes part of a message of one line, and so it
+// is checked as strictly as a message and has no white space in the end.
+func unpack(packed string) (json.RawMessage, error) {
+	text := bytes.Trim([]byte(packed), " \t\r\n")
+	if len(text) > 0 && !jsonrpc.Valid(text) {
+		return nil, errors.New("the arguments are not valid JSON, or are nested too deep")
+	}
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, text); len(text) > 0 && err != nil {
+		return nil, fmt.Errorf("the arguments are not valid JSON: %w", err)
+	}
+	return objectOf(compact.Bytes())
+}
+
+// objectOf returns JSON that is an object, or {} for nothing.
+func objectOf(text json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case len(text) == 0 || string(text) == "null":
 		return json.RawMessage("{}"), nil
-	case !json.Valid(text):
-		return nil, errors.New("the arguments are no JSON")
 	case text[0] != '{':
 		return nil, errors.New("the arguments have to be an object")
 	}

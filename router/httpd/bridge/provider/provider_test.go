@@ -43,7 +43,7 @@ func TestCallsAndTheirResults(t *testing.T) {
 		f                        Format
 		call, of, result, wanted string
 	}{
-		{OpenAI, `{"id":"c","type":"function","function":{"name":"t","arguments":"{\"a\": 1}"}}`, `{"a": 1}`, text, `{"role":"tool","tool_call_id":"c","content":"one\n[image image/png, 4 bytes of base64]"}`},
+		{OpenAI, `{"id":"c","type":"function","function":{"name":"t","arguments":"{\"a\": 1}"}}`, `{"a":1}`, text, `{"role":"tool","tool_call_id":"c","content":"one\n[image image/png, 4 bytes of base64]"}`},
 		{OpenAI, `{"type":"function_call","call_id":"c","id":"fc","name":"t","arguments":""}`, `{}`, failed, `{"type":"function_call_output","call_id":"c","output":"Error: no"}`},
 		{Responses, `{"type":"function_call","call_id":"c","name":"t","arguments":"{}"}`, `{}`, text, `{"type":"function_call_output","call_id":"c","output":[{"text":"one","type":"input_text"},{"image_url":"data:image/png;base64,AAAA","type":"input_image"}]}`},
 		{Responses, `{"type":"function_call","call_id":"c","name":"t","arguments":"{}"}`, `{}`, `{"content":[{"type":"image","data":"AAAA","mimeType":"image/bmp"}]}`, `{"type":"function_call_output","call_id":"c","output":"[image image/bmp, 4 bytes of base64]"}`},
@@ -115,4 +115,27 @@ func FuzzCalls(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestPackedArgumentsAreOneLineOfStrictJSON(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 10_001) + "1" + strings.Repeat("}", 10_001)
+	for _, tt := range []struct{ packed, want string }{
+		{"{\n  \"path\": \"a b\",\r\n\t\"n\": 1.0\n}\n", `{"path":"a b","n":1.0}`},
+		{"{\"a\":\n{\"jsonrpc\":\"2.0\",\"id\":4242,\"method\":\"tools/call\"}\n}", `{"a":{"jsonrpc":"2.0","id":4242,"method":"tools/call"}}`},
+		{"{\"a\":\"\u2028<&>\\u00e9\"}", "{\"a\":\"\u2028<&>\\u00e9\"}"},
+		{" \n ", `{}`}, {"null", `{}`},
+		{"{\"a\":\"line\nend\"}", ""}, {"{\"a\":\"\x00\"}", ""}, {"\x00{}", ""}, {"{}\n{}", ""}, {"{}\u2028", ""}, {"\v{}", ""}, {"[]", ""}, {deep, ""},
+	} {
+		text, err := json.Marshal(map[string]any{"id": "c", "name": "t", "function": map[string]any{"name": "t", "arguments": tt.packed},
+			"call_id": "c", "arguments": tt.packed, "input": tt.packed, "args": tt.packed})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []Format{OpenAI, Responses, XAI, Anthropic, Gemini, MCP} {
+			c, err := ParseCall(f, text)
+			if got := string(c.Arguments); got != tt.want || (err != nil) != (tt.want == "") {
+				t.Errorf("%s: %.100q is taken as %.100q, %v; want %.100q", f, tt.packed, got, err, tt.want)
+			}
+		}
+	}
 }

@@ -319,7 +319,7 @@ func TestPropertiesThatAProviderRefusesHaveOtherNames(t *testing.T) {
 			`{"_0_5feceb66":{"type":"INTEGER"},"_top_81bf98e4":{"type":"INTEGER"},"a_b_2e7336dc":{"type":"STRING"},"in":{"items":{"properties":{"__8d33f520":{"type":"STRING"},"filter_id__665d001d":{"type":"STRING"}},"required":["filter_id__665d001d"],"type":"OBJECT"},"type":"ARRAY"},"top":{"type":"STRING"}}`,
 			`{"$top":1.50,"0":1,"a.b":"y","in":[{"filter[id]":"x"}],"top":[]}`},
 		{OpenAI, `{"id":"c","function":{"name":"t","arguments":"{\"$top\": 1}"}}`,
-			`{"$top":{"type":"integer"},"0":{"$ref":"#/properties/$top"},"a.b":{"type":"string"},"in":{"items":{"$ref":"#/$defs/f"},"type":"array"},"top":{}}`, `{"$top": 1}`},
+			`{"$top":{"type":"integer"},"0":{"$ref":"#/properties/$top"},"a.b":{"type":"string"},"in":{"items":{"$ref":"#/$defs/f"},"type":"array"},"top":{}}`, `{"$top":1}`},
 		{Anthropic, `{"id":"c","name":"t","input":{"top": 1e999, "other": {}}}`, `"top":{}`, `{"top": 1e999, "other": {}}`},
 	} {
 		text, err := encode(parameters(t, tt.f, from)["properties"])
