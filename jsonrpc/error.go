@@ -59,6 +59,9 @@ var (
 	// ErrQueueFull says that the far end does not read: as much as may wait for
 	// it is waiting.
 	ErrQueueFull = errors.New("the queue is full, the far end does not read")
+	// ErrLineBreak says that a frame has a raw line break in it. A Peer frames messages by lines, so
+	// that the far end would read more than one message.
+	ErrLineBreak = errors.New("the message has a raw line break in it, and would be read as more than one")
 	// ErrClosed says that the far end is gone.
 	ErrClosed = errors.New("the far end is gone")
 )

@@ -49,7 +49,7 @@ type Handler interface {
 
 // A Sender takes frames for a far end. Queue copies a frame, with edits
 // applied, and Flush writes what is queued; neither ever blocks. Queue fails with
-// ErrQueueFull or ErrClosed, and then has taken nothing.
+// ErrQueueFull, ErrLineBreak or ErrClosed, and then has taken nothing.
 type Sender interface {
 	Queue(frame []byte, edits []Edit) error
 	Flush()
@@ -118,20 +118,38 @@ func (p *Peer) Queue(frame []byte, edits []Edit) error {
 	switch {
 	case err != nil:
 	case len(frame) >= largeFrame && !p.out.blocked:
-		p.queueLargeLocked(frame, edits)
+		err = p.queueLargeLocked(frame, edits)
 	default:
 		p.out.roomLocked(len(frame) + 1)
-		p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
+		p.out.buf, err = appendLine(p.out.buf, frame, edits)
 	}
 	p.out.mu.Unlock()
 	return err
 }
 
+// appendLine appends a frame, with edits applied, and the line break behind it. On ErrLineBreak
+// it appends nothing.
+func appendLine(dst, frame []byte, edits []Edit) ([]byte, error) {
+	start := len(dst)
+	dst = AppendSplice(dst, frame, edits...)
+	if !isOneLine(dst[start:]) {
+		return dst[:start], ErrLineBreak
+	}
+	return append(dst, '\n'), nil
+}
+
 // queueLargeLocked writes what it can of a frame from where it lies, and queues
 // the rest.
-func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) {
+func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) error {
 	pieces := append(p.out.pieces[:0], p.out.buf[p.out.off:])
-	pieces = append(appendPieces(pieces, frame, edits), newline)
+	pieces = appendPieces(pieces, frame, edits)
+	for _, piece := range pieces[1:] {
+		if !isOneLine(piece) {
+			clear(pieces)
+			return ErrLineBreak
+		}
+	}
+	pieces = append(pieces, newline)
 	p.out.pieces = pieces[:0]
 	n := p.wire.writeNowLocked(pieces)
 	waited := min(n, p.out.waiting())
@@ -145,6 +163,7 @@ func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) {
 		p.out.buf = append(p.out.buf, piece[skip:]...)
 	}
 	clear(pieces)
+	return nil
 }
 
 // Flush implements Sender.
@@ -266,6 +285,7 @@ func (p *Peer) frame(line []byte, err error) {
 		p.handler.Bad(&p.msg, err, &p.batch)
 		return
 	}
+	replace(line, '\r') // which may stand between tokens, and would end a line for some readers
 	p.handler.Message(&p.msg, &p.batch)
 }
 

@@ -47,8 +47,8 @@ func (r *receiver) stage(frame []byte, edits []Edit) (done bool, err error) {
 	if !p.out.admits(r.waiting+len(r.staged), len(frame)+1, p.pressure) {
 		return false, ErrQueueFull
 	}
-	r.staged = append(AppendSplice(r.staged, frame, edits...), '\n')
-	return true, nil
+	r.staged, err = appendLine(r.staged, frame, edits)
+	return true, err
 }
 
 // open returns how much waits to be written, or that the peer takes no more.

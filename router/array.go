@@ -46,6 +46,7 @@ func arrayOf(frame []byte) (elements []jsonrpc.Span) {
 	if len(frame) == 0 || frame[0] != '[' || !jsonrpc.Valid(frame) {
 		return nil
 	}
+	jsonrpc.OneLine(frame)
 	for at := range jsonrpc.Elements(frame, jsonrpc.Span{Hi: len(frame)}) {
 		if elements = append(elements, at); len(elements) > maxArray {
 			break

@@ -125,8 +125,11 @@ func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token js
 
 // unsentText says why a request could not be written to the upstream.
 func (u *Upstream) unsentText(err error) string {
-	if errors.Is(err, jsonrpc.ErrQueueFull) {
+	switch {
+	case errors.Is(err, jsonrpc.ErrQueueFull):
 		return fmt.Sprintf("server %s does not read what it is sent, so this call was not passed on; try again later or go on without it", u.Name)
+	case errors.Is(err, jsonrpc.ErrLineBreak):
+		return fmt.Sprintf("this call was not passed on to server %s: %v; send it again without the line break", u.Name, err)
 	}
 	return u.goneText()
 }

@@ -2,6 +2,7 @@ package router
 
 import (
 	"bytes"
+	"errors"
 	"time"
 
 	"toolman/jsonrpc"
@@ -58,7 +59,14 @@ func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		m = strict(m)
 	}
 	b.Edit(m.ID, b.Copy(q.id()))
-	u.send(b, m, &back)
+	u.answered(q, u.send(b, m, &back), b)
+}
+
+// answered refuses a request of the server whose answer could not be written to it.
+func (u *Upstream) answered(q *question, err error, b *jsonrpc.Batch) {
+	if errors.Is(err, jsonrpc.ErrLineBreak) {
+		u.refuseAsk(q, jsonrpc.CodeInternalError, "the client's answer could not be passed on: "+err.Error(), b)
+	}
 }
 
 // refuseAsk answers a request of the server that the client cannot answer.

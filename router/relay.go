@@ -2,6 +2,7 @@ package router
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // Message implements jsonrpc.Handler.
@@ -68,11 +70,18 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if c.bridge != nil {
 		c.session.permitRetry(&c, m)
 	}
-	if c.audited != nil {
+	b.Edit(m.ID, b.Copy(c.id()))
+	if err := c.session.pass(b, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
+		u.answerLost(c, err, b)
+	} else if c.audited != nil {
 		c.audited.End(c.outcome(m))
 	}
-	b.Edit(m.ID, b.Copy(c.id()))
-	c.session.pass(b, m, &back)
+}
+
+// answerLost answers a call in the place of an answer that could not be written to the client. The
+// call comes by value: its address would have each call of a client made on the heap.
+func (u *Upstream) answerLost(c call, err error, b *jsonrpc.Batch) {
+	c.fail(fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, b)
 }
 
 // timing traces an answer as it came, and returns what to say of it on its way
@@ -187,11 +196,13 @@ func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, 
 }
 
 // sendFrame writes a frame of toolman's own to the server.
-func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note note) {
+func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note note) error {
 	u.r.trace.sent(upstreamLeg, u.Name, frame, note)
-	if err := b.Send(u.out, frame); err != nil {
+	err := b.Send(u.out, frame)
+	if err != nil {
 		u.log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
 	}
+	return err
 }
 
 // tell passes a notification of the client on, when the server is there to get it.

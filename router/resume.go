@@ -75,7 +75,8 @@ func (s *Session) comeBackLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, 
 			left = append(left, *q)
 			continue
 		}
-		p.from.sendFrame(b, jsonrpc.AppendResult(nil, q.id(), m.Bytes(answers[i])), note{n: q.n, method: q.ask.Method})
+		result := jsonrpc.AppendResult(nil, q.id(), m.Bytes(answers[i]))
+		p.from.answered(&q.question, p.from.sendFrame(b, result, note{n: q.n, method: q.ask.Method}), b)
 	}
 	s.goOnLocked(c, p, left, b)
 }

@@ -133,6 +133,9 @@ func (l *link) Queue(frame []byte, edits []jsonrpc.Edit) error {
 		return l.refuses
 	}
 	sent := string(jsonrpc.AppendSplice(nil, frame, edits...))
+	if strings.ContainsAny(sent, "\r\n") {
+		return jsonrpc.ErrLineBreak // as a Peer does
+	}
 	l.queued = append(l.queued, sent)
 	if l.traced {
 		l.sent = append(l.sent, sent)

@@ -1,11 +1,15 @@
 package router
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
@@ -193,7 +197,19 @@ func (t *tracer) settled(listed bool, n uint64) {
 // send queues a frame of toolman's own for the client.
 func (s *Session) send(b *jsonrpc.Batch, frame []byte, note note) {
 	s.r.trace.sent(clientLeg, s.name(), frame, note)
-	b.Send(s.to(note.during), frame) // fails only when the client is gone
+	if err := b.Send(s.to(note.during), frame); errors.Is(err, jsonrpc.ErrLineBreak) {
+		s.answerUnsent(b, frame, err)
+	} // else it fails only when the client is gone
+}
+
+// answerUnsent answers a request whose answer of toolman's own could not be written.
+func (s *Session) answerUnsent(b *jsonrpc.Batch, frame []byte, err error) {
+	s.log.Error("a message could not be sent to the client", zap.String("session", s.name()), zap.NamedError("err", err))
+	var m jsonrpc.Message
+	if jsonrpc.Scan(frame, &m) == nil && m.Kind == jsonrpc.Response {
+		id := bytes.Clone(m.Bytes(m.ID))
+		b.Send(s.out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInternalError, "toolman's answer could not be sent: "+err.Error(), nil)) // fails only when the client is gone
+	}
 }
 
 // to is where a frame goes that belongs to the request with this id, if to any.

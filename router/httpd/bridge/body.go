@@ -37,15 +37,11 @@ func (b *Bridge) read(w http.ResponseWriter, r *http.Request, members ...string)
 
 // parse reads an object. The text is the body's from now on.
 func parse(text []byte, members ...string) (*body, *Failure) {
-	for i, c := range text {
-		if c == '\n' || c == '\r' { // servers on pipes take one message a line
-			text[i] = ' '
-		}
-	}
-	text = bytes.Trim(text, " \t")
+	text = bytes.Trim(text, " \t\r\n")
 	if !jsonrpc.Valid(text) {
-		return nil, fail(BadRequest, "the request is no JSON, or nested too deep")
+		return nil, fail(BadRequest, "the request is not valid JSON, or is nested too deep")
 	}
+	jsonrpc.OneLine(text) // parts of it enter messages to servers that take one a line
 	p := &body{m: jsonrpc.Message{Frame: text}, members: map[string]jsonrpc.Span{}}
 	whole := jsonrpc.Span{Hi: len(text)}
 	if !p.m.IsObject(whole) {

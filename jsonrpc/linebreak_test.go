@@ -1,0 +1,77 @@
+package jsonrpc
+
+import (
+	"errors"
+	"strings"
+	"testing"
+)
+
+// A frame with a line break would be more than one message at the far end. None of it is written,
+// whatever way it takes, and the frames around it keep their place.
+func TestPeerRefusesFramesWithLineBreaks(t *testing.T) {
+	for _, lineBreak := range []string{"\n", "\r", "\r\n"} {
+		overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+			source, sink := open(PeerOptions{}), open(PeerOptions{})
+			sink.Start(mute{})
+			forged := `{"a":` + lineBreak + `{"jsonrpc":"2.0","method":"m"}` + lineBreak + `}`
+			large := strings.Repeat(" ", largeFrame) + forged
+			refused := make(chan error, 8)
+			source.Start(newJournal(func(m *Message, b *Batch) {
+				b.Pass(sink.Peer, m)
+				refused <- b.Pass(sink.Peer, &Message{Frame: []byte(forged)})
+				refused <- b.Pass(sink.Peer, &Message{Frame: []byte(large)})
+				refused <- b.Send(sink.Peer, []byte(forged))
+				b.Edit(Span{1, 1}, []byte(lineBreak))
+				refused <- b.Pass(sink.Peer, m)
+				b.Pass(sink.Peer, m)
+				refused <- sink.Queue([]byte(forged), nil)
+				refused <- sink.Queue([]byte(large), nil)
+				refused <- sink.Queue([]byte(`{}`), []Edit{{Span{1, 1}, []byte(lineBreak)}})
+				refused <- sink.Send([]byte(lineBreak))
+				b.Pass(sink.Peer, m)
+			}))
+			go source.say(t, note(1)+"\n")
+			for i, got := range sink.lines(t, 3) {
+				if got != note(1) {
+					t.Errorf("line %d is %.80q, want %s", i, got, note(1))
+				}
+			}
+			for range cap(refused) {
+				if err := <-refused; !errors.Is(err, ErrLineBreak) {
+					t.Errorf("got %v, want ErrLineBreak", err)
+				}
+			}
+		})
+	}
+}
+
+// What is no line break to a line-framed reader passes.
+func TestPeerWritesWhatOnlyLooksLikeALineBreak(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		sink := open(PeerOptions{})
+		sink.Start(mute{})
+		frame := "{\"a\":\"\u2028\u2029\u0085\\n\\r\\u000a\"}"
+		if err := sink.Send([]byte(frame)); err != nil {
+			t.Fatal(err)
+		}
+		if got := sink.lines(t, 1)[0]; got != frame {
+			t.Errorf("got %q, want %q", got, frame)
+		}
+	})
+}
+
+// A CR may stand between the tokens of a line, and is a line break to some readers: a handler is
+// given a space in its place.
+func TestPeerReadsACRAsASpace(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		source := open(PeerOptions{})
+		got := make(chan string, 2)
+		source.Start(newJournal(func(m *Message, _ *Batch) { got <- string(m.Frame) }))
+		go source.say(t, "{\"jsonrpc\":\r\"2.0\",\r\"method\":\"a\\rb\"\r}\r\n{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\r\n")
+		for _, want := range []string{`{"jsonrpc": "2.0", "method":"a\rb" }`, `{"jsonrpc":"2.0","method":"m"}`} {
+			if got := <-got; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		}
+	})
+}
