@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/router/policy"
+	"toolman/router/principal"
 )
 
 // A Client says for whom a session is.
@@ -21,9 +22,9 @@ type Client struct {
 	Many bool
 	// Name is what the log and the trace call it until it has said its own.
 	Name string
-	// Principal is whose credential it has; clients with one share a bound on processes of
-	// their own. "": nobody's.
-	Principal string
+	// Principal is who makes its requests. Clients of one principal share a bound on processes
+	// of their own.
+	Principal principal.Principal
 	// Agent is whom it acts for, "" for nobody that is known: Options.PolicyOf knows what
 	// that one may have.
 	Agent string

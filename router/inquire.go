@@ -106,7 +106,7 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *jsonrpc.B
 			return nil
 		}
 	}
-	state := s.r.stateFor(c.bridge.about, stateAgain, newHandle())
+	state := s.stateFor(c.bridge.about, stateAgain, newHandle())
 	if c.entry.asksFirst() {
 		s.mu.Lock()
 		s.permitLocked(c.bridge.about, []byte(state), true)

@@ -90,7 +90,7 @@ func (s *Session) demandLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, a
 	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
 	n := s.arrivedLocked(m, mcpwire.ToolsCall, name)
 	s.decideLocked(m, mcpwire.ToolsCall, t, audit.Asked, n).End(audit.InputRequired)
-	state := s.r.stateFor(about, stateConfirm, newHandle())
+	state := s.stateFor(about, stateConfirm, newHandle())
 	s.permitLocked(about, []byte(state), false)
 	s.send(b, mcpwire.AppendInputRequired(nil, m.Bytes(m.ID), []mcpwire.Ask{ask}, state),
 		note{n: n, method: mcpwire.ToolsCall, name: t.entry.Name, status: "local"})
@@ -134,7 +134,7 @@ func (s *Session) answeredForLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t targ
 // resumableLocked deals with a retry that there is no permit for. One may be for a call
 // that runs already, in a legacy server: that one is not made again.
 func (s *Session) resumableLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject, state []byte) bool {
-	st, ours := s.r.sealer.open(state, about)
+	st, ours := s.r.sealer.open(state, about, s.who.Principal)
 	switch {
 	case !ours:
 		s.decline(m, b, mcpwire.ToolsCall, errStrangeState)

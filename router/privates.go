@@ -1,6 +1,10 @@
 package router
 
-import "sync"
+import (
+	"sync"
+
+	"toolman/router/principal"
+)
 
 // How many processes of their own all sessions may have together, and how many of them
 // those with one credential: there are some left for the others.
@@ -13,31 +17,33 @@ const (
 type privates struct {
 	mu  sync.Mutex
 	all int            // guarded by mu
-	of  map[string]int // guarded by mu: by Client.Principal
+	of  map[principal.Principal]int // guarded by mu: by Client.Principal.Client()
 }
 
 // take counts one more, if there may be.
-func (x *privates) take(principal string) bool {
+func (x *privates) take(p principal.Principal) bool {
+	p = p.Client()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.all >= maxPrivate || principal != "" && x.of[principal] >= maxPrivateOf {
+	if x.all >= maxPrivate || !p.Anonymous() && x.of[p] >= maxPrivateOf {
 		return false
 	}
 	if x.of == nil {
-		x.of = map[string]int{}
+		x.of = map[principal.Principal]int{}
 	}
 	x.all++
-	x.of[principal]++
+	x.of[p]++
 	return true
 }
 
 // back counts one less.
-func (x *privates) back(principal string) {
+func (x *privates) back(p principal.Principal) {
+	p = p.Client()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.all--
-	if x.of[principal]--; x.of[principal] == 0 {
-		delete(x.of, principal)
+	if x.of[p]--; x.of[p] == 0 {
+		delete(x.of, p)
 	}
 }
 

@@ -1,11 +1,15 @@
 package router
 
-import "testing"
+import (
+	"testing"
+
+	"toolman/router/principal"
+)
 
 func TestOneCredentialLeavesProcessesToTheOthers(t *testing.T) {
 	var x privates
 	taken := func(who string) (n int) {
-		for x.take(who) {
+		for x.take(principal.Principal{Issuer: who}) {
 			n++
 		}
 		return n
@@ -13,15 +17,15 @@ func TestOneCredentialLeavesProcessesToTheOthers(t *testing.T) {
 	if n := taken("a"); n != maxPrivateOf {
 		t.Errorf("one credential got %d", n)
 	}
-	x.take("b")
-	x.back("a")
+	x.take(principal.Principal{Issuer: "b"})
+	x.back(principal.Principal{Issuer: "a"})
 	if n := taken("a"); n != 1 {
 		t.Errorf("it got %d again where it gave one back", n)
 	}
 	if n := taken(""); n != maxPrivate-maxPrivateOf-1 {
 		t.Errorf("those without a credential got %d more", n)
 	}
-	if x.take("b") || x.count() != maxPrivate {
+	if x.take(principal.Principal{Issuer: "b"}) || x.count() != maxPrivate {
 		t.Errorf("there are %d in all", x.count())
 	}
 }
@@ -29,11 +33,11 @@ func TestOneCredentialLeavesProcessesToTheOthers(t *testing.T) {
 func TestWhoHasTooManyProcessesOfItsOwnSharesAndOthersDoNot(t *testing.T) {
 	h := newHall(t, ShareNever, asking())
 	for range maxPrivateOf {
-		h.r.privates.take("greedy")
+		h.r.privates.take(principal.Principal{Issuer: "greedy"})
 	}
 	started := int32(1)
 	for _, who := range []string{"greedy", "other"} {
-		v := h.enter(Client{Principal: who, Many: true})
+		v := h.enter(Client{Principal: principal.Principal{Issuer: who}, Many: true})
 		v.says(modern("1", "tools/call", `"name":"a_plain"`, `{}`))
 		v.hears(`"id":1`)
 		if who != "greedy" {

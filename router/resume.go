@@ -21,7 +21,7 @@ var (
 // resumeLocked deals with a request that answers what its client was asked. It reports
 // true when the request is to be passed on like any other.
 func (s *Session) resumeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, about subject, retry *mcpwire.Retry) bool {
-	state, ok := s.r.sealer.open(m.Text(retry.State.Value), about)
+	state, ok := s.r.sealer.open(m.Text(retry.State.Value), about, s.who.Principal)
 	if !ok {
 		s.decline(m, b, c.method, errStrangeState)
 		return false

@@ -11,6 +11,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/principal"
 )
 
 // stateLife is how long a client may take over its answers.
@@ -84,25 +85,26 @@ func (s *sealer) subject(m *jsonrpc.Message, method mcpwire.Method, t target) su
 // hash stands for a state that somebody else has made, as a subject does for a request.
 func (s *sealer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
 
-// seal returns a state as the client gets it.
-func (s *sealer) seal(st requestState, about subject) string {
+// seal returns a state as the client of a principal gets it.
+func (s *sealer) seal(st requestState, about subject, who principal.Principal) string {
 	raw := append(make([]byte, 0, stateBytes), byte(st.kind))
 	raw = append(raw, st.handle[:]...)
 	raw = binary.BigEndian.AppendUint64(raw, uint64(st.expires))
-	return stateText.EncodeToString(s.sign(raw, raw, about))
+	return stateText.EncodeToString(s.sign(raw, raw, about, who))
 }
 
-// sign appends the signature of a state to dst.
-func (s *sealer) sign(dst, plain []byte, about subject) []byte {
+// sign appends the signature of a state to dst. The state is good for one principal and no other.
+func (s *sealer) sign(dst, plain []byte, about subject, who principal.Principal) []byte {
 	mac := hmac.New(sha256.New, s.key[:])
 	mac.Write(plain)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(about)))
+	mac.Write([]byte(who.String()))
 	return mac.Sum(dst)
 }
 
-// open reads a state. It reports false when the text is not what seal has returned for
-// this subject. Whether the state has expired is the caller's to ask.
-func (s *sealer) open(text []byte, about subject) (st requestState, ok bool) {
+// open reads a state. It reports false when the text is not what seal has returned for this subject and this
+// principal. Whether the state has expired is the caller's to ask.
+func (s *sealer) open(text []byte, about subject, who principal.Principal) (st requestState, ok bool) {
 	var raw [stateBytes]byte
 	if len(text) != stateText.EncodedLen(stateBytes) {
 		return st, false
@@ -111,7 +113,7 @@ func (s *sealer) open(text []byte, about subject) (st requestState, ok bool) {
 		return st, false
 	}
 	plain, signature := raw[:plainBytes], raw[plainBytes:]
-	if !hmac.Equal(signature, s.sign(nil, plain, about)) {
+	if !hmac.Equal(signature, s.sign(nil, plain, about, who)) {
 		return st, false
 	}
 	st.kind = stateKind(plain[0])

@@ -8,20 +8,27 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+
+	"toolman/router/principal"
 )
+
+var alice = principal.Principal{Issuer: "https://login.example.com", Subject: "alice"}
 
 func TestAStateIsReadBack(t *testing.T) {
 	s := newSealer()
 	for _, want := range []requestState{{}, {stateAgain, handle{}, 0}, {stateResume, newHandle(), int64(time.Hour)}, {stateResume, newHandle(), -1}} {
-		text := s.seal(want, 7)
-		got, ok := s.open([]byte(text), 7)
+		text := s.seal(want, 7, alice)
+		got, ok := s.open([]byte(text), 7, alice)
 		if !ok || got != want {
 			t.Errorf("got %v %v, want %v", got, ok, want)
 		}
-		if _, ok := s.open([]byte(text), 8); ok {
+		if _, ok := s.open([]byte(text), 7, principal.Principal{Issuer: alice.Issuer, Subject: alice.Subject, Agent: "other"}); ok {
+			t.Errorf("%+v is good for another principal", want)
+		}
+		if _, ok := s.open([]byte(text), 8, alice); ok {
 			t.Error("the state is good for another subject")
 		}
-		if _, ok := newSealer().open([]byte(text), 7); ok {
+		if _, ok := newSealer().open([]byte(text), 7, alice); ok {
 			t.Error("the state is good for another toolman")
 		}
 	}
@@ -69,17 +76,17 @@ func TestWhatARequestIsAbout(t *testing.T) {
 // FuzzOpenState shows that what was not sealed is not opened, whatever it is.
 func FuzzOpenState(f *testing.F) {
 	s := newSealer()
-	sealed := s.seal(requestState{stateResume, handle{1, 2, 3}, 4}, 5)
+	sealed := s.seal(requestState{stateResume, handle{1, 2, 3}, 4}, 5, alice)
 	for _, seed := range []string{"", "A", sealed, sealed[1:] + "A", sealed[:len(sealed)-1] + "=", sealed[:len(sealed)-1] + "\n", strings.Repeat("A", len(sealed)), strings.Repeat("-", len(sealed)), "\xff"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, ok := s.open([]byte(text), 5); ok != (text == sealed) {
+		if _, ok := s.open([]byte(text), 5, alice); ok != (text == sealed) {
 			t.Errorf("%q is opened: %v", text, ok)
 		}
 		mixed := []byte(sealed)
 		copy(mixed, text)
-		if _, ok := s.open(mixed, 5); ok != (string(mixed) == sealed) {
+		if _, ok := s.open(mixed, 5, alice); ok != (string(mixed) == sealed) {
 			t.Errorf("%q is opened: %v", mixed, ok)
 		}
 	})

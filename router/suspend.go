@@ -81,12 +81,12 @@ func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inq
 	}
 	c.bridge.asked++
 	c.bridge.suspended, c.bridge.turn = p, turn{}
-	s.sendAsks(c, asks, s.r.stateFor(c.bridge.about, stateResume, p.handle), b)
+	s.sendAsks(c, asks, s.stateFor(c.bridge.about, stateResume, p.handle), b)
 }
 
 // stateFor signs a state that is good from now on.
-func (r *Router) stateFor(about subject, kind stateKind, h handle) string {
-	return r.sealer.seal(requestState{kind, h, r.clock.now() + int64(stateLife)}, about)
+func (s *Session) stateFor(about subject, kind stateKind, h handle) string {
+	return s.r.sealer.seal(requestState{kind, h, s.r.clock.now() + int64(stateLife)}, about, s.who.Principal)
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.

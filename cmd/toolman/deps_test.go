@@ -50,19 +50,20 @@ var may = map[string][]string{
 	"toolman/mcpwire/streamhttp":            {"toolman/jsonrpc", "toolman/mcpwire"},
 	"toolman/mcpwire/streamhttp/credential": {},
 	"toolman/spawn":                         {},
-	"toolman/router":                        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/audit", "toolman/router/policy", "toolman/router/toolset", "toolman/spawn"},
+	"toolman/router":                        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/router/audit", "toolman/router/policy", "toolman/router/principal", "toolman/router/toolset", "toolman/spawn"},
 	"toolman/router/audit":                  {"toolman/jsonrpc/trace", "toolman/mcpwire"},
 	"toolman/router/toolset":                {},
 	"toolman/router/policy":                 {},
+	"toolman/router/principal":              {},
 
-	"toolman/router/httpd":                    {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/spawn"},
-	"toolman/router/httpd/guard":              {},
+	"toolman/router/httpd":                    {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/router/principal", "toolman/spawn"},
+	"toolman/router/httpd/guard":              {"toolman/router/principal"},
 	"toolman/router/httpd/ops":                {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/audit", "toolman/router/httpd/ops/prom", "toolman/router/policy", "toolman/spawn"},
 	"toolman/router/httpd/ops/prom":           {},
 	"toolman/router/httpd/bridge":             {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/router/audit", "toolman/router/httpd", "toolman/router/httpd/bridge/inputschema", "toolman/router/httpd/bridge/provider", "toolman/spawn"},
 	"toolman/router/httpd/bridge/inputschema": {},
 	"toolman/router/httpd/bridge/provider":    {"toolman/jsonrpc"},
-	"toolman/router/httpd/modes":              {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard"},
+	"toolman/router/httpd/modes":              {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard", "toolman/router/principal"},
 }
 
 // only says which packages import a library, tests included.

@@ -116,15 +116,13 @@ type rightsKey struct{}
 func rightsOf(r *http.Request) *rights { return r.Context().Value(rightsKey{}).(*rights) }
 
 // caller is httpd.Options.Caller.
-func caller(r *http.Request, name string) (httpd.Caller, error) {
-	return rightsOf(r).modes.Caller(r, name)
-}
+func caller(r *http.Request) (httpd.Caller, error) { return rightsOf(r).modes.Caller(r) }
 
 // routes are what is served behind a guard.
 func (f *front) routes(g *guard.Guard) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", inside(g, f.endpoint))
-	mux.Handle("/mcp/{name}", inside(g, f.endpoint))
+	mux.Handle("/mcp/{"+guard.PathName+"}", inside(g, f.endpoint))
 	mux.Handle(guard.MetadataPath, g.Open(g.Metadata()))
 	mux.Handle(guard.MetadataPath+"/", g.Open(g.Metadata()))
 	for _, path := range f.bridge.Paths() {
@@ -142,22 +140,27 @@ func (f *front) routes(g *guard.Guard) http.Handler {
 // inside is h behind a guard. The record of a request says who has come in.
 func inside(g *guard.Guard, h http.Handler) http.Handler { return g.Protect(identified(h)) }
 
-// bridged is inside for the bridge, whose errors are of another form.
+// bridged is inside for the bridge, whose errors are of another form. Its ?agent=NAME is what
+// NAME is in /mcp/NAME.
 func (f *front) bridged(g *guard.Guard, h http.Handler) http.Handler {
-	return g.ProtectAs(bridge.Refusal, identified(h))
+	next := g.ProtectAs(bridge.Refusal, identified(h))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.SetPathValue(guard.PathName, r.URL.Query().Get("agent"))
+		next.ServeHTTP(w, r)
+	})
 }
 
 func identified(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, _ := guard.PrincipalOf(r.Context())
-		ops.Identify(r.Context(), p.Name)
+		id, _ := guard.IdentityOf(r.Context())
+		ops.Identify(r.Context(), id.Name)
 		h.ServeHTTP(w, r)
 	})
 }
 
 func (f *front) tools(r *http.Request) router.ToolStatus {
-	p, _ := guard.PrincipalOf(r.Context())
-	return f.router.ToolStatus(rightsOf(r).modes.Client(&p))
+	id, _ := guard.IdentityOf(r.Context())
+	return f.router.ToolStatus(rightsOf(r).modes.Client(&id))
 }
 
 // endpointURL is where clients find the endpoint.

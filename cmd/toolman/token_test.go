@@ -43,8 +43,8 @@ func TestATokenThatIsPrintedLetsItsClientIn(t *testing.T) {
 		r.Header.Set("Authorization", "Bearer "+token)
 		w := httptest.NewRecorder()
 		g.Protect(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			if p, _ := guard.PrincipalOf(r.Context()); p.Agent != agent {
-				t.Errorf("the principal is %+v", p)
+			if id, _ := guard.IdentityOf(r.Context()); id.Policy != agent || id.Agent != agent {
+				t.Errorf("the identity is %+v", id)
 			}
 		})).ServeHTTP(w, r)
 		if w.Code != http.StatusOK {

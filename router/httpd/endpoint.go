@@ -11,15 +11,16 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/streamhttp"
 	"toolman/router"
+	"toolman/router/principal"
 )
 
 // Options say how an Endpoint serves. The zero value serves everybody alike, within the
 // default bounds.
 type Options struct {
-	// Caller says who makes a request to the path /mcp/NAME; name is "" for /mcp. It is
-	// called for every request. An error is the answer: a Denial as that says, any other one
-	// 404. Nil: everybody is the same caller, and there are no names.
-	Caller func(r *http.Request, name string) (Caller, error)
+	// Caller says who makes a request to /mcp or /mcp/NAME. It is called for every request. An
+	// error is the response: a Denial as it says, any other error 404. Nil: all requests have the
+	// same caller, and there is no /mcp/NAME.
+	Caller func(r *http.Request) (Caller, error)
 
 	// Outlive is called with the contexts of requests whose answers go on after ServeHTTP
 	// has returned, on a connection that the endpoint has taken over; what it returns is
@@ -34,9 +35,20 @@ type Options struct {
 
 // A Caller is who makes requests: a session is one caller's, and no other finds it.
 type Caller struct {
-	ID     string        // tells callers apart; never a secret
+	// View tells apart what one principal is shown: it is equal as long as the configuration is, and the client says
+	// the same of itself. It holds no secret.
+	View   string
 	Client router.Client // what its sessions are; Sole and Many are set by the endpoint
 }
+
+// A CallerKey is equal for the requests of one caller.
+type CallerKey struct {
+	principal principal.Principal
+	view      string
+}
+
+// Key returns the key that the caller's sessions are kept under.
+func (c *Caller) Key() CallerKey { return CallerKey{c.Client.Principal, c.View} }
 
 // A Denial says why a request is not served.
 type Denial struct {
@@ -102,11 +114,10 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (e *Endpoint) caller(r *http.Request) (Caller, error) {
-	name := r.PathValue("name")
 	switch {
 	case e.o.Caller != nil:
-		return e.o.Caller(r, name)
-	case name != "":
+		return e.o.Caller(r)
+	case r.PathValue("name") != "":
 		return Caller{}, errNoName
 	}
 	return Caller{}, nil

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/router"
+	"toolman/router/principal"
 )
 
 // hungUp makes a request whose client goes away before it is answered.
@@ -78,8 +80,8 @@ func TestASessionHasAnIDThatCannotBeGuessedAndEnds(t *testing.T) {
 }
 
 func TestASessionIsItsCallersAlone(t *testing.T) {
-	o := Options{Caller: func(r *http.Request, name string) (Caller, error) {
-		return Caller{ID: r.Header.Get("X-Who") + name}, nil
+	o := Options{Caller: func(r *http.Request) (Caller, error) {
+		return Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
 	}}
 	f := newFront(t, echoing(fakemcp.Legacy, nil), o)
 	c := f.initialize("2025-11-25", "{}")

@@ -19,7 +19,7 @@ const maxOpen = 1 << 14
 type session struct {
 	router *router.Session
 	id     string // of the legacy era: what its client calls it
-	caller string
+	caller CallerKey
 	many   bool    // it is of the modern era
 	push   *stream // what belongs to no request; nil in the modern era
 	bodies *streamhttp.Bodies

@@ -13,13 +13,13 @@ type sessions struct {
 	limit int
 
 	mu     sync.Mutex
-	byName map[string]*session // guarded by mu: of the legacy era, by id
-	byWho  map[string]*session // guarded by mu: of the modern era, by caller
-	closed bool                // guarded by mu: no new ones
+	byName map[string]*session    // guarded by mu: of the legacy era, by id
+	byWho  map[CallerKey]*session // guarded by mu: of the modern era
+	closed bool                   // guarded by mu: no new ones
 }
 
 func newSessions(limit int) sessions {
-	return sessions{limit: limit, byName: map[string]*session{}, byWho: map[string]*session{}}
+	return sessions{limit: limit, byName: map[string]*session{}, byWho: map[CallerKey]*session{}}
 }
 
 func (x *sessions) count() int {
@@ -47,14 +47,14 @@ func (x *sessions) fresh(who Caller, make func(who Caller, name string) *session
 func (x *sessions) shared(who Caller, make func(who Caller, name string) *session) *session {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if s := x.byWho[who.ID]; s != nil && s.enter() {
+	if s := x.byWho[who.Key()]; s != nil && s.enter() {
 		return s
 	}
 	if x.fullLocked() {
 		return nil
 	}
 	s := make(who, "")
-	x.byWho[who.ID] = s
+	x.byWho[who.Key()] = s
 	return s
 }
 
@@ -62,7 +62,7 @@ func (x *sessions) shared(who Caller, make func(who Caller, name string) *sessio
 func (x *sessions) named(name string, who Caller) *session {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if s := x.byName[name]; s != nil && s.caller == who.ID && s.enter() {
+	if s := x.byName[name]; s != nil && s.caller == who.Key() && s.enter() {
 		return s
 	}
 	return nil
@@ -94,7 +94,7 @@ func (x *sessions) close() (all []*session) {
 
 // newSession makes a session, busy: of the legacy era, if it has a name.
 func (e *Endpoint) newSession(who Caller, name string) *session {
-	s := &session{id: name, caller: who.ID, many: name == "", calls: map[uint64]*call{}, busy: 1, bodies: &e.bodies}
+	s := &session{id: name, caller: who.Key(), many: name == "", calls: map[uint64]*call{}, busy: 1, bodies: &e.bodies}
 	if !s.many {
 		s.push = e.newStream(0)
 		s.push.patient = true

@@ -14,9 +14,9 @@ import (
 
 // Options say how a Bridge serves. The zero value is usable.
 type Options struct {
-	// Caller says for whom a request is, and as which agent, "" for its own; nil: they are
-	// all the same. An error that is a *httpd.Denial has a status.
-	Caller func(r *http.Request, agent string) (httpd.Caller, error)
+	// Caller says who makes a request; nil: all requests have the same caller. An error that is
+	// a *httpd.Denial has a status.
+	Caller func(r *http.Request) (httpd.Caller, error)
 	// Correlate is told what a request is called, for the log; nil: nobody is.
 	Correlate func(r *http.Request, correlation string)
 	// Logs says what a request of an agent may read of the calls; nil: those of the agent.
@@ -43,8 +43,8 @@ type Bridge struct {
 	ring    ring
 
 	mu       sync.Mutex
-	sessions map[string]*session // guarded by mu: by caller
-	closed   bool                // guarded by mu
+	sessions map[httpd.CallerKey]*session // guarded by mu
+	closed   bool                         // guarded by mu
 }
 
 var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
@@ -55,7 +55,7 @@ func New(r *router.Router, o Options) *Bridge {
 	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
 	o.Idle = cmp.Or(o.Idle, time.Hour)
 	if o.Caller == nil {
-		o.Caller = func(*http.Request, string) (httpd.Caller, error) { return httpd.Caller{}, nil }
+		o.Caller = func(*http.Request) (httpd.Caller, error) { return httpd.Caller{}, nil }
 	}
 	if o.Correlate == nil {
 		o.Correlate = func(*http.Request, string) {}
@@ -66,7 +66,7 @@ func New(r *router.Router, o Options) *Bridge {
 	if o.Scrub == nil {
 		o.Scrub = bytes.Clone
 	}
-	b := &Bridge{r: r, o: o, mux: http.NewServeMux(), sessions: map[string]*session{}}
+	b := &Bridge{r: r, o: o, mux: http.NewServeMux(), sessions: map[httpd.CallerKey]*session{}}
 	b.handle(http.MethodPost, "/call_tool", b.callTool)
 	b.handle(http.MethodPost, "/execute", b.execute)
 	b.handle(http.MethodGet, "/tools", b.listTools)

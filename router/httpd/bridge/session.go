@@ -37,7 +37,7 @@ type session struct {
 // enter returns the session of a request's caller, for which leave is called when the
 // request is served, and waits until its servers are there.
 func (b *Bridge) enter(r *http.Request) (*session, *Failure) {
-	who, err := b.o.Caller(r, r.URL.Query().Get("agent"))
+	who, err := b.o.Caller(r)
 	if err != nil {
 		return nil, denied(err)
 	}
@@ -78,23 +78,24 @@ func denied(why error) *Failure {
 
 // session returns the session of a caller, busy; nil if there are too many.
 func (b *Bridge) session(who httpd.Caller) *session {
+	key := who.Key()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if s := b.sessions[who.ID]; s != nil && s.enter() {
+	if s := b.sessions[key]; s != nil && s.enter() {
 		return s
 	}
 	if b.closed || len(b.sessions) >= b.o.MaxSessions {
 		return nil
 	}
 	s := &session{agent: who.Client.Agent, calls: map[uint64]*call{}, busy: 1}
-	s.idle = time.AfterFunc(b.o.Idle, func() { b.endIf(who.ID, s, func() bool { return s.busy == 0 }) })
+	s.idle = time.AfterFunc(b.o.Idle, func() { b.endIf(key, s, func() bool { return s.busy == 0 }) })
 	s.idle.Stop()
 	client := who.Client
 	client.Sole, client.Many, client.AllActive = false, true, !b.o.ActiveOnly
 	client.Static, client.MetaTools = "http.bridge_active_only", &router.MetaTools{NoActivate: true} // programs cannot call toolman's own tools
 	client.Lists = cmp.Or(client.Lists, "GET /tools")
 	s.router = b.r.NewSession(s, client)
-	b.sessions[who.ID] = s
+	b.sessions[key] = s
 	return s
 }
 
@@ -123,18 +124,18 @@ func (b *Bridge) leave(s *session) {
 func (b *Bridge) Close() {
 	b.mu.Lock()
 	b.closed = true
-	all := map[string]*session{}
-	for id, s := range b.sessions {
-		all[id] = s
+	all := map[httpd.CallerKey]*session{}
+	for key, s := range b.sessions {
+		all[key] = s
 	}
 	b.mu.Unlock()
-	for id, s := range all {
-		b.endIf(id, s, func() bool { return true })
+	for key, s := range all {
+		b.endIf(key, s, func() bool { return true })
 	}
 }
 
 // endIf ends a session if that is so, which is asked with its lock held.
-func (b *Bridge) endIf(id string, s *session, so func() bool) {
+func (b *Bridge) endIf(key httpd.CallerKey, s *session, so func() bool) {
 	s.mu.Lock()
 	first := !s.ended && so()
 	s.ended = s.ended || first
@@ -143,8 +144,8 @@ func (b *Bridge) endIf(id string, s *session, so func() bool) {
 		return
 	}
 	b.mu.Lock()
-	if b.sessions[id] == s {
-		delete(b.sessions, id)
+	if b.sessions[key] == s {
+		delete(b.sessions, key)
 	}
 	b.mu.Unlock()
 	s.router.End()

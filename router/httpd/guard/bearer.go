@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"toolman/router/principal"
 )
 
 // A deniedError says why a credential does not let anybody in.
@@ -58,29 +60,29 @@ func bearer(h http.Header) (string, error) {
 }
 
 // authenticate finds out whose credential a request has.
-func (g *Guard) authenticate(r *http.Request) (Principal, error) {
+func (g *Guard) authenticate(r *http.Request) (Identity, error) {
 	if !g.Authenticates() {
-		return Principal{ID: anonymous, Name: anonymous, Agent: g.Agent}, nil
+		return Identity{Name: anonymous, Policy: g.Agent}, nil
 	}
 	// 2026-07-28, authorization, Token Requirements: "Access tokens MUST NOT be included in the URI query string".
 	if q, _ := url.ParseQuery(r.URL.RawQuery); q.Has("access_token") {
-		return Principal{}, badRequest("a token does not belong into a URL: send it as Authorization: Bearer TOKEN")
+		return Identity{}, badRequest("a token does not belong into a URL: send it as Authorization: Bearer TOKEN")
 	}
 	token, err := bearer(r.Header)
 	if err != nil {
-		return Principal{}, err
+		return Identity{}, err
 	}
 	if t, ok := g.find(token); ok {
-		return g.known(Principal{ID: identity("token", t.Agent, hex.EncodeToString(t.Hash[:6])), Name: t.Agent}, t.Agent)
+		return g.known(principal.Principal{Issuer: principal.Tokens, Subject: hex.EncodeToString(t.Hash[:6]), Agent: t.Agent}, t.Agent)
 	}
 	if g.jwt == nil || strings.Count(token, ".") != 2 {
-		return Principal{}, invalidToken("the token is not known here")
+		return Identity{}, invalidToken("the token is not known here")
 	}
 	c, err := g.jwt.verify(r.Context(), token)
 	if err != nil {
-		return Principal{}, err
+		return Identity{}, err
 	}
-	return g.known(Principal{ID: identity("jwt", c.subject), Name: c.name()}, c.agent)
+	return g.known(principal.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, c.name())
 }
 
 // find looks for the token. It takes the same time for every token.
@@ -96,16 +98,14 @@ func (g *Guard) find(token string) (Token, bool) {
 	return g.Tokens[at], true
 }
 
-// known is p as the agent that its credential is for. An agent that has no policy has no access either.
-func (g *Guard) known(p Principal, agent string) (Principal, error) {
-	p.Claimed = agent
+// known is the identity of a principal whose credential is right. An agent without a policy has no access
+// where there are policies.
+func (g *Guard) known(p principal.Principal, name string) (Identity, error) {
 	switch {
 	case len(g.Agents) == 0:
-		p.Agent = g.Agent
-		return p, nil
-	case slices.Contains(g.Agents, agent):
-		p.Agent = agent
-		return p, nil
+		return Identity{Principal: p, Name: name, Policy: g.Agent}, nil
+	case slices.Contains(g.Agents, p.Agent):
+		return Identity{Principal: p, Name: name, Policy: p.Agent}, nil
 	}
-	return Principal{}, &deniedError{status: http.StatusForbidden, text: "the credential is good, but its agent has no policy here", counts: true}
+	return Identity{}, &deniedError{status: http.StatusForbidden, text: "the credential is good, but its agent has no policy here", counts: true}
 }

@@ -19,7 +19,7 @@
 //   - mcp-client-id and mcp-toolset-permissions, which count only when a trusted proxy says them;
 //   - how many requests its principal makes.
 //
-// What is refused gets a JSON-RPC error that says why and what to do. What gets through carries its [Principal] in the
+// What is refused gets a JSON-RPC error that says why and what to do. What gets through carries its [Identity] in the
 // request's context, and a body that ends with an error when it is too long or too slow. The handler reads it to its end: from
 // there on the request has no deadline, so streams live as long as they like.
 //

@@ -96,18 +96,21 @@ func (g *Guard) Authenticates() bool { return len(g.Tokens) > 0 || g.jwt != nil 
 // A Refusing makes the body, JSON, that a request is refused with which would get this status.
 type Refusing func(r *http.Request, status int, message string) []byte
 
+// PathName is the wildcard for the NAME in a pattern such as /mcp/{name}. It is part of the principal of a request.
+const PathName = "name"
+
 // Protect is next behind everything that the guard does, but for Plain. Who is not let in gets a JSON-RPC error.
 func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(rpcError, next) }
 
 // ProtectAs is Protect for what is no JSON-RPC.
 func (g *Guard) ProtectAs(refusing Refusing, next http.Handler) http.Handler {
 	return g.open(refusing, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		p, why := g.admit(r)
+		id, why := g.admit(r)
 		if why != nil {
 			why.write(w, r, refusing)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(WithPrincipal(r.Context(), p)))
+		next.ServeHTTP(w, r.WithContext(WithIdentity(r.Context(), id)))
 	}))
 }
 
@@ -143,19 +146,20 @@ func (g *Guard) door(w http.ResponseWriter, r *http.Request) (done bool, why *re
 }
 
 // admit finds out whose request it is.
-func (g *Guard) admit(r *http.Request) (Principal, *refusal) {
-	p, err := g.authenticate(r)
-	p.Addr = g.address(r)
+func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
+	id, err := g.authenticate(r)
+	id.Addr = g.address(r)
 	if err != nil {
-		return p, g.refuse(r, p.Addr, err)
+		return id, g.refuse(r, id.Addr, err)
 	}
-	if problem := g.fromProxy(r, &p); problem != "" {
-		return p, &refusal{status: http.StatusBadRequest, message: problem}
+	if problem := g.fromProxy(r, &id.Principal); problem != "" {
+		return id, &refusal{status: http.StatusBadRequest, message: problem}
 	}
-	if g.requests != nil && !g.requests.allow(p.ID) {
-		return p, &refusal{status: http.StatusTooManyRequests, message: "too many requests: wait a second", retry: 1}
+	id.Path = r.PathValue(PathName)
+	if g.requests != nil && !g.requests.allow(id.Client().String()) {
+		return id, &refusal{status: http.StatusTooManyRequests, message: "too many requests: wait a second", retry: 1}
 	}
-	return p, nil
+	return id, nil
 }
 
 // refuse is the answer to who has no right credential.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,13 +60,8 @@ func newVerifier(o JWT, warn func(string, error)) (*verifier, error) {
 // claimed is what a token says of who has it.
 type claimed struct{ subject, agent string }
 
-// name is what to call who has the token.
-func (c claimed) name() string {
-	if nameable(c.agent) {
-		return c.agent
-	}
-	return c.subject
-}
+// name is what people call the client with the token.
+func (c claimed) name() string { return cmp.Or(c.agent, c.subject) }
 
 // verify looks at a token and, only if everything about it is right, says what is in it. It may fetch keys; ctx bounds that.
 func (v *verifier) verify(ctx context.Context, token string) (claimed, error) {
@@ -90,6 +86,9 @@ func (v *verifier) verify(ctx context.Context, token string) (claimed, error) {
 		return claimed{}, &deniedError{status: http.StatusForbidden, code: "insufficient_scope", text: "the token lacks a scope"}
 	}
 	agent, _ := all[v.AgentClaim].(string)
+	if !nameable(agent) {
+		agent = "" // no policy and no permissions are for such a name
+	}
 	return claimed{std.Subject, agent}, nil
 }
 
@@ -113,9 +112,9 @@ func (v *verifier) check(c jwt.Claims) error {
 	return nil
 }
 
-// nameable reports whether a principal can be called that.
-func nameable(subject string) bool {
-	return subject != "" && len(subject) <= 256 && !strings.ContainsFunc(subject, func(r rune) bool { return !unicode.IsPrint(r) })
+// nameable reports whether a principal or an agent can have this name.
+func nameable(name string) bool {
+	return name != "" && len(name) <= 256 && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // hasScopes looks for scopes where issuers put them: scope is RFC 8693's, scp what some write instead.

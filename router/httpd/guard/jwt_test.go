@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"toolman/router/principal"
 )
 
 // An issuer signs tokens and shows its keys.
@@ -110,24 +112,24 @@ func TestATokenOfTheIssuerSaysWhoseRequestItIs(t *testing.T) {
 	ec, rs := ecKey(t, "k1"), rsaKey(t, "k2", 2048)
 	token, hash := withToken("writer")
 	url := startJWT(t, newIssuer(t, ec, rs), Options{Tokens: []Token{hash}})
-	ask := func(token string) Principal {
-		return send(t, "POST", url, "Authorization", "Bearer "+token).principal(t)
+	ask := func(token string) Identity {
+		return send(t, "POST", url, "Authorization", "Bearer "+token).identity(t)
 	}
 	a := ask(signed(t, "ES256", ec, claims(nil), nil))
-	if a.Agent != "reader" || a.Name != "reader" || a.ID != "jwt:user-1" {
+	if a.Name != "reader" || a.Policy != "reader" || a.Principal != (principal.Principal{Issuer: "https://login.example.com", Subject: "user-1", Agent: "reader"}) {
 		t.Errorf("got %+v", a)
 	}
 	renewed := ask(signed(t, "RS256", rs, claims(map[string]any{"jti": "2", "aud": "https://mcp.example.com/mcp", "scope": nil, "scp": []string{"mcp"}}), nil))
-	if renewed.ID != a.ID {
-		t.Errorf("a renewed token is another principal's: %s, %s", a.ID, renewed.ID)
+	if renewed.Principal != a.Principal {
+		t.Errorf("a renewed token is another principal's: %s, %s", a.Principal, renewed.Principal)
 	}
-	if b := ask(signed(t, "ES256", ec, claims(map[string]any{"sub": "user-2"}), nil)); b.ID == a.ID {
+	if b := ask(signed(t, "ES256", ec, claims(map[string]any{"sub": "user-2"}), nil)); b.Principal == a.Principal {
 		t.Errorf("another subject is the same principal")
 	}
-	if b := ask(signed(t, "ES256", ec, claims(map[string]any{"sub": "user-1:one"}), nil)); b.ID != "jwt:user-1%3Aone" {
-		t.Errorf("a subject could pass for a subject with a client: %s", b.ID)
+	if b := ask(signed(t, "ES256", ec, claims(map[string]any{"agent": "writer"}), nil)); b.Principal == a.Principal || b.Agent != "writer" || b.Policy != "writer" {
+		t.Errorf("another agent of the subject is the same principal: %+v", b)
 	}
-	if b := ask(token); b.Agent != "writer" {
+	if b := ask(token); b.Policy != "writer" || b.Issuer != principal.Tokens {
 		t.Errorf("besides JWTs tokens are let in: got %+v", b)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+
+	"toolman/router/principal"
 )
 
 // The headers of trusted proxies.
@@ -88,7 +90,7 @@ func isAlphanumeric(c rune) bool {
 
 // fromProxy adds what a trusted proxy says of the client. What others say counts for nothing. problem says what is wrong
 // with it; "" is nothing.
-func (g *Guard) fromProxy(r *http.Request, p *Principal) (problem string) {
+func (g *Guard) fromProxy(r *http.Request, p *principal.Principal) (problem string) {
 	trusted := g.trusted(peer(r))
 	if trusted {
 		id, problem := clientID(r.Header.Values(clientIDHeader))
@@ -97,10 +99,9 @@ func (g *Guard) fromProxy(r *http.Request, p *Principal) (problem string) {
 		}
 		if id != "" {
 			p.ClientID = id
-			p.ID = identity(p.ID, id)
 		}
 		if said, ok := r.Header[permissionsHeader]; ok {
-			p.Restricted, p.Toolsets = true, permissions(said)
+			p.Restricted, p.Toolsets = true, principal.Join(permissions(said))
 		}
 	}
 	if !g.RequireClientID || p.ClientID != "" || r.URL.Path != "/mcp" && !strings.HasPrefix(r.URL.Path, "/mcp/") {

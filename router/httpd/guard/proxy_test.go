@@ -4,9 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"slices"
 	"strings"
 	"testing"
+
+	"toolman/router/principal"
 )
 
 var loopbackProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -14,26 +15,26 @@ var loopbackProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 func TestWhatATrustedProxySaysCounts(t *testing.T) {
 	token, hash := withToken("reader")
 	url := "http://" + start(t, Options{Tokens: []Token{hash}, TrustedProxies: loopbackProxy}) + "/mcp"
-	ask := func(headers ...string) Principal {
-		return send(t, "POST", url, append(headers, "Authorization", "Bearer "+token)...).principal(t)
+	ask := func(headers ...string) Identity {
+		return send(t, "POST", url, append(headers, "Authorization", "Bearer "+token)...).identity(t)
 	}
 	plain := ask()
 	a, b := ask("Mcp-Client-Id", "one"), ask("MCP-CLIENT-ID", "two", "X-Forwarded-For", "192.0.2.9, 127.0.0.3", "mcp-toolset-permissions", "github, fs,github,")
-	if a.ClientID != "one" || b.ClientID != "two" || a.ID == b.ID || a.ID == plain.ID || !strings.HasPrefix(a.ID, plain.ID+":") {
+	if a.ClientID != "one" || b.ClientID != "two" || a.Client() == b.Client() || a.Client() == plain.Client() || a.Issuer != plain.Issuer || a.Subject != plain.Subject {
 		t.Errorf("got %+v, %+v, %+v", plain, a, b)
 	}
-	if b.Addr.String() != "192.0.2.9" || !b.Restricted || !slices.Equal(b.Toolsets, []string{"github", "fs"}) {
+	if b.Addr.String() != "192.0.2.9" || !b.Restricted || b.Toolsets != "fs,github" {
 		t.Errorf("got %+v", b)
 	}
-	if a.Restricted || a.Toolsets != nil {
+	if a.Restricted || a.Toolsets != "" {
 		t.Errorf("without the header: got %+v", a)
 	}
 }
 
 func TestWhatOthersSayCountsForNothing(t *testing.T) {
 	url := "http://" + start(t, Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}) + "/mcp"
-	p := send(t, "POST", url, "Mcp-Client-Id", "one", "Mcp-Toolset-Permissions", "all", "X-Forwarded-For", "192.0.2.1").principal(t)
-	if p.ID != "anonymous" || p.ClientID != "" || p.Restricted || p.Toolsets != nil || p.Addr.String() != "127.0.0.1" {
+	p := send(t, "POST", url, "Mcp-Client-Id", "one", "Mcp-Toolset-Permissions", "all", "X-Forwarded-For", "192.0.2.1").identity(t)
+	if p.Name != "anonymous" || p.Principal != (principal.Principal{}) || p.Addr.String() != "127.0.0.1" {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -62,7 +63,7 @@ func TestClientIDs(t *testing.T) {
 			}
 		})
 	}
-	if p := send(t, "POST", base+"/mcp", "Mcp-Client-Id", strings.Repeat("a", 128)).principal(t); len(p.ClientID) != 128 {
+	if p := send(t, "POST", base+"/mcp", "Mcp-Client-Id", strings.Repeat("a", 128)).identity(t); len(p.ClientID) != 128 {
 		t.Errorf("got %+v", p)
 	}
 	if got := send(t, "GET", base+"/other"); got.status != 404 {

@@ -24,7 +24,7 @@ func endpoint(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusRequestTimeout)
 		return
 	}
-	p, ok := PrincipalOf(r.Context())
+	p, ok := IdentityOf(r.Context())
 	if !ok {
 		w.WriteHeader(http.StatusTeapot)
 		return
@@ -117,11 +117,11 @@ func (a answer) message(t *testing.T) string {
 	return e.Error.Message
 }
 
-func (a answer) principal(t *testing.T) Principal {
+func (a answer) identity(t *testing.T) Identity {
 	t.Helper()
-	var p Principal
+	var p Identity
 	if err := json.Unmarshal([]byte(a.body), &p); err != nil || a.status != http.StatusOK {
-		t.Fatalf("no principal: %d %s", a.status, a.body)
+		t.Fatalf("no identity: %d %s", a.status, a.body)
 	}
 	return p
 }

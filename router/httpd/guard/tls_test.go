@@ -74,7 +74,7 @@ func TestOverTLS(t *testing.T) {
 		if resp.Proto != name {
 			t.Errorf("%s: got %s", name, resp.Proto)
 		}
-		received(t, resp).principal(t)
+		received(t, resp).identity(t)
 		c.CloseIdleConnections()
 	}
 	if c, err := tls.Dial("tcp", l.Addr().String(), &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}); err == nil {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"toolman/router/principal"
 )
 
 // withToken makes a token and what lets it in.
@@ -21,16 +23,16 @@ func TestATokenSaysWhoseRequestItIs(t *testing.T) {
 	writer, writerHash := withToken("writer")
 	addr := start(t, Options{Tokens: []Token{oneHash, otherHash, writerHash}, Agents: []string{"reader", "writer"}})
 	url := "http://" + addr + "/mcp"
-	ask := func(token string) Principal { return send(t, "POST", url, "Authorization", token).principal(t) }
+	ask := func(token string) Identity { return send(t, "POST", url, "Authorization", token).identity(t) }
 	a, b, c := ask("Bearer "+one), ask("bearer  "+other), ask("BEARER "+writer)
-	if a.Agent != "reader" || b.Agent != "reader" || c.Agent != "writer" || a.Name != "reader" {
+	if a.Policy != "reader" || b.Policy != "reader" || c.Policy != "writer" || a.Name != "reader" {
 		t.Errorf("got %+v, %+v, %+v", a, b, c)
 	}
-	if a.ID == b.ID || b.ID == c.ID || ask("Bearer "+one).ID != a.ID {
-		t.Errorf("an ID is not that of a credential: %s, %s, %s", a.ID, b.ID, c.ID)
+	if a.Principal == b.Principal || b.Principal == c.Principal || ask("Bearer "+one).Principal != a.Principal {
+		t.Errorf("a principal is not that of a credential: %s, %s, %s", a.Principal, b.Principal, c.Principal)
 	}
-	if strings.Contains(a.ID, one) || strings.Contains(a.ID, one[3:]) || !strings.HasPrefix(a.ID, "token:reader:") {
-		t.Errorf("the ID is %s", a.ID)
+	if text := a.String(); strings.Contains(text, one) || strings.Contains(text, one[3:]) || a.Issuer != principal.Tokens || a.Agent != "reader" {
+		t.Errorf("the principal is %s", text)
 	}
 	if a.Addr.String() != "127.0.0.1" {
 		t.Errorf("the address is %s", a.Addr)
@@ -95,7 +97,7 @@ func TestATokenOfAnAgentWithoutPolicyHasNoAccess(t *testing.T) {
 func TestWithoutPoliciesATokenIsJustAName(t *testing.T) {
 	token, hash := withToken("ci")
 	addr := start(t, Options{Tokens: []Token{hash}})
-	if p := send(t, "POST", "http://"+addr+"/mcp", "Authorization", "Bearer "+token).principal(t); p.Agent != "" || p.Name != "ci" {
+	if p := send(t, "POST", "http://"+addr+"/mcp", "Authorization", "Bearer "+token).identity(t); p.Policy != "" || p.Agent != "ci" || p.Name != "ci" {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -103,7 +105,7 @@ func TestWithoutPoliciesATokenIsJustAName(t *testing.T) {
 func TestWithoutTokensEverybodyIsOne(t *testing.T) {
 	addr := start(t, Options{Agent: "reader"})
 	for _, headers := range [][]string{nil, {"Authorization", "Bearer whatever"}, {"Mcp-Client-Id", "somebody"}} {
-		if p := send(t, "POST", "http://"+addr+"/mcp", headers...).principal(t); p.ID != "anonymous" || p.Agent != "reader" || p.ClientID != "" {
+		if p := send(t, "POST", "http://"+addr+"/mcp", headers...).identity(t); p.Name != "anonymous" || p.Policy != "reader" || p.Principal != (principal.Principal{}) {
 			t.Errorf("%v: got %+v", headers, p)
 		}
 	}
@@ -126,7 +128,7 @@ func TestGuessingTokens(t *testing.T) {
 	if last.status != 429 || last.header.Get("Retry-After") == "" || !last.closed || last.header.Get("WWW-Authenticate") != "" {
 		t.Errorf("got %+v", last)
 	}
-	send(t, "POST", url, "Authorization", "Bearer "+token).principal(t)
+	send(t, "POST", url, "Authorization", "Bearer "+token).identity(t)
 	if got := send(t, "POST", url); got.status != 401 {
 		t.Errorf("who has sent no token is not guessing: got %d", got.status)
 	}

@@ -81,7 +81,7 @@ func TestWhereAllHaveTheSameConfigDoesNotCount(t *testing.T) {
 		o.ConfigKeys, o.Note = []string{"KEY"}, func(text string) { noted = append(noted, text) }
 		m := New(o)
 		for range 2 {
-			if c := asked(t, m, reader, "", query); c.Client.Config != nil || c.ID != asked(t, m, reader, "", "").ID {
+			if c := asked(t, m, reader, "", query); c.Client.Config != nil || c.View != asked(t, m, reader, "", "").View {
 				t.Errorf("%s: got %+v", name, c)
 			}
 		}

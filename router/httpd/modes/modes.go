@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"net/http"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"toolman/router"
 	"toolman/router/httpd"
 	"toolman/router/httpd/guard"
+	"toolman/router/principal"
 )
 
 // Options say what clients are shown.
@@ -65,45 +65,42 @@ func (m *Modes) Offers() router.MetaTools {
 	return o
 }
 
-// Caller is httpd.Options.Caller: whose request to /mcp, or /mcp/NAME, it is. The guard has let it in.
-func (m *Modes) Caller(r *http.Request, name string) (httpd.Caller, error) {
-	p, ok := guard.PrincipalOf(r.Context())
+// Caller returns whose request it is, which the guard has let in. An error is a refusal.
+func (m *Modes) Caller(r *http.Request) (httpd.Caller, error) {
+	id, ok := guard.IdentityOf(r.Context())
 	if !ok {
-		return httpd.Caller{}, &httpd.Denial{Status: http.StatusForbidden, Text: "nobody knows who is asking"}
+		return httpd.Caller{}, &httpd.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
 	}
-	c, err := m.at(&p, name)
+	c, err := m.at(&id)
 	if err != nil {
 		return httpd.Caller{}, err
 	}
 	if c.Config, err = m.config(r); err != nil {
 		return httpd.Caller{}, err
 	}
-	return httpd.Caller{ID: m.id(&p, name, &c), Client: c}, nil
+	return httpd.Caller{View: m.view(&c), Client: c}, nil
 }
 
-// Client is what a principal is at /mcp.
-func (m *Modes) Client(p *guard.Principal) router.Client {
-	c := router.Client{Name: p.Name, Agent: p.Agent, MetaTools: &m.MetaTools}
-	if !m.Open {
-		c.Principal = p.ID
-	}
+// Client is what an identity is at /mcp.
+func (m *Modes) Client(id *guard.Identity) router.Client {
+	c := router.Client{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools}
 	switch {
 	case m.Permissions != nil:
 		c.Static, c.MetaTools = "http.permissions", noTools
-		c.Only = m.permitted(p, cmp.Or(p.Claimed, p.Agent))
+		c.Only = m.permitted(id, cmp.Or(id.Agent, id.Policy))
 	case m.Static:
 		c.Static, c.MetaTools = `http.mode = "static"`, listTools
 	}
-	if p.Restricted { // who says so means it, also where nothing else needs permissions
-		c.Static, c.MetaTools, c.Only = "mcp-toolset-permissions", noTools, both(c.Only, p.Toolsets)
+	if id.Restricted { // also where nothing else needs permissions
+		c.Static, c.MetaTools, c.Only = "mcp-toolset-permissions", noTools, both(c.Only, id.Permissions())
 	}
 	return c
 }
 
-// permitted are the toolsets of a principal that is this agent, never nil.
-func (m *Modes) permitted(p *guard.Principal, agent string) []string {
+// permitted are the toolsets of a client that is this agent, never nil.
+func (m *Modes) permitted(id *guard.Identity, agent string) []string {
 	if m.Permissions.Header {
-		return append([]string{}, p.Toolsets...)
+		return id.Permissions()
 	}
 	return append([]string{}, m.Permissions.Agents[agent]...)
 }
@@ -117,19 +114,18 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(a, name) })
 }
 
-// id tells callers apart: by who they are and all that what they are shown comes from.
-func (m *Modes) id(p *guard.Principal, name string, c *router.Client) string {
-	id := p.ID + "/" + name
+// view tells apart what a principal is shown by all that it comes from beside the principal: the configuration
+// and what the client says of itself.
+func (m *Modes) view(c *router.Client) string {
+	view := "agent " + c.Agent
 	if c.Static != "" {
-		id += " static"
+		view += " static"
 	}
 	if c.Only != nil {
-		only := slices.Clone(c.Only)
-		slices.Sort(only)
-		id += " only " + strings.Join(slices.Compact(only), ",")
+		view += " only " + principal.Join(c.Only)
 	}
 	if c.Config != nil {
-		id += " config " + m.digest(c.Config)
+		view += " config " + m.digest(c.Config)
 	}
-	return id
+	return view
 }

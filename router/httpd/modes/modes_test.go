@@ -13,18 +13,20 @@ import (
 	"toolman/router"
 	"toolman/router/httpd"
 	"toolman/router/httpd/guard"
+	"toolman/router/principal"
 )
 
-// ask is the caller of a request of p.
-func ask(t *testing.T, m *Modes, p guard.Principal, name, query string) (httpd.Caller, error) {
+// ask is the caller of a request to /mcp/NAME.
+func ask(t *testing.T, m *Modes, id guard.Identity, name, query string) (httpd.Caller, error) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/mcp"+query, nil)
-	return m.Caller(r.WithContext(guard.WithPrincipal(r.Context(), p)), name)
+	id.Path = name
+	return m.Caller(r.WithContext(guard.WithIdentity(r.Context(), id)))
 }
 
-func asked(t *testing.T, m *Modes, p guard.Principal, name, query string) httpd.Caller {
+func asked(t *testing.T, m *Modes, id guard.Identity, name, query string) httpd.Caller {
 	t.Helper()
-	c, err := ask(t, m, p, name, query)
+	c, err := ask(t, m, id, name, query)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,14 +34,14 @@ func asked(t *testing.T, m *Modes, p guard.Principal, name, query string) httpd.
 }
 
 var (
-	reader   = guard.Principal{ID: "token:reader:1", Agent: "reader", Claimed: "reader", Name: "reader"}
-	nobody   = guard.Principal{ID: "anonymous", Name: "anonymous", Addr: netip.MustParseAddr("127.0.0.1")}
-	stranger = guard.Principal{ID: "anonymous", Name: "anonymous", Addr: netip.MustParseAddr("10.1.2.3")}
+	reader   = guard.Identity{Principal: principal.Principal{Issuer: principal.Tokens, Subject: "1", Agent: "reader"}, Policy: "reader", Name: "reader"}
+	nobody   = guard.Identity{Name: "anonymous", Addr: netip.MustParseAddr("127.0.0.1")}
+	stranger = guard.Identity{Name: "anonymous", Addr: netip.MustParseAddr("10.1.2.3")}
 )
 
-func from(p guard.Principal, sets ...string) guard.Principal {
-	p.Restricted, p.Toolsets = true, sets
-	return p
+func from(id guard.Identity, sets ...string) guard.Identity {
+	id.Restricted, id.Toolsets = true, principal.Join(sets)
+	return id
 }
 
 func TestWhatAClientIs(t *testing.T) {
@@ -52,11 +54,11 @@ func TestWhatAClientIs(t *testing.T) {
 	byConfig.Permissions = &Permissions{Agents: map[string][]string{"reader": {"reading"}, "claimed": {"writing"}}}
 	openByConfig := byConfig
 	openByConfig.Open = true
-	claimed := guard.Principal{ID: "token:claimed:1", Claimed: "claimed"}
+	claimed := guard.Identity{Principal: principal.Principal{Issuer: principal.Tokens, Subject: "1", Agent: "claimed"}}
 	for _, tt := range []struct {
 		what    string
 		o       Options
-		who     guard.Principal
+		who     guard.Identity
 		path    string
 		agent   string
 		only    []string // nil: all
@@ -71,7 +73,7 @@ func TestWhatAClientIs(t *testing.T) {
 		{"a header that no configuration asks for limits all the same", plain, from(reader, "reading"), "", "reader", []string{"reading"}, true, *noTools},
 		{"and in a path", plain, from(reader, "reading", "writing"), "reading", "reader", []string{"reading"}, true, *noTools},
 
-		{"permissions of the header", byHeader, from(reader, "writing", "more"), "", "reader", []string{"writing", "more"}, true, *noTools},
+		{"permissions of the header", byHeader, from(reader, "writing", "more"), "", "reader", []string{"more", "writing"}, true, *noTools},
 		{"a toolset of those", byHeader, from(reader, "writing"), "writing", "reader", []string{"writing"}, true, *noTools},
 		{"no header", byHeader, reader, "", "reader", []string{}, true, *noTools},
 		{"an empty header, or one that is not understood", byHeader, from(reader), "", "reader", []string{}, true, *noTools},
@@ -87,7 +89,8 @@ func TestWhatAClientIs(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			c := asked(t, New(tt.o), tt.who, tt.path, "").Client
-			if want := tt.who.ID; (c.Principal != want || tt.o.Open) && c.Principal != "" {
+			want := tt.who.Principal
+			if want.Path = tt.path; c.Principal != want {
 				t.Errorf("it is %q, want %q", c.Principal, want)
 			}
 			if c.Agent != tt.agent || (c.Static != "") != tt.static || *c.MetaTools != tt.offered || !slices.Equal(c.Only, tt.only) || (c.Only == nil) != (tt.only == nil) {
@@ -108,7 +111,7 @@ func TestPathsThatLeadNowhereForTheClient(t *testing.T) {
 	for _, tt := range []struct {
 		what string
 		o    Options
-		who  guard.Principal
+		who  guard.Identity
 		path string
 		want string
 	}{
@@ -130,7 +133,7 @@ func TestPathsThatLeadNowhereForTheClient(t *testing.T) {
 }
 
 func TestWithoutAGuardNobodyIsServed(t *testing.T) {
-	if c, err := New(Options{}).Caller(httptest.NewRequest(http.MethodPost, "/mcp", nil), ""); err == nil {
+	if c, err := New(Options{}).Caller(httptest.NewRequest(http.MethodPost, "/mcp", nil)); err == nil {
 		t.Errorf("got %+v", c)
 	}
 }
@@ -142,36 +145,40 @@ func TestCallersWithOtherRightsAreOthers(t *testing.T) {
 		return "?config=" + base64.URLEncoding.EncodeToString([]byte(text))
 	}
 	other := reader
-	other.ID = "token:reader:2"
-	seen := map[string]string{}
-	for what, id := range map[string]string{
-		"plain":                asked(t, m, reader, "", "").ID,
-		"another token":        asked(t, m, other, "", "").ID,
-		"a toolset":            asked(t, m, reader, "reading", "").ID,
-		"an agent":             asked(t, m, reader, "reader", "").ID,
-		"limited":              asked(t, m, from(reader, "reading"), "", "").ID,
-		"to two":               asked(t, m, from(reader, "reading", "a"), "", "").ID,
-		"to none":              asked(t, m, from(reader), "", "").ID,
-		"with a configuration": asked(t, m, reader, "", config(`{"A":"1","B":"2"}`)).ID,
-		"with another":         asked(t, m, reader, "", config(`{"A":"12","B":""}`)).ID,
-		"with a third":         asked(t, m, reader, "", config(`{"A":"2","B":"1"}`)).ID,
-		"now static":           asked(t, New(Options{Static: true}), reader, "", "").ID,
+	other.Subject = "2"
+	agent := reader
+	agent.Agent = "writer"
+	seen := map[httpd.CallerKey]string{}
+	key := func(c httpd.Caller) httpd.CallerKey { return c.Key() }
+	for what, id := range map[string]httpd.CallerKey{
+		"plain":                key(asked(t, m, reader, "", "")),
+		"another agent":        key(asked(t, m, agent, "", "")),
+		"another token":        key(asked(t, m, other, "", "")),
+		"a toolset":            key(asked(t, m, reader, "reading", "")),
+		"an agent":             key(asked(t, m, reader, "reader", "")),
+		"limited":              key(asked(t, m, from(reader, "reading"), "", "")),
+		"to two":               key(asked(t, m, from(reader, "reading", "a"), "", "")),
+		"to none":              key(asked(t, m, from(reader), "", "")),
+		"with a configuration": key(asked(t, m, reader, "", config(`{"A":"1","B":"2"}`))),
+		"with another":         key(asked(t, m, reader, "", config(`{"A":"12","B":""}`))),
+		"with a third":         key(asked(t, m, reader, "", config(`{"A":"2","B":"1"}`))),
+		"now static":           key(asked(t, New(Options{Static: true}), reader, "", "")),
 	} {
 		if before := seen[id]; before != "" {
-			t.Errorf("%s and %s are one: %s", what, before, id)
+			t.Errorf("%s and %s are one: %v", what, before, id)
 		}
 		seen[id] = what
 	}
-	for what, same := range map[string][2]string{
-		"the order of toolsets": {asked(t, m, from(reader, "a", "b"), "", "").ID, asked(t, m, from(reader, "b", "a"), "", "").ID},
-		"the order of keys":     {asked(t, m, reader, "", config(`{"A":"1","B":"2"}`)).ID, asked(t, m, reader, "", config(` {"B":"2", "A":"1"} `)).ID},
-		"an empty object":       {asked(t, m, reader, "", config(`{}`)).ID, asked(t, m, reader, "", "").ID},
+	for what, same := range map[string][2]httpd.CallerKey{
+		"the order of toolsets": {key(asked(t, m, from(reader, "a", "b"), "", "")), key(asked(t, m, from(reader, "b", "a"), "", ""))},
+		"the order of keys":     {key(asked(t, m, reader, "", config(`{"A":"1","B":"2"}`))), key(asked(t, m, reader, "", config(` {"B":"2", "A":"1"} `)))},
+		"an empty object":       {key(asked(t, m, reader, "", config(`{}`))), key(asked(t, m, reader, "", ""))},
 	} {
 		if same[0] != same[1] {
-			t.Errorf("%s: %s is not %s", what, same[0], same[1])
+			t.Errorf("%s: %v is not %v", what, same[0], same[1])
 		}
 	}
-	if a, b := asked(t, m, reader, "", config(`{"A":"1"}`)).ID, asked(t, New(Options{ConfigKeys: []string{"A"}, Key: [32]byte{1}}), reader, "", config(`{"A":"1"}`)).ID; a == b {
+	if a, b := key(asked(t, m, reader, "", config(`{"A":"1"}`))), key(asked(t, New(Options{ConfigKeys: []string{"A"}, Key: [32]byte{1}}), reader, "", config(`{"A":"1"}`))); a == b {
 		t.Error("whoever sees an ID can try out what is in it")
 	}
 }

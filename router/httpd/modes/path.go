@@ -11,10 +11,9 @@ import (
 	"toolman/router/httpd/guard"
 )
 
-// at is what a principal is at /mcp/NAME, or at /mcp when there is no name. A toolset goes
-// before an agent of the same name.
-func (m *Modes) at(p *guard.Principal, name string) (router.Client, error) {
-	c := m.Client(p)
+// at is what an identity is on its path, /mcp/NAME or /mcp. A toolset goes before an agent of the same name.
+func (m *Modes) at(id *guard.Identity) (router.Client, error) {
+	c, name := m.Client(id), id.Path
 	switch {
 	case name == "":
 		return c, nil
@@ -24,27 +23,27 @@ func (m *Modes) at(p *guard.Principal, name string) (router.Client, error) {
 		}
 		c.Only, c.Static = []string{name}, "/mcp/"+name+" is one toolset"
 		return c, nil
-	case slices.Contains(m.Agents, name) && m.maySpeakAs(p, name):
-		return m.as(c, p, name), nil
+	case slices.Contains(m.Agents, name) && m.maySpeakAs(id, name):
+		return m.as(c, id, name), nil
 	}
-	return c, m.unknown(p, &c, name)
+	return c, m.unknown(id, &c)
 }
 
-// maySpeakAs reports whether a principal can be an agent: it is that one, or nobody on
-// this machine needs a credential.
-func (m *Modes) maySpeakAs(p *guard.Principal, agent string) bool {
-	return p.Agent == agent || m.Open && p.Addr.IsLoopback()
+// maySpeakAs reports whether a client can be an agent: it is that one, or no client on this machine needs
+// a credential.
+func (m *Modes) maySpeakAs(id *guard.Identity, agent string) bool {
+	return id.Policy == agent || m.Open && id.Addr.IsLoopback()
 }
 
 // as is the client as an agent.
-func (m *Modes) as(c router.Client, p *guard.Principal, agent string) router.Client {
+func (m *Modes) as(c router.Client, id *guard.Identity, agent string) router.Client {
 	c.Agent = agent
 	if m.Permissions == nil {
 		return c
 	}
-	c.Only = m.permitted(p, agent)
-	if p.Restricted {
-		c.Only = both(c.Only, p.Toolsets)
+	c.Only = m.permitted(id, agent)
+	if id.Restricted {
+		c.Only = both(c.Only, id.Permissions())
 	}
 	return c
 }
@@ -52,8 +51,8 @@ func (m *Modes) as(c router.Client, p *guard.Principal, agent string) router.Cli
 // maxNames bounds the names that an answer has.
 const maxNames = 50
 
-// unknown says which names there are for the principal, and not whether there are others.
-func (m *Modes) unknown(p *guard.Principal, c *router.Client, name string) error {
+// unknown says which names there are for the client, and not whether there are others.
+func (m *Modes) unknown(id *guard.Identity, c *router.Client) error {
 	var names []string
 	for _, set := range m.Toolsets {
 		if c.Only == nil || slices.Contains(c.Only, set) {
@@ -61,11 +60,11 @@ func (m *Modes) unknown(p *guard.Principal, c *router.Client, name string) error
 		}
 	}
 	for _, agent := range m.Agents {
-		if m.maySpeakAs(p, agent) && !slices.Contains(names, agent) {
+		if m.maySpeakAs(id, agent) && !slices.Contains(names, agent) {
 			names = append(names, agent)
 		}
 	}
-	text := fmt.Sprintf("there is no /mcp/%s for you; ", printable(name))
+	text := fmt.Sprintf("there is no /mcp/%s for you; ", printable(id.Path))
 	switch {
 	case len(names) == 0:
 		text += "use /mcp"

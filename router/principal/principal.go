@@ -1,0 +1,75 @@
+package principal
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// A Principal is who makes a request. Two requests have the same rights if their principals are
+// equal and the configuration has not changed between them. The zero Principal is anybody who
+// needs no credential.
+type Principal struct {
+	Issuer  string // of the credential: of a JWT, or Tokens; "" without a credential
+	Subject string // the sub of a JWT, or the start of a token's hash
+	Agent   string // the agent that the credential names; "" for none
+
+	ClientID string // mcp-client-id, as a trusted proxy says it; "" for none
+	// Restricted says that a trusted proxy has sent mcp-toolset-permissions. Toolsets are the
+	// names in it as Join writes them.
+	Restricted bool
+	Toolsets   string
+
+	Path string // NAME of a request to /mcp/NAME, or of ?agent=NAME; "" without one
+}
+
+// Tokens is the issuer of the tokens in the configuration.
+const Tokens = "tokens"
+
+// Join writes names of toolsets as a Principal has them: sorted, each once.
+func Join(toolsets []string) string {
+	sorted := slices.Sorted(slices.Values(toolsets))
+	return strings.Join(slices.Compact(sorted), ",")
+}
+
+// Permissions are the toolsets that a restricted principal may use, never nil.
+func (p *Principal) Permissions() []string {
+	if p.Toolsets == "" {
+		return []string{}
+	}
+	return strings.Split(p.Toolsets, ",")
+}
+
+// Client is the principal without what a client can vary from request to request: its path and its
+// permissions. A budget is a client's, which must not have more of it because it asks elsewhere.
+func (p Principal) Client() Principal {
+	return Principal{Issuer: p.Issuer, Subject: p.Subject, Agent: p.Agent, ClientID: p.ClientID}
+}
+
+// Owner identifies the client for what outlives its credential, such as saved toolsets: it is the
+// same for all tokens of an agent, and "" without a credential.
+func (p Principal) Owner() string {
+	if p.Anonymous() {
+		return ""
+	}
+	owner := p.Client()
+	if owner.Issuer == Tokens {
+		owner.Subject = ""
+	}
+	return owner.String()
+}
+
+// Anonymous reports whether the principal has shown no credential.
+func (p *Principal) Anonymous() bool { return p.Issuer == "" }
+
+// String returns a text that no other principal has. It is printable and holds no secret.
+func (p Principal) String() string {
+	parts := []string{p.Issuer, p.Subject, p.Agent, p.ClientID, p.Path}
+	if p.Restricted {
+		parts = append(parts, "only", p.Toolsets)
+	}
+	for i, part := range parts {
+		parts[i] = url.QueryEscape(part)
+	}
+	return strings.Join(parts, ":")
+}
