@@ -129,6 +129,15 @@ func (c *Calls[T]) Get(id uint64) (call T, ok bool) {
 	return call, false
 }
 
+// Update changes a call, if it is still there.
+func (c *Calls[T]) Update(id uint64, change func(call *T)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s := c.findLocked(id); s != nil {
+		change(&s.call)
+	}
+}
+
 // TakeIf removes and returns the newest call that match accepts. It looks at
 // all of them, which is meant for what is rare: cancellations and time-outs.
 func (c *Calls[T]) TakeIf(match func(T) bool) (id uint64, call T, ok bool) {

@@ -19,14 +19,28 @@ const (
 	CodeInternalError  = jsonrpc2.CodeInternalError
 )
 
-// A SyntaxError says that a frame is not JSON.
+// A SyntaxError says that a frame is not JSON, or that it nests too deep to tell.
 type SyntaxError struct {
 	Offset int // in bytes, from the start of the frame
 	What   string
+	Deep   bool // it nests more than 10,000 levels deep
 }
 
 func (e *SyntaxError) Error() string {
+	if e.Deep {
+		return fmt.Sprintf("nested too deep at byte %d: a message may have %d levels", e.Offset+1, maxDepth)
+	}
 	return fmt.Sprintf("not valid JSON at byte %d: %s", e.Offset+1, e.What)
+}
+
+// DeepID returns the ID of a request that could not be scanned because it nests too deep, if ID and
+// method were read before that; nil: they were not.
+func DeepID(m *Message, err error) []byte {
+	syntax, ok := errors.AsType[*SyntaxError](err)
+	if !ok || !syntax.Deep || !m.Method.Present() || !m.HasID() {
+		return nil
+	}
+	return m.Bytes(m.ID)
 }
 
 // A FormError says that a frame is JSON but no JSON-RPC message, or that one of

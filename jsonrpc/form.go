@@ -109,7 +109,7 @@ func (m *Message) classifyCall() *FormError {
 	}
 	// MCP, Base protocol: "Requests MUST include a string or integer ID.
 	// Unlike base JSON-RPC, the ID MUST NOT be null."
-	if c := m.Frame[m.ID.Lo]; c != '"' && c != '-' && (c < '0' || c > '9') {
+	if !m.HasID() {
 		return &FormError{What: "the id of a request is a string or a number"}
 	}
 	m.Kind = Request

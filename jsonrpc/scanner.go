@@ -5,6 +5,8 @@ import "encoding/binary"
 // maxDepth is how deep values may nest; encoding/json stops there too.
 const maxDepth = 10_000
 
+const tooDeep = "nested too deep"
+
 // Valid reports whether b is one JSON value in valid UTF-8.
 func Valid(b []byte) bool {
 	s := scanner{b: b}
@@ -34,7 +36,9 @@ func (s *scanner) fail(i int, what string) int {
 	return -1
 }
 
-func (s *scanner) err() error { return &SyntaxError{Offset: s.at, What: s.what} }
+func (s *scanner) err() error {
+	return &SyntaxError{Offset: s.at, What: s.what, Deep: s.what == tooDeep}
+}
 
 // space returns the place of the next byte that is not white space.
 func space(b []byte, i int) int {
@@ -135,7 +139,7 @@ func (s *scanner) value(i int) int {
 		case i < len(b) && (b[i] == '{' || b[i] == '['):
 			closer := b[i] + 2 // in ASCII both stand two behind their opener
 			if s.outer+depth >= maxDepth {
-				return s.fail(i, "nested too deep")
+				return s.fail(i, tooDeep)
 			}
 			if i = space(b, i+1); i < len(b) && b[i] == closer {
 				i++

@@ -58,6 +58,9 @@ func (e *Envelope) Read(m *jsonrpc.Message) error {
 	if isID(m, found[4].Value) {
 		e.Token = found[4]
 	}
+	if err := tooLong("params._meta.progressToken", e.Token.Value.Hi-e.Token.Value.Lo, MaxID); err != nil {
+		return err
+	}
 	if e.Claims() {
 		return e.check(m)
 	}
@@ -75,6 +78,12 @@ func (e *Envelope) check(m *jsonrpc.Message) error {
 	}
 	if !m.IsObject(e.Capabilities.Value) {
 		return invalid("params._meta: " + KeyCapabilities + " must be there and be an object; {} declares none")
+	}
+	if err := tooLong("params._meta: "+KeyCapabilities, e.Capabilities.Value.Hi-e.Capabilities.Value.Lo, MaxDeclared); err != nil {
+		return err
+	}
+	if err := tooLong("params._meta: "+KeyClientInfo, e.ClientInfo.Value.Hi-e.ClientInfo.Value.Lo, MaxDeclared); err != nil {
+		return err
 	}
 	if level := e.LogLevel.Value; level.Present() && !slices.Contains(levels[:], string(m.Text(level))) {
 		return invalid("params._meta: " + KeyLogLevel + " must be debug, info, notice, warning, error, critical, alert or emergency")

@@ -24,6 +24,9 @@ func ParseHello(m *jsonrpc.Message) (Hello, error) {
 	if err != nil {
 		return h, err
 	}
+	if err := tooLong("params.protocolVersion", version.Hi-version.Lo, MaxRevision); err != nil {
+		return h, err
+	}
 	h.Version = string(m.Text(version))
 	if h.Capabilities, err = objectParam(m, "capabilities"); err != nil {
 		return h, err
@@ -41,6 +44,9 @@ func ParseHello(m *jsonrpc.Message) (Hello, error) {
 func objectParam(m *jsonrpc.Message, key string) (json.RawMessage, error) {
 	at, err := m.Param(key)
 	if err != nil || !m.IsObject(at) {
+		return nil, err
+	}
+	if err := tooLong("params."+key, at.Hi-at.Lo, MaxDeclared); err != nil {
 		return nil, err
 	}
 	return append(json.RawMessage(nil), m.Bytes(at)...), nil
@@ -67,15 +73,38 @@ func CanBeAsked(capabilities []byte) bool {
 	return false
 }
 
-// Askable returns what of a client's capabilities, a JSON object, lets servers ask it
-// something.
+// askable are the capabilities that let servers ask a client something, with the parts of each that
+// the specification knows (2025-11-25 and 2026-07-28, Client Features).
+var askable = [...]struct {
+	name  string
+	parts []string
+}{{"elicitation", []string{"form", "url"}}, {"sampling", []string{"context", "tools"}}, {"roots", nil}}
+
+// Askable returns what of a client's capabilities, a JSON object, lets servers ask it something. Two
+// clients that can be asked the same have equal ones, whatever else they say of themselves.
 func Askable(capabilities []byte) json.RawMessage {
-	return appendMembers(nil, capabilities, func(out []byte, key string, value []byte) []byte {
-		if key == "elicitation" || key == "sampling" || key == "roots" {
-			return append(out, value...)
+	out := []byte{'{'}
+	comma := func() {
+		if out[len(out)-1] != '{' {
+			out = append(out, ',')
 		}
-		return nil
-	})
+	}
+	for _, a := range askable {
+		declared := objectIn(capabilities, a.name)
+		if declared == nil {
+			continue
+		}
+		comma()
+		out = append(append(append(out, '"'), a.name...), `":{`...)
+		for _, part := range a.parts {
+			if objectIn(declared, part) != nil {
+				comma()
+				out = append(append(append(out, '"'), part...), `":{}`...)
+			}
+		}
+		out = append(out, '}')
+	}
+	return append(out, '}')
 }
 
 // Relayed returns the capabilities to declare to an upstream server: the

@@ -9,9 +9,9 @@ import (
 	"toolman/router/audit"
 )
 
-// earlyLimit is how many requests of upstreams wait until the client is ready for
-// them.
-const earlyLimit = 256
+// How many requests of upstreams wait until the client is ready for them, and how many bytes they
+// have together.
+const earlyLimit, earlyBytes = 256, 4 << 20
 
 // An early is a question that came before the client was ready.
 type early struct {
@@ -32,6 +32,7 @@ func (s *Session) readyLocked(b *jsonrpc.Batch) {
 	s.ready = true
 	var m jsonrpc.Message
 	for _, e := range s.early {
+		s.freeLocked(e.size())
 		if jsonrpc.Scan(e.frame, &m) == nil {
 			s.put(e.question, &m, b)
 		}
@@ -65,7 +66,7 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 		s.put(q, m, b)
 		return
 	}
-	if len(s.early) >= earlyLimit || tooMuch(s.early, len(m.Frame)) {
+	if len(s.early) >= earlyLimit || sizeOf(s.early)+len(m.Frame) > earlyBytes || s.retainLocked(len(m.Frame)) != nil {
 		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", b)
 		return
 	}
@@ -129,7 +130,13 @@ func (s *Session) openAt(u *Upstream) (id []byte) {
 func (s *Session) forgetEarly(match func(question) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.early = slices.DeleteFunc(s.early, func(e early) bool { return match(e.question) })
+	s.early = slices.DeleteFunc(s.early, func(e early) bool {
+		gone := match(e.question)
+		if gone {
+			s.freeLocked(e.size())
+		}
+		return gone
+	})
 }
 
 // withdraw takes back what an upstream has asked that is gone now.

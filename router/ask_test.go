@@ -186,7 +186,7 @@ func TestTheBytesOfRequestsThatWaitAreBounded(t *testing.T) {
 	g := newRig(t, setup{silent: true}, offer{namespace: "a"})
 	g.client.initialize(`{"roots":{}}`)
 	g.client.hears()
-	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"x":"` + strings.Repeat("x", waitBytes) + `"}}`)
+	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"x":"` + strings.Repeat("x", earlyBytes-100) + `"}}`)
 	g.quiet()
 	g.servers[0].says(`{"jsonrpc":"2.0","id":"x","method":"roots/list"}`)
 	g.servers[0].wants(`{"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"the client is not ready yet"}}`)

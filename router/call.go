@@ -19,14 +19,25 @@ type call struct {
 	task    bool      // a task is wanted instead of the result
 	modern  bool      // the client's request is of the modern era
 	logs    verbosity // of log messages that a modern client's request wants
-	gated   bool      // it counts at its upstream's gate
+	gated   gating    // as what it counts at its upstream's gate
 	waited  uint32    // milliseconds, there
+	heard   uint32    // milliseconds from sent to the last progress; 0: there was none
 	bridge  *bridged
 	audited *audit.Decision // nil: there is no audit log, or it has no line for this
 	n       uint64          // correlation number in the trace; 0: no trace
 	came    int64           // when the client's request came; in nanoseconds since start
 	sent    int64           // when it was passed on
 }
+
+// A gating is as what a call counts at a gate.
+type gating uint8
+
+const (
+	notGated gating = iota
+	within
+	lingering
+	aside
+)
 
 // failure makes toolman's own answer to the call.
 func (c *call) failure(code int64, problem string) []byte {
@@ -39,8 +50,25 @@ func (c *call) wait(now int64) {
 	c.sent = now
 }
 
-// since is when its call_timeout began.
-func (c *call) since() int64 { return c.sent - int64(c.waited)*int64(time.Millisecond) }
+// hear notes that there is progress now.
+func (c *call) hear(now int64) {
+	c.heard = max(1, uint32(time.Duration(now-c.sent).Milliseconds()))
+}
+
+// maxExtended is how many times its call_timeout a call with progress can take (2025-11-25, Lifecycle,
+// Timeouts: implementations "SHOULD always enforce a maximum timeout, regardless of progress
+// notifications").
+const maxExtended = 10
+
+// due is when the call has taken too long: a timeout after it came, or after its last progress.
+func (c *call) due(timeout time.Duration) int64 {
+	began := c.sent - int64(c.waited)*int64(time.Millisecond)
+	if c.heard == 0 {
+		return began + int64(timeout)
+	}
+	last := c.sent + int64(c.heard)*int64(time.Millisecond)
+	return min(last+int64(timeout), began+maxExtended*int64(timeout))
+}
 
 // is reports whether the session's request with this id waits for it. Session.mu is
 // held.

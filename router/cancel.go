@@ -36,7 +36,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	b.Edit(at, b.Number(our))
 	u.send(b, m, &note{n: dropped.n, method: mcpwire.Cancelled})
-	u.over(&dropped, b)
+	u.calledOff(&dropped, b)
 }
 
 // dropLocked forgets the request with this id. It returns the call, of which at least
@@ -87,7 +87,7 @@ func (u *Upstream) callOff(id uint64, reason string, b *jsonrpc.Batch) (c call, 
 	if c, ok = u.calls.Take(id); ok {
 		u.late.add(id)
 		u.sendFrame(b, cancellation(id, reason), note{n: c.n, method: mcpwire.Cancelled})
-		u.over(&c, b)
+		u.calledOff(&c, b)
 	}
 	return c, ok
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
+	"toolman/router/budget"
 	"toolman/router/policy"
 	"toolman/router/principal"
 )
@@ -25,6 +26,8 @@ type Client struct {
 	// Principal is who makes its requests. Clients of one principal share a bound on processes
 	// of their own.
 	Principal principal.Principal
+	// Account is what the client may hold; nil: there is no limit. It stays open until the session ends.
+	Account *budget.Account
 	// Agent is whom it acts for, "" for nobody that is known: Options.PolicyOf knows what
 	// that one may have.
 	Agent string

@@ -52,8 +52,8 @@ func TestConcurrentHistories(t *testing.T) {
 				if n := u.calls.Len(); n > 0 {
 					t.Errorf("seed %d: %d calls are left with %s", seed, n, u.Name)
 				}
-				if g := u.gate; g != nil && !g.closed && (g.within != 0 || len(g.waiting) > 0) {
-					t.Errorf("seed %d: the gate of %s counts %d calls, and %d wait", seed, u.Name, g.within, len(g.waiting))
+				if g := u.gate; g != nil && !g.closed && (g.within != 0 || g.waits > 0) {
+					t.Errorf("seed %d: the gate of %s counts %d calls, and %d wait", seed, u.Name, g.within, g.waits)
 				}
 			}
 		})

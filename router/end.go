@@ -67,6 +67,7 @@ func (s *Session) End() {
 	s.endChoreLocked(func(*jsonrpc.Message, mcpwire.Method) {})
 	s.followAllLocked(&b)
 	s.disownLocked()
+	s.freeAllLocked()
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
@@ -77,7 +78,7 @@ func (s *Session) End() {
 			u.late.add(taken.ID)
 			u.sendFrame(&b, cancellation(taken.ID, "the client is gone"), note{n: taken.Call.n, method: mcpwire.Cancelled})
 			taken.Call.audited.End(audit.Cancelled)
-			u.over(&taken.Call, &b)
+			u.calledOff(&taken.Call, &b)
 		}
 	}
 	b.Flush()

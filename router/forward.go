@@ -3,7 +3,6 @@ package router
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -44,7 +43,10 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 	if !s.raisedLocked(m, b, method, at, t.upstream) || !s.clearedLocked(m, b, t) {
 		return
 	}
-	s.watchLocked(method, t, name)
+	if err := s.watchLocked(method, t, name); err != nil {
+		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error(), about: t})
+		return
+	}
 	if !t.upstream.passesSubscriptions() && (method == mcpwire.Subscribe || method == mcpwire.Unsubscribe) {
 		s.decideLocked(m, method, t, audit.Allowed, s.answerOwn(m, b, method, []byte("{}"))).End(audit.OK)
 		s.followAllLocked(b)
@@ -172,58 +174,4 @@ func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	b.Edit(at, b.Copy(q.token()))
 	q.from.send(b, m, &note{n: q.n, method: mcpwire.Progress})
-}
-
-// watchTimeout arranges for calls that take too long to be given up.
-func (u *Upstream) watchTimeout() {
-	if u.CallTimeout <= 0 {
-		return
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.watching {
-		u.watching = true
-		time.AfterFunc(u.CallTimeout, u.sweep)
-	}
-}
-
-// sweep gives up calls that are over their time, and comes back when the next
-// may be.
-func (u *Upstream) sweep() {
-	limit := u.r.clock.now() - int64(u.CallTimeout)
-	u.giveUp(limit)
-	next := int64(-1)
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	sooner := func(c *call) {
-		if c.session != nil && (next < 0 || c.since() < next) {
-			next = c.since()
-		}
-	}
-	u.calls.Each(func(_ uint64, c call) { sooner(&c) })
-	u.gate.each(sooner)
-	if u.watching = next >= 0; u.watching {
-		time.AfterFunc(time.Duration(next-limit)+time.Millisecond, u.sweep)
-	}
-}
-
-// giveUp gives up the calls that were sent at limit or before.
-func (u *Upstream) giveUp(limit int64) {
-	var b jsonrpc.Batch
-	for _, c := range u.gate.takeBack(func(c *call) bool { return c.since() <= limit }) {
-		c.session.fail(&c, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
-			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.gate.most), audit.Timeout, &b)
-	}
-	for _, due := range u.calls.TakeAll(func(c call) bool { return c.session != nil && c.since() <= limit }) {
-		u.giveUpCall(due.ID, &due.Call, &b)
-	}
-	b.Flush()
-}
-
-func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
-	u.late.add(id)
-	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
-	c.session.fail(c, text, audit.Timeout, b)
-	u.sendFrame(b, cancellation(id, "call_timeout"), note{n: c.n, method: mcpwire.Cancelled})
-	u.over(c, b)
 }

@@ -11,6 +11,8 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/budget"
+	"toolman/router/principal"
 )
 
 // gated is a rig with a server that has so many calls at once.
@@ -384,4 +386,116 @@ func TestClientsShareALimit(t *testing.T) {
 	server.says(reply(ids[0], "{}"))
 	clients[1].wants(reply("2", "{}"))
 	server.wants()
+}
+
+// clientOf adds a client with a credential of its own.
+func (g *rig) clientOf(budgets *budget.Budgets, name string) *link {
+	who := principal.Principal{Issuer: name}
+	l := &link{t: g.t}
+	l.handler = g.r.NewSession(l, Client{Principal: who, Account: budgets.Open(who)})
+	l.initialize("{}")
+	l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	l.hears()
+	return l
+}
+
+func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
+	g, _ := crowd(t, 1, offer{namespace: "ns", tools: []string{"echo"}, most: 8})
+	server, budgets := g.servers[0], budget.New(budget.Limits{}, budget.Limits{})
+	greedy, other, third := g.clientOf(budgets, "greedy"), g.clientOf(budgets, "other"), g.clientOf(budgets, "third")
+	for i := range maxWaiting + 6 {
+		greedy.says(callNumber(i))
+	}
+	names, ids := numbered(t, server.hears())
+	checkList(t, "the first client's calls", names, "0", "1", "2", "3", "4", "5")
+	greedy.says(callNumber(9999))
+	if got := refusalOf(t, greedy.hearsOne(), mcpwire.ToolsCall, 0); !strings.Contains(got, "too many wait") {
+		t.Errorf("the first client's last call: %s", got)
+	}
+	other.says(callNumber(100), callNumber(101), callNumber(102))
+	third.says(callNumber(200))
+	names, more := numbered(t, server.hears())
+	checkList(t, "the calls of another client", names, "100", "101")
+	server.says(reply(more[0], "{}"))
+	names, _ = numbered(t, server.hears())
+	checkList(t, "who has the fewest is next", names, "200")
+	server.says(reply(ids[0], "{}"))
+	names, _ = numbered(t, server.hears())
+	checkList(t, "and then, too", names, "102")
+	server.says(reply(ids[1], "{}"))
+	names, _ = numbered(t, server.hears())
+	checkList(t, "the first client's next call", names, "6")
+	for _, l := range []*link{greedy, other, third} {
+		l.handler.(*Session).End()
+	}
+	if gate := server.u.gate; gate.within != 0 || gate.waits != 0 || len(gate.of) != 0 {
+		t.Errorf("the gate counts %d calls, and %d wait of %d clients", gate.within, gate.waits, len(gate.of))
+	}
+}
+
+func TestOneClientDoesNotTakeAllThatIsNoCall(t *testing.T) {
+	g, _ := crowd(t, 1, offer{namespace: "ns", tools: []string{"echo"}, most: 8})
+	server, budgets := g.servers[0], budget.New(budget.Limits{}, budget.Limits{})
+	task := func(name string) *link {
+		l := g.clientOf(budgets, name)
+		l.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","task":{}}}`)
+		server.says(reply(idOf(t, server.hearsOne()), `{"task":{"taskId":"`+name+`","status":"working"}}`))
+		l.hears()
+		return l
+	}
+	ask := func(l *link, name string, i int) {
+		l.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tasks/result","params":{"taskId":%q}}`, i, name))
+	}
+	greedy, other := task("greedy"), task("other")
+	for i := range maxAside {
+		ask(greedy, "greedy", i)
+	}
+	sent := server.hears()
+	if len(sent) != maxAside {
+		t.Fatalf("%d requests were passed on", len(sent))
+	}
+	ask(greedy, "greedy", maxAside)
+	if got := greedy.hearsOne(); !strings.Contains(got, "has 64 requests of this client") {
+		t.Errorf("one more: %s", got)
+	}
+	ask(other, "other", 1)
+	server.hearsOne()
+	server.says(reply(idOf(t, sent[0]), "{}"))
+	greedy.hears()
+	ask(greedy, "greedy", maxAside+1)
+	server.hearsOne()
+}
+
+func TestACancelledCallKeepsItsPlaceFromItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, _ := crowd(t, 1, offer{namespace: "ns", tools: []string{"echo"}, most: 4})
+		server, budgets := g.servers[0], budget.New(budget.Limits{}, budget.Limits{})
+		server.u.Dial = func(func(string)) (Conn, error) { return nil, nil } // only that it is there matters
+		greedy, other := g.clientOf(budgets, "greedy"), g.clientOf(budgets, "other")
+		for i := range 3 {
+			greedy.says(callNumber(i))
+		}
+		server.hears()
+		for i := range 3 {
+			greedy.says(fmt.Sprintf(cancelFrame, fmt.Sprint(i)))
+		}
+		server.hears() // the cancellations
+		greedy.says(callNumber(3))
+		server.wants()
+		for i := range 3 {
+			other.says(callNumber(10 + i))
+		}
+		names, _ := numbered(t, server.hears())
+		checkList(t, "of another client", names, "10", "11", "12")
+		time.Sleep(lateAnswer - 1)
+		synctest.Wait()
+		server.wants()
+		time.Sleep(time.Nanosecond)
+		synctest.Wait()
+		names, _ = numbered(t, server.hears())
+		checkList(t, "then", names, "3")
+		greedy.handler.(*Session).End()
+		other.handler.(*Session).End()
+		time.Sleep(lateAnswer)
+	})
 }

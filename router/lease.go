@@ -16,7 +16,7 @@ import (
 // not for servers that are to be shared always or never, and keep what calls leave behind.
 
 const (
-	maxLeased = 8           // processes of one server for one session and the same capabilities; further calls wait for them
+	maxLeased = 8           // processes of one server for one session; further calls wait for them
 	idleLease = time.Minute // how long one that is not needed is kept
 )
 
@@ -35,22 +35,33 @@ func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream 
 	return leased
 }
 
-// leastLocked returns the process with the fewest calls, among those that were told of a
-// client with these capabilities, and a new one if all have some; nil when there can be none.
-// Servers ask by what they were told, and a client is asked nothing that it has not declared.
+// leastLocked returns the process with the fewest calls, among those that were told of a client with
+// these capabilities, and a new one if all have some; nil when there can be none. Servers ask by
+// what they were told, and a client is asked nothing that it has not declared. A process that was
+// told something else and has no calls makes room for a new one.
 func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (best *Upstream) {
+	var spare *Upstream
 	n, least := 0, 0
 	for _, u := range s.leased {
-		if u.instead != shared || u.is(Gone) || !bytes.Equal(u.client.Capabilities, capabilities) {
+		if u.instead != shared || u.is(Gone) {
 			continue
 		}
 		n++
-		if load := u.gate.load(); best == nil || load < least {
+		load := u.gate.load()
+		switch same := bytes.Equal(u.client.Capabilities, capabilities); {
+		case same && (best == nil || load < least):
 			best, least = u, load
+		case !same && load == 0:
+			spare = u
 		}
 	}
-	if best != nil && (least == 0 || n >= maxLeased) {
+	switch {
+	case best != nil && (least == 0 || n >= maxLeased):
 		return best
+	case n >= maxLeased && spare == nil:
+		return nil
+	case n >= maxLeased:
+		s.dismissLeasedLocked(spare)
 	}
 	if u := s.r.private(shared, shared.Server, s, func() {}); u != nil {
 		u.Era, u.leased, u.instead, u.gate = shared.era(), true, shared, newShutGate()
@@ -67,7 +78,7 @@ func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (b
 func (s *Session) reap(u *Upstream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.disowned {
+	if s.disowned || !slices.Contains(s.leased, u) {
 		return
 	}
 	idle := time.Duration(s.r.clock.now() - u.used.Load())
@@ -75,6 +86,10 @@ func (s *Session) reap(u *Upstream) {
 		time.AfterFunc(idleLease, func() { s.reap(u) })
 		return
 	}
+	s.dismissLeasedLocked(u)
+}
+
+func (s *Session) dismissLeasedLocked(u *Upstream) {
 	s.leased = slices.DeleteFunc(s.leased, func(other *Upstream) bool { return other == u })
 	s.r.dismiss(u)
 }
@@ -86,13 +101,17 @@ func (s *Session) reachLocked() []*Upstream {
 
 // newShutGate makes a gate for one call at a time, which lets none through before
 // Upstream.unlock.
-func newShutGate() *gate { return &gate{most: 1, within: 1} }
+func newShutGate() *gate {
+	g := newGate(1)
+	g.within = 1
+	return g
+}
 
 // load is how many calls have come to the gate and are not over.
 func (g *gate) load() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.within + len(g.waiting)
+	return g.within + g.waits
 }
 
 // unlock lets calls to a leased upstream, which is ready.

@@ -19,12 +19,19 @@ func (s *Session) setLevelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.refuse(m, b, mcpwire.SetLevel, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	s.level, s.levelName = bytes.Clone(m.Bytes(m.Params)), string(m.Text(level))
+	if s.level = []byte(fmt.Sprintf(`{"level":%q}`, m.Text(level))); m.Params.Hi-m.Params.Lo <= maxLevelParams {
+		s.level = bytes.Clone(m.Bytes(m.Params))
+	}
+	s.levelName = string(m.Text(level))
 	if s.hello != nil {
 		s.claim = s.hello.Claim(s.levelName)
 	}
 	s.levelLocked(m, b)
 }
+
+// maxLevelParams is how many bytes of params are kept for servers that are told the level later.
+// Of longer ones it is the level alone.
+const maxLevelParams = 4 << 10
 
 func checkLevel(level []byte) error {
 	if _, ok := mcpwire.LevelRank(level); ok {

@@ -65,6 +65,10 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.refuse(m, b, mcpwire.Initialize, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
+	if err := s.retainLocked(len(hello.Capabilities) + len(hello.Info)); err != nil {
+		s.refuse(m, b, mcpwire.Initialize, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy), text: err.Error()})
+		return
+	}
 	s.hello = &hello
 	s.claim = hello.Claim(s.levelName)
 	s.nameClient(hello.Name)
@@ -87,9 +91,12 @@ func (s *Session) catalogLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcp
 		result = append([]byte(nil), `{"contents":[{"uri":"`+CatalogURI+`","mimeType":"text/plain","text":"`...)
 		result = append(appendCatalog(result, s.view.Load(), 0), `"}]}`...)
 	case mcpwire.Subscribe:
-		s.subscribeLocked(ownCatalog, CatalogURI)
+		if err := s.subscribeLocked(ownCatalog, CatalogURI); err != nil {
+			s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+			return
+		}
 	case mcpwire.Unsubscribe:
-		delete(s.subs, ownCatalog)
+		s.unsubscribeLocked(ownCatalog)
 	}
 	s.decideOwnLocked(m, method, s.answerOwn(m, b, method, result)).End(audit.OK)
 }

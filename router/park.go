@@ -26,10 +26,14 @@ const (
 
 // tooMuch reports whether what waits already leaves no room for size bytes more.
 func tooMuch[T interface{ size() int }](waiting []T, size int) bool {
+	return len(waiting) > 0 && sizeOf(waiting)+size > waitBytes
+}
+
+func sizeOf[T interface{ size() int }](waiting []T) (size int) {
 	for _, w := range waiting {
 		size += w.size()
 	}
-	return len(waiting) > 0 && size > waitBytes
+	return size
 }
 
 func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {

@@ -84,8 +84,9 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 // private makes an upstream like a shared one for one session; nil when there are too
 // many. Whoever starts it has it ended.
 func (r *Router) private(shared *Upstream, server Server, s *Session, settled func()) *Upstream {
-	if !r.privates.take(s.who.Principal) {
-		shared.log.Warn("too many sessions, or too many of one credential, have a process of their own; this one shares if it can, and cannot be asked anything", zap.String("session", s.name()))
+	if err := r.privates.take(s.who.Account); err != nil {
+		shared.log.Warn("a session gets no process of its own; it shares one if it can, and the server cannot ask it anything",
+			zap.String("session", s.name()), zap.NamedError("err", err))
 		return nil
 	}
 	u := r.newUpstream(server, shared.Name, settled)
@@ -173,7 +174,7 @@ func (u *Upstream) era() mcpwire.Era {
 func (r *Router) dismiss(u *Upstream) {
 	r.dismissed.Go(func() {
 		u.stop()
-		r.privates.back(u.owner.Load().who.Principal)
+		r.privates.back(u.owner.Load().who.Account)
 		if u.Over != nil && !u.leased {
 			u.Over()
 		}

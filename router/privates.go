@@ -1,50 +1,43 @@
 package router
 
 import (
+	"fmt"
 	"sync"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
-// How many processes of their own all sessions may have together, and how many of them
-// those with one credential: there are some left for the others.
-const (
-	maxPrivate   = 256
-	maxPrivateOf = maxPrivate / 2
-)
+// maxPrivate is how many processes all sessions may have together that one session has for itself.
+const maxPrivate = 256
+
+var errProcesses = fmt.Errorf("there are %d processes that single sessions have for themselves, as many as there may be", maxPrivate)
 
 // privates counts processes that one session has for itself. The zero value is ready to use.
 type privates struct {
 	mu  sync.Mutex
-	all int            // guarded by mu
-	of  map[principal.Principal]int // guarded by mu: by Client.Principal.Client()
+	all int // guarded by mu
 }
 
-// take counts one more, if there may be.
-func (x *privates) take(p principal.Principal) bool {
-	p = p.Client()
+// take counts one more, of the account of a client.
+func (x *privates) take(account *budget.Account) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.all >= maxPrivate || !p.Anonymous() && x.of[p] >= maxPrivateOf {
-		return false
+	if x.all >= maxPrivate {
+		return errProcesses
 	}
-	if x.of == nil {
-		x.of = map[principal.Principal]int{}
+	if err := account.Take(budget.Processes, 1); err != nil {
+		return err
 	}
 	x.all++
-	x.of[p]++
-	return true
+	return nil
 }
 
 // back counts one less.
-func (x *privates) back(p principal.Principal) {
-	p = p.Client()
+func (x *privates) back(account *budget.Account) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.all--
-	if x.of[p]--; x.of[p] == 0 {
-		delete(x.of, p)
-	}
+	account.Give(budget.Processes, 1)
 }
 
 func (x *privates) count() int {

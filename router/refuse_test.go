@@ -80,7 +80,7 @@ func TestRefusals(t *testing.T) {
 			"resource template ns_off://{t} is not active: active_toolsets does not have it; "},
 		{"a completion of an unknown template", mcpwire.Complete, `{"ref":{"type":"ref/resource","uri":"qwertyuiop"}}`, -32602,
 			"unknown resource template qwertyuiop; resources/templates/list lists those there are"},
-		{"an unknown task", mcpwire.TasksGet, `{"taskId":"t"}`, -32602, "unknown task t; it was not made over this connection, or is too long ago"},
+		{"an unknown task", mcpwire.TasksGet, `{"taskId":"t"}`, -32602, "unknown task t; it was not made over this connection, is older than the last 1000, or its ID is longer than 256 bytes"},
 		{"no task", mcpwire.TasksCancel, `{"taskId":1}`, -32602, "tasks/cancel needs params.taskId"},
 
 		{"an unknown method", "tools/delete", `{}`, -32601, "toolman does not know the method tools/delete"},

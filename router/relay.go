@@ -178,6 +178,10 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if c.session == nil || !c.current() || len(c.token()) == 0 {
 		return
 	}
+	if u.CallTimeout > 0 {
+		now := u.r.clock.now()
+		u.calls.Update(id, func(c *call) { c.hear(now) })
+	}
 	b.Edit(at, b.Copy(c.token()))
 	c.session.pass(b, m, &note{n: c.n, method: mcpwire.Progress, during: c.id()})
 }

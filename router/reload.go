@@ -131,7 +131,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 	})
 	for sub := range s.subs {
 		if sub.from != nil && slices.Contains(old, sub.from) && !slices.Contains(next, sub.from) {
-			delete(s.subs, sub)
+			s.unsubscribeLocked(sub)
 		}
 	}
 	s.followAllLocked(&b)

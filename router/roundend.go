@@ -30,6 +30,12 @@ func (s *Session) answeredLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Bat
 	case tooMuch(s.rounds, m.Result.Hi-m.Result.Lo):
 		s.unansweredLocked(q, "the client's answers are too long to be kept", b)
 	default:
+		size := m.Result.Hi - m.Result.Lo
+		if err := s.retainLocked(size); err != nil {
+			s.unansweredLocked(q, err.Error(), b)
+			return
+		}
+		r.held += size
 		r.legs[q.leg].answer.Result = bytes.Clone(m.Bytes(m.Result))
 		if !slices.ContainsFunc(r.legs, func(l leg) bool { return l.answer.Result == nil }) {
 			s.retryLocked(r, b)
@@ -107,6 +113,7 @@ func (s *Session) closeRoundLocked(r *round, b *jsonrpc.Batch) bool {
 		return false
 	}
 	s.rounds = slices.Delete(s.rounds, i, i+1)
+	s.freeLocked(r.held)
 	r.timer.Stop()
 	for i := range r.legs {
 		if _, open := s.asks.Take(r.legs[i].ask); open {

@@ -30,6 +30,7 @@ type round struct {
 	state []byte // what the server wants back, as it came; nil for nothing
 	legs  []leg
 	timer *time.Timer
+	held  int    // bytes of the client's account
 	frame []byte // of a call that is made when a person has agreed to it (confirm.go); nil in a server's round
 }
 
@@ -67,6 +68,11 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 	}
 	r := &round{from: u, call: *c}
 	if in.State.Present() {
+		r.held = in.State.Hi - in.State.Lo
+		if err := s.retainLocked(r.held); err != nil {
+			c.fail(fmt.Sprintf("server %s needs input of the client for this, but %v", u.Name, err), audit.Failed, b)
+			return nil
+		}
 		r.state = bytes.Clone(m.Bytes(in.State))
 	}
 	s.rounds = append(s.rounds, r)

@@ -213,6 +213,7 @@ func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 	s := &Session{r: r, who: who, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
 	s.streams, _ = out.(Streams)
 	s.ledger, _ = out.(Ledger)
+	s.suspensions.who = who.Account
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.policy = r.policyFor(who)

@@ -1,7 +1,6 @@
 package router
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/budget"
 	"toolman/router/policy"
 )
 
@@ -70,6 +70,35 @@ type Session struct {
 	tasks       tasks                         // guarded by mu: those that upstreams do for the client
 	tokens      tokens                        // guarded by mu: the client's progress tokens of those
 	clientTasks tasks                         // guarded by mu: those that the client does for upstreams
+	retained    int                           // guarded by mu: bytes of who.Account that the session keeps
+	ended       bool                          // guarded by mu: it keeps none any more
+}
+
+// retainLocked takes bytes from the client's account for something that is kept. The error is a
+// *budget.LimitError.
+func (s *Session) retainLocked(n int) error {
+	if s.ended {
+		return nil
+	}
+	if err := s.who.Account.Take(budget.Bytes, int64(n)); err != nil {
+		return err
+	}
+	s.retained += n
+	return nil
+}
+
+// freeLocked gives back bytes for what is kept no more.
+func (s *Session) freeLocked(n int) {
+	if !s.ended {
+		s.retained -= n
+		s.who.Account.Give(budget.Bytes, int64(n))
+	}
+}
+
+// freeAllLocked gives back all bytes: the session has ended.
+func (s *Session) freeAllLocked() {
+	s.freeLocked(s.retained)
+	s.ended = true
 }
 
 // Message implements jsonrpc.Handler.
@@ -102,7 +131,7 @@ func (s *Session) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 		return // a response has no answer
 	}
 	code := int64(jsonrpc.CodeInvalidRequest)
-	if _, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok {
+	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
 		code = jsonrpc.CodeParseError
 	}
 	s.send(b, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), note{n: s.r.trace.next()})
@@ -116,8 +145,11 @@ func idOfBad(m *jsonrpc.Message, err error) []byte {
 			return id
 		}
 	}
-	if _, ok := errors.AsType[*jsonrpc.FormError](err); ok && m.ID.Present() && isScalarID(m.Bytes(m.ID)) {
+	if _, ok := errors.AsType[*jsonrpc.FormError](err); ok && m.HasID() {
 		return m.Bytes(m.ID)
+	}
+	if id := jsonrpc.DeepID(m, err); id != nil {
+		return id
 	}
 	return []byte("null")
 }
@@ -140,10 +172,6 @@ func (s *Session) damaged(m *jsonrpc.Message, err error, b *jsonrpc.Batch) bool 
 		s.mu.Unlock()
 	}
 	return ok
-}
-
-func isScalarID(id []byte) bool {
-	return bytes.IndexByte([]byte(`"-0123456789`), id[0]) >= 0
 }
 
 // Closed implements jsonrpc.Handler: the client has closed its side.
@@ -187,6 +215,10 @@ func (s *Session) name() string {
 // rest until it is known what there is.
 func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.decision = nil
+	if err := mcpwire.CheckID(m); err != nil {
+		s.refuse(m, b, mcpwire.MethodOf(m.Text(m.Method)), refusal{code: jsonrpc.CodeInvalidRequest, text: err.Error()})
+		return
+	}
 	if at, ok := s.sameRouteLocked(m); ok {
 		s.forwardAgainLocked(m, b, at)
 		return

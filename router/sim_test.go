@@ -88,7 +88,8 @@ type simCall struct {
 	server    int
 	serial    int
 	opened    time.Time
-	over      bool // answered or cancelled
+	heard     time.Time // when progress came last; zero: none has
+	over      bool      // answered or cancelled
 }
 
 const simTimeout = 10*time.Second + 5*time.Millisecond // of server 0; time passes in steps of 10 ms

@@ -145,6 +145,7 @@ func (s *simulation) progress() {
 		s.note("  %d", c.serial)
 		s.g.servers[c.server].says(fmt.Sprintf(progressFrame, c.theirs))
 		if !c.over && c.token != "" {
+			c.heard = time.Now()
 			s.client(fmt.Sprintf(progressFrame, c.token))
 		}
 	}
@@ -161,9 +162,17 @@ func (s *simulation) pass() {
 	slices.Sort(told)
 	var cancelled []string
 	for _, c := range s.calls {
-		if c.server == 0 && !c.over && time.Since(c.opened) > simTimeout {
+		name, text := s.g.servers[0].u.Name, "server %s did not answer within %s (call_timeout); the call was cancelled there"
+		due := c.opened.Add(simTimeout)
+		if !c.heard.IsZero() {
+			text = "server %s has sent neither an answer nor progress for %s (call_timeout), or has taken 10 times as long in all; the call was cancelled there"
+			if due = c.heard.Add(simTimeout); due.After(c.opened.Add(10 * simTimeout)) {
+				due = c.opened.Add(10 * simTimeout)
+			}
+		}
+		if c.server == 0 && !c.over && time.Now().After(due) {
 			c.over = true
-			want = append(want, failed(c.id, fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", s.g.servers[0].u.Name, simTimeout)))
+			want = append(want, failed(c.id, fmt.Sprintf(text, name, simTimeout)))
 			cancelled = append(cancelled, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+c.theirs+`,"reason":"call_timeout"}}`)
 		}
 	}

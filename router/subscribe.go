@@ -1,6 +1,7 @@
 package router
 
 import (
+	"fmt"
 	"strings"
 
 	"toolman/jsonrpc"
@@ -14,31 +15,50 @@ type subscription struct {
 	uri  string
 }
 
-// maxSubscriptions bounds what a client can make toolman remember.
+// maxSubscriptions is how many resources a session can be subscribed to.
 const maxSubscriptions = 10_000
 
-// watchLocked remembers under which URI the client knows a resource it
-// subscribes to, so that updates come under the same.
-func (s *Session) watchLocked(method mcpwire.Method, t target, asked []byte) {
-	if method != mcpwire.Subscribe && method != mcpwire.Unsubscribe {
-		return
-	}
+// watchLocked remembers under which URI the client knows a resource that it subscribes to, so that
+// updates come under the same.
+func (s *Session) watchLocked(method mcpwire.Method, t target, asked []byte) error {
 	key := subscription{t.upstream, t.name()}
-	if method == mcpwire.Subscribe {
-		s.subscribeLocked(key, string(asked))
-	} else {
+	switch method {
+	case mcpwire.Subscribe:
+		return s.subscribeLocked(key, string(asked))
+	case mcpwire.Unsubscribe:
+		s.unsubscribeLocked(key)
+	}
+	return nil
+}
+
+func (s *Session) subscribeLocked(key subscription, asked string) error {
+	_, known := s.subs[key]
+	switch {
+	case len(asked) > mcpwire.MaxURI:
+		return fmt.Errorf("the URI is %d bytes long; toolman remembers %d at most", len(asked), mcpwire.MaxURI)
+	case !known && len(s.subs) >= maxSubscriptions:
+		return fmt.Errorf("the session has %d subscriptions, as many as it may have; end some of them first", maxSubscriptions)
+	}
+	s.unsubscribeLocked(key)
+	if err := s.retainLocked(key.size(asked)); err != nil {
+		return err
+	}
+	if s.subs == nil {
+		s.subs = map[subscription]string{}
+	}
+	s.subs[key] = asked
+	return nil
+}
+
+func (s *Session) unsubscribeLocked(key subscription) {
+	if asked, known := s.subs[key]; known {
+		s.freeLocked(key.size(asked))
 		delete(s.subs, key)
 	}
 }
 
-func (s *Session) subscribeLocked(key subscription, asked string) {
-	if s.subs == nil {
-		s.subs = map[subscription]string{}
-	}
-	if len(s.subs) < maxSubscriptions {
-		s.subs[key] = asked
-	}
-}
+// size is how many bytes a subscription keeps, where the client has asked for it by this URI.
+func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) + 64 }
 
 // subscribedLocked returns where an unsubscription leads. What is subscribed can
 // be ended, also when the resource has been switched off or is listed no more.

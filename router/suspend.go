@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/budget"
 )
 
 // Bounds on what waits for a modern client to come back: calls of the session, questions
@@ -43,15 +44,19 @@ func (q *inquiry) size() int { return len(q.ask.Params) + len(q.id()) }
 type suspensions struct {
 	calls  map[handle]*suspended
 	size   int
-	closed bool // the client is gone and does not come back for any
+	who    *budget.Account // of the client
+	closed bool            // the client is gone and does not come back for any
 }
 
 // fits reports whether so many bytes more may be kept.
-func (all *suspensions) fits(size int) bool { return all.size+size <= maxSuspendedBytes }
+func (all *suspensions) fits(size int) bool {
+	return all.size+size <= maxSuspendedBytes && all.who.Room(budget.Bytes, int64(size))
+}
 
 func (all *suspensions) grow(p *suspended, size int) {
 	p.size += size
 	all.size += size
+	all.who.Force(budget.Bytes, int64(size))
 }
 
 func (all *suspensions) add(p *suspended) {
@@ -67,6 +72,7 @@ func (all *suspensions) remove(p *suspended) {
 	p.bridge.suspended = nil
 	delete(all.calls, p.handle)
 	all.size -= p.size
+	all.who.Give(budget.Bytes, int64(p.size))
 }
 
 // suspendLocked answers the client's request with the server's questions.

@@ -2,6 +2,8 @@ package router
 
 import (
 	"bytes"
+	"fmt"
+
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
@@ -9,14 +11,19 @@ import (
 // Tasks (2025-11-25) pass through as they are: their ids are not rewritten, but
 // remembered with the upstream they belong to.
 
-// maxTasks is how many tasks are remembered on either side. Nobody says when a task
-// is done with, so the oldest are forgotten.
-const maxTasks = 10_000
+// maxTasks is how many tasks of a session are remembered on either side, and maxTaskID how long their
+// IDs are, in bytes. No message says that a task is not needed any more, so the oldest are
+// forgotten.
+const maxTasks, maxTaskID = 1000, 256
 
 // tasks says which upstream a task belongs to. The first to use an id has it.
 type tasks struct{ newest[string, *Upstream] }
 
-func (t *tasks) add(id []byte, u *Upstream) { t.newest.add(string(id), u, maxTasks) }
+func (t *tasks) add(id []byte, u *Upstream) {
+	if len(id) <= maxTaskID {
+		t.newest.add(string(id), u, maxTasks)
+	}
+}
 
 func (t *tasks) of(id []byte) *Upstream { return t.get(string(id)) }
 
@@ -30,7 +37,7 @@ func (s *Session) routeTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method m
 	u := s.tasks.of(m.Text(at))
 	if u == nil {
 		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown.String(),
-			text: "unknown task " + shown(string(m.Text(at))) + "; it was not made over this connection, or is too long ago"})
+			text: "unknown task " + shown(string(m.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
 		return
 	}
 	s.forward(m, b, method, at, target{upstream: u})

@@ -109,3 +109,46 @@ func TestADeadServersCallsDoNotTimeOut(t *testing.T) {
 		server.wants()
 	})
 }
+
+func TestProgressKeepsACallFromBeingGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := various()
+		o.timeout = 10 * time.Second
+		_, client, server := one(t, o)
+		begin := func(id string) (theirs string) {
+			client.says(`{"jsonrpc":"2.0","id":` + id + `,"method":"tools/call","params":{"name":"ns_echo","_meta":{"progressToken":` + id + `}}}`)
+			return idOf(t, server.hearsOne())
+		}
+		short, long := begin("1"), begin("2")
+		for range 11 { // for 99 s: the last one is 9 s before the end of ten times as long
+			time.Sleep(9 * time.Second)
+			server.says(fmt.Sprintf(progressFrame, long))
+		}
+		synctest.Wait()
+		if got := len(client.hears()); got != 12 {
+			t.Errorf("%d messages have come, want 11 of progress and one that the other call is given up", got)
+		}
+		server.wants(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + short + `,"reason":"call_timeout"}}`)
+		time.Sleep(time.Second + 10*time.Millisecond)
+		synctest.Wait()
+		server.wants(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + long + `,"reason":"call_timeout"}}`)
+		want := "server ns has sent neither an answer nor progress for 10s (call_timeout), or has taken 10 times as long in all; the call was cancelled there"
+		if got := refusalOf(t, client.hearsOne(), mcpwire.ToolsCall, 0); got != want {
+			t.Errorf("got %q", got)
+		}
+
+		third := begin("3")
+		server.says(fmt.Sprintf(progressFrame, third))
+		client.hears()
+		time.Sleep(9 * time.Second)
+		server.says(fmt.Sprintf(progressFrame, third))
+		time.Sleep(9999 * time.Millisecond)
+		synctest.Wait()
+		if got := len(client.hears()); got != 1 {
+			t.Errorf("%d messages have come, want 1 of progress", got)
+		}
+		time.Sleep(10 * time.Millisecond)
+		synctest.Wait()
+		server.wants(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + third + `,"reason":"call_timeout"}}`)
+	})
+}

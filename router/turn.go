@@ -95,14 +95,16 @@ func (s *Session) awaited(u *Upstream, c *call, m *jsonrpc.Message) bool {
 	if c.currentLocked() {
 		return true
 	}
+	p := c.bridge.suspended
+	if p == nil {
+		return false
+	}
 	if !s.suspensions.fits(len(m.Frame)) {
 		c.concludeLocked(failing(fmt.Sprintf("server %s has answered before it had all answers of the client, and too long to be kept", u.Name), audit.Failed), nil)
 		return false
 	}
-	if p := c.bridge.suspended; p != nil {
-		s.suspensions.grow(p, len(m.Frame))
-		p.end = kept(u, bytes.Clone(m.Frame))
-	}
+	s.suspensions.grow(p, len(m.Frame))
+	p.end = kept(u, bytes.Clone(m.Frame))
 	return false
 }
 

@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/pins"
 	"toolman/router"
+	"toolman/router/budget"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/modes"
 )
@@ -73,7 +74,7 @@ func (a *app) reload(f *front, path string, log *zap.Logger) error {
 	if err != nil {
 		return err
 	}
-	next, err := a.newRights(c, log)
+	next, err := a.newRights(c, f.budgets, log)
 	if err != nil {
 		return err
 	}
@@ -97,12 +98,12 @@ type rights struct {
 	routes http.Handler // set when the front takes them
 }
 
-func (a *app) newRights(c *config.Config, log *zap.Logger) (*rights, error) {
+func (a *app) newRights(c *config.Config, budgets *budget.Budgets, log *zap.Logger) (*rights, error) {
 	all, err := agentsOf(c)
 	if err != nil {
 		return nil, err
 	}
-	g, err := guard.New(guardOptions(c, log))
+	g, err := guard.New(guardOptions(c, budgets, log))
 	if err != nil {
 		return nil, err
 	}

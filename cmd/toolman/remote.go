@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"net/url"
 	"strings"
 	"sync"
@@ -36,7 +38,8 @@ func dialer(s *config.Server) func(said func(line string)) (router.Conn, error) 
 	}
 	return func(said func(line string)) (router.Conn, error) {
 		r := &remote{said: said}
-		o := streamhttp.Options{URL: s.Remote.URL, Header: s.Remote.Header.Clone(), CAFile: s.Remote.CAFile, FrameLimit: s.MaxMessageBytes, Log: r.note}
+		o := streamhttp.Options{URL: s.Remote.URL, Header: s.Remote.Header.Clone(), CAFile: s.Remote.CAFile, FrameLimit: s.MaxMessageBytes,
+			Parallel: maxCalls(s) + ownRequests, Log: r.note}
 		if o.Header.Get("User-Agent") == "" {
 			o.Header.Set("User-Agent", userAgent())
 		}
@@ -49,6 +52,26 @@ func dialer(s *config.Server) func(said func(line string)) (router.Conn, error) 
 		}
 		return r, nil
 	}
+}
+
+// ownRequests is how many requests a server at a url may have under way besides calls.
+const ownRequests = 256
+
+// maxCalls is how many calls a server has at once; 0 is any number.
+func maxCalls(s *config.Server) int {
+	const remote = 256
+	if s.Remote != nil {
+		return cmp.Or(s.MaxCalls, remote)
+	}
+	return s.MaxCalls
+}
+
+// maxCallsAt is where maxCalls is written.
+func maxCallsAt(s *config.Server, file string) string {
+	if s.MaxCalls == 0 {
+		return "the default for a url"
+	}
+	return fmt.Sprintf("%s:%d", file, s.MaxCallsLine)
 }
 
 // commandOf is how a server is started or reached, for the trace.

@@ -12,6 +12,7 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/router"
+	"toolman/router/budget"
 	"toolman/router/httpd"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
@@ -21,13 +22,13 @@ import (
 )
 
 // guardOptions say who may come in.
-func guardOptions(c *config.Config, log *zap.Logger) guard.Options {
+func guardOptions(c *config.Config, budgets *budget.Budgets, log *zap.Logger) guard.Options {
 	h := &c.HTTP
 	o := guard.Options{
 		AllowedOrigins: h.AllowedOrigins, AllowedHosts: h.AllowedHosts,
 		Agent: c.Agent, Unauthenticated: h.Unauthenticated,
 		TrustedProxies: h.TrustedProxies, RequireClientID: h.RequireClientID,
-		MaxBodyBytes: int64(h.MaxBodyBytes), MaxConnections: h.MaxConnections, RateLimit: h.RateLimit,
+		MaxBodyBytes: int64(h.MaxBodyBytes), MaxConnections: h.MaxConnections, Budgets: budgets, RateLimit: h.RateLimit,
 		Warn: func(what string, err error) { log.Warn(what, zap.NamedError("err", err)) },
 	}
 	if c.Rules != nil {
@@ -91,6 +92,7 @@ func (a *app) modeOptions(c *config.Config, g *guard.Guard, log *zap.Logger) mod
 // A front is what serves HTTP, behind a guard.
 type front struct {
 	router   *router.Router
+	budgets  *budget.Budgets
 	endpoint *httpd.Endpoint
 	bridge   *bridge.Bridge
 	health   *ops.Health

@@ -13,6 +13,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/router"
 	"toolman/router/audit"
+	"toolman/router/budget"
 	"toolman/router/httpd"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
@@ -59,7 +60,8 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 	}
 	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
 		rand.Read(a.sessionKey[:])
-		who, err := a.newRights(c, log)
+		budgets := budgetsOf(&c.HTTP)
+		who, err := a.newRights(c, budgets, log)
 		if err != nil {
 			return err
 		}
@@ -68,7 +70,7 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 			return usage(err, "see [http] in "+c.Path)
 		}
 		defer l.Close()
-		f := a.newFront(c, who, o, loop, log)
+		f := a.newFront(c, who, budgets, o, loop, log)
 		go a.reloads(ctx, f, at.Path, log)
 		return a.serveOn(ctx, l, &c.HTTP, f, log)
 	})
@@ -81,16 +83,25 @@ func (a *app) httpOptions() config.Options {
 	return o
 }
 
+// budgetsOf limit what each client can hold.
+func budgetsOf(c *config.HTTP) *budget.Budgets {
+	l := c.Limits
+	return budget.New(budget.Limits{
+		budget.Bytes: l.Bytes, budget.Sessions: l.Sessions, budget.Streams: l.Streams,
+		budget.Calls: l.Calls, budget.Processes: l.Processes, budget.Connections: l.Connections,
+	}, budget.Shared())
+}
+
 // newFront joins what serves HTTP.
-func (a *app) newFront(c *config.Config, who *rights, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) *front {
+func (a *app) newFront(c *config.Config, who *rights, budgets *budget.Budgets, o router.Options, loop *jsonrpc.Loop, log *zap.Logger) *front {
 	o.PolicyOf, o.MetaTools = who.agents.policy, who.modes.Offers()
 	metrics := ops.NewMetrics(version())
 	o.Audit = audit.Watch(o.Audit, metrics)
 	r := router.New(o, loop, log)
-	f := &front{router: r, health: ops.NewHealth(r), metrics: metrics}
-	f.endpoint = httpd.New(r, httpd.Options{Caller: caller, Outlive: metrics.Outlive,
+	f := &front{router: r, budgets: budgets, health: ops.NewHealth(r), metrics: metrics}
+	f.endpoint = httpd.New(r, httpd.Options{Caller: caller, Outlive: metrics.Outlive, Budgets: budgets,
 		MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
-	to := a.bridgeOptions(&c.HTTP)
+	to := a.bridgeOptions(&c.HTTP, budgets)
 	to.Status = f.tools
 	f.bridge = bridge.New(r, to)
 	f.admit(who)

@@ -18,7 +18,7 @@ const (
 	keepAlive     = 15 * time.Second // between probes of a connection on which nothing comes
 	idleTime      = 90 * time.Second // a connection that nothing uses is kept
 	maxHeader     = 64 << 10         // bytes of a response's header
-	maxIdle       = parallel         // fewer, and most of many calls at once would open a connection each
+	maxIdle       = defaultParallel  // fewer, and most of many calls at once would open a connection each
 	maxCAFile     = 4 << 20
 	pingTimeout   = 15 * time.Second
 	ioBuffer      = 16 << 10 // of a connection, for each direction: most messages go in one piece

@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -14,12 +15,12 @@ import (
 )
 
 const (
-	maxPending = 4096            // messages that the server does not have yet, or has not answered
-	parallel   = 256             // requests under way at once, subscriptions not counted
-	lateTime   = 5 * time.Second // a cancelled request of the legacy era may still be answered
-	noteTime   = 30 * time.Second
-	settleTime = 2 * time.Second // what follows a change of the session waits for it
-	goodbye    = 2 * time.Second // for what is to be said at the end
+	maxPending      = 4096            // messages that the server does not have yet, or has not answered
+	defaultParallel = 512             // requests under way at once, subscriptions not counted
+	lateTime        = 5 * time.Second // a cancelled request of the legacy era may still be answered
+	noteTime        = 30 * time.Second
+	settleTime      = 2 * time.Second // what follows a change of the session waits for it
+	goodbye         = 2 * time.Second // for what is to be said at the end
 )
 
 // A Conn is a server that is spoken to over HTTP. It has the methods of a jsonrpc.Peer,
@@ -80,7 +81,7 @@ func Dial(o Options) (*Conn, error) {
 	client := &http.Client{Transport: newDirect(transport, u), CheckRedirect: checkRedirect}
 	c := &Conn{
 		o: o, url: u, place: u, where: Shown(u), client: client, done: make(chan struct{}),
-		slots: make(chan struct{}, parallel), open: map[string]*post{}, standing: map[string][]byte{},
+		slots: make(chan struct{}, cmp.Or(o.Parallel, defaultParallel)), open: map[string]*post{}, standing: map[string][]byte{},
 	}
 	c.header, c.host = commonHeader(o.Header, u)
 	c.ctx, c.stop = context.WithCancel(context.Background())

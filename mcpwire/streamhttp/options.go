@@ -29,6 +29,8 @@ type Options struct {
 	// QueueLimit is how many bytes of messages may wait to be sent; 0:
 	// jsonrpc.DefaultQueueLimit.
 	QueueLimit int
+	// Parallel is how many requests may be under way at once, subscriptions not counted; 0: 512.
+	Parallel int
 	// Log is told of what people should know and no message says; nil: nobody is. It must
 	// not block.
 	Log func(text string)

@@ -1,10 +1,12 @@
 package httpd
 
 import (
+	"errors"
 	"net/http"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/budget"
 )
 
 // maxBatch is how many messages a client may POST at once.
@@ -13,7 +15,7 @@ const maxBatch = 256
 // batch handles an array of messages, which only sessions of revision 2025-03-26 have.
 // One that is no message makes all of it a bad request: an answer to it would have no id
 // to find its way by.
-func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, who Caller, body []byte) {
+func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, who Caller, body []byte, in *budget.Reader) {
 	if !versionKnown(w, r, nil) {
 		return
 	}
@@ -26,11 +28,15 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, who Caller, bod
 		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "only revision "+mcpwire.V2025_03_26+" has batches; send one message at a time")
 		return
 	}
-	b := arriving{s: s, to: e.newStream(0)}
+	b := arriving{s: s, to: e.newStream(0, s.account), in: in}
 	if err := b.read(body); err != nil {
 		b.abandon()
 		e.leave(s)
-		unreadable(w, &jsonrpc.Message{}, err)
+		if _, form := errors.AsType[*jsonrpc.FormError](err); form {
+			unreadable(w, &jsonrpc.Message{}, err)
+		} else {
+			reject(w, nil, err)
+		}
 		return
 	}
 	if len(b.calls) == 0 {
@@ -47,6 +53,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, who Caller, bod
 type arriving struct {
 	s     *session
 	to    *stream
+	in    *budget.Reader // the body, whose bytes the first request is counted with
 	calls []*call
 	edits []jsonrpc.Edit
 }
@@ -80,9 +87,9 @@ func (b *arriving) add(m *jsonrpc.Message, lo int) error {
 	case method == mcpwire.Cancelled:
 		b.cancel(m, lo)
 	case m.Kind == jsonrpc.Request:
-		c := b.s.open(m, method, jsonrpc.Span{}, b.to)
-		if c == nil {
-			return &jsonrpc.FormError{What: "too many requests are open; wait for their answers"}
+		c, err := b.s.open(m, method, jsonrpc.Span{}, b.to, b.in)
+		if err != nil {
+			return err
 		}
 		b.calls = append(b.calls, c)
 		b.edits = append(b.edits, jsonrpc.Edit{Span: jsonrpc.Span{Lo: lo + m.ID.Lo, Hi: lo + m.ID.Hi}, New: number(c.n)})

@@ -13,10 +13,25 @@ import (
 // belongs to none to the client's GET stream.
 func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
-	if jsonrpc.Scan(frame, &m) != nil {
-		return s.answers(jsonrpc.AppendSplice(nil, frame, edits...)) // of a batch, in an array
+	err := jsonrpc.Scan(frame, &m)
+	switch {
+	case err == nil:
+		return s.QueueMessage(&m, edits)
+	case m.HasID() && !m.Method.Present():
+		return s.unanswerable(jsonrpc.AppendSplice(nil, frame, edits...), err)
 	}
-	return s.QueueMessage(&m, edits)
+	return s.answers(jsonrpc.AppendSplice(nil, frame, edits...)) // of a batch, in an array
+}
+
+// unanswerable answers a request whose answer is no message: it nests too deep where toolman has added
+// levels to what a server wrote.
+func (s *session) unanswerable(frame []byte, why error) error {
+	var m jsonrpc.Message
+	jsonrpc.Scan(frame, &m) // has an ID, as before
+	if err := jsonrpc.Scan(jsonrpc.AppendError(nil, m.Bytes(m.ID), codeInternal, "the answer cannot be passed on: "+why.Error(), nil), &m); err != nil {
+		return err
+	}
+	return s.answer(&m, nil)
 }
 
 // QueueMessage implements jsonrpc.Reader.
@@ -51,7 +66,7 @@ func (s *session) answer(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 		return nil // the client has gone meanwhile, or taken the request back
 	}
 	edits[i].New = c.id
-	whole := jsonrpc.AppendSplice(s.bodies.Room(len(m.Frame)+len(c.id)+64), m.Frame, edits...)
+	whole := jsonrpc.AppendSplice(s.e.bodies.Room(len(m.Frame)+len(c.id)+64), m.Frame, edits...)
 	status := http.StatusOK
 	switch {
 	case s.many && m.Err.Present():

@@ -149,7 +149,7 @@ func chunk(text []byte) string {
 }
 
 func (d *detached) send(text string) bool {
-	d.conn.SetWriteDeadline(time.Now().Add(writeTime))
+	d.conn.SetWriteDeadline(writeDeadline(len(text)))
 	n, err := d.conn.Write([]byte(text))
 	d.written.Add(int64(n))
 	return err == nil

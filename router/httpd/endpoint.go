@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strconv"
 	"sync/atomic"
 	"time"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/streamhttp"
 	"toolman/router"
+	"toolman/router/budget"
 	"toolman/router/principal"
 )
 
@@ -27,6 +30,8 @@ type Options struct {
 	// called at their end, with the bytes written there. Nil: nobody wants to know.
 	Outlive func(request context.Context) (ended func(bytes int64))
 
+	// Budgets limit what each client can hold; nil: they have no limits.
+	Budgets     *budget.Budgets
 	MaxBody     int64         // bytes of the longest body taken; 0: 16 MiB
 	MaxSessions int           // at once; 0: 10,000
 	Idle        time.Duration // after how long without a request or stream a session ends; 0: 1 hour
@@ -68,7 +73,6 @@ type Endpoint struct {
 	bodies   streamhttp.Bodies
 	absent   absent
 	calls    atomic.Int64 // requests whose answers are waited for, but for those that stay open
-	waiting  atomic.Int64 // bytes for clients that have yet to read them
 	tails    atomic.Int64 // streams that go on without their handlers
 }
 
@@ -78,6 +82,9 @@ func New(r *router.Router, o Options) *Endpoint {
 	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
 	o.Idle = cmp.Or(o.Idle, time.Hour)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 20*time.Second)
+	if o.Budgets == nil {
+		o.Budgets = budget.New(budget.Limits{}, budget.Limits{})
+	}
 	if o.Outlive == nil {
 		o.Outlive = func(context.Context) func(int64) { return func(int64) {} }
 	}
@@ -99,6 +106,8 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		deny(w, err)
 		return
 	}
+	who.Client.Account = e.o.Budgets.Open(who.Client.Principal)
+	defer who.Client.Account.Close()
 	switch {
 	case r.Method == http.MethodPost:
 		e.post(w, r, who)
@@ -140,8 +149,29 @@ func notAllowed(w http.ResponseWriter, allow, why string) {
 	refuse(w, http.StatusMethodNotAllowed, nil, codeInvalidRequest, why)
 }
 
-// unavailable asks the client to come back.
-func unavailable(w http.ResponseWriter, why string) {
-	w.Header().Set("Retry-After", "5")
-	refuse(w, http.StatusServiceUnavailable, nil, codeInternal, why)
+// A refusal says why no request is taken on.
+type refusal string
+
+// Error implements error.
+func (r refusal) Error() string { return string(r) }
+
+const (
+	errFull  refusal = "toolman has as many sessions as it may have (max_sessions in [http]); try again later"
+	errEnded refusal = "the session has ended; send initialize for a new one"
+)
+
+// reject answers a request that toolman does not take on, under its ID if it has one: the client is
+// at a limit of its own or toolman at one of its, or what the client wants remembered is too long.
+func reject(w http.ResponseWriter, id []byte, err error) {
+	_, limit := errors.AsType[*budget.LimitError](err)
+	switch {
+	case limit:
+		w.Header().Set("Retry-After", strconv.Itoa(budget.RetryAfter))
+		refuse(w, http.StatusTooManyRequests, id, codeInternal, err.Error())
+	case err == errFull || err == errEnded:
+		w.Header().Set("Retry-After", strconv.Itoa(budget.RetryAfter))
+		refuse(w, http.StatusServiceUnavailable, id, codeInternal, err.Error())
+	default:
+		refuse(w, http.StatusBadRequest, id, jsonrpc.CodeInvalidParams, err.Error())
+	}
 }

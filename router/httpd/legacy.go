@@ -5,16 +5,17 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/budget"
 )
 
 // legacy handles a message of the legacy era.
-func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message) {
+func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message, in *budget.Reader) {
 	if !versionKnown(w, r, idOf(m)) {
 		return
 	}
 	method := mcpwire.MethodOf(m.Text(m.Method))
 	if method == mcpwire.Initialize && m.Kind == jsonrpc.Request && r.Header.Get(headerSession) == "" {
-		e.initialize(w, r, who, m)
+		e.initialize(w, r, who, m, in)
 		return
 	}
 	s := e.session(w, r, who, idOf(m))
@@ -22,7 +23,7 @@ func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Caller, m 
 		return
 	}
 	if m.Kind == jsonrpc.Request {
-		e.legacyRequest(w, r, s, m, method)
+		e.legacyRequest(w, r, s, m, method, in)
 		return
 	}
 	defer e.leave(s)
@@ -45,10 +46,10 @@ func versionKnown(w http.ResponseWriter, r *http.Request, id []byte) bool {
 }
 
 // initialize makes a session, which stays if that goes well.
-func (e *Endpoint) initialize(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message) {
-	s := e.sessions.fresh(who, e.newSession)
-	if s == nil {
-		unavailable(w, "there are too many sessions; try again later")
+func (e *Endpoint) initialize(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message, in *budget.Reader) {
+	s, err := e.fresh(who)
+	if err != nil {
+		reject(w, idOf(m), err)
 		return
 	}
 	defer func() {
@@ -56,16 +57,16 @@ func (e *Endpoint) initialize(w http.ResponseWriter, r *http.Request, who Caller
 			e.end(s)
 		}
 	}()
-	e.legacyRequest(w, r, s, m, mcpwire.Initialize)
+	e.legacyRequest(w, r, s, m, mcpwire.Initialize, in)
 }
 
 // legacyRequest serves a request in a session, and leaves that.
-func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *session, m *jsonrpc.Message, method mcpwire.Method) {
-	to := e.newStream(1)
-	c := s.open(m, method, jsonrpc.Span{}, to)
-	if c == nil {
+func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *session, m *jsonrpc.Message, method mcpwire.Method, in *budget.Reader) {
+	to := e.newStream(1, s.account)
+	c, err := s.open(m, method, jsonrpc.Span{}, to, in)
+	if err != nil {
 		e.leave(s)
-		unavailable(w, "too many requests are open; wait for their answers")
+		reject(w, idOf(m), err)
 		return
 	}
 	e.ask(w, r, s, func(l jsonrpc.Lender) { s.handle(c.rename(m, jsonrpc.Span{}), l) }, to, []*call{c})
@@ -123,11 +124,19 @@ func (e *Endpoint) get(w http.ResponseWriter, r *http.Request, who Caller) {
 		return
 	}
 	defer e.leave(s)
+	if err := s.account.Take(budget.Streams, 1); err != nil {
+		reject(w, nil, err)
+		return
+	}
 	if !s.listen(true) {
+		s.account.Give(budget.Streams, 1)
 		refuse(w, http.StatusConflict, nil, codeInvalidRequest, "the session has a GET stream already; it has one at a time")
 		return
 	}
-	over := func(bool) { s.listen(false) }
+	over := func(bool) {
+		s.listen(false)
+		s.account.Give(budget.Streams, 1)
+	}
 	o := newResponse(w)
 	e.detachable(o, r, s, s.push, over)
 	if o.begin() != nil || o.serve(r.Context(), s.push, e.o.KeepAlive) != continued {

@@ -99,11 +99,17 @@ func TestSessionsAreBoundedAndIdleOnesEnd(t *testing.T) {
 	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{MaxSessions: 2, Idle: 300 * time.Millisecond})
 	busy := f.initialize("2025-11-25", "{}")
 	stream := busy.listens()
+	oldest := f.initialize("2025-11-25", "{}")
 	idle := f.initialize("2025-11-25", "{}")
+	if r := oldest.ask(request{body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}); r.StatusCode != 404 {
+		t.Errorf("the oldest idle session makes no room: %d", r.StatusCode)
+	}
+	another := idle.listens()
 	r := f.do(request{body: `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`})
 	if r.StatusCode != 503 || r.Header.Get("Retry-After") == "" {
 		t.Errorf("one too many: %d, Retry-After %q", r.StatusCode, r.Header.Get("Retry-After"))
 	}
+	another.Body.Close()
 	await(t, "the idle session ends", func() bool { return f.e.Sessions() == 1 })
 	if r := idle.ask(request{body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}); r.StatusCode != 404 {
 		t.Errorf("the idle session: %d", r.StatusCode)

@@ -6,11 +6,12 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/budget"
 )
 
 // modern handles a message of the modern era, which stands for itself: headers have to
 // agree with it, and err is what its envelope lacks.
-func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message, envelope *mcpwire.Envelope, err error) {
+func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message, envelope *mcpwire.Envelope, err error, in *budget.Reader) {
 	if m.Kind == jsonrpc.Notification {
 		w.WriteHeader(http.StatusAccepted)
 		return
@@ -20,9 +21,9 @@ func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m 
 		refuseWith(w, http.StatusBadRequest, idOf(m), why)
 		return
 	}
-	s := e.sessions.shared(who, e.newSession)
-	if s == nil {
-		unavailable(w, "there are too many clients; try again later")
+	s, err := e.shared(who)
+	if err != nil {
+		reject(w, idOf(m), err)
 		return
 	}
 	if method == mcpwire.ToolsCall {
@@ -32,11 +33,16 @@ func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m 
 			return
 		}
 	}
-	to := e.newStream(1)
-	c := s.open(m, method, envelope.Token.Value, to)
-	if c == nil {
+	to := e.newStream(1, s.account)
+	c, err := s.open(m, method, envelope.Token.Value, to, in)
+	if err == nil && method == mcpwire.Listen {
+		if err = s.account.Take(budget.Streams, 1); err != nil {
+			s.drop(c)
+		}
+	}
+	if err != nil {
 		e.leave(s)
-		unavailable(w, "too many requests are open; wait for their answers")
+		reject(w, idOf(m), err)
 		return
 	}
 	e.ask(w, r, s, func(l jsonrpc.Lender) { s.handle(c.rename(m, envelope.Token.Value), l) }, to, []*call{c})

@@ -158,7 +158,7 @@ func TestASubscriptionEndsWithItsStream(t *testing.T) {
 	q := modern(`1`, "subscriptions/listen", "", `"notifications":{"toolsListChanged":true}`, "")
 	q.ctx = ctx
 	f.do(q).event()
-	s := f.e.sessions.shared(Caller{}, nil)
+	s := f.shared()
 	if got := len(s.listens()); got != 1 {
 		t.Fatalf("%d subscriptions are open", got)
 	}

@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/budget"
 )
 
 // post handles a POSTed message. Of which era that is, it says itself.
@@ -22,7 +24,9 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
 		refuse(w, http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message is application/json")
 		return
 	}
-	room, ok := e.body(w, r)
+	in := who.Client.Account.Reader(http.MaxBytesReader(w, r.Body, e.o.MaxBody))
+	defer in.Close()
+	room, ok := e.body(w, r, in)
 	defer e.bodies.Free(room) // what is kept of it is copied
 	if !ok {
 		return
@@ -32,7 +36,7 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
 	if err := jsonrpc.Scan(body, &m); err != nil {
 		if isArray(body) && mcpwire.EraOf(r.Header.Get(headerVersion)) != mcpwire.Modern {
 			jsonrpc.OneLine(body)
-			e.batch(w, r, who, body)
+			e.batch(w, r, who, body, in)
 			return
 		}
 		unreadable(w, &m, err)
@@ -43,19 +47,24 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
 	err := envelope.Read(&m)
 	switch {
 	case m.Kind != jsonrpc.Response && envelope.Claims():
-		e.modern(w, r, who, &m, &envelope, err)
+		e.modern(w, r, who, &m, &envelope, err, in)
 	case mcpwire.EraOf(r.Header.Get(headerVersion)) == mcpwire.Modern:
 		unclaimed(w, &m)
 	default:
-		e.legacy(w, r, who, &m)
+		e.legacy(w, r, who, &m, in)
 	}
 }
 
 // body reads a request's body, and answers when it cannot be had.
-func (e *Endpoint) body(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
-	text, err := e.bodies.Read(http.MaxBytesReader(w, r.Body, e.o.MaxBody), r.ContentLength)
+func (e *Endpoint) body(w http.ResponseWriter, r *http.Request, in io.Reader) ([]byte, bool) {
+	text, err := e.bodies.Read(in, r.ContentLength)
 	if _, long := errors.AsType[*http.MaxBytesError](err); long {
 		refuse(w, http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", e.o.MaxBody))
+		return text, false
+	}
+	if _, limit := errors.AsType[*budget.LimitError](err); limit {
+		w.Header().Set("Connection", "close") // the rest of the body is not read
+		reject(w, nil, err)
 		return text, false
 	}
 	if err != nil {
@@ -69,16 +78,19 @@ func isArray(body []byte) bool { return len(body) > 0 && body[0] == '[' && jsonr
 
 // unreadable answers what is no message.
 func unreadable(w http.ResponseWriter, m *jsonrpc.Message, err error) {
-	if _, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok {
+	switch syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); {
+	case ok && syntax.Deep:
+		refuse(w, http.StatusBadRequest, jsonrpc.DeepID(m, err), codeInvalidRequest, err.Error())
+	case ok:
 		refuse(w, http.StatusBadRequest, nil, jsonrpc.CodeParseError, err.Error())
-		return
+	default:
+		refuse(w, http.StatusBadRequest, idOf(m), codeInvalidRequest, err.Error())
 	}
-	refuse(w, http.StatusBadRequest, idOf(m), codeInvalidRequest, err.Error())
 }
 
 // idOf returns the id to answer a message under, nil when it has none that may be.
 func idOf(m *jsonrpc.Message) []byte {
-	if !m.ID.Present() || m.Kind == jsonrpc.Response || bytes.IndexByte([]byte(`"-0123456789`), m.Frame[m.ID.Lo]) < 0 {
+	if !m.HasID() || m.Kind == jsonrpc.Response {
 		return nil
 	}
 	return m.Bytes(m.ID)
@@ -160,6 +172,9 @@ func (a *asked) over(whole bool) {
 	a.to.leave()
 	if a.counts() {
 		a.e.calls.Add(-1)
+	}
+	if !a.counts() {
+		a.s.account.Give(budget.Streams, 1)
 	}
 	if whole || !a.s.many {
 		return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"

@@ -8,9 +8,13 @@ import (
 	"toolman/jsonrpc"
 )
 
-// writeTime is how long a client may take to read what is written to it at once. It
-// bounds no stream, only how long one stands still: a dead client is noticed by it.
-const writeTime = 30 * time.Second
+// How long a client may take to read what is written to it at once, and how many bytes of that it
+// reads in a second at least. No stream is limited by it, only how long one stands still: a dead
+// client is noticed by it.
+const (
+	writeTime = 30 * time.Second
+	writeRate = 64 << 10
+)
 
 // largeAnswer is from which size on an answer might not fit into what the system keeps
 // for a client that does not read.
@@ -97,8 +101,12 @@ func (o *response) carry(p portion) (end outcome, ended bool) {
 	case p.slow:
 		return broken, true
 	case p.ended && len(p.frames) == 1 && !o.events:
+		if n := len(p.frames[0]); n >= largeAnswer {
+			o.deadline(n)
+			defer o.lift()
+		}
 		answer(o.w, p.status, p.frames[0])
-		if len(p.frames[0]) >= largeAnswer && o.flush() != nil {
+		if len(p.frames[0]) >= largeAnswer && o.c.Flush() != nil {
 			return broken, true
 		}
 		return complete, true
@@ -132,8 +140,8 @@ func (o *response) write(text []byte) error {
 	if len(text) == 0 {
 		return nil
 	}
-	o.deadline(writeTime)
-	defer o.deadline(0)
+	o.deadline(len(text))
+	defer o.lift()
 	if _, err := o.w.Write(text); err != nil {
 		return err
 	}
@@ -141,19 +149,20 @@ func (o *response) write(text []byte) error {
 }
 
 func (o *response) flush() error {
-	o.deadline(writeTime)
-	defer o.deadline(0)
+	o.deadline(0)
+	defer o.lift()
 	return o.c.Flush()
 }
 
-// deadline bounds how long the next write may take; 0: it may take for ever. None is left
-// set: it would be that of the connection's next request, too.
-func (o *response) deadline(d time.Duration) {
-	var at time.Time
-	if d > 0 {
-		at = time.Now().Add(d)
-	}
-	o.c.SetWriteDeadline(at)
+// deadline limits how long it may take to write n bytes. None is left set: it would be that of the
+// connection's next request, too.
+func (o *response) deadline(n int) { o.c.SetWriteDeadline(writeDeadline(n)) }
+
+func (o *response) lift() { o.c.SetWriteDeadline(time.Time{}) }
+
+// writeDeadline is when n bytes that are written now have to be written.
+func writeDeadline(n int) time.Time {
+	return time.Now().Add(writeTime + time.Duration(n)*time.Second/writeRate)
 }
 
 // asEvents returns frames in the form of server-sent events, valid until it is called again.

@@ -7,22 +7,19 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/streamhttp"
 	"toolman/router"
+	"toolman/router/budget"
 )
-
-// maxOpen is how many requests a client, or all programs of one caller in the modern
-// era, may have open at once.
-const maxOpen = 1 << 14
 
 // A session is a router.Session whose requests come by HTTP. It is its Sender.
 type session struct {
-	router *router.Session
-	id     string // of the legacy era: what its client calls it
-	caller CallerKey
-	many   bool    // it is of the modern era
-	push   *stream // what belongs to no request; nil in the modern era
-	bodies *streamhttp.Bodies
+	e       *Endpoint
+	router  *router.Session
+	id      string // of the legacy era: what its client calls it
+	caller  CallerKey
+	many    bool            // it is of the modern era
+	push    *stream         // what belongs to no request; nil in the modern era
+	account *budget.Account // of the client, open until the session ends
 
 	mu       sync.Mutex
 	calls    map[uint64]*call // guarded by mu: open requests by our id
@@ -42,22 +39,40 @@ type call struct {
 	id, token []byte // the client's own, as they came; token may be nil
 	method    mcpwire.Method
 	to        *stream
+	size      int64 // bytes of the account that the request keeps
 }
 
-// open notes a request, and returns nil if there are too many.
-func (s *session) open(m *jsonrpc.Message, method mcpwire.Method, token jsonrpc.Span, to *stream) *call {
+// open notes a request, which keeps the bytes of its body until it is open no more. The error says
+// why it is not taken.
+func (s *session) open(m *jsonrpc.Message, method mcpwire.Method, token jsonrpc.Span, to *stream, in *budget.Reader) (*call, error) {
+	if err := mcpwire.CheckID(m); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.calls) >= maxOpen || s.ended {
-		return nil
+	if s.ended {
+		return nil, errEnded
+	}
+	if err := s.account.Take(budget.Calls, 1); err != nil {
+		return nil, err
 	}
 	s.last++
-	c := &call{s: s, n: s.last, id: bytes.Clone(m.Bytes(m.ID)), method: method, to: to}
+	c := &call{s: s, n: s.last, id: bytes.Clone(m.Bytes(m.ID)), method: method, to: to, size: in.Detach()}
 	if token.Present() {
 		c.token = bytes.Clone(m.Bytes(token))
 	}
 	s.calls[c.n] = c
-	return c
+	return c, nil
+}
+
+// closeLocked makes a request one that is open no more; false when it was not.
+func (s *session) closeLocked(n uint64) (c *call, open bool) {
+	if c, open = s.calls[n]; open {
+		delete(s.calls, n)
+		s.account.Give(budget.Calls, 1)
+		s.account.Give(budget.Bytes, c.size)
+	}
+	return c, open
 }
 
 // take returns the open request of ours with this id, which is open no more; nil if
@@ -69,8 +84,7 @@ func (s *session) take(id []byte) *call {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.calls[n]
-	delete(s.calls, n)
+	c, _ := s.closeLocked(n)
 	return c
 }
 
@@ -89,8 +103,7 @@ func (s *session) find(id []byte) *call {
 func (s *session) drop(c *call) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	_, open := s.calls[c.n]
-	delete(s.calls, c.n)
+	_, open := s.closeLocked(c.n)
 	return open
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolman/router"
+	"toolman/router/budget"
 )
 
 // sessions are those that an endpoint has.
@@ -28,35 +29,85 @@ func (x *sessions) count() int {
 	return len(x.byName) + len(x.byWho)
 }
 
+// fresh begins a session of the legacy era, busy.
+func (e *Endpoint) fresh(who Caller) (*session, error) {
+	return e.begin(who, rand.Text()) // 2025-11-25: "globally unique and cryptographically secure"; of 130 bits
+}
+
+// shared returns the caller's session of the modern era, busy.
+func (e *Endpoint) shared(who Caller) (*session, error) {
+	e.sessions.mu.Lock()
+	s := e.sessions.ofLocked(who.Key())
+	e.sessions.mu.Unlock()
+	if s != nil {
+		return s, nil
+	}
+	return e.begin(who, "")
+}
+
+// begin makes a session, of the legacy era if it has a name, and counts it with its client's account.
+// Where there is no room for it, those of the client that have been idle for longest make room. The
+// error is a *budget.LimitError or errFull.
+func (e *Endpoint) begin(who Caller, name string) (*session, error) {
+	account, x := who.Client.Account, &e.sessions
+	if err := account.TakeSession(); err != nil {
+		return nil, err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	for x.fullLocked() && !x.closed {
+		x.mu.Unlock()
+		ended := account.EndIdlest()
+		x.mu.Lock()
+		if !ended {
+			break
+		}
+	}
+	var s *session
+	if name == "" {
+		s = x.ofLocked(who.Key()) // another request has begun it meanwhile
+	}
+	switch {
+	case s != nil:
+		account.Give(budget.Sessions, 1)
+		return s, nil
+	case x.fullLocked():
+		account.Give(budget.Sessions, 1)
+		return nil, errFull
+	}
+	s = e.newSession(who, name)
+	if name == "" {
+		x.byWho[s.caller] = s
+	} else {
+		x.byName[name] = s
+	}
+	account.Hold(s)
+	return s, nil
+}
+
 // fullLocked reports whether there can be no further session.
 func (x *sessions) fullLocked() bool { return x.closed || len(x.byName)+len(x.byWho) >= x.limit }
 
-// fresh makes a session of the legacy era, busy; nil if there are too many.
-func (x *sessions) fresh(who Caller, make func(who Caller, name string) *session) *session {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.fullLocked() {
-		return nil
-	}
-	s := make(who, rand.Text()) // 2025-11-25: "globally unique and cryptographically secure"; of 130 bits
-	x.byName[s.id] = s
-	return s
-}
-
-// shared returns the caller's session of the modern era, busy; nil if there are too many.
-func (x *sessions) shared(who Caller, make func(who Caller, name string) *session) *session {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if s := x.byWho[who.Key()]; s != nil && s.enter() {
+// ofLocked returns a caller's session of the modern era, busy; nil if there is none.
+func (x *sessions) ofLocked(who CallerKey) *session {
+	if s := x.byWho[who]; s != nil && s.enter() {
 		return s
 	}
-	if x.fullLocked() {
-		return nil
-	}
-	s := make(who, "")
-	x.byWho[who.Key()] = s
-	return s
+	return nil
 }
+
+// IdleSince implements budget.Session.
+func (s *session) IdleSince() (since time.Time, busy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left, s.ended || s.isBusyLocked()
+}
+
+// EndIdle implements budget.Session.
+func (s *session) EndIdle() { s.e.endIf(s, func() bool { return !s.isBusyLocked() }) }
+
+// isBusyLocked reports whether the session serves a request or waits for a response.
+func (s *session) isBusyLocked() bool { return s.busy > 0 || len(s.calls) > 0 }
 
 // named returns a session of the legacy era, busy, if it is this caller's.
 func (x *sessions) named(name string, who Caller) *session {
@@ -94,9 +145,10 @@ func (x *sessions) close() (all []*session) {
 
 // newSession makes a session, busy: of the legacy era, if it has a name.
 func (e *Endpoint) newSession(who Caller, name string) *session {
-	s := &session{id: name, caller: who.Key(), many: name == "", calls: map[uint64]*call{}, busy: 1, bodies: &e.bodies}
+	s := &session{e: e, id: name, caller: who.Key(), many: name == "", calls: map[uint64]*call{}, busy: 1,
+		account: e.o.Budgets.Open(who.Client.Principal)}
 	if !s.many {
-		s.push = e.newStream(0)
+		s.push = e.newStream(0, s.account)
 		s.push.patient = true
 	}
 	s.mu.Lock()
@@ -159,16 +211,18 @@ func (e *Endpoint) endIf(s *session, so func() bool) {
 	e.sessions.remove(s)
 	s.router.End()
 	s.endStreams()
+	s.account.GiveSession(s)
+	s.account.Close()
 }
 
 // endStreams ends the streams of all that is open.
 func (s *session) endStreams() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, c := range s.calls {
+	for n, c := range s.calls {
 		c.to.end()
+		s.closeLocked(n)
 	}
-	clear(s.calls)
 	if s.push == nil {
 		return
 	}

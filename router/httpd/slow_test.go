@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/router"
+	"toolman/router/principal"
 )
 
 // dial sends a request and reads the header of the response, and nothing else.
@@ -42,10 +44,20 @@ func TestAClientThatDoesNotReadLosesItsStreamAndNobodyElseWaits(t *testing.T) {
 	for range 20 {
 		f.do(toolCall(`1`, "fs_echo", `{}`, "")).wants(200, typeJSON, echoed(`1`, `{}`, ""))
 	}
-	s := f.e.sessions.shared(Caller{}, nil)
+	s := f.shared()
 	await(t, "the stream is given up", func() bool { return len(s.slow()) > 0 || f.e.Calls() == 0 })
 	deaf.Close()
 	await(t, "its call is over", func() bool { return f.e.Calls() == 0 })
+}
+
+// shared returns the session of the modern era that requests without a caller have.
+func (f *front) shared() *session {
+	f.t.Helper()
+	s, err := f.e.shared(Caller{Client: router.Client{Account: f.e.o.Budgets.Open(principal.Principal{})}})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return s
 }
 
 // slow are the open calls whose streams were given up.
@@ -61,7 +73,7 @@ func (s *session) slow() (all []*call) {
 }
 
 func TestWhatASessionIsNotThereForIsBounded(t *testing.T) {
-	push := New(nil, Options{}).newStream(0)
+	push := New(nil, Options{}).newStream(0, nil)
 	push.patient = true
 	frame := make([]byte, 100<<10)
 	var refused int

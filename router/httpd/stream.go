@@ -1,11 +1,12 @@
 package httpd
 
 import (
+	"errors"
 	"sync"
-	"sync/atomic"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire/streamhttp"
+	"toolman/router/budget"
 )
 
 // Bounds of how many bytes may wait for a client that reads slowly, or has yet to come for
@@ -13,8 +14,7 @@ import (
 const (
 	streamLimit  = 8 << 20
 	patientLimit = 1 << 20
-	fairLimit    = 32 << 10 // when more waits than
-	allLimit     = 64 << 20 // in all streams together
+	fairLimit    = 32 << 10 // of a client that has used up half of its bytes
 )
 
 // A stream is what one response is to carry. Everybody may put something into it, and
@@ -22,12 +22,12 @@ const (
 type stream struct {
 	wake    chan struct{} // something has changed; of capacity 1
 	patient bool          // when too much waits, it is what comes then that is lost
-	all     *atomic.Int64 // bytes that wait in all streams
+	account *budget.Account
 	bodies  *streamhttp.Bodies
 
 	mu      sync.Mutex
 	frames  [][]byte // guarded by mu
-	size    int      // guarded by mu: of them, and of those that are being written, in bytes
+	size    int      // guarded by mu: of them, and of those that are being written, in bytes of the account
 	answers int      // guarded by mu: how many are still to come; the last one ends the stream
 	status  int      // guarded by mu: of the response, if the answer is all there is
 	ended   bool     // guarded by mu: nothing more comes
@@ -38,9 +38,10 @@ type stream struct {
 	substitute func()    // guarded by mu: has it written while that one is away; called with mu held
 }
 
-// newStream makes a stream that ends with so many answers; 0: it ends when end is called.
-func (e *Endpoint) newStream(answers int) *stream {
-	return &stream{wake: make(chan struct{}, 1), answers: answers, all: &e.waiting, bodies: &e.bodies}
+// newStream makes a stream that ends with so many answers; 0: it ends when end is called. What
+// waits in it is counted with an account.
+func (e *Endpoint) newStream(answers int, account *budget.Account) *stream {
+	return &stream{wake: make(chan struct{}, 1), answers: answers, account: account, bodies: &e.bodies}
 }
 
 // put adds a frame, which is the stream's from now on. It fails, as jsonrpc.Sender says,
@@ -62,8 +63,11 @@ func (t *stream) putLocked(frame []byte) error {
 		}
 		return jsonrpc.ErrQueueFull
 	}
+	if err := t.account.Take(budget.Bytes, int64(len(frame))); err != nil {
+		return err
+	}
 	t.frames = append(t.frames, frame)
-	t.grow(len(frame))
+	t.size += len(frame)
 	t.wakeUp()
 	return nil
 }
@@ -71,7 +75,7 @@ func (t *stream) putLocked(frame []byte) error {
 // limit is how much may wait now.
 func (t *stream) limit() int {
 	switch {
-	case t.all.Load() > allLimit:
+	case t.account.Scarce(budget.Bytes):
 		return fairLimit
 	case t.patient:
 		return patientLimit
@@ -79,10 +83,10 @@ func (t *stream) limit() int {
 	return streamLimit
 }
 
-// grow counts bytes that wait. mu is held.
-func (t *stream) grow(n int) {
-	t.size += n
-	t.all.Add(int64(n))
+// shrink counts bytes that wait no more. mu is held.
+func (t *stream) shrink(n int) {
+	t.size -= n
+	t.account.Give(budget.Bytes, int64(n))
 }
 
 // answer adds a frame that holds n of the answers.
@@ -90,9 +94,40 @@ func (t *stream) answer(frame []byte, n, status int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err := t.putLocked(frame)
+	if _, limit := errors.AsType[*budget.LimitError](err); limit {
+		t.putErrorsLocked(frame, err)
+	}
 	t.answers, t.status = t.answers-n, status
 	t.ended = t.ended || t.answers <= 0
 	return err
+}
+
+// putErrorsLocked answers the requests that frame answers, which the account has no room for, with
+// errors that say so.
+func (t *stream) putErrorsLocked(frame []byte, why error) {
+	text := "the server has answered, but " + why.Error() + ". Read the responses to your requests"
+	answer := func(dst []byte, at jsonrpc.Span) []byte {
+		var m jsonrpc.Message
+		if jsonrpc.Scan(frame[at.Lo:at.Hi], &m) != nil { // it was one when it came
+			return dst
+		}
+		return jsonrpc.AppendError(dst, m.Bytes(m.ID), codeInternal, text, nil)
+	}
+	whole := jsonrpc.Span{Hi: len(frame)}
+	var out []byte
+	if frame[0] == '[' {
+		for at := range jsonrpc.Elements(frame, whole) {
+			out = answer(append(out, ','), at)
+		}
+		out = append(out, ']')
+		out[0] = '['
+	} else {
+		out = answer(nil, whole)
+	}
+	t.account.Force(budget.Bytes, int64(len(out)))
+	t.frames = append(t.frames, out)
+	t.size += len(out)
+	t.wakeUp()
 }
 
 // forgo says that one of the answers will not come.
@@ -117,7 +152,7 @@ func (t *stream) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.gone, t.frames = true, nil
-	t.grow(-t.size)
+	t.shrink(t.size)
 }
 
 // heard reports whether somebody will hear what is put in.
@@ -187,6 +222,6 @@ func (t *stream) wrote(p portion) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.gone {
-		t.grow(-p.size)
+		t.shrink(p.size)
 	}
 }

@@ -28,7 +28,7 @@
 //	env = { TOKEN = "${file:secrets/token}" }
 //	cwd = "sub"                              # against this file's folder; without it, where toolman was started
 //	start_timeout = "10s"                    # a Go duration or a number of seconds
-//	call_timeout = 0                         # 0: a call may take as long as it likes
+//	call_timeout = 0                         # without progress; 0: a call may take as long as it likes; with [Options.HTTP], the default is 5m
 //	max_concurrent_calls = 0                 # 0: any number; calls beyond it wait for their turn
 //	max_message_bytes = 33554432             # 1024 to 1073741824
 //	restart = "never"
@@ -85,6 +85,14 @@
 //	[http.permissions]                       # clients have the toolsets that they may use, and nothing else
 //	source = "config"                        # or "header": mcp-toolset-permissions, which trusted_proxies set
 //	agents = { reader = ["reading"] }        # names of toolsets; who is not in it has none
+//
+//	[http.limits]                            # what one client with a credential can hold
+//	bytes = 67108864                         # of bodies, of answers that wait, and of what sessions remember
+//	sessions = 256
+//	streams = 1024
+//	calls = 1024
+//	processes = 64
+//	connections = 1024
 //
 //	[http.jwt]
 //	issuer = "https://login.example.com"     # required, as are audience and jwks_url

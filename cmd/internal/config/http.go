@@ -34,7 +34,11 @@ type HTTP struct {
 	Tokens            []Token       // without [Options.HTTP], those that come by a reference are left out
 	JWT               *JWT          // nil: none
 	Permissions       *Permissions  // nil: none are needed
+	Limits            Limits        // on what each client can hold
 }
+
+// Limits are the table http.limits: how much one client with a credential can hold of each resource.
+type Limits struct{ Bytes, Sessions, Streams, Calls, Processes, Connections int64 }
 
 const anybody = "anybody-may-connect"
 
@@ -42,7 +46,7 @@ const anybody = "anybody-may-connect"
 func httpKeys() []string {
 	return []string{"listen", "mode", "allowed_origins", "allowed_hosts", "unauthenticated", "trusted_proxies", "require_client_id",
 		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys", "permissions",
-		"bridge_active_only", "log_readers", "access_log", "drain_notice", "drain", "tokens", "jwt"}
+		"bridge_active_only", "log_readers", "access_log", "drain_notice", "drain", "tokens", "jwt", "limits"}
 }
 
 // http decodes the table of that name. agents are those of agent_policies; nil when there are none.
@@ -50,6 +54,7 @@ func (d *decoder) http(root table, agents []string) HTTP {
 	t := d.within(root, "http", "http", httpKeys()...)
 	t.note("jwt", form{})
 	t.note("permissions", form{})
+	t.note("limits", form{})
 	h := HTTP{
 		Listen:            t.listen(),
 		Mode:              t.choice("mode", "dynamic", "static"),
@@ -72,6 +77,7 @@ func (d *decoder) http(root table, agents []string) HTTP {
 		Tokens:            d.tokens(t, agents),
 		JWT:               d.jwt(t),
 		Permissions:       d.permissions(t, agents),
+		Limits:            d.limits(t),
 	}
 	h.TLSCert, h.TLSKey = t.certificate()
 	if h.RequireClientID && len(h.TrustedProxies) == 0 {
@@ -79,6 +85,19 @@ func (d *decoder) http(root table, agents []string) HTTP {
 			"require_client_id needs trusted_proxies: from anybody else mcp-client-id does not count")
 	}
 	return h
+}
+
+// limits decodes the table http.limits.
+func (d *decoder) limits(http table) Limits {
+	t := d.within(http, "limits", "http.limits", "bytes", "sessions", "streams", "calls", "processes", "connections")
+	return Limits{
+		Bytes:       t.integer("bytes", 64<<20, 1<<20, 1<<39),
+		Sessions:    t.integer("sessions", 256, 1, 1<<20),
+		Streams:     t.integer("streams", 1024, 1, 1<<20),
+		Calls:       t.integer("calls", 1024, 1, 1<<20),
+		Processes:   t.integer("processes", 64, 1, 1<<20),
+		Connections: t.integer("connections", 1024, 1, 1<<20),
+	}
 }
 
 var (

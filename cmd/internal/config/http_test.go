@@ -29,6 +29,7 @@ func everyHTTP(dir string) HTTP {
 			{Agent: "reader", Hash: sha256.Sum256([]byte("token-secret-and-more-of-it"))},
 		},
 		Permissions: &Permissions{Agents: map[string][]string{"reader": {"reading", "a.b"}, "other one": {}}},
+		Limits:      Limits{Bytes: 1 << 20, Sessions: 1, Streams: 2, Calls: 3, Processes: 4, Connections: 5},
 		JWT: &JWT{Issuer: "https://login.example.com", Audience: []string{"https://mcp.example.com/mcp", "mcp"}, Algorithms: []string{"EdDSA"},
 			JWKS: "http://localhost:9/jwks", AgentClaim: "agent", Scopes: []string{"mcp", "tools:call"}},
 	}
@@ -49,7 +50,8 @@ func TestHTTPWithoutATableIsSafe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := HTTP{Listen: "127.0.0.1:8900", Mode: "dynamic", MaxBodyBytes: 16 << 20, MaxConnections: 16384, MaxSessions: 10_000, SessionIdle: time.Hour, AccessLog: true, Drain: 10 * time.Second}
+	want := HTTP{Listen: "127.0.0.1:8900", Mode: "dynamic", MaxBodyBytes: 16 << 20, MaxConnections: 16384, MaxSessions: 10_000, SessionIdle: time.Hour, AccessLog: true, Drain: 10 * time.Second,
+		Limits: Limits{Bytes: 64 << 20, Sessions: 256, Streams: 1024, Calls: 1024, Processes: 64, Connections: 1024}}
 	if !reflect.DeepEqual(c.HTTP, want) {
 		t.Errorf("got  %+v\nwant %+v", c.HTTP, want)
 	}

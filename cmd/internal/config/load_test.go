@@ -143,7 +143,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Enabled: true,
 				}, {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
-					Env: []string{"DEBUG=1"}, SessionEnv: []SessionValue{{"SESSION", []string{"token-secret and ", ""}, []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+					Env: []string{"DEBUG=1"}, SessionEnv: []SessionValue{{"SESSION", []string{"token-secret and ", ""}, []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
 				}, {
 					Namespace: "far", Name: "far",
 					Remote: &Remote{
@@ -153,13 +153,13 @@ func TestEveryKeyIsRead(t *testing.T) {
 						OAuth: &OAuth{TokenURL: "https://login.example.com/token", ClientID: "toolman", ClientSecret: "file-secret",
 							Scopes: []string{"read", "call"}, TokenFile: filepath.Join(dir, "sub", "token.json")},
 					},
-					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
 				}, {
 					Namespace: "near", Name: "near", Socket: filepath.Join(dir, "run", "near.sock"),
-					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
 				}, {
 					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
-					StartTimeout: 10 * time.Second, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto",
+					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto",
 				}},
 				HTTP: everyHTTP(dir),
 				Secrets: []string{"${TOKEN} costs $5", ".", "1", "80", "Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "logs", "plain", "run",
@@ -181,7 +181,7 @@ func TestDefaults(t *testing.T) {
 	if c.Settle != time.Second || c.CatalogBytes != CatalogAuto || c.URISeparator != "_" || c.ActivationMode != "auto" || c.AlwaysLoad != nil || len(c.Secrets) != 0 {
 		t.Errorf("file: %+v", c)
 	}
-	if s.StartTimeout != 10*time.Second || s.CallTimeout != 0 || s.MaxCalls != 0 || s.MaxMessageBytes != 32<<20 || !s.Enabled || s.Dir != "" || s.Line != 3 {
+	if s.StartTimeout != 10*time.Second || s.CallTimeout != servedCallTimeout || s.MaxCalls != 0 || s.MaxMessageBytes != 32<<20 || !s.Enabled || s.Dir != "" || s.Line != 3 {
 		t.Errorf("server: %+v", s)
 	}
 }
@@ -276,5 +276,23 @@ func TestHostileFilesAreRefused(t *testing.T) {
 				t.Errorf("accepted")
 			}
 		})
+	}
+}
+
+func TestACallHasATimeoutWhereManyClientsShareAServer(t *testing.T) {
+	text := []byte("[[servers]]\nnamespace = 'a'\ncommand = 'x'\n[[servers]]\nnamespace = 'b'\ncommand = 'x'\ncall_timeout = 0")
+	for _, tt := range []struct {
+		http bool
+		want time.Duration
+	}{{false, 0}, {true, 5 * time.Minute}} {
+		o := testOptions()
+		o.HTTP = tt.http
+		c, err := parse("t.toml", "/t.toml", text, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, b := c.Servers[0].CallTimeout, c.Servers[1].CallTimeout; a != tt.want || b != 0 {
+			t.Errorf("with HTTP %t: %s, and %s where 0 is written", tt.http, a, b)
+		}
 	}
 }

@@ -55,6 +55,7 @@ func tables() map[string]innerTable {
 		"task_rules":       inner(func(d *decoder, n node) { d.taskRule(n, nil) }, listForm),
 		"http":             inner(func(d *decoder, n node) { d.http(d.holding("http", n), nil) }, alone),
 		"http.permissions": inner(func(d *decoder, n node) { d.permissions(d.holding("permissions", n), nil) }, alone),
+		"http.limits":      inner(func(d *decoder, n node) { d.limits(d.holding("limits", n)) }, alone),
 		"http.jwt":         inner(func(d *decoder, n node) { d.jwt(d.holding("jwt", n)) }, alone),
 	}
 }

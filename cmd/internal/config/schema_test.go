@@ -178,6 +178,7 @@ func slots() []slot {
 		"http":             {`{"http":{`, `}}`},
 		"http.jwt":         {`{"http":{"jwt":{`, `}}}`},
 		"http.permissions": {`{"http":{"permissions":{`, `}}}`},
+		"http.limits":      {`{"http":{"limits":{`, `}}}`},
 	}
 	rest := map[string][]string{ // what the table needs besides
 		"":                 {server},

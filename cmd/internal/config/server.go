@@ -32,6 +32,18 @@ func serverKeys() []string {
 		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket"}
 }
 
+// servedCallTimeout is call_timeout where many clients share a server, so that no call keeps its place
+// there for ever.
+const servedCallTimeout = 5 * time.Minute
+
+// callTimeout is what call_timeout is without being set.
+func (d *decoder) callTimeout() time.Duration {
+	if d.HTTP {
+		return servedCallTimeout
+	}
+	return 0
+}
+
 // server decodes one element of servers.
 func (d *decoder) server(n node) Server {
 	t := d.table(n, "in a server", serverKeys()...)
@@ -41,7 +53,7 @@ func (d *decoder) server(n node) Server {
 		Name:            t.name(),
 		Command:         t.command(),
 		StartTimeout:    t.duration("start_timeout", defaultStartTimeout, time.Millisecond),
-		CallTimeout:     t.duration("call_timeout", 0, 0),
+		CallTimeout:     t.duration("call_timeout", d.callTimeout(), 0),
 		MaxCalls:        int(t.integer("max_concurrent_calls", 0, 0, mostCalls)),
 		MaxCallsLine:    t.values["max_concurrent_calls"].line,
 		Era:             t.choice("era", "auto", "legacy", "modern"),

@@ -11,7 +11,14 @@ import (
 	"strings"
 
 	"toolman/jsonrpc"
+	"toolman/router/budget"
+	"toolman/router/httpd"
 )
+
+// in returns what reads the body of a client's request, and counts what is kept for it.
+func (b *Bridge) in(w http.ResponseWriter, r *http.Request, who httpd.Caller) *budget.Reader {
+	return who.Client.Account.Reader(http.MaxBytesReader(w, r.Body, b.o.MaxBody))
+}
 
 // A body is the JSON object that was POSTed. Nothing of it is decoded but what is asked for.
 type body struct {
@@ -20,14 +27,17 @@ type body struct {
 }
 
 // read reads the body of a request, an object that may have these members.
-func (b *Bridge) read(w http.ResponseWriter, r *http.Request, members ...string) (*body, *Failure) {
+func (b *Bridge) read(r *http.Request, in *budget.Reader, members ...string) (*body, *Failure) {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		// A form of a foreign web page cannot be of this type.
 		return nil, fail(BadRequest, "the request needs the header Content-Type: application/json (with curl: --json, or -H and that)")
 	}
-	text, err := io.ReadAll(http.MaxBytesReader(w, r.Body, b.o.MaxBody))
+	text, err := io.ReadAll(in)
 	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, fail(TooLarge, fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", long.Limit))
+	}
+	if _, full := errors.AsType[*budget.LimitError](err); full {
+		return nil, limited(err)
 	}
 	if err != nil {
 		return nil, fail(BadRequest, "the body of the request did not come whole")

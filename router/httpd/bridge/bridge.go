@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolman/router"
+	"toolman/router/budget"
 	"toolman/router/httpd"
 )
 
@@ -26,7 +27,9 @@ type Options struct {
 	// Scrub returns JSON without secrets, which is the caller's; nil takes nothing out.
 	Scrub func(text []byte) []byte
 	// ActiveOnly has only active tools called.
-	ActiveOnly  bool
+	ActiveOnly bool
+	// Budgets limit what each client can hold; nil: they have no limits.
+	Budgets     *budget.Budgets
 	MaxBody     int64         // bytes of a request; 0: 16 MiB
 	MaxSessions int           // callers at once; 0: 10,000
 	Idle        time.Duration // after how long without a request a caller is forgotten; 0: an hour
@@ -62,6 +65,9 @@ func New(r *router.Router, o Options) *Bridge {
 	}
 	if o.Logs == nil {
 		o.Logs = func(*http.Request, string) Logs { return Logs{} }
+	}
+	if o.Budgets == nil {
+		o.Budgets = budget.New(budget.Limits{}, budget.Limits{})
 	}
 	if o.Scrub == nil {
 		o.Scrub = bytes.Clone

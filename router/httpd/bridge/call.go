@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/budget"
 )
 
 // An ask is a request of ours to be made.
@@ -15,7 +16,8 @@ type ask struct {
 	method      mcpwire.Method
 	params      []byte // members, with a comma behind them; nil: none
 	correlation string
-	progress    bool // it is wanted
+	progress    bool           // it is wanted
+	kept        *budget.Reader // counts what is kept for it; nil: nothing does
 }
 
 // frame is the request under an id.
@@ -102,9 +104,14 @@ func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	if jsonrpc.Scan(whole, &m) != nil || string(m.Text(m.Method)) != string(mcpwire.Progress) {
 		return nil
 	}
+	params := m.Bytes(m.Params)
+	if c.ask.kept.Take(len(params)) != nil {
+		return nil
+	}
 	select {
-	case c.progress <- m.Bytes(m.Params):
+	case c.progress <- params:
 	default:
+		c.ask.kept.Give(len(params))
 	}
 	return nil
 }
@@ -117,12 +124,17 @@ func (c *call) Flush() {}
 func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
 	whole := jsonrpc.AppendSplice(make([]byte, 0, len(frame)+64), frame, edits...)
-	if jsonrpc.Scan(whole, &m) != nil || m.Kind != jsonrpc.Response {
+	err := jsonrpc.Scan(whole, &m)
+	if !m.HasID() || m.Method.Present() {
 		return nil
 	}
 	c := s.find(m.Bytes(m.ID), true)
 	if c == nil {
 		return nil // it was taken back meanwhile
+	}
+	if err != nil { // toolman has added levels to what a server wrote
+		c.end(fail(UpstreamError, "the answer cannot be passed on: "+err.Error()))
+		return nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,6 +144,10 @@ func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	case m.Err.Present():
 		c.endLocked(nil, upstreamError(&m))
 	default:
+		if err := c.ask.kept.Take(len(whole)); err != nil {
+			c.endLocked(nil, fail(UpstreamError, "the server has answered, but "+err.Error()))
+			break
+		}
 		c.endLocked(m.Bytes(m.Result), nil)
 	}
 	return nil

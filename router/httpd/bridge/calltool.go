@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/budget"
 )
 
 // A request is one to call a tool.
@@ -14,18 +15,27 @@ type request struct {
 	arguments    []byte
 	correlation  string
 	progress     bool
+	kept         *budget.Reader // counts what is kept for it; nil: nothing does
 }
 
 // callTool serves POST /call_tool.
 func (b *Bridge) callTool(w http.ResponseWriter, r *http.Request) {
-	q, f := b.callRequest(w, r)
+	who, done, f := b.admit(r)
+	if f != nil {
+		writeFailure(w, f, correlationOf(r, ""))
+		return
+	}
+	defer done()
+	in := b.in(w, r, who)
+	defer in.Close()
+	q, f := b.callRequest(r, in)
 	w.Header().Set(headerCorrelation, q.correlation)
 	b.o.Correlate(r, q.correlation)
 	if f != nil {
 		writeFailure(w, f, q.correlation)
 		return
 	}
-	s, f := b.enter(r)
+	s, f := b.enter(r.Context(), who)
 	if f != nil {
 		writeFailure(w, f, q.correlation)
 		return
@@ -45,9 +55,9 @@ func (b *Bridge) callTool(w http.ResponseWriter, r *http.Request) {
 }
 
 // callRequest reads the request; it has a correlation id in any case.
-func (b *Bridge) callRequest(w http.ResponseWriter, r *http.Request) (q request, f *Failure) {
-	q.progress = acceptsEvents(r)
-	p, f := b.read(w, r, "server", "tool", "arguments", "correlation_id")
+func (b *Bridge) callRequest(r *http.Request, in *budget.Reader) (q request, f *Failure) {
+	q.progress, q.kept = acceptsEvents(r), in
+	p, f := b.read(r, in, "server", "tool", "arguments", "correlation_id")
 	if f != nil {
 		q.correlation = correlationOf(r, "")
 		return q, f
@@ -90,7 +100,7 @@ func (b *Bridge) call(s *session, q request) (*call, *Failure) {
 	params := append([]byte(nil), `"name":`...)
 	params = jsonrpc.AppendQuoted(params, name)
 	params = append(append(params, `,"arguments":`...), q.arguments...)
-	return s.begin(&ask{method: mcpwire.ToolsCall, params: append(params, ','), correlation: q.correlation, progress: q.progress}), nil
+	return s.begin(&ask{method: mcpwire.ToolsCall, params: append(params, ','), correlation: q.correlation, progress: q.progress, kept: q.kept}), nil
 }
 
 // answer answers a request with what becomes of its call; false: the client is gone.
@@ -105,7 +115,7 @@ func (b *Bridge) answer(w http.ResponseWriter, r *http.Request, c *call) bool {
 	if f != nil {
 		writeFailure(w, f, c.ask.correlation)
 	} else {
-		write(w, http.StatusOK, "application/json", c.answered())
+		writeText(w, http.StatusOK, c.answered(), c.ask.kept)
 	}
 	return true
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
+	"toolman/router/budget"
 	"toolman/router/httpd/bridge/provider"
 )
 
@@ -25,14 +26,22 @@ type execution struct {
 // execute serves POST /execute: calls as a model has made them, at once, to results as the
 // model's provider takes them. What goes wrong with one call is its result.
 func (b *Bridge) execute(w http.ResponseWriter, r *http.Request) {
-	format, calls, correlation, f := b.executeRequest(w, r)
+	who, done, f := b.admit(r)
+	if f != nil {
+		writeFailure(w, f, correlationOf(r, ""))
+		return
+	}
+	defer done()
+	in := b.in(w, r, who)
+	defer in.Close()
+	format, calls, correlation, f := b.executeRequest(r, in)
 	w.Header().Set(headerCorrelation, correlation)
 	b.o.Correlate(r, correlation)
 	if f != nil {
 		writeFailure(w, f, correlation)
 		return
 	}
-	s, f := b.enter(r)
+	s, f := b.enter(r.Context(), who)
 	if f != nil {
 		writeFailure(w, f, correlation)
 		return
@@ -46,16 +55,16 @@ func (b *Bridge) execute(w http.ResponseWriter, r *http.Request) {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			results[i] = b.executeOne(r, s, named, format, text, fmt.Sprintf("%s.%d", correlation, i+1))
+			results[i] = b.executeOne(r.Context(), s, in, named, format, text, fmt.Sprintf("%s.%d", correlation, i+1))
 		})
 	}
 	all.Wait()
-	writeJSON(w, http.StatusOK, execution{results, correlation})
+	writeJSON(w, http.StatusOK, execution{results, correlation}, in)
 }
 
-func (b *Bridge) executeRequest(w http.ResponseWriter, r *http.Request) (format provider.Format, calls []json.RawMessage, correlation string, f *Failure) {
+func (b *Bridge) executeRequest(r *http.Request, in *budget.Reader) (format provider.Format, calls []json.RawMessage, correlation string, f *Failure) {
 	correlation = correlationOf(r, "")
-	p, f := b.read(w, r, "provider", "tool_calls", "correlation_id")
+	p, f := b.read(r, in, "provider", "tool_calls", "correlation_id")
 	if f != nil {
 		return "", nil, correlation, f
 	}
@@ -107,7 +116,7 @@ func (s *session) named() map[string]place {
 }
 
 // executeOne makes one call and returns its result in the provider's form.
-func (b *Bridge) executeOne(r *http.Request, s *session, named map[string]place, format provider.Format, text json.RawMessage, correlation string) json.RawMessage {
+func (b *Bridge) executeOne(ctx context.Context, s *session, in *budget.Reader, named map[string]place, format provider.Format, text json.RawMessage, correlation string) json.RawMessage {
 	c, err := provider.ParseCall(format, text)
 	if err != nil {
 		return failedCall(&c, fail(InvalidArguments, err.Error()))
@@ -117,8 +126,8 @@ func (b *Bridge) executeOne(r *http.Request, s *session, named map[string]place,
 		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s; GET /tools lists those there are", shown(c.Name))))
 	}
 	c.Restore(at.schema)
-	q := request{server: at.server, tool: at.tool, arguments: c.Arguments, correlation: correlation}
-	result, f := b.run(r.Context(), s, q)
+	q := request{server: at.server, tool: at.tool, arguments: c.Arguments, correlation: correlation, kept: in}
+	result, f := b.run(ctx, s, q)
 	b.log(s, &q, result, f)
 	if f != nil {
 		return failedCall(&c, f)

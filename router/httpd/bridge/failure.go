@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"toolman/router/audit"
+	"toolman/router/budget"
 )
 
 // A Code says what went wrong, for programs. Codes are stable.
@@ -26,7 +27,7 @@ const (
 	UnknownTool      Code = "unknown_tool"      // the server has no such tool
 	WrongMethod      Code = "method_not_allowed"
 	TooLarge         Code = "too_large"      // the request is longer than max_body_bytes
-	RateLimited      Code = "rate_limited"   // rate_limit
+	RateLimited      Code = "rate_limited"   // rate_limit, or a limit of [http.limits]
 	UpstreamError    Code = "upstream_error" // the server answered with an error, or not in an understandable way
 	UpstreamGone     Code = "upstream_gone"  // the server has ended, or is not there yet
 	Overloaded       Code = "overloaded"     // too much waits already; the call was not made
@@ -72,6 +73,13 @@ type Failure struct {
 func (f *Failure) Error() string { return f.Message }
 
 func fail(code Code, message string) *Failure { return &Failure{Code: code, Message: message} }
+
+// limited is the failure of a request that a limit of its client stands against.
+func limited(err error) *Failure {
+	f := fail(RateLimited, err.Error())
+	f.retry = budget.RetryAfter
+	return f
+}
 
 // failureOf is the failure of a call that toolman itself has answered.
 func failureOf(why *audited) *Failure {
@@ -127,7 +135,7 @@ func writeFailure(w http.ResponseWriter, f *Failure, correlation string) {
 	if f.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(f.retry))
 	}
-	writeJSON(w, f.Code.status(), failed{f, correlation})
+	writeJSON(w, f.Code.status(), failed{f, correlation}, nil)
 }
 
 // Refusal is guard.Refusing: the body for a request that is not let in.

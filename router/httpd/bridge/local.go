@@ -20,7 +20,7 @@ type Local struct {
 
 // Local makes a caller. It waits until the servers are there. The Bridge's Close ends it.
 func (b *Bridge) Local(ctx context.Context, who router.Client) (*Local, error) {
-	s, f := b.join(ctx, httpd.Caller{Client: who})
+	s, f := b.enter(ctx, httpd.Caller{Client: who})
 	if f != nil {
 		return nil, f
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"toolman/router"
 )
 
 const (
@@ -15,7 +17,7 @@ const (
 
 // Logs are what a caller may read of calls.
 type Logs struct {
-	All   bool      // calls of all agents, and not only of its own
+	All   bool      // calls of all principals, and not only of its own
 	Files []CallLog // which say nothing of agents, and are there for who may read all
 }
 
@@ -34,15 +36,17 @@ func (b *Bridge) listLogs(w http.ResponseWriter, r *http.Request) {
 		writeFailure(w, f, correlation)
 		return
 	}
-	s, f := b.enter(r)
+	who, done, f := b.admit(r)
 	if f != nil {
 		writeFailure(w, f, correlation)
 		return
 	}
-	defer b.leave(s)
-	all := b.entries(want, s.agent, b.o.Logs(r, s.agent))
+	defer done()
+	all := b.entries(want, &who.Client, b.o.Logs(r, who.Client.Agent))
 	slices.SortStableFunc(all, func(x, y entry) int { return x.Timestamp.Compare(y.Timestamp) })
-	writeJSON(w, http.StatusOK, all[max(0, len(all)-want.limit):])
+	kept := who.Client.Account.Reader(nil)
+	defer kept.Close()
+	writeJSON(w, http.StatusOK, all[max(0, len(all)-want.limit):], kept)
 }
 
 func wantedOf(r *http.Request) (want wanted, f *Failure) {
@@ -65,8 +69,8 @@ func wantedOf(r *http.Request) (want wanted, f *Failure) {
 	return want, nil
 }
 
-// entries are what an agent wants and may read.
-func (b *Bridge) entries(want wanted, agent string, may Logs) []entry {
+// entries are what a client wants and may read.
+func (b *Bridge) entries(want wanted, who *router.Client, may Logs) []entry {
 	all := []entry{}
 	add := func(e *entry) {
 		if (want.server == "" || e.Server == want.server) && !e.Timestamp.Before(want.since) {
@@ -74,7 +78,7 @@ func (b *Bridge) entries(want wanted, agent string, may Logs) []entry {
 		}
 	}
 	b.ring.each(func(e *entry) {
-		if may.All || e.agent == agent {
+		if may.All || e.who == who.Principal {
 			add(e)
 		}
 	})

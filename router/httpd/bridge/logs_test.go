@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolman/router/principal"
 )
 
 func same(text []byte) []byte { return text }
@@ -68,10 +70,33 @@ func TestTheRingIsBounded(t *testing.T) {
 	}
 	last := ""
 	few.each(func(e *entry) { last = e.Tool })
-	if len(few.all) != ringEntries || last != fmt.Sprint(3*ringEntries-1) {
-		t.Errorf("%d entries, the last is %s", len(few.all), last)
+	if few.calls != ringEntries || last != fmt.Sprint(3*ringEntries-1) {
+		t.Errorf("%d entries, the last is %s", few.calls, last)
 	}
-	if large.bytes > ringBytes || len(large.all) < ringBytes/entryBytes-2 {
-		t.Errorf("%d entries of %d bytes", len(large.all), large.bytes)
+	if large.bytes > ringBytes || large.calls < ringBytes/entryBytes-2 {
+		t.Errorf("%d entries of %d bytes", large.calls, large.bytes)
+	}
+}
+
+func TestOneClientsCallsDoNotDriveOutThoseOfOthers(t *testing.T) {
+	var r ring
+	honest := principal.Principal{Issuer: "honest", Path: "reader"}
+	for i := range 100 {
+		r.add(entry{who: honest, Tool: fmt.Sprint(i)})
+	}
+	for range 2 * ringEntries {
+		r.add(entry{who: principal.Principal{Issuer: "many"}})
+	}
+	for range 2 * ringBytes / entryBytes {
+		r.add(entry{who: principal.Principal{Issuer: "large"}, Input: make([]byte, entryBytes)})
+	}
+	n := 0
+	r.each(func(e *entry) {
+		if e.who == honest {
+			n++
+		}
+	})
+	if n != 100 || r.calls > ringEntries || r.bytes > ringBytes {
+		t.Errorf("%d of 100 calls are left, of %d with %d bytes", n, r.calls, r.bytes)
 	}
 }

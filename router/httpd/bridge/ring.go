@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"sync"
 	"time"
+
+	"toolman/router/principal"
 )
 
 const (
@@ -23,7 +25,7 @@ type entry struct {
 	Correlation string          `json:"correlation_id,omitempty"`
 	Truncated   bool            `json:"truncated,omitempty"` // input or result was too long to be kept: it is null
 
-	agent string
+	who principal.Principal // whose call it was
 }
 
 func (e *entry) size() int {
@@ -33,30 +35,70 @@ func (e *entry) size() int {
 // A ring keeps the last calls. The zero value is ready to use.
 type ring struct {
 	mu    sync.Mutex
-	all   []entry // guarded by mu: oldest first
-	bytes int     // guarded by mu
+	of    map[principal.Principal]*recent // guarded by mu: by Principal.Client
+	calls int                             // guarded by mu
+	bytes int                             // guarded by mu
 }
 
-// add keeps an entry, and forgets old ones for it.
+// recent are the last calls of one client, oldest first.
+type recent struct {
+	all   []entry
+	bytes int
+}
+
+// add keeps an entry, and forgets old ones for it: those of the client that has the most.
 func (r *ring) add(e entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.all = append(r.all, e)
-	r.bytes += e.size()
-	drop := 0
-	for ; len(r.all)-drop > ringEntries || r.bytes > ringBytes; drop++ {
-		r.bytes -= r.all[drop].size()
-		r.all[drop] = entry{}
+	client := e.who.Client()
+	mine := r.of[client]
+	if mine == nil {
+		if r.of == nil {
+			r.of = map[principal.Principal]*recent{}
+		}
+		mine = &recent{}
+		r.of[client] = mine
 	}
-	r.all = r.all[drop:]
+	mine.all = append(mine.all, e)
+	mine.bytes += e.size()
+	r.calls++
+	r.bytes += e.size()
+	for r.calls > ringEntries {
+		r.forget(func(x *recent) int { return len(x.all) })
+	}
+	for r.bytes > ringBytes {
+		r.forget(func(x *recent) int { return x.bytes })
+	}
 }
 
-// each calls f with every entry, oldest first.
+// forget drops the oldest call of the client that has the most by a measure. mu is held.
+func (r *ring) forget(measure func(*recent) int) {
+	var client principal.Principal
+	most := 0
+	for c, x := range r.of {
+		if n := measure(x); n > most {
+			client, most = c, n
+		}
+	}
+	x := r.of[client]
+	size := x.all[0].size()
+	x.all[0] = entry{}
+	x.all = x.all[1:]
+	x.bytes -= size
+	r.bytes -= size
+	if r.calls--; len(x.all) == 0 {
+		delete(r.of, client)
+	}
+}
+
+// each calls f with every entry, those of one client oldest first.
 func (r *ring) each(f func(*entry)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i := range r.all {
-		f(&r.all[i])
+	for _, x := range r.of {
+		for i := range x.all {
+			f(&x.all[i])
+		}
 	}
 }
 
@@ -71,7 +113,7 @@ func (b *Bridge) kept(text []byte, e *entry) json.RawMessage {
 
 // log notes how a call went.
 func (b *Bridge) log(s *session, q *request, result []byte, f *Failure) {
-	e := entry{Timestamp: time.Now().UTC(), Server: q.server, Tool: q.tool, Correlation: q.correlation, agent: s.agent}
+	e := entry{Timestamp: time.Now().UTC(), Server: q.server, Tool: q.tool, Correlation: q.correlation, who: s.who.Client.Principal}
 	e.Server, e.Tool = shown(e.Server), shown(e.Tool)
 	e.Input = b.kept(q.arguments, &e)
 	if f == nil {

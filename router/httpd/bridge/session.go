@@ -5,7 +5,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -13,43 +15,43 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/budget"
 	"toolman/router/httpd"
 )
 
-// maxOpen is how many calls a caller may have open at once.
-const maxOpen = 1 << 14
-
 // A session is a caller's router.Session. It is its Sender, router.Ledger and router.Streams.
 type session struct {
-	router *router.Session
-	agent  string
-	first  *call // which is answered when the servers are there
-	begun  sync.Once
+	b       *Bridge
+	router  *router.Session
+	who     httpd.Caller
+	account *budget.Account // of the client, open until the session ends
+	first   *call           // which is answered when the servers are there
+	begun   sync.Once
 
 	mu    sync.Mutex
 	calls map[uint64]*call // guarded by mu: open ones by our number
 	last  uint64           // guarded by mu
 	busy  int              // guarded by mu: requests that are being served
+	left  time.Time        // guarded by mu: when busy became 0 last
 	idle  *time.Timer      // guarded by mu: ends the session when busy has been 0 for long
 	ended bool             // guarded by mu
 }
 
-// enter returns the session of a request's caller, for which leave is called when the
-// request is served, and waits until its servers are there.
-func (b *Bridge) enter(r *http.Request) (*session, *Failure) {
+// admit finds out who makes a request, for which done is called when it is served.
+func (b *Bridge) admit(r *http.Request) (who httpd.Caller, done func(), f *Failure) {
 	who, err := b.o.Caller(r)
 	if err != nil {
-		return nil, denied(err)
+		return who, nil, denied(err)
 	}
-	return b.join(r.Context(), who)
+	who.Client.Account = b.o.Budgets.Open(who.Client.Principal)
+	return who, who.Client.Account.Close, nil
 }
 
-// join is enter for a caller.
-func (b *Bridge) join(ctx context.Context, who httpd.Caller) (*session, *Failure) {
-	s := b.session(who)
-	if s == nil {
-		f := fail(Unavailable, "there are too many clients; try again later")
-		f.retry = 5
+// enter returns a caller's session, for which leave is called when the request is served, and waits
+// until its servers are there.
+func (b *Bridge) enter(ctx context.Context, who httpd.Caller) (*session, *Failure) {
+	s, f := b.session(who)
+	if f != nil {
 		return nil, f
 	}
 	s.begun.Do(func() { s.first = s.begin(&ask{method: mcpwire.PromptsList}) })
@@ -76,28 +78,59 @@ func denied(why error) *Failure {
 	return f
 }
 
-// session returns the session of a caller, busy; nil if there are too many.
-func (b *Bridge) session(who httpd.Caller) *session {
-	key := who.Key()
+// session returns the session of a caller, busy. Where there is no room for a new one, those of the
+// client that have been idle for longest make room.
+func (b *Bridge) session(who httpd.Caller) (*session, *Failure) {
+	key, account := who.Key(), who.Client.Account
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s := b.sessions[key]; s != nil && s.enter() {
-		return s
+		return s, nil
+	}
+	b.mu.Unlock()
+	err := account.TakeSession()
+	b.mu.Lock()
+	if err != nil {
+		return nil, limited(err)
+	}
+	if s := b.sessions[key]; s != nil && s.enter() { // another request has begun it meanwhile
+		account.Give(budget.Sessions, 1)
+		return s, nil
 	}
 	if b.closed || len(b.sessions) >= b.o.MaxSessions {
-		return nil
+		account.Give(budget.Sessions, 1)
+		f := fail(Unavailable, "toolman has as many clients as it may have (max_sessions in [http]); try again later")
+		f.retry = budget.RetryAfter
+		return nil, f
 	}
-	s := &session{agent: who.Client.Agent, calls: map[uint64]*call{}, busy: 1}
-	s.idle = time.AfterFunc(b.o.Idle, func() { b.endIf(key, s, func() bool { return s.busy == 0 }) })
+	s := b.newSession(who)
+	b.sessions[key] = s
+	account.Hold(s)
+	return s, nil
+}
+
+// newSession makes a session, busy.
+func (b *Bridge) newSession(who httpd.Caller) *session {
+	s := &session{b: b, who: who, account: b.o.Budgets.Open(who.Client.Principal), calls: map[uint64]*call{}, busy: 1}
+	s.idle = time.AfterFunc(b.o.Idle, s.EndIdle)
 	s.idle.Stop()
 	client := who.Client
 	client.Sole, client.Many, client.AllActive = false, true, !b.o.ActiveOnly
 	client.Static, client.MetaTools = "http.bridge_active_only", &router.MetaTools{NoActivate: true} // programs cannot call toolman's own tools
 	client.Lists = cmp.Or(client.Lists, "GET /tools")
 	s.router = b.r.NewSession(s, client)
-	b.sessions[key] = s
 	return s
 }
+
+// IdleSince implements budget.Session.
+func (s *session) IdleSince() (since time.Time, busy bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.left, s.ended || s.busy > 0
+}
+
+// EndIdle implements budget.Session.
+func (s *session) EndIdle() { s.endIf(func() bool { return s.busy == 0 }) }
 
 // enter notes that a request is being served; it fails when the session has ended.
 func (s *session) enter() bool {
@@ -116,6 +149,7 @@ func (b *Bridge) leave(s *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy--; s.busy == 0 && !s.ended {
+		s.left = time.Now()
 		s.idle.Reset(b.o.Idle)
 	}
 }
@@ -124,18 +158,15 @@ func (b *Bridge) leave(s *session) {
 func (b *Bridge) Close() {
 	b.mu.Lock()
 	b.closed = true
-	all := map[httpd.CallerKey]*session{}
-	for key, s := range b.sessions {
-		all[key] = s
-	}
+	all := slices.Collect(maps.Values(b.sessions))
 	b.mu.Unlock()
-	for key, s := range all {
-		b.endIf(key, s, func() bool { return true })
+	for _, s := range all {
+		s.endIf(func() bool { return true })
 	}
 }
 
-// endIf ends a session if that is so, which is asked with its lock held.
-func (b *Bridge) endIf(key httpd.CallerKey, s *session, so func() bool) {
+// endIf ends the session if that is so, which is asked with its lock held.
+func (s *session) endIf(so func() bool) {
 	s.mu.Lock()
 	first := !s.ended && so()
 	s.ended = s.ended || first
@@ -143,6 +174,8 @@ func (b *Bridge) endIf(key httpd.CallerKey, s *session, so func() bool) {
 	if !first {
 		return
 	}
+	s.idle.Stop()
+	b, key := s.b, s.who.Key()
 	b.mu.Lock()
 	if b.sessions[key] == s {
 		delete(b.sessions, key)
@@ -150,61 +183,78 @@ func (b *Bridge) endIf(key httpd.CallerKey, s *session, so func() bool) {
 	b.mu.Unlock()
 	s.router.End()
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.calls {
+	for n, c := range s.calls {
 		c.end(fail(Unavailable, "toolman is ending, or the session has; this was not answered in time"))
+		s.closeLocked(n)
 	}
-	clear(s.calls)
+	s.mu.Unlock()
+	s.account.GiveSession(s)
+	s.account.Close()
 }
 
 // begin makes a request. It is answered when its done is closed.
 func (s *session) begin(a *ask) *call {
+	c, f := s.open(a)
+	if f == nil {
+		if err := s.deliver(a.frame(c.id)); err != nil {
+			s.find([]byte(c.id), true)
+			f = fail(BadRequest, "the request cannot be passed on as a message to a server: "+err.Error())
+		}
+	}
+	if f != nil {
+		c.end(f)
+	}
+	return c
+}
+
+// open notes a request. With a failure it is not noted.
+func (s *session) open(a *ask) (*call, *Failure) {
 	s.mu.Lock()
-	if s.ended || len(s.calls) >= maxOpen {
-		ended := s.ended
-		s.mu.Unlock()
-		c := newCall(a, 0)
-		c.end(full(ended))
-		return c
+	defer s.mu.Unlock()
+	if s.ended {
+		f := fail(Unavailable, "toolman is ending, or the session has")
+		f.retry = 1
+		return newCall(a, 0), f
+	}
+	if err := s.account.Take(budget.Calls, 1); err != nil {
+		return newCall(a, 0), limited(err)
 	}
 	s.last++
 	c := newCall(a, s.last)
 	s.calls[c.n] = c
-	s.mu.Unlock()
-	s.deliver(a.frame(c.id))
+	return c, nil
+}
+
+// closeLocked makes a request one that is open no more, and returns it; nil when it was not.
+func (s *session) closeLocked(n uint64) *call {
+	c := s.calls[n]
+	if c != nil {
+		delete(s.calls, n)
+		s.account.Give(budget.Calls, 1)
+	}
 	return c
 }
 
-func full(ended bool) *Failure {
-	f := fail(Overloaded, "too many calls are open; wait for their answers")
-	if ended {
-		f = fail(Unavailable, "toolman is ending")
-	}
-	f.retry = 1
-	return f
-}
-
-// deliver has the router handle a message of ours.
-func (s *session) deliver(frame []byte) {
+// deliver has the router handle a message of ours. An error says why it is no message.
+func (s *session) deliver(frame []byte) error {
 	var m jsonrpc.Message
 	var b jsonrpc.Batch
 	if err := jsonrpc.Scan(frame, &m); err != nil {
-		s.router.Bad(&m, err, &b)
-	} else {
-		s.router.Message(&m, &b)
+		return err
 	}
+	s.router.Message(&m, &b)
 	b.Flush()
+	return nil
 }
 
 // cancel takes a request back that nobody waits for any more.
 func (s *session) cancel(c *call) {
 	s.mu.Lock()
-	_, open := s.calls[c.n]
-	delete(s.calls, c.n)
+	open := s.closeLocked(c.n) != nil
 	s.mu.Unlock()
 	if open {
 		params := append([]byte(`{"requestId":`), jsonrpc.AppendQuoted(nil, c.id)...)
-		s.deliver(jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, `,"reason":"the client of the bridge is gone"}`...)))
+		s.deliver(jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, `,"reason":"the client of the bridge is gone"}`...))) // is a message
 	}
 }
 
@@ -218,9 +268,8 @@ func (s *session) find(id []byte, take bool) *call {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c := s.calls[n]
 	if take {
-		delete(s.calls, n)
+		return s.closeLocked(n)
 	}
-	return c
+	return s.calls[n]
 }

@@ -7,10 +7,8 @@ import (
 	"time"
 )
 
-const (
-	keepAlive = 20 * time.Second // between events, so that nobody on the way thinks that it is over
-	writeTime = 30 * time.Second // for a client to read what is written to it at once
-)
+// keepAlive is the time between events, so that no proxy on the way takes the stream for dead.
+const keepAlive = 20 * time.Second
 
 // acceptsEvents reports whether a client asks for progress.
 func acceptsEvents(r *http.Request) bool {
@@ -34,7 +32,7 @@ func (b *Bridge) stream(w http.ResponseWriter, r *http.Request, c *call) bool {
 		var err error
 		select {
 		case params := <-c.progress:
-			err = s.send("progress", params)
+			err = s.progress(c, params)
 		case <-tick.C:
 			err = s.comment()
 		case <-c.done:
@@ -58,20 +56,36 @@ type events struct {
 // end sends what is left of progress and the answer.
 func (s *events) end(c *call) bool {
 	for len(c.progress) > 0 {
-		if s.send("progress", <-c.progress) != nil {
+		if s.progress(c, <-c.progress) != nil {
 			return false
 		}
 	}
 	f := c.outcome()
 	switch {
 	case f == nil:
-		return s.send("result", c.answered()) == nil
+		return s.result(c) == nil
 	case !s.begun:
 		writeFailure(s.w, f, c.ask.correlation)
 		return true
 	}
 	text, err := encode(failed{f, c.ask.correlation})
 	return err == nil && s.send("error", text) == nil
+}
+
+func (s *events) result(c *call) error {
+	text := c.answered()
+	if err := c.ask.kept.Take(len(text)); err != nil {
+		if text, err = encode(failed{limited(err), c.ask.correlation}); err != nil {
+			return err
+		}
+		return s.send("error", text)
+	}
+	return s.send("result", text)
+}
+
+func (s *events) progress(c *call, params []byte) error {
+	defer c.ask.kept.Give(len(params))
+	return s.send("progress", params)
 }
 
 func (s *events) send(event string, data []byte) error {
@@ -89,7 +103,7 @@ func (s *events) write(text []byte) error {
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Accel-Buffering", "no")
 	}
-	s.c.SetWriteDeadline(time.Now().Add(writeTime)) // fails only without a connection
+	s.c.SetWriteDeadline(time.Now().Add(writeTime + time.Duration(len(text))*time.Second/writeRate)) // fails only without a connection
 	if _, err := s.w.Write(text); err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"toolman/router"
+	"toolman/router/budget"
 	"toolman/router/httpd/bridge/provider"
 )
 
@@ -33,7 +34,13 @@ func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
 		b.viewTools(w, r)
 		return
 	}
-	s, f := b.enter(r)
+	who, done, f := b.admit(r)
+	if f != nil {
+		writeFailure(w, f, correlation)
+		return
+	}
+	defer done()
+	s, f := b.enter(r.Context(), who)
 	if f != nil {
 		writeFailure(w, f, correlation)
 		return
@@ -41,7 +48,9 @@ func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
 	defer b.leave(s)
 	all, f := b.toolsOf(s, q.Get("server"))
 	if f == nil {
-		f = writeTools(w, all, shape)
+		kept := who.Client.Account.Reader(nil)
+		defer kept.Close()
+		f = writeTools(w, all, shape, kept)
 	}
 	if f != nil {
 		writeFailure(w, f, correlation)
@@ -54,11 +63,11 @@ func (b *Bridge) viewTools(w http.ResponseWriter, r *http.Request) {
 		writeFailure(w, fail(BadRequest, "there is no such view; ?view=status is one"), correlationOf(r, ""))
 		return
 	}
-	writeJSON(w, http.StatusOK, b.o.Status(r))
+	writeJSON(w, http.StatusOK, b.o.Status(r), nil)
 }
 
 // writeTools writes tools in a shape.
-func writeTools(w http.ResponseWriter, all []router.Tool, shape Shape) *Failure {
+func writeTools(w http.ResponseWriter, all []router.Tool, shape Shape, kept *budget.Reader) *Failure {
 	text, saved, err := List(all, shape)
 	if err != nil {
 		return fail(Internal, err.Error())
@@ -70,7 +79,7 @@ func writeTools(w http.ResponseWriter, all []router.Tool, shape Shape) *Failure 
 	if most := provider.Most(shape.Format); most > 0 && len(all) > most {
 		w.Header().Set("X-Tools-Limit", strconv.Itoa(most))
 	}
-	write(w, http.StatusOK, "application/json", text)
+	writeText(w, http.StatusOK, text, kept)
 	return nil
 }
 

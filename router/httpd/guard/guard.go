@@ -7,6 +7,8 @@ import (
 	"net/netip"
 
 	"golang.org/x/time/rate"
+
+	"toolman/router/budget"
 )
 
 // Options say who may come in. The zero value lets in everybody who reaches a loopback address.
@@ -24,9 +26,10 @@ type Options struct {
 	TrustedProxies  []netip.Prefix // whose headers about the client count
 	RequireClientID bool           // refuse requests to /mcp without an mcp-client-id
 
-	MaxBodyBytes   int64 // 0: 16 MiB
-	MaxConnections int   // 0: 16384
-	RateLimit      int   // requests a second for each principal; 0: none
+	MaxBodyBytes   int64           // 0: 16 MiB
+	MaxConnections int             // 0: 16384
+	Budgets        *budget.Budgets // limit the connections of each client; nil: there is no such limit
+	RateLimit      int             // requests a second for each principal; 0: none
 
 	// Warn is told what does not concern a single request: keys that cannot be fetched, a certificate that cannot be
 	// read again. It may be called from any goroutine; nil: nobody is.
@@ -68,6 +71,9 @@ func New(o Options) (*Guard, error) {
 	}
 	if o.MaxConnections == 0 {
 		o.MaxConnections = defaultConnections
+	}
+	if o.Budgets == nil {
+		o.Budgets = budget.New(budget.Limits{}, budget.Limits{})
 	}
 	if o.Warn == nil {
 		o.Warn = func(string, error) {}
@@ -154,6 +160,9 @@ func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
 	}
 	if problem := g.fromProxy(r, &id.Principal); problem != "" {
 		return id, &refusal{status: http.StatusBadRequest, message: problem}
+	}
+	if err := claimConn(r, id.Principal); err != nil {
+		return id, &refusal{status: http.StatusTooManyRequests, message: err.Error(), retry: budget.RetryAfter, hangUp: true}
 	}
 	id.Path = r.PathValue(PathName)
 	if g.requests != nil && !g.requests.allow(id.Client().String()) {

@@ -8,7 +8,8 @@ import (
 )
 
 // Listen listens on a TCP address host:port. Beyond loopback it refuses to unless requests need a credential or
-// [Options.Unauthenticated] says that it is meant. No more than [Options.MaxConnections] are accepted at a time.
+// [Options.Unauthenticated] says that it is meant. There are no more than
+// [Options.MaxConnections] connections at a time; see [Guard.Server] for what is closed then.
 func (g *Guard) Listen(addr string) (net.Listener, error) {
 	if !g.Authenticates() && !g.Unauthenticated && !loopback(addr) {
 		return nil, fmt.Errorf("on %s everybody who reaches this machine could use its servers: "+
@@ -19,7 +20,7 @@ func (g *Guard) Listen(addr string) (net.Listener, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening on %s: %w", addr, err)
 	}
-	return limited(l, g.MaxConnections), nil
+	return g.limited(l), nil
 }
 
 // loopback reports whether only this machine reaches an address.
@@ -32,48 +33,40 @@ func loopback(addr string) bool {
 	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
 }
 
-// A limitedListener accepts the next connection when there are few enough.
+// A limitedListener accepts connections as long as there is room for them.
 type limitedListener struct {
 	net.Listener
-	open   chan struct{} // one element a connection
+	conns  *connections
 	closed chan struct{}
 	once   sync.Once
 }
 
-func limited(l net.Listener, most int) net.Listener {
-	return &limitedListener{Listener: l, open: make(chan struct{}, most), closed: make(chan struct{})}
+// limited limits the connections of a listener.
+func (g *Guard) limited(l net.Listener) net.Listener {
+	x := &connections{most: g.MaxConnections, strangers: g.MaxConnections, trusted: g.trusted, budgets: g.Budgets,
+		changed: make(chan struct{}, 1), of: map[holder]*holding{}}
+	if g.Authenticates() {
+		x.strangers = max(1, g.MaxConnections/strangersShare)
+	}
+	return &limitedListener{Listener: l, conns: x, closed: make(chan struct{})}
 }
 
 // Accept implements net.Listener.
 func (l *limitedListener) Accept() (net.Conn, error) {
-	select {
-	case l.open <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	c, err := l.Listener.Accept()
+	nc, err := l.Listener.Accept()
 	if err != nil {
-		<-l.open
 		return nil, err
 	}
-	return &limitedConn{Conn: c, leave: func() { <-l.open }}, nil
+	c := &conn{Conn: nc, x: l.conns}
+	if !l.conns.hold(c, l.closed) {
+		c.Close()
+		return nil, net.ErrClosed
+	}
+	return c, nil
 }
 
 // Close implements net.Listener.
 func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
-}
-
-type limitedConn struct {
-	net.Conn
-	leave func()
-	once  sync.Once
-}
-
-// Close implements net.Conn.
-func (c *limitedConn) Close() error {
-	err := c.Conn.Close()
-	c.once.Do(c.leave)
-	return err
 }

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -50,7 +51,11 @@ func TestBeyondLoopbackNobodyListensWithoutCredentials(t *testing.T) {
 func TestOnlySoManyConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPipes()
-		l := limited(p, 2)
+		g, err := New(Options{MaxConnections: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := g.limited(p)
 		accepted := make(chan net.Conn, 10)
 		go func() {
 			defer close(accepted)
@@ -59,6 +64,7 @@ func TestOnlySoManyConnections(t *testing.T) {
 				if err != nil {
 					return
 				}
+				noteState(c, http.StateActive)
 				accepted <- c
 			}
 		}()

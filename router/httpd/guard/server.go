@@ -15,7 +15,9 @@ const (
 )
 
 // Server returns an http.Server for h, which is behind [Guard.Protect] and [Guard.Open], with the bounds of a server
-// that strangers can reach. With a certificate it has a TLSConfig and is to be served by ServeTLS. errorLog gets what goes wrong with connections.
+// that strangers can reach. It is to serve a listener of [Guard.Listen]: where that has too many connections, the server
+// ends one that has not had a right credential, if one is needed, and otherwise an idle one. With a certificate it has a
+// TLSConfig and is to be served by ServeTLS. errorLog gets what goes wrong with connections.
 func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (*http.Server, error) {
 	s := &http.Server{
 		Handler:           h,
@@ -23,6 +25,8 @@ func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
 		ErrorLog:          errorLog,
+		ConnContext:       withConn,
+		ConnState:         noteState,
 		HTTP2:             &http.HTTP2Config{SendPingTimeout: pingTime, PingTimeout: pingTime / 2},
 
 		DisableGeneralOptionsHandler: true, // OPTIONS * is looked at like everything else

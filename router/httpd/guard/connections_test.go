@@ -1,0 +1,141 @@
+package guard
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"toolman/router/budget"
+)
+
+// A wire is a connection over which requests are sent one after another.
+type wire struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func dial(t *testing.T, addr string) *wire {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(10 * time.Second))
+	return &wire{c, bufio.NewReader(c)}
+}
+
+// get returns the status of the response to a request; 0: the connection has ended.
+func (c *wire) get(path, token string) int {
+	fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: localhost\r\n", path)
+	if token != "" {
+		fmt.Fprintf(c, "Authorization: Bearer %s\r\n", token)
+	}
+	fmt.Fprint(c, "\r\n")
+	r, err := http.ReadResponse(c.in, nil)
+	if err != nil {
+		return 0
+	}
+	io.Copy(io.Discard, r.Body)
+	return r.StatusCode
+}
+
+// ended reports whether the other end has closed the connection.
+func (c *wire) ended() bool {
+	c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	_, err := c.in.Peek(1)
+	timeout, ok := err.(net.Error)
+	return err != nil && !(ok && timeout.Timeout())
+}
+
+func TestStrangersLeaveConnectionsToClients(t *testing.T) {
+	token, hash := withToken("alice")
+	addr := start(t, Options{Tokens: []Token{hash}, MaxConnections: 8})
+	alice := dial(t, addr)
+	if got := alice.get("/mcp", token); got != 200 {
+		t.Fatalf("alice gets %d", got)
+	}
+	var strangers []*wire
+	for range 20 {
+		c := dial(t, addr)
+		if got := c.get(MetadataPath, ""); got == 0 {
+			t.Fatalf("a stranger gets %d", got)
+		}
+		strangers = append(strangers, c)
+	}
+	for range 3 {
+		if got := dial(t, addr).get("/mcp", token); got != 200 {
+			t.Errorf("another connection of alice gets %d", got)
+		}
+	}
+	if got := alice.get("/mcp", token); got != 200 {
+		t.Errorf("the connection that alice has had gets %d", got)
+	}
+	open := 0
+	for _, c := range strangers {
+		if !c.ended() {
+			open++
+		}
+	}
+	if open > 2 {
+		t.Errorf("%d of 8 connections are of strangers", open)
+	}
+}
+
+func TestAnIdleConnectionMakesRoom(t *testing.T) {
+	addr := start(t, Options{MaxConnections: 3})
+	var first *wire
+	for i := range 10 {
+		c := dial(t, addr)
+		if got := c.get("/mcp", ""); got != 200 {
+			t.Fatalf("connection %d gets %d", i, got)
+		}
+		if first == nil {
+			first = c
+		}
+	}
+	if !first.ended() {
+		t.Error("the connection that was idle for longest is open")
+	}
+}
+
+func TestEachClientHasSoManyConnections(t *testing.T) {
+	alice, a := withToken("alice")
+	bob, b := withToken("bob")
+	budgets := budget.New(budget.Limits{budget.Connections: 2}, budget.Limits{})
+	addr := start(t, Options{Tokens: []Token{a, b}, Budgets: budgets})
+	var busy []*wire
+	for range 2 {
+		c := dial(t, addr)
+		fmt.Fprintf(c, "GET /mcp/stream HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n\r\n", alice)
+		if _, err := c.in.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		busy = append(busy, c)
+	}
+	third := dial(t, addr)
+	if got := third.get("/mcp", alice); got != 429 || !third.ended() {
+		t.Errorf("a third connection of alice gets %d", got)
+	}
+	if got := dial(t, addr).get("/mcp", bob); got != 200 {
+		t.Errorf("bob gets %d", got)
+	}
+	busy[0].Close()
+	for i := range 5 { // the server notices its end in a moment; the next one is idle then
+		status := 0
+		for range 100 {
+			if status = dial(t, addr).get("/mcp", alice); status == 200 {
+				break
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		if status != 200 {
+			t.Errorf("connection %d of alice after one has ended gets %d", i, status)
+		}
+	}
+	busy[1].Close()
+}

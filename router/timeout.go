@@ -1,0 +1,68 @@
+package router
+
+import (
+	"fmt"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+)
+
+// watchTimeout arranges for calls that take too long to be given up.
+func (u *Upstream) watchTimeout() {
+	if u.CallTimeout <= 0 {
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.watching {
+		u.watching = true
+		time.AfterFunc(u.CallTimeout, u.sweep)
+	}
+}
+
+// sweep gives up calls that are over their time, and comes back when the next
+// may be.
+func (u *Upstream) sweep() {
+	now := u.r.clock.now()
+	u.giveUp(now)
+	next := int64(-1)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	sooner := func(c *call) {
+		if due := c.due(u.CallTimeout); c.session != nil && (next < 0 || due < next) {
+			next = due
+		}
+	}
+	u.calls.Each(func(_ uint64, c call) { sooner(&c) })
+	u.gate.each(sooner)
+	if u.watching = next >= 0; u.watching {
+		time.AfterFunc(time.Duration(next-now)+time.Millisecond, u.sweep)
+	}
+}
+
+// giveUp gives up the calls that are over their time now.
+func (u *Upstream) giveUp(now int64) {
+	var b jsonrpc.Batch
+	for _, c := range u.gate.takeBack(func(c *call) bool { return c.due(u.CallTimeout) <= now }) {
+		c.session.fail(&c, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
+			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.gate.most), audit.Timeout, &b)
+	}
+	for _, due := range u.calls.TakeAll(func(c call) bool { return c.session != nil && c.due(u.CallTimeout) <= now }) {
+		u.giveUpCall(due.ID, &due.Call, &b)
+	}
+	b.Flush()
+}
+
+func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
+	u.late.add(id)
+	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
+	if c.heard > 0 {
+		text = fmt.Sprintf("server %s has sent neither an answer nor progress for %s (call_timeout), or has taken %d times as long in all; the call was cancelled there",
+			u.Name, u.CallTimeout, maxExtended)
+	}
+	c.session.fail(c, text, audit.Timeout, b)
+	u.sendFrame(b, cancellation(id, "call_timeout"), note{n: c.n, method: mcpwire.Cancelled})
+	u.calledOff(c, b)
+}
