@@ -8,10 +8,8 @@ import (
 	"io"
 	"maps"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,15 +25,19 @@ func gateway(settled bool, dir string, argv []string) {
 	if settled {
 		comeUp(g)
 	}
-	leavePid := func(pid int) { check(os.WriteFile(filepath.Join(dir, strconv.Itoa(pid)), nil, 0o600)) }
-	leavePid(os.Getpid())
-	leavePid(g.pid)
+	announce(dir, os.Getpid())
+	announce(dir, g.pid)
 	time.Sleep(lifetime)
 }
 
-// inShell wraps argv in a shell that waits for it, and leaves its pid in dir.
+// inShell wraps argv in a shell that waits for it, and leaves word of the shell in dir.
 func inShell(dir string, argv []string) []string {
-	return append([]string{"sh", "-c", `: >"$0/$$"; "$@"; true`, dir}, argv...)
+	return append(shell(`"$@"; true`, dir), argv...)
+}
+
+// shell is a shell that leaves word of itself in dir and goes on with a text.
+func shell(text, dir string) []string {
+	return []string{"sh", "-c", `"$0" __child announce-parent "$1"; shift; ` + text, script()[0], dir}
 }
 
 func TestKilledGatewayLeavesNobody(t *testing.T) {
@@ -79,22 +81,22 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 			dir := t.TempDir()
 			server := tt.argv(dir, script("ignore", "announce", dir, "hang"))
 			p := run(t, nil, script(append([]string{cmp.Or(tt.verb, "gateway"), dir}, server...)...)...)
-			pids := announced(t, dir, tt.count+2) // and the gateway and its guard
+			all := announced(t, dir, tt.count+2) // and the gateway and its guard
 			start := time.Now()
 			p.KillGroup() // as clients do that kill what they have started
-			eventually(t, "all are dead", func() bool { return allDead(pids) })
-			t.Logf("all %d dead after %v", len(pids), time.Since(start))
+			awaitDead(t, all)
+			t.Logf("all %d dead after %v", len(all), time.Since(start))
 		})
 	}
 }
 
 func TestGuardOfAGatewayThatIsKilledAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	for i := range 5 { // the guard may not have come up yet
-		p := run(t, nil, script("gateway", t.TempDir(), "sh", "-c", `: >"$0/$$"; kill -KILL $PPID; trap "" TERM; sleep 100; true`, dir)...)
+	for range 5 { // the guard may not have come up yet
+		dir := t.TempDir()
+		p := run(t, nil, script(append([]string{"gateway", t.TempDir()}, shell(`kill -KILL $PPID; trap "" TERM; sleep 100; true`, dir)...)...)...)
 		waitFor(t, "exit", p.Done())
-		pids := announced(t, dir, i+1)
-		eventually(t, "all are dead", func() bool { return allDead(pids) })
+		all := announced(t, dir, 1)
+		awaitDead(t, all)
 	}
 }
 
@@ -106,12 +108,12 @@ func TestClosedGuardLeavesNobody(t *testing.T) {
 	dir := t.TempDir()
 	run(t, g, script("fork", "ignore announce "+dir+" hang", "ignore", "announce", dir, "hang")...)
 	stopped := run(t, g, script("eof")...)
-	pids := announced(t, dir, 2)
+	all := announced(t, dir, 2)
 	stopped.Stop(closer(stopped), unhurried)
 	g.Close()
 	g.Close()
 	waitFor(t, "the guard's end", g.exited)
-	eventually(t, "all are dead", func() bool { return allDead(pids) })
+	awaitDead(t, all)
 }
 
 func TestGuardedChildKnowsItsRuns(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -51,8 +50,10 @@ func play(verbs []string) {
 	}
 	for len(verbs) > 0 {
 		switch verb := next(); verb {
-		case "announce": // leave the pid as the name of a file in this folder
-			check(os.WriteFile(filepath.Join(next(), strconv.Itoa(os.Getpid())), nil, 0o600))
+		case "announce": // leave word of this process in this folder
+			announce(next(), os.Getpid())
+		case "announce-parent":
+			announce(next(), os.Getppid())
 		case "ignore": // what asks to end
 			signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 		case "print":

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"toolman/fixtures/process"
 )
 
 // processState returns the state letter of a process, such as 'S' or 'Z'; 0 if there is none.
@@ -69,12 +71,12 @@ func TestAdoptedOrphansOfTheGroupAreReaped(t *testing.T) {
 	defer unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 	dir := t.TempDir()
 	p := run(t, nil, script("fork", "announce "+dir+" hang", "announce", dir, "exit", "0")...)
-	pids := announced(t, dir, 2)
+	all := announced(t, dir, 2)
 	p.Stop(closer(p), brief)
 	waitFor(t, "the end", p.ended)
-	for _, pid := range pids {
-		if got := processState(pid); got != 0 {
-			t.Errorf("process %d: state %q, want no such process", pid, got)
+	for _, id := range all {
+		if now, err := process.Of(id.Pid); err == nil && now == id {
+			t.Errorf("process %v is there, want it reaped", id)
 		}
 	}
 }
@@ -165,13 +167,13 @@ func TestSweepReachesTheOwnSession(t *testing.T) {
 	dir, spared := t.TempDir(), t.TempDir()
 	p := run(t, mine, script("daemon", "ignore announce "+dir+" hang", "announce", dir, "eof")...)
 	run(t, other, script("daemon", "announce "+spared+" hang", "announce", spared, "eof")...)
-	pids, sparedPids := announced(t, dir, 2), announced(t, spared, 2)
+	all, others := announced(t, dir, 2), announced(t, spared, 2)
 	p.Stop(closer(p), unhurried)
 	mine.Sweep()
-	eventually(t, "all are dead", func() bool { return allDead(pids) })
-	for _, pid := range sparedPids {
-		if !alive(pid) {
-			t.Errorf("process %d of another run is dead", pid)
+	awaitDead(t, all)
+	for _, id := range others {
+		if !id.Alive() {
+			t.Errorf("process %v of another run is dead", id)
 		}
 	}
 }
@@ -184,14 +186,14 @@ func TestGuardIgnoresBeingAskedToEnd(t *testing.T) {
 	}
 	defer g.Close()
 	run(t, g, script("ignore", "announce", dir, "hang")...)
-	pids := announced(t, dir, 1)
+	all := announced(t, dir, 1)
 	signals := []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE}
 	eventually(t, "the guard is up", func() bool { return ignores(g.pid, signals...) })
 	for _, s := range signals {
 		unix.Kill(g.pid, s)
 	}
 	g.hangUp()
-	eventually(t, "all are dead", func() bool { return allDead(pids) })
+	awaitDead(t, all)
 	waitFor(t, "the guard's end", g.exited)
 }
 

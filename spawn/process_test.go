@@ -9,14 +9,16 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolman/fixtures/process"
 )
 
 // patience is how long a test waits for what must happen; it says nothing about how fast it should.
@@ -80,37 +82,50 @@ func readLine(t *testing.T, p *Process) string {
 	}
 }
 
-// announced waits for n children to have left their pids in dir.
-func announced(t *testing.T, dir string, n int) []int {
+// announce leaves a process in dir, for announced.
+func announce(dir string, pid int) {
+	id, err := process.Of(pid)
+	check(err)
+	check(os.WriteFile(filepath.Join(dir, strconv.Itoa(pid)), []byte(id.String()+"\n"), 0o600))
+}
+
+// announced waits for n processes to have been left in dir, and returns them.
+func announced(t *testing.T, dir string, n int) []process.ID {
 	t.Helper()
-	var pids []int
+	if !process.Supported {
+		t.Skip("this system does not show when a process has started")
+	}
+	var all []process.ID
 	eventually(t, fmt.Sprintf("%d processes have come up", n), func() bool {
 		names, _ := filepath.Glob(dir + "/*")
-		pids = pids[:0]
+		all = all[:0]
 		for _, name := range names {
-			pid, _ := strconv.Atoi(filepath.Base(name))
-			pids = append(pids, pid)
+			text, _ := os.ReadFile(name)
+			if line, whole := strings.CutSuffix(string(text), "\n"); whole {
+				id, err := process.Parse(line)
+				check(err)
+				all = append(all, id)
+			}
 		}
-		return len(pids) == n
+		return len(all) == n
 	})
-	return pids
+	return all
 }
 
-// alive reports whether a process exists and is no zombie.
-func alive(pid int) bool {
-	if syscall.Kill(pid, 0) != nil {
-		return false
+// awaitDead waits until none of the processes is left.
+func awaitDead(t *testing.T, all []process.ID) {
+	t.Helper()
+	left := func() []process.ID {
+		return slices.DeleteFunc(slices.Clone(all), func(id process.ID) bool { return !id.Alive() })
 	}
-	return processState(pid) != 'Z'
-}
-
-func allDead(pids []int) bool {
-	for _, pid := range pids {
-		if alive(pid) {
-			return false
+	for deadline := time.Now().Add(patience); len(left()) > 0; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			for _, id := range left() {
+				t.Log(id.Describe())
+			}
+			t.Fatalf("still alive: %v", left())
 		}
 	}
-	return true
 }
 
 func TestExitStatus(t *testing.T) {
@@ -194,10 +209,10 @@ func TestStopLeavesNobodyOfTheGroup(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			dir := t.TempDir()
 			p := run(t, nil, tt.argv(dir)...)
-			pids := announced(t, dir, tt.count)
+			all := announced(t, dir, tt.count)
 			p.Stop(closer(p), brief)
 			waitFor(t, "the end", p.ended)
-			eventually(t, "all are dead", func() bool { return allDead(pids) })
+			awaitDead(t, all)
 		})
 	}
 }
@@ -232,9 +247,9 @@ func TestGroupOutlivesItsLeaderUntilKilled(t *testing.T) {
 func TestGroupIsKilledWhenNobodyAsks(t *testing.T) {
 	dir := t.TempDir()
 	p := run(t, nil, script("fork", "ignore announce "+dir+" hang", "exit", "0")...)
-	pids := announced(t, dir, 1)
+	all := announced(t, dir, 1)
 	waitFor(t, "the end", p.ended)
-	eventually(t, "the grandchild is dead", func() bool { return allDead(pids) })
+	awaitDead(t, all)
 }
 
 func TestStopKillsTheGroupOfALeaderThatIsGone(t *testing.T) {
@@ -255,11 +270,11 @@ func TestStopKillsTheGroupOfALeaderThatIsGone(t *testing.T) {
 func TestStopEndsAlthoughSomebodyOutsideTheGroupHoldsThePipes(t *testing.T) {
 	dir := t.TempDir()
 	p := run(t, nil, script("daemon", "announce "+dir+" print up hang", "eof")...)
-	pids := announced(t, dir, 1)
-	t.Cleanup(func() { syscall.Kill(pids[0], syscall.SIGKILL) })
+	daemon := announced(t, dir, 1)[0]
+	t.Cleanup(func() { daemon.Kill() })
 	p.Stop(closer(p), brief)
 	waitFor(t, "the end", p.ended)
-	if !alive(pids[0]) {
+	if !daemon.Alive() {
 		t.Error("the daemon is dead, so the test has shown nothing")
 	}
 	waitFor(t, "the end of reading stderr", p.stderr.eof)
@@ -314,10 +329,10 @@ func TestNothingIsLeftInThisProcess(t *testing.T) {
 			t.Fatal("started a script without interpreter")
 		}
 	}
-	pids := announced(t, dir, 10)
+	daemons := announced(t, dir, 10)
 	t.Cleanup(func() {
-		for _, pid := range pids {
-			syscall.Kill(pid, syscall.SIGKILL)
+		for _, daemon := range daemons {
+			daemon.Kill()
 		}
 	})
 	eventually(t, "descriptors are closed", func() bool { return countDescriptors(t) <= descriptors })
