@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A child is the leader of a process group; pid is also the number of the group.
+type child struct{ pid int }
+
 // is64bit is 1 where siginfo_t has four bytes of padding before its union.
 const is64bit = ^uint(0) >> 63
 
@@ -38,3 +41,7 @@ func (c *child) await() string {
 	}
 	return describe(syscall.WaitStatus(status))
 }
+
+// signalGroup signals the group. Its leader has not been reaped: alive or a zombie, it has the pid,
+// and with that the group has its number.
+func (c *child) signalGroup(s syscall.Signal) { unix.Kill(-c.pid, s) }

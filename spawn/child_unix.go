@@ -9,9 +9,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A child is the leader of a process group; pid is also the number of the group.
-type child struct{ pid int }
-
 // startChild forks without os.StartProcess, whose Process would reap the leader before its group is dealt with.
 func startChild(path string, c *Command, env []string, s *streams) (*child, error) {
 	closeInheritedOnExec()
@@ -27,11 +24,12 @@ func startChild(path string, c *Command, env []string, s *streams) (*child, erro
 	return &child{pid: pid}, nil
 }
 
-// terminate and kill signal the whole group. That there is nobody left to signal is no error.
+// terminate and kill signal the whole group. That there is nobody left to signal is no error. They
+// must not be called after reap: until then the number of the group can mean no other.
 
-func (c *child) terminate() { unix.Kill(-c.pid, unix.SIGTERM) }
+func (c *child) terminate() { c.signalGroup(unix.SIGTERM) }
 
-func (c *child) kill() { unix.Kill(-c.pid, unix.SIGKILL) }
+func (c *child) kill() { c.signalGroup(unix.SIGKILL) }
 
 // reap takes the dead leader out of the process table, and with it the members of its group that this process has
 // inherited as pid 1 of a container or as a subreaper. They have been killed, so it does not block for long.

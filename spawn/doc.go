@@ -28,13 +28,23 @@
 // # When toolman itself is killed
 //
 // A Guard is a second process that does nothing but read a pipe from this one. Each group is
-// announced to it; at the end of the pipe, for whatever reason, it kills the groups that remain.
-// On Linux it also kills each process whose environment carries the token of this run, wherever
-// it has moved (setsid, double fork). On Windows the kernel does the same by closing the jobs.
+// announced to it, with the time when its leader was started. The pipe ends when this process ends,
+// for whatever reason, and when each child that was being started has its own program or is dead.
+// The guard then kills the groups that remain. On Linux it also kills each process whose environment
+// carries the token of this run, wherever it has moved (setsid, double fork). On Windows the kernel
+// does the same by closing the jobs.
+//
+// An orderly end does the same within this process (Guard.Close), and tells the guard that nothing
+// is left. On a busy machine there may not be the time for that: then the guard does it.
+//
+// Nothing is killed by its number alone, which may have come to mean another process. The leader of
+// a group is not reaped before the group has had its last signal; where it has been, the time of its
+// start is compared. A process found by its token is held by a pidfd.
 //
 // On Linux the guard is stopped for its first second, so that the children start sooner; the
 // kernel wakes it if this process ends before.
 //
 // What escapes: on macOS, a process that has left its group; on Linux, one that has left its
-// group and wiped its environment, or changed its user.
+// group and wiped its environment, or changed its user. On other Unix systems, where the time of a
+// start is not known, the guard kills no group whose leader lives.
 package spawn

@@ -16,17 +16,20 @@ func guardAttr() *syscall.SysProcAttr {
 }
 
 // holdBack stops the guard before it has done anything. There is nothing for it to do while this process lives, and to come up
-// would take a millisecond of the processor from the children, who start just now.
+// would take a millisecond of the processor from the children, who start just now. It comes before wait: nothing has
+// reaped the guard.
 func (g *Guard) holdBack() {
-	unix.Kill(g.pid, unix.SIGSTOP)
+	unix.Kill(g.child.pid, unix.SIGSTOP)
 	time.AfterFunc(comeUpAfter, g.goOn)
 }
 
 // goOn lets the guard come up.
 func (g *Guard) goOn() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	select {
-	case <-g.exited: // and its pid may be somebody else's
+	case <-g.exited: // and its pid may be another's
 	default:
-		unix.Kill(g.pid, unix.SIGCONT)
+		unix.Kill(g.child.pid, unix.SIGCONT) // which the guard keeps, a zombie or not, until wait has the lock
 	}
 }

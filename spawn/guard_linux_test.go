@@ -36,13 +36,13 @@ func isStopped(t *testing.T, pid int) bool {
 func TestGuardIsHeldBack(t *testing.T) {
 	t.Parallel()
 	g := heldBack(t)
-	eventually(t, "it goes on by itself", func() bool { return !isStopped(t, g.pid) })
+	eventually(t, "it goes on by itself", func() bool { return !isStopped(t, g.child.pid) })
 }
 
 func TestGuardThatIsHeldBackGoesOnAtTheEnd(t *testing.T) {
 	g := heldBack(t)
 	g.Close()
-	if isStopped(t, g.pid) {
+	if isStopped(t, g.child.pid) {
 		t.Error("the guard is stopped after Close")
 	}
 }
@@ -54,6 +54,6 @@ func heldBack(t *testing.T) *Guard {
 		t.Fatal(err)
 	}
 	t.Cleanup(g.Close)
-	eventually(t, "it is stopped", func() bool { return isStopped(t, g.pid) })
+	eventually(t, "it is stopped", func() bool { return isStopped(t, g.child.pid) })
 	return g
 }

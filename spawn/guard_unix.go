@@ -20,7 +20,7 @@ const (
 	// guardingVar is set in the environment of a guard alone: the token of the run it looks after. The guard does not
 	// carry that token itself, only those of outer runs.
 	guardingVar = "TOOLMAN_GUARDING"
-	// sweepWait bounds Sweep.
+	// sweepWait bounds the search of Close.
 	sweepWait = 100 * time.Millisecond
 	// closeWait is how long Close waits for the guard to be gone.
 	closeWait = 100 * time.Millisecond
@@ -32,11 +32,12 @@ const (
 type Guard struct {
 	token  string        // 128 random bits in hex
 	entry  string        // the tokensVar entry of our children
-	pid    int           // of the guard
-	exited chan struct{} // closed when the guard has exited and was reaped
+	child  *child        // the guard process
+	exited chan struct{} // closed under mu when the guard has exited and was reaped
 
-	mu   sync.Mutex
-	pipe int // writing end, non-blocking; -1 after Close
+	mu     sync.Mutex
+	pipe   int // guarded by mu: writing end, non-blocking; -1 after Close
+	groups int // guarded by mu: how many groups are announced
 }
 
 // StartGuard starts a process that runs this program as `__guard`, for which it must call RunGuard, when this process ends. It does not wait for the guard to
@@ -84,7 +85,7 @@ func (g *Guard) start() error {
 	defer unix.Close(fds[0])
 	closeInheritedOnExec()
 	argv := guardCommand(exe)
-	g.pid, err = syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
+	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Dir:   "/", // keeps no directory busy
 		Env:   g.guardEnv(),
 		Files: []uintptr{uintptr(fds[0]), null.Fd(), null.Fd()},
@@ -97,7 +98,7 @@ func (g *Guard) start() error {
 		unix.Close(fds[1])
 		return err
 	}
-	g.pipe = fds[1]
+	g.child, g.pipe = &child{pid: pid}, fds[1]
 	g.holdBack()
 	go g.wait()
 	return nil
@@ -131,14 +132,13 @@ func (g *Guard) guardEnv() []string {
 	return env
 }
 
+// wait sees the guard's end. From then on its pid may come to mean another process.
 func (g *Guard) wait() {
-	defer close(g.exited)
-	awaitExit(g.pid)
-	for {
-		if _, err := unix.Wait4(g.pid, nil, 0, nil); err != unix.EINTR {
-			return
-		}
-	}
+	g.child.await()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.child.reap()
+	close(g.exited)
 }
 
 func (g *Guard) environ() []string {
@@ -148,54 +148,64 @@ func (g *Guard) environ() []string {
 	return []string{g.entry}
 }
 
-func (g *Guard) add(pgid int) { g.tell(fmt.Sprintf("+%d\n", pgid)) }
-
-func (g *Guard) remove(pgid int) { g.tell(fmt.Sprintf("-%d\n", pgid)) }
-
-// tell writes one event and never waits. An event is lost if the guard has been killed, or stopped for some seven
-// thousand events; neither may hold up a child's life.
-func (g *Guard) tell(event string) {
-	if g == nil {
-		return
+// add announces a group whose leader has not been reaped.
+func (g *Guard) add(pgid int) {
+	if g != nil {
+		g.tell(fmt.Sprintf("+%d@%d\n", pgid, startTime(pgid)), 1)
 	}
+}
+
+// remove says that a group is dead.
+func (g *Guard) remove(pgid int) {
+	if g != nil {
+		g.tell(fmt.Sprintf("-%d\n", pgid), -1)
+	}
+}
+
+// tell writes one event, by which the number of groups changes, and never waits. An event is lost
+// if the guard has been killed, or stopped for some three thousand events; neither may hold up a
+// child's life.
+func (g *Guard) tell(event string, groups int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.groups += groups
 	if g.pipe >= 0 {
 		unix.Write(g.pipe, []byte(event))
 	}
 }
 
-// Sweep kills every process that the children of this run have left behind, wherever it has moved, and every child that is
-// still running. It is for the end, after Stop has been called for all; it takes a few milliseconds, and never more than 100.
-// It is for Linux; elsewhere it does nothing.
-func (g *Guard) Sweep() {
-	if g == nil {
-		return
+// Close kills every process that the children of this run have left behind, wherever it has moved
+// (on Linux), and every child that is still running. It waits some 100 ms at most for that to be
+// done, and then leaves the rest to the guard, which outlives this process. Start must not be called
+// with g any more.
+func (g *Guard) Close() {
+	if g != nil {
+		g.close(sweepWait)
 	}
-	swept := make(chan struct{})
-	go func() {
-		defer close(swept)
-		// A process may fork while we look, and one that is dying still counts; the guard sees to the rest.
-		for range 3 {
-			if sweep(g.token, false) == 0 {
-				return
-			}
-		}
-	}()
-	await(swept, sweepWait) // looking at a process that is stuck in the kernel may get us stuck
 }
 
-// Close sweeps, tells the guard that this is the orderly end, and waits briefly for it to exit. Groups that are still
-// announced are killed by it. Start must not be called with g any more.
-func (g *Guard) Close() {
-	if g == nil {
-		return
+// close is Close with a limit for the search.
+func (g *Guard) close(limit time.Duration) {
+	if g.sweep(limit) {
+		g.tell(orderlyEnd+"\n", 0)
 	}
-	g.Sweep()
-	g.tell(orderlyEnd + "\n")
 	g.hangUp()
 	g.goOn()
 	await(g.exited, closeWait)
+}
+
+// sweep kills what the children have left behind, and reports whether nothing is left: no such
+// process, and no group.
+func (g *Guard) sweep(limit time.Duration) (clean bool) {
+	swept := make(chan bool, 1)
+	go func() { swept <- endRun(g.token, nil, limit) }()
+	select {
+	case clean = <-swept:
+	case <-time.After(limit): // looking at a process that is stuck in the kernel may get us stuck
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return clean && g.groups == 0
 }
 
 // hangUp closes the pipe, as the end of this process would.

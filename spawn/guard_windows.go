@@ -11,9 +11,6 @@ func StartGuard() (*Guard, error) { return &Guard{}, nil }
 // RunGuard returns at once; nothing starts it on Windows.
 func RunGuard(_ []string, _ io.Reader) int { return 0 }
 
-// Sweep does nothing on Windows.
-func (g *Guard) Sweep() {}
-
 // Close does nothing on Windows.
 func (g *Guard) Close() {}
 

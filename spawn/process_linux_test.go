@@ -57,6 +57,9 @@ func TestLeaderIsAZombieUntilItsGroupIsDealtWith(t *testing.T) {
 	if got := processState(p.Pid()); got != 'Z' {
 		t.Errorf("state %q when Done is closed, want Z: the pid is free for others", got)
 	}
+	if got := newSweep(newToken(), map[int]uint64{p.Pid(): startTime(p.Pid())}).look(p.Pid()); got != ended {
+		t.Error("the guard would wait for somebody to reap it")
+	}
 	p.KillGroup()
 	waitFor(t, "the end", p.ended)
 	if got := processState(p.Pid()); got != 0 {
@@ -93,91 +96,6 @@ func TestPipesAreAsLargeAsWishedFor(t *testing.T) {
 	}
 }
 
-// runWithEnv runs a process that hangs, with one more variable in its environment.
-func runWithEnv(t *testing.T, entries ...string) *Process {
-	t.Helper()
-	p := runCommand(t, nil, Command{Argv: script("print", "up", "hang"), Env: Environ(os.Environ(), entries)})
-	readLine(t, p)
-	return p
-}
-
-func TestSweepTellsRunsApart(t *testing.T) {
-	token, other := newToken(), newToken()
-	for _, tt := range []struct {
-		name    string
-		entries []string
-		found   bool
-		killed  bool
-	}{
-		{"this run", []string{tokensVar + "=" + token}, true, true},
-		{"an inner run", []string{tokensVar + "=" + token + ":" + other}, true, true},
-		{"this run inside another", []string{tokensVar + "=" + other + ":" + token}, true, true},
-		{"the guard of an inner run", []string{tokensVar + "=" + token, guardingVar + "=" + other}, true, false},
-		{"the guard of this run", []string{guardingVar + "=" + token}, false, false},
-		{"another run", []string{tokensVar + "=" + other}, false, false},
-		{"a longer token", []string{tokensVar + "=" + token + "0"}, false, false},
-		{"the token in another variable", []string{"X" + tokensVar + "=" + token}, false, false},
-		{"the token in a value", []string{"X=" + tokensVar + "=" + token}, false, false},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			p := runWithEnv(t, tt.entries...)
-			if got := sweep(token, false) > 0; got != tt.found {
-				t.Errorf("found: got %v, want %v", got, tt.found)
-			}
-			if tt.killed {
-				waitFor(t, "exit", p.Done())
-			} else if p.hasExited() {
-				t.Error("killed")
-			}
-			p.Stop(closer(p), brief)
-		})
-	}
-}
-
-func TestSweepKillsGuardsInTheEnd(t *testing.T) {
-	token := newToken()
-	p := runWithEnv(t, tokensVar+"="+token, guardingVar+"="+newToken())
-	sweep(token, true)
-	waitFor(t, "exit", p.Done())
-}
-
-func TestSweepSparesOtherUsers(t *testing.T) {
-	if os.Geteuid() != 0 {
-		t.Skip("only root can see the environment of another user's process, so there is nothing to spare")
-	}
-	token := newToken()
-	p := runWithEnv(t, tokensVar+"="+token)
-	s := sweeper{token: []byte(token), uid: 12345}
-	if s.belongs(strconv.Itoa(p.Pid())) {
-		t.Error("root's process taken for user 12345's")
-	}
-}
-
-func TestSweepReachesTheOwnSession(t *testing.T) {
-	mine, err := StartGuard()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer mine.Close()
-	other, err := StartGuard()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer other.Close()
-	dir, spared := t.TempDir(), t.TempDir()
-	p := run(t, mine, script("daemon", "ignore announce "+dir+" hang", "announce", dir, "eof")...)
-	run(t, other, script("daemon", "announce "+spared+" hang", "announce", spared, "eof")...)
-	all, others := announced(t, dir, 2), announced(t, spared, 2)
-	p.Stop(closer(p), unhurried)
-	mine.Sweep()
-	awaitDead(t, all)
-	for _, id := range others {
-		if !id.Alive() {
-			t.Errorf("process %v of another run is dead", id)
-		}
-	}
-}
-
 func TestGuardIgnoresBeingAskedToEnd(t *testing.T) {
 	dir := t.TempDir()
 	g, err := StartGuard()
@@ -188,9 +106,9 @@ func TestGuardIgnoresBeingAskedToEnd(t *testing.T) {
 	run(t, g, script("ignore", "announce", dir, "hang")...)
 	all := announced(t, dir, 1)
 	signals := []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE}
-	eventually(t, "the guard is up", func() bool { return ignores(g.pid, signals...) })
+	eventually(t, "the guard is up", func() bool { return ignores(g.child.pid, signals...) })
 	for _, s := range signals {
-		unix.Kill(g.pid, s)
+		unix.Kill(g.child.pid, s)
 	}
 	g.hangUp()
 	awaitDead(t, all)
