@@ -29,15 +29,16 @@ type Conn interface {
 
 // A pipe is the connection to a server that toolman has started.
 type pipe struct {
-	peer *jsonrpc.Peer
-	proc *spawn.Process
+	peer   *jsonrpc.Peer
+	proc   *spawn.Process
+	ladder func() spawn.Ladder // how long the process has that is to end now
 }
 
 // Out implements Conn.
 func (p *pipe) Out() jsonrpc.Sender { return p.peer }
 
 // startPipe starts a command and makes a connection of its pipes.
-func startPipe(command spawn.Command, guard *spawn.Guard, loop *jsonrpc.Loop, frameLimit int) (*pipe, error) {
+func startPipe(command spawn.Command, guard *spawn.Guard, loop *jsonrpc.Loop, frameLimit int, ladder func() spawn.Ladder) (*pipe, error) {
 	proc, err := spawn.Start(command, guard)
 	if err != nil {
 		return nil, err
@@ -47,7 +48,7 @@ func startPipe(command spawn.Command, guard *spawn.Guard, loop *jsonrpc.Loop, fr
 		proc.Stop(nil, spawn.Ladder{})
 		return nil, err
 	}
-	return &pipe{peer, proc}, nil
+	return &pipe{peer, proc, ladder}, nil
 }
 
 // lastBytes is how long a process that has ended may have output on its way, or a
@@ -73,7 +74,7 @@ func (p *pipe) wait(ended <-chan struct{}) {
 
 // Stop implements Conn.
 func (p *pipe) Stop() {
-	p.proc.Stop(p.peer.CloseWrite, ladder)
+	p.proc.Stop(p.peer.CloseWrite, p.ladder())
 	p.peer.Close()
 }
 

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"context"
 	"time"
 
 	"toolman/jsonrpc/trace"
@@ -47,6 +48,8 @@ type Options struct {
 	Trace        *trace.Writer // nil: no trace
 	Audit        *audit.Writer // nil: no audit log
 	Run          string        // what this run of toolman is called there
+	// Signalled is done when a signal asks toolman to end: servers have less time then. Nil: never.
+	Signalled context.Context
 }
 
 // CatalogAuto bounds the catalog only for clients known to cut descriptions.
@@ -94,6 +97,19 @@ type Server struct {
 // of npx downloads.
 const giveUp = 6
 
-// ladder bounds the end of a server. Some clients kill toolman 350 ms after
-// asking it to end.
-var ladder = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
+// How long a server has to end by itself, and then after SIGTERM. A signal to toolman leaves less
+// time: toolman is to be gone, with all servers, within 400 ms. Otherwise, as at the end of input, a
+// server has time to write down what it must; some clients kill toolman 350 ms after that, and
+// the guard then ends the rest.
+var (
+	patient = spawn.Ladder{AfterEOF: 200 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
+	brisk   = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
+)
+
+// ladder returns how long a server has that is to end now.
+func (o *Options) ladder() spawn.Ladder {
+	if o.Signalled != nil && o.Signalled.Err() != nil {
+		return brisk
+	}
+	return patient
+}

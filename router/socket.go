@@ -24,6 +24,9 @@ type socket struct {
 // toolman. Who comes later is found by another attempt.
 const awaitSocket = time.Second
 
+// closeSocket is how long the server at a socket has to close its side.
+const closeSocket = 80 * time.Millisecond
+
 // dialSocket makes a connection to the server at a socket.
 // ended is as in Conn.Start.
 func dialSocket(ctx context.Context, path string, loop *jsonrpc.Loop, frameLimit int, ended <-chan struct{}) (*socket, error) {
@@ -89,7 +92,7 @@ func (s *socket) Stop() {
 		s.peer.CloseWrite()
 		select {
 		case <-s.ended:
-		case <-time.After(ladder.AfterEOF):
+		case <-time.After(closeSocket):
 		}
 	}
 	s.peer.Close()

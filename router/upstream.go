@@ -157,7 +157,7 @@ func (u *Upstream) connect(guard *spawn.Guard) (Conn, error) {
 	case u.Socket != "":
 		return dialSocket(u.r.ctx, u.Socket, u.r.loop, u.FrameLimit, u.ended)
 	}
-	return startPipe(u.Command, guard, u.r.loop, u.FrameLimit)
+	return startPipe(u.Command, guard, u.r.loop, u.FrameLimit, u.r.ladder)
 }
 
 // take makes a connection the upstream's, unless that is to end.

@@ -22,7 +22,8 @@
 // killed, the leader is reaped, standard error is closed. No zombie, descriptor or goroutine
 // remains, except the two pipe ends that belong to the caller.
 //
-// Stop walks down the ladder: close stdin, wait, SIGTERM the group, wait, SIGKILL the group.
+// Stop walks down the ladder: close stdin, wait, SIGTERM the group, wait, SIGKILL the group. The
+// caller says how long the waits are.
 // Anyone may call Stop and KillGroup, at any time, as often as they like, concurrently.
 //
 // # When toolman itself is killed

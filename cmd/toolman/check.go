@@ -96,6 +96,7 @@ func startAll(ctx context.Context, o router.Options, log *zap.Logger, greet func
 	if err != nil {
 		guard = nil // what is started here is ended here; the guard is for the unforeseen
 	}
+	o.Signalled = ctx
 	s := &started{router.New(o, loop, log), loop, guard}
 	s.Start(guard)
 	greet(s.Router)

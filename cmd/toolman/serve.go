@@ -35,13 +35,13 @@ func (a *app) serve(ctx context.Context) error {
 
 // serveConfig is serve with a configuration that is read.
 func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Location) error {
-	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
+	return a.withRouter(ctx, c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
 		return a.session(ctx, o, c.Agent, loop, log)
 	})
 }
 
-// withRouter makes all that a router needs, and ends it again when serve returns.
-func (a *app) withRouter(c *config.Config, at config.Location, serve func(router.Options, *jsonrpc.Loop, *zap.Logger) error) error {
+// withRouter makes all that a router needs, and ends it again when serve returns. A signal ends ctx.
+func (a *app) withRouter(ctx context.Context, c *config.Config, at config.Location, serve func(router.Options, *jsonrpc.Loop, *zap.Logger) error) error {
 	log, logged, err := a.openLog(c.Secrets)
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (a *app) withRouter(c *config.Config, at config.Location, serve func(router
 	if err != nil {
 		return err
 	}
-	o.Run = newRun()
+	o.Run, o.Signalled = newRun(), ctx
 	audited, err := a.openAudit(&o, c, log)
 	if err != nil {
 		return err

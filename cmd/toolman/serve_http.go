@@ -58,7 +58,7 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 	if address != "" {
 		c.HTTP.Listen = address
 	}
-	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
+	return a.withRouter(ctx, c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
 		rand.Read(a.sessionKey[:])
 		budgets := budgetsOf(&c.HTTP)
 		who, err := a.newRights(c, budgets, log)

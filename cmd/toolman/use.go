@@ -27,7 +27,7 @@ func (a *app) use(cmd *cobra.Command, do func(ctx context.Context, l *bridge.Loc
 	if err != nil {
 		return err
 	}
-	return a.withRouter(c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
+	return a.withRouter(cmd.Context(), c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
 		r := router.New(o, loop, log)
 		r.Start(a.guard())
 		r.GreetShared()
