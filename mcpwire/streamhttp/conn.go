@@ -51,7 +51,9 @@ type Conn struct {
 	pending     int                // guarded by mu: messages that are not done
 	waiting     int                // guarded by mu: bytes that are not written
 	gate        <-chan struct{}    // guarded by mu: closed when the handshake is done
-	lane        <-chan struct{}    // guarded by mu: closed when the last notification has arrived
+	lane        <-chan struct{}    // guarded by mu: closed when the last notification in the lane has arrived
+	notes       int                // guarded by mu: notifications that have not arrived
+	drained     milestone          // guarded by mu: no notification is left to arrive, and the connection ends
 	revision    string             // guarded by mu: that the last modern request claimed
 	session     session            // guarded by mu
 	hello       []byte             // guarded by mu: the initialize that was sent
@@ -216,19 +218,25 @@ func (c *Conn) soonLocked(p *post) <-chan struct{} {
 	return soon
 }
 
-// launchNotificationLocked keeps notifications in their order. The one that ends the
-// handshake holds up everything else.
+// launchNotificationLocked keeps notifications in their order: each waits in the lane for the one
+// before it. The one that ends the handshake holds up everything else. The cancellation of an open
+// request follows that request, and waits for nothing else.
 func (c *Conn) launchNotificationLocked(p *post) {
+	c.notes++
 	if p.era != mcpwire.Modern && c.hello == nil && c.revision != "" {
 		p.era, p.version = mcpwire.Modern, c.revision
 	}
-	p.after = []<-chan struct{}{c.gate, c.lane}
 	if id, ok := p.cancels(); ok && !c.calledOffLocked(p, id) {
 		c.finishLocked(p)
 		p.cancel()
 		return
 	}
-	c.lane = p.done.wait()
+	if p.cancelled != nil {
+		p.after = []<-chan struct{}{p.cancelled.written.wait()}
+	} else {
+		p.after = []<-chan struct{}{c.gate, c.lane}
+		c.lane = p.done.wait()
+	}
 	if p.method == mcpwire.Initialized && p.era == mcpwire.Legacy {
 		c.initialized, c.gate = p.frame, p.done.wait()
 	}
@@ -248,7 +256,7 @@ func (c *Conn) calledOffLocked(p *post, id string) bool {
 		of.cancel()
 		return false
 	}
-	p.after, p.reacted = append(p.after, of.written.wait()), of.begun.wait()
+	p.cancelled, p.reacted = of, of.begun.wait()
 	time.AfterFunc(lateTime, of.cancel)
 	return true
 }
@@ -280,7 +288,9 @@ func (c *Conn) wrote(p *post) {
 }
 
 func (c *Conn) wroteLocked(p *post) {
-	if p.written.pass() {
+	if !p.written.passed {
+		p.writtenAt = time.Now()
+		p.written.pass()
 		c.waiting -= len(p.frame)
 	}
 }
@@ -305,6 +315,17 @@ func (c *Conn) finishLocked(p *post) {
 		c.wroteLocked(p)
 		p.begun.pass()
 		c.pending--
+		if p.msg.Kind == jsonrpc.Notification {
+			c.notes--
+			c.drainedLocked()
+		}
+	}
+}
+
+// drainedLocked lets the connection end when nothing is left to arrive.
+func (c *Conn) drainedLocked() {
+	if c.ending && c.notes == 0 {
+		c.drained.pass()
 	}
 }
 
@@ -319,7 +340,8 @@ func (c *Conn) CloseWrite() {
 		return
 	}
 	c.ending = true
-	go c.leave(c.lane, c.session)
+	c.drainedLocked()
+	go c.leave(c.drained.wait(), c.session)
 }
 
 // Close ends the connection at once.

@@ -30,5 +30,6 @@
 // Nothing that is secret in the URL, in headers or in what a Credential sets is in an
 // error or in what is logged. The order of messages is kept where the protocol needs it:
 // the handshake comes before everything, and with it the session's stream, what changes a session before what follows it,
-// notifications follow one another, and a cancellation follows its request. Everything that a server sends is bounded.
+// notifications follow one another, and a cancellation follows its request and nothing else. Everything that a server sends
+// is bounded.
 package streamhttp

@@ -16,8 +16,9 @@ import (
 	"toolman/mcpwire"
 )
 
-// headStart is how long a cancellation waits for the server to react to what it takes
-// back, which was written before it.
+// headStart is how long before its cancellation a request is written to a server that does not
+// react to it: the two take different connections, and a server passes over the cancellation of
+// a request that it has not read yet.
 const headStart = 100 * time.Millisecond
 
 // request sends a request and sees that it is answered.
@@ -90,10 +91,10 @@ func (p *post) ready() bool {
 		case <-p.ctx.Done():
 		}
 	}
-	if p.reacted != nil { // it takes another connection, and must not overtake
+	if p.cancelled != nil && p.ctx.Err() == nil {
 		select {
 		case <-p.reacted:
-		case <-time.After(headStart):
+		case <-time.After(time.Until(p.cancelled.writtenAt.Add(headStart))):
 		case <-p.ctx.Done():
 		}
 	}

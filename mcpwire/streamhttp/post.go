@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -17,14 +18,17 @@ type post struct {
 	era     mcpwire.Era
 	version string // that a modern message claims
 
-	ctx     context.Context // ends when it is cancelled, or nobody waits for its answer
-	cancel  context.CancelFunc
-	after   []<-chan struct{} // closed when what has to be there before it is
-	reacted <-chan struct{}   // of a cancellation: closed when the server has reacted to its request
+	ctx    context.Context // ends when it is cancelled, or nobody waits for its answer
+	cancel context.CancelFunc
+	after  []<-chan struct{} // closed when what has to be there before it is
 
-	written milestone // its bytes have gone out
-	begun   milestone // there is a response
-	done    milestone // the server has it, and has answered it if it is a request
+	cancelled *post           // the open request that it cancels; nil: it cancels none
+	reacted   <-chan struct{} // closed when the server has reacted to that request
+
+	written   milestone // its bytes have gone out
+	writtenAt time.Time // set before written is passed, and not after
+	begun     milestone // there is a response
+	done      milestone // the server has it, and has answered it if it is a request
 
 	over   bool                   // guarded by Conn.mu: it is answered or cancelled
 	errand bool                   // who has queued it sends it

@@ -146,13 +146,11 @@ func (c *Conn) restate(ctx context.Context) {
 }
 
 // leave ends a connection in good order.
-func (c *Conn) leave(last <-chan struct{}, s session) {
-	if last != nil {
-		select {
-		case <-last:
-		case <-time.After(goodbye):
-		case <-c.ctx.Done():
-		}
+func (c *Conn) leave(drained <-chan struct{}, s session) {
+	select {
+	case <-drained:
+	case <-time.After(goodbye):
+	case <-c.ctx.Done():
 	}
 	if s.id != "" {
 		c.delete(s)
