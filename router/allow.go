@@ -152,12 +152,12 @@ func (c *Catalog) isDenied(name string, kinds ...mcpwire.Kind) *Entry {
 
 // deniesBare returns what owns an upstream's own URI, or a namespaced one that a
 // template makes, if clients may not have that; or nil.
-func (c *Catalog) deniesBare(uri string) *Entry {
+func (c *Catalog) deniesBare(uri string, how matching) *Entry {
 	if all := c.denied.bare[uri]; len(all) > 0 {
 		return all[0]
 	}
 	for _, e := range c.denied.entries[mcpwire.Template] {
-		if _, ok := e.owns(uri); ok || e.makes(uri) || e.Item.Name == uri {
+		if _, ok := e.owns(uri, how); ok || e.makes(uri, how) || e.Item.Name == uri {
 			return e
 		}
 	}

@@ -32,7 +32,7 @@
 // which changes it is told; catalog.go says what
 // exists, allow.go what of it a policy lets a client have, limit.go what toolsets do, startviews.go what clients
 // see at start, view.go what one client sees,
-// resolve.go and spelling.go where a name leads, explain.go and activity.go why.
+// resolve.go and spelling.go where a name leads, template.go which URIs are a template's, explain.go and activity.go why.
 //
 // client.go says for whom a session is, and what several of them share. private.go gives sessions processes of their own of servers that they must not share, privates.go counts them, lease.go
 // single calls, and apiece.go all sessions of servers that are another for each.

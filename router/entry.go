@@ -5,8 +5,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/yosida95/uritemplate/v3"
-
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/policy"
@@ -18,18 +16,19 @@ type Entry struct {
 	Upstream *Upstream
 	Name     string // as clients see it
 
-	quoted  []byte         // its upstream name, as a JSON string
-	line    []byte         // its line in the catalog without the mark, escaped for JSON
-	prefix  string         // what Name has before the upstream's name
-	active  bool           // at start
-	rule    string         // why it is, "" when it is not
-	crossed []jsonrpc.Edit // what a client of the other era than the server's sees differently
-	wrapped bool           // another output schema among that, see mcpwire.Item.ToLegacy
-	hidden  bool           // a client of the other era cannot call it at all
-	hold    Hold           // by its pin
-	danger  *policy.Danger // nil for what is not dangerous
-	load    jsonrpc.Edit   // what lists for clients that defer tools have in addition, see mcpwire.Item.AlwaysLoad
-	expand  *regexp.Regexp
+	quoted  []byte                // its upstream name, as a JSON string
+	line    []byte                // its line in the catalog without the mark, escaped for JSON
+	prefix  string                // what Name has before the upstream's name
+	active  bool                  // at start
+	rule    string                // why it is, "" when it is not
+	crossed []jsonrpc.Edit        // what a client of the other era than the server's sees differently
+	wrapped bool                  // another output schema among that, see mcpwire.Item.ToLegacy
+	hidden  bool                  // a client of the other era cannot call it at all
+	hold    Hold                  // by its pin
+	danger  *policy.Danger        // nil for what is not dangerous
+	load    jsonrpc.Edit          // what lists for clients that defer tools have in addition, see mcpwire.Item.AlwaysLoad
+	expand  *regexp.Regexp        // the URIs that its template makes
+	accept  func() *regexp.Regexp // those that servers take for such; made when it is first asked for
 
 	folded, foldedItem string        // Name and Item.Name, as similar compares them
 	refID              func() string // of its definition, "" when that has no one meaning; made when it is first asked for
@@ -62,6 +61,7 @@ func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
 	e.line = jsonrpc.AppendEscaped(nil, catalogLine(e))
 	if item.Kind == mcpwire.Template {
 		e.expand = expansion(item.Name)
+		e.accept = sync.OnceValue(func() *regexp.Regexp { return acceptance(item.Name, e.expand) })
 	}
 	return e
 }
@@ -99,42 +99,4 @@ func catalogLine(e *Entry) string {
 		line += ": " + text
 	}
 	return line + "\n"
-}
-
-// Bounds on what becomes an expression: it takes some two hundred times the memory
-// of its template.
-const (
-	maxTemplate    = 1 << 10 // bytes
-	maxExpressions = 16
-)
-
-// expansion returns what matches the URIs that a template makes. A template that
-// is not one by RFC 6570, or is unreasonably large, matches by its literal start.
-func expansion(template string) (re *regexp.Regexp) {
-	start, _, _ := strings.Cut(template, "{")
-	literal := func() *regexp.Regexp { return regexp.MustCompile("^" + regexp.QuoteMeta(cut(start, maxTemplate))) }
-	if len(template) > maxTemplate || strings.Count(template, "{") > maxExpressions {
-		return literal()
-	}
-	defer func() {
-		if recover() != nil { // a length limit that regexp refuses
-			re = literal()
-		}
-	}()
-	t, err := uritemplate.New(template)
-	if err != nil {
-		return literal()
-	}
-	return t.Regexp()
-}
-
-// makes reports whether the entry's template makes the URI. No template makes an
-// empty one that means anything.
-func (e *Entry) makes(uri string) bool { return uri != "" && e.expand.MatchString(uri) }
-
-// owns returns the upstream's spelling of a namespaced URI that the entry's
-// template makes.
-func (e *Entry) owns(uri string) (string, bool) {
-	bare, ok := strings.CutPrefix(uri, e.prefix)
-	return bare, ok && e.makes(bare)
 }

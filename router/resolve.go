@@ -1,6 +1,7 @@
 package router
 
 import (
+	"iter"
 	"slices"
 
 	"toolman/mcpwire"
@@ -62,7 +63,8 @@ func (v *View) verdict(e *Entry) Verdict {
 // name, a URI that a template makes, and at last the same without a namespace,
 // because results pass through as they are and the URIs in them are bare. What is
 // listed goes before what a template makes, so that an inactive, denied or held
-// resource cannot be had through an active template.
+// resource cannot be had through an active template. What no template makes by RFC 6570,
+// one may match as its server does.
 //
 // What a server that is gone had listed does not stand in the way: its names stay
 // taken, but an active template of another server makes the URIs that it makes.
@@ -76,21 +78,72 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 	if e := v.catalog.isDenied(text, mcpwire.Resource, mcpwire.Template); e != nil {
 		return v.catalog.keeps(e)
 	}
+	if t, verdict := v.findMade(text, strictly); verdict != Unknown {
+		return t, verdict
+	}
+	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
+		if t, verdict := v.findSpelled(k, text); verdict != Unknown {
+			return t, verdict
+		}
+	}
+	return v.findMade(text, loosely)
+}
+
+// findMade looks up a URI that a template makes, or one without a namespace.
+func (v *View) findMade(uri string, how matching) (target, Verdict) {
 	var idle target
 	for _, e := range v.catalog.entries[mcpwire.Template] {
-		bare, ok := e.owns(text)
+		bare, ok := e.owns(uri, how)
 		switch {
 		case !ok:
-		case v.Active(e):
+		case v.opens(e, bare, how):
 			return target{e.Upstream, e, bare}, Active
-		case idle.entry == nil:
+		case idle.entry == nil && !v.Active(e):
 			idle = target{e.Upstream, e, bare}
 		}
 	}
 	if idle.entry != nil {
 		return idle, Inactive
 	}
-	return v.findBare(text)
+	return v.findBare(uri, how)
+}
+
+// opens reports whether a template is active and clients may have a URI by it that it makes. They
+// may not where the same server may take the URI for something that they may not use: another of
+// its templates fits, and is not the wider one of the two, or a parser rewrites the URI.
+func (v *View) opens(e *Entry, uri string, how matching) bool {
+	if !v.Active(e) {
+		return false
+	}
+	for d := range v.withheld(e.Upstream, mcpwire.Template) {
+		if d.makes(uri, loosely) && (how == loosely || !e.narrower(d)) {
+			return false
+		}
+	}
+	if !asWritten(uri, literalStart(e.Item.Name)) {
+		for range v.withheld(e.Upstream, mcpwire.Resource, mcpwire.Template) {
+			return false
+		}
+	}
+	return true
+}
+
+// withheld are an upstream's entries that are inactive, denied or held.
+func (v *View) withheld(u *Upstream, kinds ...mcpwire.Kind) iter.Seq[*Entry] {
+	return func(yield func(*Entry) bool) {
+		for _, k := range kinds {
+			for _, e := range v.catalog.entries[k] {
+				if e.Upstream == u && !v.Active(e) && !yield(e) {
+					return
+				}
+			}
+			for _, e := range v.catalog.denied.entries[k] {
+				if e.Upstream == u && !yield(e) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // listed reports whether an upstream lists a resource with this URI, be it denied or held.
@@ -101,14 +154,17 @@ func (v *View) listed(u *Upstream, uri string) bool {
 
 // findBare looks up an upstream's own URI. It counts when exactly one active
 // entry owns it.
-func (v *View) findBare(uri string) (target, Verdict) {
+func (v *View) findBare(uri string, how matching) (target, Verdict) {
 	var c choice
 	for _, e := range v.catalog.bare[uri] {
 		c.add(v, at(e))
 	}
 	if len(c.active) == 0 {
 		for _, e := range v.catalog.entries[mcpwire.Template] {
-			if !v.listed(e.Upstream, uri) && (e.Item.Name == uri || e.makes(uri)) {
+			if v.listed(e.Upstream, uri) || e.Item.Name != uri && !e.makes(uri, how) {
+				continue
+			}
+			if !v.Active(e) || e.Item.Name == uri || v.opens(e, uri, how) {
 				c.add(v, target{e.Upstream, e, uri})
 			}
 		}
@@ -116,13 +172,8 @@ func (v *View) findBare(uri string) (target, Verdict) {
 	if t, verdict := c.made(); verdict != Unknown {
 		return t, verdict
 	}
-	if e := v.catalog.deniesBare(uri); e != nil {
+	if e := v.catalog.deniesBare(uri, how); e != nil {
 		return v.catalog.keeps(e)
-	}
-	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
-		if t, verdict := v.findSpelled(k, uri); verdict != Unknown {
-			return t, verdict
-		}
 	}
 	return target{}, Unknown
 }

@@ -120,7 +120,7 @@ func (r *roads) check(e *Entry) {
 // owners counts who has a name, or makes a URI.
 func (r *roads) owners(e *Entry) (n int) {
 	for _, other := range r.g.everyEntry() {
-		if other.Item.Name == e.Item.Name || e.Item.Kind.IsURI() && other.Item.Kind == mcpwire.Template && other.makes(e.Item.Name) {
+		if other.Item.Name == e.Item.Name || e.Item.Kind.IsURI() && other.Item.Kind == mcpwire.Template && other.makes(e.Item.Name, strictly) {
 			n++
 		}
 	}
