@@ -93,8 +93,8 @@ type Server struct {
 }
 
 // giveUp is how many times its StartTimeout a server may take to start before it
-// is stopped. Between the two it is waited for in the background: the first run
-// of npx downloads.
+// is stopped. Between the two it is waited for in the background (Router.Await: by the
+// first list): the first run of npx downloads.
 const giveUp = 6
 
 // How long a server has to end by itself, and then after SIGTERM. A signal to toolman leaves less

@@ -90,7 +90,7 @@ func (r *Router) private(shared *Upstream, server Server, s *Session, settled fu
 		return nil
 	}
 	u := r.newUpstream(server, shared.Name, settled)
-	u.modern = shared.modern
+	u.modern, u.awaited = shared.modern, shared.awaited
 	u.owner.Store(s)
 	u.greeted, u.client = alreadyGreeted, s.clientLocked()
 	return u

@@ -106,6 +106,14 @@ func nameFor(others []*Upstream, s Server, i int) string {
 	return name
 }
 
+// Await has the first list wait for the server that goes by this name, or with "" for every
+// one, until it is ready or gone: longer than its StartTimeout. It comes before Start.
+func (r *Router) Await(server string) {
+	for _, u := range r.all() {
+		u.awaited = server == "" || u.GoesBy(server)
+	}
+}
+
 // Start starts all servers, at once and without waiting for them. The guard, which
 // may be nil, stays the caller's.
 func (r *Router) Start(guard *spawn.Guard) {
@@ -137,7 +145,7 @@ func (r *Router) greet(h mcpwire.Hello) {
 	})
 }
 
-// Started is closed when every server is ready, gone, or late.
+// Started is closed when every server is ready, gone, or, unless it is awaited, late.
 func (r *Router) Started() <-chan struct{} { return r.started }
 
 // upstreamSettled counts down the upstreams that the first list waits for, and

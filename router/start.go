@@ -54,14 +54,20 @@ func (u *Upstream) run(guard *spawn.Guard) {
 	u.becomeReady(time.Since(u.born))
 }
 
-// slow says that an upstream takes long; the first list waits no longer.
+// slow says that an upstream takes long; the first list waits no longer, unless it was told to.
 func (u *Upstream) slow() {
 	if u.onTrial() {
 		return
 	}
-	u.log.Warn("the server is not ready within its start_timeout; its items will be added when it is",
+	next := "its items will be added when it is"
+	if u.awaited {
+		next = "it is waited for"
+	}
+	u.log.Warn("the server is not ready within its start_timeout; "+next,
 		zap.Duration("dur", u.StartTimeout), zap.String("text", u.conn.LastWords()))
-	u.settled()
+	if !u.awaited {
+		u.settled()
+	}
 }
 
 // prepare does the handshake and reads the lists.

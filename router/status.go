@@ -16,6 +16,8 @@ type Status struct {
 	Retry           time.Duration // until it is tried again, or a second if that is now; 0: it is not gone, or not tried
 	Result          mcpwire.InitializeResult
 	Took            time.Duration // from start to ready
+	StartTimeout    time.Duration // of its configuration
+	Patience        time.Duration // how long the first list waits for it: StartTimeout or, if it is awaited, until it is given up
 	Starts          int           // connections that were made to it, those of single sessions included
 	Junk            int           // lines on its output that were no messages
 	Entries         [mcpwire.Kinds][]*Entry
@@ -36,7 +38,7 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
-		Took: u.took, Starts: u.r.starts.of(u.Name), Junk: u.junk, Entries: u.entries, Unread: u.unread}
+		Took: u.took, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.r.starts.of(u.Name), Junk: u.junk, Entries: u.entries, Unread: u.unread}
 	if u.state == Gone && u.comesBack() {
 		st.Retry = max(time.Second, time.Until(u.nextTry))
 	}
@@ -44,6 +46,14 @@ func (u *Upstream) Status() Status {
 		st.Stderr = u.conn.LastWords()
 	}
 	return st
+}
+
+// patience is how long the first list waits for the upstream.
+func (u *Upstream) patience() time.Duration {
+	if u.awaited {
+		return giveUp * u.StartTimeout
+	}
+	return u.StartTimeout
 }
 
 // Refreshing reports whether lists of a server have changed and are not yet read

@@ -53,6 +53,7 @@ type Upstream struct {
 	unlevel   []*leveling             // guarded by mu: what waits for one of the session's own to be ready
 	client    *mcpwire.Hello          // whom it is to serve
 	onSettled func()
+	awaited   bool         // the first list waits for it until it is ready or gone
 	leased    bool         // it is for one call at a time and offers nothing
 	used      atomic.Int64 // when it was leased last
 

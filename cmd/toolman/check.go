@@ -24,11 +24,12 @@ func newCheckCommand(a *app) *cobra.Command {
 		Use:   "check",
 		Short: "Start every server of tools.toml and say how it is",
 		Long: `check finds and reads the configuration, starts every server in it, asks it for all it
-offers and ends it again. It prints what each server is and how long it took, names that
-collide or that clients may refuse, what tools.lock holds back, what toolsets leave out,
-patterns that fit nothing, and what the list of active tools costs a model. What is wrong
-is marked with !. The exit code is 0 when nothing is, 1 when something is, and 2 when the
-configuration cannot be used.`,
+offers and ends it again. It waits for a server as long as a toolman that serves does, six
+times its start_timeout, and shows on standard error how they start. It prints what each
+server is and how long it took, names that collide or that clients may refuse, what
+tools.lock holds back, what toolsets leave out, patterns that fit nothing, and what the list
+of active tools costs a model. What is wrong is marked with !. The exit code is 0 when
+nothing is, 1 when something is, and 2 when the configuration cannot be used.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return a.check(cmd.Context(), cmd.OutOrStdout(), asJSON)
@@ -45,7 +46,7 @@ func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	r, err := startChecked(ctx, c)
+	r, err := a.startChecked(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -73,7 +74,7 @@ func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
 
 // startChecked starts every server for a client that cannot do anything, with policies
 // and pins.
-func startChecked(ctx context.Context, c *config.Config) (*started, error) {
+func (a *app) startChecked(ctx context.Context, c *config.Config) (*started, error) {
 	o, err := options(c)
 	if err != nil {
 		return nil, err
@@ -82,12 +83,13 @@ func startChecked(ctx context.Context, c *config.Config) (*started, error) {
 		return nil, err
 	}
 	_ = equip(&o, c) // the report says why there is none
-	return startAll(ctx, o, zap.NewNop(), (*router.Router).Greet)
+	a.progress = newProgress(a.stderr, c.Secrets, false)
+	return a.startAll(ctx, o, zap.NewNop(), (*router.Router).Greet)
 }
 
-// startAll starts every server and waits until it is known what each is; greet says what
-// they are told of a client. What came of it ends with the router.
-func startAll(ctx context.Context, o router.Options, log *zap.Logger, greet func(*router.Router)) (*started, error) {
+// startAll starts every server, waits until each is ready or gone, and shows that; greet says
+// what they are told of a client. What came of it ends with the router.
+func (a *app) startAll(ctx context.Context, o router.Options, log *zap.Logger, greet func(*router.Router)) (*started, error) {
 	loop, err := jsonrpc.NewLoop()
 	if err != nil {
 		return nil, err
@@ -98,11 +100,12 @@ func startAll(ctx context.Context, o router.Options, log *zap.Logger, greet func
 	}
 	o.Signalled = ctx
 	s := &started{router.New(o, loop, log), loop, guard}
+	s.Await("")
 	s.Start(guard)
 	greet(s.Router)
-	select {
-	case <-s.Started():
-	case <-ctx.Done():
+	if err := a.progress.follow(ctx, s.Router); err != nil {
+		s.Close()
+		return nil, err
 	}
 	return s, nil
 }

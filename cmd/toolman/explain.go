@@ -44,7 +44,7 @@ func (a *app) explain(ctx context.Context, out io.Writer, name string) error {
 	if err != nil {
 		return err
 	}
-	r, err := startChecked(ctx, c)
+	r, err := a.startChecked(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"go.uber.org/zap"
@@ -24,7 +25,11 @@ func (a *app) openLog(secrets []string) (log *zap.Logger, done func(), err error
 	conf.EncodeTime = zapcore.TimeEncoderOfLayout("15:04:05.000")
 	conf.EncodeDuration = zapcore.StringDurationEncoder
 	conf.ConsoleSeparator = " "
-	out := sink.New(a.stderr, logQueue)
+	var stderr io.Writer = a.stderr
+	if a.progress != nil {
+		stderr = a.progress
+	}
+	out := sink.New(stderr, logQueue)
 	a.secrets = trace.NewScrubber(secrets)
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(conf), out, level)
 	return zap.New(scrubbedCore{core, a.secrets}).Named("toolman"), func() { out.Close(50 * time.Millisecond) }, nil

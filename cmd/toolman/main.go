@@ -79,6 +79,7 @@ type app struct {
 	logLevel string // --log-level
 
 	secrets    *trace.Scrubber     // of the log, once it is open
+	progress   *progress           // of the servers' start, which the log goes through; nil: it is not shown
 	guard      func() *spawn.Guard // of the servers, once it is started
 	sessionKey [32]byte            // makes hashes of what sessions say of themselves
 }

@@ -27,12 +27,13 @@ func (a *app) offered(ctx context.Context, c *config.Config, old pins.Set) (*off
 		return nil, err
 	}
 	addEras(&o, old)
+	a.progress = newProgress(a.stderr, c.Secrets, false)
 	log, logged, err := a.openLog(c.Secrets)
 	if err != nil {
 		return nil, err
 	}
 	defer logged()
-	r, err := startAll(ctx, o, log, (*router.Router).GreetAble)
+	r, err := a.startAll(ctx, o, log, (*router.Router).GreetAble)
 	if err != nil {
 		return nil, err
 	}

@@ -156,11 +156,7 @@ func (rep *report) addServer(st router.Status, of *config.Server) {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("server %s is started for each session of toolman serve, with what that says of itself; what it has is not known here", st.Name))
 	default:
 		s.Stderr = st.Stderr
-		why := st.Problem
-		if why == "" {
-			why = "it was not ready within its start_timeout"
-		}
-		rep.Problems = append(rep.Problems, fmt.Sprintf("%s:%d: server %s is not ready: %s", rep.Config, line, st.Name, why))
+		rep.Problems = append(rep.Problems, fmt.Sprintf("%s:%d: server %s is not ready: %s", rep.Config, line, st.Name, st.Problem))
 	}
 	for k, why := range st.Unread {
 		if why != "" && st.State == router.Ready {

@@ -95,7 +95,7 @@ func (j *setJob) print(format string, args ...any) error {
 
 // catalog starts every server, and says on standard error which could not be had.
 func (j *setJob) catalog() (*router.Catalog, error) {
-	r, err := startChecked(j.ctx, j.config)
+	r, err := j.startChecked(j.ctx, j.config)
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,10 @@ import (
 	"toolman/router/httpd/bridge/provider"
 )
 
-// use starts the servers, does something with them as the agent, and ends them. What
-// happens is in the trace and the audit log, and the log has only what is wrong.
-func (a *app) use(cmd *cobra.Command, do func(ctx context.Context, l *bridge.Local) error) error {
+// use starts the servers, does something with them as the agent, and ends them. It waits for the
+// one of a name or, with "", for all, until they are ready or gone. What happens is in the trace
+// and the audit log, and the log has only what is wrong.
+func (a *app) use(cmd *cobra.Command, server string, do func(ctx context.Context, l *bridge.Local) error) error {
 	if !cmd.Flags().Changed("log-level") {
 		a.logLevel = "error"
 	}
@@ -27,11 +28,16 @@ func (a *app) use(cmd *cobra.Command, do func(ctx context.Context, l *bridge.Loc
 	if err != nil {
 		return err
 	}
+	a.progress = newProgress(a.stderr, c.Secrets, true)
 	return a.withRouter(cmd.Context(), c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
 		r := router.New(o, loop, log)
+		r.Await(server)
 		r.Start(a.guard())
 		r.GreetShared()
 		defer r.Close()
+		if err := a.progress.follow(cmd.Context(), r); err != nil {
+			return err
+		}
 		b := bridge.New(r, bridge.Options{})
 		defer b.Close()
 		l, err := b.Local(cmd.Context(), router.Client{Name: "toolman " + cmd.Name(), Agent: c.Agent, Lists: "toolman tools"})
@@ -69,7 +75,7 @@ the provider's API takes.`,
 					return usage(err, "toolman tools --help says more")
 				}
 			}
-			return a.use(cmd, func(_ context.Context, l *bridge.Local) error {
+			return a.use(cmd, server, func(_ context.Context, l *bridge.Local) error {
 				all, err := l.Tools(server)
 				if err != nil {
 					return err
@@ -108,7 +114,7 @@ exit code is 1 when it was refused, or when the tool says that it failed.`,
 		Example: `  toolman call fs read_file --args '{"path": "README.md"}'`,
 		Args:    exactly(2, "a server and a tool"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.use(cmd, func(ctx context.Context, l *bridge.Local) error {
+			return a.use(cmd, args[0], func(ctx context.Context, l *bridge.Local) error {
 				result, err := l.Call(ctx, args[0], args[1], []byte(arguments))
 				if err != nil {
 					return err
@@ -132,7 +138,7 @@ func newReadCommand(a *app) *cobra.Command {
 		Example: "  toolman read notes_note://today",
 		Args:    exactly(1, "a URI"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.use(cmd, func(ctx context.Context, l *bridge.Local) error {
+			return a.use(cmd, "", func(ctx context.Context, l *bridge.Local) error {
 				result, err := l.Read(ctx, args[0])
 				if err != nil {
 					return err
@@ -156,7 +162,7 @@ func newPromptCommand(a *app) *cobra.Command {
 		Example: "  toolman prompt notes_summary --arg style=short",
 		Args:    exactly(1, "a name"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.use(cmd, func(ctx context.Context, l *bridge.Local) error {
+			return a.use(cmd, "", func(ctx context.Context, l *bridge.Local) error {
 				result, err := l.Prompt(ctx, args[0], arguments)
 				if err != nil {
 					return err

@@ -23,7 +23,10 @@ const (
 
 // Colored reports whether what is written to w should have colours: it is a terminal that understands them, and the user has not
 // asked for none (https://no-color.org).
-func Colored(w io.Writer) bool {
+func Colored(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && Terminal(w) }
+
+// Terminal reports whether w is a terminal that understands escape sequences.
+func Terminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())) && enableColors(f)
+	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())) && enableColors(f)
 }
