@@ -21,18 +21,19 @@ type span struct {
 // A scrubber finds secrets and replaces them. It keeps its buffers from one use to the next and belongs to one goroutine.
 type scrubber struct {
 	*patterns
-	spans  []span
-	views  [maxViews]view // of the string looked at
-	nested [maxViews]view // of the strings inside it, by depth
-	key    view
-	lower  []byte
-	out    []byte
+	spans   []span
+	removed []int          // bytes that each replacement took out
+	views   [maxViews]view // of the string looked at
+	nested  [maxViews]view // of the strings inside it, by depth
+	key     view
+	lower   []byte
+	out     []byte
 }
 
 // json is p, which is valid JSON, without secrets; p itself if it holds none. The result is valid until the next use.
 func (s *scrubber) json(p []byte) (out []byte, found bool) {
 	s.spans = s.spans[:0]
-	s.walk(p, nil, 0)
+	s.walk(p, nil, 0, true)
 	return s.replace(p)
 }
 
@@ -44,12 +45,22 @@ func (s *scrubber) text(p []byte, cut bool) (out []byte, found bool) {
 		p = wholeEscapes(p)
 	}
 	end := s.find(p, 0, cut)
-	s.walk(p, nil, 0)
+	s.walk(p, nil, 0, true)
 	return s.replace(p[:end])
+}
+
+// values is text without the secrets alone: nothing is hidden for its key.
+func (s *scrubber) values(p []byte) []byte {
+	s.spans = s.spans[:0]
+	s.find(p, 0, false)
+	s.walk(p, nil, 0, false)
+	out, _ := s.replace(p)
+	return out
 }
 
 // replace puts the placeholder where the spans are.
 func (s *scrubber) replace(p []byte) ([]byte, bool) {
+	s.removed = s.removed[:0]
 	if len(s.spans) == 0 {
 		return p, false
 	}
@@ -64,7 +75,10 @@ func (s *scrubber) replace(p []byte) ([]byte, bool) {
 		if x.lo >= done {
 			s.out = append(s.out, p[done:x.lo]...)
 			s.out = appendPlaceholder(s.out, x.quoted)
+			s.removed = append(s.removed, 0)
+			done = x.lo
 		}
+		s.removed[len(s.removed)-1] += x.hi - done
 		done = x.hi
 	}
 	s.out = append(s.out, p[done:]...)

@@ -59,6 +59,15 @@ func (s *Scrubber) Text(text string) string {
 	return strings.Join(parts, "")
 }
 
+// Values is text without the secrets, and how many bytes each replacement took out, in their order. Other than Text, it hides
+// nothing because of the key that it stands under.
+func (s *Scrubber) Values(text string) (clean string, removed []int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.scrub.values([]byte(text))
+	return string(out), slices.Clone(s.scrub.removed)
+}
+
 // JSON is p, which is valid JSON, without secrets; the caller's to keep.
 func (s *Scrubber) JSON(p []byte) []byte {
 	s.mu.Lock()

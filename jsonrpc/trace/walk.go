@@ -14,19 +14,23 @@ var harmless = [...]string{"progresstoken", "nextpagetoken", "pagetoken"}
 
 // walk goes through the JSON, or what there is of it, in p. At depth 0 p is the frame: secrets are looked for in its strings and
 // numbers. Deeper, p is a string's content, at says where its bytes came from, and only keys matter: find has seen the rest.
-func (s *scrubber) walk(p []byte, at []int32, depth int) {
+// With byKey, the values under sensitive keys go, too.
+func (s *scrubber) walk(p []byte, at []int32, depth int, byKey bool) {
 	var hide byte // 'v': the value to come; '[': the strings of this array
 	for t := next(p, 0); t.kind != 0; t = next(p, t.hi) {
 		switch {
 		case t.kind == '"' && t.isKey(p):
 			s.str(p, t, depth)
 			hide = 0
-			if s.isSensitive(p[t.lo+1 : t.hi-1]) {
+			if byKey && s.isSensitive(p[t.lo+1:t.hi-1]) {
 				hide = 'v'
 			}
 			continue
 		case t.kind == '"':
 			s.value(p, at, t, depth, hide != 0)
+			if byKey && hide == 0 {
+				s.nest(p, at, t, depth)
+			}
 		case t.kind == '0' && depth == 0 && s.isNumber(p[t.lo:t.hi]):
 			s.spans = append(s.spans, span{t.lo, t.hi, true})
 		}
@@ -61,7 +65,6 @@ func (s *scrubber) value(p []byte, at []int32, t token, depth int, hide bool) {
 		s.spans = append(s.spans, span{lo: int(at[lo]), hi: int(at[hi])})
 	default:
 		s.str(p, t, depth)
-		s.nest(p, at, lo, hi, depth)
 	}
 }
 
@@ -82,7 +85,8 @@ func (s *scrubber) str(p []byte, t token, depth int) {
 }
 
 // nest walks through the JSON that a string may hold: a tool's text often is some.
-func (s *scrubber) nest(p []byte, at []int32, lo, hi, depth int) {
+func (s *scrubber) nest(p []byte, at []int32, t token, depth int) {
+	lo, hi := t.inner()
 	if depth == maxViews || !bytes.Contains(p[lo:hi], []byte(`\"`)) {
 		return
 	}
@@ -91,7 +95,7 @@ func (s *scrubber) nest(p []byte, at []int32, lo, hi, depth int) {
 		at = at[lo : hi+1]
 	}
 	v.resolve(p[lo:hi], at, lo)
-	s.walk(v.text, v.at, depth+1)
+	s.walk(v.text, v.at, depth+1, true)
 }
 
 // isSensitive reports whether the value under this key is a secret, whatever it is.
