@@ -18,11 +18,17 @@
 //
 // # Redaction
 //
-// The values of the secrets given to the Writer do not reach its output, however JSON spells them:
+// The values of the secrets given to the Writer do not reach its output, in these encodings:
 //
 //   - A secret of four bytes or more is replaced by [redacted] anywhere inside a JSON string, a key, or text that is not JSON.
 //     Escapes are resolved before looking, also those of JSON packed into a string of JSON. A number that equals it, or that
 //     holds one of eight bytes or more, becomes "[redacted]".
+//   - The same with other escapes than JSON's: a backslash before any character, \xHH, %HH (with + for
+//     a space), character references of HTML (names of ASCII characters alone). One of these may stand in JSON.
+//   - Base64 in both alphabets, also of a longer text that holds the secret, and hex in lower or in
+//     upper case, for a secret of 5 bytes to 4 KiB. They may stand in lines of 48 bytes or more, and
+//     in text with escapes. Of the base64 of a longer text, the characters at the edges stay, which
+//     tell up to four bits of the first byte of the secret and of its last.
 //   - A secret of two or three bytes is replaced where it is a whole JSON string or number.
 //   - "", single characters and true, false, null, yes, no, on, off, 2.0 are not secrets, in whatever case.
 //   - Also looked for: a secret without the white space and quotes around it, and the lines of eight bytes or more of one that
@@ -32,8 +38,10 @@
 //     api_key, api-key or credential. progressToken and page tokens are the protocol's own and stay.
 //
 // It covers what peers and users put in: msg, text, raw, id, method, name, peer, rule, rewrote, and the session's fields; not
-// the words of the format itself. Encodings other than JSON's (base64, URL escapes) are not looked through. Bytes that are not
-// part of a match stay as they were, and a line with a replacement says "redacted":true.
+// the words of the format itself. Not found is a secret that is compressed, encrypted, hashed, split,
+// in another letter case or in another encoding (base32, quoted-printable), nor base64 of a text in
+// which the secret has escapes. Bytes that are not part of a match stay as they were, and a line with
+// a replacement says "redacted":true.
 //
 // # Cost
 //

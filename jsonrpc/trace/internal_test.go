@@ -42,3 +42,31 @@ func BenchmarkFrame(b *testing.B) {
 		})
 	}
 }
+
+// What the search for secrets costs, in JSON within a string, in prose with the marks of all
+// escapings, and in base64.
+func BenchmarkScrub(b *testing.B) {
+	const item = `{"type":"text","text":"{\"name\":\"value\",\"n\":1}","number":12345},`
+	const prose = "The Quick brown fox & 12 % of dogs;\\n\\tif a && b { return x }\\n"
+	const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9"
+	for _, tt := range []struct{ name, msg string }{
+		{"json", `[` + strings.Repeat(item, 150) + `{}]`},
+		{"prose", `["` + strings.Repeat(prose, 150) + `"]`},
+		{"base64", `["` + strings.Repeat(data, 120) + `"]`},
+	} {
+		for _, secrets := range []int{3, 300} {
+			b.Run(fmt.Sprintf("%s/%d", tt.name, secrets), func(b *testing.B) {
+				var all []string
+				for i := range secrets {
+					all = append(all, fmt.Sprintf("%xhunter%d swordfish", i*7919+3, i))
+				}
+				s := scrubber{patterns: newPatterns(all)}
+				b.SetBytes(int64(len(tt.msg)))
+				b.ReportAllocs()
+				for b.Loop() {
+					s.json([]byte(tt.msg))
+				}
+			})
+		}
+	}
+}

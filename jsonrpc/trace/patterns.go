@@ -1,9 +1,10 @@
 package trace
 
 import (
-	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -17,7 +18,9 @@ const (
 
 // patterns are the secrets in the forms in which they are looked for. Immutable.
 type patterns struct {
-	words   [256][]string        // by first byte, longest first
+	words   []string             // in order
+	heads   map[uint32][]string  // the words by their first wordBytes, longest first
+	filter  [1 << 16 / 8]byte    // a bit for the hash of each key of heads
 	longest int                  // of the words
 	short   map[string]bool      // whole strings and numbers
 	numbers map[float64]struct{} // values of the secrets that are numbers
@@ -27,19 +30,24 @@ type patterns struct {
 var common = [...]string{"true", "false", "null", "yes", "no", "on", "off", "2.0"}
 
 func newPatterns(secrets []string) *patterns {
-	p := &patterns{short: make(map[string]bool), numbers: make(map[float64]struct{})}
+	p := &patterns{heads: make(map[uint32][]string), short: make(map[string]bool), numbers: make(map[float64]struct{})}
 	for _, s := range secrets {
 		p.add(s)
-		p.add(strings.Trim(s, "\"'` \t\r\n"))
+		if core := strings.Trim(s, "\"'` \t\r\n"); core != s {
+			p.add(core)
+		}
 		if strings.ContainsAny(s, "\r\n") {
 			p.addLines(s)
 		}
 	}
-	for i := range p.words {
-		slices.SortFunc(p.words[i], func(a, b string) int {
-			return cmp.Or(cmp.Compare(len(b), len(a)), strings.Compare(a, b))
-		})
-		p.words[i] = slices.Compact(p.words[i])
+	slices.Sort(p.words)
+	p.words = slices.Compact(p.words)
+	for _, s := range slices.Backward(p.words) { // of two with one start the longer is the later
+		head := binary.LittleEndian.Uint32([]byte(s))
+		p.heads[head] = append(p.heads[head], s)
+		h := hash(head)
+		p.filter[h/8] |= 1 << (h % 8)
+		p.longest = max(p.longest, len(s))
 	}
 	return p
 }
@@ -63,20 +71,23 @@ func (p *patterns) add(s string) {
 		p.short[s] = true
 		return
 	}
-	p.words[s[0]] = append(p.words[s[0]], s)
-	p.longest = max(p.longest, len(s))
+	p.words = appendForms(p.words, s)
 	if !utf8.ValidString(s) { // JSON cannot hold it, encoders put U+FFFD
 		p.add(string([]rune(s)))
 	}
 }
 
+// hash is of what a word, or what may be one, begins with.
+func hash(head uint32) uint16 { return uint16(head * 0x9e3779b1 >> 16) } // Knuth's multiplicative hash
+
 // each calls found with every stretch of b that is a secret, the longest that begins at its start, in order; they may overlap.
 func (p *patterns) each(b []byte, found func(lo, hi int)) {
-	if p.longest == 0 {
-		return
-	}
-	for i, c := range b {
-		for _, s := range p.words[c] {
+	for i := 0; i+wordBytes <= len(b); i++ {
+		head := binary.LittleEndian.Uint32(b[i:])
+		if h := hash(head); p.filter[h/8]&(1<<(h%8)) == 0 {
+			continue
+		}
+		for _, s := range p.heads[head] {
 			if len(s) <= len(b)-i && string(b[i:i+len(s)]) == s {
 				found(i, i+len(s))
 				break
@@ -88,10 +99,10 @@ func (p *patterns) each(b []byte, found func(lo, hi int)) {
 // tail is where the longest end of b begins that is the start of a secret; len(b) if none is.
 func (p *patterns) tail(b []byte) int {
 	for i := max(0, len(b)-p.longest+1); i < len(b); i++ {
-		for _, s := range p.words[b[i]] {
-			if len(s) > len(b)-i && s[:len(b)-i] == string(b[i:]) {
-				return i
-			}
+		end := b[i:]
+		n := sort.Search(len(p.words), func(n int) bool { return p.words[n] > string(end) }) // a whole one is no start
+		if n < len(p.words) && len(p.words[n]) > len(end) && p.words[n][:len(end)] == string(end) {
+			return i
 		}
 	}
 	return len(b)

@@ -20,7 +20,8 @@ const (
 type renderer struct {
 	scrub    scrubber
 	maxMsg   int
-	redacted bool // something was replaced on this line
+	word     []byte // the name that is being written
+	redacted bool   // something was replaced on this line
 }
 
 // use makes r hide the secrets of p from now on.
@@ -196,7 +197,8 @@ func (r *renderer) name(dst []byte, key, s string) []byte {
 }
 
 func (r *renderer) short(dst []byte, s string) []byte {
-	p := r.plain(readable([]byte(s)), false)
+	r.word = append(r.word[:0], s...)
+	p := r.plain(readable(r.word), false)
 	if len(p) > maxName {
 		p = append(wholeRunes(p[:maxName:maxName]), "…"...)
 	}

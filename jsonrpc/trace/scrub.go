@@ -24,6 +24,7 @@ type scrubber struct {
 	spans   []span
 	removed []int          // bytes that each replacement took out
 	views   [maxViews]view // of the string looked at
+	other   view           // of one of those, or of the string, without other escapes
 	nested  [maxViews]view // of the strings inside it, by depth
 	key     view
 	lower   []byte
@@ -44,7 +45,7 @@ func (s *scrubber) text(p []byte, cut bool) (out []byte, found bool) {
 	if cut {
 		p = wholeEscapes(p)
 	}
-	end := s.find(p, 0, cut)
+	end, _ := s.find(view{text: p}, cut)
 	s.walk(p, nil, 0, true)
 	return s.replace(p[:end])
 }
@@ -52,7 +53,7 @@ func (s *scrubber) text(p []byte, cut bool) (out []byte, found bool) {
 // values is text without the secrets alone: nothing is hidden for its key.
 func (s *scrubber) values(p []byte) []byte {
 	s.spans = s.spans[:0]
-	s.find(p, 0, false)
+	s.find(view{text: p}, false)
 	s.walk(p, nil, 0, false)
 	out, _ := s.replace(p)
 	return out
@@ -92,36 +93,48 @@ func appendPlaceholder(dst []byte, quoted bool) []byte {
 	return append(dst, placeholder...)
 }
 
-// find adds the spans of the secrets in p, which begins at base, in whatever spelling. With cut it returns the length of p
-// without an end that could be the start of a secret.
-func (s *scrubber) find(p []byte, base int, cut bool) (end int) {
-	end = len(p)
-	if cut {
-		end = s.tail(p)
-	}
-	escaped := bytes.IndexByte(p, '\\') >= 0
-	if escaped {
-		s.views[0].resolve(p, nil, 0)
-	}
-	s.each(p, func(lo, hi int) {
+// find adds the spans of the secrets in p, however they are written. With cut, end is where the
+// part of p begins that could be the start of a secret; otherwise it is the end of p. escaped
+// reports whether p has backslashes: views[0] is then p without them.
+func (s *scrubber) find(p view, cut bool) (end int, escaped bool) {
+	escaped = s.views[0].resolve(p, &backslashes)
+	found := func(lo, hi int) {
 		if escaped {
 			lo, hi = s.views[0].widen(lo, hi)
 		}
-		s.spans = append(s.spans, span{lo: base + lo, hi: base + hi})
-	})
-	for i := 0; escaped && i < maxViews; i++ {
-		v := &s.views[i]
-		if i > 0 {
-			v.resolve(s.views[i-1].text, s.views[i-1].at, 0)
-		}
-		s.each(v.text, func(lo, hi int) {
-			lo, hi = v.span(lo, hi)
-			s.spans = append(s.spans, span{lo: base + lo, hi: base + hi})
-		})
+		s.spans = append(s.spans, span{lo: lo, hi: hi})
+	}
+	end = s.look(p, cut, found)
+	for i, more := 0, escaped; more; i++ {
+		v := s.views[i]
+		end = min(end, s.look(v, cut, found))
+		more = i+1 < maxViews && s.views[i+1].resolve(v, &backslashes)
+	}
+	return end, escaped
+}
+
+// look calls found with the origin of every secret in v, as v is and with each of the escapings
+// resolved. end is as in find.
+func (s *scrubber) look(v view, cut bool, found func(lo, hi int)) (end int) {
+	end = int(v.origin(len(v.text)))
+	if s.longest == 0 {
+		return end
+	}
+	if cut {
+		v.text = wholeMarks(v.text)
+	}
+	in := func(v *view) {
+		s.each(v.text, func(lo, hi int) { found(v.span(lo, hi)) })
 		if cut {
-			end = min(end, int(v.at[s.tail(v.text)]))
+			end = min(end, int(v.origin(s.tail(v.text))))
 		}
-		escaped = bytes.IndexByte(v.text, '\\') >= 0
+	}
+	in(&v)
+	marks := marksIn(v.text)
+	for i := range escapings {
+		if marks&(1<<i) != 0 && s.other.resolve(v, &escapings[i]) {
+			in(&s.other)
+		}
 	}
 	return end
 }
@@ -144,6 +157,20 @@ func dropEscape(p []byte) []byte {
 	from := max(0, len(p)-near)
 	if i := bytes.LastIndexByte(p[from:], '\\'); i >= 0 {
 		return bytes.TrimRight(p[:from+i], `\`)
+	}
+	return p
+}
+
+// wholeMarks is p, which was cut somewhere, without the start of an escape of one of escapings
+// at its end.
+func wholeMarks(p []byte) []byte {
+	p = bytes.TrimSuffix(p, []byte("\r"))
+	if i := bytes.LastIndexByte(p, '%'); i >= max(0, len(p)-2) {
+		p = p[:i]
+	}
+	from := max(0, len(p)-maxEntity)
+	if i := bytes.LastIndexByte(p[from:], '&'); i >= 0 && bytes.IndexByte(p[from+i:], ';') < 0 {
+		p = p[:from+i]
 	}
 	return p
 }

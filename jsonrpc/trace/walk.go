@@ -74,9 +74,8 @@ func (s *scrubber) str(p []byte, t token, depth int) {
 		return
 	}
 	lo, hi := t.inner()
-	s.find(p[lo:hi], lo, false)
 	text := p[lo:hi]
-	if bytes.IndexByte(text, '\\') >= 0 {
+	if _, escaped := s.find(view{text: text, base: lo}, false); escaped {
 		text = s.views[0].text
 	}
 	if s.isWhole(text) {
@@ -90,18 +89,20 @@ func (s *scrubber) nest(p []byte, at []int32, t token, depth int) {
 	if depth == maxViews || !bytes.Contains(p[lo:hi], []byte(`\"`)) {
 		return
 	}
-	v := &s.nested[depth]
-	if at != nil {
-		at = at[lo : hi+1]
+	v := &s.views[0] // str has just resolved it
+	if depth > 0 {
+		v = &s.nested[depth]
+		v.resolve(view{text: p[lo:hi], at: at[lo : hi+1]}, &backslashes)
 	}
-	v.resolve(p[lo:hi], at, lo)
 	s.walk(v.text, v.at, depth+1, true)
 }
 
 // isSensitive reports whether the value under this key is a secret, whatever it is.
 func (s *scrubber) isSensitive(key []byte) bool {
-	if bytes.IndexByte(key, '\\') >= 0 {
-		s.key.resolve(key, nil, 0)
+	if len(key) < len("token") { // the shortest of the words
+		return false
+	}
+	if s.key.resolve(view{text: key}, &backslashes) {
 		key = s.key.text
 	}
 	s.lower = s.lower[:0]
