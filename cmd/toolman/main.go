@@ -57,9 +57,9 @@ func run(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(stderr, "toolman: error: %v\n", err)
+		fmt.Fprintf(stderr, "toolman: error: %s\n", visible(err.Error()))
 		if hint := hintOf(err); hint != "" {
-			fmt.Fprintf(stderr, "toolman: hint: %s\n", hint)
+			fmt.Fprintf(stderr, "toolman: hint: %s\n", visible(hint))
 		}
 		return codeOf(err)
 	}

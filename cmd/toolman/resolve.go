@@ -1,6 +1,8 @@
 package main
 
 import (
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/config"
@@ -24,15 +26,15 @@ func newResolveCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			format := "toml"
+			format, visible := "toml", visibleTOML
 			if asJSON {
-				format = "json"
+				format, visible = "json", visibleJSON
 			}
 			text, err := config.Resolve(at.Path, a.configOptions(), format)
 			if err != nil {
 				return err
 			}
-			_, err = cmd.OutOrStdout().Write(text)
+			_, err = io.WriteString(cmd.OutOrStdout(), visible(string(text)))
 			return err
 		},
 	}

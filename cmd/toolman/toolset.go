@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -150,7 +151,7 @@ func exportSet(j *setJob, args []string) error {
 	if err != nil {
 		return err
 	}
-	_, err = j.cmd.OutOrStdout().Write(text)
+	_, err = io.WriteString(j.cmd.OutOrStdout(), visibleJSON(string(text)))
 	return err
 }
 

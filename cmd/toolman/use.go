@@ -90,7 +90,7 @@ the provider's API takes.`,
 				if most := provider.Most(as.Format); most > 0 && len(all) > most {
 					fmt.Fprintf(cmd.ErrOrStderr(), "toolman: %d tools; %s takes %d in a request: list one --server, or allow an --agent less\n", len(all), as.Format, most)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", strings.TrimSpace(string(text)))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", visibleJSON(strings.TrimSpace(string(text))))
 				return nil
 			})
 		},
@@ -190,17 +190,22 @@ func exactly(n int, what string) cobra.PositionalArgs {
 // show prints a result.
 func show(out io.Writer, result []byte, asJSON bool) error {
 	text, ok := bridge.Text(result)
-	if asJSON {
-		text = string(result)
+	switch {
+	case asJSON:
+		text = visibleJSON(string(result))
+	case isTerminal(out):
+		text = visible(text)
+	default:
+		text = printable(text)
 	}
-	fmt.Fprintln(out, printable(text))
+	fmt.Fprintln(out, text)
 	if !ok {
 		return &exitError{errors.New("the tool says that it failed"), exitFailed, "what it says is above"}
 	}
 	return nil
 }
 
-// printable is a server's text without what could change a terminal.
+// printable is a server's text for a program, without control characters.
 func printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' || !unicode.IsControl(r) {

@@ -1,0 +1,39 @@
+package main
+
+import (
+	"encoding/json"
+	"testing"
+)
+
+func TestWhatATerminalObeysIsEscaped(t *testing.T) {
+	for _, tt := range []struct{ name, text, want, asJSON string }{
+		{"plain", "a b\n\tc: é 日本\u3000語 😀", "a b\n\tc: é 日本\u3000語 😀", `"a b\n\tc: é 日本　語 😀"`},
+		{"control characters", "a\x1b[1mb\u009b1mc\x7f\x00\b", `a\u{1b}[1mb\u{9b}1mc\u{7f}\u{0}\u{8}`, `"a\u001b[1mb\u009b1mc\u007f\u0000\b"`},
+		{"line ends", "a\r\nb\rc\u0085\u2028\u2029", "a\nb" + `\u{d}c\u{85}\u{2028}\u{2029}`, `"a\r\nb\rc\u0085\u2028\u2029"`},
+		{"direction", "\u202a\u202e\u2066\u2069\u200e\u200f\u061c", `\u{202a}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\u{61c}`, `"\u202a\u202e\u2066\u2069\u200e\u200f\u061c"`},
+		{"unseen", "\u200b\u200d\ufeff\u00ad\u2060\u034f\u3164\ufe0f\U000e0041\U000e0100", `\u{200b}\u{200d}\u{feff}\u{ad}\u{2060}\u{34f}\u{3164}\u{fe0f}\u{e0041}\u{e0100}`,
+			`"\u200b\u200d\ufeff\u00ad\u2060\u034f\u3164\ufe0f\udb40\udc41\udb40\udd00"`},
+		{"not UTF-8", "a\x9bb", "a\uFFFDb", `"a\ufffdb"`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := visible(tt.text); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			text, err := json.Marshal(tt.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := visibleJSON(string(text))
+			if got != tt.asJSON {
+				t.Errorf("as JSON: got %s, want %s", got, tt.asJSON)
+			}
+			var was, is string
+			if json.Unmarshal(text, &was) != nil || json.Unmarshal([]byte(got), &is) != nil || was != is {
+				t.Errorf("%s says %q, and not %q", got, is, was)
+			}
+		})
+	}
+	if got := visibleJSON("{\r\n\t\"a\":\r1}"); !json.Valid([]byte(got)) {
+		t.Errorf("white space between tokens: %q is no JSON", got)
+	}
+}
