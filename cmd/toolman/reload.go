@@ -36,12 +36,12 @@ func fingerprint(s config.Server) string {
 
 // reloads has the front go on with the file as it is then: whenever that or its lock file
 // has changed, and on SIGHUP, which stands for what it refers to as well.
-func (a *app) reloads(ctx context.Context, f *front, path string, log *zap.Logger) {
+func (a *app) reloads(ctx context.Context, f *front, at config.Location, log *zap.Logger) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
 	changed := make(chan struct{}, 1)
-	for _, file := range []string{path, pins.Path(path)} {
+	for _, file := range []string{at.Path, pins.Path(at.Path)} {
 		go config.Watch(ctx, file, func() {
 			select {
 			case changed <- struct{}{}:
@@ -56,15 +56,18 @@ func (a *app) reloads(ctx context.Context, f *front, path string, log *zap.Logge
 		case <-hangUp:
 		case <-changed:
 		}
-		if err := a.reload(f, path, log); err != nil {
-			log.Error("the configuration was not reloaded; toolman goes on as it is", zap.String("config", path), zap.NamedError("err", err))
+		if err := a.reload(f, at, log); err != nil {
+			log.Error("the configuration was not reloaded; toolman goes on as it is", zap.String("config", at.Path), zap.NamedError("err", err))
 		}
 	}
 }
 
 // reload has the front go on with the file as it is now, or leaves all as it is.
-func (a *app) reload(f *front, path string, log *zap.Logger) error {
-	c, err := config.Load(path, a.httpOptions())
+func (a *app) reload(f *front, at config.Location, log *zap.Logger) error {
+	if err := at.Check(); err != nil {
+		return err
+	}
+	c, err := config.Load(at.Path, a.httpOptions())
 	if err != nil {
 		return err
 	}
@@ -85,7 +88,7 @@ func (a *app) reload(f *front, path string, log *zap.Logger) error {
 	a.keepSaid(&o)
 	f.admit(next) // first: who may not come in any more does not see what is new
 	f.router.Reload(o)
-	log.Info("reloaded", zap.String("config", path), zap.Int("servers", len(o.Servers)))
+	log.Info("reloaded", zap.String("config", at.Path), zap.Int("servers", len(o.Servers)))
 	return nil
 }
 

@@ -71,7 +71,7 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 		}
 		defer l.Close()
 		f := a.newFront(c, who, budgets, o, loop, log)
-		go a.reloads(ctx, f, at.Path, log)
+		go a.reloads(ctx, f, at, log)
 		return a.serveOn(ctx, l, &c.HTTP, f, log)
 	})
 }

@@ -22,29 +22,43 @@ const smallest = `    active_toolsets = ["fs_read*"]
 type Location struct {
 	Path string // absolute if the folder given to Find was
 	Why  string // for people: "named by --config"
+
+	found bool // and not named
+}
+
+// Check returns an [*Error] for a file that was found, and not named, when another user owns it or may write it now.
+func (l Location) Check() error {
+	if l.found {
+		if problem := distrust(l.Path); problem != nil {
+			return &Error{Problems: []Problem{*problem}}
+		}
+	}
+	return nil
 }
 
 // Find says which file to load: the one named explicitly (--config, "" if not given), the one named by TOOLMAN_CONFIG,
 // tools.toml in dir (the working directory) or in a folder above it up to its repository's root (the folder with .git), or the
 // one in $CLAUDE_PROJECT_DIR. Outside a repository nothing above dir is looked at, since anybody may write to /tmp.
-// A file that is named is not looked for: whether it can be read is Load's to say. Nothing found gives an [*Error].
+// A file that is named is not looked for: whether it can be read is Load's to say. Nothing found gives an [*Error], and so does a
+// file that does not pass [Location.Check].
 func Find(explicit string, getenv func(string) string, dir string) (Location, error) {
 	if explicit != "" {
-		return Location{against(dir, explicit), "named by --config"}, nil
+		return Location{Path: against(dir, explicit), Why: "named by --config"}, nil
 	}
 	if named := getenv("TOOLMAN_CONFIG"); named != "" {
-		return Location{against(dir, named), "named by TOOLMAN_CONFIG"}, nil
+		return Location{Path: against(dir, named), Why: "named by TOOLMAN_CONFIG"}, nil
 	}
-	candidates := []Location{{filepath.Join(dir, Name), "in the working directory"}}
+	candidates := []Location{{Path: filepath.Join(dir, Name), Why: "in the working directory"}}
 	for _, folder := range foldersAbove(dir) {
-		candidates = append(candidates, Location{filepath.Join(folder, Name), "above the working directory, in the same repository"})
+		candidates = append(candidates, Location{Path: filepath.Join(folder, Name), Why: "above the working directory, in the same repository"})
 	}
 	if project := getenv("CLAUDE_PROJECT_DIR"); project != "" {
-		candidates = append(candidates, Location{filepath.Join(against(dir, project), Name), "in CLAUDE_PROJECT_DIR"})
+		candidates = append(candidates, Location{Path: filepath.Join(against(dir, project), Name), Why: "in CLAUDE_PROJECT_DIR"})
 	}
 	for _, c := range candidates {
 		if info, err := os.Stat(c.Path); err == nil && !info.IsDir() {
-			return c, nil
+			c.found = true
+			return c, c.Check()
 		}
 	}
 	return Location{}, notFound(candidates)
