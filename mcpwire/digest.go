@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 
 	"github.com/gowebpki/jcs"
 
@@ -21,6 +22,28 @@ var defining = [Kinds][]string{
 	Prompt:   {"name", "title", "description", "arguments"},
 }
 
+// optional are the other members that an item has in some revision of MCP (2024-11-05 to
+// 2026-07-28). They are not part of its definition.
+var optional = [Kinds][]string{
+	Tool:     {"icons", "_meta", "execution"},
+	Resource: {"icons", "_meta", "size"},
+	Template: {"icons", "_meta"},
+	Prompt:   {"icons", "_meta"},
+}
+
+// UnknownMembers returns the names of the item's members that no revision of MCP has, in
+// order. Clients get them, and Definition leaves them out.
+func (it *Item) UnknownMembers() []string {
+	var unknown []string
+	for key := range jsonrpc.Members(it.Raw, jsonrpc.Span{Hi: len(it.Raw)}) {
+		if !slices.Contains(defining[it.Kind], key) && !slices.Contains(optional[it.Kind], key) {
+			unknown = append(unknown, key)
+		}
+	}
+	slices.Sort(unknown)
+	return slices.Compact(unknown)
+}
+
 // Definition returns what the item is, in canonical JSON (RFC 8785): the same bytes
 // for the same definition, whatever the order of members, white space, escapes and
 // spelling of numbers in which its server sent it. It is an object of these members
@@ -34,8 +57,8 @@ var defining = [Kinds][]string{
 // A member that is null, and annotations that are empty, count as absent. Left out is
 // what may change without the item becoming another: size and annotations.lastModified,
 // which are the content's; icons, often links of limited life; _meta, which is anybody's;
-// execution, which one era has and the other has not. The namespace is no part of it,
-// since toolman gives it.
+// execution, which one era has and the other has not; and members that MCP does not have.
+// The namespace is no part of it, since toolman gives it.
 //
 // An item with no one meaning has no definition: a member given twice, or in a spelling
 // that looks alike, text that is no Unicode, numbers beyond IEEE double precision.

@@ -3,6 +3,7 @@ package mcpwire
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 )
@@ -44,6 +45,32 @@ func TestDefinitionHoldsWhatAnItemIsAndNothingElse(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := definition(t, tt.kind, tt.raw); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestMembersThatNoRevisionHasAreNamed(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		kind Kind
+		raw  string
+		want []string
+	}{
+		{"none", Tool, `{"name":"n","title":"t","description":"d","inputSchema":{"x":1},"outputSchema":{},"annotations":{"x":1},"icons":[],"_meta":{"x":1},"execution":{}}`, nil},
+		{"of a resource", Resource, `{"uri":"a:b","name":"n","title":"t","description":"d","mimeType":"m","annotations":{},"icons":[],"_meta":{},"size":1}`, nil},
+		{"of a template", Template, `{"uriTemplate":"a:b","name":"n","title":"t","description":"d","mimeType":"m","annotations":{},"icons":[],"_meta":{}}`, nil},
+		{"of a prompt", Prompt, `{"name":"n","title":"t","description":"d","arguments":[],"icons":[],"_meta":{}}`, nil},
+		{"some, one twice", Tool, `{"x":1,"name":"n","instruct\u0069ons":"do","instructions":"do not","":2}`, []string{"", "instructions", "x"}},
+		{"of another kind", Prompt, `{"name":"n","size":1,"execution":{},"inputSchema":{}}`, []string{"execution", "inputSchema", "size"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			it, err := parseItem(tt.kind, []byte(tt.raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := it.UnknownMembers(); !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}

@@ -41,6 +41,7 @@ func (a *app) offered(ctx context.Context, c *config.Config, old pins.Set) (*off
 	found := &offering{pins: pins.Set{}}
 	found.addServers(c, r.Router)
 	found.addItems(r.Catalog(), o.Unpinned)
+	found.odd = append(found.odd, unknownMembers(r.Catalog(), o.Unpinned)...)
 	r.Close()
 	return found, ctx.Err()
 }

@@ -72,6 +72,9 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 			col.Loser.Item.Kind, router.Clean(col.Loser.Name), col.Loser.Upstream.Name, col.By))
 	}
 	rep.addHeld(catalog)
+	if r.Options.Pins != nil {
+		rep.Notes = append(rep.Notes, unknownMembers(catalog, r.Options.Unpinned)...)
+	}
 	rep.addNames(catalog, c.URISeparator)
 	list := r.Preview()
 	rep.Cost = cost{
