@@ -20,7 +20,7 @@ const (
 // TLSConfig and is to be served by ServeTLS. errorLog gets what goes wrong with connections.
 func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (*http.Server, error) {
 	s := &http.Server{
-		Handler:           h,
+		Handler:           endAfterChunks(h),
 		ReadHeaderTimeout: headerTime,
 		IdleTimeout:       idleTime,
 		MaxHeaderBytes:    headerBytes,
@@ -37,4 +37,18 @@ func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (
 	var err error
 	s.TLSConfig, err = cert.config(g.Warn)
 	return s, err
+}
+
+// endAfterChunks is next, with the connection closed after the answer to a request in chunks.
+// A request may have a Content-Length besides its chunks: a proxy in front that goes by the length
+// takes for its body what toolman would read as the next request. RFC 9112, section 6.1, wants the
+// connection closed then. net/http has removed the Content-Length by now, so all requests in chunks
+// count. HTTP/2 has none.
+func endAfterChunks(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.TransferEncoding) > 0 {
+			w.Header().Set("Connection", "close")
+		}
+		next.ServeHTTP(w, r)
+	})
 }

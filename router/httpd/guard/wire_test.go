@@ -48,10 +48,22 @@ func TestRequestsThatCouldBeReadInTwoWays(t *testing.T) {
 			}
 		})
 	}
-	t.Run("a length and chunks", func(t *testing.T) {
-		// The chunks count, and the connection ends: what follows is never read as a request (RFC 9112, 6.3).
-		text := post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n") + hidden
-		if n := answers(t, addr, text); n > 2 {
+	for name, text := range map[string]string{
+		"a length and chunks":                  post("Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n"),
+		"chunks and a length":                  post("Transfer-Encoding: chunked\r\nContent-Length: 70\r\n", "2\r\n{}\r\n0\r\n\r\n"),
+		"chunks, whose length nobody sees":     post("Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n"),
+		"a length and chunks, refused by Host": "POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"a length and chunks, refused by path": "POST /%2e HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			// The chunks count, and the connection ends: what follows is never read as a request (RFC 9112, 6.1).
+			if n := answers(t, addr, text+hidden); n != 1 {
+				t.Errorf("%d answers", n)
+			}
+		})
+	}
+	t.Run("a length", func(t *testing.T) {
+		if n := answers(t, addr, post("Content-Length: 2\r\n", "{}")+hidden); n != 2 {
 			t.Errorf("%d answers", n)
 		}
 	})
