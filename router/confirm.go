@@ -39,7 +39,11 @@ func (e *Entry) asksFirst() bool { return e != nil && e.danger.Asks() }
 
 // confirmLocked asks a legacy client whether a call may be made.
 func (s *Session) confirmLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) {
-	ask := s.r.confirmation(m, t.entry)
+	ask, err := s.r.confirmation(m, t.entry)
+	if err != nil {
+		s.withholdLocked(m, b, t.entry, err.Error())
+		return
+	}
 	if why := s.unaskableLocked(&ask, len(m.Frame)); why != "" {
 		s.withholdLocked(m, b, t.entry, why)
 		return
@@ -112,10 +116,19 @@ func (s *Session) passAgreedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entr
 	case verdict != Active:
 		s.refuse(m, b, mcpwire.ToolsCall, v.refusal(mcpwire.Tool, string(name), t, verdict, s.meansLocked()))
 	case t.entry != e:
-		s.withholdLocked(m, b, e, "it was changed by its server while a person was asked; look at its definition, and call it again")
+		s.withholdLocked(m, b, e, changedMeanwhile)
 	default:
 		s.forward(m, b, mcpwire.ToolsCall, at, t)
 	}
+}
+
+// changedMeanwhile refuses a call whose tool is not the one that a person has agreed to.
+const changedMeanwhile = "it was changed by its server while a person was asked; look at its definition, and call it again"
+
+// hasLocked reports whether a tool is still what it was, and may still be called.
+func (s *Session) hasLocked(e *Entry) bool {
+	t, verdict := s.view.Load().find(mcpwire.Tool, []byte(e.Name))
+	return verdict == Active && t.entry == e
 }
 
 // refused decides whether a person has agreed: it says why an answer to the question is

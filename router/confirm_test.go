@@ -40,7 +40,7 @@ func newCautious(t testing.TB, from setup, modern bool) *cautious {
 	return &cautious{g, g.client, g.servers[0]}
 }
 
-const mayEcho = `"message":"May the tool echo of server ns run? It is one of dangerous_tools (tools.toml:12).\n\n`
+const mayEcho = `"message":"toolman asks: may the tool echo of server ns run? It is one of dangerous_tools (tools.toml:12).\n\n`
 
 // asked checks that the client is asked whether ns_echo may run, and returns the id of the
 // question.

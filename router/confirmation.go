@@ -10,120 +10,115 @@ import (
 	"toolman/mcpwire"
 )
 
-// Bounds on what a person is shown of a call's arguments.
+// Bounds on what a person is asked to read. A call that does not fit is refused: consent to a part
+// of it would be consent to what nobody has seen.
 const (
-	shownArguments = 20
-	shownHead      = 240     // characters of the start of one that is longer than both
-	shownTail      = 60      // and of its end, where paths differ
-	legibleBytes   = 1 << 16 // of one that are looked at
+	mostShown   = 10_000  // characters of the arguments
+	mostMembers = 100     // arguments
+	mostBytes   = 1 << 16 // of the arguments in the frame
+	mostName    = 256     // characters of the tool's name
 )
 
 // confirmKey is under which key a modern client finds the question.
 const confirmKey = "confirm"
 
 // confirmation asks a person whether a tool may be called. Its form has no fields:
-// accepting it is the answer, and some clients send nothing else.
-func (r *Router) confirmation(m *jsonrpc.Message, e *Entry) mcpwire.Ask {
-	text := fmt.Sprintf("May the tool %s of server %s run? It is one of dangerous_tools (%s).\n\n%s",
-		shown(e.Item.Name), clean(e.Upstream.Name), e.danger.Place(), r.argumentsText(m))
+// accepting it is the answer, and some clients send nothing else. An error says why the call
+// cannot be shown completely.
+func (r *Router) confirmation(m *jsonrpc.Message, e *Entry) (mcpwire.Ask, error) {
+	text, err := r.callText(m, e)
+	if err != nil {
+		return mcpwire.Ask{}, fmt.Errorf("a person has to agree first, and cannot be shown the whole call: %w", err)
+	}
 	params := jsonrpc.AppendQuoted([]byte(`{"message":`), text)
 	params = append(params, `,"requestedSchema":{"type":"object","properties":{}}}`...)
-	return mcpwire.Ask{Key: confirmKey, Method: mcpwire.Elicit, Params: params}
+	return mcpwire.Ask{Key: confirmKey, Method: mcpwire.Elicit, Params: params}, nil
+}
+
+// callText shows a call. Its first words are toolman's own: what a server asks begins with that
+// server's name (mcpwire.NameAsker).
+func (r *Router) callText(m *jsonrpc.Message, e *Entry) (string, error) {
+	if n := utf8.RuneCountInString(e.Item.Name); n > mostName {
+		return "", fmt.Errorf("the tool's name has %d characters, and at most %d are shown", n, mostName)
+	}
+	arguments, err := r.argumentsText(m)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("toolman asks: may the tool %s of server %s run? It is one of dangerous_tools (%s).\n\n%s",
+		visible(e.Item.Name), clean(e.Upstream.Name), e.danger.Place(), arguments), nil
 }
 
 // argumentsText shows the arguments of a call, a line each: none can look like another, or
 // hide behind another.
-func (r *Router) argumentsText(m *jsonrpc.Message) string {
-	arguments, _ := m.Param("arguments") // was looked at before
-	var lines []string
-	more := 0
-	for one := range m.Walk(arguments) {
-		if len(lines) == shownArguments {
-			more++
-			continue
-		}
-		key := jsonrpc.Span{Lo: one.Key.Lo - 1, Hi: one.Key.Hi + 1}
-		lines = append(lines, r.showable(m, jsonrpc.Span{Lo: key.Lo, Hi: one.Value.Hi}))
+func (r *Router) argumentsText(m *jsonrpc.Message) (string, error) {
+	arguments, err := m.Param("arguments")
+	if err != nil {
+		return "", err
 	}
+	if n := arguments.Hi - arguments.Lo; n > mostBytes {
+		return "", fmt.Errorf("its arguments have %d bytes, and at most %d are shown; %s", n, mostBytes, sendLess)
+	}
+	var lines []string
+	for one := range m.Walk(arguments) {
+		lines = append(lines, r.readable(m, jsonrpc.Span{Lo: one.Key.Lo - 1, Hi: one.Value.Hi}))
+	}
+	text := "It gets these arguments:\n  " + strings.Join(lines, "\n  ")
 	switch {
 	case arguments.Present() && !m.IsObject(arguments):
-		return "Its arguments are no object: " + r.showable(m, arguments)
+		text = "Its arguments are no object: " + r.readable(m, arguments)
 	case len(lines) == 0:
-		return "It gets no arguments."
-	case more > 0:
-		lines = append(lines, fmt.Sprintf("… and %d more arguments, which are not shown", more))
+		return "It gets no arguments.", nil
+	case len(lines) > mostMembers:
+		return "", fmt.Errorf("it has %d arguments, and at most %d are shown", len(lines), mostMembers)
 	}
-	return "It gets these arguments:\n  " + strings.Join(lines, "\n  ")
+	if n := utf8.RuneCountInString(text); n > mostShown {
+		return "", fmt.Errorf("its arguments take %d characters to show, and at most %d are shown; %s", n, mostShown, sendLess)
+	}
+	return text, nil
 }
 
-// showable returns a part of a frame, JSON or a member of an object, as a person is shown it:
-// on one line, without secrets, with nothing that cannot be seen, and shortened.
-func (r *Router) showable(m *jsonrpc.Message, at jsonrpc.Span) string {
-	raw, cutOff := m.Bytes(at), false
-	if cutOff = len(raw) > legibleBytes; cutOff {
-		raw = raw[:legibleBytes]
-	}
-	text := legible(raw)
+// sendLess is what to do about arguments that are too long.
+const sendLess = "send less at once, or the name of a file in place of its content"
+
+// readable returns a part of a frame, JSON or a member of an object, as a person is shown it:
+// on one line, with the length of secrets in their place, and with nothing that cannot be seen.
+func (r *Router) readable(m *jsonrpc.Message, at jsonrpc.Span) string {
+	text := legible(m.Bytes(at))
 	if scrub := r.current().Scrub; scrub != nil {
 		text = scrub(text)
 	}
-	return abridged(visible(text), at.Hi-at.Lo, cutOff)
+	return visible(text)
 }
 
-// abridged leaves out the middle of a text that is too long to be shown.
-func abridged(text string, bytes int, cutOff bool) string {
-	n := utf8.RuneCountInString(text)
-	if n <= shownHead+shownTail && !cutOff {
-		return text
-	}
-	head := cut(text, shownHead)
-	if cutOff {
-		return fmt.Sprintf("%s … (%d bytes)", head, bytes)
-	}
-	tail := text
-	for n > shownTail {
-		_, size := utf8.DecodeRuneInString(tail)
-		tail, n = tail[size:], n-1
-	}
-	return fmt.Sprintf("%s … %s (%d bytes)", head, tail, bytes)
-}
-
-// legible is JSON in which strings are spelled in the plainest way and nothing stands
-// between the tokens but a space: what looks different is different. The end may be cut off.
+// legible is valid JSON in which strings are spelled in the plainest way and nothing stands
+// between the tokens but a space: what looks different is different.
 func legible(raw []byte) string {
 	out := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); {
-		switch c := raw[i]; {
-		case c == '"':
+	for i := 0; i < len(raw); i++ {
+		switch c := raw[i]; c {
+		case '"':
 			end := stringEnd(raw, i)
-			if raw[end-1] != '"' || end-i < 2 {
-				return string(append(out, raw[i:]...)) // cut off
-			}
 			out = jsonrpc.AppendQuoted(out, jsonrpc.Unquote(raw[i:end]))
-			i = end
-			continue
-		case strings.IndexByte(" \t\r\n", c) >= 0:
-		case c == ':' || c == ',':
+			i = end - 1
+		case ' ', '\t', '\r', '\n':
+		case ':', ',':
 			out = append(out, c, ' ')
 		default:
 			out = append(out, c)
 		}
-		i++
 	}
 	return string(out)
 }
 
 // stringEnd is where the JSON string that begins at i ends.
 func stringEnd(raw []byte, i int) int {
-	for i++; i < len(raw); i++ {
-		switch raw[i] {
-		case '\\':
+	for i++; raw[i] != '"'; i++ {
+		if raw[i] == '\\' {
 			i++
-		case '"':
-			return i + 1
 		}
 	}
-	return len(raw)
+	return i + 1
 }
 
 // visible spells out characters that cannot be seen or that change how others are.

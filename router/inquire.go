@@ -109,7 +109,7 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *jsonrpc.B
 	state := s.stateFor(c.bridge.about, stateAgain, newHandle())
 	if c.entry.asksFirst() {
 		s.mu.Lock()
-		s.permitLocked(c.bridge.about, []byte(state), true)
+		s.permitLocked(c.bridge.about, c.entry, []byte(state), true)
 		s.mu.Unlock()
 	}
 	s.sendAsks(c, asks, state, b)

@@ -22,7 +22,7 @@ type Options struct {
 	PolicyOf func(agent string) *policy.Policy
 	// Dangers say which tools are dangerous, and what becomes of their calls; nil: none are.
 	Dangers *policy.Guard
-	// Scrub takes secrets out of what a person is shown; nil takes nothing out.
+	// Scrub replaces the configured secrets, and nothing else, in what a person is shown; nil replaces nothing.
 	Scrub func(text string) string
 	Pins  *Pins // what holds items back; nil holds nothing
 	// Unpinned are items that no pin holds back, by the names of active_toolsets.

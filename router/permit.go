@@ -17,6 +17,7 @@ const maxPermits = 256
 // states are anybody's to make up.
 type permit struct {
 	about   subject
+	entry   *Entry // as it was when the person was asked
 	state   uint64 // hash of what the client has to come back with
 	agreed  bool   // a person has agreed to the call already; else the client brings their answer
 	expires int64  // on the router's clock
@@ -45,10 +46,10 @@ func (all *permits) take(about subject, state uint64, now int64) (permit, bool) 
 	return p, true
 }
 
-// permitLocked lets the client come back with a state.
-func (s *Session) permitLocked(about subject, state []byte, agreed bool) {
+// permitLocked lets the client come back with a state, for a tool as it is now.
+func (s *Session) permitLocked(about subject, e *Entry, state []byte, agreed bool) {
 	now := s.r.clock.now()
-	s.permits.add(permit{about, s.r.sealer.hash(state), agreed, now + int64(stateLife)}, now)
+	s.permits.add(permit{about, e, s.r.sealer.hash(state), agreed, now + int64(stateLife)}, now)
 }
 
 // permittedLocked is clearedLocked for a modern client.
@@ -66,6 +67,8 @@ func (s *Session) permittedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target
 	state := m.Text(retry.State.Value)
 	p, ok := s.permits.take(about, s.r.sealer.hash(state), s.r.clock.now())
 	switch {
+	case ok && p.entry != t.entry:
+		s.withholdLocked(m, b, t.entry, changedMeanwhile)
 	case ok && p.agreed:
 		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Confirmed, s.n)
 		return true
@@ -79,7 +82,11 @@ func (s *Session) permittedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target
 
 // demandLocked answers a call with the question whether it may be made.
 func (s *Session) demandLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject) {
-	ask := s.r.confirmation(m, t.entry)
+	ask, err := s.r.confirmation(m, t.entry)
+	if err != nil {
+		s.withholdLocked(m, b, t.entry, err.Error())
+		return
+	}
 	if missing := mcpwire.Lacks(m.Bytes(s.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
 		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Unconfirmed, s.n)
 		why := mcpwire.MissingCapability(missing, t.entry.notRun(unaskable(missing)))
@@ -91,7 +98,7 @@ func (s *Session) demandLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, a
 	n := s.arrivedLocked(m, mcpwire.ToolsCall, name)
 	s.decideLocked(m, mcpwire.ToolsCall, t, audit.Asked, n).End(audit.InputRequired)
 	state := s.stateFor(about, stateConfirm, newHandle())
-	s.permitLocked(about, []byte(state), false)
+	s.permitLocked(about, t.entry, []byte(state), false)
 	s.send(b, mcpwire.AppendInputRequired(nil, m.Bytes(m.ID), []mcpwire.Ask{ask}, state),
 		note{n: n, method: mcpwire.ToolsCall, name: t.entry.Name, status: "local"})
 }
@@ -166,6 +173,6 @@ func (s *Session) permitRetry(c *call, m *jsonrpc.Message) {
 		return
 	}
 	s.mu.Lock()
-	s.permitLocked(c.bridge.about, m.Text(in.State), true)
+	s.permitLocked(c.bridge.about, c.entry, m.Text(in.State), true)
 	s.mu.Unlock()
 }

@@ -206,6 +206,61 @@ func TestAServerAsksAModernClientAfterConsent(t *testing.T) {
 	})
 }
 
+// The retry of a call that a person has agreed to is refused when the tool is another by then: whether
+// the client brings the consent, or what a server wants in addition.
+func TestConsentIsForOneDefinition(t *testing.T) {
+	const why = "it was changed by its server while a person was asked"
+	another := func(g *rig, server *link) {
+		server.lists(0, `{"name":"echo","description":"harmless, really"}`, "other")
+		g.r.update()
+	}
+	bothEras(t, func(t *testing.T, modern bool) {
+		d := newCautiousDialog(t, modern)
+		state := d.demanded("1")
+		another(d.g, d.server)
+		d.retry("2", state, agree)
+		wantNotRun(t, d.client.hearsOne(), "2", why)
+		d.retry("3", state, agree) // the consent is used up
+		wantCode(t, d.client.hearsOne(), "3", -32602)
+		d.retry("5", d.demanded("4"), agree) // to what there is now
+		d.ran()
+	})
+	required := `{"resultType":"input_required","inputRequests":{"q":` + elicits + `},"requestState":"s"}`
+	t.Run("during a round of a modern server and client", func(t *testing.T) {
+		d := newCautiousDialog(t, true)
+		d.retry("2", d.demanded("1"), agree)
+		d.server.says(reply(d.ran(), required))
+		d.client.hearsOne()
+		another(d.g, d.server)
+		d.retry("3", `"s"`, `{"q":`+accept+`}`)
+		wantNotRun(t, d.client.hearsOne(), "3", why)
+		d.server.wants()
+	})
+	t.Run("during a round of a modern server and a legacy client", func(t *testing.T) {
+		g := newCautious(t, setup{}, true)
+		g.client.says(fmt.Sprintf(echo, "5", "{}"))
+		g.client.says(reply(g.asked(withNothing), accept))
+		g.server.says(reply(idOf(t, g.server.hearsOne()), required))
+		ask := idOf(t, g.client.hearsOne())
+		another(g.rig, g.server)
+		g.client.hears()
+		g.client.says(reply(ask, accept))
+		wantNotRun(t, g.client.hearsOne(), "5", why)
+		g.quiet()
+	})
+	t.Run("during a visit to a URL", func(t *testing.T) {
+		d := newCautiousDialog(t, false)
+		d.retry("2", d.demanded("1"), agree)
+		d.server.says(fmt.Sprintf(urlError, d.ran()))
+		m := scanned(t, d.client.hearsOne())
+		at, _ := m.Get(m.Result, "requestState")
+		another(d.g, d.server)
+		d.retry("3", string(m.Bytes(at)), `{"0":`+accept+`}`)
+		wantNotRun(t, d.client.hearsOne(), "3", why)
+		d.server.wants()
+	})
+}
+
 func TestAServerAsksALegacyClientAfterConsent(t *testing.T) {
 	t.Run("legacy server", func(t *testing.T) {
 		g := newCautious(t, setup{}, false)

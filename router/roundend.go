@@ -63,6 +63,10 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 		return
 	}
 	c := &r.call
+	if c.entry.asksFirst() && !s.hasLocked(c.entry) {
+		c.fail(c.entry.notRun(changedMeanwhile), audit.Refused, b)
+		return
+	}
 	var answers []mcpwire.Answer
 	for i := range r.legs {
 		answers = append(answers, r.legs[i].answer)

@@ -28,10 +28,9 @@ func forSession(s config.Server, file string) func(map[string]string) (router.Se
 // be on its way to the log and the trace.
 const lastTraces = time.Minute
 
-// keepSaid has what sessions say of themselves kept out of the log, the trace and all that
-// people are shown, as long as a server of theirs knows it.
+// keepSaid has what sessions say of themselves kept out of the log and the trace, as long as a
+// server of theirs knows it.
 func (a *app) keepSaid(o *router.Options) {
-	o.Scrub = a.secrets.Text
 	tracer := o.Trace
 	for i := range o.Servers {
 		made := o.Servers[i].For

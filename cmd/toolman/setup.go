@@ -88,7 +88,7 @@ func options(c *config.Config) (router.Options, error) {
 		return router.Options{}, err
 	}
 	o := router.Options{
-		Policy: rights, Unpinned: unpinned, Dangers: guard, Scrub: trace.NewScrubber(c.Secrets).Text,
+		Policy: rights, Unpinned: unpinned, Dangers: guard, Scrub: trace.NewScrubber(c.Secrets).Values,
 		Active: globs, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
 		Mode: modeOf(c.ActivationMode), AlwaysLoad: c.AlwaysLoad, Version: version(),
 	}

@@ -3,6 +3,7 @@ package trace
 import (
 	"bytes"
 	"cmp"
+	"fmt"
 	"slices"
 	"unicode/utf16"
 )
@@ -21,14 +22,13 @@ type span struct {
 // A scrubber finds secrets and replaces them. It keeps its buffers from one use to the next and belongs to one goroutine.
 type scrubber struct {
 	*patterns
-	spans   []span
-	removed []int          // bytes that each replacement took out
-	views   [maxViews]view // of the string looked at
-	other   view           // of one of those, or of the string, without other escapes
-	nested  [maxViews]view // of the strings inside it, by depth
-	key     view
-	lower   []byte
-	out     []byte
+	spans  []span
+	views  [maxViews]view // of the string looked at
+	other  view           // of one of those, or of the string, without other escapes
+	nested [maxViews]view // of the strings inside it, by depth
+	key    view
+	lower  []byte
+	out    []byte
 }
 
 // json is p, which is valid JSON, without secrets; p itself if it holds none. The result is valid until the next use.
@@ -50,47 +50,51 @@ func (s *scrubber) text(p []byte, cut bool) (out []byte, found bool) {
 	return s.replace(p[:end])
 }
 
-// values is text without the secrets alone: nothing is hidden for its key.
+// values is text in which each secret is replaced by its length in p. Keys hide nothing.
 func (s *scrubber) values(p []byte) []byte {
 	s.spans = s.spans[:0]
 	s.find(view{text: p}, false)
 	s.walk(p, nil, 0, false)
-	out, _ := s.replace(p)
+	out, _ := s.replaceWith(p, appendLength)
 	return out
 }
 
 // replace puts the placeholder where the spans are.
-func (s *scrubber) replace(p []byte) ([]byte, bool) {
-	s.removed = s.removed[:0]
+func (s *scrubber) replace(p []byte) ([]byte, bool) { return s.replaceWith(p, appendPlaceholder) }
+
+// replaceWith puts what mark appends where the spans are. Spans that overlap are one.
+func (s *scrubber) replaceWith(p []byte, mark func(dst []byte, x span) []byte) ([]byte, bool) {
 	if len(s.spans) == 0 {
 		return p, false
 	}
 	slices.SortFunc(s.spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(b.hi, a.hi)) })
 	s.out = s.out[:0]
 	done := 0
-	for _, x := range s.spans {
+	for i := 0; i < len(s.spans); {
+		x := s.spans[i]
+		for i++; i < len(s.spans) && s.spans[i].lo < x.hi; i++ {
+			x.hi = max(x.hi, s.spans[i].hi)
+		}
 		x.hi = min(x.hi, len(p))
-		if x.hi <= done || x.lo >= len(p) {
+		if x.lo >= x.hi {
 			continue
 		}
-		if x.lo >= done {
-			s.out = append(s.out, p[done:x.lo]...)
-			s.out = appendPlaceholder(s.out, x.quoted)
-			s.removed = append(s.removed, 0)
-			done = x.lo
-		}
-		s.removed[len(s.removed)-1] += x.hi - done
+		s.out = mark(append(s.out, p[done:x.lo]...), x)
 		done = x.hi
 	}
 	s.out = append(s.out, p[done:]...)
 	return s.out, true
 }
 
-func appendPlaceholder(dst []byte, quoted bool) []byte {
-	if quoted {
+func appendPlaceholder(dst []byte, x span) []byte {
+	if x.quoted {
 		return append(dst, `"`+placeholder+`"`...)
 	}
 	return append(dst, placeholder...)
+}
+
+func appendLength(dst []byte, x span) []byte {
+	return fmt.Appendf(dst, "[redacted: %d bytes]", x.hi-x.lo)
 }
 
 // find adds the spans of the secrets in p, however they are written. With cut, end is where the

@@ -59,13 +59,12 @@ func (s *Scrubber) Text(text string) string {
 	return strings.Join(parts, "")
 }
 
-// Values is text without the secrets, and how many bytes each replacement took out, in their order. Other than Text, it hides
-// nothing because of the key that it stands under.
-func (s *Scrubber) Values(text string) (clean string, removed []int) {
+// Values is text in which each secret is replaced by its length: "[redacted: 8 bytes]". Unlike Text, it
+// hides nothing because of the key that it stands under.
+func (s *Scrubber) Values(text string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := s.scrub.values([]byte(text))
-	return string(out), slices.Clone(s.scrub.removed)
+	return string(s.scrub.values([]byte(text)))
 }
 
 // JSON is p, which is valid JSON, without secrets; the caller's to keep.

