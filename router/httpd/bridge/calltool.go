@@ -125,9 +125,8 @@ func (c *call) outcome() *Failure {
 	if c.failure != nil {
 		return c.failure
 	}
-	m := jsonrpc.Message{Frame: c.result}
-	at, err := m.Get(jsonrpc.Span{Hi: len(c.result)}, "resultType")
-	if err == nil && string(m.Text(at)) == string(mcpwire.ResultInputRequired) {
+	m := jsonrpc.Message{Frame: c.result, Result: jsonrpc.Span{Hi: len(c.result)}}
+	if r, err := mcpwire.ResultOf(&m); err == nil && r.ResultType(&m) == mcpwire.ResultInputRequired {
 		return fail(UpstreamError, "the server needs an answer of a person before it can go on, and a program cannot be asked; call the tool through MCP")
 	}
 	return nil
