@@ -38,13 +38,9 @@ var (
 // to a call of method by a client of another or the same, and appends the edits that
 // PassOn needs. An error says that the response has two codes.
 func JudgeError(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, upstream, client Era) ([]jsonrpc.Edit, Remedy, error) {
-	at, err := m.Get(m.Err, "code")
-	if err != nil {
+	at, code, err := errorCode(m)
+	if err != nil || code == 0 {
 		return edits, PassOn, err
-	}
-	code, err := strconv.ParseInt(string(m.Bytes(at)), 10, 32)
-	if err != nil { // no code that means anything
-		return edits, PassOn, nil
 	}
 	if upstream == Modern {
 		return edits, judgeModern(code, method, client), nil
@@ -56,6 +52,20 @@ func JudgeError(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, upstrea
 		return judgeLegacy(edits, at, code, method)
 	}
 	return edits, PassOn, nil
+}
+
+// errorCode returns where the code of an error response is, and the code; 0 when it has none that
+// means anything. An error says that it has two.
+func errorCode(m *jsonrpc.Message) (at jsonrpc.Span, code int64, err error) {
+	at, err = m.Get(m.Err, "code")
+	if err != nil {
+		return at, 0, err
+	}
+	number, err := strconv.ParseFloat(string(m.Bytes(at)), 64) // -32042.0 is the same number to a client
+	if code = int64(number); err != nil || float64(code) != number {
+		return at, 0, nil
+	}
+	return at, code, nil
 }
 
 // namesCapabilities reports whether an error has the data that goes with a missing

@@ -42,7 +42,7 @@ func TestJudgeError(t *testing.T) {
 		{"code 0", Legacy, Modern, ToolsCall, "0", PassOn, ""},
 		{"an application's code", Legacy, Modern, ToolsCall, "1", PassOn, ""},
 		{"a code that is no number", Legacy, Modern, ToolsCall, `"-32002"`, PassOn, ""},
-		{"a code in another form", Legacy, Modern, ToolsCall, `-3.2002e4`, PassOn, ""},
+		{"a code in another form", Legacy, Modern, ToolsCall, `-3.2002e4`, PassOn, "-32602"},
 		{"a huge code", Legacy, Modern, ToolsCall, `-99999999999999999999`, PassOn, ""},
 	}
 	for _, tt := range tests {

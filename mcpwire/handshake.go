@@ -53,8 +53,14 @@ func objectParam(m *jsonrpc.Message, key string) (json.RawMessage, error) {
 }
 
 // Has reports whether the client declared a capability.
-func (h *Hello) Has(capability string) bool {
-	for key := range jsonrpc.Members(h.Capabilities, jsonrpc.Span{Hi: len(h.Capabilities)}) {
+func (h *Hello) Has(capability string) bool { return declares(h.Capabilities, capability) }
+
+// CanElicit reports whether a client with these capabilities, a JSON object, has a user who can be
+// asked something.
+func CanElicit(capabilities []byte) bool { return declares(capabilities, "elicitation") }
+
+func declares(capabilities []byte, capability string) bool {
+	for key := range jsonrpc.Members(capabilities, jsonrpc.Span{Hi: len(capabilities)}) {
 		if key == capability {
 			return true
 		}

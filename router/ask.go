@@ -45,6 +45,9 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 	q := question{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.keep(m, token)
+	if err == nil {
+		m, err = u.named(m)
+	}
 	if err != nil {
 		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), b)
 		return

@@ -14,8 +14,8 @@ func TestWhatAServerAsksIsPassedOnVerbatim(t *testing.T) {
 	for _, tt := range []struct{ name, server, client string }{
 		{"sampling", "{ \"params\":{\"messages\":[1.0,1E2,\"\\ud800<\u2028\"],\"x\":1,\"x\":2},\"id\":@ ,\"method\":\"sampling/createMessage\",\"jsonrpc\":\"2.0\"}",
 			"{ \"params\":{\"messages\":[1.0,1E2,\"\\ud800<\u2028\"],\"x\":1,\"x\":2},\"id\":# ,\"method\":\"sampling/createMessage\",\"jsonrpc\":\"2.0\"}"},
-		{"elicitation", `{"jsonrpc":"2.0","\u0069d":@,"method":"elicitation/create","params":{"_meta":{"progressToken":"@"},"mode":"url"}}`,
-			`{"jsonrpc":"2.0","\u0069d":#,"method":"elicitation/create","params":{"_meta":{"progressToken":#},"mode":"url"}}`},
+		{"elicitation", `{"jsonrpc":"2.0","\u0069d":@,"method":"elicitation/create","params":{"_meta":{"progressToken":"@"},"message":"\u003f","mode":"url"}}`,
+			`{"jsonrpc":"2.0","\u0069d":#,"method":"elicitation/create","params":{"_meta":{"progressToken":#},"message":"Server a asks: \u003f","mode":"url"}}`},
 		{"roots", `{"jsonrpc":"2.0","id":@,"method":"roots\/list"}`, `{"jsonrpc":"2.0","id":#,"method":"roots\/list"}`},
 	} {
 		for _, id := range []string{`0`, `"x"`, `-1.50`, `""`, `18446744073709551616`} {
@@ -74,7 +74,7 @@ func TestAnAnswerOfTheClientThatCannotBeRead(t *testing.T) {
 			"elicitation/create": `{"jsonrpc":"2.0","id":"q","result":{"action":"cancel"}}`,
 		} {
 			g, client, server := one(t, offer{namespace: "a"})
-			server.says(`{"jsonrpc":"2.0","id":"q","method":"` + method + `"}`)
+			server.says(`{"jsonrpc":"2.0","id":"q","method":"` + method + `","params":{"message":"m"}}`)
 			client.says(strings.Replace(frame, "#", idOf(t, client.hearsOne()), 1))
 			if got := server.hearsOne(); !strings.HasPrefix(got, want) {
 				t.Errorf("%q: got %s, want %s", frame, got, want)
@@ -88,7 +88,7 @@ func TestWhatTheClientCannotDoIsRefused(t *testing.T) {
 	for _, tt := range []struct{ name, capabilities, request, want string }{
 		{"a capability that it has not", `{"roots":{}}`, `{"jsonrpc":"2.0","id":"q","method":"sampling/createMessage","params":{}}`,
 			`{"jsonrpc":"2.0","id":"q","error":{"code":-32601,"message":"the client has not declared the capability sampling"}}`},
-		{"an elicitation", `{"roots":{}}`, `{"jsonrpc":"2.0","id":0,"method":"elicitation/create"}`,
+		{"an elicitation", `{"roots":{}}`, `{"jsonrpc":"2.0","id":0,"method":"elicitation/create","params":{"message":"m"}}`,
 			`{"jsonrpc":"2.0","id":0,"error":{"code":-32601,"message":"the client has not declared the capability elicitation"}}`},
 		{"a method of no client", everything, `{"jsonrpc":"2.0","id":1,"method":"tools/call"}`,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"toolman does not pass on requests of this method to clients"}}`},
@@ -212,7 +212,7 @@ func TestWhatAServerAsksOfAClientThatIsGone(t *testing.T) {
 	client.hears()
 	g.s.Closed(io.EOF)
 	server.wants(fmt.Sprintf(gone, "1"))
-	server.says(`{"jsonrpc":"2.0","id":2,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":3,"method":"elicitation/create"}`)
+	server.says(`{"jsonrpc":"2.0","id":2,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":3,"method":"elicitation/create","params":{"message":"m"}}`)
 	server.wants(fmt.Sprintf(gone, "2"), `{"jsonrpc":"2.0","id":3,"result":{"action":"cancel"}}`)
 	g.quiet()
 }
@@ -221,7 +221,7 @@ func TestWhatAServerAsksOfAClientThatIsGone(t *testing.T) {
 func TestWhatAServerAsksOfAClientThatDoesNotRead(t *testing.T) {
 	g, client, server := one(t, offer{namespace: "a"})
 	client.refuses = jsonrpc.ErrQueueFull
-	server.says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create"}`)
+	server.says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"m"}}`)
 	server.wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the client does not take what it is asked"}}`,
 		`{"jsonrpc":"2.0","id":2,"result":{"action":"cancel"}}`)
 	if n := g.s.asks.Len(); n != 0 {

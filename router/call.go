@@ -18,6 +18,7 @@ type call struct {
 	entry   *Entry    // nil when it is about a task
 	task    bool      // a task is wanted instead of the result
 	modern  bool      // the client's request is of the modern era
+	elicits bool      // the answer may ask the client's user something
 	logs    verbosity // of log messages that a modern client's request wants
 	gated   gating    // as what it counts at its upstream's gate
 	waited  uint32    // milliseconds, there

@@ -49,7 +49,7 @@ func TestClientsWithTheSameIdsGetTheirOwnAnswersAndProgress(t *testing.T) {
 
 func TestAServerThatIsSharedAsksNobody(t *testing.T) {
 	g, clients := crowd(t, 2, offer{namespace: "a", tools: []string{"x"}})
-	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{}}`)
+	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"m"}}`)
 	if got := g.servers[0].hears(); len(got) != 1 || !strings.Contains(got[0], `"code":-32601`) {
 		t.Errorf("the server hears %q", got)
 	}

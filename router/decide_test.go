@@ -304,7 +304,7 @@ func TestACallDuringWhichItsClientIsAskedIsOneDecision(t *testing.T) {
 			d.g.r.Audit = w
 			d.g.r.timed.Store(true)
 			our := d.call("1")
-			tt.play(d, our, d.asked("1", elicit, "0", elicits))
+			tt.play(d, our, d.asked("1", elicit, "0", askedBy(elicits)))
 			checkEnds(t, lines(), tt.want...)
 		})
 	}

@@ -68,6 +68,7 @@ func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.M
 	if s.modern != u.modern && !s.crossLocked(m, b, &c, t) || s.modern && u.modern && !s.hideTasks(m, b, method) {
 		return
 	}
+	c.elicits = u.modern && (!s.modern || mcpwire.CanElicit(m.Bytes(s.envelope.Capabilities.Value)))
 	s.markLocked(&c, m, t)
 	if s.r.timed.Load() {
 		c.came, c.sent = s.came, s.r.clock.now()

@@ -14,7 +14,7 @@ import (
 func TestAServerAsksWhatTheClientCannotDo(t *testing.T) {
 	for _, tt := range []struct{ name, capabilities, question, code, data string }{
 		{"sampling", `{}`, `{"jsonrpc":"2.0","id":5,"method":"sampling/createMessage","params":{}}`, "-32601", `{"sampling":{}}`},
-		{"a URL", `{"elicitation":{"form":{}}}`, `{"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{"mode":"url"}}`, "-32601", `{"elicitation":{"url":{}}}`},
+		{"a URL", `{"elicitation":{"form":{}}}`, `{"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{"mode":"url","message":"m"}}`, "-32601", `{"elicitation":{"url":{}}}`},
 		{"roots", `{"elicitation":{}}`, `{"jsonrpc":"2.0","id":5,"method":"roots/list"}`, "-32601", `{"roots":{}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -127,7 +127,7 @@ func TestAnErrorThatSendsTheUserToAURL(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDialog(t)
 		our := d.call("1")
-		const visit = `{"method":"elicitation/create","params":{"mode":"url","url":"https://x/?a&b","message":"m"}}`
+		const visit = `{"method":"elicitation/create","params":{"mode":"url","url":"https://x/?a&b","message":"Server ns asks: m"}}`
 		state := d.asked("1", fmt.Sprintf(urlError, our), "0", visit)
 		d.over() // the call is
 
@@ -176,7 +176,7 @@ func TestAURLForAClientThatShowsNone(t *testing.T) {
 func TestAURLAfterAQuestion(t *testing.T) {
 	d := newDialog(t)
 	our := d.call("1")
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	d.server.says(fmt.Sprintf(urlError, our))
 	d.g.quiet()
 	d.retry("2", state, `{"0":{}}`)

@@ -43,7 +43,7 @@ func TestAnAnswerToAServerThatCannotBeWrittenIsAnError(t *testing.T) {
 
 	d := newDialog(t)
 	d.call("1")
-	state := d.asked("1", `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"m"}}`, "0", `{"method":"elicitation/create","params":{"message":"m"}}`)
+	state := d.asked("1", `{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"m"}}`, "0", `{"method":"elicitation/create","params":{"message":"Server ns asks: m"}}`)
 	d.retry("2", state, "{\"0\":{\"action\":\n\"accept\"}}")
 	if got := d.server.hearsOne(); got != `{"jsonrpc":"2.0","id":"q","result":{"action":"cancel"}}` {
 		t.Errorf("the server got %s", got)

@@ -172,7 +172,7 @@ func TestAServerAsksAModernClientAfterConsent(t *testing.T) {
 		d := newCautiousDialog(t, false)
 		d.retry("2", d.demanded("1"), agree)
 		our := d.ran()
-		state := d.asked("2", elicit, "0", elicits)
+		state := d.asked("2", elicit, "0", askedBy(elicits))
 		d.retry("3", state, `{"0":{"action":"decline"}}`)
 		d.server.wants(`{"jsonrpc":"2.0","id":"e\u0031","result":{"action":"decline"}}`)
 		d.server.says(reply(our, `{"content":[]}`))
@@ -186,7 +186,7 @@ func TestAServerAsksAModernClientAfterConsent(t *testing.T) {
 		d.retry("2", d.demanded("1"), agree)
 		required := `{"resultType":"input_required","inputRequests":{"q":` + elicits + `},"requestState":"s\u0031"}`
 		d.server.says(reply(d.ran(), required))
-		d.client.wants(reply("2", required))
+		d.client.wants(reply("2", askedBy(required)))
 		answers := `{"q":{"action":"accept"}}`
 		d.client.says(capableCall("3", "tools/call", `"name":"ns_echo","arguments":{"n":2.0}`, able, retryMembers(`"s1"`, answers)))
 		wantCode(t, d.client.hearsOne(), "3", -32602) // that is not what was agreed to
@@ -294,7 +294,7 @@ func TestAServerSendsToAURLAfterConsent(t *testing.T) {
 	d := newCautiousDialog(t, false)
 	d.retry("2", d.demanded("1"), agree)
 	d.server.says(`{"jsonrpc":"2.0","id":` + d.ran() + `,"error":{"code":-32042,"message":"sign in","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"https://x","message":"m"}]}}}`)
-	state := d.required("2", "0", `{"method":"elicitation/create","params":{"mode":"url","url":"https://x","message":"m"}}`)
+	state := d.required("2", "0", `{"method":"elicitation/create","params":{"mode":"url","url":"https://x","message":"Server ns asks: m"}}`)
 	d.retry("3", state, `{"0":{"action":"accept"}}`)
 	d.ran()
 	d.retry("4", state, `{"0":{"action":"accept"}}`)

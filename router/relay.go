@@ -27,7 +27,7 @@ func (u *Upstream) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 }
 
 // response gives an answer to whoever asked, under the asker's own id. Nothing
-// else in it changes.
+// else in it changes, but that what it asks of a user names the server.
 func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
 	var c call
@@ -63,6 +63,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if m.Loose {
 		m = strict(m)
 	}
+	m = u.namedResponse(m, c.elicits)
 	if c.modern != u.modern {
 		u.crossBack(&c, m, b, &back)
 		return

@@ -103,10 +103,15 @@ const (
 	rooted  = `{"method":"roots/list"}`
 )
 
+// askedBy is what the server asks as the client gets it.
+func askedBy(asks string) string {
+	return strings.ReplaceAll(asks, `"message":"`, `"message":"Server ns asks: `)
+}
+
 func TestALegacyServerAsksDuringAModernCall(t *testing.T) {
 	for _, tt := range []struct{ name, id, method, params, asked string }{
-		{"a form", `"e\u0031"`, "elicitation/create", `{"message":"Sure? \u0041","requestedSchema":{"x":1.0}}`, `,"params":{"message":"Sure? \u0041","requestedSchema":{"x":1.0}}`},
-		{"a URL", `0`, "elicitation/create", `{"mode":"url","elicitationId":"x","url":"https://x/?a&b","message":"m"}`, `,"params":{"mode":"url","url":"https://x/?a&b","message":"m"}`},
+		{"a form", `"e\u0031"`, "elicitation/create", `{"message":"Sure? \u0041","requestedSchema":{"x":1.0}}`, `,"params":{"message":"Server ns asks: Sure? \u0041","requestedSchema":{"x":1.0}}`},
+		{"a URL", `0`, "elicitation/create", `{"mode":"url","elicitationId":"x","url":"https://x/?a&b","message":"m"}`, `,"params":{"mode":"url","url":"https://x/?a&b","message":"Server ns asks: m"}`},
 		{"sampling", `-1.50`, "sampling/createMessage", `{"messages":[1E2],"_meta":{"progressToken":1}}`, `,"params":{"messages":[1E2]}`},
 		{"roots", `1`, "roots/list", "", ""},
 	} {
@@ -147,7 +152,7 @@ func (d *dialog) over() {
 func TestAQuestionThatWasTakenBackIsNotAnswered(t *testing.T) {
 	d := newDialog(t)
 	our := d.call("1")
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	d.server.says(fmt.Sprintf(cancelFrame, `"e\u0031"`))
 	d.retry("2", state, `{"0":{"action":"accept"}}`)
 	d.g.quiet()
@@ -180,13 +185,13 @@ func TestRoundAfterRound(t *testing.T) {
 	d.retry("2", state, `{"0":{"roots":[]}}`)
 	d.server.wants(`{"jsonrpc":"2.0","id":7.0,"result":{"roots":[]}}`)
 	const sampling = `{"method":"sampling/createMessage","params":{}}`
-	state = d.required("2", "1", elicits, "2", sampling)
+	state = d.required("2", "1", askedBy(elicits), "2", sampling)
 
 	d.retry("3", state, `{"2":{"s":1},"0":{"roots":["again"]}}`) // an answer is missing, and one was given before
 	d.server.wants(`{"jsonrpc":"2.0","id":8,"result":{"s":1}}`)
-	state = d.required("3", "1", elicits)
+	state = d.required("3", "1", askedBy(elicits))
 	d.retry("4", state, "")
-	state = d.required("4", "1", elicits)
+	state = d.required("4", "1", askedBy(elicits))
 	d.retry("5", state, `{"1":{"action":"accept"}}`)
 	d.server.wants(`{"jsonrpc":"2.0","id":"e\u0031","result":{"action":"accept"}}`)
 
@@ -221,10 +226,10 @@ func wantCode(t testing.TB, frame, id string, code int) {
 func TestARetryThatIsNotOne(t *testing.T) {
 	d := newDialog(t)
 	our := d.call("1")
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	other := newDialog(t)
 	other.call("1")
-	foreign := other.asked("1", elicit, "0", elicits)
+	foreign := other.asked("1", elicit, "0", askedBy(elicits))
 	const yes = `{"0":{"action":"accept"}}`
 	good := retryMembers(state, yes)
 	swapped := []byte(state)
@@ -272,12 +277,12 @@ func TestTheTimeBeginsAnewWithEachRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDialog(t)
 		d.call("1")
-		state := d.asked("1", elicit, "0", elicits)
+		state := d.asked("1", elicit, "0", askedBy(elicits))
 		for i := range 3 {
 			time.Sleep(stateLife - 1)
 			id := fmt.Sprint(i + 2)
 			d.retry(id, state, "")
-			state = d.required(id, "0", elicits)
+			state = d.required(id, "0", askedBy(elicits))
 		}
 		d.retry("9", state, `{"0":{}}`)
 		d.server.hears()
@@ -293,7 +298,7 @@ func TestACallThroughToolmanCallIsSuspendedToo(t *testing.T) {
 	const through = `"name":"toolman_call","arguments":{"name":"ns_echo","arguments":{"n":1.0}}`
 	d.client.says(capableCall("1", "tools/call", through, able, ""))
 	our := idOf(t, d.server.hearsOne())
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	d.client.says(capableCall("2", "tools/call", strings.Replace(through, "1.0", "2.0", 1), able, retryMembers(state, `{"0":{}}`)))
 	wantCode(t, d.client.hearsOne(), "2", -32602)
 	d.client.says(capableCall("3", "tools/call", through, able, retryMembers(state, `{"0":{"action":"accept"}}`)))

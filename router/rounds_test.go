@@ -76,7 +76,7 @@ func TestWhatAModernServerNeedsIsAskedOfALegacyClient(t *testing.T) {
 	}
 	form, llm, roots := idOf(t, asked[0]), idOf(t, asked[1]), idOf(t, asked[2])
 	checkList(t, "asked", asked,
-		`{"jsonrpc":"2.0","id":`+form+`,"method":"elicitation/create","params":{"mode":"form","message":"\u003f"}}`,
+		`{"jsonrpc":"2.0","id":`+form+`,"method":"elicitation/create","params":{"mode":"form","message":"Server ns asks: \u003f"}}`,
 		`{"jsonrpc":"2.0","id":`+llm+`,"method":"sampling/createMessage","params":{"maxTokens":1e2,"tools":[]}}`,
 		`{"jsonrpc":"2.0","id":`+roots+`,"method":"roots/list"}`)
 
@@ -109,10 +109,10 @@ func TestEachRoundStandsForItself(t *testing.T) {
 	ask := g.opened("1")
 	g.client.says(reply(ask, `{"roots":[]}`))
 	again := g.server.hearsOne()
-	g.requires(idOf(t, again), `"inputRequests":{"e":{"method":"elicitation/create","params":{"mode":"url","url":"https://x"}}}`)
+	g.requires(idOf(t, again), `"inputRequests":{"e":{"method":"elicitation/create","params":{"mode":"url","url":"https://x","message":"m"}}}`)
 	url := g.client.hearsOne()
 	ask = idOf(t, url)
-	if want := `{"jsonrpc":"2.0","id":` + ask + `,"method":"elicitation/create","params":{"elicitationId":"toolman-` + ask + `","mode":"url","url":"https://x"}}`; url != want {
+	if want := `{"jsonrpc":"2.0","id":` + ask + `,"method":"elicitation/create","params":{"elicitationId":"toolman-` + ask + `","mode":"url","url":"https://x","message":"Server ns asks: m"}}`; url != want {
 		t.Errorf("got  %s\nwant %s", url, want)
 	}
 	g.client.says(reply(ask, `{"action":"accept"}`))
@@ -145,9 +145,9 @@ func TestPromptsAndResourcesTakeInputToo(t *testing.T) {
 func TestARoundThatTheClientCannotGoDoesNotBegin(t *testing.T) {
 	const roots = `"r":{"method":"roots/list"},`
 	for _, tt := range []struct{ name, version, capabilities, request, says string }{
-		{"no elicitation", "2025-11-25", `{"roots":{}}`, `{"method":"elicitation/create","params":{}}`,
+		{"no elicitation", "2025-11-25", `{"roots":{}}`, `{"method":"elicitation/create","params":{"message":"m"}}`,
 			`server ns needs elicitation/create of the client for this, but the client has not declared the capability {"elicitation":{}}`},
-		{"no URLs", "2025-11-25", `{"roots":{},"elicitation":{"form":{}}}`, `{"method":"elicitation/create","params":{"mode":"url"}}`,
+		{"no URLs", "2025-11-25", `{"roots":{},"elicitation":{"form":{}}}`, `{"method":"elicitation/create","params":{"mode":"url","message":"m"}}`,
 			`server ns needs elicitation/create of the client for this, but the client has not declared the capability {"elicitation":{"url":{}}}`},
 		{"no sampling", "2025-11-25", `{"roots":{}}`, `{"method":"sampling/createMessage","params":{}}`,
 			`server ns needs sampling/createMessage of the client for this, but the client has not declared the capability {"sampling":{}}`},
@@ -155,9 +155,9 @@ func TestARoundThatTheClientCannotGoDoesNotBegin(t *testing.T) {
 			`server ns needs sampling/createMessage of the client for this, but the client has not declared the capability {"sampling":{"tools":{}}}`},
 		{"no roots", "2025-11-25", `{"sampling":{}}`, `{"method":"sampling/createMessage","params":{}}`,
 			`server ns needs roots/list of the client for this, but the client has not declared the capability {"roots":{}}`},
-		{"before elicitation", "2025-03-26", asksAll, `{"method":"elicitation/create","params":{}}`,
+		{"before elicitation", "2025-03-26", asksAll, `{"method":"elicitation/create","params":{"message":"m"}}`,
 			`server ns needs elicitation/create of the client for this, in a form that came with revision 2025-06-18; the client speaks 2025-03-26`},
-		{"before URLs", "2025-06-18", asksAll, `{"method":"elicitation/create","params":{"mode":"url"}}`,
+		{"before URLs", "2025-06-18", asksAll, `{"method":"elicitation/create","params":{"mode":"url","message":"m"}}`,
 			`server ns needs elicitation/create of the client for this, in a form that came with revision 2025-11-25; the client speaks 2025-06-18`},
 		{"before tools in sampling", "2025-06-18", asksAll, `{"method":"sampling/createMessage","params":{"toolChoice":{}}}`,
 			`server ns needs sampling/createMessage of the client for this, in a form that came with revision 2025-11-25; the client speaks 2025-06-18`},
@@ -186,7 +186,7 @@ func TestARoundThatTheClientCannotGoDoesNotBegin(t *testing.T) {
 // Elicitation by form came with 2025-06-18, the rest of it is what a client of 2024
 // knows.
 func TestOldClientsAreAskedWhatTheyKnow(t *testing.T) {
-	for version, request := range map[string]string{"2024-11-05": `{"method":"sampling/createMessage","params":{}}`, "2025-03-26": `{"method":"roots/list"}`, "2025-06-18": `{"method":"elicitation/create","params":{"mode":"form"}}`} {
+	for version, request := range map[string]string{"2024-11-05": `{"method":"sampling/createMessage","params":{}}`, "2025-03-26": `{"method":"roots/list"}`, "2025-06-18": `{"method":"elicitation/create","params":{"mode":"form","message":"m"}}`} {
 		g := newRoundRig(t, asksAll)
 		g.s.hello.Version = version
 		g.requires(open(g.client, g.server, "1"), `"inputRequests":{"x":`+request+`}`)
@@ -204,7 +204,7 @@ func TestARoundEndsWithTheFirstLegThatGetsNoAnswer(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newRoundRig(t, asksAll)
-			g.requires(open(g.client, g.server, "1"), `"inputRequests":{"a":{"method":"roots/list"},"b":{"method":"elicitation/create","params":{}},"c":{"method":"roots/list"}}`)
+			g.requires(open(g.client, g.server, "1"), `"inputRequests":{"a":{"method":"roots/list"},"b":{"method":"elicitation/create","params":{"message":"m"}},"c":{"method":"roots/list"}}`)
 			asked := g.client.hears()
 			g.client.says(reply(idOf(t, asked[0]), `{}`), strings.Replace(tt.answer, "#", idOf(t, asked[1]), 1))
 			heard := g.client.hears()

@@ -15,7 +15,7 @@ func TestTraceOfARound(t *testing.T) {
 		client, server := g.client, g.servers[0]
 		id := open(client, server, "1")
 		time.Sleep(5 * time.Millisecond)
-		server.says(reply(id, `{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"b":{"method":"elicitation/create"}}}`))
+		server.says(reply(id, `{"resultType":"input_required","inputRequests":{"a":{"method":"roots/list"},"b":{"method":"elicitation/create","params":{"message":"m"}}}}`))
 		asked := client.hears()
 		time.Sleep(20 * time.Millisecond)
 		client.says(reply(idOf(t, asked[1]), `{}`))

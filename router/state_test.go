@@ -102,7 +102,7 @@ func FuzzRetry(f *testing.F) {
 	f.Fuzz(func(t *testing.T, more string) {
 		d := newDialog(t)
 		our := d.call("1")
-		state := d.asked("1", elicit, "0", elicits)
+		state := d.asked("1", elicit, "0", askedBy(elicits))
 		frame := capableCall("2", "tools/call", echoParams, able, strings.ReplaceAll(more, "@", state))
 		var m jsonrpc.Message
 		retry, err := mcpwire.Retry{}, jsonrpc.Scan([]byte(frame), &m)

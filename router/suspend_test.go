@@ -24,7 +24,7 @@ func TestTheCallEndsWhileTheClientIsAway(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDialog(t)
 			our := d.call("1")
-			state := d.asked("1", elicit, "0", elicits)
+			state := d.asked("1", elicit, "0", askedBy(elicits))
 			d.server.says(strings.Replace(tt.answer, "@", our, 1))
 			d.g.quiet()
 			d.retry("2", state, `{"0":{"action":"decline"}}`)
@@ -58,7 +58,7 @@ func TestTheClientDoesNotComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDialog(t)
 		our := d.call("1")
-		state := d.asked("1", elicit, "0", elicits)
+		state := d.asked("1", elicit, "0", askedBy(elicits))
 		d.server.says(roots)
 		time.Sleep(stateLife - 1)
 		synctest.Wait()
@@ -79,7 +79,7 @@ func TestTheClientDoesNotComeBack(t *testing.T) {
 func TestTheServerEndsWhileTheClientIsAway(t *testing.T) {
 	d := newDialog(t)
 	d.call("1")
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	d.call("2")
 	d.retry("3", state, `{"0":{}}`)
 	state = d.asked("2", roots, "0", rooted)
@@ -100,7 +100,7 @@ func TestTheServerEndsWhileTheClientIsAway(t *testing.T) {
 func TestTheSessionEndsWhileCallsAreSuspended(t *testing.T) {
 	d := newDialog(t)
 	away := d.call("1")
-	d.asked("1", elicit, "0", elicits)
+	d.asked("1", elicit, "0", askedBy(elicits))
 	back := d.call("2")
 	state := d.asked("2", roots, "0", rooted)
 	d.retry("3", state, `{"0":{}}`)
@@ -117,7 +117,7 @@ func TestTheSessionEndsWhileCallsAreSuspended(t *testing.T) {
 func TestAbandonAnswersWhatHasComeBack(t *testing.T) {
 	d := newDialog(t)
 	d.call("1")
-	d.asked("1", elicit, "0", elicits)
+	d.asked("1", elicit, "0", askedBy(elicits))
 	d.call("2")
 	state := d.asked("2", roots, "0", rooted)
 	d.retry("3", state, `{"0":{}}`)
@@ -131,7 +131,7 @@ func TestAbandonAnswersWhatHasComeBack(t *testing.T) {
 func TestTheServerTakesItsQuestionBack(t *testing.T) {
 	d := newDialog(t)
 	our := d.call("1")
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	d.server.says(roots, fmt.Sprintf(cancelFrame, `"e\u0031"`))
 	d.g.quiet()
 	d.retry("2", state, `{"0":{"action":"accept"}}`)
@@ -147,7 +147,7 @@ func TestTheServerTakesItsQuestionBack(t *testing.T) {
 func TestTheClientCancelsItsRetry(t *testing.T) {
 	d := newDialog(t)
 	our := d.call("1")
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	d.client.says(fmt.Sprintf(cancelFrame, "1")) // was answered
 	d.g.quiet()
 	d.retry("2", state, `{"0":{}}`)
@@ -171,14 +171,14 @@ func TestProgressGoesToWhatWaits(t *testing.T) {
 	progress := fmt.Sprintf(progressFrame, our)
 	d.server.says(progress)
 	d.client.wants(fmt.Sprintf(progressFrame, `"one"`))
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	d.server.says(progress)
 	d.g.quiet()
 	d.client.says(tokened("2", `2.0`, retryMembers(state, `{"0":{}}`)))
 	d.server.hears()
 	d.server.says(progress)
 	d.client.wants(fmt.Sprintf(progressFrame, `2.0`))
-	state = d.asked("2", elicit, "1", elicits)
+	state = d.asked("2", elicit, "1", askedBy(elicits))
 	d.retry("3", state, `{"1":{}}`) // without a token
 	d.server.hears()
 	d.server.says(progress)
@@ -193,7 +193,7 @@ func TestLogMessagesGoToWhatWaits(t *testing.T) {
 	const logged = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`
 	d.server.says(logged)
 	d.client.wants(logged)
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	d.server.says(logged)
 	d.g.quiet()
 	d.retry("2", state, `{"0":{}}`)
@@ -208,7 +208,7 @@ func TestASuspendedCallTimesOut(t *testing.T) {
 		g := newRig(t, setup{active: []string{"*"}, silent: true}, offer{namespace: "ns", tools: []string{"echo"}, timeout: time.Minute})
 		d := &dialog{t, g, g.client, g.servers[0]}
 		our := d.call("1")
-		state := d.asked("1", elicit, "0", elicits)
+		state := d.asked("1", elicit, "0", askedBy(elicits))
 		time.Sleep(time.Minute + time.Second)
 		synctest.Wait()
 		d.server.wants(fmt.Sprintf(offCall, our, "call_timeout"))
@@ -246,7 +246,7 @@ func TestSuspendedCallsAreBounded(t *testing.T) {
 func TestQuestionsAreBounded(t *testing.T) {
 	d := newDialog(t)
 	d.call("1")
-	state := d.asked("1", elicit, "0", elicits)
+	state := d.asked("1", elicit, "0", askedBy(elicits))
 	for range maxQuestions - 1 {
 		d.server.says(roots)
 	}

@@ -1,0 +1,101 @@
+package mcpwire
+
+import (
+	"errors"
+
+	"toolman/jsonrpc"
+)
+
+// NameAsker appends edits that begin each message that a server's frame has a user read with the
+// name of that server: "Server NAME asks: ". Without it, a server could ask in the name of another
+// server, or of toolman. Clients have to make it "clear which server is requesting information"
+// (2025-11-25, Elicitation, User Interaction Model); those behind a gateway see one server.
+//
+// The messages are those of a request elicitation/create, of the elicitations in a result of type
+// input_required, and of those in an error with CodeURLElicitation. An error says which message is
+// missing or has no one meaning: such a frame must not reach a client.
+func NameAsker(edits []jsonrpc.Edit, m *jsonrpc.Message, server string) ([]jsonrpc.Edit, error) {
+	a := asker{m, edits, server}
+	var err error
+	switch {
+	case m.Kind == jsonrpc.Request:
+		if Method(m.Text(m.Method)) == Elicit {
+			err = a.name(m.Params)
+		}
+	case m.Err.Present():
+		err = a.nameURLs()
+	default:
+		err = a.nameInputs()
+	}
+	return a.edits, err
+}
+
+// An asker collects the edits of NameAsker.
+type asker struct {
+	m      *jsonrpc.Message
+	edits  []jsonrpc.Edit
+	server string
+}
+
+var errNoMessage = errors.New("an elicitation has no message")
+
+// name puts the server's name before the message of an elicitation.
+func (a *asker) name(elicitation jsonrpc.Span) error {
+	at, err := a.m.Get(elicitation, "message")
+	if err != nil {
+		return err
+	}
+	if !a.m.IsString(at) {
+		return errNoMessage
+	}
+	words := jsonrpc.AppendEscaped(nil, "Server "+a.server+" asks: ")
+	a.edits = append(a.edits, jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Lo + 1, Hi: at.Lo + 1}, New: words})
+	return nil
+}
+
+// nameURLs deals with an error.
+func (a *asker) nameURLs() error {
+	if _, code, err := errorCode(a.m); err != nil || code != CodeURLElicitation {
+		return err
+	}
+	data, err := a.m.Get(a.m.Err, "data")
+	if err != nil {
+		return err
+	}
+	list, err := a.m.Get(data, "elicitations")
+	if err != nil {
+		return err
+	}
+	for at := range jsonrpc.Elements(a.m.Frame, list) {
+		if err := a.name(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+var inputKeys = [...]string{"resultType", "inputRequests"}
+
+// nameInputs deals with a result.
+func (a *asker) nameInputs() error {
+	var found [len(inputKeys)]jsonrpc.Member
+	if err := a.m.Find(a.m.Result, inputKeys[:], found[:]); err != nil || !found[0].Present() {
+		return err
+	}
+	r := Result{Type: found[0]}
+	if r.ResultType(a.m) != ResultInputRequired {
+		return nil
+	}
+	for one := range a.m.Walk(found[1].Value) {
+		var request [len(inputRequestKeys)]jsonrpc.Member
+		if err := a.m.Find(one.Value, inputRequestKeys[:], request[:]); err != nil {
+			return err
+		}
+		if Method(a.m.Text(request[0].Value)) == Elicit {
+			if err := a.name(request[1].Value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+package router
+
+import (
+	"fmt"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+// named is a request of the server, or its response, in which each message for the client's user
+// begins with the server's name. It is m itself where there is no such message.
+func (u *Upstream) named(m *jsonrpc.Message) (*jsonrpc.Message, error) {
+	edits, err := mcpwire.NameAsker(nil, m, u.Name)
+	if err != nil || len(edits) == 0 {
+		return m, err
+	}
+	named := new(jsonrpc.Message)
+	return named, jsonrpc.Scan(jsonrpc.AppendSplice(nil, m.Frame, edits...), named)
+}
+
+// namedResponse is named for a response; elicits reports whether its result may ask something. A
+// response in which it is not clear what the user is asked becomes an error.
+func (u *Upstream) namedResponse(m *jsonrpc.Message, elicits bool) *jsonrpc.Message {
+	if !elicits && !m.Err.Present() {
+		return m
+	}
+	named, err := u.named(m)
+	if err != nil {
+		named = new(jsonrpc.Message)
+		text := fmt.Sprintf(untranslatable, u.Name, err)
+		_ = jsonrpc.Scan(jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeInternalError, text, nil), named) // toolman's own frame
+	}
+	return named
+}
