@@ -8,7 +8,7 @@ import "go.uber.org/zap"
 // forLocked makes the session's own of a server that is another for each; nil when the
 // session goes without it. Which is said once: the client may come again with what was missing.
 func (s *Session) forLocked(apart *Upstream) *Upstream {
-	server, err := apart.For(s.who.Config)
+	server, err := apart.latest.Load().For(s.who.Config)
 	if err != nil {
 		apart.log.Warn("this session goes without the server", zap.String("session", s.name()), zap.NamedError("err", err))
 	} else {

@@ -63,7 +63,7 @@ func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (b
 	case n >= maxLeased:
 		s.dismissLeasedLocked(spare)
 	}
-	if u := s.r.private(shared, shared.Server, s, func() {}); u != nil {
+	if u := s.r.private(shared, *shared.latest.Load(), s, func() {}); u != nil {
 		u.Era, u.leased, u.instead, u.gate = shared.era(), true, shared, newShutGate()
 		u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
 		s.leased = append(s.leased, u)

@@ -53,7 +53,7 @@ func (s *Session) takeOwnLocked() {
 // ownLocked makes a process of the session's own, or returns nil.
 func (s *Session) ownLocked(shared *Upstream) *Upstream {
 	if shared.For == nil {
-		u := s.r.private(shared, shared.Server, s, s.ownSettled)
+		u := s.r.private(shared, *shared.latest.Load(), s, s.ownSettled)
 		if u != nil {
 			u.Era = shared.era()
 		}

@@ -67,6 +67,7 @@ func (r *Router) succeedLocked(old []*Upstream, servers []Server) (next, fresh [
 			return u.Fingerprint == s.Fingerprint && u.Namespace == s.Namespace && !u.is(Gone)
 		})
 		if at >= 0 {
+			left[at].latest.Store(&s)
 			next, left = append(next, left[at]), slices.Delete(left, at, at+1)
 			continue
 		}

@@ -75,6 +75,7 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, r.URISeparator}, r: r, gate: newGate(s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
 		log: r.log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
+	u.latest.Store(&s)
 	if s.For != nil {
 		u.state = Apart
 		close(u.begun) // it never will

@@ -34,6 +34,7 @@ func (s State) String() string { return [...]string{"starting", "ready", "gone",
 // process that toolman has started. It is the jsonrpc.Handler of that connection.
 type Upstream struct {
 	Server
+	latest atomic.Pointer[Server] // as the options given last have it: what is started from now on is like that
 	Name   string // unique, for people
 	naming naming
 	r      *Router

@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
 // asToolman makes this test binary toolman, and everything it starts, too; asNoGateway one that says nothing to clients.
 const (
-	asToolman   = "TOOLMAN_TEST_AS_TOOLMAN"
-	asNoGateway = "TOOLMAN_TEST_AS_NO_GATEWAY"
+	asToolman   = "TEST_AS_TOOLMAN"
+	asNoGateway = "TEST_AS_NO_GATEWAY"
 )
 
 func TestMain(m *testing.M) {

@@ -19,9 +19,10 @@ import (
 	"toolman/router/httpd/modes"
 )
 
-// fingerprint is equal for servers that are configured alike, wherever they stand.
+// fingerprint is equal for servers that are configured alike, wherever they stand, and whatever
+// others refer to.
 func fingerprint(s config.Server) string {
-	s.Line, s.MaxCallsLine = 0, 0
+	s.Line, s.MaxCallsLine, s.Referred = 0, 0, nil
 	text := ""
 	if r := s.Remote; r != nil { // what pointers point to counts, and not where
 		remote, oauth := *r, config.OAuth{}
@@ -31,7 +32,8 @@ func fingerprint(s config.Server) string {
 		s.Remote, remote.OAuth = nil, nil
 		text = fmt.Sprintf("%+v %t %+v", remote, r.OAuth != nil, oauth)
 	}
-	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%+v %s", s, text)))
+	all := fmt.Appendf(nil, "%#v %s", s, text) // %+v prints nil and an empty list alike
+	return fmt.Sprintf("%x", sha256.Sum256(all))
 }
 
 // reloads has the front go on with the file as it is then: whenever that or its lock file

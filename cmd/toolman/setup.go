@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/pins"
@@ -109,7 +111,7 @@ func serverOf(s config.Server, file string) router.Server {
 		Fingerprint:  fingerprint(s),
 		Name:         s.Name,
 		Namespace:    s.Namespace,
-		Command:      spawn.Command{Argv: s.Argv, Env: spawn.Environ(os.Environ(), s.Env), Dir: s.Dir},
+		Command:      spawn.Command{Argv: s.Argv, Env: environOf(&s), Dir: s.Dir},
 		Socket:       s.Socket,
 		Dial:         dialer(&s),
 		For:          forSession(s, file),
@@ -121,6 +123,15 @@ func serverOf(s config.Server, file string) router.Server {
 		Share:        router.ParseShare(s.Share),
 		FrameLimit:   s.MaxMessageBytes,
 	}
+}
+
+// environOf is the environment of a server's process.
+func environOf(s *config.Server) []string {
+	inherited := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !s.Inherits(name)
+	})
+	return spawn.Environ(inherited, s.Env)
 }
 
 // activeGlobs are the patterns of active_toolsets, each with where it stands.

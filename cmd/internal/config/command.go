@@ -80,7 +80,11 @@ func (sc scope) checkShell(file *syntax.File) {
 			}
 		case *syntax.ParamExp:
 			value, ok := sc.lookup(n.Param.Value)
-			if !ok && plainName(n) && n.Exp == nil && !n.Short {
+			switch {
+			case !plainName(n) || n.Short:
+			case ok:
+				sc.checkInherited(n.Param.Value)
+			case n.Exp == nil:
 				sc.unset(n.Param.Value, ", or $"+n.Param.Value+" if the command sets it")
 			}
 			sc.d.secret(value)
@@ -90,4 +94,11 @@ func (sc scope) checkShell(file *syntax.File) {
 		}
 		return true
 	})
+}
+
+// checkInherited notes a variable that toolman has and a shell that it starts has not.
+func (sc scope) checkInherited(name string) {
+	if _, given := sc.env[name]; !given && !sc.inherits(name) {
+		sc.fail("set it in env, as "+sc.d.write(name, `"${`+name+`}"`), "the shell that runs it does not inherit the variable %s", name)
+	}
 }

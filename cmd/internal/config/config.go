@@ -51,8 +51,11 @@ type Server struct {
 	Name      string   // what policies call it: name, or else the namespace; "" without either
 	Command   string   // as written, references not replaced
 	Argv      []string // what to execute; only a shell command's last word is still to be expanded, by that shell
-	// Env is what the server's environment gets on top of toolman's, as KEY=VALUE; a later one wins.
+	// Env is what the server's environment has besides what it inherits (see [Server.Inherits]), as KEY=VALUE; a later one wins.
 	Env             []string
+	InheritEnv      []string       // inherit_env: names and globs; nil: not given
+	Refers          Variables      // what its table refers to
+	Referred        Variables      // what any table refers to, or http; all servers have the same
 	SessionEnv      []SessionValue // and variables that are another for each session
 	Dir             string         // absolute; "" is toolman's own working directory
 	Remote          *Remote        // where it is, when it is reached over HTTP; nil: it is not

@@ -21,6 +21,7 @@ type decoder struct {
 
 	sets        []Toolset // those of the file, as soon as they are read
 	sessionKeys []string  // http.session_config_keys
+	ofHTTP      Variables // what http refers to
 	problems    []Problem
 	omitted     int
 	secrets     []string
@@ -75,7 +76,7 @@ func (d *decoder) config(root node) *Config {
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
 	t.note("$schema", form{})
 	t.note("http", form{})
-	d.sets, d.sessionKeys = d.toolsets(t), sessionKeys(t)
+	d.sets, d.sessionKeys, d.ofHTTP = d.toolsets(t), sessionKeys(t), variablesIn(t.values["http"])
 	c := &Config{
 		ActiveToolsets: d.activeToolsets(t, false),
 		Settle:         time.Duration(t.integer("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
@@ -90,9 +91,11 @@ func (d *decoder) config(root node) *Config {
 		Agent:          d.Agent,
 		Dangers:        d.dangers(t),
 	}
-	for _, n := range d.elements(t, "servers", "server", `"namespace": …, "command": …`) {
+	servers := d.elements(t, "servers", "server", `"namespace": …, "command": …`)
+	for _, n := range servers {
 		c.Servers = append(c.Servers, d.server(n))
 	}
+	noteReferences(c.Servers, servers, d.ofHTTP)
 	d.policies(t, c)
 	c.HTTP = d.http(t, agentNames(t))
 	c.AuditLog, c.AuditArguments = d.auditLog(t)

@@ -26,6 +26,7 @@
 //	name = "fs"                              # what policies call it; without, the namespace
 //	command = "npx -y @modelcontextprotocol/server-filesystem ${PROJECT:-.}"
 //	env = { TOKEN = "${file:secrets/token}" }
+//	inherit_env = ["PATH", "HOME"]           # names and globs of variables; without it, see Environment
 //	cwd = "sub"                              # against this file's folder; without it, where toolman was started
 //	start_timeout = "10s"                    # a Go duration or a number of seconds
 //	call_timeout = 0                         # without progress; 0: a call may take as long as it likes; with [Options.HTTP], the default is 5m
@@ -112,6 +113,13 @@
 // ${session.KEY} stands in values of env and headers for what a session says of itself (see [Server.In]), by itself and not within another
 // reference. It is refused in commands, which also cannot refer to a variable that env has from one: whoever connects would
 // write a part of what is run.
+//
+// # Environment
+//
+// A server inherits the variables of toolman's environment (see [Server.Inherits]) without those that begin with TOOLMAN_, and
+// without those that only others refer to: another server, with any key, or http. A variable that the server's own table refers to stays, in
+// quotes as well, since a shell may read it there. PATH, HOME and their like always stay. inherit_env leaves only what it holds. A name in it is a
+// grant also for a variable that other servers refer to, a glob is none; a name that http refers to is an error.
 //
 // # Commands
 //

@@ -19,8 +19,9 @@ type scope struct {
 	d         *decoder
 	line      int
 	key       string
-	env       map[string]string // the server's env; nil where it is not seen
-	ofSession map[string]bool   // what of the server's env is another for each session, and cannot be seen here
+	env       map[string]string      // the server's env; nil where it is not seen
+	ofSession map[string]bool        // what of the server's env is another for each session, and cannot be seen here
+	inherits  func(name string) bool // whether a shell that runs the command gets the variable from toolman; nil where none runs
 }
 
 func (sc scope) fail(hint, format string, args ...any) {

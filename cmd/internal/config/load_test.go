@@ -105,6 +105,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 					t.Errorf("server %d has max_concurrent_calls in line %d", i, c.Servers[i].MaxCallsLine)
 				}
 				c.Servers[i].Line, c.Servers[i].MaxCallsLine = 0, 0
+				c.Servers[i].Refers, c.Servers[i].Referred = nil, nil // see TestServersInheritWhatTheFileAllows
 			}
 			for i := range c.ActiveToolsets {
 				if c.ActiveToolsets[i].Line == 0 {
@@ -138,8 +139,8 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Namespace: "fs", Name: "fs",
 					Command: c.Servers[0].Command, // the formats fold lines differently
 					Argv:    []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
-					Env:     []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"},
-					Dir:     filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond, MaxCalls: 4,
+					Env:     []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"}, InheritEnv: []string{"PATH", "LC_*"},
+					Dir: filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond, MaxCalls: 4,
 					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Enabled: true,
 				}, {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),

@@ -29,7 +29,7 @@ func isNamespace(s string) bool { return len(s) <= maxNamespace && namespaceForm
 // serverKeys are the keys of a server, one value refused for now included.
 func serverKeys() []string {
 	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
-		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket"}
+		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env"}
 }
 
 // servedCallTimeout is call_timeout where many clients share a server, so that no call keeps its place
@@ -52,6 +52,7 @@ func (d *decoder) server(n node) Server {
 		Namespace:       t.namespace(),
 		Name:            t.name(),
 		Command:         t.command(),
+		InheritEnv:      t.inheritEnv(),
 		StartTimeout:    t.duration("start_timeout", defaultStartTimeout, time.Millisecond),
 		CallTimeout:     t.duration("call_timeout", d.callTimeout(), 0),
 		MaxCalls:        int(t.integer("max_concurrent_calls", 0, 0, mostCalls)),
@@ -95,7 +96,7 @@ func (s *Server) expand(d *decoder, t table, vars []member, dir string) {
 		s.Dir = sc.folder(dir)
 	}
 	if s.Command != "" {
-		sc := scope{d: d, line: t.values["command"].line, key: "command", env: env, ofSession: ofSession}
+		sc := scope{d: d, line: t.values["command"].line, key: "command", env: env, ofSession: ofSession, inherits: s.Inherits}
 		argv, assigned := sc.command(s.Command)
 		s.Argv, s.Env = argv, append(s.Env, assigned...)
 	}

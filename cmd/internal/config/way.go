@@ -14,7 +14,7 @@ type way struct {
 
 func ways() []way {
 	return []way{
-		{"command", []string{"env", "cwd"}, exampleCommand},
+		{"command", []string{"env", "cwd", "inherit_env"}, exampleCommand},
 		{"url", []string{"headers", "ca_file", "oauth"}, exampleURL},
 		{"socket", nil, exampleSocket},
 	}
