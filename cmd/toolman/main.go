@@ -15,6 +15,7 @@ func main() {
 	if len(os.Args) >= 2 && os.Args[1] == "__guard" {
 		os.Exit(spawn.RunGuard(os.Args[2:], os.Stdin))
 	}
+	keepPrivate()
 	growStack()
 	// A client that has closed stderr or stdout must not end toolman by SIGPIPE:
 	// that would skip the end of the servers.
