@@ -65,7 +65,7 @@ func descriptions() map[string]string {
 		"http.listen":              "Where to listen, host:port.",
 		"http.mode":                "dynamic: clients have views of their own and switch tools on; static: one view, preloaded.",
 		"http.allowed_origins":     "Web pages that may use it, as scheme://host[:port].",
-		"http.allowed_hosts":       "Names under which it is reached, besides localhost and its own address.",
+		"http.allowed_hosts":       "Names under which it is reached, besides localhost and its own address. Beyond loopback, with anybody-may-connect, no other names count.",
 		"http.unauthenticated":     "Whether to listen beyond loopback without tokens and jwt.",
 		"http.trusted_proxies":     "Addresses and networks whose mcp-client-id, mcp-toolset-permissions and X-Forwarded-* count.",
 		"http.require_client_id":   "Whether requests to the endpoint need an mcp-client-id.",

@@ -35,23 +35,32 @@ func TestOnLoopbackOnlyNamesOfThisMachineCount(t *testing.T) {
 }
 
 func TestBeyondLoopbackAnAddressIsAsGoodAsAKnownName(t *testing.T) {
+	some := []string{"a.example"}
 	for _, tt := range []struct {
 		host    string
 		allowed []string
-		want    standing
+		want    standing // where a request needs a credential
+		open    standing // and where it does not
 	}{
-		{"192.0.2.7:8900", nil, known}, {"192.0.2.8:8900", nil, accepted}, {"any.example", nil, accepted}, {"localhost", nil, accepted},
-		{"192.0.2.7", []string{"a.example"}, known}, {"a.example", []string{"a.example"}, known}, {"any.example", []string{"a.example"}, unknown},
-		{"127.0.0.1", []string{"a.example"}, unknown}, {"localhost", []string{"a.example"}, unknown}, {"a example", nil, unknown}, {"", nil, unknown},
+		{"192.0.2.7:8900", nil, known, known}, {"192.0.2.8:8900", nil, accepted, accepted}, {"[2001:db8::2]", nil, accepted, accepted}, {"localhost:80", nil, accepted, accepted},
+		{"any.example", nil, accepted, unknown}, {"toolman:8900", nil, accepted, unknown}, {"192.0.2.7.evil.example", nil, accepted, unknown},
+		{"192.0.2.7", some, known, known}, {"a.example", some, known, known}, {"any.example", some, unknown, unknown},
+		{"127.0.0.1", some, unknown, unknown}, {"localhost", some, unknown, unknown}, {"a example", nil, unknown, unknown}, {"", nil, unknown, unknown},
 	} {
-		g, err := New(Options{AllowedHosts: tt.allowed})
-		if err != nil {
-			t.Fatal(err)
-		}
-		local := &net.TCPAddr{IP: net.ParseIP("192.0.2.7"), Port: 8900}
-		r := (&http.Request{Host: tt.host}).WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(local)))
-		if got := g.host(r); got != tt.want {
-			t.Errorf("%q with %v: got %d, want %d", tt.host, tt.allowed, got, tt.want)
+		for _, o := range []Options{{AllowedHosts: tt.allowed, Tokens: []Token{{Agent: "a"}}}, {AllowedHosts: tt.allowed, Unauthenticated: true}} {
+			g, err := New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			local := &net.TCPAddr{IP: net.ParseIP("192.0.2.7"), Port: 8900}
+			r := (&http.Request{Host: tt.host}).WithContext(context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(local)))
+			want := tt.want
+			if o.Unauthenticated {
+				want = tt.open
+			}
+			if got := g.host(r); got != want {
+				t.Errorf("%q with %v, without credentials: %t: got %d, want %d", tt.host, tt.allowed, o.Unauthenticated, got, want)
+			}
 		}
 	}
 }

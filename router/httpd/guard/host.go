@@ -17,9 +17,9 @@ const (
 	known             // it is certain that the client means this server
 )
 
-// host looks at a request's Host. A page whose name is made to point at this machine (DNS rebinding) arrives with that name,
-// so on loopback only names count that are this machine's, and elsewhere an address is as good as a known name:
-// there is nothing to rebind.
+// host looks at a request's Host. A page whose name is made to point at this machine (DNS rebinding) arrives with that name.
+// So on loopback only names count that are this machine's. Elsewhere its address counts, too, and without allowed hosts
+// whatever cannot be such a page: any address, localhost, and any name once a request needs a credential, which no page has.
 func (g *Guard) host(r *http.Request) standing {
 	name, port, ok := splitHost(r.Host)
 	local := localAddr(r)
@@ -34,7 +34,7 @@ func (g *Guard) host(r *http.Request) standing {
 		return known
 	case name == "localhost" && local.IsLoopback():
 		return known
-	case len(g.hosts) == 0 && !local.IsLoopback():
+	case len(g.hosts) == 0 && !local.IsLoopback() && (err == nil || name == "localhost" || g.Authenticates()):
 		return accepted
 	}
 	return unknown
