@@ -62,7 +62,7 @@
 //	listen = "127.0.0.1:8900"
 //	mode = "dynamic"                         # or "static"
 //	allowed_origins = []                     # web pages that may use it: "https://app.example.com"
-//	allowed_hosts = []                       # names under which it is reached, besides localhost and its own address
+//	allowed_hosts = []                       # names under which it is reached, besides localhost and its own address; see package guard
 //	unauthenticated = "refuse"               # or "anybody-may-connect", to listen beyond loopback without tokens and jwt
 //	trusted_proxies = []                     # whose mcp-client-id, mcp-toolset-permissions and X-Forwarded-* count
 //	require_client_id = false

@@ -20,7 +20,7 @@ type Options struct {
 	JWT    *JWT     // nil: none
 	Agents []string // who has a policy; without any, everybody who is let in has what Agent has
 	Agent  string   // the agent of who needs no credential; may be ""
-	// Unauthenticated lets Listen listen beyond loopback without Tokens and JWT.
+	// Unauthenticated lets Listen listen beyond loopback without Tokens and JWT. Names count then only when AllowedHosts has them.
 	Unauthenticated bool
 
 	TrustedProxies  []netip.Prefix // whose headers about the client count
