@@ -34,7 +34,6 @@ func (s State) String() string { return [...]string{"starting", "ready", "gone",
 // process that toolman has started. It is the jsonrpc.Handler of that connection.
 type Upstream struct {
 	Server
-	latest atomic.Pointer[Server] // as the options given last have it: what is started from now on is like that
 	Name   string // unique, for people
 	naming naming
 	r      *Router
@@ -47,6 +46,7 @@ type Upstream struct {
 	born   time.Time // when its process was started
 	modern bool      // of the modern era; written before its items are shown
 
+	latest    atomic.Pointer[Server]  // as the options given last have it; what is started from now on is like that
 	owner     atomic.Pointer[Session] // nil: sessions share it
 	instead   *Upstream               // the shared one in whose place the owner has it; nil: none
 	greeted   <-chan struct{}         // closed when client is known

@@ -13,7 +13,8 @@ import (
 
 // Resolve reads the file at path as [Load] does and returns what it comes to for o's agent, service and task, as a file of the
 // given format ("toml" or "json"): without task rules, and with what they add; without the policies and tokens of other agents. The rest, references
-// included, is as it was written. Loaded again from the same folder for the same agent it gives the same Config, but for lines.
+// included, is as it was written. Loaded again from the same folder for the same agent it gives the same Config, but for lines and
+// for Referred, which knows nothing of what the tokens of other agents refer to: do not set those variables where it is used.
 func Resolve(path string, o Options, format string) ([]byte, error) {
 	c, err := Load(path, o)
 	if err != nil {
