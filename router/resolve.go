@@ -177,3 +177,35 @@ func (v *View) findBare(uri string, how matching) (target, Verdict) {
 	}
 	return target{}, Unknown
 }
+
+// verdictOf says what the session may do with a URI of an upstream, in that upstream's own spelling.
+// As for findURI, what is listed goes before what a template makes.
+func (v *View) verdictOf(u *Upstream, uri string) Verdict {
+	ofIt := func(e *Entry) bool { return e.Upstream == u }
+	if at := slices.IndexFunc(v.catalog.bare[uri], ofIt); at >= 0 {
+		return v.verdict(v.catalog.bare[uri][at])
+	}
+	if at := slices.IndexFunc(v.catalog.denied.bare[uri], ofIt); at >= 0 {
+		_, verdict := v.catalog.keeps(v.catalog.denied.bare[uri][at])
+		return verdict
+	}
+	verdict := Unknown
+	for _, e := range v.catalog.entries[mcpwire.Template] {
+		switch {
+		case !ofIt(e):
+		case e.Item.Name == uri && v.Active(e),
+			e.makes(uri, strictly) && v.opens(e, uri, strictly),
+			e.makes(uri, loosely) && v.opens(e, uri, loosely):
+			return Active
+		case e.Item.Name == uri || e.makes(uri, loosely):
+			verdict = Inactive
+		}
+	}
+	for _, e := range v.catalog.denied.entries[mcpwire.Template] {
+		if ofIt(e) && (e.Item.Name == uri || e.makes(uri, loosely)) {
+			_, verdict = v.catalog.keeps(e)
+			return verdict
+		}
+	}
+	return verdict
+}

@@ -88,13 +88,13 @@ func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := spelling(s.subs, u, uri); ok {
+	if known, ok := s.spelling(s.subs, u, uri); ok {
 		s.tellUpdatedLocked(m, b, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 			return mcpwire.FromSubscription(edits, m, subscription)
 		})
 	}
 	for _, l := range s.listens {
-		if known, ok := spelling(l.subs, u, uri); ok {
+		if known, ok := s.spelling(l.subs, u, uri); ok {
 			s.tellUpdatedLocked(m, b, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 				return mcpwire.ToSubscription(edits, m, l.id)
 			})
@@ -115,18 +115,41 @@ func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, at jso
 	s.pass(b, m, &note{method: mcpwire.ResourceUpdated})
 }
 
-// spelling returns a server's URI as the client spells it, if the client has
-// subscribed to it or to what it is a part of.
-func spelling(subs map[subscription]string, u *Upstream, uri string) (spelled string, ok bool) {
+// spelling returns how the client spells a URI of a server, if the client is to hear that the
+// resource has changed: it has subscribed to that resource, or to one that it is a part of, and may
+// use both.
+func (s *Session) spelling(subs map[subscription]string, u *Upstream, uri string) (spelled string, ok bool) {
+	v := s.view.Load()
+	verdict := v.verdictOf(u, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
-		return asked, true
+		return asked, verdict == Active
 	}
-	longest := -1
+	longest := 0
 	for sub, asked := range subs {
-		rest, part := strings.CutPrefix(uri, sub.uri)
-		if part && sub.from == u && len(sub.uri) > longest {
-			longest, spelled = len(sub.uri), asked+rest
+		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.verdictOf(u, sub.uri) == Active {
+			longest, spelled = len(sub.uri), asked+uri[len(sub.uri):]
 		}
 	}
-	return spelled, longest >= 0
+	return spelled, longest > 0 && (verdict == Active || verdict == Unknown && s.mayHavePart(u, uri, uri[:longest]))
+}
+
+// isPart reports whether a URI is that of a part of a resource: it goes on where a segment of the
+// path, the path or the query ends.
+func isPart(uri, whole string) bool {
+	if whole == "" || len(uri) <= len(whole) || !strings.HasPrefix(uri, whole) {
+		return false
+	}
+	return strings.ContainsAny(uri[len(whole)-1:len(whole)+1], "/?#")
+}
+
+// mayHavePart reports whether the client may have a part of a resource that it may have, where the
+// server does not list the part. The same rules count as if it did.
+func (s *Session) mayHavePart(u *Upstream, uri, whole string) bool {
+	if !asWritten(uri, whole) {
+		return false
+	}
+	item := mcpwire.Item{Kind: mcpwire.Resource, Name: uri}
+	e := &Entry{Item: item, Upstream: u, prefix: u.naming.prefix(item.Kind), Name: u.naming.expose(item.Kind, uri)}
+	limit := s.view.Load().catalog.limit
+	return s.policy.Judge(u.calledIn(), policyItems([]*Entry{e}))[0].Allowed && (limit == nil || limit.from(e) != nil)
 }

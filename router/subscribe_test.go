@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/toolset"
 )
 
 const (
@@ -15,7 +16,7 @@ const (
 )
 
 func subscribing(t *testing.T) (g *rig, client, server *link) {
-	g = newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", resources: []string{"r://x", "r://x/y"}, templates: []string{"t://{a}"}},
+	g = newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", resources: []string{"r://x", "r://x/y", "r://d/"}, templates: []string{"t://{+a}"}},
 		offer{namespace: "other", resources: []string{"r://x"}})
 	return g, g.client, g.servers[0]
 }
@@ -27,7 +28,12 @@ func TestUpdatesOfAResource(t *testing.T) {
 		{"bare", "t://1", "t://1", "t://1"},
 		{"what a template makes", "ns_t://1", "t://1", "ns_t://1"},
 		{"a part of it", "ns_r://x/y", "r://x/y/z", "ns_r://x/y/z"},
+		{"a part by a query", "ns_r://x", "r://x?q", "ns_r://x?q"},
+		{"a part by a fragment", "ns_r://x", "r://x#f", "ns_r://x#f"},
+		{"a part of a directory", "ns_r://d/", "r://d/z", "ns_r://d/z"},
 		{"another", "ns_r://x/y", "r://x", ""},
+		{"one whose name goes on", "ns_r://x", "r://xy", ""},
+		{"what only starts like a part", "ns_r://x", "r://x/../z", ""},
 		{"the client's spelling", "ns_r://x", "ns_r://x", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -51,6 +57,71 @@ func TestUpdatesOfAResource(t *testing.T) {
 	}
 }
 
+// Updates of what a client may not have do not reach it, whatever it has subscribed to.
+func TestUpdatesOfWhatIsDenied(t *testing.T) {
+	exposed := map[string][]string{"ns": {"n://a", "n://a/open/*", "n://b/*", "t://{id}"}}
+	has := offer{namespace: "ns", resources: []string{"n://a", "n://a-secret", "n://a/secret", "n://b/1", "t://denied"}, templates: []string{"t://{id}"}}
+	told := map[string]string{ // by the server's URI
+		"n://a": "ns_n://a", "n://a/open/1": "ns_n://a/open/1", "n://a/other": "", "n://a-secret": "", "n://a/secret": "", "n://abc/1": "",
+		"n://a/open/../secret": "", "n://b/1": "", "t://1": "t://1", "t://1/2": "", "t://denied": "", "t://12": "",
+	}
+	check := func(t *testing.T, g *rig, frame func(told string) string) {
+		for uri, want := range told {
+			g.servers[0].says(fmt.Sprintf(updatedFrame, uri))
+			got := strings.Join(g.client.hears(), "\n")
+			if want != "" {
+				want = frame(want)
+			}
+			if got != want {
+				t.Errorf("an update of %s is told as %q, want %q", uri, got, want)
+			}
+		}
+	}
+	t.Run("2025-11-25", func(t *testing.T) {
+		g := exposes(t, exposed, has)
+		g.client.says(fmt.Sprintf(subscribeFrame, "ns_n://a"), fmt.Sprintf(subscribeFrame, "t://1"))
+		g.servers[0].hears()
+		check(t, g, func(told string) string { return fmt.Sprintf(updatedFrame, told) })
+	})
+	t.Run("2026-07-28", func(t *testing.T) {
+		g := exposes(t, exposed, has)
+		g.servers[0].subscribable()
+		g.listenFor("1", `{"resourceSubscriptions":["ns_n://a","t://1"]}`)
+		g.servers[0].hears()
+		check(t, g, func(told string) string {
+			return `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{` + onSub("1") + `,"x":1.0,"uri":"` + told + `"}}`
+		})
+	})
+	t.Run("limited to a toolset", func(t *testing.T) {
+		has.resources = append(has.resources, "n://a/open/1")
+		g := newRig(t, setup{active: []string{"*"}, Options: Options{Toolsets: []toolset.Set{fixed(t, "a", "ns_n://a", "ns_t://{id}")}}}, has)
+		g.servers[0].subscribable()
+		g.r.all()[0].owner.Store(nil)
+		client := g.another(Client{Only: []string{"a"}})
+		client.says(fmt.Sprintf(subscribeFrame, "ns_n://a"))
+		client.hears()
+		for _, uri := range []string{"n://a/open/1", "n://a/other", "n://a-secret"} {
+			g.servers[0].says(fmt.Sprintf(updatedFrame, uri))
+			client.wants()
+		}
+		g.servers[0].says(fmt.Sprintf(updatedFrame, "n://a"))
+		client.wants(fmt.Sprintf(updatedFrame, "ns_n://a"))
+	})
+}
+
+// Nor do updates of what the client has switched off since it has subscribed.
+func TestUpdatesOfWhatIsInactive(t *testing.T) {
+	g, client, server := subscribing(t)
+	client.says(fmt.Sprintf(subscribeFrame, "ns_r://x"), fmt.Sprintf(subscribeFrame, "ns_t://1"))
+	client.says(callFrame("2", ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[],"resources_off":["ns_r://x","ns_t://{+a}"]}`))
+	client.hears()
+	server.hears()
+	for _, uri := range []string{"r://x", "r://x/y", "r://x/z", "t://1", "t://1/2"} {
+		server.says(fmt.Sprintf(updatedFrame, uri))
+	}
+	g.quiet()
+}
+
 func TestASubscriptionEndsUnderAnySpelling(t *testing.T) {
 	g, client, server := subscribing(t)
 	client.says(fmt.Sprintf(subscribeFrame, "ns_t://1"), fmt.Sprintf(unsubscribeFrame, "t://1"))
@@ -64,7 +135,7 @@ func TestASubscriptionEndsAlsoWhenItsResourceCannotBeUsed(t *testing.T) {
 	for _, asked := range []string{"ns_r://x", "ns_t://1", "t://1"} {
 		for name, lose := range map[string]func(*rig){
 			"switched off": func(g *rig) {
-				g.client.says(callFrame("2", ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[],"resources_off":["ns_r://x","ns_t://{a}"]}`))
+				g.client.says(callFrame("2", ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[],"resources_off":["ns_r://x","ns_t://{+a}"]}`))
 			},
 			"not listed any more": func(g *rig) {
 				g.servers[0].lists(mcpwire.Resource)
@@ -112,10 +183,10 @@ func TestTheCatalogCanBeSubscribedTo(t *testing.T) {
 
 func TestThePartOfTwoSubscriptionsIsTheNearersPart(t *testing.T) {
 	_, client, server := subscribing(t)
-	client.says(fmt.Sprintf(subscribeFrame, "t://1"), fmt.Sprintf(subscribeFrame, "ns_t://12"), fmt.Sprintf(subscribeFrame, "t://1234"))
+	client.says(fmt.Sprintf(subscribeFrame, "t://1"), fmt.Sprintf(subscribeFrame, "ns_t://1/2"), fmt.Sprintf(subscribeFrame, "t://1/2/3/4"))
 	for range 20 { // whatever the order of a map
-		server.says(fmt.Sprintf(updatedFrame, "t://123"))
-		client.wants(fmt.Sprintf(updatedFrame, "ns_t://123"))
+		server.says(fmt.Sprintf(updatedFrame, "t://1/2/3"))
+		client.wants(fmt.Sprintf(updatedFrame, "ns_t://1/2/3"))
 	}
 }
 
