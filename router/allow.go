@@ -78,6 +78,16 @@ func policyItems(entries []*Entry) []policy.Item {
 	return items
 }
 
+// mayUse reports whether the client may have anything of an upstream. What an upstream says or asks
+// of itself reaches nobody else.
+func (s *Session) mayUse(u *Upstream) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mayUseLocked(u)
+}
+
+func (s *Session) mayUseLocked(u *Upstream) bool { return !s.policy.Closes(u.calledIn()) }
+
 // policyItem names an entry to a policy.
 func policyItem(e *Entry) policy.Item {
 	return policy.Item{Name: e.Item.Name, Shown: e.Name, Full: e.prefix + e.Item.Name}

@@ -52,6 +52,32 @@ func TestNobodyListensToWhatIsDenied(t *testing.T) {
 	g.listenFor(`"l"`, `{"resourceSubscriptions":["ns_r://1","ns_r://2","r://2"]}`, `{"resourceSubscriptions":["ns_r://1"]}`)
 }
 
+// A server that a client may have nothing of neither tells it anything nor asks it.
+func TestAClosedServerDoesNotReachTheClient(t *testing.T) {
+	g := exposes(t, map[string][]string{"open": {"*"}, "closed": {}}, offer{namespace: "open", tools: []string{"x"}}, offer{namespace: "closed", tools: []string{"x"}})
+	for i, notification := range []string{
+		`{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"error","data":"secret"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/elicitation/complete","params":{"elicitationId":"1"}}`,
+		`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"secret","status":"working"}}`,
+	} {
+		g.servers[0].says(notification)
+		g.client.wants(notification)
+		g.servers[1].says(notification)
+		if heard := g.client.hears(); len(heard) > 0 {
+			t.Errorf("notification %d of the closed server reaches the client: %q", i, heard)
+		}
+	}
+	for _, method := range []string{"elicitation/create", "sampling/createMessage", "roots/list"} {
+		question := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"message":"secret"}}`
+		g.servers[0].says(question)
+		g.client.hearsOne()
+		if got := g.servers[1].asks(question); codeOf(t, got) != -32601 || !strings.Contains(got, "may use nothing of this server") {
+			t.Errorf("%s of the closed server is answered %s", method, got)
+		}
+		g.client.wants()
+	}
+}
+
 func TestOneServersDeniedNameIsAnothersToUse(t *testing.T) {
 	g := exposes(t, map[string][]string{"a": {}, "b": {"same", "x://same"}}, policed()[:2]...)
 	for k, name := range map[mcpwire.Kind]string{mcpwire.Tool: "same", mcpwire.Resource: "x://same"} {

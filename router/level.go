@@ -149,7 +149,7 @@ func (c *call) wants(got verbosity) bool {
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
 func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	if !u.modern && !s.inSession() && !u.logsFor(s, m) {
+	if !s.mayUse(u) || !u.modern && !s.inSession() && !u.logsFor(s, m) {
 		return
 	}
 	s.pass(b, m, &note{method: mcpwire.LogMessage, during: s.openAt(u)})

@@ -62,10 +62,10 @@ func (s *Session) ownLocked(shared *Upstream) *Upstream {
 	return s.forLocked(shared)
 }
 
-// needsOwnLocked reports whether the session must not share this upstream.
+// needsOwnLocked reports whether the session must not share this upstream, and may use it at all.
 func (s *Session) needsOwnLocked(u *Upstream) bool {
 	switch {
-	case s.disowned || s.hello == nil && !s.met:
+	case s.disowned || s.hello == nil && !s.met || !s.mayUseLocked(u):
 		return false
 	case u.For != nil:
 		return !s.without[u]

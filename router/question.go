@@ -45,6 +45,11 @@ func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), note{n: n, method: method})
 		return
 	}
+	if !s.mayUse(u) {
+		const why = "the client may use nothing of this server"
+		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), note{n: n, method: method})
+		return
+	}
 	s.ask(u, m, b, method, n)
 }
 

@@ -112,7 +112,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 	}
 	s.upstreams = slices.Clone(next)
 	for i, u := range next {
-		if own[u] != nil {
+		if own[u] != nil && s.mayUseLocked(u) {
 			s.upstreams[i] = own[u]
 			own[u].judgeAgain()
 			delete(own, u)
@@ -123,7 +123,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 		s.r.dismiss(u)
 	}
 	s.leased = slices.DeleteFunc(s.leased, func(u *Upstream) bool {
-		gone := !slices.Contains(next, u.instead)
+		gone := !slices.Contains(next, u.instead) || !s.mayUseLocked(u)
 		if gone {
 			u.leave("the configuration was changed")
 			s.r.dismiss(u)

@@ -139,3 +139,25 @@ func TestReloadJudgesTheToolsOfOwnProcessesAnew(t *testing.T) {
 		t.Errorf("asked %s", asked)
 	}
 }
+
+// A client has no process of a server of which it may have nothing.
+func TestReloadEndsOwnProcessesOfAServerThatIsClosed(t *testing.T) {
+	h := newHall(t, ShareAuto, asking())
+	v := h.initialized(`{"elicitation":{}}`)
+	v.lists(t)
+	o := h.r.Options
+	closed, err := (&policy.Rules{File: "f"}).For("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Policy = closed
+	h.r.Reload(o)
+	eventually(t, "the shared process runs alone", func() bool { return h.running.Load() == 1 })
+	if list := v.lists(t); strings.Contains(list, `"a_who"`) {
+		t.Errorf("listed %s", list)
+	}
+	o.Policy = nil
+	h.r.Reload(o)
+	eventually(t, "the client has a process of its own again", func() bool { return h.running.Load() == 2 })
+	eventually(t, "it is listed", func() bool { return strings.Contains(v.lists(t), `"a_who"`) })
+}

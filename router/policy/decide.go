@@ -57,6 +57,12 @@ func (p *Policy) Judge(server string, items []Item) []Verdict {
 	return verdicts
 }
 
+// Closes reports whether nothing of a server can be allowed, whatever the server has.
+func (p *Policy) Closes(server string) bool {
+	v, list := p.step(server)
+	return list == nil && !v.Allowed || list != nil && len(list.patterns) == 0
+}
+
 // step finds the step that applies to a server, and the list that then decides
 // about each item; if there is none, the verdict is the same for all.
 func (p *Policy) step(server string) (Verdict, *list) {
