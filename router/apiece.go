@@ -1,6 +1,10 @@
 package router
 
-import "go.uber.org/zap"
+import (
+	"cmp"
+
+	"go.uber.org/zap"
+)
 
 // Servers that are another for each session: there is an upstream for them all that is
 // Apart, has no process and offers nothing, and in its place each session has its own.
@@ -25,4 +29,26 @@ func (s *Session) forLocked(apart *Upstream) *Upstream {
 	}
 	s.without[apart] = true
 	return nil
+}
+
+// Unstarted returns the name of a server that is another for each session, that this one may use and
+// that starts with the first request of its client; "" if there is none. With a name it is about
+// the servers that go by that.
+func (s *Session) Unstarted(server string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, u := range s.upstreams {
+		if u.For == nil || !u.GoesBy(cmp.Or(server, u.Name)) || !s.mayUseLocked(u) {
+			continue
+		}
+		own, err := u.For(s.who.Config)
+		if err != nil {
+			continue // the session goes without it
+		}
+		if own.Over != nil {
+			own.Over()
+		}
+		return u.Name
+	}
+	return ""
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -73,10 +75,10 @@ func New(r *router.Router, o Options) *Bridge {
 		o.Scrub = bytes.Clone
 	}
 	b := &Bridge{r: r, o: o, mux: http.NewServeMux(), sessions: map[httpd.CallerKey]*session{}}
-	b.handle(http.MethodPost, "/call_tool", b.callTool)
-	b.handle(http.MethodPost, "/execute", b.execute)
-	b.handle(http.MethodGet, "/tools", b.listTools)
-	b.handle(http.MethodGet, "/logs", b.listLogs)
+	b.handle("/call_tool", b.callTool, http.MethodPost)
+	b.handle("/execute", b.execute, http.MethodPost)
+	b.handle("/tools", b.listTools, http.MethodGet, http.MethodPost)
+	b.handle("/logs", b.listLogs, http.MethodGet)
 	b.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeFailure(w, fail(NotFound, "there is nothing at this path; /openapi.json says what there is"), correlationOf(r, ""))
 	})
@@ -92,20 +94,24 @@ func (b *Bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.mux.Serve
 // Calls returns how many requests are under way.
 func (b *Bridge) Calls() int { return int(b.calls.Load()) }
 
-// handle serves a path, by one method of HTTP, and counts what is under way.
-func (b *Bridge) handle(method, path string, serve func(w http.ResponseWriter, r *http.Request)) {
-	handle(b.mux, method, path, func(w http.ResponseWriter, r *http.Request) {
+// handle serves a path, by some methods of HTTP, and counts what is under way.
+func (b *Bridge) handle(path string, serve http.HandlerFunc, methods ...string) {
+	handle(b.mux, path, func(w http.ResponseWriter, r *http.Request) {
 		b.calls.Add(1)
 		defer b.calls.Add(-1)
 		serve(w, r)
-	})
+	}, methods...)
 }
 
-func handle(mux *http.ServeMux, method, path string, serve http.HandlerFunc) {
+func handle(mux *http.ServeMux, path string, serve http.HandlerFunc, methods ...string) {
 	mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != method && !(method == http.MethodGet && r.Method == http.MethodHead) {
-			w.Header().Set("Allow", method)
-			writeFailure(w, fail(WrongMethod, path+" takes "+method), correlationOf(r, ""))
+		method := r.Method
+		if method == http.MethodHead {
+			method = http.MethodGet
+		}
+		if !slices.Contains(methods, method) {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			writeFailure(w, fail(WrongMethod, path+" takes "+strings.Join(methods, " and ")), correlationOf(r, ""))
 			return
 		}
 		serve(w, r)

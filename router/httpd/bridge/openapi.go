@@ -18,16 +18,16 @@ func OpenAPI() []byte { return []byte(openapi) }
 // not know.
 func Documents() http.Handler {
 	mux := http.NewServeMux()
-	handle(mux, http.MethodGet, "/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+	handle(mux, "/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, http.StatusOK, "application/json", OpenAPI())
-	})
+	}, http.MethodGet)
 	text := sync.OnceValue(page)
 	only := "default-src 'none'; style-src " + styleHash() + "; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-	handle(mux, http.MethodGet, "/docs", func(w http.ResponseWriter, _ *http.Request) {
+	handle(mux, "/docs", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Security-Policy", only)
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		write(w, http.StatusOK, "text/html; charset=utf-8", text())
-	})
+	}, http.MethodGet)
 	return mux
 }
 

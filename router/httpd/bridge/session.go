@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -35,6 +36,8 @@ type session struct {
 	left  time.Time        // guarded by mu: when busy became 0 last
 	idle  *time.Timer      // guarded by mu: ends the session when busy has been 0 for long
 	ended bool             // guarded by mu
+
+	looking bool // it is for one GET /tools, and nothing is asked of its router.Session
 }
 
 // admit finds out who makes a request, for which done is called when it is served.
@@ -54,14 +57,54 @@ func (b *Bridge) enter(ctx context.Context, who httpd.Caller) (*session, *Failur
 	if f != nil {
 		return nil, f
 	}
+	return b.ready(ctx, s)
+}
+
+// ready waits until the servers of a session are there.
+func (b *Bridge) ready(ctx context.Context, s *session) (*session, *Failure) {
 	s.begun.Do(func() { s.first = s.begin(&ask{method: mcpwire.PromptsList}) })
 	select {
 	case <-s.first.done:
 		return s, nil
 	case <-ctx.Done():
 		b.leave(s)
-		return nil, fail(Unavailable, "the client is gone")
+		return nil, gone()
 	}
+}
+
+func gone() *Failure { return fail(Unavailable, "the client is gone") }
+
+// look is enter for a request that starts no servers. A caller that has no session gets one for this
+// request alone.
+func (b *Bridge) look(ctx context.Context, who httpd.Caller) (*session, *Failure) {
+	b.mu.Lock()
+	s := b.sessions[who.Key()]
+	found := s != nil && s.enter()
+	b.mu.Unlock()
+	if found {
+		return b.ready(ctx, s)
+	}
+	select {
+	case <-b.r.Started():
+	case <-ctx.Done():
+		return nil, gone()
+	}
+	s = b.newSession(who)
+	s.looking = true
+	return s, nil
+}
+
+// unstarted is the failure of a request that would have to start a server first; nil where it has
+// not. server is the one that the request is about, or "" for all.
+func (s *session) unstarted(server string) *Failure {
+	if !s.looking {
+		return nil
+	}
+	name := s.router.Unstarted(server)
+	if name == "" {
+		return nil
+	}
+	return fail(WrongMethod, fmt.Sprintf("server %s is another for each client, and GET starts no server: send POST /tools with the same query, which does", shown(name)))
 }
 
 // denied is the failure of a request that is nobody's.
@@ -146,6 +189,11 @@ func (s *session) enter() bool {
 
 // leave notes that a request is not served any more.
 func (b *Bridge) leave(s *session) {
+	if s.looking {
+		s.router.End()
+		s.account.Close()
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.busy--; s.busy == 0 && !s.ended {

@@ -22,7 +22,8 @@ type tool struct {
 	Toolsets    []string        `json:"toolsets"`
 }
 
-// listTools serves GET /tools.
+// listTools serves /tools. POST starts the servers that the caller has to itself; GET shows what
+// there is without, because any web page can have a browser send a GET.
 func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
 	correlation, q := correlationOf(r, ""), r.URL.Query()
 	shape, f := shapeOf(q)
@@ -40,7 +41,11 @@ func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer done()
-	s, f := b.enter(r.Context(), who)
+	enter := b.enter
+	if r.Method != http.MethodPost {
+		enter = b.look
+	}
+	s, f := enter(r.Context(), who)
 	if f != nil {
 		writeFailure(w, f, correlation)
 		return
@@ -53,6 +58,9 @@ func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
 		f = writeTools(w, all, shape, kept)
 	}
 	if f != nil {
+		if f.Code == WrongMethod {
+			w.Header().Set("Allow", http.MethodPost)
+		}
 		writeFailure(w, f, correlation)
 	}
 }
@@ -102,6 +110,9 @@ func shapeOf(q url.Values) (shape Shape, f *Failure) {
 // toolsOf are the tools that the session may have, of one server if that is named. With
 // Options.ActiveOnly these are the active ones.
 func (b *Bridge) toolsOf(s *session, server string) ([]router.Tool, *Failure) {
+	if f := s.unstarted(server); f != nil {
+		return nil, f
+	}
 	var of []router.Tool
 	for _, t := range s.router.Tools() {
 		if (server == "" || t.Upstream.GoesBy(server)) && (t.Active || !b.o.ActiveOnly) {

@@ -108,6 +108,40 @@ func TestAPageIsOurOwnOnlyUnderANameThatIsKnown(t *testing.T) {
 	}
 }
 
+// A browser sends no Origin with a GET for an image, a link or a form, but says that it is for a page.
+func TestPagesOfOtherSitesAreRefusedWithoutAnOrigin(t *testing.T) {
+	addr := start(t, Options{AllowedOrigins: []string{"https://app.example.com"}})
+	for _, tt := range []struct {
+		site, origin string
+		want         int
+	}{
+		{"", "", 200}, {"none", "", 200}, {"same-origin", "", 200},
+		{"cross-site", "", 403}, {"same-site", "", 403}, {"CROSS-SITE", "", 403}, {"something later", "", 403},
+		{"cross-site", "https://app.example.com", 200}, {"same-site", "https://app.example.com", 200},
+		{"cross-site", "https://evil.example", 403}, {"none", "https://evil.example", 403}, {"same-origin", "null", 403},
+	} {
+		for _, method := range []string{"GET", "HEAD", "POST", "DELETE", "OPTIONS"} {
+			headers := []string{"Sec-Fetch-Site", tt.site}
+			if tt.site == "" {
+				headers = nil
+			}
+			if tt.origin != "" {
+				headers = append(headers, "Origin", tt.origin)
+			}
+			got := send(t, method, "http://"+addr+"/mcp", headers...)
+			if got.status != tt.want {
+				t.Errorf("%s with Sec-Fetch-Site %q and Origin %q is answered %d, want %d", method, tt.site, tt.origin, got.status, tt.want)
+			}
+			if tt.want == 403 && tt.origin == "" && method != "HEAD" && !(strings.Contains(got.body, "Sec-Fetch-Site") && strings.Contains(got.body, "allowed_origins")) {
+				t.Errorf("%s with Sec-Fetch-Site %q is refused with %s", method, tt.site, got.body)
+			}
+		}
+	}
+	if got := send(t, "GET", "http://"+addr+"/mcp", "Sec-Fetch-Site", "none", "Sec-Fetch-Site", "cross-site"); got.status != 403 {
+		t.Errorf("with two Sec-Fetch-Site: %d", got.status)
+	}
+}
+
 func TestPreflightsAreAnsweredForAllowedOriginsOnly(t *testing.T) {
 	addr := start(t, Options{AllowedOrigins: []string{"https://app.example.com"}, Tokens: []Token{{Agent: "a"}}})
 	ask := func(origin, headers string) answer {

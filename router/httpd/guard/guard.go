@@ -111,6 +111,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(rpc
 // ProtectAs is Protect for what is no JSON-RPC.
 func (g *Guard) ProtectAs(refusing Refusing, next http.Handler) http.Handler {
 	return g.open(refusing, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		why := crossSite(r)
+		if why != nil {
+			why.write(w, r, refusing)
+			return
+		}
 		id, why := g.admit(r)
 		if why != nil {
 			why.write(w, r, refusing)
@@ -120,7 +125,8 @@ func (g *Guard) ProtectAs(refusing Refusing, next http.Handler) http.Handler {
 	}))
 }
 
-// Open is next behind the checks of Host and Origin and the bounds of the body, for what strangers may see.
+// Open is next behind the checks of Host and Origin and the bounds of the body, for what strangers may see. Pages of
+// other sites may link to that.
 func (g *Guard) Open(next http.Handler) http.Handler { return g.open(rpcError, next) }
 
 func (g *Guard) open(refusing Refusing, next http.Handler) http.Handler {

@@ -6,7 +6,7 @@ import (
 )
 
 // origin is where the page is from that makes a request, "" for none, and whether it may. Only browsers send it, and they
-// always do with a POST, so that nobody can leave it out who matters.
+// always do with a POST. With a GET for an image, a script or a link they do not: see crossSite.
 func (g *Guard) origin(r *http.Request) (origin string, ok bool) {
 	all := r.Header.Values("Origin")
 	if len(all) == 0 {
@@ -14,6 +14,21 @@ func (g *Guard) origin(r *http.Request) (origin string, ok bool) {
 	}
 	origin = strings.Join(all, ", ")
 	return origin, len(all) == 1 && (g.origins[normalOrigin(origin)] || g.own(r, origin))
+}
+
+// crossSite refuses a request that a page of another site makes a browser send without an Origin. Current browsers
+// say so in Sec-Fetch-Site, which no page can set (https://www.w3.org/TR/fetch-metadata). A request with an Origin
+// comes here only if that may use the server.
+func crossSite(r *http.Request) *refusal {
+	if r.Header.Get("Origin") != "" {
+		return nil
+	}
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if site != "same-origin" && site != "none" { // none: the user has typed the address
+			return refusedSite(site)
+		}
+	}
+	return nil
 }
 
 // own reports whether an origin is this server itself. The scheme is not compared: TLS may end at a proxy.

@@ -55,6 +55,10 @@ func refusedOrigin(origin string) *refusal {
 	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of %s may not use this server: to let them, write it into allowed_origins in [http]", shown(origin))}
 }
 
+func refusedSite(site string) *refusal {
+	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of other sites may not use this server (Sec-Fetch-Site: %s): to let a page, write its origin into allowed_origins in [http] and have it send its requests with fetch in mode cors", shown(site))}
+}
+
 func tooLong(most int64) *refusal {
 	return &refusal{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", most), hangUp: true}
 }

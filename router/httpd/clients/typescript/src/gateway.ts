@@ -31,6 +31,7 @@ export interface CallOptions extends RequestOptions {
 }
 
 interface Sent extends CallOptions {
+  method?: "GET" | "POST"; // otherwise as the body has it
   body?: JSONObject;
   query?: Record<string, string | number | boolean | undefined>;
   accepted?: number[]; // statuses whose answer is no error
@@ -68,7 +69,7 @@ export class ToolGateway {
   tools<T = JSONObject>(which: { server?: string; format: Format; slim?: boolean } & RequestOptions): Promise<T[]>;
   tools(which: { server?: string; format?: Format | undefined; slim?: boolean } & RequestOptions = {}): Promise<any> {
     const { server, format, slim, ...options } = which;
-    return this.#send("/tools", { ...options, query: { server, format, slim: slim || undefined } });
+    return this.#send("/tools", { ...options, method: "POST", query: { server, format, slim: slim || undefined } });
   }
 
   /** The latest calls, the newest last. */
@@ -131,7 +132,7 @@ export class ToolGateway {
   #request(path: string, sent: Sent, body: string | undefined, correlationId: string): Promise<Response> {
     const limit = AbortSignal.timeout(sent.timeout ?? this.#timeout);
     return this.#fetch(this.#url + path + queryOf({ ...sent.query, agent: this.#agent }), {
-      method: body === undefined ? "GET" : "POST",
+      method: sent.method ?? (body === undefined ? "GET" : "POST"),
       headers: {
         ...this.#headers,
         "X-Correlation-Id": correlationId,

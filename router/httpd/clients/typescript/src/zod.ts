@@ -10,7 +10,7 @@ export interface ZodTool {
 }
 
 /**
- * The tool as GET /tools has it. Its JSON Schema is what a caller has to send, so what has a default is optional. It is of 2020-12,
+ * The tool as POST /tools has it. Its JSON Schema is what a caller has to send, so what has a default is optional. It is of 2020-12,
  * MCP's own, unless another draft is asked for: servers on the TypeScript SDK 1 list draft-7.
  */
 export function describe(server: string, tool: ZodTool, target: "draft-2020-12" | "draft-7" = "draft-2020-12"): ToolDescription {

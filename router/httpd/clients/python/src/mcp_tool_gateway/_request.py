@@ -58,7 +58,7 @@ class Request:
 
     @property
     def reading(self) -> bool:
-        return self.method == "GET"
+        return self.body is None
 
     def answer(self, response: httpx.Response) -> Any:
         """The answer's JSON. Raises what the answer says."""
@@ -150,7 +150,7 @@ def _call(path: str, body: dict[str, Any], correlation_id: str | None, timeout: 
 
 
 def tools(server: str | None, format: str | None, slim: bool) -> Request:
-    return Request("GET", "/tools", _given(server=server, format=format, slim="true" if slim else None))
+    return Request("POST", "/tools", _given(server=server, format=format, slim="true" if slim else None))
 
 
 def logs(server: str | None, since: datetime | str | None, limit: int | None) -> Request:
