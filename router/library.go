@@ -9,16 +9,16 @@ import (
 	"toolman/router/toolset"
 )
 
-// A library has all toolsets there are at one moment: those of tools.toml by name,
-// and then those that were saved. A name of tools.toml is no saved
-// one's.
+// A library has all toolsets that a client may know of at one moment, by name: those of
+// tools.toml, and then saved ones. A name of tools.toml is no saved one's.
 type library struct {
 	sets []*toolset.Set
 	err  error // why the saved ones are not known
 }
 
-// library reads the toolsets. It may wait for the disk.
-func (r *Router) library() *library {
+// library reads the toolsets: of the saved ones those of the owner, and those of the operator that
+// have other names. It may wait for the disk.
+func (r *Router) library(owner string) *library {
 	l := &library{}
 	sets := r.current().Toolsets
 	for i := range sets {
@@ -29,10 +29,11 @@ func (r *Router) library() *library {
 	}
 	saved, err := r.Shelf.Load()
 	l.err = err
-	for _, name := range slices.Sorted(maps.Keys(saved)) {
-		if l.find(name) == nil {
-			set := saved[name]
-			l.sets = append(l.sets, &set)
+	for _, of := range slices.Compact([]string{owner, ""}) {
+		for _, key := range slices.Sorted(maps.Keys(saved)) {
+			if set := saved[key]; set.Owner == of && l.find(set.Name) == nil {
+				l.sets = append(l.sets, &set)
+			}
 		}
 	}
 	return l

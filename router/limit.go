@@ -89,5 +89,5 @@ func (who *Client) library(r *Router) *library {
 	if who.Only != nil {
 		return &library{sets: r.only(who.Only)}
 	}
-	return r.library()
+	return r.library(who.Principal.Owner())
 }

@@ -107,6 +107,7 @@ func (s *Session) buildToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *li
 	var set toolset.Set
 	if err == nil {
 		set, err = s.view.Load().catalog.Build(r.name, r.description, r.refs)
+		set.Owner = s.who.Principal.Owner()
 	}
 	if err != nil {
 		s.failLocked(m, b, clean(err.Error()))
@@ -196,17 +197,18 @@ func (s *Session) deleteToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *l
 		s.failLocked(m, b, err.Error())
 		return
 	}
-	s.updateShelfLocked(m, Remove(name, s.r.current().Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
-		s.changeLocked(m, b, s.view.Load().deleted(name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
+	owner := s.who.Principal.Owner()
+	s.updateShelfLocked(m, Remove(owner, name, s.r.current().Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
+		s.changeLocked(m, b, s.view.Load().deleted(owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
 	})
 }
 
-// deleted returns the view after a saved toolset is no more.
-func (v *View) deleted(name string) *View {
-	if v.sets.equippedName() == name && v.sets.equipped.Set.Saved() {
+// deleted returns the view after an owner's saved toolset is no more.
+func (v *View) deleted(owner, name string) *View {
+	if v.sets.equippedName() == name && v.sets.equipped.Set.SavedBy(owner) {
 		v = v.unequip()
 	}
-	if i := v.sets.indexOf(name); i >= 0 && v.sets.enabled[i].Set.Saved() {
+	if i := v.sets.indexOf(name); i >= 0 && v.sets.enabled[i].Set.SavedBy(owner) {
 		v = v.disable(v.sets.enabled[i].Set)
 	}
 	return v

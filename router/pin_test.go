@@ -132,7 +132,7 @@ func TestWhatIsHeldBackCannotBeSwitchedOn(t *testing.T) {
 		}
 		checkList(t, "active", namesOf(g.view().active(mcpwire.Tool)), "ns_good")
 	}
-	if err := g.view().check(&activation{toolsOff: []string{"ns_moved"}, resourcesOff: []string{"ns_r://moved"}}, g.r.library()); err != nil {
+	if err := g.view().check(&activation{toolsOff: []string{"ns_moved"}, resourcesOff: []string{"ns_r://moved"}}, g.r.library("")); err != nil {
 		t.Errorf("what is held back cannot be switched off: %v", err)
 	}
 }

@@ -89,11 +89,17 @@ type ownReply struct {
 // own calls one of toolman's own tools, and waits for what is done apart.
 func (g *rig) own(tool, args string) (o ownReply) {
 	g.t.Helper()
-	g.client.says(callFrame(`"own"`, tool, args))
+	return g.ownOf(g.client, tool, args)
+}
+
+// ownOf is own for a client.
+func (g *rig) ownOf(client *link, tool, args string) (o ownReply) {
+	g.t.Helper()
+	client.says(callFrame(`"own"`, tool, args))
 	if g.r.Shelf != nil {
 		synctest.Wait()
 	}
-	heard := g.client.hears()
+	heard := client.hears()
 	if len(heard) == 0 {
 		g.t.Fatalf("%s is not answered", tool)
 	}

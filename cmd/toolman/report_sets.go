@@ -46,7 +46,7 @@ func (rep *report) addSet(catalog *router.Catalog, set *toolset.Set) {
 			continue
 		}
 		if said++; said > maxPerSet {
-			rep.Notes = append(rep.Notes, fmt.Sprintf("%s: toolman toolset show %s says more", set, set.Name))
+			rep.Notes = append(rep.Notes, fmt.Sprintf("%s: toolman toolset show%s says more", set, shownBy(set)))
 			return
 		}
 		text := fmt.Sprintf("%s: %s", set, router.Clean(found.Problem))
@@ -56,6 +56,14 @@ func (rep *report) addSet(catalog *router.Catalog, set *toolset.Set) {
 			rep.Problems = append(rep.Problems, text)
 		}
 	}
+}
+
+// shownBy are the arguments with which toolset show is about a set.
+func shownBy(set *toolset.Set) string {
+	if set.Owner != "" {
+		return " --owner " + set.Owner + " " + set.Name
+	}
+	return " " + set.Name
 }
 
 // isHeld reports whether the i-th reference of a set leads to what its pin holds back.

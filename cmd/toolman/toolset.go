@@ -25,6 +25,10 @@ saved in .toolman/toolsets.json beside tools.toml, where each tool stands with i
 and the hash of its definition: a tool that has changed since is left out until the
 toolset is built again, unless allow_stale_refs = true.
 
+What a client of toolman serve saves with a credential belongs to it: other clients do not
+see it. What is saved here, or over stdio, is yours: all clients see it, and none of those
+can delete it. --owner names a client's toolset, as list shows the owner.
+
 The toolset that is equipped here is the one that toolman begins with when it is started
 the next time: its tools are then the only ones that are active.`
 
@@ -39,8 +43,8 @@ func newToolsetCommand(a *app) *cobra.Command {
 	cmd.AddCommand(newBuildSetCommand(a), newListSetsCommand(a), newShowSetCommand(a),
 		setCommand(a, "equip NAME", "Have the next start begin with a toolset", 1, equipSet),
 		setCommand(a, "unequip", "Have the next start begin without one", 0, unequipSet),
-		setCommand(a, "delete NAME", "Delete a saved toolset", 1, deleteSet),
-		setCommand(a, "export NAME", "Print a saved toolset as JSON", 1, exportSet),
+		ownedCommand(a, "delete NAME", "Delete a saved toolset", deleteSet),
+		ownedCommand(a, "export NAME", "Print a saved toolset as JSON", exportSet),
 		newImportSetsCommand(a))
 	return cmd
 }
@@ -67,6 +71,14 @@ func setCommand(a *app, use, short string, args int, run func(j *setJob, args []
 			return run(j, args)
 		},
 	}
+}
+
+// ownedCommand makes a command about one toolset, which may be a client's.
+func ownedCommand(a *app, use, short string, run func(j *setJob, owner, name string) error) *cobra.Command {
+	var owner string
+	cmd := setCommand(a, use, short, 1, func(j *setJob, args []string) error { return run(j, owner, args[0]) })
+	cmd.Flags().StringVar(&owner, "owner", "", "the `client` that has saved it; without this it is yours")
+	return cmd
 }
 
 func (a *app) setJob(cmd *cobra.Command) (*setJob, error) {
@@ -108,7 +120,7 @@ func (j *setJob) catalog() (*router.Catalog, error) {
 }
 
 func equipSet(j *setJob, args []string) error {
-	set, err := findSet(&j.o, args[0])
+	set, err := findSet(&j.o, "", args[0])
 	if err != nil {
 		return err
 	}
@@ -125,12 +137,11 @@ func unequipSet(j *setJob, _ []string) error {
 	return j.print("the next start begins with what active_toolsets says")
 }
 
-func deleteSet(j *setJob, args []string) error {
-	name := args[0]
-	if err := j.folder.Update(j.ctx, router.Remove(name, j.o.Toolsets)); err != nil {
+func deleteSet(j *setJob, owner, name string) error {
+	if err := j.folder.Update(j.ctx, router.Remove(owner, name, j.o.Toolsets)); err != nil {
 		return err
 	}
-	if was, err := j.folder.Equipped(); err == nil && was == name {
+	if was, err := j.folder.Equipped(); err == nil && was == name && owner == "" {
 		if err := j.folder.Equip(j.ctx, ""); err != nil {
 			return err
 		}
@@ -138,8 +149,8 @@ func deleteSet(j *setJob, args []string) error {
 	return j.print("deleted %s", name)
 }
 
-func exportSet(j *setJob, args []string) error {
-	set, err := findSet(&j.o, args[0])
+func exportSet(j *setJob, owner, name string) error {
+	set, err := findSet(&j.o, owner, name)
 	if err != nil {
 		return err
 	}
@@ -147,7 +158,9 @@ func exportSet(j *setJob, args []string) error {
 		return &exitError{fmt.Errorf("toolset %s is in tools.toml (line %d)", set.Name, set.Line), exitFailed,
 			"build one of the same tools to export that: toolman toolset build NAME TOOL..."}
 	}
-	text, err := toolsets.Format(map[string]toolset.Set{set.Name: *set})
+	free := *set
+	free.Owner = "" // whoever imports it is the next one
+	text, err := toolsets.Format(map[string]toolset.Set{free.Key(): free})
 	if err != nil {
 		return err
 	}
@@ -213,10 +226,10 @@ func (j *setJob) free(name string, replace bool) error {
 func (j *setJob) add(set toolset.Set, replace bool) func(map[string]toolset.Set) error {
 	add := router.Add(set, j.o.Toolsets)
 	return func(saved map[string]toolset.Set) error {
-		if _, taken := saved[set.Name]; taken && !replace {
+		if _, taken := saved[set.Key()]; taken && !replace {
 			return &exitError{fmt.Errorf("toolset %s already exists", set.Name), exitFailed, "--replace takes its place"}
 		}
-		delete(saved, set.Name)
+		delete(saved, set.Key())
 		return add(saved)
 	}
 }
@@ -240,6 +253,7 @@ func (j *setJob) importSets(path string, replace bool) error {
 	}
 	err = j.folder.Update(j.ctx, func(saved map[string]toolset.Set) error {
 		for _, set := range sets {
+			set.Owner = ""
 			if err := j.add(set, replace)(saved); err != nil {
 				return err
 			}

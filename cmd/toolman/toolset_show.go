@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,6 +17,7 @@ import (
 // A setReport is what `toolman toolset list` and `show` print as JSON.
 type setReport struct {
 	Name        string      `json:"name"`
+	Owner       string      `json:"owner,omitempty"`
 	Description string      `json:"description,omitempty"`
 	Version     string      `json:"version,omitempty"`
 	CreatedAt   *time.Time  `json:"createdAt,omitempty"`
@@ -34,8 +36,8 @@ type refReport struct {
 }
 
 func (j *setJob) report(set *toolset.Set, equipped string) setReport {
-	r := setReport{Name: set.Name, Description: router.Clean(set.Description), Version: router.Clean(set.Version),
-		Equipped: set.Name == equipped, Where: j.folder.Sets(), Tools: []refReport{}}
+	r := setReport{Name: set.Name, Owner: set.Owner, Description: router.Clean(set.Description), Version: router.Clean(set.Version),
+		Equipped: set.Key() == equipped, Where: j.folder.Sets(), Tools: []refReport{}}
 	if !set.Saved() {
 		r.Where = fmt.Sprintf("%s:%d", j.config.Path, set.Line)
 	}
@@ -86,9 +88,9 @@ func (j *setJob) list(asJSON bool) error {
 		return j.print("there are no toolsets; toolman toolset build NAME TOOL... saves one")
 	}
 	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
-	fmt.Fprintln(w, "  NAME\tTOOLS\tWHERE\tDESCRIPTION")
+	fmt.Fprintln(w, "  NAME\tOWNER\tTOOLS\tWHERE\tDESCRIPTION")
 	for _, r := range reports {
-		fmt.Fprintf(w, "%s %s\t%d\t%s\t%s\n", mark(r.Equipped), r.Name, len(r.Tools), r.Where, r.Description)
+		fmt.Fprintf(w, "%s %s\t%s\t%d\t%s\t%s\n", mark(r.Equipped), r.Name, cmp.Or(r.Owner, "-"), len(r.Tools), r.Where, r.Description)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -108,15 +110,15 @@ func mark(equipped bool) string {
 
 func newShowSetCommand(a *app) *cobra.Command {
 	var asJSON bool
-	cmd := setCommand(a, "show NAME", "Start every server and say which tools a toolset stands for", 1, func(j *setJob, args []string) error {
-		return j.show(args[0], asJSON)
+	cmd := ownedCommand(a, "show NAME", "Start every server and say which tools a toolset stands for", func(j *setJob, owner, name string) error {
+		return j.show(owner, name, asJSON)
 	})
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-func (j *setJob) show(name string, asJSON bool) error {
-	set, err := findSet(&j.o, name)
+func (j *setJob) show(owner, name string, asJSON bool) error {
+	set, err := findSet(&j.o, owner, name)
 	if err != nil {
 		return err
 	}
@@ -138,6 +140,9 @@ func (j *setJob) show(name string, asJSON bool) error {
 
 func (r *setReport) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s (%s)", r.Name, r.Where)
+	if r.Owner != "" {
+		fmt.Fprintf(out, ", saved by %s", r.Owner)
+	}
 	if r.Equipped {
 		fmt.Fprint(out, ", equipped")
 	}

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/toolsets"
@@ -57,7 +59,7 @@ func equipped(o *router.Options, c *config.Config) (*toolset.Set, error) {
 	if err != nil || name == "" {
 		return nil, err
 	}
-	set, err := findSet(o, name)
+	set, err := findSet(o, "", name)
 	if err != nil {
 		return nil, fmt.Errorf("the equipped toolset: %w", err)
 	}
@@ -70,27 +72,54 @@ func equip(o *router.Options, c *config.Config) (err error) {
 	return err
 }
 
-// findSet returns the toolset of that name, one of tools.toml before a saved one.
-func findSet(o *router.Options, name string) (*toolset.Set, error) {
+// findSet returns the toolset of that owner and name, one of tools.toml before a saved one.
+func findSet(o *router.Options, owner, name string) (*toolset.Set, error) {
 	sets, err := allSets(o)
-	if i := slices.IndexFunc(sets, func(s toolset.Set) bool { return s.Name == name }); i >= 0 {
-		return &sets[i], nil
+	var owners []string
+	for i := range sets {
+		if sets[i].Name != name {
+			continue
+		}
+		if sets[i].Owner == owner {
+			return &sets[i], nil
+		}
+		owners = append(owners, sets[i].Owner)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return nil, &exitError{fmt.Errorf("there is no toolset %q", name), exitFailed, "toolman toolset list shows those there are"}
+	return nil, noSet(owner, name, owners)
 }
 
-// allSets are the toolsets of tools.toml, and then those that were saved, each
+// noSet is the error for a toolset that an owner does not have. Others may have one of its name.
+func noSet(owner, name string, others []string) error {
+	err := fmt.Errorf("there is no toolset %q", name)
+	if owner != "" {
+		err = fmt.Errorf("%s has no toolset %q", router.Clean(owner), name)
+	}
+	hint := "toolman toolset list shows those there are"
+	if owner == "" && len(others) > 0 {
+		hint = "clients have saved toolsets of that name, which show, export and delete know by --owner: " + strings.Join(others, ", ")
+	}
+	return &exitError{err, exitFailed, hint}
+}
+
+// allSets are the toolsets of tools.toml, and then those that were saved, of all owners, each
 // by name. With an error they are the first alone.
 func allSets(o *router.Options) ([]toolset.Set, error) {
 	sets := slices.Clone(o.Toolsets)
 	saved, err := o.Shelf.Load()
-	for _, name := range slices.Sorted(maps.Keys(saved)) {
-		if !slices.ContainsFunc(sets, func(s toolset.Set) bool { return s.Name == name }) {
-			sets = append(sets, saved[name])
+	for _, key := range slices.SortedFunc(maps.Keys(saved), byName(saved)) {
+		if !slices.ContainsFunc(o.Toolsets, func(s toolset.Set) bool { return s.Name == saved[key].Name }) {
+			sets = append(sets, saved[key])
 		}
 	}
 	return sets, err
+}
+
+// byName orders keys by the names of their toolsets, and then by owners.
+func byName(saved map[string]toolset.Set) func(a, b string) int {
+	return func(a, b string) int {
+		return cmp.Or(strings.Compare(saved[a].Name, saved[b].Name), strings.Compare(a, b))
+	}
 }

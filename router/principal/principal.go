@@ -47,16 +47,17 @@ func (p Principal) Client() Principal {
 }
 
 // Owner identifies the client for what outlives its credential, such as saved toolsets: it is the
-// same for all tokens of an agent, and "" without a credential.
+// same for all tokens of an agent, and "" for the zero Principal, who is the operator. It is
+// printable and has no slash.
 func (p Principal) Owner() string {
-	if p.Anonymous() {
+	owner := p.Client()
+	if owner == (Principal{}) {
 		return ""
 	}
-	owner := p.Client()
 	if owner.Issuer == Tokens {
 		owner.Subject = ""
 	}
-	return owner.String()
+	return strings.TrimRight(owner.String(), ":")
 }
 
 // Anonymous reports whether the principal has shown no credential.

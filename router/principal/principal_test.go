@@ -67,6 +67,26 @@ func TestClient(t *testing.T) {
 	}
 }
 
+// Behind a proxy that knows its clients each is an owner of its own, also where no credential is needed.
+func TestOwner(t *testing.T) {
+	for _, tt := range []struct {
+		p    Principal
+		want string
+	}{
+		{Principal{}, ""},
+		{Principal{Path: "reading", Restricted: true}, ""},
+		{Principal{ClientID: "7"}, ":::7"},
+		{Principal{Issuer: Tokens, Subject: "0a1b2c", Agent: "writer"}, "tokens::writer"},
+		{Principal{Issuer: Tokens, Subject: "0a1b2c", Agent: "writer", ClientID: "a/b c"}, "tokens::writer:a%2Fb+c"},
+		{Principal{Issuer: "https://login.example.com", Subject: "alice"}, "https%3A%2F%2Flogin.example.com:alice"},
+		{Principal{Issuer: "i", Subject: "alice", Agent: "writer"}, "i:alice:writer"},
+	} {
+		if got := tt.p.Owner(); got != tt.want {
+			t.Errorf("%+v is the owner %q, want %q", tt.p, got, tt.want)
+		}
+	}
+}
+
 func TestPermissionsAreASet(t *testing.T) {
 	p := Principal{Restricted: true, Toolsets: Join([]string{"b", "a", "b"})}
 	if got := p.Permissions(); !slices.Equal(got, []string{"a", "b"}) {

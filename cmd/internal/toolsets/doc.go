@@ -16,7 +16,16 @@
 //	  }
 //	}
 //
-// name and tools are required, and a reference needs one of its two members. Anything
+// name and tools are required, and a reference needs one of its two members. A toolset that a
+// client of toolman serve has saved has that client as its owner, and stands under both, so that
+// each can use any name:
+//
+//	"tokens::reviewer/dev-essentials": {
+//	  "name": "dev-essentials",
+//	  "owner": "tokens::reviewer",
+//	  …
+//
+// One without an owner is the operator's. Anything
 // else (another member, a member twice, a value of another kind) is an error with its
 // line, and a file with an error is never written over.
 package toolsets

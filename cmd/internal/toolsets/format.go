@@ -11,6 +11,7 @@ import (
 // A savedSet is a toolset as the file has it.
 type savedSet struct {
 	Name        string     `json:"name"`
+	Owner       string     `json:"owner,omitempty"`
 	Description string     `json:"description,omitempty"`
 	Version     string     `json:"version,omitempty"`
 	CreatedAt   *time.Time `json:"createdAt,omitempty"`
@@ -22,18 +23,18 @@ type savedRef struct {
 	RefID          string `json:"refId,omitempty"`
 }
 
-// Format writes toolsets in the format of toolsets.json, in the order of their names.
+// Format writes toolsets in the format of toolsets.json, in the order of their keys.
 func Format(sets map[string]toolset.Set) ([]byte, error) {
 	file := map[string]savedSet{}
-	for name, s := range sets {
-		one := savedSet{Name: s.Name, Description: s.Description, Version: s.Version, Tools: []savedRef{}}
+	for key, s := range sets {
+		one := savedSet{Name: s.Name, Owner: s.Owner, Description: s.Description, Version: s.Version, Tools: []savedRef{}}
 		if !s.CreatedAt.IsZero() {
 			one.CreatedAt = &s.CreatedAt
 		}
 		for _, ref := range s.Tools {
 			one.Tools = append(one.Tools, savedRef(ref))
 		}
-		file[name] = one
+		file[key] = one
 	}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)

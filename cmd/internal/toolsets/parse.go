@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -47,16 +48,16 @@ func (p *parser) file(each func(key string) error) error {
 	return nil
 }
 
-// Parse reads toolsets in the format of toolsets.json.
+// Parse reads toolsets in the format of toolsets.json, by [toolset.Set.Key].
 func Parse(text []byte) (map[string]toolset.Set, error) {
 	p := newParser(text)
 	sets := map[string]toolset.Set{}
-	err := p.file(func(name string) error {
+	err := p.file(func(key string) error {
 		if len(sets) == maxSets {
 			return p.fail("there are more than %d toolsets", maxSets)
 		}
-		set, err := p.set(name)
-		sets[name] = set
+		set, err := p.set(key)
+		sets[key] = set
 		return err
 	})
 	if err != nil {
@@ -141,8 +142,15 @@ func (p *parser) str(into *string, what, rule string, good func(string) bool) er
 // upTo accepts strings of up to so many bytes.
 func upTo(most int) func(string) bool { return func(s string) bool { return len(s) <= most } }
 
-// set reads the toolset under a key.
-func (p *parser) set(name string) (s toolset.Set, err error) {
+// set reads the toolset under a key: its name, or its owner, a slash and its name.
+func (p *parser) set(key string) (s toolset.Set, err error) {
+	owner, name, owned := strings.Cut(key, "/")
+	if !owned {
+		owner, name = "", key
+	}
+	if owned && !toolset.ValidOwner(owner) {
+		return s, p.fail("%q is no owner of a toolset: %s", owner, toolset.OwnerRule)
+	}
 	if !toolset.ValidName(name) {
 		return s, p.fail("%q is no name of a toolset: %s", name, toolset.NameRule)
 	}
@@ -150,6 +158,8 @@ func (p *parser) set(name string) (s toolset.Set, err error) {
 		switch key {
 		case "name":
 			return p.str(&s.Name, "name", "the name that the toolset stands under", func(n string) bool { return n == name })
+		case "owner":
+			return p.str(&s.Owner, key, "the owner that stands before the name", func(o string) bool { return owned && o == owner })
 		case "description":
 			return p.str(&s.Description, key, fmt.Sprintf("up to %d bytes", toolset.MaxDescription), upTo(toolset.MaxDescription))
 		case "version":
@@ -168,6 +178,9 @@ func (p *parser) set(name string) (s toolset.Set, err error) {
 	})
 	if err == nil && (s.Name == "" || s.Tools == nil) {
 		err = p.fail("the toolset %s needs name and tools", name)
+	}
+	if err == nil && s.Owner != owner {
+		err = p.fail("the toolset %s needs owner, since one stands before its name", name)
 	}
 	return s, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -67,6 +68,12 @@ func TestWhatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
 		{"a member twice", `{"a": {"name": "a", "name": "a", "tools": []}}`, `"name" is there twice`},
 		{"a toolset twice", `{"a": {"name": "a", "tools": []}, "a": {"name": "a", "tools": []}}`, `"a" is there twice`},
 		{"another name within", `{"a": {"name": "b", "tools": []}}`, "name must be a string: the name that the toolset stands under"},
+		{"no owner", `{"/a": {"name": "a", "tools": []}}`, `"" is no owner of a toolset: 1 to 2048 visible`},
+		{"a bad owner", `{"x y/a": {"name": "a", "owner": "x y", "tools": []}}`, `"x y" is no owner`},
+		{"two owners", `{"x/y/a": {"name": "y/a", "owner": "x", "tools": []}}`, `"y/a" is no name of a toolset`},
+		{"another owner within", `{"x/a": {"name": "a", "owner": "y", "tools": []}}`, "owner must be a string: the owner that stands before the name"},
+		{"an owner that the key does not have", `{"a": {"name": "a", "owner": "y", "tools": []}}`, "owner must be a string"},
+		{"an owner in the key alone", `{"x/a": {"name": "a", "tools": []}}`, "the toolset a needs owner"},
 		{"no name", `{"a": {"tools": []}}`, "the toolset a needs name and tools"},
 		{"no tools", `{"a": {"name": "a"}}`, "the toolset a needs name and tools"},
 		{"a bad name", `{"a b": {"name": "a b", "tools": []}}`, `"a b" is no name of a toolset`},
@@ -100,6 +107,21 @@ func TestWhatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
 				t.Errorf("the file became %q", left)
 			}
 		})
+	}
+}
+
+func TestOwnersMayUseTheSameName(t *testing.T) {
+	f := In(filepath.Join(t.TempDir(), "tools.toml"))
+	want := map[string]toolset.Set{}
+	for _, owner := range []string{"", "tokens::alice", "https%3A%2F%2Flogin.example.com:bob"} {
+		set := toolset.Set{Name: "dev", Owner: owner, Tools: []toolset.Ref{{NamespacedName: "a_b"}}}
+		want[set.Key()] = set
+	}
+	if err := f.Update(t.Context(), func(sets map[string]toolset.Set) error { maps.Copy(sets, want); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Load(); err != nil || !reflect.DeepEqual(got, want) || len(got) != 3 {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }
 
@@ -181,6 +203,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(document))
 	f.Add([]byte(`{"a":{"name":"a","tools":[{"namespacedName":"é\u0000\ud800"}]}}`))
 	f.Add([]byte(`{"a":{"name":"a","createdAt":"2024-02-30T25:00:00+24:00","tools":[]}}`))
+	f.Add([]byte(`{"x:y/a":{"name":"a","owner":"x:y","tools":[]},"a":{"name":"a","tools":[]}}`))
 	f.Add([]byte(strings.Repeat(`{"a":`, 100)))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		sets, err := Parse(text)
