@@ -129,7 +129,7 @@ func (v *View) check(a *activation, l *library) error {
 			case slices.Contains(v.catalog.own, name) || name == CatalogURI:
 				add("%s is always active", name)
 			case kept != nil:
-				add("%s", v.catalog.denial(kept))
+				add("%s", v.catalog.denial(kept, name))
 			default:
 				add("unknown %s %s%s", noun, shown(name), didYouMean(v.similar(kind, name)))
 			}

@@ -151,8 +151,17 @@ func (g *rig) everyEntry() []*Entry {
 	return slices.Concat(c.All(), c.denied.All())
 }
 
-// judges says what becomes of an entry, and with which words a caller is refused.
-func (w *world) judges(g *rig, e *Entry) (Verdict, string) {
+// judges says what becomes of an entry, and with which words a caller is refused that uses its name.
+func (w *world) judges(g *rig, e *Entry) (Verdict, string) { return w.judgesBy(g, e, e.Name) }
+
+// namesServer reports whether a name of an entry has the server in it.
+func namesServer(e *Entry, name string) bool {
+	server := e.Upstream.calledIn()
+	return name == server+":"+e.Item.Name || name == "mcp__"+server+"__"+e.Item.Name || name == e.Name && e.Upstream.Namespace == server
+}
+
+// judgesBy is judges for a caller that uses another name. One without the server learns nothing of that.
+func (w *world) judgesBy(g *rig, e *Entry, name string) (Verdict, string) {
 	var items []policy.Item
 	at := 0
 	for _, other := range g.everyEntry() {
@@ -166,9 +175,15 @@ func (w *world) judges(g *rig, e *Entry) (Verdict, string) {
 		items = append(items, policy.Item{Name: other.Item.Name, Shown: other.Name, Effects: effects})
 	}
 	if v := w.policy.Judge(e.Upstream.calledIn(), items)[at]; !v.Allowed {
+		if !namesServer(e, name) {
+			return Denied, fmt.Sprintf("%s %s is denied by policy: the rule is at %s. Go on", kindOf(e), name, v.Place())
+		}
 		return Denied, fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there", e.Item.Kind, e.Name, v)
 	}
 	is := fmt.Sprintf("%s %s is ", e.Item.Kind, e.Name)
+	if !namesServer(e, name) {
+		is = fmt.Sprintf("%s %s is ", kindOf(e), name)
+	}
 	if w.pins != nil {
 		switch was, pinned := w.pins[e.Item.Kind][e.Name]; {
 		case !pinned:
@@ -183,7 +198,15 @@ func (w *world) judges(g *rig, e *Entry) (Verdict, string) {
 	if w.uses(e) {
 		return Active, ""
 	}
-	return Inactive, is + "not active: "
+	return Inactive, fmt.Sprintf("%s %s is not active: ", e.Item.Kind, e.Name)
+}
+
+// kindOf is the kind of an entry for who does not know that it is a template.
+func kindOf(e *Entry) mcpwire.Kind {
+	if e.Item.Kind == mcpwire.Template {
+		return mcpwire.Resource
+	}
+	return e.Item.Kind
 }
 
 // danger is the line of the entry of dangerous_tools that a tool fits, 0 for none.

@@ -18,8 +18,33 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 	}
 	verdicts := c.judge(p)
 	next := c.keeping(func(e *Entry) bool { return verdicts[e].Allowed })
-	next.verdicts = verdicts
+	next.policy, next.verdicts = p, verdicts
 	return next
+}
+
+// knows reports whether clients may know that there is a server: their policy and their toolsets
+// leave something of it open, also when it is not there.
+func (c *Catalog) knows(u *Upstream) bool {
+	if !c.policy.Opens(u.calledIn()) {
+		return false
+	}
+	if c.limit == nil {
+		return true
+	}
+	offer, _ := u.offer()
+	return slices.ContainsFunc(offer, c.limit.chooses)
+}
+
+// Known returns what is known now of the servers that a client may know of, never nil.
+func (r *Router) Known(who Client) []Status {
+	c := r.startView(r.catalog.Load(), r.policyFor(who), who).catalog
+	known := []Status{}
+	for _, u := range r.all() {
+		if c.knows(u) {
+			known = append(known, u.Status())
+		}
+	}
+	return known
 }
 
 // keeping returns the catalog with some of its entries. All others are aside, with what
@@ -27,7 +52,7 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 func (c *Catalog) keeping(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.own, c.stale), newCatalog(c.own, c.stale)
 	next.owners, next.upstreams, next.Collisions = c.owners, c.upstreams, c.Collisions
-	next.denied, next.verdicts, next.anyState = denied, c.verdicts, c.anyState
+	next.denied, next.policy, next.verdicts, next.anyState = denied, c.policy, c.verdicts, c.anyState
 	denied.owners, denied.upstreams = c.owners, c.upstreams
 	for _, e := range c.All() {
 		if some(e) {
@@ -78,15 +103,8 @@ func policyItems(entries []*Entry) []policy.Item {
 	return items
 }
 
-// mayUse reports whether the client may have anything of an upstream. What an upstream says or asks
-// of itself reaches nobody else.
-func (s *Session) mayUse(u *Upstream) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.mayUseLocked(u)
-}
-
-func (s *Session) mayUseLocked(u *Upstream) bool { return !s.policy.Closes(u.calledIn()) }
+// mayUseLocked reports whether the client's policy leaves anything of an upstream open.
+func (s *Session) mayUseLocked(u *Upstream) bool { return s.policy.Opens(u.calledIn()) }
 
 // policyItem names an entry to a policy.
 func policyItem(e *Entry) policy.Item {
@@ -138,16 +156,35 @@ func (c *Catalog) keeps(e *Entry) (target, Verdict) {
 	return at(e), Held
 }
 
-// denial says why a client may not have an entry.
-func (c *Catalog) denial(e *Entry) string {
+// denial says why a client may not have an entry, by the name that the client has used. Without
+// the server in that name it tells the client neither the server nor the rule, which names it, but
+// only where the rule stands.
+func (c *Catalog) denial(e *Entry, name string) string {
+	kind, rule := e.Item.Kind, clean(c.rule(e))
+	if e.namedBy(name) {
+		name = e.Name
+	} else {
+		if kind == mcpwire.Template {
+			kind = mcpwire.Resource // a URI that it makes
+		}
+		if v, judged := c.verdicts[e]; judged && !v.Allowed {
+			rule = "the rule is at " + clean(v.Place())
+		}
+	}
+	what := kind.String() + " " + plainName(name)
 	if _, verdict := c.keeps(e); verdict == Held {
-		return heldText(e)
+		return heldText(what, e.hold)
 	}
 	if c.outside(e) {
-		return fmt.Sprintf("%s %s is not for this client: %s. Go on without it", e.Item.Kind, plainName(e.Name), clean(c.rule(e)))
+		return fmt.Sprintf("%s is not for this client: %s. Go on without it", what, rule)
 	}
-	return fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there",
-		e.Item.Kind, plainName(e.Name), clean(c.rule(e)))
+	return fmt.Sprintf("%s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there", what, rule)
+}
+
+// namedBy reports whether a name of an entry has in it what policies call the server.
+func (e *Entry) namedBy(name string) bool {
+	server := e.Upstream.calledIn()
+	return policy.Qualifies(name, server, e.Item.Name) || e.Upstream.Namespace == server && (name == e.Name || name == e.prefix+e.Item.Name)
 }
 
 // isDenied returns the entry with this name that clients may not have, or nil.

@@ -26,6 +26,7 @@ type Catalog struct {
 	upstreams []*Upstream
 
 	denied   *Catalog // what the policy keeps from a client, what its pin holds back, and what is too dangerous
+	policy   *policy.Policy
 	verdicts map[*Entry]policy.Verdict
 	limit    *limit // the toolsets that it is of; nil: of everything
 	anyState bool   // what is inactive may be used as well
@@ -129,7 +130,8 @@ func (c *Catalog) expand(set *toolset.Set) *toolset.Expansion {
 		r := &x.Resolutions[i]
 		if e := c.isDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.hold != NotHeld {
 			if _, verdict := c.keeps(e); verdict == Held { // what a policy denies is not there
-				r.Problem = "SECURITY: " + heldText(e)
+				r.Problem = "SECURITY: " + heldText("tool "+plainName(e.Name), e.hold)
+				r.Told = r.Problem
 			}
 		}
 	}

@@ -118,18 +118,35 @@ func (s *Session) Verdict(e *Entry) Verdict {
 	return verdict
 }
 
-// Upstream returns what is known of a server by its name; false: there is none.
+// Upstream returns what is known of a server by its name; false: there is none that the session may
+// know of.
 func (s *Session) Upstream(name string) (Status, bool) {
-	s.mu.Lock()
-	upstreams := s.upstreams
-	s.mu.Unlock()
-	for _, u := range upstreams {
+	for _, u := range s.known() {
 		if u.GoesBy(name) {
 			return u.Status(), true
 		}
 	}
 	return Status{}, false
 }
+
+// Servers are the names of the servers that the session may know of, in their order.
+func (s *Session) Servers() []string {
+	var names []string
+	for _, u := range s.known() {
+		names = append(names, u.Name)
+	}
+	return names
+}
+
+func (s *Session) known() []*Upstream {
+	s.mu.Lock()
+	upstreams := s.upstreams
+	s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(upstreams), func(u *Upstream) bool { return !s.knows(u) })
+}
+
+// knows reports whether the client may know that there is a server.
+func (s *Session) knows(u *Upstream) bool { return s.view.Load().catalog.knows(u) }
 
 // GoesBy reports whether the server is called so: by its own name, or by that which
 // policies have for it, which others may share.

@@ -114,7 +114,9 @@ func (u *Upstream) raise(want verbosity, l *leveling, b *jsonrpc.Batch) {
 // several clients share the server, one gets it when no other has an open call there.
 func (u *Upstream) logged(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if s := u.owner.Load(); s != nil && !s.who.Many {
-		s.logged(u, m, b)
+		if s.knows(u) {
+			s.logged(u, m, b)
+		}
 		return
 	}
 	level, err := m.Param("level")
@@ -149,7 +151,7 @@ func (c *call) wants(got verbosity) bool {
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
 func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	if !s.mayUse(u) || !u.modern && !s.inSession() && !u.logsFor(s, m) {
+	if !u.modern && !s.inSession() && !u.logsFor(s, m) {
 		return
 	}
 	s.pass(b, m, &note{method: mcpwire.LogMessage, during: s.openAt(u)})

@@ -1,10 +1,13 @@
 package router
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+
+	"go.uber.org/zap"
 
 	"toolman/router/toolset"
 )
@@ -37,6 +40,19 @@ func (r *Router) library(owner string) *library {
 		}
 	}
 	return l
+}
+
+// errShelf is what clients hear of a file of toolsets that cannot be used: what is wrong with it may
+// name what others have saved.
+var errShelf = errors.New("the file of saved toolsets cannot be used; toolman's log says why")
+
+// shelfError is an error of the shelf as the client may read it.
+func (r *Router) shelfError(who *Client, err error) error {
+	if err == nil || who.Sole {
+		return err
+	}
+	r.log.Warn("saved toolsets cannot be used", zap.NamedError("err", err))
+	return errShelf
 }
 
 // find returns the toolset of that name, or nil.

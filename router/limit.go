@@ -41,6 +41,11 @@ func (l *limit) from(e *Entry) *toolset.Set {
 	return nil
 }
 
+// chooses reports whether one of the toolsets is about an entry, be it there or not.
+func (l *limit) chooses(e *Entry) bool {
+	return slices.ContainsFunc(l.sets, func(x *toolset.Expansion) bool { return slices.ContainsFunc(x.Set.Patterns, e.fits) })
+}
+
 // fits reports whether a pattern of a toolset is about the entry.
 func (e *Entry) fits(p toolset.Pattern) bool {
 	return p.Text == e.Name || p.Glob != nil && p.Glob.Match(e.prefix+e.Item.Name)
@@ -89,5 +94,7 @@ func (who *Client) library(r *Router) *library {
 	if who.Only != nil {
 		return &library{sets: r.only(who.Only)}
 	}
-	return r.library(who.Principal.Owner())
+	l := r.library(who.Principal.Owner())
+	l.err = r.shelfError(who, l.err)
+	return l
 }

@@ -132,7 +132,14 @@ func (s *Session) buildToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *li
 // updateShelfLocked has the saved toolsets changed apart, and then the call answered.
 func (s *Session) updateShelfLocked(m *jsonrpc.Message, change func(map[string]toolset.Set) error, done finish) {
 	s.apartLocked(m, func(ctx context.Context) finish {
-		err := s.r.Shelf.Update(ctx, change)
+		var refused error
+		err := s.r.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
+			refused = change(saved)
+			return refused
+		})
+		if refused == nil {
+			err = s.r.shelfError(&s.who, err)
+		}
 		return func(m *jsonrpc.Message, b *jsonrpc.Batch) {
 			if err != nil {
 				s.failLocked(m, b, clean(err.Error()))

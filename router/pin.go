@@ -71,9 +71,9 @@ func (c *Catalog) Held() []*Entry {
 
 // heldText says that an item is held back, and who can do what about it. The name
 // stands in no command that somebody may copy: a URI can be a command itself.
-func heldText(e *Entry) string {
-	return fmt.Sprintf("%s %s is held back: %s. Go on without it; a person can look at it with toolman lock --diff, "+
-		"take it with toolman lock --accept NAME, and restart toolman", e.Item.Kind, plainName(e.Name), e.hold)
+func heldText(what string, why Hold) string {
+	return fmt.Sprintf("%s is held back: %s. Go on without it; a person can look at it with toolman lock --diff, "+
+		"take it with toolman lock --accept NAME, and restart toolman", what, why)
 }
 
 // logHeld names items that are held back now and were not before.

@@ -207,7 +207,7 @@ func TestToolsetsNameWhatIsHeldBack(t *testing.T) {
 	}
 	g := pinnedRig(t, setup{Options: Options{Policy: p, MetaTools: MetaTools{Toolsets: true}, Toolsets: []toolset.Set{fixed(t, "one", "ns_moved", "ns_new")}}})
 	got := g.own("enable_toolset", oneSet("one")).Warnings
-	if len(got) != 2 || !strings.HasPrefix(got[0], "SECURITY: tool ns_moved is held back: it is not what the lock file says it was. ") || got[1] != "Tool not found: ns_new" {
+	if len(got) != 2 || !strings.HasPrefix(got[0], "SECURITY: tool ns_moved is held back: it is not what the lock file says it was. ") || got[1] != "1 tool is not there" {
 		t.Errorf("warnings %q", got)
 	}
 	checkList(t, "active", namesOf(g.view().active(mcpwire.Tool)))

@@ -45,7 +45,7 @@ func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), note{n: n, method: method})
 		return
 	}
-	if !s.mayUse(u) {
+	if !s.knows(u) {
 		const why = "the client may use nothing of this server"
 		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), note{n: n, method: method})
 		return

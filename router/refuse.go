@@ -80,7 +80,7 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, h
 		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.entry.Item.Kind, plainName(t.entry.Name), clean(v.activity(t.entry)))
 		why.text += has.remedy(t.entry)
 	case Denied, Held:
-		why.text = v.catalog.denial(t.entry)
+		why.text = v.catalog.denial(t.entry, name)
 	case Ambiguous:
 		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", plainName(t.entry.Name)
 		if k.IsURI() {

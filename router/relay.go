@@ -154,7 +154,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	case mcpwire.Acknowledged: // toolman's own subscription
 	default: // elicitation/complete, what later revisions add
-		if s := u.owner.Load(); s != nil && !u.modern && s.inSession() && s.mayUse(u) && strings.HasPrefix(string(method), "notifications/") {
+		if s := u.owner.Load(); s != nil && !u.modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
 			s.pass(b, m, &note{method: method})
 		}
 	}

@@ -114,7 +114,7 @@ func TestAToolThatChangesFallsOutOfSavedToolsets(t *testing.T) {
 			checkList(t, "after the change", g.activeTools(), want...)
 			o := g.own("describe_toolset", oneSet("dev"))
 			label := map[bool]string{false: "SECURITY: the definition of ns_a has changed", true: "INSECURE: the definition of ns_a has changed"}[stale]
-			if len(o.Warnings) != 2 || !strings.HasPrefix(o.Warnings[0], label) || o.Warnings[1] != "Tool not found: ns_b" {
+			if len(o.Warnings) != 2 || !strings.HasPrefix(o.Warnings[0], label) || o.Warnings[1] != "1 tool is not there" {
 				t.Errorf("warnings %q", o.Warnings)
 			}
 			if o := g.own("disable_toolset", oneSet("dev")); !o.Success {

@@ -81,7 +81,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 	s.mu.Lock()
 	owner := s.tasks.of(m.Text(at))
 	s.mu.Unlock()
-	if owner == u || owner == nil && u.owner.Load() == s && s.mayUse(u) {
+	if owner == u || owner == nil && u.owner.Load() == s && s.knows(u) {
 		s.pass(b, m, &note{method: mcpwire.TaskStatus})
 	}
 }

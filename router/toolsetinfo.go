@@ -98,8 +98,8 @@ func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
 	return info
 }
 
-// toolInfos are the tools of a toolset: first those that are there, in catalog order,
-// and then references that lead to none.
+// toolInfos are the tools of a toolset: first those that are there, in catalog order, and then
+// those that are there and left out.
 func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
 	infos := []toolInfo{}
 	for _, e := range v.catalog.tools() {
@@ -109,7 +109,7 @@ func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
 	}
 	refs := x.Resolutions[len(x.Set.Patterns):]
 	for i, ref := range x.Set.Tools {
-		if len(refs[i].Tools) == 0 {
+		if len(refs[i].Tools) == 0 && v.has(mcpwire.Tool, ref.NamespacedName) {
 			infos = append(infos, toolInfo{NamespacedName: clean(ref.NamespacedName), RefID: ref.RefID})
 		}
 	}
@@ -161,7 +161,7 @@ func (s *Session) activeToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *l
 	out.Summary.Discovered = len(v.catalog.tools())
 	out.Summary.Filtered = out.Summary.Discovered - out.Summary.Exposed
 	for _, u := range s.upstreams {
-		if u.Status().State != Ready {
+		if v.catalog.knows(u) && u.Status().State != Ready {
 			out.Unavailable = append(out.Unavailable, u.Name)
 		}
 	}

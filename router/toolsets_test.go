@@ -163,7 +163,7 @@ func TestEnabledToolsetsAddTheirTools(t *testing.T) {
 	step("disable_toolset", "bc", 1, "ns_on")
 	step("enable_toolset", "ab", 1, "ns_on", "ns_a", "ns_b") // although ns_b was switched off
 	o := step("enable_toolset", "on", 0, "ns_on", "ns_a", "ns_b")
-	checkList(t, "warnings", o.Warnings, "Tool not found: ns_none")
+	checkList(t, "warnings", o.Warnings, "1 tool is not there")
 	step("disable_toolset", "on", 1, "ns_a", "ns_b") // also what was active at start
 }
 
@@ -207,7 +207,7 @@ func TestToolsetsAreShown(t *testing.T) {
 		t.Errorf("got %s", o.structured)
 	}
 	o := g.own("list_toolsets", `{}`)
-	if len(o.Toolsets) != 3 || string(o.Toolsets[1]) != bc || !strings.Contains(o.structured, `"warnings":["Tool not found: ns_none"]`) {
+	if len(o.Toolsets) != 3 || string(o.Toolsets[1]) != bc || !strings.Contains(o.structured, `"warnings":["1 tool is not there"]`) {
 		t.Errorf("got %s", o.structured)
 	}
 }
@@ -293,7 +293,7 @@ func TestActivationsMayNameToolsets(t *testing.T) {
 	g := sets(t, Options{})
 	notified, o := g.activate(activation{toolsOn: []string{"toolset:ab", "toolset:on"}, toolsOff: []string{"ns_b"}, resourcesOn: []string{"ns_r://x"}})
 	checkList(t, "notified", notified, toolsChanged, resourcesChanged)
-	if o.text() != "switched on ns_a, ns_r://x. Tool not found: ns_none" {
+	if o.text() != "switched on ns_a, ns_r://x. 1 tool is not there" {
 		t.Errorf("says %q", o.text())
 	}
 	checkList(t, "active", g.activeTools(), "ns_on", "ns_a")

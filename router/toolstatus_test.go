@@ -23,7 +23,7 @@ func TestToolStatusIsWhatToolceptionSays(t *testing.T) {
 			`{"availableToolsets":["ab"],"activeToolsets":["ab"],"registeredModules":[],"totalToolsets":1,"activeCount":1,"tools":["ns_a","ns_b"],"toolsetToTools":{"ab":["ns_a","ns_b"]}}`},
 		{"none equipped, and one that is empty", Options{Toolsets: sets},
 			`{"availableToolsets":["ab","none"],"activeToolsets":[],"registeredModules":[],"totalToolsets":2,"activeCount":0,"tools":["ns_on"],` +
-				`"toolsetToTools":{"ab":["ns_a","ns_b"],"none":[]},"warnings":["toolset none: Tool not found: ns_gone"]}`},
+				`"toolsetToTools":{"ab":["ns_a","ns_b"],"none":[]},"warnings":["toolset none: 1 tool is not there"]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newRig(t, setup{active: []string{"ns_on"}, Options: tt.o}, offer{namespace: "ns", tools: []string{"on", "a", "b"}})

@@ -100,6 +100,7 @@ type rights struct {
 	agents agents
 	modes  *modes.Modes
 	logs   callLogs
+	names  namesOf
 	routes http.Handler // set when the front takes them
 }
 
@@ -112,7 +113,8 @@ func (a *app) newRights(c *config.Config, budgets *budget.Budgets, log *zap.Logg
 	if err != nil {
 		return nil, err
 	}
-	return &rights{guard: g, agents: all, modes: modes.New(a.modeOptions(c, g, log)), logs: callLogsOf(c, g.Authenticates())}, nil
+	return &rights{guard: g, agents: all, modes: modes.New(a.modeOptions(c, g, log)), logs: callLogsOf(c, g.Authenticates()),
+		names: namesOf{open: !g.Authenticates(), all: c.Rules == nil && c.HTTP.Permissions == nil, readers: c.HTTP.MetricsReaders}}, nil
 }
 
 // routerOptions turns the configuration, and what is kept beside it, into what the router

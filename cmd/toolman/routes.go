@@ -133,10 +133,54 @@ func (f *front) routes(g *guard.Guard) http.Handler {
 	documents := g.Open(bridge.Documents())
 	mux.Handle("/openapi.json", documents)
 	mux.Handle("/docs", documents)
-	mux.Handle("/metrics", inside(g, f.metrics.Handler(f.router)))
+	mux.Handle("/metrics", inside(g, ops.Only(mayReadMetrics, noMetrics, f.metrics.Handler(f.router))))
 	mux.Handle("/.well-known/mcp-config", inside(g, ops.Document("application/schema+json", config.Schema())))
-	mux.Handle("/", g.Open(ops.Probes(f.health)))
+	probes := ops.Probes(f.health)
+	mux.Handle("/", g.Open(probes))
+	mux.Handle("/health", byCredential(g.ProtectAs(bridge.Refusal, identified(probes)), g.Open(probes)))
 	return guard.Plain(mux)
+}
+
+// namesOf say who may read the names of all servers and agents.
+type namesOf struct {
+	open    bool     // nobody needs a credential
+	all     bool     // nobody is restricted, unless a proxy says so
+	readers []string // agents who may in any case
+}
+
+const noMetrics = "the metrics name servers and agents that this client may not know of; metrics_readers in [http] says which agents may read them"
+
+// mayReadMetrics reports whether a client may read every name. One on this machine that needs no
+// credential may be any agent, and so knows all that they do.
+func mayReadMetrics(r *http.Request) bool {
+	id, _ := guard.IdentityOf(r.Context())
+	may := rightsOf(r).names
+	return !id.Restricted && (may.all || may.open && id.Addr.IsLoopback()) || !may.open && slices.Contains(may.readers, id.Agent)
+}
+
+// byCredential serves requests with a credential as a client's, and others as a stranger's.
+func byCredential(client, stranger http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header.Values("Authorization")) > 0 {
+			client.ServeHTTP(w, r)
+		} else {
+			stranger.ServeHTTP(w, r)
+		}
+	})
+}
+
+// known are the servers that who makes a request may know of, nil for a stranger. Where nobody needs
+// a credential there are no strangers.
+func (f *front) known(r *http.Request) []router.Status {
+	who := rightsOf(r)
+	id, ok := guard.IdentityOf(r.Context())
+	if !ok {
+		if who.guard.Authenticates() {
+			return nil
+		}
+		id.Policy = who.guard.Agent
+	}
+	return f.router.Known(who.modes.Client(&id))
 }
 
 // inside is h behind a guard. The record of a request says who has come in.

@@ -57,10 +57,10 @@ func (p *Policy) Judge(server string, items []Item) []Verdict {
 	return verdicts
 }
 
-// Closes reports whether nothing of a server can be allowed, whatever the server has.
-func (p *Policy) Closes(server string) bool {
-	v, list := p.step(server)
-	return list == nil && !v.Allowed || list != nil && len(list.patterns) == 0
+// Opens reports whether the policy can allow anything of a server.
+func (p *Policy) Opens(server string) bool {
+	all, list := p.step(server)
+	return all.Allowed || list != nil && len(list.patterns) > 0
 }
 
 // step finds the step that applies to a server, and the list that then decides

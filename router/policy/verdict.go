@@ -45,11 +45,19 @@ func (v Verdict) String() string {
 	if v.Step == NoPolicy {
 		return "no policy is given: everything is allowed"
 	}
+	return fmt.Sprintf("%s (%s)", v.rule(), v.Place())
+}
+
+// Place is where the rule stands, without a word about what it says; "" if there is no policy.
+func (v Verdict) Place() string {
+	if v.Step == NoPolicy {
+		return ""
+	}
 	place := v.policy.file
 	if v.Line() > 0 {
 		place += ":" + strconv.Itoa(v.Line())
 	}
-	return fmt.Sprintf("%s (%s)", v.rule(), place)
+	return place
 }
 
 func (v Verdict) rule() string {

@@ -17,6 +17,8 @@
 // the text then names those that are called alike on other servers. A reference with
 // one of the two is a Match when that leads to exactly one tool.
 //
+// What a client reads of it names no tool that the client does not have: see [Expansion.Warnings].
+//
 // The package is pure: it reads no files and knows no server. Its texts show names and
 // descriptions as they are; who shows them cleans them.
 package toolset

@@ -1,5 +1,7 @@
 package toolset
 
+import "fmt"
+
 // An Expansion is what a set stands for, given the tools that there are.
 type Expansion struct {
 	Set         *Set
@@ -26,13 +28,26 @@ func (e *Expansion) add(r Resolution) {
 	}
 }
 
-// Warnings are the problems of all that was not a plain match, in order.
+// Warnings are the problems of all that was not a plain match, in order, as a client may read them.
+// References that lead nowhere are counted last. A client has to learn neither their names nor
+// whether there are such tools for others.
 func (e *Expansion) Warnings() []string {
 	warnings := []string{}
+	missing := 0
 	for _, r := range e.Resolutions {
-		if r.Problem != "" {
-			warnings = append(warnings, r.Problem)
+		switch {
+		case r.Told != "":
+			warnings = append(warnings, r.Told)
+		case r.Problem != "":
+			missing++
 		}
+	}
+	switch missing {
+	case 0:
+	case 1:
+		warnings = append(warnings, "1 tool is not there")
+	default:
+		warnings = append(warnings, fmt.Sprintf("%d tools are not there", missing))
 	}
 	return warnings
 }

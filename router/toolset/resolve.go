@@ -57,6 +57,9 @@ type Resolution struct {
 	Outcome Outcome
 	Tools   []string // names of the tools to use; none when it is refused or missing
 	Problem string   // why not, or what there is to warn of; "" for a Match
+	// Told is Problem as a client may read it: it names no tool that the index does not have. It is
+	// "" for what is Missing, of which a client hears how many there are.
+	Told string
 }
 
 // Resolve finds the tool that a reference means. stale allows those whose two
@@ -65,7 +68,7 @@ func (x *Index) Resolve(ref Ref, stale bool) Resolution {
 	named, isNamed := x.byName[ref.NamespacedName]
 	hashed := x.byRef[ref.RefID]
 	r := Resolution{Of: ref.String()}
-	use := named
+	use, subject, what := named, r.Of, ""
 	switch {
 	case !isNamed && len(hashed) == 0:
 		r.Outcome, r.Problem = Missing, "Tool not found: "+r.Of+x.moved(ref)
@@ -74,33 +77,34 @@ func (x *Index) Resolve(ref Ref, stale bool) Resolution {
 		r.Tools = []string{x.tools[named].Name}
 		return r
 	case isNamed && len(hashed) > 0:
-		r.Outcome = Split
-		r.Problem = fmt.Sprintf("%s is not what it was, and what it was is now called %s", r.Of, x.names(hashed))
+		r.Outcome, what = Split, "is not what it was, and what it was is now called "+x.names(hashed)
 	case isNamed:
-		r.Outcome = Changed
-		r.Problem = fmt.Sprintf("the definition of %s has changed since the toolset was saved", r.Of)
+		r.Outcome, subject, what = Changed, "the definition of "+r.Of, "has changed since the toolset was saved"
 	case len(hashed) > 1:
-		r.Outcome, use = Ambiguous, hashed[0]
-		r.Problem = fmt.Sprintf("%s may be any of %s", r.Of, x.names(hashed))
+		r.Outcome, use, what = Ambiguous, hashed[0], "may be any of "+x.names(hashed)
 	case ref.NamespacedName == "":
 		r.Tools = []string{x.tools[hashed[0]].Name}
 		return r
 	default:
-		r.Outcome, use = Renamed, hashed[0]
-		r.Problem = fmt.Sprintf("%s is now called %s", r.Of, x.names(hashed))
+		r.Outcome, use, what = Renamed, hashed[0], "is now called "+x.names(hashed)
 	}
-	r.settle(x.tools[use].Name, stale)
+	name := x.tools[use].Name
+	if stale {
+		r.Tools = []string{name}
+	}
+	r.Problem = settled(subject+" "+what, name, stale)
+	if r.Told = r.Problem; !isNamed {
+		r.Told = settled("a tool "+what, name, stale)
+	}
 	return r
 }
 
-// settle uses a tool all the same where that is allowed.
-func (r *Resolution) settle(name string, stale bool) {
+// settled is a problem with what becomes of it: the tool is used all the same where that is allowed.
+func settled(problem, name string, stale bool) string {
 	if stale {
-		r.Tools = []string{name}
-		r.Problem = fmt.Sprintf("INSECURE: %s; %s is used all the same (allow_stale_refs)", r.Problem, name)
-	} else {
-		r.Problem = "SECURITY: " + r.Problem + "; it is left out until the toolset is built again"
+		return fmt.Sprintf("INSECURE: %s; %s is used all the same (allow_stale_refs)", problem, name)
 	}
+	return "SECURITY: " + problem + "; it is left out until the toolset is built again"
 }
 
 // moved names tools of other servers that are called like a missing one.

@@ -79,6 +79,7 @@ func descriptions() map[string]string {
 		"http.session_config_keys": "Which keys of ?config= are taken.",
 		"http.bridge_active_only":  "Whether programs that call tools without MCP (POST /call_tool) may call only active ones.",
 		"http.log_readers":         "Agents whose clients may read the log of all calls (GET /logs), and not only that of their own.",
+		"http.metrics_readers":     "Agents whose clients may read GET /metrics, which names all servers and agents, where policies or permissions restrict clients.",
 		"http.access_log":          "Whether the log gets a line for each request.",
 		"http.drain_notice":        "How long clients are still let in at the end, after /health says so: a duration, or seconds.",
 		"http.drain":               "How long calls under way may take at the end, after that: a duration, or seconds.",

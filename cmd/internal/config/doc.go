@@ -76,6 +76,7 @@
 //	session_config_keys = []                 # keys of ?config= that are taken, for ${session.KEY}
 //	bridge_active_only = false               # true: POST /call_tool calls only active tools
 //	log_readers = []                         # agents who may read the calls of all agents, and what servers write to MCP_CALL_LOG
+//	metrics_readers = []                     # agents who may read /metrics where policies or permissions restrict clients
 //	access_log = true
 //	drain_notice = "0s"                      # at the end, how long clients are let in after /health has turned
 //	drain = "10s"                            # and how long calls under way may take after that

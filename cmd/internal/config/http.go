@@ -28,6 +28,7 @@ type HTTP struct {
 	SessionConfigKeys []string
 	BridgeActiveOnly  bool          // the bridge calls only active tools
 	LogReaders        []string      // agents whose clients may read the log of all calls
+	MetricsReaders    []string      // agents whose clients may read the metrics where clients are restricted
 	AccessLog         bool          // a line in the log for each request
 	DrainNotice       time.Duration // how long clients are let in after /health has turned
 	Drain             time.Duration // how long calls under way may take after that
@@ -46,7 +47,7 @@ const anybody = "anybody-may-connect"
 func httpKeys() []string {
 	return []string{"listen", "mode", "allowed_origins", "allowed_hosts", "unauthenticated", "trusted_proxies", "require_client_id",
 		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys", "permissions",
-		"bridge_active_only", "log_readers", "access_log", "drain_notice", "drain", "tokens", "jwt", "limits"}
+		"bridge_active_only", "log_readers", "metrics_readers", "access_log", "drain_notice", "drain", "tokens", "jwt", "limits"}
 }
 
 // http decodes the table of that name. agents are those of agent_policies; nil when there are none.
@@ -71,6 +72,7 @@ func (d *decoder) http(root table, agents []string) HTTP {
 		SessionConfigKeys: t.strings("session_config_keys", `["API_KEY"]`, keyForm, "write letters, digits and _, no digit first"),
 		BridgeActiveOnly:  t.boolean("bridge_active_only", false),
 		LogReaders:        t.agents("log_readers", agents),
+		MetricsReaders:    t.agents("metrics_readers", agents),
 		AccessLog:         t.boolean("access_log", true),
 		DrainNotice:       t.duration("drain_notice", 0, 0),
 		Drain:             t.duration("drain", 10*time.Second, 0),

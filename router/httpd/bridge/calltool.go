@@ -85,7 +85,7 @@ func (b *Bridge) call(s *session, q request) (*call, *Failure) {
 	e := s.router.FindTool(q.server, q.tool)
 	name := q.server + ":" + q.tool // which nothing has, but the router refuses and audits it, and knows what is similar
 	if e == nil {
-		if f := b.absent(s, q.server); f != nil {
+		if f := absent(s, q.server); f != nil {
 			return nil, f
 		}
 	} else {

@@ -120,7 +120,7 @@ func (b *Bridge) toolsOf(s *session, server string) ([]router.Tool, *Failure) {
 		}
 	}
 	if len(of) == 0 && server != "" {
-		return nil, b.absent(s, server)
+		return nil, absent(s, server)
 	}
 	return of, nil
 }

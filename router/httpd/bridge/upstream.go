@@ -42,11 +42,11 @@ func shown(text string) string {
 
 // absent is the failure of a request about a server that there is not, or that is not
 // there now; nil: it is.
-func (b *Bridge) absent(s *session, server string) *Failure {
+func absent(s *session, server string) *Failure {
 	st, known := s.router.Upstream(server)
 	switch {
 	case !known:
-		return b.unknownServer(server)
+		return unknownServer(s, server)
 	case st.State == router.Gone:
 		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, shown(st.Problem)))
 		f.retry = int((st.Retry + time.Second - 1) / time.Second)
@@ -59,11 +59,8 @@ func (b *Bridge) absent(s *session, server string) *Failure {
 	return nil
 }
 
-func (b *Bridge) unknownServer(server string) *Failure {
-	var names []string
-	for _, st := range b.r.Upstreams() {
-		names = append(names, st.Name)
-	}
+func unknownServer(s *session, server string) *Failure {
+	names := s.router.Servers()
 	slices.Sort(names)
 	f := fail(UnknownServer, fmt.Sprintf("there is no server %s; there are: %s", strconv.Quote(shown(server)), shown(strings.Join(names, ", "))))
 	f.Details = map[string]any{"servers": names[:min(len(names), 100)]}

@@ -18,6 +18,17 @@ func reading(serve http.HandlerFunc) http.Handler {
 	})
 }
 
+// Only serves next to requests that may have it. Others are told why not.
+func Only(may func(*http.Request) bool, why string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !may(r) {
+			fail(w, http.StatusForbidden, why)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // fail answers what is wrong, for people.
 func fail(w http.ResponseWriter, status int, why string) {
 	answer(w, status, struct {

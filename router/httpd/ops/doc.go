@@ -2,12 +2,13 @@
 // endpoint.
 //
 //	GET /healthz                  is it alive
-//	GET /health                   can it serve: {"ok": …, "servers": [{"name": …, "status": …}]}
+//	GET /health                   can it serve: {"ok": …}, perhaps with "servers": [{"name": …, "status": …}]
 //	GET /metrics                  counts and times for Prometheus
 //	GET /.well-known/mcp-config   the JSON Schema of the configuration
 //
-// [Alive] and [Health] answer whoever asks and say nothing but names and states; the
-// others belong behind whatever decides who may come in. [Record] goes around all of
+// [Alive] and [Health] answer whoever asks, and Health names the servers to those who may
+// know of them; the others belong behind whatever decides who may come in, and the metrics, which
+// have the names of all servers and agents, behind [Only], too. [Record] goes around all of
 // them and the MCP endpoint: it knows what became of each request, and tells it to the
 // log ([AccessLog]) and to the [Metrics]. [Serve] runs a server until it is to end,
 // and then lets calls under way finish.

@@ -27,6 +27,10 @@ func Alive() http.Handler {
 // servers have had their time to start, when none of them is left, and when the
 // program is about to end.
 type Health struct {
+	// Known returns the servers that the answer to a request names, nil for none; nil: no answer
+	// names any.
+	Known func(*http.Request) []router.Status
+
 	gateway Gateway
 	ending  atomic.Bool
 }
@@ -41,7 +45,7 @@ func (h *Health) End() { h.ending.Store(true) }
 type health struct {
 	OK      bool           `json:"ok"`
 	Problem string         `json:"problem,omitempty"`
-	Servers []serverHealth `json:"servers"`
+	Servers []serverHealth `json:"servers,omitzero"` // nil: the client may not know of them
 }
 
 type serverHealth struct {
@@ -51,8 +55,11 @@ type serverHealth struct {
 
 // ServeHTTP implements http.Handler.
 func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	reading(func(w http.ResponseWriter, _ *http.Request) {
+	reading(func(w http.ResponseWriter, r *http.Request) {
 		now := h.now()
+		if h.Known != nil {
+			now.Servers = named(h.Known(r))
+		}
 		status := http.StatusOK
 		if !now.OK {
 			status = http.StatusServiceUnavailable
@@ -62,17 +69,24 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *Health) now() health {
-	now := health{Servers: []serverHealth{}}
-	ready := 0
-	for _, st := range h.gateway.Upstreams() {
+	ready, all := 0, h.gateway.Upstreams()
+	for _, st := range all {
 		if st.State == router.Ready || st.State == router.Apart {
 			ready++
 		}
-		now.Servers = append(now.Servers, serverHealth{st.Name, st.State.String()})
 	}
-	now.Problem = h.problem(ready, len(now.Servers))
-	now.OK = now.Problem == ""
-	return now
+	problem := h.problem(ready, len(all))
+	return health{OK: problem == "", Problem: problem}
+}
+
+func named(servers []router.Status) (all []serverHealth) {
+	if servers != nil {
+		all = []serverHealth{}
+	}
+	for _, st := range servers {
+		all = append(all, serverHealth{st.Name, st.State.String()})
+	}
+	return all
 }
 
 // problem says why no client should come; "" when they may.

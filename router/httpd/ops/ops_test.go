@@ -122,6 +122,12 @@ func (g *gateway) Upstreams() (all []router.Status) {
 	return all
 }
 
+// naming is a health that names all servers.
+func naming(h *Health) *Health {
+	h.Known = func(*http.Request) []router.Status { return append([]router.Status{}, h.gateway.Upstreams()...) }
+	return h
+}
+
 func TestHealth(t *testing.T) {
 	const starting, ready, gone, apart = router.Starting, router.Ready, router.Gone, router.Apart
 	for _, tt := range []struct {
@@ -154,7 +160,7 @@ func TestHealth(t *testing.T) {
 			if tt.started {
 				close(g.started)
 			}
-			h := NewHealth(g)
+			h := naming(NewHealth(g))
 			if tt.ending {
 				h.End()
 			}
@@ -172,7 +178,10 @@ func TestHealthOfARealRouter(t *testing.T) {
 		{Namespace: "gone", StartTimeout: time.Second, Command: spawn.Command{Argv: []string{"/nowhere/at/all"}}},
 	}})
 	<-r.Started()
-	status, body, _ := get(t, serveHandler(t, NewHealth(r)))
+	if status, body, _ := get(t, serveHandler(t, NewHealth(r))); status != 200 || body != `{"ok":true}` {
+		t.Errorf("a stranger gets %d %s", status, body)
+	}
+	status, body, _ := get(t, serveHandler(t, naming(NewHealth(r))))
 	if want := `{"ok":true,"servers":[{"name":"fs","status":"ready"},{"name":"gone","status":"gone"}]}`; status != 200 || body != want {
 		t.Errorf("got  %d %s\nwant 200 %s", status, body, want)
 	}

@@ -39,7 +39,8 @@ export interface Health {
   ok: boolean;
   /** Why it wants none. */
   problem?: string;
-  servers: { name: string; status: string }[];
+  /** Those that the client may know of; with a credential where one is needed. */
+  servers?: { name: string; status: string }[];
 }
 
 /** A block of a tool result's content. */

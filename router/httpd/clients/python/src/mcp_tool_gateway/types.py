@@ -48,13 +48,16 @@ class ServerHealth(TypedDict):
 
 class _Health(TypedDict):
     ok: bool
-    servers: list[ServerHealth]
 
 
 class Health(_Health, total=False):
-    """Whether the gateway wants requests, and how its servers are. `problem` says why it wants none."""
+    """Whether the gateway wants requests, and how its servers are. `problem` says why it wants none.
+
+    `servers` are those that the client may know of; with a credential where one is needed.
+    """
 
     problem: str
+    servers: list[ServerHealth]
 
 
 @dataclass(frozen=True)
