@@ -13,6 +13,12 @@ import (
 // exposes is a rig whose policy is these lists for every client.
 func exposes(t *testing.T, lists map[string][]string, offers ...offer) *rig {
 	t.Helper()
+	return newRig(t, setup{active: []string{"*"}, Options: Options{Policy: exposing(t, lists)}}, offers...)
+}
+
+// exposing is a policy that is these lists.
+func exposing(t *testing.T, lists map[string][]string) *policy.Policy {
+	t.Helper()
 	r := &policy.Rules{File: "f", Exposed: map[string]policy.List{}}
 	for server, texts := range lists {
 		l := policy.List{Line: 1}
@@ -25,7 +31,7 @@ func exposes(t *testing.T, lists map[string][]string, offers ...offer) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newRig(t, setup{active: []string{"*"}, Options: Options{Policy: p}}, offers...)
+	return p
 }
 
 func TestADeniedResourceIsNotHadByATemplate(t *testing.T) {

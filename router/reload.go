@@ -27,8 +27,8 @@ func (r *Router) policyFor(who Client) *policy.Policy {
 // Reload goes on with other options, for sessions that share their servers. Servers that
 // are as they were go on, with their calls and sessions; others are ended, started, or
 // both. What is active at start, policies, toolsets and pins are new for all sessions, whose
-// clients hear of it; what they have switched stays. The rest of the options does not
-// change: it needs a new start.
+// clients hear of it; what they have switched stays. What is under way with items that a client
+// may not have any more ends. The rest of the options does not change: it needs a new start.
 func (r *Router) Reload(o Options) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -55,6 +55,13 @@ func (r *Router) Reload(o Options) {
 	}
 	if r.opened.Load() {
 		r.rebuildLocked()
+		all := r.sessions.list()
+		for _, s := range all {
+			s.revokeWaiting() // first: the end of a call lets the next one through
+		}
+		for _, s := range all {
+			s.revoke()
+		}
 	}
 }
 
@@ -119,12 +126,14 @@ func (s *Session) succeed(old, next []*Upstream) {
 		}
 	}
 	for _, u := range own {
+		s.revokeCallsLocked(u, &b)
 		u.leave("the configuration was changed")
 		s.r.dismiss(u)
 	}
 	s.leased = slices.DeleteFunc(s.leased, func(u *Upstream) bool {
 		gone := !slices.Contains(next, u.instead) || !s.mayUseLocked(u)
 		if gone {
+			s.revokeCallsLocked(u, &b)
 			u.leave("the configuration was changed")
 			s.r.dismiss(u)
 		}

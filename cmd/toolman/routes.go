@@ -100,10 +100,13 @@ type front struct {
 	rights   atomic.Pointer[rights]
 }
 
-// admit goes on with other rights. Requests under way go on with those they came with.
+// admit goes on with other rights. Who does not have the same any more loses its sessions, and all that
+// is open in them.
 func (f *front) admit(who *rights) {
 	who.routes = f.routes(who.guard)
 	f.rights.Store(who)
+	f.endpoint.Recheck()
+	f.bridge.Recheck()
 }
 
 // ServeHTTP implements http.Handler.
@@ -116,6 +119,13 @@ func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 type rightsKey struct{}
 
 func rightsOf(r *http.Request) *rights { return r.Context().Value(rightsKey{}).(*rights) }
+
+// lasts is httpd.Options.Lasts.
+func (f *front) lasts(c *httpd.Caller) bool {
+	now := f.rights.Load()
+	id, ok := now.guard.Again(c.Client.Principal)
+	return ok && now.modes.Lasts(c, id)
+}
 
 // caller is httpd.Options.Caller.
 func caller(r *http.Request) (httpd.Caller, error) { return rightsOf(r).modes.Caller(r) }

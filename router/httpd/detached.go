@@ -17,6 +17,7 @@ type detached struct {
 	t         *stream
 	keepAlive time.Duration
 	tick      *time.Timer
+	expiry    *time.Timer                   // guarded by t.mu: ends it with the client's credential; nil: that has no end
 	over      func(whole bool, bytes int64) // called once
 
 	ending  sync.Once
@@ -47,6 +48,9 @@ func (e *Endpoint) detachable(o *response, r *http.Request, s *session, t *strea
 			e.tails.Add(-1)
 		}}
 		d.start()
+		if until, ok := r.Context().Deadline(); ok {
+			d.limit(until)
+		}
 		return true
 	}
 }
@@ -73,6 +77,15 @@ func (d *detached) start() {
 	d.t.wakeUp()
 	d.t.mu.Unlock()
 	go d.watch()
+}
+
+// limit ends the stream at some time.
+func (d *detached) limit(until time.Time) {
+	d.t.mu.Lock()
+	defer d.t.mu.Unlock()
+	if d.t.tail == d {
+		d.expiry = time.AfterFunc(time.Until(until), func() { d.end(false) })
+	}
 }
 
 // watch notices the client's end. What it sends is of no interest: its next request is
@@ -162,6 +175,9 @@ func (d *detached) end(whole bool) {
 		if d.t.tail == d {
 			d.t.tail = nil
 			d.t.wakeUp()
+		}
+		if d.expiry != nil {
+			d.expiry.Stop()
 		}
 		d.t.mu.Unlock()
 		d.tick.Stop()

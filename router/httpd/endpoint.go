@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -25,6 +26,10 @@ type Options struct {
 	// same caller, and there is no /mcp/NAME.
 	Caller func(r *http.Request) (Caller, error)
 
+	// Lasts reports whether the caller of an earlier request is let in still, with the same rights.
+	// It is asked about each session, when that begins and by Recheck. Nil: it always is.
+	Lasts func(c *Caller) bool
+
 	// Outlive is called with the contexts of requests whose answers go on after ServeHTTP
 	// has returned, on a connection that the endpoint has taken over; what it returns is
 	// called at their end, with the bytes written there. Nil: nobody wants to know.
@@ -44,6 +49,7 @@ type Caller struct {
 	// the same of itself. It holds no secret.
 	View   string
 	Client router.Client // what its sessions are; Sole and Many are set by the endpoint
+	Addr   netip.Addr    // of the client
 }
 
 // A CallerKey is equal for the requests of one caller.
@@ -84,6 +90,9 @@ func New(r *router.Router, o Options) *Endpoint {
 	o.KeepAlive = cmp.Or(o.KeepAlive, 20*time.Second)
 	if o.Budgets == nil {
 		o.Budgets = budget.New(budget.Limits{}, budget.Limits{})
+	}
+	if o.Lasts == nil {
+		o.Lasts = func(*Caller) bool { return true }
 	}
 	if o.Outlive == nil {
 		o.Outlive = func(context.Context) func(int64) { return func(int64) {} }
@@ -158,6 +167,8 @@ func (r refusal) Error() string { return string(r) }
 const (
 	errFull  refusal = "toolman has as many sessions as it may have (max_sessions in [http]); try again later"
 	errEnded refusal = "the session has ended; send initialize for a new one"
+
+	errRevoked refusal = "the rights that this session had are not in the configuration any more; begin a new one, with another credential if this one is refused"
 )
 
 // reject answers a request that toolman does not take on, under its ID if it has one: the client is
@@ -168,6 +179,8 @@ func reject(w http.ResponseWriter, id []byte, err error) {
 	case limit:
 		w.Header().Set("Retry-After", strconv.Itoa(budget.RetryAfter))
 		refuse(w, http.StatusTooManyRequests, id, codeInternal, err.Error())
+	case err == errRevoked:
+		refuse(w, http.StatusUnauthorized, id, codeInvalidRequest, err.Error())
 	case err == errFull || err == errEnded:
 		w.Header().Set("Retry-After", strconv.Itoa(budget.RetryAfter))
 		refuse(w, http.StatusServiceUnavailable, id, codeInternal, err.Error())

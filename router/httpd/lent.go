@@ -86,7 +86,7 @@ func (l *lent) replaced() bool {
 func (o *response) part(ctx context.Context, t *stream, keepAlive time.Duration) (end outcome) {
 	o.w.Header().Set("Connection", "close")
 	if ctx.Err() != nil {
-		end = o.gone()
+		end = o.gone(ctx)
 	} else if p, whole := t.takeAnswer(); whole {
 		end, _ = o.carry(p)
 		if t.wrote(p); o.flush() != nil {

@@ -76,7 +76,7 @@ func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration
 			}
 			continue
 		case <-ctx.Done():
-			return o.gone()
+			return o.gone(ctx)
 		}
 		p := t.take()
 		end, ended := o.carry(p)
@@ -87,9 +87,13 @@ func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration
 	}
 }
 
-// gone is the outcome when the client has not waited for it.
-func (o *response) gone() outcome {
-	if !o.events {
+// gone is the outcome when the client has not waited for it, or its credential has come to an end.
+func (o *response) gone(ctx context.Context) outcome {
+	switch {
+	case o.events:
+	case ctx.Err() == context.DeadlineExceeded:
+		refuse(o.w, http.StatusUnauthorized, nil, codeInvalidRequest, context.Cause(ctx).Error())
+	default:
 		o.w.WriteHeader(statusGone) // net/http would say that all is well
 	}
 	return broken

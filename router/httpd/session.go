@@ -16,7 +16,8 @@ type session struct {
 	e       *Endpoint
 	router  *router.Session
 	id      string // of the legacy era: what its client calls it
-	caller  CallerKey
+	who     Caller
+	caller  CallerKey       // its key
 	many    bool            // it is of the modern era
 	push    *stream         // what belongs to no request; nil in the modern era
 	account *budget.Account // of the client, open until the session ends

@@ -2,9 +2,11 @@ package httpd
 
 import (
 	"crypto/rand"
+	"net/http"
 	"sync"
 	"time"
 
+	"toolman/jsonrpc"
 	"toolman/router"
 	"toolman/router/budget"
 )
@@ -45,10 +47,21 @@ func (e *Endpoint) shared(who Caller) (*session, error) {
 	return e.begin(who, "")
 }
 
-// begin makes a session, of the legacy era if it has a name, and counts it with its client's account.
-// Where there is no room for it, those of the client that have been idle for longest make room. The
-// error is a *budget.LimitError or errFull.
+// begin makes a session, of the legacy era if it has a name. The error is a *budget.LimitError or
+// a refusal.
 func (e *Endpoint) begin(who Caller, name string) (*session, error) {
+	s, err := e.make(who, name)
+	if err == nil && !e.o.Lasts(&who) { // a reload has come between the credential and Recheck's look at the sessions
+		e.endIf(s, func() bool { return true }, errRevoked)
+		e.leave(s)
+		return nil, errRevoked
+	}
+	return s, err
+}
+
+// make is begin without a look at the caller's rights. It counts the session with its client's account.
+// Where there is no room, those of the client that have been idle for longest make room.
+func (e *Endpoint) make(who Caller, name string) (*session, error) {
 	account, x := who.Client.Account, &e.sessions
 	if err := account.TakeSession(); err != nil {
 		return nil, err
@@ -104,7 +117,7 @@ func (s *session) IdleSince() (since time.Time, busy bool) {
 }
 
 // EndIdle implements budget.Session.
-func (s *session) EndIdle() { s.e.endIf(s, func() bool { return !s.isBusyLocked() }) }
+func (s *session) EndIdle() { s.e.endIf(s, func() bool { return !s.isBusyLocked() }, nil) }
 
 // isBusyLocked reports whether the session serves a request or waits for a response.
 func (s *session) isBusyLocked() bool { return s.busy > 0 || len(s.calls) > 0 }
@@ -130,10 +143,17 @@ func (x *sessions) remove(s *session) {
 }
 
 // close allows no new sessions, and returns those that there are.
-func (x *sessions) close() (all []*session) {
+func (x *sessions) close() []*session {
+	x.mu.Lock()
+	x.closed = true
+	x.mu.Unlock()
+	return x.list()
+}
+
+// list returns all sessions.
+func (x *sessions) list() (all []*session) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.closed = true
 	for _, s := range x.byName {
 		all = append(all, s)
 	}
@@ -145,7 +165,7 @@ func (x *sessions) close() (all []*session) {
 
 // newSession makes a session, busy: of the legacy era, if it has a name.
 func (e *Endpoint) newSession(who Caller, name string) *session {
-	s := &session{e: e, id: name, caller: who.Key(), many: name == "", calls: map[uint64]*call{}, busy: 1,
+	s := &session{e: e, id: name, who: who, caller: who.Key(), many: name == "", calls: map[uint64]*call{}, busy: 1,
 		account: e.o.Budgets.Open(who.Client.Principal)}
 	if !s.many {
 		s.push = e.newStream(0, s.account)
@@ -192,14 +212,25 @@ func (e *Endpoint) expire(s *session) {
 			s.idle.Reset(rest)
 		}
 		return rest <= 0
-	})
+	}, nil)
 }
 
 // end ends a session, and all that its client listens to.
-func (e *Endpoint) end(s *session) { e.endIf(s, func() bool { return true }) }
+func (e *Endpoint) end(s *session) { e.endIf(s, func() bool { return true }, nil) }
 
-// endIf ends a session if that is so, which is asked with its lock held.
-func (e *Endpoint) endIf(s *session, so func() bool) {
+// Recheck ends the sessions whose callers are not let in any more, or have other rights, with all that
+// is open in them.
+func (e *Endpoint) Recheck() {
+	for _, s := range e.sessions.list() {
+		if !e.o.Lasts(&s.who) {
+			e.endIf(s, func() bool { return true }, errRevoked)
+		}
+	}
+}
+
+// endIf ends a session if that is so, which is asked with its lock held. Open requests are told why,
+// unless that is nil.
+func (e *Endpoint) endIf(s *session, so func() bool, why error) {
 	s.mu.Lock()
 	first := !s.ended && so()
 	s.ended = s.ended || first
@@ -210,17 +241,21 @@ func (e *Endpoint) endIf(s *session, so func() bool) {
 	s.idle.Stop()
 	e.sessions.remove(s)
 	s.router.End()
-	s.endStreams()
+	s.endStreams(why)
 	s.account.GiveSession(s)
 	s.account.Close()
 }
 
 // endStreams ends the streams of all that is open.
-func (s *session) endStreams() {
+func (s *session) endStreams(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for n, c := range s.calls {
-		c.to.end()
+		if why == nil {
+			c.to.end()
+		} else {
+			c.to.answer(jsonrpc.AppendError(nil, c.id, codeInvalidRequest, why.Error(), nil), 1, http.StatusUnauthorized)
+		}
 		s.closeLocked(n)
 	}
 	if s.push == nil {

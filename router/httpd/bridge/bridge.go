@@ -20,6 +20,8 @@ type Options struct {
 	// Caller says who makes a request; nil: all requests have the same caller. An error that is
 	// a *httpd.Denial has a status.
 	Caller func(r *http.Request) (httpd.Caller, error)
+	// Lasts is that of httpd.Options.
+	Lasts func(c *httpd.Caller) bool
 	// Correlate is told what a request is called, for the log; nil: nobody is.
 	Correlate func(r *http.Request, correlation string)
 	// Logs says what a request of an agent may read of the calls; nil: those of the agent.
@@ -61,6 +63,9 @@ func New(r *router.Router, o Options) *Bridge {
 	o.Idle = cmp.Or(o.Idle, time.Hour)
 	if o.Caller == nil {
 		o.Caller = func(*http.Request) (httpd.Caller, error) { return httpd.Caller{}, nil }
+	}
+	if o.Lasts == nil {
+		o.Lasts = func(*httpd.Caller) bool { return true }
 	}
 	if o.Correlate == nil {
 		o.Correlate = func(*http.Request, string) {}

@@ -50,7 +50,7 @@ func (b *Bridge) callTool(w http.ResponseWriter, r *http.Request) {
 		b.log(s, &q, c.result, c.outcome())
 	default:
 		s.cancel(c)
-		b.log(s, &q, nil, fail(Unavailable, "the client was gone before the answer came"))
+		b.log(s, &q, nil, gone(r.Context()))
 	}
 }
 
@@ -109,6 +109,9 @@ func (b *Bridge) answer(w http.ResponseWriter, r *http.Request, c *call) bool {
 		return b.stream(w, r, c)
 	}
 	if !c.wait(r.Context()) {
+		if expired(r.Context()) {
+			writeFailure(w, gone(r.Context()), c.ask.correlation)
+		}
 		return false
 	}
 	f := c.outcome()

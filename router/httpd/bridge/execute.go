@@ -152,7 +152,7 @@ func (b *Bridge) run(ctx context.Context, s *session, q request) ([]byte, *Failu
 func (s *session) finish(ctx context.Context, c *call) ([]byte, *Failure) {
 	if !c.wait(ctx) {
 		s.cancel(c)
-		return nil, fail(Unavailable, "the client was gone before the answer came")
+		return nil, gone(ctx)
 	}
 	return c.result, c.outcome()
 }

@@ -60,6 +60,9 @@ func (b *Bridge) enter(ctx context.Context, who httpd.Caller) (*session, *Failur
 	return b.ready(ctx, s)
 }
 
+// expired reports whether the credential of a request has come to its end.
+func expired(ctx context.Context) bool { return ctx.Err() == context.DeadlineExceeded }
+
 // ready waits until the servers of a session are there.
 func (b *Bridge) ready(ctx context.Context, s *session) (*session, *Failure) {
 	s.begun.Do(func() { s.first = s.begin(&ask{method: mcpwire.PromptsList}) })
@@ -68,11 +71,17 @@ func (b *Bridge) ready(ctx context.Context, s *session) (*session, *Failure) {
 		return s, nil
 	case <-ctx.Done():
 		b.leave(s)
-		return nil, gone()
+		return nil, gone(ctx)
 	}
 }
 
-func gone() *Failure { return fail(Unavailable, "the client is gone") }
+// gone is why a request was not answered whose context has ended.
+func gone(ctx context.Context) *Failure {
+	if expired(ctx) {
+		return fail(Unauthenticated, context.Cause(ctx).Error())
+	}
+	return fail(Unavailable, "the client was gone before the answer came")
+}
 
 // look is enter for a request that starts no servers. A caller that has no session gets one for this
 // request alone.
@@ -87,7 +96,7 @@ func (b *Bridge) look(ctx context.Context, who httpd.Caller) (*session, *Failure
 	select {
 	case <-b.r.Started():
 	case <-ctx.Done():
-		return nil, gone()
+		return nil, gone(ctx)
 	}
 	s = b.newSession(who)
 	s.looking = true
@@ -121,35 +130,46 @@ func denied(why error) *Failure {
 	return f
 }
 
-// session returns the session of a caller, busy. Where there is no room for a new one, those of the
-// client that have been idle for longest make room.
+// session returns the session of a caller, busy.
 func (b *Bridge) session(who httpd.Caller) (*session, *Failure) {
+	s, fresh, f := b.obtain(who)
+	if fresh && !b.o.Lasts(&who) { // a reload has come between the credential and Recheck's look at the sessions
+		s.endIf(func() bool { return true }, errRevoked)
+		b.leave(s)
+		return nil, errRevoked
+	}
+	return s, f
+}
+
+// obtain is session without a look at the caller's rights. Where there is no room for a fresh one,
+// those of the client that have been idle for longest make room.
+func (b *Bridge) obtain(who httpd.Caller) (s *session, fresh bool, f *Failure) {
 	key, account := who.Key(), who.Client.Account
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if s := b.sessions[key]; s != nil && s.enter() {
-		return s, nil
+		return s, false, nil
 	}
 	b.mu.Unlock()
 	err := account.TakeSession()
 	b.mu.Lock()
 	if err != nil {
-		return nil, limited(err)
+		return nil, false, limited(err)
 	}
 	if s := b.sessions[key]; s != nil && s.enter() { // another request has begun it meanwhile
 		account.Give(budget.Sessions, 1)
-		return s, nil
+		return s, false, nil
 	}
 	if b.closed || len(b.sessions) >= b.o.MaxSessions {
 		account.Give(budget.Sessions, 1)
-		f := fail(Unavailable, "toolman has as many clients as it may have (max_sessions in [http]); try again later")
+		f = fail(Unavailable, "toolman has as many clients as it may have (max_sessions in [http]); try again later")
 		f.retry = budget.RetryAfter
-		return nil, f
+		return nil, false, f
 	}
-	s := b.newSession(who)
+	s = b.newSession(who)
 	b.sessions[key] = s
 	account.Hold(s)
-	return s, nil
+	return s, true, nil
 }
 
 // newSession makes a session, busy.
@@ -173,7 +193,7 @@ func (s *session) IdleSince() (since time.Time, busy bool) {
 }
 
 // EndIdle implements budget.Session.
-func (s *session) EndIdle() { s.endIf(func() bool { return s.busy == 0 }) }
+func (s *session) EndIdle() { s.endIf(func() bool { return s.busy == 0 }, errEnding) }
 
 // enter notes that a request is being served; it fails when the session has ended.
 func (s *session) enter() bool {
@@ -209,12 +229,30 @@ func (b *Bridge) Close() {
 	all := slices.Collect(maps.Values(b.sessions))
 	b.mu.Unlock()
 	for _, s := range all {
-		s.endIf(func() bool { return true })
+		s.endIf(func() bool { return true }, errEnding)
 	}
 }
 
-// endIf ends the session if that is so, which is asked with its lock held.
-func (s *session) endIf(so func() bool) {
+// Recheck ends the sessions whose callers are not let in any more, or have other rights.
+func (b *Bridge) Recheck() {
+	b.mu.Lock()
+	all := slices.Collect(maps.Values(b.sessions))
+	b.mu.Unlock()
+	for _, s := range all {
+		if !b.o.Lasts(&s.who) {
+			s.endIf(func() bool { return true }, errRevoked)
+		}
+	}
+}
+
+// Why sessions end.
+var (
+	errEnding  = &Failure{Code: Unavailable, Message: "toolman is ending, or the session has; this was not answered in time"}
+	errRevoked = &Failure{Code: Unauthenticated, Message: "the rights of this request are not in the configuration any more; send it again, with another credential if this one is refused"}
+)
+
+// endIf ends the session if that is so, which is asked with its lock held. Open calls are told why.
+func (s *session) endIf(so func() bool, why *Failure) {
 	s.mu.Lock()
 	first := !s.ended && so()
 	s.ended = s.ended || first
@@ -232,7 +270,7 @@ func (s *session) endIf(so func() bool) {
 	s.router.End()
 	s.mu.Lock()
 	for n, c := range s.calls {
-		c.end(fail(Unavailable, "toolman is ending, or the session has; this was not answered in time"))
+		c.end(why)
 		s.closeLocked(n)
 	}
 	s.mu.Unlock()

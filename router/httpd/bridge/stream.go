@@ -38,6 +38,11 @@ func (b *Bridge) stream(w http.ResponseWriter, r *http.Request, c *call) bool {
 		case <-c.done:
 			return s.end(c)
 		case <-r.Context().Done():
+			if f := gone(r.Context()); s.begun {
+				s.fail(c, f) // fails where the client is gone
+			} else if expired(r.Context()) {
+				writeFailure(w, f, c.ask.correlation)
+			}
 			return false
 		}
 		if err != nil {
@@ -68,8 +73,15 @@ func (s *events) end(c *call) bool {
 		writeFailure(s.w, f, c.ask.correlation)
 		return true
 	}
+	return s.fail(c, f) == nil
+}
+
+func (s *events) fail(c *call, f *Failure) error {
 	text, err := encode(failed{f, c.ask.correlation})
-	return err == nil && s.send("error", text) == nil
+	if err != nil {
+		return err
+	}
+	return s.send("error", text)
 }
 
 func (s *events) result(c *call) error {

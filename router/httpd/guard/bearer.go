@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -73,7 +74,7 @@ func (g *Guard) authenticate(r *http.Request) (Identity, error) {
 		return Identity{}, err
 	}
 	if t, ok := g.find(token); ok {
-		return g.known(principal.Principal{Issuer: principal.Tokens, Subject: hex.EncodeToString(t.Hash[:6]), Agent: t.Agent}, t.Agent)
+		return g.known(t.principal(), t.Agent)
 	}
 	if g.jwt == nil || strings.Count(token, ".") != 2 {
 		return Identity{}, invalidToken("the token is not known here")
@@ -82,7 +83,48 @@ func (g *Guard) authenticate(r *http.Request) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	return g.known(principal.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, c.name())
+	id, err := g.known(principal.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, c.name())
+	id.Expires = c.expires
+	return id, err
+}
+
+// Again returns the identity of a principal that some guard has let in before. False: its requests are
+// not let in any more. What they would have to show for that is not looked at; Terms tell whether it
+// counts for as much as before.
+func (g *Guard) Again(p principal.Principal) (Identity, bool) {
+	id, err := g.again(p)
+	id.Principal, id.Terms = p, g.terms(&p)
+	return id, err == nil
+}
+
+func (g *Guard) again(p principal.Principal) (Identity, error) {
+	isIts := func(t Token) bool {
+		is := t.principal()
+		return is.Issuer == p.Issuer && is.Subject == p.Subject && is.Agent == p.Agent
+	}
+	switch {
+	case !g.Authenticates() && p.Anonymous():
+		return Identity{Name: anonymous, Policy: g.Agent}, nil
+	case slices.ContainsFunc(g.Tokens, isIts), g.jwt != nil && p.Issuer == g.JWT.Issuer:
+		return g.known(p, cmp.Or(p.Agent, p.Subject))
+	}
+	return Identity{}, noCredential()
+}
+
+// terms are the Terms of a principal.
+func (g *Guard) terms(p *principal.Principal) (terms string) {
+	if g.jwt != nil && p.Issuer == g.JWT.Issuer {
+		terms = g.jwt.terms
+	}
+	if p.ClientID != "" || p.Restricted {
+		terms += g.proxies
+	}
+	return terms
+}
+
+// principal is who has the token.
+func (t *Token) principal() principal.Principal {
+	return principal.Principal{Issuer: principal.Tokens, Subject: hex.EncodeToString(t.Hash[:6]), Agent: t.Agent}
 }
 
 // find looks for the token. It takes the same time for every token.

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
@@ -48,6 +49,7 @@ type Guard struct {
 	origins  map[string]bool
 	hosts    map[string]bool
 	jwt      *verifier // nil: none
+	proxies  string    // Identity.Terms of what proxies say
 	requests *meter    // by principal; nil: without limit
 	failures *meter    // by address
 }
@@ -78,7 +80,7 @@ func New(o Options) (*Guard, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, error) {}
 	}
-	g := &Guard{Options: o, origins: map[string]bool{}, hosts: map[string]bool{}, failures: newMeter(failureRate, failureBurst)}
+	g := &Guard{Options: o, origins: map[string]bool{}, hosts: map[string]bool{}, proxies: digest(o.TrustedProxies), failures: newMeter(failureRate, failureBurst)}
 	for _, origin := range o.AllowedOrigins {
 		g.origins[normalOrigin(origin)] = true
 	}
@@ -105,7 +107,8 @@ type Refusing func(r *http.Request, status int, message string) []byte
 // PathName is the wildcard for the NAME in a pattern such as /mcp/{name}. It is part of the principal of a request.
 const PathName = "name"
 
-// Protect is next behind everything that the guard does, but for Plain. Who is not let in gets a JSON-RPC error.
+// Protect is next behind everything that the guard does, but for Plain. Who is not let in gets a JSON-RPC error. A
+// deadline of the request's context is the end of its credential, and the context's cause says so.
 func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(rpcError, next) }
 
 // ProtectAs is Protect for what is no JSON-RPC.
@@ -121,7 +124,13 @@ func (g *Guard) ProtectAs(refusing Refusing, next http.Handler) http.Handler {
 			why.write(w, r, refusing)
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(WithIdentity(r.Context(), id)))
+		ctx := WithIdentity(r.Context(), id)
+		if !id.Expires.IsZero() { // the response must not go on for longer
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithDeadlineCause(ctx, id.Expires, errExpired)
+			defer cancel()
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
 	}))
 }
 
@@ -171,6 +180,7 @@ func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
 		return id, &refusal{status: http.StatusTooManyRequests, message: err.Error(), retry: budget.RetryAfter, hangUp: true}
 	}
 	id.Path = r.PathValue(PathName)
+	id.Terms = g.terms(&id.Principal)
 	if g.requests != nil && !g.requests.allow(id.Client().String()) {
 		return id, &refusal{status: http.StatusTooManyRequests, message: "too many requests: wait a second", retry: 1}
 	}

@@ -3,6 +3,8 @@ package guard
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -28,6 +30,8 @@ type JWT struct {
 // clockSkew is how far the issuer's clock may be off.
 const clockSkew = time.Minute
 
+var errExpired = &deniedError{status: http.StatusUnauthorized, code: "invalid_token", text: "the token has expired", counts: true}
+
 var errIncomplete = errors.New("a JWT needs an issuer, an audience and an algorithm")
 
 func errAlgorithm(alg string) error {
@@ -39,10 +43,11 @@ type verifier struct {
 	JWT
 	algorithms []jose.SignatureAlgorithm
 	keys       *keySet
+	terms      string // Identity.Terms
 }
 
 func newVerifier(o JWT, warn func(string, error)) (*verifier, error) {
-	v := &verifier{JWT: o}
+	v := &verifier{JWT: o, terms: digest(o)}
 	for _, alg := range o.Algorithms {
 		if alg == "" || alg == "none" || strings.HasPrefix(alg, "HS") {
 			return nil, errAlgorithm(alg)
@@ -58,7 +63,10 @@ func newVerifier(o JWT, warn func(string, error)) (*verifier, error) {
 }
 
 // claimed is what a token says of who has it.
-type claimed struct{ subject, agent string }
+type claimed struct {
+	subject, agent string
+	expires        time.Time // with the time that clocks may differ by
+}
 
 // name is what people call the client with the token.
 func (c claimed) name() string { return cmp.Or(c.agent, c.subject) }
@@ -89,7 +97,7 @@ func (v *verifier) verify(ctx context.Context, token string) (claimed, error) {
 	if !nameable(agent) {
 		agent = "" // no policy and no permissions are for such a name
 	}
-	return claimed{std.Subject, agent}, nil
+	return claimed{std.Subject, agent, std.Expiry.Time().Add(clockSkew)}, nil
 }
 
 // check looks at the registered claims.
@@ -97,7 +105,7 @@ func (v *verifier) check(c jwt.Claims) error {
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: v.Audience, Time: time.Now()}, clockSkew)
 	switch {
 	case err == jwt.ErrExpired:
-		return invalidToken("the token has expired")
+		return errExpired
 	case err == jwt.ErrInvalidIssuer:
 		return invalidToken("the token is of another issuer")
 	case err == jwt.ErrInvalidAudience:
@@ -132,4 +140,10 @@ func hasScopes(claims map[string]any, wanted []string) bool {
 		}
 	}
 	return !slices.ContainsFunc(wanted, func(scope string) bool { return !slices.Contains(has, scope) })
+}
+
+// digest tells settings apart.
+func digest(settings any) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", settings))
+	return hex.EncodeToString(sum[:8])
 }

@@ -3,6 +3,7 @@ package guard
 import (
 	"context"
 	"net/netip"
+	"time"
 
 	"toolman/router/principal"
 )
@@ -13,6 +14,11 @@ type Identity struct {
 	Policy string     // the agent whose policy counts; "" for that of nobody
 	Name   string     // for people: the agent, what the JWT says, or "anonymous"
 	Addr   netip.Addr // of the client, as far as proxies are trusted to know it
+
+	Expires time.Time // when the credential is good no more; zero: that is not known
+	// Terms are equal as long as the settings are by which what makes the principal was judged and is
+	// not looked at again: JWTs, and what proxies say.
+	Terms string
 }
 
 // anonymous is the name of clients that need no credential.

@@ -44,6 +44,14 @@ func (m *Modes) config(r *http.Request) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	return m.taken(members)
+}
+
+// taken is what counts of what a client says of itself.
+func (m *Modes) taken(members map[string]string) (map[string]string, error) {
+	if m.Static || m.Permissions != nil {
+		return nil, nil
+	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if err := m.check(key, members[key]); err != nil {
 			return nil, err

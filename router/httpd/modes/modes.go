@@ -78,7 +78,20 @@ func (m *Modes) Caller(r *http.Request) (httpd.Caller, error) {
 	if c.Config, err = m.config(r); err != nil {
 		return httpd.Caller{}, err
 	}
-	return httpd.Caller{View: m.view(&c), Client: c}, nil
+	return httpd.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
+}
+
+// Lasts reports whether a caller, who is this identity now, still has the rights that it had.
+func (m *Modes) Lasts(was *httpd.Caller, id guard.Identity) bool {
+	id.Addr = was.Addr
+	c, err := m.at(&id)
+	if err != nil {
+		return false
+	}
+	if c.Config, err = m.taken(was.Client.Config); err != nil {
+		return false
+	}
+	return m.view(&c, &id) == was.View
 }
 
 // Client is what an identity is at /mcp.
@@ -116,8 +129,11 @@ func both(a, b []string) []string {
 
 // view tells apart what a principal is shown by all that it comes from beside the principal: the configuration
 // and what the client says of itself.
-func (m *Modes) view(c *router.Client) string {
+func (m *Modes) view(c *router.Client, id *guard.Identity) string {
 	view := "agent " + c.Agent
+	if id.Terms != "" {
+		view += " terms " + id.Terms
+	}
 	if c.Static != "" {
 		view += " static"
 	}

@@ -182,3 +182,40 @@ func TestCallersWithOtherRightsAreOthers(t *testing.T) {
 		t.Error("whoever sees an ID can try out what is in it")
 	}
 }
+
+func TestRightsThatLast(t *testing.T) {
+	local := nobody
+	local.Path = "reader"
+	behind := reader
+	behind.Terms = "t1"
+	named := reader
+	named.Path = "a"
+	changed := behind
+	changed.Terms = "t2"
+	config := Options{ConfigKeys: []string{"KEY"}}
+	for _, tt := range []struct {
+		name          string
+		before, after Options
+		was, is       guard.Identity
+		query         string
+		want          bool
+	}{
+		{"the same", Options{}, Options{Toolsets: []string{"a"}}, reader, reader, "", true},
+		{"other terms", Options{}, Options{}, behind, changed, "", false},
+		{"the same for all now", Options{}, Options{Static: true}, reader, reader, "", false},
+		{"permissions", Options{}, Options{Permissions: &Permissions{}}, reader, reader, "", false},
+		{"a toolset that is gone", Options{Toolsets: []string{"a"}}, Options{}, named, named, "", false},
+		{"an agent on this machine", Options{Open: true, Agents: []string{"reader"}}, Options{Open: true, Agents: []string{"other", "reader"}}, local, local, "", true},
+		{"an agent, where a credential is needed now", Options{Open: true, Agents: []string{"reader"}}, Options{Agents: []string{"reader"}}, local, local, "", false},
+		{"what it says of itself", config, config, reader, reader, "?config=eyJLRVkiOiJ4In0", true},
+		{"a key that is not taken any more", config, Options{}, reader, reader, "?config=eyJLRVkiOiJ4In0", false},
+		{"what does not count any more", config, Options{Static: true, ConfigKeys: []string{"KEY"}}, reader, reader, "?config=eyJLRVkiOiJ4In0", false},
+	} {
+		c := asked(t, New(tt.before), tt.was, tt.was.Path, tt.query)
+		is := tt.is
+		is.Addr = netip.Addr{} // of a principal that is not known
+		if got := New(tt.after).Lasts(&c, is); got != tt.want {
+			t.Errorf("%s: %t", tt.name, got)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package httpd
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"toolman/fixtures/fakemcp"
+	"toolman/router"
+	"toolman/router/principal"
+)
+
+// A request may have been let in just before a reload, and begin its session after Recheck has looked at
+// the sessions.
+func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
+	var in atomic.Bool
+	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{
+		Caller: func(r *http.Request) (Caller, error) {
+			return Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who")}}}, nil
+		},
+		Lasts: func(*Caller) bool { return in.Load() },
+	})
+	initialize := request{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`}
+	r := f.do(initialize)
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), `"id":1`) || r.Header.Get(headerSession) != "" {
+		t.Errorf("answered %s with session %q: %s, %v", r.Status, r.Header.Get(headerSession), text, err)
+	}
+	if n := f.e.Sessions(); n != 0 {
+		t.Errorf("there are %d sessions", n)
+	}
+	in.Store(true)
+	c := f.initialize("2025-11-25", "{}")
+	f.e.Recheck()
+	ping := request{body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}
+	c.ask(ping).wants(200, typeJSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	in.Store(false)
+	f.e.Recheck()
+	if r := c.ask(ping); r.StatusCode != http.StatusNotFound {
+		t.Errorf("the session that was ended answers %s", r.Status)
+	}
+}

@@ -1,0 +1,106 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+)
+
+// revokeWaiting refuses, after a reload, the calls that wait for their turn at a server and are of
+// what the client may not have any more.
+func (s *Session) revokeWaiting() {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	for _, u := range s.reachLocked() {
+		for _, c := range u.gate.takeBack(func(c *call) bool { return c.session == s && s.withdrawnLocked(u, c.entry) != "" }) {
+			c.audited.End(audit.Refused)
+			c.concludeLocked(failing(s.withdrawnLocked(u, c.entry), audit.Refused), &b)
+		}
+	}
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// revoke takes from a session what is under way with items that its client may not have any more:
+// calls, rounds and subscriptions. What it may have goes on.
+func (s *Session) revoke() {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	for _, u := range s.reachLocked() {
+		s.revokeCallsLocked(u, &b)
+	}
+	for _, r := range slices.Clone(s.rounds) {
+		if why := s.withdrawnLocked(r.from, r.call.entry); why != "" {
+			s.failRoundLocked(r, why, audit.Failed, &b)
+		}
+	}
+	s.revokeSubscriptionsLocked(&b)
+	s.followAllLocked(&b)
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// withdrawnLocked says why the client may not have an entry of an upstream any more, or "".
+func (s *Session) withdrawnLocked(u *Upstream, e *Entry) string {
+	if !s.mayUseLocked(u) {
+		return fmt.Sprintf("this client may have nothing of server %s any more; go on without it", u.Name)
+	}
+	c := s.view.Load().catalog
+	if e != nil {
+		if d := c.isDenied(e.Name, e.Item.Kind); d != nil && d.Upstream == e.Upstream {
+			if _, verdict := c.keeps(d); verdict == Denied {
+				return c.denial(d, d.Name)
+			}
+		}
+	}
+	return ""
+}
+
+// revokeCallsLocked ends the session's calls at an upstream that are of what it may not have any more.
+func (s *Session) revokeCallsLocked(u *Upstream, b *jsonrpc.Batch) {
+	ends := map[uint64]string{}
+	u.calls.Each(func(id uint64, c call) {
+		if c.session == s {
+			if why := s.withdrawnLocked(u, c.entry); why != "" {
+				ends[id] = why
+			}
+		}
+	})
+	for id, why := range ends {
+		u.breakOffLocked(id, "the client may not make this call any more", failing(why, audit.Failed), b)
+	}
+}
+
+// revokeSubscriptionsLocked ends subscriptions to what the client may not have any more. A
+// subscriptions/listen that is for nothing else ends in good order.
+func (s *Session) revokeSubscriptionsLocked(b *jsonrpc.Batch) {
+	v := s.view.Load()
+	revoked := func(sub subscription) bool {
+		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.verdictOf(sub.from, sub.uri) == Denied)
+	}
+	for sub := range s.subs {
+		if revoked(sub) {
+			if u := sub.from; u.passesSubscriptions() && u.is(Ready) {
+				u.tellURI(mcpwire.Unsubscribe, sub.uri, b)
+			}
+			s.unsubscribeLocked(sub)
+		}
+	}
+	s.listens = slices.DeleteFunc(s.listens, func(l *listen) bool {
+		before := len(l.subs)
+		for sub, asked := range l.subs {
+			if revoked(sub) {
+				delete(l.subs, sub)
+				l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return uri == asked })
+			}
+		}
+		over := len(l.subs) < before && string(l.filter.Append(nil)) == "{}"
+		if over {
+			s.send(b, mcpwire.AppendListenEnd(nil, l.id), note{method: mcpwire.Listen, status: "local"})
+		}
+		return over
+	})
+}
