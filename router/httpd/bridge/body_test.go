@@ -3,6 +3,7 @@ package bridge
 import (
 	"strings"
 	"testing"
+	"unsafe"
 )
 
 func FuzzBody(f *testing.F) {
@@ -29,5 +30,13 @@ func TestCorrelationIDs(t *testing.T) {
 		if got := plain(said); got != want {
 			t.Errorf("%q: got %q, want %q", said, got, want)
 		}
+	}
+}
+
+// The log keeps up to 4,096 correlation ids. None may hold on to the request that it was part of.
+func TestACorrelationIDIsACopy(t *testing.T) {
+	said := strings.Repeat("x", 1<<20)
+	if unsafe.StringData(plain(said)) == unsafe.StringData(said) {
+		t.Error("the id is a part of a text of 1 MiB")
 	}
 }

@@ -19,7 +19,8 @@ func correlationOf(r *http.Request, said string) string {
 	return cmp.Or(plain(said), plain(r.Header.Get(headerCorrelation)), rand.Text())
 }
 
-// plain is what may stay of a correlation id: ASCII that means nothing anywhere.
+// plain is what may stay of a correlation id: ASCII that means nothing anywhere. It is a copy: the
+// log keeps the id of each call, and must not keep what surrounded it.
 func plain(id string) string {
 	id = strings.Map(func(c rune) rune {
 		if c <= ' ' || c > '~' || strings.ContainsRune("\"\\<>&'`", c) {
@@ -27,5 +28,5 @@ func plain(id string) string {
 		}
 		return c
 	}, id[:min(len(id), 4*maxCorrelation)])
-	return id[:min(len(id), maxCorrelation)]
+	return strings.Clone(id[:min(len(id), maxCorrelation)])
 }
