@@ -2,6 +2,7 @@ package router
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -46,7 +47,16 @@ func (r *Router) callText(m *jsonrpc.Message, e *Entry) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("toolman asks: may the tool %s of server %s run? It is one of dangerous_tools (%s).\n\n%s",
-		visible(e.Item.Name), clean(e.Upstream.Name), e.danger.Place(), arguments), nil
+		toolText(e.Item.Name), clean(e.Upstream.Name), e.danger.Place(), arguments), nil
+}
+
+// toolText is the name of a tool as a person is shown it. The server chooses it: characters that
+// names seldom have could make it look like the words around it, and so it is in quotes then.
+func toolText(name string) string {
+	if strings.IndexFunc(name, notPortable) < 0 {
+		return name
+	}
+	return visible(strconv.Quote(name))
 }
 
 // argumentsText shows the arguments of a call, a line each: none can look like another, or
@@ -121,15 +131,39 @@ func stringEnd(raw []byte, i int) int {
 	return i + 1
 }
 
+// How many spaces, and how many marks of one character, are shown as they are. More of them could
+// move or cover what stands next to them.
+const (
+	mostSpaces = 32
+	mostMarks  = 4
+)
+
 // visible spells out characters that cannot be seen or that change how others are.
 func visible(text string) string {
 	var out strings.Builder
+	spaces, marks := 0, 0
 	for _, r := range text {
-		if !unicode.IsGraphic(r) || unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) {
+		spaces, marks = follow(spaces, r == ' '), follow(marks, unicode.IsMark(r))
+		if isHidden(r) || spaces > mostSpaces || marks > mostMarks {
 			fmt.Fprintf(&out, `\u{%x}`, r)
 		} else {
 			out.WriteRune(r)
 		}
 	}
 	return out.String()
+}
+
+// follow counts how many characters of a kind stand in a row.
+func follow(row int, another bool) int {
+	if another {
+		return row + 1
+	}
+	return 0
+}
+
+// isHidden reports whether a character is blank and no plain space, or changes how others look.
+func isHidden(r rune) bool {
+	const blankBraille = '\u2800'                      // a symbol by its category
+	return !unicode.IsPrint(r) || r == blankBraille || // IsPrint knows one space
+		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
