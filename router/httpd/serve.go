@@ -104,7 +104,7 @@ func (o *response) carry(p portion) (end outcome, ended bool) {
 	switch {
 	case p.slow:
 		return broken, true
-	case p.ended && len(p.frames) == 1 && !o.events:
+	case p.isAnswer() && !o.events:
 		if n := len(p.frames[0]); n >= largeAnswer {
 			o.deadline(n)
 			defer o.lift()

@@ -29,7 +29,7 @@ type stream struct {
 	frames  [][]byte // guarded by mu
 	size    int      // guarded by mu: of them, and of those that are being written, in bytes of the account
 	answers int      // guarded by mu: how many are still to come; the last one ends the stream
-	status  int      // guarded by mu: of the response, if the answer is all there is
+	status  int      // guarded by mu: of the response, if the answer is all there is; 0: none has come
 	ended   bool     // guarded by mu: nothing more comes
 	slow    bool     // guarded by mu: too much waited
 	gone    bool     // guarded by mu: nobody writes it any more
@@ -198,22 +198,35 @@ func (t *stream) take() portion {
 	return t.takeLocked()
 }
 
+// isAnswer reports whether the portion is all there will be, and one answer. A request that is
+// taken back has none, and what came before may be one message, too.
+func (p portion) isAnswer() bool {
+	return p.ended && !p.slow && len(p.frames) == 1 && p.status != 0
+}
+
 // takeAnswer takes what there is if that is all there will be, and one answer.
 func (t *stream) takeAnswer() (p portion, whole bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.ended || t.slow || len(t.frames) != 1 {
-		return p, false
+	if p = t.portionLocked(); !p.isAnswer() {
+		return portion{}, false
 	}
-	return t.takeLocked(), true
+	t.frames = nil
+	return p, true
 }
 
 func (t *stream) takeLocked() portion {
+	p := t.portionLocked()
+	t.frames = nil
+	return p
+}
+
+// portionLocked returns what there is to write, without taking it.
+func (t *stream) portionLocked() portion {
 	p := portion{t.frames, 0, t.status, t.ended, t.slow}
 	for _, frame := range p.frames {
 		p.size += len(frame)
 	}
-	t.frames = nil
 	return p
 }
 

@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -67,6 +68,23 @@ func TestWhatIsBeingWrittenStillWaits(t *testing.T) {
 	s.wrote(p)
 	if got := account.Used(budget.Bytes); got != 0 {
 		t.Errorf("%d bytes are left", got)
+	}
+}
+
+// A client may take its request back just when something was told during it.
+func TestWhatIsToldDuringARequestThatIsTakenBackIsNoAnswer(t *testing.T) {
+	s := New(nil, Options{}).newStream(1, nil)
+	if err := s.put([]byte(`{"jsonrpc":"2.0","method":"notifications/progress"}`)); err != nil {
+		t.Fatal(err)
+	}
+	s.forgo()
+	w := httptest.NewRecorder()
+	if end := newResponse(w).serve(t.Context(), s, time.Hour); end != complete {
+		t.Errorf("the outcome is %d", end)
+	}
+	const want = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"
+	if w.Code != 200 || w.Header().Get("Content-Type") != typeEvents || w.Body.String() != want {
+		t.Errorf("the response is %d %s %q", w.Code, w.Header().Get("Content-Type"), w.Body)
 	}
 }
 
