@@ -20,8 +20,10 @@ const (
 )
 
 // A gate lets a server have so many calls of clients at once (max_concurrent_calls). The others wait
-// before it. A client with a credential cannot have all places: a quarter is for the others. Whose
-// client has the fewest calls under way is next, of these who has come first.
+// before it. A client with a credential can have one place, and more only as long as it has at most
+// three times as many as are left free: three quarters by itself, and less the more others have. So
+// a few clients that take what they can get, and keep it, leave places to the next one. Whose client
+// has the fewest calls under way is next, of these who has come first.
 type gate struct {
 	most int
 
@@ -98,7 +100,8 @@ func (g *gate) roomLocked(client principal.Principal, x *share) bool {
 	if g.within >= g.most {
 		return false
 	}
-	return isShared(client) || g.most == 1 || x.within+x.lingering < g.most-max(1, g.most/4)
+	free, has := g.most-g.within-x.lingering, x.within+x.lingering
+	return isShared(client) || g.most == 1 || has == 0 || has+1 <= 3*(free-1)
 }
 
 // enter lets a call through, or has it wait as the batch's edits make it. At a gate

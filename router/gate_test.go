@@ -413,23 +413,46 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 		t.Errorf("the first client's last call: %s", got)
 	}
 	other.says(callNumber(100), callNumber(101), callNumber(102))
-	third.says(callNumber(200))
 	names, more := numbered(t, server.hears())
-	checkList(t, "the calls of another client", names, "100", "101")
+	checkList(t, "the calls of another client", names, "100")
+	third.says(callNumber(200))
+	names, _ = numbered(t, server.hears())
+	checkList(t, "the call of a third one", names, "200")
 	server.says(reply(more[0], "{}"))
 	names, _ = numbered(t, server.hears())
-	checkList(t, "who has the fewest is next", names, "200")
-	server.says(reply(ids[0], "{}"))
+	checkList(t, "who has the fewest is next", names, "101")
+	server.says(reply(ids[0], "{}"), reply(ids[1], "{}"))
 	names, _ = numbered(t, server.hears())
 	checkList(t, "and then, too", names, "102")
-	server.says(reply(ids[1], "{}"))
+	for _, id := range ids[2:] {
+		server.says(reply(id, "{}"))
+	}
 	names, _ = numbered(t, server.hears())
-	checkList(t, "the first client's next call", names, "6")
+	checkList(t, "the first client's next calls", names, "6", "7", "8")
 	for _, l := range []*link{greedy, other, third} {
 		l.handler.(*Session).End()
 	}
 	if gate := server.u.gate; gate.within != 0 || gate.waits != 0 || len(gate.of) != 0 {
 		t.Errorf("the gate counts %d calls, and %d wait of %d clients", gate.within, gate.waits, len(gate.of))
+	}
+}
+
+// A few clients that take what they can get, and keep it, leave places to others.
+func TestGreedyClientsTogetherDoNotTakeAllPlaces(t *testing.T) {
+	g, _ := crowd(t, 1, offer{namespace: "ns", tools: []string{"echo"}, most: 256})
+	server, budgets := g.servers[0], budget.New(budget.Limits{}, budget.Limits{})
+	for i, want := range []int{192, 48, 12} {
+		greedy := g.clientOf(budgets, fmt.Sprint("greedy ", i))
+		for i := range 256 {
+			greedy.says(callNumber(i))
+		}
+		if n := len(server.hears()); n > want {
+			t.Errorf("the greedy client %d has %d places, want %d at most", i, n, want)
+		}
+	}
+	for i := range 4 {
+		g.clientOf(budgets, fmt.Sprint("modest ", i)).says(callNumber(0))
+		server.hearsOne()
 	}
 }
 
