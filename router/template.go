@@ -24,6 +24,10 @@ const (
 	maxExpressions = 16
 )
 
+// maxMatched is how many bytes longer than a template a URI may be to be matched with it. That takes
+// a millisecond.
+const maxMatched = 16 << 10
+
 // expansion returns what matches the URIs that a template makes. A template that
 // is not one by RFC 6570, or is unreasonably large, matches by its literal start.
 func expansion(template string) (re *regexp.Regexp) {
@@ -109,11 +113,11 @@ func accepted(expression string) string {
 	return segment // also for ;, which the TypeScript SDK does not know
 }
 
-// makes reports whether the entry's template makes the URI. No template makes an
-// empty one that means anything.
+// makes reports whether the entry's template makes the URI. No template makes an empty one that means
+// anything, or one that is too long.
 func (e *Entry) makes(uri string, how matching) bool {
 	switch {
-	case uri == "":
+	case uri == "" || len(uri) > len(e.Item.Name)+maxMatched:
 		return false
 	case how == loosely:
 		return e.accept().MatchString(uri)

@@ -61,6 +61,15 @@ func TestTemplatesMatchWhatServersAccept(t *testing.T) {
 }
 
 // Only what no template makes by RFC 6570, and is no item's name, is matched as servers do.
+// Matching takes time for each byte and template.
+func TestNoTemplateMakesAVeryLongURI(t *testing.T) {
+	const template = "f:///{+p}"
+	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", templates: []string{template}})
+	long := "f:///" + strings.Repeat("x", len(template)+maxMatched-len("f:///"))
+	checkURI(t, g.view(), "ns_"+long, "ns "+long, Active)
+	checkURI(t, g.view(), "ns_"+long+"x", "", Unknown)
+}
+
 func TestWhatATemplateMakesByTheStandardIsThatTemplates(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}},
 		offer{namespace: "ns", templates: []string{"r://{id}"}}, offer{namespace: "ns", templates: []string{"r://{id}{?q}"}},
