@@ -62,7 +62,13 @@ func absent(s *session, server string) *Failure {
 func unknownServer(s *session, server string) *Failure {
 	names := s.router.Servers()
 	slices.Sort(names)
-	f := fail(UnknownServer, fmt.Sprintf("there is no server %s; there are: %s", strconv.Quote(shown(server)), shown(strings.Join(names, ", "))))
-	f.Details = map[string]any{"servers": names[:min(len(names), 100)]}
+	text := "there is no server " + strconv.Quote(shown(server))
+	if len(names) == 0 {
+		text += ", and no other that this client may use"
+	} else {
+		text += "; there are: " + shown(strings.Join(names, ", "))
+	}
+	f := fail(UnknownServer, text)
+	f.Details = map[string]any{"servers": append([]string{}, names[:min(len(names), 100)]...)}
 	return f
 }
