@@ -3,7 +3,7 @@
 # make lint    gofmt, go vet for three systems, staticcheck
 # make bench   toolman against a direct connection and a relay, on pipes and over HTTP; prints the README's table
 # make fuzz    every fuzz target for FUZZTIME
-# make soak    mixed traffic for SOAK: nothing lost, nothing grows
+# make soak    mixed traffic for SOAK, then hostile clients beside an honest one for as long: nothing lost, nothing grows
 # make vuln    govulncheck, where its database can be reached
 
 GO         ?= go
@@ -47,7 +47,7 @@ fuzz:
 	done
 
 soak:
-	$(GO) test -v -timeout 0 -run 'TestSoak|TestAThrong|TestSessions' ./fixtures/soak -soak $(SOAK)
+	$(GO) test -v -timeout 0 -run 'TestSoak|TestAThrong|TestSessions|TestHostile' ./fixtures/soak -soak $(SOAK)
 
 vuln:
 	$(GO) run $(GOVULNCHECK) ./...
