@@ -1,34 +1,27 @@
 package router
 
-import (
-	"cmp"
-
-	"go.uber.org/zap"
-)
+import "cmp"
 
 // Servers that are another for each session: there is an upstream for them all that is
 // Apart, has no process and offers nothing, and in its place each session has its own.
 
 // forLocked makes the session's own of a server that is another for each; nil when the
-// session goes without it. Which is said once: the client may come again with what was missing.
+// session goes without it. The client may come again with what was missing.
 func (s *Session) forLocked(apart *Upstream) *Upstream {
 	server, err := apart.latest.Load().For(s.who.Config)
 	if err != nil {
-		apart.log.Warn("this session goes without the server", zap.String("session", s.name()), zap.NamedError("err", err))
-	} else {
-		server.For = nil
-		if u := s.r.private(apart, server, s, s.ownSettled); u != nil {
-			return u
-		}
+		s.goWithoutLocked(apart, err)
+		return nil
+	}
+	server.For = nil
+	u, err := s.r.private(apart, server, s, s.ownSettled)
+	if err != nil {
 		if server.Over != nil {
 			server.Over()
 		}
+		s.goWithoutLocked(apart, err)
 	}
-	if s.without == nil {
-		s.without = map[*Upstream]bool{}
-	}
-	s.without[apart] = true
-	return nil
+	return u
 }
 
 // Unstarted returns the name of a server that is another for each session, that this one may use and

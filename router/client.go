@@ -108,9 +108,9 @@ func (u *Upstream) sessions() []*Session {
 	return slices.DeleteFunc(u.r.sessions.list(), func(s *Session) bool { return !s.uses(u) })
 }
 
-// uses reports whether the session has this upstream, and no own one in its place.
+// uses reports whether the session has this upstream, and neither an own one in its place nor none.
 func (s *Session) uses(u *Upstream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(s.upstreams, u)
+	return slices.Contains(s.upstreams, u) && s.without[u] == nil
 }

@@ -40,6 +40,11 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict, s.meansLocked()))
 		return
 	}
+	if why := s.withoutLocked(t.upstream); why != nil {
+		why.about = t
+		s.refuse(m, b, method, *why)
+		return
+	}
 	if !s.raisedLocked(m, b, method, at, t.upstream) || !s.clearedLocked(m, b, t) {
 		return
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"go.uber.org/zap"
+
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
@@ -63,15 +65,18 @@ func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (b
 	case n >= maxLeased:
 		s.dismissLeasedLocked(spare)
 	}
-	if u := s.r.private(shared, *shared.latest.Load(), s, func() {}); u != nil {
-		u.Era, u.leased, u.instead, u.gate = shared.era(), true, shared, newShutGate()
-		u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
-		s.leased = append(s.leased, u)
-		go u.run(s.r.guard)
-		time.AfterFunc(idleLease, func() { s.reap(u) })
-		return u
+	u, err := s.r.private(shared, *shared.latest.Load(), s, func() {})
+	if err != nil {
+		shared.log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
+			zap.String("session", s.name()), zap.NamedError("err", err))
+		return best
 	}
-	return best
+	u.Era, u.leased, u.instead, u.gate = shared.era(), true, shared, newShutGate()
+	u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
+	s.leased = append(s.leased, u)
+	go u.run(s.r.guard)
+	time.AfterFunc(idleLease, func() { s.reap(u) })
+	return u
 }
 
 // reap ends a leased process that has not been needed for a while.

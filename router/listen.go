@@ -61,7 +61,7 @@ func (s *Session) subscribeTo(l *listen, uri string, n uint64) bool {
 		return true
 	}
 	t, verdict := s.view.Load().findURI([]byte(uri))
-	taken := verdict == Active && t.upstream.subscribable()
+	taken := verdict == Active && t.upstream.subscribable() && s.without[t.upstream] == nil
 	s.decideListenLocked(uri, t, verdict, taken, n)
 	if taken {
 		l.subs[subscription{t.upstream, t.name()}] = uri

@@ -1,11 +1,14 @@
 package router
 
 import (
+	"fmt"
 	"slices"
 
 	"go.uber.org/zap"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/audit"
 )
 
 // Share says who uses the process of a server.
@@ -50,16 +53,42 @@ func (s *Session) takeOwnLocked() {
 	}
 }
 
-// ownLocked makes a process of the session's own, or returns nil.
+// ownLocked makes a process of the session's own. It returns nil if there can be none: the session
+// then shares the process of the others, or goes without the server.
 func (s *Session) ownLocked(shared *Upstream) *Upstream {
-	if shared.For == nil {
-		u := s.r.private(shared, *shared.latest.Load(), s, s.ownSettled)
-		if u != nil {
-			u.Era = shared.era()
-		}
-		return u
+	if shared.For != nil {
+		return s.forLocked(shared)
 	}
-	return s.forLocked(shared)
+	u, err := s.r.private(shared, *shared.latest.Load(), s, s.ownSettled)
+	switch {
+	case err == nil:
+		u.Era = shared.era()
+	case shared.Share == ShareNever:
+		s.goWithoutLocked(shared, err)
+	default:
+		shared.log.Warn("a session gets no process of its own; it shares one, and the server cannot ask it anything",
+			zap.String("session", s.name()), zap.NamedError("err", err))
+	}
+	return u
+}
+
+// goWithoutLocked has the session go without a server, which is said once.
+func (s *Session) goWithoutLocked(u *Upstream, err error) {
+	u.log.Warn("this session goes without the server", zap.String("session", s.name()), zap.NamedError("err", err))
+	if s.without == nil {
+		s.without = map[*Upstream]error{}
+	}
+	s.without[u] = err
+}
+
+// withoutLocked refuses requests about a server that the session goes without; nil: it has the server.
+func (s *Session) withoutLocked(u *Upstream) *refusal {
+	err := s.without[u]
+	if err == nil {
+		return nil
+	}
+	return &refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy), text: fmt.Sprintf(
+		"server %s is not available in this session: it has a process for each session (share = \"never\"), and %v; end another session and begin a new one", u.Name, err)}
 }
 
 // needsOwnLocked reports whether the session must not share this upstream, and may use it at all.
@@ -68,7 +97,7 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 	case s.disowned || s.hello == nil && !s.met || !s.mayUseLocked(u):
 		return false
 	case u.For != nil:
-		return !s.without[u]
+		return s.without[u] == nil
 	case s.who.Sole || u.owner.Load() != nil || !u.is(Ready):
 		return false
 	}
@@ -76,24 +105,22 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 	case ShareAlways:
 		return false
 	case ShareNever:
-		return true
+		return s.without[u] == nil
 	}
 	return !u.modern && s.hello != nil && mcpwire.CanBeAsked(s.hello.Capabilities)
 }
 
-// private makes an upstream like a shared one for one session; nil when there are too
-// many. Whoever starts it has it ended.
-func (r *Router) private(shared *Upstream, server Server, s *Session, settled func()) *Upstream {
+// private makes an upstream like a shared one for one session. The error says of what there is too
+// much. Whoever starts it has it ended.
+func (r *Router) private(shared *Upstream, server Server, s *Session, settled func()) (*Upstream, error) {
 	if err := r.privates.take(s.who.Account); err != nil {
-		shared.log.Warn("a session gets no process of its own; it shares one if it can, and the server cannot ask it anything",
-			zap.String("session", s.name()), zap.NamedError("err", err))
-		return nil
+		return nil, err
 	}
 	u := r.newUpstream(server, shared.Name, settled)
 	u.modern, u.awaited = shared.modern, shared.awaited
 	u.owner.Store(s)
 	u.greeted, u.client = alreadyGreeted, s.clientLocked()
-	return u
+	return u, nil
 }
 
 var alreadyGreeted = func() chan struct{} {

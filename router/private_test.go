@@ -114,7 +114,11 @@ func (h *hall) enter(who Client) *visitor {
 }
 
 func (h *hall) initialized(capabilities string) *visitor {
-	v := h.enter(Client{})
+	return h.initializedAs(Client{}, capabilities)
+}
+
+func (h *hall) initializedAs(who Client, capabilities string) *visitor {
+	v := h.enter(who)
 	v.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"v","version":"1"}}}`)
 	v.hears(`"id":0`)
 	v.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)

@@ -43,25 +43,31 @@ func TestOneClientLeavesProcessesToTheOthers(t *testing.T) {
 	}
 }
 
-func TestWhoHasTooManyProcessesOfItsOwnSharesAndOthersDoNot(t *testing.T) {
-	h := newHall(t, ShareNever, asking())
-	budgets := fewProcesses()
-	greedy := principal.Principal{Issuer: "greedy"}
-	for range 5 {
-		h.r.privates.take(budgets.Open(greedy))
-	}
-	started := int32(1)
-	for _, who := range []principal.Principal{greedy, {Issuer: "other"}} {
-		v := h.enter(Client{Principal: who, Account: budgets.Open(who), Many: true})
-		v.says(modern("1", "tools/call", `"name":"a_plain"`, `{}`))
-		v.hears(`"id":1`)
-		if who != greedy {
-			started++
+// At its limit a client shares a process, but for a server that nobody shares. Others are not concerned.
+func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
+	for share, want := range map[Share]string{ShareAuto: `"id":1,"result"`, ShareNever: "server a is not available in this session: it has a process for each session"} {
+		h := newHall(t, share, asking())
+		budgets := fewProcesses()
+		greedy := principal.Principal{Issuer: "greedy"}
+		for range 5 {
+			h.r.privates.take(budgets.Open(greedy))
 		}
-		if n := h.started.Load(); n != started {
-			t.Errorf("with %v there were %d processes, want %d", who, n, started)
+		v := h.initializedAs(Client{Principal: greedy, Account: budgets.Open(greedy), Many: true}, everything)
+		v.says(callFrame("1", "a_plain", "{}"))
+		if got := v.hears(`"id":1`); !strings.Contains(got, want) {
+			t.Errorf("share %d: got %s, want %s", share, got, want)
+		}
+		if n := h.started.Load(); n != 1 {
+			t.Errorf("share %d: there are %d processes, want the shared one", share, n)
 		}
 		v.s.End()
+		other := principal.Principal{Issuer: "other"}
+		v = h.initializedAs(Client{Principal: other, Account: budgets.Open(other), Many: true}, everything)
+		v.says(callFrame("1", "a_plain", "{}"))
+		if got := v.hears(`"id":1`); !strings.Contains(got, `"result":{"content"`) || h.started.Load() != 2 {
+			t.Errorf("share %d: another client got %s, with %d processes", share, got, h.started.Load())
+		}
+		v.s.End()
+		eventually(t, "the process of the session that has ended is not counted", func() bool { return h.r.privates.count() == 5 })
 	}
-	eventually(t, "the process of the session that has ended is not counted", func() bool { return h.r.privates.count() == 5 })
 }

@@ -41,7 +41,7 @@ type Session struct {
 	waits       int                           // guarded by mu: servers of its own that requests wait for
 	leased      []*Upstream                   // guarded by mu: processes for one call at a time
 	disowned    bool                          // guarded by mu: those are being ended
-	without     map[*Upstream]bool            // guarded by mu: servers that it cannot have
+	without     map[*Upstream]error           // guarded by mu: servers that it cannot have, and why
 	hello       *mcpwire.Hello                // guarded by mu: nil until initialize
 	revision    string                        // guarded by mu: what was agreed on with it
 	claim       *mcpwire.Claim                // guarded by mu: what modern servers are told of that client
