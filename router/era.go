@@ -71,8 +71,7 @@ func (s *Session) meetLocked(m *jsonrpc.Message) *mcpwire.Hello {
 			hello.Name, hello.NameVersion = info.Name, info.Version
 		}
 	}
-	s.nameClient(hello.Name)
-	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", mcpwire.Newest))
+	s.connected(&hello, mcpwire.Newest)
 	return &hello
 }
 
@@ -80,11 +79,14 @@ func (s *Session) meetLocked(m *jsonrpc.Message) *mcpwire.Hello {
 // that differs from request to request, and their handshake comes before them.
 var declaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
 
-// nameClient keeps a name for the log and the trace.
-func (s *Session) nameClient(name string) {
-	if name = clean(cut(name, nameLimit)); name != "" {
+// connected keeps a name of the client for the log and the trace, and logs that it is there. What it
+// calls itself may be long.
+func (s *Session) connected(hello *mcpwire.Hello, revision string) {
+	name := clean(cut(hello.Name, nameLimit))
+	if name != "" {
 		s.calledName.Store(&name)
 	}
+	s.log.Info("client connected", zap.String("session", name+" "+clean(cut(hello.NameVersion, nameLimit))), zap.String("revision", revision))
 }
 
 // decline answers a request with an error that the specification prescribes, also

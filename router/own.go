@@ -3,8 +3,6 @@ package router
 import (
 	"errors"
 
-	"go.uber.org/zap"
-
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
@@ -71,11 +69,10 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	s.hello = &hello
 	s.claim = hello.Claim(s.levelName)
-	s.nameClient(hello.Name)
 	version := mcpwire.Negotiate(hello.Version)
+	s.connected(&hello, version)
 	s.revision = version
 	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, s.instructionsLocked()))
-	s.log.Info("client connected", zap.String("session", clean(hello.Name+" "+hello.NameVersion)), zap.String("revision", version))
 	if s.who.Sole {
 		s.r.greet(hello)
 	} else if s.r.opened.Load() {

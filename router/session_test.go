@@ -8,9 +8,24 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
+
+func TestTheLogTellsTheBeginningOfALongName(t *testing.T) {
+	g := newRig(t, setup{silent: true})
+	core, logs := observer.New(zap.InfoLevel)
+	g.s.log = zap.New(core)
+	long := strings.Repeat("n", 1000)
+	g.client.asks(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"` + long + `","version":"` + long + `"}}}`)
+	const want = 2*nameLimit + 1
+	if all := logs.FilterMessage("client connected").All(); len(all) != 1 || len(all[0].ContextMap()["session"].(string)) != want {
+		t.Errorf("logged %v, want a name of %d bytes", all, want)
+	}
+}
 
 func TestInitialize(t *testing.T) {
 	for asked, want := range map[string]string{"2025-11-25": "2025-11-25", "2024-11-05": "2024-11-05", "2099-01-01": "2025-11-25"} {
