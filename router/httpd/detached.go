@@ -71,9 +71,9 @@ func (e *Endpoint) hangUp(o *response, r *http.Request) {
 
 // start begins to write what comes, and to see whether the client is still there.
 func (d *detached) start() {
-	d.tick = time.AfterFunc(d.keepAlive, d.beat)
 	d.t.mu.Lock()
 	d.t.tail = d
+	d.tick = time.AfterFunc(d.keepAlive, d.beat) // beat finds the tail, however soon it comes
 	d.t.wakeUp()
 	d.t.mu.Unlock()
 	go d.watch()
@@ -121,16 +121,19 @@ func (d *detached) write() {
 			d.end(d.send("0\r\n\r\n"))
 			return
 		}
-		d.tick.Reset(d.keepAlive)
 	}
 }
 
-// take returns what there is to write; false: nothing, and nobody writes from then on.
+// take returns what there is to write; false: nothing, and nobody writes until the next beat.
 func (d *detached) take() (p portion, ok bool) {
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
-	if d.t.tail != d || len(d.t.frames) == 0 && !d.t.ended && !d.t.slow {
+	if d.t.tail != d {
+		return p, false
+	}
+	if len(d.t.frames) == 0 && !d.t.ended && !d.t.slow {
 		d.writing = false
+		d.tick.Reset(d.keepAlive) // from here on, as no beat writes while something else does
 		return p, false
 	}
 	return d.t.takeLocked(), true
@@ -149,7 +152,6 @@ func (d *detached) beat() {
 		d.end(false)
 		return
 	}
-	d.tick.Reset(d.keepAlive)
 	d.write()
 }
 

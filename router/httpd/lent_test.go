@@ -348,6 +348,23 @@ func TestTheClientOfAHandlerThatIsAwayHearsThatItsStreamIsThere(t *testing.T) {
 	}
 }
 
+// The first sign of life may be due before the stream has left its handler altogether.
+func TestAStreamWithoutAHandlerShowsThatItIsThereFromTheStart(t *testing.T) {
+	server := newFar(t, true)
+	f := newFrontOfFar(t, server, 0, Options{KeepAlive: time.Microsecond})
+	for i := range 5 {
+		r := f.do(toolCall(fmt.Sprint(i+1), "fs_slow", `{}`, ""))
+		call := server.next(t)
+		for range 4 {
+			if line, err := r.events.ReadString('\n'); err != nil || !strings.HasPrefix(line, ":") && line != "\n" {
+				t.Fatalf("got %q, %v", line, err)
+			}
+		}
+		close(call.over)
+		r.Body.Close()
+	}
+}
+
 // A modern client comes back with what a legacy server has asked for; until then the
 // server has the call, and its handler, and the client a whole answer.
 func TestAQuestionThatComesElsewhereIsAnAnswerWhileTheHandlerIsAway(t *testing.T) {
