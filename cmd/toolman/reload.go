@@ -36,15 +36,20 @@ func fingerprint(s config.Server) string {
 	return fmt.Sprintf("%x", sha256.Sum256(all))
 }
 
-// reloads has the front go on with the file as it is then: whenever that or its lock file
-// has changed, and on SIGHUP, which stands for what it refers to as well.
-func (a *app) reloads(ctx context.Context, f *front, at config.Location, log *zap.Logger) {
+// watches are on what reloads waits for: the file and its lock file.
+func watches(at config.Location) []*config.Watch {
+	return []*config.Watch{config.NewWatch(at.Path), config.NewWatch(pins.Path(at.Path))}
+}
+
+// reloads has the front go on with the file as it is then: whenever a watched file has
+// changed, and on SIGHUP, which stands for what it refers to as well.
+func (a *app) reloads(ctx context.Context, f *front, at config.Location, files []*config.Watch, log *zap.Logger) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
 	changed := make(chan struct{}, 1)
-	for _, file := range []string{at.Path, pins.Path(at.Path)} {
-		go config.Watch(ctx, file, func() {
+	for _, file := range files {
+		go file.Run(ctx, func() {
 			select {
 			case changed <- struct{}{}:
 			default: // it is about to be read anyway

@@ -51,6 +51,7 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
+	files := watches(at)
 	c, err := config.Load(at.Path, a.httpOptions())
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (a *app) serveHTTP(ctx context.Context, address string) error {
 		}
 		defer l.Close()
 		f := a.newFront(c, who, budgets, o, loop, log)
-		go a.reloads(ctx, f, at, log)
+		go a.reloads(ctx, f, at, files, log)
 		return a.serveOn(ctx, l, &c.HTTP, f, log)
 	})
 }

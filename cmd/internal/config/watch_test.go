@@ -28,7 +28,9 @@ func TestWatch(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		changes := 0
-		go Watch(ctx, link, func() { changes++ })
+		w := NewWatch(link)
+		write("v1", "one and a half") // as soon as it is read for use
+		go w.Run(ctx, func() { changes++ })
 		expect := func(what string, want int) {
 			t.Helper()
 			time.Sleep(2 * watchEvery)
@@ -37,18 +39,19 @@ func TestWatch(t *testing.T) {
 				t.Errorf("%s: %d changes, want %d", what, changes, want)
 			}
 		}
-		expect("nothing was done", 0)
-		write("v1", "one")
-		expect("written again as it was", 0)
+		expect("written before it was first looked at", 1)
+		expect("nothing was done", 1)
+		write("v1", "one and a half")
+		expect("written again as it was", 1)
 		write("v1", "two")
-		expect("written", 1)
+		expect("written", 2)
 		os.Remove(link)
-		expect("gone", 1)
+		expect("gone", 2)
 		os.Symlink(write("v2", "three"), link)
-		expect("swapped", 2)
+		expect("swapped", 3)
 		cancel()
 		synctest.Wait()
 		write("v2", "four")
-		expect("not watched any more", 2)
+		expect("not watched any more", 3)
 	})
 }
