@@ -184,22 +184,22 @@ func common(a, b []string) []string {
 }
 
 // activateLocked handles a call of toolman_activate: all of it or nothing.
-func (s *Session) activateLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	if a, err := parseActivation(m); err == nil && a.ofToolsets() && s.modeLocked() != ModeStatic {
-		s.withLibraryLocked(m, b, s.activateOfLocked)
+func (s *Session) activateLocked(req *request) {
+	if a, err := parseActivation(req.Message); err == nil && a.ofToolsets() && s.modeOf(req.modern) != ModeStatic {
+		s.withLibraryLocked(req, s.activateOfLocked)
 		return
 	}
-	s.activateOfLocked(m, b, &library{})
+	s.activateOfLocked(req, &library{})
 }
 
 // activateOfLocked handles such a call when it is known which toolsets there are, as
 // far as it names any.
-func (s *Session) activateOfLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+func (s *Session) activateOfLocked(req *request, l *library) {
 	before := s.view.Load()
-	a, err := parseActivation(m)
+	a, err := parseActivation(req.Message)
 	switch {
-	case s.modeLocked() == ModeStatic:
-		has := s.meansLocked()
+	case s.modeOf(req.modern) == ModeStatic:
+		has := s.meansLocked(req.modern)
 		err = errors.New(has.static())
 	case err != nil:
 	case a.empty():
@@ -208,10 +208,10 @@ func (s *Session) activateOfLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *libr
 		err = before.check(a, l)
 	}
 	if err != nil {
-		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
 	after := before.with(a)
 	s.view.Store(after)
-	s.holdLocked(m, b, before, after, words{warnings: after.warnings(a.found[:len(a.setsOn)])})
+	s.holdLocked(req, before, after, words{warnings: after.warnings(a.found[:len(a.setsOn)])})
 }

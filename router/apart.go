@@ -1,12 +1,10 @@
 package router
 
 import (
-	"bytes"
 	"context"
 	"time"
 
 	"toolman/jsonrpc"
-	"toolman/mcpwire"
 	"toolman/router/audit"
 )
 
@@ -22,13 +20,12 @@ type chore struct {
 }
 
 // What a chore ends with: the request's answer.
-type finish func(m *jsonrpc.Message, b *jsonrpc.Batch)
+type finish func(req *request)
 
 // apartLocked has work done apart, and then what it returns with the request, as if
 // that came now.
-func (s *Session) apartLocked(m *jsonrpc.Message, work func(ctx context.Context) finish) {
-	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	e := &chore{parked: parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, mcpwire.ToolsCall, name)}}
+func (s *Session) apartLocked(req *request, work func(ctx context.Context) finish) {
+	e := &chore{parked: s.keepLocked(req)}
 	s.chore = e
 	go func() {
 		ctx, cancel := context.WithTimeout(s.r.ctx, apartTime)
@@ -43,9 +40,9 @@ func (s *Session) back(e *chore, answer finish) {
 	s.mu.Lock()
 	s.chore = nil
 	if !e.dropped {
-		s.unparkOneLocked(e.parked, func(m *jsonrpc.Message, _ mcpwire.Method) { answer(m, &b) })
+		answer(e.request(&b))
 	}
-	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) { s.whenOpenLocked(m, &b, method) })
+	s.unparkAllLocked(&b, s.whenOpenLocked)
 	s.mu.Unlock()
 	b.Flush()
 }
@@ -53,23 +50,21 @@ func (s *Session) back(e *chore, answer finish) {
 // dropChoreLocked forgets the request of a chore that was cancelled, and returns
 // its correlation number. What is being done is done.
 func (s *Session) dropChoreLocked(id []byte) (n uint64, ok bool) {
-	var m jsonrpc.Message
 	e := s.chore
-	if e == nil || e.dropped || jsonrpc.Scan(e.frame, &m) != nil || !bytes.Equal(m.Bytes(m.ID), id) {
+	if e == nil || e.dropped || !e.is(id) {
 		return 0, false
 	}
 	e.dropped = true
-	s.decideOwnLocked(&m, mcpwire.ToolsCall, e.n).End(audit.Cancelled)
+	s.decideOwnLocked(e.request(nil), e.n).End(audit.Cancelled)
 	return e.n, true
 }
 
 // endChoreLocked answers the request of a chore that cannot be waited for.
-func (s *Session) endChoreLocked(answer func(m *jsonrpc.Message, method mcpwire.Method)) {
+func (s *Session) endChoreLocked(b *jsonrpc.Batch, answer func(*request)) {
 	if e := s.chore; e != nil && !e.dropped {
 		e.dropped = true
-		s.unparkOneLocked(e.parked, func(m *jsonrpc.Message, method mcpwire.Method) {
-			s.decideOwnLocked(m, method, e.n).End(audit.Cancelled)
-			answer(m, method)
-		})
+		req := e.request(b)
+		s.decideOwnLocked(req, e.n).End(audit.Cancelled)
+		answer(req)
 	}
 }

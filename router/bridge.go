@@ -33,29 +33,29 @@ type bridged struct {
 
 // crossLocked adds the edits that make a request one of the upstream's era. It
 // reports false when the request goes nowhere, and was dealt with.
-func (s *Session) crossLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, t target) bool {
-	if !s.modern {
-		b.SetEdits(s.claim.AddTo(b.Edits(), m, &s.envelope))
+func (s *Session) crossLocked(req *request, c *call, t target) bool {
+	if !req.modern {
+		req.out.SetEdits(s.claim.AddTo(req.out.Edits(), req.Message, &req.envelope))
 		if mcpwire.TakesInput(c.method) {
 			c.bridge = &bridged{}
 		}
 		return true
 	}
 	if !mcpwire.TakesInput(c.method) {
-		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &s.envelope))
+		req.out.SetEdits(mcpwire.StripEnvelope(req.out.Edits(), req.Message, &req.envelope))
 		return true
 	}
-	retry, err := mcpwire.RetryOf(m)
+	retry, err := mcpwire.RetryOf(req.Message)
 	if err != nil {
-		s.declineError(m, b, c.method, err)
+		s.declineError(req, err)
 		return false
 	}
-	about := s.r.sealer.subject(m, c.method, t)
-	if retry.Is() && !s.resumeLocked(m, b, c, about, &retry) {
+	about := s.r.sealer.subject(req.Message, c.method, t)
+	if retry.Is() && !s.resumeLocked(req, c, about, &retry) {
 		return false
 	}
-	b.SetEdits(retry.Strip(b.Edits(), m, &s.envelope))
-	c.bridge = &bridged{capabilities: bytes.Clone(m.Bytes(s.envelope.Capabilities.Value)), about: about}
+	req.out.SetEdits(retry.Strip(req.out.Edits(), req.Message, &req.envelope))
+	c.bridge = &bridged{capabilities: bytes.Clone(req.Bytes(req.envelope.Capabilities.Value)), about: about}
 	return true
 }
 
@@ -153,12 +153,12 @@ const maxSaid = 2000
 
 // hideTasks keeps from a modern server that a modern client knows tasks, which toolman
 // does not pass on.
-func (s *Session) hideTasks(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) bool {
-	edits, err := mcpwire.HideTasks(b.Edits(), m, &s.envelope)
+func (s *Session) hideTasks(req *request) bool {
+	edits, err := mcpwire.HideTasks(req.out.Edits(), req.Message, &req.envelope)
 	if err != nil {
-		s.declineError(m, b, method, err)
+		s.declineError(req, err)
 		return false
 	}
-	b.SetEdits(edits)
+	req.out.SetEdits(edits)
 	return true
 }

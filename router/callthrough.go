@@ -32,24 +32,19 @@ func (s *Session) callTool() []byte {
 // callThroughLocked handles a call of toolman_call: it becomes the call of the tool
 // that it names, in the frame that came, with the bytes of that tool's arguments.
 // All that comes after it sees no difference to a call of the tool.
-func (s *Session) callThroughLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	through, err := parseThrough(m)
+func (s *Session) callThroughLocked(req *request) {
+	through, err := parseThrough(req.Message)
 	if err != nil {
-		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	var call jsonrpc.Message
-	if err = jsonrpc.Scan(through.frame(m), &call); err == nil {
-		err = s.considerLocked(&call)
-	}
+	s.arrivedLocked(req, through.inner.name)
+	call, err := req.rewritten(through.frame(req.Message))
 	if err != nil {
-		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
+		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
 		return
 	}
-	waited := s.n
-	s.n = s.arrivedLocked(m, mcpwire.ToolsCall, through.inner.name)
-	s.routeLocked(&call, b, mcpwire.ToolsCall)
-	s.n = waited
+	s.routeLocked(call)
 }
 
 // A through is where a call of toolman_call has its own name and arguments, and in

@@ -17,19 +17,19 @@ import (
 
 // clearedLocked reports whether a call of a tool may go to its server now. If not, it was
 // dealt with: refused, or asked about.
-func (s *Session) clearedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) bool {
+func (s *Session) clearedLocked(req *request, t target) bool {
 	if !t.entry.asksFirst() {
 		return true
 	}
 	// What is not clear to toolman would not be what a person has seen and agreed to.
-	if _, err := m.Param("arguments"); err != nil {
-		s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+	if _, err := req.Param("arguments"); err != nil {
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return false
 	}
-	if s.modern {
-		return s.permittedLocked(m, b, t)
+	if req.modern {
+		return s.permittedLocked(req, t)
 	}
-	s.confirmLocked(m, b, t)
+	s.confirmLocked(req, t)
 	return false
 }
 
@@ -38,25 +38,25 @@ func (s *Session) clearedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) 
 func (e *Entry) asksFirst() bool { return e != nil && e.danger.Asks() }
 
 // confirmLocked asks a legacy client whether a call may be made.
-func (s *Session) confirmLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) {
-	ask, err := s.r.confirmation(m, t.entry)
+func (s *Session) confirmLocked(req *request, t target) {
+	ask, err := s.r.confirmation(req.Message, t.entry)
 	if err != nil {
-		s.withholdLocked(m, b, t.entry, err.Error())
+		s.withholdLocked(req, t.entry, err.Error())
 		return
 	}
-	if why := s.unaskableLocked(&ask, len(m.Frame)); why != "" {
-		s.withholdLocked(m, b, t.entry, why)
+	if why := s.unaskableLocked(&ask, len(req.Frame)); why != "" {
+		s.withholdLocked(req, t.entry, why)
 		return
 	}
-	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	c := call{session: s, method: mcpwire.ToolsCall, entry: t.entry, n: s.arrivedLocked(m, mcpwire.ToolsCall, name)}
-	c.keep(m, jsonrpc.Span{})
-	c.audited = s.decideLocked(m, c.method, t, audit.Asked, c.n)
-	r := &round{from: t.upstream, call: c, frame: bytes.Clone(m.Frame)}
+	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	c := call{session: s, method: mcpwire.ToolsCall, entry: t.entry, n: s.arrivedLocked(req, name)}
+	c.keep(req.Message, jsonrpc.Span{})
+	c.audited = s.decideLocked(req, t, audit.Asked, c.n)
+	r := &round{from: t.upstream, call: c, frame: bytes.Clone(req.Frame)}
 	s.rounds = append(s.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
-	if id, ok := s.addLegLocked(r, ask.Method, nil, b); ok {
-		s.send(b, ask.AppendRequest(nil, id), note{n: c.n, method: ask.Method, during: r.call.id()})
+	if id, ok := s.addLegLocked(r, ask.Method, nil, req.out); ok {
+		s.send(req.out, ask.AppendRequest(nil, id), note{n: c.n, method: ask.Method, during: r.call.id()})
 	}
 }
 
@@ -87,38 +87,36 @@ func (s *Session) consentLocked(r *round, m *jsonrpc.Message, b *jsonrpc.Batch) 
 		r.call.audited.Decide(audit.Declined)
 		s.failRoundLocked(r, why, audit.Refused, b)
 	} else if s.closeRoundLocked(r, b) {
-		s.againLocked(r, func(asked *jsonrpc.Message) { s.passAgreedLocked(asked, b, r.call.entry) })
+		s.againLocked(r, b, func(asked *request) { s.passAgreedLocked(asked, r.call.entry) })
 	}
 }
 
 // againLocked has the call of a round that is closed handled as it came.
-func (s *Session) againLocked(r *round, handle func(asked *jsonrpc.Message)) {
-	var m jsonrpc.Message
-	if jsonrpc.Scan(r.frame, &m) != nil || s.considerLocked(&m) != nil {
-		return // it was scanned and considered when it came
+func (s *Session) againLocked(r *round, b *jsonrpc.Batch, handle func(asked *request)) {
+	req, err := readRequest(r.frame, b)
+	if err != nil {
+		return // it was read when it came
 	}
-	waited := s.n
-	s.n, s.decision = r.call.n, r.call.audited
-	handle(&m)
-	s.n, s.decision = waited, nil
+	req.traceID, req.decision = r.call.n, r.call.audited
+	handle(req)
 }
 
 // passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
 // it was and may still be called. Its time begins now: the person's is not toolman's.
-func (s *Session) passAgreedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entry) {
+func (s *Session) passAgreedLocked(req *request, e *Entry) {
 	if s.r.timed.Load() {
-		s.came = s.r.clock.now()
+		req.arrivedAt = s.r.clock.now()
 	}
-	at, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
+	at, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	v := s.view.Load()
-	name := m.Text(at)
+	name := req.Text(at)
 	switch t, verdict := v.find(mcpwire.Tool, name); {
 	case verdict != Active:
-		s.refuse(m, b, mcpwire.ToolsCall, v.refusal(mcpwire.Tool, string(name), t, verdict, s.meansLocked()))
+		s.refuse(req, v.refusal(mcpwire.Tool, string(name), t, verdict, s.meansLocked(req.modern)))
 	case t.entry != e:
-		s.withholdLocked(m, b, e, changedMeanwhile)
+		s.withholdLocked(req, e, changedMeanwhile)
 	default:
-		s.forward(m, b, mcpwire.ToolsCall, at, t)
+		s.forward(req, at, t)
 	}
 }
 
@@ -150,8 +148,8 @@ func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
 }
 
 // withholdLocked refuses a call of a dangerous tool that it takes a person's consent for.
-func (s *Session) withholdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, e *Entry, why string) {
-	s.refuse(m, b, mcpwire.ToolsCall, refusal{code: jsonrpc.CodeInternalError, text: e.notRun(why), verdict: string(audit.Unconfirmed), about: at(e)})
+func (s *Session) withholdLocked(req *request, e *Entry, why string) {
+	s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: e.notRun(why), verdict: string(audit.Unconfirmed), about: at(e)})
 }
 
 // notRun says that a dangerous tool was not run, and by which rule it could not just be.

@@ -22,67 +22,67 @@ func audits(method mcpwire.Method) bool {
 // decideLocked begins the audit of the request being handled, which is about where t
 // leads, and has this correlation number. If there is a decision about it already, that
 // is another now.
-func (s *Session) decideLocked(m *jsonrpc.Message, method mcpwire.Method, t target, verdict audit.Verdict, n uint64) *audit.Decision {
-	if s.r.Audit == nil || !audits(method) {
+func (s *Session) decideLocked(req *request, t target, verdict audit.Verdict, n uint64) *audit.Decision {
+	if s.r.Audit == nil || !audits(req.method) {
 		return nil
 	}
-	if d := s.decision; d != nil {
-		s.decision = nil
+	if d := req.decision; d != nil {
+		req.decision = nil
 		d.Decide(verdict)
 		return d
 	}
-	at, kind, _ := mcpwire.Target(m, method)
-	line := about(s.lineLocked(method, verdict, n), kind, string(m.Text(at)), t)
-	line.Correlation = s.correlation(m)
-	return s.beginLocked(line, s.ruleLocked(t.entry), givenWith(m, method))
+	at, kind, _ := mcpwire.Target(req.Message, req.method)
+	line := about(s.lineLocked(req.method, verdict, n), kind, string(req.Text(at)), t)
+	line.Correlation = s.correlation(req)
+	return s.begin(req, line, s.ruleLocked(t.entry), givenWith(req.Message, req.method))
 }
 
 // forwardedLocked is decideLocked for a request that is passed on: it may be, or somebody
 // has agreed to it.
-func (s *Session) forwardedLocked(m *jsonrpc.Message, method mcpwire.Method, t target, n uint64) *audit.Decision {
+func (s *Session) forwardedLocked(req *request, t target, n uint64) *audit.Decision {
 	verdict := audit.Allowed
-	if s.decision != nil {
+	if req.decision != nil {
 		verdict = audit.Confirmed
 	}
-	return s.decideLocked(m, method, t, verdict, n)
+	return s.decideLocked(req, t, verdict, n)
 }
 
 // decideOwnLocked is decideLocked for what is toolman's own.
-func (s *Session) decideOwnLocked(m *jsonrpc.Message, method mcpwire.Method, n uint64) *audit.Decision {
-	if s.r.Audit == nil || !audits(method) {
+func (s *Session) decideOwnLocked(req *request, n uint64) *audit.Decision {
+	if s.r.Audit == nil || !audits(req.method) {
 		return nil
 	}
-	at, kind, _ := mcpwire.Target(m, method)
-	line := about(s.lineLocked(method, audit.Allowed, n), kind, string(m.Text(at)), target{})
-	line.Server, line.Correlation = "toolman", s.correlation(m)
-	return s.beginLocked(line, ownRules, givenWith(m, method))
+	at, kind, _ := mcpwire.Target(req.Message, req.method)
+	line := about(s.lineLocked(req.method, audit.Allowed, n), kind, string(req.Text(at)), target{})
+	line.Server, line.Correlation = "toolman", s.correlation(req)
+	return s.begin(req, line, ownRules, givenWith(req.Message, req.method))
 }
 
 // decideAgainstLocked audits a request that is refused.
-func (s *Session) decideAgainstLocked(m *jsonrpc.Message, method mcpwire.Method, why *refusal, n uint64) {
-	if s.r.Audit == nil || !audits(method) {
+func (s *Session) decideAgainstLocked(req *request, why *refusal, n uint64) {
+	if s.r.Audit == nil || !audits(req.method) {
 		return
 	}
-	if at, _, _ := mcpwire.Target(m, method); method == mcpwire.ToolsCall && slices.Contains(s.r.ownNames, string(m.Text(at))) {
-		s.decideOwnLocked(m, method, n).End(audit.Refused)
+	if at, _, _ := mcpwire.Target(req.Message, req.method); req.method == mcpwire.ToolsCall && slices.Contains(s.r.ownNames, string(req.Text(at))) {
+		s.decideOwnLocked(req, n).End(audit.Refused)
 		return
 	}
 	verdict := audit.Verdict(why.verdict)
-	switch has := s.decision; {
+	switch has := req.decision; {
 	case has != nil && (verdict == "" || has.Verdict() == audit.Declined):
 		verdict = has.Verdict()
 	case verdict == "":
 		verdict = audit.Invalid
 	}
-	s.decideLocked(m, method, why.about, verdict, n).End(audit.Refused)
+	s.decideLocked(req, why.about, verdict, n).End(audit.Refused)
 }
 
 // decideListenLocked audits a resource that a subscription is to be about.
-func (s *Session) decideListenLocked(uri string, t target, verdict Verdict, taken bool, n uint64) {
+func (s *Session) decideListenLocked(req *request, uri string, t target, verdict Verdict, taken bool) {
 	if s.r.Audit == nil {
 		return
 	}
-	line := about(s.lineLocked(mcpwire.Listen, verdict.audited(), n), mcpwire.Resource, uri, t)
+	line := about(s.lineLocked(mcpwire.Listen, verdict.audited(), req.traceID), mcpwire.Resource, uri, t)
 	rule := s.ruleLocked(t.entry)
 	if uri == CatalogURI {
 		line.Server, line.Verdict, rule = "toolman", audit.Allowed, ownRules
@@ -91,7 +91,7 @@ func (s *Session) decideListenLocked(uri string, t target, verdict Verdict, take
 	if taken {
 		how = audit.OK
 	}
-	s.beginLocked(line, rule, nil).End(how)
+	s.begin(req, line, rule, nil).End(how)
 }
 
 // Misfit audits a call of a tool that FindTool has found and that the session's Sender does
@@ -166,8 +166,8 @@ func (s *Session) ruleLocked(e *Entry) audit.Rule {
 	}
 }
 
-func (s *Session) beginLocked(line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
-	return s.r.Audit.Begin(line, rule, s.r.clock.start.Add(time.Duration(s.came)), arguments)
+func (s *Session) begin(req *request, line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
+	return s.r.Audit.Begin(line, rule, s.r.clock.start.Add(time.Duration(req.arrivedAt)), arguments)
 }
 
 // givenWith returns what a request is made with, if it is clear what that is.

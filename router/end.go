@@ -35,12 +35,12 @@ func (s *Session) Abandon() {
 	const why = "toolman is ending because its client closed the connection; this was not answered in time"
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	refuse := func(m *jsonrpc.Message, method mcpwire.Method) {
-		s.refuse(m, &b, method, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
+	refuse := func(req *request) {
+		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
 	}
 	s.abandonLevelingsLocked(&b, refuse)
-	s.endChoreLocked(refuse)
-	s.unparkAllLocked(refuse)
+	s.endChoreLocked(&b, refuse)
+	s.unparkAllLocked(&b, refuse)
 	s.failRoundsLocked(func(*round) bool { return true }, why, audit.Cancelled, &b)
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
@@ -64,7 +64,7 @@ func (s *Session) End() {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	s.parked, s.levelings, s.subs = nil, nil, nil
-	s.endChoreLocked(func(*jsonrpc.Message, mcpwire.Method) {})
+	s.endChoreLocked(nil, func(*request) {})
 	s.followAllLocked(&b)
 	s.disownLocked()
 	s.freeAllLocked()

@@ -10,17 +10,6 @@ import (
 	"toolman/mcpwire"
 )
 
-// considerLocked finds out of which era a request is: each says so itself, so that
-// one client may use both (2026-07-28, Versioning: a server "MAY serve both eras").
-func (s *Session) considerLocked(m *jsonrpc.Message) error {
-	err := s.envelope.Read(m)
-	s.modern = s.envelope.Claims()
-	return err
-}
-
-// era is that of the request being handled.
-func (s *Session) era() mcpwire.Era { return eraOf(s.modern) }
-
 func eraOf(modern bool) mcpwire.Era {
 	if modern {
 		return mcpwire.Modern
@@ -29,21 +18,21 @@ func eraOf(modern bool) mcpwire.Era {
 }
 
 // modernLocked answers a request of the modern era.
-func (s *Session) modernLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+func (s *Session) modernLocked(req *request) {
 	switch {
-	case method == mcpwire.Discover:
-		n := s.arrivedLocked(m, method, jsonrpc.Span{})
-		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, s.instructionsLocked())
-		s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: method, status: "local"})
-	case !mcpwire.KnownModern(method):
-		s.decline(m, b, method, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
-			Message: "revision " + mcpwire.Newest + " has no method " + shown(string(method))})
+	case req.method == mcpwire.Discover:
+		n := s.arrivedLocked(req, jsonrpc.Span{})
+		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, s.instructionsLocked(req.modern))
+		s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), note{n: n, method: req.method, status: "local"})
+	case !mcpwire.KnownModern(req.method):
+		s.decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
+			Message: "revision " + mcpwire.Newest + " has no method " + shown(string(req.method))})
 	default:
-		hello := s.meetLocked(m)
+		hello := s.meetLocked(req)
 		if hello != nil && !s.who.Sole && s.r.opened.Load() {
 			s.takeOwnLocked()
 		}
-		s.whenOpenLocked(m, b, method)
+		s.whenOpenLocked(req)
 		if hello != nil && s.who.Sole {
 			s.r.greet(*hello)
 		}
@@ -51,21 +40,21 @@ func (s *Session) modernLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpw
 }
 
 // outOfSession answers a legacy request before there was a handshake.
-func (s *Session) outOfSession(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	s.decline(m, b, method, &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
+func (s *Session) outOfSession(req *request) {
+	s.decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
 		Message: "begin with initialize, or say with each request in params._meta which revision it is of, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
 }
 
 // meetLocked notes what the first modern request says of its client, and returns what
 // the servers may now be told of it.
-func (s *Session) meetLocked(m *jsonrpc.Message) *mcpwire.Hello {
+func (s *Session) meetLocked(req *request) *mcpwire.Hello {
 	if s.met {
 		return nil
 	}
 	s.met = true
 	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: declaredForModern}
-	if at := s.envelope.ClientInfo.Value; m.IsObject(at) {
-		hello.Info = json.RawMessage(append([]byte(nil), m.Bytes(at)...))
+	if at := req.envelope.ClientInfo.Value; req.IsObject(at) {
+		hello.Info = json.RawMessage(append([]byte(nil), req.Bytes(at)...))
 		var info struct{ Name, Version string }
 		if json.Unmarshal(hello.Info, &info) == nil {
 			hello.Name, hello.NameVersion = info.Name, info.Version
@@ -91,25 +80,25 @@ func (s *Session) connected(hello *mcpwire.Hello, revision string) {
 
 // decline answers a request with an error that the specification prescribes, also
 // where a tool result is usual.
-func (s *Session) decline(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why *mcpwire.Refusal) {
-	s.because(m.Bytes(m.ID), refusedAs("", why.Message))
-	s.declined(m, b, method, why)
+func (s *Session) decline(req *request, why *mcpwire.Refusal) {
+	s.because(req.Bytes(req.ID), refusedAs("", why.Message))
+	s.declined(req, why)
 }
 
 // declined is decline for what the ledger knows already.
-func (s *Session) declined(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why *mcpwire.Refusal) {
-	n := s.arrivedLocked(m, method, jsonrpc.Span{})
-	s.decideAgainstLocked(m, method, &refusal{}, n)
-	s.send(b, why.Append(nil, m.Bytes(m.ID)), note{n: n, method: method, verdict: "local"})
+func (s *Session) declined(req *request, why *mcpwire.Refusal) {
+	n := s.arrivedLocked(req, jsonrpc.Span{})
+	s.decideAgainstLocked(req, &refusal{}, n)
+	s.send(req.out, why.Append(nil, req.Bytes(req.ID)), note{n: n, method: req.method, verdict: "local"})
 }
 
 // declineError is decline for an error of package mcpwire.
-func (s *Session) declineError(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, err error) {
+func (s *Session) declineError(req *request, err error) {
 	if why, ok := errors.AsType[*mcpwire.Refusal](err); ok {
-		s.decline(m, b, method, why)
+		s.decline(req, why)
 		return
 	}
-	s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+	s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 }
 
 // completed returns a result of toolman's own as the modern era wants it.

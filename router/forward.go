@@ -11,18 +11,18 @@ import (
 
 // routeLocked finds out what a request is about and passes it on to the upstream
 // that owns it, if the client may use it.
-func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	at, kind, err := mcpwire.Target(m, method)
+func (s *Session) routeLocked(req *request) {
+	at, kind, err := mcpwire.Target(req.Message, req.method)
 	if err != nil || !at.Present() {
-		s.refuse(m, b, method, badTarget(method, err))
+		s.refuse(req, badTarget(req.method, err))
 		return
 	}
-	name := m.Text(at)
-	if method == mcpwire.ToolsCall && s.ownCallLocked(m, b, name) {
+	name := req.Text(at)
+	if req.method == mcpwire.ToolsCall && s.ownCallLocked(req, name) {
 		return
 	}
 	if kind == mcpwire.Resource && string(name) == CatalogURI {
-		s.catalogLocked(m, b, method)
+		s.catalogLocked(req)
 		return
 	}
 	var t target
@@ -33,68 +33,68 @@ func (s *Session) routeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwi
 	} else {
 		t, verdict = v.find(kind, name)
 	}
-	if method == mcpwire.Unsubscribe {
+	if req.method == mcpwire.Unsubscribe {
 		t, verdict = s.subscribedLocked(name, t, verdict)
 	}
 	if verdict != Active {
-		s.refuse(m, b, method, v.refusal(kind, string(name), t, verdict, s.meansLocked()))
+		s.refuse(req, v.refusal(kind, string(name), t, verdict, s.meansLocked(req.modern)))
 		return
 	}
 	if why := s.withoutLocked(t.upstream); why != nil {
 		why.about = t
-		s.refuse(m, b, method, *why)
+		s.refuse(req, *why)
 		return
 	}
-	if !s.raisedLocked(m, b, method, at, t.upstream) || !s.clearedLocked(m, b, t) {
+	if !s.raisedLocked(req, at, t.upstream) || !s.clearedLocked(req, t) {
 		return
 	}
-	if err := s.watchLocked(method, t, name); err != nil {
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error(), about: t})
+	if err := s.watchLocked(req.method, t, name); err != nil {
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error(), about: t})
 		return
 	}
-	if !t.upstream.passesSubscriptions() && (method == mcpwire.Subscribe || method == mcpwire.Unsubscribe) {
-		s.decideLocked(m, method, t, audit.Allowed, s.answerOwn(m, b, method, []byte("{}"))).End(audit.OK)
-		s.followAllLocked(b)
+	if !t.upstream.passesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
+		s.decideLocked(req, t, audit.Allowed, s.answerOwn(req, []byte("{}"))).End(audit.OK)
+		s.followAllLocked(req.out)
 		return
 	}
-	s.forward(m, b, method, at, t)
+	s.forward(req, at, t)
 }
 
 // forward writes a request to an upstream: under an id and a progress token of
 // ours, with the name or URI that the upstream knows, and not another byte
 // changed.
-func (s *Session) forward(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, at jsonrpc.Span, t target) {
-	u, token := t.upstream, s.envelope.Token.Value
-	c := call{session: s, method: method, entry: t.entry, task: mcpwire.AsksForTask(m), modern: s.modern}
-	c.keep(m, token)
-	if level := s.envelope.LogLevel.Value; s.modern && level.Present() {
-		c.logs = verbosityOf(m.Text(level))
+func (s *Session) forward(req *request, at jsonrpc.Span, t target) {
+	u, token := t.upstream, req.envelope.Token.Value
+	c := call{session: s, method: req.method, entry: t.entry, task: mcpwire.AsksForTask(req.Message), modern: req.modern}
+	c.keep(req.Message, token)
+	if level := req.envelope.LogLevel.Value; req.modern && level.Present() {
+		c.logs = verbosityOf(req.Text(level))
 	}
-	if s.modern != u.modern && !s.crossLocked(m, b, &c, t) || s.modern && u.modern && !s.hideTasks(m, b, method) {
+	if req.modern != u.modern && !s.crossLocked(req, &c, t) || req.modern && u.modern && !s.hideTasks(req) {
 		return
 	}
-	c.elicits = u.modern && (!s.modern || mcpwire.CanElicit(m.Bytes(s.envelope.Capabilities.Value)))
-	s.markLocked(&c, m, t)
+	c.elicits = u.modern && (!req.modern || mcpwire.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
+	s.markLocked(req, &c, t)
 	if s.r.timed.Load() {
-		c.came, c.sent = s.came, s.r.clock.now()
+		c.came, c.sent = req.arrivedAt, s.r.clock.now()
 	}
-	c.n = s.arrivedLocked(m, method, at)
+	c.n = s.arrivedLocked(req, at)
 	if s.r.Audit != nil {
-		c.audited = s.forwardedLocked(m, method, t, c.n)
-		c.audited.Asked(len(m.Frame))
+		c.audited = s.forwardedLocked(req, t, c.n)
+		c.audited.Asked(len(req.Frame))
 	}
 	switch {
-	case string(m.Text(at)) == t.name(): // it is the upstream's own already
+	case string(req.Text(at)) == t.name(): // it is the upstream's own already
 	case t.uri != "":
-		b.Edit(at, jsonrpc.AppendQuoted(nil, t.uri))
+		req.out.Edit(at, jsonrpc.AppendQuoted(nil, t.uri))
 	case t.entry != nil:
-		b.Edit(at, t.entry.quoted)
+		req.out.Edit(at, t.entry.quoted)
 	}
 	if c.bridge != nil && !c.modern {
-		c.bridge.request = b.Preview(m.Frame)
+		c.bridge.request = req.out.Preview(req.Frame)
 	}
-	s.rememberLocked(m, at, &c)
-	s.leaseLocked(u, &c, b).submit(m, b, &c, token, t.name())
+	s.rememberLocked(req, at, &c)
+	s.leaseLocked(u, &c, req.out).submit(req.Message, req.out, &c, token, t.name())
 }
 
 // submit writes a request of the client, with the batch's edits, to the upstream that

@@ -17,13 +17,13 @@ type lastRoute struct {
 }
 
 // rememberLocked keeps the route of a call, if nothing about it is special.
-func (s *Session) rememberLocked(m *jsonrpc.Message, at jsonrpc.Span, c *call) {
-	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.bridge != nil || c.entry.asksFirst() || s.envelope.Meta.Present() || m.Form == (jsonrpc.Form{}) {
+func (s *Session) rememberLocked(req *request, at jsonrpc.Span, c *call) {
+	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.bridge != nil || c.entry.asksFirst() || req.envelope.Meta.Present() || req.Form == (jsonrpc.Form{}) {
 		return
 	}
 	l := &s.lastRoute
-	l.form, l.view, l.name, l.rename = m.Form, s.view.Load(), append(l.name[:0], m.Bytes(at)...), nil
-	if string(m.Text(at)) != c.itsName() {
+	l.form, l.view, l.name, l.rename = req.Form, s.view.Load(), append(l.name[:0], req.Bytes(at)...), nil
+	if string(req.Text(at)) != c.itsName() {
 		l.rename = c.entry.quoted
 	}
 	l.call = call{session: s, method: c.method, entry: c.entry}
@@ -31,23 +31,22 @@ func (s *Session) rememberLocked(m *jsonrpc.Message, at jsonrpc.Span, c *call) {
 
 // sameRouteLocked reports whether a request takes the last route, and where it names the
 // tool. One that is to be timed, traced or audited does not.
-func (s *Session) sameRouteLocked(m *jsonrpc.Message) (at jsonrpc.Span, ok bool) {
+func (s *Session) sameRouteLocked(req *request) (at jsonrpc.Span, ok bool) {
 	l := &s.lastRoute
-	if m.Form != l.form || l.view != s.view.Load() || l.view == nil || s.r.timed.Load() ||
-		s.modern || s.envelope.Meta.Present() || !s.openLocked() || s.chore != nil || len(s.parked) > 0 {
+	if req.Form != l.form || l.view != s.view.Load() || l.view == nil || s.r.timed.Load() || !s.openLocked() || s.chore != nil || len(s.parked) > 0 {
 		return at, false
 	}
-	at, _ = m.Param("name")
-	return at, string(m.Bytes(at)) == string(l.name)
+	at, _ = req.Param("name")
+	return at, string(req.Bytes(at)) == string(l.name)
 }
 
 // forwardAgainLocked is forward for a call that takes the last route.
-func (s *Session) forwardAgainLocked(m *jsonrpc.Message, b *jsonrpc.Batch, at jsonrpc.Span) {
+func (s *Session) forwardAgainLocked(req *request, at jsonrpc.Span) {
 	l := &s.lastRoute
 	c := l.call
-	c.keep(m, jsonrpc.Span{})
+	c.keep(req.Message, jsonrpc.Span{})
 	if l.rename != nil {
-		b.Edit(at, l.rename)
+		req.out.Edit(at, l.rename)
 	}
-	c.entry.Upstream.submit(m, b, &c, jsonrpc.Span{}, c.itsName())
+	c.entry.Upstream.submit(req.Message, req.out, &c, jsonrpc.Span{}, c.itsName())
 }

@@ -68,7 +68,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			if err := read(frame, &m); err != nil {
 				t.Fatal(err)
 			}
-			if _, same := p.s.sameRouteLocked(&m); same {
+			if _, same := p.s.sameRouteLocked(&request{Message: &m}); same {
 				took++
 			}
 			p.s.Message(&m, &b)
@@ -98,7 +98,7 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 			for range 4 {
 				fromClient.deliver(t, s, call)
 			}
-			if _, same := s.sameRouteLocked(&fromClient.m); !same {
+			if _, same := s.sameRouteLocked(&request{Message: &fromClient.m}); !same {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)

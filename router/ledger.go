@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 )
@@ -45,11 +44,11 @@ func refusedAs(verdict, text string) Reason {
 }
 
 // correlation is what the ledger calls a request.
-func (s *Session) correlation(m *jsonrpc.Message) string {
+func (s *Session) correlation(req *request) string {
 	if s.ledger == nil {
 		return ""
 	}
-	return s.ledger.Correlation(bytes.Clone(m.Bytes(m.ID)))
+	return s.ledger.Correlation(bytes.Clone(req.Bytes(req.ID)))
 }
 
 // A Tool is one that a session may have.

@@ -10,23 +10,23 @@ import (
 
 // setLevelLocked keeps the level for servers that are still starting, passes it on to
 // the others, and says it to modern ones with each request from now on.
-func (s *Session) setLevelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	level, err := m.Param("level")
+func (s *Session) setLevelLocked(req *request) {
+	level, err := req.Param("level")
 	if err == nil {
-		err = checkLevel(m.Text(level))
+		err = checkLevel(req.Text(level))
 	}
 	if err != nil {
-		s.refuse(m, b, mcpwire.SetLevel, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	if s.level = []byte(fmt.Sprintf(`{"level":%q}`, m.Text(level))); m.Params.Hi-m.Params.Lo <= maxLevelParams {
-		s.level = bytes.Clone(m.Bytes(m.Params))
+	if s.level = []byte(fmt.Sprintf(`{"level":%q}`, req.Text(level))); req.Params.Hi-req.Params.Lo <= maxLevelParams {
+		s.level = bytes.Clone(req.Bytes(req.Params))
 	}
-	s.levelName = string(m.Text(level))
+	s.levelName = string(req.Text(level))
 	if s.hello != nil {
 		s.claim = s.hello.Claim(s.levelName)
 	}
-	s.levelLocked(m, b)
+	s.levelLocked(req)
 }
 
 // maxLevelParams is how many bytes of params are kept for servers that are told the level later.

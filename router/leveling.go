@@ -1,7 +1,6 @@
 package router
 
 import (
-	"bytes"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -25,40 +24,40 @@ type leveling struct {
 }
 
 // levelLocked tells the servers that log, and answers the client when they have heard.
-func (s *Session) levelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) levelLocked(req *request) {
 	l := &leveling{s: s}
 	l.left.Add(1)
 	for _, u := range s.upstreams {
-		u.setLevel(s.level, verbosityOf([]byte(s.levelName)), l, b)
+		u.setLevel(s.level, verbosityOf([]byte(s.levelName)), l, req.out)
 	}
 	if l.left.Add(-1) == 0 {
-		s.answerOwn(m, b, mcpwire.SetLevel, []byte("{}"))
+		s.answerOwn(req, []byte("{}"))
 		return
 	}
-	s.waitLocked(l, m, mcpwire.SetLevel, jsonrpc.Span{})
+	s.waitLocked(req, l, jsonrpc.Span{})
 }
 
 // raisedLocked reports whether a modern client's call to a server may go on: that logs what
 // the call wants to hear. If not, the call waits until it does.
-func (s *Session) raisedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, at jsonrpc.Span, u *Upstream) bool {
-	level := s.envelope.LogLevel.Value
-	if !s.modern || u.modern || !level.Present() {
+func (s *Session) raisedLocked(req *request, at jsonrpc.Span, u *Upstream) bool {
+	level := req.envelope.LogLevel.Value
+	if !req.modern || u.modern || !level.Present() {
 		return true
 	}
-	want := verbosityOf(m.Text(level))
+	want := verbosityOf(req.Text(level))
 	if !u.logsLess(want) {
 		return true
 	}
 	l := &leveling{s: s}
-	if u.raise(want, l, b); l.left.Load() == 0 {
+	if u.raise(want, l, req.out); l.left.Load() == 0 {
 		return true
 	}
-	s.waitLocked(l, m, method, at)
+	s.waitLocked(req, l, at)
 	return false
 }
 
-func (s *Session) waitLocked(l *leveling, m *jsonrpc.Message, method mcpwire.Method, at jsonrpc.Span) {
-	l.parked = parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, method, at)}
+func (s *Session) waitLocked(req *request, l *leveling, at jsonrpc.Span) {
+	l.parked = s.keepLocked(req)
 	s.levelings = append(s.levelings, l)
 	time.AfterFunc(levelTime, func() {
 		var b jsonrpc.Batch
@@ -129,22 +128,21 @@ func (l *leveling) goOn(b *jsonrpc.Batch) {
 		return
 	}
 	s.levelings = slices.Delete(s.levelings, i, i+1)
-	s.takenLocked(l, b, func(m *jsonrpc.Message, method mcpwire.Method) { s.whenOpenLocked(m, b, method) })
+	s.takenLocked(l, b, s.whenOpenLocked)
 }
 
 // takenLocked deals with a request that has waited: one for the level is answered.
-func (s *Session) takenLocked(l *leveling, b *jsonrpc.Batch, call func(*jsonrpc.Message, mcpwire.Method)) {
-	s.unparkOneLocked(l.parked, func(m *jsonrpc.Message, method mcpwire.Method) {
-		if method == mcpwire.SetLevel {
-			s.answerOwn(m, b, method, []byte("{}"))
-			return
-		}
-		call(m, method)
-	})
+func (s *Session) takenLocked(l *leveling, b *jsonrpc.Batch, call func(*request)) {
+	req := l.request(b)
+	if req.method == mcpwire.SetLevel {
+		s.answerOwn(req, []byte("{}"))
+		return
+	}
+	call(req)
 }
 
 // abandonLevelingsLocked waits for no server any more.
-func (s *Session) abandonLevelingsLocked(b *jsonrpc.Batch, refuse func(*jsonrpc.Message, mcpwire.Method)) {
+func (s *Session) abandonLevelingsLocked(b *jsonrpc.Batch, refuse func(*request)) {
 	for _, l := range s.levelings {
 		s.takenLocked(l, b, refuse)
 	}
@@ -154,10 +152,7 @@ func (s *Session) abandonLevelingsLocked(b *jsonrpc.Batch, refuse func(*jsonrpc.
 // dropLevelingLocked forgets the request with this id, if it is one, and returns its
 // correlation number.
 func (s *Session) dropLevelingLocked(id []byte) (n uint64, ok bool) {
-	var m jsonrpc.Message
-	i := slices.IndexFunc(s.levelings, func(l *leveling) bool {
-		return jsonrpc.Scan(l.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
-	})
+	i := slices.IndexFunc(s.levelings, func(l *leveling) bool { return l.is(id) })
 	if i < 0 {
 		return 0, false
 	}

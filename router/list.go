@@ -64,15 +64,15 @@ var pageID = jsonrpc.Span{Lo: len(`{"jsonrpc":"2.0","id":`), Hi: len(`{"jsonrpc"
 
 // listLocked answers a list request from what is cached. The first page is made
 // once for a view.
-func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kind) {
-	as := s.variantLocked()
+func (s *Session) listLocked(req *request, k mcpwire.Kind) {
+	as := s.variantLocked(req.modern)
 	v := s.view.Load().shown(as.mode)
-	from, err := cursor(m)
+	from, err := cursor(req.Message)
 	if err == nil && from > len(v.catalog.entries[k]) {
 		err = errCursor
 	}
 	if err != nil {
-		s.refuse(m, b, k.ListMethod(), refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
 	make := func() *page { return s.page(v, as, k, from) }
@@ -82,9 +82,9 @@ func (s *Session) listLocked(m *jsonrpc.Message, b *jsonrpc.Batch, k mcpwire.Kin
 	} else {
 		p = v.pages.get(pageKey{as, k}, make)
 	}
-	n := s.arrivedLocked(m, k.ListMethod(), jsonrpc.Span{})
-	b.Edit(pageID, m.Bytes(m.ID))
-	s.pass(b, &jsonrpc.Message{Frame: p.frame, Kind: jsonrpc.Response, ID: pageID}, &note{n: n, method: k.ListMethod(), status: "local"})
+	n := s.arrivedLocked(req, jsonrpc.Span{})
+	req.out.Edit(pageID, req.Bytes(req.ID))
+	s.pass(req.out, &jsonrpc.Message{Frame: p.frame, Kind: jsonrpc.Response, ID: pageID}, &note{n: n, method: k.ListMethod(), status: "local"})
 	if k == mcpwire.Tool && p.last {
 		s.listedLocked()
 	}

@@ -28,41 +28,41 @@ type listen struct {
 
 // listenLocked opens a subscription. What it will bring is said first; what cannot be
 // had is not said.
-func (s *Session) listenLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	l := &listen{id: bytes.Clone(m.Bytes(m.ID)), subs: map[subscription]string{}}
+func (s *Session) listenLocked(req *request) {
+	l := &listen{id: bytes.Clone(req.Bytes(req.ID)), subs: map[subscription]string{}}
 	var err error
-	if l.filter, err = mcpwire.ParseFilter(m); err != nil {
-		s.declineError(m, b, mcpwire.Listen, err)
+	if l.filter, err = mcpwire.ParseFilter(req.Message); err != nil {
+		s.declineError(req, err)
 		return
 	}
 	open := func(o *listen) bool { return bytes.Equal(o.id, l.id) }
 	if len(s.listens) >= s.maxListens() || slices.ContainsFunc(s.listens, open) {
-		s.refuse(m, b, mcpwire.Listen, refusal{code: jsonrpc.CodeInvalidRequest,
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest,
 			text: "too many subscriptions are open, or one with this id; cancel one of them first"})
 		return
 	}
-	n := s.arrivedLocked(m, mcpwire.Listen, jsonrpc.Span{})
-	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(l, uri, n) })
-	s.send(b, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), note{n: n, method: mcpwire.Acknowledged})
+	n := s.arrivedLocked(req, jsonrpc.Span{})
+	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(req, l, uri) })
+	s.send(req.out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), note{n: n, method: mcpwire.Acknowledged})
 	if string(l.filter.Append(nil)) == "{}" {
-		s.send(b, mcpwire.AppendListenEnd(nil, l.id), note{n: n, method: mcpwire.Listen, status: "local"})
+		s.send(req.out, mcpwire.AppendListenEnd(nil, l.id), note{n: n, method: mcpwire.Listen, status: "local"})
 		return
 	}
 	s.listens = append(s.listens, l)
-	s.followAllLocked(b)
+	s.followAllLocked(req.out)
 }
 
 // subscribeTo finds out whose resource a URI names, and reports whether changes of
 // it can be heard of.
-func (s *Session) subscribeTo(l *listen, uri string, n uint64) bool {
+func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
 	if uri == CatalogURI {
-		s.decideListenLocked(uri, target{}, Active, true, n)
+		s.decideListenLocked(req, uri, target{}, Active, true)
 		l.subs[ownCatalog] = uri
 		return true
 	}
 	t, verdict := s.view.Load().findURI([]byte(uri))
 	taken := verdict == Active && t.upstream.subscribable() && s.without[t.upstream] == nil
-	s.decideListenLocked(uri, t, verdict, taken, n)
+	s.decideListenLocked(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{t.upstream, t.name()}] = uri
 	}

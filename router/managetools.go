@@ -99,8 +99,8 @@ func (a arguments) ref() (ref toolset.Ref, err error) {
 
 var errNoShelf = errors.New("toolsets cannot be saved here")
 
-func (s *Session) buildToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *library) {
-	r, err := parseBuild(m)
+func (s *Session) buildToolsetLocked(req *request, _ *library) {
+	r, err := parseBuild(req.Message)
 	if err == nil && s.r.Shelf == nil {
 		err = errNoShelf
 	}
@@ -110,19 +110,19 @@ func (s *Session) buildToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *li
 		set.Owner = s.who.Principal.Owner()
 	}
 	if err != nil {
-		s.failLocked(m, b, clean(err.Error()))
+		s.failLocked(req, clean(err.Error()))
 		return
 	}
-	s.updateShelfLocked(m, Add(set, s.r.current().Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
+	s.updateShelfLocked(req, Add(set, s.r.current().Toolsets), func(req *request) {
 		out := builtOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' was saved with %d tools", set.Name, len(set.Tools))}
 		out.Meta = builtMeta{Success: true, ToolsetName: set.Name, AutoEquipped: r.equip}
-		if !r.equip || s.modeLocked() == ModeStatic {
+		if !r.equip || s.modeOf(req.modern) == ModeStatic {
 			out.Meta.AutoEquipped = false
 			out.Toolset = s.toolsetInfo(&set)
-			s.sayLocked(m, b, out, false)
+			s.sayLocked(req, out, false)
 			return
 		}
-		s.equipLocked(m, b, &set, func(text string) any {
+		s.equipLocked(req, &set, func(text string) any {
 			out.Toolset, out.Message = s.toolsetInfo(&set), out.Message+" and equipped: "+text
 			return out
 		})
@@ -130,8 +130,8 @@ func (s *Session) buildToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *li
 }
 
 // updateShelfLocked has the saved toolsets changed apart, and then the call answered.
-func (s *Session) updateShelfLocked(m *jsonrpc.Message, change func(map[string]toolset.Set) error, done finish) {
-	s.apartLocked(m, func(ctx context.Context) finish {
+func (s *Session) updateShelfLocked(req *request, change func(map[string]toolset.Set) error, done finish) {
+	s.apartLocked(req, func(ctx context.Context) finish {
 		var refused error
 		err := s.r.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
 			refused = change(saved)
@@ -140,51 +140,51 @@ func (s *Session) updateShelfLocked(m *jsonrpc.Message, change func(map[string]t
 		if refused == nil {
 			err = s.r.shelfError(&s.who, err)
 		}
-		return func(m *jsonrpc.Message, b *jsonrpc.Batch) {
+		return func(req *request) {
 			if err != nil {
-				s.failLocked(m, b, clean(err.Error()))
+				s.failLocked(req, clean(err.Error()))
 				return
 			}
-			done(m, b)
+			done(req)
 		}
 	})
 }
 
 // equipLocked equips a toolset, and answers with the outcome.
-func (s *Session) equipLocked(m *jsonrpc.Message, b *jsonrpc.Batch, set *toolset.Set, outcome func(text string) any) {
+func (s *Session) equipLocked(req *request, set *toolset.Set, outcome func(text string) any) {
 	before := s.view.Load()
 	after := before.equip(set)
 	s.view.Store(after)
-	s.holdLocked(m, b, before, after, words{outcome: outcome})
+	s.holdLocked(req, before, after, words{outcome: outcome})
 }
 
-func (s *Session) equipToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
-	set := s.namedToolsetLocked(m, b, l)
+func (s *Session) equipToolsetLocked(req *request, l *library) {
+	set := s.namedToolsetLocked(req, l)
 	if set == nil {
 		return
 	}
-	s.equipLocked(m, b, set, func(text string) any {
+	s.equipLocked(req, set, func(text string) any {
 		return equippedOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' equipped: %s", set.Name, text),
 			Toolset: s.toolsetInfo(set), Warnings: cleaned(s.view.Load().catalog.expand(set).Warnings())}
 	})
 }
 
-func (s *Session) unequipToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *library) {
+func (s *Session) unequipToolsetLocked(req *request, _ *library) {
 	before := s.view.Load()
 	name := before.sets.equippedName()
-	_, err := argumentsOf(m)
+	_, err := argumentsOf(req.Message)
 	if err == nil && name == "" {
 		err = errors.New("no toolset is equipped")
 	}
 	if err != nil {
-		s.failLocked(m, b, err.Error())
+		s.failLocked(req, err.Error())
 		return
 	}
-	s.changeLocked(m, b, before.unequip(), fmt.Sprintf("Toolset '%s' unequipped", name), nil)
+	s.changeLocked(req, before.unequip(), fmt.Sprintf("Toolset '%s' unequipped", name), nil)
 }
 
-func (s *Session) deleteToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *library) {
-	a, err := argumentsOf(m, "name", "confirm")
+func (s *Session) deleteToolsetLocked(req *request, _ *library) {
+	a, err := argumentsOf(req.Message, "name", "confirm")
 	var name string
 	var sure bool
 	if err == nil {
@@ -201,12 +201,12 @@ func (s *Session) deleteToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *l
 		err = fmt.Errorf("deletion requires confirmation; set confirm to true to delete toolset %s", shown(name))
 	}
 	if err != nil {
-		s.failLocked(m, b, err.Error())
+		s.failLocked(req, err.Error())
 		return
 	}
 	owner := s.who.Principal.Owner()
-	s.updateShelfLocked(m, Remove(owner, name, s.r.current().Toolsets), func(m *jsonrpc.Message, b *jsonrpc.Batch) {
-		s.changeLocked(m, b, s.view.Load().deleted(owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
+	s.updateShelfLocked(req, Remove(owner, name, s.r.current().Toolsets), func(req *request) {
+		s.changeLocked(req, s.view.Load().deleted(owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
 	})
 }
 

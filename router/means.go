@@ -20,8 +20,8 @@ type means struct {
 
 const fixedByMode = `activation_mode = "static"`
 
-func (s *Session) meansLocked() means {
-	return means{s.modeLocked(), s.offers, s.meta, cmp.Or(s.who.Static, fixedByMode), s.who.Lists}
+func (s *Session) meansLocked(modern bool) means {
+	return means{s.modeOf(modern), s.offers, s.meta, cmp.Or(s.who.Static, fixedByMode), s.who.Lists}
 }
 
 // means are those of a client that everything is offered to.

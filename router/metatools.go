@@ -16,7 +16,7 @@ type metaTool struct {
 	definition string // as a list has it, after its name
 	free       bool   // it changes nothing that a client sees: there is no mode without it
 	// serve answers a call, with the toolsets that there are.
-	serve func(s *Session, m *jsonrpc.Message, b *jsonrpc.Batch, l *library)
+	serve func(s *Session, req *request, l *library)
 }
 
 // metaTools returns the tools of the groups asked for, nil for none.
@@ -52,66 +52,66 @@ func ownToolNames(o MetaTools, meta map[string]*metaTool) []string {
 
 // ownCallLocked serves a call of one of toolman's own tools. It reports whether it was
 // one.
-func (s *Session) ownCallLocked(m *jsonrpc.Message, b *jsonrpc.Batch, name []byte) bool {
+func (s *Session) ownCallLocked(req *request, name []byte) bool {
 	switch string(name) {
 	case ActivateTool:
 		if s.offers.NoActivate {
 			return false
 		}
-		s.activateLocked(m, b)
+		s.activateLocked(req)
 		return true
 	case CallTool:
 		if s.who.Static != "" {
 			return false
 		}
-		s.callThroughLocked(m, b)
+		s.callThroughLocked(req)
 		return true
 	}
 	t := s.meta[string(name)]
 	if t == nil {
 		return false
 	}
-	if s.modeLocked() == ModeStatic && !t.free {
-		has := s.meansLocked()
-		s.failLocked(m, b, has.static())
+	if s.modeOf(req.modern) == ModeStatic && !t.free {
+		has := s.meansLocked(req.modern)
+		s.failLocked(req, has.static())
 		return true
 	}
-	s.withLibraryLocked(m, b, func(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) { t.serve(s, m, b, l) })
+	s.withLibraryLocked(req, func(req *request, l *library) { t.serve(s, req, l) })
 	return true
 }
 
 // withLibraryLocked serves a request that is about toolsets: at once when none can
 // have been saved, else when the file is read.
-func (s *Session) withLibraryLocked(m *jsonrpc.Message, b *jsonrpc.Batch, serve func(*jsonrpc.Message, *jsonrpc.Batch, *library)) {
+func (s *Session) withLibraryLocked(req *request, serve func(*request, *library)) {
 	if s.r.Shelf == nil || s.who.Only != nil {
-		serve(m, b, s.who.library(s.r))
+		serve(req, s.who.library(s.r))
 		return
 	}
-	s.apartLocked(m, func(context.Context) finish {
+	s.apartLocked(req, func(context.Context) finish {
 		l := s.who.library(s.r)
-		return func(m *jsonrpc.Message, b *jsonrpc.Batch) { serve(m, b, l) }
+		return func(req *request) { serve(req, l) }
 	})
 }
 
 // sayLocked answers a call of one of these tools.
-func (s *Session) sayLocked(m *jsonrpc.Message, b *jsonrpc.Batch, outcome any, failed bool) {
-	result := mcpwire.AppendToolOutcome(s.era(), nil, outcomeJSON(outcome), nil, false)
+func (s *Session) sayLocked(req *request, outcome any, failed bool) {
+	result := mcpwire.AppendToolOutcome(req.era(), nil, outcomeJSON(outcome), nil, false)
 	if failed {
-		result = mcpwire.AppendToolFailure(s.era(), nil, outcomeJSON(outcome))
+		result = mcpwire.AppendToolFailure(req.era(), nil, outcomeJSON(outcome))
 	}
-	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	n := s.arrivedLocked(m, mcpwire.ToolsCall, name)
+	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	n := s.arrivedLocked(req, name)
 	how := audit.OK
 	if failed {
 		how = audit.Refused
 	}
-	s.decideOwnLocked(m, mcpwire.ToolsCall, n).End(how)
-	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: mcpwire.ToolsCall, status: "local"})
+	s.decideOwnLocked(req, n).End(how)
+	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), note{n: n, method: mcpwire.ToolsCall, status: "local"})
 }
 
 // failLocked answers a call of one of these tools that cannot be done.
-func (s *Session) failLocked(m *jsonrpc.Message, b *jsonrpc.Batch, why string) {
-	s.sayLocked(m, b, simpleOutcome{Message: why}, true)
+func (s *Session) failLocked(req *request, why string) {
+	s.sayLocked(req, simpleOutcome{Message: why}, true)
 }
 
 // and returns the tools that are among both.

@@ -14,9 +14,6 @@ const (
 // String returns the mode as tools.toml spells it.
 func (m Mode) String() string { return [...]string{"auto", "mutate", "call", "static"}[m] }
 
-// modeLocked is the mode of the request being handled.
-func (s *Session) modeLocked() Mode { return s.modeOf(s.modern) }
-
 // modeOf is the mode for the client's requests of an era. Lists change for clients that
 // can learn of it: those of the modern era if they listen.
 func (s *Session) modeOf(modern bool) Mode {
@@ -42,8 +39,8 @@ type variant struct {
 	offers     MetaTools
 }
 
-func (s *Session) variantLocked() variant {
-	return variant{modern: s.modern, mode: s.modeLocked(), alwaysLoad: s.alwaysLoad(), habits: habitsOf(s.name()), offers: s.offers}
+func (s *Session) variantLocked(modern bool) variant {
+	return variant{modern: modern, mode: s.modeOf(modern), alwaysLoad: s.alwaysLoad(), habits: habitsOf(s.name()), offers: s.offers}
 }
 
 // shown returns the view that lists are made from.

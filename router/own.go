@@ -29,9 +29,9 @@ func instructions(m Mode) string {
 	return instructionsStart + end
 }
 
-// instructionsLocked are those for the request being handled.
-func (s *Session) instructionsLocked() string {
-	m, o := s.modeLocked(), s.offers
+// instructionsLocked are those for a client of an era.
+func (s *Session) instructionsLocked(modern bool) string {
+	m, o := s.modeOf(modern), s.offers
 	if !o.NoActivate || m == ModeStatic {
 		return instructions(m)
 	}
@@ -50,21 +50,21 @@ func (s *Session) instructionsLocked() string {
 
 // initializeLocked answers the client at once. The upstreams are started by now,
 // and learn who the client is and what it can do.
-func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) initializeLocked(req *request) {
 	if s.hello != nil && s.hello.Version != "" {
-		s.refuse(m, b, mcpwire.Initialize, refusal{code: jsonrpc.CodeInvalidRequest, text: "initialize was answered already; start a new connection to begin again"})
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest, text: "initialize was answered already; start a new connection to begin again"})
 		return
 	}
-	hello, err := mcpwire.ParseHello(m)
+	hello, err := mcpwire.ParseHello(req.Message)
 	if err == nil && hello.Version == "" {
 		err = errors.New("initialize needs params.protocolVersion")
 	}
 	if err != nil {
-		s.refuse(m, b, mcpwire.Initialize, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
 	if err := s.retainLocked(len(hello.Capabilities) + len(hello.Info)); err != nil {
-		s.refuse(m, b, mcpwire.Initialize, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy), text: err.Error()})
+		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy), text: err.Error()})
 		return
 	}
 	s.hello = &hello
@@ -72,7 +72,7 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	version := mcpwire.Negotiate(hello.Version)
 	s.connected(&hello, version)
 	s.revision = version
-	s.answerOwn(m, b, mcpwire.Initialize, mcpwire.AppendInitializeResult(nil, version, s.r.Version, s.instructionsLocked()))
+	s.answerOwn(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, s.instructionsLocked(req.modern)))
 	if s.who.Sole {
 		s.r.greet(hello)
 	} else if s.r.opened.Load() {
@@ -81,21 +81,21 @@ func (s *Session) initializeLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 }
 
 // catalogLocked answers requests about toolman's own resource.
-func (s *Session) catalogLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+func (s *Session) catalogLocked(req *request) {
 	result := []byte("{}")
-	switch method {
+	switch req.method {
 	case mcpwire.ResourcesRead:
 		result = append([]byte(nil), `{"contents":[{"uri":"`+CatalogURI+`","mimeType":"text/plain","text":"`...)
 		result = append(appendCatalog(result, s.view.Load(), 0), `"}]}`...)
 	case mcpwire.Subscribe:
 		if err := s.subscribeLocked(ownCatalog, CatalogURI); err != nil {
-			s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+			s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 			return
 		}
 	case mcpwire.Unsubscribe:
 		s.unsubscribeLocked(ownCatalog)
 	}
-	s.decideOwnLocked(m, method, s.answerOwn(m, b, method, result)).End(audit.OK)
+	s.decideOwnLocked(req, s.answerOwn(req, result)).End(audit.OK)
 }
 
 // ownCatalog is the subscription to toolman's own resource.

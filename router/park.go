@@ -36,14 +36,32 @@ func sizeOf[T interface{ size() int }](waiting []T) (size int) {
 	return size
 }
 
-func (s *Session) parkLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	if len(s.parked) >= parkLimit || tooMuch(s.parked, len(m.Frame)) {
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy),
+func (s *Session) parkLocked(req *request) {
+	if len(s.parked) >= parkLimit || tooMuch(s.parked, len(req.Frame)) {
+		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy),
 			text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
 		return
 	}
-	name, _, _ := mcpwire.Target(m, method)
-	s.parked = append(s.parked, parked{bytes.Clone(m.Frame), s.came, s.arrivedLocked(m, method, name)})
+	s.parked = append(s.parked, s.keepLocked(req))
+}
+
+// keepLocked returns a request as one that waits.
+func (s *Session) keepLocked(req *request) parked {
+	name, _, _ := mcpwire.Target(req.Message, req.method)
+	return parked{bytes.Clone(req.Frame), req.arrivedAt, s.arrivedLocked(req, name)}
+}
+
+// request reads the request again. It was read when it came, so it can be.
+func (p *parked) request(out *jsonrpc.Batch) *request {
+	req, _ := readRequest(p.frame, out)
+	req.arrivedAt, req.traceID = p.came, p.n
+	return req
+}
+
+// is reports whether a request has this ID.
+func (p *parked) is(id []byte) bool {
+	var m jsonrpc.Message
+	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
 }
 
 // busyLocked says what requests wait for.
@@ -57,9 +75,8 @@ func (s *Session) busyLocked() string {
 // unparkLocked drops a request that still waits, and returns its correlation
 // number.
 func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
-	var m jsonrpc.Message
 	for i, p := range s.parked {
-		if jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id) {
+		if p.is(id) {
 			s.parked = append(s.parked[:i], s.parked[i+1:]...)
 			return p.n, true
 		}
@@ -71,38 +88,27 @@ func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
 func (s *Session) release() {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.unparkAllLocked(func(m *jsonrpc.Message, method mcpwire.Method) { s.whenOpenLocked(m, &b, method) })
+	s.unparkAllLocked(&b, s.whenOpenLocked)
 	s.mu.Unlock()
 	b.Flush()
 }
 
 // unparkAllLocked has every request that waits handled as if it came now, but that
 // it came before.
-func (s *Session) unparkAllLocked(handle func(m *jsonrpc.Message, method mcpwire.Method)) {
+func (s *Session) unparkAllLocked(b *jsonrpc.Batch, handle func(*request)) {
 	waited := s.parked
 	s.parked = nil
 	for _, p := range waited {
-		s.unparkOneLocked(p, handle)
-	}
-}
-
-// unparkOneLocked has one request handled as it came.
-func (s *Session) unparkOneLocked(p parked, handle func(m *jsonrpc.Message, method mcpwire.Method)) {
-	var m jsonrpc.Message
-	if jsonrpc.Scan(p.frame, &m) == nil && s.considerLocked(&m) == nil {
-		s.came, s.n = p.came, p.n
-		handle(&m, mcpwire.MethodOf(m.Text(m.Method)))
-		s.n = 0
+		handle(p.request(b))
 	}
 }
 
 // arrivedLocked traces a request of the client and returns its correlation number.
 // One that has waited was traced when it came.
-func (s *Session) arrivedLocked(m *jsonrpc.Message, method mcpwire.Method, name jsonrpc.Span) uint64 {
-	if s.n != 0 {
-		return s.n
+func (s *Session) arrivedLocked(req *request, name jsonrpc.Span) uint64 {
+	if req.traceID == 0 {
+		req.traceID = s.r.trace.next()
+		s.r.trace.request(clientLeg, s.name(), req.Message, req.traceID, req.method, name)
 	}
-	n := s.r.trace.next()
-	s.r.trace.request(clientLeg, s.name(), m, n, method, name)
-	return n
+	return req.traceID
 }

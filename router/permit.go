@@ -53,111 +53,104 @@ func (s *Session) permitLocked(about subject, e *Entry, state []byte, agreed boo
 }
 
 // permittedLocked is clearedLocked for a modern client.
-func (s *Session) permittedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target) bool {
-	retry, err := mcpwire.RetryOf(m)
+func (s *Session) permittedLocked(req *request, t target) bool {
+	retry, err := mcpwire.RetryOf(req.Message)
 	if err != nil {
-		s.declineError(m, b, mcpwire.ToolsCall, err)
+		s.declineError(req, err)
 		return false
 	}
-	about := s.r.sealer.subject(m, mcpwire.ToolsCall, t)
+	about := s.r.sealer.subject(req.Message, mcpwire.ToolsCall, t)
 	if !retry.Is() {
-		s.demandLocked(m, b, t, about)
+		s.demandLocked(req, t, about)
 		return false
 	}
-	state := m.Text(retry.State.Value)
+	state := req.Text(retry.State.Value)
 	p, ok := s.permits.take(about, s.r.sealer.hash(state), s.r.clock.now())
 	switch {
 	case ok && p.entry != t.entry:
-		s.withholdLocked(m, b, t.entry, changedMeanwhile)
+		s.withholdLocked(req, t.entry, changedMeanwhile)
 	case ok && p.agreed:
-		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Confirmed, s.n)
+		req.decision = s.decideLocked(req, t, audit.Confirmed, req.traceID)
 		return true
 	case ok:
-		s.answeredForLocked(m, b, t, about, &retry)
+		s.answeredForLocked(req, t, about, &retry)
 	default:
-		return s.resumableLocked(m, b, t, about, state)
+		return s.resumableLocked(req, t, about, state)
 	}
 	return false
 }
 
 // demandLocked answers a call with the question whether it may be made.
-func (s *Session) demandLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject) {
-	ask, err := s.r.confirmation(m, t.entry)
+func (s *Session) demandLocked(req *request, t target, about subject) {
+	ask, err := s.r.confirmation(req.Message, t.entry)
 	if err != nil {
-		s.withholdLocked(m, b, t.entry, err.Error())
+		s.withholdLocked(req, t.entry, err.Error())
 		return
 	}
-	if missing := mcpwire.Lacks(m.Bytes(s.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
-		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Unconfirmed, s.n)
+	if missing := mcpwire.Lacks(req.Bytes(req.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
+		req.decision = s.decideLocked(req, t, audit.Unconfirmed, req.traceID)
 		why := mcpwire.MissingCapability(missing, t.entry.notRun(unaskable(missing)))
-		s.because(m.Bytes(m.ID), refusedAs(string(audit.Unconfirmed), why.Message))
-		s.declined(m, b, mcpwire.ToolsCall, why)
+		s.because(req.Bytes(req.ID), refusedAs(string(audit.Unconfirmed), why.Message))
+		s.declined(req, why)
 		return
 	}
-	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	n := s.arrivedLocked(m, mcpwire.ToolsCall, name)
-	s.decideLocked(m, mcpwire.ToolsCall, t, audit.Asked, n).End(audit.InputRequired)
+	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	n := s.arrivedLocked(req, name)
+	s.decideLocked(req, t, audit.Asked, n).End(audit.InputRequired)
 	state := s.stateFor(about, stateConfirm, newHandle())
 	s.permitLocked(about, t.entry, []byte(state), false)
-	s.send(b, mcpwire.AppendInputRequired(nil, m.Bytes(m.ID), []mcpwire.Ask{ask}, state),
+	s.send(req.out, mcpwire.AppendInputRequired(nil, req.Bytes(req.ID), []mcpwire.Ask{ask}, state),
 		note{n: n, method: mcpwire.ToolsCall, name: t.entry.Name, status: "local"})
 }
 
 // answeredForLocked makes a call whose client has come back with a person's answer, if
 // that is consent. Without an answer it is asked again.
-func (s *Session) answeredForLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject, retry *mcpwire.Retry) {
-	answer, err := retry.Response(m, confirmKey)
+func (s *Session) answeredForLocked(req *request, t target, about subject, retry *mcpwire.Retry) {
+	answer, err := retry.Response(req.Message, confirmKey)
 	if err != nil {
-		s.declineError(m, b, mcpwire.ToolsCall, err)
+		s.declineError(req, err)
 		return
 	}
 	if !answer.Present() {
-		s.demandLocked(m, b, t, about)
+		s.demandLocked(req, t, about)
 		return
 	}
-	if why := refused(m, answer); why != "" {
-		s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Declined, s.n)
-		s.withholdLocked(m, b, t.entry, why)
+	if why := refused(req.Message, answer); why != "" {
+		req.decision = s.decideLocked(req, t, audit.Declined, req.traceID)
+		s.withholdLocked(req, t.entry, why)
 		return
 	}
-	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	waited := s.n
-	s.n = s.arrivedLocked(m, mcpwire.ToolsCall, name)
-	defer func() { s.n = waited }()
-	s.decision = s.decideLocked(m, mcpwire.ToolsCall, t, audit.Asked, s.n)
-	var first jsonrpc.Message // the call, as it was before it was a retry
-	frame := jsonrpc.AppendSplice(nil, m.Frame, jsonrpc.AppendRemoval(nil, m.Frame, m.Params, retry.Responses, retry.State)...)
-	err = jsonrpc.Scan(frame, &first)
-	if err == nil {
-		err = s.considerLocked(&first)
-	}
+	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	req.decision = s.decideLocked(req, t, audit.Asked, s.arrivedLocked(req, name))
+	frame := jsonrpc.AppendSplice(nil, req.Frame, jsonrpc.AppendRemoval(nil, req.Frame, req.Params, retry.Responses, retry.State)...)
+	first, err := req.rewritten(frame) // the call, as it was before it was a retry
 	if err != nil {
-		s.withholdLocked(m, b, t.entry, err.Error())
+		s.withholdLocked(req, t.entry, err.Error())
 		return
 	}
-	s.passAgreedLocked(&first, b, t.entry)
+	s.passAgreedLocked(first, t.entry)
 }
 
 // resumableLocked deals with a retry that there is no permit for. One may be for a call
 // that runs already, in a legacy server: that one is not made again.
-func (s *Session) resumableLocked(m *jsonrpc.Message, b *jsonrpc.Batch, t target, about subject, state []byte) bool {
+func (s *Session) resumableLocked(req *request, t target, about subject, state []byte) bool {
 	st, ours := s.r.sealer.open(state, about, s.who.Principal)
 	switch {
 	case !ours:
-		s.decline(m, b, mcpwire.ToolsCall, errStrangeState)
+		s.decline(req, errStrangeState)
 	case st.kind == stateResume && !t.upstream.modern:
 		return true
 	default:
-		s.decline(m, b, mcpwire.ToolsCall, errStaleState)
+		s.decline(req, errStaleState)
 	}
 	return false
 }
 
 // markLocked notes what a modern server's call of a dangerous tool is about: what the
 // server asks during it, its client may come back with.
-func (s *Session) markLocked(c *call, m *jsonrpc.Message, t target) {
+func (s *Session) markLocked(req *request, c *call, t target) {
 	if t.entry.asksFirst() && c.modern && t.upstream.modern {
-		c.bridge = &bridged{about: s.r.sealer.subject(m, c.method, t)}
+		c.bridge = &bridged{about: s.r.sealer.subject(req.Message, c.method, t)}
 	}
 }
 

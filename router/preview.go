@@ -16,7 +16,7 @@ type Preview struct {
 func (r *Router) Preview() Preview {
 	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	s := &Session{r: r}
-	as := s.variantLocked() // nobody else has the session
+	as := s.variantLocked(false) // nobody else has the session
 	p := Preview{AllTools: len(v.catalog.entries[mcpwire.Tool]), CatalogBytes: len(appendCatalog(nil, v, 0))}
 	p.Bytes = len(s.ownTools(v, as))
 	for _, e := range v.catalog.denied.All() {

@@ -20,34 +20,34 @@ type refusal struct {
 }
 
 // refuse answers a request with a refusal.
-func (s *Session) refuse(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, why refusal) {
-	said := note{method: method, verdict: "local"}
+func (s *Session) refuse(req *request, why refusal) {
+	said := note{method: req.method, verdict: "local"}
 	if s.r.trace.on() {
-		name, _, _ := mcpwire.Target(m, method)
-		said.n = s.arrivedLocked(m, method, name)
-		said.name = string(m.Text(name))
+		name, _, _ := mcpwire.Target(req.Message, req.method)
+		said.n = s.arrivedLocked(req, name)
+		said.name = string(req.Text(name))
 	}
 	if why.verdict != "" {
 		said.verdict = why.verdict
 	}
 	if !why.ending {
-		s.decideAgainstLocked(m, method, &why, said.n)
+		s.decideAgainstLocked(req, &why, said.n)
 	}
-	s.because(m.Bytes(m.ID), refusedAs(why.verdict, why.text))
-	if s.modern && why.verdict == Unknown.String() {
-		method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
+	s.because(req.Bytes(req.ID), refusedAs(why.verdict, why.text))
+	if req.modern && why.verdict == Unknown.String() {
+		req.method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
-	s.send(b, mcpwire.AppendFailureFor(s.era(), nil, m.Bytes(m.ID), method, why.code, why.text), said)
+	s.send(req.out, mcpwire.AppendFailureFor(req.era(), nil, req.Bytes(req.ID), req.method, why.code, why.text), said)
 }
 
 // answerOwn answers a request with a result of toolman's own, and returns its
 // correlation number.
-func (s *Session) answerOwn(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, result []byte) (n uint64) {
-	n = s.arrivedLocked(m, method, jsonrpc.Span{})
-	if s.modern {
-		result = completed(result, method)
+func (s *Session) answerOwn(req *request, result []byte) (n uint64) {
+	n = s.arrivedLocked(req, jsonrpc.Span{})
+	if req.modern {
+		result = completed(result, req.method)
 	}
-	s.send(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), result), note{n: n, method: method, status: "local"})
+	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), note{n: n, method: req.method, status: "local"})
 	return n
 }
 

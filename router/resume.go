@@ -20,31 +20,31 @@ var (
 
 // resumeLocked deals with a request that answers what its client was asked. It reports
 // true when the request is to be passed on like any other.
-func (s *Session) resumeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, about subject, retry *mcpwire.Retry) bool {
-	state, ok := s.r.sealer.open(m.Text(retry.State.Value), about, s.who.Principal)
+func (s *Session) resumeLocked(req *request, c *call, about subject, retry *mcpwire.Retry) bool {
+	state, ok := s.r.sealer.open(req.Text(retry.State.Value), about, s.who.Principal)
 	if !ok {
-		s.decline(m, b, c.method, errStrangeState)
+		s.decline(req, errStrangeState)
 		return false
 	}
 	p := s.suspensions.calls[state.handle]
 	switch {
 	case state.expires < s.r.clock.now():
-		s.decline(m, b, c.method, errStaleState)
+		s.decline(req, errStaleState)
 	case state.kind == stateAgain:
-		return s.visitedLocked(m, b, c, retry)
+		return s.visitedLocked(req, c, retry)
 	case p == nil:
-		s.decline(m, b, c.method, errStaleState)
+		s.decline(req, errStaleState)
 	default:
-		s.comeBackLocked(m, b, c, p, retry)
+		s.comeBackLocked(req, c, p, retry)
 	}
 	return false
 }
 
 // visitedLocked reports whether the user has agreed to visit all URLs.
-func (s *Session) visitedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, retry *mcpwire.Retry) bool {
-	for answer := range m.Walk(retry.Responses.Value) {
-		if action, err := m.Get(answer.Value, "action"); err != nil || string(m.Text(action)) != "accept" {
-			s.refuse(m, b, c.method, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Declined), text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
+func (s *Session) visitedLocked(req *request, c *call, retry *mcpwire.Retry) bool {
+	for answer := range req.Walk(retry.Responses.Value) {
+		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
+			s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Declined), text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
 			return false
 		}
 	}
@@ -53,21 +53,21 @@ func (s *Session) visitedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, r
 
 // comeBackLocked gives the server what it has asked for. The request waits for the
 // suspended call from now on.
-func (s *Session) comeBackLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, p *suspended, retry *mcpwire.Retry) {
+func (s *Session) comeBackLocked(req *request, c *call, p *suspended, retry *mcpwire.Retry) {
 	answers := make([]jsonrpc.Span, len(p.questions))
 	for i := range answers {
 		var err error
-		if answers[i], err = retry.Response(m, p.questions[i].ask.Key); err != nil {
-			s.declineError(m, b, c.method, err)
+		if answers[i], err = retry.Response(req.Message, p.questions[i].ask.Key); err != nil {
+			s.declineError(req, err)
 			return
 		}
 	}
-	name, _, _ := mcpwire.Target(m, c.method)
+	name, _, _ := mcpwire.Target(req.Message, c.method)
 	s.suspensions.remove(p)
-	c.n = s.arrivedLocked(m, c.method, name)
+	c.n = s.arrivedLocked(req, name)
 	c.bridge = p.bridge
 	c.bridge.turn = turn{c.ids, c.logs, c.n}
-	c.bridge.capabilities = bytes.Clone(m.Bytes(s.envelope.Capabilities.Value))
+	c.bridge.capabilities = bytes.Clone(req.Bytes(req.envelope.Capabilities.Value))
 	var left []inquiry
 	for i := range answers {
 		q := &p.questions[i]
@@ -75,10 +75,10 @@ func (s *Session) comeBackLocked(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, 
 			left = append(left, *q)
 			continue
 		}
-		result := jsonrpc.AppendResult(nil, q.id(), m.Bytes(answers[i]))
-		p.from.answered(&q.question, p.from.sendFrame(b, result, note{n: q.n, method: q.ask.Method}), b)
+		result := jsonrpc.AppendResult(nil, q.id(), req.Bytes(answers[i]))
+		p.from.answered(&q.question, p.from.sendFrame(req.out, result, note{n: q.n, method: q.ask.Method}), req.out)
 	}
-	s.goOnLocked(c, p, left, b)
+	s.goOnLocked(c, p, left, req.out)
 }
 
 // goOnLocked answers the request that has come back, if it has not to wait: with the

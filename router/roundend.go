@@ -135,7 +135,7 @@ func (s *Session) failRoundLocked(r *round, why string, how audit.Outcome, b *js
 		if how != audit.Refused && how != audit.Failed { // nobody is left to decide
 			r.call.audited.End(how)
 		}
-		s.againLocked(r, func(asked *jsonrpc.Message) { s.withholdLocked(asked, b, r.call.entry, why) })
+		s.againLocked(r, b, func(asked *request) { s.withholdLocked(asked, r.call.entry, why) })
 	default:
 		r.call.fail(why, how, b)
 	}

@@ -11,7 +11,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/router/audit"
 	"toolman/router/budget"
 	"toolman/router/policy"
 )
@@ -47,10 +46,7 @@ type Session struct {
 	claim       *mcpwire.Claim                // guarded by mu: what modern servers are told of that client
 	ready       bool                          // guarded by mu: the client takes requests and notifications
 	early       []early                       // guarded by mu: questions of servers that wait for the client to be ready
-	came        int64                         // guarded by mu: when the message being handled came, if calls are timed
-	n           uint64                        // guarded by mu: its correlation number, if it was traced when it came
-	modern      bool                          // guarded by mu: the message being handled is of the modern era
-	envelope    mcpwire.Envelope              // guarded by mu: and this is its envelope
+	request     request                       // guarded by mu: the storage of the request being handled
 	met         bool                          // guarded by mu: there was a modern request
 	parked      []parked                      // guarded by mu: requests that wait for the upstreams
 	chore       *chore                        // guarded by mu: what is done apart, nil for nothing
@@ -63,7 +59,6 @@ type Session struct {
 	listens     []*listen                     // guarded by mu: subscriptions of the modern era
 	suspensions suspensions                   // guarded by mu: calls of the modern era that wait for answers
 	permits     permits                       // guarded by mu: what a modern client may come back for with a dangerous tool
-	decision    *audit.Decision               // guarded by mu: about the request being handled, if a person was asked about it
 	lastRoute   lastRoute                     // guarded by mu
 	subs        map[subscription]string       // guarded by mu: the client's spelling of each URI
 	follows     map[*Upstream]map[string]bool // guarded by mu: the URIs that toolman has subscribed to for it
@@ -104,12 +99,14 @@ func (s *Session) freeAllLocked() {
 // Message implements jsonrpc.Handler.
 func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.mu.Lock()
-	if s.r.timed.Load() {
-		s.came = s.r.clock.now()
-	}
 	switch m.Kind {
 	case jsonrpc.Request:
-		s.requestLocked(m, b)
+		req := &s.request
+		req.Message, req.out, req.arrivedAt, req.traceID, req.decision = m, b, 0, 0, nil
+		if s.r.timed.Load() {
+			req.arrivedAt = s.r.clock.now()
+		}
+		s.requestLocked(req)
 	case jsonrpc.Notification:
 		s.notificationLocked(m, b)
 	case jsonrpc.Response:
@@ -213,82 +210,82 @@ func (s *Session) name() string {
 
 // requestLocked answers what is toolman's own business at once, and leaves the
 // rest until it is known what there is.
-func (s *Session) requestLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	s.decision = nil
-	if err := mcpwire.CheckID(m); err != nil {
-		s.refuse(m, b, mcpwire.MethodOf(m.Text(m.Method)), refusal{code: jsonrpc.CodeInvalidRequest, text: err.Error()})
+func (s *Session) requestLocked(req *request) {
+	if err := mcpwire.CheckID(req.Message); err != nil {
+		req.method, req.modern = mcpwire.MethodOf(req.Text(req.Method)), false
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest, text: err.Error()})
 		return
 	}
-	if at, ok := s.sameRouteLocked(m); ok {
-		s.forwardAgainLocked(m, b, at)
+	if at, ok := s.sameRouteLocked(req); ok {
+		s.forwardAgainLocked(req, at)
 		return
 	}
-	method := mcpwire.MethodOf(m.Text(m.Method))
-	if err := s.considerLocked(m); err != nil {
-		if s.modern {
-			s.declineError(m, b, method, err)
+	req.method = mcpwire.MethodOf(req.Text(req.Method))
+	if err := req.readEnvelope(); err != nil {
+		if req.modern {
+			s.declineError(req, err)
 		} else {
-			s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+			s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		}
 		return
 	}
-	if s.modern {
-		s.modernLocked(m, b, method)
+	if req.modern {
+		s.modernLocked(req)
 		return
 	}
-	switch method {
+	switch req.method {
 	case mcpwire.Initialize:
-		s.initializeLocked(m, b)
+		s.initializeLocked(req)
 		return
 	case mcpwire.Ping:
-		s.answerOwn(m, b, method, []byte("{}"))
+		s.answerOwn(req, []byte("{}"))
 		return
 	case mcpwire.SetLevel:
-		s.setLevelLocked(m, b)
+		s.setLevelLocked(req)
 		return
 	}
 	switch {
 	case s.hello == nil:
-		s.outOfSession(m, b, method)
-	case !mcpwire.Known(method):
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeMethodNotFound,
-			text: "toolman does not know the method " + shown(string(method))})
+		s.outOfSession(req)
+	case !mcpwire.Known(req.method):
+		s.refuse(req, refusal{code: jsonrpc.CodeMethodNotFound,
+			text: "toolman does not know the method " + shown(string(req.method))})
 	default:
-		s.readyLocked(b)
-		s.whenOpenLocked(m, b, method)
+		s.readyLocked(req.out)
+		s.whenOpenLocked(req)
 	}
 }
 
 // whenOpenLocked serves a request as soon as the catalog is there.
-func (s *Session) whenOpenLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
+func (s *Session) whenOpenLocked(req *request) {
 	if !s.openLocked() || s.chore != nil || len(s.parked) > 0 {
-		s.parkLocked(m, b, method)
+		s.parkLocked(req)
 		return
 	}
-	s.serveLocked(m, b, method)
+	s.serveLocked(req)
 }
 
 // serveLocked answers a request that needs the catalog.
-func (s *Session) serveLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	if m.Params.Present() && !m.IsObject(m.Params) {
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, text: "params must be an object"})
+func (s *Session) serveLocked(req *request) {
+	if req.Params.Present() && !req.IsObject(req.Params) {
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: "params must be an object"})
 		return
 	}
-	switch method {
+	switch req.method {
 	case mcpwire.ToolsList:
-		s.listLocked(m, b, mcpwire.Tool)
+		s.listLocked(req, mcpwire.Tool)
 	case mcpwire.ResourcesList:
-		s.listLocked(m, b, mcpwire.Resource)
+		s.listLocked(req, mcpwire.Resource)
 	case mcpwire.TemplatesList:
-		s.listLocked(m, b, mcpwire.Template)
+		s.listLocked(req, mcpwire.Template)
 	case mcpwire.PromptsList:
-		s.listLocked(m, b, mcpwire.Prompt)
+		s.listLocked(req, mcpwire.Prompt)
 	case mcpwire.ToolsCall, mcpwire.PromptsGet, mcpwire.ResourcesRead, mcpwire.Subscribe, mcpwire.Unsubscribe, mcpwire.Complete:
-		s.routeLocked(m, b, method)
+		s.routeLocked(req)
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
-		s.routeTaskLocked(m, b, method)
+		s.routeTaskLocked(req)
 	case mcpwire.Listen:
-		s.listenLocked(m, b)
+		s.listenLocked(req)
 	}
 }
 

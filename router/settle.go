@@ -41,15 +41,15 @@ type words struct {
 
 // holdLocked tells the client what has changed and arranges for the reply: once
 // the client has listed again, or when it does not in time.
-func (s *Session) holdLocked(m *jsonrpc.Message, b *jsonrpc.Batch, before, after *View, words words) {
-	name, _, _ := mcpwire.Target(m, mcpwire.ToolsCall)
-	h := &held{id: bytes.Clone(m.Bytes(m.ID)), modern: s.modern, mode: s.modeLocked(), n: s.arrivedLocked(m, mcpwire.ToolsCall, name),
+func (s *Session) holdLocked(req *request, before *View, after *View, words words) {
+	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	h := &held{id: bytes.Clone(req.Bytes(req.ID)), modern: req.modern, mode: s.modeOf(req.modern), n: s.arrivedLocked(req, name),
 		before: before, after: after, words: words}
-	h.audited = s.decideOwnLocked(m, mcpwire.ToolsCall, h.n)
+	h.audited = s.decideOwnLocked(req, h.n)
 	s.r.trace.activated(before, after, h.n)
-	told := s.announceLocked(before, after, b)
+	told := s.announceLocked(before, after, req.out)
 	if !told || h.mode != ModeMutate || s.static || s.r.Settle <= 0 {
-		s.replyLocked(h, b)
+		s.replyLocked(h, req.out)
 		return
 	}
 	s.held = append(s.held, h)

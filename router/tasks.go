@@ -28,19 +28,19 @@ func (t *tasks) add(id []byte, u *Upstream) {
 func (t *tasks) of(id []byte) *Upstream { return t.get(string(id)) }
 
 // routeTaskLocked passes on what the client asks about a task of a server.
-func (s *Session) routeTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method) {
-	at, err := mcpwire.TaskID(m)
+func (s *Session) routeTaskLocked(req *request) {
+	at, err := mcpwire.TaskID(req.Message)
 	if err != nil || !at.Present() {
-		s.refuse(m, b, method, badTarget(method, err))
+		s.refuse(req, badTarget(req.method, err))
 		return
 	}
-	u := s.tasks.of(m.Text(at))
+	u := s.tasks.of(req.Text(at))
 	if u == nil {
-		s.refuse(m, b, method, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown.String(),
-			text: "unknown task " + shown(string(m.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown.String(),
+			text: "unknown task " + shown(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
 		return
 	}
-	s.forward(m, b, method, at, target{upstream: u})
+	s.forward(req, at, target{upstream: u})
 }
 
 // learnTask remembers the task that a server made for a call, and its progress

@@ -3,7 +3,6 @@ package router
 import (
 	"time"
 
-	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/toolset"
 )
@@ -134,19 +133,19 @@ func (v *View) serverInfos(x *toolset.Expansion) []serverInfo {
 	return infos
 }
 
-func (s *Session) listSavedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+func (s *Session) listSavedLocked(req *request, l *library) {
 	if l.err != nil {
-		s.failLocked(m, b, clean(l.err.Error()))
+		s.failLocked(req, clean(l.err.Error()))
 		return
 	}
 	out := savedOutcome{Success: true, Toolsets: []toolsetInfo{}}
 	for _, set := range l.saved() {
 		out.Toolsets = append(out.Toolsets, s.toolsetInfo(set))
 	}
-	s.answerListLocked(m, b, out)
+	s.answerListLocked(req, out)
 }
 
-func (s *Session) activeToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *library) {
+func (s *Session) activeToolsetLocked(req *request, _ *library) {
 	v := s.view.Load()
 	out := activeOutcome{Exposed: map[string][]exposedTool{}, Unavailable: []string{}, Warnings: []string{}}
 	if v.sets.equippedName() != "" {
@@ -165,5 +164,5 @@ func (s *Session) activeToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, _ *l
 			out.Unavailable = append(out.Unavailable, u.Name)
 		}
 	}
-	s.answerListLocked(m, b, out)
+	s.answerListLocked(req, out)
 }

@@ -239,7 +239,7 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 				}
 			}
 			if tt.o.NoActivate {
-				text := g.s.instructionsLocked() + g.client.asks(legacyResources) + strings.Join(g.listed(mcpwire.Tool), "") +
+				text := g.s.instructionsLocked(g.s.request.modern) + g.client.asks(legacyResources) + strings.Join(g.listed(mcpwire.Tool), "") +
 					g.client.asks(callFrame("1", "get-active-toolset", "{}"))
 				if strings.Contains(text, ActivateTool) != slices.ContainsFunc(g.view().active(mcpwire.Tool), func(e *Entry) bool { return e.Name == ActivateTool }) {
 					t.Errorf("%s is mentioned: %s", ActivateTool, text)

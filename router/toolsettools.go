@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"toolman/jsonrpc"
 	"toolman/router/toolset"
 )
 
@@ -74,7 +73,7 @@ func (v *View) inOrder(x *toolset.Expansion) []string {
 	return names
 }
 
-func (s *Session) listToolsLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+func (s *Session) listToolsLocked(req *request, l *library) {
 	v := s.view.Load()
 	var out struct {
 		Tools    []string            `json:"tools"`
@@ -82,17 +81,17 @@ func (s *Session) listToolsLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *libra
 	}
 	out.Tools, out.Toolsets = []string{}, map[string][]string{}
 	for _, e := range v.catalog.tools() {
-		if v.Active(e) && !e.hiddenFrom(s.modern) {
+		if v.Active(e) && !e.hiddenFrom(req.modern) {
 			out.Tools = append(out.Tools, e.Name)
 		}
 	}
 	for _, set := range l.sets {
 		out.Toolsets[set.Name] = v.inOrder(v.catalog.expand(set))
 	}
-	s.answerListLocked(m, b, out)
+	s.answerListLocked(req, out)
 }
 
-func (s *Session) listToolsetsLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
+func (s *Session) listToolsetsLocked(req *request, l *library) {
 	v := s.view.Load()
 	var out struct {
 		Toolsets []toolsetStatus `json:"toolsets"`
@@ -105,22 +104,22 @@ func (s *Session) listToolsetsLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *li
 	if l.err != nil {
 		out.Warnings = []string{clean(l.err.Error())}
 	}
-	s.answerListLocked(m, b, out)
+	s.answerListLocked(req, out)
 }
 
 // answerListLocked answers a call that takes no arguments.
-func (s *Session) answerListLocked(m *jsonrpc.Message, b *jsonrpc.Batch, out any) {
-	if _, err := argumentsOf(m); err != nil {
-		s.failLocked(m, b, err.Error())
+func (s *Session) answerListLocked(req *request, out any) {
+	if _, err := argumentsOf(req.Message); err != nil {
+		s.failLocked(req, err.Error())
 		return
 	}
-	s.sayLocked(m, b, out, false)
+	s.sayLocked(req, out, false)
 }
 
 // namedToolsetLocked returns the toolset that a call names as its only argument; when
 // there is none, the call is answered.
-func (s *Session) namedToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) *toolset.Set {
-	a, err := argumentsOf(m, "name")
+func (s *Session) namedToolsetLocked(req *request, l *library) *toolset.Set {
+	a, err := argumentsOf(req.Message, "name")
 	var name string
 	if err == nil {
 		name, err = a.text("name")
@@ -130,50 +129,50 @@ func (s *Session) namedToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *li
 		set, err = l.get(name)
 	}
 	if err != nil {
-		s.failLocked(m, b, err.Error())
+		s.failLocked(req, err.Error())
 		return nil
 	}
 	return set
 }
 
-func (s *Session) describeToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
-	if set := s.namedToolsetLocked(m, b, l); set != nil {
-		s.sayLocked(m, b, s.view.Load().toolsetStatus(set), false)
+func (s *Session) describeToolsetLocked(req *request, l *library) {
+	if set := s.namedToolsetLocked(req, l); set != nil {
+		s.sayLocked(req, s.view.Load().toolsetStatus(set), false)
 	}
 }
 
-func (s *Session) enableToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
-	set := s.namedToolsetLocked(m, b, l)
+func (s *Session) enableToolsetLocked(req *request, l *library) {
+	set := s.namedToolsetLocked(req, l)
 	if set == nil {
 		return
 	}
 	before := s.view.Load()
 	if before.sets.isEnabled(set.Name) {
-		s.failLocked(m, b, fmt.Sprintf("Toolset '%s' is already enabled.", set.Name))
+		s.failLocked(req, fmt.Sprintf("Toolset '%s' is already enabled.", set.Name))
 		return
 	}
 	after := before.enable(set)
-	s.changeLocked(m, b, after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.catalog.expand(set).Warnings())
+	s.changeLocked(req, after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.catalog.expand(set).Warnings())
 }
 
-func (s *Session) disableToolsetLocked(m *jsonrpc.Message, b *jsonrpc.Batch, l *library) {
-	set := s.namedToolsetLocked(m, b, l)
+func (s *Session) disableToolsetLocked(req *request, l *library) {
+	set := s.namedToolsetLocked(req, l)
 	if set == nil {
 		return
 	}
 	before := s.view.Load()
 	if !before.sets.isEnabled(set.Name) {
-		s.failLocked(m, b, fmt.Sprintf("Toolset '%s' is not currently active. Active toolsets: %s", set.Name, before.sets.enabledNames()))
+		s.failLocked(req, fmt.Sprintf("Toolset '%s' is not currently active. Active toolsets: %s", set.Name, before.sets.enabledNames()))
 		return
 	}
-	s.changeLocked(m, b, before.disable(set), fmt.Sprintf("Toolset '%s' disabled", set.Name), nil)
+	s.changeLocked(req, before.disable(set), fmt.Sprintf("Toolset '%s' disabled", set.Name), nil)
 }
 
 // changeLocked shows the client another view, and says so in the end.
-func (s *Session) changeLocked(m *jsonrpc.Message, b *jsonrpc.Batch, after *View, what string, warnings []string) {
+func (s *Session) changeLocked(req *request, after *View, what string, warnings []string) {
 	before := s.view.Load()
 	s.view.Store(after)
-	s.holdLocked(m, b, before, after, words{outcome: func(text string) any {
+	s.holdLocked(req, before, after, words{outcome: func(text string) any {
 		return simpleOutcome{Success: true, Message: what + ": " + text, Warnings: cleaned(warnings)}
 	}})
 }

@@ -1,0 +1,51 @@
+package router
+
+import (
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+)
+
+// A request is a request of the client while a session handles it. It is valid until the session has
+// handled it: a request that has to wait is kept as its frame (see parked) and read again.
+type request struct {
+	*jsonrpc.Message
+	out       *jsonrpc.Batch // takes what is sent because of it
+	method    mcpwire.Method
+	envelope  mcpwire.Envelope
+	modern    bool            // it is of the modern era
+	arrivedAt int64           // on the router's clock, if calls are timed
+	traceID   uint64          // its correlation number in the trace; 0: it is not traced yet
+	decision  *audit.Decision // nil: nothing was decided about it yet
+}
+
+// readEnvelope reads the metadata of the request, which tells its era.
+func (req *request) readEnvelope() error {
+	err := req.envelope.Read(req.Message)
+	req.modern = req.envelope.Claims()
+	return err
+}
+
+// era is the era of the request.
+func (req *request) era() mcpwire.Era { return eraOf(req.modern) }
+
+// readRequest reads a request from its frame.
+func readRequest(frame []byte, out *jsonrpc.Batch) (*request, error) {
+	m := new(jsonrpc.Message)
+	if err := jsonrpc.Scan(frame, m); err != nil {
+		return nil, err
+	}
+	req := &request{Message: m, out: out, method: mcpwire.MethodOf(m.Text(m.Method))}
+	return req, req.readEnvelope()
+}
+
+// rewritten returns the request with another frame. It arrived when req did, and what was decided
+// about req was decided about it.
+func (req *request) rewritten(frame []byte) (*request, error) {
+	to, err := readRequest(frame, req.out)
+	if err != nil {
+		return nil, err
+	}
+	to.arrivedAt, to.traceID, to.decision = req.arrivedAt, req.traceID, req.decision
+	return to, nil
+}
