@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // How many requests of upstreams wait until the client is ready for them, and how many bytes they
@@ -102,7 +103,7 @@ func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
 		b.Edit(token, num)
 	}
-	if s.pass(b, m, &note{n: q.n, method: mcpwire.Method(q.method), during: s.openAt(q.from)}) == nil {
+	if s.pass(b, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.openAt(q.from)}) == nil {
 		return
 	}
 	if _, mine := s.asks.Take(id); mine {
@@ -156,5 +157,5 @@ func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
 // takeBack tells the client that it need not answer any more. The question is out of
 // asks.
 func (s *Session) takeBack(id, n uint64, reason string, b *jsonrpc.Batch) {
-	s.send(b, cancellation(id, reason), note{n: n, method: mcpwire.Cancelled})
+	s.send(b, cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
 }

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // What is said of a call whose answer cannot be made one of the client's era.
@@ -60,18 +61,18 @@ func (s *Session) crossLocked(req *request, c *call, t target) bool {
 }
 
 // crossBack gives an answer to a client of the other era.
-func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
+func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) {
 	if c.modern && c.bridge != nil {
 		if !c.session.awaited(u, c, m) {
 			c.audited.End(c.outcome(m))
 			return // the client has not come back for it yet
 		}
-		back.n = c.n
+		back.ID = c.n
 	}
 	u.cross(c, m, b, back)
 }
 
-func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) {
+func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
 		err = u.crossError(c, m, b, back)
@@ -93,7 +94,7 @@ func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *no
 	}
 }
 
-func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) error {
+func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
@@ -119,7 +120,7 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, ba
 	return c.session.pass(b, m, back)
 }
 
-func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *note) error {
+func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) error {
 	edits, remedy, err := mcpwire.JudgeError(b.Edits(), m, c.method, eraOf(u.modern), eraOf(c.modern))
 	if err != nil {
 		return err

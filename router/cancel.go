@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // cancelLocked passes a cancellation on to the upstream that has the call. The
@@ -18,7 +19,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
 		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
-			s.r.trace.notification(clientLeg, s.name(), m, r.call.n)
+			s.r.trace.Notification(tracing.Client, s.name(), m, r.call.n)
 			s.closeRoundLocked(r, b)
 			r.call.audited.End(audit.Cancelled)
 			return
@@ -26,7 +27,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		dropped, u, our = s.dropLocked(m.Bytes(at), b)
 		dropped.audited.End(audit.Cancelled)
 	}
-	s.r.trace.notification(clientLeg, s.name(), m, dropped.n)
+	s.r.trace.Notification(tracing.Client, s.name(), m, dropped.n)
 	if u == nil {
 		return
 	}
@@ -35,7 +36,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &envelope))
 	}
 	b.Edit(at, b.Number(our))
-	u.send(b, m, &note{n: dropped.n, method: mcpwire.Cancelled})
+	u.send(b, m, &tracing.Note{ID: dropped.n, Method: mcpwire.Cancelled})
 	u.calledOff(&dropped, b)
 }
 
@@ -86,7 +87,7 @@ func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
 func (u *Upstream) callOff(id uint64, reason string, b *jsonrpc.Batch) (c call, ok bool) {
 	if c, ok = u.calls.Take(id); ok {
 		u.late.add(id)
-		u.sendFrame(b, cancellation(id, reason), note{n: c.n, method: mcpwire.Cancelled})
+		u.sendFrame(b, cancellation(id, reason), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
 		u.calledOff(&c, b)
 	}
 	return c, ok

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // A call of a dangerous tool waits here for a person to agree to it (confirm = "elicit").
@@ -56,7 +57,7 @@ func (s *Session) confirmLocked(req *request, t target) {
 	s.rounds = append(s.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	if id, ok := s.addLegLocked(r, ask.Method, nil, req.out); ok {
-		s.send(req.out, ask.AppendRequest(nil, id), note{n: c.n, method: ask.Method, during: r.call.id()})
+		s.send(req.out, ask.AppendRequest(nil, id), tracing.Note{ID: c.n, Method: ask.Method, During: r.call.id()})
 	}
 }
 

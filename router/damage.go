@@ -11,6 +11,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // Bad implements jsonrpc.Handler. A damaged answer ends its call with an error;
@@ -22,7 +23,7 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 }
 
 func (u *Upstream) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
-	u.r.trace.bad(upstreamLeg, u.Name, m.Frame, err)
+	u.r.trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
 	id, found := answers(m, err)
 	if found && u.damaged(id, err, b) {
 		return
@@ -46,7 +47,7 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *jsonrpc.Batch) error {
 		return nil
 	}
 	if id != nil {
-		u.sendFrame(b, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), note{method: mcpwire.Method(method)})
+		u.sendFrame(b, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
 	}
 	return fmt.Errorf("%s: %w; %s", shown(method), long, advice)
 }

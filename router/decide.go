@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // ownRule is the rule about what is toolman's own.
@@ -194,6 +195,6 @@ func (c *call) outcome(m *jsonrpc.Message) audit.Outcome {
 			return audit.InputRequired
 		}
 	}
-	status, _ := outcome(m)
+	status, _ := tracing.Outcome(m)
 	return audit.Outcome(status) // the trace and the log have the same words
 }

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // Pending returns how many requests of the client are not answered yet.
@@ -76,7 +77,7 @@ func (s *Session) End() {
 		}
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			u.late.add(taken.ID)
-			u.sendFrame(&b, cancellation(taken.ID, "the client is gone"), note{n: taken.Call.n, method: mcpwire.Cancelled})
+			u.sendFrame(&b, cancellation(taken.ID, "the client is gone"), tracing.Note{ID: taken.Call.n, Method: mcpwire.Cancelled})
 			taken.Call.audited.End(audit.Cancelled)
 			u.calledOff(&taken.Call, &b)
 		}
@@ -87,7 +88,7 @@ func (s *Session) End() {
 // Close ends all servers, in parallel, and returns when they are gone. It comes
 // after Start.
 func (r *Router) Close() {
-	r.trace.event(trace.EventShutdown, "", "", 0)
+	r.trace.Event(trace.EventShutdown, "", "", 0)
 	for _, s := range r.sessions.list() {
 		s.endListens()
 		s.disown()

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 func eraOf(modern bool) mcpwire.Era {
@@ -23,7 +24,7 @@ func (s *Session) modernLocked(req *request) {
 	case req.method == mcpwire.Discover:
 		n := s.arrivedLocked(req, jsonrpc.Span{})
 		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, s.instructionsLocked(req.modern))
-		s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), note{n: n, method: req.method, status: "local"})
+		s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.method, Status: "local"})
 	case !mcpwire.KnownModern(req.method):
 		s.decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
 			Message: "revision " + mcpwire.Newest + " has no method " + shown(string(req.method))})
@@ -89,7 +90,7 @@ func (s *Session) decline(req *request, why *mcpwire.Refusal) {
 func (s *Session) declined(req *request, why *mcpwire.Refusal) {
 	n := s.arrivedLocked(req, jsonrpc.Span{})
 	s.decideAgainstLocked(req, &refusal{}, n)
-	s.send(req.out, why.Append(nil, req.Bytes(req.ID)), note{n: n, method: req.method, verdict: "local"})
+	s.send(req.out, why.Append(nil, req.Bytes(req.ID)), tracing.Note{ID: n, Method: req.method, Verdict: "local"})
 }
 
 // declineError is decline for an error of package mcpwire.

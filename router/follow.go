@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 // relisten is how long after a server has ended a subscription it is asked again.
@@ -97,7 +98,7 @@ func (u *Upstream) unsubscribe(uri string, id uint64, b *jsonrpc.Batch) {
 	if _, open := u.calls.Take(id); open {
 		u.following.ended.add(id)
 		params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
-		u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), note{method: mcpwire.Cancelled})
+		u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
 	}
 }
 
@@ -109,7 +110,7 @@ func (u *Upstream) tellURI(method mcpwire.Method, uri string, b *jsonrpc.Batch) 
 
 // ask makes a request of toolman's own whose answer nobody waits for.
 func (u *Upstream) ask(method mcpwire.Method, params []byte, b *jsonrpc.Batch) (id uint64) {
-	n := u.r.trace.next()
+	n := u.r.trace.Next()
 	id, ok := u.calls.Add(call{method: method, n: n, sent: u.r.clock.now()})
 	if !ok {
 		return 0
@@ -117,7 +118,7 @@ func (u *Upstream) ask(method mcpwire.Method, params []byte, b *jsonrpc.Batch) (
 	frame := []byte(`{"jsonrpc":"2.0","id":`)
 	frame = strconv.AppendUint(frame, id, 10)
 	frame = append(append(append(frame, `,"method":"`...), method...), `","params":`...)
-	u.sendFrame(b, append(append(frame, params...), '}'), note{n: n, method: method})
+	u.sendFrame(b, append(append(frame, params...), '}'), tracing.Note{ID: n, Method: method})
 	return id
 }
 

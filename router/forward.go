@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // routeLocked finds out what a request is about and passes it on to the upstream
@@ -120,7 +121,7 @@ func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token js
 	if token.Present() {
 		b.Edit(token, num)
 	}
-	if err := u.send(b, m, &note{n: c.n, method: c.method, name: name}); err != nil {
+	if err := u.send(b, m, &tracing.Note{ID: c.n, Method: c.method, Name: name}); err != nil {
 		if _, mine := u.calls.Take(id); mine {
 			u.gate.leave(c)
 			c.fail(u.unsentText(err), audit.Refused, b)
@@ -149,7 +150,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		s.cancelLocked(m, b)
 		return
 	}
-	s.r.trace.notification(clientLeg, s.name(), m, 0)
+	s.r.trace.Notification(tracing.Client, s.name(), m, 0)
 	switch method {
 	case mcpwire.Initialized:
 		s.readyLocked(b)
@@ -179,5 +180,5 @@ func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	b.Edit(at, b.Copy(q.token()))
-	q.from.send(b, m, &note{n: q.n, method: mcpwire.Progress})
+	q.from.send(b, m, &tracing.Note{ID: q.n, Method: mcpwire.Progress})
 }

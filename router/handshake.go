@@ -48,10 +48,10 @@ func (u *Upstream) meet(ctx context.Context) error {
 	u.result = result
 	u.mu.Unlock()
 	if u.modern {
-		u.r.trace.event(trace.EventReady, u.Name, "discovered, revision "+result.ProtocolVersion, 0)
+		u.r.trace.Event(trace.EventReady, u.Name, "discovered, revision "+result.ProtocolVersion, 0)
 		return nil
 	}
-	u.r.trace.event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
+	u.r.trace.Event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
 	return u.control.Notify(ctx, string(mcpwire.Initialized), nil)
 }
 

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // inquireLocked asks a modern client what a legacy server asks during its call. It
@@ -81,7 +82,7 @@ func (u *Upstream) missing(lacking string) *mcpwire.Refusal {
 // refusing is the ending with an error that the specification prescribes.
 func refusing(why *mcpwire.Refusal) ending {
 	return func(c call, b *jsonrpc.Batch) {
-		c.session.send(b, why.Append(nil, c.id()), note{n: c.n, method: c.method})
+		c.session.send(b, why.Append(nil, c.id()), tracing.Note{ID: c.n, Method: c.method})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 // setLevelLocked keeps the level for servers that are still starting, passes it on to
@@ -130,7 +131,7 @@ func (u *Upstream) logged(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		}
 	})
 	if len(open) == 1 && open[0].wants(verbosityOf(m.Text(level))) {
-		open[0].session.pass(b, m, &note{method: mcpwire.LogMessage, during: open[0].id()})
+		open[0].session.pass(b, m, &tracing.Note{Method: mcpwire.LogMessage, During: open[0].id()})
 	}
 }
 
@@ -154,7 +155,7 @@ func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if !u.modern && !s.inSession() && !u.logsFor(s, m) {
 		return
 	}
-	s.pass(b, m, &note{method: mcpwire.LogMessage, during: s.openAt(u)})
+	s.pass(b, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})
 }
 
 // logsFor reports whether a modern request is open that wants to hear of a message.

@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 // listBytes bounds one page of a list, unless a single item is larger. The
@@ -84,7 +85,7 @@ func (s *Session) listLocked(req *request, k mcpwire.Kind) {
 	}
 	n := s.arrivedLocked(req, jsonrpc.Span{})
 	req.out.Edit(pageID, req.Bytes(req.ID))
-	s.pass(req.out, &jsonrpc.Message{Frame: p.frame, Kind: jsonrpc.Response, ID: pageID}, &note{n: n, method: k.ListMethod(), status: "local"})
+	s.pass(req.out, &jsonrpc.Message{Frame: p.frame, Kind: jsonrpc.Response, ID: pageID}, &tracing.Note{ID: n, Method: k.ListMethod(), Status: "local"})
 	if k == mcpwire.Tool && p.last {
 		s.listedLocked()
 	}

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 // How many subscriptions a client may hold open at once, and all programs together that
@@ -43,9 +44,9 @@ func (s *Session) listenLocked(req *request) {
 	}
 	n := s.arrivedLocked(req, jsonrpc.Span{})
 	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(req, l, uri) })
-	s.send(req.out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), note{n: n, method: mcpwire.Acknowledged})
+	s.send(req.out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), tracing.Note{ID: n, Method: mcpwire.Acknowledged})
 	if string(l.filter.Append(nil)) == "{}" {
-		s.send(req.out, mcpwire.AppendListenEnd(nil, l.id), note{n: n, method: mcpwire.Listen, status: "local"})
+		s.send(req.out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{ID: n, Method: mcpwire.Listen, Status: "local"})
 		return
 	}
 	s.listens = append(s.listens, l)
@@ -90,7 +91,7 @@ func (s *Session) unlistenLocked(id []byte, b *jsonrpc.Batch) bool {
 // endListensLocked ends all subscriptions in good order.
 func (s *Session) endListensLocked(b *jsonrpc.Batch) {
 	for _, l := range s.listens {
-		s.send(b, mcpwire.AppendListenEnd(nil, l.id), note{method: mcpwire.Listen, status: "local"})
+		s.send(b, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 	}
 	s.listens = nil
 }
@@ -114,7 +115,7 @@ func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method, legacy,
 	}
 	for _, l := range s.listens {
 		if modern && l.filter.Wants(method) {
-			s.send(b, mcpwire.AppendListChanged(nil, l.id, method), note{method: method})
+			s.send(b, mcpwire.AppendListChanged(nil, l.id, method), tracing.Note{Method: method})
 			heard = true
 		}
 	}
@@ -126,11 +127,11 @@ func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method, legacy,
 func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
 	if _, ok := s.subs[ownCatalog]; ok {
 		params := []byte(`{"uri":"` + CatalogURI + `"}`)
-		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), note{method: mcpwire.ResourceUpdated})
+		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
 	}
 	for _, l := range s.listens {
 		if _, ok := l.subs[ownCatalog]; ok {
-			s.send(b, mcpwire.AppendUpdated(nil, l.id, CatalogURI), note{method: mcpwire.ResourceUpdated})
+			s.send(b, mcpwire.AppendUpdated(nil, l.id, CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
 		}
 	}
 }

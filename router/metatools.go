@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // A metaTool is a tool of toolman's own that is about toolsets.
@@ -106,7 +107,7 @@ func (s *Session) sayLocked(req *request, outcome any, failed bool) {
 		how = audit.Refused
 	}
 	s.decideOwnLocked(req, n).End(how)
-	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), note{n: n, method: mcpwire.ToolsCall, status: "local"})
+	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
 // failLocked answers a call of one of these tools that cannot be done.

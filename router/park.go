@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // A parked request waits for the upstreams to start.
@@ -107,8 +108,8 @@ func (s *Session) unparkAllLocked(b *jsonrpc.Batch, handle func(*request)) {
 // One that has waited was traced when it came.
 func (s *Session) arrivedLocked(req *request, name jsonrpc.Span) uint64 {
 	if req.traceID == 0 {
-		req.traceID = s.r.trace.next()
-		s.r.trace.request(clientLeg, s.name(), req.Message, req.traceID, req.method, name)
+		req.traceID = s.r.trace.Next()
+		s.r.trace.Request(tracing.Client, s.name(), req.Message, req.traceID, req.method, name)
 	}
 	return req.traceID
 }

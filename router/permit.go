@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // maxPermits is how many calls of dangerous tools a modern client may have been asked
@@ -100,7 +101,7 @@ func (s *Session) demandLocked(req *request, t target, about subject) {
 	state := s.stateFor(about, stateConfirm, newHandle())
 	s.permitLocked(about, t.entry, []byte(state), false)
 	s.send(req.out, mcpwire.AppendInputRequired(nil, req.Bytes(req.ID), []mcpwire.Ask{ask}, state),
-		note{n: n, method: mcpwire.ToolsCall, name: t.entry.Name, status: "local"})
+		tracing.Note{ID: n, Method: mcpwire.ToolsCall, Name: t.entry.Name, Status: "local"})
 }
 
 // answeredForLocked makes a call whose client has come back with a person's answer, if

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 // cancelled takes back a request that the server made to the client.
@@ -26,28 +27,28 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	num := b.Number(id)
 	b.Edit(at, num)
-	s.pass(b, m, &note{n: q.n, method: mcpwire.Cancelled})
+	s.pass(b, m, &tracing.Note{ID: q.n, Method: mcpwire.Cancelled})
 }
 
 // request handles what the server asks: a ping is answered here, the rest is the
 // client's to answer.
 func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
-	n := u.r.trace.next()
-	u.r.trace.request(upstreamLeg, u.Name, m, n, method, jsonrpc.Span{})
+	n := u.r.trace.Next()
+	u.r.trace.Request(tracing.Upstream, u.Name, m, n, method, jsonrpc.Span{})
 	if method == mcpwire.Ping {
-		u.sendFrame(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), note{n: n, method: method, status: "local"})
+		u.sendFrame(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), tracing.Note{ID: n, Method: method, Status: "local"})
 		return
 	}
 	s := u.owner.Load()
 	if s == nil {
 		const why = "no client is connected, or several are and this server cannot say which it means"
-		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), note{n: n, method: method})
+		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
 	}
 	if !s.knows(u) {
 		const why = "the client may use nothing of this server"
-		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), note{n: n, method: method})
+		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
 	}
 	s.ask(u, m, b, method, n)
@@ -55,10 +56,10 @@ func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // answer writes the client's answer to a request of the server.
 func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	back := note{n: q.n, method: mcpwire.Method(q.method)}
-	if u.r.trace.on() {
-		back.total = time.Duration(u.r.clock.now() - q.came)
-		u.r.trace.response(clientLeg, "client", m, note{n: q.n, method: back.method, leg: back.total})
+	back := tracing.Note{ID: q.n, Method: mcpwire.Method(q.method)}
+	if u.r.trace.On() {
+		back.Total = time.Duration(u.r.clock.now() - q.came)
+		u.r.trace.Response(tracing.Client, "client", m, tracing.Note{ID: q.n, Method: back.Method, Leg: back.Total})
 	}
 	if m.Loose {
 		m = strict(m)
@@ -80,5 +81,5 @@ func (u *Upstream) refuseAsk(q *question, code int64, why string, b *jsonrpc.Bat
 	if q.method == string(mcpwire.Elicit) && code == jsonrpc.CodeInternalError {
 		frame = jsonrpc.AppendResult(nil, q.id(), []byte(`{"action":"cancel"}`))
 	}
-	u.sendFrame(b, frame, note{n: q.n, method: mcpwire.Method(q.method), status: "local"})
+	u.sendFrame(b, frame, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Status: "local"})
 }

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 // A refusal is why toolman does not pass a request on, in words that say what
@@ -21,17 +22,17 @@ type refusal struct {
 
 // refuse answers a request with a refusal.
 func (s *Session) refuse(req *request, why refusal) {
-	said := note{method: req.method, verdict: "local"}
-	if s.r.trace.on() {
+	said := tracing.Note{Method: req.method, Verdict: "local"}
+	if s.r.trace.On() {
 		name, _, _ := mcpwire.Target(req.Message, req.method)
-		said.n = s.arrivedLocked(req, name)
-		said.name = string(req.Text(name))
+		said.ID = s.arrivedLocked(req, name)
+		said.Name = string(req.Text(name))
 	}
 	if why.verdict != "" {
-		said.verdict = why.verdict
+		said.Verdict = why.verdict
 	}
 	if !why.ending {
-		s.decideAgainstLocked(req, &why, said.n)
+		s.decideAgainstLocked(req, &why, said.ID)
 	}
 	s.because(req.Bytes(req.ID), refusedAs(why.verdict, why.text))
 	if req.modern && why.verdict == Unknown.String() {
@@ -47,7 +48,7 @@ func (s *Session) answerOwn(req *request, result []byte) (n uint64) {
 	if req.modern {
 		result = completed(result, req.method)
 	}
-	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), note{n: n, method: req.method, status: "local"})
+	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.method, Status: "local"})
 	return n
 }
 

@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // Message implements jsonrpc.Handler.
@@ -39,7 +40,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	if c.session == nil {
-		u.r.trace.response(upstreamLeg, u.Name, m, note{n: c.n, method: c.method, leg: time.Duration(u.r.clock.now() - c.sent)})
+		u.r.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.n, Method: c.method, Leg: time.Duration(u.r.clock.now() - c.sent)})
 		if c.method == mcpwire.Listen {
 			u.listenEnded(id, &c, m)
 			return
@@ -56,8 +57,8 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if c.task {
 		c.session.learnTask(u, id, &c, m)
 	}
-	back := note{}
-	if u.r.trace.on() {
+	back := tracing.Note{}
+	if u.r.trace.On() {
 		back = u.timing(&c, m)
 	}
 	if m.Loose {
@@ -87,14 +88,14 @@ func (u *Upstream) answerLost(c call, err error, b *jsonrpc.Batch) {
 
 // timing traces an answer as it came, and returns what to say of it on its way
 // to the client.
-func (u *Upstream) timing(c *call, m *jsonrpc.Message) note {
+func (u *Upstream) timing(c *call, m *jsonrpc.Message) tracing.Note {
 	now := u.r.clock.now()
-	back := note{n: c.n, method: c.method, name: c.name(), leg: time.Duration(now - c.sent), total: time.Duration(now - c.came)}
+	back := tracing.Note{ID: c.n, Method: c.method, Name: c.name(), Leg: time.Duration(now - c.sent), Total: time.Duration(now - c.came)}
 	there := back
-	there.name, there.total = c.itsName(), 0
-	u.r.trace.response(upstreamLeg, u.Name, m, there)
+	there.Name, there.Total = c.itsName(), 0
+	u.r.trace.Response(tracing.Upstream, u.Name, m, there)
 	if c.bridge != nil {
-		back.leg += time.Duration(c.bridge.before) // not toolman's own time either
+		back.Leg += time.Duration(c.bridge.before) // not toolman's own time either
 	}
 	return back
 }
@@ -119,17 +120,17 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.silenced(b)
 	}
 	if silenced || u.late.has(id) {
-		u.r.trace.response(upstreamLeg, u.Name, m, note{status: trace.StatusLate})
+		u.r.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}
-	u.r.trace.orphan(upstreamLeg, u.Name, m)
+	u.r.trace.Orphan(tracing.Upstream, u.Name, m)
 	u.log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, nameLimit)]))
 }
 
 // notification handles what the server tells.
 func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
-	u.r.trace.notification(upstreamLeg, u.Name, m, 0)
+	u.r.trace.Notification(tracing.Upstream, u.Name, m, 0)
 	switch method {
 	case mcpwire.ToolsListChanged:
 		u.changed(mcpwire.Tool)
@@ -155,7 +156,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.Acknowledged: // toolman's own subscription
 	default: // elicitation/complete, what later revisions add
 		if s := u.owner.Load(); s != nil && !u.modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
-			s.pass(b, m, &note{method: method})
+			s.pass(b, m, &tracing.Note{Method: method})
 		}
 	}
 }
@@ -184,7 +185,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.calls.Update(id, func(c *call) { c.hear(now) })
 	}
 	b.Edit(at, b.Copy(c.token()))
-	c.session.pass(b, m, &note{n: c.n, method: mcpwire.Progress, during: c.id()})
+	c.session.pass(b, m, &tracing.Note{ID: c.n, Method: mcpwire.Progress, During: c.id()})
 }
 
 // taskProgress passes on the progress of a call that has become a task.
@@ -195,14 +196,14 @@ func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, 
 		s.mu.Unlock()
 		if token != nil {
 			b.Edit(at, token)
-			s.pass(b, m, &note{method: mcpwire.Progress})
+			s.pass(b, m, &tracing.Note{Method: mcpwire.Progress})
 		}
 	}
 }
 
 // sendFrame writes a frame of toolman's own to the server.
-func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note note) error {
-	u.r.trace.sent(upstreamLeg, u.Name, frame, note)
+func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note tracing.Note) error {
+	u.r.trace.Sent(tracing.Upstream, u.Name, frame, note)
 	err := b.Send(u.out, frame)
 	if err != nil {
 		u.log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
@@ -216,7 +217,7 @@ func (u *Upstream) tell(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	there := u.state != Gone && u.result.ProtocolVersion != ""
 	u.mu.Unlock()
 	if there {
-		u.send(b, m, &note{method: mcpwire.Method(m.Text(m.Method))})
+		u.send(b, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
 	}
 }
 

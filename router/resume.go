@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // Why a retry goes nowhere. It must not run a tool a second time, so that the client
@@ -76,7 +77,7 @@ func (s *Session) comeBackLocked(req *request, c *call, p *suspended, retry *mcp
 			continue
 		}
 		result := jsonrpc.AppendResult(nil, q.id(), req.Bytes(answers[i]))
-		p.from.answered(&q.question, p.from.sendFrame(req.out, result, note{n: q.n, method: q.ask.Method}), req.out)
+		p.from.answered(&q.question, p.from.sendFrame(req.out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.out)
 	}
 	s.goOnLocked(c, p, left, req.out)
 }

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // revokeWaiting refuses, after a reload, the calls that wait for their turn at a server and are of
@@ -99,7 +100,7 @@ func (s *Session) revokeSubscriptionsLocked(b *jsonrpc.Batch) {
 		}
 		over := len(l.subs) < before && string(l.filter.Append(nil)) == "{}"
 		if over {
-			s.send(b, mcpwire.AppendListenEnd(nil, l.id), note{method: mcpwire.Listen, status: "local"})
+			s.send(b, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 		}
 		return over
 	})

@@ -9,12 +9,13 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // answeredLocked takes the client's answer to one leg, and with the last one has the
 // call made again.
 func (s *Session) answeredLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	s.r.trace.response(clientLeg, s.name(), m, note{n: q.n, method: mcpwire.Method(q.method), leg: time.Duration(s.r.clock.now() - q.came)})
+	s.r.trace.Response(tracing.Client, s.name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.r.clock.now() - q.came)})
 	if m.Loose {
 		m = strict(m)
 	}

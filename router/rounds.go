@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // Bounds on what modern servers ask of a legacy client.
@@ -116,7 +117,7 @@ func (s *Session) hindranceLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 // askLegLocked asks the client one thing.
 func (s *Session) askLegLocked(r *round, m *jsonrpc.Message, request *mcpwire.InputRequest, b *jsonrpc.Batch) {
 	if num, ok := s.addLegLocked(r, request.Method, bytes.Clone(m.Bytes(request.Key)), b); ok {
-		s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), note{n: r.call.n, method: request.Method, during: r.call.id()})
+		s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: request.Method, During: r.call.id()})
 	}
 }
 

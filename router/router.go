@@ -14,6 +14,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/policy"
+	"toolman/router/tracing"
 	"toolman/spawn"
 )
 
@@ -22,7 +23,7 @@ type Router struct {
 	Options
 	log       *zap.Logger
 	loop      *jsonrpc.Loop
-	trace     *tracer
+	trace     *tracing.Tracer
 	clock     clock
 	sealer    *sealer
 	ownNames  []string        // names that are toolman's own
@@ -55,7 +56,7 @@ type Router struct {
 // New makes a router. No server runs before Start. The loop stays the caller's.
 func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Router{Options: o, log: log, loop: loop, trace: newTracer(o.Trace), clock: clock{time.Now()}, sealer: newSealer(),
+	r := &Router{Options: o, log: log, loop: loop, trace: tracing.New(o.Trace), clock: clock{time.Now()}, sealer: newSealer(),
 		ctx: ctx, cancel: cancel, greeted: make(chan struct{}), started: make(chan struct{})}
 	r.given.Store(&o)
 	var upstreams []*Upstream
@@ -88,7 +89,7 @@ func (r *Router) all() []*Upstream { return *r.upstreams.Load() }
 
 // time has calls timed if the trace or a server wants that.
 func (r *Router) time(servers []Server) {
-	if r.trace.on() || r.Audit != nil || slices.ContainsFunc(servers, func(s Server) bool { return s.CallTimeout > 0 }) {
+	if r.trace.On() || r.Audit != nil || slices.ContainsFunc(servers, func(s Server) bool { return s.CallTimeout > 0 }) {
 		r.timed.Store(true)
 	}
 }

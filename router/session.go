@@ -13,6 +13,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/budget"
 	"toolman/router/policy"
+	"toolman/router/tracing"
 )
 
 // A Session is one connected client. It is the jsonrpc.Handler of the client's
@@ -123,7 +124,7 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 }
 
 func (s *Session) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
-	s.r.trace.bad(clientLeg, s.name(), m.Frame, err)
+	s.r.trace.Bad(tracing.Client, s.name(), m.Frame, err)
 	if s.damaged(m, err, b) || isAnswer(m) {
 		return // a response has no answer
 	}
@@ -131,7 +132,7 @@ func (s *Session) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
 		code = jsonrpc.CodeParseError
 	}
-	s.send(b, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), note{n: s.r.trace.next()})
+	s.send(b, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.r.trace.Next()})
 }
 
 // idOfBad is the id to refuse a message under that could not be read: null when it
@@ -297,7 +298,7 @@ func (s *Session) answerLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		q, ok = s.asks.Take(id)
 	}
 	if !ok {
-		s.r.trace.orphan(clientLeg, s.name(), m)
+		s.r.trace.Orphan(tracing.Client, s.name(), m)
 		return
 	}
 	if q.round != nil {

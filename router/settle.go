@@ -10,8 +10,10 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // settleAfter is how long after its list was answered a client gets the reply
@@ -46,7 +48,9 @@ func (s *Session) holdLocked(req *request, before *View, after *View, words word
 	h := &held{id: bytes.Clone(req.Bytes(req.ID)), modern: req.modern, mode: s.modeOf(req.modern), n: s.arrivedLocked(req, name),
 		before: before, after: after, words: words}
 	h.audited = s.decideOwnLocked(req, h.n)
-	s.r.trace.activated(before, after, h.n)
+	if s.r.trace.On() {
+		s.r.trace.Event(trace.EventActivate, "", confirmation(h.changes()), h.n)
+	}
 	told := s.announceLocked(before, after, req.out)
 	if !told || h.mode != ModeMutate || s.static || s.r.Settle <= 0 {
 		s.replyLocked(h, req.out)
@@ -57,7 +61,7 @@ func (s *Session) holdLocked(req *request, before *View, after *View, words word
 }
 
 func (s *Session) notify(b *jsonrpc.Batch, method mcpwire.Method) {
-	s.send(b, jsonrpc.AppendNotification(nil, string(method), nil), note{method: method})
+	s.send(b, jsonrpc.AppendNotification(nil, string(method), nil), tracing.Note{Method: method})
 }
 
 // listedLocked notes that the client has listed the tools again.
@@ -90,7 +94,7 @@ func (s *Session) expire(h *held) {
 func (s *Session) releaseLocked(h *held, b *jsonrpc.Batch) {
 	h.timer.Stop()
 	s.held = slices.DeleteFunc(slices.Clone(s.held), func(other *held) bool { return other == h })
-	s.r.trace.settled(h.listed, h.n)
+	s.r.trace.Settled(h.listed, h.n)
 	s.replyLocked(h, b)
 }
 
@@ -134,7 +138,7 @@ func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
 		text = strings.Join(append([]string{text + advice}, h.words.warnings...), ". ")
 		result = mcpwire.AppendToolSuccess(eraOf(h.modern), nil, text, tools, advice != "")
 	}
-	s.send(b, jsonrpc.AppendResult(nil, h.id, result), note{n: h.n, method: mcpwire.ToolsCall, status: "local"})
+	s.send(b, jsonrpc.AppendResult(nil, h.id, result), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
 // advice says how to go on, where the list of tools does not say it.

@@ -102,7 +102,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 	u.log.Info("upstream ready", zap.String("revision", revision), zap.Duration("dur", took),
 		zap.Int("tools", len(counts[mcpwire.Tool])), zap.Int("resources", len(counts[mcpwire.Resource])),
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
-	u.r.trace.event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
+	u.r.trace.Event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
 	if !u.takePlace() {
 		return

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 // A subscription is a resource that the client wants to hear of, as its server
@@ -112,7 +113,7 @@ func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, at jso
 	}
 	b.SetEdits(edits)
 	b.Edit(at, jsonrpc.AppendQuoted(nil, uri))
-	s.pass(b, m, &note{method: mcpwire.ResourceUpdated})
+	s.pass(b, m, &tracing.Note{Method: mcpwire.ResourceUpdated})
 }
 
 // spelling returns how the client spells a URI of a server, if the client is to hear that the

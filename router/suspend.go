@@ -8,6 +8,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/budget"
+	"toolman/router/tracing"
 )
 
 // Bounds on what waits for a modern client to come back: calls of the session, questions
@@ -97,7 +98,7 @@ func (s *Session) stateFor(about subject, kind stateKind, h handle) string {
 
 // sendAsks answers a modern client's request with what it has to answer first.
 func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, state string, b *jsonrpc.Batch) {
-	s.send(b, mcpwire.AppendInputRequired(nil, c.id(), asks, state), note{n: c.n, method: c.method, name: c.name()})
+	s.send(b, mcpwire.AppendInputRequired(nil, c.id(), asks, state), tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
 }
 
 // enqueueLocked keeps what the server asks further during a call that is suspended.

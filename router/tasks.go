@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/tracing"
 )
 
 // Tasks (2025-11-25) pass through as they are: their ids are not rewritten, but
@@ -82,7 +83,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 	owner := s.tasks.of(m.Text(at))
 	s.mu.Unlock()
 	if owner == u || owner == nil && u.owner.Load() == s && s.knows(u) {
-		s.pass(b, m, &note{method: mcpwire.TaskStatus})
+		s.pass(b, m, &tracing.Note{Method: mcpwire.TaskStatus})
 	}
 }
 

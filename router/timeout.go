@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // watchTimeout arranges for calls that take too long to be given up.
@@ -63,6 +64,6 @@ func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
 			u.Name, u.CallTimeout, maxExtended)
 	}
 	c.session.fail(c, text, audit.Timeout, b)
-	u.sendFrame(b, cancellation(id, "call_timeout"), note{n: c.n, method: mcpwire.Cancelled})
+	u.sendFrame(b, cancellation(id, "call_timeout"), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
 	u.calledOff(c, b)
 }

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 )
 
 // A turn is the request of a modern client that waits for a call which was suspended
@@ -78,9 +79,9 @@ func failing(problem string, how audit.Outcome) ending {
 // fail answers the request that waits for the call with a failure of toolman's own.
 func (c *call) fail(problem string, how audit.Outcome, b *jsonrpc.Batch) {
 	c.audited.End(how)
-	said := note{n: c.n, method: c.method}
+	said := tracing.Note{ID: c.n, Method: c.method}
 	if how == audit.Timeout {
-		said.status = trace.StatusTimeout
+		said.Status = trace.StatusTimeout
 	}
 	c.session.because(c.id(), Reason{Outcome: how, Text: problem})
 	c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), said)
@@ -113,7 +114,7 @@ func kept(u *Upstream, frame []byte) ending {
 	return func(c call, b *jsonrpc.Batch) {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
-			u.cross(&c, &m, b, &note{n: c.n, method: c.method, name: c.name()})
+			u.cross(&c, &m, b, &tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/tracing"
 	"toolman/spawn"
 )
 
@@ -126,7 +127,7 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	u.Command.Name = u.Name
 	u.Command.Stderr = func(line string) {
 		u.log.Info("stderr", zap.String("text", line))
-		u.r.trace.stderr(u.Name, line)
+		u.r.trace.Stderr(u.Name, line)
 	}
 	u.Command.PipeSize = u.r.pipeSize()
 	defer close(u.begun)
@@ -146,7 +147,7 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 		conn.Stop()
 		return errEnding
 	}
-	u.r.trace.event(trace.EventSpawn, u.Name, conn.String(), 0)
+	u.r.trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
 	conn.Start(u, u.ended)
 	return nil
 }
@@ -229,7 +230,7 @@ func (u *Upstream) tellGone(problem string) {
 	close(u.ended)
 	if !closing && news {
 		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.conn.LastWords()))
-		u.r.trace.event(trace.EventGone, u.Name, problem, 0)
+		u.r.trace.Event(trace.EventGone, u.Name, problem, 0)
 	}
 	if !closing && after == nil {
 		u.update()
@@ -288,7 +289,7 @@ func (u *Upstream) fail(reason string) {
 		if !closing {
 			u.log.Warn("upstream not started", zap.String("err", reason))
 		}
-		u.r.trace.event(trace.EventGone, u.Name, reason, 0)
+		u.r.trace.Event(trace.EventGone, u.Name, reason, 0)
 	}
 	u.answerAll()
 	close(u.ended)
@@ -315,15 +316,15 @@ func (u *Upstream) stop() {
 
 // sendOwn writes a frame of toolman's own conversation.
 func (u *Upstream) sendOwn(frame []byte) error {
-	if u.r.trace.on() {
-		var own note
+	if u.r.trace.On() {
+		var own tracing.Note
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
 			id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
 			c, _ := u.calls.Get(id)
-			own = note{n: c.n, method: c.method}
+			own = tracing.Note{ID: c.n, Method: c.method}
 		}
-		u.r.trace.sent(upstreamLeg, u.Name, frame, own)
+		u.r.trace.Sent(tracing.Upstream, u.Name, frame, own)
 	}
 	if err := u.out.Queue(frame, nil); err != nil {
 		return err
@@ -337,7 +338,7 @@ type ownIDs struct{ u *Upstream }
 
 func (o ownIDs) Next(method string) (uint64, bool) {
 	r := o.u.r
-	return o.u.calls.Add(call{method: mcpwire.Method(method), n: r.trace.next(), sent: r.clock.now()})
+	return o.u.calls.Add(call{method: mcpwire.Method(method), n: r.trace.Next(), sent: r.clock.now()})
 }
 
 func (o ownIDs) Forget(id uint64) {
