@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/limiter"
 )
 
 // A call is a request that was written to an upstream and not answered yet.
@@ -15,30 +16,20 @@ type call struct {
 	ids
 	session *Session // nil: a request of toolman's own
 	method  mcpwire.Method
-	entry   *Entry    // nil when it is about a task
-	task    bool      // a task is wanted instead of the result
-	modern  bool      // the client's request is of the modern era
-	elicits bool      // the answer may ask the client's user something
-	logs    verbosity // of log messages that a modern client's request wants
-	gated   gating    // as what it counts at its upstream's gate
-	waited  uint32    // milliseconds, there
-	heard   uint32    // milliseconds from sent to the last progress; 0: there was none
+	entry   *Entry        // nil when it is about a task
+	task    bool          // a task is wanted instead of the result
+	modern  bool          // the client's request is of the modern era
+	elicits bool          // the answer may ask the client's user something
+	logs    verbosity     // of log messages that a modern client's request wants
+	place   limiter.Place // what it has at its server's limiter
+	waited  uint32        // milliseconds, there
+	heard   uint32        // milliseconds from sent to the last progress; 0: there was none
 	bridge  *bridged
 	audited *audit.Decision // nil: there is no audit log, or it has no line for this
 	n       uint64          // correlation number in the trace; 0: no trace
 	came    int64           // when the client's request came; in nanoseconds since start
 	sent    int64           // when it was passed on
 }
-
-// A gating is as what a call counts at a gate.
-type gating uint8
-
-const (
-	notGated gating = iota
-	within
-	lingering
-	aside
-)
 
 // failure makes toolman's own answer to the call.
 func (c *call) failure(code int64, problem string) []byte {

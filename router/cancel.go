@@ -70,13 +70,13 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, 
 	return call{}, nil, 0
 }
 
-// dropWaitingLocked forgets a call that waits at an upstream's gate.
+// dropWaitingLocked forgets a call that waits at an upstream's limiter.
 func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
-	u.gate.takeBack(func(w *call) bool {
+	u.limiter.Remove(func(w *queuedCall) bool {
 		if ok || !w.is(s, id) {
 			return false
 		}
-		c, ok = *w, true
+		c, ok = w.call, true
 		return true
 	})
 	return c, ok

@@ -52,8 +52,11 @@ func TestConcurrentHistories(t *testing.T) {
 				if n := u.calls.Len(); n > 0 {
 					t.Errorf("seed %d: %d calls are left with %s", seed, n, u.Name)
 				}
-				if g := u.gate; g != nil && !g.closed && (g.within != 0 || g.waits > 0) {
-					t.Errorf("seed %d: the gate of %s counts %d calls, and %d wait", seed, u.Name, g.within, g.waits)
+				if u.limiter == nil {
+					continue
+				}
+				if has := u.limiter.Counts(); !has.Closed && (has.Active != 0 || has.Queued > 0) {
+					t.Errorf("seed %d: the limiter of %s has %+v", seed, u.Name, has)
 				}
 			}
 		})

@@ -17,7 +17,7 @@ const ownRule = "it is toolman's own, and no policy is about it"
 
 // audits reports whether requests of a method are decided about.
 func audits(method mcpwire.Method) bool {
-	return counts(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
+	return limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
 }
 
 // decideLocked begins the audit of the request being handled, which is about where t

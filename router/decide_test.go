@@ -14,6 +14,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/limiter"
 	"toolman/router/policy"
 )
 
@@ -237,11 +238,11 @@ func TestHowCallsEndIsAudited(t *testing.T) {
 			g.answerAll()
 		}, []string{"allowed ok 1000", "allowed ok 2000"}},
 		{"with too many before it", func(o *offer) { o.most = 1 }, func(g *rig, _ string) {
-			for i := range maxWaiting {
+			for i := range limiter.MaxQueued {
 				g.client.says(callNumber(i + 2))
 			}
 			g.client.says(callNumber(-1))
-			g.servers[0].u.gate.takeBack(func(*call) bool { return true })
+			g.servers[0].u.limiter.Remove(func(*queuedCall) bool { return true })
 		}, []string{"busy refused 0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

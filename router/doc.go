@@ -9,7 +9,7 @@
 // Files are named after what they are about: session.go dispatches what the
 // client sends, park.go keeps what comes before the servers are there, own.go answers
 // what is toolman's own business, forward.go passes calls on, lastroute.go those like the one before, relay.go passes back what upstreams say, damage.go deals with what cannot
-// be read, refuse.go says no, and means.go what the client can do about it, cancel.go takes calls back, gate.go has them wait where a server takes only so many; question.go and ask.go bring what upstreams ask to the client and back.
+// be read, refuse.go says no, and means.go what the client can do about it, cancel.go takes calls back, admission.go has them wait where a server takes only so many; question.go and ask.go bring what upstreams ask to the client and back.
 //
 // Each request is of one of two eras, and so is each upstream (package mcpwire). era.go
 // tells which, handshake.go finds out a server's, bridge.go makes what crosses from one

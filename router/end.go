@@ -26,7 +26,7 @@ func (s *Session) Pending() int {
 			}
 		}
 		u.calls.Each(func(_ uint64, c call) { pending(&c) })
-		u.gate.each(pending)
+		u.limiter.Each(func(q *queuedCall) { pending(&q.call) })
 	}
 	return n
 }
@@ -46,8 +46,8 @@ func (s *Session) Abandon() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range u.gate.takeBack(func(c *call) bool { return c.session == s }) {
-			s.fail(&c, why, audit.Cancelled, &b)
+		for _, c := range u.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
+			s.fail(&c.call, why, audit.Cancelled, &b)
 		}
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			s.fail(&taken.Call, why, audit.Cancelled, &b)
@@ -72,7 +72,7 @@ func (s *Session) End() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range u.gate.takeBack(func(c *call) bool { return c.session == s }) {
+		for _, c := range u.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
 			c.audited.End(audit.Cancelled)
 		}
 		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {

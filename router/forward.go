@@ -101,8 +101,8 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t target) {
 // submit writes a request of the client, with the batch's edits, to the upstream that
 // knows what it is about by this name.
 func (u *Upstream) submit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) {
-	if u.admit(m, b, c) && !u.write(m, b, c, token, name) && u.gate != nil {
-		u.letOn(b)
+	if u.admit(m, b, c) && !u.write(m, b, c, token, name) && u.limiter != nil {
+		u.admitNext(b)
 	}
 }
 
@@ -112,7 +112,7 @@ func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token js
 	id, ok := u.calls.Put(c)
 	if !ok {
 		b.Forget()
-		u.gate.leave(c)
+		c.leave(u)
 		c.fail(u.goneText(), audit.Gone, b)
 		return false
 	}
@@ -123,7 +123,7 @@ func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token js
 	}
 	if err := u.send(b, m, &tracing.Note{ID: c.n, Method: c.method, Name: name}); err != nil {
 		if _, mine := u.calls.Take(id); mine {
-			u.gate.leave(c)
+			c.leave(u)
 			c.fail(u.unsentText(err), audit.Refused, b)
 		}
 		return false

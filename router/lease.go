@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/limiter"
 )
 
 // A server of the legacy era does not say during which call it asks something. Where
@@ -49,7 +50,7 @@ func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (b
 			continue
 		}
 		n++
-		load := u.gate.load()
+		load := u.limiter.Load()
 		switch same := bytes.Equal(u.client.Capabilities, capabilities); {
 		case same && (best == nil || load < least):
 			best, least = u, load
@@ -71,7 +72,7 @@ func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (b
 			zap.String("session", s.name()), zap.NamedError("err", err))
 		return best
 	}
-	u.Era, u.leased, u.instead, u.gate = shared.era(), true, shared, newShutGate()
+	u.Era, u.leased, u.instead, u.limiter = shared.era(), true, shared, limiter.NewClosed[queuedCall]()
 	u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
 	s.leased = append(s.leased, u)
 	go u.run(s.r.guard)
@@ -87,7 +88,7 @@ func (s *Session) reap(u *Upstream) {
 		return
 	}
 	idle := time.Duration(s.r.clock.now() - u.used.Load())
-	if !u.is(Gone) && (u.gate.load() > 0 || idle < idleLease) {
+	if !u.is(Gone) && (u.limiter.Load() > 0 || idle < idleLease) {
 		time.AfterFunc(idleLease, func() { s.reap(u) })
 		return
 	}
@@ -104,27 +105,10 @@ func (s *Session) reachLocked() []*Upstream {
 	return append(slices.Clip(s.upstreams), s.leased...)
 }
 
-// newShutGate makes a gate for one call at a time, which lets none through before
-// Upstream.unlock.
-func newShutGate() *gate {
-	g := newGate(1)
-	g.within = 1
-	return g
-}
-
-// load is how many calls have come to the gate and are not over.
-func (g *gate) load() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.within + g.waits
-}
-
 // unlock lets calls to a leased upstream, which is ready.
 func (u *Upstream) unlock() {
 	var b jsonrpc.Batch
-	u.gate.mu.Lock()
-	u.gate.within--
-	u.gate.mu.Unlock()
-	u.letOn(&b)
+	u.limiter.Open()
+	u.admitNext(&b)
 	b.Flush()
 }

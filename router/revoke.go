@@ -16,7 +16,7 @@ func (s *Session) revokeWaiting() {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
-		for _, c := range u.gate.takeBack(func(c *call) bool { return c.session == s && s.withdrawnLocked(u, c.entry) != "" }) {
+		for _, c := range u.limiter.Remove(func(c *queuedCall) bool { return c.session == s && s.withdrawnLocked(u, c.entry) != "" }) {
 			c.audited.End(audit.Refused)
 			c.concludeLocked(failing(s.withdrawnLocked(u, c.entry), audit.Refused), &b)
 		}

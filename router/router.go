@@ -13,6 +13,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/limiter"
 	"toolman/router/policy"
 	"toolman/router/tracing"
 	"toolman/spawn"
@@ -74,7 +75,7 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 // newUpstream makes an upstream that is not started yet. settled is called once, when
 // nobody need wait for it any more.
 func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
-	u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, r.URISeparator}, r: r, gate: newGate(s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
+	u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, r.URISeparator}, r: r, limiter: limiter.New[queuedCall](s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
 		log: r.log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
 	u.latest.Store(&s)
 	if s.For != nil {

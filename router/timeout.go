@@ -37,7 +37,7 @@ func (u *Upstream) sweep() {
 		}
 	}
 	u.calls.Each(func(_ uint64, c call) { sooner(&c) })
-	u.gate.each(sooner)
+	u.limiter.Each(func(q *queuedCall) { sooner(&q.call) })
 	if u.watching = next >= 0; u.watching {
 		time.AfterFunc(time.Duration(next-now)+time.Millisecond, u.sweep)
 	}
@@ -46,9 +46,9 @@ func (u *Upstream) sweep() {
 // giveUp gives up the calls that are over their time now.
 func (u *Upstream) giveUp(now int64) {
 	var b jsonrpc.Batch
-	for _, c := range u.gate.takeBack(func(c *call) bool { return c.due(u.CallTimeout) <= now }) {
-		c.session.fail(&c, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
-			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.gate.most), audit.Timeout, &b)
+	for _, c := range u.limiter.Remove(func(c *queuedCall) bool { return c.due(u.CallTimeout) <= now }) {
+		c.session.fail(&c.call, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
+			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.limiter.Most()), audit.Timeout, &b)
 	}
 	for _, due := range u.calls.TakeAll(func(c call) bool { return c.session != nil && c.due(u.CallTimeout) <= now }) {
 		u.giveUpCall(due.ID, &due.Call, &b)

@@ -13,6 +13,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/limiter"
 	"toolman/router/tracing"
 	"toolman/spawn"
 )
@@ -40,9 +41,9 @@ type Upstream struct {
 	r      *Router
 	log    *zap.Logger
 
-	calls jsonrpc.Calls[call]
-	late  recent // ids of calls that were given up
-	gate  *gate  // nil: any number of calls at once
+	calls   jsonrpc.Calls[call]
+	late    recent                       // ids of calls that were given up
+	limiter *limiter.Limiter[queuedCall] // nil: any number of calls at once
 
 	born   time.Time // when its process was started
 	modern bool      // of the modern era; written before its items are shown
@@ -260,8 +261,8 @@ func (u *Upstream) answerAll() {
 			c.session.fail(&c, u.goneText(), audit.Gone, &b)
 		}
 	}
-	for _, c := range u.gate.close() {
-		c.session.fail(&c, u.goneText(), audit.Gone, &b)
+	for _, c := range u.limiter.Close() {
+		c.session.fail(&c.call, u.goneText(), audit.Gone, &b)
 	}
 	u.endLevelings(&b)
 	for _, s := range u.sessions() {

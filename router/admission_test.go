@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/budget"
+	"toolman/router/limiter"
 	"toolman/router/principal"
 )
 
@@ -182,7 +183,7 @@ func TestACallThatWaitsTooLongIsGivenUp(t *testing.T) {
 		o := various()
 		o.most, o.timeout = 1, 10*time.Second
 		_, client, server := one(t, o)
-		server.u.gate.within = 1 // somebody else's call, which is never answered
+		server.u.limiter.Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
 		client.says(callNumber(1))
 		time.Sleep(4 * time.Second)
 		client.says(callNumber(2))
@@ -243,7 +244,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	t.Run("in number", func(t *testing.T) {
 		_, client, server := gated(t, 1)
 		id := open(client, server, "0")
-		for i := range maxWaiting {
+		for i := range limiter.MaxQueued {
 			client.says(callNumber(i + 1))
 		}
 		refused(t, client.asks(callNumber(-1)))
@@ -321,7 +322,7 @@ func TestTheEndAnswersWhatWaits(t *testing.T) {
 
 // Random calls, answers and cancellations: never more than the limit are open, all are
 // served in the order they came, and each is answered once or was cancelled.
-func TestHistoriesAtAGate(t *testing.T) {
+func TestHistoriesAtALimiter(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		most := 1 + rng.IntN(4)
@@ -360,8 +361,8 @@ func TestHistoriesAtAGate(t *testing.T) {
 					within, waiting = append(within, waiting[0]), waiting[1:]
 				}
 			}
-			if len(within) > most || len(waiting) > 0 && len(within) < most || server.u.gate.within != len(within) {
-				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the gate counts %d", seed, len(within), len(waiting), most, server.u.gate.within)
+			if len(within) > most || len(waiting) > 0 && len(within) < most || server.u.limiter.Counts().Active != len(within) {
+				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, server.u.limiter.Counts().Active)
 			}
 		}
 		if n := g.s.Pending(); n != len(waiting)+len(within) {
@@ -403,7 +404,7 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 	g, _ := crowd(t, 1, offer{namespace: "ns", tools: []string{"echo"}, most: 8})
 	server, budgets := g.servers[0], budget.New(budget.Limits{}, budget.Limits{})
 	greedy, other, third := g.clientOf(budgets, "greedy"), g.clientOf(budgets, "other"), g.clientOf(budgets, "third")
-	for i := range maxWaiting + 6 {
+	for i := range limiter.MaxQueued + 6 {
 		greedy.says(callNumber(i))
 	}
 	names, ids := numbered(t, server.hears())
@@ -432,8 +433,8 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 	for _, l := range []*link{greedy, other, third} {
 		l.handler.(*Session).End()
 	}
-	if gate := server.u.gate; gate.within != 0 || gate.waits != 0 || len(gate.of) != 0 {
-		t.Errorf("the gate counts %d calls, and %d wait of %d clients", gate.within, gate.waits, len(gate.of))
+	if has := server.u.limiter.Counts(); has != (limiter.Counts{}) {
+		t.Errorf("the limiter has %+v", has)
 	}
 }
 
@@ -470,14 +471,14 @@ func TestOneClientDoesNotTakeAllThatIsNoCall(t *testing.T) {
 		l.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tasks/result","params":{"taskId":%q}}`, i, name))
 	}
 	greedy, other := task("greedy"), task("other")
-	for i := range maxAside {
+	for i := range limiter.MaxControl {
 		ask(greedy, "greedy", i)
 	}
 	sent := server.hears()
-	if len(sent) != maxAside {
+	if len(sent) != limiter.MaxControl {
 		t.Fatalf("%d requests were passed on", len(sent))
 	}
-	ask(greedy, "greedy", maxAside)
+	ask(greedy, "greedy", limiter.MaxControl)
 	if got := greedy.hearsOne(); !strings.Contains(got, "has 64 requests of this client") {
 		t.Errorf("one more: %s", got)
 	}
@@ -485,7 +486,7 @@ func TestOneClientDoesNotTakeAllThatIsNoCall(t *testing.T) {
 	server.hearsOne()
 	server.says(reply(idOf(t, sent[0]), "{}"))
 	greedy.hears()
-	ask(greedy, "greedy", maxAside+1)
+	ask(greedy, "greedy", limiter.MaxControl+1)
 	server.hearsOne()
 }
 

@@ -1,0 +1,121 @@
+package router
+
+import (
+	"fmt"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+	"toolman/router/limiter"
+)
+
+// A queuedCall waits for a place at its server (max_concurrent_calls). Its frame has all edits made but
+// those of its ID and progress token.
+type queuedCall struct {
+	call
+	frame []byte
+}
+
+// limited reports whether a method counts against max_concurrent_calls: it does if it has the server
+// do something. A request about a task does not, so that it gets past those that wait for one.
+func limited(method mcpwire.Method) bool {
+	return mcpwire.TakesInput(method) || method == mcpwire.Complete
+}
+
+// admit reports whether a call may be written now. If not it waits, or was refused.
+func (u *Upstream) admit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call) bool {
+	if u.limiter == nil {
+		return true
+	}
+	var how limiter.Admission
+	if client := c.session.who.Principal.Client(); limited(c.method) {
+		c.place, how = u.limiter.Admit(client, len(m.Frame), func() queuedCall { return queuedCall{*c, b.Preview(m.Frame)} })
+	} else {
+		c.place, how = u.limiter.AdmitControl(client)
+	}
+	switch how {
+	case limiter.Admitted:
+		return true
+	case limiter.Queued:
+		b.Forget()
+		u.watchTimeout()
+	default:
+		b.Forget()
+		c.audited.Decide(audit.Busy)
+		text := fmt.Sprintf("server %s has %d calls under way, as many as it may have (max_concurrent_calls), and too many wait for their turn; "+
+			"this one was not passed on: try again when some of them are answered", u.Name, u.limiter.Most())
+		if !limited(c.method) {
+			text = fmt.Sprintf("server %s has %d requests of this client that are no calls, as many as it may have of one; "+
+				"this one was not passed on: try again when some of them are answered", u.Name, limiter.MaxControl)
+		}
+		c.fail(text, audit.Refused, b)
+	}
+	return false
+}
+
+// leave takes back the call's place at its server.
+func (c *call) leave(u *Upstream) {
+	if c.place != limiter.None {
+		u.limiter.Leave(c.session.who.Principal.Client(), c.place)
+		c.place = limiter.None
+	}
+}
+
+// over notes that a call, which was taken, is over for the server, and passes on those
+// that have waited for that. The batch has no edits.
+func (u *Upstream) over(c *call, b *jsonrpc.Batch) {
+	if c.place != limiter.None {
+		c.leave(u)
+		u.admitNext(b)
+	}
+}
+
+// lateAnswer is how long a server at a url may still answer a call that was cancelled, in the legacy
+// era: mcpwire/streamhttp keeps its request open for so long.
+const lateAnswer = 5 * time.Second
+
+// calledOff is over for a call that was taken back. As long as its request is open it counts in its
+// client's share, so that no client has more requests open by cancelling them.
+func (u *Upstream) calledOff(c *call, b *jsonrpc.Batch) {
+	if u.Dial != nil && !u.modern && c.place == limiter.Active {
+		off := *c
+		u.limiter.Linger(off.session.who.Principal.Client())
+		off.place, c.place = limiter.Lingering, limiter.None
+		time.AfterFunc(lateAnswer, func() {
+			var b jsonrpc.Batch
+			u.over(&off, &b)
+			b.Flush()
+		})
+		u.admitNext(b)
+		return
+	}
+	u.over(c, b)
+}
+
+// admitNext writes the calls that have waited, as far as there are places.
+func (u *Upstream) admitNext(b *jsonrpc.Batch) {
+	for q, ok := u.limiter.Next(); ok; q, ok = u.limiter.Next() {
+		q.call.place = limiter.Active
+		u.writeQueued(&q, b)
+	}
+}
+
+// writeQueued writes a call that has waited.
+func (u *Upstream) writeQueued(q *queuedCall, b *jsonrpc.Batch) {
+	var m jsonrpc.Message
+	if jsonrpc.Scan(q.frame, &m) != nil { // it was one when it came
+		q.call.leave(u)
+		q.call.fail(fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, b)
+		return
+	}
+	if u.r.timed.Load() {
+		q.call.wait(u.r.clock.now())
+	}
+	if u.leased { // and not there yet when the call came
+		u.raise(q.call.logs, nil, b)
+	}
+	token, _ := mcpwire.ProgressToken(&m)           // was there before, or is not there
+	name, _, _ := mcpwire.Target(&m, q.call.method) // likewise
+	u.write(&m, b, &q.call, token, string(m.Text(name)))
+}
