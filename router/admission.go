@@ -78,7 +78,7 @@ const lateAnswer = 5 * time.Second
 // calledOff is over for a call that was taken back. As long as its request is open it counts in its
 // client's share, so that no client has more requests open by cancelling them.
 func (u *Upstream) calledOff(c *call, b *jsonrpc.Batch) {
-	if u.Dial != nil && !u.modern && c.place == limiter.Active {
+	if u.Dial != nil && !u.source.Modern && c.place == limiter.Active {
 		off := *c
 		u.limiter.Linger(off.session.who.Principal.Client())
 		off.place, c.place = limiter.Lingering, limiter.None

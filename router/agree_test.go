@@ -156,8 +156,8 @@ func (w *world) judges(g *rig, e *Entry) (Verdict, string) { return w.judgesBy(g
 
 // namesServer reports whether a name of an entry has the server in it.
 func namesServer(e *Entry, name string) bool {
-	server := e.Upstream.calledIn()
-	return name == server+":"+e.Item.Name || name == "mcp__"+server+"__"+e.Item.Name || name == e.Name && e.Upstream.Namespace == server
+	server := e.Source.PolicyName
+	return name == server+":"+e.Item.Name || name == "mcp__"+server+"__"+e.Item.Name || name == e.Name && e.Source.Namespace == server
 }
 
 // judgesBy is judges for a caller that uses another name. One without the server learns nothing of that.
@@ -165,7 +165,7 @@ func (w *world) judgesBy(g *rig, e *Entry, name string) (Verdict, string) {
 	var items []policy.Item
 	at := 0
 	for _, other := range g.everyEntry() {
-		if other.Upstream != e.Upstream {
+		if upstreamOf(other.Source) != upstreamOf(e.Source) {
 			continue
 		}
 		if other == e {
@@ -174,7 +174,7 @@ func (w *world) judgesBy(g *rig, e *Entry, name string) (Verdict, string) {
 		effects := other.Item.Kind == mcpwire.Tool && !strings.Contains(string(other.Item.Raw), `"readOnlyHint":true`)
 		items = append(items, policy.Item{Name: other.Item.Name, Shown: other.Name, Effects: effects})
 	}
-	if v := w.policy.Judge(e.Upstream.calledIn(), items)[at]; !v.Allowed {
+	if v := w.policy.Judge(e.Source.PolicyName, items)[at]; !v.Allowed {
 		if !namesServer(e, name) {
 			return Denied, fmt.Sprintf("%s %s is denied by policy: the rule is at %s. Go on", kindOf(e), name, v.Place())
 		}
@@ -216,7 +216,7 @@ func (w *world) danger(e *Entry) int {
 	}
 	fitting := map[string]string{"a_put": "a put", "b:*": "b same,b only", "odd?one": "c odd one", "*look": "a look"}
 	for _, entry := range w.dangers.Tools {
-		if slices.Contains(strings.Split(fitting[entry.Text], ","), e.Upstream.calledIn()+" "+e.Item.Name) {
+		if slices.Contains(strings.Split(fitting[entry.Text], ","), e.Source.PolicyName+" "+e.Item.Name) {
 			return entry.Line
 		}
 	}
@@ -264,7 +264,8 @@ func TestAllRoadsAgree(t *testing.T) {
 
 // named gives a server the name that policies use, and shows the client what it has.
 func (g *rig) named(name string, server int) {
-	g.r.all()[server].Server.Name = name
+	u := g.r.all()[server]
+	u.Server.Name, u.source.PolicyName = name, name
 	g.r.update()
 	g.client.hears()
 }

@@ -1,7 +1,6 @@
 package router
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -24,14 +23,13 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 
 // knows reports whether clients may know that there is a server: their policy and their toolsets
 // leave something of it open, also when it is not there.
-func (c *Catalog) knows(u *Upstream) bool {
-	if !c.policy.Opens(u.calledIn()) {
+func (c *Catalog) knows(u *Source, offer []*Entry) bool {
+	if !c.policy.Opens(u.PolicyName) {
 		return false
 	}
 	if c.limit == nil {
 		return true
 	}
-	offer, _ := u.offer()
 	return slices.ContainsFunc(offer, c.limit.chooses)
 }
 
@@ -40,7 +38,7 @@ func (r *Router) Known(who Client) []Status {
 	c := r.startView(r.catalog.Load(), r.policyFor(who), who).catalog
 	known := []Status{}
 	for _, u := range r.all() {
-		if c.knows(u) {
+		if u.knownTo(c) {
 			known = append(known, u.Status())
 		}
 	}
@@ -51,9 +49,9 @@ func (r *Router) Known(who Client) []Status {
 // is there already: held back, or too dangerous.
 func (c *Catalog) keeping(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.own, c.stale), newCatalog(c.own, c.stale)
-	next.owners, next.upstreams, next.Collisions = c.owners, c.upstreams, c.Collisions
+	next.owners, next.sources, next.Collisions = c.owners, c.sources, c.Collisions
 	next.denied, next.policy, next.verdicts, next.anyState = denied, c.policy, c.verdicts, c.anyState
-	denied.owners, denied.upstreams = c.owners, c.upstreams
+	denied.owners, denied.sources = c.owners, c.sources
 	for _, e := range c.All() {
 		if some(e) {
 			next.put(e)
@@ -77,19 +75,19 @@ func (c *Catalog) allActive() *Catalog {
 // judge asks the policy about every entry, a server's all at once.
 func (c *Catalog) judge(p *policy.Policy) map[*Entry]policy.Verdict {
 	verdicts := map[*Entry]policy.Verdict{}
-	for u, entries := range c.byUpstream() {
-		for i, v := range p.Judge(u.calledIn(), policyItems(entries)) {
+	for from, entries := range c.bySource() {
+		for i, v := range p.Judge(from.PolicyName, policyItems(entries)) {
 			verdicts[entries[i]] = v
 		}
 	}
 	return verdicts
 }
 
-// byUpstream returns what each server has, with what is held back.
-func (c *Catalog) byUpstream() map[*Upstream][]*Entry {
-	all := map[*Upstream][]*Entry{}
+// bySource returns what each server has, with what is held back.
+func (c *Catalog) bySource() map[*Source][]*Entry {
+	all := map[*Source][]*Entry{}
 	for _, e := range slices.Concat(c.All(), c.denied.All()) {
-		all[e.Upstream] = append(all[e.Upstream], e)
+		all[e.Source] = append(all[e.Source], e)
 	}
 	return all
 }
@@ -104,7 +102,7 @@ func policyItems(entries []*Entry) []policy.Item {
 }
 
 // mayUseLocked reports whether the client's policy leaves anything of an upstream open.
-func (s *Session) mayUseLocked(u *Upstream) bool { return s.policy.Opens(u.calledIn()) }
+func (s *Session) mayUseLocked(u *Upstream) bool { return s.policy.Opens(u.source.PolicyName) }
 
 // policyItem names an entry to a policy.
 func policyItem(e *Entry) policy.Item {
@@ -115,20 +113,17 @@ func policyItem(e *Entry) policy.Item {
 // have no such item, with its place.
 func (r *Router) IdleRules() []string {
 	c := r.catalog.Load()
-	entries := c.byUpstream()
+	entries := c.bySource()
 	var idle []string
 	for _, u := range r.all() {
-		if len(entries[u]) > 0 {
-			for _, text := range r.current().Policy.Idle(u.calledIn(), policyItems(entries[u])) {
+		if len(entries[u.source]) > 0 {
+			for _, text := range r.current().Policy.Idle(u.source.PolicyName, policyItems(entries[u.source])) {
 				idle = append(idle, u.Name+": "+text)
 			}
 		}
 	}
 	return idle
 }
-
-// calledIn is what policies, and the full names of items, call the server.
-func (u *Upstream) calledIn() string { return cmp.Or(u.Server.Name, u.Namespace) }
 
 // rule says which rule of the policy is about an entry, or that its pin holds it back, or
 // that it is too dangerous.
@@ -183,8 +178,8 @@ func (c *Catalog) denial(e *Entry, name string) string {
 
 // namedBy reports whether a name of an entry has in it what policies call the server.
 func (e *Entry) namedBy(name string) bool {
-	server := e.Upstream.calledIn()
-	return policy.Qualifies(name, server, e.Item.Name) || e.Upstream.Namespace == server && (name == e.Name || name == e.prefix+e.Item.Name)
+	server := e.Source.PolicyName
+	return policy.Qualifies(name, server, e.Item.Name) || e.Source.Namespace == server && (name == e.Name || name == e.prefix+e.Item.Name)
 }
 
 // isDenied returns the entry with this name that clients may not have, or nil.

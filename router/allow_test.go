@@ -87,8 +87,8 @@ func TestAClosedServerDoesNotReachTheClient(t *testing.T) {
 func TestOneServersDeniedNameIsAnothersToUse(t *testing.T) {
 	g := exposes(t, map[string][]string{"a": {}, "b": {"same", "x://same"}}, policed()[:2]...)
 	for k, name := range map[mcpwire.Kind]string{mcpwire.Tool: "same", mcpwire.Resource: "x://same"} {
-		if got, verdict := g.view().findAny(k, name); verdict != Active || got.upstream.Name != "b" {
-			t.Errorf("%s leads to %v, %s", name, got.upstream, verdict)
+		if got, verdict := g.view().findAny(k, name); verdict != Active || upstreamOf(got.source).Name != "b" {
+			t.Errorf("%s leads to %v, %s", name, upstreamOf(got.source), verdict)
 		}
 	}
 }
@@ -98,8 +98,8 @@ func TestADeniedWinnersNameIsNotInherited(t *testing.T) {
 	g := exposes(t, map[string][]string{"first": {}, "second": {"*"}}, offer{namespace: "ns", tools: []string{"x"}}, offer{namespace: "ns", tools: []string{"x"}})
 	g.named("first", 0)
 	g.named("second", 1)
-	if got, verdict := g.view().find(mcpwire.Tool, []byte("ns_x")); verdict != Denied || got.upstream != g.r.all()[0] {
-		t.Errorf("leads to %v, %s", got.upstream, verdict)
+	if got, verdict := g.view().find(mcpwire.Tool, []byte("ns_x")); verdict != Denied || upstreamOf(got.source) != g.r.all()[0] {
+		t.Errorf("leads to %v, %s", upstreamOf(got.source), verdict)
 	}
 }
 

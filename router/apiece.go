@@ -31,7 +31,7 @@ func (s *Session) Unstarted(server string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, u := range s.upstreams {
-		if u.For == nil || !u.GoesBy(cmp.Or(server, u.Name)) || !s.mayUseLocked(u) {
+		if u.For == nil || !u.source.HasName(cmp.Or(server, u.Name)) || !s.mayUseLocked(u) {
 			continue
 		}
 		own, err := u.For(s.who.Config)

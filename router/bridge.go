@@ -121,7 +121,7 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, ba
 }
 
 func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) error {
-	edits, remedy, err := mcpwire.JudgeError(b.Edits(), m, c.method, eraOf(u.modern), eraOf(c.modern))
+	edits, remedy, err := mcpwire.JudgeError(b.Edits(), m, c.method, eraOf(u.source.Modern), eraOf(c.modern))
 	if err != nil {
 		return err
 	}

@@ -191,7 +191,7 @@ func BenchmarkCrossing(bench *testing.B) {
 // crossing returns a function that makes a call with a result of size bytes. A modern client's may want log messages of a level.
 func crossing(t testing.TB, client, server bool, level string, size int) func() {
 	s, u, c, to := joined(t, "ns", echoTool)
-	u.modern = server
+	u.source.Modern = server
 	s.claim = (&mcpwire.Hello{}).Claim("")
 	text := strings.Repeat("x", size)
 	meta, kind := "", ""

@@ -21,7 +21,7 @@ func various() offer {
 // One request per line: what the client writes and what the server gets, where #
 // is the id that toolman has given it.
 func TestRequestsArePassedOnVerbatim(t *testing.T) {
-	shortened := naming{"ns", "_"}.expose(mcpwire.Tool, `a/b "c"`)
+	shortened := (&Source{Namespace: "ns", URISep: "_"}).expose(mcpwire.Tool, `a/b "c"`)
 	for _, tt := range []struct{ name, client, server string }{
 		{"a call", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{"name":"ns_echo"}}}`,
 			`{"jsonrpc":"2.0","id":#,"method":"tools/call","params":{"name":"echo","arguments":{"name":"ns_echo"}}}`},

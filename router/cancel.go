@@ -32,7 +32,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	u.late.add(our)
-	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.modern {
+	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.source.Modern {
 		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &envelope))
 	}
 	b.Edit(at, b.Number(our))

@@ -22,8 +22,8 @@ type Catalog struct {
 	byName  [mcpwire.Kinds]map[string]*Entry
 	bare    map[string][]*Entry // resources by their upstream's own URI
 
-	owners    [mcpwire.Kinds]map[string]string // who has a name or, when it is gone, had it
-	upstreams []*Upstream
+	owners  [mcpwire.Kinds]map[string]string // who has a name or, when it is gone, had it
+	sources []*Source
 
 	denied   *Catalog // what the policy keeps from a client, what its pin holds back, and what is too dangerous
 	policy   *policy.Policy
@@ -53,12 +53,20 @@ func (c *Catalog) All() []*Entry { return slices.Concat(c.entries[:]...) }
 // lookup returns the entry with this name, or nil.
 func (c *Catalog) lookup(k mcpwire.Kind, name []byte) *Entry { return c.byName[k][string(name)] }
 
-// buildCatalog merges what the upstreams offer, in their order. The first to
-// offer a name has it for good: what a server that is gone had offered stays
-// taken, so that nobody can step into its place.
-func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
-	c := newCatalog(r.ownNames, r.current().AllowStale)
-	c.upstreams, c.denied = upstreams, newCatalog(r.ownNames, r.current().AllowStale)
+// An Offer is what an upstream server has, or had when it went.
+type Offer struct {
+	Source  *Source
+	Entries []*Entry
+	Alive   bool
+}
+
+// New merges what the upstream servers offer, in their order. The first to offer a name has it for
+// good: what a server that is gone had offered stays taken, so that no other can step into its place.
+// own are the names of toolman's own tools. stale says that toolsets may use tools that changed since
+// they were saved.
+func NewCatalog(offers []Offer, own []string, stale bool) *Catalog {
+	c := newCatalog(own, stale)
+	c.denied = newCatalog(own, stale)
 	for k := range c.owners {
 		c.owners[k] = map[string]string{}
 	}
@@ -66,13 +74,13 @@ func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
 		c.owners[mcpwire.Tool][name] = "toolman"
 	}
 	c.owners[mcpwire.Resource][CatalogURI] = "toolman"
-	for _, u := range upstreams {
-		offer, alive := u.offer()
-		for _, e := range offer {
-			c.add(e, alive, c.owners[e.Item.Kind])
+	for _, o := range offers {
+		c.sources = append(c.sources, o.Source)
+		for _, e := range o.Entries {
+			c.add(e, o.Alive, c.owners[e.Item.Kind])
 		}
 	}
-	c.denied.owners, c.denied.upstreams = c.owners, c.upstreams
+	c.denied.owners, c.denied.sources = c.owners, c.sources
 	return c
 }
 
@@ -92,7 +100,7 @@ func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 		}
 		return
 	}
-	owners[e.Name] = e.Upstream.Name
+	owners[e.Name] = e.Source.Name
 	switch {
 	case !alive:
 	case e.hold != NotHeld, e.danger.Denies():
@@ -118,7 +126,7 @@ func (c *Catalog) toolIndex() *toolset.Index { return c.index() }
 func (c *Catalog) newToolIndex() *toolset.Index {
 	var tools []toolset.Tool
 	for _, e := range c.entries[mcpwire.Tool] {
-		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.prefix + e.Item.Name, Bare: e.Item.Name, Server: e.Upstream.Name, RefID: e.refID()})
+		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.prefix + e.Item.Name, Bare: e.Item.Name, Server: e.Source.Name, RefID: e.refID()})
 	}
 	return toolset.NewIndex(tools)
 }

@@ -57,7 +57,7 @@ func TestTheFirstServerOfTheFileHasTheName(t *testing.T) {
 	}
 	for i, c := range collisions {
 		loser := []string{"second", "third"}[i/len(allKinds)]
-		if c.By != "ns" || c.Loser.Item.Description != loser || c.Loser.Upstream == g.r.all()[0] {
+		if c.By != "ns" || c.Loser.Item.Description != loser || upstreamOf(c.Loser.Source) == g.r.all()[0] {
 			t.Errorf("collision %d: %s loses to %q, want %s to ns", i, c.Loser.Item.Description, c.By, loser)
 		}
 	}
@@ -143,11 +143,11 @@ func TestNamesOfToolmanAreReserved(t *testing.T) {
 func TestNamesThatMeetCollide(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a", tools: []string{"b_c", "x y", "d", "d"}},
 		offer{namespace: "a_b", tools: []string{"c"}}, offer{tools: []string{"a_d"}},
-		offer{tools: []string{naming{"a", "_"}.expose(mcpwire.Tool, "x y")}})
+		offer{tools: []string{(&Source{Namespace: "a", URISep: "_"}).expose(mcpwire.Tool, "x y")}})
 	checkList(t, "tools", namesOf(g.r.Catalog().Entries(mcpwire.Tool)), "a_b_c", "a_x_y_ba072e2d", "a_d")
 	var losers []string
 	for _, c := range g.r.Catalog().Collisions {
-		losers = append(losers, c.Loser.Upstream.Name+" "+c.Loser.Item.Name)
+		losers = append(losers, c.Loser.Source.Name+" "+c.Loser.Item.Name)
 	}
 	checkList(t, "losers", losers, "a d", "a_b c", "server 3 a_d", "server 4 a_x_y_ba072e2d")
 }

@@ -53,7 +53,7 @@ func (s *Session) confirmLocked(req *request, t target) {
 	c := call{session: s, method: mcpwire.ToolsCall, entry: t.entry, n: s.arrivedLocked(req, name)}
 	c.keep(req.Message, jsonrpc.Span{})
 	c.audited = s.decideLocked(req, t, audit.Asked, c.n)
-	r := &round{from: t.upstream, call: c, frame: bytes.Clone(req.Frame)}
+	r := &round{from: upstreamOf(t.source), call: c, frame: bytes.Clone(req.Frame)}
 	s.rounds = append(s.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	if id, ok := s.addLegLocked(r, ask.Method, nil, req.out); ok {

@@ -23,9 +23,9 @@ func (r *Router) Dangerous() (tools []*Entry, idle []string) {
 
 func (r *Router) idleDangers(c *Catalog) []string {
 	tools := map[string][]policy.Item{}
-	for u, entries := range c.byUpstream() {
+	for u, entries := range c.bySource() {
 		of := slices.DeleteFunc(entries, func(e *Entry) bool { return e.Item.Kind != mcpwire.Tool })
-		tools[u.calledIn()] = append(tools[u.calledIn()], policyItems(of)...)
+		tools[u.PolicyName] = append(tools[u.PolicyName], policyItems(of)...)
 	}
 	return r.current().Dangers.Idle(tools)
 }

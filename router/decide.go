@@ -104,7 +104,7 @@ func (s *Session) Misfit(e *Entry, correlation string, arguments []byte) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	line := about(s.lineLocked(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, target{entry: e, upstream: e.Upstream})
+	line := about(s.lineLocked(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, at(e))
 	line.Correlation = correlation
 	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
 	s.r.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
@@ -135,8 +135,8 @@ func about(line audit.Line, kind mcpwire.Kind, asked string, t target) audit.Lin
 	if asked != "" {
 		line.Kind, line.Name = kind.String(), asked
 	}
-	if t.upstream != nil {
-		line.Server = t.upstream.Name
+	if t.source != nil {
+		line.Server = t.source.Name
 	}
 	if t.entry != nil && t.uri == "" {
 		line.Kind, line.Name = t.entry.Item.Kind.String(), t.entry.Name
@@ -161,7 +161,8 @@ func (s *Session) ruleLocked(e *Entry) audit.Rule {
 				return v.catalog.rule(e) + "; " + e.danger.String()
 			}
 		case audit.Busy:
-			return fmt.Sprintf("max_concurrent_calls is %d (%s)", e.Upstream.MaxCalls, e.Upstream.MaxCallsAt)
+			u := upstreamOf(e.Source)
+			return fmt.Sprintf("max_concurrent_calls is %d (%s)", u.MaxCalls, u.MaxCallsAt)
 		}
 		return v.catalog.rule(e)
 	}
@@ -190,7 +191,7 @@ func (c *call) outcome(m *jsonrpc.Message) audit.Outcome {
 	if c.audited == nil {
 		return ""
 	}
-	if c.entry != nil && c.entry.Upstream.modern {
+	if c.entry != nil && c.entry.Source.Modern {
 		if r, err := mcpwire.ResultOf(m); err == nil && r.ResultType(m) == mcpwire.ResultInputRequired {
 			return audit.InputRequired
 		}

@@ -169,7 +169,7 @@ func catalogText(v *View) string {
 // many more each server has.
 func appendFolded(dst []byte, v *View, room int) []byte {
 	shown := 0
-	hidden := map[*Upstream]int{}
+	hidden := map[*Source]int{}
 	for _, active := range []bool{true, false} {
 		for _, part := range catalogKinds {
 			for _, k := range part.kinds {
@@ -178,7 +178,7 @@ func appendFolded(dst []byte, v *View, room int) []byte {
 						continue
 					}
 					if shown += len(e.line) + 2; shown > room-foldRoom {
-						hidden[e.Upstream]++
+						hidden[e.Source]++
 						continue
 					}
 					dst = appendLine(dst, v, e)
@@ -192,9 +192,9 @@ func appendFolded(dst []byte, v *View, room int) []byte {
 // foldRoom is what is kept for the counts.
 const foldRoom = 240
 
-func foldedText(v *View, hidden map[*Upstream]int) string {
+func foldedText(v *View, hidden map[*Source]int) string {
 	var counts []string
-	for _, u := range upstreamsOf(v) {
+	for _, u := range sourcesOf(v) {
 		if n := hidden[u]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%s %d", u.Name, n))
 		}
@@ -203,15 +203,15 @@ func foldedText(v *View, hidden map[*Upstream]int) string {
 	return "More, not shown here: " + cut(text, foldRoom-60) + "\n"
 }
 
-// upstreamsOf returns the upstreams that have entries, in catalog order.
-func upstreamsOf(v *View) []*Upstream {
-	var list []*Upstream
-	seen := map[*Upstream]bool{}
+// sourcesOf returns the servers that have entries, in catalog order.
+func sourcesOf(v *View) []*Source {
+	var list []*Source
+	seen := map[*Source]bool{}
 	for _, entries := range v.catalog.entries {
 		for _, e := range entries {
-			if !seen[e.Upstream] {
-				seen[e.Upstream] = true
-				list = append(list, e.Upstream)
+			if !seen[e.Source] {
+				seen[e.Source] = true
+				list = append(list, e.Source)
 			}
 		}
 	}

@@ -10,11 +10,20 @@ import (
 	"toolman/router/policy"
 )
 
+// Rules are what the configuration says about entries.
+type Rules struct {
+	Active   Globs                  // are active at start
+	Dangers  *policy.Guard          // nil: nothing is dangerous
+	Pins     *Pins                  // nil: nothing is pinned
+	Unpinned Globs                  // need no pin
+	Eras     map[string]mcpwire.Era // that servers were pinned in, by their names
+}
+
 // An Entry is an item of an upstream as clients see it. It does not change.
 type Entry struct {
-	Item     mcpwire.Item
-	Upstream *Upstream
-	Name     string // as clients see it
+	Item   mcpwire.Item
+	Source *Source
+	Name   string // as clients see it
 
 	quoted  []byte                // its upstream name, as a JSON string
 	line    []byte                // its line in the catalog without the mark, escaped for JSON
@@ -35,27 +44,26 @@ type Entry struct {
 }
 
 // newEntry prepares an item for being shown and called.
-func newEntry(u *Upstream, item mcpwire.Item, globs Globs) *Entry {
-	n := u.naming
-	e := &Entry{Item: item, Upstream: u, prefix: n.prefix(item.Kind), Name: n.expose(item.Kind, item.Name)}
+func newEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
+	e := &Entry{Item: item, Source: u, prefix: u.prefix(item.Kind), Name: u.expose(item.Kind, item.Name)}
 	e.folded, e.foldedItem = fold(e.Name), fold(item.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
 	e.refID = sync.OnceValue(e.digest)
-	e.hold = u.r.current().Pins.holds(e)
-	if u.modern {
+	e.hold = rules.holds(e)
+	if u.Modern {
 		e.crossed, e.wrapped = item.ToLegacy(nil)
 	} else {
 		e.crossed, e.hidden = item.ToModern(nil)
 	}
 	if item.Kind == mcpwire.Tool {
 		e.load = item.AlwaysLoad()
-		e.danger = u.r.current().Dangers.Judge(u.calledIn(), policyItem(e))
+		e.danger = rules.Dangers.Judge(u.PolicyName, policyItem(e))
 	}
 	if item.Kind == mcpwire.Prompt {
 		e.active, e.rule = true, "every prompt is active"
 		return e
 	}
-	if g := globs.match(e.prefix + item.Name); g != nil {
+	if g := rules.Active.match(e.prefix + item.Name); g != nil {
 		e.active, e.rule = true, g.Rule
 	}
 	e.line = jsonrpc.AppendEscaped(nil, catalogLine(e))
@@ -80,7 +88,7 @@ func (e *Entry) digest() string {
 func (e *Entry) appendListed(dst []byte, modern, alwaysLoad bool) []byte {
 	var room [4]jsonrpc.Edit
 	edits := append(room[:0], e.Item.Rename(e.Name))
-	if modern != e.Upstream.modern {
+	if modern != e.Source.Modern {
 		edits = append(edits, e.crossed...)
 	}
 	if alwaysLoad && e.load.New != nil {
@@ -91,7 +99,7 @@ func (e *Entry) appendListed(dst []byte, modern, alwaysLoad bool) []byte {
 
 // hiddenFrom reports whether clients of an era cannot call the tool: it runs only
 // as a task of 2025-11-25.
-func (e *Entry) hiddenFrom(modern bool) bool { return e.hidden && modern != e.Upstream.modern }
+func (e *Entry) hiddenFrom(modern bool) bool { return e.hidden && modern != e.Source.Modern }
 
 func catalogLine(e *Entry) string {
 	line := plainName(e.Name)

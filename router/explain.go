@@ -35,7 +35,7 @@ func (r *Router) Explain(name string) []Explanation {
 	}
 	for _, c := range v.catalog.Collisions {
 		if c.Loser.Name == name || c.Loser.Item.Name == name {
-			all = append(all, Explanation{Kind: c.Loser.Item.Kind, Name: c.Loser.Name, Server: c.Loser.Upstream.Name,
+			all = append(all, Explanation{Kind: c.Loser.Item.Kind, Name: c.Loser.Name, Server: c.Loser.Source.Name,
 				Rule: "it is not offered: " + c.By + " has that name already"})
 		}
 	}
@@ -93,7 +93,7 @@ func (v *View) findAny(k mcpwire.Kind, name string) (target, Verdict) {
 
 func (v *View) explain(e *Entry, has means) Explanation {
 	_, verdict := v.findAny(e.Item.Kind, e.Name)
-	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Upstream.Name, Rule: v.catalog.rule(e), Danger: e.danger.String(),
+	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.catalog.rule(e), Danger: e.danger.String(),
 		Visible: verdict != Denied && verdict != Held, Active: verdict == Active, Callable: verdict == Active}
 	if x.Visible {
 		x.Activity = v.activity(e)

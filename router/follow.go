@@ -39,7 +39,7 @@ func (u *Upstream) subscribable() bool {
 // passesSubscriptions reports whether the subscriptions of a legacy client pass to the
 // server as they are. A modern one has no such methods, and at one that is shared nobody
 // may end what another wants.
-func (u *Upstream) passesSubscriptions() bool { return !u.modern && u.owner.Load() != nil }
+func (u *Upstream) passesSubscriptions() bool { return !u.source.Modern && u.owner.Load() != nil }
 
 // follow notes that a session wants to hear of these resources of the upstream, and no
 // longer of those it wanted before. It subscribes to what the first one wants, and
@@ -82,7 +82,7 @@ func (u *Upstream) wantLocked(uri string, b *jsonrpc.Batch) {
 
 // subscribe asks the server to tell of changes of a resource, and returns the id of that.
 func (u *Upstream) subscribe(uri string, b *jsonrpc.Batch) (id uint64) {
-	if !u.modern {
+	if !u.source.Modern {
 		u.tellURI(mcpwire.Subscribe, uri, b)
 		return 0
 	}
@@ -91,7 +91,7 @@ func (u *Upstream) subscribe(uri string, b *jsonrpc.Batch) (id uint64) {
 }
 
 func (u *Upstream) unsubscribe(uri string, id uint64, b *jsonrpc.Batch) {
-	if !u.modern {
+	if !u.source.Modern {
 		u.tellURI(mcpwire.Unsubscribe, uri, b)
 		return
 	}
@@ -126,7 +126,7 @@ func (u *Upstream) ask(method mcpwire.Method, params []byte, b *jsonrpc.Batch) (
 func (u *Upstream) listen() {
 	var b jsonrpc.Batch
 	u.mu.Lock()
-	if u.state != Gone && u.modern {
+	if u.state != Gone && u.source.Modern {
 		if u.following.lists == 0 {
 			u.listenLocked(&b)
 		}

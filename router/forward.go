@@ -41,19 +41,20 @@ func (s *Session) routeLocked(req *request) {
 		s.refuse(req, v.refusal(kind, string(name), t, verdict, s.meansLocked(req.modern)))
 		return
 	}
-	if why := s.withoutLocked(t.upstream); why != nil {
+	u := upstreamOf(t.source)
+	if why := s.withoutLocked(u); why != nil {
 		why.about = t
 		s.refuse(req, *why)
 		return
 	}
-	if !s.raisedLocked(req, at, t.upstream) || !s.clearedLocked(req, t) {
+	if !s.raisedLocked(req, at, u) || !s.clearedLocked(req, t) {
 		return
 	}
 	if err := s.watchLocked(req.method, t, name); err != nil {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error(), about: t})
 		return
 	}
-	if !t.upstream.passesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
+	if !u.passesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
 		s.decideLocked(req, t, audit.Allowed, s.answerOwn(req, []byte("{}"))).End(audit.OK)
 		s.followAllLocked(req.out)
 		return
@@ -65,16 +66,16 @@ func (s *Session) routeLocked(req *request) {
 // ours, with the name or URI that the upstream knows, and not another byte
 // changed.
 func (s *Session) forward(req *request, at jsonrpc.Span, t target) {
-	u, token := t.upstream, req.envelope.Token.Value
+	u, token := upstreamOf(t.source), req.envelope.Token.Value
 	c := call{session: s, method: req.method, entry: t.entry, task: mcpwire.AsksForTask(req.Message), modern: req.modern}
 	c.keep(req.Message, token)
 	if level := req.envelope.LogLevel.Value; req.modern && level.Present() {
 		c.logs = verbosityOf(req.Text(level))
 	}
-	if req.modern != u.modern && !s.crossLocked(req, &c, t) || req.modern && u.modern && !s.hideTasks(req) {
+	if req.modern != u.source.Modern && !s.crossLocked(req, &c, t) || req.modern && u.source.Modern && !s.hideTasks(req) {
 		return
 	}
-	c.elicits = u.modern && (!req.modern || mcpwire.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
+	c.elicits = u.source.Modern && (!req.modern || mcpwire.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
 	s.markLocked(req, &c, t)
 	if s.r.timed.Load() {
 		c.came, c.sent = req.arrivedAt, s.r.clock.now()

@@ -63,7 +63,7 @@ func TestWhatIsActiveAtStart(t *testing.T) {
 		prompts:   []string{"p"},
 	})
 	v := g.view()
-	checkList(t, "tools", namesOf(v.active(mcpwire.Tool)), "fs_files_read_555020f0", naming{"fs", "_"}.expose(mcpwire.Tool, long))
+	checkList(t, "tools", namesOf(v.active(mcpwire.Tool)), "fs_files_read_555020f0", (&Source{Namespace: "fs", URISep: "_"}).expose(mcpwire.Tool, long))
 	checkList(t, "resources", namesOf(v.active(mcpwire.Resource)), "fs_res://a")
 	checkList(t, "templates", namesOf(v.active(mcpwire.Template)), "fs_res://{a}")
 	checkList(t, "prompts, which are always active", namesOf(v.active(mcpwire.Prompt)), "fs_p")

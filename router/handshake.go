@@ -41,13 +41,13 @@ func (u *Upstream) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if modern := mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern; modern != u.modern {
-		u.modern = modern // a process that one session has for itself has it from the start, and calls read it
+	if modern := mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern; modern != u.source.Modern {
+		u.source.Modern = modern // a process that one session has for itself has it from the start, and calls read it
 	}
 	u.mu.Lock()
 	u.result = result
 	u.mu.Unlock()
-	if u.modern {
+	if u.source.Modern {
 		u.r.trace.Event(trace.EventReady, u.Name, "discovered, revision "+result.ProtocolVersion, 0)
 		return nil
 	}

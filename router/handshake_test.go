@@ -59,8 +59,8 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 				if (err == nil) != (tt.revision != "") || server.u.result.ProtocolVersion != tt.revision {
 					t.Errorf("revision %q, %v", server.u.result.ProtocolVersion, err)
 				}
-				if server.u.modern != (tt.revision == mcpwire.Newest) {
-					t.Errorf("modern: %v", server.u.modern)
+				if server.u.source.Modern != (tt.revision == mcpwire.Newest) {
+					t.Errorf("modern: %v", server.u.source.Modern)
 				}
 			})
 		})

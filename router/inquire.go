@@ -15,7 +15,7 @@ import (
 // calls a question belongs: the newest has it.
 func (s *Session) inquireLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) bool {
 	u := q.from
-	if !s.met || u.modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
+	if !s.met || u.source.Modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
 		return false
 	}
 	id, c, ok := s.newestLocked(u)

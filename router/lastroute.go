@@ -48,5 +48,5 @@ func (s *Session) forwardAgainLocked(req *request, at jsonrpc.Span) {
 	if l.rename != nil {
 		req.out.Edit(at, l.rename)
 	}
-	c.entry.Upstream.submit(req.Message, req.out, &c, jsonrpc.Span{}, c.itsName())
+	upstreamOf(c.entry.Source).submit(req.Message, req.out, &c, jsonrpc.Span{}, c.itsName())
 }

@@ -26,7 +26,7 @@ const (
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
 func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream {
-	if !s.who.Many || u.modern || u.Share != ShareAuto || c.bridge == nil || !mcpwire.CanBeAsked(c.bridge.capabilities) {
+	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.bridge == nil || !mcpwire.CanBeAsked(c.bridge.capabilities) {
 		return u
 	}
 	leased := s.leastLocked(u, mcpwire.Askable(c.bridge.capabilities))

@@ -91,15 +91,15 @@ func (s *Session) FindTool(server, tool string) *Entry {
 	s.mu.Unlock()
 	c := s.view.Load().catalog
 	for _, u := range upstreams {
-		if !u.GoesBy(server) {
+		if !u.source.HasName(server) {
 			continue
 		}
-		for _, name := range []string{u.naming.expose(mcpwire.Tool, tool), tool} {
+		for _, name := range []string{u.source.expose(mcpwire.Tool, tool), tool} {
 			e := c.byName[mcpwire.Tool][name]
 			if e == nil {
 				e = c.isDenied(name, mcpwire.Tool)
 			}
-			if e != nil && (e.Item.Name == tool || e.Name == tool) && e.Upstream.GoesBy(server) {
+			if e != nil && (e.Item.Name == tool || e.Name == tool) && e.Source.HasName(server) {
 				return e
 			}
 		}
@@ -121,7 +121,7 @@ func (s *Session) Verdict(e *Entry) Verdict {
 // know of.
 func (s *Session) Upstream(name string) (Status, bool) {
 	for _, u := range s.known() {
-		if u.GoesBy(name) {
+		if u.source.HasName(name) {
 			return u.Status(), true
 		}
 	}
@@ -145,8 +145,7 @@ func (s *Session) known() []*Upstream {
 }
 
 // knows reports whether the client may know that there is a server.
-func (s *Session) knows(u *Upstream) bool { return s.view.Load().catalog.knows(u) }
+func (s *Session) knows(u *Upstream) bool { return u.knownTo(s.view.Load().catalog) }
 
-// GoesBy reports whether the server is called so: by its own name, or by that which
-// policies have for it, which others may share.
-func (u *Upstream) GoesBy(name string) bool { return u.Name == name || u.calledIn() == name }
+// knownTo reports whether clients of a catalog may know that there is the server.
+func (u *Upstream) knownTo(c *Catalog) bool { return c.knows(u.source, u.offer().Entries) }

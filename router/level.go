@@ -50,7 +50,7 @@ func (u *Upstream) setLevel(params []byte, want verbosity, l *leveling, b *jsonr
 		l.left.Add(1)
 		u.unlevel = append(u.unlevel, l)
 	}
-	if u.state != Ready || !u.result.Offers("logging") || u.modern {
+	if u.state != Ready || !u.result.Offers("logging") || u.source.Modern {
 		return
 	}
 	if u.owner.Load() == nil {
@@ -152,7 +152,7 @@ func (c *call) wants(got verbosity) bool {
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
 func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	if !u.modern && !s.inSession() && !u.logsFor(s, m) {
+	if !u.source.Modern && !s.inSession() && !u.logsFor(s, m) {
 		return
 	}
 	s.pass(b, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})

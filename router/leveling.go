@@ -41,7 +41,7 @@ func (s *Session) levelLocked(req *request) {
 // the call wants to hear. If not, the call waits until it does.
 func (s *Session) raisedLocked(req *request, at jsonrpc.Span, u *Upstream) bool {
 	level := req.envelope.LogLevel.Value
-	if !req.modern || u.modern || !level.Present() {
+	if !req.modern || u.source.Modern || !level.Present() {
 		return true
 	}
 	want := verbosityOf(req.Text(level))

@@ -62,10 +62,11 @@ func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
 		return true
 	}
 	t, verdict := s.view.Load().findURI([]byte(uri))
-	taken := verdict == Active && t.upstream.subscribable() && s.without[t.upstream] == nil
+	u := upstreamOf(t.source)
+	taken := verdict == Active && u.subscribable() && s.without[u] == nil
 	s.decideListenLocked(req, uri, t, verdict, taken)
 	if taken {
-		l.subs[subscription{t.upstream, t.name()}] = uri
+		l.subs[subscription{u, t.name()}] = uri
 	}
 	return taken
 }

@@ -124,7 +124,7 @@ func (u *Upstream) keep(k mcpwire.Kind, items []mcpwire.Item) {
 			entries[i] = e
 			continue
 		}
-		entries[i] = newEntry(u, item, u.r.current().Active)
+		entries[i] = newEntry(u.source, item, u.r.current().rules())
 	}
 	u.mu.Lock()
 	u.entries[k] = entries
@@ -182,7 +182,7 @@ func (u *Upstream) listParams(cursor *string) any {
 		members = jsonrpc.AppendQuoted([]byte(`"cursor":`), *cursor)
 	}
 	switch {
-	case u.modern:
+	case u.source.Modern:
 		return json.RawMessage(u.r.claim().AppendParams(nil, members))
 	case cursor == nil:
 		return nil

@@ -30,7 +30,7 @@ func TestExpose(t *testing.T) {
 		{"a prompt with a space", "ns", "_", mcpwire.Prompt, "a b", "ns_a_b_1291b734"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n := naming{tt.namespace, tt.sep}
+			n := &Source{Namespace: tt.namespace, URISep: tt.sep}
 			if got := n.expose(tt.kind, tt.item); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -39,7 +39,7 @@ func TestExpose(t *testing.T) {
 }
 
 func TestShortNamesAreUniqueAndPortable(t *testing.T) {
-	n := naming{"ns", "_"}
+	n := &Source{Namespace: "ns", URISep: "_"}
 	seen := map[string]string{}
 	add := func(name string) {
 		t.Helper()

@@ -113,3 +113,8 @@ func (o *Options) ladder() spawn.Ladder {
 	}
 	return patient
 }
+
+// rules are what the options say about entries.
+func (o *Options) rules() *Rules {
+	return &Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras}
+}

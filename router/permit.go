@@ -139,7 +139,7 @@ func (s *Session) resumableLocked(req *request, t target, about subject, state [
 	switch {
 	case !ours:
 		s.decline(req, errStrangeState)
-	case st.kind == stateResume && !t.upstream.modern:
+	case st.kind == stateResume && !t.source.Modern:
 		return true
 	default:
 		s.decline(req, errStaleState)
@@ -150,7 +150,7 @@ func (s *Session) resumableLocked(req *request, t target, about subject, state [
 // markLocked notes what a modern server's call of a dangerous tool is about: what the
 // server asks during it, its client may come back with.
 func (s *Session) markLocked(req *request, c *call, t target) {
-	if t.entry.asksFirst() && c.modern && t.upstream.modern {
+	if t.entry.asksFirst() && c.modern && t.source.Modern {
 		c.bridge = &bridged{about: s.r.sealer.subject(req.Message, c.method, t)}
 	}
 }

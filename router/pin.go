@@ -34,9 +34,9 @@ func (h Hold) String() string {
 }
 
 // holds judges an item by its pin. No pins hold nothing.
-func (p *Pins) holds(e *Entry) Hold {
-	o := e.Upstream.r.current()
-	if p == nil || o.Unpinned.Match(e) {
+func (r *Rules) holds(e *Entry) Hold {
+	p := r.Pins
+	if p == nil || r.Unpinned.Match(e) {
 		return NotHeld
 	}
 	was, pinned := p[e.Item.Kind][e.Name]
@@ -45,7 +45,7 @@ func (p *Pins) holds(e *Entry) Hold {
 		return NotPinnable
 	case !pinned:
 		return NotPinned
-	case was != is && o.Eras[e.Upstream.Name] == otherEra(e.Upstream.modern):
+	case was != is && r.Eras[e.Source.Name] == otherEra(e.Source.Modern):
 		return OtherEra
 	case was != is:
 		return NotAsPinned
@@ -82,14 +82,14 @@ func (r *Router) logHeld(next *Catalog) {
 	for _, e := range r.catalog.Load().Held() {
 		known[e] = true
 	}
-	fresh := map[*Upstream][]string{}
+	fresh := map[*Source][]string{}
 	for _, e := range next.Held() {
 		if !known[e] {
-			fresh[e.Upstream] = append(fresh[e.Upstream], fmt.Sprintf("%s %s: %s", e.Item.Kind, plainName(e.Name), e.hold))
+			fresh[e.Source] = append(fresh[e.Source], fmt.Sprintf("%s %s: %s", e.Item.Kind, plainName(e.Name), e.hold))
 		}
 	}
 	for _, u := range r.all() {
-		if all := fresh[u]; len(all) > 0 {
+		if all := fresh[u.source]; len(all) > 0 {
 			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
 				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxBad)], "; ")))
 		}

@@ -26,7 +26,7 @@ func (r *Router) Preview() Preview {
 	}
 	p.AllBytes = p.Bytes
 	for _, e := range v.catalog.entries[mcpwire.Tool] {
-		size := len(e.appendListed(nil, e.Upstream.modern, as.alwaysLoad)) + 1
+		size := len(e.appendListed(nil, e.Source.Modern, as.alwaysLoad)) + 1
 		p.AllBytes += size
 		if v.Active(e) {
 			p.ActiveTools++

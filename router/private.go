@@ -107,7 +107,7 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 	case ShareNever:
 		return s.without[u] == nil
 	}
-	return !u.modern && s.hello != nil && mcpwire.CanBeAsked(s.hello.Capabilities)
+	return !u.source.Modern && s.hello != nil && mcpwire.CanBeAsked(s.hello.Capabilities)
 }
 
 // private makes an upstream like a shared one for one session. The error says of what there is too
@@ -117,7 +117,7 @@ func (r *Router) private(shared *Upstream, server Server, s *Session, settled fu
 		return nil, err
 	}
 	u := r.newUpstream(server, shared.Name, settled)
-	u.modern, u.awaited = shared.modern, shared.awaited
+	u.source.Modern, u.awaited = shared.source.Modern, shared.awaited
 	u.owner.Store(s)
 	u.greeted, u.client = alreadyGreeted, s.clientLocked()
 	return u, nil
@@ -190,7 +190,7 @@ func (s *Session) disown() {
 
 // era is that of an upstream that is ready.
 func (u *Upstream) era() mcpwire.Era {
-	if u.modern {
+	if u.source.Modern {
 		return mcpwire.Modern
 	}
 	return mcpwire.Legacy

@@ -111,7 +111,7 @@ func TestRefusals(t *testing.T) {
 func TestTheAdviceOfARefusalWorks(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "ns", tools: []string{`a"b`, "plain"}, resources: []string{"r:\"<\\\u2028ü"}})
 	for method, params := range map[mcpwire.Method]string{
-		mcpwire.ToolsCall:     `{"name":"` + naming{"ns", "_"}.expose(mcpwire.Tool, `a"b`) + `"}`,
+		mcpwire.ToolsCall:     `{"name":"` + (&Source{Namespace: "ns", URISep: "_"}).expose(mcpwire.Tool, `a"b`) + `"}`,
 		mcpwire.ResourcesRead: `{"uri":"ns_r:\"<\\\u2028ü"}`,
 	} {
 		request := `{"jsonrpc":"2.0","id":1,"method":"` + string(method) + `","params":` + params + `}`

@@ -65,7 +65,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		m = strict(m)
 	}
 	m = u.namedResponse(m, c.elicits)
-	if c.modern != u.modern {
+	if c.modern != u.source.Modern {
 		u.crossBack(&c, m, b, &back)
 		return
 	}
@@ -155,7 +155,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	case mcpwire.Acknowledged: // toolman's own subscription
 	default: // elicitation/complete, what later revisions add
-		if s := u.owner.Load(); s != nil && !u.modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
+		if s := u.owner.Load(); s != nil && !u.source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
 			s.pass(b, m, &tracing.Note{Method: method})
 		}
 	}

@@ -91,7 +91,7 @@ func (u *Upstream) judgeAgain() {
 	for k, entries := range u.entries {
 		next := slices.Clone(entries)
 		for i, e := range entries {
-			if again := newEntry(u, e.Item, u.r.current().Active); !again.judgedAs(e) {
+			if again := newEntry(u.source, e.Item, u.r.current().rules()); !again.judgedAs(e) {
 				next[i] = again
 			}
 		}

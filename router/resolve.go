@@ -28,12 +28,12 @@ func (v Verdict) String() string {
 // A target is where a name leads: an entry, and the upstream's own spelling
 // when the entry does not have it already.
 type target struct {
-	upstream *Upstream
-	entry    *Entry // nil for a task
-	uri      string // for a URI that a template made; "" otherwise
+	source *Source
+	entry  *Entry // nil for a task
+	uri    string // for a URI that a template made; "" otherwise
 }
 
-func at(e *Entry) target { return target{upstream: e.Upstream, entry: e} }
+func at(e *Entry) target { return target{source: e.Source, entry: e} }
 
 // name is what the upstream calls it.
 func (t *target) name() string {
@@ -97,9 +97,9 @@ func (v *View) findMade(uri string, how matching) (target, Verdict) {
 		switch {
 		case !ok:
 		case v.opens(e, bare, how):
-			return target{e.Upstream, e, bare}, Active
+			return target{e.Source, e, bare}, Active
 		case idle.entry == nil && !v.Active(e):
-			idle = target{e.Upstream, e, bare}
+			idle = target{e.Source, e, bare}
 		}
 	}
 	if idle.entry != nil {
@@ -115,13 +115,13 @@ func (v *View) opens(e *Entry, uri string, how matching) bool {
 	if !v.Active(e) {
 		return false
 	}
-	for d := range v.withheld(e.Upstream, mcpwire.Template) {
+	for d := range v.withheld(e.Source, mcpwire.Template) {
 		if d.makes(uri, loosely) && (how == loosely || !e.narrower(d)) {
 			return false
 		}
 	}
 	if !asWritten(uri, literalStart(e.Item.Name)) {
-		for range v.withheld(e.Upstream, mcpwire.Resource, mcpwire.Template) {
+		for range v.withheld(e.Source, mcpwire.Resource, mcpwire.Template) {
 			return false
 		}
 	}
@@ -129,16 +129,16 @@ func (v *View) opens(e *Entry, uri string, how matching) bool {
 }
 
 // withheld are an upstream's entries that are inactive, denied or held.
-func (v *View) withheld(u *Upstream, kinds ...mcpwire.Kind) iter.Seq[*Entry] {
+func (v *View) withheld(u *Source, kinds ...mcpwire.Kind) iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for _, k := range kinds {
 			for _, e := range v.catalog.entries[k] {
-				if e.Upstream == u && !v.Active(e) && !yield(e) {
+				if e.Source == u && !v.Active(e) && !yield(e) {
 					return
 				}
 			}
 			for _, e := range v.catalog.denied.entries[k] {
-				if e.Upstream == u && !yield(e) {
+				if e.Source == u && !yield(e) {
 					return
 				}
 			}
@@ -147,8 +147,8 @@ func (v *View) withheld(u *Upstream, kinds ...mcpwire.Kind) iter.Seq[*Entry] {
 }
 
 // listed reports whether an upstream lists a resource with this URI, be it denied or held.
-func (v *View) listed(u *Upstream, uri string) bool {
-	ofIt := func(e *Entry) bool { return e.Upstream == u }
+func (v *View) listed(u *Source, uri string) bool {
+	ofIt := func(e *Entry) bool { return e.Source == u }
 	return slices.ContainsFunc(v.catalog.bare[uri], ofIt) || slices.ContainsFunc(v.catalog.denied.bare[uri], ofIt)
 }
 
@@ -161,11 +161,11 @@ func (v *View) findBare(uri string, how matching) (target, Verdict) {
 	}
 	if len(c.active) == 0 {
 		for _, e := range v.catalog.entries[mcpwire.Template] {
-			if v.listed(e.Upstream, uri) || e.Item.Name != uri && !e.makes(uri, how) {
+			if v.listed(e.Source, uri) || e.Item.Name != uri && !e.makes(uri, how) {
 				continue
 			}
 			if !v.Active(e) || e.Item.Name == uri || v.opens(e, uri, how) {
-				c.add(v, target{e.Upstream, e, uri})
+				c.add(v, target{e.Source, e, uri})
 			}
 		}
 	}
@@ -180,8 +180,8 @@ func (v *View) findBare(uri string, how matching) (target, Verdict) {
 
 // verdictOf says what the session may do with a URI of an upstream, in that upstream's own spelling.
 // As for findURI, what is listed goes before what a template makes.
-func (v *View) verdictOf(u *Upstream, uri string) Verdict {
-	ofIt := func(e *Entry) bool { return e.Upstream == u }
+func (v *View) verdictOf(u *Source, uri string) Verdict {
+	ofIt := func(e *Entry) bool { return e.Source == u }
 	if at := slices.IndexFunc(v.catalog.bare[uri], ofIt); at >= 0 {
 		return v.verdict(v.catalog.bare[uri][at])
 	}

@@ -14,7 +14,7 @@ func checkURI(t *testing.T, v *View, uri, want string, verdict Verdict) {
 	where, got := v.findURI([]byte(uri))
 	leads := ""
 	if where.entry != nil {
-		leads = where.upstream.Name + " " + where.name()
+		leads = upstreamOf(where.source).Name + " " + where.name()
 	}
 	if got != verdict || leads != want {
 		t.Errorf("%q leads to %q, %s; want %q, %s", uri, leads, got, want, verdict)
@@ -186,7 +186,7 @@ func TestFindOfToolsAndPrompts(t *testing.T) {
 		verdict Verdict
 	}{
 		{mcpwire.Tool, "ns_on", Active}, {mcpwire.Tool, "ns_off", Inactive}, {mcpwire.Tool, "on", Active}, {mcpwire.Tool, "NS_on", Unknown},
-		{mcpwire.Tool, "ns_a b", Unknown}, {mcpwire.Tool, naming{"ns", "_"}.expose(mcpwire.Tool, "a b"), Inactive}, {mcpwire.Tool, "ns_p", Unknown},
+		{mcpwire.Tool, "ns_a b", Unknown}, {mcpwire.Tool, (&Source{Namespace: "ns", URISep: "_"}).expose(mcpwire.Tool, "a b"), Inactive}, {mcpwire.Tool, "ns_p", Unknown},
 		{mcpwire.Tool, "", Unknown}, {mcpwire.Prompt, "ns_on", Active}, {mcpwire.Prompt, "ns_p", Active}, {mcpwire.Prompt, "ns_off", Unknown},
 	} {
 		if _, got := v.find(tt.kind, []byte(tt.name)); got != tt.verdict {

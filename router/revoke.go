@@ -51,7 +51,7 @@ func (s *Session) withdrawnLocked(u *Upstream, e *Entry) string {
 	}
 	c := s.view.Load().catalog
 	if e != nil {
-		if d := c.isDenied(e.Name, e.Item.Kind); d != nil && d.Upstream == e.Upstream {
+		if d := c.isDenied(e.Name, e.Item.Kind); d != nil && d.Source == e.Source {
 			if _, verdict := c.keeps(d); verdict == Denied {
 				return c.denial(d, d.Name)
 			}
@@ -80,7 +80,7 @@ func (s *Session) revokeCallsLocked(u *Upstream, b *jsonrpc.Batch) {
 func (s *Session) revokeSubscriptionsLocked(b *jsonrpc.Batch) {
 	v := s.view.Load()
 	revoked := func(sub subscription) bool {
-		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.verdictOf(sub.from, sub.uri) == Denied)
+		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.verdictOf(sub.from.source, sub.uri) == Denied)
 	}
 	for sub := range s.subs {
 		if revoked(sub) {

@@ -227,7 +227,7 @@ func (l *link) initialize(capabilities string) {
 // ready makes a server ready with what it offers.
 func (l *link) ready() {
 	version := mcpwire.Latest
-	if l.u.modern = l.offers.modern; l.u.modern {
+	if l.u.source.Modern = l.offers.modern; l.u.source.Modern {
 		version = mcpwire.Newest
 	}
 	l.lists(mcpwire.Tool, l.offers.tools...)

@@ -102,7 +102,7 @@ func (r *roads) check(e *Entry) {
 	if k != mcpwire.Prompt && (on != (verdict == Active) || off != (verdict == Inactive)) {
 		r.t.Errorf("%s: %s %s is in the catalog: marked %t, not marked %t; it is %s", r.what, k, e.Name, on, off, verdict)
 	}
-	server := e.Upstream.calledIn()
+	server := e.Source.PolicyName
 	names := []string{e.Name, server + ":" + e.Item.Name, "mcp__" + server + "__" + e.Item.Name}
 	if r.owners(e) == 1 {
 		names = append(names, e.Item.Name)
@@ -152,7 +152,7 @@ func (r *roads) try(what, frame string, e *Entry, why string) {
 	answers := r.g.client.hears()
 	for i, l := range r.g.servers {
 		heard := l.hears()
-		if want := why == "" && l.u == e.Upstream; (len(heard) == 1) != want || want && !strings.Contains(heard[0], fmt.Sprintf("%q", e.Item.Name)) && what != "what it makes" {
+		if want := why == "" && l.u == upstreamOf(e.Source); (len(heard) == 1) != want || want && !strings.Contains(heard[0], fmt.Sprintf("%q", e.Item.Name)) && what != "what it makes" {
 			r.t.Errorf("%s: %s: server %d heard %q; refused: %q", r.what, what, i, heard, why)
 		}
 	}
@@ -204,7 +204,7 @@ func (r *roads) explained() {
 		}
 		x := all[i]
 		visible := verdict == Active || verdict == Inactive
-		if x.Server != e.Upstream.Name || x.Visible != visible || x.Active != (verdict == Active) || x.Callable != x.Active ||
+		if x.Server != e.Source.Name || x.Visible != visible || x.Active != (verdict == Active) || x.Callable != x.Active ||
 			!strings.HasPrefix(x.Error, why) || (x.Error == "") != x.Callable || (x.Activity == "") == visible || !strings.Contains(x.Error, x.Activity) && !x.Active {
 			r.t.Errorf("%s: %s %s is %s, explained as %+v", r.what, e.Item.Kind, e.Name, verdict, x)
 		}

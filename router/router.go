@@ -75,9 +75,10 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 // newUpstream makes an upstream that is not started yet. settled is called once, when
 // nobody need wait for it any more.
 func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
-	u := &Upstream{Server: s, Name: name, naming: naming{s.Namespace, r.URISeparator}, r: r, limiter: limiter.New[queuedCall](s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
+	u := &Upstream{Server: s, Name: name, r: r, source: &Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: r.URISeparator}, limiter: limiter.New[queuedCall](s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
 		log: r.log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
 	u.latest.Store(&s)
+	u.source.Server = u
 	if s.For != nil {
 		u.state = Apart
 		close(u.begun) // it never will
@@ -113,7 +114,7 @@ func nameFor(others []*Upstream, s Server, i int) string {
 // one, until it is ready or gone: longer than its StartTimeout. It comes before Start.
 func (r *Router) Await(server string) {
 	for _, u := range r.all() {
-		u.awaited = server == "" || u.GoesBy(server)
+		u.awaited = server == "" || u.source.HasName(server)
 	}
 }
 
@@ -197,7 +198,7 @@ func (r *Router) logCollisions(next *Catalog) {
 	for _, c := range next.Collisions {
 		if !known[c.Loser] {
 			r.log.Warn("a name is taken already; the first server in the file has it", zap.Stringer("kind", c.Loser.Item.Kind),
-				zap.String("tool", clean(c.Loser.Name)), zap.String("upstream", c.Loser.Upstream.Name), zap.String("by", c.By))
+				zap.String("tool", clean(c.Loser.Name)), zap.String("upstream", c.Loser.Source.Name), zap.String("by", c.By))
 		}
 	}
 }
@@ -255,3 +256,21 @@ func (r *Router) Upstreams() []Status {
 
 // Catalog returns what is offered now.
 func (r *Router) Catalog() *Catalog { return r.catalog.Load() }
+
+// buildCatalog merges what upstreams offer, in their order.
+func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
+	offers := make([]Offer, len(upstreams))
+	for i, u := range upstreams {
+		offers[i] = u.offer()
+	}
+	return NewCatalog(offers, r.ownNames, r.current().AllowStale)
+}
+
+// upstreamOf returns the upstream that a source is of; nil for nil.
+func upstreamOf(s *Source) *Upstream {
+	if s == nil {
+		return nil
+	}
+	u, _ := s.Server.(*Upstream)
+	return u
+}

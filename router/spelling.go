@@ -13,9 +13,9 @@ import (
 func (c *Catalog) spelled(k mcpwire.Kind, name string) []*Entry {
 	var full, plain []*Entry
 	for _, e := range c.entries[k] {
-		if e.Item.Name == name && !c.claimed(k, name, e.Upstream) {
+		if e.Item.Name == name && !c.claimed(k, name, e.Source) {
 			plain = append(plain, e)
-		} else if policy.Qualifies(name, e.Upstream.calledIn(), e.Item.Name) {
+		} else if policy.Qualifies(name, e.Source.PolicyName, e.Item.Name) {
 			full = append(full, e)
 		}
 	}
@@ -27,13 +27,13 @@ func (c *Catalog) spelled(k mcpwire.Kind, name string) []*Entry {
 
 // claimed reports whether a name is another server's although that has no such
 // item, or not yet, or is gone: nobody steps into its place.
-func (c *Catalog) claimed(k mcpwire.Kind, name string, by *Upstream) bool {
+func (c *Catalog) claimed(k mcpwire.Kind, name string, by *Source) bool {
 	if _, taken := c.owners[k][name]; taken {
 		return true
 	}
-	return slices.ContainsFunc(c.upstreams, func(u *Upstream) bool {
-		prefix := u.naming.prefix(k)
-		return u != by && (prefix != "" && strings.HasPrefix(name, prefix) || policy.Addresses(name, u.calledIn()))
+	return slices.ContainsFunc(c.sources, func(u *Source) bool {
+		prefix := u.prefix(k)
+		return u != by && (prefix != "" && strings.HasPrefix(name, prefix) || policy.Addresses(name, u.PolicyName))
 	})
 }
 
@@ -81,7 +81,7 @@ func (c *choice) made() (target, Verdict) {
 
 func sameUpstream(owners []target) bool {
 	for _, o := range owners {
-		if o.upstream != owners[0].upstream {
+		if o.source != owners[0].source {
 			return false
 		}
 	}

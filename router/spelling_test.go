@@ -49,9 +49,9 @@ func TestNamesInOtherSpellings(t *testing.T) {
 		got, verdict := g.view().findAny(tt.kind, tt.name)
 		leads := ""
 		if got.entry != nil {
-			leads = got.upstream.naming.namespace + " " + got.name()
-			if got.upstream.naming.namespace == "" {
-				leads = got.upstream.Name + " " + got.name()
+			leads = got.source.Namespace + " " + got.name()
+			if got.source.Namespace == "" {
+				leads = upstreamOf(got.source).Name + " " + got.name()
 			}
 		}
 		if leads != tt.leads || verdict != tt.verdict {
@@ -66,6 +66,6 @@ func TestAnotherSpellingIsNotInherited(t *testing.T) {
 	g.servers[0].dies()
 	g.client.hears()
 	if got, verdict := g.view().find(mcpwire.Tool, []byte("pay")); verdict != Unknown {
-		t.Errorf("leads to %s, %s", got.upstream.Name, verdict)
+		t.Errorf("leads to %s, %s", upstreamOf(got.source).Name, verdict)
 	}
 }

@@ -86,7 +86,7 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 	g.servers[1].dies()
 	check("after a change")
 	for _, e := range alike["nobody's"][0].view.Load().catalog.tools() {
-		if e.Upstream.Name == "b" {
+		if e.Source.Name == "b" {
 			t.Error("what is gone is still there")
 		}
 	}

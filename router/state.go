@@ -72,7 +72,7 @@ func (s *sealer) subject(m *jsonrpc.Message, method mcpwire.Method, t target) su
 	arguments, _ := m.Param("arguments") // an unclear one is none, as it was the first time
 	var h maphash.Hash
 	h.SetSeed(s.seed)
-	for _, part := range [...]string{string(method), t.upstream.Name, t.name()} {
+	for _, part := range [...]string{string(method), t.source.Name, t.name()} {
 		var size [8]byte
 		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
 		h.Write(size[:])

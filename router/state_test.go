@@ -37,9 +37,9 @@ func TestAStateIsReadBack(t *testing.T) {
 // Everything that makes a request another one makes its subject another one.
 func TestWhatARequestIsAbout(t *testing.T) {
 	s := newSealer()
-	a, b := &Upstream{Name: "a"}, &Upstream{Name: "b"}
-	tool := func(u *Upstream, name string) target {
-		return target{upstream: u, entry: &Entry{Item: mcpwire.Item{Name: name}}}
+	a, b := &Source{Name: "a"}, &Source{Name: "b"}
+	tool := func(from *Source, name string) target {
+		return target{source: from, entry: &Entry{Item: mcpwire.Item{Name: name}}}
 	}
 	seen := map[subject]string{}
 	for _, tt := range []struct {
@@ -56,7 +56,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		{"another server", `{"arguments":{"x":1}}`, mcpwire.ToolsCall, tool(b, "t")},
 		{"another name", `{"arguments":{"x":1}}`, mcpwire.ToolsCall, tool(a, "u")},
 		{"a name that looks like arguments", `{}`, mcpwire.ToolsCall, tool(a, `t{"x":1}`)},
-		{"a URI", `{}`, mcpwire.ResourcesRead, target{upstream: a, uri: "t"}},
+		{"a URI", `{}`, mcpwire.ResourcesRead, target{source: a, uri: "t"}},
 	} {
 		frame := `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tt.params + `}`
 		about := s.subject(scanned(t, frame), tt.method, tt.t)

@@ -22,7 +22,7 @@ const maxSubscriptions = 10_000
 // watchLocked remembers under which URI the client knows a resource that it subscribes to, so that
 // updates come under the same.
 func (s *Session) watchLocked(method mcpwire.Method, t target, asked []byte) error {
-	key := subscription{t.upstream, t.name()}
+	key := subscription{upstreamOf(t.source), t.name()}
 	switch method {
 	case mcpwire.Subscribe:
 		return s.subscribeLocked(key, string(asked))
@@ -64,12 +64,12 @@ func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) +
 // subscribedLocked returns where an unsubscription leads. What is subscribed can
 // be ended, also when the resource has been switched off or is listed no more.
 func (s *Session) subscribedLocked(asked []byte, t target, verdict Verdict) (target, Verdict) {
-	if _, ok := s.subs[subscription{t.upstream, t.name()}]; ok {
+	if _, ok := s.subs[subscription{upstreamOf(t.source), t.name()}]; ok {
 		return t, Active
 	}
 	for sub, spelling := range s.subs {
-		if spelling == string(asked) {
-			return target{upstream: sub.from, uri: sub.uri}, Active
+		if spelling == string(asked) && sub.from != nil {
+			return target{source: sub.from.source, uri: sub.uri}, Active
 		}
 	}
 	return t, verdict
@@ -121,13 +121,13 @@ func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, at jso
 // use both.
 func (s *Session) spelling(subs map[subscription]string, u *Upstream, uri string) (spelled string, ok bool) {
 	v := s.view.Load()
-	verdict := v.verdictOf(u, uri)
+	verdict := v.verdictOf(u.source, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
 		return asked, verdict == Active
 	}
 	longest := 0
 	for sub, asked := range subs {
-		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.verdictOf(u, sub.uri) == Active {
+		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.verdictOf(u.source, sub.uri) == Active {
 			longest, spelled = len(sub.uri), asked+uri[len(sub.uri):]
 		}
 	}
@@ -150,7 +150,7 @@ func (s *Session) mayHavePart(u *Upstream, uri, whole string) bool {
 		return false
 	}
 	item := mcpwire.Item{Kind: mcpwire.Resource, Name: uri}
-	e := &Entry{Item: item, Upstream: u, prefix: u.naming.prefix(item.Kind), Name: u.naming.expose(item.Kind, uri)}
+	e := &Entry{Item: item, Source: u.source, prefix: u.source.prefix(item.Kind), Name: u.source.expose(item.Kind, uri)}
 	limit := s.view.Load().catalog.limit
-	return s.policy.Judge(u.calledIn(), policyItems([]*Entry{e}))[0].Allowed && (limit == nil || limit.from(e) != nil)
+	return s.policy.Judge(u.source.PolicyName, policyItems([]*Entry{e}))[0].Allowed && (limit == nil || limit.from(e) != nil)
 }

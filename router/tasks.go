@@ -41,7 +41,7 @@ func (s *Session) routeTaskLocked(req *request) {
 			text: "unknown task " + shown(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
 		return
 	}
-	s.forward(req, at, target{upstream: u})
+	s.forward(req, at, target{source: u.source})
 }
 
 // learnTask remembers the task that a server made for a call, and its progress

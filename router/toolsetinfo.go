@@ -103,7 +103,7 @@ func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
 	infos := []toolInfo{}
 	for _, e := range v.catalog.tools() {
 		if x.Tools[e.Name] {
-			infos = append(infos, toolInfo{e.Name, e.refID(), e.Upstream.Name, v.Active(e)})
+			infos = append(infos, toolInfo{e.Name, e.refID(), e.Source.Name, v.Active(e)})
 		}
 	}
 	refs := x.Resolutions[len(x.Set.Patterns):]
@@ -117,16 +117,16 @@ func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
 
 func (v *View) serverInfos(x *toolset.Expansion) []serverInfo {
 	infos := []serverInfo{}
-	at := map[*Upstream]int{}
+	at := map[*Source]int{}
 	for _, e := range v.catalog.tools() {
 		if !x.Tools[e.Name] {
 			continue
 		}
-		i, known := at[e.Upstream]
+		i, known := at[e.Source]
 		if !known {
 			i = len(infos)
-			at[e.Upstream] = i
-			infos = append(infos, serverInfo{Name: e.Upstream.Name, Enabled: true})
+			at[e.Source] = i
+			infos = append(infos, serverInfo{Name: e.Source.Name, Enabled: true})
 		}
 		infos[i].ToolCount++
 	}
@@ -153,14 +153,14 @@ func (s *Session) activeToolsetLocked(req *request, _ *library) {
 		out.Equipped, out.Toolset, out.Warnings = true, &info, append(out.Warnings, info.Warnings...)
 	}
 	for _, e := range v.active(mcpwire.Tool) {
-		server := e.Upstream.Name
+		server := e.Source.Name
 		out.Exposed[server] = append(out.Exposed[server], exposedTool{e.Item.Name, e.Name, server, summary(e.Item.Description)})
 		out.Summary.Exposed++
 	}
 	out.Summary.Discovered = len(v.catalog.tools())
 	out.Summary.Filtered = out.Summary.Discovered - out.Summary.Exposed
 	for _, u := range s.upstreams {
-		if v.catalog.knows(u) && u.Status().State != Ready {
+		if u.knownTo(v.catalog) && u.Status().State != Ready {
 			out.Unavailable = append(out.Unavailable, u.Name)
 		}
 	}

@@ -3,6 +3,7 @@ package router
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,7 +38,7 @@ func (s State) String() string { return [...]string{"starting", "ready", "gone",
 type Upstream struct {
 	Server
 	Name   string // unique, for people
-	naming naming
+	source *Source
 	r      *Router
 	log    *zap.Logger
 
@@ -45,8 +46,7 @@ type Upstream struct {
 	late    recent                       // ids of calls that were given up
 	limiter *limiter.Limiter[queuedCall] // nil: any number of calls at once
 
-	born   time.Time // when its process was started
-	modern bool      // of the modern era; written before its items are shown
+	born time.Time // when its process was started
 
 	latest    atomic.Pointer[Server]  // as the options given last have it; what is started from now on is like that
 	owner     atomic.Pointer[Session] // nil: sessions share it
@@ -91,17 +91,13 @@ type Upstream struct {
 }
 
 // offer returns what the upstream has, or had when it went.
-func (u *Upstream) offer() (entries []*Entry, alive bool) {
+func (u *Upstream) offer() Offer {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.state == Starting && u.instead != nil {
-		entries, _ = u.instead.offer() // nobody takes the names meanwhile
-		return entries, false
+		return Offer{u.source, u.instead.offer().Entries, false} // nobody takes the names meanwhile
 	}
-	for _, list := range u.entries {
-		entries = append(entries, list...)
-	}
-	return entries, u.state == Ready
+	return Offer{u.source, slices.Concat(u.entries[:]...), u.state == Ready}
 }
 
 // settled tells the router that the first list need not wait for this upstream

@@ -93,10 +93,9 @@ func (f *offering) addItems(catalog *router.Catalog, unpinned router.Globs) {
 		}
 		def, err := e.Item.Definition()
 		if err != nil {
-			f.odd = append(f.odd, fmt.Sprintf("%s of server %s cannot be pinned and is held back: %s", pins.Visible(k.String()), e.Upstream.Name, pins.Visible(err.Error())))
+			f.odd = append(f.odd, fmt.Sprintf("%s of server %s cannot be pinned and is held back: %s", pins.Visible(k.String()), e.Source.Name, pins.Visible(err.Error())))
 			continue
 		}
-		st := e.Upstream.Status()
-		f.pins[k] = pins.New(e.Upstream.Name, st.Era(), def)
+		f.pins[k] = pins.New(e.Source.Name, e.Source.Era().String(), def)
 	}
 }

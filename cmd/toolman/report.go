@@ -69,7 +69,7 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	catalog := r.Catalog()
 	for _, col := range catalog.Collisions {
 		rep.Problems = append(rep.Problems, fmt.Sprintf("%s %s of server %s is not offered: %s has that name already; give one of the servers another namespace",
-			col.Loser.Item.Kind, router.Clean(col.Loser.Name), col.Loser.Upstream.Name, col.By))
+			col.Loser.Item.Kind, router.Clean(col.Loser.Name), col.Loser.Source.Name, col.By))
 	}
 	rep.addHeld(catalog)
 	if r.Options.Pins != nil {
@@ -178,12 +178,12 @@ const maxHeld = 20
 
 // addHeld names what is held back by its pin, server by server.
 func (rep *report) addHeld(catalog *router.Catalog) {
-	counts := map[*router.Upstream]int{}
-	lines := map[*router.Upstream][]string{}
-	added := map[*router.Upstream]bool{} // resources, which many a server adds as it runs
-	var servers []*router.Upstream
+	counts := map[*router.Source]int{}
+	lines := map[*router.Source][]string{}
+	added := map[*router.Source]bool{} // resources, which many a server adds as it runs
+	var servers []*router.Source
 	for _, e := range catalog.Held() {
-		u := e.Upstream
+		u := e.Source
 		if counts[u] == 0 {
 			servers = append(servers, u)
 		}
@@ -210,7 +210,7 @@ func (rep *report) addNames(catalog *router.Catalog, separator string) {
 		for _, e := range catalog.Entries(k) {
 			if e.Shortened() {
 				rep.Notes = append(rep.Notes, fmt.Sprintf("%s %s of server %s is offered as %s: clients take 64 characters of A-Z a-z 0-9 _ . -",
-					k, router.Clean(e.Item.Name), e.Upstream.Name, e.Name))
+					k, router.Clean(e.Item.Name), e.Source.Name, e.Name))
 			} else if k == mcpwire.Tool && len(clientPrefix+e.Name) > 64 {
 				rep.Notes = append(rep.Notes, fmt.Sprintf("tool %s is longer than 64 characters with the prefix %s that some clients add; a shorter namespace helps", e.Name, clientPrefix))
 			}
@@ -220,7 +220,7 @@ func (rep *report) addNames(catalog *router.Catalog, separator string) {
 		return
 	}
 	for _, e := range catalog.Entries(mcpwire.Resource) {
-		if e.Upstream.Namespace != "" {
+		if e.Source.Namespace != "" {
 			rep.Notes = append(rep.Notes, `resources are offered with "_" behind the namespace, which no URI scheme may hold; clients that check URIs need uri_separator = "+"`)
 			return
 		}

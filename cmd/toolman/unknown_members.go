@@ -24,16 +24,16 @@ func unknownMembers(catalog *router.Catalog, unpinned router.Globs) []string {
 		names         []string
 	}
 	var all []*unknown
-	of := map[*router.Upstream]*unknown{}
+	of := map[*router.Source]*unknown{}
 	for _, e := range catalog.All() {
 		members := e.Item.UnknownMembers()
 		if len(members) == 0 || unpinned.Match(e) {
 			continue
 		}
-		u := of[e.Upstream]
+		u := of[e.Source]
 		if u == nil {
-			u = &unknown{server: e.Upstream.Name, first: fmt.Sprintf("%s %s", e.Item.Kind, pins.Visible(e.Name))}
-			of[e.Upstream], all = u, append(all, u)
+			u = &unknown{server: e.Source.Name, first: fmt.Sprintf("%s %s", e.Item.Kind, pins.Visible(e.Name))}
+			of[e.Source], all = u, append(all, u)
 		}
 		u.items++
 		for _, name := range members {

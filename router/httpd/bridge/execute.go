@@ -107,9 +107,9 @@ type place struct {
 func (s *session) named() map[string]place {
 	all := map[string]place{}
 	for _, e := range s.router.Known() {
-		name := provider.Name(e.Upstream.Name, e.Item.Name)
+		name := provider.Name(e.Source.Name, e.Item.Name)
 		if _, taken := all[name]; !taken {
-			all[name] = place{e.Upstream.Name, e.Item.Name, schemaOf(e)}
+			all[name] = place{e.Source.Name, e.Item.Name, schemaOf(e)}
 		}
 	}
 	return all

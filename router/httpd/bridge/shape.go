@@ -50,7 +50,7 @@ func (as Shape) list(tools []router.Tool) ([]byte, error) {
 
 // forModel is a tool as providers know it.
 func forModel(t router.Tool) provider.Tool {
-	name := provider.Name(t.Upstream.Name, t.Item.Name)
+	name := provider.Name(t.Source.Name, t.Item.Name)
 	return provider.Tool{Name: name, Description: t.Item.Description, Schema: schemaOf(t.Entry),
 		Raw: json.RawMessage(t.Item.AppendWith(nil, t.Item.Rename(name)))}
 }

@@ -115,7 +115,7 @@ func (b *Bridge) toolsOf(s *session, server string) ([]router.Tool, *Failure) {
 	}
 	var of []router.Tool
 	for _, t := range s.router.Tools() {
-		if (server == "" || t.Upstream.GoesBy(server)) && (t.Active || !b.o.ActiveOnly) {
+		if (server == "" || t.Source.HasName(server)) && (t.Active || !b.o.ActiveOnly) {
 			of = append(of, t)
 		}
 	}
@@ -129,7 +129,7 @@ func (b *Bridge) toolsOf(s *session, server string) ([]router.Tool, *Failure) {
 var anything = json.RawMessage(`{"type":"object"}`)
 
 func described(t router.Tool) tool {
-	d := tool{Server: t.Upstream.Name, Tool: t.Item.Name, Description: t.Item.Description, Schema: schemaOf(t.Entry), Active: t.Active, Toolsets: t.Toolsets}
+	d := tool{Server: t.Source.Name, Tool: t.Item.Name, Description: t.Item.Description, Schema: schemaOf(t.Entry), Active: t.Active, Toolsets: t.Toolsets}
 	if d.Toolsets == nil {
 		d.Toolsets = []string{}
 	}

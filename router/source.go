@@ -11,26 +11,42 @@ import (
 // nameLimit is the longest name that all clients take.
 const nameLimit = 64
 
-// A naming joins the namespace of a server to the names of its items.
-type naming struct {
-	namespace string
-	uriSep    string // between a namespace and a URI; "_" or "+"
+// A Source is what a catalog knows of an upstream server.
+type Source struct {
+	Name       string // unique, for people
+	PolicyName string // what policies, and the full names of items, call it; several servers may share it
+	Namespace  string
+	URISep     string // between a namespace and a URI: "_" or "+"
+	Modern     bool   // of the modern era; written before the server's items are shown
+	Server     any    // whose source it is; a catalog does not look at it
 }
 
+// Era returns the era of the server.
+func (s *Source) Era() mcpwire.Era {
+	if s.Modern {
+		return mcpwire.Modern
+	}
+	return mcpwire.Legacy
+}
+
+// HasName reports whether the server is called so: by its own name, or by that which policies
+// have for it, which others may share.
+func (s *Source) HasName(name string) bool { return s.Name == name || s.PolicyName == name }
+
 // prefix is what stands before the upstream's own name.
-func (n naming) prefix(k mcpwire.Kind) string {
+func (s *Source) prefix(k mcpwire.Kind) string {
 	switch {
-	case n.namespace == "":
+	case s.Namespace == "":
 		return ""
 	case k.IsURI():
-		return n.namespace + n.uriSep
+		return s.Namespace + s.URISep
 	}
-	return n.namespace + "_"
+	return s.Namespace + "_"
 }
 
 // expose returns the name under which clients see an item.
-func (n naming) expose(k mcpwire.Kind, name string) string {
-	full := n.prefix(k) + name
+func (s *Source) expose(k mcpwire.Kind, name string) string {
+	full := s.prefix(k) + name
 	if k.IsURI() || portable(full) {
 		return full
 	}
