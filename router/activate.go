@@ -131,7 +131,7 @@ func (v *View) check(a *activation, l *library) error {
 			case kept != nil:
 				add("%s", v.catalog.denial(kept, name))
 			default:
-				add("unknown %s %s%s", noun, shown(name), didYouMean(v.similar(kind, name)))
+				add("unknown %s %s%s", noun, shown(name), didYouMean(v.catalog.similar(kind, name)))
 			}
 		}
 	}

@@ -33,18 +33,6 @@ func (c *Catalog) knows(u *Source, offer []*Entry) bool {
 	return slices.ContainsFunc(offer, c.limit.chooses)
 }
 
-// Known returns what is known now of the servers that a client may know of, never nil.
-func (r *Router) Known(who Client) []Status {
-	c := r.startView(r.catalog.Load(), r.policyFor(who), who).catalog
-	known := []Status{}
-	for _, u := range r.all() {
-		if u.knownTo(c) {
-			known = append(known, u.Status())
-		}
-	}
-	return known
-}
-
 // keeping returns the catalog with some of its entries. All others are aside, with what
 // is there already: held back, or too dangerous.
 func (c *Catalog) keeping(some func(*Entry) bool) *Catalog {
@@ -101,28 +89,9 @@ func policyItems(entries []*Entry) []policy.Item {
 	return items
 }
 
-// mayUseLocked reports whether the client's policy leaves anything of an upstream open.
-func (s *Session) mayUseLocked(u *Upstream) bool { return s.policy.Opens(u.source.PolicyName) }
-
 // policyItem names an entry to a policy.
 func policyItem(e *Entry) policy.Item {
 	return policy.Item{Name: e.Item.Name, Shown: e.Name, Full: e.prefix + e.Item.Name}
-}
-
-// IdleRules returns what the policy's lists hold for servers that are there and
-// have no such item, with its place.
-func (r *Router) IdleRules() []string {
-	c := r.catalog.Load()
-	entries := c.bySource()
-	var idle []string
-	for _, u := range r.all() {
-		if len(entries[u.source]) > 0 {
-			for _, text := range r.current().Policy.Idle(u.source.PolicyName, policyItems(entries[u.source])) {
-				idle = append(idle, u.Name+": "+text)
-			}
-		}
-	}
-	return idle
 }
 
 // rule says which rule of the policy is about an entry, or that its pin holds it back, or

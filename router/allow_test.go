@@ -105,7 +105,7 @@ func TestADeniedWinnersNameIsNotInherited(t *testing.T) {
 
 func TestDeniedItemsAreNotSuggested(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"read"}}, offer{namespace: "ns", tools: []string{"read", "reap"}})
-	if got := g.view().similar(mcpwire.Tool, "ns_reax"); !slices.Equal(got, []string{"ns_read"}) {
+	if got := g.view().catalog.similar(mcpwire.Tool, "ns_reax"); !slices.Equal(got, []string{"ns_read"}) {
 		t.Errorf("suggests %q", got)
 	}
 }

@@ -14,8 +14,7 @@ func (c *Catalog) tools() []*Entry { return c.entries[mcpwire.Tool] }
 // Build returns a toolset of tools of the catalog, made now. An error names every
 // reference that does not lead to one tool.
 func (c *Catalog) Build(name, description string, refs []toolset.Ref) (toolset.Set, error) {
-	v := newView(c, nil)
-	return c.toolIndex().Build(name, description, refs, time.Now(), func(name string) []string { return v.similar(mcpwire.Tool, name) })
+	return c.toolIndex().Build(name, description, refs, time.Now(), func(name string) []string { return c.similar(mcpwire.Tool, name) })
 }
 
 // Expand resolves a toolset among the tools of the catalog.

@@ -108,3 +108,6 @@ func catalogLine(e *Entry) string {
 	}
 	return line + "\n"
 }
+
+// Danger returns what becomes of a call of a dangerous tool, or nil.
+func (e *Entry) Danger() *policy.Danger { return e.danger }

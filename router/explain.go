@@ -110,7 +110,7 @@ func (r *Router) Similar(name string) []string {
 	v := newView(r.catalog.Load(), nil)
 	var near []string
 	for _, k := range [...]mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Prompt} {
-		near = append(near, v.similar(k, name, r.ownNames...)...)
+		near = append(near, v.catalog.similar(k, name, r.ownNames...)...)
 	}
 	return near
 }

@@ -103,3 +103,30 @@ func (v *View) warnings(sets []*toolset.Set) []string {
 	}
 	return cleaned(all)
 }
+
+// mayUseLocked reports whether the client's policy leaves anything of an upstream open.
+func (s *Session) mayUseLocked(u *Upstream) bool { return s.policy.Opens(u.source.PolicyName) }
+
+// only returns the toolsets of tools.toml with these names, in the order of that file,
+// each once. Saved ones are not among them: clients can change those.
+func (r *Router) only(names []string) []*toolset.Set {
+	var sets []*toolset.Set
+	all := r.current().Toolsets
+	for i := range all {
+		if slices.Contains(names, all[i].Name) {
+			sets = append(sets, &all[i])
+		}
+	}
+	return sets
+}
+
+// library returns the toolsets that the client may know of. It may wait for the disk,
+// unless the client is limited to some.
+func (who *Client) library(r *Router) *library {
+	if who.Only != nil {
+		return &library{sets: r.only(who.Only)}
+	}
+	l := r.library(who.Principal.Owner())
+	l.err = r.shelfError(who, l.err)
+	return l
+}

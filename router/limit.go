@@ -74,27 +74,3 @@ func (l *limit) rule(e *Entry) string {
 	}
 	return fmt.Sprintf("the client is limited to the toolsets %s, and none of them has it", cut(strings.Join(names, ", "), 400))
 }
-
-// only returns the toolsets of tools.toml with these names, in the order of that file,
-// each once. Saved ones are not among them: clients can change those.
-func (r *Router) only(names []string) []*toolset.Set {
-	var sets []*toolset.Set
-	all := r.current().Toolsets
-	for i := range all {
-		if slices.Contains(names, all[i].Name) {
-			sets = append(sets, &all[i])
-		}
-	}
-	return sets
-}
-
-// library returns the toolsets that the client may know of. It may wait for the disk,
-// unless the client is limited to some.
-func (who *Client) library(r *Router) *library {
-	if who.Only != nil {
-		return &library{sets: r.only(who.Only)}
-	}
-	l := r.library(who.Principal.Owner())
-	l.err = r.shelfError(who, l.err)
-	return l
-}

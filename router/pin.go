@@ -3,9 +3,6 @@ package router
 import (
 	"fmt"
 	"slices"
-	"strings"
-
-	"go.uber.org/zap"
 
 	"toolman/mcpwire"
 )
@@ -74,24 +71,4 @@ func (c *Catalog) Held() []*Entry {
 func heldText(what string, why Hold) string {
 	return fmt.Sprintf("%s is held back: %s. Go on without it; a person can look at it with toolman lock --diff, "+
 		"take it with toolman lock --accept NAME, and restart toolman", what, why)
-}
-
-// logHeld names items that are held back now and were not before.
-func (r *Router) logHeld(next *Catalog) {
-	known := map[*Entry]bool{}
-	for _, e := range r.catalog.Load().Held() {
-		known[e] = true
-	}
-	fresh := map[*Source][]string{}
-	for _, e := range next.Held() {
-		if !known[e] {
-			fresh[e.Source] = append(fresh[e.Source], fmt.Sprintf("%s %s: %s", e.Item.Kind, plainName(e.Name), e.hold))
-		}
-	}
-	for _, u := range r.all() {
-		if all := fresh[u.source]; len(all) > 0 {
-			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
-				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxBad)], "; ")))
-		}
-	}
 }

@@ -90,7 +90,7 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, h
 		why.text = fmt.Sprintf(text, k, shown(name), example)
 	default:
 		why.text = fmt.Sprintf("unknown %s %s", k, shown(name))
-		if near := v.similar(k, name, has.own()...); len(near) > 0 {
+		if near := v.catalog.similar(k, name, has.own()...); len(near) > 0 {
 			why.text += "; similar names: " + strings.Join(near, ", ")
 		} else if lists := has.listing(k); lists != "" {
 			why.text += fmt.Sprintf("; %s lists those there are", lists)

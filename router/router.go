@@ -189,20 +189,6 @@ func (r *Router) rebuildLocked() {
 	}
 }
 
-// logCollisions names items that are not offered, each once.
-func (r *Router) logCollisions(next *Catalog) {
-	known := map[*Entry]bool{}
-	for _, c := range r.catalog.Load().Collisions {
-		known[c.Loser] = true
-	}
-	for _, c := range next.Collisions {
-		if !known[c.Loser] {
-			r.log.Warn("a name is taken already; the first server in the file has it", zap.Stringer("kind", c.Loser.Item.Kind),
-				zap.String("tool", clean(c.Loser.Name)), zap.String("upstream", c.Loser.Source.Name), zap.String("by", c.By))
-		}
-	}
-}
-
 // catalogChanged shows the client a new catalog; what it has switched stays. The
 // first catalog is not announced: nothing was listed before it.
 func (s *Session) catalogChanged(next *Catalog, announce bool) {
@@ -256,15 +242,6 @@ func (r *Router) Upstreams() []Status {
 
 // Catalog returns what is offered now.
 func (r *Router) Catalog() *Catalog { return r.catalog.Load() }
-
-// buildCatalog merges what upstreams offer, in their order.
-func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
-	offers := make([]Offer, len(upstreams))
-	for i, u := range upstreams {
-		offers[i] = u.offer()
-	}
-	return NewCatalog(offers, r.ownNames, r.current().AllowStale)
-}
 
 // upstreamOf returns the upstream that a source is of; nil for nil.
 func upstreamOf(s *Source) *Upstream {

@@ -14,7 +14,7 @@ const maxSimilar = 5
 
 // similar returns existing names of a kind that somebody may have meant, the
 // likeliest first. Those of tools may be among toolman's own.
-func (v *View) similar(k mcpwire.Kind, name string, own ...string) []string {
+func (c *Catalog) similar(k mcpwire.Kind, name string, own ...string) []string {
 	type scored struct {
 		name  string
 		score int
@@ -27,7 +27,7 @@ func (v *View) similar(k mcpwire.Kind, name string, own ...string) []string {
 		}
 	}
 	for _, kind := range alikeKinds(k) {
-		for _, e := range v.catalog.entries[kind] {
+		for _, e := range c.entries[kind] {
 			add(e.Name, e.folded, e.foldedItem)
 		}
 	}

@@ -1,0 +1,122 @@
+package router
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"toolman/mcpwire"
+	"toolman/router/policy"
+)
+
+// Known returns what is known now of the servers that a client may know of, never nil.
+func (r *Router) Known(who Client) []Status {
+	c := r.startView(r.catalog.Load(), r.policyFor(who), who).catalog
+	known := []Status{}
+	for _, u := range r.all() {
+		if u.knownTo(c) {
+			known = append(known, u.Status())
+		}
+	}
+	return known
+}
+
+// IdleRules returns what the policy's lists hold for servers that are there and
+// have no such item, with its place.
+func (r *Router) IdleRules() []string {
+	c := r.catalog.Load()
+	entries := c.bySource()
+	var idle []string
+	for _, u := range r.all() {
+		if len(entries[u.source]) > 0 {
+			for _, text := range r.current().Policy.Idle(u.source.PolicyName, policyItems(entries[u.source])) {
+				idle = append(idle, u.Name+": "+text)
+			}
+		}
+	}
+	return idle
+}
+
+// Dangerous returns the dangerous tools there are, and the entries of dangerous_tools that
+// no server has a tool for, with their places.
+func (r *Router) Dangerous() (tools []*Entry, idle []string) {
+	c := r.catalog.Load()
+	tools = slices.Concat(c.tools(), c.denied.tools())
+	return slices.DeleteFunc(tools, func(e *Entry) bool { return e.danger == nil }), r.idleDangers(c)
+}
+
+func (r *Router) idleDangers(c *Catalog) []string {
+	tools := map[string][]policy.Item{}
+	for u, entries := range c.bySource() {
+		of := slices.DeleteFunc(entries, func(e *Entry) bool { return e.Item.Kind != mcpwire.Tool })
+		tools[u.PolicyName] = append(tools[u.PolicyName], policyItems(of)...)
+	}
+	return r.current().Dangers.Idle(tools)
+}
+
+// warnIdleLocked warns, once all servers are there, of what dangerous_tools has and no
+// server: a tool that was meant would run without a question.
+func (r *Router) warnIdleLocked(c *Catalog) {
+	ready := func(u *Upstream) bool {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		return u.state == Ready
+	}
+	guard := r.current().Dangers
+	if guard == r.warned || !allOf(r.all(), ready) {
+		return
+	}
+	r.warned = guard
+	if idle := r.idleDangers(c); len(idle) > 0 {
+		r.log.Warn("dangerous_tools names what no server has", zap.String("text", strings.Join(idle, "; ")))
+	}
+}
+
+func allOf[T any](all []T, ok func(T) bool) bool {
+	return !slices.ContainsFunc(all, func(one T) bool { return !ok(one) })
+}
+
+// logHeld names items that are held back now and were not before.
+func (r *Router) logHeld(next *Catalog) {
+	known := map[*Entry]bool{}
+	for _, e := range r.catalog.Load().Held() {
+		known[e] = true
+	}
+	fresh := map[*Source][]string{}
+	for _, e := range next.Held() {
+		if !known[e] {
+			fresh[e.Source] = append(fresh[e.Source], fmt.Sprintf("%s %s: %s", e.Item.Kind, plainName(e.Name), e.hold))
+		}
+	}
+	for _, u := range r.all() {
+		if all := fresh[u.source]; len(all) > 0 {
+			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
+				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxBad)], "; ")))
+		}
+	}
+}
+
+// logCollisions names items that are not offered, each once.
+func (r *Router) logCollisions(next *Catalog) {
+	known := map[*Entry]bool{}
+	for _, c := range r.catalog.Load().Collisions {
+		known[c.Loser] = true
+	}
+	for _, c := range next.Collisions {
+		if !known[c.Loser] {
+			r.log.Warn("a name is taken already; the first server in the file has it", zap.Stringer("kind", c.Loser.Item.Kind),
+				zap.String("tool", clean(c.Loser.Name)), zap.String("upstream", c.Loser.Source.Name), zap.String("by", c.By))
+		}
+	}
+}
+
+// buildCatalog merges what upstreams offer, in their order.
+func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
+	offers := make([]Offer, len(upstreams))
+	for i, u := range upstreams {
+		offers[i] = u.offer()
+	}
+	return NewCatalog(offers, r.ownNames, r.current().AllowStale)
+}
