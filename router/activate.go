@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -72,7 +73,7 @@ func parseActivation(m *jsonrpc.Message) (*activation, error) {
 	}
 	for key := range jsonrpc.Members(m.Frame, args) {
 		if !slices.ContainsFunc(a.lists(), func(l namedList) bool { return l.key == key }) {
-			problems = append(problems, fmt.Sprintf("%q is not a parameter", clean(cut(key, nameLimit))))
+			problems = append(problems, fmt.Sprintf("%q is not a parameter", sanitize.Line(sanitize.Cut(key, nameLimit))))
 		}
 	}
 	if len(problems) > 0 {
@@ -131,19 +132,19 @@ func (v *View) check(a *activation, l *library) error {
 			case kept != nil:
 				add("%s", v.catalog.denial(kept, name))
 			default:
-				add("unknown %s %s%s", noun, shown(name), didYouMean(v.catalog.similar(kind, name)))
+				add("unknown %s %s%s", noun, sanitize.Short(name), didYouMean(v.catalog.similar(kind, name)))
 			}
 		}
 	}
 	for _, name := range slices.Concat(a.setsOn, a.setsOff) {
 		set, err := l.get(name)
 		if err != nil {
-			add("%s", clean(err.Error()))
+			add("%s", sanitize.Line(err.Error()))
 		}
 		a.found = append(a.found, set)
 	}
 	for _, name := range slices.Concat(common(a.toolsOn, a.toolsOff), common(a.resourcesOn, a.resourcesOff), common(a.setsOn, a.setsOff)) {
-		add("%s is to be both on and off", shown(name))
+		add("%s is to be both on and off", sanitize.Short(name))
 	}
 	if len(problems) == 0 {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 )
 
@@ -124,7 +125,7 @@ func (c *Catalog) keeps(e *Entry) (target, Verdict) {
 // the server in that name it tells the client neither the server nor the rule, which names it, but
 // only where the rule stands.
 func (c *Catalog) denial(e *Entry, name string) string {
-	kind, rule := e.Item.Kind, clean(c.rule(e))
+	kind, rule := e.Item.Kind, sanitize.Line(c.rule(e))
 	if e.namedBy(name) {
 		name = e.Name
 	} else {
@@ -132,10 +133,10 @@ func (c *Catalog) denial(e *Entry, name string) string {
 			kind = mcpwire.Resource // a URI that it makes
 		}
 		if v, judged := c.verdicts[e]; judged && !v.Allowed {
-			rule = "the rule is at " + clean(v.Place())
+			rule = "the rule is at " + sanitize.Line(v.Place())
 		}
 	}
-	what := kind.String() + " " + plainName(name)
+	what := kind.String() + " " + sanitize.Name(name)
 	if _, verdict := c.keeps(e); verdict == Held {
 		return heldText(what, e.hold)
 	}

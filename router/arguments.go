@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/sanitize"
 )
 
 // The arguments of a call of one of toolman's own tools.
@@ -35,7 +36,7 @@ func (a arguments) only(known ...string) error {
 			if len(known) > 0 {
 				text = "there are " + strings.Join(known, ", ")
 			}
-			return fmt.Errorf("%q is not a parameter; %s", clean(cut(key, nameLimit)), text)
+			return fmt.Errorf("%q is not a parameter; %s", sanitize.Line(sanitize.Cut(key, nameLimit)), text)
 		}
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -109,7 +110,7 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, ba
 		case mcpwire.ResultInputRequired:
 			return c.session.beginRound(u, c, m, &r, b)
 		default:
-			err = fmt.Errorf("a result of type %s is nothing that the client knows", shown(string(m.Text(r.Type.Value))))
+			err = fmt.Errorf("a result of type %s is nothing that the client knows", sanitize.Short(string(m.Text(r.Type.Value))))
 		}
 		if err != nil {
 			return err
@@ -142,9 +143,9 @@ func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, bac
 
 // explained says what went wrong in a modern server, for a model.
 func explained(u *Upstream, text string, required []string) string {
-	said := fmt.Sprintf("server %s answered: %s", u.Name, clean(cut(text, maxSaid)))
+	said := fmt.Sprintf("server %s answered: %s", u.Name, sanitize.Line(sanitize.Cut(text, maxSaid)))
 	if len(required) > 0 {
-		said += "; it needs of the client what that does not offer: " + clean(cut(strings.Join(required, ", "), nameLimit))
+		said += "; it needs of the client what that does not offer: " + sanitize.Line(sanitize.Cut(strings.Join(required, ", "), nameLimit))
 	}
 	return said
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -78,6 +79,6 @@ func Remove(owner, name string, fixed []toolset.Set) func(map[string]toolset.Set
 		if _, ok := saved[name]; ok {
 			return fmt.Errorf("toolset %s is the operator's, who can delete it: toolman toolset delete %[1]s", name)
 		}
-		return fmt.Errorf("there is no saved toolset %s", shown(name))
+		return fmt.Errorf("there is no saved toolset %s", sanitize.Short(name))
 	}
 }

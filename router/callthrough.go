@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 )
 
 // CallTool is the name of the tool that runs another one, for clients whose list of
@@ -94,7 +95,7 @@ func (t *through) check(m *jsonrpc.Message) error {
 	}
 	for key := range jsonrpc.Members(m.Frame, t.outer.arguments) {
 		if key != "name" && key != "arguments" {
-			return fmt.Errorf("%q is not a parameter; %s", clean(cut(key, nameLimit)), throughForm)
+			return fmt.Errorf("%q is not a parameter; %s", sanitize.Line(sanitize.Cut(key, nameLimit)), throughForm)
 		}
 	}
 	if name := string(m.Text(t.inner.name)); name == ActivateTool || name == CallTool {

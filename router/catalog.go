@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 )
@@ -138,7 +139,7 @@ func (c *Catalog) expand(set *toolset.Set) *toolset.Expansion {
 		r := &x.Resolutions[i]
 		if e := c.isDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.hold != NotHeld {
 			if _, verdict := c.keeps(e); verdict == Held { // what a policy denies is not there
-				r.Problem = "SECURITY: " + heldText("tool "+plainName(e.Name), e.hold)
+				r.Problem = "SECURITY: " + heldText("tool "+sanitize.Name(e.Name), e.hold)
 				r.Told = r.Problem
 			}
 		}

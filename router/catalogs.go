@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 )
 
@@ -87,7 +88,7 @@ func (r *Router) logHeld(next *Catalog) {
 	fresh := map[*Source][]string{}
 	for _, e := range next.Held() {
 		if !known[e] {
-			fresh[e.Source] = append(fresh[e.Source], fmt.Sprintf("%s %s: %s", e.Item.Kind, plainName(e.Name), e.hold))
+			fresh[e.Source] = append(fresh[e.Source], fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Name(e.Name), e.hold))
 		}
 	}
 	for _, u := range r.all() {
@@ -107,7 +108,7 @@ func (r *Router) logCollisions(next *Catalog) {
 	for _, c := range next.Collisions {
 		if !known[c.Loser] {
 			r.log.Warn("a name is taken already; the first server in the file has it", zap.Stringer("kind", c.Loser.Item.Kind),
-				zap.String("tool", clean(c.Loser.Name)), zap.String("upstream", c.Loser.Source.Name), zap.String("by", c.By))
+				zap.String("tool", sanitize.Line(c.Loser.Name)), zap.String("upstream", c.Loser.Source.Name), zap.String("by", c.By))
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -155,5 +156,5 @@ func (s *Session) withholdLocked(req *request, e *Entry, why string) {
 
 // notRun says that a dangerous tool was not run, and by which rule it could not just be.
 func (e *Entry) notRun(why string) string {
-	return fmt.Sprintf("%s; tool %s was not run: %s", e.danger, plainName(e.Name), why)
+	return fmt.Sprintf("%s; tool %s was not run: %s", e.danger, sanitize.Name(e.Name), why)
 }

@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -49,7 +50,7 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *jsonrpc.Batch) error {
 	if id != nil {
 		u.sendFrame(b, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
 	}
-	return fmt.Errorf("%s: %w; %s", shown(method), long, advice)
+	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
 }
 
 // damaged ends a call whose answer could not be read.

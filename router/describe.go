@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 )
 
 // What the description of toolman_activate starts with. Clients that cut
@@ -85,7 +86,7 @@ func (s *Session) toolsetLines() string {
 	text := "Toolsets, which may stand in tools_on and tools_off as they stand here:\n"
 	for _, set := range s.r.current().Toolsets {
 		text += toolsetPrefix + set.Name
-		if about := summary(set.Description); about != "" {
+		if about := sanitize.Summary(set.Description); about != "" {
 			text += ": " + about
 		}
 		text += "\n"
@@ -200,7 +201,7 @@ func foldedText(v *View, hidden map[*Source]int) string {
 		}
 	}
 	text := strings.Join(counts, ", ")
-	return "More, not shown here: " + cut(text, foldRoom-60) + "\n"
+	return "More, not shown here: " + sanitize.Cut(text, foldRoom-60) + "\n"
 }
 
 // sourcesOf returns the servers that have entries, in catalog order.

@@ -7,7 +7,9 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
+	"toolman/router/suggest"
 )
 
 // Rules are what the configuration says about entries.
@@ -46,7 +48,7 @@ type Entry struct {
 // newEntry prepares an item for being shown and called.
 func newEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	e := &Entry{Item: item, Source: u, prefix: u.prefix(item.Kind), Name: u.expose(item.Kind, item.Name)}
-	e.folded, e.foldedItem = fold(e.Name), fold(item.Name)
+	e.folded, e.foldedItem = suggest.Fold(e.Name), suggest.Fold(item.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
 	e.refID = sync.OnceValue(e.digest)
 	e.hold = rules.holds(e)
@@ -102,8 +104,8 @@ func (e *Entry) appendListed(dst []byte, modern, alwaysLoad bool) []byte {
 func (e *Entry) hiddenFrom(modern bool) bool { return e.hidden && modern != e.Source.Modern }
 
 func catalogLine(e *Entry) string {
-	line := plainName(e.Name)
-	if text := summary(e.Item.Description); strings.TrimSpace(text) != "" {
+	line := sanitize.Name(e.Name)
+	if text := sanitize.Summary(e.Item.Description); strings.TrimSpace(text) != "" {
 		line += ": " + text
 	}
 	return line + "\n"

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/tracing"
 )
 
@@ -27,7 +28,7 @@ func (s *Session) modernLocked(req *request) {
 		s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.method, Status: "local"})
 	case !mcpwire.KnownModern(req.method):
 		s.decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
-			Message: "revision " + mcpwire.Newest + " has no method " + shown(string(req.method))})
+			Message: "revision " + mcpwire.Newest + " has no method " + sanitize.Short(string(req.method))})
 	default:
 		hello := s.meetLocked(req)
 		if hello != nil && !s.who.Sole && s.r.opened.Load() {
@@ -72,11 +73,11 @@ var declaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sa
 // connected keeps a name of the client for the log and the trace, and logs that it is there. What it
 // calls itself may be long.
 func (s *Session) connected(hello *mcpwire.Hello, revision string) {
-	name := clean(cut(hello.Name, nameLimit))
+	name := sanitize.Line(sanitize.Cut(hello.Name, nameLimit))
 	if name != "" {
 		s.calledName.Store(&name)
 	}
-	s.log.Info("client connected", zap.String("session", name+" "+clean(cut(hello.NameVersion, nameLimit))), zap.String("revision", revision))
+	s.log.Info("client connected", zap.String("session", name+" "+sanitize.Line(sanitize.Cut(hello.NameVersion, nameLimit))), zap.String("revision", revision))
 }
 
 // decline answers a request with an error that the specification prescribes, also

@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 )
 
 // probeTime is how long a server may take to answer server/discover, from its start
@@ -121,7 +122,7 @@ func (u *Upstream) handshake(ctx context.Context) (mcpwire.InitializeResult, err
 		return result, err
 	}
 	if !mcpwire.Supported(result.ProtocolVersion) {
-		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", clean(cut(result.ProtocolVersion, nameLimit)))
+		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", sanitize.Line(sanitize.Cut(result.ProtocolVersion, nameLimit)))
 	}
 	return result, nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/tracing"
 )
 
@@ -38,7 +39,7 @@ func checkLevel(level []byte) error {
 	if _, ok := mcpwire.LevelRank(level); ok {
 		return nil
 	}
-	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", clean(cut(string(level), nameLimit)))
+	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", sanitize.Line(sanitize.Cut(string(level), nameLimit)))
 }
 
 // setLevel passes the client's log level on, when the server logs. What waits for its answer

@@ -9,6 +9,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -70,14 +71,14 @@ func (l *library) get(name string) (*toolset.Set, error) {
 	if set := l.find(name); set != nil {
 		return set, nil
 	}
-	text := fmt.Sprintf("unknown toolset %s; ", shown(name))
+	text := fmt.Sprintf("unknown toolset %s; ", sanitize.Short(name))
 	switch {
 	case l.err != nil:
 		text += "saved ones are not known: " + l.err.Error()
 	case len(l.sets) == 0:
 		text += "there are none"
 	default:
-		text += "there are " + cut(strings.Join(l.names(), ", "), 400)
+		text += "there are " + sanitize.Cut(strings.Join(l.names(), ", "), 400)
 	}
 	return nil, fmt.Errorf("%s", text)
 }

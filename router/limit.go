@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -72,5 +73,5 @@ func (l *limit) rule(e *Entry) string {
 	case 1:
 		return fmt.Sprintf("the client is limited to the toolset %s, and that does not have it", names[0])
 	}
-	return fmt.Sprintf("the client is limited to the toolsets %s, and none of them has it", cut(strings.Join(names, ", "), 400))
+	return fmt.Sprintf("the client is limited to the toolsets %s, and none of them has it", sanitize.Cut(strings.Join(names, ", "), 400))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -110,7 +111,7 @@ func (s *Session) buildToolsetLocked(req *request, _ *library) {
 		set.Owner = s.who.Principal.Owner()
 	}
 	if err != nil {
-		s.failLocked(req, clean(err.Error()))
+		s.failLocked(req, sanitize.Line(err.Error()))
 		return
 	}
 	s.updateShelfLocked(req, Add(set, s.r.current().Toolsets), func(req *request) {
@@ -142,7 +143,7 @@ func (s *Session) updateShelfLocked(req *request, change func(map[string]toolset
 		}
 		return func(req *request) {
 			if err != nil {
-				s.failLocked(req, clean(err.Error()))
+				s.failLocked(req, sanitize.Line(err.Error()))
 				return
 			}
 			done(req)
@@ -198,7 +199,7 @@ func (s *Session) deleteToolsetLocked(req *request, _ *library) {
 	case s.r.Shelf == nil:
 		err = errNoShelf
 	case !sure:
-		err = fmt.Errorf("deletion requires confirmation; set confirm to true to delete toolset %s", shown(name))
+		err = fmt.Errorf("deletion requires confirmation; set confirm to true to delete toolset %s", sanitize.Short(name))
 	}
 	if err != nil {
 		s.failLocked(req, err.Error())

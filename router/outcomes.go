@@ -3,6 +3,8 @@ package router
 import (
 	"bytes"
 	"encoding/json"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // A simpleOutcome is how a tool about toolsets went, in words.
@@ -27,7 +29,7 @@ func outcomeJSON(outcome any) []byte {
 func cleaned(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
-		out[i] = clean(text)
+		out[i] = sanitize.Line(text)
 	}
 	return out
 }

@@ -1,6 +1,10 @@
 package router
 
-import "toolman/mcpwire"
+import (
+	"toolman/mcpwire"
+
+	"toolman/mcpwire/sanitize"
+)
 
 // A Preview is what lists of tools would cost, in bytes.
 type Preview struct {
@@ -41,4 +45,4 @@ func (r *Router) Preview() Preview {
 func (e *Entry) Shortened() bool { return e.Name != e.prefix+e.Item.Name }
 
 // Clean makes text of a peer safe to print on one line.
-func Clean(text string) string { return clean(text) }
+func Clean(text string) string { return sanitize.Line(text) }

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/tracing"
 )
 
@@ -78,18 +79,18 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, h
 	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t}
 	switch verdict {
 	case Inactive:
-		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.entry.Item.Kind, plainName(t.entry.Name), clean(v.activity(t.entry)))
+		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.entry.Item.Kind, sanitize.Name(t.entry.Name), sanitize.Line(v.activity(t.entry)))
 		why.text += has.remedy(t.entry)
 	case Denied, Held:
 		why.text = v.catalog.denial(t.entry, name)
 	case Ambiguous:
-		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", plainName(t.entry.Name)
+		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", sanitize.Name(t.entry.Name)
 		if k.IsURI() {
-			text, example = "several servers have a %s %s; use the URI with the name of its server, such as %s", t.entry.prefix+shown(name)
+			text, example = "several servers have a %s %s; use the URI with the name of its server, such as %s", t.entry.prefix+sanitize.Short(name)
 		}
-		why.text = fmt.Sprintf(text, k, shown(name), example)
+		why.text = fmt.Sprintf(text, k, sanitize.Short(name), example)
 	default:
-		why.text = fmt.Sprintf("unknown %s %s", k, shown(name))
+		why.text = fmt.Sprintf("unknown %s %s", k, sanitize.Short(name))
 		if near := v.catalog.similar(k, name, has.own()...); len(near) > 0 {
 			why.text += "; similar names: " + strings.Join(near, ", ")
 		} else if lists := has.listing(k); lists != "" {

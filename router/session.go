@@ -11,6 +11,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/budget"
 	"toolman/router/policy"
 	"toolman/router/tracing"
@@ -250,7 +251,7 @@ func (s *Session) requestLocked(req *request) {
 		s.outOfSession(req)
 	case !mcpwire.Known(req.method):
 		s.refuse(req, refusal{code: jsonrpc.CodeMethodNotFound,
-			text: "toolman does not know the method " + shown(string(req.method))})
+			text: "toolman does not know the method " + sanitize.Short(string(req.method))})
 	default:
 		s.readyLocked(req.out)
 		s.whenOpenLocked(req)

@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -187,7 +188,7 @@ func enumerate(entries []*Entry) string {
 	const most = 10
 	var names []string
 	for _, e := range entries[:min(len(entries), most)] {
-		names = append(names, plainName(e.Name))
+		names = append(names, sanitize.Name(e.Name))
 	}
 	text := strings.Join(names, ", ")
 	if more := len(entries) - most; more > 0 {

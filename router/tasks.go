@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/tracing"
 )
 
@@ -38,7 +39,7 @@ func (s *Session) routeTaskLocked(req *request) {
 	u := s.tasks.of(req.Text(at))
 	if u == nil {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown.String(),
-			text: "unknown task " + shown(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
+			text: "unknown task " + sanitize.Short(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
 		return
 	}
 	s.forward(req, at, target{source: u.source})

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // A matching is how URIs are matched with a template. RFC 6570 says which URIs a template makes, and
@@ -32,7 +34,7 @@ const maxMatched = 16 << 10
 // is not one by RFC 6570, or is unreasonably large, matches by its literal start.
 func expansion(template string) (re *regexp.Regexp) {
 	literal := func() *regexp.Regexp {
-		return regexp.MustCompile("^" + regexp.QuoteMeta(cut(literalStart(template), maxTemplate)))
+		return regexp.MustCompile("^" + regexp.QuoteMeta(sanitize.Cut(literalStart(template), maxTemplate)))
 	}
 	defer func() {
 		if recover() != nil { // a length limit that regexp refuses

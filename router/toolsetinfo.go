@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -87,7 +88,7 @@ type exposedTool struct {
 func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
 	v := s.view.Load()
 	x := v.catalog.expand(set)
-	info := toolsetInfo{Name: set.Name, Description: clean(set.Description), Version: clean(set.Version),
+	info := toolsetInfo{Name: set.Name, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
 		Active: v.sets.equippedName() == set.Name, Tools: v.toolInfos(x), Servers: v.serverInfos(x), Warnings: cleaned(x.Warnings())}
 	if !set.CreatedAt.IsZero() {
 		info.CreatedAt = &set.CreatedAt
@@ -109,7 +110,7 @@ func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
 	refs := x.Resolutions[len(x.Set.Patterns):]
 	for i, ref := range x.Set.Tools {
 		if len(refs[i].Tools) == 0 && v.has(mcpwire.Tool, ref.NamespacedName) {
-			infos = append(infos, toolInfo{NamespacedName: clean(ref.NamespacedName), RefID: ref.RefID})
+			infos = append(infos, toolInfo{NamespacedName: sanitize.Line(ref.NamespacedName), RefID: ref.RefID})
 		}
 	}
 	return infos
@@ -135,7 +136,7 @@ func (v *View) serverInfos(x *toolset.Expansion) []serverInfo {
 
 func (s *Session) listSavedLocked(req *request, l *library) {
 	if l.err != nil {
-		s.failLocked(req, clean(l.err.Error()))
+		s.failLocked(req, sanitize.Line(l.err.Error()))
 		return
 	}
 	out := savedOutcome{Success: true, Toolsets: []toolsetInfo{}}
@@ -154,7 +155,7 @@ func (s *Session) activeToolsetLocked(req *request, _ *library) {
 	}
 	for _, e := range v.active(mcpwire.Tool) {
 		server := e.Source.Name
-		out.Exposed[server] = append(out.Exposed[server], exposedTool{e.Item.Name, e.Name, server, summary(e.Item.Description)})
+		out.Exposed[server] = append(out.Exposed[server], exposedTool{e.Item.Name, e.Name, server, sanitize.Summary(e.Item.Description)})
 		out.Summary.Exposed++
 	}
 	out.Summary.Discovered = len(v.catalog.tools())

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -59,7 +60,7 @@ type toolsetDefinition struct {
 func (v *View) toolsetStatus(set *toolset.Set) toolsetStatus {
 	x := v.catalog.expand(set)
 	return toolsetStatus{Key: set.Name, Active: v.sets.isEnabled(set.Name) || v.sets.equippedName() == set.Name,
-		Definition: toolsetDefinition{set.Name, clean(set.Description)}, Tools: v.inOrder(x), Warnings: cleaned(x.Warnings())}
+		Definition: toolsetDefinition{set.Name, sanitize.Line(set.Description)}, Tools: v.inOrder(x), Warnings: cleaned(x.Warnings())}
 }
 
 // inOrder are the tools of a toolset in catalog order.
@@ -102,7 +103,7 @@ func (s *Session) listToolsetsLocked(req *request, l *library) {
 		out.Toolsets = append(out.Toolsets, v.toolsetStatus(set))
 	}
 	if l.err != nil {
-		out.Warnings = []string{clean(l.err.Error())}
+		out.Warnings = []string{sanitize.Line(l.err.Error())}
 	}
 	s.answerListLocked(req, out)
 }

@@ -1,5 +1,7 @@
 package router
 
+import "toolman/mcpwire/sanitize"
+
 // A ToolStatus says which tools and toolsets there are, under Toolception's names.
 type ToolStatus struct {
 	Available  []string            `json:"availableToolsets"`
@@ -34,7 +36,7 @@ func (r *Router) ToolStatus(who Client) ToolStatus {
 		}
 	}
 	if l.err != nil {
-		st.Warnings = append(st.Warnings, clean(l.err.Error()))
+		st.Warnings = append(st.Warnings, sanitize.Line(l.err.Error()))
 	}
 	st.Total, st.Count = len(st.Available), len(st.Active)
 	return st

@@ -1,4 +1,4 @@
-package router
+package suggest
 
 // maxPattern is how many bytes of a name are compared: one for each bit of a word.
 const maxPattern = 64
@@ -9,7 +9,7 @@ type pattern struct {
 	where [256]uint64 // for each byte, a bit at each of its places in text
 }
 
-func newPattern(text string) *pattern {
+func NewPattern(text string) *pattern {
 	p := &pattern{text: text[:min(len(text), maxPattern)]}
 	for i := range len(p.text) {
 		p.where[p.text[i]] |= 1 << i

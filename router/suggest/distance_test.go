@@ -1,4 +1,4 @@
-package router
+package suggest
 
 import (
 	"math/rand/v2"
@@ -22,7 +22,7 @@ func TestDistanceIsLevenshteins(t *testing.T) {
 		if len(a) == 0 {
 			continue
 		}
-		if got, want := newPattern(a).distance(b, limit), min(levenshtein.ComputeDistance(a, b), limit+1); got != want {
+		if got, want := NewPattern(a).distance(b, limit), min(levenshtein.ComputeDistance(a, b), limit+1); got != want {
 			t.Fatalf("distance of %q and %q up to %d: got %d, want %d", a, b, limit, got, want)
 		}
 	}
@@ -30,10 +30,10 @@ func TestDistanceIsLevenshteins(t *testing.T) {
 
 func TestOnlyTheStartOfALongNameIsCompared(t *testing.T) {
 	long := strings.Repeat("ab", maxPattern)
-	if d := newPattern(long).distance(long[:maxPattern], 5); d != 0 {
+	if d := NewPattern(long).distance(long[:maxPattern], 5); d != 0 {
 		t.Errorf("got %d", d)
 	}
-	if d := newPattern("").distance("a", 5); d != 6 {
+	if d := NewPattern("").distance("a", 5); d != 6 {
 		t.Errorf("nothing is near nothing: got %d", d)
 	}
 }

@@ -1,4 +1,4 @@
-package router
+package sanitize
 
 import (
 	"strconv"
@@ -10,16 +10,16 @@ import (
 // summaryLimit is how many characters of a description the catalog shows.
 const summaryLimit = 132
 
-// summary is a description as the catalog shows it: one line of limited length
+// Summary is a description as the catalog shows it: one line of limited length
 // in which nothing is hidden.
-func summary(text string) string {
-	return cut(clean(text[:min(len(text), 64*summaryLimit)]), summaryLimit)
+func Summary(text string) string {
+	return Cut(Line(text[:min(len(text), 64*summaryLimit)]), summaryLimit)
 }
 
-// clean makes text safe to show on one line. Control characters and line
+// Line makes text safe to show on one line. Control characters and line
 // separators become spaces; characters that cannot be seen, or that turn the
 // direction of writing, are left out.
-func clean(text string) string {
+func Line(text string) string {
 	if isPlain(text) { // as nearly all is
 		return text
 	}
@@ -46,10 +46,10 @@ func isPlain(text string) bool {
 	return true
 }
 
-// plainName is a name as lists of names show it. One that could be taken for
+// Name is a name as lists of names show it. One that could be taken for
 // a mark, a heading or another name with its description is shown in quotes.
-func plainName(name string) string {
-	name = clean(name)
+func Name(name string) string {
+	name = Line(name)
 	first, _ := utf8.DecodeRuneInString(name)
 	if !unicode.IsLetter(first) && !unicode.IsDigit(first) && !strings.ContainsRune("_{/.", first) ||
 		strings.Contains(name, ": ") || strings.HasSuffix(name, ":") {
@@ -58,16 +58,16 @@ func plainName(name string) string {
 	return name
 }
 
-// shown is a name that a peer made up, as messages show it.
-func shown(name string) string {
+// Short is a name that a peer made up, as messages show it.
+func Short(name string) string {
 	if name == "" {
 		return `""`
 	}
-	return clean(cut(name, 200))
+	return Line(Cut(name, 200))
 }
 
-// cut returns the first n characters of text.
-func cut(text string, n int) string {
+// Cut returns the first n characters of text.
+func Cut(text string, n int) string {
 	for i := range text {
 		if n == 0 {
 			return text[:i]

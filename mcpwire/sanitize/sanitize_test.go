@@ -1,4 +1,4 @@
-package router
+package sanitize
 
 import (
 	"strings"
@@ -24,7 +24,7 @@ func TestClean(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := clean(tt.text); got != tt.want {
+			if got := Line(tt.text); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -43,7 +43,7 @@ func TestSummary(t *testing.T) {
 		{"nothing", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := summary(tt.text)
+			got := Summary(tt.text)
 			if got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -60,7 +60,7 @@ func TestPlainName(t *testing.T) {
 		"* fs_rm": `"* fs_rm"`, "\u200b* fs_rm": `"* fs_rm"`, " * fs_rm": `" * fs_rm"`, "\n* fs_rm": `" * fs_rm"`, "＊ fs_rm": `"＊ fs_rm"`,
 		"Tools:": `"Tools:"`, "fs_rm: harmless": `"fs_rm: harmless"`, `"fs_rm"`: `"\"fs_rm\""`, "\u200b": `""`,
 	} {
-		if got := plainName(name); got != want {
+		if got := Name(name); got != want {
 			t.Errorf("%q: got %s, want %s", name, got, want)
 		}
 	}
@@ -72,7 +72,7 @@ func TestCut(t *testing.T) {
 		n    int
 		want string
 	}{{"äöü", 2, "äö"}, {"äöü", 3, "äöü"}, {"äöü", 4, "äöü"}, {"ä", 0, ""}, {"", 0, ""}} {
-		if got := cut(tt.text, tt.n); got != tt.want {
+		if got := Cut(tt.text, tt.n); got != tt.want {
 			t.Errorf("%d of %q: got %q, want %q", tt.n, tt.text, got, tt.want)
 		}
 	}
@@ -82,7 +82,7 @@ func TestShown(t *testing.T) {
 	for name, want := range map[string]string{
 		"": `""`, "a\nb": "a b", strings.Repeat("ü", 300): strings.Repeat("ü", 200),
 	} {
-		if got := shown(name); got != want {
+		if got := Short(name); got != want {
 			t.Errorf("%q: got %q, want %q", name, got, want)
 		}
 	}

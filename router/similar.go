@@ -3,10 +3,10 @@ package router
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"unicode"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router/suggest"
 )
 
 // maxSimilar is how many names are suggested for one that is unknown.
@@ -20,9 +20,9 @@ func (c *Catalog) similar(k mcpwire.Kind, name string, own ...string) []string {
 		score int
 	}
 	var found []scored
-	wanted := newPattern(fold(name))
+	wanted := suggest.NewPattern(suggest.Fold(name))
 	add := func(name, full, bare string) {
-		if score, ok := wanted.near(full, bare); ok {
+		if score, ok := wanted.Near(full, bare); ok {
 			found = append(found, scored{name, score})
 		}
 	}
@@ -42,7 +42,7 @@ func (c *Catalog) similar(k mcpwire.Kind, name string, own ...string) []string {
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
 	names := make([]string, 0, maxSimilar)
 	for _, f := range found[:min(len(found), maxSimilar)] {
-		names = append(names, plainName(f.name))
+		names = append(names, sanitize.Name(f.name))
 	}
 	return names
 }
@@ -53,33 +53,4 @@ func alikeKinds(k mcpwire.Kind) []mcpwire.Kind {
 		return []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}
 	}
 	return []mcpwire.Kind{k}
-}
-
-// fold makes spellings alike that people mix up.
-func fold(name string) string {
-	return strings.Map(func(r rune) rune {
-		switch r {
-		case '-', '.', ' ':
-			return '_'
-		}
-		return unicode.ToLower(r)
-	}, clean(name[:min(len(name), maxPattern)]))
-}
-
-// near says how far a name, with its namespace or without, is from what was
-// wanted, and whether that is near enough to be meant. All three are folded.
-func (p *pattern) near(full, bare string) (int, bool) {
-	wanted := p.text
-	if wanted == full || wanted == bare || strings.HasSuffix(wanted, full) && wanted[len(wanted)-len(full)-1] == '_' {
-		return 0, true // only the namespace, the case or a separator is wrong
-	}
-	if len(wanted) >= 3 && (strings.Contains(full, wanted) || len(bare) >= 3 && strings.Contains(wanted, bare)) {
-		return 1, true
-	}
-	limit := max(2, len(wanted)/3)
-	d := p.distance(full, limit)
-	if len(bare) < len(full) {
-		d = min(d, p.distance(bare, limit))
-	}
-	return 1 + d, d <= limit && d < len(wanted)
 }
