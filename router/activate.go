@@ -124,7 +124,7 @@ func (v *View) check(a *activation, l *library) error {
 			kept := v.catalog.isDenied(name, alikeKinds(kind)...)
 			switch {
 			case v.has(kind, name):
-			case kept != nil && kept.hold != NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been on before
+			case kept != nil && kept.Hold != NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been on before
 			case len(problems) >= maxBad:
 				add("")
 			case slices.Contains(v.catalog.own, name) || name == CatalogURI:

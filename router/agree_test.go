@@ -225,7 +225,7 @@ func (w *world) danger(e *Entry) int {
 
 func (w *world) uses(e *Entry) bool {
 	globs, _ := CompileGlobs(w.active)
-	byGlobs := globs.match(e.prefix+e.Item.Name) != nil
+	byGlobs := globs.First(e.prefix+e.Item.Name) != nil
 	switch e.Item.Kind {
 	case mcpwire.Prompt:
 		return true

@@ -102,10 +102,10 @@ func (c *Catalog) rule(e *Entry) string {
 	switch {
 	case judged && !v.Allowed:
 		return v.String()
-	case e.hold != NotHeld:
-		return "it is held back: " + e.hold.String()
-	case e.danger.Denies():
-		return e.danger.String()
+	case e.Hold != NotHeld:
+		return "it is held back: " + e.Hold.String()
+	case e.Danger.Denies():
+		return e.Danger.String()
 	case c.limit != nil:
 		return c.limit.rule(e)
 	}
@@ -115,7 +115,7 @@ func (c *Catalog) rule(e *Entry) string {
 // keeps returns where a name leads that is of an entry which clients may not have.
 func (c *Catalog) keeps(e *Entry) (target, Verdict) {
 	v, judged := c.verdicts[e]
-	if judged && !v.Allowed || e.hold == NotHeld {
+	if judged && !v.Allowed || e.Hold == NotHeld {
 		return at(e), Denied
 	}
 	return at(e), Held
@@ -138,7 +138,7 @@ func (c *Catalog) denial(e *Entry, name string) string {
 	}
 	what := kind.String() + " " + sanitize.Name(name)
 	if _, verdict := c.keeps(e); verdict == Held {
-		return heldText(what, e.hold)
+		return heldText(what, e.Hold)
 	}
 	if c.outside(e) {
 		return fmt.Sprintf("%s is not for this client: %s. Go on without it", what, rule)
@@ -174,4 +174,12 @@ func (c *Catalog) deniesBare(uri string, how matching) *Entry {
 		}
 	}
 	return nil
+}
+
+// allowsUnlisted reports whether a policy and the catalog's toolsets allow a resource that its server
+// does not list.
+func (c *Catalog) allowsUnlisted(p *policy.Policy, from *Source, uri string) bool {
+	item := mcpwire.Item{Kind: mcpwire.Resource, Name: uri}
+	e := &Entry{Item: item, Source: from, prefix: from.prefix(item.Kind), Name: from.expose(item.Kind, uri)}
+	return p.Judge(from.PolicyName, policyItems([]*Entry{e}))[0].Allowed && (c.limit == nil || c.limit.from(e) != nil)
 }

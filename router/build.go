@@ -18,9 +18,6 @@ func (c *Catalog) Build(name, description string, refs []toolset.Ref) (toolset.S
 	return c.toolIndex().Build(name, description, refs, time.Now(), func(name string) []string { return c.similar(mcpwire.Tool, name) })
 }
 
-// Expand resolves a toolset among the tools of the catalog.
-func (c *Catalog) Expand(set *toolset.Set) *toolset.Expansion { return c.expand(set) }
-
 // Add returns what puts a toolset on a shelf, for [toolset.Shelf]. An error says that the name is
 // taken, by a toolset that the owner may know of, or that the owner has as much as it may have.
 func Add(set toolset.Set, fixed []toolset.Set) func(map[string]toolset.Set) error {

@@ -29,8 +29,8 @@ type Catalog struct {
 	denied   *Catalog // what the policy keeps from a client, what its pin holds back, and what is too dangerous
 	policy   *policy.Policy
 	verdicts map[*Entry]policy.Verdict
-	limit    *limit // the toolsets that it is of; nil: of everything
-	anyState bool   // what is inactive may be used as well
+	limit    *ToolsetLimit // the toolsets that it is of; nil: of everything
+	anyState bool          // what is inactive may be used as well
 
 	own   []string // names of toolman's own tools
 	stale bool     // toolsets may use tools that changed since they were saved
@@ -48,6 +48,9 @@ type Collision struct {
 // Entries returns the entries of a kind, in catalog order.
 func (c *Catalog) Entries(k mcpwire.Kind) []*Entry { return c.entries[k] }
 
+// Kinds returns the entries of each kind, in catalog order.
+func (c *Catalog) Kinds() [mcpwire.Kinds][]*Entry { return c.entries }
+
 // All returns every entry, kind by kind in catalog order.
 func (c *Catalog) All() []*Entry { return slices.Concat(c.entries[:]...) }
 
@@ -61,7 +64,7 @@ type Offer struct {
 	Alive   bool
 }
 
-// New merges what the upstream servers offer, in their order. The first to offer a name has it for
+// NewCatalog merges what the upstream servers offer, in their order. The first to offer a name has it for
 // good: what a server that is gone had offered stays taken, so that no other can step into its place.
 // own are the names of toolman's own tools. stale says that toolsets may use tools that changed since
 // they were saved.
@@ -104,7 +107,7 @@ func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 	owners[e.Name] = e.Source.Name
 	switch {
 	case !alive:
-	case e.hold != NotHeld, e.danger.Denies():
+	case e.Hold != NotHeld, e.Danger.Denies():
 		c.denied.put(e)
 	default:
 		c.put(e)
@@ -132,14 +135,14 @@ func (c *Catalog) newToolIndex() *toolset.Index {
 	return toolset.NewIndex(tools)
 }
 
-// expand resolves a toolset among the catalog's tools.
-func (c *Catalog) expand(set *toolset.Set) *toolset.Expansion {
+// Expand resolves a toolset among the catalog's tools.
+func (c *Catalog) Expand(set *toolset.Set) *toolset.Expansion {
 	x := c.toolIndex().Expand(set, c.stale)
 	for i := range x.Resolutions {
 		r := &x.Resolutions[i]
-		if e := c.isDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.hold != NotHeld {
+		if e := c.isDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.Hold != NotHeld {
 			if _, verdict := c.keeps(e); verdict == Held { // what a policy denies is not there
-				r.Problem = "SECURITY: " + heldText("tool "+sanitize.Name(e.Name), e.hold)
+				r.Problem = "SECURITY: " + heldText("tool "+sanitize.Name(e.Name), e.Hold)
 				r.Told = r.Problem
 			}
 		}

@@ -45,7 +45,7 @@ func (r *Router) IdleRules() []string {
 func (r *Router) Dangerous() (tools []*Entry, idle []string) {
 	c := r.catalog.Load()
 	tools = slices.Concat(c.tools(), c.denied.tools())
-	return slices.DeleteFunc(tools, func(e *Entry) bool { return e.danger == nil }), r.idleDangers(c)
+	return slices.DeleteFunc(tools, func(e *Entry) bool { return e.Danger == nil }), r.idleDangers(c)
 }
 
 func (r *Router) idleDangers(c *Catalog) []string {
@@ -88,7 +88,7 @@ func (r *Router) logHeld(next *Catalog) {
 	fresh := map[*Source][]string{}
 	for _, e := range next.Held() {
 		if !known[e] {
-			fresh[e.Source] = append(fresh[e.Source], fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Name(e.Name), e.hold))
+			fresh[e.Source] = append(fresh[e.Source], fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Name(e.Name), e.Hold))
 		}
 	}
 	for _, u := range r.all() {

@@ -7,7 +7,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -34,10 +33,6 @@ func (s *Session) clearedLocked(req *request, t target) bool {
 	s.confirmLocked(req, t)
 	return false
 }
-
-// asksFirst reports whether a person has to agree to each call of the entry. It may be
-// nil: a request need not be about one.
-func (e *Entry) asksFirst() bool { return e != nil && e.danger.Asks() }
 
 // confirmLocked asks a legacy client whether a call may be made.
 func (s *Session) confirmLocked(req *request, t target) {
@@ -152,9 +147,4 @@ func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
 // withholdLocked refuses a call of a dangerous tool that it takes a person's consent for.
 func (s *Session) withholdLocked(req *request, e *Entry, why string) {
 	s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: e.notRun(why), verdict: string(audit.Unconfirmed), about: at(e)})
-}
-
-// notRun says that a dangerous tool was not run, and by which rule it could not just be.
-func (e *Entry) notRun(why string) string {
-	return fmt.Sprintf("%s; tool %s was not run: %s", e.danger, sanitize.Name(e.Name), why)
 }

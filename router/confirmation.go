@@ -48,7 +48,7 @@ func (r *Router) callText(m *jsonrpc.Message, e *Entry) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("toolman asks: may the tool %s of server %s run? It is one of dangerous_tools (%s).\n\n%s",
-		toolText(e.Item.Name), sanitize.Line(e.Source.Name), e.danger.Place(), arguments), nil
+		toolText(e.Item.Name), sanitize.Line(e.Source.Name), e.Danger.Place(), arguments), nil
 }
 
 // toolText is the name of a tool as a person is shown it. The server chooses it: characters that

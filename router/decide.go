@@ -110,14 +110,6 @@ func (s *Session) Misfit(e *Entry, correlation string, arguments []byte) {
 	s.r.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
 }
 
-// audited is the verdict as the audit log spells it.
-func (v Verdict) audited() audit.Verdict {
-	if v == Active {
-		return audit.Allowed
-	}
-	return audit.Verdict(v.String())
-}
-
 // lineLocked is a line with what it says of the client.
 func (s *Session) lineLocked(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
 	line := audit.Line{Agent: s.who.Agent, Client: s.who.Name, Session: s.label, Method: string(method), Verdict: verdict}
@@ -157,8 +149,8 @@ func (s *Session) ruleLocked(e *Entry) audit.Rule {
 		case audit.Inactive:
 			return v.activity(e)
 		case audit.Allowed, audit.Asked, audit.Confirmed, audit.Declined, audit.Unconfirmed:
-			if e.danger != nil {
-				return v.catalog.rule(e) + "; " + e.danger.String()
+			if e.Danger != nil {
+				return v.catalog.rule(e) + "; " + e.Danger.String()
 			}
 		case audit.Busy:
 			u := upstreamOf(e.Source)

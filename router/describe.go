@@ -126,7 +126,7 @@ func appendCatalog(dst []byte, v *View, room int) []byte {
 		dst = jsonrpc.AppendEscaped(dst, part.title)
 		empty := len(dst)
 		for _, k := range part.kinds {
-			for _, e := range v.catalog.entries[k] {
+			for _, e := range v.catalog.Entries(k) {
 				dst = appendLine(dst, v, e)
 			}
 		}
@@ -148,7 +148,7 @@ func catalogSize(v *View) int {
 	size := 2 * len("Resources:\n")
 	for _, part := range catalogKinds {
 		for _, k := range part.kinds {
-			for _, e := range v.catalog.entries[k] {
+			for _, e := range v.catalog.Entries(k) {
 				size += len("* ") + len(e.line)
 			}
 		}
@@ -174,7 +174,7 @@ func appendFolded(dst []byte, v *View, room int) []byte {
 	for _, active := range []bool{true, false} {
 		for _, part := range catalogKinds {
 			for _, k := range part.kinds {
-				for _, e := range v.catalog.entries[k] {
+				for _, e := range v.catalog.Entries(k) {
 					if v.Active(e) != active {
 						continue
 					}
@@ -208,7 +208,7 @@ func foldedText(v *View, hidden map[*Source]int) string {
 func sourcesOf(v *View) []*Source {
 	var list []*Source
 	seen := map[*Source]bool{}
-	for _, entries := range v.catalog.entries {
+	for _, entries := range v.catalog.Kinds() {
 		for _, e := range entries {
 			if !seen[e.Source] {
 				seen[e.Source] = true

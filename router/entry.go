@@ -35,8 +35,8 @@ type Entry struct {
 	crossed []jsonrpc.Edit        // what a client of the other era than the server's sees differently
 	wrapped bool                  // another output schema among that, see mcpwire.Item.ToLegacy
 	hidden  bool                  // a client of the other era cannot call it at all
-	hold    Hold                  // by its pin
-	danger  *policy.Danger        // nil for what is not dangerous
+	Hold    Hold                  // why it is held back by its pin, or NotHeld
+	Danger  *policy.Danger        // what becomes of a call; nil for what is not dangerous
 	load    jsonrpc.Edit          // what lists for clients that defer tools have in addition, see mcpwire.Item.AlwaysLoad
 	expand  *regexp.Regexp        // the URIs that its template makes
 	accept  func() *regexp.Regexp // those that servers take for such; made when it is first asked for
@@ -51,7 +51,7 @@ func newEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	e.folded, e.foldedItem = suggest.Fold(e.Name), suggest.Fold(item.Name)
 	e.quoted = jsonrpc.AppendQuoted(nil, item.Name)
 	e.refID = sync.OnceValue(e.digest)
-	e.hold = rules.holds(e)
+	e.Hold = rules.holds(e)
 	if u.Modern {
 		e.crossed, e.wrapped = item.ToLegacy(nil)
 	} else {
@@ -59,13 +59,13 @@ func newEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	}
 	if item.Kind == mcpwire.Tool {
 		e.load = item.AlwaysLoad()
-		e.danger = rules.Dangers.Judge(u.PolicyName, policyItem(e))
+		e.Danger = rules.Dangers.Judge(u.PolicyName, policyItem(e))
 	}
 	if item.Kind == mcpwire.Prompt {
 		e.active, e.rule = true, "every prompt is active"
 		return e
 	}
-	if g := rules.Active.match(e.prefix + item.Name); g != nil {
+	if g := rules.Active.First(e.prefix + item.Name); g != nil {
 		e.active, e.rule = true, g.Rule
 	}
 	e.line = jsonrpc.AppendEscaped(nil, catalogLine(e))
@@ -110,6 +110,3 @@ func catalogLine(e *Entry) string {
 	}
 	return line + "\n"
 }
-
-// Danger returns what becomes of a call of a dangerous tool, or nil.
-func (e *Entry) Danger() *policy.Danger { return e.danger }

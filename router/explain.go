@@ -93,7 +93,7 @@ func (v *View) findAny(k mcpwire.Kind, name string) (target, Verdict) {
 
 func (v *View) explain(e *Entry, has means) Explanation {
 	_, verdict := v.findAny(e.Item.Kind, e.Name)
-	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.catalog.rule(e), Danger: e.danger.String(),
+	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.catalog.rule(e), Danger: e.Danger.String(),
 		Visible: verdict != Denied && verdict != Held, Active: verdict == Active, Callable: verdict == Active}
 	if x.Visible {
 		x.Activity = v.activity(e)

@@ -32,15 +32,15 @@ func CompileGlobs(patterns []string) (Globs, error) {
 }
 
 // Match reports whether any of the patterns is about the entry.
-func (g Globs) Match(e *Entry) bool { return g.match(e.prefix+e.Item.Name) != nil }
+func (g Globs) Match(e *Entry) bool { return g.First(e.prefix+e.Item.Name) != nil }
 
 // Fits reports whether a pattern is about any entry, be it held back.
 func (c *Catalog) Fits(g Glob) bool {
 	return slices.ContainsFunc(slices.Concat(c.All(), c.denied.All()), Globs{g}.Match)
 }
 
-// match returns the first pattern that matches, or nil.
-func (g Globs) match(name string) *Glob {
+// First returns the first pattern that matches, or nil.
+func (g Globs) First(name string) *Glob {
 	for i := range g {
 		if g[i].Match(name) {
 			return &g[i]

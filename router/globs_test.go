@@ -30,18 +30,18 @@ func TestGlobs(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, name := range tt.match {
-				if globs.match(name) == nil {
+				if globs.First(name) == nil {
 					t.Errorf("does not match %q", name)
 				}
 			}
 			for _, name := range tt.not {
-				if globs.match(name) != nil {
+				if globs.First(name) != nil {
 					t.Errorf("matches %q", name)
 				}
 			}
 		})
 	}
-	if (Globs{}).match("a") != nil {
+	if (Globs{}).First("a") != nil {
 		t.Error("no pattern matches")
 	}
 	for _, bad := range []string{"[a", "{a", "a_[b"} {

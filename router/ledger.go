@@ -64,12 +64,12 @@ func (s *Session) Tools() []Tool {
 	v := s.view.Load()
 	in := map[string][]string{}
 	for _, set := range s.who.library(s.r).sets {
-		for name := range v.catalog.expand(set).Tools {
+		for name := range v.catalog.Expand(set).Tools {
 			in[name] = append(in[name], set.Name)
 		}
 	}
 	var all []Tool
-	for _, e := range v.catalog.entries[mcpwire.Tool] {
+	for _, e := range v.catalog.Entries(mcpwire.Tool) {
 		if !e.hiddenFrom(true) {
 			all = append(all, Tool{Entry: e, Active: v.switchedOn(e), Toolsets: in[e.Name]})
 		}
@@ -80,7 +80,7 @@ func (s *Session) Tools() []Tool {
 // Known returns every tool that FindTool may return, those first that the session may have.
 func (s *Session) Known() []*Entry {
 	c := s.view.Load().catalog
-	return slices.Concat(c.entries[mcpwire.Tool], c.denied.entries[mcpwire.Tool])
+	return slices.Concat(c.Entries(mcpwire.Tool), c.denied.Entries(mcpwire.Tool))
 }
 
 // FindTool returns a tool by its server's name for it or the one that clients see, also one
@@ -149,3 +149,14 @@ func (s *Session) knows(u *Upstream) bool { return u.knownTo(s.view.Load().catal
 
 // knownTo reports whether clients of a catalog may know that there is the server.
 func (u *Upstream) knownTo(c *Catalog) bool { return c.knows(u.source, u.offer().Entries) }
+
+// InputSchema returns the inputSchema of a tool that the client may call, as its server
+// wrote it, by the name that the client knows; nil when there is none. The bytes are not
+// the caller's to change.
+func (s *Session) InputSchema(tool []byte) []byte {
+	t, verdict := s.view.Load().find(mcpwire.Tool, tool)
+	if verdict != Active || t.entry == nil {
+		return nil
+	}
+	return t.entry.InputSchema()
+}

@@ -100,7 +100,7 @@ func (l *library) saved() []*toolset.Set {
 func (v *View) warnings(sets []*toolset.Set) []string {
 	var all []string
 	for _, set := range sets {
-		all = append(all, v.catalog.expand(set).Warnings()...)
+		all = append(all, v.catalog.Expand(set).Warnings()...)
 	}
 	return cleaned(all)
 }

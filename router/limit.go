@@ -10,17 +10,17 @@ import (
 	"toolman/router/toolset"
 )
 
-// A limit is the toolsets that some clients are limited to. It does not change.
-type limit struct {
+// A ToolsetLimit is the toolsets that some clients are limited to. It does not change.
+type ToolsetLimit struct {
 	sets []*toolset.Expansion
 }
 
 // within returns the catalog of clients that are limited to these toolsets. Everything
 // in it is active; all else is aside, as what a policy denies.
 func (c *Catalog) within(sets []*toolset.Set) *Catalog {
-	l := &limit{}
+	l := &ToolsetLimit{}
 	for _, set := range sets {
-		l.sets = append(l.sets, c.expand(set))
+		l.sets = append(l.sets, c.Expand(set))
 	}
 	next := c.keeping(func(e *Entry) bool { return l.from(e) != nil })
 	next.limit = l
@@ -29,7 +29,7 @@ func (c *Catalog) within(sets []*toolset.Set) *Catalog {
 
 // from returns the first of the toolsets that has an entry, or nil. Patterns also choose
 // resources, by the names that active_toolsets has for them, and prompts.
-func (l *limit) from(e *Entry) *toolset.Set {
+func (l *ToolsetLimit) from(e *Entry) *toolset.Set {
 	for _, x := range l.sets {
 		has := x.Tools[e.Name]
 		if e.Item.Kind != mcpwire.Tool {
@@ -43,7 +43,7 @@ func (l *limit) from(e *Entry) *toolset.Set {
 }
 
 // chooses reports whether one of the toolsets is about an entry, be it there or not.
-func (l *limit) chooses(e *Entry) bool {
+func (l *ToolsetLimit) chooses(e *Entry) bool {
 	return slices.ContainsFunc(l.sets, func(x *toolset.Expansion) bool { return slices.ContainsFunc(x.Set.Patterns, e.fits) })
 }
 
@@ -55,11 +55,11 @@ func (e *Entry) fits(p toolset.Pattern) bool {
 // outside reports whether it is only the limit that keeps an entry from clients.
 func (c *Catalog) outside(e *Entry) bool {
 	v, judged := c.verdicts[e]
-	return c.limit != nil && (v.Allowed || !judged) && e.hold == NotHeld && !e.danger.Denies()
+	return c.limit != nil && (v.Allowed || !judged) && e.Hold == NotHeld && !e.Danger.Denies()
 }
 
 // rule says which toolset has an entry, or that none has.
-func (l *limit) rule(e *Entry) string {
+func (l *ToolsetLimit) rule(e *Entry) string {
 	if set := l.from(e); set != nil {
 		return set.String() + " has it"
 	}

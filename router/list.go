@@ -69,7 +69,7 @@ func (s *Session) listLocked(req *request, k mcpwire.Kind) {
 	as := s.variantLocked(req.modern)
 	v := s.view.Load().shown(as.mode)
 	from, err := cursor(req.Message)
-	if err == nil && from > len(v.catalog.entries[k]) {
+	if err == nil && from > len(v.catalog.Entries(k)) {
 		err = errCursor
 	}
 	if err != nil {

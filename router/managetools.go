@@ -166,7 +166,7 @@ func (s *Session) equipToolsetLocked(req *request, l *library) {
 	}
 	s.equipLocked(req, set, func(text string) any {
 		return equippedOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' equipped: %s", set.Name, text),
-			Toolset: s.toolsetInfo(set), Warnings: cleaned(s.view.Load().catalog.expand(set).Warnings())}
+			Toolset: s.toolsetInfo(set), Warnings: cleaned(s.view.Load().catalog.Expand(set).Warnings())}
 	})
 }
 

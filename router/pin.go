@@ -57,13 +57,10 @@ func otherEra(modern bool) mcpwire.Era {
 	return mcpwire.Modern
 }
 
-// Hold returns why the entry is held back, or NotHeld.
-func (e *Entry) Hold() Hold { return e.hold }
-
 // Held returns the items that are held back, kind by kind in catalog order. Their
 // names are taken all the same.
 func (c *Catalog) Held() []*Entry {
-	return slices.DeleteFunc(c.denied.All(), func(e *Entry) bool { return e.hold == NotHeld })
+	return slices.DeleteFunc(c.denied.All(), func(e *Entry) bool { return e.Hold == NotHeld })
 }
 
 // heldText says that an item is held back, and who can do what about it. The name

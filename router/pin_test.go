@@ -72,7 +72,7 @@ func TestWhatIsNotAsItsPinSaysIsNotOffered(t *testing.T) {
 	}
 	var held []string
 	for _, e := range g.r.Catalog().Held() {
-		held = append(held, fmt.Sprintf("%s: %s", e.Name, e.Hold()))
+		held = append(held, fmt.Sprintf("%s: %s", e.Name, e.Hold))
 	}
 	checkList(t, "held back", held, "ns_moved: it is not what the lock file says it was", "ns_new: it is not in the lock file",
 		"ns_two: its definition can be understood in more than one way", "ns_r://moved: it is not what the lock file says it was", "ns_r://new: it is not in the lock file",

@@ -21,7 +21,7 @@ func (r *Router) Preview() Preview {
 	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	s := &Session{r: r}
 	as := s.variantLocked(false) // nobody else has the session
-	p := Preview{AllTools: len(v.catalog.entries[mcpwire.Tool]), CatalogBytes: len(appendCatalog(nil, v, 0))}
+	p := Preview{AllTools: len(v.catalog.Entries(mcpwire.Tool)), CatalogBytes: len(appendCatalog(nil, v, 0))}
 	p.Bytes = len(s.ownTools(v, as))
 	for _, e := range v.catalog.denied.All() {
 		if _, verdict := v.catalog.keeps(e); verdict == Denied {
@@ -29,7 +29,7 @@ func (r *Router) Preview() Preview {
 		}
 	}
 	p.AllBytes = p.Bytes
-	for _, e := range v.catalog.entries[mcpwire.Tool] {
+	for _, e := range v.catalog.Entries(mcpwire.Tool) {
 		size := len(e.appendListed(nil, e.Source.Modern, as.alwaysLoad)) + 1
 		p.AllBytes += size
 		if v.Active(e) {
@@ -39,10 +39,6 @@ func (r *Router) Preview() Preview {
 	}
 	return p
 }
-
-// Shortened reports whether clients see another name than namespace and name
-// make, because not all of them would take that.
-func (e *Entry) Shortened() bool { return e.Name != e.prefix+e.Item.Name }
 
 // Clean makes text of a peer safe to print on one line.
 func Clean(text string) string { return sanitize.Line(text) }

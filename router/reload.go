@@ -99,12 +99,6 @@ func (u *Upstream) judgeAgain() {
 	}
 }
 
-// judgedAs reports whether the options say the same of two entries of one item.
-func (e *Entry) judgedAs(other *Entry) bool {
-	return e.active == other.active && e.rule == other.rule && e.hold == other.hold &&
-		(e.danger == other.danger || e.danger != nil && other.danger != nil && *e.danger == *other.danger)
-}
-
 // succeed gives the session the upstreams of other options. It keeps its own ones of
 // servers that stay.
 func (s *Session) succeed(old, next []*Upstream) {

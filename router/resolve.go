@@ -56,7 +56,7 @@ func (v *View) findURI(uri []byte) (target, Verdict) {
 // findMade looks up a URI that a template makes, or one without a namespace.
 func (v *View) findMade(uri string, how matching) (target, Verdict) {
 	var idle target
-	for _, e := range v.catalog.entries[mcpwire.Template] {
+	for _, e := range v.catalog.Entries(mcpwire.Template) {
 		bare, ok := e.owns(uri, how)
 		switch {
 		case !ok:
@@ -96,12 +96,12 @@ func (v *View) opens(e *Entry, uri string, how matching) bool {
 func (v *View) withheld(u *Source, kinds ...mcpwire.Kind) iter.Seq[*Entry] {
 	return func(yield func(*Entry) bool) {
 		for _, k := range kinds {
-			for _, e := range v.catalog.entries[k] {
+			for _, e := range v.catalog.Entries(k) {
 				if e.Source == u && !v.Active(e) && !yield(e) {
 					return
 				}
 			}
-			for _, e := range v.catalog.denied.entries[k] {
+			for _, e := range v.catalog.denied.Entries(k) {
 				if e.Source == u && !yield(e) {
 					return
 				}
@@ -124,7 +124,7 @@ func (v *View) findBare(uri string, how matching) (target, Verdict) {
 		c.add(v, at(e))
 	}
 	if len(c.active) == 0 {
-		for _, e := range v.catalog.entries[mcpwire.Template] {
+		for _, e := range v.catalog.Entries(mcpwire.Template) {
 			if v.listed(e.Source, uri) || e.Item.Name != uri && !e.makes(uri, how) {
 				continue
 			}
@@ -154,7 +154,7 @@ func (v *View) verdictOf(u *Source, uri string) Verdict {
 		return verdict
 	}
 	verdict := Unknown
-	for _, e := range v.catalog.entries[mcpwire.Template] {
+	for _, e := range v.catalog.Entries(mcpwire.Template) {
 		switch {
 		case !ofIt(e):
 		case e.Item.Name == uri && v.Active(e),
@@ -165,7 +165,7 @@ func (v *View) verdictOf(u *Source, uri string) Verdict {
 			verdict = Inactive
 		}
 	}
-	for _, e := range v.catalog.denied.entries[mcpwire.Template] {
+	for _, e := range v.catalog.denied.Entries(mcpwire.Template) {
 		if ofIt(e) && (e.Item.Name == uri || e.makes(uri, loosely)) {
 			_, verdict = v.catalog.keeps(e)
 			return verdict

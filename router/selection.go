@@ -72,10 +72,10 @@ func (s *selection) over(c *Catalog) *selection {
 	}
 	next := selection{before: s.before}
 	if s.equipped != nil {
-		next.equipped = c.expand(s.equipped.Set)
+		next.equipped = c.Expand(s.equipped.Set)
 	}
 	for _, x := range s.enabled {
-		next.enabled = append(next.enabled, c.expand(x.Set))
+		next.enabled = append(next.enabled, c.Expand(x.Set))
 	}
 	return next.made()
 }
@@ -83,7 +83,7 @@ func (s *selection) over(c *Catalog) *selection {
 // enable returns the view with a toolset enabled: its tools are active, also those
 // that were switched off before.
 func (v *View) enable(set *toolset.Set) *View {
-	x := v.catalog.expand(set)
+	x := v.catalog.Expand(set)
 	tools := maps.Clone(v.tools)
 	maps.DeleteFunc(tools, func(name string, on bool) bool { return !on && x.Tools[name] })
 	next := v.sets.without(set.Name)
@@ -121,7 +121,7 @@ func (s *selection) without(name string) selection {
 
 // equip returns the view in which only the tools of a toolset are active.
 func (v *View) equip(set *toolset.Set) *View {
-	next := selection{equipped: v.catalog.expand(set), before: v}
+	next := selection{equipped: v.catalog.Expand(set), before: v}
 	if v.sets != nil && v.sets.equipped != nil {
 		next.before = v.sets.before
 	}

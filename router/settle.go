@@ -156,7 +156,7 @@ func (s *Session) advice(h *held) string {
 
 // changes returns the entries that were switched on and off.
 func (h *held) changes() (on, off []*Entry) {
-	for _, entries := range h.after.catalog.entries {
+	for _, entries := range h.after.catalog.Kinds() {
 		for _, e := range entries {
 			was, is := h.before.Active(e), h.after.Active(e)
 			if is && !was {

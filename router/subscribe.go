@@ -146,11 +146,5 @@ func isPart(uri, whole string) bool {
 // mayHavePart reports whether the client may have a part of a resource that it may have, where the
 // server does not list the part. The same rules count as if it did.
 func (s *Session) mayHavePart(u *Upstream, uri, whole string) bool {
-	if !asWritten(uri, whole) {
-		return false
-	}
-	item := mcpwire.Item{Kind: mcpwire.Resource, Name: uri}
-	e := &Entry{Item: item, Source: u.source, prefix: u.source.prefix(item.Kind), Name: u.source.expose(item.Kind, uri)}
-	limit := s.view.Load().catalog.limit
-	return s.policy.Judge(u.source.PolicyName, policyItems([]*Entry{e}))[0].Allowed && (limit == nil || limit.from(e) != nil)
+	return asWritten(uri, whole) && s.view.Load().catalog.allowsUnlisted(s.policy, u.source, uri)
 }

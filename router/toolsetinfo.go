@@ -87,7 +87,7 @@ type exposedTool struct {
 // toolsetInfo describes a toolset as it is now.
 func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
 	v := s.view.Load()
-	x := v.catalog.expand(set)
+	x := v.catalog.Expand(set)
 	info := toolsetInfo{Name: set.Name, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
 		Active: v.sets.equippedName() == set.Name, Tools: v.toolInfos(x), Servers: v.serverInfos(x), Warnings: cleaned(x.Warnings())}
 	if !set.CreatedAt.IsZero() {

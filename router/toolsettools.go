@@ -58,7 +58,7 @@ type toolsetDefinition struct {
 }
 
 func (v *View) toolsetStatus(set *toolset.Set) toolsetStatus {
-	x := v.catalog.expand(set)
+	x := v.catalog.Expand(set)
 	return toolsetStatus{Key: set.Name, Active: v.sets.isEnabled(set.Name) || v.sets.equippedName() == set.Name,
 		Definition: toolsetDefinition{set.Name, sanitize.Line(set.Description)}, Tools: v.inOrder(x), Warnings: cleaned(x.Warnings())}
 }
@@ -87,7 +87,7 @@ func (s *Session) listToolsLocked(req *request, l *library) {
 		}
 	}
 	for _, set := range l.sets {
-		out.Toolsets[set.Name] = v.inOrder(v.catalog.expand(set))
+		out.Toolsets[set.Name] = v.inOrder(v.catalog.Expand(set))
 	}
 	s.answerListLocked(req, out)
 }
@@ -153,7 +153,7 @@ func (s *Session) enableToolsetLocked(req *request, l *library) {
 		return
 	}
 	after := before.enable(set)
-	s.changeLocked(req, after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.catalog.expand(set).Warnings())
+	s.changeLocked(req, after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.catalog.Expand(set).Warnings())
 }
 
 func (s *Session) disableToolsetLocked(req *request, l *library) {

@@ -1,5 +1,7 @@
 package router
 
+import "toolman/router/audit"
+
 // A Verdict says what a session may do with a name.
 type Verdict uint8
 
@@ -34,4 +36,12 @@ func (t *target) name() string {
 		return t.uri
 	}
 	return t.entry.Item.Name
+}
+
+// audited is the verdict as the audit log spells it.
+func (v Verdict) audited() audit.Verdict {
+	if v == Active {
+		return audit.Allowed
+	}
+	return audit.Verdict(v.String())
 }

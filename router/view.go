@@ -87,7 +87,7 @@ func (v *View) switchedOn(e *Entry) bool {
 
 // active returns the entries of a kind that may be used, in catalog order.
 func (v *View) active(k mcpwire.Kind) []*Entry {
-	all := v.catalog.entries[k]
+	all := v.catalog.Entries(k)
 	out := make([]*Entry, 0, len(all))
 	for _, e := range all {
 		if v.Active(e) {

@@ -187,9 +187,9 @@ func (rep *report) addHeld(catalog *router.Catalog) {
 		if counts[u] == 0 {
 			servers = append(servers, u)
 		}
-		added[u] = added[u] || e.Hold() == router.NotPinned && e.Item.Kind == mcpwire.Resource
+		added[u] = added[u] || e.Hold == router.NotPinned && e.Item.Kind == mcpwire.Resource
 		if counts[u]++; counts[u] <= maxHeld {
-			lines[u] = append(lines[u], fmt.Sprintf("%s %s: %s", e.Item.Kind, router.Clean(e.Name), e.Hold()))
+			lines[u] = append(lines[u], fmt.Sprintf("%s %s: %s", e.Item.Kind, router.Clean(e.Name), e.Hold))
 		}
 	}
 	for _, u := range servers {
