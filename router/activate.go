@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -62,7 +63,7 @@ func parseActivation(m *jsonrpc.Message) (*activation, error) {
 		return nil, err
 	}
 	if !m.IsObject(args) {
-		return nil, fmt.Errorf("%s needs arguments, an object with the four lists tools_on, tools_off, resources_on and resources_off", ActivateTool)
+		return nil, fmt.Errorf("%s needs arguments, an object with the four lists tools_on, tools_off, resources_on and resources_off", catalog.ActivateTool)
 	}
 	var a activation
 	var problems []string
@@ -73,12 +74,12 @@ func parseActivation(m *jsonrpc.Message) (*activation, error) {
 	}
 	for key := range jsonrpc.Members(m.Frame, args) {
 		if !slices.ContainsFunc(a.lists(), func(l namedList) bool { return l.key == key }) {
-			problems = append(problems, fmt.Sprintf("%q is not a parameter", sanitize.Line(sanitize.Cut(key, nameLimit))))
+			problems = append(problems, fmt.Sprintf("%q is not a parameter", sanitize.Line(sanitize.Cut(key, catalog.NameLimit))))
 		}
 	}
 	if len(problems) > 0 {
 		return nil, fmt.Errorf("%s; %s takes exactly the four lists tools_on, tools_off, resources_on and resources_off, [] where there is nothing to do",
-			strings.Join(problems[:min(len(problems), 8)], "; "), ActivateTool)
+			strings.Join(problems[:min(len(problems), 8)], "; "), catalog.ActivateTool)
 	}
 	a.setsOn, a.setsOff = takeToolsets(&a.toolsOn), takeToolsets(&a.toolsOff)
 	return &a, nil
@@ -121,18 +122,18 @@ func (v *View) check(a *activation, l *library) error {
 			kind, noun = mcpwire.Resource, "resource"
 		}
 		for _, name := range *l.into {
-			kept := v.catalog.isDenied(name, alikeKinds(kind)...)
+			kept := v.catalog.IsDenied(name, catalog.AlikeKinds(kind)...)
 			switch {
 			case v.has(kind, name):
-			case kept != nil && kept.Hold != NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been on before
+			case kept != nil && kept.Hold != catalog.NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been on before
 			case len(problems) >= maxBad:
 				add("")
-			case slices.Contains(v.catalog.own, name) || name == CatalogURI:
+			case slices.Contains(v.catalog.Own, name) || name == catalog.CatalogURI:
 				add("%s is always active", name)
 			case kept != nil:
-				add("%s", v.catalog.denial(kept, name))
+				add("%s", v.catalog.Denial(kept, name))
 			default:
-				add("unknown %s %s%s", noun, sanitize.Short(name), didYouMean(v.catalog.similar(kind, name)))
+				add("unknown %s %s%s", noun, sanitize.Short(name), didYouMean(v.catalog.Similar(kind, name)))
 			}
 		}
 	}
@@ -153,7 +154,7 @@ func (v *View) check(a *activation, l *library) error {
 	if more := len(problems) - maxBad; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
-	return fmt.Errorf("nothing was changed: %s. Correct the names and call %s again; the catalog in its description has them all", text, ActivateTool)
+	return fmt.Errorf("nothing was changed: %s. Correct the names and call %s again; the catalog in its description has them all", text, catalog.ActivateTool)
 }
 
 func didYouMean(names []string) string {
@@ -165,9 +166,9 @@ func didYouMean(names []string) string {
 
 func (v *View) has(k mcpwire.Kind, name string) bool {
 	if k == mcpwire.Tool {
-		return v.catalog.byName[mcpwire.Tool][name] != nil
+		return v.catalog.ByName[mcpwire.Tool][name] != nil
 	}
-	return v.catalog.byName[mcpwire.Resource][name] != nil || v.catalog.byName[mcpwire.Template][name] != nil
+	return v.catalog.ByName[mcpwire.Resource][name] != nil || v.catalog.ByName[mcpwire.Template][name] != nil
 }
 
 func common(a, b []string) []string {

@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // A report is what toolman says of something of its own.
@@ -56,7 +57,7 @@ func reportOf(t testing.TB, frame string) report {
 func (a activation) frame(id string) string {
 	full := func(list []string) []string { return append([]string{}, list...) }
 	args, _ := json.Marshal(activationArguments{full(a.toolsOn), full(a.toolsOff), full(a.resourcesOn), full(a.resourcesOff)})
-	return callFrame(id, ActivateTool, string(args))
+	return callFrame(id, catalog.ActivateTool, string(args))
 }
 
 func callFrame(id, tool, args string) string {
@@ -170,7 +171,7 @@ func TestActivateRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			g := switchable(t)
 			before := g.view()
-			o := reportOf(t, g.client.asks(callFrame("1", ActivateTool, tt.args)))
+			o := reportOf(t, g.client.asks(callFrame("1", catalog.ActivateTool, tt.args)))
 			if o.Success || !strings.HasPrefix(o.text(), tt.says) && !strings.Contains(o.text(), ": "+tt.says) {
 				t.Errorf("says\n%q, want\n%q", o.text(), tt.says)
 			}
@@ -262,7 +263,7 @@ func FuzzActivate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, args []byte) {
 		g := switchable(t)
-		frame := callFrame("1", ActivateTool, string(args))
+		frame := callFrame("1", catalog.ActivateTool, string(args))
 		if !jsonrpc.Valid(args) || strings.Contains(frame, "\n") {
 			return
 		}

@@ -4,17 +4,18 @@ import (
 	"slices"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
 // activity says why an entry is active or is not: what Active asks, in the same order.
-func (v *View) activity(e *Entry) string {
-	if v.catalog.limit != nil {
-		return v.catalog.limit.rule(e)
+func (v *View) activity(e *catalog.Entry) string {
+	if v.catalog.Limit != nil {
+		return v.catalog.Limit.Rule(e)
 	}
 	switch e.Item.Kind {
 	case mcpwire.Prompt:
-		return e.rule
+		return e.Rule
 	case mcpwire.Tool:
 		if on, ok := v.tools[e.Name]; ok {
 			return switchedText(on)
@@ -27,8 +28,8 @@ func (v *View) activity(e *Entry) string {
 			return switchedText(on)
 		}
 	}
-	if e.active {
-		return e.rule
+	if e.AtStart {
+		return e.Rule
 	}
 	return "active_toolsets does not have it"
 }
@@ -42,7 +43,7 @@ func switchedText(on bool) string {
 
 // reason says which toolset decides about a tool, "" when none does. One that was to
 // have it and leaves it out is a reason, too, for what is not active without.
-func (s *selection) reason(e *Entry) string {
+func (s *selection) reason(e *catalog.Entry) string {
 	if s == nil {
 		return ""
 	}
@@ -54,7 +55,7 @@ func (s *selection) reason(e *Entry) string {
 		return s.equipped.Set.String() + " is equipped"
 	}
 	for _, x := range s.chosen() {
-		if problem := leftOut(x, e.Name); problem != "" && (s.equipped != nil || !e.active) {
+		if problem := leftOut(x, e.Name); problem != "" && (s.equipped != nil || !e.AtStart) {
 			return x.Set.String() + " leaves it out: " + problem
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -13,7 +14,7 @@ func TestWhyAToolIsActive(t *testing.T) {
 	g := sets(t, Options{})
 	why := func(step, tool, want string) {
 		t.Helper()
-		e := g.view().catalog.lookup(mcpwire.Tool, []byte(tool))
+		e := g.view().catalog.Lookup(mcpwire.Tool, []byte(tool))
 		if got := g.view().activity(e); got != want {
 			t.Errorf("%s: %s: %q, want %q", step, tool, got, want)
 		}
@@ -52,7 +53,7 @@ func TestWhyAToolIsLeftOut(t *testing.T) {
 			}
 		}
 		g.own("unequip-toolset", "{}")
-		e := g.view().catalog.lookup(mcpwire.Tool, []byte("ns_on"))
+		e := g.view().catalog.Lookup(mcpwire.Tool, []byte("ns_on"))
 		if got := g.view().activity(e); got != `active_toolsets has "ns_on"` {
 			t.Errorf("what is active all the same: %s", got)
 		}
@@ -67,15 +68,15 @@ func TestExplainKnowsToolmansOwn(t *testing.T) {
 		callable bool
 		says     string
 	}{
-		{ActivateTool, Options{}, true, "it is toolman's own, and no policy"},
-		{ActivateTool, Options{MetaTools: MetaTools{NoActivate: true}}, false, "meta_tools does not ask for it"},
+		{catalog.ActivateTool, Options{}, true, "it is toolman's own, and no policy"},
+		{catalog.ActivateTool, Options{MetaTools: MetaTools{NoActivate: true}}, false, "meta_tools does not ask for it"},
 		{"enable_toolset", Options{MetaTools: MetaTools{Toolsets: true}}, true, "it is toolman's own, and no policy"},
 		{"enable_toolset", Options{}, false, "meta_tools does not ask for it"},
 		{"equip-toolset", Options{MetaTools: MetaTools{Toolsets: true}}, false, "meta_tools does not ask for it"},
 		{"enable_toolset", Options{Mode: ModeStatic, MetaTools: MetaTools{Toolsets: true}}, false, "activation_mode = \"static\""},
-		{ActivateTool, Options{Mode: ModeStatic}, false, "activation_mode = \"static\""},
+		{catalog.ActivateTool, Options{Mode: ModeStatic}, false, "activation_mode = \"static\""},
 		{"list_tools", Options{Mode: ModeStatic, MetaTools: MetaTools{Toolsets: true}}, true, "no policy is about it"},
-		{CatalogURI, Options{Mode: ModeStatic}, true, "no policy is about it"},
+		{catalog.CatalogURI, Options{Mode: ModeStatic}, true, "no policy is about it"},
 	} {
 		all := newRig(t, setup{Options: tt.o}, offer{namespace: "ns", tools: []string{"a"}}).r.Explain(tt.name)
 		if len(all) != 1 || all[0].Callable != tt.callable || all[0].Visible != tt.callable || !strings.Contains(all[0].Rule, tt.says) || (all[0].Error == "") != tt.callable {
@@ -93,12 +94,12 @@ func TestExplainNamesWhatASessionBeginsWith(t *testing.T) {
 	g := newRig(t, setup{active: []string{"ns_r*"}, Options: Options{Equipped: &set}}, offer{namespace: "ns", tools: []string{"a", "b"},
 		resources: []string{"r://1", "x://1"}, prompts: []string{"p"}})
 	for name, want := range map[string]string{
-		"ns_a":       "toolset one (tools.toml:1) is equipped",
-		"ns_b":       "toolset one (tools.toml:1) is equipped and does not have it",
-		"ns_r://1":   `active_toolsets has "ns_r*"`,
-		"ns_x://1":   "active_toolsets does not have it",
-		"ns_p":       "every prompt is active",
-		ActivateTool: "it is toolman's own",
+		"ns_a":               "toolset one (tools.toml:1) is equipped",
+		"ns_b":               "toolset one (tools.toml:1) is equipped and does not have it",
+		"ns_r://1":           `active_toolsets has "ns_r*"`,
+		"ns_x://1":           "active_toolsets does not have it",
+		"ns_p":               "every prompt is active",
+		catalog.ActivateTool: "it is toolman's own",
 	} {
 		if got := g.r.Explain(name)[0]; got.Activity != want || got.Active != got.Callable || !got.Callable && !strings.Contains(got.Error, "is not active: "+want+"; ") {
 			t.Errorf("%s is explained as %+v, want %q", name, got, want)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 )
@@ -54,12 +55,12 @@ func someRules(rng *rand.Rand) *policy.Rules {
 }
 
 // somePins are pins of some of what the servers offer, some of them of what it was before. Half of the time there are none.
-func somePins(t *testing.T, rng *rand.Rand) *Pins {
+func somePins(t *testing.T, rng *rand.Rand) *catalog.Pins {
 	t.Helper()
 	if rng.IntN(2) == 0 {
 		return nil
 	}
-	var p Pins
+	var p catalog.Pins
 	for k := range p {
 		p[k] = map[string]string{}
 	}
@@ -69,7 +70,7 @@ func somePins(t *testing.T, rng *rand.Rand) *Pins {
 		case 1:
 			p[e.Item.Kind][e.Name] = mcpwire.RefID([]byte("what it was"))
 		default:
-			p[e.Item.Kind][e.Name] = e.refID()
+			p[e.Item.Kind][e.Name] = e.RefID()
 		}
 	}
 	return &p
@@ -85,10 +86,10 @@ func someSet(t *testing.T, rng *rand.Rand, name string) toolset.Set {
 		}
 	}
 	set := fixed(t, name, patterns...)
-	for _, e := range newRig(t, setup{silent: true}, policed()...).r.Catalog().tools() {
+	for _, e := range newRig(t, setup{silent: true}, policed()...).r.Catalog().Tools() {
 		switch rng.IntN(6) {
 		case 0:
-			set.Tools = append(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: e.refID()})
+			set.Tools = append(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: e.RefID()})
 		case 1:
 			set.Tools = append(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: "sha256:" + strings.Repeat("0", 64)})
 		}
@@ -97,16 +98,16 @@ func someSet(t *testing.T, rng *rand.Rand, name string) toolset.Set {
 }
 
 // holds reports whether the set has a tool that clients may have.
-func holds(set *toolset.Set, e *Entry) bool {
+func holds(set *toolset.Set, e *catalog.Entry) bool {
 	return set != nil && (slices.ContainsFunc(set.Patterns, func(p toolset.Pattern) bool { return p.Glob.Match(e.Name) }) ||
-		slices.Contains(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: e.refID()}))
+		slices.Contains(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: e.RefID()}))
 }
 
 // A world is what decides about items, and an opinion about each that is formed without the router's help.
 type world struct {
 	policy            *policy.Policy
 	dangers           *policy.Dangers // nobody may call those; nil: none
-	pins              *Pins
+	pins              *catalog.Pins
 	active            []string     // globs
 	equipped, enabled *toolset.Set // nil: none
 }
@@ -146,22 +147,24 @@ func (w *world) rig(t *testing.T, more toolset.Set) *rig {
 }
 
 // everyEntry is what the servers offer, whoever may have it.
-func (g *rig) everyEntry() []*Entry {
+func (g *rig) everyEntry() []*catalog.Entry {
 	c := g.r.catalog.Load()
-	return slices.Concat(c.All(), c.denied.All())
+	return slices.Concat(c.All(), c.Denied.All())
 }
 
 // judges says what becomes of an entry, and with which words a caller is refused that uses its name.
-func (w *world) judges(g *rig, e *Entry) (Verdict, string) { return w.judgesBy(g, e, e.Name) }
+func (w *world) judges(g *rig, e *catalog.Entry) (catalog.Verdict, string) {
+	return w.judgesBy(g, e, e.Name)
+}
 
 // namesServer reports whether a name of an entry has the server in it.
-func namesServer(e *Entry, name string) bool {
+func namesServer(e *catalog.Entry, name string) bool {
 	server := e.Source.PolicyName
 	return name == server+":"+e.Item.Name || name == "mcp__"+server+"__"+e.Item.Name || name == e.Name && e.Source.Namespace == server
 }
 
 // judgesBy is judges for a caller that uses another name. One without the server learns nothing of that.
-func (w *world) judgesBy(g *rig, e *Entry, name string) (Verdict, string) {
+func (w *world) judgesBy(g *rig, e *catalog.Entry, name string) (catalog.Verdict, string) {
 	var items []policy.Item
 	at := 0
 	for _, other := range g.everyEntry() {
@@ -176,9 +179,9 @@ func (w *world) judgesBy(g *rig, e *Entry, name string) (Verdict, string) {
 	}
 	if v := w.policy.Judge(e.Source.PolicyName, items)[at]; !v.Allowed {
 		if !namesServer(e, name) {
-			return Denied, fmt.Sprintf("%s %s is denied by policy: the rule is at %s. Go on", kindOf(e), name, v.Place())
+			return catalog.Denied, fmt.Sprintf("%s %s is denied by policy: the rule is at %s. Go on", kindOf(e), name, v.Place())
 		}
-		return Denied, fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there", e.Item.Kind, e.Name, v)
+		return catalog.Denied, fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there", e.Item.Kind, e.Name, v)
 	}
 	is := fmt.Sprintf("%s %s is ", e.Item.Kind, e.Name)
 	if !namesServer(e, name) {
@@ -187,22 +190,22 @@ func (w *world) judgesBy(g *rig, e *Entry, name string) (Verdict, string) {
 	if w.pins != nil {
 		switch was, pinned := w.pins[e.Item.Kind][e.Name]; {
 		case !pinned:
-			return Held, is + "held back: it is not in the lock file"
-		case was != e.refID():
-			return Held, is + "held back: it is not what the lock file says it was"
+			return catalog.Held, is + "held back: it is not in the lock file"
+		case was != e.RefID():
+			return catalog.Held, is + "held back: it is not what the lock file says it was"
 		}
 	}
 	if line := w.danger(e); line > 0 {
-		return Denied, is + fmt.Sprintf("denied by policy: dangerous: refused (tools.toml:%d). Go on without it", line)
+		return catalog.Denied, is + fmt.Sprintf("denied by policy: dangerous: refused (tools.toml:%d). Go on without it", line)
 	}
 	if w.uses(e) {
-		return Active, ""
+		return catalog.Active, ""
 	}
-	return Inactive, fmt.Sprintf("%s %s is not active: ", e.Item.Kind, e.Name)
+	return catalog.Inactive, fmt.Sprintf("%s %s is not active: ", e.Item.Kind, e.Name)
 }
 
 // kindOf is the kind of an entry for who does not know that it is a template.
-func kindOf(e *Entry) mcpwire.Kind {
+func kindOf(e *catalog.Entry) mcpwire.Kind {
 	if e.Item.Kind == mcpwire.Template {
 		return mcpwire.Resource
 	}
@@ -210,7 +213,7 @@ func kindOf(e *Entry) mcpwire.Kind {
 }
 
 // danger is the line of the entry of dangerous_tools that a tool fits, 0 for none.
-func (w *world) danger(e *Entry) int {
+func (w *world) danger(e *catalog.Entry) int {
 	if w.dangers == nil || e.Item.Kind != mcpwire.Tool {
 		return 0
 	}
@@ -223,9 +226,9 @@ func (w *world) danger(e *Entry) int {
 	return 0
 }
 
-func (w *world) uses(e *Entry) bool {
-	globs, _ := CompileGlobs(w.active)
-	byGlobs := globs.First(e.prefix+e.Item.Name) != nil
+func (w *world) uses(e *catalog.Entry) bool {
+	globs, _ := catalog.CompileGlobs(w.active)
+	byGlobs := globs.First(e.Prefix+e.Item.Name) != nil
 	switch e.Item.Kind {
 	case mcpwire.Prompt:
 		return true

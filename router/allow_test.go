@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 )
 
@@ -36,7 +37,7 @@ func exposing(t *testing.T, lists map[string][]string) *policy.Policy {
 
 func TestADeniedResourceIsNotHadByATemplate(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"r://{id}"}}, offer{namespace: "ns", resources: []string{"r://1"}, templates: []string{"r://{id}"}})
-	for uri, want := range map[string]Verdict{"ns_r://1": Denied, "r://1": Denied, "ns:r://1": Denied, "ns_r://2": Active, "r://2": Active, "ns_r://{id}": Active} {
+	for uri, want := range map[string]catalog.Verdict{"ns_r://1": catalog.Denied, "r://1": catalog.Denied, "ns:r://1": catalog.Denied, "ns_r://2": catalog.Active, "r://2": catalog.Active, "ns_r://{id}": catalog.Active} {
 		if _, got := g.view().findURI([]byte(uri)); got != want {
 			t.Errorf("%s is %s, want %s", uri, got, want)
 		}
@@ -45,7 +46,7 @@ func TestADeniedResourceIsNotHadByATemplate(t *testing.T) {
 
 func TestWhatADeniedTemplateMakesIsDenied(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"other"}}, offer{namespace: "ns", templates: []string{"r://{id}"}})
-	for uri, want := range map[string]Verdict{"ns_r://1": Denied, "r://1": Denied, "ns_r://{id}": Denied, "r://{id}": Denied, "ns_q://1": Unknown} {
+	for uri, want := range map[string]catalog.Verdict{"ns_r://1": catalog.Denied, "r://1": catalog.Denied, "ns_r://{id}": catalog.Denied, "r://{id}": catalog.Denied, "ns_q://1": catalog.Unknown} {
 		if _, got := g.view().findURI([]byte(uri)); got != want {
 			t.Errorf("%s is %s, want %s", uri, got, want)
 		}
@@ -87,8 +88,8 @@ func TestAClosedServerDoesNotReachTheClient(t *testing.T) {
 func TestOneServersDeniedNameIsAnothersToUse(t *testing.T) {
 	g := exposes(t, map[string][]string{"a": {}, "b": {"same", "x://same"}}, policed()[:2]...)
 	for k, name := range map[mcpwire.Kind]string{mcpwire.Tool: "same", mcpwire.Resource: "x://same"} {
-		if got, verdict := g.view().findAny(k, name); verdict != Active || upstreamOf(got.source).Name != "b" {
-			t.Errorf("%s leads to %v, %s", name, upstreamOf(got.source), verdict)
+		if got, verdict := g.view().findAny(k, name); verdict != catalog.Active || upstreamOf(got.Source).Name != "b" {
+			t.Errorf("%s leads to %v, %s", name, upstreamOf(got.Source), verdict)
 		}
 	}
 }
@@ -98,14 +99,14 @@ func TestADeniedWinnersNameIsNotInherited(t *testing.T) {
 	g := exposes(t, map[string][]string{"first": {}, "second": {"*"}}, offer{namespace: "ns", tools: []string{"x"}}, offer{namespace: "ns", tools: []string{"x"}})
 	g.named("first", 0)
 	g.named("second", 1)
-	if got, verdict := g.view().find(mcpwire.Tool, []byte("ns_x")); verdict != Denied || upstreamOf(got.source) != g.r.all()[0] {
-		t.Errorf("leads to %v, %s", upstreamOf(got.source), verdict)
+	if got, verdict := g.view().find(mcpwire.Tool, []byte("ns_x")); verdict != catalog.Denied || upstreamOf(got.Source) != g.r.all()[0] {
+		t.Errorf("leads to %v, %s", upstreamOf(got.Source), verdict)
 	}
 }
 
 func TestDeniedItemsAreNotSuggested(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"read"}}, offer{namespace: "ns", tools: []string{"read", "reap"}})
-	if got := g.view().catalog.similar(mcpwire.Tool, "ns_reax"); !slices.Equal(got, []string{"ns_read"}) {
+	if got := g.view().catalog.Similar(mcpwire.Tool, "ns_reax"); !slices.Equal(got, []string{"ns_read"}) {
 		t.Errorf("suggests %q", got)
 	}
 }
@@ -146,7 +147,7 @@ func TestReadOnlyFollowsWhatAServerSays(t *testing.T) {
 // that may be used is the same map read: no call costs more.
 func TestPoliciesCostACallNothing(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, various())
-	if c := g.r.catalog.Load(); c.under(nil) != c {
+	if c := g.r.catalog.Load(); c.Under(nil) != c {
 		t.Error("without a policy there is another catalog")
 	}
 	g = exposes(t, map[string][]string{"ns": {"*"}}, various())
@@ -165,18 +166,18 @@ func TestExplain(t *testing.T) {
 		return all
 	}
 	for name, want := range map[string][]string{
-		"a_same":          {"tool a_same of a: true true true"},
-		"same":            {"tool a_same of a: true true true", "tool b_same of b: true true true"},
-		"b:same":          {"tool b_same of b: true true true"},
-		"mcp__a__get":     {"tool a_get of a: false false false"},
-		"x://same":        {"resource a_x://same of a: false false false", "resource b_x://same of b: false false false"},
-		"a_at://7":        {"resource template a_at://{id} of a: true true true"},
-		"b_bt://7":        {"resource template b_bt://{id} of b: false false false"},
-		"ask":             {"prompt a_ask of a: false false false", "prompt b_ask of b: false false false"},
-		"b_only":          {"tool b_only of b: false false false", "tool b_only of b (server 3): false false false"},
-		ActivateTool:      {"tool toolman_activate of toolman: true true true"},
-		CatalogURI:        {"resource toolman://catalog of toolman: true true true"},
-		"nothing like it": nil,
+		"a_same":             {"tool a_same of a: true true true"},
+		"same":               {"tool a_same of a: true true true", "tool b_same of b: true true true"},
+		"b:same":             {"tool b_same of b: true true true"},
+		"mcp__a__get":        {"tool a_get of a: false false false"},
+		"x://same":           {"resource a_x://same of a: false false false", "resource b_x://same of b: false false false"},
+		"a_at://7":           {"resource template a_at://{id} of a: true true true"},
+		"b_bt://7":           {"resource template b_bt://{id} of b: false false false"},
+		"ask":                {"prompt a_ask of a: false false false", "prompt b_ask of b: false false false"},
+		"b_only":             {"tool b_only of b: false false false", "tool b_only of b (server 3): false false false"},
+		catalog.ActivateTool: {"tool toolman_activate of toolman: true true true"},
+		catalog.CatalogURI:   {"resource toolman://catalog of toolman: true true true"},
+		"nothing like it":    nil,
 	} {
 		checkList(t, name, said(name), want...)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // Changes say which lists differ between two views. The catalog stands in the
@@ -24,8 +25,8 @@ func (v *View) changes(to *View) changes {
 	}
 }
 
-func sameCatalog(a, b *Catalog) bool {
-	return a == b || a.same(b, mcpwire.Tool) && a.same(b, mcpwire.Resource) && a.same(b, mcpwire.Template)
+func sameCatalog(a, b *catalog.Catalog) bool {
+	return a == b || a.Same(b, mcpwire.Tool) && a.Same(b, mcpwire.Resource) && a.Same(b, mcpwire.Template)
 }
 
 // announceLocked sends a list_changed for each kind whose list, as the client sees it,

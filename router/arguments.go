@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 )
 
 // The arguments of a call of one of toolman's own tools.
@@ -36,7 +37,7 @@ func (a arguments) only(known ...string) error {
 			if len(known) > 0 {
 				text = "there are " + strings.Join(known, ", ")
 			}
-			return fmt.Errorf("%q is not a parameter; %s", sanitize.Line(sanitize.Cut(key, nameLimit)), text)
+			return fmt.Errorf("%q is not a parameter; %s", sanitize.Line(sanitize.Cut(key, catalog.NameLimit)), text)
 		}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -35,7 +36,7 @@ type bridged struct {
 
 // crossLocked adds the edits that make a request one of the upstream's era. It
 // reports false when the request goes nowhere, and was dealt with.
-func (s *Session) crossLocked(req *request, c *call, t target) bool {
+func (s *Session) crossLocked(req *request, c *call, t catalog.Target) bool {
 	if !req.modern {
 		req.out.SetEdits(s.claim.AddTo(req.out.Edits(), req.Message, &req.envelope))
 		if mcpwire.TakesInput(c.method) {
@@ -106,7 +107,7 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, ba
 	} else {
 		switch r.ResultType(m) {
 		case mcpwire.ResultComplete:
-			edits, err = r.ToLegacy(edits, m, c.method, c.entry != nil && c.entry.wrapped)
+			edits, err = r.ToLegacy(edits, m, c.method, c.entry != nil && c.entry.Wrapped)
 		case mcpwire.ResultInputRequired:
 			return c.session.beginRound(u, c, m, &r, b)
 		default:
@@ -145,7 +146,7 @@ func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, bac
 func explained(u *Upstream, text string, required []string) string {
 	said := fmt.Sprintf("server %s answered: %s", u.Name, sanitize.Line(sanitize.Cut(text, maxSaid)))
 	if len(required) > 0 {
-		said += "; it needs of the client what that does not offer: " + sanitize.Line(sanitize.Cut(strings.Join(required, ", "), nameLimit))
+		said += "; it needs of the client what that does not offer: " + sanitize.Line(sanitize.Cut(strings.Join(required, ", "), catalog.NameLimit))
 	}
 	return said
 }

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/limiter"
 )
 
@@ -16,14 +17,14 @@ type call struct {
 	ids
 	session *Session // nil: a request of toolman's own
 	method  mcpwire.Method
-	entry   *Entry        // nil when it is about a task
-	task    bool          // a task is wanted instead of the result
-	modern  bool          // the client's request is of the modern era
-	elicits bool          // the answer may ask the client's user something
-	logs    verbosity     // of log messages that a modern client's request wants
-	place   limiter.Place // what it has at its server's limiter
-	waited  uint32        // milliseconds, there
-	heard   uint32        // milliseconds from sent to the last progress; 0: there was none
+	entry   *catalog.Entry // nil when it is about a task
+	task    bool           // a task is wanted instead of the result
+	modern  bool           // the client's request is of the modern era
+	elicits bool           // the answer may ask the client's user something
+	logs    verbosity      // of log messages that a modern client's request wants
+	place   limiter.Place  // what it has at its server's limiter
+	waited  uint32         // milliseconds, there
+	heard   uint32         // milliseconds from sent to the last progress; 0: there was none
 	bridge  *bridged
 	audited *audit.Decision // nil: there is no audit log, or it has no line for this
 	n       uint64          // correlation number in the trace; 0: no trace

@@ -11,6 +11,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // various offers something for every method that is passed on.
@@ -21,7 +22,7 @@ func various() offer {
 // One request per line: what the client writes and what the server gets, where #
 // is the id that toolman has given it.
 func TestRequestsArePassedOnVerbatim(t *testing.T) {
-	shortened := (&Source{Namespace: "ns", URISep: "_"}).expose(mcpwire.Tool, `a/b "c"`)
+	shortened := (&catalog.Source{Namespace: "ns", URISep: "_"}).Expose(mcpwire.Tool, `a/b "c"`)
 	for _, tt := range []struct{ name, client, server string }{
 		{"a call", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{"name":"ns_echo"}}}`,
 			`{"jsonrpc":"2.0","id":#,"method":"tools/call","params":{"name":"echo","arguments":{"name":"ns_echo"}}}`},

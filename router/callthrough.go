@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 )
 
 // CallTool is the name of the tool that runs another one, for clients whose list of
@@ -14,10 +15,10 @@ import (
 const CallTool = "toolman_call"
 
 const callDefinition = `{"name":"` + CallTool + `","title":"Call a tool that was switched on","description":` +
-	`"Calls any active tool of this server by its name: so can those be used that ` + ActivateTool + ` has switched on, which are not listed. ` +
+	`"Calls any active tool of this server by its name: so can those be used that ` + catalog.ActivateTool + ` has switched on, which are not listed. ` +
 	`The answer is that tool's own.","inputSchema":{"type":"object","properties":{` +
-	`"name":{"type":"string","description":"Name of the tool, as in the catalog of ` + ActivateTool + `"},` +
-	`"arguments":{"type":"object","description":"The tool's own arguments, as its definition in the reply of ` + ActivateTool + ` has them"}},` +
+	`"name":{"type":"string","description":"Name of the tool, as in the catalog of ` + catalog.ActivateTool + `"},` +
+	`"arguments":{"type":"object","description":"The tool's own arguments, as its definition in the reply of ` + catalog.ActivateTool + ` has them"}},` +
 	`"required":["name"],"additionalProperties":false}}`
 
 // callTool returns the definition of toolman_call. It names toolman_activate only where
@@ -26,8 +27,8 @@ func (s *Session) callTool() []byte {
 	if !s.offers.NoActivate {
 		return []byte(callDefinition)
 	}
-	return []byte(strings.NewReplacer("that "+ActivateTool+" has switched on", "that were switched on",
-		"the catalog of "+ActivateTool, CatalogURI, " in the reply of "+ActivateTool, " in the reply that switched it on").Replace(callDefinition))
+	return []byte(strings.NewReplacer("that "+catalog.ActivateTool+" has switched on", "that were switched on",
+		"the catalog of "+catalog.ActivateTool, catalog.CatalogURI, " in the reply of "+catalog.ActivateTool, " in the reply that switched it on").Replace(callDefinition))
 }
 
 // callThroughLocked handles a call of toolman_call: it becomes the call of the tool
@@ -95,10 +96,10 @@ func (t *through) check(m *jsonrpc.Message) error {
 	}
 	for key := range jsonrpc.Members(m.Frame, t.outer.arguments) {
 		if key != "name" && key != "arguments" {
-			return fmt.Errorf("%q is not a parameter; %s", sanitize.Line(sanitize.Cut(key, nameLimit)), throughForm)
+			return fmt.Errorf("%q is not a parameter; %s", sanitize.Line(sanitize.Cut(key, catalog.NameLimit)), throughForm)
 		}
 	}
-	if name := string(m.Text(t.inner.name)); name == ActivateTool || name == CallTool {
+	if name := string(m.Text(t.inner.name)); name == catalog.ActivateTool || name == CallTool {
 		return fmt.Errorf("%s cannot be called by %s; call it directly", name, CallTool)
 	}
 	return nil

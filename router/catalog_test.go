@@ -8,6 +8,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 var allKinds = []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template, mcpwire.Prompt}
@@ -24,7 +25,7 @@ func alike(namespace, owner string) offer {
 }
 
 // checkOwners checks whose item is offered, of each kind; "" is nobody's.
-func checkOwners(t *testing.T, c *Catalog, owner string) {
+func checkOwners(t *testing.T, c *catalog.Catalog, owner string) {
 	t.Helper()
 	for _, k := range allKinds {
 		got := ""
@@ -34,7 +35,7 @@ func checkOwners(t *testing.T, c *Catalog, owner string) {
 		if got != owner {
 			t.Errorf("%s: offered is %q, want %q", k, got, owner)
 		}
-		if e := c.lookup(k, []byte("ns_x")); (e == nil) != (owner == "") || e != nil && e.Item.Description != owner {
+		if e := c.Lookup(k, []byte("ns_x")); (e == nil) != (owner == "") || e != nil && e.Item.Description != owner {
 			t.Errorf("%s: found %v, want %q", k, e, owner)
 		}
 	}
@@ -124,12 +125,12 @@ func TestADeadLoserTakesNothing(t *testing.T) {
 
 func TestNamesOfToolmanAreReserved(t *testing.T) {
 	g := newRig(t, setup{},
-		offer{tools: []string{ActivateTool, "ok"}, resources: []string{CatalogURI}, prompts: []string{ActivateTool}},
+		offer{tools: []string{catalog.ActivateTool, "ok"}, resources: []string{catalog.CatalogURI}, prompts: []string{catalog.ActivateTool}},
 		offer{namespace: "toolman", tools: []string{"activate", "activate2"}})
 	c := g.r.Catalog()
 	checkList(t, "tools", namesOf(c.Entries(mcpwire.Tool)), "ok", "toolman_activate2")
 	checkList(t, "resources", namesOf(c.Entries(mcpwire.Resource)))
-	checkList(t, "prompts, which have nothing to do with it", namesOf(c.Entries(mcpwire.Prompt)), ActivateTool)
+	checkList(t, "prompts, which have nothing to do with it", namesOf(c.Entries(mcpwire.Prompt)), catalog.ActivateTool)
 	if len(c.Collisions) != 3 {
 		t.Errorf("%d collisions, want 3", len(c.Collisions))
 	}
@@ -143,7 +144,7 @@ func TestNamesOfToolmanAreReserved(t *testing.T) {
 func TestNamesThatMeetCollide(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a", tools: []string{"b_c", "x y", "d", "d"}},
 		offer{namespace: "a_b", tools: []string{"c"}}, offer{tools: []string{"a_d"}},
-		offer{tools: []string{(&Source{Namespace: "a", URISep: "_"}).expose(mcpwire.Tool, "x y")}})
+		offer{tools: []string{(&catalog.Source{Namespace: "a", URISep: "_"}).Expose(mcpwire.Tool, "x y")}})
 	checkList(t, "tools", namesOf(g.r.Catalog().Entries(mcpwire.Tool)), "a_b_c", "a_x_y_ba072e2d", "a_d")
 	var losers []string
 	for _, c := range g.r.Catalog().Collisions {

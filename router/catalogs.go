@@ -9,6 +9,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 )
 
@@ -28,11 +29,11 @@ func (r *Router) Known(who Client) []Status {
 // have no such item, with its place.
 func (r *Router) IdleRules() []string {
 	c := r.catalog.Load()
-	entries := c.bySource()
+	entries := c.BySource()
 	var idle []string
 	for _, u := range r.all() {
 		if len(entries[u.source]) > 0 {
-			for _, text := range r.current().Policy.Idle(u.source.PolicyName, policyItems(entries[u.source])) {
+			for _, text := range r.current().Policy.Idle(u.source.PolicyName, catalog.PolicyItems(entries[u.source])) {
 				idle = append(idle, u.Name+": "+text)
 			}
 		}
@@ -42,24 +43,24 @@ func (r *Router) IdleRules() []string {
 
 // Dangerous returns the dangerous tools there are, and the entries of dangerous_tools that
 // no server has a tool for, with their places.
-func (r *Router) Dangerous() (tools []*Entry, idle []string) {
+func (r *Router) Dangerous() (tools []*catalog.Entry, idle []string) {
 	c := r.catalog.Load()
-	tools = slices.Concat(c.tools(), c.denied.tools())
-	return slices.DeleteFunc(tools, func(e *Entry) bool { return e.Danger == nil }), r.idleDangers(c)
+	tools = slices.Concat(c.Tools(), c.Denied.Tools())
+	return slices.DeleteFunc(tools, func(e *catalog.Entry) bool { return e.Danger == nil }), r.idleDangers(c)
 }
 
-func (r *Router) idleDangers(c *Catalog) []string {
+func (r *Router) idleDangers(c *catalog.Catalog) []string {
 	tools := map[string][]policy.Item{}
-	for u, entries := range c.bySource() {
-		of := slices.DeleteFunc(entries, func(e *Entry) bool { return e.Item.Kind != mcpwire.Tool })
-		tools[u.PolicyName] = append(tools[u.PolicyName], policyItems(of)...)
+	for u, entries := range c.BySource() {
+		of := slices.DeleteFunc(entries, func(e *catalog.Entry) bool { return e.Item.Kind != mcpwire.Tool })
+		tools[u.PolicyName] = append(tools[u.PolicyName], catalog.PolicyItems(of)...)
 	}
 	return r.current().Dangers.Idle(tools)
 }
 
 // warnIdleLocked warns, once all servers are there, of what dangerous_tools has and no
 // server: a tool that was meant would run without a question.
-func (r *Router) warnIdleLocked(c *Catalog) {
+func (r *Router) warnIdleLocked(c *catalog.Catalog) {
 	ready := func(u *Upstream) bool {
 		u.mu.Lock()
 		defer u.mu.Unlock()
@@ -80,12 +81,12 @@ func allOf[T any](all []T, ok func(T) bool) bool {
 }
 
 // logHeld names items that are held back now and were not before.
-func (r *Router) logHeld(next *Catalog) {
-	known := map[*Entry]bool{}
+func (r *Router) logHeld(next *catalog.Catalog) {
+	known := map[*catalog.Entry]bool{}
 	for _, e := range r.catalog.Load().Held() {
 		known[e] = true
 	}
-	fresh := map[*Source][]string{}
+	fresh := map[*catalog.Source][]string{}
 	for _, e := range next.Held() {
 		if !known[e] {
 			fresh[e.Source] = append(fresh[e.Source], fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Name(e.Name), e.Hold))
@@ -100,8 +101,8 @@ func (r *Router) logHeld(next *Catalog) {
 }
 
 // logCollisions names items that are not offered, each once.
-func (r *Router) logCollisions(next *Catalog) {
-	known := map[*Entry]bool{}
+func (r *Router) logCollisions(next *catalog.Catalog) {
+	known := map[*catalog.Entry]bool{}
 	for _, c := range r.catalog.Load().Collisions {
 		known[c.Loser] = true
 	}
@@ -114,10 +115,10 @@ func (r *Router) logCollisions(next *Catalog) {
 }
 
 // buildCatalog merges what upstreams offer, in their order.
-func (r *Router) buildCatalog(upstreams []*Upstream) *Catalog {
-	offers := make([]Offer, len(upstreams))
+func (r *Router) buildCatalog(upstreams []*Upstream) *catalog.Catalog {
+	offers := make([]catalog.Offer, len(upstreams))
 	for i, u := range upstreams {
 		offers[i] = u.offer()
 	}
-	return NewCatalog(offers, r.ownNames, r.current().AllowStale)
+	return catalog.New(offers, r.ownNames, r.current().AllowStale)
 }

@@ -11,6 +11,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // TestConcurrentHistories has the client, every server and whatever ends a server
@@ -41,7 +42,7 @@ func TestConcurrentHistories(t *testing.T) {
 			checkAnswers(t, g.client.hears(), calls, cancelled)
 			audited := 0
 			for _, l := range lines() {
-				if l.Name != ActivateTool {
+				if l.Name != catalog.ActivateTool {
 					audited++
 				}
 			}

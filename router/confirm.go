@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -18,8 +19,8 @@ import (
 
 // clearedLocked reports whether a call of a tool may go to its server now. If not, it was
 // dealt with: refused, or asked about.
-func (s *Session) clearedLocked(req *request, t target) bool {
-	if !t.entry.asksFirst() {
+func (s *Session) clearedLocked(req *request, t catalog.Target) bool {
+	if !t.Entry.AsksFirst() {
 		return true
 	}
 	// What is not clear to toolman would not be what a person has seen and agreed to.
@@ -35,21 +36,21 @@ func (s *Session) clearedLocked(req *request, t target) bool {
 }
 
 // confirmLocked asks a legacy client whether a call may be made.
-func (s *Session) confirmLocked(req *request, t target) {
-	ask, err := s.r.confirmation(req.Message, t.entry)
+func (s *Session) confirmLocked(req *request, t catalog.Target) {
+	ask, err := s.r.confirmation(req.Message, t.Entry)
 	if err != nil {
-		s.withholdLocked(req, t.entry, err.Error())
+		s.withholdLocked(req, t.Entry, err.Error())
 		return
 	}
 	if why := s.unaskableLocked(&ask, len(req.Frame)); why != "" {
-		s.withholdLocked(req, t.entry, why)
+		s.withholdLocked(req, t.Entry, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	c := call{session: s, method: mcpwire.ToolsCall, entry: t.entry, n: s.arrivedLocked(req, name)}
+	c := call{session: s, method: mcpwire.ToolsCall, entry: t.Entry, n: s.arrivedLocked(req, name)}
 	c.keep(req.Message, jsonrpc.Span{})
 	c.audited = s.decideLocked(req, t, audit.Asked, c.n)
-	r := &round{from: upstreamOf(t.source), call: c, frame: bytes.Clone(req.Frame)}
+	r := &round{from: upstreamOf(t.Source), call: c, frame: bytes.Clone(req.Frame)}
 	s.rounds = append(s.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	if id, ok := s.addLegLocked(r, ask.Method, nil, req.out); ok {
@@ -100,7 +101,7 @@ func (s *Session) againLocked(r *round, b *jsonrpc.Batch, handle func(asked *req
 
 // passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
 // it was and may still be called. Its time begins now: the person's is not toolman's.
-func (s *Session) passAgreedLocked(req *request, e *Entry) {
+func (s *Session) passAgreedLocked(req *request, e *catalog.Entry) {
 	if s.r.timed.Load() {
 		req.arrivedAt = s.r.clock.now()
 	}
@@ -108,9 +109,9 @@ func (s *Session) passAgreedLocked(req *request, e *Entry) {
 	v := s.view.Load()
 	name := req.Text(at)
 	switch t, verdict := v.find(mcpwire.Tool, name); {
-	case verdict != Active:
+	case verdict != catalog.Active:
 		s.refuse(req, v.refusal(mcpwire.Tool, string(name), t, verdict, s.meansLocked(req.modern)))
-	case t.entry != e:
+	case t.Entry != e:
 		s.withholdLocked(req, e, changedMeanwhile)
 	default:
 		s.forward(req, at, t)
@@ -121,9 +122,9 @@ func (s *Session) passAgreedLocked(req *request, e *Entry) {
 const changedMeanwhile = "it was changed by its server while a person was asked; look at its definition, and call it again"
 
 // hasLocked reports whether a tool is still what it was, and may still be called.
-func (s *Session) hasLocked(e *Entry) bool {
+func (s *Session) hasLocked(e *catalog.Entry) bool {
 	t, verdict := s.view.Load().find(mcpwire.Tool, []byte(e.Name))
-	return verdict == Active && t.entry == e
+	return verdict == catalog.Active && t.Entry == e
 }
 
 // refused decides whether a person has agreed: it says why an answer to the question is
@@ -145,6 +146,6 @@ func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
 }
 
 // withholdLocked refuses a call of a dangerous tool that it takes a person's consent for.
-func (s *Session) withholdLocked(req *request, e *Entry, why string) {
-	s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: e.notRun(why), verdict: string(audit.Unconfirmed), about: at(e)})
+func (s *Session) withholdLocked(req *request, e *catalog.Entry, why string) {
+	s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: e.NotRun(why), verdict: string(audit.Unconfirmed), about: catalog.At(e)})
 }

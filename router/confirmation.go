@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 )
 
 // Bounds on what a person is asked to read. A call that does not fit is refused: consent to a part
@@ -27,7 +28,7 @@ const confirmKey = "confirm"
 // confirmation asks a person whether a tool may be called. Its form has no fields:
 // accepting it is the answer, and some clients send nothing else. An error says why the call
 // cannot be shown completely.
-func (r *Router) confirmation(m *jsonrpc.Message, e *Entry) (mcpwire.Ask, error) {
+func (r *Router) confirmation(m *jsonrpc.Message, e *catalog.Entry) (mcpwire.Ask, error) {
 	text, err := r.callText(m, e)
 	if err != nil {
 		return mcpwire.Ask{}, fmt.Errorf("a person has to agree first, and cannot be shown the whole call: %w", err)
@@ -39,7 +40,7 @@ func (r *Router) confirmation(m *jsonrpc.Message, e *Entry) (mcpwire.Ask, error)
 
 // callText shows a call. Its first words are toolman's own: what a server asks begins with that
 // server's name (mcpwire.NameAsker).
-func (r *Router) callText(m *jsonrpc.Message, e *Entry) (string, error) {
+func (r *Router) callText(m *jsonrpc.Message, e *catalog.Entry) (string, error) {
 	if n := utf8.RuneCountInString(e.Item.Name); n > mostName {
 		return "", fmt.Errorf("the tool's name has %d characters, and at most %d are shown", n, mostName)
 	}
@@ -54,7 +55,7 @@ func (r *Router) callText(m *jsonrpc.Message, e *Entry) (string, error) {
 // toolText is the name of a tool as a person is shown it. The server chooses it: characters that
 // names seldom have could make it look like the words around it, and so it is in quotes then.
 func toolText(name string) string {
-	if strings.IndexFunc(name, notPortable) < 0 {
+	if strings.IndexFunc(name, catalog.NotPortable) < 0 {
 		return name
 	}
 	return visible(strconv.Quote(name))

@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -23,7 +24,7 @@ func audits(method mcpwire.Method) bool {
 // decideLocked begins the audit of the request being handled, which is about where t
 // leads, and has this correlation number. If there is a decision about it already, that
 // is another now.
-func (s *Session) decideLocked(req *request, t target, verdict audit.Verdict, n uint64) *audit.Decision {
+func (s *Session) decideLocked(req *request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
 	if s.r.Audit == nil || !audits(req.method) {
 		return nil
 	}
@@ -35,12 +36,12 @@ func (s *Session) decideLocked(req *request, t target, verdict audit.Verdict, n 
 	at, kind, _ := mcpwire.Target(req.Message, req.method)
 	line := about(s.lineLocked(req.method, verdict, n), kind, string(req.Text(at)), t)
 	line.Correlation = s.correlation(req)
-	return s.begin(req, line, s.ruleLocked(t.entry), givenWith(req.Message, req.method))
+	return s.begin(req, line, s.ruleLocked(t.Entry), givenWith(req.Message, req.method))
 }
 
 // forwardedLocked is decideLocked for a request that is passed on: it may be, or somebody
 // has agreed to it.
-func (s *Session) forwardedLocked(req *request, t target, n uint64) *audit.Decision {
+func (s *Session) forwardedLocked(req *request, t catalog.Target, n uint64) *audit.Decision {
 	verdict := audit.Allowed
 	if req.decision != nil {
 		verdict = audit.Confirmed
@@ -54,7 +55,7 @@ func (s *Session) decideOwnLocked(req *request, n uint64) *audit.Decision {
 		return nil
 	}
 	at, kind, _ := mcpwire.Target(req.Message, req.method)
-	line := about(s.lineLocked(req.method, audit.Allowed, n), kind, string(req.Text(at)), target{})
+	line := about(s.lineLocked(req.method, audit.Allowed, n), kind, string(req.Text(at)), catalog.Target{})
 	line.Server, line.Correlation = "toolman", s.correlation(req)
 	return s.begin(req, line, ownRules, givenWith(req.Message, req.method))
 }
@@ -79,13 +80,13 @@ func (s *Session) decideAgainstLocked(req *request, why *refusal, n uint64) {
 }
 
 // decideListenLocked audits a resource that a subscription is to be about.
-func (s *Session) decideListenLocked(req *request, uri string, t target, verdict Verdict, taken bool) {
+func (s *Session) decideListenLocked(req *request, uri string, t catalog.Target, verdict catalog.Verdict, taken bool) {
 	if s.r.Audit == nil {
 		return
 	}
-	line := about(s.lineLocked(mcpwire.Listen, verdict.audited(), req.traceID), mcpwire.Resource, uri, t)
-	rule := s.ruleLocked(t.entry)
-	if uri == CatalogURI {
+	line := about(s.lineLocked(mcpwire.Listen, verdict.Audited(), req.traceID), mcpwire.Resource, uri, t)
+	rule := s.ruleLocked(t.Entry)
+	if uri == catalog.CatalogURI {
 		line.Server, line.Verdict, rule = "toolman", audit.Allowed, ownRules
 	}
 	how := audit.Refused
@@ -98,13 +99,13 @@ func (s *Session) decideListenLocked(req *request, uri string, t target, verdict
 // Misfit audits a call of a tool that FindTool has found and that the session's Sender does
 // not pass on: its arguments are not as the tool's inputSchema wants them. The arguments
 // are copied.
-func (s *Session) Misfit(e *Entry, correlation string, arguments []byte) {
+func (s *Session) Misfit(e *catalog.Entry, correlation string, arguments []byte) {
 	if s.r.Audit == nil {
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	line := about(s.lineLocked(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, at(e))
+	line := about(s.lineLocked(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
 	line.Correlation = correlation
 	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
 	s.r.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
@@ -123,15 +124,15 @@ func (s *Session) lineLocked(method mcpwire.Method, verdict audit.Verdict, n uin
 }
 
 // about fills in what the request is about: what it asks for, and where that leads.
-func about(line audit.Line, kind mcpwire.Kind, asked string, t target) audit.Line {
+func about(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Target) audit.Line {
 	if asked != "" {
 		line.Kind, line.Name = kind.String(), asked
 	}
-	if t.source != nil {
-		line.Server = t.source.Name
+	if t.Source != nil {
+		line.Server = t.Source.Name
 	}
-	if t.entry != nil && t.uri == "" {
-		line.Kind, line.Name = t.entry.Item.Kind.String(), t.entry.Name
+	if t.Entry != nil && t.URI == "" {
+		line.Kind, line.Name = t.Entry.Item.Kind.String(), t.Entry.Name
 	}
 	return line
 }
@@ -139,7 +140,7 @@ func about(line audit.Line, kind mcpwire.Kind, asked string, t target) audit.Lin
 func ownRules(audit.Verdict) string { return ownRule }
 
 // ruleLocked tells later which rule has led to a verdict on an entry.
-func (s *Session) ruleLocked(e *Entry) audit.Rule {
+func (s *Session) ruleLocked(e *catalog.Entry) audit.Rule {
 	if e == nil {
 		return nil
 	}
@@ -150,13 +151,13 @@ func (s *Session) ruleLocked(e *Entry) audit.Rule {
 			return v.activity(e)
 		case audit.Allowed, audit.Asked, audit.Confirmed, audit.Declined, audit.Unconfirmed:
 			if e.Danger != nil {
-				return v.catalog.rule(e) + "; " + e.Danger.String()
+				return v.catalog.Rule(e) + "; " + e.Danger.String()
 			}
 		case audit.Busy:
 			u := upstreamOf(e.Source)
 			return fmt.Sprintf("max_concurrent_calls is %d (%s)", u.MaxCalls, u.MaxCallsAt)
 		}
-		return v.catalog.rule(e)
+		return v.catalog.Rule(e)
 	}
 }
 

@@ -11,19 +11,20 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 )
 
 // What the description of toolman_activate starts with. Clients that cut
 // descriptions still show this.
 const activateIntro = "Switches tools and resources of this server on and off. Only active ones (marked * below) are listed and can be used; " +
 	"switch on what the task needs by its exact name, and switch off what it no longer needs. All four lists are required; give [] where " +
-	"there is nothing to do. Calling it with four empty lists, or reading the resource " + CatalogURI + ", shows the whole catalog.\n"
+	"there is nothing to do. Calling it with four empty lists, or reading the resource " + catalog.CatalogURI + ", shows the whole catalog.\n"
 
 // callIntro takes its place where lists stay as they are.
 const callIntro = "Switches tools and resources of this server on and off. Those marked * below are active at the start; switch on what the " +
 	"task needs by its exact name, and switch off what it no longer needs. The reply has the definition of each tool that was switched on; " +
 	CallTool + " calls it. All four lists are required; give [] where there is nothing to do. Calling it with four empty lists, or reading " +
-	"the resource " + CatalogURI + ", shows the whole catalog as it is then.\n"
+	"the resource " + catalog.CatalogURI + ", shows the whole catalog as it is then.\n"
 
 const activateSchema = `{"type":"object","properties":{` +
 	`"tools_on":{"type":"array","items":{"type":"string"},"description":"Names of tools to switch on"},` +
@@ -70,7 +71,7 @@ func loaded(def []byte, always bool) []byte {
 // activateTool returns the definition of toolman_activate, with the catalog as it
 // is in the view.
 func (s *Session) activateTool(v *View, intro string) []byte {
-	def := append([]byte(nil), `{"name":"`+ActivateTool+`","title":"Switch tools and resources on and off","description":"`...)
+	def := append([]byte(nil), `{"name":"`+catalog.ActivateTool+`","title":"Switch tools and resources on and off","description":"`...)
 	def = jsonrpc.AppendEscaped(def, intro+s.toolsetLines())
 	def = appendCatalog(def, v, s.catalogRoom(len(def)))
 	def = append(def, `","inputSchema":`+activateSchema+
@@ -137,11 +138,11 @@ func appendCatalog(dst []byte, v *View, room int) []byte {
 	return dst
 }
 
-func appendLine(dst []byte, v *View, e *Entry) []byte {
+func appendLine(dst []byte, v *View, e *catalog.Entry) []byte {
 	if v.Active(e) {
 		dst = append(dst, "* "...)
 	}
-	return append(dst, e.line...)
+	return append(dst, e.Line...)
 }
 
 func catalogSize(v *View) int {
@@ -149,7 +150,7 @@ func catalogSize(v *View) int {
 	for _, part := range catalogKinds {
 		for _, k := range part.kinds {
 			for _, e := range v.catalog.Entries(k) {
-				size += len("* ") + len(e.line)
+				size += len("* ") + len(e.Line)
 			}
 		}
 	}
@@ -170,7 +171,7 @@ func catalogText(v *View) string {
 // many more each server has.
 func appendFolded(dst []byte, v *View, room int) []byte {
 	shown := 0
-	hidden := map[*Source]int{}
+	hidden := map[*catalog.Source]int{}
 	for _, active := range []bool{true, false} {
 		for _, part := range catalogKinds {
 			for _, k := range part.kinds {
@@ -178,7 +179,7 @@ func appendFolded(dst []byte, v *View, room int) []byte {
 					if v.Active(e) != active {
 						continue
 					}
-					if shown += len(e.line) + 2; shown > room-foldRoom {
+					if shown += len(e.Line) + 2; shown > room-foldRoom {
 						hidden[e.Source]++
 						continue
 					}
@@ -193,7 +194,7 @@ func appendFolded(dst []byte, v *View, room int) []byte {
 // foldRoom is what is kept for the counts.
 const foldRoom = 240
 
-func foldedText(v *View, hidden map[*Source]int) string {
+func foldedText(v *View, hidden map[*catalog.Source]int) string {
 	var counts []string
 	for _, u := range sourcesOf(v) {
 		if n := hidden[u]; n > 0 {
@@ -205,9 +206,9 @@ func foldedText(v *View, hidden map[*Source]int) string {
 }
 
 // sourcesOf returns the servers that have entries, in catalog order.
-func sourcesOf(v *View) []*Source {
-	var list []*Source
-	seen := map[*Source]bool{}
+func sourcesOf(v *View) []*catalog.Source {
+	var list []*catalog.Source
+	seen := map[*catalog.Source]bool{}
 	for _, entries := range v.catalog.Kinds() {
 		for _, e := range entries {
 			if !seen[e.Source] {

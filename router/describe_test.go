@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 func TestCatalogText(t *testing.T) {
@@ -52,7 +53,7 @@ func (g *rig) definition() definition {
 func TestDefinitionOfToolmanActivate(t *testing.T) {
 	g := switchable(t)
 	d := g.definition()
-	if d.Name != ActivateTool || d.Title == "" || d.InputSchema.Type != "object" || *d.InputSchema.AdditionalProperties {
+	if d.Name != catalog.ActivateTool || d.Title == "" || d.InputSchema.Type != "object" || *d.InputSchema.AdditionalProperties {
 		t.Errorf("got %+v", d)
 	}
 	checkList(t, "required", d.InputSchema.Required, "tools_on", "tools_off", "resources_on", "resources_off")
@@ -235,7 +236,7 @@ func TestCatalogResource(t *testing.T) {
 	if err := json.Unmarshal([]byte(frame), &reply); err != nil || len(reply.Result.Contents) != 1 {
 		t.Fatalf("%v: %s", err, frame)
 	}
-	if c := reply.Result.Contents[0]; c.URI != CatalogURI || c.MimeType != "text/plain" || c.Text != catalogText(g.view()) || idOf(t, frame) != `"c"` {
+	if c := reply.Result.Contents[0]; c.URI != catalog.CatalogURI || c.MimeType != "text/plain" || c.Text != catalogText(g.view()) || idOf(t, frame) != `"c"` {
 		t.Errorf("got %s", frame)
 	}
 	var listed []struct{ URI, Name, Description string }
@@ -246,7 +247,7 @@ func TestCatalogResource(t *testing.T) {
 		}
 		listed = append(listed, one)
 	}
-	if last := listed[len(listed)-1]; last.URI != CatalogURI || last.Name == "" || last.Description == "" {
+	if last := listed[len(listed)-1]; last.URI != catalog.CatalogURI || last.Name == "" || last.Description == "" {
 		t.Errorf("listed as %+v", last)
 	}
 }

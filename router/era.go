@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -73,11 +74,11 @@ var declaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sa
 // connected keeps a name of the client for the log and the trace, and logs that it is there. What it
 // calls itself may be long.
 func (s *Session) connected(hello *mcpwire.Hello, revision string) {
-	name := sanitize.Line(sanitize.Cut(hello.Name, nameLimit))
+	name := sanitize.Line(sanitize.Cut(hello.Name, catalog.NameLimit))
 	if name != "" {
 		s.calledName.Store(&name)
 	}
-	s.log.Info("client connected", zap.String("session", name+" "+sanitize.Line(sanitize.Cut(hello.NameVersion, nameLimit))), zap.String("revision", revision))
+	s.log.Info("client connected", zap.String("session", name+" "+sanitize.Line(sanitize.Cut(hello.NameVersion, catalog.NameLimit))), zap.String("revision", revision))
 }
 
 // decline answers a request with an error that the specification prescribes, also

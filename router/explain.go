@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // An Explanation says what a client may do with an item at start, and why.
@@ -25,7 +26,7 @@ type Explanation struct {
 // see it, as its server has it, or as both qualify it, and a URI that a template
 // makes. What nothing has gives no Explanation.
 func (r *Router) Explain(name string) []Explanation {
-	if slices.Contains(r.ownNames, name) || name == CatalogURI {
+	if slices.Contains(r.ownNames, name) || name == catalog.CatalogURI {
 		return []Explanation{r.ownExplanation(name)}
 	}
 	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
@@ -41,7 +42,7 @@ func (r *Router) Explain(name string) []Explanation {
 	}
 	if everything := (MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(ownToolNames(everything, metaTools(everything)), name) {
 		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
-			Error: newView(v.catalog, nil).refusal(mcpwire.Tool, name, target{}, Unknown, r.means()).text})
+			Error: newView(v.catalog, nil).refusal(mcpwire.Tool, name, catalog.Target{}, catalog.Unknown, r.means()).text})
 	}
 	return all
 }
@@ -52,7 +53,7 @@ func (r *Router) ownExplanation(name string) Explanation {
 		Rule: ownRule, Activity: "it is toolman's own"}
 	meta := metaTools(r.MetaTools)[name]
 	switch {
-	case name == CatalogURI:
+	case name == catalog.CatalogURI:
 		own.Kind = mcpwire.Resource
 	case r.Mode == ModeStatic && (meta == nil || !meta.free):
 		own.Visible, own.Active, own.Callable, own.Activity = false, false, false, ""
@@ -63,9 +64,9 @@ func (r *Router) ownExplanation(name string) Explanation {
 }
 
 // named returns every entry that a name may mean, the one that a caller gets first.
-func (v *View) named(name string) []*Entry {
-	var all []*Entry
-	add := func(entries ...*Entry) {
+func (v *View) named(name string) []*catalog.Entry {
+	var all []*catalog.Entry
+	add := func(entries ...*catalog.Entry) {
 		for _, e := range entries {
 			if e != nil && !slices.Contains(all, e) {
 				all = append(all, e)
@@ -74,32 +75,32 @@ func (v *View) named(name string) []*Entry {
 	}
 	for k := range mcpwire.Kind(mcpwire.Kinds) {
 		t, _ := v.findAny(k, name)
-		add(t.entry)
-		for _, c := range [...]*Catalog{v.catalog, v.catalog.denied} {
-			add(c.byName[k][name])
-			add(c.spelled(k, name)...)
+		add(t.Entry)
+		for _, c := range [...]*catalog.Catalog{v.catalog, v.catalog.Denied} {
+			add(c.ByName[k][name])
+			add(c.Spelled(k, name)...)
 		}
 	}
 	return all
 }
 
 // findAny is find or findURI, whichever looks up names of the kind.
-func (v *View) findAny(k mcpwire.Kind, name string) (target, Verdict) {
+func (v *View) findAny(k mcpwire.Kind, name string) (catalog.Target, catalog.Verdict) {
 	if k.IsURI() {
 		return v.findURI([]byte(name))
 	}
 	return v.find(k, []byte(name))
 }
 
-func (v *View) explain(e *Entry, has means) Explanation {
+func (v *View) explain(e *catalog.Entry, has means) Explanation {
 	_, verdict := v.findAny(e.Item.Kind, e.Name)
-	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.catalog.rule(e), Danger: e.Danger.String(),
-		Visible: verdict != Denied && verdict != Held, Active: verdict == Active, Callable: verdict == Active}
+	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.catalog.Rule(e), Danger: e.Danger.String(),
+		Visible: verdict != catalog.Denied && verdict != catalog.Held, Active: verdict == catalog.Active, Callable: verdict == catalog.Active}
 	if x.Visible {
 		x.Activity = v.activity(e)
 	}
 	if !x.Callable {
-		x.Error = v.refusal(e.Item.Kind, e.Name, at(e), verdict, has).text
+		x.Error = v.refusal(e.Item.Kind, e.Name, catalog.At(e), verdict, has).text
 	}
 	return x
 }
@@ -110,7 +111,7 @@ func (r *Router) Similar(name string) []string {
 	v := newView(r.catalog.Load(), nil)
 	var near []string
 	for _, k := range [...]mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Prompt} {
-		near = append(near, v.catalog.similar(k, name, r.ownNames...)...)
+		near = append(near, v.catalog.Similar(k, name, r.ownNames...)...)
 	}
 	return near
 }

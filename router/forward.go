@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -22,12 +23,12 @@ func (s *Session) routeLocked(req *request) {
 	if req.method == mcpwire.ToolsCall && s.ownCallLocked(req, name) {
 		return
 	}
-	if kind == mcpwire.Resource && string(name) == CatalogURI {
+	if kind == mcpwire.Resource && string(name) == catalog.CatalogURI {
 		s.catalogLocked(req)
 		return
 	}
-	var t target
-	var verdict Verdict
+	var t catalog.Target
+	var verdict catalog.Verdict
 	v := s.view.Load()
 	if kind.IsURI() {
 		t, verdict = v.findURI(name)
@@ -37,11 +38,11 @@ func (s *Session) routeLocked(req *request) {
 	if req.method == mcpwire.Unsubscribe {
 		t, verdict = s.subscribedLocked(name, t, verdict)
 	}
-	if verdict != Active {
+	if verdict != catalog.Active {
 		s.refuse(req, v.refusal(kind, string(name), t, verdict, s.meansLocked(req.modern)))
 		return
 	}
-	u := upstreamOf(t.source)
+	u := upstreamOf(t.Source)
 	if why := s.withoutLocked(u); why != nil {
 		why.about = t
 		s.refuse(req, *why)
@@ -65,9 +66,9 @@ func (s *Session) routeLocked(req *request) {
 // forward writes a request to an upstream: under an id and a progress token of
 // ours, with the name or URI that the upstream knows, and not another byte
 // changed.
-func (s *Session) forward(req *request, at jsonrpc.Span, t target) {
-	u, token := upstreamOf(t.source), req.envelope.Token.Value
-	c := call{session: s, method: req.method, entry: t.entry, task: mcpwire.AsksForTask(req.Message), modern: req.modern}
+func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
+	u, token := upstreamOf(t.Source), req.envelope.Token.Value
+	c := call{session: s, method: req.method, entry: t.Entry, task: mcpwire.AsksForTask(req.Message), modern: req.modern}
 	c.keep(req.Message, token)
 	if level := req.envelope.LogLevel.Value; req.modern && level.Present() {
 		c.logs = verbosityOf(req.Text(level))
@@ -86,17 +87,17 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t target) {
 		c.audited.Asked(len(req.Frame))
 	}
 	switch {
-	case string(req.Text(at)) == t.name(): // it is the upstream's own already
-	case t.uri != "":
-		req.out.Edit(at, jsonrpc.AppendQuoted(nil, t.uri))
-	case t.entry != nil:
-		req.out.Edit(at, t.entry.quoted)
+	case string(req.Text(at)) == t.Name(): // it is the upstream's own already
+	case t.URI != "":
+		req.out.Edit(at, jsonrpc.AppendQuoted(nil, t.URI))
+	case t.Entry != nil:
+		req.out.Edit(at, t.Entry.Quoted)
 	}
 	if c.bridge != nil && !c.modern {
 		c.bridge.request = req.out.Preview(req.Frame)
 	}
 	s.rememberLocked(req, at, &c)
-	s.leaseLocked(u, &c, req.out).submit(req.Message, req.out, &c, token, t.name())
+	s.leaseLocked(u, &c, req.out).submit(req.Message, req.out, &c, token, t.Name())
 }
 
 // submit writes a request of the client, with the batch's edits, to the upstream that

@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // outlet is a Sender that keeps the last frame.
@@ -30,7 +31,7 @@ func joined(t testing.TB, namespace string, tools ...string) (s *Session, u *Ups
 
 func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *Session, u *Upstream, client, server *outlet) {
 	t.Helper()
-	globs, err := CompileGlobs([]string{"*"})
+	globs, err := catalog.CompileGlobs([]string{"*"})
 	if err != nil {
 		t.Fatal(err)
 	}

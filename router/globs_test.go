@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 func TestGlobs(t *testing.T) {
@@ -25,7 +26,7 @@ func TestGlobs(t *testing.T) {
 		{"", []string{""}, []string{"a"}},
 	} {
 		t.Run(tt.pattern, func(t *testing.T) {
-			globs, err := CompileGlobs([]string{"never-this", tt.pattern})
+			globs, err := catalog.CompileGlobs([]string{"never-this", tt.pattern})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -41,11 +42,11 @@ func TestGlobs(t *testing.T) {
 			}
 		})
 	}
-	if (Globs{}).First("a") != nil {
+	if (catalog.Globs{}).First("a") != nil {
 		t.Error("no pattern matches")
 	}
 	for _, bad := range []string{"[a", "{a", "a_[b"} {
-		if _, err := CompileGlobs([]string{"*", bad}); err == nil {
+		if _, err := catalog.CompileGlobs([]string{"*", bad}); err == nil {
 			t.Errorf("%s compiles", bad)
 		}
 	}
@@ -63,7 +64,7 @@ func TestWhatIsActiveAtStart(t *testing.T) {
 		prompts:   []string{"p"},
 	})
 	v := g.view()
-	checkList(t, "tools", namesOf(v.active(mcpwire.Tool)), "fs_files_read_555020f0", (&Source{Namespace: "fs", URISep: "_"}).expose(mcpwire.Tool, long))
+	checkList(t, "tools", namesOf(v.active(mcpwire.Tool)), "fs_files_read_555020f0", (&catalog.Source{Namespace: "fs", URISep: "_"}).Expose(mcpwire.Tool, long))
 	checkList(t, "resources", namesOf(v.active(mcpwire.Resource)), "fs_res://a")
 	checkList(t, "templates", namesOf(v.active(mcpwire.Template)), "fs_res://{a}")
 	checkList(t, "prompts, which are always active", namesOf(v.active(mcpwire.Prompt)), "fs_p")

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 )
@@ -29,7 +30,7 @@ func guarded(t testing.TB) Options {
 		t.Fatal(err)
 	}
 	ref := mcpwire.RefID(def)
-	return Options{Policy: p, Dangers: dangerous(t, policy.Elicit, "other_*", "*_delete").Dangers, Pins: &Pins{mcpwire.Tool: {"ns_echo": ref}},
+	return Options{Policy: p, Dangers: dangerous(t, policy.Elicit, "other_*", "*_delete").Dangers, Pins: &catalog.Pins{mcpwire.Tool: {"ns_echo": ref}},
 		Equipped: &toolset.Set{Name: "s", Tools: []toolset.Ref{{NamespacedName: "ns_echo", RefID: ref}}}}
 }
 

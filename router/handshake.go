@@ -11,6 +11,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 )
 
 // probeTime is how long a server may take to answer server/discover, from its start
@@ -122,7 +123,7 @@ func (u *Upstream) handshake(ctx context.Context) (mcpwire.InitializeResult, err
 		return result, err
 	}
 	if !mcpwire.Supported(result.ProtocolVersion) {
-		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", sanitize.Line(sanitize.Cut(result.ProtocolVersion, nameLimit)))
+		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", sanitize.Line(sanitize.Cut(result.ProtocolVersion, catalog.NameLimit)))
 	}
 	return result, nil
 }

@@ -108,7 +108,7 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *jsonrpc.B
 		}
 	}
 	state := s.stateFor(c.bridge.about, stateAgain, newHandle())
-	if c.entry.asksFirst() {
+	if c.entry.AsksFirst() {
 		s.mu.Lock()
 		s.permitLocked(c.bridge.about, c.entry, []byte(state), true)
 		s.mu.Unlock()

@@ -18,13 +18,13 @@ type lastRoute struct {
 
 // rememberLocked keeps the route of a call, if nothing about it is special.
 func (s *Session) rememberLocked(req *request, at jsonrpc.Span, c *call) {
-	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.bridge != nil || c.entry.asksFirst() || req.envelope.Meta.Present() || req.Form == (jsonrpc.Form{}) {
+	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.bridge != nil || c.entry.AsksFirst() || req.envelope.Meta.Present() || req.Form == (jsonrpc.Form{}) {
 		return
 	}
 	l := &s.lastRoute
 	l.form, l.view, l.name, l.rename = req.Form, s.view.Load(), append(l.name[:0], req.Bytes(at)...), nil
 	if string(req.Text(at)) != c.itsName() {
-		l.rename = c.entry.quoted
+		l.rename = c.entry.Quoted
 	}
 	l.call = call{session: s, method: c.method, entry: c.entry}
 }

@@ -6,6 +6,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 )
 
 // A Ledger is what a session's Sender implements that keeps more of a request than the
@@ -53,7 +54,7 @@ func (s *Session) correlation(req *request) string {
 
 // A Tool is one that a session may have.
 type Tool struct {
-	*Entry
+	*catalog.Entry
 	Active   bool     // in the lists of its agent's clients, as long as they have switched nothing
 	Toolsets []string // those that have it, in the order of the configuration
 }
@@ -70,7 +71,7 @@ func (s *Session) Tools() []Tool {
 	}
 	var all []Tool
 	for _, e := range v.catalog.Entries(mcpwire.Tool) {
-		if !e.hiddenFrom(true) {
+		if !e.HiddenFrom(true) {
 			all = append(all, Tool{Entry: e, Active: v.switchedOn(e), Toolsets: in[e.Name]})
 		}
 	}
@@ -78,14 +79,14 @@ func (s *Session) Tools() []Tool {
 }
 
 // Known returns every tool that FindTool may return, those first that the session may have.
-func (s *Session) Known() []*Entry {
+func (s *Session) Known() []*catalog.Entry {
 	c := s.view.Load().catalog
-	return slices.Concat(c.Entries(mcpwire.Tool), c.denied.Entries(mcpwire.Tool))
+	return slices.Concat(c.Entries(mcpwire.Tool), c.Denied.Entries(mcpwire.Tool))
 }
 
 // FindTool returns a tool by its server's name for it or the one that clients see, also one
 // that the session may not have: calls of that are refused. Nil: there is none.
-func (s *Session) FindTool(server, tool string) *Entry {
+func (s *Session) FindTool(server, tool string) *catalog.Entry {
 	s.mu.Lock()
 	upstreams := s.upstreams
 	s.mu.Unlock()
@@ -94,10 +95,10 @@ func (s *Session) FindTool(server, tool string) *Entry {
 		if !u.source.HasName(server) {
 			continue
 		}
-		for _, name := range []string{u.source.expose(mcpwire.Tool, tool), tool} {
-			e := c.byName[mcpwire.Tool][name]
+		for _, name := range []string{u.source.Expose(mcpwire.Tool, tool), tool} {
+			e := c.ByName[mcpwire.Tool][name]
 			if e == nil {
-				e = c.isDenied(name, mcpwire.Tool)
+				e = c.IsDenied(name, mcpwire.Tool)
 			}
 			if e != nil && (e.Item.Name == tool || e.Name == tool) && e.Source.HasName(server) {
 				return e
@@ -108,12 +109,12 @@ func (s *Session) FindTool(server, tool string) *Entry {
 }
 
 // Verdict says what the session may do with a tool that FindTool has found.
-func (s *Session) Verdict(e *Entry) Verdict {
+func (s *Session) Verdict(e *catalog.Entry) catalog.Verdict {
 	v := s.view.Load()
-	if v.catalog.byName[e.Item.Kind][e.Name] == e {
+	if v.catalog.ByName[e.Item.Kind][e.Name] == e {
 		return v.verdict(e)
 	}
-	_, verdict := v.catalog.keeps(e)
+	_, verdict := v.catalog.Keeps(e)
 	return verdict
 }
 
@@ -148,15 +149,15 @@ func (s *Session) known() []*Upstream {
 func (s *Session) knows(u *Upstream) bool { return u.knownTo(s.view.Load().catalog) }
 
 // knownTo reports whether clients of a catalog may know that there is the server.
-func (u *Upstream) knownTo(c *Catalog) bool { return c.knows(u.source, u.offer().Entries) }
+func (u *Upstream) knownTo(c *catalog.Catalog) bool { return c.Knows(u.source, u.offer().Entries) }
 
 // InputSchema returns the inputSchema of a tool that the client may call, as its server
 // wrote it, by the name that the client knows; nil when there is none. The bytes are not
 // the caller's to change.
 func (s *Session) InputSchema(tool []byte) []byte {
 	t, verdict := s.view.Load().find(mcpwire.Tool, tool)
-	if verdict != Active || t.entry == nil {
+	if verdict != catalog.Active || t.Entry == nil {
 		return nil
 	}
-	return t.entry.InputSchema()
+	return t.Entry.InputSchema()
 }

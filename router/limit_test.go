@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 )
@@ -39,7 +40,7 @@ func (l *link) listed(k mcpwire.Kind) []string {
 	var names []string
 	for _, item := range items {
 		switch {
-		case item.URI == CatalogURI:
+		case item.URI == catalog.CatalogURI:
 		case item.URI+item.URITemplate != "":
 			names = append(names, item.URI+item.URITemplate)
 		default:
@@ -92,14 +93,14 @@ func TestWhatALimitedClientDoesNotHaveItCannotUse(t *testing.T) {
 		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"ns_s://x"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"s://x"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"ns_p"}}`,
-		callFrame("1", ActivateTool, `{"tools_on":["ns_off"],"tools_off":[],"resources_on":[],"resources_off":[]}`),
+		callFrame("1", catalog.ActivateTool, `{"tools_on":["ns_off"],"tools_off":[],"resources_on":[],"resources_off":[]}`),
 		callFrame("1", "enable_toolset", `{"name":"off"}`),
 	} {
 		if answer := l.asks(frame); !strings.Contains(answer, `"isError":true`) && !strings.Contains(answer, `"error":{`) {
 			t.Errorf("%s is answered with %s", frame, answer)
 		}
 	}
-	for _, answer := range []string{l.asks(callFrame("1", "list_tools", "{}")), l.asks(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"` + CatalogURI + `"}}`)} {
+	for _, answer := range []string{l.asks(callFrame("1", "list_tools", "{}")), l.asks(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"` + catalog.CatalogURI + `"}}`)} {
 		for _, other := range []string{"ns_c", "off", "s://x", "prompts"} {
 			if strings.Contains(answer, other) {
 				t.Errorf("it is told of %s: %s", other, answer)
@@ -140,7 +141,7 @@ func TestAStaticClientCanChangeNothing(t *testing.T) {
 	if answer := l.asks(callFrame("1", CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "unknown tool") {
 		t.Errorf("%s is answered with %s", CallTool, answer)
 	}
-	for _, tool := range []string{ActivateTool, "enable_toolset", "equip-toolset", "build-toolset", "list_toolsets"} {
+	for _, tool := range []string{catalog.ActivateTool, "enable_toolset", "equip-toolset", "build-toolset", "list_toolsets"} {
 		if answer := l.asks(callFrame("1", tool, `{"name":"off"}`)); !strings.Contains(answer, "unknown tool") && !strings.Contains(answer, "nothing can be switched") {
 			t.Errorf("%s is answered with %s", tool, answer)
 		}
@@ -154,7 +155,7 @@ func TestWhatOneClientSwitchesAnotherDoesNotSee(t *testing.T) {
 	if g.r.sessions.list()[0].view.Load() != g.r.sessions.list()[1].view.Load() {
 		t.Error("clients with the same rights do not begin with the same view")
 	}
-	a.says(callFrame("1", ActivateTool, `{"tools_on":["ns_off"],"tools_off":["ns_a"],"resources_on":[],"resources_off":[]}`))
+	a.says(callFrame("1", catalog.ActivateTool, `{"tools_on":["ns_off"],"tools_off":["ns_a"],"resources_on":[],"resources_off":[]}`))
 	heard := methodsOf(t, a.hears())
 	changed := 0
 	for _, method := range heard {
@@ -166,8 +167,8 @@ func TestWhatOneClientSwitchesAnotherDoesNotSee(t *testing.T) {
 		t.Errorf("it was told %q, want one list_changed", heard)
 	}
 	b.wants()
-	checkList(t, "a has", a.listed(mcpwire.Tool), ActivateTool, "ns_b", "ns_c", "ns_off")
-	checkList(t, "b has", b.listed(mcpwire.Tool), ActivateTool, "ns_a", "ns_b", "ns_c")
+	checkList(t, "a has", a.listed(mcpwire.Tool), catalog.ActivateTool, "ns_b", "ns_c", "ns_off")
+	checkList(t, "b has", b.listed(mcpwire.Tool), catalog.ActivateTool, "ns_a", "ns_b", "ns_c")
 	if answer := a.asks(callFrame("2", "ns_a", "{}")); !strings.Contains(answer, "isError") {
 		t.Errorf("what a has disabled answers %s", answer)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -16,13 +17,13 @@ import (
 // TypeScript SDK gives up on a message of 10 MiB.
 const listBytes = 8 << 20
 
-const catalogResource = `{"uri":"` + CatalogURI + `","name":"toolman catalog","title":"All tools and resources, active ones marked with *",` +
-	`"description":"Everything that ` + ActivateTool + ` can switch on and off, one line an item.","mimeType":"text/plain"}`
+const catalogResource = `{"uri":"` + catalog.CatalogURI + `","name":"toolman catalog","title":"All tools and resources, active ones marked with *",` +
+	`"description":"Everything that ` + catalog.ActivateTool + ` can switch on and off, one line an item.","mimeType":"text/plain"}`
 
 // catalogResource names toolman_activate only where there is one.
 func (s *Session) catalogResource() string {
 	if s.offers.NoActivate {
-		return strings.Replace(catalogResource, "that "+ActivateTool+" can switch on and off", "there is", 1)
+		return strings.Replace(catalogResource, "that "+catalog.ActivateTool+" can switch on and off", "there is", 1)
 	}
 	return catalogResource
 }
@@ -105,7 +106,7 @@ func (s *Session) page(v *View, as variant, k mcpwire.Kind, from int) *page {
 	for ; to < len(entries); to++ {
 		next := len(entries[to].Item.Raw) + len(entries[to].Name) + 2
 		if as.alwaysLoad {
-			next += len(entries[to].load.New)
+			next += len(entries[to].Load.New)
 		}
 		if to > from && size+next > listBytes {
 			break
@@ -123,7 +124,7 @@ func (s *Session) page(v *View, as variant, k mcpwire.Kind, from int) *page {
 		if i > 0 || own != nil {
 			frame = append(frame, ',')
 		}
-		frame = e.appendListed(frame, as.modern, as.alwaysLoad)
+		frame = e.AppendListed(frame, as.modern, as.alwaysLoad)
 	}
 	if k == mcpwire.Resource && to == len(entries) {
 		if to > from {

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // listPage asks for a page of a list, and returns its items and the next cursor.
@@ -61,7 +62,7 @@ func TestLists(t *testing.T) {
 		t.Errorf("first is %s", tools[0])
 	}
 	checkList(t, "tools", tools[1:], `{ "inputSchema":{"x":1.0,"x":2}, "n\u0061me":"ns_on", "y":"\u003c\/\ud800" }`,
-		`{"name":"`+(&Source{Namespace: "other", URISep: "_"}).expose(mcpwire.Tool, "a/b")+`"}`)
+		`{"name":"`+(&catalog.Source{Namespace: "other", URISep: "_"}).Expose(mcpwire.Tool, "a/b")+`"}`)
 	checkList(t, "resources", g.listed(mcpwire.Resource), `{"name":"on","uri":"ns_on:"}`, catalogResource)
 	checkList(t, "templates", g.listed(mcpwire.Template), `{"uriTemplate":"ns_on:{a}","name":"x"}`)
 	checkList(t, "prompts", g.listed(mcpwire.Prompt), `{"name":"ns_off","arguments":[{"name":"off"}]}`)

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -56,17 +57,17 @@ func (s *Session) listenLocked(req *request) {
 // subscribeTo finds out whose resource a URI names, and reports whether changes of
 // it can be heard of.
 func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
-	if uri == CatalogURI {
-		s.decideListenLocked(req, uri, target{}, Active, true)
+	if uri == catalog.CatalogURI {
+		s.decideListenLocked(req, uri, catalog.Target{}, catalog.Active, true)
 		l.subs[ownCatalog] = uri
 		return true
 	}
 	t, verdict := s.view.Load().findURI([]byte(uri))
-	u := upstreamOf(t.source)
-	taken := verdict == Active && u.subscribable() && s.without[u] == nil
+	u := upstreamOf(t.Source)
+	taken := verdict == catalog.Active && u.subscribable() && s.without[u] == nil
 	s.decideListenLocked(req, uri, t, verdict, taken)
 	if taken {
-		l.subs[subscription{u, t.name()}] = uri
+		l.subs[subscription{u, t.Name()}] = uri
 	}
 	return taken
 }
@@ -127,12 +128,12 @@ func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method, legacy,
 // has changed.
 func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
 	if _, ok := s.subs[ownCatalog]; ok {
-		params := []byte(`{"uri":"` + CatalogURI + `"}`)
+		params := []byte(`{"uri":"` + catalog.CatalogURI + `"}`)
 		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
 	}
 	for _, l := range s.listens {
 		if _, ok := l.subs[ownCatalog]; ok {
-			s.send(b, mcpwire.AppendUpdated(nil, l.id, CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
+			s.send(b, mcpwire.AppendUpdated(nil, l.id, catalog.CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // Bounds on what one list of one server may be.
@@ -112,19 +113,19 @@ func (u *Upstream) keep(k mcpwire.Kind, items []mcpwire.Item) {
 	u.mu.Lock()
 	old := u.entries[k]
 	u.mu.Unlock()
-	known := make(map[string]*Entry, len(old))
+	known := make(map[string]*catalog.Entry, len(old))
 	for _, e := range old {
 		if known[e.Item.Name] == nil { // of a name listed twice the catalog has the first
 			known[e.Item.Name] = e
 		}
 	}
-	entries := make([]*Entry, len(items))
+	entries := make([]*catalog.Entry, len(items))
 	for i, item := range items {
 		if e := known[item.Name]; e != nil && bytes.Equal(e.Item.Raw, item.Raw) {
 			entries[i] = e
 			continue
 		}
-		entries[i] = newEntry(u.source, item, u.r.current().rules())
+		entries[i] = catalog.NewEntry(u.source, item, u.r.current().rules())
 	}
 	u.mu.Lock()
 	u.entries[k] = entries

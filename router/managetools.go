@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -114,7 +115,7 @@ func (s *Session) buildToolsetLocked(req *request, _ *library) {
 		s.failLocked(req, sanitize.Line(err.Error()))
 		return
 	}
-	s.updateShelfLocked(req, Add(set, s.r.current().Toolsets), func(req *request) {
+	s.updateShelfLocked(req, catalog.Add(set, s.r.current().Toolsets), func(req *request) {
 		out := builtOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' was saved with %d tools", set.Name, len(set.Tools))}
 		out.Meta = builtMeta{Success: true, ToolsetName: set.Name, AutoEquipped: r.equip}
 		if !r.equip || s.modeOf(req.modern) == ModeStatic {
@@ -206,7 +207,7 @@ func (s *Session) deleteToolsetLocked(req *request, _ *library) {
 		return
 	}
 	owner := s.who.Principal.Owner()
-	s.updateShelfLocked(req, Remove(owner, name, s.r.current().Toolsets), func(req *request) {
+	s.updateShelfLocked(req, catalog.Remove(owner, name, s.r.current().Toolsets), func(req *request) {
 		s.changeLocked(req, s.view.Load().deleted(owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
 	})
 }

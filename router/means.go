@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // Means are what a client has to see what there is and to make it active: what refusals
@@ -39,7 +40,7 @@ func (m *means) own() []string {
 	}
 	slices.Sort(names)
 	if m.mode != ModeStatic && !m.offers.NoActivate {
-		names = append(names, ActivateTool)
+		names = append(names, catalog.ActivateTool)
 	}
 	if m.mode == ModeCall && m.offers.switches() {
 		names = append(names, CallTool)
@@ -54,13 +55,13 @@ func (m *means) static() string {
 }
 
 // remedy says what makes an entry active.
-func (m *means) remedy(e *Entry) string {
+func (m *means) remedy(e *catalog.Entry) string {
 	tool := e.Item.Kind == mcpwire.Tool
 	switch {
 	case m.mode == ModeStatic:
 		return m.static()
 	case !m.offers.NoActivate:
-		return fmt.Sprintf("call %s with %s, then try again", ActivateTool, activationFor(e))
+		return fmt.Sprintf("call %s with %s, then try again", catalog.ActivateTool, activationFor(e))
 	case tool && m.offers.Toolsets:
 		return fmt.Sprintf("call %s with a toolset that has it (%s shows them), then try again", enableTool, listSetsTool)
 	case tool && m.offers.Manage:

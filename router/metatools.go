@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -46,7 +47,7 @@ func metaTools(o MetaTools) map[string]*metaTool {
 func ownToolNames(o MetaTools, meta map[string]*metaTool) []string {
 	names := slices.Sorted(maps.Keys(meta))
 	if !o.NoActivate {
-		names = append(names, ActivateTool)
+		names = append(names, catalog.ActivateTool)
 	}
 	return append(names, CallTool)
 }
@@ -55,7 +56,7 @@ func ownToolNames(o MetaTools, meta map[string]*metaTool) []string {
 // one.
 func (s *Session) ownCallLocked(req *request, name []byte) bool {
 	switch string(name) {
-	case ActivateTool:
+	case catalog.ActivateTool:
 		if s.offers.NoActivate {
 			return false
 		}

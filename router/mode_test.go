@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // switching is a rig of a client of that name, with some items active at start.
@@ -52,7 +53,7 @@ var (
 )
 
 func TestTheModeIsTheClients(t *testing.T) {
-	mutating, calling := []string{ActivateTool, "ns_on"}, []string{ActivateTool, CallTool, "ns_on"}
+	mutating, calling := []string{catalog.ActivateTool, "ns_on"}, []string{catalog.ActivateTool, CallTool, "ns_on"}
 	for _, tt := range []struct {
 		name, client string
 		mode         Mode
@@ -120,7 +121,7 @@ func TestChangesOfServersAreToldInCallMode(t *testing.T) {
 	g.servers[0].lists(mcpwire.Tool, "on", "off", "on2")
 	g.r.update()
 	checkList(t, "told", methodsOf(t, g.client.hears()), toolsChanged)
-	checkList(t, "listed", g.names("tools", "name", legacyTools), ActivateTool, CallTool, "ns_on", "ns_on2")
+	checkList(t, "listed", g.names("tools", "name", legacyTools), catalog.ActivateTool, CallTool, "ns_on", "ns_on2")
 	checkList(t, "active", activeNames(g.view()), "tool ns_off", "tool ns_on2", "resource ns_on://r", "resource ns_off://r")
 	g.servers[0].dies()
 	checkList(t, "told of the end", methodsOf(t, g.client.hears()), toolsChanged, resourcesChanged, "notifications/prompts/list_changed")
@@ -130,7 +131,7 @@ func TestNothingCanBeSwitchedInStaticMode(t *testing.T) {
 	g := switching(t, "any", Options{Mode: ModeStatic})
 	for name, frame := range map[string]string{
 		"an activation":        bothOn.frame("1"),
-		"a wrong one":          callFrame("1", ActivateTool, "{}"),
+		"a wrong one":          callFrame("1", catalog.ActivateTool, "{}"),
 		"what is not active":   callFrame("1", "ns_off", "{}"),
 		"that by toolman_call": callFrame("1", CallTool, `{"name":"ns_off"}`),
 		"a resource":           `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"ns_off://r"}}`,
@@ -152,8 +153,8 @@ func TestEachEraIsToldOfItsOwnLists(t *testing.T) {
 		g.listenFor(`"l"`, `{"resourcesListChanged":true}`)
 		g.client.says(bothOn.frame("1"))
 		checkList(t, "told", g.after(0), toolsChanged, resourcesChanged) // not the subscription: its list stays
-		checkList(t, "modern", g.names("tools", "name", modernTools), ActivateTool, CallTool, "ns_on")
-		checkList(t, "legacy", g.names("tools", "name", legacyTools), ActivateTool, "ns_on", "ns_off")
+		checkList(t, "modern", g.names("tools", "name", modernTools), catalog.ActivateTool, CallTool, "ns_on")
+		checkList(t, "legacy", g.names("tools", "name", legacyTools), catalog.ActivateTool, "ns_on", "ns_off")
 	})
 }
 
@@ -169,7 +170,7 @@ func TestAnActivationInCallModeDoesNotWaitAlthoughOthersAreTold(t *testing.T) {
 func TestInstructionsFitTheMode(t *testing.T) {
 	for m, words := range map[Mode][3]bool{ModeMutate: {true, false, false}, ModeCall: {true, true, false}, ModeStatic: {false, false, true}} {
 		text := instructions(m)
-		for i, word := range []string{ActivateTool, CallTool, "fixed"} {
+		for i, word := range []string{catalog.ActivateTool, CallTool, "fixed"} {
 			if strings.Contains(text, word) != words[i] {
 				t.Errorf("%s: %q in %q: want %v", m, word, text, words[i])
 			}

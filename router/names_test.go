@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 func TestExpose(t *testing.T) {
@@ -30,8 +31,8 @@ func TestExpose(t *testing.T) {
 		{"a prompt with a space", "ns", "_", mcpwire.Prompt, "a b", "ns_a_b_1291b734"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			n := &Source{Namespace: tt.namespace, URISep: tt.sep}
-			if got := n.expose(tt.kind, tt.item); got != tt.want {
+			n := &catalog.Source{Namespace: tt.namespace, URISep: tt.sep}
+			if got := n.Expose(tt.kind, tt.item); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -39,19 +40,19 @@ func TestExpose(t *testing.T) {
 }
 
 func TestShortNamesAreUniqueAndPortable(t *testing.T) {
-	n := &Source{Namespace: "ns", URISep: "_"}
+	n := &catalog.Source{Namespace: "ns", URISep: "_"}
 	seen := map[string]string{}
 	add := func(name string) {
 		t.Helper()
-		got := n.expose(mcpwire.Tool, name)
+		got := n.Expose(mcpwire.Tool, name)
 		if other, taken := seen[got]; taken {
 			t.Errorf("%q and %q are both %q", name, other, got)
 		}
 		seen[got] = name
-		if len(got) > nameLimit || !portable(got) {
+		if len(got) > catalog.NameLimit || !catalog.Portable(got) {
 			t.Errorf("%q became %q, which not all clients take", name, got)
 		}
-		if again := n.expose(mcpwire.Tool, name); again != got {
+		if again := n.Expose(mcpwire.Tool, name); again != got {
 			t.Errorf("%q became %q and then %q", name, got, again)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 	"toolman/spawn"
@@ -14,8 +15,8 @@ import (
 
 // Options say what a Router serves and how.
 type Options struct {
-	Servers []Server // in the order of the configuration file
-	Active  Globs    // what is active at start
+	Servers []Server      // in the order of the configuration file
+	Active  catalog.Globs // what is active at start
 	// Policy says what clients may have; nil allows everything.
 	Policy *policy.Policy
 	// PolicyOf says what an agent may have; nil: the same.
@@ -24,9 +25,9 @@ type Options struct {
 	Dangers *policy.Guard
 	// Scrub replaces the configured secrets, and nothing else, in what a person is shown; nil replaces nothing.
 	Scrub func(text string) string
-	Pins  *Pins // what holds items back; nil holds nothing
+	Pins  *catalog.Pins // what holds items back; nil holds nothing
 	// Unpinned are items that no pin holds back, by the names of active_toolsets.
-	Unpinned Globs
+	Unpinned catalog.Globs
 	// Eras are those in which servers are spoken to first, by the name that their Upstream
 	// has; others in the client's.
 	Eras map[string]mcpwire.Era
@@ -115,6 +116,6 @@ func (o *Options) ladder() spawn.Ladder {
 }
 
 // rules are what the options say about entries.
-func (o *Options) rules() *Rules {
-	return &Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras}
+func (o *Options) rules() *catalog.Rules {
+	return &catalog.Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras}
 }

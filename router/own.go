@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 )
 
 // What instructions start with, and what they end with where lists do not change.
@@ -18,11 +19,11 @@ const (
 // instructions say to the client's model how toolman is used.
 func instructions(m Mode) string {
 	const end = "The description of the tool " +
-		ActivateTool + " lists all of them, active ones with a *; call it to switch on what a task needs, and to switch off what it " +
-		"no longer needs. The resource " + CatalogURI + " holds the same list."
+		catalog.ActivateTool + " lists all of them, active ones with a *; call it to switch on what a task needs, and to switch off what it " +
+		"no longer needs. The resource " + catalog.CatalogURI + " holds the same list."
 	switch m {
 	case ModeStatic:
-		return instructionsStart + "The resource " + CatalogURI + " lists all of them, active ones with a *; which are active is fixed."
+		return instructionsStart + "The resource " + catalog.CatalogURI + " lists all of them, active ones with a *; which are active is fixed."
 	case ModeCall:
 		return instructionsStart + end + instructionsCall
 	}
@@ -35,7 +36,7 @@ func (s *Session) instructionsLocked(modern bool) string {
 	if !o.NoActivate || m == ModeStatic {
 		return instructions(m)
 	}
-	text := instructionsStart + "The resource " + CatalogURI + " lists all of them, active ones with a *."
+	text := instructionsStart + "The resource " + catalog.CatalogURI + " lists all of them, active ones with a *."
 	if o.Toolsets {
 		text += " list_toolsets shows groups of them, and enable_toolset makes the tools of one active."
 	}
@@ -85,10 +86,10 @@ func (s *Session) catalogLocked(req *request) {
 	result := []byte("{}")
 	switch req.method {
 	case mcpwire.ResourcesRead:
-		result = append([]byte(nil), `{"contents":[{"uri":"`+CatalogURI+`","mimeType":"text/plain","text":"`...)
+		result = append([]byte(nil), `{"contents":[{"uri":"`+catalog.CatalogURI+`","mimeType":"text/plain","text":"`...)
 		result = append(appendCatalog(result, s.view.Load(), 0), `"}]}`...)
 	case mcpwire.Subscribe:
-		if err := s.subscribeLocked(ownCatalog, CatalogURI); err != nil {
+		if err := s.subscribeLocked(ownCatalog, catalog.CatalogURI); err != nil {
 			s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 			return
 		}
@@ -99,4 +100,4 @@ func (s *Session) catalogLocked(req *request) {
 }
 
 // ownCatalog is the subscription to toolman's own resource.
-var ownCatalog = subscription{uri: CatalogURI}
+var ownCatalog = subscription{uri: catalog.CatalogURI}

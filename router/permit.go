@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -18,10 +19,10 @@ const maxPermits = 256
 // states are anybody's to make up.
 type permit struct {
 	about   subject
-	entry   *Entry // as it was when the person was asked
-	state   uint64 // hash of what the client has to come back with
-	agreed  bool   // a person has agreed to the call already; else the client brings their answer
-	expires int64  // on the router's clock
+	entry   *catalog.Entry // as it was when the person was asked
+	state   uint64         // hash of what the client has to come back with
+	agreed  bool           // a person has agreed to the call already; else the client brings their answer
+	expires int64          // on the router's clock
 }
 
 // permits are those of a session, oldest first.
@@ -48,13 +49,13 @@ func (all *permits) take(about subject, state uint64, now int64) (permit, bool) 
 }
 
 // permitLocked lets the client come back with a state, for a tool as it is now.
-func (s *Session) permitLocked(about subject, e *Entry, state []byte, agreed bool) {
+func (s *Session) permitLocked(about subject, e *catalog.Entry, state []byte, agreed bool) {
 	now := s.r.clock.now()
 	s.permits.add(permit{about, e, s.r.sealer.hash(state), agreed, now + int64(stateLife)}, now)
 }
 
 // permittedLocked is clearedLocked for a modern client.
-func (s *Session) permittedLocked(req *request, t target) bool {
+func (s *Session) permittedLocked(req *request, t catalog.Target) bool {
 	retry, err := mcpwire.RetryOf(req.Message)
 	if err != nil {
 		s.declineError(req, err)
@@ -68,8 +69,8 @@ func (s *Session) permittedLocked(req *request, t target) bool {
 	state := req.Text(retry.State.Value)
 	p, ok := s.permits.take(about, s.r.sealer.hash(state), s.r.clock.now())
 	switch {
-	case ok && p.entry != t.entry:
-		s.withholdLocked(req, t.entry, changedMeanwhile)
+	case ok && p.entry != t.Entry:
+		s.withholdLocked(req, t.Entry, changedMeanwhile)
 	case ok && p.agreed:
 		req.decision = s.decideLocked(req, t, audit.Confirmed, req.traceID)
 		return true
@@ -82,15 +83,15 @@ func (s *Session) permittedLocked(req *request, t target) bool {
 }
 
 // demandLocked answers a call with the question whether it may be made.
-func (s *Session) demandLocked(req *request, t target, about subject) {
-	ask, err := s.r.confirmation(req.Message, t.entry)
+func (s *Session) demandLocked(req *request, t catalog.Target, about subject) {
+	ask, err := s.r.confirmation(req.Message, t.Entry)
 	if err != nil {
-		s.withholdLocked(req, t.entry, err.Error())
+		s.withholdLocked(req, t.Entry, err.Error())
 		return
 	}
 	if missing := mcpwire.Lacks(req.Bytes(req.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
 		req.decision = s.decideLocked(req, t, audit.Unconfirmed, req.traceID)
-		why := mcpwire.MissingCapability(missing, t.entry.notRun(unaskable(missing)))
+		why := mcpwire.MissingCapability(missing, t.Entry.NotRun(unaskable(missing)))
 		s.because(req.Bytes(req.ID), refusedAs(string(audit.Unconfirmed), why.Message))
 		s.declined(req, why)
 		return
@@ -99,14 +100,14 @@ func (s *Session) demandLocked(req *request, t target, about subject) {
 	n := s.arrivedLocked(req, name)
 	s.decideLocked(req, t, audit.Asked, n).End(audit.InputRequired)
 	state := s.stateFor(about, stateConfirm, newHandle())
-	s.permitLocked(about, t.entry, []byte(state), false)
+	s.permitLocked(about, t.Entry, []byte(state), false)
 	s.send(req.out, mcpwire.AppendInputRequired(nil, req.Bytes(req.ID), []mcpwire.Ask{ask}, state),
-		tracing.Note{ID: n, Method: mcpwire.ToolsCall, Name: t.entry.Name, Status: "local"})
+		tracing.Note{ID: n, Method: mcpwire.ToolsCall, Name: t.Entry.Name, Status: "local"})
 }
 
 // answeredForLocked makes a call whose client has come back with a person's answer, if
 // that is consent. Without an answer it is asked again.
-func (s *Session) answeredForLocked(req *request, t target, about subject, retry *mcpwire.Retry) {
+func (s *Session) answeredForLocked(req *request, t catalog.Target, about subject, retry *mcpwire.Retry) {
 	answer, err := retry.Response(req.Message, confirmKey)
 	if err != nil {
 		s.declineError(req, err)
@@ -118,7 +119,7 @@ func (s *Session) answeredForLocked(req *request, t target, about subject, retry
 	}
 	if why := refused(req.Message, answer); why != "" {
 		req.decision = s.decideLocked(req, t, audit.Declined, req.traceID)
-		s.withholdLocked(req, t.entry, why)
+		s.withholdLocked(req, t.Entry, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
@@ -126,20 +127,20 @@ func (s *Session) answeredForLocked(req *request, t target, about subject, retry
 	frame := jsonrpc.AppendSplice(nil, req.Frame, jsonrpc.AppendRemoval(nil, req.Frame, req.Params, retry.Responses, retry.State)...)
 	first, err := req.rewritten(frame) // the call, as it was before it was a retry
 	if err != nil {
-		s.withholdLocked(req, t.entry, err.Error())
+		s.withholdLocked(req, t.Entry, err.Error())
 		return
 	}
-	s.passAgreedLocked(first, t.entry)
+	s.passAgreedLocked(first, t.Entry)
 }
 
 // resumableLocked deals with a retry that there is no permit for. One may be for a call
 // that runs already, in a legacy server: that one is not made again.
-func (s *Session) resumableLocked(req *request, t target, about subject, state []byte) bool {
+func (s *Session) resumableLocked(req *request, t catalog.Target, about subject, state []byte) bool {
 	st, ours := s.r.sealer.open(state, about, s.who.Principal)
 	switch {
 	case !ours:
 		s.decline(req, errStrangeState)
-	case st.kind == stateResume && !t.source.Modern:
+	case st.kind == stateResume && !t.Source.Modern:
 		return true
 	default:
 		s.decline(req, errStaleState)
@@ -149,8 +150,8 @@ func (s *Session) resumableLocked(req *request, t target, about subject, state [
 
 // markLocked notes what a modern server's call of a dangerous tool is about: what the
 // server asks during it, its client may come back with.
-func (s *Session) markLocked(req *request, c *call, t target) {
-	if t.entry.asksFirst() && c.modern && t.source.Modern {
+func (s *Session) markLocked(req *request, c *call, t catalog.Target) {
+	if t.Entry.AsksFirst() && c.modern && t.Source.Modern {
 		c.bridge = &bridged{about: s.r.sealer.subject(req.Message, c.method, t)}
 	}
 }

@@ -7,17 +7,18 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 )
 
 // pinsOf pins items, given as JSON or names, under their namespaced names.
-func pinsOf(t testing.TB, namespace string, items map[mcpwire.Kind][]string) *Pins {
+func pinsOf(t testing.TB, namespace string, items map[mcpwire.Kind][]string) *catalog.Pins {
 	t.Helper()
 	// What an unpinned rig makes of the items is what they are called and what they are.
 	g := newRig(t, setup{silent: true}, offer{namespace: namespace, tools: items[mcpwire.Tool], resources: items[mcpwire.Resource],
 		templates: items[mcpwire.Template], prompts: items[mcpwire.Prompt]})
-	var p Pins
+	var p catalog.Pins
 	for k := range p {
 		p[k] = map[string]string{}
 	}
@@ -145,16 +146,16 @@ func TestPinsUnderAPolicy(t *testing.T) {
 	}
 	g := pinnedRig(t, setup{Options: Options{Policy: p}})
 	checkList(t, "tools", namesOf(g.view().active(mcpwire.Tool)), "ns_good")
-	for name, want := range map[string]Verdict{"ns_good": Active, "ns_moved": Held, "ns_new": Denied} {
+	for name, want := range map[string]catalog.Verdict{"ns_good": catalog.Active, "ns_moved": catalog.Held, "ns_new": catalog.Denied} {
 		if _, got := g.view().find(mcpwire.Tool, []byte(name)); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 		x := g.r.Explain(name)[0]
-		if x.Callable != (want == Active) || x.Visible != (want == Active) || strings.Contains(x.Rule+x.Error, "held back") != (want == Held) {
+		if x.Callable != (want == catalog.Active) || x.Visible != (want == catalog.Active) || strings.Contains(x.Rule+x.Error, "held back") != (want == catalog.Held) {
 			t.Errorf("%s is explained as %+v", name, x)
 		}
 	}
-	if n := g.r.Preview().Denied; n == 0 || n == len(g.view().catalog.denied.All()) {
+	if n := g.r.Preview().Denied; n == 0 || n == len(g.view().catalog.Denied.All()) {
 		t.Errorf("%d items are denied, not counting those held back", n)
 	}
 }

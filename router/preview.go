@@ -4,6 +4,7 @@ import (
 	"toolman/mcpwire"
 
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 )
 
 // A Preview is what lists of tools would cost, in bytes.
@@ -23,14 +24,14 @@ func (r *Router) Preview() Preview {
 	as := s.variantLocked(false) // nobody else has the session
 	p := Preview{AllTools: len(v.catalog.Entries(mcpwire.Tool)), CatalogBytes: len(appendCatalog(nil, v, 0))}
 	p.Bytes = len(s.ownTools(v, as))
-	for _, e := range v.catalog.denied.All() {
-		if _, verdict := v.catalog.keeps(e); verdict == Denied {
+	for _, e := range v.catalog.Denied.All() {
+		if _, verdict := v.catalog.Keeps(e); verdict == catalog.Denied {
 			p.Denied++
 		}
 	}
 	p.AllBytes = p.Bytes
 	for _, e := range v.catalog.Entries(mcpwire.Tool) {
-		size := len(e.appendListed(nil, e.Source.Modern, as.alwaysLoad)) + 1
+		size := len(e.AppendListed(nil, e.Source.Modern, as.alwaysLoad)) + 1
 		p.AllBytes += size
 		if v.Active(e) {
 			p.ActiveTools++

@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 )
 
 // Share says who uses the process of a server.
@@ -159,7 +160,7 @@ func (s *Session) refresh(announce bool) {
 }
 
 // offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
-func (s *Session) offeredLocked(shared *Catalog) *Catalog {
+func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
 	if !slices.ContainsFunc(s.upstreams, func(u *Upstream) bool { return u.instead != nil }) {
 		return shared
 	}

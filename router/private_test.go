@@ -16,6 +16,7 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // A played connection leads to a fake server in the test's own process.
@@ -80,7 +81,7 @@ func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (Conn, error) {
 // open starts the router with one server, everything of which is active.
 func (h *hall) open(s Server, log *zap.Logger) {
 	s.Namespace, s.StartTimeout = "a", 10*time.Second
-	globs, _ := CompileGlobs([]string{"*"})
+	globs, _ := catalog.CompileGlobs([]string{"*"})
 	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []Server{s}}, nil, log)
 	h.r.Start(nil)
 	h.r.GreetShared()

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -16,9 +17,9 @@ import (
 type refusal struct {
 	code    int64
 	text    string
-	verdict string // for the trace and the audit log; "" when it is not about a name
-	about   target // what the name leads to, if anything
-	ending  bool   // toolman ends, and has decided nothing
+	verdict string         // for the trace and the audit log; "" when it is not about a name
+	about   catalog.Target // what the name leads to, if anything
+	ending  bool           // toolman ends, and has decided nothing
 }
 
 // refuse answers a request with a refusal.
@@ -36,7 +37,7 @@ func (s *Session) refuse(req *request, why refusal) {
 		s.decideAgainstLocked(req, &why, said.ID)
 	}
 	s.because(req.Bytes(req.ID), refusedAs(why.verdict, why.text))
-	if req.modern && why.verdict == Unknown.String() {
+	if req.modern && why.verdict == catalog.Unknown.String() {
 		req.method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
 	s.send(req.out, mcpwire.AppendFailureFor(req.era(), nil, req.Bytes(req.ID), req.method, why.code, why.text), said)
@@ -75,23 +76,23 @@ func badTarget(method mcpwire.Method, err error) refusal {
 }
 
 // refusal explains why a name cannot be used, and what a client that has these means can do.
-func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, has means) refusal {
+func (v *View) refusal(k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has means) refusal {
 	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t}
 	switch verdict {
-	case Inactive:
-		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.entry.Item.Kind, sanitize.Name(t.entry.Name), sanitize.Line(v.activity(t.entry)))
-		why.text += has.remedy(t.entry)
-	case Denied, Held:
-		why.text = v.catalog.denial(t.entry, name)
-	case Ambiguous:
-		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", sanitize.Name(t.entry.Name)
+	case catalog.Inactive:
+		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.Entry.Item.Kind, sanitize.Name(t.Entry.Name), sanitize.Line(v.activity(t.Entry)))
+		why.text += has.remedy(t.Entry)
+	case catalog.Denied, catalog.Held:
+		why.text = v.catalog.Denial(t.Entry, name)
+	case catalog.Ambiguous:
+		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", sanitize.Name(t.Entry.Name)
 		if k.IsURI() {
-			text, example = "several servers have a %s %s; use the URI with the name of its server, such as %s", t.entry.prefix+sanitize.Short(name)
+			text, example = "several servers have a %s %s; use the URI with the name of its server, such as %s", t.Entry.Prefix+sanitize.Short(name)
 		}
 		why.text = fmt.Sprintf(text, k, sanitize.Short(name), example)
 	default:
 		why.text = fmt.Sprintf("unknown %s %s", k, sanitize.Short(name))
-		if near := v.catalog.similar(k, name, has.own()...); len(near) > 0 {
+		if near := v.catalog.Similar(k, name, has.own()...); len(near) > 0 {
 			why.text += "; similar names: " + strings.Join(near, ", ")
 		} else if lists := has.listing(k); lists != "" {
 			why.text += fmt.Sprintf("; %s lists those there are", lists)
@@ -101,7 +102,7 @@ func (v *View) refusal(k mcpwire.Kind, name string, t target, verdict Verdict, h
 }
 
 // activationFor returns the arguments of toolman_activate that switch an entry on.
-func activationFor(e *Entry) string {
+func activationFor(e *catalog.Entry) string {
 	args := activationArguments{ToolsOn: []string{}, ToolsOff: []string{}, ResourcesOn: []string{}, ResourcesOff: []string{}}
 	if e.Item.Kind == mcpwire.Tool {
 		args.ToolsOn = append(args.ToolsOn, e.Name)

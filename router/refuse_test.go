@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // refusalOf reads why something was refused, and checks the form of the answer.
@@ -111,14 +112,14 @@ func TestRefusals(t *testing.T) {
 func TestTheAdviceOfARefusalWorks(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "ns", tools: []string{`a"b`, "plain"}, resources: []string{"r:\"<\\\u2028ü"}})
 	for method, params := range map[mcpwire.Method]string{
-		mcpwire.ToolsCall:     `{"name":"` + (&Source{Namespace: "ns", URISep: "_"}).expose(mcpwire.Tool, `a"b`) + `"}`,
+		mcpwire.ToolsCall:     `{"name":"` + (&catalog.Source{Namespace: "ns", URISep: "_"}).Expose(mcpwire.Tool, `a"b`) + `"}`,
 		mcpwire.ResourcesRead: `{"uri":"ns_r:\"<\\\u2028ü"}`,
 	} {
 		request := `{"jsonrpc":"2.0","id":1,"method":"` + string(method) + `","params":` + params + `}`
 		says := refusalOf(t, g.client.asks(request), method, -32602)
 		_, rest, _ := strings.Cut(says, "call toolman_activate with ")
 		args, _, _ := strings.Cut(rest, ", then try again")
-		if o := reportOf(t, last(g, callFrame("2", ActivateTool, args))); !o.Success {
+		if o := reportOf(t, last(g, callFrame("2", catalog.ActivateTool, args))); !o.Success {
 			t.Fatalf("%s: %s", args, o.text())
 		}
 		g.client.says(request)

@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -124,7 +125,7 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	u.r.trace.Orphan(tracing.Upstream, u.Name, m)
-	u.log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, nameLimit)]))
+	u.log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
 }
 
 // notification handles what the server tells.

@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 )
 
@@ -91,7 +92,7 @@ func (u *Upstream) judgeAgain() {
 	for k, entries := range u.entries {
 		next := slices.Clone(entries)
 		for i, e := range entries {
-			if again := newEntry(u.source, e.Item, u.r.current().rules()); !again.judgedAs(e) {
+			if again := catalog.NewEntry(u.source, e.Item, u.r.current().rules()); !again.JudgedAs(e) {
 				next[i] = again
 			}
 		}

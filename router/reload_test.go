@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 )
 
@@ -79,7 +80,7 @@ func TestReloadChangesWhatIsActiveAndLeavesWhatWasSwitched(t *testing.T) {
 	v.hears("list_changed")
 	v.hears(`"id":1`)
 	o := h.r.Options
-	o.Active, _ = CompileGlobs([]string{"a_y"})
+	o.Active, _ = catalog.CompileGlobs([]string{"a_y"})
 	h.r.Reload(o)
 	v.hears("list_changed")
 	if list := v.lists(t); strings.Contains(list, `"a_x"`) || strings.Contains(list, `"a_y"`) {

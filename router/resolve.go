@@ -5,22 +5,23 @@ import (
 	"slices"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // find looks up a tool or a prompt.
-func (v *View) find(k mcpwire.Kind, name []byte) (target, Verdict) {
-	e := v.catalog.lookup(k, name)
+func (v *View) find(k mcpwire.Kind, name []byte) (catalog.Target, catalog.Verdict) {
+	e := v.catalog.Lookup(k, name)
 	if e == nil {
 		return v.findSpelled(k, string(name))
 	}
-	return at(e), v.verdict(e)
+	return catalog.At(e), v.verdict(e)
 }
 
-func (v *View) verdict(e *Entry) Verdict {
+func (v *View) verdict(e *catalog.Entry) catalog.Verdict {
 	if v.Active(e) {
-		return Active
+		return catalog.Active
 	}
-	return Inactive
+	return catalog.Inactive
 }
 
 // findURI looks up a URI: a listed resource, a resource template under its own
@@ -32,42 +33,42 @@ func (v *View) verdict(e *Entry) Verdict {
 //
 // What a server that is gone had listed does not stand in the way: its names stay
 // taken, but an active template of another server makes the URIs that it makes.
-func (v *View) findURI(uri []byte) (target, Verdict) {
+func (v *View) findURI(uri []byte) (catalog.Target, catalog.Verdict) {
 	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
-		if e := v.catalog.lookup(k, uri); e != nil {
-			return at(e), v.verdict(e)
+		if e := v.catalog.Lookup(k, uri); e != nil {
+			return catalog.At(e), v.verdict(e)
 		}
 	}
 	text := string(uri)
-	if e := v.catalog.isDenied(text, mcpwire.Resource, mcpwire.Template); e != nil {
-		return v.catalog.keeps(e)
+	if e := v.catalog.IsDenied(text, mcpwire.Resource, mcpwire.Template); e != nil {
+		return v.catalog.Keeps(e)
 	}
-	if t, verdict := v.findMade(text, strictly); verdict != Unknown {
+	if t, verdict := v.findMade(text, catalog.Strictly); verdict != catalog.Unknown {
 		return t, verdict
 	}
 	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
-		if t, verdict := v.findSpelled(k, text); verdict != Unknown {
+		if t, verdict := v.findSpelled(k, text); verdict != catalog.Unknown {
 			return t, verdict
 		}
 	}
-	return v.findMade(text, loosely)
+	return v.findMade(text, catalog.Loosely)
 }
 
 // findMade looks up a URI that a template makes, or one without a namespace.
-func (v *View) findMade(uri string, how matching) (target, Verdict) {
-	var idle target
+func (v *View) findMade(uri string, how catalog.Matching) (catalog.Target, catalog.Verdict) {
+	var idle catalog.Target
 	for _, e := range v.catalog.Entries(mcpwire.Template) {
-		bare, ok := e.owns(uri, how)
+		bare, ok := e.Owns(uri, how)
 		switch {
 		case !ok:
 		case v.opens(e, bare, how):
-			return target{e.Source, e, bare}, Active
-		case idle.entry == nil && !v.Active(e):
-			idle = target{e.Source, e, bare}
+			return catalog.Target{Source: e.Source, Entry: e, URI: bare}, catalog.Active
+		case idle.Entry == nil && !v.Active(e):
+			idle = catalog.Target{Source: e.Source, Entry: e, URI: bare}
 		}
 	}
-	if idle.entry != nil {
-		return idle, Inactive
+	if idle.Entry != nil {
+		return idle, catalog.Inactive
 	}
 	return v.findBare(uri, how)
 }
@@ -75,16 +76,16 @@ func (v *View) findMade(uri string, how matching) (target, Verdict) {
 // opens reports whether a template is active and clients may have a URI by it that it makes. They
 // may not where the same server may take the URI for something that they may not use: another of
 // its templates fits, and is not the wider one of the two, or a parser rewrites the URI.
-func (v *View) opens(e *Entry, uri string, how matching) bool {
+func (v *View) opens(e *catalog.Entry, uri string, how catalog.Matching) bool {
 	if !v.Active(e) {
 		return false
 	}
 	for d := range v.withheld(e.Source, mcpwire.Template) {
-		if d.makes(uri, loosely) && (how == loosely || !e.narrower(d)) {
+		if d.Makes(uri, catalog.Loosely) && (how == catalog.Loosely || !e.Narrower(d)) {
 			return false
 		}
 	}
-	if !asWritten(uri, literalStart(e.Item.Name)) {
+	if !catalog.AsWritten(uri, catalog.LiteralStart(e.Item.Name)) {
 		for range v.withheld(e.Source, mcpwire.Resource, mcpwire.Template) {
 			return false
 		}
@@ -93,15 +94,15 @@ func (v *View) opens(e *Entry, uri string, how matching) bool {
 }
 
 // withheld are an upstream's entries that are inactive, denied or held.
-func (v *View) withheld(u *Source, kinds ...mcpwire.Kind) iter.Seq[*Entry] {
-	return func(yield func(*Entry) bool) {
+func (v *View) withheld(u *catalog.Source, kinds ...mcpwire.Kind) iter.Seq[*catalog.Entry] {
+	return func(yield func(*catalog.Entry) bool) {
 		for _, k := range kinds {
 			for _, e := range v.catalog.Entries(k) {
 				if e.Source == u && !v.Active(e) && !yield(e) {
 					return
 				}
 			}
-			for _, e := range v.catalog.denied.Entries(k) {
+			for _, e := range v.catalog.Denied.Entries(k) {
 				if e.Source == u && !yield(e) {
 					return
 				}
@@ -111,63 +112,63 @@ func (v *View) withheld(u *Source, kinds ...mcpwire.Kind) iter.Seq[*Entry] {
 }
 
 // listed reports whether an upstream lists a resource with this URI, be it denied or held.
-func (v *View) listed(u *Source, uri string) bool {
-	ofIt := func(e *Entry) bool { return e.Source == u }
-	return slices.ContainsFunc(v.catalog.bare[uri], ofIt) || slices.ContainsFunc(v.catalog.denied.bare[uri], ofIt)
+func (v *View) listed(u *catalog.Source, uri string) bool {
+	ofIt := func(e *catalog.Entry) bool { return e.Source == u }
+	return slices.ContainsFunc(v.catalog.Bare[uri], ofIt) || slices.ContainsFunc(v.catalog.Denied.Bare[uri], ofIt)
 }
 
 // findBare looks up an upstream's own URI. It counts when exactly one active
 // entry owns it.
-func (v *View) findBare(uri string, how matching) (target, Verdict) {
+func (v *View) findBare(uri string, how catalog.Matching) (catalog.Target, catalog.Verdict) {
 	var c choice
-	for _, e := range v.catalog.bare[uri] {
-		c.add(v, at(e))
+	for _, e := range v.catalog.Bare[uri] {
+		c.add(v, catalog.At(e))
 	}
 	if len(c.active) == 0 {
 		for _, e := range v.catalog.Entries(mcpwire.Template) {
-			if v.listed(e.Source, uri) || e.Item.Name != uri && !e.makes(uri, how) {
+			if v.listed(e.Source, uri) || e.Item.Name != uri && !e.Makes(uri, how) {
 				continue
 			}
 			if !v.Active(e) || e.Item.Name == uri || v.opens(e, uri, how) {
-				c.add(v, target{e.Source, e, uri})
+				c.add(v, catalog.Target{Source: e.Source, Entry: e, URI: uri})
 			}
 		}
 	}
-	if t, verdict := c.made(); verdict != Unknown {
+	if t, verdict := c.made(); verdict != catalog.Unknown {
 		return t, verdict
 	}
-	if e := v.catalog.deniesBare(uri, how); e != nil {
-		return v.catalog.keeps(e)
+	if e := v.catalog.DeniesBare(uri, how); e != nil {
+		return v.catalog.Keeps(e)
 	}
-	return target{}, Unknown
+	return catalog.Target{}, catalog.Unknown
 }
 
 // verdictOf says what the session may do with a URI of an upstream, in that upstream's own spelling.
 // As for findURI, what is listed goes before what a template makes.
-func (v *View) verdictOf(u *Source, uri string) Verdict {
-	ofIt := func(e *Entry) bool { return e.Source == u }
-	if at := slices.IndexFunc(v.catalog.bare[uri], ofIt); at >= 0 {
-		return v.verdict(v.catalog.bare[uri][at])
+func (v *View) verdictOf(u *catalog.Source, uri string) catalog.Verdict {
+	ofIt := func(e *catalog.Entry) bool { return e.Source == u }
+	if at := slices.IndexFunc(v.catalog.Bare[uri], ofIt); at >= 0 {
+		return v.verdict(v.catalog.Bare[uri][at])
 	}
-	if at := slices.IndexFunc(v.catalog.denied.bare[uri], ofIt); at >= 0 {
-		_, verdict := v.catalog.keeps(v.catalog.denied.bare[uri][at])
+	if at := slices.IndexFunc(v.catalog.Denied.Bare[uri], ofIt); at >= 0 {
+		_, verdict := v.catalog.Keeps(v.catalog.Denied.Bare[uri][at])
 		return verdict
 	}
-	verdict := Unknown
+	verdict := catalog.Unknown
 	for _, e := range v.catalog.Entries(mcpwire.Template) {
 		switch {
 		case !ofIt(e):
 		case e.Item.Name == uri && v.Active(e),
-			e.makes(uri, strictly) && v.opens(e, uri, strictly),
-			e.makes(uri, loosely) && v.opens(e, uri, loosely):
-			return Active
-		case e.Item.Name == uri || e.makes(uri, loosely):
-			verdict = Inactive
+			e.Makes(uri, catalog.Strictly) && v.opens(e, uri, catalog.Strictly),
+			e.Makes(uri, catalog.Loosely) && v.opens(e, uri, catalog.Loosely):
+			return catalog.Active
+		case e.Item.Name == uri || e.Makes(uri, catalog.Loosely):
+			verdict = catalog.Inactive
 		}
 	}
-	for _, e := range v.catalog.denied.Entries(mcpwire.Template) {
-		if ofIt(e) && (e.Item.Name == uri || e.makes(uri, loosely)) {
-			_, verdict = v.catalog.keeps(e)
+	for _, e := range v.catalog.Denied.Entries(mcpwire.Template) {
+		if ofIt(e) && (e.Item.Name == uri || e.Makes(uri, catalog.Loosely)) {
+			_, verdict = v.catalog.Keeps(e)
 			return verdict
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -45,15 +46,15 @@ func (s *Session) revoke() {
 }
 
 // withdrawnLocked says why the client may not have an entry of an upstream any more, or "".
-func (s *Session) withdrawnLocked(u *Upstream, e *Entry) string {
+func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 	if !s.mayUseLocked(u) {
 		return fmt.Sprintf("this client may have nothing of server %s any more; go on without it", u.Name)
 	}
 	c := s.view.Load().catalog
 	if e != nil {
-		if d := c.isDenied(e.Name, e.Item.Kind); d != nil && d.Source == e.Source {
-			if _, verdict := c.keeps(d); verdict == Denied {
-				return c.denial(d, d.Name)
+		if d := c.IsDenied(e.Name, e.Item.Kind); d != nil && d.Source == e.Source {
+			if _, verdict := c.Keeps(d); verdict == catalog.Denied {
+				return c.Denial(d, d.Name)
 			}
 		}
 	}
@@ -80,7 +81,7 @@ func (s *Session) revokeCallsLocked(u *Upstream, b *jsonrpc.Batch) {
 func (s *Session) revokeSubscriptionsLocked(b *jsonrpc.Batch) {
 	v := s.view.Load()
 	revoked := func(sub subscription) bool {
-		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.verdictOf(sub.from.source, sub.uri) == Denied)
+		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.verdictOf(sub.from.source, sub.uri) == catalog.Denied)
 	}
 	for sub := range s.subs {
 		if revoked(sub) {

@@ -15,6 +15,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // A rig is a router without processes: what its client and its servers write is
@@ -51,7 +52,7 @@ type setup struct {
 
 func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	t.Helper()
-	globs, err := CompileGlobs(from.active)
+	globs, err := catalog.CompileGlobs(from.active)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +321,7 @@ func checkList(t testing.TB, what string, got []string, want ...string) {
 }
 
 // namesOf are the names of entries, in order.
-func namesOf(entries []*Entry) []string {
+func namesOf(entries []*catalog.Entry) []string {
 	names := make([]string, len(entries))
 	for i, e := range entries {
 		names[i] = e.Name

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // Roads are all the ways to an item.
@@ -53,10 +54,10 @@ func (r *roads) told() {
 		if e.Item.Kind != mcpwire.Tool {
 			continue
 		}
-		if verdict == Active {
+		if verdict == catalog.Active {
 			active = append(active, e.Name)
 		}
-		if verdict == Active || verdict == Inactive {
+		if verdict == catalog.Active || verdict == catalog.Inactive {
 			visible = append(visible, e.Name)
 		}
 	}
@@ -91,15 +92,15 @@ func (r *roads) told() {
 }
 
 // check takes every road to an entry.
-func (r *roads) check(e *Entry) {
+func (r *roads) check(e *catalog.Entry) {
 	r.t.Helper()
 	k := e.Item.Kind
 	verdict, _ := r.w.judges(r.g, e)
-	if got := r.listed[k.String()+" "+e.Name]; got != (verdict == Active) {
+	if got := r.listed[k.String()+" "+e.Name]; got != (verdict == catalog.Active) {
 		r.t.Errorf("%s: %s %s is listed: %t; it is %s", r.what, k, e.Name, got, verdict)
 	}
 	on, off := slices.Contains(r.catalog, "* "+e.Name), slices.Contains(r.catalog, e.Name)
-	if k != mcpwire.Prompt && (on != (verdict == Active) || off != (verdict == Inactive)) {
+	if k != mcpwire.Prompt && (on != (verdict == catalog.Active) || off != (verdict == catalog.Inactive)) {
 		r.t.Errorf("%s: %s %s is in the catalog: marked %t, not marked %t; it is %s", r.what, k, e.Name, on, off, verdict)
 	}
 	server := e.Source.PolicyName
@@ -121,9 +122,9 @@ func (r *roads) check(e *Entry) {
 }
 
 // owners counts who has a name, or makes a URI.
-func (r *roads) owners(e *Entry) (n int) {
+func (r *roads) owners(e *catalog.Entry) (n int) {
 	for _, other := range r.g.everyEntry() {
-		if other.Item.Name == e.Item.Name || e.Item.Kind.IsURI() && other.Item.Kind == mcpwire.Template && other.makes(e.Item.Name, strictly) {
+		if other.Item.Name == e.Item.Name || e.Item.Kind.IsURI() && other.Item.Kind == mcpwire.Template && other.Makes(e.Item.Name, catalog.Strictly) {
 			n++
 		}
 	}
@@ -146,7 +147,7 @@ func requests(k mcpwire.Kind, name string) map[string]string {
 }
 
 // try makes a request that leads to an entry, or is refused for a reason.
-func (r *roads) try(what, frame string, e *Entry, why string) {
+func (r *roads) try(what, frame string, e *catalog.Entry, why string) {
 	r.t.Helper()
 	r.g.client.says(frame)
 	answers := r.g.client.hears()
@@ -172,7 +173,7 @@ func (r *roads) activated() {
 			continue
 		}
 		verdict, why := r.w.judges(r.g, e)
-		kept := verdict == Denied || verdict == Held
+		kept := verdict == catalog.Denied || verdict == catalog.Held
 		a := activation{resourcesOn: []string{e.Name}}
 		road := requests(e.Item.Kind, e.Name)["read"]
 		if e.Item.Kind == mcpwire.Tool {
@@ -203,12 +204,12 @@ func (r *roads) explained() {
 			continue
 		}
 		x := all[i]
-		visible := verdict == Active || verdict == Inactive
-		if x.Server != e.Source.Name || x.Visible != visible || x.Active != (verdict == Active) || x.Callable != x.Active ||
+		visible := verdict == catalog.Active || verdict == catalog.Inactive
+		if x.Server != e.Source.Name || x.Visible != visible || x.Active != (verdict == catalog.Active) || x.Callable != x.Active ||
 			!strings.HasPrefix(x.Error, why) || (x.Error == "") != x.Callable || (x.Activity == "") == visible || !strings.Contains(x.Error, x.Activity) && !x.Active {
 			r.t.Errorf("%s: %s %s is %s, explained as %+v", r.what, e.Item.Kind, e.Name, verdict, x)
 		}
-		if verdict == Held != strings.HasPrefix(x.Rule, "it is held back: ") || verdict == Denied && namesServer(e, e.Name) && !strings.Contains(x.Error, x.Rule) {
+		if verdict == catalog.Held != strings.HasPrefix(x.Rule, "it is held back: ") || verdict == catalog.Denied && namesServer(e, e.Name) && !strings.Contains(x.Error, x.Rule) {
 			r.t.Errorf("%s: the rule about %s is %q", r.what, e.Name, x.Rule)
 		}
 		for what, frame := range requests(e.Item.Kind, e.Name) {

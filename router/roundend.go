@@ -65,8 +65,8 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 		return
 	}
 	c := &r.call
-	if c.entry.asksFirst() && !s.hasLocked(c.entry) {
-		c.fail(c.entry.notRun(changedMeanwhile), audit.Refused, b)
+	if c.entry.AsksFirst() && !s.hasLocked(c.entry) {
+		c.fail(c.entry.NotRun(changedMeanwhile), audit.Refused, b)
 		return
 	}
 	var answers []mcpwire.Answer

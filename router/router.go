@@ -13,6 +13,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/limiter"
 	"toolman/router/policy"
 	"toolman/router/tracing"
@@ -35,7 +36,7 @@ type Router struct {
 	given     atomic.Pointer[Options]
 	guard     *spawn.Guard // nil: none
 
-	catalog   atomic.Pointer[Catalog]
+	catalog   atomic.Pointer[catalog.Catalog]
 	sessions  sessions
 	starts    tally // connections to servers, by name
 	views     startViews
@@ -75,7 +76,7 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 // newUpstream makes an upstream that is not started yet. settled is called once, when
 // nobody need wait for it any more.
 func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
-	u := &Upstream{Server: s, Name: name, r: r, source: &Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: r.URISeparator}, limiter: limiter.New[queuedCall](s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
+	u := &Upstream{Server: s, Name: name, r: r, source: &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: r.URISeparator}, limiter: limiter.New[queuedCall](s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
 		log: r.log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
 	u.latest.Store(&s)
 	u.source.Server = u
@@ -191,7 +192,7 @@ func (r *Router) rebuildLocked() {
 
 // catalogChanged shows the client a new catalog; what it has switched stays. The
 // first catalog is not announced: nothing was listed before it.
-func (s *Session) catalogChanged(next *Catalog, announce bool) {
+func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	s.takeOwnLocked()
@@ -241,10 +242,10 @@ func (r *Router) Upstreams() []Status {
 }
 
 // Catalog returns what is offered now.
-func (r *Router) Catalog() *Catalog { return r.catalog.Load() }
+func (r *Router) Catalog() *catalog.Catalog { return r.catalog.Load() }
 
 // upstreamOf returns the upstream that a source is of; nil for nil.
-func upstreamOf(s *Source) *Upstream {
+func upstreamOf(s *catalog.Source) *Upstream {
 	if s == nil {
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -66,7 +67,7 @@ func (s *selection) equippedName() string {
 }
 
 // over returns the same toolsets, resolved among the tools of another catalog.
-func (s *selection) over(c *Catalog) *selection {
+func (s *selection) over(c *catalog.Catalog) *selection {
 	if s == nil {
 		return nil
 	}
@@ -101,7 +102,7 @@ func (v *View) disable(set *toolset.Set) *View {
 	if tools == nil {
 		tools = map[string]bool{}
 	}
-	for name := range v.catalog.toolIndex().Expand(set, true).Tools {
+	for name := range v.catalog.ToolIndex().Expand(set, true).Tools {
 		if on, _ := rest.decides(name); !on {
 			tools[name] = false
 		}

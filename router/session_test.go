@@ -13,6 +13,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 func TestTheLogTellsTheBeginningOfALongName(t *testing.T) {
@@ -21,7 +22,7 @@ func TestTheLogTellsTheBeginningOfALongName(t *testing.T) {
 	g.s.log = zap.New(core)
 	long := strings.Repeat("n", 1000)
 	g.client.asks(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"` + long + `","version":"` + long + `"}}}`)
-	const want = 2*nameLimit + 1
+	const want = 2*catalog.NameLimit + 1
 	if all := logs.FilterMessage("client connected").All(); len(all) != 1 || len(all[0].ContextMap()["session"].(string)) != want {
 		t.Errorf("logged %v, want a name of %d bytes", all, want)
 	}

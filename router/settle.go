@@ -14,6 +14,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -125,7 +126,7 @@ func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
 	for _, e := range on {
 		if e.Item.Kind == mcpwire.Tool && size+len(e.Item.Raw) <= maxDefinitions {
 			size += len(e.Item.Raw)
-			tools = append(tools, e.appendListed(nil, h.modern, false))
+			tools = append(tools, e.AppendListed(nil, h.modern, false))
 		}
 	}
 	text, advice := confirmation(on, off), ""
@@ -155,7 +156,7 @@ func (s *Session) advice(h *held) string {
 }
 
 // changes returns the entries that were switched on and off.
-func (h *held) changes() (on, off []*Entry) {
+func (h *held) changes() (on, off []*catalog.Entry) {
 	for _, entries := range h.after.catalog.Kinds() {
 		for _, e := range entries {
 			was, is := h.before.Active(e), h.after.Active(e)
@@ -169,7 +170,7 @@ func (h *held) changes() (on, off []*Entry) {
 	return on, off
 }
 
-func confirmation(on, off []*Entry) string {
+func confirmation(on, off []*catalog.Entry) string {
 	var parts []string
 	if len(on) > 0 {
 		parts = append(parts, "switched on "+enumerate(on))
@@ -184,7 +185,7 @@ func confirmation(on, off []*Entry) string {
 }
 
 // enumerate names some entries and counts the rest.
-func enumerate(entries []*Entry) string {
+func enumerate(entries []*catalog.Entry) string {
 	const most = 10
 	var names []string
 	for _, e := range entries[:min(len(entries), most)] {

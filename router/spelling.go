@@ -2,31 +2,32 @@ package router
 
 import (
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // findSpelled looks up a name that no entry has that the client may have.
-func (v *View) findSpelled(k mcpwire.Kind, name string) (target, Verdict) {
-	if e := v.catalog.isDenied(name, k); e != nil {
-		return v.catalog.keeps(e)
+func (v *View) findSpelled(k mcpwire.Kind, name string) (catalog.Target, catalog.Verdict) {
+	if e := v.catalog.IsDenied(name, k); e != nil {
+		return v.catalog.Keeps(e)
 	}
 	var c choice
-	for _, e := range v.catalog.spelled(k, name) {
-		c.add(v, at(e))
+	for _, e := range v.catalog.Spelled(k, name) {
+		c.add(v, catalog.At(e))
 	}
-	if t, verdict := c.made(); verdict != Unknown {
+	if t, verdict := c.made(); verdict != catalog.Unknown {
 		return t, verdict
 	}
-	if all := v.catalog.denied.spelled(k, name); len(all) > 0 {
-		return v.catalog.keeps(all[0])
+	if all := v.catalog.Denied.Spelled(k, name); len(all) > 0 {
+		return v.catalog.Keeps(all[0])
 	}
-	return target{}, Unknown
+	return catalog.Target{}, catalog.Unknown
 }
 
 // A choice is between the entries that one name may mean.
-type choice struct{ active, idle []target }
+type choice struct{ active, idle []catalog.Target }
 
-func (c *choice) add(v *View, t target) {
-	if v.Active(t.entry) {
+func (c *choice) add(v *View, t catalog.Target) {
+	if v.Active(t.Entry) {
 		c.active = append(c.active, t)
 	} else {
 		c.idle = append(c.idle, t)
@@ -34,21 +35,21 @@ func (c *choice) add(v *View, t target) {
 }
 
 // made is the one active entry there is. Of one server's the first is meant.
-func (c *choice) made() (target, Verdict) {
+func (c *choice) made() (catalog.Target, catalog.Verdict) {
 	switch {
 	case len(c.active) > 0 && sameUpstream(c.active):
-		return c.active[0], Active
+		return c.active[0], catalog.Active
 	case len(c.active) > 0:
-		return c.active[0], Ambiguous
+		return c.active[0], catalog.Ambiguous
 	case len(c.idle) > 0:
-		return c.idle[0], Inactive
+		return c.idle[0], catalog.Inactive
 	}
-	return target{}, Unknown
+	return catalog.Target{}, catalog.Unknown
 }
 
-func sameUpstream(owners []target) bool {
+func sameUpstream(owners []catalog.Target) bool {
 	for _, o := range owners {
-		if o.source != owners[0].source {
+		if o.Source != owners[0].Source {
 			return false
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 func TestNamesInOtherSpellings(t *testing.T) {
@@ -18,40 +19,40 @@ func TestNamesInOtherSpellings(t *testing.T) {
 		kind    mcpwire.Kind
 		name    string
 		leads   string
-		verdict Verdict
+		verdict catalog.Verdict
 	}{
-		{mcpwire.Tool, "on", "gh on", Active},
-		{mcpwire.Tool, "hub:on", "gh on", Active},
-		{mcpwire.Tool, "mcp__hub__on", "gh on", Active},
-		{mcpwire.Tool, "hub:a b", "gh a b", Inactive},
-		{mcpwire.Tool, "gh:on", "", Unknown}, // its name is hub
-		{mcpwire.Tool, "off", "gh off", Inactive},
-		{mcpwire.Tool, "two", "gh two", Ambiguous},
-		{mcpwire.Tool, "git:two", "git two", Active},
-		{mcpwire.Tool, "On", "", Unknown},
-		{mcpwire.Tool, "", "", Unknown},
-		{mcpwire.Tool, "git_on", "git git_on", Active}, // nobody else has that namespace
-		{mcpwire.Tool, "git:plain_on", "", Unknown},
-		{mcpwire.Tool, "plain_on", "server 3 plain_on", Active},
-		{mcpwire.Tool, "solo_on", "ill solo_on", Active},
-		{mcpwire.Prompt, "p", "gh p", Active},
-		{mcpwire.Prompt, "hub:p", "gh p", Active},
-		{mcpwire.Prompt, "on", "", Unknown},
-		{mcpwire.Resource, "hub:r://on", "gh r://on", Active},
-		{mcpwire.Resource, "mcp__hub__t-on://{x}", "gh t-on://{x}", Active},
+		{mcpwire.Tool, "on", "gh on", catalog.Active},
+		{mcpwire.Tool, "hub:on", "gh on", catalog.Active},
+		{mcpwire.Tool, "mcp__hub__on", "gh on", catalog.Active},
+		{mcpwire.Tool, "hub:a b", "gh a b", catalog.Inactive},
+		{mcpwire.Tool, "gh:on", "", catalog.Unknown}, // its name is hub
+		{mcpwire.Tool, "off", "gh off", catalog.Inactive},
+		{mcpwire.Tool, "two", "gh two", catalog.Ambiguous},
+		{mcpwire.Tool, "git:two", "git two", catalog.Active},
+		{mcpwire.Tool, "On", "", catalog.Unknown},
+		{mcpwire.Tool, "", "", catalog.Unknown},
+		{mcpwire.Tool, "git_on", "git git_on", catalog.Active}, // nobody else has that namespace
+		{mcpwire.Tool, "git:plain_on", "", catalog.Unknown},
+		{mcpwire.Tool, "plain_on", "server 3 plain_on", catalog.Active},
+		{mcpwire.Tool, "solo_on", "ill solo_on", catalog.Active},
+		{mcpwire.Prompt, "p", "gh p", catalog.Active},
+		{mcpwire.Prompt, "hub:p", "gh p", catalog.Active},
+		{mcpwire.Prompt, "on", "", catalog.Unknown},
+		{mcpwire.Resource, "hub:r://on", "gh r://on", catalog.Active},
+		{mcpwire.Resource, "mcp__hub__t-on://{x}", "gh t-on://{x}", catalog.Active},
 		// What looks like another server's is that server's alone, though it has no such tool.
-		{mcpwire.Tool, "gh_on2", "", Unknown},
-		{mcpwire.Tool, "gh_gone_on", "", Unknown},
-		{mcpwire.Tool, "hub:on2", "", Unknown},
-		{mcpwire.Tool, "mcp__hub__on2", "", Unknown},
-		{mcpwire.Tool, ActivateTool, "", Unknown},
+		{mcpwire.Tool, "gh_on2", "", catalog.Unknown},
+		{mcpwire.Tool, "gh_gone_on", "", catalog.Unknown},
+		{mcpwire.Tool, "hub:on2", "", catalog.Unknown},
+		{mcpwire.Tool, "mcp__hub__on2", "", catalog.Unknown},
+		{mcpwire.Tool, catalog.ActivateTool, "", catalog.Unknown},
 	} {
 		got, verdict := g.view().findAny(tt.kind, tt.name)
 		leads := ""
-		if got.entry != nil {
-			leads = got.source.Namespace + " " + got.name()
-			if got.source.Namespace == "" {
-				leads = upstreamOf(got.source).Name + " " + got.name()
+		if got.Entry != nil {
+			leads = got.Source.Namespace + " " + got.Name()
+			if got.Source.Namespace == "" {
+				leads = upstreamOf(got.Source).Name + " " + got.Name()
 			}
 		}
 		if leads != tt.leads || verdict != tt.verdict {
@@ -65,7 +66,7 @@ func TestAnotherSpellingIsNotInherited(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{tools: []string{"pay"}}, offer{namespace: "evil", tools: []string{"pay"}})
 	g.servers[0].dies()
 	g.client.hears()
-	if got, verdict := g.view().find(mcpwire.Tool, []byte("pay")); verdict != Unknown {
-		t.Errorf("leads to %s, %s", upstreamOf(got.source).Name, verdict)
+	if got, verdict := g.view().find(mcpwire.Tool, []byte("pay")); verdict != catalog.Unknown {
+		t.Errorf("leads to %s, %s", upstreamOf(got.Source).Name, verdict)
 	}
 }

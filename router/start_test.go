@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // starting is a rig whose one server is to be brought up, for a client that has
@@ -195,7 +196,7 @@ func TestAListThatFailsCostsItsKind(t *testing.T) {
 }
 
 func TestStatesHaveNames(t *testing.T) {
-	if got := fmt.Sprint(Starting, Ready, Gone, Unknown, Inactive, Ambiguous, Active); got != "starting ready gone unknown inactive ambiguous active" {
+	if got := fmt.Sprint(Starting, Ready, Gone, catalog.Unknown, catalog.Inactive, catalog.Ambiguous, catalog.Active); got != "starting ready gone unknown inactive ambiguous active" {
 		t.Errorf("got %s", got)
 	}
 }

@@ -3,6 +3,7 @@ package router
 import (
 	"sync"
 
+	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 )
@@ -11,7 +12,7 @@ import (
 // for all that have the same rights: with it they share the pages of lists.
 type startViews struct {
 	mu   sync.Mutex
-	of   *Catalog         // guarded by mu: the catalog that the views are of
+	of   *catalog.Catalog // guarded by mu: the catalog that the views are of
 	made map[rights]*View // guarded by mu
 }
 
@@ -27,7 +28,7 @@ type rights struct {
 const maxStarts = 1024
 
 // startView is what a client sees of a catalog while nothing is switched.
-func (r *Router) startView(c *Catalog, p *policy.Policy, who Client) *View {
+func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who Client) *View {
 	if c != r.catalog.Load() {
 		return r.newStart(c, p, who)
 	}
@@ -49,13 +50,13 @@ func (r *Router) startView(c *Catalog, p *policy.Policy, who Client) *View {
 	return v
 }
 
-func (r *Router) newStart(c *Catalog, p *policy.Policy, who Client) *View {
-	c = c.under(p)
+func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who Client) *View {
+	c = c.Under(p)
 	if who.AllActive {
-		c = c.allActive()
+		c = c.AllActive()
 	}
 	if who.Only != nil {
-		return newView(c.within(r.only(who.Only)), nil)
+		return newView(c.Within(r.only(who.Only)), nil)
 	}
 	var sets *selection
 	if r.Equipped != nil {
@@ -66,6 +67,6 @@ func (r *Router) newStart(c *Catalog, p *policy.Policy, who Client) *View {
 
 // startLocked is what the session sees, while nothing is switched, when the shared servers
 // offer this catalog.
-func (s *Session) startLocked(shared *Catalog) *View {
+func (s *Session) startLocked(shared *catalog.Catalog) *View {
 	return s.r.startView(s.offeredLocked(shared), s.policy, s.who)
 }

@@ -85,7 +85,7 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 	check("at first")
 	g.servers[1].dies()
 	check("after a change")
-	for _, e := range alike["nobody's"][0].view.Load().catalog.tools() {
+	for _, e := range alike["nobody's"][0].view.Load().catalog.Tools() {
 		if e.Source.Name == "b" {
 			t.Error("what is gone is still there")
 		}

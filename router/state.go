@@ -11,6 +11,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/principal"
 )
 
@@ -68,11 +69,11 @@ func newSealer() *sealer {
 // is why it is no cryptographic hash; nobody but the sealer ever sees it.
 type subject uint64
 
-func (s *sealer) subject(m *jsonrpc.Message, method mcpwire.Method, t target) subject {
+func (s *sealer) subject(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) subject {
 	arguments, _ := m.Param("arguments") // an unclear one is none, as it was the first time
 	var h maphash.Hash
 	h.SetSeed(s.seed)
-	for _, part := range [...]string{string(method), t.source.Name, t.name()} {
+	for _, part := range [...]string{string(method), t.Source.Name, t.Name()} {
 		var size [8]byte
 		binary.BigEndian.PutUint64(size[:], uint64(len(part)))
 		h.Write(size[:])

@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 
+	"toolman/router/catalog"
 	"toolman/router/principal"
 )
 
@@ -37,15 +38,15 @@ func TestAStateIsReadBack(t *testing.T) {
 // Everything that makes a request another one makes its subject another one.
 func TestWhatARequestIsAbout(t *testing.T) {
 	s := newSealer()
-	a, b := &Source{Name: "a"}, &Source{Name: "b"}
-	tool := func(from *Source, name string) target {
-		return target{source: from, entry: &Entry{Item: mcpwire.Item{Name: name}}}
+	a, b := &catalog.Source{Name: "a"}, &catalog.Source{Name: "b"}
+	tool := func(from *catalog.Source, name string) catalog.Target {
+		return catalog.Target{Source: from, Entry: &catalog.Entry{Item: mcpwire.Item{Name: name}}}
 	}
 	seen := map[subject]string{}
 	for _, tt := range []struct {
 		name, params string
 		method       mcpwire.Method
-		t            target
+		t            catalog.Target
 	}{
 		{"a call", `{"arguments":{"x":1}}`, mcpwire.ToolsCall, tool(a, "t")},
 		{"other arguments", `{"arguments":{"x":2}}`, mcpwire.ToolsCall, tool(a, "t")},
@@ -56,7 +57,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		{"another server", `{"arguments":{"x":1}}`, mcpwire.ToolsCall, tool(b, "t")},
 		{"another name", `{"arguments":{"x":1}}`, mcpwire.ToolsCall, tool(a, "u")},
 		{"a name that looks like arguments", `{}`, mcpwire.ToolsCall, tool(a, `t{"x":1}`)},
-		{"a URI", `{}`, mcpwire.ResourcesRead, target{source: a, uri: "t"}},
+		{"a URI", `{}`, mcpwire.ResourcesRead, catalog.Target{Source: a, URI: "t"}},
 	} {
 		frame := `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tt.params + `}`
 		about := s.subject(scanned(t, frame), tt.method, tt.t)

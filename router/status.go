@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // Status is what is known of an upstream.
@@ -20,7 +21,7 @@ type Status struct {
 	Patience        time.Duration // how long the first list waits for it: StartTimeout or, if it is awaited, until it is given up
 	Starts          int           // connections that were made to it, those of single sessions included
 	Junk            int           // lines on its output that were no messages
-	Entries         [mcpwire.Kinds][]*Entry
+	Entries         [mcpwire.Kinds][]*catalog.Entry
 	Unread          [mcpwire.Kinds]string // why a list of a ready server is not known as it is now, or not whole
 	Stderr          string                // its last lines
 }

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -21,8 +22,8 @@ const maxSubscriptions = 10_000
 
 // watchLocked remembers under which URI the client knows a resource that it subscribes to, so that
 // updates come under the same.
-func (s *Session) watchLocked(method mcpwire.Method, t target, asked []byte) error {
-	key := subscription{upstreamOf(t.source), t.name()}
+func (s *Session) watchLocked(method mcpwire.Method, t catalog.Target, asked []byte) error {
+	key := subscription{upstreamOf(t.Source), t.Name()}
 	switch method {
 	case mcpwire.Subscribe:
 		return s.subscribeLocked(key, string(asked))
@@ -63,13 +64,13 @@ func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) +
 
 // subscribedLocked returns where an unsubscription leads. What is subscribed can
 // be ended, also when the resource has been switched off or is listed no more.
-func (s *Session) subscribedLocked(asked []byte, t target, verdict Verdict) (target, Verdict) {
-	if _, ok := s.subs[subscription{upstreamOf(t.source), t.name()}]; ok {
-		return t, Active
+func (s *Session) subscribedLocked(asked []byte, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {
+	if _, ok := s.subs[subscription{upstreamOf(t.Source), t.Name()}]; ok {
+		return t, catalog.Active
 	}
 	for sub, spelling := range s.subs {
 		if spelling == string(asked) && sub.from != nil {
-			return target{source: sub.from.source, uri: sub.uri}, Active
+			return catalog.Target{Source: sub.from.source, URI: sub.uri}, catalog.Active
 		}
 	}
 	return t, verdict
@@ -123,15 +124,15 @@ func (s *Session) spelling(subs map[subscription]string, u *Upstream, uri string
 	v := s.view.Load()
 	verdict := v.verdictOf(u.source, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
-		return asked, verdict == Active
+		return asked, verdict == catalog.Active
 	}
 	longest := 0
 	for sub, asked := range subs {
-		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.verdictOf(u.source, sub.uri) == Active {
+		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.verdictOf(u.source, sub.uri) == catalog.Active {
 			longest, spelled = len(sub.uri), asked+uri[len(sub.uri):]
 		}
 	}
-	return spelled, longest > 0 && (verdict == Active || verdict == Unknown && s.mayHavePart(u, uri, uri[:longest]))
+	return spelled, longest > 0 && (verdict == catalog.Active || verdict == catalog.Unknown && s.mayHavePart(u, uri, uri[:longest]))
 }
 
 // isPart reports whether a URI is that of a part of a resource: it goes on where a segment of the
@@ -146,5 +147,5 @@ func isPart(uri, whole string) bool {
 // mayHavePart reports whether the client may have a part of a resource that it may have, where the
 // server does not list the part. The same rules count as if it did.
 func (s *Session) mayHavePart(u *Upstream, uri, whole string) bool {
-	return asWritten(uri, whole) && s.view.Load().catalog.allowsUnlisted(s.policy, u.source, uri)
+	return catalog.AsWritten(uri, whole) && s.view.Load().catalog.AllowsUnlisted(s.policy, u.source, uri)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -113,7 +114,7 @@ func TestUpdatesOfWhatIsDenied(t *testing.T) {
 func TestUpdatesOfWhatIsInactive(t *testing.T) {
 	g, client, server := subscribing(t)
 	client.says(fmt.Sprintf(subscribeFrame, "ns_r://x"), fmt.Sprintf(subscribeFrame, "ns_t://1"))
-	client.says(callFrame("2", ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[],"resources_off":["ns_r://x","ns_t://{+a}"]}`))
+	client.says(callFrame("2", catalog.ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[],"resources_off":["ns_r://x","ns_t://{+a}"]}`))
 	client.hears()
 	server.hears()
 	for _, uri := range []string{"r://x", "r://x/y", "r://x/z", "t://1", "t://1/2"} {
@@ -135,7 +136,7 @@ func TestASubscriptionEndsAlsoWhenItsResourceCannotBeUsed(t *testing.T) {
 	for _, asked := range []string{"ns_r://x", "ns_t://1", "t://1"} {
 		for name, lose := range map[string]func(*rig){
 			"switched off": func(g *rig) {
-				g.client.says(callFrame("2", ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[],"resources_off":["ns_r://x","ns_t://{+a}"]}`))
+				g.client.says(callFrame("2", catalog.ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[],"resources_off":["ns_r://x","ns_t://{+a}"]}`))
 			},
 			"not listed any more": func(g *rig) {
 				g.servers[0].lists(mcpwire.Resource)
@@ -167,16 +168,16 @@ func TestASubscriptionEndsAlsoWhenItsResourceCannotBeUsed(t *testing.T) {
 func TestTheCatalogCanBeSubscribedTo(t *testing.T) {
 	g, client, _ := subscribing(t)
 	change := func(on, off string) []string {
-		client.says(callFrame("2", ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[`+on+`],"resources_off":[`+off+`]}`))
+		client.says(callFrame("2", catalog.ActivateTool, `{"tools_on":[],"tools_off":[],"resources_on":[`+on+`],"resources_off":[`+off+`]}`))
 		heard := client.hears()
 		return heard[:len(heard)-1] // without the reply
 	}
 	const done = `{"jsonrpc":"2.0","id":1,"result":{}}`
-	checkList(t, "subscribing is answered", []string{client.asks(fmt.Sprintf(subscribeFrame, CatalogURI))}, done)
+	checkList(t, "subscribing is answered", []string{client.asks(fmt.Sprintf(subscribeFrame, catalog.CatalogURI))}, done)
 	checkList(t, "a change", change("", `"ns_r://x"`), `{"jsonrpc":"2.0","method":"`+toolsChanged+`"}`,
 		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"toolman://catalog"}}`, `{"jsonrpc":"2.0","method":"`+resourcesChanged+`"}`)
 	checkList(t, "no change", change("", `"ns_r://x"`))
-	checkList(t, "unsubscribing is answered", []string{client.asks(fmt.Sprintf(unsubscribeFrame, CatalogURI))}, done)
+	checkList(t, "unsubscribing is answered", []string{client.asks(fmt.Sprintf(unsubscribeFrame, catalog.CatalogURI))}, done)
 	checkList(t, "a change that nobody waits for", methodsOf(t, change(`"ns_r://x"`, "")), toolsChanged, resourcesChanged)
 	g.quiet()
 }

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
 
@@ -38,11 +39,11 @@ func (s *Session) routeTaskLocked(req *request) {
 	}
 	u := s.tasks.of(req.Text(at))
 	if u == nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, verdict: Unknown.String(),
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, verdict: catalog.Unknown.String(),
 			text: "unknown task " + sanitize.Short(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
 		return
 	}
-	s.forward(req, at, target{source: u.source})
+	s.forward(req, at, catalog.Target{Source: u.source})
 }
 
 // learnTask remembers the task that a server made for a call, and its progress

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // What comes of each template is what the SDKs' own functions say: ts is UriTemplate.match of the
@@ -50,12 +51,12 @@ func TestTemplatesMatchWhatServersAccept(t *testing.T) {
 	} {
 		g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", templates: []string{tt.template}})
 		for _, uri := range tt.makes {
-			checkURI(t, g.view(), "ns_"+uri, "ns "+uri, Active)
-			checkURI(t, g.view(), uri, "ns "+uri, Active)
+			checkURI(t, g.view(), "ns_"+uri, "ns "+uri, catalog.Active)
+			checkURI(t, g.view(), uri, "ns "+uri, catalog.Active)
 		}
 		for _, uri := range tt.not {
-			checkURI(t, g.view(), "ns_"+uri, "", Unknown)
-			checkURI(t, g.view(), uri, "", Unknown)
+			checkURI(t, g.view(), "ns_"+uri, "", catalog.Unknown)
+			checkURI(t, g.view(), uri, "", catalog.Unknown)
 		}
 	}
 }
@@ -65,9 +66,9 @@ func TestTemplatesMatchWhatServersAccept(t *testing.T) {
 func TestNoTemplateMakesAVeryLongURI(t *testing.T) {
 	const template = "f:///{+p}"
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", templates: []string{template}})
-	long := "f:///" + strings.Repeat("x", len(template)+maxMatched-len("f:///"))
-	checkURI(t, g.view(), "ns_"+long, "ns "+long, Active)
-	checkURI(t, g.view(), "ns_"+long+"x", "", Unknown)
+	long := "f:///" + strings.Repeat("x", len(template)+catalog.MaxMatched-len("f:///"))
+	checkURI(t, g.view(), "ns_"+long, "ns "+long, catalog.Active)
+	checkURI(t, g.view(), "ns_"+long+"x", "", catalog.Unknown)
 }
 
 func TestWhatATemplateMakesByTheStandardIsThatTemplates(t *testing.T) {
@@ -75,35 +76,35 @@ func TestWhatATemplateMakesByTheStandardIsThatTemplates(t *testing.T) {
 		offer{namespace: "ns", templates: []string{"r://{id}"}}, offer{namespace: "ns", templates: []string{"r://{id}{?q}"}},
 		offer{namespace: "a", templates: []string{"s://{id}", "{any}"}}, offer{namespace: "b", templates: []string{"s://{id}{?q}"}},
 		offer{namespace: "x", resources: []string{"listed"}})
-	checkURI(t, g.view(), "ns_r://1", "ns r://1", Active)
-	checkURI(t, g.view(), "ns_r://1?q=2", "ns (server 2) r://1?q=2", Active)
-	checkURI(t, g.view(), "ns_r://1@2", "ns r://1@2", Active)
-	checkURI(t, g.view(), "s://1?q=2", "b s://1?q=2", Active)
-	checkURI(t, g.view(), "s://1@2", "a s://1@2", Ambiguous)
-	checkURI(t, g.view(), "x:listed", "x listed", Active) // and not what a's {any} may be
+	checkURI(t, g.view(), "ns_r://1", "ns r://1", catalog.Active)
+	checkURI(t, g.view(), "ns_r://1?q=2", "ns (server 2) r://1?q=2", catalog.Active)
+	checkURI(t, g.view(), "ns_r://1@2", "ns r://1@2", catalog.Active)
+	checkURI(t, g.view(), "s://1?q=2", "b s://1?q=2", catalog.Active)
+	checkURI(t, g.view(), "s://1@2", "a s://1@2", catalog.Ambiguous)
+	checkURI(t, g.view(), "x:listed", "x listed", catalog.Active) // and not what a's {any} may be
 }
 
 // withholding is what each way to keep an item from clients comes to: a rig whose first server has
 // one template or more that may be used and one that may not.
-func withholding(t *testing.T, want Verdict, open []string, kept string, others ...offer) *View {
+func withholding(t *testing.T, want catalog.Verdict, open []string, kept string, others ...offer) *View {
 	t.Helper()
 	offers := append([]offer{{namespace: "ns", templates: append([]string{kept}, open...)}}, others...)
 	switch want {
-	case Denied:
+	case catalog.Denied:
 		lists := map[string][]string{"ns": open}
 		for _, o := range others {
 			lists[o.namespace] = []string{"*"}
 		}
 		return exposes(t, lists, offers...).view()
-	case Held:
+	case catalog.Held:
 		v := newRig(t, setup{active: []string{"*"}}, offers...)
-		pins := Pins{}
+		pins := catalog.Pins{}
 		for k := range pins {
 			pins[k] = map[string]string{}
 		}
 		for _, e := range v.everyEntry() {
 			if e.Name != "ns_"+kept {
-				pins[e.Item.Kind][e.Name] = e.refID()
+				pins[e.Item.Kind][e.Name] = e.RefID()
 			}
 		}
 		return newRig(t, setup{active: []string{"*"}, Options: Options{Pins: &pins}}, offers...).view()
@@ -113,30 +114,30 @@ func withholding(t *testing.T, want Verdict, open []string, kept string, others 
 }
 
 func TestAnItemThatClientsMayNotUseIsNotHadByAnotherTemplate(t *testing.T) {
-	for _, want := range []Verdict{Denied, Held, Inactive} {
+	for _, want := range []catalog.Verdict{catalog.Denied, catalog.Held, catalog.Inactive} {
 		t.Run(want.String(), func(t *testing.T) {
 			for _, tt := range []struct {
 				name, open, kept string
-				uris             map[string]Verdict // Unknown here: want
+				uris             map[string]catalog.Verdict // Unknown here: want
 			}{
 				{"a narrower template", "file:///{+path}", "file:///secret/{name}",
-					map[string]Verdict{"file:///secret/x": Unknown, "file:///secret/x?y": Unknown, "file:///public/x": Active, "file:///secrets": Active}},
+					map[string]catalog.Verdict{"file:///secret/x": catalog.Unknown, "file:///secret/x?y": catalog.Unknown, "file:///public/x": catalog.Active, "file:///secrets": catalog.Active}},
 				{"a wider template", "file:///docs/{name}", "file:///{+path}",
-					map[string]Verdict{"file:///docs/x": Active, "file:///x": Unknown, "file:///docs/x/y": Unknown, "file:///docs/x?y": Unknown}},
+					map[string]catalog.Verdict{"file:///docs/x": catalog.Active, "file:///x": catalog.Unknown, "file:///docs/x/y": catalog.Unknown, "file:///docs/x?y": catalog.Unknown}},
 				{"the same with a query", "r://{id}", "r://{id}{?secret}",
-					map[string]Verdict{"r://1": Active, "r://1?secret=2": Unknown, "r://1?secret=2/3": Unknown, "r://1?x": Unknown}},
-				{"the same without its query", "r://{id}{?q}", "r://{id}", map[string]Verdict{"r://1": Unknown, "r://1?q=2": Unknown, "r://1@2": Unknown}},
-				{"the same under another name", "r://{a}", "r://{b}", map[string]Verdict{"r://1": Unknown, "r://1?x": Unknown}},
-				{"one that makes some of the same", "r://{a}/x", "r://x/{b}", map[string]Verdict{"r://x/x": Unknown, "r://y/x": Active, "r://x/y": Unknown}},
-				{"one that is no template by the standard", "r://{+a}", "r://x/{secret-id}", map[string]Verdict{"r://x/1": Unknown, "r://y/1": Active}},
-				{"one that is no template by the standard and fits all", "r://x/{a}", "r://x/{secret-id}", map[string]Verdict{"r://x/1": Unknown, "r://x/": Unknown}},
-				{"one with slashes", "r://{id}", "r://{+path}", map[string]Verdict{"r://1": Active, "r://1/2": Unknown}},
+					map[string]catalog.Verdict{"r://1": catalog.Active, "r://1?secret=2": catalog.Unknown, "r://1?secret=2/3": catalog.Unknown, "r://1?x": catalog.Unknown}},
+				{"the same without its query", "r://{id}{?q}", "r://{id}", map[string]catalog.Verdict{"r://1": catalog.Unknown, "r://1?q=2": catalog.Unknown, "r://1@2": catalog.Unknown}},
+				{"the same under another name", "r://{a}", "r://{b}", map[string]catalog.Verdict{"r://1": catalog.Unknown, "r://1?x": catalog.Unknown}},
+				{"one that makes some of the same", "r://{a}/x", "r://x/{b}", map[string]catalog.Verdict{"r://x/x": catalog.Unknown, "r://y/x": catalog.Active, "r://x/y": catalog.Unknown}},
+				{"one that is no template by the standard", "r://{+a}", "r://x/{secret-id}", map[string]catalog.Verdict{"r://x/1": catalog.Unknown, "r://y/1": catalog.Active}},
+				{"one that is no template by the standard and fits all", "r://x/{a}", "r://x/{secret-id}", map[string]catalog.Verdict{"r://x/1": catalog.Unknown, "r://x/": catalog.Unknown}},
+				{"one with slashes", "r://{id}", "r://{+path}", map[string]catalog.Verdict{"r://1": catalog.Active, "r://1/2": catalog.Unknown}},
 				{"a wider template with a query", "r://a/{id}", "r://{x}/{id}{?secret}",
-					map[string]Verdict{"r://a/1": Active, "r://a/1?secret=2": Unknown, "r://a/1?secret=@": Unknown}},
+					map[string]catalog.Verdict{"r://a/1": catalog.Active, "r://a/1?secret=2": catalog.Unknown, "r://a/1?secret=@": catalog.Unknown}},
 			} {
 				v := withholding(t, want, []string{tt.open}, tt.kept)
 				for uri, verdict := range tt.uris {
-					if verdict == Unknown {
+					if verdict == catalog.Unknown {
 						verdict = want
 					}
 					for _, spelled := range []string{uri, "ns_" + uri} {
@@ -151,11 +152,11 @@ func TestAnItemThatClientsMayNotUseIsNotHadByAnotherTemplate(t *testing.T) {
 }
 
 func TestAnotherServersTemplatesDoNotStandInTheWay(t *testing.T) {
-	for _, want := range []Verdict{Denied, Held, Inactive} {
+	for _, want := range []catalog.Verdict{catalog.Denied, catalog.Held, catalog.Inactive} {
 		v := withholding(t, want, nil, "r://{id}", offer{namespace: "other", templates: []string{"r://{id}"}})
 		for _, uri := range []string{"r://1", "r://1?x", "r://.."} {
-			checkURI(t, v, uri, "other "+uri, Active)
-			checkURI(t, v, "other_"+uri, "other "+uri, Active)
+			checkURI(t, v, uri, "other "+uri, catalog.Active)
+			checkURI(t, v, "other_"+uri, "other "+uri, catalog.Active)
 		}
 	}
 }
@@ -181,11 +182,11 @@ func TestAURIThatParsersRewriteIsNotHadWhereSomethingIsKept(t *testing.T) {
 		all := g.view().with(&activation{resourcesOff: []string{"ns_x:y"}}) // another server's
 		some := g.view().with(&activation{resourcesOff: []string{"kept:it"}})
 		for _, uri := range tt.same {
-			checkURI(t, some, uri, "server 1 "+uri, Active)
+			checkURI(t, some, uri, "server 1 "+uri, catalog.Active)
 		}
 		for _, uri := range tt.other {
-			checkURI(t, some, uri, "", Unknown)
-			checkURI(t, all, uri, "server 1 "+uri, Active)
+			checkURI(t, some, uri, "", catalog.Unknown)
+			checkURI(t, all, uri, "server 1 "+uri, catalog.Active)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -102,9 +103,9 @@ func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
 // those that are there and left out.
 func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
 	infos := []toolInfo{}
-	for _, e := range v.catalog.tools() {
+	for _, e := range v.catalog.Tools() {
 		if x.Tools[e.Name] {
-			infos = append(infos, toolInfo{e.Name, e.refID(), e.Source.Name, v.Active(e)})
+			infos = append(infos, toolInfo{e.Name, e.RefID(), e.Source.Name, v.Active(e)})
 		}
 	}
 	refs := x.Resolutions[len(x.Set.Patterns):]
@@ -118,8 +119,8 @@ func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
 
 func (v *View) serverInfos(x *toolset.Expansion) []serverInfo {
 	infos := []serverInfo{}
-	at := map[*Source]int{}
-	for _, e := range v.catalog.tools() {
+	at := map[*catalog.Source]int{}
+	for _, e := range v.catalog.Tools() {
 		if !x.Tools[e.Name] {
 			continue
 		}
@@ -158,7 +159,7 @@ func (s *Session) activeToolsetLocked(req *request, _ *library) {
 		out.Exposed[server] = append(out.Exposed[server], exposedTool{e.Item.Name, e.Name, server, sanitize.Summary(e.Item.Description)})
 		out.Summary.Exposed++
 	}
-	out.Summary.Discovered = len(v.catalog.tools())
+	out.Summary.Discovered = len(v.catalog.Tools())
 	out.Summary.Filtered = out.Summary.Discovered - out.Summary.Exposed
 	for _, u := range s.upstreams {
 		if u.knownTo(v.catalog) && u.Status().State != Ready {

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -53,7 +54,7 @@ func (s *shelf) Update(_ context.Context, change func(map[string]toolset.Set) er
 // fixed is a toolset of tools.toml.
 func fixed(t testing.TB, name string, patterns ...string) toolset.Set {
 	t.Helper()
-	globs, err := CompileGlobs(patterns)
+	globs, err := catalog.CompileGlobs(patterns)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ func oneSet(name string) string { return fmt.Sprintf(`{"name":%q}`, name) }
 // activeTools are the tools that may be called, by asking for each.
 func (g *rig) activeTools() (names []string) {
 	g.t.Helper()
-	for _, e := range g.view().catalog.tools() {
+	for _, e := range g.view().catalog.Tools() {
 		g.client.says(callFrame("7", e.Name, `{}`))
 		if sent := g.servers[0].hears(); len(sent) == 1 {
 			names = append(names, e.Name)
@@ -221,19 +222,19 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 		o    MetaTools
 		want []string
 	}{
-		{"as it comes", ModeMutate, MetaTools{}, []string{ActivateTool}},
+		{"as it comes", ModeMutate, MetaTools{}, []string{catalog.ActivateTool}},
 		{"none", ModeMutate, MetaTools{NoActivate: true}, nil},
 		{"none, in call mode", ModeCall, MetaTools{NoActivate: true}, nil},
-		{"toolsets", ModeMutate, MetaTools{Toolsets: true}, append([]string{ActivateTool}, toolsets...)},
+		{"toolsets", ModeMutate, MetaTools{Toolsets: true}, append([]string{catalog.ActivateTool}, toolsets...)},
 		{"toolsets alone, in call mode", ModeCall, MetaTools{NoActivate: true, Toolsets: true}, append([]string{CallTool}, toolsets...)},
 		{"manage", ModeMutate, MetaTools{NoActivate: true, Manage: true}, manage},
-		{"all", ModeCall, MetaTools{Toolsets: true, Manage: true}, slices.Concat([]string{ActivateTool, CallTool}, slices.Sorted(slices.Values(slices.Concat(toolsets, manage))))},
+		{"all", ModeCall, MetaTools{Toolsets: true, Manage: true}, slices.Concat([]string{catalog.ActivateTool, CallTool}, slices.Sorted(slices.Values(slices.Concat(toolsets, manage))))},
 		{"all, in static mode", ModeStatic, MetaTools{Toolsets: true, Manage: true}, []string{"list_tools"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := newRig(t, setup{Options: Options{Mode: tt.mode, MetaTools: tt.o}}, offer{namespace: "", tools: slices.Concat(toolsets, manage, []string{ActivateTool})})
+			g := newRig(t, setup{Options: Options{Mode: tt.mode, MetaTools: tt.o}}, offer{namespace: "", tools: slices.Concat(toolsets, manage, []string{catalog.ActivateTool})})
 			checkList(t, "listed", g.names("tools", "name", legacyTools), tt.want...)
-			for _, e := range g.view().catalog.tools() {
+			for _, e := range g.view().catalog.Tools() {
 				if slices.Contains(tt.want, e.Name) {
 					t.Errorf("a server offers %s", e.Name)
 				}
@@ -241,8 +242,8 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 			if tt.o.NoActivate {
 				text := g.s.instructionsLocked(g.s.request.modern) + g.client.asks(legacyResources) + strings.Join(g.listed(mcpwire.Tool), "") +
 					g.client.asks(callFrame("1", "get-active-toolset", "{}"))
-				if strings.Contains(text, ActivateTool) != slices.ContainsFunc(g.view().active(mcpwire.Tool), func(e *Entry) bool { return e.Name == ActivateTool }) {
-					t.Errorf("%s is mentioned: %s", ActivateTool, text)
+				if strings.Contains(text, catalog.ActivateTool) != slices.ContainsFunc(g.view().active(mcpwire.Tool), func(e *catalog.Entry) bool { return e.Name == catalog.ActivateTool }) {
+					t.Errorf("%s is mentioned: %s", catalog.ActivateTool, text)
 				}
 			}
 		})
@@ -342,7 +343,7 @@ func TestAnEquippedToolsetIsAllThereIs(t *testing.T) {
 	g.client.hears()
 	g.own("unequip-toolset", `{}`)
 	checkList(t, "as before", g.activeTools(), "ns_on", "ns_b", "ns_c")
-	if !slices.ContainsFunc(g.view().active(mcpwire.Resource), func(e *Entry) bool { return e.Name == "ns_r://x" }) {
+	if !slices.ContainsFunc(g.view().active(mcpwire.Resource), func(e *catalog.Entry) bool { return e.Name == "ns_r://x" }) {
 		t.Error("the resource is not active any more")
 	}
 	g.own("disable_toolset", oneSet("bc"))

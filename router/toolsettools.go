@@ -66,7 +66,7 @@ func (v *View) toolsetStatus(set *toolset.Set) toolsetStatus {
 // inOrder are the tools of a toolset in catalog order.
 func (v *View) inOrder(x *toolset.Expansion) []string {
 	names := []string{}
-	for _, e := range v.catalog.tools() {
+	for _, e := range v.catalog.Tools() {
 		if x.Tools[e.Name] {
 			names = append(names, e.Name)
 		}
@@ -81,8 +81,8 @@ func (s *Session) listToolsLocked(req *request, l *library) {
 		Toolsets map[string][]string `json:"toolsetToTools"`
 	}
 	out.Tools, out.Toolsets = []string{}, map[string][]string{}
-	for _, e := range v.catalog.tools() {
-		if v.Active(e) && !e.hiddenFrom(req.modern) {
+	for _, e := range v.catalog.Tools() {
+		if v.Active(e) && !e.HiddenFrom(req.modern) {
 			out.Tools = append(out.Tools, e.Name)
 		}
 	}

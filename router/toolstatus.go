@@ -1,6 +1,8 @@
 package router
 
-import "toolman/mcpwire/sanitize"
+import (
+	"toolman/mcpwire/sanitize"
+)
 
 // A ToolStatus says which tools and toolsets there are, under Toolception's names.
 type ToolStatus struct {
@@ -30,7 +32,7 @@ func (r *Router) ToolStatus(who Client) ToolStatus {
 			st.Active = append(st.Active, one.Key)
 		}
 	}
-	for _, e := range v.catalog.tools() {
+	for _, e := range v.catalog.Tools() {
 		if v.Active(e) {
 			st.Tools = append(st.Tools, e.Name)
 		}

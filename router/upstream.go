@@ -14,6 +14,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/limiter"
 	"toolman/router/tracing"
 	"toolman/spawn"
@@ -38,7 +39,7 @@ func (s State) String() string { return [...]string{"starting", "ready", "gone",
 type Upstream struct {
 	Server
 	Name   string // unique, for people
-	source *Source
+	source *catalog.Source
 	r      *Router
 	log    *zap.Logger
 
@@ -68,36 +69,36 @@ type Upstream struct {
 	control *jsonrpc.Control
 
 	mu         sync.Mutex
-	state      State                    // guarded by mu
-	closing    bool                     // guarded by mu: toolman is ending it
-	problem    string                   // guarded by mu: why it is gone
-	nextTry    time.Time                // guarded by mu: when the server is tried again, if it comes back
-	after      *Upstream                // guarded by mu: the one in whose place it comes when it is ready; nil: it has its place
-	result     mcpwire.InitializeResult // guarded by mu
-	entries    [mcpwire.Kinds][]*Entry  // guarded by mu
-	unread     [mcpwire.Kinds]string    // guarded by mu: why a list is not known as it is now
-	took       time.Duration            // guarded by mu: from start to ready
-	junk       int                      // guarded by mu: lines that were no messages
-	junkLogged time.Time                // guarded by mu
-	stale      [mcpwire.Kinds]bool      // guarded by mu: kinds whose list has changed
-	refreshing bool                     // guarded by mu
-	following  following                // guarded by mu
-	raised     verbosity                // guarded by mu: what modern clients' requests have it log
-	watching   bool                     // guarded by mu: a timer for call_timeout runs
-	settleOnce sync.Once                // the first list does not wait for it any more
+	state      State                           // guarded by mu
+	closing    bool                            // guarded by mu: toolman is ending it
+	problem    string                          // guarded by mu: why it is gone
+	nextTry    time.Time                       // guarded by mu: when the server is tried again, if it comes back
+	after      *Upstream                       // guarded by mu: the one in whose place it comes when it is ready; nil: it has its place
+	result     mcpwire.InitializeResult        // guarded by mu
+	entries    [mcpwire.Kinds][]*catalog.Entry // guarded by mu
+	unread     [mcpwire.Kinds]string           // guarded by mu: why a list is not known as it is now
+	took       time.Duration                   // guarded by mu: from start to ready
+	junk       int                             // guarded by mu: lines that were no messages
+	junkLogged time.Time                       // guarded by mu
+	stale      [mcpwire.Kinds]bool             // guarded by mu: kinds whose list has changed
+	refreshing bool                            // guarded by mu
+	following  following                       // guarded by mu
+	raised     verbosity                       // guarded by mu: what modern clients' requests have it log
+	watching   bool                            // guarded by mu: a timer for call_timeout runs
+	settleOnce sync.Once                       // the first list does not wait for it any more
 	buried     sync.Once
 	begun      chan struct{} // closed when its process runs, or never will
 	ended      chan struct{} // closed when it is gone and its callers have been told
 }
 
 // offer returns what the upstream has, or had when it went.
-func (u *Upstream) offer() Offer {
+func (u *Upstream) offer() catalog.Offer {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.state == Starting && u.instead != nil {
-		return Offer{u.source, u.instead.offer().Entries, false} // nobody takes the names meanwhile
+		return catalog.Offer{Source: u.source, Entries: u.instead.offer().Entries, Alive: false} // nobody takes the names meanwhile
 	}
-	return Offer{u.source, slices.Concat(u.entries[:]...), u.state == Ready}
+	return catalog.Offer{Source: u.source, Entries: slices.Concat(u.entries[:]...), Alive: u.state == Ready}
 }
 
 // settled tells the router that the first list need not wait for this upstream

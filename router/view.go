@@ -5,12 +5,13 @@ import (
 	"slices"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // A View is what one session sees: the catalog, and what the client has switched
 // on or off. It does not change but for the pages it keeps.
 type View struct {
-	catalog *Catalog
+	catalog *catalog.Catalog
 	// What toolman_activate has set, by name; the rest is as the toolsets say, or as at
 	// start. Resources and resource templates share names.
 	tools, resources map[string]bool
@@ -22,7 +23,7 @@ type View struct {
 }
 
 // newView returns the view of a catalog as it is at start, with toolsets or without.
-func newView(c *Catalog, sets *selection) *View {
+func newView(c *catalog.Catalog, sets *selection) *View {
 	return &View{catalog: c, sets: sets.over(c)}
 }
 
@@ -60,11 +61,11 @@ func (v *View) chosen(tools, resources map[string]bool, sets *selection) *View {
 }
 
 // Active reports whether an entry may be used.
-func (v *View) Active(e *Entry) bool { return v.catalog.anyState || v.switchedOn(e) }
+func (v *View) Active(e *catalog.Entry) bool { return v.catalog.AnyState || v.switchedOn(e) }
 
 // switchedOn is Active by what is switched and chosen alone.
-func (v *View) switchedOn(e *Entry) bool {
-	if v.catalog.limit != nil {
+func (v *View) switchedOn(e *catalog.Entry) bool {
+	if v.catalog.Limit != nil {
 		return true
 	}
 	switch e.Item.Kind {
@@ -82,13 +83,13 @@ func (v *View) switchedOn(e *Entry) bool {
 			return on
 		}
 	}
-	return e.active
+	return e.AtStart
 }
 
 // active returns the entries of a kind that may be used, in catalog order.
-func (v *View) active(k mcpwire.Kind) []*Entry {
+func (v *View) active(k mcpwire.Kind) []*catalog.Entry {
 	all := v.catalog.Entries(k)
-	out := make([]*Entry, 0, len(all))
+	out := make([]*catalog.Entry, 0, len(all))
 	for _, e := range all {
 		if v.Active(e) {
 			out = append(out, e)
@@ -98,8 +99,8 @@ func (v *View) active(k mcpwire.Kind) []*Entry {
 }
 
 // visible returns the active entries of a kind that clients of an era are shown.
-func (v *View) visible(k mcpwire.Kind, modern bool) []*Entry {
-	return slices.DeleteFunc(v.active(k), func(e *Entry) bool { return e.hiddenFrom(modern) })
+func (v *View) visible(k mcpwire.Kind, modern bool) []*catalog.Entry {
+	return slices.DeleteFunc(v.active(k), func(e *catalog.Entry) bool { return e.HiddenFrom(modern) })
 }
 
 // with returns the view that an activation leads to. What it says of a tool counts

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/catalog"
 )
 
 // activeNames are the names of what is active, of all kinds that can be switched.
@@ -70,16 +71,16 @@ func TestLookupAllocatesNothing(t *testing.T) {
 	v := g.view().with(&activation{toolsOn: []string{"ns_x"}})
 	for _, tt := range []struct {
 		what string
-		find func() Verdict
-		want Verdict
+		find func() catalog.Verdict
+		want catalog.Verdict
 	}{
-		{"an active tool", func() Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_x")); return verdict }, Active},
-		{"an inactive tool", func() Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_idle")); return verdict }, Inactive},
-		{"an unknown tool", func() Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_y")); return verdict }, Unknown},
-		{"a prompt", func() Verdict { _, verdict := v.find(mcpwire.Prompt, []byte("ns_x")); return verdict }, Active},
-		{"a listed resource", func() Verdict { _, verdict := v.findURI([]byte("ns_x")); return verdict }, Active},
+		{"an active tool", func() catalog.Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_x")); return verdict }, catalog.Active},
+		{"an inactive tool", func() catalog.Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_idle")); return verdict }, catalog.Inactive},
+		{"an unknown tool", func() catalog.Verdict { _, verdict := v.find(mcpwire.Tool, []byte("ns_y")); return verdict }, catalog.Unknown},
+		{"a prompt", func() catalog.Verdict { _, verdict := v.find(mcpwire.Prompt, []byte("ns_x")); return verdict }, catalog.Active},
+		{"a listed resource", func() catalog.Verdict { _, verdict := v.findURI([]byte("ns_x")); return verdict }, catalog.Active},
 	} {
-		var got Verdict
+		var got catalog.Verdict
 		if n := testing.AllocsPerRun(100, func() { got = tt.find() }); n > 0 || got != tt.want {
 			t.Errorf("%s: %v allocations, %s, want %s", tt.what, n, got, tt.want)
 		}

@@ -9,6 +9,7 @@ import (
 	"toolman/cmd/internal/pins"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/catalog"
 )
 
 // offering is what the servers offer.
@@ -84,8 +85,8 @@ func (f *offering) addServers(c *config.Config, r *router.Router) {
 }
 
 // addItems pins every item that clients can be offered, but for those that need no pin.
-func (f *offering) addItems(catalog *router.Catalog, unpinned router.Globs) {
-	for _, e := range catalog.All() {
+func (f *offering) addItems(offered *catalog.Catalog, unpinned catalog.Globs) {
+	for _, e := range offered.All() {
 		k := pins.Key{Kind: e.Item.Kind, Name: e.Name}
 		if unpinned.Match(e) {
 			f.unpinned = append(f.unpinned, k)

@@ -11,6 +11,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/catalog"
 )
 
 // bytesPerToken is what tool definitions of real servers were measured to take.
@@ -177,17 +178,17 @@ func (rep *report) addServer(st router.Status, of *config.Server) {
 const maxHeld = 20
 
 // addHeld names what is held back by its pin, server by server.
-func (rep *report) addHeld(catalog *router.Catalog) {
-	counts := map[*router.Source]int{}
-	lines := map[*router.Source][]string{}
-	added := map[*router.Source]bool{} // resources, which many a server adds as it runs
-	var servers []*router.Source
-	for _, e := range catalog.Held() {
+func (rep *report) addHeld(offered *catalog.Catalog) {
+	counts := map[*catalog.Source]int{}
+	lines := map[*catalog.Source][]string{}
+	added := map[*catalog.Source]bool{} // resources, which many a server adds as it runs
+	var servers []*catalog.Source
+	for _, e := range offered.Held() {
 		u := e.Source
 		if counts[u] == 0 {
 			servers = append(servers, u)
 		}
-		added[u] = added[u] || e.Hold == router.NotPinned && e.Item.Kind == mcpwire.Resource
+		added[u] = added[u] || e.Hold == catalog.NotPinned && e.Item.Kind == mcpwire.Resource
 		if counts[u]++; counts[u] <= maxHeld {
 			lines[u] = append(lines[u], fmt.Sprintf("%s %s: %s", e.Item.Kind, router.Clean(e.Name), e.Hold))
 		}
@@ -205,9 +206,9 @@ func (rep *report) addHeld(catalog *router.Catalog) {
 }
 
 // addNames notes names that clients may change or refuse.
-func (rep *report) addNames(catalog *router.Catalog, separator string) {
+func (rep *report) addNames(offered *catalog.Catalog, separator string) {
 	for _, k := range []mcpwire.Kind{mcpwire.Tool, mcpwire.Prompt} {
-		for _, e := range catalog.Entries(k) {
+		for _, e := range offered.Entries(k) {
 			if e.Shortened() {
 				rep.Notes = append(rep.Notes, fmt.Sprintf("%s %s of server %s is offered as %s: clients take 64 characters of A-Z a-z 0-9 _ . -",
 					k, router.Clean(e.Item.Name), e.Source.Name, e.Name))
@@ -219,7 +220,7 @@ func (rep *report) addNames(catalog *router.Catalog, separator string) {
 	if separator != "_" {
 		return
 	}
-	for _, e := range catalog.Entries(mcpwire.Resource) {
+	for _, e := range offered.Entries(mcpwire.Resource) {
 		if e.Source.Namespace != "" {
 			rep.Notes = append(rep.Notes, `resources are offered with "_" behind the namespace, which no URI scheme may hold; clients that check URIs need uri_separator = "+"`)
 			return

@@ -6,6 +6,7 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -38,11 +39,11 @@ func (rep *report) addToolsets(c *config.Config, r *router.Router) {
 
 // addSet says what one toolset leaves out. What a server has that is not ready, or what
 // its pin holds back, is told elsewhere.
-func (rep *report) addSet(catalog *router.Catalog, set *toolset.Set) {
+func (rep *report) addSet(offered *catalog.Catalog, set *toolset.Set) {
 	said := 0
-	for i, found := range catalog.Expand(set).Resolutions {
+	for i, found := range offered.Expand(set).Resolutions {
 		missing := found.Outcome == toolset.Missing
-		if found.Problem == "" || missing && (!rep.allReady() || isHeld(catalog, set, i)) {
+		if found.Problem == "" || missing && (!rep.allReady() || isHeld(offered, set, i)) {
 			continue
 		}
 		if said++; said > maxPerSet {
@@ -67,8 +68,8 @@ func shownBy(set *toolset.Set) string {
 }
 
 // isHeld reports whether the i-th reference of a set leads to what its pin holds back.
-func isHeld(catalog *router.Catalog, set *toolset.Set, i int) bool {
-	return slices.ContainsFunc(catalog.Held(), func(e *router.Entry) bool {
+func isHeld(offered *catalog.Catalog, set *toolset.Set, i int) bool {
+	return slices.ContainsFunc(offered.Held(), func(e *catalog.Entry) bool {
 		if i < len(set.Patterns) {
 			return set.Patterns[i].Text == e.Name || set.Patterns[i].Glob.Match(e.Name)
 		}

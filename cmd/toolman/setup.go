@@ -14,6 +14,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/spawn"
 )
 
@@ -38,7 +39,7 @@ func (a *app) load() (*config.Config, config.Location, error) {
 
 func (a *app) configOptions() config.Options {
 	return config.Options{Agent: a.agent, Service: a.service, Task: a.task, CheckGlob: func(pattern string) error {
-		_, err := router.CompileGlobs([]string{pattern})
+		_, err := catalog.CompileGlobs([]string{pattern})
 		return err
 	}}
 }
@@ -52,7 +53,7 @@ func addPins(o *router.Options, c *config.Config) error {
 	if err != nil {
 		return err
 	}
-	o.Pins = &router.Pins{}
+	o.Pins = &catalog.Pins{}
 	for k := range o.Pins {
 		o.Pins[k] = map[string]string{}
 	}
@@ -77,7 +78,7 @@ func options(c *config.Config) (router.Options, error) {
 	if err != nil {
 		return router.Options{}, err
 	}
-	unpinned, err := router.CompileGlobs(c.Unpinned)
+	unpinned, err := catalog.CompileGlobs(c.Unpinned)
 	if err != nil {
 		return router.Options{}, err
 	}
@@ -135,10 +136,10 @@ func environOf(s *config.Server) []string {
 }
 
 // activeGlobs are the patterns of active_toolsets, each with where it stands.
-func activeGlobs(c *config.Config) (router.Globs, error) {
-	var globs router.Globs
+func activeGlobs(c *config.Config) (catalog.Globs, error) {
+	var globs catalog.Globs
 	for _, a := range c.ActiveToolsets {
-		one, err := router.CompileGlobs([]string{a.Pattern})
+		one, err := catalog.CompileGlobs([]string{a.Pattern})
 		if err != nil {
 			return nil, err
 		}

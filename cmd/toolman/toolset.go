@@ -12,6 +12,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/toolsets"
 	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -107,7 +108,7 @@ func (j *setJob) print(format string, args ...any) error {
 }
 
 // catalog starts every server, and says on standard error which could not be had.
-func (j *setJob) catalog() (*router.Catalog, error) {
+func (j *setJob) catalog() (*catalog.Catalog, error) {
 	r, err := j.startChecked(j.ctx, j.config)
 	if err != nil {
 		return nil, err
@@ -138,7 +139,7 @@ func unequipSet(j *setJob, _ []string) error {
 }
 
 func deleteSet(j *setJob, owner, name string) error {
-	if err := j.folder.Update(j.ctx, router.Remove(owner, name, j.o.Toolsets)); err != nil {
+	if err := j.folder.Update(j.ctx, catalog.Remove(owner, name, j.o.Toolsets)); err != nil {
 		return err
 	}
 	if was, err := j.folder.Equipped(); err == nil && was == name && owner == "" {
@@ -224,7 +225,7 @@ func (j *setJob) free(name string, replace bool) error {
 
 // add is [router.Add], which may take the place of a saved one.
 func (j *setJob) add(set toolset.Set, replace bool) func(map[string]toolset.Set) error {
-	add := router.Add(set, j.o.Toolsets)
+	add := catalog.Add(set, j.o.Toolsets)
 	return func(saved map[string]toolset.Set) error {
 		if _, taken := saved[set.Key()]; taken && !replace {
 			return &exitError{fmt.Errorf("toolset %s already exists", set.Name), exitFailed, "--replace takes its place"}

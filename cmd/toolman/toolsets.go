@@ -11,6 +11,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/toolsets"
 	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
@@ -42,7 +43,7 @@ func metaTools(c *config.Config) router.MetaTools {
 
 // compile makes patterns of names and globs.
 func compile(texts []string) ([]toolset.Pattern, error) {
-	globs, err := router.CompileGlobs(texts)
+	globs, err := catalog.CompileGlobs(texts)
 	if err != nil {
 		return nil, err
 	}

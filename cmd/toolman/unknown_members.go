@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/pins"
-	"toolman/router"
+	"toolman/router/catalog"
 )
 
 // How many members that MCP does not have are named for a server, and how much of a name.
@@ -17,15 +17,15 @@ const (
 
 // unknownMembers says, a line each, which servers give items members that MCP does not have.
 // Clients may show them to a model, and no pin covers them. Items that need no pin do not count.
-func unknownMembers(catalog *router.Catalog, unpinned router.Globs) []string {
+func unknownMembers(offered *catalog.Catalog, unpinned catalog.Globs) []string {
 	type unknown struct {
 		server, first string
 		items         int
 		names         []string
 	}
 	var all []*unknown
-	of := map[*router.Source]*unknown{}
-	for _, e := range catalog.All() {
+	of := map[*catalog.Source]*unknown{}
+	for _, e := range offered.All() {
 		members := e.Item.UnknownMembers()
 		if len(members) == 0 || unpinned.Match(e) {
 			continue

@@ -19,6 +19,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/spawn"
 )
 
@@ -52,7 +53,7 @@ func newFront(t *testing.T, spec fakemcp.Spec, o Options) *front {
 // newFrontOf serves a server whose items are all active.
 func newFrontOf(t *testing.T, server router.Server, o Options) *front {
 	t.Helper()
-	globs, err := router.CompileGlobs([]string{"*"})
+	globs, err := catalog.CompileGlobs([]string{"*"})
 	if err != nil {
 		t.Fatal(err)
 	}

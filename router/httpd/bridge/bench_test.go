@@ -15,6 +15,7 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/jsonrpc"
 	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/router/httpd"
 	"toolman/spawn"
 )
@@ -41,7 +42,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Fatal(err)
 	}
 	defer loop.Close()
-	globs, err := router.CompileGlobs([]string{"*"})
+	globs, err := catalog.CompileGlobs([]string{"*"})
 	if err != nil {
 		b.Fatal(err)
 	}

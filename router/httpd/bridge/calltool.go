@@ -5,8 +5,8 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/catalog"
 )
 
 // A request is one to call a tool.
@@ -90,7 +90,7 @@ func (b *Bridge) call(s *session, q request) (*call, *Failure) {
 		}
 	} else {
 		name = e.Name
-		if s.router.Verdict(e) == router.Active {
+		if s.router.Verdict(e) == catalog.Active {
 			if f := b.schemas.check(e, q.arguments); f != nil {
 				s.router.Misfit(e, q.correlation, q.arguments)
 				return nil, f

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"toolman/router"
+	"toolman/router/catalog"
 	"toolman/router/httpd/bridge/inputschema"
 )
 
@@ -16,12 +16,12 @@ const (
 // schemas are the compiled input schemas of tools. The zero value is ready to use.
 type schemas struct {
 	mu   sync.RWMutex
-	made map[*router.Entry]*inputschema.Schema // guarded by mu; nil for one that cannot be used
+	made map[*catalog.Entry]*inputschema.Schema // guarded by mu; nil for one that cannot be used
 }
 
 // check holds arguments against the tool's schema. One that cannot be used leaves that to
 // the server.
-func (x *schemas) check(e *router.Entry, arguments []byte) *Failure {
+func (x *schemas) check(e *catalog.Entry, arguments []byte) *Failure {
 	schema := x.of(e)
 	if schema == nil {
 		return nil
@@ -42,7 +42,7 @@ func (x *schemas) check(e *router.Entry, arguments []byte) *Failure {
 	return f
 }
 
-func (x *schemas) of(e *router.Entry) *inputschema.Schema {
+func (x *schemas) of(e *catalog.Entry) *inputschema.Schema {
 	x.mu.RLock()
 	schema, known := x.made[e]
 	x.mu.RUnlock()
@@ -56,7 +56,7 @@ func (x *schemas) of(e *router.Entry) *inputschema.Schema {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.made == nil || len(x.made) >= maxSchemas { // entries go with their lists
-		x.made = map[*router.Entry]*inputschema.Schema{}
+		x.made = map[*catalog.Entry]*inputschema.Schema{}
 	}
 	x.made[e] = schema
 	return schema

@@ -9,6 +9,7 @@ import (
 
 	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/catalog"
 	"toolman/router/httpd/bridge/provider"
 )
 
@@ -137,7 +138,7 @@ func described(t router.Tool) tool {
 }
 
 // schemaOf is what a tool's server has written, if that is an object.
-func schemaOf(e *router.Entry) json.RawMessage {
+func schemaOf(e *catalog.Entry) json.RawMessage {
 	if schema := e.InputSchema(); bytes.HasPrefix(schema, []byte("{")) {
 		return schema
 	}

@@ -14,6 +14,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/router"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 )
 
@@ -93,7 +94,7 @@ func readable(t *testing.T, page string) {
 
 func TestCallsAreMeasured(t *testing.T) {
 	m := NewMetrics("v1")
-	globs, err := router.CompileGlobs([]string{"fs_*"})
+	globs, err := catalog.CompileGlobs([]string{"fs_*"})
 	if err != nil {
 		t.Fatal(err)
 	}

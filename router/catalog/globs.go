@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"fmt"
@@ -32,11 +32,11 @@ func CompileGlobs(patterns []string) (Globs, error) {
 }
 
 // Match reports whether any of the patterns is about the entry.
-func (g Globs) Match(e *Entry) bool { return g.First(e.prefix+e.Item.Name) != nil }
+func (g Globs) Match(e *Entry) bool { return g.First(e.Prefix+e.Item.Name) != nil }
 
 // Fits reports whether a pattern is about any entry, be it held back.
 func (c *Catalog) Fits(g Glob) bool {
-	return slices.ContainsFunc(slices.Concat(c.All(), c.denied.All()), Globs{g}.Match)
+	return slices.ContainsFunc(slices.Concat(c.All(), c.Denied.All()), Globs{g}.Match)
 }
 
 // First returns the first pattern that matches, or nil.

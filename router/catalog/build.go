@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"fmt"
@@ -9,13 +9,13 @@ import (
 	"toolman/router/toolset"
 )
 
-// tools returns the tools, in catalog order.
-func (c *Catalog) tools() []*Entry { return c.entries[mcpwire.Tool] }
+// Tools returns the tools, in catalog order.
+func (c *Catalog) Tools() []*Entry { return c.entries[mcpwire.Tool] }
 
 // Build returns a toolset of tools of the catalog, made now. An error names every
 // reference that does not lead to one tool.
 func (c *Catalog) Build(name, description string, refs []toolset.Ref) (toolset.Set, error) {
-	return c.toolIndex().Build(name, description, refs, time.Now(), func(name string) []string { return c.similar(mcpwire.Tool, name) })
+	return c.ToolIndex().Build(name, description, refs, time.Now(), func(name string) []string { return c.Similar(mcpwire.Tool, name) })
 }
 
 // Add returns what puts a toolset on a shelf, for [toolset.Shelf]. An error says that the name is

@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"slices"
@@ -20,19 +20,19 @@ const CatalogURI = "toolman://catalog"
 // order of the configuration file. It does not change.
 type Catalog struct {
 	entries [mcpwire.Kinds][]*Entry
-	byName  [mcpwire.Kinds]map[string]*Entry
-	bare    map[string][]*Entry // resources by their upstream's own URI
+	ByName  [mcpwire.Kinds]map[string]*Entry
+	Bare    map[string][]*Entry // resources by their upstream's own URI
 
 	owners  [mcpwire.Kinds]map[string]string // who has a name or, when it is gone, had it
 	sources []*Source
 
-	denied   *Catalog // what the policy keeps from a client, what its pin holds back, and what is too dangerous
+	Denied   *Catalog // what the policy keeps from a client, what its pin holds back, and what is too dangerous
 	policy   *policy.Policy
 	verdicts map[*Entry]policy.Verdict
-	limit    *ToolsetLimit // the toolsets that it is of; nil: of everything
-	anyState bool          // what is inactive may be used as well
+	Limit    *ToolsetLimit // the toolsets that it is of; nil: of everything
+	AnyState bool          // what is inactive may be used as well
 
-	own   []string // names of toolman's own tools
+	Own   []string // names of toolman's own tools
 	stale bool     // toolsets may use tools that changed since they were saved
 	index func() *toolset.Index
 	// Collisions are the items whose name an earlier one had taken.
@@ -54,8 +54,8 @@ func (c *Catalog) Kinds() [mcpwire.Kinds][]*Entry { return c.entries }
 // All returns every entry, kind by kind in catalog order.
 func (c *Catalog) All() []*Entry { return slices.Concat(c.entries[:]...) }
 
-// lookup returns the entry with this name, or nil.
-func (c *Catalog) lookup(k mcpwire.Kind, name []byte) *Entry { return c.byName[k][string(name)] }
+// Lookup returns the entry with this name, or nil.
+func (c *Catalog) Lookup(k mcpwire.Kind, name []byte) *Entry { return c.ByName[k][string(name)] }
 
 // An Offer is what an upstream server has, or had when it went.
 type Offer struct {
@@ -64,17 +64,17 @@ type Offer struct {
 	Alive   bool
 }
 
-// NewCatalog merges what the upstream servers offer, in their order. The first to offer a name has it for
+// New merges what the upstream servers offer, in their order. The first to offer a name has it for
 // good: what a server that is gone had offered stays taken, so that no other can step into its place.
 // own are the names of toolman's own tools. stale says that toolsets may use tools that changed since
 // they were saved.
-func NewCatalog(offers []Offer, own []string, stale bool) *Catalog {
+func New(offers []Offer, own []string, stale bool) *Catalog {
 	c := newCatalog(own, stale)
-	c.denied = newCatalog(own, stale)
+	c.Denied = newCatalog(own, stale)
 	for k := range c.owners {
 		c.owners[k] = map[string]string{}
 	}
-	for _, name := range c.own {
+	for _, name := range c.Own {
 		c.owners[mcpwire.Tool][name] = "toolman"
 	}
 	c.owners[mcpwire.Resource][CatalogURI] = "toolman"
@@ -84,15 +84,15 @@ func NewCatalog(offers []Offer, own []string, stale bool) *Catalog {
 			c.add(e, o.Alive, c.owners[e.Item.Kind])
 		}
 	}
-	c.denied.owners, c.denied.sources = c.owners, c.sources
+	c.Denied.owners, c.Denied.sources = c.owners, c.sources
 	return c
 }
 
 func newCatalog(own []string, stale bool) *Catalog {
-	c := &Catalog{bare: map[string][]*Entry{}, denied: new(Catalog), own: own, stale: stale}
+	c := &Catalog{Bare: map[string][]*Entry{}, Denied: new(Catalog), Own: own, stale: stale}
 	c.index = sync.OnceValue(c.newToolIndex)
-	for k := range c.byName {
-		c.byName[k] = map[string]*Entry{}
+	for k := range c.ByName {
+		c.ByName[k] = map[string]*Entry{}
 	}
 	return c
 }
@@ -108,7 +108,7 @@ func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 	switch {
 	case !alive:
 	case e.Hold != NotHeld, e.Danger.Denies():
-		c.denied.put(e)
+		c.Denied.put(e)
 	default:
 		c.put(e)
 	}
@@ -117,31 +117,31 @@ func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 func (c *Catalog) put(e *Entry) {
 	k := e.Item.Kind
 	c.entries[k] = append(c.entries[k], e)
-	c.byName[k][e.Name] = e
+	c.ByName[k][e.Name] = e
 	if k == mcpwire.Resource {
-		c.bare[e.Item.Name] = append(c.bare[e.Item.Name], e)
+		c.Bare[e.Item.Name] = append(c.Bare[e.Item.Name], e)
 	}
 }
 
-// toolIndex finds tools for toolsets. It is made when it is first asked for: that
+// ToolIndex finds tools for toolsets. It is made when it is first asked for: that
 // takes a hash of every tool's definition.
-func (c *Catalog) toolIndex() *toolset.Index { return c.index() }
+func (c *Catalog) ToolIndex() *toolset.Index { return c.index() }
 
 func (c *Catalog) newToolIndex() *toolset.Index {
 	var tools []toolset.Tool
 	for _, e := range c.entries[mcpwire.Tool] {
-		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.prefix + e.Item.Name, Bare: e.Item.Name, Server: e.Source.Name, RefID: e.refID()})
+		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.Prefix + e.Item.Name, Bare: e.Item.Name, Server: e.Source.Name, RefID: e.RefID()})
 	}
 	return toolset.NewIndex(tools)
 }
 
 // Expand resolves a toolset among the catalog's tools.
 func (c *Catalog) Expand(set *toolset.Set) *toolset.Expansion {
-	x := c.toolIndex().Expand(set, c.stale)
+	x := c.ToolIndex().Expand(set, c.stale)
 	for i := range x.Resolutions {
 		r := &x.Resolutions[i]
-		if e := c.isDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.Hold != NotHeld {
-			if _, verdict := c.keeps(e); verdict == Held { // what a policy denies is not there
+		if e := c.IsDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.Hold != NotHeld {
+			if _, verdict := c.Keeps(e); verdict == Held { // what a policy denies is not there
 				r.Problem = "SECURITY: " + heldText("tool "+sanitize.Name(e.Name), e.Hold)
 				r.Told = r.Problem
 			}
@@ -150,7 +150,7 @@ func (c *Catalog) Expand(set *toolset.Set) *toolset.Expansion {
 	return x
 }
 
-// same reports whether two catalogs offer the same entries of a kind.
-func (c *Catalog) same(other *Catalog, k mcpwire.Kind) bool {
+// Same reports whether two catalogs offer the same entries of a kind.
+func (c *Catalog) Same(other *Catalog, k mcpwire.Kind) bool {
 	return slices.Equal(c.entries[k], other.entries[k])
 }

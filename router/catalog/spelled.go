@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"slices"
@@ -8,9 +8,9 @@ import (
 	"toolman/router/policy"
 )
 
-// spelled returns the entries that a name means although it is not theirs: as
+// Spelled returns the entries that a name means although it is not theirs: as
 // server:name or mcp__server__name or, if there is none, without any server.
-func (c *Catalog) spelled(k mcpwire.Kind, name string) []*Entry {
+func (c *Catalog) Spelled(k mcpwire.Kind, name string) []*Entry {
 	var full, plain []*Entry
 	for _, e := range c.Entries(k) {
 		if e.Item.Name == name && !c.claimed(k, name, e.Source) {

@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"fmt"
@@ -37,7 +37,7 @@ func (r *Rules) holds(e *Entry) Hold {
 		return NotHeld
 	}
 	was, pinned := p[e.Item.Kind][e.Name]
-	switch is := e.refID(); {
+	switch is := e.RefID(); {
 	case is == "":
 		return NotPinnable
 	case !pinned:
@@ -60,7 +60,7 @@ func otherEra(modern bool) mcpwire.Era {
 // Held returns the items that are held back, kind by kind in catalog order. Their
 // names are taken all the same.
 func (c *Catalog) Held() []*Entry {
-	return slices.DeleteFunc(c.denied.All(), func(e *Entry) bool { return e.Hold == NotHeld })
+	return slices.DeleteFunc(c.Denied.All(), func(e *Entry) bool { return e.Hold == NotHeld })
 }
 
 // heldText says that an item is held back, and who can do what about it. The name

@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import "toolman/router/audit"
 
@@ -20,26 +20,26 @@ func (v Verdict) String() string {
 	return [...]string{"unknown", "inactive", "denied", "held", "ambiguous", "active"}[v]
 }
 
-// A target is where a name leads: an entry, and the upstream's own spelling
+// A Target is where a name leads: an entry, and the upstream's own spelling
 // when the entry does not have it already.
-type target struct {
-	source *Source
-	entry  *Entry // nil for a task
-	uri    string // for a URI that a template made; "" otherwise
+type Target struct {
+	Source *Source
+	Entry  *Entry // nil for a task
+	URI    string // for a URI that a template made; "" otherwise
 }
 
-func at(e *Entry) target { return target{source: e.Source, entry: e} }
+func At(e *Entry) Target { return Target{Source: e.Source, Entry: e} }
 
-// name is what the upstream calls it.
-func (t *target) name() string {
-	if t.entry == nil || t.uri != "" {
-		return t.uri
+// Name is what the upstream calls it.
+func (t *Target) Name() string {
+	if t.Entry == nil || t.URI != "" {
+		return t.URI
 	}
-	return t.entry.Item.Name
+	return t.Entry.Item.Name
 }
 
-// audited is the verdict as the audit log spells it.
-func (v Verdict) audited() audit.Verdict {
+// Audited is the verdict as the audit log spells it.
+func (v Verdict) Audited() audit.Verdict {
 	if v == Active {
 		return audit.Allowed
 	}

@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"fmt"
@@ -15,15 +15,15 @@ type ToolsetLimit struct {
 	sets []*toolset.Expansion
 }
 
-// within returns the catalog of clients that are limited to these toolsets. Everything
+// Within returns the catalog of clients that are limited to these toolsets. Everything
 // in it is active; all else is aside, as what a policy denies.
-func (c *Catalog) within(sets []*toolset.Set) *Catalog {
+func (c *Catalog) Within(sets []*toolset.Set) *Catalog {
 	l := &ToolsetLimit{}
 	for _, set := range sets {
 		l.sets = append(l.sets, c.Expand(set))
 	}
 	next := c.keeping(func(e *Entry) bool { return l.from(e) != nil })
-	next.limit = l
+	next.Limit = l
 	return next
 }
 
@@ -49,17 +49,17 @@ func (l *ToolsetLimit) chooses(e *Entry) bool {
 
 // fits reports whether a pattern of a toolset is about the entry.
 func (e *Entry) fits(p toolset.Pattern) bool {
-	return p.Text == e.Name || p.Glob != nil && p.Glob.Match(e.prefix+e.Item.Name)
+	return p.Text == e.Name || p.Glob != nil && p.Glob.Match(e.Prefix+e.Item.Name)
 }
 
 // outside reports whether it is only the limit that keeps an entry from clients.
 func (c *Catalog) outside(e *Entry) bool {
 	v, judged := c.verdicts[e]
-	return c.limit != nil && (v.Allowed || !judged) && e.Hold == NotHeld && !e.Danger.Denies()
+	return c.Limit != nil && (v.Allowed || !judged) && e.Hold == NotHeld && !e.Danger.Denies()
 }
 
-// rule says which toolset has an entry, or that none has.
-func (l *ToolsetLimit) rule(e *Entry) string {
+// Rule says which toolset has an entry, or that none has.
+func (l *ToolsetLimit) Rule(e *Entry) string {
 	if set := l.from(e); set != nil {
 		return set.String() + " has it"
 	}

@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"cmp"
@@ -9,12 +9,12 @@ import (
 	"toolman/router/suggest"
 )
 
-// maxSimilar is how many names are suggested for one that is unknown.
-const maxSimilar = 5
+// MaxSimilar is how many names are suggested for one that is unknown.
+const MaxSimilar = 5
 
-// similar returns existing names of a kind that somebody may have meant, the
+// Similar returns existing names of a kind that somebody may have meant, the
 // likeliest first. Those of tools may be among toolman's own.
-func (c *Catalog) similar(k mcpwire.Kind, name string, own ...string) []string {
+func (c *Catalog) Similar(k mcpwire.Kind, name string, own ...string) []string {
 	type scored struct {
 		name  string
 		score int
@@ -26,7 +26,7 @@ func (c *Catalog) similar(k mcpwire.Kind, name string, own ...string) []string {
 			found = append(found, scored{name, score})
 		}
 	}
-	for _, kind := range alikeKinds(k) {
+	for _, kind := range AlikeKinds(k) {
 		for _, e := range c.entries[kind] {
 			add(e.Name, e.folded, e.foldedItem)
 		}
@@ -40,15 +40,15 @@ func (c *Catalog) similar(k mcpwire.Kind, name string, own ...string) []string {
 		add(CatalogURI, CatalogURI, CatalogURI)
 	}
 	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(a.score, b.score) })
-	names := make([]string, 0, maxSimilar)
-	for _, f := range found[:min(len(found), maxSimilar)] {
+	names := make([]string, 0, MaxSimilar)
+	for _, f := range found[:min(len(found), MaxSimilar)] {
 		names = append(names, sanitize.Name(f.name))
 	}
 	return names
 }
 
-// alikeKinds are the kinds whose names are given where one of k is meant.
-func alikeKinds(k mcpwire.Kind) []mcpwire.Kind {
+// AlikeKinds are the kinds whose names are given where one of k is meant.
+func AlikeKinds(k mcpwire.Kind) []mcpwire.Kind {
 	if k.IsURI() {
 		return []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}
 	}

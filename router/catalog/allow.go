@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"toolman/router/policy"
 )
 
-// under returns the catalog as it is for clients with this policy. What it denies
+// Under returns the catalog as it is for clients with this policy. What it denies
 // is in no list and under no name there, and so nowhere in what such clients see:
 // it is kept aside, to say why and to keep others out of its place.
-func (c *Catalog) under(p *policy.Policy) *Catalog {
+func (c *Catalog) Under(p *policy.Policy) *Catalog {
 	if p == nil {
 		return c
 	}
@@ -22,24 +22,24 @@ func (c *Catalog) under(p *policy.Policy) *Catalog {
 	return next
 }
 
-// knows reports whether clients may know that there is a server: their policy and their toolsets
+// Knows reports whether clients may know that there is a server: their policy and their toolsets
 // leave something of it open, also when it is not there.
-func (c *Catalog) knows(u *Source, offer []*Entry) bool {
+func (c *Catalog) Knows(u *Source, offer []*Entry) bool {
 	if !c.policy.Opens(u.PolicyName) {
 		return false
 	}
-	if c.limit == nil {
+	if c.Limit == nil {
 		return true
 	}
-	return slices.ContainsFunc(offer, c.limit.chooses)
+	return slices.ContainsFunc(offer, c.Limit.chooses)
 }
 
 // keeping returns the catalog with some of its entries. All others are aside, with what
 // is there already: held back, or too dangerous.
 func (c *Catalog) keeping(some func(*Entry) bool) *Catalog {
-	next, denied := newCatalog(c.own, c.stale), newCatalog(c.own, c.stale)
+	next, denied := newCatalog(c.Own, c.stale), newCatalog(c.Own, c.stale)
 	next.owners, next.sources, next.Collisions = c.owners, c.sources, c.Collisions
-	next.denied, next.policy, next.verdicts, next.anyState = denied, c.policy, c.verdicts, c.anyState
+	next.Denied, next.policy, next.verdicts, next.AnyState = denied, c.policy, c.verdicts, c.AnyState
 	denied.owners, denied.sources = c.owners, c.sources
 	for _, e := range c.All() {
 		if some(e) {
@@ -48,40 +48,40 @@ func (c *Catalog) keeping(some func(*Entry) bool) *Catalog {
 			denied.put(e)
 		}
 	}
-	for _, e := range c.denied.All() {
+	for _, e := range c.Denied.All() {
 		denied.put(e)
 	}
 	return next
 }
 
-// allActive returns the catalog of clients that may use what is inactive as well.
-func (c *Catalog) allActive() *Catalog {
+// AllActive returns the catalog of clients that may use what is inactive as well.
+func (c *Catalog) AllActive() *Catalog {
 	next := c.keeping(func(*Entry) bool { return true })
-	next.anyState = true
+	next.AnyState = true
 	return next
 }
 
 // judge asks the policy about every entry, a server's all at once.
 func (c *Catalog) judge(p *policy.Policy) map[*Entry]policy.Verdict {
 	verdicts := map[*Entry]policy.Verdict{}
-	for from, entries := range c.bySource() {
-		for i, v := range p.Judge(from.PolicyName, policyItems(entries)) {
+	for from, entries := range c.BySource() {
+		for i, v := range p.Judge(from.PolicyName, PolicyItems(entries)) {
 			verdicts[entries[i]] = v
 		}
 	}
 	return verdicts
 }
 
-// bySource returns what each server has, with what is held back.
-func (c *Catalog) bySource() map[*Source][]*Entry {
+// BySource returns what each server has, with what is held back.
+func (c *Catalog) BySource() map[*Source][]*Entry {
 	all := map[*Source][]*Entry{}
-	for _, e := range slices.Concat(c.All(), c.denied.All()) {
+	for _, e := range slices.Concat(c.All(), c.Denied.All()) {
 		all[e.Source] = append(all[e.Source], e)
 	}
 	return all
 }
 
-func policyItems(entries []*Entry) []policy.Item {
+func PolicyItems(entries []*Entry) []policy.Item {
 	items := make([]policy.Item, len(entries))
 	for i, e := range entries {
 		items[i] = policyItem(e)
@@ -92,12 +92,12 @@ func policyItems(entries []*Entry) []policy.Item {
 
 // policyItem names an entry to a policy.
 func policyItem(e *Entry) policy.Item {
-	return policy.Item{Name: e.Item.Name, Shown: e.Name, Full: e.prefix + e.Item.Name}
+	return policy.Item{Name: e.Item.Name, Shown: e.Name, Full: e.Prefix + e.Item.Name}
 }
 
-// rule says which rule of the policy is about an entry, or that its pin holds it back, or
+// Rule says which rule of the policy is about an entry, or that its pin holds it back, or
 // that it is too dangerous.
-func (c *Catalog) rule(e *Entry) string {
+func (c *Catalog) Rule(e *Entry) string {
 	v, judged := c.verdicts[e]
 	switch {
 	case judged && !v.Allowed:
@@ -106,26 +106,26 @@ func (c *Catalog) rule(e *Entry) string {
 		return "it is held back: " + e.Hold.String()
 	case e.Danger.Denies():
 		return e.Danger.String()
-	case c.limit != nil:
-		return c.limit.rule(e)
+	case c.Limit != nil:
+		return c.Limit.Rule(e)
 	}
 	return v.String()
 }
 
-// keeps returns where a name leads that is of an entry which clients may not have.
-func (c *Catalog) keeps(e *Entry) (target, Verdict) {
+// Keeps returns where a name leads that is of an entry which clients may not have.
+func (c *Catalog) Keeps(e *Entry) (Target, Verdict) {
 	v, judged := c.verdicts[e]
 	if judged && !v.Allowed || e.Hold == NotHeld {
-		return at(e), Denied
+		return At(e), Denied
 	}
-	return at(e), Held
+	return At(e), Held
 }
 
-// denial says why a client may not have an entry, by the name that the client has used. Without
+// Denial says why a client may not have an entry, by the name that the client has used. Without
 // the server in that name it tells the client neither the server nor the rule, which names it, but
 // only where the rule stands.
-func (c *Catalog) denial(e *Entry, name string) string {
-	kind, rule := e.Item.Kind, sanitize.Line(c.rule(e))
+func (c *Catalog) Denial(e *Entry, name string) string {
+	kind, rule := e.Item.Kind, sanitize.Line(c.Rule(e))
 	if e.namedBy(name) {
 		name = e.Name
 	} else {
@@ -137,7 +137,7 @@ func (c *Catalog) denial(e *Entry, name string) string {
 		}
 	}
 	what := kind.String() + " " + sanitize.Name(name)
-	if _, verdict := c.keeps(e); verdict == Held {
+	if _, verdict := c.Keeps(e); verdict == Held {
 		return heldText(what, e.Hold)
 	}
 	if c.outside(e) {
@@ -149,37 +149,37 @@ func (c *Catalog) denial(e *Entry, name string) string {
 // namedBy reports whether a name of an entry has in it what policies call the server.
 func (e *Entry) namedBy(name string) bool {
 	server := e.Source.PolicyName
-	return policy.Qualifies(name, server, e.Item.Name) || e.Source.Namespace == server && (name == e.Name || name == e.prefix+e.Item.Name)
+	return policy.Qualifies(name, server, e.Item.Name) || e.Source.Namespace == server && (name == e.Name || name == e.Prefix+e.Item.Name)
 }
 
-// isDenied returns the entry with this name that clients may not have, or nil.
-func (c *Catalog) isDenied(name string, kinds ...mcpwire.Kind) *Entry {
+// IsDenied returns the entry with this name that clients may not have, or nil.
+func (c *Catalog) IsDenied(name string, kinds ...mcpwire.Kind) *Entry {
 	for _, k := range kinds {
-		if e := c.denied.byName[k][name]; e != nil {
+		if e := c.Denied.ByName[k][name]; e != nil {
 			return e
 		}
 	}
 	return nil
 }
 
-// deniesBare returns what owns an upstream's own URI, or a namespaced one that a
+// DeniesBare returns what owns an upstream's own URI, or a namespaced one that a
 // template makes, if clients may not have that; or nil.
-func (c *Catalog) deniesBare(uri string, how matching) *Entry {
-	if all := c.denied.bare[uri]; len(all) > 0 {
+func (c *Catalog) DeniesBare(uri string, how Matching) *Entry {
+	if all := c.Denied.Bare[uri]; len(all) > 0 {
 		return all[0]
 	}
-	for _, e := range c.denied.entries[mcpwire.Template] {
-		if _, ok := e.owns(uri, how); ok || e.makes(uri, how) || e.Item.Name == uri {
+	for _, e := range c.Denied.entries[mcpwire.Template] {
+		if _, ok := e.Owns(uri, how); ok || e.Makes(uri, how) || e.Item.Name == uri {
 			return e
 		}
 	}
 	return nil
 }
 
-// allowsUnlisted reports whether a policy and the catalog's toolsets allow a resource that its server
+// AllowsUnlisted reports whether a policy and the catalog's toolsets allow a resource that its server
 // does not list.
-func (c *Catalog) allowsUnlisted(p *policy.Policy, from *Source, uri string) bool {
+func (c *Catalog) AllowsUnlisted(p *policy.Policy, from *Source, uri string) bool {
 	item := mcpwire.Item{Kind: mcpwire.Resource, Name: uri}
-	e := &Entry{Item: item, Source: from, prefix: from.prefix(item.Kind), Name: from.expose(item.Kind, uri)}
-	return p.Judge(from.PolicyName, policyItems([]*Entry{e}))[0].Allowed && (c.limit == nil || c.limit.from(e) != nil)
+	e := &Entry{Item: item, Source: from, Prefix: from.prefix(item.Kind), Name: from.Expose(item.Kind, uri)}
+	return p.Judge(from.PolicyName, PolicyItems([]*Entry{e}))[0].Allowed && (c.Limit == nil || c.Limit.from(e) != nil)
 }

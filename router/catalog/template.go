@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"regexp"
@@ -9,14 +9,14 @@ import (
 	"toolman/mcpwire/sanitize"
 )
 
-// A matching is how URIs are matched with a template. RFC 6570 says which URIs a template makes, and
+// A Matching is how URIs are matched with a template. RFC 6570 says which URIs a template makes, and
 // leaves it to others to match URIs (section 1.4). Servers accept more than it makes.
-type matching bool
+type Matching bool
 
 // The matchings.
 const (
-	strictly matching = false // what the template makes by RFC 6570
-	loosely  matching = true  // what the SDKs' servers accept as well
+	Strictly Matching = false // what the template makes by RFC 6570
+	Loosely  Matching = true  // what the SDKs' servers accept as well
 )
 
 // Bounds on what becomes an expression: it takes some two hundred times the memory
@@ -26,15 +26,15 @@ const (
 	maxExpressions = 16
 )
 
-// maxMatched is how many bytes longer than a template a URI may be to be matched with it. That takes
+// MaxMatched is how many bytes longer than a template a URI may be to be matched with it. That takes
 // a millisecond.
-const maxMatched = 16 << 10
+const MaxMatched = 16 << 10
 
-// expansion returns what matches the URIs that a template makes. A template that
+// Expansion returns what matches the URIs that a template makes. A template that
 // is not one by RFC 6570, or is unreasonably large, matches by its literal start.
-func expansion(template string) (re *regexp.Regexp) {
+func Expansion(template string) (re *regexp.Regexp) {
 	literal := func() *regexp.Regexp {
-		return regexp.MustCompile("^" + regexp.QuoteMeta(sanitize.Cut(literalStart(template), maxTemplate)))
+		return regexp.MustCompile("^" + regexp.QuoteMeta(sanitize.Cut(LiteralStart(template), maxTemplate)))
 	}
 	defer func() {
 		if recover() != nil { // a length limit that regexp refuses
@@ -60,14 +60,14 @@ func parseTemplate(template string) *uritemplate.Template {
 	return t
 }
 
-func literalStart(template string) string {
+func LiteralStart(template string) string {
 	start, _, _ := strings.Cut(template, "{")
 	return start
 }
 
-// acceptance returns what matches the URIs that servers accept for a template. For one that
+// Acceptance returns what matches the URIs that servers accept for a template. For one that
 // parseTemplate does not take, that is strict.
-func acceptance(template string, strict *regexp.Regexp) *regexp.Regexp {
+func Acceptance(template string, strict *regexp.Regexp) *regexp.Regexp {
 	if parseTemplate(template) == nil {
 		return strict
 	}
@@ -115,30 +115,30 @@ func accepted(expression string) string {
 	return segment // also for ;, which the TypeScript SDK does not know
 }
 
-// makes reports whether the entry's template makes the URI. No template makes an empty one that means
+// Makes reports whether the entry's template makes the URI. No template makes an empty one that means
 // anything, or one that is too long.
-func (e *Entry) makes(uri string, how matching) bool {
+func (e *Entry) Makes(uri string, how Matching) bool {
 	switch {
-	case uri == "" || len(uri) > len(e.Item.Name)+maxMatched:
+	case uri == "" || len(uri) > len(e.Item.Name)+MaxMatched:
 		return false
-	case how == loosely:
+	case how == Loosely:
 		return e.accept().MatchString(uri)
 	}
 	return e.expand.MatchString(uri)
 }
 
-// owns returns the upstream's spelling of a namespaced URI that the entry's
+// Owns returns the upstream's spelling of a namespaced URI that the entry's
 // template makes.
-func (e *Entry) owns(uri string, how matching) (string, bool) {
-	bare, ok := strings.CutPrefix(uri, e.prefix)
-	return bare, ok && e.makes(bare, how)
+func (e *Entry) Owns(uri string, how Matching) (string, bool) {
+	bare, ok := strings.CutPrefix(uri, e.Prefix)
+	return bare, ok && e.Makes(bare, how)
 }
 
-// narrower reports whether the entry's template makes some of the URIs that another makes, and
+// Narrower reports whether the entry's template makes some of the URIs that another makes, and
 // no others. It is false where that is not clear.
-func (e *Entry) narrower(than *Entry) bool {
+func (e *Entry) Narrower(than *Entry) bool {
 	narrow, wide := example(e.Item.Name), example(than.Item.Name)
-	return wide != "" && than.makes(narrow, strictly) && !e.makes(wide, strictly)
+	return wide != "" && than.Makes(narrow, Strictly) && !e.Makes(wide, Strictly)
 }
 
 // example returns a URI that a template makes, with values that templates do not have in their
@@ -156,10 +156,10 @@ func example(template string) string {
 	return uri
 }
 
-// asWritten reports whether parsers keep a URI as it is written. The SDKs' servers look for the
+// AsWritten reports whether parsers keep a URI as it is written. The SDKs' servers look for the
 // resource of what a parser (WHATWG URL) has made of it: that has no ".." and no space any more, and
 // may be the URI of another resource. literal is what the URI's template begins with.
-func asWritten(uri, literal string) bool {
+func AsWritten(uri, literal string) bool {
 	rewritten := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) }
 	scheme, rest, _ := strings.Cut(uri, ":")
 	path, _, _ := strings.Cut(rest, "#")

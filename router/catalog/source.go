@@ -1,4 +1,4 @@
-package router
+package catalog
 
 import (
 	"crypto/sha256"
@@ -8,8 +8,8 @@ import (
 	"toolman/mcpwire"
 )
 
-// nameLimit is the longest name that all clients take.
-const nameLimit = 64
+// NameLimit is the longest name that all clients take.
+const NameLimit = 64
 
 // A Source is what a catalog knows of an upstream server.
 type Source struct {
@@ -44,21 +44,21 @@ func (s *Source) prefix(k mcpwire.Kind) string {
 	return s.Namespace + "_"
 }
 
-// expose returns the name under which clients see an item.
-func (s *Source) expose(k mcpwire.Kind, name string) string {
+// Expose returns the name under which clients see an item.
+func (s *Source) Expose(k mcpwire.Kind, name string) string {
 	full := s.prefix(k) + name
-	if k.IsURI() || portable(full) {
+	if k.IsURI() || Portable(full) {
 		return full
 	}
 	return shorten(full)
 }
 
-// portable reports whether every client takes the name.
-func portable(name string) bool {
-	return len(name) <= nameLimit && strings.IndexFunc(name, notPortable) < 0
+// Portable reports whether every client takes the name.
+func Portable(name string) bool {
+	return len(name) <= NameLimit && strings.IndexFunc(name, NotPortable) < 0
 }
 
-func notPortable(r rune) bool {
+func NotPortable(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.')
 }
 
@@ -68,10 +68,10 @@ func shorten(full string) string {
 	sum := sha256.Sum256([]byte(full))
 	tail := "_" + hex.EncodeToString(sum[:4])
 	clean := strings.Map(func(r rune) rune {
-		if notPortable(r) {
+		if NotPortable(r) {
 			return '_'
 		}
 		return r
 	}, full)
-	return clean[:min(len(clean), nameLimit-len(tail))] + tail
+	return clean[:min(len(clean), NameLimit-len(tail))] + tail
 }
