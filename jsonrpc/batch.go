@@ -11,8 +11,6 @@ type Batch struct {
 	stages  bool       // what Pass sends waits for the end of the read
 	edits   []Edit
 	scratch []byte
-	lender  Lender // nil: Flush is not to wait for anybody
-	errand  Errand // what to run after the next Flush; nil for nothing
 }
 
 // Send queues frame for to.
@@ -81,7 +79,13 @@ func (b *Batch) Forget() {
 func (b *Batch) send(to Sender, frame []byte, passed *Message) error {
 	r, n := b.find(to)
 	r.commit()
-	if err := b.queue(to, frame, passed); err != nil {
+	var err error
+	if passed != nil {
+		err = queueMessage(to, passed, b.edits)
+	} else {
+		err = to.Queue(frame, nil)
+	}
+	if err != nil {
 		return err
 	}
 	b.touched = b.touched[:n]
@@ -105,14 +109,12 @@ func (b *Batch) find(to Sender) (r *receiver, n int) {
 	return r, n + 1
 }
 
-// Flush writes what was queued and empties the batch. It does not block, unless Lend has
-// said that it may.
+// Flush writes what was queued and empties the batch. It does not block.
 func (b *Batch) Flush() {
 	for i := range b.touched {
 		b.touched[i].flush()
 	}
 	b.reset()
-	b.run()
 }
 
 func (b *Batch) reset() {

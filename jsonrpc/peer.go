@@ -55,6 +55,21 @@ type Sender interface {
 	Flush()
 }
 
+// A Reader is a Sender that parses the messages it is sent.
+type Reader interface {
+	Sender
+	// QueueMessage is Queue for a message that has been scanned already.
+	QueueMessage(m *Message, edits []Edit) error
+}
+
+// queueMessage queues a scanned message.
+func queueMessage(to Sender, m *Message, edits []Edit) error {
+	if r, ok := to.(Reader); ok {
+		return r.QueueMessage(m, edits)
+	}
+	return to.Queue(m.Frame, edits)
+}
+
 // A Peer is the far end of one pair of byte streams. Its methods may be called
 // from any goroutine.
 type Peer struct {

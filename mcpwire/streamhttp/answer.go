@@ -59,36 +59,19 @@ func (c *Conn) readBody(p *post, resp *http.Response) *failure {
 	if m.Kind != jsonrpc.Response || string(m.Bytes(m.ID)) != p.id {
 		return &failure{text: c.where + ": the server sent something else than the answer to the request; it may have been carried out"}
 	}
-	p.back()
 	return c.answer(p, &m, resp.Header)
 }
 
-// readStream reads a stream until the answer is there, and goes on with it on another
-// connection where the server lets it. Of an errand nothing but the first message is
-// waited for.
+// readStream reads a stream until the answer is there, and continues it on another connection
+// where the server lets it.
 func (c *Conn) readStream(p *post, resp *http.Response) *failure {
+	defer resp.Body.Close()
 	r := NewEventReader(resp.Body, c.o.FrameLimit)
-	first := c.next(p, r, resp.Header)
-	rest := func() *failure {
-		defer resp.Body.Close()
-		return c.readRest(p, r, resp, first)
-	}
-	if p.lender != nil {
-		p.back()
-		return c.handOver(p, rest)
-	}
-	return rest()
-}
-
-// readRest is readStream after the first message.
-func (c *Conn) readRest(p *post, r *EventReader, resp *http.Response, last arrival) *failure {
-	for last.goesOn() {
-		last = c.next(p, r, resp.Header)
-	}
+	answered, f := c.events(p, r, resp.Header)
 	switch {
-	case last.f != nil:
-		return last.f
-	case last.answered:
+	case f != nil:
+		return f
+	case answered:
 		defer time.AfterFunc(drainTime, p.cancel).Stop()
 		c.finish(p)
 		drain(resp.Body)
@@ -98,51 +81,29 @@ func (c *Conn) readRest(p *post, r *EventReader, resp *http.Response, last arriv
 	case p.era == mcpwire.Legacy && r.LastID() != "":
 		return c.resume(p, r.LastID(), r.Retry())
 	}
-	f := c.lost(io.ErrUnexpectedEOF)
+	f = c.lost(io.ErrUnexpectedEOF)
 	f.reopened = p.opened
 	return f
 }
 
-// events delivers what comes on a stream, until it ends or, with p, has answered p.
+// events delivers the messages of a stream until it ends or, with p, has answered p.
 func (c *Conn) events(p *post, r *EventReader, h http.Header) (answered bool, f *failure) {
-	last := c.next(p, r, h)
-	for last.goesOn() {
-		last = c.next(p, r, h)
-	}
-	return last.answered, last.f
-}
-
-// An arrival is what became of the next message of a stream.
-type arrival struct {
-	answered bool     // it was the answer
-	f        *failure // it cannot be, but was to be
-	err      error    // there was none
-}
-
-func (a arrival) goesOn() bool { return !a.answered && a.f == nil && a.err == nil }
-
-// next delivers the next message of a stream.
-func (c *Conn) next(p *post, r *EventReader, h http.Header) (a arrival) {
 	for {
 		e, err := r.Next()
-		if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
-			if p != nil {
-				return arrival{f: c.tooLong(long.Size)}
-			}
+		long, tooLong := errors.AsType[*jsonrpc.TooLongError](err)
+		switch {
+		case tooLong && p != nil:
+			return false, c.tooLong(long.Size)
+		case tooLong:
 			c.in.bad(&jsonrpc.Message{}, long)
-			continue
+		case err != nil:
+			return false, nil
+		case e.Name != "" && e.Name != "message" || len(e.Data) == 0:
+		default:
+			if answered, f = c.event(p, e.Data, h); answered || f != nil {
+				return answered, f
+			}
 		}
-		if err != nil {
-			return arrival{err: err}
-		}
-		if e.Name != "" && e.Name != "message" || len(e.Data) == 0 {
-			continue
-		}
-		if p != nil {
-			p.back()
-		}
-		a.answered, a.f = c.event(p, e.Data, h)
-		return a
 	}
 }
 

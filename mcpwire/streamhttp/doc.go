@@ -4,8 +4,8 @@
 // A Conn looks like a jsonrpc.Peer: frames go in through Queue and Flush, what comes is handed to a
 // jsonrpc.Handler, one message at a time. Behind that each message is a POST of its own,
 // and the answer to a request comes as the response's body or on a stream of events with
-// what belongs to the request before it. A request has a goroutine of its own, or that of who
-// has queued it, if that may wait (errand.go). Where the server is reached by plain HTTP, that
+// what belongs to the request before it. Each open request has a goroutine,
+// which waits for the next request afterwards. Where the server is reached by plain HTTP, that
 // goroutine writes and reads the connection itself (direct.go).
 //
 //	Queue ─▶ post ─▶ request ─▶ attempt ─POST─▶ server

@@ -21,13 +21,18 @@ import (
 // a request that it has not read yet.
 const headStart = 100 * time.Millisecond
 
-// request sends a request and sees that it is answered.
+// request sends a request and ensures that it is answered.
 func (c *Conn) request(p *post) {
-	if !c.enter(p) || !p.ready() {
-		c.release(p)
-		return
+	if c.enter(p) && p.ready() {
+		if f := c.deliver(p); f != nil {
+			c.fail(p, f)
+		}
 	}
-	c.conclude(p, c.attempt(p))
+	if p.slot {
+		<-c.slots
+	}
+	c.finish(p)
+	p.cancel()
 }
 
 // enter waits until a request may be under way; false when nobody wants it any more.
@@ -43,27 +48,6 @@ func (c *Conn) enter(p *post) bool {
 	return p.slot
 }
 
-// conclude sees a request through, of which one attempt has been made.
-func (c *Conn) conclude(p *post, f *failure) {
-	if f = c.persist(p, f); f == handedOver {
-		return
-	}
-	if f != nil {
-		p.back()
-		c.fail(p, f)
-	}
-	c.release(p)
-}
-
-// release ends a request that nothing more comes of.
-func (c *Conn) release(p *post) {
-	if p.slot {
-		<-c.slots
-	}
-	c.finish(p)
-	p.cancel()
-}
-
 // notify sends a message that gets no answer.
 func (c *Conn) notify(p *post) {
 	defer p.cancel()
@@ -73,7 +57,7 @@ func (c *Conn) notify(p *post) {
 	}
 	limit := time.AfterFunc(noteTime, p.cancel)
 	defer limit.Stop()
-	if f := c.persist(p, c.attempt(p)); f != nil {
+	if f := c.deliver(p); f != nil {
 		c.o.Log("a message was not delivered: " + f.text)
 	} else if p.method == mcpwire.Initialized && p.era == mcpwire.Legacy {
 		c.followSoon()
@@ -101,11 +85,14 @@ func (p *post) ready() bool {
 	return p.ctx.Err() == nil
 }
 
-// persist repeats an attempt to deliver a message, which may have failed, as often as is
-// right. It returns why that failed, nil also when the message was cancelled.
-func (c *Conn) persist(p *post, f *failure) *failure {
-	for f != nil && f != handedOver && p.ctx.Err() == nil {
-		p.away()
+// deliver sends a message, and repeats that as often as is right. It returns why it failed; nil
+// also when the message was cancelled.
+func (c *Conn) deliver(p *post) *failure {
+	for {
+		f := c.attempt(p)
+		if f == nil || p.ctx.Err() != nil {
+			return nil
+		}
 		if f.reopened {
 			p.tries = 0
 		}
@@ -117,12 +104,7 @@ func (c *Conn) persist(p *post, f *failure) *failure {
 			return nil
 		}
 		p.tries++
-		f = c.attempt(p)
 	}
-	if f == handedOver || p.ctx.Err() == nil {
-		return f
-	}
-	return nil
 }
 
 // attempt is one POST and what comes of it.

@@ -30,19 +30,17 @@ type post struct {
 	begun     milestone // there is a response
 	done      milestone // the server has it, and has answered it if it is a request
 
-	over   bool                   // guarded by Conn.mu: it is answered or cancelled
-	errand bool                   // who has queued it sends it
-	own    func(*jsonrpc.Message) // gets the answer instead of the handler; nil: it is somebody else's
+	over bool                   // guarded by Conn.mu: it is answered or cancelled
+	own  func(*jsonrpc.Message) // gets the answer instead of the handler; nil: it is somebody else's
 
 	// owned by the goroutine that sends it
-	lender   jsonrpc.Lender // whose that is; nil: the post's own
-	slot     bool           // it counts among those under way
-	tries    int            // that have failed
-	session  session        // that it was sent in
-	renewed  bool           // once more with a new credential
-	revived  bool           // once more in a new session
-	relisted bool           // once more with the headers of a new list
-	opened   bool           // of a subscription: it has been acknowledged
+	slot     bool    // it counts among those under way
+	tries    int     // that have failed
+	session  session // that it was sent in
+	renewed  bool    // once more with a new credential
+	revived  bool    // once more in a new session
+	relisted bool    // once more with the headers of a new list
+	opened   bool    // of a subscription: it has been acknowledged
 }
 
 // newPost copies a message with edits applied, and finds out what it is.

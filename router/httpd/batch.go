@@ -46,7 +46,7 @@ func (e *Endpoint) batch(w http.ResponseWriter, r *http.Request, who Caller, bod
 		return
 	}
 	b.to.answers = len(b.calls) // nobody else has seen it yet
-	e.ask(w, r, s, func(jsonrpc.Lender) { s.deliver(jsonrpc.AppendSplice(nil, body, b.edits...)) }, b.to, b.calls)
+	e.ask(w, r, s, func() { s.deliver(jsonrpc.AppendSplice(nil, body, b.edits...)) }, b.to, b.calls)
 }
 
 // arriving is a batch being read.

@@ -28,8 +28,8 @@ type detached struct {
 // detachable has the response, once it is a stream of events, go on without its handler
 // where that can be: in HTTP/1.1. over is called when it has ended if that happens.
 func (e *Endpoint) detachable(o *response, r *http.Request, s *session, t *stream, over func(whole bool)) {
-	if !partable(r) {
-		return
+	if r.ProtoMajor != 1 || !r.ProtoAtLeast(1, 1) {
+		return // in HTTP/2 connections are not for one response
 	}
 	o.detach = func() bool {
 		conn, _, err := o.c.Hijack()
@@ -52,20 +52,6 @@ func (e *Endpoint) detachable(o *response, r *http.Request, s *session, t *strea
 			d.limit(until)
 		}
 		return true
-	}
-}
-
-// partable reports whether the response to a request can go on without its handler: in
-// HTTP/2 connections are not for one response.
-func partable(r *http.Request) bool { return r.ProtoMajor == 1 && r.ProtoAtLeast(1, 1) }
-
-// hangUp ends the connection of a response that is complete, though its handler is not
-// done.
-func (e *Endpoint) hangUp(o *response, r *http.Request) {
-	if conn, _, err := o.c.Hijack(); err == nil {
-		ended := e.o.Outlive(r.Context())
-		conn.Close()
-		ended(0)
 	}
 }
 

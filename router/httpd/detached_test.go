@@ -93,17 +93,20 @@ func TestASubscriptionWhoseClientGoesIsCancelled(t *testing.T) {
 	await(t, "the session, which has nothing else, ends", func() bool { return f.e.Sessions() == 0 })
 }
 
+// The first keep-alive may be due before the stream has left its handler.
 func TestASilentStreamIsKeptAliveWithoutItsHandler(t *testing.T) {
-	f := newFront(t, talker(1), Options{KeepAlive: 10 * time.Millisecond})
-	stream := f.initialize("2025-11-25", "{}").listens()
-	await(t, "the stream goes on by itself", func() bool { return f.e.tails.Load() == 1 })
-	for beats := 0; beats < 20; {
-		line, err := stream.events.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		if line == ": \n" {
-			beats++
+	for _, every := range []time.Duration{time.Microsecond, 10 * time.Millisecond} {
+		f := newFront(t, talker(1), Options{KeepAlive: every})
+		stream := f.initialize("2025-11-25", "{}").listens()
+		await(t, "the stream goes on by itself", func() bool { return f.e.tails.Load() == 1 })
+		for beats := 0; beats < 20; {
+			line, err := stream.events.ReadString('\n')
+			if err != nil {
+				t.Fatal(err)
+			}
+			if line == ": \n" {
+				beats++
+			}
 		}
 	}
 }

@@ -23,10 +23,6 @@
 // they have begun: they have their connections to themselves, and a goroutine that writes
 // only while there is something to write.
 //
-// The goroutine of a POST may itself send the request on, to a server over HTTP, and wait
-// for the answer (lent.go): most calls then need no other. What comes for the client
-// meanwhile is written by a substitute.
-//
 // Who may come in, and as whom, is package guard's to say, through Options.Caller.
 //
 // Locks: those of sessions, then session.mu, then stream.mu. None is held while the router

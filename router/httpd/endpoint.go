@@ -77,7 +77,7 @@ type Endpoint struct {
 	o        Options
 	sessions sessions
 	bodies   streamhttp.Bodies
-	absent   absent
+	waiting  waiting
 	calls    atomic.Int64 // requests whose answers are waited for, but for those that stay open
 	tails    atomic.Int64 // streams that go on without their handlers
 }

@@ -69,7 +69,7 @@ func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *sess
 		reject(w, idOf(m), err)
 		return
 	}
-	e.ask(w, r, s, func(l jsonrpc.Lender) { s.handle(c.rename(m, jsonrpc.Span{}), l) }, to, []*call{c})
+	e.ask(w, r, s, func() { s.handle(c.rename(m, jsonrpc.Span{})) }, to, []*call{c})
 }
 
 // session returns the session that a request names, which is busy until leave; it answers
@@ -137,9 +137,9 @@ func (e *Endpoint) get(w http.ResponseWriter, r *http.Request, who Caller) {
 		s.listen(false)
 		s.account.Give(budget.Streams, 1)
 	}
-	o := newResponse(w)
+	o := newResponse(w, e)
 	e.detachable(o, r, s, s.push, over)
-	if o.begin() != nil || o.serve(r.Context(), s.push, e.o.KeepAlive) != continued {
+	if o.begin() != nil || o.serve(r.Context(), s.push) != continued {
 		over(false)
 	}
 }

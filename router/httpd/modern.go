@@ -45,7 +45,7 @@ func (e *Endpoint) modern(w http.ResponseWriter, r *http.Request, who Caller, m 
 		reject(w, idOf(m), err)
 		return
 	}
-	e.ask(w, r, s, func(l jsonrpc.Lender) { s.handle(c.rename(m, envelope.Token.Value), l) }, to, []*call{c})
+	e.ask(w, r, s, func() { s.handle(c.rename(m, envelope.Token.Value)) }, to, []*call{c})
 }
 
 // rename gives a request the id that we have given it, and a token, if it has one at that

@@ -2,12 +2,10 @@ package httpd
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
@@ -112,74 +110,35 @@ func unclaimed(w http.ResponseWriter, m *jsonrpc.Message) {
 }
 
 // ask serves the answer to requests, of which there are as many as calls, once deliver has
-// given them to the router, and leaves the session. deliver may lend the goroutine, unless
-// l is nil.
-func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, deliver func(l jsonrpc.Lender), to *stream, calls []*call) {
-	a := &asked{e: e, r: r, s: s, to: to, calls: calls, o: newResponse(w)}
-	if a.counts() {
+// given them to the router, and leaves the session.
+func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, deliver func(), to *stream, calls []*call) {
+	defer e.leave(s)
+	o := newResponse(w, e)
+	listens := calls[0].method == mcpwire.Listen
+	over := func(whole bool) {
+		to.leave()
+		if listens {
+			s.account.Give(budget.Streams, 1)
+		} else {
+			e.calls.Add(-1)
+		}
+		if whole || !s.many {
+			return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
+		}
+		for _, c := range calls {
+			s.cancel(c)
+		}
+	}
+	if listens {
+		e.detachable(o, r, s, to, over)
+	} else {
 		e.calls.Add(1)
 	}
-	switch method := calls[0].method; {
-	case method == mcpwire.Initialize:
-		deliver(nil)
-		if s.agreed() != "" {
-			w.Header().Set(headerSession, s.id)
-		}
-	case method == mcpwire.Listen:
-		deliver(nil)
-		e.detachable(a.o, r, s, to, a.over)
-	case !partable(r):
-		deliver(nil)
-	default:
-		l := &lent{to: to, ctx: r.Context(), silent: e.o.KeepAlive, finish: a.part, absent: &e.absent}
-		if deliver(l); l.replaced() {
-			return
-		}
+	deliver()
+	if s.agreed() != "" && calls[0].method == mcpwire.Initialize {
+		w.Header().Set(headerSession, s.id)
 	}
-	a.finish(a.o.serve)
-}
-
-// asked are requests and the response with their answers.
-type asked struct {
-	e     *Endpoint
-	r     *http.Request
-	s     *session
-	to    *stream
-	calls []*call
-	o     *response
-}
-
-// counts reports whether it is something that toolman waits for before it ends.
-func (a *asked) counts() bool { return a.calls[0].method != mcpwire.Listen }
-
-// finish writes the response.
-func (a *asked) finish(write func(context.Context, *stream, time.Duration) outcome) {
-	if end := write(a.r.Context(), a.to, a.e.o.KeepAlive); end != continued {
-		a.over(end == complete)
-	}
-	a.e.leave(a.s)
-}
-
-// part is finish when the handler is away.
-func (a *asked) part() {
-	a.e.detachable(a.o, a.r, a.s, a.to, a.over)
-	a.o.hangUp = func() { a.e.hangUp(a.o, a.r) }
-	a.finish(a.o.part)
-}
-
-// over is called when nothing more is written.
-func (a *asked) over(whole bool) {
-	a.to.leave()
-	if a.counts() {
-		a.e.calls.Add(-1)
-	}
-	if !a.counts() {
-		a.s.account.Give(budget.Streams, 1)
-	}
-	if whole || !a.s.many {
-		return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
-	}
-	for _, c := range a.calls {
-		a.s.cancel(c)
+	if end := o.serve(r.Context(), to); end != continued {
+		over(end == complete)
 	}
 }

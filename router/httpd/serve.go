@@ -3,6 +3,7 @@ package httpd
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"toolman/jsonrpc"
@@ -26,12 +27,12 @@ const statusGone = 499
 
 // A response writes a stream to a client.
 type response struct {
+	e      *Endpoint
 	w      http.ResponseWriter
 	c      *http.ResponseController
 	events bool // the response is a stream of events
 	buf    []byte
 	detach func() bool // has the stream of events go on without this response; nil: it cannot
-	hangUp func()      // ends the connection, if it can, with what is written
 }
 
 // An outcome is what has become of a stream.
@@ -43,23 +44,26 @@ const (
 	continued                // it goes on without its handler
 )
 
-func newResponse(w http.ResponseWriter) *response {
-	return &response{w: w, c: http.NewResponseController(w)}
+func newResponse(w http.ResponseWriter, e *Endpoint) *response {
+	return &response{e: e, w: w, c: http.NewResponseController(w)}
 }
 
 // serve writes the stream until it has ended, or can go on by itself. What has come by
 // then and is one answer goes out as JSON.
-func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration) outcome {
+func (o *response) serve(ctx context.Context, t *stream) outcome {
 	if !o.events {
-		if p, whole := t.takeAnswer(); whole {
-			end, _ := o.carry(p)
-			t.wrote(p)
-			t.bodies.Free(p.frames[0])
-			return end
+		select {
+		case <-t.wake:
+			if end, ended := o.next(t); ended {
+				return end
+			}
+		case <-o.e.waiting.whenLong():
+		case <-ctx.Done():
+			return o.gone(ctx)
 		}
 	}
-	tick := time.NewTimer(keepAlive)
-	defer tick.Stop()
+	keepAlive := time.NewTimer(o.e.o.KeepAlive)
+	defer keepAlive.Stop()
 	for {
 		if o.events && o.detach != nil {
 			if o.detach() {
@@ -69,22 +73,52 @@ func (o *response) serve(ctx context.Context, t *stream, keepAlive time.Duration
 		}
 		select {
 		case <-t.wake:
-		case <-tick.C:
-			tick.Reset(keepAlive)
+			if end, ended := o.next(t); ended {
+				return end
+			}
+		case <-keepAlive.C:
 			if o.write([]byte(": \n\n")) != nil {
 				return broken
 			}
-			continue
 		case <-ctx.Done():
 			return o.gone(ctx)
 		}
-		p := t.take()
-		end, ended := o.carry(p)
-		if t.wrote(p); ended {
-			return end
-		}
-		tick.Reset(keepAlive)
+		keepAlive.Reset(o.e.o.KeepAlive)
 	}
+}
+
+// next writes what is in the stream, and reports whether that was the last.
+func (o *response) next(t *stream) (end outcome, ended bool) {
+	p := t.take()
+	defer t.wrote(p)
+	return o.carry(p)
+}
+
+// longWait is after which time, or twice that, a response gets a timer of its own.
+const longWait = 100 * time.Millisecond
+
+// waiting tells responses that they have waited for long. With a timer for each, a small call
+// would take 4 % more processor time (fixtures/bench, http100).
+type waiting struct {
+	mu   sync.Mutex
+	long chan struct{} // guarded by mu: closed by a timer; nil: there is none
+}
+
+// whenLong returns a channel that is closed within longWait.
+func (x *waiting) whenLong() <-chan struct{} {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.long == nil {
+		long := make(chan struct{})
+		x.long = long
+		time.AfterFunc(longWait, func() {
+			x.mu.Lock()
+			defer x.mu.Unlock()
+			x.long = nil
+			close(long)
+		})
+	}
+	return x.long
 }
 
 // gone is the outcome when the client has not waited for it, or its credential has come to an end.
@@ -110,6 +144,7 @@ func (o *response) carry(p portion) (end outcome, ended bool) {
 			defer o.lift()
 		}
 		answer(o.w, p.status, p.frames[0])
+		defer o.e.bodies.Free(p.frames[0])
 		if len(p.frames[0]) >= largeAnswer && o.c.Flush() != nil {
 			return broken, true
 		}

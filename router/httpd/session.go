@@ -120,11 +120,9 @@ func (s *session) ours(id []byte) (newest *call) {
 	return newest
 }
 
-// handle has the router handle a message, which is not used any more when it returns. With
-// a lender that may be when it is answered.
-func (s *session) handle(m *jsonrpc.Message, l jsonrpc.Lender) {
+// handle has the router handle a message, which is not used any more when it returns.
+func (s *session) handle(m *jsonrpc.Message) {
 	var b jsonrpc.Batch
-	b.Lend(l)
 	s.router.Message(m, &b)
 	b.Flush()
 }

@@ -112,3 +112,11 @@ func TestASilentCallIsKeptAlive(t *testing.T) {
 		t.Errorf("got %s", got)
 	}
 }
+
+func TestTheAnswerToALongCallIsJSON(t *testing.T) {
+	f := newFront(t, echoing(fakemcp.Legacy, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Wait(2 * longWait), fakemcp.Answer()}}), Options{})
+	r := f.initialize("2025-11-25", "{}").ask(request{body: legacyCall(`1`, "fs_slow", "{}", "")})
+	if r.ContentLength < 0 || r.Header.Get("Content-Type") != typeJSON {
+		t.Errorf("got %d bytes of %q", r.ContentLength, r.Header.Get("Content-Type"))
+	}
+}

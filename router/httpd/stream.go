@@ -5,7 +5,6 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
-	"toolman/mcpwire/streamhttp"
 	"toolman/router/budget"
 )
 
@@ -23,25 +22,22 @@ type stream struct {
 	wake    chan struct{} // something has changed; of capacity 1
 	patient bool          // when too much waits, it is what comes then that is lost
 	account *budget.Account
-	bodies  *streamhttp.Bodies
 
 	mu      sync.Mutex
-	frames  [][]byte // guarded by mu
-	size    int      // guarded by mu: of them, and of those that are being written, in bytes of the account
-	answers int      // guarded by mu: how many are still to come; the last one ends the stream
-	status  int      // guarded by mu: of the response, if the answer is all there is; 0: none has come
-	ended   bool     // guarded by mu: nothing more comes
-	slow    bool     // guarded by mu: too much waited
-	gone    bool     // guarded by mu: nobody writes it any more
-
-	tail       *detached // guarded by mu: writes it, in the place of a goroutine that waits for wake
-	substitute func()    // guarded by mu: has it written while that one is away; called with mu held
+	frames  [][]byte  // guarded by mu
+	size    int       // guarded by mu: of them, and of those that are being written, in bytes of the account
+	answers int       // guarded by mu: how many are still to come; the last one ends the stream
+	status  int       // guarded by mu: of the response, if the answer is all there is; 0: none has come
+	ended   bool      // guarded by mu: nothing more comes
+	slow    bool      // guarded by mu: too much waited
+	gone    bool      // guarded by mu: nobody writes it any more
+	tail    *detached // guarded by mu: writes it, in the place of a goroutine that waits for wake
 }
 
 // newStream makes a stream that ends with so many answers; 0: it ends when end is called. What
 // waits in it is counted with an account.
 func (e *Endpoint) newStream(answers int, account *budget.Account) *stream {
-	return &stream{wake: make(chan struct{}, 1), answers: answers, account: account, bodies: &e.bodies}
+	return &stream{wake: make(chan struct{}, 1), answers: answers, account: account}
 }
 
 // put adds a frame, which is the stream's from now on. It fails, as jsonrpc.Sender says,
@@ -172,15 +168,6 @@ func (t *stream) wakeUp() {
 	case t.wake <- struct{}{}:
 	default:
 	}
-	t.callSubstitute()
-}
-
-// callSubstitute has somebody write the stream if its goroutine is away. mu is held.
-func (t *stream) callSubstitute() {
-	if call := t.substitute; call != nil {
-		t.substitute = nil
-		call()
-	}
 }
 
 // A portion is what there is to write.
@@ -204,29 +191,12 @@ func (p portion) isAnswer() bool {
 	return p.ended && !p.slow && len(p.frames) == 1 && p.status != 0
 }
 
-// takeAnswer takes what there is if that is all there will be, and one answer.
-func (t *stream) takeAnswer() (p portion, whole bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if p = t.portionLocked(); !p.isAnswer() {
-		return portion{}, false
-	}
-	t.frames = nil
-	return p, true
-}
-
 func (t *stream) takeLocked() portion {
-	p := t.portionLocked()
-	t.frames = nil
-	return p
-}
-
-// portionLocked returns what there is to write, without taking it.
-func (t *stream) portionLocked() portion {
 	p := portion{t.frames, 0, t.status, t.ended, t.slow}
 	for _, frame := range p.frames {
 		p.size += len(frame)
 	}
+	t.frames = nil
 	return p
 }
 

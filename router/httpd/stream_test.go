@@ -79,7 +79,7 @@ func TestWhatIsToldDuringARequestThatIsTakenBackIsNoAnswer(t *testing.T) {
 	}
 	s.forgo()
 	w := httptest.NewRecorder()
-	if end := newResponse(w).serve(t.Context(), s, time.Hour); end != complete {
+	if end := newResponse(w, New(nil, Options{KeepAlive: time.Hour})).serve(t.Context(), s); end != complete {
 		t.Errorf("the outcome is %d", end)
 	}
 	const want = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"

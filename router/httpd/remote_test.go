@@ -170,8 +170,7 @@ func (f *far) next(t *testing.T) *farCall {
 	}
 }
 
-// has fails if the server does not have the call any more: then the client's handler, which
-// waits for it, may be what the client has waited for.
+// has fails if the server does not have the call any more.
 func (c *farCall) has(t *testing.T) {
 	t.Helper()
 	select {
@@ -214,7 +213,7 @@ func TestAnAnswerOfARemoteServerComesOnAConnectionThatStaysOpen(t *testing.T) {
 	}
 }
 
-func TestHandlersThatAreAwayMixNothingUp(t *testing.T) {
+func TestConcurrentCallsOfARemoteServerMixNothingUp(t *testing.T) {
 	f := newFrontOfFar(t, newFar(t, false), 0, Options{KeepAlive: time.Millisecond})
 	c := f.initialize(mcpwire.Latest, `{}`)
 	var all sync.WaitGroup
@@ -242,7 +241,7 @@ func TestHandlersThatAreAwayMixNothingUp(t *testing.T) {
 	await(t, "all calls are over", func() bool { return f.e.Calls() == 0 })
 }
 
-func TestProgressThatComesElsewhereReachesTheClientWhileItsHandlerIsAway(t *testing.T) {
+func TestProgressOnTheServersGETStreamReachesTheClient(t *testing.T) {
 	server := newFar(t, false)
 	f := newFrontOfFar(t, server, 0, Options{})
 	c := f.initialize(mcpwire.Latest, `{}`)
@@ -268,7 +267,7 @@ func TestProgressThatComesElsewhereReachesTheClientWhileItsHandlerIsAway(t *test
 	await(t, "the call is over", func() bool { return f.e.Calls() == 0 })
 }
 
-func TestAnAnswerThatIsNotTheServersDoesNotWaitForTheHandler(t *testing.T) {
+func TestATimeoutDoesNotWaitForTheRemoteServer(t *testing.T) {
 	server := newFar(t, false)
 	f := newFrontOfFar(t, server, 50*time.Millisecond, Options{})
 	c := f.initialize(mcpwire.Latest, `{}`)
@@ -282,7 +281,7 @@ func TestAnAnswerThatIsNotTheServersDoesNotWaitForTheHandler(t *testing.T) {
 	await(t, "the calls are over", func() bool { return f.e.Calls() == 0 })
 }
 
-func TestAClientThatGoesWhileItsHandlerIsAway(t *testing.T) {
+func TestAClientThatDisconnectsFromACallOfARemoteServer(t *testing.T) {
 	for name, modern := range map[string]bool{"calls off a modern request": true, "leaves a legacy one alone": false} {
 		t.Run(name, func(t *testing.T) {
 			server := newFar(t, modern)
@@ -316,7 +315,7 @@ func TestAClientThatGoesWhileItsHandlerIsAway(t *testing.T) {
 	}
 }
 
-func TestTheEndOfASessionEndsTheResponseOfAHandlerThatIsAway(t *testing.T) {
+func TestTheEndOfASessionEndsTheResponseOfARemoteCall(t *testing.T) {
 	server := newFar(t, false)
 	f := newFrontOfFar(t, server, 0, Options{})
 	c := f.initialize(mcpwire.Latest, `{}`)
@@ -331,7 +330,7 @@ func TestTheEndOfASessionEndsTheResponseOfAHandlerThatIsAway(t *testing.T) {
 	call.has(t)
 }
 
-func TestTheClientOfAHandlerThatIsAwayHearsThatItsStreamIsThere(t *testing.T) {
+func TestASilentCallOfARemoteServerIsKeptAlive(t *testing.T) {
 	server := newFar(t, true)
 	f := newFrontOfFar(t, server, 0, Options{KeepAlive: 10 * time.Millisecond})
 	r := f.do(toolCall(`1`, "fs_slow", `{}`, ""))
@@ -348,26 +347,9 @@ func TestTheClientOfAHandlerThatIsAwayHearsThatItsStreamIsThere(t *testing.T) {
 	}
 }
 
-// The first sign of life may be due before the stream has left its handler altogether.
-func TestAStreamWithoutAHandlerShowsThatItIsThereFromTheStart(t *testing.T) {
-	server := newFar(t, true)
-	f := newFrontOfFar(t, server, 0, Options{KeepAlive: time.Microsecond})
-	for i := range 5 {
-		r := f.do(toolCall(fmt.Sprint(i+1), "fs_slow", `{}`, ""))
-		call := server.next(t)
-		for range 4 {
-			if line, err := r.events.ReadString('\n'); err != nil || !strings.HasPrefix(line, ":") && line != "\n" {
-				t.Fatalf("got %q, %v", line, err)
-			}
-		}
-		close(call.over)
-		r.Body.Close()
-	}
-}
-
 // A modern client comes back with what a legacy server has asked for; until then the
-// server has the call, and its handler, and the client a whole answer.
-func TestAQuestionThatComesElsewhereIsAnAnswerWhileTheHandlerIsAway(t *testing.T) {
+// server has the call, and the client a whole answer.
+func TestAServerRequestOnTheGETStreamIsTheAnswerToAModernCall(t *testing.T) {
 	server := newFar(t, false)
 	f := newFrontOfFar(t, server, 0, Options{})
 	q := toolCall(`1`, "fs_slow", `{}`, "")
