@@ -43,33 +43,49 @@ func packagesOf(t *testing.T, goos string) []listed {
 
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
-var may = map[string][]string{
-	"toolman/jsonrpc":                       {},
-	"toolman/jsonrpc/trace":                 {},
-	"toolman/mcpwire":                       {"toolman/jsonrpc"},
-	"toolman/mcpwire/sanitize":              {},
-	"toolman/mcpwire/streamhttp":            {"toolman/jsonrpc", "toolman/mcpwire"},
-	"toolman/mcpwire/streamhttp/credential": {},
-	"toolman/spawn":                         {},
-	"toolman/router":                        {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire", "toolman/mcpwire/sanitize", "toolman/router/audit", "toolman/router/budget", "toolman/router/catalog", "toolman/router/limiter", "toolman/router/policy", "toolman/router/principal", "toolman/router/suggest", "toolman/router/toolset", "toolman/router/tracing", "toolman/spawn"},
-	"toolman/router/audit":                  {"toolman/jsonrpc/trace", "toolman/mcpwire"},
-	"toolman/router/suggest":                {"toolman/mcpwire/sanitize"},
-	"toolman/router/toolset":                {},
-	"toolman/router/tracing":                {"toolman/jsonrpc", "toolman/jsonrpc/trace", "toolman/mcpwire"},
-	"toolman/router/policy":                 {},
-	"toolman/router/budget":                 {"toolman/router/principal"},
-	"toolman/router/catalog":                {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/sanitize", "toolman/router/audit", "toolman/router/policy", "toolman/router/suggest", "toolman/router/toolset"},
-	"toolman/router/limiter":                {"toolman/router/principal"},
-	"toolman/router/principal":              {},
+var may = rules(`
+jsonrpc:
+jsonrpc/trace:
+mcpwire: jsonrpc
+mcpwire/bodies:
+mcpwire/httpheader: jsonrpc mcpwire
+mcpwire/sanitize:
+mcpwire/sse: jsonrpc mcpwire/httpheader
+mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sse
+mcpwire/streamhttp/credential:
+router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/limiter router/policy router/principal router/toolset router/tracing spawn
+router/audit: jsonrpc/trace mcpwire
+router/budget: router/principal
+router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
+router/httpd: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/principal spawn
+router/httpd/bridge: jsonrpc mcpwire mcpwire/httpheader mcpwire/sse router router/audit router/budget router/catalog router/httpd router/httpd/bridge/inputschema router/httpd/bridge/provider router/principal spawn
+router/httpd/bridge/inputschema:
+router/httpd/bridge/provider: jsonrpc
+router/httpd/guard: router/budget router/principal
+router/httpd/modes: router router/httpd router/httpd/guard router/principal
+router/httpd/ops: jsonrpc mcpwire router router/audit router/catalog router/httpd/ops/prom router/policy spawn
+router/httpd/ops/prom:
+router/limiter: router/principal
+router/policy:
+router/principal:
+router/suggest: mcpwire/sanitize
+router/toolset:
+router/tracing: jsonrpc jsonrpc/trace mcpwire
+spawn:
+`)
 
-	"toolman/router/httpd":                    {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/router/catalog", "toolman/router/budget", "toolman/router/principal", "toolman/spawn"},
-	"toolman/router/httpd/guard":              {"toolman/router/budget", "toolman/router/principal"},
-	"toolman/router/httpd/ops":                {"toolman/jsonrpc", "toolman/mcpwire", "toolman/router", "toolman/router/catalog", "toolman/router/audit", "toolman/router/httpd/ops/prom", "toolman/router/policy", "toolman/spawn"},
-	"toolman/router/httpd/ops/prom":           {},
-	"toolman/router/httpd/bridge":             {"toolman/jsonrpc", "toolman/mcpwire", "toolman/mcpwire/streamhttp", "toolman/router", "toolman/router/catalog", "toolman/router/audit", "toolman/router/budget", "toolman/router/httpd", "toolman/router/httpd/bridge/inputschema", "toolman/router/httpd/bridge/provider", "toolman/router/principal", "toolman/spawn"},
-	"toolman/router/httpd/bridge/inputschema": {},
-	"toolman/router/httpd/bridge/provider":    {"toolman/jsonrpc"},
-	"toolman/router/httpd/modes":              {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/guard", "toolman/router/principal"},
+// rules reads a table with a line for each package: its path and those that it may import, below
+// toolman.
+func rules(table string) map[string][]string {
+	all := map[string][]string{}
+	for line := range strings.Lines(strings.TrimSpace(table)) {
+		path, imports, _ := strings.Cut(strings.TrimSpace(line), ":")
+		all["toolman/"+path] = []string{}
+		for _, one := range strings.Fields(imports) {
+			all["toolman/"+path] = append(all["toolman/"+path], "toolman/"+one)
+		}
+	}
+	return all
 }
 
 // only says which packages import a library, tests included.

@@ -3,15 +3,14 @@ package streamhttp
 import (
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sse"
 )
-
-const typeJSON = "application/json"
 
 const (
 	drainTime  = time.Second // a stream may go on behind its answer
@@ -21,19 +20,10 @@ const (
 // drain reads what is left of a body, so that its connection can be used again.
 func drain(body io.Reader) { io.CopyN(io.Discard, body, drainBytes) }
 
-// mediaType is what a response's body is, without parameters; "" when it does not say.
-func mediaType(resp *http.Response) string {
-	if kind := resp.Header.Get("Content-Type"); kind == typeJSON || kind == EventStream {
-		return kind // as nearly all write it
-	}
-	kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	return kind
-}
-
 // read reads the answer to a request that does not come on a stream.
 func (c *Conn) read(p *post, resp *http.Response) *failure {
-	switch kind := mediaType(resp); {
-	case kind == typeJSON:
+	switch kind := httpheader.MediaType(resp.Header); {
+	case kind == httpheader.JSON:
 		return c.readBody(p, resp)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
 		return &failure{text: c.where + ": the server accepted the request and gave no answer (" + resp.Status + "); it may have been carried out"}
@@ -45,7 +35,7 @@ func (c *Conn) read(p *post, resp *http.Response) *failure {
 // readBody reads an answer that is the whole response.
 func (c *Conn) readBody(p *post, resp *http.Response) *failure {
 	body, err := c.bodies.Read(io.LimitReader(resp.Body, int64(c.o.FrameLimit)+1), resp.ContentLength)
-	defer c.bodies.Free(body)
+	defer c.bodies.Put(body)
 	switch {
 	case len(body) > c.o.FrameLimit:
 		return c.tooLong(int64(len(body)))
@@ -66,7 +56,7 @@ func (c *Conn) readBody(p *post, resp *http.Response) *failure {
 // where the server lets it.
 func (c *Conn) readStream(p *post, resp *http.Response) *failure {
 	defer resp.Body.Close()
-	r := NewEventReader(resp.Body, c.o.FrameLimit)
+	r := sse.NewReader(resp.Body, c.o.FrameLimit)
 	answered, f := c.events(p, r, resp.Header)
 	switch {
 	case f != nil:
@@ -87,7 +77,7 @@ func (c *Conn) readStream(p *post, resp *http.Response) *failure {
 }
 
 // events delivers the messages of a stream until it ends or, with p, has answered p.
-func (c *Conn) events(p *post, r *EventReader, h http.Header) (answered bool, f *failure) {
+func (c *Conn) events(p *post, r *sse.Reader, h http.Header) (answered bool, f *failure) {
 	for {
 		e, err := r.Next()
 		long, tooLong := errors.AsType[*jsonrpc.TooLongError](err)

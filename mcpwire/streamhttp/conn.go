@@ -12,6 +12,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/bodies"
 )
 
 const (
@@ -35,7 +36,7 @@ type Conn struct {
 	host   string      // that every request names, "" for the URL's
 	in     inlet
 	params paramHeaders
-	bodies Bodies
+	bodies bodies.Pool
 	ctx    context.Context // of everything under way
 	stop   context.CancelFunc
 	slots  chan struct{}

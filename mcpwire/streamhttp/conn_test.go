@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/httpheader"
 )
 
 func TestAnAnswerComesAsTheServerWroteIt(t *testing.T) {
@@ -73,7 +74,7 @@ func TestAModernRequestIsMirroredInItsHeaders(t *testing.T) {
 		}
 		for header, want := range map[string]string{
 			"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": c.method, "Mcp-Name": c.name, "Mcp-Session-Id": "", "X-Key": "k",
-			"Accept": "application/json, text/event-stream", "Content-Type": "application/json",
+			"Accept": "application/json, text/event-stream", "Content-Type": httpheader.JSON,
 		} {
 			if got := r.Header.Get(header); got != want || len(r.Header.Values(header)) > 1 {
 				t.Errorf("%s %s: %s is %q, want %q", c.method, c.members, header, got, want)

@@ -10,6 +10,9 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"toolman/mcpwire/bodies"
+	"toolman/mcpwire/httpheader"
 )
 
 // A direct sends requests to one server that is reached by plain HTTP/1.1 and through no proxy:
@@ -18,9 +21,9 @@ import (
 // that a gateway does for it. What goes another way is left to the Transport.
 type direct struct {
 	*http.Transport
-	host   string // that it is for, as in URLs; "" for none
-	addr   string // of it, with the port
-	bodies Bodies // room for requests
+	host   string      // that it is for, as in URLs; "" for none
+	addr   string      // of it, with the port
+	bodies bodies.Pool // room for requests
 
 	mu     sync.Mutex
 	idle   []*directConn // guarded by mu: the one used last comes last
@@ -35,7 +38,7 @@ const largestDirect = 64 << 10
 // newDirect makes the way to a server of a Transport, whose options count.
 func newDirect(t *http.Transport, to *url.URL) *direct {
 	d := &direct{Transport: t}
-	if !canTell || to.Scheme != "http" || !visible(to.Host) || strings.Contains(to.Host, "%") {
+	if !canTell || to.Scheme != "http" || !httpheader.Visible(to.Host) || strings.Contains(to.Host, "%") {
 		return d
 	}
 	if t.Proxy != nil {

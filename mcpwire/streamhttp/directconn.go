@@ -69,8 +69,8 @@ func (c *directConn) exchange(req *http.Request) (resp *http.Response, err error
 func (c *directConn) send(req *http.Request) error {
 	const header = 1 << 10 // mostly
 	n := int(req.ContentLength)
-	text := c.of.bodies.Room(header + n)
-	defer func() { c.of.bodies.Free(text) }()
+	text := c.of.bodies.Get(header + n)
+	defer func() { c.of.bodies.Put(text) }()
 	text = appendHeader(text, req)
 	if req.Body != nil {
 		defer req.Body.Close()

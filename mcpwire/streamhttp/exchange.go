@@ -14,6 +14,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 )
 
 // headStart is how long before its cancellation a request is written to a server that does not
@@ -125,7 +126,7 @@ func (c *Conn) attempt(p *post) *failure {
 	}
 	if resp.StatusCode/100 == 2 {
 		c.began(p)
-		if p.msg.Kind == jsonrpc.Request && !old && mediaType(resp) == EventStream {
+		if p.msg.Kind == jsonrpc.Request && !old && httpheader.MediaType(resp.Header) == httpheader.EventStream {
 			return c.readStream(p, resp)
 		}
 	}
@@ -134,7 +135,7 @@ func (c *Conn) attempt(p *post) *failure {
 	case resp.StatusCode/100 != 2:
 		return c.refused(p, req, resp)
 	case p.msg.Kind != jsonrpc.Request:
-		if mediaType(resp) != EventStream {
+		if httpheader.MediaType(resp.Header) != httpheader.EventStream {
 			drain(resp.Body)
 		}
 		return nil
@@ -171,8 +172,8 @@ func (c *Conn) setHeaders(req *http.Request, p *post) error {
 	if err := c.setCommon(req); err != nil {
 		return err
 	}
-	h.Set("Content-Type", "application/json")
-	h.Set("Accept", "application/json, "+EventStream)
+	h.Set("Content-Type", httpheader.JSON)
+	h.Set("Accept", httpheader.JSON+", "+httpheader.EventStream)
 	switch {
 	case p.era == mcpwire.Modern:
 		p.setModern(h, &c.params)
@@ -206,7 +207,7 @@ func commonHeader(configured http.Header, to *url.URL) (h http.Header, host stri
 	}
 	host = h.Get("Host")
 	for _, name := range []string{"Host", "Content-Length", "Transfer-Encoding", "Trailer",
-		HeaderVersion, HeaderSession, HeaderLastEvent, HeaderMethod, HeaderName} {
+		httpheader.Version, httpheader.Session, httpheader.LastEvent, httpheader.Method, httpheader.Name} {
 		h.Del(name)
 	}
 	if to.User != nil && h.Get("Authorization") == "" {

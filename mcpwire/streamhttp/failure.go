@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/httpheader"
 )
 
 // A failure is why a message came to nothing.
@@ -52,7 +53,7 @@ func (c *Conn) refused(p *post, req *http.Request, resp *http.Response) *failure
 		inner := refusal(&m)
 		f.rpc, f.code, detail = inner.rpc, inner.code, inner.text
 	} else {
-		detail = detailOf(mediaType(resp), body)
+		detail = detailOf(httpheader.MediaType(resp.Header), body)
 	}
 	f.passing = f.status == http.StatusBadGateway || f.status == http.StatusServiceUnavailable || f.status == http.StatusGatewayTimeout ||
 		f.status == http.StatusTooManyRequests
@@ -116,7 +117,7 @@ func (c *Conn) notMCP(resp *http.Response, kind string) *failure {
 		what = "something without a Content-Type"
 	}
 	return &failure{status: resp.StatusCode, text: c.where + ": the server answers with " + what +
-		", where application/json or " + EventStream + " is expected; check whether this is the URL of its MCP endpoint"}
+		", where application/json or " + httpheader.EventStream + " is expected; check whether this is the URL of its MCP endpoint"}
 }
 
 // lost is a response that did not come to its end.
@@ -148,7 +149,7 @@ func detailOf(kind string, body []byte) string {
 	switch kind {
 	case "text/plain":
 		return clean(string(body), maxDetail)
-	case "application/json", "application/problem+json":
+	case httpheader.JSON, "application/problem+json":
 		var e struct {
 			Error       json.RawMessage
 			Description string `json:"error_description"`

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"toolman/mcpwire/httpheader"
 )
 
 // problem is the message of an error answer.
@@ -38,7 +40,7 @@ func TestWhatTheServerRefusesIsSaidInWords(t *testing.T) {
 		want   []string
 	}{
 		"no credentials":    {401, nil, "", []string{"wants credentials", "401 Unauthorized", "check the token"}},
-		"wrong credentials": {403, map[string]string{"Content-Type": "application/json"}, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"not \u202eyou"},"id":null}`, []string{"does not let this client in", "the server says: not you"}},
+		"wrong credentials": {403, map[string]string{"Content-Type": httpheader.JSON}, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"not \u202eyou"},"id":null}`, []string{"does not let this client in", "the server says: not you"}},
 		"too many requests": {429, map[string]string{"Retry-After": "120"}, "", []string{"too many requests", "alone for 2m0s"}},
 		"wrong path":        {404, map[string]string{"Content-Type": "text/html"}, "<html>secret</html>", []string{"no MCP server at this URL", "/mcp"}},
 		"out of order":      {500, map[string]string{"Content-Type": "text/plain"}, "it\nbroke", []string{"out of order", "500", "it broke"}},
@@ -46,10 +48,10 @@ func TestWhatTheServerRefusesIsSaidInWords(t *testing.T) {
 		"problem details":   {422, map[string]string{"Content-Type": "application/problem+json"}, `{"detail":"bad"}`, []string{"refuses the request (422", "bad"}},
 		"a web page":        {200, map[string]string{"Content-Type": "text/html"}, "<html>", []string{"a web page", "URL of its MCP endpoint"}},
 		"no answer":         {202, nil, "", []string{"gave no answer"}},
-		"no JSON":           {200, map[string]string{"Content-Type": "application/json"}, "{", []string{"not valid JSON"}},
-		"another answer":    {200, map[string]string{"Content-Type": "application/json"}, `{"jsonrpc":"2.0","id":77,"result":{}}`, []string{"something else than the answer"}},
+		"no JSON":           {200, map[string]string{"Content-Type": httpheader.JSON}, "{", []string{"not valid JSON"}},
+		"another answer":    {200, map[string]string{"Content-Type": httpheader.JSON}, `{"jsonrpc":"2.0","id":77,"result":{}}`, []string{"something else than the answer"}},
 		"a broken stream":   {200, map[string]string{"Content-Type": "text/event-stream"}, "data: {\n", []string{"closed the connection before it had answered", "whether the request was carried out is not known"}},
-		"too large":         {200, map[string]string{"Content-Type": "application/json"}, strings.Repeat(" ", 5000), []string{"longer than 4096 bytes", "max_message_bytes"}},
+		"too large":         {200, map[string]string{"Content-Type": httpheader.JSON}, strings.Repeat(" ", 5000), []string{"longer than 4096 bytes", "max_message_bytes"}},
 		"too large events":  {200, map[string]string{"Content-Type": "text/event-stream"}, "data: " + strings.Repeat(" ", 5000) + "\n\n", []string{"longer than 4096 bytes", "max_message_bytes"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"toolman/mcpwire/sse"
 )
 
 // endpointTime is how long a server of the old transport may take to say where to POST to.
@@ -29,7 +31,7 @@ func (c *Conn) fallBack(p *post) bool {
 		cancel()
 		return false
 	}
-	r := NewEventReader(resp.Body, c.o.FrameLimit)
+	r := sse.NewReader(resp.Body, c.o.FrameLimit)
 	endpoint, err := c.endpoint(r)
 	if err != nil || !limit.Stop() {
 		if err != nil && p.ctx.Err() == nil {
@@ -53,7 +55,7 @@ func (c *Conn) fallBack(p *post) bool {
 }
 
 // endpoint reads the first event of the old transport.
-func (c *Conn) endpoint(r *EventReader) (*url.URL, error) {
+func (c *Conn) endpoint(r *sse.Reader) (*url.URL, error) {
 	e, err := r.Next()
 	if err != nil || e.Name != "endpoint" {
 		return nil, errors.New("the server's stream does not begin as that of the transport of 2024-11-05 does")

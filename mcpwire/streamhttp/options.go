@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/httpheader"
 )
 
 // Options say where a server is and what a connection to it may cost.
@@ -98,7 +99,7 @@ func portOf(u *url.URL) string {
 // checkHeader says what is wrong with headers that come from a configuration.
 func checkHeader(h http.Header) error {
 	for name, values := range h {
-		if !token(name) {
+		if !httpheader.IsToken(name) {
 			return fmt.Errorf("%q is no name of a header", name)
 		}
 		for _, value := range values {

@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 )
 
 // A post is one message on its way to the server. Each is a POST of its own.
@@ -59,7 +60,7 @@ func newPost(m *jsonrpc.Message, edits []jsonrpc.Edit) (*post, error) {
 	}
 	p.method = mcpwire.MethodOf(p.msg.Text(p.msg.Method))
 	if e, _ := mcpwire.EnvelopeOf(&p.msg); e.Claims() && p.msg.IsString(e.Version.Value) {
-		if version := p.msg.Text(e.Version.Value); visible(version) {
+		if version := p.msg.Text(e.Version.Value); httpheader.Visible(version) {
 			p.era, p.version = mcpwire.Modern, string(version)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/httpheader"
 )
 
 // patient is how long a test waits for what has to come.
@@ -158,7 +159,7 @@ func result(body, result string) string {
 
 // asJSON answers with one JSON object.
 func asJSON(w http.ResponseWriter, status int, body string) {
-	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Type", httpheader.JSON)
 	w.WriteHeader(status)
 	io.WriteString(w, body)
 }

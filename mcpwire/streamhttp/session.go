@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 )
 
 const (
@@ -27,10 +28,10 @@ type session struct {
 
 func (s session) setHeaders(h http.Header) {
 	if s.id != "" {
-		h.Set(HeaderSession, s.id)
+		h.Set(httpheader.Session, s.id)
 	}
 	if s.version != "" {
-		h.Set(HeaderVersion, s.version)
+		h.Set(httpheader.Version, s.version)
 	}
 }
 
@@ -61,13 +62,13 @@ func (c *Conn) note(p *post, m *jsonrpc.Message, h http.Header) *failure {
 
 // begin starts a session with the answer to initialize.
 func (c *Conn) begin(m *jsonrpc.Message, h http.Header) *failure {
-	id := h.Get(HeaderSession)
-	if id != "" && (len(id) > maxSessionID || !visible(id)) {
-		return &failure{text: c.where + ": the server names the session in a way that cannot be repeated to it; its " + HeaderSession + " has to be visible ASCII"}
+	id := h.Get(httpheader.Session)
+	if id != "" && (len(id) > maxSessionID || !httpheader.Visible(id)) {
+		return &failure{text: c.where + ": the server names the session in a way that cannot be repeated to it; its " + httpheader.Session + " has to be visible ASCII"}
 	}
 	version, _ := m.Get(m.Result, "protocolVersion")
 	text := string(m.Text(version))
-	if !visible(text) {
+	if !httpheader.Visible(text) {
 		text = ""
 	}
 	c.mu.Lock()

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sse"
 )
 
 const (
@@ -25,21 +27,21 @@ func (c *Conn) get(ctx context.Context, s session, lastID string) (*http.Respons
 	if err != nil {
 		return nil, &failure{text: c.where + ": " + err.Error()}
 	}
-	req.Header.Set("Accept", EventStream)
+	req.Header.Set("Accept", httpheader.EventStream)
 	s.setHeaders(req.Header)
 	if lastID != "" {
-		req.Header.Set(HeaderLastEvent, lastID)
+		req.Header.Set(httpheader.LastEvent, lastID)
 	}
 	resp, err := c.client.Do(req)
 	if err != nil {
 		return nil, c.broken(err, false)
 	}
-	kind := mediaType(resp)
+	kind := httpheader.MediaType(resp.Header)
 	switch {
 	case resp.StatusCode/100 != 2:
 		defer resp.Body.Close()
 		return nil, c.refused(&post{session: s, renewed: true}, req, resp)
-	case kind != EventStream:
+	case kind != httpheader.EventStream:
 		defer resp.Body.Close()
 		return nil, c.notMCP(resp, kind)
 	}
@@ -64,7 +66,7 @@ func (c *Conn) resume(p *post, lastID string, retry time.Duration) *failure {
 			f.rpc, f.status = nil, 0
 			return f
 		}
-		r := NewEventReader(resp.Body, c.o.FrameLimit)
+		r := sse.NewReader(resp.Body, c.o.FrameLimit)
 		answered, f := c.events(p, r, resp.Header)
 		resp.Body.Close()
 		if answered || f != nil {
@@ -150,7 +152,7 @@ func (c *Conn) listen(ctx context.Context, s session, first chan struct{}) {
 				c.tellMissed() // what was sent meanwhile does not come any more
 			}
 			opened = true
-			since, r := time.Now(), NewEventReader(resp.Body, c.o.FrameLimit)
+			since, r := time.Now(), sse.NewReader(resp.Body, c.o.FrameLimit)
 			c.events(nil, r, resp.Header)
 			resp.Body.Close()
 			if r.LastID() != "" {

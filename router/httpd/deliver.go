@@ -66,7 +66,7 @@ func (s *session) answer(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 		return nil // the client has gone meanwhile, or taken the request back
 	}
 	edits[i].New = c.id
-	whole := jsonrpc.AppendSplice(s.e.bodies.Room(len(m.Frame)+len(c.id)+64), m.Frame, edits...)
+	whole := jsonrpc.AppendSplice(s.e.bodies.Get(len(m.Frame)+len(c.id)+64), m.Frame, edits...)
 	status := http.StatusOK
 	switch {
 	case s.many && m.Err.Present():

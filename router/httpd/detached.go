@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"toolman/mcpwire/sse"
 )
 
 // detached writes the rest of a stream that stays open on the connection itself. A
@@ -32,7 +34,7 @@ func (e *Endpoint) detachable(o *response, r *http.Request, s *session, t *strea
 		return // in HTTP/2 connections are not for one response
 	}
 	o.detach = func() bool {
-		conn, _, err := o.c.Hijack()
+		conn, _, err := o.Hijack()
 		if err != nil {
 			return false
 		}
@@ -134,7 +136,7 @@ func (d *detached) beat() {
 	if !idle {
 		return // what is being written says it, too
 	}
-	if !d.send(chunk([]byte(": \n\n"))) {
+	if !d.send(chunk([]byte(sse.KeepAlive))) {
 		d.end(false)
 		return
 	}
@@ -150,7 +152,7 @@ func chunk(text []byte) string {
 }
 
 func (d *detached) send(text string) bool {
-	d.conn.SetWriteDeadline(writeDeadline(len(text)))
+	d.conn.SetWriteDeadline(sse.Deadline(len(text)))
 	n, err := d.conn.Write([]byte(text))
 	d.written.Add(int64(n))
 	return err == nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/mcpwire/httpheader"
 )
 
 // counting serves an endpoint and knows how many of its handlers run.
@@ -136,7 +137,7 @@ func TestStreamsOfHTTP2StayWithTheirHandlers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Accept", typeEvents)
+	r.Header.Set("Accept", httpheader.EventStream)
 	r.Header.Set("Mcp-Session-Id", c.id)
 	response, err := srv.Client().Do(r)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/streamhttp"
+	"toolman/mcpwire/bodies"
+	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/budget"
 	"toolman/router/principal"
@@ -76,7 +77,7 @@ type Endpoint struct {
 	r        *router.Router
 	o        Options
 	sessions sessions
-	bodies   streamhttp.Bodies
+	bodies   bodies.Pool
 	waiting  waiting
 	calls    atomic.Int64 // requests whose answers are waited for, but for those that stay open
 	tails    atomic.Int64 // streams that go on without their handlers
@@ -120,7 +121,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodPost:
 		e.post(w, r, who)
-	case mcpwire.EraOf(r.Header.Get(headerVersion)) == mcpwire.Modern:
+	case mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern:
 		notAllowed(w, http.MethodPost, "revision "+mcpwire.Newest+" has only POST")
 	case r.Method == http.MethodGet:
 		e.get(w, r, who)

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 )
 
 // What passes the cross-check says the same in its headers and in its body, however it is
@@ -28,7 +29,7 @@ func FuzzHeadersAndBody(f *testing.F) {
 			return
 		}
 		h := http.Header{}
-		for key, value := range map[string]string{headerVersion: version, headerMethod: method, headerName: name, prefixParam + "Region": region, prefixParam + "N": n} {
+		for key, value := range map[string]string{httpheader.Version: version, httpheader.Method: method, httpheader.Name: name, httpheader.Param + "Region": region, httpheader.Param + "N": n} {
 			if value != "" {
 				h.Set(key, value)
 			}
@@ -69,5 +70,5 @@ func trimmed(value string) string {
 // stands reports whether a header's value means this text: it is that, or encodes it.
 func stands(value, text string) bool {
 	value = trimmed(value)
-	return value == text && utf8.ValidString(text) || value == encodedStart+base64.StdEncoding.EncodeToString([]byte(text))+encodedEnd
+	return value == text && utf8.ValidString(text) || value == "=?base64?"+base64.StdEncoding.EncodeToString([]byte(text))+"?="
 }

@@ -1,14 +1,16 @@
 package httpd
 
 import (
-	"encoding/base64"
 	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 )
 
 // mismatch says what is wrong with the envelope of a modern request, and where its headers
@@ -17,14 +19,14 @@ import (
 func mismatch(h http.Header, m *jsonrpc.Message, envelope *mcpwire.Envelope, method mcpwire.Method, err error) *mcpwire.Refusal {
 	version := envelope.Version.Value
 	if m.IsString(version) {
-		if why := compare(h, headerVersion, string(m.Text(version))); why != nil {
+		if why := compare(h, httpheader.Version, string(m.Text(version))); why != nil {
 			return why
 		}
 	}
 	if err != nil {
 		return refusalOf(err)
 	}
-	if why := compare(h, headerMethod, string(m.Text(m.Method))); why != nil {
+	if why := compare(h, httpheader.Method, string(m.Text(m.Method))); why != nil {
 		return why
 	}
 	switch method {
@@ -33,9 +35,68 @@ func mismatch(h http.Header, m *jsonrpc.Message, envelope *mcpwire.Envelope, met
 		if err != nil || !at.Present() {
 			return nil // the router says what is wrong with it
 		}
-		return compareEncoded(h, headerName, string(m.Text(at)))
+		return compareEncoded(h, httpheader.Name, string(m.Text(at)))
 	}
 	return nil
+}
+
+// paramMismatch says which header does not repeat the argument that it should. schema returns the
+// inputSchema of a tool, nil if the client has no such tool.
+func paramMismatch(h http.Header, m *jsonrpc.Message, schema func(tool []byte) []byte) *mcpwire.Refusal {
+	at, _, err := mcpwire.Target(m, mcpwire.ToolsCall)
+	if err != nil || !at.Present() {
+		return nil
+	}
+	arguments, err := m.Param("arguments")
+	if err != nil {
+		return nil // the server is asked, and can say what is wrong
+	}
+	mirrored, _ := httpheader.MirroredIn(schema(m.Text(at)))
+	for _, one := range mirrored {
+		if why := compareParam(h, m, arguments, &one); why != nil {
+			return why
+		}
+	}
+	return nil
+}
+
+// compareParam says how a header differs from the argument that it repeats.
+func compareParam(h http.Header, m *jsonrpc.Message, at jsonrpc.Span, x *httpheader.Mirrored) *mcpwire.Refusal {
+	for _, name := range x.Path {
+		var err error
+		if at, err = m.Get(at, name); err != nil {
+			return headerMismatch("the argument for the header " + x.Header + " is not to be read in one way only")
+		}
+	}
+	if !at.Present() || string(m.Bytes(at)) == "null" {
+		if len(h.Values(x.Header)) > 0 {
+			return headerMismatch("the header " + x.Header + " stands for an argument that is not there")
+		}
+		return nil
+	}
+	if m.IsString(at) {
+		return compareEncoded(h, x.Header, string(m.Text(at)))
+	}
+	value, why := single(h, x.Header)
+	if why != nil {
+		return why
+	}
+	text, ok := httpheader.Decode(value)
+	if body := string(m.Bytes(at)); !ok || text != body && !sameNumber(text, body) {
+		return differs(x.Header, value, body)
+	}
+	return nil
+}
+
+// sameNumber compares integers by value: 42.0 is 42. Those that are not exact as IEEE 754 numbers
+// are the same only if they are spelled alike.
+func sameNumber(a, b string) bool {
+	x, err := strconv.ParseFloat(a, 64)
+	if err != nil {
+		return false
+	}
+	y, err := strconv.ParseFloat(b, 64)
+	return err == nil && x == y && math.Abs(x) < 1<<53
 }
 
 // refusalOf returns an error of package mcpwire as it is answered.
@@ -61,7 +122,7 @@ func compareEncoded(h http.Header, name, body string) *mcpwire.Refusal {
 	if why != nil {
 		return why
 	}
-	if text, ok := decoded(value); !ok || text != body {
+	if text, ok := httpheader.Decode(value); !ok || text != body {
 		return differs(name, value, body)
 	}
 	return nil
@@ -78,25 +139,6 @@ func single(h http.Header, name string) (string, *mcpwire.Refusal) {
 	return "", headerMismatch("the header " + spelled(name) + " is there more than once")
 }
 
-// What stands around a value that is encoded (2026-07-28, Value Encoding).
-const encodedStart, encodedEnd = "=?base64?", "?="
-
-// decoded returns what a header's value stands for. It is not ok when it has characters
-// that it may not have, or cannot be decoded.
-func decoded(value string) (text string, ok bool) {
-	for i := range len(value) {
-		if c := value[i]; (c < ' ' || c > '~') && c != '\t' {
-			return "", false
-		}
-	}
-	inner, found := strings.CutPrefix(value, encodedStart)
-	if !found || !strings.HasSuffix(inner, encodedEnd) {
-		return value, true
-	}
-	plain, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSuffix(inner, encodedEnd))
-	return string(plain), err == nil && utf8.Valid(plain)
-}
-
 func differs(name, header, body string) *mcpwire.Refusal {
 	return headerMismatch(fmt.Sprintf("%s header value '%s' does not match body value '%s'", spelled(name), visible(header), visible(body)))
 }
@@ -108,7 +150,7 @@ func headerMismatch(what string) *mcpwire.Refusal {
 
 // spelled returns a header's name as the specification spells it.
 func spelled(name string) string {
-	if name == headerVersion {
+	if name == httpheader.Version {
 		return "MCP-Protocol-Version"
 	}
 	return name

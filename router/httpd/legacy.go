@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 	"toolman/router/budget"
 )
 
@@ -14,7 +15,7 @@ func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Caller, m 
 		return
 	}
 	method := mcpwire.MethodOf(m.Text(m.Method))
-	if method == mcpwire.Initialize && m.Kind == jsonrpc.Request && r.Header.Get(headerSession) == "" {
+	if method == mcpwire.Initialize && m.Kind == jsonrpc.Request && r.Header.Get(httpheader.Session) == "" {
 		e.initialize(w, r, who, m, in)
 		return
 	}
@@ -37,7 +38,7 @@ func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Caller, m 
 
 // versionKnown answers requests with a header that names a revision of no use here.
 func versionKnown(w http.ResponseWriter, r *http.Request, id []byte) bool {
-	version := r.Header.Get(headerVersion)
+	version := r.Header.Get(httpheader.Version)
 	if version == "" || mcpwire.Supported(version) {
 		return true
 	}
@@ -75,7 +76,7 @@ func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *sess
 // session returns the session that a request names, which is busy until leave; it answers
 // when there is none.
 func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, who Caller, id []byte) *session {
-	name := r.Header.Get(headerSession)
+	name := r.Header.Get(httpheader.Session)
 	if name == "" {
 		refuse(w, http.StatusBadRequest, id, codeInvalidRequest,
 			"begin with initialize and repeat the Mcp-Session-Id that it brings, or say in params._meta and headers that the request is of revision "+mcpwire.Newest)
@@ -112,7 +113,7 @@ func (s *session) callOff(id []byte) []byte {
 
 // get serves what a client of the legacy era is told outside of its requests.
 func (e *Endpoint) get(w http.ResponseWriter, r *http.Request, who Caller) {
-	if !accepts(r.Header, typeEvents) {
+	if !httpheader.Accepts(r.Header, httpheader.EventStream) {
 		refuse(w, http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name text/event-stream")
 		return
 	}
@@ -139,7 +140,7 @@ func (e *Endpoint) get(w http.ResponseWriter, r *http.Request, who Caller) {
 	}
 	o := newResponse(w, e)
 	e.detachable(o, r, s, s.push, over)
-	if o.begin() != nil || o.serve(r.Context(), s.push) != continued {
+	if o.write(nil) != nil || o.serve(r.Context(), s.push) != continued {
 		over(false)
 	}
 }

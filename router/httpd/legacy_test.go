@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/principal"
 )
@@ -73,7 +74,7 @@ func TestASessionHasAnIDThatCannotBeGuessedAndEnds(t *testing.T) {
 			t.Errorf("%s after the end: %d", q.method, r.StatusCode)
 		}
 	}
-	other.ask(ping).wants(200, typeJSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	other.ask(ping).wants(200, httpheader.JSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	if got := f.e.Sessions(); got != 1 {
 		t.Errorf("%d sessions are left", got)
 	}
@@ -92,7 +93,7 @@ func TestASessionIsItsCallersAlone(t *testing.T) {
 			t.Errorf("%s %s of another caller: %d", q.method, q.path, r.StatusCode)
 		}
 	}
-	c.ask(request{body: ping}).wants(200, typeJSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	c.ask(request{body: ping}).wants(200, httpheader.JSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 }
 
 func TestSessionsAreBoundedAndIdleOnesEnd(t *testing.T) {
@@ -114,7 +115,7 @@ func TestSessionsAreBoundedAndIdleOnesEnd(t *testing.T) {
 	if r := idle.ask(request{body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}); r.StatusCode != 404 {
 		t.Errorf("the idle session: %d", r.StatusCode)
 	}
-	busy.ask(request{body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}).wants(200, typeJSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	busy.ask(request{body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}).wants(200, httpheader.JSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	stream.Body.Close()
 	await(t, "the other does, too, without its stream", func() bool { return f.e.Sessions() == 0 })
 }
@@ -155,7 +156,7 @@ func TestWhatBelongsToNoRequestComesOnTheGETStreamAlsoWhatCameBefore(t *testing.
 	}), Options{})
 	c, other := f.initialize("2025-11-25", "{}"), f.initialize("2025-11-25", "{}")
 	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
-	if r := c.ask(request{body: legacyCall(`1`, "fs_grow", "{}", "")}); r.Header.Get("Content-Type") != typeJSON {
+	if r := c.ask(request{body: legacyCall(`1`, "fs_grow", "{}", "")}); r.Header.Get("Content-Type") != httpheader.JSON {
 		t.Errorf("the call's response is %s", r.Header.Get("Content-Type"))
 	}
 	for _, one := range []*client{c, other} {
@@ -190,7 +191,7 @@ func TestABatchIsAnsweredInOneArray(t *testing.T) {
 	revision := map[string]string{"MCP-Protocol-Version": ""}
 	got := c.ask(request{header: revision, body: `[{"jsonrpc":"2.0","id":"a","method":"ping"},` + "\n" + `{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}, ` +
 		legacyCall(`1.0`, "fs_slow", "{}", "") + `]`})
-	got.wants(200, typeJSON, `[{"jsonrpc":"2.0","id":"a","result":{}},{"jsonrpc":"2.0","id":1.0,"result":{"content":[]}}]`)
+	got.wants(200, httpheader.JSON, `[{"jsonrpc":"2.0","id":"a","result":{}},{"jsonrpc":"2.0","id":1.0,"result":{"content":[]}}]`)
 	c.ask(request{header: revision, body: `[{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}]`}).wants(202, "", "")
 	for _, bad := range []string{`[]`, `[1]`, `[{"jsonrpc":"2.0","id":1,"method":"ping"},{}]`, `[{"jsonrpc":"2.0","id":1,"method":"initialize"}]`,
 		"[" + strings.Repeat(`{"jsonrpc":"2.0","id":1,"method":"ping"},`, 256) + `{"jsonrpc":"2.0","id":1,"method":"ping"}]`} {

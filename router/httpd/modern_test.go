@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/mcpwire/httpheader"
 )
 
 // echoed is the answer of the fake server to a modern call of echo.
@@ -25,7 +26,7 @@ func TestIDsComeBackAsTheyWereSent(t *testing.T) {
 	f := newFront(t, echoing(fakemcp.Modern, nil), Options{})
 	c := f.initialize("2025-11-25", "{}")
 	for _, id := range oddIDs {
-		f.do(toolCall(id, "fs_echo", `{"a" : 1.0}`, "")).wants(200, typeJSON, echoed(id, `{"a" : 1.0}`, ""))
+		f.do(toolCall(id, "fs_echo", `{"a" : 1.0}`, "")).wants(200, httpheader.JSON, echoed(id, `{"a" : 1.0}`, ""))
 		got := c.ask(request{body: legacyCall(id, "fs_echo", "{}", "")}).text()
 		if want := `{"jsonrpc":"2.0","id":` + id + `,"result":`; !strings.HasPrefix(got, want) {
 			t.Errorf("legacy: got %s, want %s…", got, want)
@@ -71,12 +72,12 @@ func wantsSteps(t *testing.T, r *reply, id, token, me string) {
 
 func TestOnlyWhatComesBeforeTheAnswerMakesAStream(t *testing.T) {
 	f := newFront(t, echoing(fakemcp.Modern, map[string][]fakemcp.Step{"tools/call step": {fakemcp.Progress(1), fakemcp.Answer()}}), Options{})
-	for name, want := range map[string]struct{ tool, kind string }{"an answer": {"fs_echo", typeJSON}, "progress": {"fs_step", typeEvents}} {
+	for name, want := range map[string]struct{ tool, kind string }{"an answer": {"fs_echo", httpheader.JSON}, "progress": {"fs_step", httpheader.EventStream}} {
 		r := f.do(toolCall(`1`, want.tool, `{}`, `,"progressToken":"p"`))
 		if r.Header.Get("Content-Type") != want.kind {
 			t.Errorf("%s: %s", name, r.Header.Get("Content-Type"))
 		}
-		if buffering := r.Header.Get("X-Accel-Buffering"); (buffering == "no") != (want.kind == typeEvents) {
+		if buffering := r.Header.Get("X-Accel-Buffering"); (buffering == "no") != (want.kind == httpheader.EventStream) {
 			t.Errorf("%s: X-Accel-Buffering %q", name, buffering)
 		}
 	}

@@ -9,30 +9,31 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 	"toolman/router/budget"
 )
 
 // post handles a POSTed message. Of which era that is, it says itself.
 func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
-	if !accepts(r.Header, typeJSON) || !accepts(r.Header, typeEvents) {
+	if !httpheader.Accepts(r.Header, httpheader.JSON) || !httpheader.Accepts(r.Header, httpheader.EventStream) {
 		refuse(w, http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name application/json and text/event-stream")
 		return
 	}
-	if !isJSON(r.Header) {
+	if httpheader.MediaType(r.Header) != httpheader.JSON {
 		refuse(w, http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message is application/json")
 		return
 	}
 	in := who.Client.Account.Reader(http.MaxBytesReader(w, r.Body, e.o.MaxBody))
 	defer in.Close()
 	room, ok := e.body(w, r, in)
-	defer e.bodies.Free(room) // what is kept of it is copied
+	defer e.bodies.Put(room) // what is kept of it is copied
 	if !ok {
 		return
 	}
 	body := bytes.Trim(room, " \t\r\n")
 	var m jsonrpc.Message
 	if err := jsonrpc.Scan(body, &m); err != nil {
-		if isArray(body) && mcpwire.EraOf(r.Header.Get(headerVersion)) != mcpwire.Modern {
+		if isArray(body) && mcpwire.EraOf(r.Header.Get(httpheader.Version)) != mcpwire.Modern {
 			jsonrpc.OneLine(body)
 			e.batch(w, r, who, body, in)
 			return
@@ -46,7 +47,7 @@ func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
 	switch {
 	case m.Kind != jsonrpc.Response && envelope.Claims():
 		e.modern(w, r, who, &m, &envelope, err, in)
-	case mcpwire.EraOf(r.Header.Get(headerVersion)) == mcpwire.Modern:
+	case mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern:
 		unclaimed(w, &m)
 	default:
 		e.legacy(w, r, who, &m, in)
@@ -136,7 +137,7 @@ func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, deliv
 	}
 	deliver()
 	if s.agreed() != "" && calls[0].method == mcpwire.Initialize {
-		w.Header().Set(headerSession, s.id)
+		w.Header().Set(httpheader.Session, s.id)
 	}
 	if end := o.serve(r.Context(), to); end != continued {
 		over(end == complete)

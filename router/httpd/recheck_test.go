@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/principal"
 )
@@ -25,8 +26,8 @@ func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
 	initialize := request{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`}
 	r := f.do(initialize)
 	text, err := io.ReadAll(r.Body)
-	if err != nil || r.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), `"id":1`) || r.Header.Get(headerSession) != "" {
-		t.Errorf("answered %s with session %q: %s, %v", r.Status, r.Header.Get(headerSession), text, err)
+	if err != nil || r.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), `"id":1`) || r.Header.Get(httpheader.Session) != "" {
+		t.Errorf("answered %s with session %q: %s, %v", r.Status, r.Header.Get(httpheader.Session), text, err)
 	}
 	if n := f.e.Sessions(); n != 0 {
 		t.Errorf("there are %d sessions", n)
@@ -35,7 +36,7 @@ func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
 	c := f.initialize("2025-11-25", "{}")
 	f.e.Recheck()
 	ping := request{body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}
-	c.ask(ping).wants(200, typeJSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	c.ask(ping).wants(200, httpheader.JSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
 	in.Store(false)
 	f.e.Recheck()
 	if r := c.ask(ping); r.StatusCode != http.StatusNotFound {

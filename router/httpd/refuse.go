@@ -17,15 +17,6 @@ const (
 	codeNoSession      = -32001
 )
 
-// Headers of the transport.
-const (
-	headerSession = "Mcp-Session-Id"
-	headerVersion = "Mcp-Protocol-Version" // as net/http writes it
-	headerMethod  = "Mcp-Method"
-	headerName    = "Mcp-Name"
-	prefixParam   = "Mcp-Param-"
-)
-
 // refuse answers a request of HTTP with a JSON-RPC error. A nil id, of a message that
 // was not read or has none, is left out: MCP's own schema has no null there.
 func refuse(w http.ResponseWriter, status int, id []byte, code int64, why string) {

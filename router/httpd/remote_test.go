@@ -16,6 +16,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp"
 	"toolman/router"
 )
@@ -93,7 +94,7 @@ func (f *far) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case id == "":
 		w.WriteHeader(http.StatusAccepted)
 	default:
-		w.Header().Set("Content-Type", typeJSON)
+		w.Header().Set("Content-Type", httpheader.JSON)
 		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"no"}}`, id)
 	}
 }
@@ -115,7 +116,7 @@ func (f *far) mixed(w http.ResponseWriter, r *http.Request, id, call string) {
 		farAnswer(w, id, f.result(said))
 		return
 	}
-	w.Header().Set("Content-Type", typeEvents)
+	w.Header().Set("Content-Type", httpheader.EventStream)
 	for _, frame := range []string{progress, answer} {
 		if frame != "" {
 			fmt.Fprintf(w, "data: %s\n\n", frame)
@@ -133,7 +134,7 @@ func (f *far) tellers(r *http.Request) chan string {
 // stream serves what belongs to no request.
 func (f *far) stream(w http.ResponseWriter, r *http.Request) {
 	told := f.tellers(r)
-	w.Header().Set("Content-Type", typeEvents)
+	w.Header().Set("Content-Type", httpheader.EventStream)
 	w.WriteHeader(http.StatusOK)
 	for {
 		http.NewResponseController(w).Flush()
@@ -154,7 +155,7 @@ func (f *far) result(text string) string {
 }
 
 func farAnswer(w http.ResponseWriter, id, result string) {
-	w.Header().Set("Content-Type", typeJSON)
+	w.Header().Set("Content-Type", httpheader.JSON)
 	fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, id, result)
 }
 
@@ -206,7 +207,7 @@ func TestAnAnswerOfARemoteServerComesOnAConnectionThatStaysOpen(t *testing.T) {
 	for i := range 3 {
 		reused := false
 		ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { reused = i.Reused }})
-		c.ask(request{ctx: ctx, body: legacyCall(`"mine"`, "fs_echo", `{}`, "")}).wants(200, typeJSON, fmt.Sprintf(called, `"mine"`, "at once"))
+		c.ask(request{ctx: ctx, body: legacyCall(`"mine"`, "fs_echo", `{}`, "")}).wants(200, httpheader.JSON, fmt.Sprintf(called, `"mine"`, "at once"))
 		if !reused && i > 0 {
 			t.Error("the client had to open another connection")
 		}

@@ -18,6 +18,7 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/spawn"
@@ -233,7 +234,7 @@ func (c *client) says(body string) {
 func (c *client) listens() *reply {
 	c.t.Helper()
 	r := c.ask(request{method: "GET"})
-	if r.StatusCode != 200 || r.Header.Get("Content-Type") != typeEvents {
+	if r.StatusCode != 200 || r.Header.Get("Content-Type") != httpheader.EventStream {
 		c.t.Fatalf("GET: %d %s", r.StatusCode, r.text())
 	}
 	return r

@@ -7,14 +7,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
-)
-
-// How long a client may take to read what is written to it at once, and how many bytes of that it
-// reads in a second at least. No stream is limited by it, only how long one stands still: a dead
-// client is noticed by it.
-const (
-	writeTime = 30 * time.Second
-	writeRate = 64 << 10
+	"toolman/mcpwire/sse"
 )
 
 // largeAnswer is from which size on an answer might not fit into what the system keeps
@@ -27,12 +20,11 @@ const statusGone = 499
 
 // A response writes a stream to a client.
 type response struct {
-	e      *Endpoint
-	w      http.ResponseWriter
-	c      *http.ResponseController
-	events bool // the response is a stream of events
-	buf    []byte
-	detach func() bool // has the stream of events go on without this response; nil: it cannot
+	e          *Endpoint
+	w          http.ResponseWriter
+	sse.Writer // begun if the response is a stream of events
+	buf        []byte
+	detach     func() bool // has the stream of events go on without this response; nil: it cannot
 }
 
 // An outcome is what has become of a stream.
@@ -45,13 +37,13 @@ const (
 )
 
 func newResponse(w http.ResponseWriter, e *Endpoint) *response {
-	return &response{e: e, w: w, c: http.NewResponseController(w)}
+	return &response{e: e, w: w, Writer: sse.NewWriter(w, "no-cache, no-transform")}
 }
 
 // serve writes the stream until it has ended, or can go on by itself. What has come by
 // then and is one answer goes out as JSON.
 func (o *response) serve(ctx context.Context, t *stream) outcome {
-	if !o.events {
+	if !o.Begun() {
 		select {
 		case <-t.wake:
 			if end, ended := o.next(t); ended {
@@ -65,7 +57,7 @@ func (o *response) serve(ctx context.Context, t *stream) outcome {
 	keepAlive := time.NewTimer(o.e.o.KeepAlive)
 	defer keepAlive.Stop()
 	for {
-		if o.events && o.detach != nil {
+		if o.Begun() && o.detach != nil {
 			if o.detach() {
 				return continued
 			}
@@ -77,7 +69,7 @@ func (o *response) serve(ctx context.Context, t *stream) outcome {
 				return end
 			}
 		case <-keepAlive.C:
-			if o.write([]byte(": \n\n")) != nil {
+			if o.write([]byte(sse.KeepAlive)) != nil {
 				return broken
 			}
 		case <-ctx.Done():
@@ -124,7 +116,7 @@ func (x *waiting) whenLong() <-chan struct{} {
 // gone is the outcome when the client has not waited for it, or its credential has come to an end.
 func (o *response) gone(ctx context.Context) outcome {
 	switch {
-	case o.events:
+	case o.Begun():
 	case ctx.Err() == context.DeadlineExceeded:
 		refuse(o.w, http.StatusUnauthorized, nil, codeInvalidRequest, context.Cause(ctx).Error())
 	default:
@@ -138,14 +130,14 @@ func (o *response) carry(p portion) (end outcome, ended bool) {
 	switch {
 	case p.slow:
 		return broken, true
-	case p.isAnswer() && !o.events:
+	case p.isAnswer() && !o.Begun():
 		if n := len(p.frames[0]); n >= largeAnswer {
-			o.deadline(n)
-			defer o.lift()
+			o.SetWriteDeadline(sse.Deadline(n))
+			defer o.SetWriteDeadline(time.Time{})
 		}
 		answer(o.w, p.status, p.frames[0])
-		defer o.e.bodies.Free(p.frames[0])
-		if len(p.frames[0]) >= largeAnswer && o.c.Flush() != nil {
+		defer o.e.bodies.Put(p.frames[0])
+		if len(p.frames[0]) >= largeAnswer && o.Flush() != nil {
 			return broken, true
 		}
 		return complete, true
@@ -155,53 +147,12 @@ func (o *response) carry(p portion) (end outcome, ended bool) {
 	return complete, p.ended
 }
 
-// begin makes the response a stream of events.
-func (o *response) begin() error {
-	h := o.w.Header()
-	h.Set("Content-Type", typeEvents)
-	h.Set("Cache-Control", "no-cache, no-transform")
-	h.Set("X-Accel-Buffering", "no") // 2026-07-28, Receiving Messages: proxies are not to keep events
-	if o.detach != nil {
-		h.Set("Connection", "close")
-	}
-	o.w.WriteHeader(http.StatusOK)
-	o.events = true
-	return o.flush()
-}
-
 // write writes to the stream of events, which begins with it at the latest.
 func (o *response) write(text []byte) error {
-	if !o.events {
-		if err := o.begin(); err != nil {
-			return err
-		}
+	if !o.Begun() && o.detach != nil {
+		o.w.Header().Set("Connection", "close")
 	}
-	if len(text) == 0 {
-		return nil
-	}
-	o.deadline(len(text))
-	defer o.lift()
-	if _, err := o.w.Write(text); err != nil {
-		return err
-	}
-	return o.c.Flush()
-}
-
-func (o *response) flush() error {
-	o.deadline(0)
-	defer o.lift()
-	return o.c.Flush()
-}
-
-// deadline limits how long it may take to write n bytes. None is left set: it would be that of the
-// connection's next request, too.
-func (o *response) deadline(n int) { o.c.SetWriteDeadline(writeDeadline(n)) }
-
-func (o *response) lift() { o.c.SetWriteDeadline(time.Time{}) }
-
-// writeDeadline is when n bytes that are written now have to be written.
-func writeDeadline(n int) time.Time {
-	return time.Now().Add(writeTime + time.Duration(n)*time.Second/writeRate)
+	return o.Write(text)
 }
 
 // asEvents returns frames in the form of server-sent events, valid until it is called again.
@@ -212,9 +163,8 @@ func (o *response) asEvents(frames [][]byte) []byte {
 
 func appendEvents(dst []byte, frames [][]byte) []byte {
 	for _, frame := range frames {
-		dst = append(dst, "event: message\ndata: "...)
 		jsonrpc.OneLine(frame)
-		dst = append(append(dst, frame...), "\n\n"...)
+		dst = sse.Append(dst, "message", frame)
 	}
 	return dst
 }

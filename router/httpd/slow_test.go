@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/principal"
 )
@@ -42,7 +43,7 @@ func TestAClientThatDoesNotReadLosesItsStreamAndNobodyElseWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		f.do(toolCall(`1`, "fs_echo", `{}`, "")).wants(200, typeJSON, echoed(`1`, `{}`, ""))
+		f.do(toolCall(`1`, "fs_echo", `{}`, "")).wants(200, httpheader.JSON, echoed(`1`, `{}`, ""))
 	}
 	s := f.shared()
 	await(t, "the stream is given up", func() bool { return len(s.slow()) > 0 || f.e.Calls() == 0 })
@@ -116,7 +117,7 @@ func TestASilentCallIsKeptAlive(t *testing.T) {
 func TestTheAnswerToALongCallIsJSON(t *testing.T) {
 	f := newFront(t, echoing(fakemcp.Legacy, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Wait(2 * longWait), fakemcp.Answer()}}), Options{})
 	r := f.initialize("2025-11-25", "{}").ask(request{body: legacyCall(`1`, "fs_slow", "{}", "")})
-	if r.ContentLength < 0 || r.Header.Get("Content-Type") != typeJSON {
+	if r.ContentLength < 0 || r.Header.Get("Content-Type") != httpheader.JSON {
 		t.Errorf("got %d bytes of %q", r.ContentLength, r.Header.Get("Content-Type"))
 	}
 }

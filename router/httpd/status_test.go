@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/mcpwire/httpheader"
 )
 
 func TestWhatIsWrongWithARequestHasItsStatusAndItsCode(t *testing.T) {
@@ -127,5 +128,5 @@ func TestAHeaderMismatchIsSaidAsTheSpecificationSaysIt(t *testing.T) {
 	f := newFront(t, echoing(fakemcp.Modern, nil), Options{})
 	q := toolCall(`1`, "fs_echo", `{}`, "")
 	q.header["Mcp-Name"] = "foo"
-	f.do(q).wants(400, typeJSON, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"Header mismatch: Mcp-Name header value 'foo' does not match body value 'fs_echo'"}}`)
+	f.do(q).wants(400, httpheader.JSON, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"Header mismatch: Mcp-Name header value 'foo' does not match body value 'fs_echo'"}}`)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"toolman/mcpwire/httpheader"
 	"toolman/router/budget"
 	"toolman/router/principal"
 )
@@ -83,7 +84,7 @@ func TestWhatIsToldDuringARequestThatIsTakenBackIsNoAnswer(t *testing.T) {
 		t.Errorf("the outcome is %d", end)
 	}
 	const want = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"
-	if w.Code != 200 || w.Header().Get("Content-Type") != typeEvents || w.Body.String() != want {
+	if w.Code != 200 || w.Header().Get("Content-Type") != httpheader.EventStream || w.Body.String() != want {
 		t.Errorf("the response is %d %s %q", w.Code, w.Header().Get("Content-Type"), w.Body)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"toolman/mcpwire/sse"
 	"toolman/router/budget"
 )
 
@@ -39,15 +40,9 @@ func encode(value any) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// How long a client may take to read an answer, and how many bytes it reads in a second at least.
-const (
-	writeTime = 30 * time.Second
-	writeRate = 64 << 10
-)
-
 func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	c := http.NewResponseController(w)
-	c.SetWriteDeadline(time.Now().Add(writeTime + time.Duration(len(body))*time.Second/writeRate)) // fails only without a connection
+	c.SetWriteDeadline(sse.Deadline(len(body))) // fails only without a connection
 	defer c.SetWriteDeadline(time.Time{})
 	h := w.Header()
 	h.Set("Content-Type", kind)

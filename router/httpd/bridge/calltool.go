@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
 	"toolman/router/budget"
 	"toolman/router/catalog"
 )
@@ -56,7 +57,7 @@ func (b *Bridge) callTool(w http.ResponseWriter, r *http.Request) {
 
 // callRequest reads the request; it has a correlation id in any case.
 func (b *Bridge) callRequest(r *http.Request, in *budget.Reader) (q request, f *Failure) {
-	q.progress, q.kept = acceptsEvents(r), in
+	q.progress, q.kept = httpheader.AcceptsAny(r.Header, httpheader.EventStream), in
 	p, f := b.read(r, in, "server", "tool", "arguments", "correlation_id")
 	if f != nil {
 		q.correlation = correlationOf(r, "")

@@ -1,4 +1,4 @@
-package streamhttp
+package sse
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // readAll reads events as text, one a line, until the stream ends.
 func readAll(in io.Reader, limit int) string {
 	var b strings.Builder
-	r := NewEventReader(in, limit)
+	r := NewReader(in, limit)
 	for {
 		e, err := r.Next()
 		if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
@@ -64,27 +64,28 @@ func TestAnEventIsThereAsSoonAsItsBlankLineIs(t *testing.T) {
 		in, out := io.Pipe()
 		got := make(chan string)
 		go func() {
-			e, _ := NewEventReader(in, 100).Next()
+			e, _ := NewReader(in, 100).Next()
 			got <- string(e.Data)
 		}()
 		io.WriteString(out, "data: a"+end)
 		select {
 		case <-got:
-		case <-time.After(patient):
+		case <-time.After(10 * time.Second):
 			t.Errorf("with %q the event waits for what follows", end)
 		}
 		out.Close()
 	}
 }
 
-// FuzzEvents holds what is written to what is read, and the reader to its bounds.
+// FuzzEvents checks that what is written is read again, and that the reader keeps its bounds.
 func FuzzEvents(f *testing.F) {
-	f.Add([]byte("data: a\n\n"), "message", "1")
-	f.Add([]byte(`{"jsonrpc":"2.0","method":"x"}`), "", "")
-	f.Add([]byte("a\r\nb\rc\n"), "endpoint", "x y")
-	f.Fuzz(func(t *testing.T, text []byte, name, id string) {
+	f.Add([]byte("data: a\n\n"), "message")
+	f.Add([]byte(`{"jsonrpc":"2.0","method":"x"}`), "")
+	f.Add([]byte("a\r\nb\rc\n"), "endpoint")
+	f.Add([]byte("id: 1\ndata: "+strings.Repeat("x", 2<<10)+"\n\n:"+strings.Repeat("y", 2<<10)), "")
+	f.Fuzz(func(t *testing.T, text []byte, name string) {
 		const limit = 1 << 10
-		r := NewEventReader(iotest.HalfReader(bytes.NewReader(text)), limit)
+		r := NewReader(iotest.HalfReader(bytes.NewReader(text)), limit)
 		for {
 			e, err := r.Next()
 			if len(e.Data) > limit || len(r.line) > limit+fieldSpace {
@@ -94,32 +95,13 @@ func FuzzEvents(f *testing.F) {
 				break
 			}
 		}
-		if len(text) == 0 || len(text) > limit/2 || name != "" && !visible(name) || len(name) > fieldSpace || id != "" && !visible(id) {
+		if len(text) == 0 || len(text) > limit || bytes.ContainsAny(text, "\r\n") || strings.ContainsAny(name, "\r\n") || len(name) > fieldSpace {
 			return
 		}
-		written := AppendEvent(AppendKeepAlive(nil), Event{Name: name, ID: id, Data: text})
-		e, err := NewEventReader(bytes.NewReader(written), limit).Next()
-		lines := bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), []byte("\r"), []byte("\n"))
-		if lines = bytes.TrimSuffix(lines, []byte("\n")); err != nil && len(lines) > 0 {
-			t.Fatalf("%q: %v", written, err)
-		} else if err == nil && (e.Name != name || e.ID != id || !bytes.Equal(bytes.TrimSuffix(e.Data, []byte("\n")), lines)) {
-			t.Fatalf("%q was read as %+v", written, e)
-		}
-	})
-}
-
-// FuzzHeader holds the values of headers to be safe and to come back.
-func FuzzHeader(f *testing.F) {
-	for _, s := range []string{"", "a b", " a", "é", "=?base64?YQ==?=", "a\r\nb", "\t"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, text string) {
-		value := EncodeHeader(text)
-		if !plain(value) {
-			t.Fatalf("%q became %q", text, value)
-		}
-		if back, ok := DecodeHeader(value); !ok || back != text {
-			t.Fatalf("%q came back as %q", text, back)
+		written := Append([]byte(KeepAlive), name, text)
+		e, err := NewReader(bytes.NewReader(written), limit).Next()
+		if err != nil || e.Name != name || !bytes.Equal(e.Data, text) {
+			t.Fatalf("%q was read as %+v, %v", written, e, err)
 		}
 	})
 }

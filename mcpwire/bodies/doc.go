@@ -1,0 +1,2 @@
+// Package bodies reads the bodies of HTTP messages into memory that is used again.
+package bodies

@@ -1,0 +1,104 @@
+package streamhttp
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/mcpwire/httpheader"
+)
+
+const maxAnnotated = 10_000 // tools that have annotations
+
+// paramHeaders holds the arguments that headers have to repeat, by the name of the tool (2026-07-28,
+// Custom Headers from Tool Parameters).
+type paramHeaders struct {
+	mu    sync.Mutex
+	tools map[string][]httpheader.Mirrored // guarded by mu
+}
+
+// set sets the headers that repeat arguments of a call.
+func (t *paramHeaders) set(h http.Header, m *jsonrpc.Message, tool string) {
+	t.mu.Lock()
+	all := t.tools[tool]
+	t.mu.Unlock()
+	if len(all) == 0 {
+		return
+	}
+	arguments, err := m.Param("arguments")
+	if err != nil {
+		return
+	}
+	for _, a := range all {
+		if value, ok := a.Value(m, arguments); ok {
+			h.Set(a.Header, httpheader.Encode(value))
+		}
+	}
+}
+
+// learn reads a list of tools. It returns the edits that remove the tools whose annotations are
+// wrong, which a client of this transport must not use, and what is wrong with them.
+func (t *paramHeaders) learn(m *jsonrpc.Message) (edits []jsonrpc.Edit, wrong []error) {
+	list, err := m.Get(m.Result, mcpwire.Tool.Member())
+	if err != nil || !list.Present() || m.Frame[list.Lo] != '[' {
+		return nil, nil
+	}
+	kept := []byte{'['}
+	for at := range jsonrpc.Elements(m.Frame, list) {
+		if err := t.learnTool(m, at); err != nil {
+			wrong = append(wrong, err)
+			continue
+		}
+		if len(kept) > 1 {
+			kept = append(kept, ',')
+		}
+		kept = append(kept, m.Bytes(at)...)
+	}
+	if wrong == nil {
+		return nil, nil
+	}
+	return []jsonrpc.Edit{{Span: list, New: append(kept, ']')}}, wrong
+}
+
+// learnTool reads one tool of a list. An error says that it must not be used.
+func (t *paramHeaders) learnTool(m *jsonrpc.Message, tool jsonrpc.Span) error {
+	at, err := m.Get(tool, "name")
+	if err != nil || !m.IsString(at) {
+		return nil // the handler judges this
+	}
+	name := string(m.Text(at))
+	schema, _ := m.Get(tool, "inputSchema")
+	all, err := httpheader.MirroredIn(m.Bytes(schema))
+	if err != nil {
+		return fmt.Errorf("tool %s is left out: %s", clean(name, 64), clean(err.Error(), maxDetail))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(all) == 0 {
+		delete(t.tools, name)
+		return nil
+	}
+	if t.tools == nil {
+		t.tools = map[string][]httpheader.Mirrored{}
+	}
+	if _, known := t.tools[name]; known || len(t.tools) < maxAnnotated {
+		t.tools[name] = all
+	}
+	return nil
+}
+
+// setModern sets the headers that mirror a modern message.
+func (p *post) setModern(h http.Header, params *paramHeaders) {
+	h.Set(httpheader.Version, p.version)
+	h.Set(httpheader.Method, httpheader.Encode(string(p.method)))
+	name, ok := httpheader.Target(&p.msg, p.method)
+	if !ok {
+		return
+	}
+	h.Set(httpheader.Name, httpheader.Encode(name))
+	if p.method == mcpwire.ToolsCall {
+		params.set(h, &p.msg, name)
+	}
+}
