@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/budget"
+	"toolman/router/dial"
 	"toolman/router/limiter"
 	"toolman/router/principal"
 )
@@ -494,7 +495,7 @@ func TestACancelledCallKeepsItsPlaceFromItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g, _ := crowd(t, 1, offer{namespace: "ns", tools: []string{"echo"}, most: 4})
 		server, budgets := g.servers[0], budget.New(budget.Limits{}, budget.Limits{})
-		server.u.Dial = func(func(string)) (Conn, error) { return nil, nil } // only that it is there matters
+		server.u.Dial = func(func(string)) (dial.Conn, error) { return nil, nil } // only that it is there matters
 		greedy, other := g.clientOf(budgets, "greedy"), g.clientOf(budgets, "other")
 		for i := range 3 {
 			greedy.says(callNumber(i))

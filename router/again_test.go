@@ -15,6 +15,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/jsonrpc"
+	"toolman/router/dial"
 )
 
 // An inn is a server that toolman has not started: it is open or not, and throws out who is
@@ -35,7 +36,7 @@ func newInn(spec *fakemcp.Spec) *inn {
 
 var errNotOpen = errors.New("it is not open")
 
-func (n *inn) dial(func(string)) (Conn, error) {
+func (n *inn) dial(func(string)) (dial.Conn, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.tried = append(n.tried, time.Since(n.start))

@@ -41,7 +41,7 @@
 // managetools.go keeps and equips them, toolsetinfo.go describes them. selection.go is
 // what they make of a view, library.go knows which there are (package toolset what they
 // stand for), and apart.go reads and writes them.
-// conn.go is an upstream's connection, and socket.go that to one which runs already; upstream.go, start.go and lists.go are its life, end.go is the
+// upstream.go, start.go and lists.go are an upstream's life (package dial its connection), end.go is the
 // end, and reload.go what becomes of all of them when the configuration is another; again.go brings
 // servers back that toolman has not started.
 //

@@ -8,6 +8,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/dial"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 	"toolman/spawn"
@@ -76,7 +77,7 @@ type Server struct {
 	Socket string
 	// Dial connects to a server that is reached in another way; nil: it is not. It does not
 	// wait for the network. said takes what the log should know.
-	Dial         func(said func(line string)) (Conn, error)
+	Dial         func(said func(line string)) (dial.Conn, error)
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
 	MaxCalls     int           // calls of the client that it has at once; 0: any number

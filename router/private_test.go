@@ -17,6 +17,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/dial"
 )
 
 // A played connection leads to a fake server in the test's own process.
@@ -61,8 +62,8 @@ func newHallOf(t *testing.T, server Server, spec *fakemcp.Spec) *hall {
 }
 
 // dial connects to a fake server of its own each time.
-func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (Conn, error) {
-	return func(func(string)) (Conn, error) {
+func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (dial.Conn, error) {
+	return func(func(string)) (dial.Conn, error) {
 		in, theirOut := io.Pipe()
 		theirIn, out := io.Pipe()
 		h.started.Add(1)

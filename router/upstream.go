@@ -1,7 +1,6 @@
 package router
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -15,6 +14,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/dial"
 	"toolman/router/limiter"
 	"toolman/router/tracing"
 	"toolman/spawn"
@@ -64,7 +64,7 @@ type Upstream struct {
 	probing atomic.Bool // it was asked for its era and has not answered
 
 	// guarded by mu; written before conn.Start, and while nobody else has anything of it
-	conn    Conn
+	conn    dial.Conn
 	out     jsonrpc.Sender // what is written to it
 	control *jsonrpc.Control
 
@@ -135,7 +135,7 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 // launch starts a process for the upstream and begins to read it.
 func (u *Upstream) launch(guard *spawn.Guard) error {
 	if u.isClosing() {
-		return errEnding
+		return dial.ErrEnding
 	}
 	conn, err := u.connect(guard)
 	if err != nil {
@@ -143,7 +143,7 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 	}
 	if !u.take(conn) {
 		conn.Stop()
-		return errEnding
+		return dial.ErrEnding
 	}
 	u.r.trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
 	conn.Start(u, u.ended)
@@ -151,18 +151,18 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 }
 
 // connect makes a connection to the server, and starts it if it does not run already.
-func (u *Upstream) connect(guard *spawn.Guard) (Conn, error) {
+func (u *Upstream) connect(guard *spawn.Guard) (dial.Conn, error) {
 	switch {
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":
-		return dialSocket(u.r.ctx, u.Socket, u.r.loop, u.FrameLimit, u.ended)
+		return dial.Socket(u.r.ctx, u.Socket, u.r.loop, u.FrameLimit, u.ended)
 	}
-	return startPipe(u.Command, guard, u.r.loop, u.FrameLimit, u.r.ladder)
+	return dial.Process(u.Command, guard, u.r.loop, u.FrameLimit, u.r.ladder)
 }
 
 // take makes a connection the upstream's, unless that is to end.
-func (u *Upstream) take(conn Conn) bool {
+func (u *Upstream) take(conn dial.Conn) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.closing {
@@ -173,8 +173,6 @@ func (u *Upstream) take(conn Conn) bool {
 	u.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
 	return true
 }
-
-var errEnding = errors.New("toolman is ending")
 
 func (u *Upstream) isClosing() bool {
 	u.mu.Lock()

@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
@@ -18,6 +17,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire/streamhttp"
 	"toolman/mcpwire/streamhttp/credential"
+	"toolman/router/dial"
 )
 
 const connectHelp = `stdio is an MCP server on standard input and output that is really somewhere else: it joins a
@@ -131,11 +131,7 @@ func join(ctx context.Context, peer *jsonrpc.Peer, conn *streamhttp.Conn, log *z
 	case err := <-server.over:
 		return &exitError{fmt.Errorf("%s: %w", conn, err), exitFailed, "see whether the server runs, and start again"}
 	}
-	conn.CloseWrite()
-	select {
-	case <-conn.Done():
-	case <-time.After(partingTime):
-	}
+	dial.CloseHTTP(conn)
 	return nil
 }
 

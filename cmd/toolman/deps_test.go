@@ -53,11 +53,12 @@ mcpwire/sanitize:
 mcpwire/sse: jsonrpc mcpwire/httpheader
 mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sse
 mcpwire/streamhttp/credential:
-router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/limiter router/policy router/principal router/toolset router/tracing spawn
+router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/policy router/principal router/toolset router/tracing spawn
 router/audit: jsonrpc/trace mcpwire
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
-router/httpd: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/principal spawn
+router/dial: jsonrpc mcpwire/streamhttp spawn
+router/httpd: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/principal spawn
 router/httpd/bridge: jsonrpc mcpwire mcpwire/httpheader mcpwire/sse router router/audit router/budget router/catalog router/httpd router/httpd/bridge/inputschema router/httpd/bridge/provider router/principal spawn
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc

@@ -5,41 +5,21 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
-	"sync"
-	"time"
 
 	"toolman/cmd/internal/config"
-	"toolman/jsonrpc"
 	"toolman/mcpwire/streamhttp"
 	"toolman/mcpwire/streamhttp/credential"
-	"toolman/router"
+	"toolman/router/dial"
 )
 
-// partingTime is how long a remote server may take to be told that its session ends. Some
-// clients kill toolman 350 ms after asking it to end.
-const partingTime = 200 * time.Millisecond
-
-// maxNotes is how much is kept of what a connection has to say, in lines.
-const maxNotes = 10
-
-// A remote is the router's connection to a server that toolman reaches over HTTP.
-type remote struct {
-	conn *streamhttp.Conn
-	said func(line string)
-
-	mu    sync.Mutex
-	notes []string // guarded by mu: what the connection said lately
-}
-
-// dialer returns what connects to a server of the configuration.
-func dialer(s *config.Server) func(said func(line string)) (router.Conn, error) {
+// dialer returns what connects to a server of the configuration that is reached over HTTP.
+func dialer(s *config.Server) func(log func(line string)) (dial.Conn, error) {
 	if s.Remote == nil {
 		return nil
 	}
-	return func(said func(line string)) (router.Conn, error) {
-		r := &remote{said: said}
+	return func(log func(line string)) (dial.Conn, error) {
 		o := streamhttp.Options{URL: s.Remote.URL, Header: s.Remote.Header.Clone(), CAFile: s.Remote.CAFile, FrameLimit: s.MaxMessageBytes,
-			Parallel: maxCalls(s) + ownRequests, Log: r.note}
+			Parallel: maxCalls(s) + ownRequests}
 		if o.Header.Get("User-Agent") == "" {
 			o.Header.Set("User-Agent", userAgent())
 		}
@@ -47,10 +27,7 @@ func dialer(s *config.Server) func(said func(line string)) (router.Conn, error) 
 		if o.Credential, err = credentialOf(s.Remote); err != nil {
 			return nil, err
 		}
-		if r.conn, err = streamhttp.Dial(o); err != nil {
-			return nil, err
-		}
-		return r, nil
+		return dial.HTTP(o, log)
 	}
 }
 
@@ -110,43 +87,3 @@ func credentialOf(r *config.Remote) (streamhttp.Credential, error) {
 	}
 	return credential.NewClientCredentials(of), nil
 }
-
-// note keeps what the connection has to say beside the protocol.
-func (r *remote) note(text string) {
-	r.said(text)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.notes = append(r.notes[max(0, len(r.notes)-maxNotes+1):], text)
-}
-
-// Out implements router.Conn.
-func (r *remote) Out() jsonrpc.Sender { return r.conn }
-
-// Start implements router.Conn.
-func (r *remote) Start(h jsonrpc.Handler, _ <-chan struct{}) { r.conn.Start(h) }
-
-// Stop implements router.Conn.
-func (r *remote) Stop() {
-	r.conn.CloseWrite()
-	select {
-	case <-r.conn.Done():
-	case <-time.After(partingTime):
-	}
-	r.conn.Close()
-	<-r.conn.Done()
-}
-
-// Cause implements router.Conn.
-func (r *remote) Cause(err error) string {
-	return "the connection to " + r.conn.String() + " ended: " + err.Error()
-}
-
-// LastWords implements router.Conn.
-func (r *remote) LastWords() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return strings.Join(r.notes, "\n")
-}
-
-// String implements router.Conn.
-func (r *remote) String() string { return r.conn.String() }

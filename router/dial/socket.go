@@ -1,4 +1,4 @@
-package router
+package dial
 
 import (
 	"context"
@@ -20,16 +20,15 @@ type socket struct {
 	ended <-chan struct{}
 }
 
-// awaitSocket is how long a server may need to listen: people start it together with
-// toolman. Who comes later is found by another attempt.
+// awaitSocket is how long a server may take to listen: users start it together with toolman. A
+// later attempt finds a server that takes longer.
 const awaitSocket = time.Second
 
 // closeSocket is how long the server at a socket has to close its side.
 const closeSocket = 80 * time.Millisecond
 
-// dialSocket makes a connection to the server at a socket.
-// ended is as in Conn.Start.
-func dialSocket(ctx context.Context, path string, loop *jsonrpc.Loop, frameLimit int, ended <-chan struct{}) (*socket, error) {
+// Socket connects to the server that listens on a Unix socket. ended is as in Conn.Start.
+func Socket(ctx context.Context, path string, loop *jsonrpc.Loop, frameLimit int, ended <-chan struct{}) (Conn, error) {
 	conn, err := reachSocket(ctx, path)
 	if err != nil {
 		return nil, err
@@ -41,7 +40,7 @@ func dialSocket(ctx context.Context, path string, loop *jsonrpc.Loop, frameLimit
 	return &socket{path, peer, ended}, nil
 }
 
-// reachSocket tries for a moment to connect.
+// reachSocket tries to connect until awaitSocket has passed.
 func reachSocket(ctx context.Context, path string) (*net.UnixConn, error) {
 	end := time.Now().Add(awaitSocket)
 	for pause := 10 * time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {
@@ -54,13 +53,13 @@ func reachSocket(ctx context.Context, path string) (*net.UnixConn, error) {
 		}
 		select {
 		case <-ctx.Done():
-			return nil, errEnding
+			return nil, ErrEnding
 		case <-time.After(pause):
 		}
 	}
 }
 
-// unreachable says why there is no connection, and what to do.
+// unreachable returns an error that says why there is no connection and what to do.
 func unreachable(path string, err error) error {
 	info, statErr := os.Stat(path)
 	switch {
@@ -85,8 +84,8 @@ func (s *socket) Out() jsonrpc.Sender { return s.peer }
 // Start implements Conn.
 func (s *socket) Start(h jsonrpc.Handler, _ <-chan struct{}) { s.peer.Start(h) }
 
-// Stop implements Conn. The server is not ours to end: it is told that nothing more
-// comes, and has a moment to close its side, lest it writes to nobody.
+// Stop implements Conn. It does not end the server: it closes its own side and gives the server
+// a moment to close the other, so that the server does not write to a closed socket.
 func (s *socket) Stop() {
 	if !s.peer.Deaf() {
 		s.peer.CloseWrite()
@@ -106,7 +105,7 @@ func (s *socket) Cause(err error) string {
 	return fmt.Sprintf("the connection to its socket %s ended: %s", s.path, err)
 }
 
-// LastWords implements Conn: what the server says beside the protocol, it says elsewhere.
+// LastWords implements Conn. The server's other output goes elsewhere.
 func (s *socket) LastWords() string { return "" }
 
 // String implements Conn.

@@ -1,0 +1,31 @@
+// Package dial connects to upstream servers: it starts a process and uses its pipes, or connects
+// to a Unix socket or an HTTP endpoint where a server already listens.
+package dial
+
+import (
+	"errors"
+
+	"toolman/jsonrpc"
+)
+
+// A Conn is the connection to one upstream server.
+type Conn interface {
+	// Out takes what is sent to the server. It always returns the same Sender.
+	Out() jsonrpc.Sender
+	// Start begins reading. It passes each message to h, one at a time. The caller closes ended
+	// when h needs no more messages.
+	Start(h jsonrpc.Handler, ended <-chan struct{})
+	// Stop ends the connection, gracefully if that takes only a moment, and returns when
+	// nothing of it is left.
+	Stop()
+	// Cause returns, within a moment, why the connection ended. err is the error that
+	// h.Closed received.
+	Cause(err error) string
+	// LastWords returns what the server recently reported outside the protocol, or "".
+	LastWords() string
+	// String names the other end, without secrets.
+	String() string
+}
+
+// ErrEnding reports that toolman is ending and opens no further connection.
+var ErrEnding = errors.New("toolman is ending")

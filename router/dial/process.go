@@ -1,0 +1,77 @@
+package dial
+
+import (
+	"fmt"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/spawn"
+)
+
+// A process is the connection to a server that toolman has started.
+type process struct {
+	peer   *jsonrpc.Peer
+	proc   *spawn.Process
+	ladder func() spawn.Ladder // how long the process may take to end
+}
+
+// Process starts a command and connects to its pipes. Stop calls ladder for how long the process
+// may take to end.
+func Process(command spawn.Command, guard *spawn.Guard, loop *jsonrpc.Loop, frameLimit int, ladder func() spawn.Ladder) (Conn, error) {
+	proc, err := spawn.Start(command, guard)
+	if err != nil {
+		return nil, err
+	}
+	peer, err := loop.Peer(proc.Stdout(), proc.Stdin(), jsonrpc.PeerOptions{FrameLimit: frameLimit})
+	if err != nil {
+		proc.Stop(nil, spawn.Ladder{})
+		return nil, err
+	}
+	return &process{peer, proc, ladder}, nil
+}
+
+// lastBytes is how long output of an ended process may still be on its way, or one of its
+// children may keep the pipes open.
+const lastBytes = 250 * time.Millisecond
+
+// Out implements Conn.
+func (p *process) Out() jsonrpc.Sender { return p.peer }
+
+// Start implements Conn.
+func (p *process) Start(h jsonrpc.Handler, ended <-chan struct{}) {
+	p.peer.Start(h)
+	go p.wait(ended)
+}
+
+// wait waits for the end of the process and cleans up after it.
+func (p *process) wait(ended <-chan struct{}) {
+	<-p.proc.Done()
+	select {
+	case <-ended:
+	case <-time.After(lastBytes):
+	}
+	p.proc.KillGroup()
+	p.peer.Close()
+}
+
+// Stop implements Conn.
+func (p *process) Stop() {
+	p.proc.Stop(p.peer.CloseWrite, p.ladder())
+	p.peer.Close()
+}
+
+// Cause implements Conn.
+func (p *process) Cause(err error) string {
+	select {
+	case <-p.proc.Done():
+		return "it ended with " + p.proc.ExitStatus()
+	case <-time.After(150 * time.Millisecond):
+		return "it closed its output: " + err.Error()
+	}
+}
+
+// LastWords implements Conn.
+func (p *process) LastWords() string { return p.proc.StderrTail() }
+
+// String implements Conn.
+func (p *process) String() string { return fmt.Sprintf("pid %d", p.proc.Pid()) }
