@@ -88,7 +88,6 @@ func (a *app) session(ctx context.Context, o router.Options, agent string, loop 
 	s := r.NewSession(peer, router.Client{Sole: true, Agent: agent})
 	peer.Start(s) // initialize is answered before any server is started
 	r.Start(a.guard())
-	go rest(r)
 	select {
 	case <-ctx.Done():
 		log.Info("ending: " + context.Cause(ctx).Error())

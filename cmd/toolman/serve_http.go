@@ -128,7 +128,6 @@ func (a *app) serveOn(ctx context.Context, l net.Listener, c *config.HTTP, f *fr
 		return usage(err, "see tls_cert and tls_key of [http]")
 	}
 	f.router.Start(a.guard())
-	go rest(f.router)
 	f.router.GreetShared() // the first client finds them ready
 	defer f.router.Close()
 	defer f.endpoint.Close()

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package pages
-
-// Release does nothing on this system.
-func Release() {}
