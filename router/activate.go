@@ -20,6 +20,12 @@ type activation struct {
 	found                                        []*toolset.Set // those toolsets
 }
 
+// switches returns what is to be switched, once the toolsets are found.
+func (a *activation) switches() *Switches {
+	on := len(a.setsOn)
+	return &Switches{a.toolsOn, a.toolsOff, a.resourcesOn, a.resourcesOff, a.found[:on], a.found[on:]}
+}
+
 func (a *activation) empty() bool {
 	return len(a.toolsOn)+len(a.toolsOff)+len(a.resourcesOn)+len(a.resourcesOff) == 0 && !a.ofToolsets()
 }
@@ -110,10 +116,10 @@ func stringList(m *jsonrpc.Message, args jsonrpc.Span, key string) ([]string, er
 // looking for those takes time.
 const maxBad = 20
 
-// check reports every name that is not in the catalog, with names that may be
+// checkActivation reports every name that is not in the catalog, with names that may be
 // meant, every toolset that does not exist, and every name that is to be both on and
 // off. It fills in the toolsets.
-func (v *View) check(a *activation, l *library) error {
+func checkActivation(v *View, a *activation, l *library) error {
 	var problems []string
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for _, l := range a.lists() {
@@ -164,13 +170,6 @@ func didYouMean(names []string) string {
 	return " (did you mean " + strings.Join(names, " or ") + "?)"
 }
 
-func (v *View) has(k mcpwire.Kind, name string) bool {
-	if k == mcpwire.Tool {
-		return v.catalog.ByName[mcpwire.Tool][name] != nil
-	}
-	return v.catalog.ByName[mcpwire.Resource][name] != nil || v.catalog.ByName[mcpwire.Template][name] != nil
-}
-
 func common(a, b []string) []string {
 	inA := make(map[string]bool, len(a))
 	for _, name := range a {
@@ -207,13 +206,13 @@ func (s *Session) activateOfLocked(req *request, l *library) {
 	case a.empty():
 		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", catalogText(before))
 	default:
-		err = before.check(a, l)
+		err = checkActivation(before, a, l)
 	}
 	if err != nil {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	after := before.with(a)
+	after := before.with(a.switches())
 	s.view.Store(after)
-	s.holdLocked(req, before, after, words{warnings: after.warnings(a.found[:len(a.setsOn)])})
+	s.holdLocked(req, before, after, words{warnings: setWarnings(after, a.found[:len(a.setsOn)])})
 }

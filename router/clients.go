@@ -27,11 +27,3 @@ func habitsOf(client string) habits {
 	}
 	return habits{}
 }
-
-// alwaysLoad reports whether tools are listed as ones to be loaded always.
-func (s *Session) alwaysLoad() bool {
-	if fixed := s.r.AlwaysLoad; fixed != nil {
-		return *fixed
-	}
-	return habitsOf(s.name()).defers
-}

@@ -32,7 +32,7 @@ func (r *Router) Explain(name string) []Explanation {
 	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	var all []Explanation
 	for _, e := range v.named(name) {
-		all = append(all, v.explain(e, r.means()))
+		all = append(all, explanationOf(v, e, r.means()))
 	}
 	for _, c := range v.catalog.Collisions {
 		if c.Loser.Name == name || c.Loser.Item.Name == name {
@@ -42,7 +42,7 @@ func (r *Router) Explain(name string) []Explanation {
 	}
 	if everything := (MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(ownToolNames(everything, metaTools(everything)), name) {
 		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
-			Error: newView(v.catalog, nil).refusal(mcpwire.Tool, name, catalog.Target{}, catalog.Unknown, r.means()).text})
+			Error: refusalFor(newView(v.catalog, nil), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown, r.means()).text})
 	}
 	return all
 }
@@ -63,36 +63,7 @@ func (r *Router) ownExplanation(name string) Explanation {
 	return own
 }
 
-// named returns every entry that a name may mean, the one that a caller gets first.
-func (v *View) named(name string) []*catalog.Entry {
-	var all []*catalog.Entry
-	add := func(entries ...*catalog.Entry) {
-		for _, e := range entries {
-			if e != nil && !slices.Contains(all, e) {
-				all = append(all, e)
-			}
-		}
-	}
-	for k := range mcpwire.Kind(mcpwire.Kinds) {
-		t, _ := v.findAny(k, name)
-		add(t.Entry)
-		for _, c := range [...]*catalog.Catalog{v.catalog, v.catalog.Denied} {
-			add(c.ByName[k][name])
-			add(c.Spelled(k, name)...)
-		}
-	}
-	return all
-}
-
-// findAny is find or findURI, whichever looks up names of the kind.
-func (v *View) findAny(k mcpwire.Kind, name string) (catalog.Target, catalog.Verdict) {
-	if k.IsURI() {
-		return v.findURI([]byte(name))
-	}
-	return v.find(k, []byte(name))
-}
-
-func (v *View) explain(e *catalog.Entry, has means) Explanation {
+func explanationOf(v *View, e *catalog.Entry, has means) Explanation {
 	_, verdict := v.findAny(e.Item.Kind, e.Name)
 	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.catalog.Rule(e), Danger: e.Danger.String(),
 		Visible: verdict != catalog.Denied && verdict != catalog.Held, Active: verdict == catalog.Active, Callable: verdict == catalog.Active}
@@ -100,7 +71,7 @@ func (v *View) explain(e *catalog.Entry, has means) Explanation {
 		x.Activity = v.activity(e)
 	}
 	if !x.Callable {
-		x.Error = v.refusal(e.Item.Kind, e.Name, catalog.At(e), verdict, has).text
+		x.Error = refusalFor(v, e.Item.Kind, e.Name, catalog.At(e), verdict, has).text
 	}
 	return x
 }

@@ -96,8 +96,8 @@ func (l *library) saved() []*toolset.Set {
 	return slices.DeleteFunc(slices.Clone(l.sets), func(s *toolset.Set) bool { return !s.Saved() })
 }
 
-// warnings says what of some toolsets is left out, or should be.
-func (v *View) warnings(sets []*toolset.Set) []string {
+// setWarnings says what of some toolsets is left out, or should be.
+func setWarnings(v *View, sets []*toolset.Set) []string {
 	var all []string
 	for _, set := range sets {
 		all = append(all, v.catalog.Expand(set).Warnings()...)

@@ -211,14 +211,3 @@ func (s *Session) deleteToolsetLocked(req *request, _ *library) {
 		s.changeLocked(req, s.view.Load().deleted(owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
 	})
 }
-
-// deleted returns the view after an owner's saved toolset is no more.
-func (v *View) deleted(owner, name string) *View {
-	if v.sets.equippedName() == name && v.sets.equipped.Set.SavedBy(owner) {
-		v = v.unequip()
-	}
-	if i := v.sets.indexOf(name); i >= 0 && v.sets.enabled[i].Set.SavedBy(owner) {
-		v = v.disable(v.sets.enabled[i].Set)
-	}
-	return v
-}

@@ -116,19 +116,6 @@ func (s *Session) failLocked(req *request, why string) {
 	s.sayLocked(req, simpleOutcome{Message: why}, true)
 }
 
-// and returns the tools that are among both.
-func (o MetaTools) and(other MetaTools) MetaTools {
-	return MetaTools{
-		NoActivate: o.NoActivate || other.NoActivate,
-		List:       (o.List || o.Toolsets) && (other.List || other.Toolsets),
-		Toolsets:   o.Toolsets && other.Toolsets,
-		Manage:     o.Manage && other.Manage,
-	}
-}
-
-// switches reports whether one of the tools can make another one active.
-func (o MetaTools) switches() bool { return !o.NoActivate || o.Toolsets || o.Manage }
-
 // metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
 // is held.
 func (r *Router) metaLocked(o MetaTools) map[string]*metaTool {

@@ -57,15 +57,6 @@ type Options struct {
 // CatalogAuto bounds the catalog only for clients known to cut descriptions.
 const CatalogAuto = -1
 
-// MetaTools say which groups of tools of its own toolman offers. The zero value is
-// toolman_activate alone.
-type MetaTools struct {
-	NoActivate bool // not toolman_activate
-	List       bool // list_tools, which is also among Toolsets
-	Toolsets   bool // those that enable and disable toolsets
-	Manage     bool // those that build, equip and delete saved toolsets
-}
-
 // A Server is one upstream to start.
 type Server struct {
 	// Fingerprint is equal for two servers that a running one may serve for both.

@@ -133,7 +133,7 @@ func TestWhatIsHeldBackCannotBeSwitchedOn(t *testing.T) {
 		}
 		checkList(t, "active", namesOf(g.view().active(mcpwire.Tool)), "ns_good")
 	}
-	if err := g.view().check(&activation{toolsOff: []string{"ns_moved"}, resourcesOff: []string{"ns_r://moved"}}, g.r.library("")); err != nil {
+	if err := checkActivation(g.view(), &activation{toolsOff: []string{"ns_moved"}, resourcesOff: []string{"ns_r://moved"}}, g.r.library("")); err != nil {
 		t.Errorf("what is held back cannot be switched off: %v", err)
 	}
 }

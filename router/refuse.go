@@ -75,8 +75,8 @@ func badTarget(method mcpwire.Method, err error) refusal {
 	return refusal{code: jsonrpc.CodeInvalidParams, text: text}
 }
 
-// refusal explains why a name cannot be used, and what a client that has these means can do.
-func (v *View) refusal(k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has means) refusal {
+// refusalOf explains why a name cannot be used, and what a client that has these means can do.
+func refusalFor(v *View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has means) refusal {
 	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t}
 	switch verdict {
 	case catalog.Inactive:

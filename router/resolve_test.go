@@ -86,13 +86,13 @@ func TestFindURI(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { checkURI(t, v, tt.uri, tt.want, tt.verdict) })
 	}
 
-	v = v.with(&activation{resourcesOff: []string{"two2_same://x", "on_shared://x", "two1_tpl://{id}"}, resourcesOn: []string{"mixed_mix://secret"}})
+	v = v.with(&Switches{ResourcesOff: []string{"two2_same://x", "on_shared://x", "two1_tpl://{id}"}, ResourcesOn: []string{"mixed_mix://secret"}})
 	checkURI(t, v, "same://x", "two1 same://x", catalog.Active) // only one is active now
 	checkURI(t, v, "shared://x", "two2 shared://x", catalog.Active)
 	checkURI(t, v, "tpl://7", "two2 tpl://7", catalog.Active)
 	checkURI(t, v, "mixed_mix://secret", "mixed mix://secret", catalog.Active)
 	checkURI(t, v, "mix://secret", "mixed mix://secret", catalog.Active)
-	v = v.with(&activation{resourcesOff: []string{"two1_same://x"}})
+	v = v.with(&Switches{ResourcesOff: []string{"two1_same://x"}})
 	checkURI(t, v, "same://x", "two1 same://x", catalog.Inactive)
 }
 
@@ -104,7 +104,7 @@ func TestAnotherServersTemplateIsNoWayToAnInactiveResource(t *testing.T) {
 		offers[templates].templates = []string{"r://{id}"}
 		g := newRig(t, setup{}, offers...)
 		checkList(t, "active", activeNames(g.view()))
-		v := g.view().with(&activation{resourcesOn: []string{"ns_r://{id}"}})
+		v := g.view().with(&Switches{ResourcesOn: []string{"ns_r://{id}"}})
 		checkURI(t, v, "ns_r://x", "ns r://x", catalog.Inactive)
 		checkURI(t, v, "ns_r://y", g.r.all()[templates].Name+" r://y", catalog.Active)
 	}
@@ -115,7 +115,7 @@ func TestABareURIThatIsListedGoesBeforeWhatTemplatesMake(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", templates: []string{"r://{id}"}}, offer{namespace: "b", resources: []string{"r://x"}})
 	checkURI(t, g.view(), "r://x", "b r://x", catalog.Active)
 	checkURI(t, g.view(), "r://y", "a r://y", catalog.Active)
-	off := g.view().with(&activation{resourcesOff: []string{"b_r://x"}})
+	off := g.view().with(&Switches{ResourcesOff: []string{"b_r://x"}})
 	checkURI(t, off, "r://x", "a r://x", catalog.Active)
 }
 

@@ -3,6 +3,7 @@ package router
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"toolman/router/catalog"
 	"toolman/router/toolset"
@@ -136,4 +137,28 @@ func (v *View) unequip() *View {
 	}
 	was := v.sets.before.over(v.atStart())
 	return v.chosen(was.tools, v.resources, was.sets)
+}
+
+// deleted returns the view after an owner's saved toolset is no more.
+func (v *View) deleted(owner, name string) *View {
+	if v.sets.equippedName() == name && v.sets.equipped.Set.SavedBy(owner) {
+		v = v.unequip()
+	}
+	if i := v.sets.indexOf(name); i >= 0 && v.sets.enabled[i].Set.SavedBy(owner) {
+		v = v.disable(v.sets.enabled[i].Set)
+	}
+	return v
+}
+
+// enabledNames lists the enabled toolsets for people.
+func (s *selection) enabledNames() string {
+	if s == nil || len(s.enabled) == 0 {
+		return "none"
+	}
+	var names []string
+	for _, x := range s.enabled {
+		names = append(names, x.Set.Name)
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }

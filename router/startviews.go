@@ -5,7 +5,6 @@ import (
 
 	"toolman/router/catalog"
 	"toolman/router/policy"
-	"toolman/router/toolset"
 )
 
 // startViews keeps what clients see of the shared servers while nothing is switched, one View
@@ -58,11 +57,7 @@ func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who Client) *Vie
 	if who.Only != nil {
 		return newView(c.Within(r.only(who.Only)), nil)
 	}
-	var sets *selection
-	if r.Equipped != nil {
-		sets = &selection{equipped: &toolset.Expansion{Set: r.Equipped}}
-	}
-	return newView(c, sets)
+	return newView(c, r.Equipped)
 }
 
 // startLocked is what the session sees, while nothing is switched, when the shared servers

@@ -110,7 +110,7 @@ func withholding(t *testing.T, want catalog.Verdict, open []string, kept string,
 		return newRig(t, setup{active: []string{"*"}, Options: Options{Pins: &pins}}, offers...).view()
 	}
 	v := newRig(t, setup{active: []string{"*"}}, offers...).view()
-	return v.with(&activation{resourcesOff: []string{"ns_" + kept}})
+	return v.with(&Switches{ResourcesOff: []string{"ns_" + kept}})
 }
 
 func TestAnItemThatClientsMayNotUseIsNotHadByAnotherTemplate(t *testing.T) {
@@ -179,8 +179,8 @@ func TestAURIThatParsersRewriteIsNotHadWhereSomethingIsKept(t *testing.T) {
 		{"https://a.example:443/é/{id}", []string{"https://a.example:443/é/1"}, []string{"https://a.example:443/é/.."}},
 	} {
 		g := newRig(t, setup{active: []string{"*"}}, offer{templates: []string{tt.template}, resources: []string{"kept:it"}}, offer{namespace: "ns", resources: []string{"x:y"}})
-		all := g.view().with(&activation{resourcesOff: []string{"ns_x:y"}}) // another server's
-		some := g.view().with(&activation{resourcesOff: []string{"kept:it"}})
+		all := g.view().with(&Switches{ResourcesOff: []string{"ns_x:y"}}) // another server's
+		some := g.view().with(&Switches{ResourcesOff: []string{"kept:it"}})
 		for _, uri := range tt.same {
 			checkURI(t, some, uri, "server 1 "+uri, catalog.Active)
 		}

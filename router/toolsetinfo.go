@@ -90,7 +90,7 @@ func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
 	v := s.view.Load()
 	x := v.catalog.Expand(set)
 	info := toolsetInfo{Name: set.Name, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
-		Active: v.sets.equippedName() == set.Name, Tools: v.toolInfos(x), Servers: v.serverInfos(x), Warnings: cleaned(x.Warnings())}
+		Active: v.sets.equippedName() == set.Name, Tools: toolInfos(v, x), Servers: serverInfos(v, x), Warnings: cleaned(x.Warnings())}
 	if !set.CreatedAt.IsZero() {
 		info.CreatedAt = &set.CreatedAt
 	}
@@ -101,7 +101,7 @@ func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
 
 // toolInfos are the tools of a toolset: first those that are there, in catalog order, and then
 // those that are there and left out.
-func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
+func toolInfos(v *View, x *toolset.Expansion) []toolInfo {
 	infos := []toolInfo{}
 	for _, e := range v.catalog.Tools() {
 		if x.Tools[e.Name] {
@@ -117,7 +117,7 @@ func (v *View) toolInfos(x *toolset.Expansion) []toolInfo {
 	return infos
 }
 
-func (v *View) serverInfos(x *toolset.Expansion) []serverInfo {
+func serverInfos(v *View, x *toolset.Expansion) []serverInfo {
 	infos := []serverInfo{}
 	at := map[*catalog.Source]int{}
 	for _, e := range v.catalog.Tools() {

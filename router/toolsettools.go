@@ -2,8 +2,6 @@ package router
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
@@ -57,14 +55,14 @@ type toolsetDefinition struct {
 	Description string `json:"description"`
 }
 
-func (v *View) toolsetStatus(set *toolset.Set) toolsetStatus {
+func toolsetStatusOf(v *View, set *toolset.Set) toolsetStatus {
 	x := v.catalog.Expand(set)
 	return toolsetStatus{Key: set.Name, Active: v.sets.isEnabled(set.Name) || v.sets.equippedName() == set.Name,
-		Definition: toolsetDefinition{set.Name, sanitize.Line(set.Description)}, Tools: v.inOrder(x), Warnings: cleaned(x.Warnings())}
+		Definition: toolsetDefinition{set.Name, sanitize.Line(set.Description)}, Tools: toolsInOrder(v, x), Warnings: cleaned(x.Warnings())}
 }
 
-// inOrder are the tools of a toolset in catalog order.
-func (v *View) inOrder(x *toolset.Expansion) []string {
+// toolsInOrder are the tools of a toolset in catalog order.
+func toolsInOrder(v *View, x *toolset.Expansion) []string {
 	names := []string{}
 	for _, e := range v.catalog.Tools() {
 		if x.Tools[e.Name] {
@@ -87,7 +85,7 @@ func (s *Session) listToolsLocked(req *request, l *library) {
 		}
 	}
 	for _, set := range l.sets {
-		out.Toolsets[set.Name] = v.inOrder(v.catalog.Expand(set))
+		out.Toolsets[set.Name] = toolsInOrder(v, v.catalog.Expand(set))
 	}
 	s.answerListLocked(req, out)
 }
@@ -100,7 +98,7 @@ func (s *Session) listToolsetsLocked(req *request, l *library) {
 	}
 	out.Toolsets = []toolsetStatus{}
 	for _, set := range l.sets {
-		out.Toolsets = append(out.Toolsets, v.toolsetStatus(set))
+		out.Toolsets = append(out.Toolsets, toolsetStatusOf(v, set))
 	}
 	if l.err != nil {
 		out.Warnings = []string{sanitize.Line(l.err.Error())}
@@ -138,7 +136,7 @@ func (s *Session) namedToolsetLocked(req *request, l *library) *toolset.Set {
 
 func (s *Session) describeToolsetLocked(req *request, l *library) {
 	if set := s.namedToolsetLocked(req, l); set != nil {
-		s.sayLocked(req, s.view.Load().toolsetStatus(set), false)
+		s.sayLocked(req, toolsetStatusOf(s.view.Load(), set), false)
 	}
 }
 
@@ -176,17 +174,4 @@ func (s *Session) changeLocked(req *request, after *View, what string, warnings 
 	s.holdLocked(req, before, after, words{outcome: func(text string) any {
 		return simpleOutcome{Success: true, Message: what + ": " + text, Warnings: cleaned(warnings)}
 	}})
-}
-
-// enabledNames lists the enabled toolsets for people.
-func (s *selection) enabledNames() string {
-	if s == nil || len(s.enabled) == 0 {
-		return "none"
-	}
-	var names []string
-	for _, x := range s.enabled {
-		names = append(names, x.Set.Name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
 }

@@ -22,7 +22,7 @@ func (r *Router) ToolStatus(who Client) ToolStatus {
 	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who), who.library(r)
 	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
 	for _, set := range l.sets {
-		one := v.toolsetStatus(set)
+		one := toolsetStatusOf(v, set)
 		st.Available = append(st.Available, one.Key)
 		st.Toolsets[one.Key] = one.Tools
 		for _, w := range one.Warnings {

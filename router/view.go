@@ -6,6 +6,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/toolset"
 )
 
 // A View is what one session sees: the catalog, and what the client has switched
@@ -22,9 +23,12 @@ type View struct {
 	pages pages
 }
 
-// newView returns the view of a catalog as it is at start, with toolsets or without.
-func newView(c *catalog.Catalog, sets *selection) *View {
-	return &View{catalog: c, sets: sets.over(c)}
+// newView returns the view of a catalog as it is at start, with a toolset equipped; nil for none.
+func newView(c *catalog.Catalog, equipped *toolset.Set) *View {
+	if equipped == nil {
+		return &View{catalog: c}
+	}
+	return &View{catalog: c, sets: (&selection{equipped: &toolset.Expansion{Set: equipped}}).over(c)}
 }
 
 // atStart returns the view without what the client has switched.
@@ -103,17 +107,22 @@ func (v *View) visible(k mcpwire.Kind, modern bool) []*catalog.Entry {
 	return slices.DeleteFunc(v.active(k), func(e *catalog.Entry) bool { return e.HiddenFrom(modern) })
 }
 
-// with returns the view that an activation leads to. What it says of a tool counts
-// more than what it says of a toolset.
-func (v *View) with(a *activation) *View {
-	on := len(a.setsOn)
-	for _, set := range a.found[on:] {
+// Switches are what is switched at once: tools and resources by their names, and toolsets.
+type Switches struct {
+	ToolsOn, ToolsOff, ResourcesOn, ResourcesOff []string
+	Enable, Disable                              []*toolset.Set
+}
+
+// with returns the view with this switched. What it says of a tool counts more than what it says of
+// a toolset.
+func (v *View) with(s *Switches) *View {
+	for _, set := range s.Disable {
 		v = v.disable(set)
 	}
-	for _, set := range a.found[:on] {
+	for _, set := range s.Enable {
 		v = v.enable(set)
 	}
-	return v.switched(switched(v.tools, a.toolsOn, a.toolsOff), switched(v.resources, a.resourcesOn, a.resourcesOff))
+	return v.switched(switched(v.tools, s.ToolsOn, s.ToolsOff), switched(v.resources, s.ResourcesOn, s.ResourcesOff))
 }
 
 func switched(old map[string]bool, on, off []string) map[string]bool {

@@ -22,13 +22,13 @@ func TestToolsAndResourcesAreSwitchedApart(t *testing.T) {
 	g := newRig(t, setup{}, alike("ns", "one"))
 	v := g.view()
 	checkList(t, "at start", activeNames(v))
-	tools := v.with(&activation{toolsOn: []string{"ns_x"}})
+	tools := v.with(&Switches{ToolsOn: []string{"ns_x"}})
 	checkList(t, "tool on", activeNames(tools), "tool ns_x")
-	both := tools.with(&activation{resourcesOn: []string{"ns_x"}})
+	both := tools.with(&Switches{ResourcesOn: []string{"ns_x"}})
 	checkList(t, "both on", activeNames(both), "tool ns_x", "resource ns_x", "resource template ns_x")
-	resources := both.with(&activation{toolsOff: []string{"ns_x"}})
+	resources := both.with(&Switches{ToolsOff: []string{"ns_x"}})
 	checkList(t, "tool off", activeNames(resources), "resource ns_x", "resource template ns_x")
-	checkList(t, "resource off", activeNames(resources.with(&activation{resourcesOff: []string{"ns_x"}})))
+	checkList(t, "resource off", activeNames(resources.with(&Switches{ResourcesOff: []string{"ns_x"}})))
 
 	checkList(t, "the first view does not change", activeNames(v))
 	checkList(t, "nor does the second", activeNames(tools), "tool ns_x")
@@ -39,15 +39,15 @@ func TestToolsAndResourcesAreSwitchedApart(t *testing.T) {
 
 func TestWhatIsNotMentionedStaysAsItIs(t *testing.T) {
 	g := newRig(t, setup{active: []string{"ns_a", "ns_b"}}, offer{namespace: "ns", tools: []string{"a", "b", "c", "d"}})
-	v := g.view().with(&activation{toolsOn: []string{"ns_c"}, toolsOff: []string{"ns_a"}})
-	v = v.with(&activation{toolsOn: []string{"ns_d", "ns_d", "ns_b"}})
+	v := g.view().with(&Switches{ToolsOn: []string{"ns_c"}, ToolsOff: []string{"ns_a"}})
+	v = v.with(&Switches{ToolsOn: []string{"ns_d", "ns_d", "ns_b"}})
 	checkList(t, "active", activeNames(v), "tool ns_b", "tool ns_c", "tool ns_d")
 }
 
 func TestWhatIsSwitchedStaysSoWhenTheCatalogChanges(t *testing.T) {
 	g := newRig(t, setup{active: []string{"ns_on*"}}, offer{namespace: "ns", tools: []string{"on1", "on2", "off1", "off2"}},
 		offer{namespace: "other", tools: []string{"a"}})
-	g.s.view.Store(g.view().with(&activation{toolsOn: []string{"ns_off1", "other_a"}, toolsOff: []string{"ns_on1"}}))
+	g.s.view.Store(g.view().with(&Switches{ToolsOn: []string{"ns_off1", "other_a"}, ToolsOff: []string{"ns_on1"}}))
 	want := []string{"tool ns_on2", "tool ns_off1", "tool other_a"}
 	checkList(t, "switched", activeNames(g.view()), want...)
 
@@ -68,7 +68,7 @@ func TestWhatIsSwitchedStaysSoWhenTheCatalogChanges(t *testing.T) {
 
 func TestLookupAllocatesNothing(t *testing.T) {
 	g := newRig(t, setup{active: []string{"ns_x"}}, alike("ns", "one"), offer{namespace: "ns", tools: []string{"idle"}})
-	v := g.view().with(&activation{toolsOn: []string{"ns_x"}})
+	v := g.view().with(&Switches{ToolsOn: []string{"ns_x"}})
 	for _, tt := range []struct {
 		what string
 		find func() catalog.Verdict

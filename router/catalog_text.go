@@ -1,0 +1,125 @@
+package router
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
+)
+
+var catalogKinds = [...]struct {
+	title string
+	kinds []mcpwire.Kind
+}{
+	{"Tools:\n", []mcpwire.Kind{mcpwire.Tool}},
+	{"Resources:\n", []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}},
+}
+
+// appendCatalog appends the catalog, escaped for JSON: one line an item, active
+// ones with a *. When it would take more than room bytes (0: no limit), active items
+// come first and what does not fit is counted by server.
+func appendCatalog(dst []byte, v *View, room int) []byte {
+	if room > 0 && catalogSize(v) > room {
+		return appendFolded(dst, v, room)
+	}
+	for _, part := range catalogKinds {
+		start := len(dst)
+		dst = jsonrpc.AppendEscaped(dst, part.title)
+		empty := len(dst)
+		for _, k := range part.kinds {
+			for _, e := range v.catalog.Entries(k) {
+				dst = appendLine(dst, v, e)
+			}
+		}
+		if len(dst) == empty {
+			dst = dst[:start]
+		}
+	}
+	return dst
+}
+
+func appendLine(dst []byte, v *View, e *catalog.Entry) []byte {
+	if v.Active(e) {
+		dst = append(dst, "* "...)
+	}
+	return append(dst, e.Line...)
+}
+
+func catalogSize(v *View) int {
+	size := 2 * len("Resources:\n")
+	for _, part := range catalogKinds {
+		for _, k := range part.kinds {
+			for _, e := range v.catalog.Entries(k) {
+				size += len("* ") + len(e.Line)
+			}
+		}
+	}
+	return size
+}
+
+// catalogText returns the whole catalog as plain text.
+func catalogText(v *View) string {
+	var text string
+	quoted := append(appendCatalog([]byte{'"'}, v, 0), '"')
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		return ""
+	}
+	return text
+}
+
+// appendFolded appends as many lines as fit, active ones first, and then how
+// many more each server has.
+func appendFolded(dst []byte, v *View, room int) []byte {
+	shown := 0
+	hidden := map[*catalog.Source]int{}
+	for _, active := range []bool{true, false} {
+		for _, part := range catalogKinds {
+			for _, k := range part.kinds {
+				for _, e := range v.catalog.Entries(k) {
+					if v.Active(e) != active {
+						continue
+					}
+					if shown += len(e.Line) + 2; shown > room-foldRoom {
+						hidden[e.Source]++
+						continue
+					}
+					dst = appendLine(dst, v, e)
+				}
+			}
+		}
+	}
+	return jsonrpc.AppendEscaped(dst, foldedText(v, hidden))
+}
+
+// foldRoom is what is kept for the counts.
+const foldRoom = 240
+
+func foldedText(v *View, hidden map[*catalog.Source]int) string {
+	var counts []string
+	for _, u := range sourcesOf(v) {
+		if n := hidden[u]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%s %d", u.Name, n))
+		}
+	}
+	text := strings.Join(counts, ", ")
+	return "More, not shown here: " + sanitize.Cut(text, foldRoom-60) + "\n"
+}
+
+// sourcesOf returns the servers that have entries, in catalog order.
+func sourcesOf(v *View) []*catalog.Source {
+	var list []*catalog.Source
+	seen := map[*catalog.Source]bool{}
+	for _, entries := range v.catalog.Kinds() {
+		for _, e := range entries {
+			if !seen[e.Source] {
+				seen[e.Source] = true
+				list = append(list, e.Source)
+			}
+		}
+	}
+	return list
+}
