@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // An activation is what one call of toolman_activate asks for.
@@ -21,9 +22,10 @@ type activation struct {
 }
 
 // switches returns what is to be switched, once the toolsets are found.
-func (a *activation) switches() *Switches {
+func (a *activation) switches() *view.Switches {
 	on := len(a.setsOn)
-	return &Switches{a.toolsOn, a.toolsOff, a.resourcesOn, a.resourcesOff, a.found[:on], a.found[on:]}
+	return &view.Switches{ToolsOn: a.toolsOn, ToolsOff: a.toolsOff, ResourcesOn: a.resourcesOn, ResourcesOff: a.resourcesOff,
+		Enable: a.found[:on], Disable: a.found[on:]}
 }
 
 func (a *activation) empty() bool {
@@ -119,7 +121,7 @@ const maxBad = 20
 // checkActivation reports every name that is not in the catalog, with names that may be
 // meant, every toolset that does not exist, and every name that is to be both on and
 // off. It fills in the toolsets.
-func checkActivation(v *View, a *activation, l *library) error {
+func checkActivation(v *view.View, a *activation, l *library) error {
 	var problems []string
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for _, l := range a.lists() {
@@ -128,18 +130,18 @@ func checkActivation(v *View, a *activation, l *library) error {
 			kind, noun = mcpwire.Resource, "resource"
 		}
 		for _, name := range *l.into {
-			kept := v.catalog.IsDenied(name, catalog.AlikeKinds(kind)...)
+			kept := v.Catalog.IsDenied(name, catalog.AlikeKinds(kind)...)
 			switch {
-			case v.has(kind, name):
+			case v.Has(kind, name):
 			case kept != nil && kept.Hold != catalog.NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been on before
 			case len(problems) >= maxBad:
 				add("")
-			case slices.Contains(v.catalog.Own, name) || name == catalog.CatalogURI:
+			case slices.Contains(v.Catalog.Own, name) || name == catalog.CatalogURI:
 				add("%s is always active", name)
 			case kept != nil:
-				add("%s", v.catalog.Denial(kept, name))
+				add("%s", v.Catalog.Denial(kept, name))
 			default:
-				add("unknown %s %s%s", noun, sanitize.Short(name), didYouMean(v.catalog.Similar(kind, name)))
+				add("unknown %s %s%s", noun, sanitize.Short(name), didYouMean(v.Catalog.Similar(kind, name)))
 			}
 		}
 	}
@@ -186,7 +188,7 @@ func common(a, b []string) []string {
 
 // activateLocked handles a call of toolman_activate: all of it or nothing.
 func (s *Session) activateLocked(req *request) {
-	if a, err := parseActivation(req.Message); err == nil && a.ofToolsets() && s.modeOf(req.modern) != ModeStatic {
+	if a, err := parseActivation(req.Message); err == nil && a.ofToolsets() && s.modeOf(req.modern) != view.ModeStatic {
 		s.withLibraryLocked(req, s.activateOfLocked)
 		return
 	}
@@ -199,12 +201,12 @@ func (s *Session) activateOfLocked(req *request, l *library) {
 	before := s.view.Load()
 	a, err := parseActivation(req.Message)
 	switch {
-	case s.modeOf(req.modern) == ModeStatic:
+	case s.modeOf(req.modern) == view.ModeStatic:
 		has := s.meansLocked(req.modern)
 		err = errors.New(has.static())
 	case err != nil:
 	case a.empty():
-		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", catalogText(before))
+		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", view.CatalogText(before))
 	default:
 		err = checkActivation(before, a, l)
 	}
@@ -212,7 +214,7 @@ func (s *Session) activateOfLocked(req *request, l *library) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	after := before.with(a.switches())
+	after := before.Apply(a.switches())
 	s.view.Store(after)
 	s.holdLocked(req, before, after, words{warnings: setWarnings(after, a.found[:len(a.setsOn)])})
 }

@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // A report is what toolman says of something of its own.
@@ -186,7 +187,7 @@ func TestFourEmptyListsGetTheCatalog(t *testing.T) {
 	g := switchable(t)
 	_, o := g.activate(activation{})
 	if want := "all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n" +
-		catalogText(g.view()); o.Success || o.text() != want {
+		view.CatalogText(g.view()); o.Success || o.text() != want {
 		t.Errorf("says %q, want %q", o.text(), want)
 	}
 }
@@ -294,14 +295,14 @@ func FuzzActivate(f *testing.F) {
 }
 
 // checkDone checks that what was asked for is so and everything else as it was.
-func checkDone(t *testing.T, before, after *View, asked *activationArguments) {
+func checkDone(t *testing.T, before, after *view.View, asked *activationArguments) {
 	t.Helper()
 	for _, list := range []struct {
 		names []string
 		tool  bool
 	}{{asked.ToolsOn, true}, {asked.ToolsOff, true}, {asked.ResourcesOn, false}, {asked.ResourcesOff, false}} {
 		for _, name := range list.names {
-			if k := map[bool]mcpwire.Kind{true: mcpwire.Tool, false: mcpwire.Resource}[list.tool]; !after.has(k, name) {
+			if k := map[bool]mcpwire.Kind{true: mcpwire.Tool, false: mcpwire.Resource}[list.tool]; !after.Has(k, name) {
 				t.Fatalf("done, but %q is unknown", name)
 			}
 		}
@@ -311,7 +312,7 @@ func checkDone(t *testing.T, before, after *View, asked *activationArguments) {
 		if k == mcpwire.Tool {
 			on, off = asked.ToolsOn, asked.ToolsOff
 		}
-		for _, e := range after.catalog.Entries(k) {
+		for _, e := range after.Catalog.Entries(k) {
 			want := before.Active(e)
 			switch isOn, isOff := slices.Contains(on, e.Name), slices.Contains(off, e.Name); {
 			case k == mcpwire.Prompt:

@@ -7,6 +7,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // Whatever makes a tool active or keeps it from being so is named: in the refusal as in the explanation.
@@ -14,8 +15,8 @@ func TestWhyAToolIsActive(t *testing.T) {
 	g := sets(t, Options{})
 	why := func(step, tool, want string) {
 		t.Helper()
-		e := g.view().catalog.Lookup(mcpwire.Tool, []byte(tool))
-		if got := g.view().activity(e); got != want {
+		e := g.view().Catalog.Lookup(mcpwire.Tool, []byte(tool))
+		if got := g.view().Activity(e); got != want {
 			t.Errorf("%s: %s: %q, want %q", step, tool, got, want)
 		}
 		if g.view().Active(e) {
@@ -53,8 +54,8 @@ func TestWhyAToolIsLeftOut(t *testing.T) {
 			}
 		}
 		g.own("unequip-toolset", "{}")
-		e := g.view().catalog.Lookup(mcpwire.Tool, []byte("ns_on"))
-		if got := g.view().activity(e); got != `active_toolsets has "ns_on"` {
+		e := g.view().Catalog.Lookup(mcpwire.Tool, []byte("ns_on"))
+		if got := g.view().Activity(e); got != `active_toolsets has "ns_on"` {
 			t.Errorf("what is active all the same: %s", got)
 		}
 	})
@@ -69,14 +70,14 @@ func TestExplainKnowsToolmansOwn(t *testing.T) {
 		says     string
 	}{
 		{catalog.ActivateTool, Options{}, true, "it is toolman's own, and no policy"},
-		{catalog.ActivateTool, Options{MetaTools: MetaTools{NoActivate: true}}, false, "meta_tools does not ask for it"},
-		{"enable_toolset", Options{MetaTools: MetaTools{Toolsets: true}}, true, "it is toolman's own, and no policy"},
+		{catalog.ActivateTool, Options{MetaTools: view.MetaTools{NoActivate: true}}, false, "meta_tools does not ask for it"},
+		{"enable_toolset", Options{MetaTools: view.MetaTools{Toolsets: true}}, true, "it is toolman's own, and no policy"},
 		{"enable_toolset", Options{}, false, "meta_tools does not ask for it"},
-		{"equip-toolset", Options{MetaTools: MetaTools{Toolsets: true}}, false, "meta_tools does not ask for it"},
-		{"enable_toolset", Options{Mode: ModeStatic, MetaTools: MetaTools{Toolsets: true}}, false, "activation_mode = \"static\""},
-		{catalog.ActivateTool, Options{Mode: ModeStatic}, false, "activation_mode = \"static\""},
-		{"list_tools", Options{Mode: ModeStatic, MetaTools: MetaTools{Toolsets: true}}, true, "no policy is about it"},
-		{catalog.CatalogURI, Options{Mode: ModeStatic}, true, "no policy is about it"},
+		{"equip-toolset", Options{MetaTools: view.MetaTools{Toolsets: true}}, false, "meta_tools does not ask for it"},
+		{"enable_toolset", Options{Mode: view.ModeStatic, MetaTools: view.MetaTools{Toolsets: true}}, false, "activation_mode = \"static\""},
+		{catalog.ActivateTool, Options{Mode: view.ModeStatic}, false, "activation_mode = \"static\""},
+		{"list_tools", Options{Mode: view.ModeStatic, MetaTools: view.MetaTools{Toolsets: true}}, true, "no policy is about it"},
+		{catalog.CatalogURI, Options{Mode: view.ModeStatic}, true, "no policy is about it"},
 	} {
 		all := newRig(t, setup{Options: tt.o}, offer{namespace: "ns", tools: []string{"a"}}).r.Explain(tt.name)
 		if len(all) != 1 || all[0].Callable != tt.callable || all[0].Visible != tt.callable || !strings.Contains(all[0].Rule, tt.says) || (all[0].Error == "") != tt.callable {

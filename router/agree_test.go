@@ -11,6 +11,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // policed is what the servers of a rig with policies offer. Some names are several
@@ -140,8 +141,8 @@ func (w *world) rig(t *testing.T, more toolset.Set) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := newRig(t, setup{active: w.active, Options: Options{Policy: w.policy, Dangers: guard, Pins: w.pins, Mode: ModeMutate, Equipped: w.equipped,
-		Toolsets: []toolset.Set{more}, MetaTools: MetaTools{Toolsets: true, Manage: true}}}, policed()...)
+	g := newRig(t, setup{active: w.active, Options: Options{Policy: w.policy, Dangers: guard, Pins: w.pins, Mode: view.ModeMutate, Equipped: w.equipped,
+		Toolsets: []toolset.Set{more}, MetaTools: view.MetaTools{Toolsets: true, Manage: true}}}, policed()...)
 	g.named("c", 2)
 	return g
 }

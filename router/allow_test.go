@@ -38,7 +38,7 @@ func exposing(t *testing.T, lists map[string][]string) *policy.Policy {
 func TestADeniedResourceIsNotHadByATemplate(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"r://{id}"}}, offer{namespace: "ns", resources: []string{"r://1"}, templates: []string{"r://{id}"}})
 	for uri, want := range map[string]catalog.Verdict{"ns_r://1": catalog.Denied, "r://1": catalog.Denied, "ns:r://1": catalog.Denied, "ns_r://2": catalog.Active, "r://2": catalog.Active, "ns_r://{id}": catalog.Active} {
-		if _, got := g.view().findURI([]byte(uri)); got != want {
+		if _, got := g.view().FindURI([]byte(uri)); got != want {
 			t.Errorf("%s is %s, want %s", uri, got, want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestADeniedResourceIsNotHadByATemplate(t *testing.T) {
 func TestWhatADeniedTemplateMakesIsDenied(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"other"}}, offer{namespace: "ns", templates: []string{"r://{id}"}})
 	for uri, want := range map[string]catalog.Verdict{"ns_r://1": catalog.Denied, "r://1": catalog.Denied, "ns_r://{id}": catalog.Denied, "r://{id}": catalog.Denied, "ns_q://1": catalog.Unknown} {
-		if _, got := g.view().findURI([]byte(uri)); got != want {
+		if _, got := g.view().FindURI([]byte(uri)); got != want {
 			t.Errorf("%s is %s, want %s", uri, got, want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestAClosedServerDoesNotReachTheClient(t *testing.T) {
 func TestOneServersDeniedNameIsAnothersToUse(t *testing.T) {
 	g := exposes(t, map[string][]string{"a": {}, "b": {"same", "x://same"}}, policed()[:2]...)
 	for k, name := range map[mcpwire.Kind]string{mcpwire.Tool: "same", mcpwire.Resource: "x://same"} {
-		if got, verdict := g.view().findAny(k, name); verdict != catalog.Active || upstreamOf(got.Source).Name != "b" {
+		if got, verdict := g.view().FindAny(k, name); verdict != catalog.Active || upstreamOf(got.Source).Name != "b" {
 			t.Errorf("%s leads to %v, %s", name, upstreamOf(got.Source), verdict)
 		}
 	}
@@ -99,14 +99,14 @@ func TestADeniedWinnersNameIsNotInherited(t *testing.T) {
 	g := exposes(t, map[string][]string{"first": {}, "second": {"*"}}, offer{namespace: "ns", tools: []string{"x"}}, offer{namespace: "ns", tools: []string{"x"}})
 	g.named("first", 0)
 	g.named("second", 1)
-	if got, verdict := g.view().find(mcpwire.Tool, []byte("ns_x")); verdict != catalog.Denied || upstreamOf(got.Source) != g.r.all()[0] {
+	if got, verdict := g.view().Find(mcpwire.Tool, []byte("ns_x")); verdict != catalog.Denied || upstreamOf(got.Source) != g.r.all()[0] {
 		t.Errorf("leads to %v, %s", upstreamOf(got.Source), verdict)
 	}
 }
 
 func TestDeniedItemsAreNotSuggested(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"read"}}, offer{namespace: "ns", tools: []string{"read", "reap"}})
-	if got := g.view().catalog.Similar(mcpwire.Tool, "ns_reax"); !slices.Equal(got, []string{"ns_read"}) {
+	if got := g.view().Catalog.Similar(mcpwire.Tool, "ns_reax"); !slices.Equal(got, []string{"ns_read"}) {
 		t.Errorf("suggests %q", got)
 	}
 }
@@ -120,7 +120,7 @@ func TestChangedListsAreJudgedAnew(t *testing.T) {
 	g.servers[0].lists(mcpwire.Tool, "a1", "a2", "b2")
 	g.r.update()
 	checkList(t, "told", methodsOf(t, g.client.hears()), toolsChanged)
-	checkList(t, "active", namesOf(g.view().active(mcpwire.Tool)), "ns_a1", "ns_a2")
+	checkList(t, "active", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "ns_a1", "ns_a2")
 }
 
 func TestReadOnlyFollowsWhatAServerSays(t *testing.T) {
@@ -136,11 +136,11 @@ func TestReadOnlyFollowsWhatAServerSays(t *testing.T) {
 		"silent", hint("yes", `{"readOnlyHint":true}`), hint("no", `{"readOnlyHint":false}`), hint("text", `{"readOnlyHint":"true"}`), hint("null", `null`),
 		hint("twice", `{"readOnlyHint":true,"readOnlyHint":false}`), hint("case", `{"readonlyhint":true}`), hint("escaped", `{"readOnly\u0048int": true }`), hint("list", `[true]`),
 	}, resources: []string{"r://"}, prompts: []string{"p"}})
-	checkList(t, "tools", namesOf(g.view().active(mcpwire.Tool)), "ns_yes", "ns_escaped")
-	checkList(t, "resources and prompts", append(namesOf(g.view().active(mcpwire.Resource)), namesOf(g.view().active(mcpwire.Prompt))...), "ns_r://", "ns_p")
+	checkList(t, "tools", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "ns_yes", "ns_escaped")
+	checkList(t, "resources and prompts", append(namesOf(g.view().ActiveEntries(mcpwire.Resource)), namesOf(g.view().ActiveEntries(mcpwire.Prompt))...), "ns_r://", "ns_p")
 	g.servers[0].lists(mcpwire.Tool, hint("yes", `{}`), hint("no", `{"readOnlyHint":true}`))
 	g.r.update()
-	checkList(t, "tools later", namesOf(g.view().active(mcpwire.Tool)), "ns_no")
+	checkList(t, "tools later", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "ns_no")
 }
 
 // Without a policy the catalog is the one there was, and with one looking up a name
@@ -152,7 +152,7 @@ func TestPoliciesCostACallNothing(t *testing.T) {
 	}
 	g = exposes(t, map[string][]string{"ns": {"*"}}, various())
 	v, name := g.view(), []byte("ns_echo")
-	if n := testing.AllocsPerRun(100, func() { v.find(mcpwire.Tool, name) }); n != 0 {
+	if n := testing.AllocsPerRun(100, func() { v.Find(mcpwire.Tool, name) }); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
 }

@@ -3,24 +3,25 @@ package router
 import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/view"
 )
 
 // announceLocked sends a list_changed for each kind whose list, as the client sees it,
 // differs between two views, and reports whether the tools' does.
-func (s *Session) announceLocked(before, after *View, b *jsonrpc.Batch) (tools bool) {
-	active := before.changes(after)
-	listed := func(modern bool) changes {
-		if s.modeOf(modern) == ModeMutate {
+func (s *Session) announceLocked(before, after *view.View, b *jsonrpc.Batch) (tools bool) {
+	active := before.Changes(after)
+	listed := func(modern bool) view.Changes {
+		if s.modeOf(modern) == view.ModeMutate {
 			return active
 		}
-		return before.atStart().changes(after.atStart())
+		return before.AtStart().Changes(after.AtStart())
 	}
 	legacy, modern := listed(false), listed(true)
-	tools = s.changedLocked(b, mcpwire.ToolsListChanged, legacy.tools, modern.tools)
-	if active.tools {
+	tools = s.changedLocked(b, mcpwire.ToolsListChanged, legacy.Tools, modern.Tools)
+	if active.Tools {
 		s.catalogUpdatedLocked(b)
 	}
-	s.changedLocked(b, mcpwire.ResourcesListChanged, legacy.resources, modern.resources)
-	s.changedLocked(b, mcpwire.PromptsListChanged, legacy.prompts, modern.prompts)
+	s.changedLocked(b, mcpwire.ResourcesListChanged, legacy.Resources, modern.Resources)
+	s.changedLocked(b, mcpwire.PromptsListChanged, legacy.Prompts, modern.Prompts)
 	return tools
 }

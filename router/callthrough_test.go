@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/view"
 )
 
 // Nothing of the frame changes but the name and the arguments, which are the tool's own.
@@ -111,7 +112,7 @@ func TestToolmanCallRefuses(t *testing.T) {
 
 // It works where it is not listed, too.
 func TestToolmanCallRunsWhatWasSwitchedOn(t *testing.T) {
-	for _, m := range []Mode{ModeMutate, ModeCall} {
+	for _, m := range []view.Mode{view.ModeMutate, view.ModeCall} {
 		g := switching(t, "any", Options{Mode: m})
 		g.client.says(on("ns_off").frame("1"), callFrame("2", CallTool, `{"name":"ns_off"}`))
 		if got := g.servers[0].hearsOne(); !strings.HasSuffix(got, `"params":{"name":"off","arguments":{}}}`) {

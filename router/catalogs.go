@@ -15,7 +15,7 @@ import (
 
 // Known returns what is known now of the servers that a client may know of, never nil.
 func (r *Router) Known(who Client) []Status {
-	c := r.startView(r.catalog.Load(), r.policyFor(who), who).catalog
+	c := r.startView(r.catalog.Load(), r.policyFor(who), who).Catalog
 	known := []Status{}
 	for _, u := range r.all() {
 		if u.knownTo(c) {

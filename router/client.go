@@ -10,6 +10,7 @@ import (
 	"toolman/router/budget"
 	"toolman/router/policy"
 	"toolman/router/principal"
+	"toolman/router/view"
 )
 
 // A Client says for whom a session is.
@@ -47,7 +48,7 @@ type Client struct {
 	// Config is what the client has said of itself, for Server.For. These are secrets.
 	Config map[string]string
 	// MetaTools are those of Options.MetaTools that it is offered; nil: all.
-	MetaTools *MetaTools
+	MetaTools *view.MetaTools
 }
 
 // Streams are what a session's Sender implements when the client hears each open

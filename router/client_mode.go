@@ -1,23 +1,25 @@
 package router
 
+import "toolman/router/view"
+
 // modeOf is the mode for the client's requests of an era. Lists change for clients that
 // can learn of it: those of the modern era if they listen.
-func (s *Session) modeOf(modern bool) Mode {
+func (s *Session) modeOf(modern bool) view.Mode {
 	switch {
 	case s.who.Static != "":
-		return ModeStatic
-	case s.r.Mode != ModeAuto:
+		return view.ModeStatic
+	case s.r.Mode != view.ModeAuto:
 		return s.r.Mode
 	case modern && !s.listensForToolsLocked():
-		return ModeCall
-	case !modern && habitsOf(s.name()).listsOnce:
-		return ModeCall
+		return view.ModeCall
+	case !modern && view.HabitsOf(s.name()).ListsOnce:
+		return view.ModeCall
 	}
-	return ModeMutate
+	return view.ModeMutate
 }
 
-func (s *Session) variantLocked(modern bool) variant {
-	return variant{modern: modern, mode: s.modeOf(modern), alwaysLoad: s.alwaysLoad(), habits: habitsOf(s.name()), offers: s.offers}
+func (s *Session) variantLocked(modern bool) view.Variant {
+	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.name()), Offers: s.offers}
 }
 
 // alwaysLoad reports whether tools are listed as ones to be loaded always.
@@ -25,5 +27,5 @@ func (s *Session) alwaysLoad() bool {
 	if fixed := s.r.AlwaysLoad; fixed != nil {
 		return *fixed
 	}
-	return habitsOf(s.name()).defers
+	return view.HabitsOf(s.name()).Defers
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/view"
 )
 
 func TestToolsAskClientsThatDeferThemToLoadThemAlways(t *testing.T) {
@@ -15,7 +16,7 @@ func TestToolsAskClientsThatDeferThemToLoadThemAlways(t *testing.T) {
 		option *bool
 		want   bool
 	}{{"claude-code", nil, true}, {"rig", nil, false}, {"codex-mcp-client", nil, false}, {"rig", &yes, true}, {"claude-code", &no, false}} {
-		for _, m := range []Mode{ModeMutate, ModeCall} {
+		for _, m := range []view.Mode{view.ModeMutate, view.ModeCall} {
 			g := newRig(t, setup{silent: true, active: []string{"*on*"}, Options: Options{AlwaysLoad: tt.option, Mode: m}},
 				offer{namespace: "ns", tools: append(tools, "off"), resources: []string{"on:"}, prompts: []string{"p"}})
 			g.client.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"` + tt.client + `"}}}`)

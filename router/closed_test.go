@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"toolman/router/policy"
+	"toolman/router/view"
 )
 
 // A server that a policy closes to the only client there is says nothing to it: neither log messages nor questions come
@@ -17,7 +18,7 @@ func TestAClosedServerSaysNothingToTheClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		g := newRig(t, setup{active: []string{"*"}, capabilities: `{"elicitation":{}}`, Options: Options{Policy: p, MetaTools: MetaTools{Manage: true}}},
+		g := newRig(t, setup{active: []string{"*"}, capabilities: `{"elicitation":{}}`, Options: Options{Policy: p, MetaTools: view.MetaTools{Manage: true}}},
 			offer{namespace: "open", tools: []string{"x"}}, offer{namespace: "closed", tools: []string{"x"}})
 		for i, hears := range []bool{true, false} {
 			for _, frame := range []string{

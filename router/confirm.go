@@ -108,7 +108,7 @@ func (s *Session) passAgreedLocked(req *request, e *catalog.Entry) {
 	at, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	v := s.view.Load()
 	name := req.Text(at)
-	switch t, verdict := v.find(mcpwire.Tool, name); {
+	switch t, verdict := v.Find(mcpwire.Tool, name); {
 	case verdict != catalog.Active:
 		s.refuse(req, refusalFor(v, mcpwire.Tool, string(name), t, verdict, s.meansLocked(req.modern)))
 	case t.Entry != e:
@@ -123,7 +123,7 @@ const changedMeanwhile = "it was changed by its server while a person was asked;
 
 // hasLocked reports whether a tool is still what it was, and may still be called.
 func (s *Session) hasLocked(e *catalog.Entry) bool {
-	t, verdict := s.view.Load().find(mcpwire.Tool, []byte(e.Name))
+	t, verdict := s.view.Load().Find(mcpwire.Tool, []byte(e.Name))
 	return verdict == catalog.Active && t.Entry == e
 }
 

@@ -148,16 +148,16 @@ func (s *Session) ruleLocked(e *catalog.Entry) audit.Rule {
 	return func(verdict audit.Verdict) string {
 		switch verdict {
 		case audit.Inactive:
-			return v.activity(e)
+			return v.Activity(e)
 		case audit.Allowed, audit.Asked, audit.Confirmed, audit.Declined, audit.Unconfirmed:
 			if e.Danger != nil {
-				return v.catalog.Rule(e) + "; " + e.Danger.String()
+				return v.Catalog.Rule(e) + "; " + e.Danger.String()
 			}
 		case audit.Busy:
 			u := upstreamOf(e.Source)
 			return fmt.Sprintf("max_concurrent_calls is %d (%s)", u.MaxCalls, u.MaxCallsAt)
 		}
-		return v.catalog.Rule(e)
+		return v.Catalog.Rule(e)
 	}
 }
 

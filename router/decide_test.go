@@ -16,6 +16,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/limiter"
 	"toolman/router/policy"
+	"toolman/router/view"
 )
 
 // auditTo makes an audit log. lines ends it and returns what it has.
@@ -70,7 +71,7 @@ func judged(t *testing.T, w *audit.Writer) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Policy: p, Pins: pins, Audit: w, Run: "run1", MetaTools: MetaTools{Toolsets: true}}
+	o := Options{Policy: p, Pins: pins, Audit: w, Run: "run1", MetaTools: view.MetaTools{Toolsets: true}}
 	return newRig(t, setup{active: []string{"ns_[!o]*", "two_*"}, Options: o, who: Client{Agent: "tester"}},
 		offer{namespace: "ns", tools: append(items[mcpwire.Tool], "held"), resources: items[mcpwire.Resource], templates: items[mcpwire.Template], prompts: items[mcpwire.Prompt]},
 		offer{namespace: "two", resources: []string{"r://x"}})

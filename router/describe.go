@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // What the description of toolman_activate starts with. Clients that cut
@@ -32,22 +33,22 @@ const activateSchema = `{"type":"object","properties":{` +
 
 // ownTools returns the definitions of toolman's own tools as elements of a list, nil
 // for none.
-func (s *Session) ownTools(v *View, as variant) []byte {
+func (s *Session) ownTools(v *view.View, as view.Variant) []byte {
 	var defs [][]byte
-	add := func(def []byte) { defs = append(defs, loaded(def, as.alwaysLoad)) }
-	if !as.offers.NoActivate {
-		switch as.mode {
-		case ModeMutate:
+	add := func(def []byte) { defs = append(defs, loaded(def, as.AlwaysLoad)) }
+	if !as.Offers.NoActivate {
+		switch as.Mode {
+		case view.ModeMutate:
 			add(s.activateTool(v, activateIntro))
-		case ModeCall:
+		case view.ModeCall:
 			add(s.activateTool(v, callIntro))
 		}
 	}
-	if as.mode == ModeCall && as.offers.switches() {
+	if as.Mode == view.ModeCall && as.Offers.Switches() {
 		add(s.callTool())
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.meta)) {
-		if t := s.meta[name]; as.mode != ModeStatic || t.free {
+		if t := s.meta[name]; as.Mode != view.ModeStatic || t.free {
 			add(append(jsonrpc.AppendQuoted([]byte(`{"name":`), name), t.definition...))
 		}
 	}
@@ -67,10 +68,10 @@ func loaded(def []byte, always bool) []byte {
 
 // activateTool returns the definition of toolman_activate, with the catalog as it
 // is in the view.
-func (s *Session) activateTool(v *View, intro string) []byte {
+func (s *Session) activateTool(v *view.View, intro string) []byte {
 	def := append([]byte(nil), `{"name":"`+catalog.ActivateTool+`","title":"Switch tools and resources on and off","description":"`...)
 	def = jsonrpc.AppendEscaped(def, intro+s.toolsetLines())
-	def = appendCatalog(def, v, s.catalogRoom(len(def)))
+	def = view.AppendCatalog(def, v, s.catalogRoom(len(def)))
 	def = append(def, `","inputSchema":`+activateSchema+
 		`,"annotations":{"readOnlyHint":false,"destructiveHint":false,"idempotentHint":true,"openWorldHint":false}}`...)
 	return def
@@ -96,7 +97,7 @@ func (s *Session) toolsetLines() string {
 func (s *Session) catalogRoom(used int) int {
 	limit := s.r.CatalogBytes
 	if limit == CatalogAuto {
-		limit = habitsOf(s.name()).cutsAt
+		limit = view.HabitsOf(s.name()).CutsAt
 	}
 	if limit == 0 {
 		return 0

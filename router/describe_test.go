@@ -10,6 +10,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 func TestCatalogText(t *testing.T) {
@@ -18,13 +19,13 @@ func TestCatalogText(t *testing.T) {
 			templates: []string{`{"uriTemplate":"r://{y}","description":"any y"}`}, prompts: []string{"p"}},
 		offer{namespace: "a", tools: []string{`{"name":"1","title":"does 1"}`}, templates: []string{"t://{z}"}})
 	want := "Tools:\nb_2: does 2\n* b_1\na_1: does 1\nResources:\n* b_r://x: the x\n* b_r://{y}: any y\n* a_t://{z}\n"
-	if got := catalogText(g.view()); got != want {
+	if got := view.CatalogText(g.view()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got, want := catalogText(newRig(t, setup{}, offer{prompts: []string{"p"}}).view()), ""; got != want {
+	if got, want := view.CatalogText(newRig(t, setup{}, offer{prompts: []string{"p"}}).view()), ""; got != want {
 		t.Errorf("with nothing to switch: %q", got)
 	}
-	if got, want := catalogText(newRig(t, setup{}, offer{resources: []string{"a:b"}}).view()), "Resources:\na:b\n"; got != want {
+	if got, want := view.CatalogText(newRig(t, setup{}, offer{resources: []string{"a:b"}}).view()), "Resources:\na:b\n"; got != want {
 		t.Errorf("without tools: %q", got)
 	}
 }
@@ -65,7 +66,7 @@ func TestDefinitionOfToolmanActivate(t *testing.T) {
 	if len(d.InputSchema.Properties) != 4 {
 		t.Errorf("%d properties", len(d.InputSchema.Properties))
 	}
-	if want := activateIntro + catalogText(g.view()); d.Description != want {
+	if want := activateIntro + view.CatalogText(g.view()); d.Description != want {
 		t.Errorf("got  %q\nwant %q", d.Description, want)
 	}
 	if len(activateIntro) > 600 || strings.Count(activateIntro, "\n") != 1 {
@@ -108,7 +109,7 @@ func TestHostileTextTakesOneLine(t *testing.T) {
 			}
 		}
 	}
-	if got := catalogText(g.view()); strings.Count(got, "\n") != 8 {
+	if got := view.CatalogText(g.view()); strings.Count(got, "\n") != 8 {
 		t.Errorf("%d lines in %q", strings.Count(got, "\n"), got)
 	}
 }
@@ -121,7 +122,7 @@ func TestNamesCannotForgeMarksOrHeadings(t *testing.T) {
 	})
 	want := "Tools:\nTools\n" + namesOf(g.r.Catalog().Entries(mcpwire.Tool))[1] + "\n" +
 		"Resources:\n* r://x\n\"* r://y\"\n\"Tools:\"\n\"rm: harmless\"\n\"* r://z\"\n"
-	if got := catalogText(g.view()); got != want {
+	if got := view.CatalogText(g.view()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
@@ -135,7 +136,7 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 	}
 	g := newRig(t, setup{active: []string{"b_tool00*", "b_r://*"}},
 		offer{namespace: "a", tools: tools(50)}, offer{namespace: "b", tools: tools(50), resources: []string{"r://x"}})
-	whole := len(activateIntro) + len(catalogText(g.view()))
+	whole := len(activateIntro) + len(view.CatalogText(g.view()))
 	for budget := 900; budget < whole+200; budget += 37 {
 		g.r.CatalogBytes = budget
 		got := g.definition().Description
@@ -144,7 +145,7 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 		}
 		catalog := strings.TrimPrefix(got, activateIntro)
 		if strings.HasPrefix(catalog, "Tools:\n") {
-			if catalog != catalogText(g.view()) {
+			if catalog != view.CatalogText(g.view()) {
 				t.Errorf("budget %d: neither whole nor folded: %q", budget, catalog)
 			}
 			continue
@@ -156,7 +157,7 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 		t.Errorf("without room: %q, want %q", got, want)
 	}
 	g.r.CatalogBytes = whole + 1000
-	if got, want := g.definition().Description, activateIntro+catalogText(g.view()); got != want {
+	if got, want := g.definition().Description, activateIntro+view.CatalogText(g.view()); got != want {
 		t.Errorf("with room enough: %q", got)
 	}
 }
@@ -236,7 +237,7 @@ func TestCatalogResource(t *testing.T) {
 	if err := json.Unmarshal([]byte(frame), &reply); err != nil || len(reply.Result.Contents) != 1 {
 		t.Fatalf("%v: %s", err, frame)
 	}
-	if c := reply.Result.Contents[0]; c.URI != catalog.CatalogURI || c.MimeType != "text/plain" || c.Text != catalogText(g.view()) || idOf(t, frame) != `"c"` {
+	if c := reply.Result.Contents[0]; c.URI != catalog.CatalogURI || c.MimeType != "text/plain" || c.Text != view.CatalogText(g.view()) || idOf(t, frame) != `"c"` {
 		t.Errorf("got %s", frame)
 	}
 	var listed []struct{ URI, Name, Description string }

@@ -5,6 +5,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // An Explanation says what a client may do with an item at start, and why.
@@ -31,18 +32,18 @@ func (r *Router) Explain(name string) []Explanation {
 	}
 	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	var all []Explanation
-	for _, e := range v.named(name) {
+	for _, e := range v.Named(name) {
 		all = append(all, explanationOf(v, e, r.means()))
 	}
-	for _, c := range v.catalog.Collisions {
+	for _, c := range v.Catalog.Collisions {
 		if c.Loser.Name == name || c.Loser.Item.Name == name {
 			all = append(all, Explanation{Kind: c.Loser.Item.Kind, Name: c.Loser.Name, Server: c.Loser.Source.Name,
 				Rule: "it is not offered: " + c.By + " has that name already"})
 		}
 	}
-	if everything := (MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(ownToolNames(everything, metaTools(everything)), name) {
+	if everything := (view.MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(ownToolNames(everything, metaTools(everything)), name) {
 		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
-			Error: refusalFor(newView(v.catalog, nil), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown, r.means()).text})
+			Error: refusalFor(view.New(v.Catalog, nil), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown, r.means()).text})
 	}
 	return all
 }
@@ -55,7 +56,7 @@ func (r *Router) ownExplanation(name string) Explanation {
 	switch {
 	case name == catalog.CatalogURI:
 		own.Kind = mcpwire.Resource
-	case r.Mode == ModeStatic && (meta == nil || !meta.free):
+	case r.Mode == view.ModeStatic && (meta == nil || !meta.free):
 		own.Visible, own.Active, own.Callable, own.Activity = false, false, false, ""
 		has := r.means()
 		own.Rule, own.Error = "it is toolman's own, and there is none with "+fixedByMode, has.static()
@@ -63,12 +64,12 @@ func (r *Router) ownExplanation(name string) Explanation {
 	return own
 }
 
-func explanationOf(v *View, e *catalog.Entry, has means) Explanation {
-	_, verdict := v.findAny(e.Item.Kind, e.Name)
-	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.catalog.Rule(e), Danger: e.Danger.String(),
+func explanationOf(v *view.View, e *catalog.Entry, has means) Explanation {
+	_, verdict := v.FindAny(e.Item.Kind, e.Name)
+	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.Catalog.Rule(e), Danger: e.Danger.String(),
 		Visible: verdict != catalog.Denied && verdict != catalog.Held, Active: verdict == catalog.Active, Callable: verdict == catalog.Active}
 	if x.Visible {
-		x.Activity = v.activity(e)
+		x.Activity = v.Activity(e)
 	}
 	if !x.Callable {
 		x.Error = refusalFor(v, e.Item.Kind, e.Name, catalog.At(e), verdict, has).text
@@ -79,10 +80,10 @@ func explanationOf(v *View, e *catalog.Entry, has means) Explanation {
 // Similar returns names of items, denied ones included, that somebody may have
 // meant by one that nothing has.
 func (r *Router) Similar(name string) []string {
-	v := newView(r.catalog.Load(), nil)
+	v := view.New(r.catalog.Load(), nil)
 	var near []string
 	for _, k := range [...]mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Prompt} {
-		near = append(near, v.catalog.Similar(k, name, r.ownNames...)...)
+		near = append(near, v.Catalog.Similar(k, name, r.ownNames...)...)
 	}
 	return near
 }

@@ -31,9 +31,9 @@ func (s *Session) routeLocked(req *request) {
 	var verdict catalog.Verdict
 	v := s.view.Load()
 	if kind.IsURI() {
-		t, verdict = v.findURI(name)
+		t, verdict = v.FindURI(name)
 	} else {
-		t, verdict = v.find(kind, name)
+		t, verdict = v.Find(kind, name)
 	}
 	if req.method == mcpwire.Unsubscribe {
 		t, verdict = s.subscribedLocked(name, t, verdict)

@@ -64,8 +64,8 @@ func TestWhatIsActiveAtStart(t *testing.T) {
 		prompts:   []string{"p"},
 	})
 	v := g.view()
-	checkList(t, "tools", namesOf(v.active(mcpwire.Tool)), "fs_files_read_555020f0", (&catalog.Source{Namespace: "fs", URISep: "_"}).Expose(mcpwire.Tool, long))
-	checkList(t, "resources", namesOf(v.active(mcpwire.Resource)), "fs_res://a")
-	checkList(t, "templates", namesOf(v.active(mcpwire.Template)), "fs_res://{a}")
-	checkList(t, "prompts, which are always active", namesOf(v.active(mcpwire.Prompt)), "fs_p")
+	checkList(t, "tools", namesOf(v.ActiveEntries(mcpwire.Tool)), "fs_files_read_555020f0", (&catalog.Source{Namespace: "fs", URISep: "_"}).Expose(mcpwire.Tool, long))
+	checkList(t, "resources", namesOf(v.ActiveEntries(mcpwire.Resource)), "fs_res://a")
+	checkList(t, "templates", namesOf(v.ActiveEntries(mcpwire.Template)), "fs_res://{a}")
+	checkList(t, "prompts, which are always active", namesOf(v.ActiveEntries(mcpwire.Prompt)), "fs_p")
 }

@@ -38,7 +38,7 @@ func guarded(t testing.TB) Options {
 func (s *Session) enableMany(n int) {
 	v := s.view.Load()
 	for i := range n {
-		v = v.enable(&toolset.Set{Name: fmt.Sprint(i), Tools: []toolset.Ref{{NamespacedName: "ns_other"}}})
+		v = v.Enable(&toolset.Set{Name: fmt.Sprint(i), Tools: []toolset.Ref{{NamespacedName: "ns_other"}}})
 	}
 	s.view.Store(v)
 }

@@ -3,6 +3,7 @@ package router
 import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/view"
 )
 
 // A lastRoute is where the latest call of a tool went. The next one that is built like
@@ -10,7 +11,7 @@ import (
 // what routeLocked and forward find out need not be found out again.
 type lastRoute struct {
 	form   jsonrpc.Form
-	view   *View
+	view   *view.View
 	name   []byte // of the tool, as the client writes it
 	rename []byte // what is written to the upstream instead; nil: nothing is
 	call   call   // without the ids

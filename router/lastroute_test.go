@@ -56,7 +56,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 		for j := range pairs {
 			p := &pairs[j]
 			if change {
-				p.s.view.Store(p.s.view.Load().switched(on, nil))
+				p.s.view.Store(p.s.view.Load().Switched(on, nil))
 			}
 			p.client.frame, p.server.frame = p.client.frame[:0], p.server.frame[:0]
 			var m jsonrpc.Message

@@ -65,14 +65,14 @@ func (s *Session) Tools() []Tool {
 	v := s.view.Load()
 	in := map[string][]string{}
 	for _, set := range s.who.library(s.r).sets {
-		for name := range v.catalog.Expand(set).Tools {
+		for name := range v.Catalog.Expand(set).Tools {
 			in[name] = append(in[name], set.Name)
 		}
 	}
 	var all []Tool
-	for _, e := range v.catalog.Entries(mcpwire.Tool) {
+	for _, e := range v.Catalog.Entries(mcpwire.Tool) {
 		if !e.HiddenFrom(true) {
-			all = append(all, Tool{Entry: e, Active: v.switchedOn(e), Toolsets: in[e.Name]})
+			all = append(all, Tool{Entry: e, Active: v.SwitchedOn(e), Toolsets: in[e.Name]})
 		}
 	}
 	return all
@@ -80,7 +80,7 @@ func (s *Session) Tools() []Tool {
 
 // Known returns every tool that FindTool may return, those first that the session may have.
 func (s *Session) Known() []*catalog.Entry {
-	c := s.view.Load().catalog
+	c := s.view.Load().Catalog
 	return slices.Concat(c.Entries(mcpwire.Tool), c.Denied.Entries(mcpwire.Tool))
 }
 
@@ -90,7 +90,7 @@ func (s *Session) FindTool(server, tool string) *catalog.Entry {
 	s.mu.Lock()
 	upstreams := s.upstreams
 	s.mu.Unlock()
-	c := s.view.Load().catalog
+	c := s.view.Load().Catalog
 	for _, u := range upstreams {
 		if !u.source.HasName(server) {
 			continue
@@ -111,10 +111,10 @@ func (s *Session) FindTool(server, tool string) *catalog.Entry {
 // Verdict says what the session may do with a tool that FindTool has found.
 func (s *Session) Verdict(e *catalog.Entry) catalog.Verdict {
 	v := s.view.Load()
-	if v.catalog.ByName[e.Item.Kind][e.Name] == e {
-		return v.verdict(e)
+	if v.Catalog.ByName[e.Item.Kind][e.Name] == e {
+		return v.Verdict(e)
 	}
-	_, verdict := v.catalog.Keeps(e)
+	_, verdict := v.Catalog.Keeps(e)
 	return verdict
 }
 
@@ -146,7 +146,7 @@ func (s *Session) known() []*Upstream {
 }
 
 // knows reports whether the client may know that there is a server.
-func (s *Session) knows(u *Upstream) bool { return u.knownTo(s.view.Load().catalog) }
+func (s *Session) knows(u *Upstream) bool { return u.knownTo(s.view.Load().Catalog) }
 
 // knownTo reports whether clients of a catalog may know that there is the server.
 func (u *Upstream) knownTo(c *catalog.Catalog) bool { return c.Knows(u.source, u.offer().Entries) }
@@ -155,7 +155,7 @@ func (u *Upstream) knownTo(c *catalog.Catalog) bool { return c.Knows(u.source, u
 // wrote it, by the name that the client knows; nil when there is none. The bytes are not
 // the caller's to change.
 func (s *Session) InputSchema(tool []byte) []byte {
-	t, verdict := s.view.Load().find(mcpwire.Tool, tool)
+	t, verdict := s.view.Load().Find(mcpwire.Tool, tool)
 	if verdict != catalog.Active || t.Entry == nil {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // A library has all toolsets that a client may know of at one moment, by name: those of
@@ -97,10 +98,10 @@ func (l *library) saved() []*toolset.Set {
 }
 
 // setWarnings says what of some toolsets is left out, or should be.
-func setWarnings(v *View, sets []*toolset.Set) []string {
+func setWarnings(v *view.View, sets []*toolset.Set) []string {
 	var all []string
 	for _, set := range sets {
-		all = append(all, v.catalog.Expand(set).Warnings()...)
+		all = append(all, v.Catalog.Expand(set).Warnings()...)
 	}
 	return cleaned(all)
 }

@@ -10,6 +10,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // another is another client of the rig's router, which shares its servers.
@@ -59,7 +60,7 @@ func library3(t *testing.T, o Options) *rig {
 }
 
 func TestAClientIsLimitedToItsToolsets(t *testing.T) {
-	listed := MetaTools{NoActivate: true, List: true}
+	listed := view.MetaTools{NoActivate: true, List: true}
 	for _, tt := range []struct {
 		name                      string
 		only                      []string
@@ -75,7 +76,7 @@ func TestAClientIsLimitedToItsToolsets(t *testing.T) {
 		{"an unknown one alone", []string{"AB"}, "list_tools", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			g := library3(t, Options{MetaTools: MetaTools{Toolsets: true}})
+			g := library3(t, Options{MetaTools: view.MetaTools{Toolsets: true}})
 			l := g.another(Client{Only: tt.only, Static: "a reason", MetaTools: &listed})
 			checkList(t, "tools", l.listed(mcpwire.Tool), strings.Fields(tt.tools)...)
 			checkList(t, "resources", l.listed(mcpwire.Resource), strings.Fields(tt.resources)...)
@@ -85,7 +86,7 @@ func TestAClientIsLimitedToItsToolsets(t *testing.T) {
 }
 
 func TestWhatALimitedClientDoesNotHaveItCannotUse(t *testing.T) {
-	g := library3(t, Options{MetaTools: MetaTools{Toolsets: true}})
+	g := library3(t, Options{MetaTools: view.MetaTools{Toolsets: true}})
 	l := g.another(Client{Only: []string{"ab"}, Static: "a reason"})
 	for _, frame := range []string{
 		callFrame("1", "ns_c", "{}"), callFrame("1", "c", "{}"), callFrame("1", "ns:c", "{}"), callFrame("1", "ns_off", "{}"),
@@ -134,8 +135,8 @@ func TestPolicyAndLimitBothHaveToAllow(t *testing.T) {
 }
 
 func TestAStaticClientCanChangeNothing(t *testing.T) {
-	g := library3(t, Options{MetaTools: MetaTools{Toolsets: true, Manage: true}, Shelf: &shelf{}})
-	l := g.another(Client{Static: "a reason", MetaTools: &MetaTools{NoActivate: true, List: true}})
+	g := library3(t, Options{MetaTools: view.MetaTools{Toolsets: true, Manage: true}, Shelf: &shelf{}})
+	l := g.another(Client{Static: "a reason", MetaTools: &view.MetaTools{NoActivate: true, List: true}})
 	before := l.listed(mcpwire.Tool)
 	checkList(t, "tools", before, "list_tools", "ns_a", "ns_b", "ns_c")
 	if answer := l.asks(callFrame("1", CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "unknown tool") {

@@ -7,6 +7,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/view"
 )
 
 const catalogResource = `{"uri":"` + catalog.CatalogURI + `","name":"toolman catalog","title":"All tools and resources, active ones marked with *",` +
@@ -24,26 +25,26 @@ func (s *Session) catalogResource() string {
 // once for a view.
 func (s *Session) listLocked(req *request, k mcpwire.Kind) {
 	as := s.variantLocked(req.modern)
-	v := s.view.Load().shown(as.mode)
-	from, err := cursor(req.Message)
-	if err == nil && from > len(v.catalog.Entries(k)) {
-		err = errCursor
+	v := s.view.Load().Listed(as.Mode)
+	from, err := view.Cursor(req.Message)
+	if err == nil && from > len(v.Catalog.Entries(k)) {
+		err = view.ErrCursor
 	}
 	if err != nil {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	own := ownItems{Tools: func() []byte { return s.ownTools(v, as) }, Resource: s.catalogResource()}
-	var p *page
+	own := view.OwnItems{Tools: func() []byte { return s.ownTools(v, as) }, Resource: s.catalogResource()}
+	var p *view.Page
 	if from > 0 {
-		p = v.page(as, k, from, own)
+		p = v.Page(as, k, from, own)
 	} else {
-		p = v.firstPage(as, k, own)
+		p = v.FirstPage(as, k, own)
 	}
 	n := s.arrivedLocked(req, jsonrpc.Span{})
-	req.out.Edit(pageID, req.Bytes(req.ID))
-	s.pass(req.out, &jsonrpc.Message{Frame: p.frame, Kind: jsonrpc.Response, ID: pageID}, &tracing.Note{ID: n, Method: k.ListMethod(), Status: "local"})
-	if k == mcpwire.Tool && p.last {
+	req.out.Edit(view.PageID, req.Bytes(req.ID))
+	s.pass(req.out, &jsonrpc.Message{Frame: p.Frame, Kind: jsonrpc.Response, ID: view.PageID}, &tracing.Note{ID: n, Method: k.ListMethod(), Status: "local"})
+	if k == mcpwire.Tool && p.Last {
 		s.listedLocked()
 	}
 }

@@ -62,7 +62,7 @@ func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
 		l.subs[ownCatalog] = uri
 		return true
 	}
-	t, verdict := s.view.Load().findURI([]byte(uri))
+	t, verdict := s.view.Load().FindURI([]byte(uri))
 	u := upstreamOf(t.Source)
 	taken := verdict == catalog.Active && u.subscribable() && s.without[u] == nil
 	s.decideListenLocked(req, uri, t, verdict, taken)

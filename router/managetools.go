@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 const buildArguments = `"inputSchema":{"type":"object","properties":{` +
@@ -108,7 +109,7 @@ func (s *Session) buildToolsetLocked(req *request, _ *library) {
 	}
 	var set toolset.Set
 	if err == nil {
-		set, err = s.view.Load().catalog.Build(r.name, r.description, r.refs)
+		set, err = s.view.Load().Catalog.Build(r.name, r.description, r.refs)
 		set.Owner = s.who.Principal.Owner()
 	}
 	if err != nil {
@@ -118,7 +119,7 @@ func (s *Session) buildToolsetLocked(req *request, _ *library) {
 	s.updateShelfLocked(req, catalog.Add(set, s.r.current().Toolsets), func(req *request) {
 		out := builtOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' was saved with %d tools", set.Name, len(set.Tools))}
 		out.Meta = builtMeta{Success: true, ToolsetName: set.Name, AutoEquipped: r.equip}
-		if !r.equip || s.modeOf(req.modern) == ModeStatic {
+		if !r.equip || s.modeOf(req.modern) == view.ModeStatic {
 			out.Meta.AutoEquipped = false
 			out.Toolset = s.toolsetInfo(&set)
 			s.sayLocked(req, out, false)
@@ -155,7 +156,7 @@ func (s *Session) updateShelfLocked(req *request, change func(map[string]toolset
 // equipLocked equips a toolset, and answers with the outcome.
 func (s *Session) equipLocked(req *request, set *toolset.Set, outcome func(text string) any) {
 	before := s.view.Load()
-	after := before.equip(set)
+	after := before.Equip(set)
 	s.view.Store(after)
 	s.holdLocked(req, before, after, words{outcome: outcome})
 }
@@ -167,13 +168,13 @@ func (s *Session) equipToolsetLocked(req *request, l *library) {
 	}
 	s.equipLocked(req, set, func(text string) any {
 		return equippedOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' equipped: %s", set.Name, text),
-			Toolset: s.toolsetInfo(set), Warnings: cleaned(s.view.Load().catalog.Expand(set).Warnings())}
+			Toolset: s.toolsetInfo(set), Warnings: cleaned(s.view.Load().Catalog.Expand(set).Warnings())}
 	})
 }
 
 func (s *Session) unequipToolsetLocked(req *request, _ *library) {
 	before := s.view.Load()
-	name := before.sets.equippedName()
+	name := before.Sets.EquippedName()
 	_, err := argumentsOf(req.Message)
 	if err == nil && name == "" {
 		err = errors.New("no toolset is equipped")
@@ -182,7 +183,7 @@ func (s *Session) unequipToolsetLocked(req *request, _ *library) {
 		s.failLocked(req, err.Error())
 		return
 	}
-	s.changeLocked(req, before.unequip(), fmt.Sprintf("Toolset '%s' unequipped", name), nil)
+	s.changeLocked(req, before.Unequip(), fmt.Sprintf("Toolset '%s' unequipped", name), nil)
 }
 
 func (s *Session) deleteToolsetLocked(req *request, _ *library) {
@@ -208,6 +209,6 @@ func (s *Session) deleteToolsetLocked(req *request, _ *library) {
 	}
 	owner := s.who.Principal.Owner()
 	s.updateShelfLocked(req, catalog.Remove(owner, name, s.r.current().Toolsets), func(req *request) {
-		s.changeLocked(req, s.view.Load().deleted(owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
+		s.changeLocked(req, s.view.Load().WithoutSaved(owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
 	})
 }

@@ -7,13 +7,14 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // Means are what a client has to see what there is and to make it active: what refusals
 // may refer it to.
 type means struct {
-	mode   Mode
-	offers MetaTools
+	mode   view.Mode
+	offers view.MetaTools
 	meta   map[string]*metaTool // those among them that are about toolsets
 	fixed  string               // what has it that the mode is ModeStatic
 	lists  string               // what lists tools; "": tools/list
@@ -34,15 +35,15 @@ func (r *Router) means() means {
 func (m *means) own() []string {
 	var names []string
 	for name, t := range m.meta {
-		if m.mode != ModeStatic || t.free {
+		if m.mode != view.ModeStatic || t.free {
 			names = append(names, name)
 		}
 	}
 	slices.Sort(names)
-	if m.mode != ModeStatic && !m.offers.NoActivate {
+	if m.mode != view.ModeStatic && !m.offers.NoActivate {
 		names = append(names, catalog.ActivateTool)
 	}
-	if m.mode == ModeCall && m.offers.switches() {
+	if m.mode == view.ModeCall && m.offers.Switches() {
 		names = append(names, CallTool)
 	}
 	return names
@@ -58,7 +59,7 @@ func (m *means) static() string {
 func (m *means) remedy(e *catalog.Entry) string {
 	tool := e.Item.Kind == mcpwire.Tool
 	switch {
-	case m.mode == ModeStatic:
+	case m.mode == view.ModeStatic:
 		return m.static()
 	case !m.offers.NoActivate:
 		return fmt.Sprintf("call %s with %s, then try again", catalog.ActivateTool, activationFor(e))

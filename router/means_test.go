@@ -3,25 +3,27 @@ package router
 import (
 	"strings"
 	"testing"
+
+	"toolman/router/view"
 )
 
 func TestARefusalRefersTheClientOnlyToWhatItHas(t *testing.T) {
 	const fixed = "nothing can be switched on or off: what is active is fixed by the configuration "
-	all := MetaTools{Toolsets: true, Manage: true}
+	all := view.MetaTools{Toolsets: true, Manage: true}
 	for _, tt := range []struct {
 		name             string
-		mode             Mode
+		mode             view.Mode
 		who              Client
 		inactive, nobody string // what is said of an inactive tool, and of one that nobody has
 		misspelled       string // of toolman_activte
 	}{
-		{"everything", ModeMutate, Client{}, "call toolman_activate with ", "tools/list lists those there are", "similar names: toolman_activate"},
-		{"toolsets only", ModeMutate, Client{MetaTools: &MetaTools{NoActivate: true, Toolsets: true}}, "call enable_toolset with ", "tools/list lists", "tools/list lists"},
-		{"saved toolsets only", ModeMutate, Client{MetaTools: &MetaTools{NoActivate: true, Manage: true}}, "call equip-toolset with ", "tools/list lists", "tools/list lists"},
-		{"a list only", ModeMutate, Client{MetaTools: &MetaTools{NoActivate: true, List: true}}, "nothing here can switch it on", "tools/list lists", "tools/list lists"},
-		{"nothing in this mode", ModeStatic, Client{}, fixed + `(activation_mode = "static")`, "tools/list lists", "tools/list lists"},
-		{"nothing for this client", ModeMutate, Client{Static: `http.mode = "static"`}, fixed + `(http.mode = "static")`, "tools/list lists", "tools/list lists"},
-		{"another list", ModeMutate, Client{Static: "a_key", Lists: "GET /tools"}, fixed + "(a_key)", "GET /tools lists those there are", "GET /tools lists"},
+		{"everything", view.ModeMutate, Client{}, "call toolman_activate with ", "tools/list lists those there are", "similar names: toolman_activate"},
+		{"toolsets only", view.ModeMutate, Client{MetaTools: &view.MetaTools{NoActivate: true, Toolsets: true}}, "call enable_toolset with ", "tools/list lists", "tools/list lists"},
+		{"saved toolsets only", view.ModeMutate, Client{MetaTools: &view.MetaTools{NoActivate: true, Manage: true}}, "call equip-toolset with ", "tools/list lists", "tools/list lists"},
+		{"a list only", view.ModeMutate, Client{MetaTools: &view.MetaTools{NoActivate: true, List: true}}, "nothing here can switch it on", "tools/list lists", "tools/list lists"},
+		{"nothing in this mode", view.ModeStatic, Client{}, fixed + `(activation_mode = "static")`, "tools/list lists", "tools/list lists"},
+		{"nothing for this client", view.ModeMutate, Client{Static: `http.mode = "static"`}, fixed + `(http.mode = "static")`, "tools/list lists", "tools/list lists"},
+		{"another list", view.ModeMutate, Client{Static: "a_key", Lists: "GET /tools"}, fixed + "(a_key)", "GET /tools lists those there are", "GET /tools lists"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := library3(t, Options{Mode: tt.mode, MetaTools: all, Shelf: &shelf{}}).another(tt.who)

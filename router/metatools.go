@@ -10,6 +10,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/view"
 )
 
 // A metaTool is a tool of toolman's own that is about toolsets.
@@ -22,7 +23,7 @@ type metaTool struct {
 }
 
 // metaTools returns the tools of the groups asked for, nil for none.
-func metaTools(o MetaTools) map[string]*metaTool {
+func metaTools(o view.MetaTools) map[string]*metaTool {
 	var all []*metaTool
 	switch {
 	case o.Toolsets:
@@ -44,7 +45,7 @@ func metaTools(o MetaTools) map[string]*metaTool {
 }
 
 // ownToolNames are the names that no server's tool can have.
-func ownToolNames(o MetaTools, meta map[string]*metaTool) []string {
+func ownToolNames(o view.MetaTools, meta map[string]*metaTool) []string {
 	names := slices.Sorted(maps.Keys(meta))
 	if !o.NoActivate {
 		names = append(names, catalog.ActivateTool)
@@ -73,7 +74,7 @@ func (s *Session) ownCallLocked(req *request, name []byte) bool {
 	if t == nil {
 		return false
 	}
-	if s.modeOf(req.modern) == ModeStatic && !t.free {
+	if s.modeOf(req.modern) == view.ModeStatic && !t.free {
 		has := s.meansLocked(req.modern)
 		s.failLocked(req, has.static())
 		return true
@@ -118,7 +119,7 @@ func (s *Session) failLocked(req *request, why string) {
 
 // metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
 // is held.
-func (r *Router) metaLocked(o MetaTools) map[string]*metaTool {
+func (r *Router) metaLocked(o view.MetaTools) map[string]*metaTool {
 	if _, ok := r.metas[o]; !ok {
 		r.metas[o] = metaTools(o)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // switching is a rig of a client of that name, with some items active at start.
@@ -56,22 +57,22 @@ func TestTheModeIsTheClients(t *testing.T) {
 	mutating, calling := []string{catalog.ActivateTool, "ns_on"}, []string{catalog.ActivateTool, CallTool, "ns_on"}
 	for _, tt := range []struct {
 		name, client string
-		mode         Mode
+		mode         view.Mode
 		listens      string
 		list         string
 		want         []string
 	}{
-		{"a legacy client", "any", ModeAuto, "", legacyTools, mutating},
-		{"one that never lists again", "codex-mcp-client", ModeAuto, "", legacyTools, calling},
-		{"a modern one that does not listen", "", ModeAuto, "", modernTools, calling},
-		{"a modern one that listens for tools", "", ModeAuto, `{"toolsListChanged":true}`, modernTools, mutating},
-		{"a modern one that listens for prompts", "", ModeAuto, `{"promptsListChanged":true}`, modernTools, calling},
-		{"told to mutate", "codex-mcp-client", ModeMutate, "", legacyTools, mutating},
-		{"told to mutate, modern", "", ModeMutate, "", modernTools, mutating},
-		{"told to call", "any", ModeCall, "", legacyTools, calling},
-		{"told to call, and listening", "", ModeCall, `{"toolsListChanged":true}`, modernTools, calling},
-		{"told to switch nothing", "any", ModeStatic, "", legacyTools, []string{"ns_on"}},
-		{"told to switch nothing, modern", "", ModeStatic, "", modernTools, []string{"ns_on"}},
+		{"a legacy client", "any", view.ModeAuto, "", legacyTools, mutating},
+		{"one that never lists again", "codex-mcp-client", view.ModeAuto, "", legacyTools, calling},
+		{"a modern one that does not listen", "", view.ModeAuto, "", modernTools, calling},
+		{"a modern one that listens for tools", "", view.ModeAuto, `{"toolsListChanged":true}`, modernTools, mutating},
+		{"a modern one that listens for prompts", "", view.ModeAuto, `{"promptsListChanged":true}`, modernTools, calling},
+		{"told to mutate", "codex-mcp-client", view.ModeMutate, "", legacyTools, mutating},
+		{"told to mutate, modern", "", view.ModeMutate, "", modernTools, mutating},
+		{"told to call", "any", view.ModeCall, "", legacyTools, calling},
+		{"told to call, and listening", "", view.ModeCall, `{"toolsListChanged":true}`, modernTools, calling},
+		{"told to switch nothing", "any", view.ModeStatic, "", legacyTools, []string{"ns_on"}},
+		{"told to switch nothing, modern", "", view.ModeStatic, "", modernTools, []string{"ns_on"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := switching(t, tt.client, Options{Mode: tt.mode})
@@ -84,7 +85,7 @@ func TestTheModeIsTheClients(t *testing.T) {
 }
 
 func TestListsStayInCallModeAndTheCatalogTellsTheTruth(t *testing.T) {
-	g := switching(t, "any", Options{Mode: ModeCall, Settle: time.Second})
+	g := switching(t, "any", Options{Mode: view.ModeCall, Settle: time.Second})
 	g.client.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	tools, resources := g.client.asks(legacyTools), g.client.asks(legacyResources)
 	if !strings.Contains(tools, `\n* ns_on\nns_off\n`) {
@@ -102,7 +103,7 @@ func TestListsStayInCallModeAndTheCatalogTellsTheTruth(t *testing.T) {
 	if got := g.client.asks(legacyResources); got != resources {
 		t.Errorf("the list of resources has changed to %s", got)
 	}
-	if got, want := catalogText(g.view()), "Tools:\n* ns_on\n* ns_off\nResources:\n* ns_on://r\n* ns_off://r\n"; got != want {
+	if got, want := view.CatalogText(g.view()), "Tools:\n* ns_on\n* ns_off\nResources:\n* ns_on://r\n* ns_off://r\n"; got != want {
 		t.Errorf("the catalog is %q, want %q", got, want)
 	}
 	g.client.says(activation{toolsOff: []string{"ns_on"}}.frame("3"))
@@ -114,7 +115,7 @@ func TestListsStayInCallModeAndTheCatalogTellsTheTruth(t *testing.T) {
 
 // What is active at start is what the servers have of it: their changes are told.
 func TestChangesOfServersAreToldInCallMode(t *testing.T) {
-	g := switching(t, "any", Options{Mode: ModeCall})
+	g := switching(t, "any", Options{Mode: view.ModeCall})
 	g.client.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, bothOn.frame("1"),
 		activation{toolsOff: []string{"ns_on"}}.frame("2"))
 	g.client.hears()
@@ -128,7 +129,7 @@ func TestChangesOfServersAreToldInCallMode(t *testing.T) {
 }
 
 func TestNothingCanBeSwitchedInStaticMode(t *testing.T) {
-	g := switching(t, "any", Options{Mode: ModeStatic})
+	g := switching(t, "any", Options{Mode: view.ModeStatic})
 	for name, frame := range map[string]string{
 		"an activation":        bothOn.frame("1"),
 		"a wrong one":          callFrame("1", catalog.ActivateTool, "{}"),
@@ -168,7 +169,7 @@ func TestAnActivationInCallModeDoesNotWaitAlthoughOthersAreTold(t *testing.T) {
 }
 
 func TestInstructionsFitTheMode(t *testing.T) {
-	for m, words := range map[Mode][3]bool{ModeMutate: {true, false, false}, ModeCall: {true, true, false}, ModeStatic: {false, false, true}} {
+	for m, words := range map[view.Mode][3]bool{view.ModeMutate: {true, false, false}, view.ModeCall: {true, true, false}, view.ModeStatic: {false, false, true}} {
 		text := instructions(m)
 		for i, word := range []string{catalog.ActivateTool, CallTool, "fixed"} {
 			if strings.Contains(text, word) != words[i] {

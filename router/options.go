@@ -11,6 +11,7 @@ import (
 	"toolman/router/dial"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/view"
 	"toolman/spawn"
 )
 
@@ -38,18 +39,18 @@ type Options struct {
 	// CatalogBytes bounds the description of toolman_activate; 0 means no bound.
 	// CatalogAuto chooses by client.
 	CatalogBytes int
-	URISeparator string        // between namespace and URI: "_" or "+"
-	Mode         Mode          // how what is switched on reaches the client
-	MetaTools    MetaTools     // which tools of its own toolman offers; their names are nobody else's
-	Toolsets     []toolset.Set // those of tools.toml, by name
-	Shelf        toolset.Shelf // keeps saved ones; nil: there are none
-	AllowStale   bool          // saved toolsets may use tools that changed since
-	Equipped     *toolset.Set  // what a session begins with; nil: none
-	AlwaysLoad   *bool         // whether tools ask clients not to defer them; nil: by client
-	Version      string        // of toolman
-	Trace        *trace.Writer // nil: no trace
-	Audit        *audit.Writer // nil: no audit log
-	Run          string        // what this run of toolman is called there
+	URISeparator string         // between namespace and URI: "_" or "+"
+	Mode         view.Mode      // how what is switched on reaches the client
+	MetaTools    view.MetaTools // which tools of its own toolman offers; their names are nobody else's
+	Toolsets     []toolset.Set  // those of tools.toml, by name
+	Shelf        toolset.Shelf  // keeps saved ones; nil: there are none
+	AllowStale   bool           // saved toolsets may use tools that changed since
+	Equipped     *toolset.Set   // what a session begins with; nil: none
+	AlwaysLoad   *bool          // whether tools ask clients not to defer them; nil: by client
+	Version      string         // of toolman
+	Trace        *trace.Writer  // nil: no trace
+	Audit        *audit.Writer  // nil: no audit log
+	Run          string         // what this run of toolman is called there
 	// Signalled is done when a signal asks toolman to end: servers have less time then. Nil: never.
 	Signalled context.Context
 }

@@ -7,6 +7,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // What instructions start with, and what they end with where lists do not change.
@@ -17,14 +18,14 @@ const (
 )
 
 // instructions say to the client's model how toolman is used.
-func instructions(m Mode) string {
+func instructions(m view.Mode) string {
 	const end = "The description of the tool " +
 		catalog.ActivateTool + " lists all of them, active ones with a *; call it to switch on what a task needs, and to switch off what it " +
 		"no longer needs. The resource " + catalog.CatalogURI + " holds the same list."
 	switch m {
-	case ModeStatic:
+	case view.ModeStatic:
 		return instructionsStart + "The resource " + catalog.CatalogURI + " lists all of them, active ones with a *; which are active is fixed."
-	case ModeCall:
+	case view.ModeCall:
 		return instructionsStart + end + instructionsCall
 	}
 	return instructionsStart + end
@@ -33,7 +34,7 @@ func instructions(m Mode) string {
 // instructionsLocked are those for a client of an era.
 func (s *Session) instructionsLocked(modern bool) string {
 	m, o := s.modeOf(modern), s.offers
-	if !o.NoActivate || m == ModeStatic {
+	if !o.NoActivate || m == view.ModeStatic {
 		return instructions(m)
 	}
 	text := instructionsStart + "The resource " + catalog.CatalogURI + " lists all of them, active ones with a *."
@@ -43,7 +44,7 @@ func (s *Session) instructionsLocked(modern bool) string {
 	if o.Manage {
 		text += " equip-toolset makes the tools of a saved toolset the only active ones."
 	}
-	if m == ModeCall && (o.Toolsets || o.Manage) {
+	if m == view.ModeCall && (o.Toolsets || o.Manage) {
 		text += instructionsCall
 	}
 	return text
@@ -87,7 +88,7 @@ func (s *Session) catalogLocked(req *request) {
 	switch req.method {
 	case mcpwire.ResourcesRead:
 		result = append([]byte(nil), `{"contents":[{"uri":"`+catalog.CatalogURI+`","mimeType":"text/plain","text":"`...)
-		result = append(appendCatalog(result, s.view.Load(), 0), `"}]}`...)
+		result = append(view.AppendCatalog(result, s.view.Load(), 0), `"}]}`...)
 	case mcpwire.Subscribe:
 		if err := s.subscribeLocked(ownCatalog, catalog.CatalogURI); err != nil {
 			s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})

@@ -10,6 +10,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // pinsOf pins items, given as JSON or names, under their namespaced names.
@@ -60,9 +61,9 @@ func TestWhatIsNotAsItsPinSaysIsNotOffered(t *testing.T) {
 	g := pinnedRig(t, setup{})
 	for k, want := range map[mcpwire.Kind][]string{mcpwire.Tool: {"ns_good"}, mcpwire.Resource: {"ns_r://good"},
 		mcpwire.Template: {"ns_t://{id}", "ns_r://{id}"}, mcpwire.Prompt: {"ns_good"}} {
-		checkList(t, k.String(), namesOf(g.view().active(k)), want...)
+		checkList(t, k.String(), namesOf(g.view().ActiveEntries(k)), want...)
 	}
-	everything := catalogText(g.view())
+	everything := view.CatalogText(g.view())
 	for _, k := range allKinds {
 		everything += strings.Join(g.listed(k), "\n")
 	}
@@ -131,7 +132,7 @@ func TestWhatIsHeldBackCannotBeSwitchedOn(t *testing.T) {
 		if answer := activate(a); !strings.Contains(answer, "nothing was changed: ") || !strings.Contains(answer, " is held back: it is not") {
 			t.Errorf("%+v: %s", a, answer)
 		}
-		checkList(t, "active", namesOf(g.view().active(mcpwire.Tool)), "ns_good")
+		checkList(t, "active", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "ns_good")
 	}
 	if err := checkActivation(g.view(), &activation{toolsOff: []string{"ns_moved"}, resourcesOff: []string{"ns_r://moved"}}, g.r.library("")); err != nil {
 		t.Errorf("what is held back cannot be switched off: %v", err)
@@ -145,9 +146,9 @@ func TestPinsUnderAPolicy(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := pinnedRig(t, setup{Options: Options{Policy: p}})
-	checkList(t, "tools", namesOf(g.view().active(mcpwire.Tool)), "ns_good")
+	checkList(t, "tools", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "ns_good")
 	for name, want := range map[string]catalog.Verdict{"ns_good": catalog.Active, "ns_moved": catalog.Held, "ns_new": catalog.Denied} {
-		if _, got := g.view().find(mcpwire.Tool, []byte(name)); got != want {
+		if _, got := g.view().Find(mcpwire.Tool, []byte(name)); got != want {
 			t.Errorf("%s is %s, want %s", name, got, want)
 		}
 		x := g.r.Explain(name)[0]
@@ -155,7 +156,7 @@ func TestPinsUnderAPolicy(t *testing.T) {
 			t.Errorf("%s is explained as %+v", name, x)
 		}
 	}
-	if n := g.r.Preview().Denied; n == 0 || n == len(g.view().catalog.Denied.All()) {
+	if n := g.r.Preview().Denied; n == 0 || n == len(g.view().Catalog.Denied.All()) {
 		t.Errorf("%d items are denied, not counting those held back", n)
 	}
 }
@@ -206,10 +207,10 @@ func TestToolsetsNameWhatIsHeldBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := pinnedRig(t, setup{Options: Options{Policy: p, MetaTools: MetaTools{Toolsets: true}, Toolsets: []toolset.Set{fixed(t, "one", "ns_moved", "ns_new")}}})
+	g := pinnedRig(t, setup{Options: Options{Policy: p, MetaTools: view.MetaTools{Toolsets: true}, Toolsets: []toolset.Set{fixed(t, "one", "ns_moved", "ns_new")}}})
 	got := g.own("enable_toolset", oneSet("one")).Warnings
 	if len(got) != 2 || !strings.HasPrefix(got[0], "SECURITY: tool ns_moved is held back: it is not what the lock file says it was. ") || got[1] != "1 tool is not there" {
 		t.Errorf("warnings %q", got)
 	}
-	checkList(t, "active", namesOf(g.view().active(mcpwire.Tool)))
+	checkList(t, "active", namesOf(g.view().ActiveEntries(mcpwire.Tool)))
 }

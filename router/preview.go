@@ -5,6 +5,7 @@ import (
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // A Preview is what lists of tools would cost, in bytes.
@@ -22,16 +23,16 @@ func (r *Router) Preview() Preview {
 	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	s := &Session{r: r}
 	as := s.variantLocked(false) // nobody else has the session
-	p := Preview{AllTools: len(v.catalog.Entries(mcpwire.Tool)), CatalogBytes: len(appendCatalog(nil, v, 0))}
+	p := Preview{AllTools: len(v.Catalog.Entries(mcpwire.Tool)), CatalogBytes: len(view.AppendCatalog(nil, v, 0))}
 	p.Bytes = len(s.ownTools(v, as))
-	for _, e := range v.catalog.Denied.All() {
-		if _, verdict := v.catalog.Keeps(e); verdict == catalog.Denied {
+	for _, e := range v.Catalog.Denied.All() {
+		if _, verdict := v.Catalog.Keeps(e); verdict == catalog.Denied {
 			p.Denied++
 		}
 	}
 	p.AllBytes = p.Bytes
-	for _, e := range v.catalog.Entries(mcpwire.Tool) {
-		size := len(e.AppendListed(nil, e.Source.Modern, as.alwaysLoad)) + 1
+	for _, e := range v.Catalog.Entries(mcpwire.Tool) {
+		size := len(e.AppendListed(nil, e.Source.Modern, as.AlwaysLoad)) + 1
 		p.AllBytes += size
 		if v.Active(e) {
 			p.ActiveTools++

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/view"
 )
 
 // What `toolman check` says a list costs is what it costs.
@@ -16,7 +17,7 @@ func TestPreview(t *testing.T) {
 		return n - 1
 	}
 	p := g.r.Preview()
-	if p.ActiveTools != 2 || p.Bytes != size() || p.CatalogBytes != len(appendCatalog(nil, g.view(), 0)) {
+	if p.ActiveTools != 2 || p.Bytes != size() || p.CatalogBytes != len(view.AppendCatalog(nil, g.view(), 0)) {
 		t.Errorf("got %+v, want 2 tools of %d bytes", p, size())
 	}
 	var rest activation

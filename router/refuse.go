@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/view"
 )
 
 // A refusal is why toolman does not pass a request on, in words that say what
@@ -76,14 +77,14 @@ func badTarget(method mcpwire.Method, err error) refusal {
 }
 
 // refusalOf explains why a name cannot be used, and what a client that has these means can do.
-func refusalFor(v *View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has means) refusal {
+func refusalFor(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has means) refusal {
 	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t}
 	switch verdict {
 	case catalog.Inactive:
-		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.Entry.Item.Kind, sanitize.Name(t.Entry.Name), sanitize.Line(v.activity(t.Entry)))
+		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.Entry.Item.Kind, sanitize.Name(t.Entry.Name), sanitize.Line(v.Activity(t.Entry)))
 		why.text += has.remedy(t.Entry)
 	case catalog.Denied, catalog.Held:
-		why.text = v.catalog.Denial(t.Entry, name)
+		why.text = v.Catalog.Denial(t.Entry, name)
 	case catalog.Ambiguous:
 		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", sanitize.Name(t.Entry.Name)
 		if k.IsURI() {
@@ -92,7 +93,7 @@ func refusalFor(v *View, k mcpwire.Kind, name string, t catalog.Target, verdict 
 		why.text = fmt.Sprintf(text, k, sanitize.Short(name), example)
 	default:
 		why.text = fmt.Sprintf("unknown %s %s", k, sanitize.Short(name))
-		if near := v.catalog.Similar(k, name, has.own()...); len(near) > 0 {
+		if near := v.Catalog.Similar(k, name, has.own()...); len(near) > 0 {
 			why.text += "; similar names: " + strings.Join(near, ", ")
 		} else if lists := has.listing(k); lists != "" {
 			why.text += fmt.Sprintf("; %s lists those there are", lists)

@@ -7,12 +7,13 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // checkURI checks where a URI leads, as "server uri" or "".
-func checkURI(t *testing.T, v *View, uri, want string, verdict catalog.Verdict) {
+func checkURI(t *testing.T, v *view.View, uri, want string, verdict catalog.Verdict) {
 	t.Helper()
-	where, got := v.findURI([]byte(uri))
+	where, got := v.FindURI([]byte(uri))
 	leads := ""
 	if where.Entry != nil {
 		leads = upstreamOf(where.Source).Name + " " + where.Name()
@@ -30,7 +31,7 @@ func TestATemplateOutlivesAnotherServersResource(t *testing.T) {
 	checkURI(t, g.view(), "ns_r://x", "ns r://x", catalog.Active)
 	g.servers[0].dies()
 	checkURI(t, g.view(), "ns_r://x", "ns (server 2) r://x", catalog.Active)
-	checkList(t, "listed", namesOf(g.view().active(mcpwire.Resource)))
+	checkList(t, "listed", namesOf(g.view().ActiveEntries(mcpwire.Resource)))
 }
 
 func TestFindURI(t *testing.T) {
@@ -86,13 +87,13 @@ func TestFindURI(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) { checkURI(t, v, tt.uri, tt.want, tt.verdict) })
 	}
 
-	v = v.with(&Switches{ResourcesOff: []string{"two2_same://x", "on_shared://x", "two1_tpl://{id}"}, ResourcesOn: []string{"mixed_mix://secret"}})
+	v = v.Apply(&view.Switches{ResourcesOff: []string{"two2_same://x", "on_shared://x", "two1_tpl://{id}"}, ResourcesOn: []string{"mixed_mix://secret"}})
 	checkURI(t, v, "same://x", "two1 same://x", catalog.Active) // only one is active now
 	checkURI(t, v, "shared://x", "two2 shared://x", catalog.Active)
 	checkURI(t, v, "tpl://7", "two2 tpl://7", catalog.Active)
 	checkURI(t, v, "mixed_mix://secret", "mixed mix://secret", catalog.Active)
 	checkURI(t, v, "mix://secret", "mixed mix://secret", catalog.Active)
-	v = v.with(&Switches{ResourcesOff: []string{"two1_same://x"}})
+	v = v.Apply(&view.Switches{ResourcesOff: []string{"two1_same://x"}})
 	checkURI(t, v, "same://x", "two1 same://x", catalog.Inactive)
 }
 
@@ -104,7 +105,7 @@ func TestAnotherServersTemplateIsNoWayToAnInactiveResource(t *testing.T) {
 		offers[templates].templates = []string{"r://{id}"}
 		g := newRig(t, setup{}, offers...)
 		checkList(t, "active", activeNames(g.view()))
-		v := g.view().with(&Switches{ResourcesOn: []string{"ns_r://{id}"}})
+		v := g.view().Apply(&view.Switches{ResourcesOn: []string{"ns_r://{id}"}})
 		checkURI(t, v, "ns_r://x", "ns r://x", catalog.Inactive)
 		checkURI(t, v, "ns_r://y", g.r.all()[templates].Name+" r://y", catalog.Active)
 	}
@@ -115,7 +116,7 @@ func TestABareURIThatIsListedGoesBeforeWhatTemplatesMake(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", templates: []string{"r://{id}"}}, offer{namespace: "b", resources: []string{"r://x"}})
 	checkURI(t, g.view(), "r://x", "b r://x", catalog.Active)
 	checkURI(t, g.view(), "r://y", "a r://y", catalog.Active)
-	off := g.view().with(&Switches{ResourcesOff: []string{"b_r://x"}})
+	off := g.view().Apply(&view.Switches{ResourcesOff: []string{"b_r://x"}})
 	checkURI(t, off, "r://x", "a r://x", catalog.Active)
 }
 
@@ -190,7 +191,7 @@ func TestFindOfToolsAndPrompts(t *testing.T) {
 		{mcpwire.Tool, "ns_a b", catalog.Unknown}, {mcpwire.Tool, (&catalog.Source{Namespace: "ns", URISep: "_"}).Expose(mcpwire.Tool, "a b"), catalog.Inactive}, {mcpwire.Tool, "ns_p", catalog.Unknown},
 		{mcpwire.Tool, "", catalog.Unknown}, {mcpwire.Prompt, "ns_on", catalog.Active}, {mcpwire.Prompt, "ns_p", catalog.Active}, {mcpwire.Prompt, "ns_off", catalog.Unknown},
 	} {
-		if _, got := v.find(tt.kind, []byte(tt.name)); got != tt.verdict {
+		if _, got := v.Find(tt.kind, []byte(tt.name)); got != tt.verdict {
 			t.Errorf("%s %q: %s, want %s", tt.kind, tt.name, got, tt.verdict)
 		}
 	}

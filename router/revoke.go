@@ -50,7 +50,7 @@ func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 	if !s.mayUseLocked(u) {
 		return fmt.Sprintf("this client may have nothing of server %s any more; go on without it", u.Name)
 	}
-	c := s.view.Load().catalog
+	c := s.view.Load().Catalog
 	if e != nil {
 		if d := c.IsDenied(e.Name, e.Item.Kind); d != nil && d.Source == e.Source {
 			if _, verdict := c.Keeps(d); verdict == catalog.Denied {
@@ -81,7 +81,7 @@ func (s *Session) revokeCallsLocked(u *Upstream, b *jsonrpc.Batch) {
 func (s *Session) revokeSubscriptionsLocked(b *jsonrpc.Batch) {
 	v := s.view.Load()
 	revoked := func(sub subscription) bool {
-		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.verdictOf(sub.from.source, sub.uri) == catalog.Denied)
+		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.VerdictOf(sub.from.source, sub.uri) == catalog.Denied)
 	}
 	for sub := range s.subs {
 		if revoked(sub) {

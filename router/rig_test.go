@@ -16,6 +16,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // A rig is a router without processes: what its client and its servers write is
@@ -98,7 +99,7 @@ func one(t testing.TB, o offer) (g *rig, client, server *link) {
 }
 
 // view is what the session sees now.
-func (g *rig) view() *View { return g.s.view.Load() }
+func (g *rig) view() *view.View { return g.s.view.Load() }
 
 // quiet fails the test when anybody has been sent anything.
 func (g *rig) quiet() {

@@ -9,6 +9,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // Roads are all the ways to an item.
@@ -40,7 +41,7 @@ func (r *roads) lists() {
 			r.listed[k.String()+" "+name] = true
 		}
 	}
-	for line := range strings.Lines(catalogText(r.g.view())) {
+	for line := range strings.Lines(view.CatalogText(r.g.view())) {
 		r.catalog = append(r.catalog, strings.TrimSuffix(line, "\n"))
 	}
 }

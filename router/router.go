@@ -17,6 +17,7 @@ import (
 	"toolman/router/limiter"
 	"toolman/router/policy"
 	"toolman/router/tracing"
+	"toolman/router/view"
 	"toolman/spawn"
 )
 
@@ -50,9 +51,9 @@ type Router struct {
 	client    mcpwire.Hello // written before greeted is closed
 	started   chan struct{} // closed when opened is set
 
-	mu     sync.Mutex                         // held while the catalog is replaced
-	warned *policy.Guard                      // guarded by mu: what was looked through for entries that no tool has
-	metas  map[MetaTools]map[string]*metaTool // guarded by mu: toolman's own tools for toolsets, by name
+	mu     sync.Mutex                              // held while the catalog is replaced
+	warned *policy.Guard                           // guarded by mu: what was looked through for entries that no tool has
+	metas  map[view.MetaTools]map[string]*metaTool // guarded by mu: toolman's own tools for toolsets, by name
 }
 
 // New makes a router. No server runs before Start. The loop stays the caller's.
@@ -67,7 +68,7 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 		upstreams = append(upstreams, r.newUpstream(s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
 	r.upstreams.Store(&upstreams)
-	r.metas = map[MetaTools]map[string]*metaTool{o.MetaTools: metaTools(o.MetaTools)}
+	r.metas = map[view.MetaTools]map[string]*metaTool{o.MetaTools: metaTools(o.MetaTools)}
 	r.ownNames = ownToolNames(o.MetaTools, r.metas[o.MetaTools])
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
@@ -197,7 +198,7 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 	s.mu.Lock()
 	s.takeOwnLocked()
 	before := s.view.Load()
-	after := before.over(s.startLocked(next))
+	after := before.Rebase(s.startLocked(next))
 	s.view.Store(after)
 	if announce && s.waits == 0 {
 		s.announceLocked(before, after, &b)
@@ -219,7 +220,7 @@ func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 	s.upstreams = r.all()
 	s.offers = r.MetaTools
 	if who.MetaTools != nil {
-		s.offers = s.offers.and(*who.MetaTools)
+		s.offers = s.offers.And(*who.MetaTools)
 	}
 	s.meta = r.metaLocked(s.offers)
 	s.view.Store(r.startView(r.catalog.Load(), s.policy, who))

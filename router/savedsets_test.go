@@ -27,7 +27,7 @@ func TestToolsetsAreBuiltEquippedAndDeleted(t *testing.T) {
 		if !o.Success || len(o.notified) > 0 || o.Message != "Toolset 'dev' was saved with 2 tools" {
 			t.Fatalf("got %+v", o)
 		}
-		a := g.view().catalog.Lookup(mcpwire.Tool, []byte("ns_a")).RefID()
+		a := g.view().Catalog.Lookup(mcpwire.Tool, []byte("ns_a")).RefID()
 		if saved := s.sets["dev"]; len(saved.Tools) != 2 || saved.Tools[0] != (toolset.Ref{NamespacedName: "ns_a", RefID: a}) || !toolset.ValidRefID(a) ||
 			saved.Version != "1.0.0" || saved.CreatedAt.IsZero() || saved.Description != "d" {
 			t.Errorf("saved %+v", saved)

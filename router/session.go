@@ -15,6 +15,7 @@ import (
 	"toolman/router/budget"
 	"toolman/router/policy"
 	"toolman/router/tracing"
+	"toolman/router/view"
 )
 
 // A Session is one connected client. It is the jsonrpc.Handler of the client's
@@ -24,13 +25,13 @@ type Session struct {
 	who     Client
 	label   string // what the audit log calls it
 	policy  *policy.Policy
-	offers  MetaTools            // which of toolman's own tools it has
+	offers  view.MetaTools       // which of toolman's own tools it has
 	meta    map[string]*metaTool // and those among them that are about toolsets
 	out     *jsonrpc.Gatherer
 	streams Streams // nil: all goes to out
 	ledger  Ledger  // nil: there is none
 	log     *zap.Logger
-	view    atomic.Pointer[View]
+	view    atomic.Pointer[view.View]
 	asks    jsonrpc.Calls[question]
 	gone    chan struct{} // closed when the client has closed its side
 	err     error         // why; written before gone is closed

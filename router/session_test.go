@@ -14,6 +14,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 func TestTheLogTellsTheBeginningOfALongName(t *testing.T) {
@@ -32,7 +33,7 @@ func TestInitialize(t *testing.T) {
 	for asked, want := range map[string]string{"2025-11-25": "2025-11-25", "2024-11-05": "2024-11-05", "2099-01-01": "2025-11-25"} {
 		g := newRig(t, setup{silent: true, Options: Options{Version: "1.2"}}, offer{namespace: "a", starting: true})
 		frame := g.client.asks(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"` + asked + `","capabilities":{"roots":{}},"clientInfo":{"name":"me","version":"3"}}}`)
-		if want := `{"jsonrpc":"2.0","id":"i","result":` + string(mcpwire.AppendInitializeResult(nil, want, "1.2", instructions(ModeMutate))) + `}`; frame != want {
+		if want := `{"jsonrpc":"2.0","id":"i","result":` + string(mcpwire.AppendInitializeResult(nil, want, "1.2", instructions(view.ModeMutate))) + `}`; frame != want {
 			t.Errorf("got  %s\nwant %s", frame, want)
 		}
 		select {

@@ -16,6 +16,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/view"
 )
 
 // settleAfter is how long after its list was answered a client gets the reply
@@ -28,9 +29,9 @@ const settleAfter = 50 * time.Millisecond
 type held struct {
 	id            []byte
 	n             uint64
-	modern        bool // the client's request is of the modern era
-	mode          Mode // of that request
-	before, after *View
+	modern        bool      // the client's request is of the modern era
+	mode          view.Mode // of that request
+	before, after *view.View
 	listed        bool // the list was answered
 	timer         *time.Timer
 	words         words
@@ -45,7 +46,7 @@ type words struct {
 
 // holdLocked tells the client what has changed and arranges for the reply: once
 // the client has listed again, or when it does not in time.
-func (s *Session) holdLocked(req *request, before *View, after *View, words words) {
+func (s *Session) holdLocked(req *request, before *view.View, after *view.View, words words) {
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	h := &held{id: bytes.Clone(req.Bytes(req.ID)), modern: req.modern, mode: s.modeOf(req.modern), n: s.arrivedLocked(req, name),
 		before: before, after: after, words: words}
@@ -54,7 +55,7 @@ func (s *Session) holdLocked(req *request, before *View, after *View, words word
 		s.r.trace.Event(trace.EventActivate, "", confirmation(h.changes()), h.n)
 	}
 	told := s.announceLocked(before, after, req.out)
-	if !told || h.mode != ModeMutate || s.static || s.r.Settle <= 0 {
+	if !told || h.mode != view.ModeMutate || s.static || s.r.Settle <= 0 {
 		s.replyLocked(h, req.out)
 		return
 	}
@@ -147,7 +148,7 @@ func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
 func (s *Session) advice(h *held) string {
 	const how = CallTool + `, as {"name": …, "arguments": {…}}; the definitions are in this result`
 	switch {
-	case h.mode == ModeCall:
+	case h.mode == view.ModeCall:
 		return ". Call what was switched on with " + how
 	case s.static:
 		return ". This client does not refresh its list of tools by itself: call what is missing there with " + how
@@ -157,7 +158,7 @@ func (s *Session) advice(h *held) string {
 
 // changes returns the entries that were switched on and off.
 func (h *held) changes() (on, off []*catalog.Entry) {
-	for _, entries := range h.after.catalog.Kinds() {
+	for _, entries := range h.after.Catalog.Kinds() {
 		for _, e := range entries {
 			was, is := h.before.Active(e), h.after.Active(e)
 			if is && !was {

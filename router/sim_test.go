@@ -137,7 +137,7 @@ func (s *simulation) step() {
 	}
 	synctest.Wait()
 	s.settled()
-	checkList(s.t, "active tools", namesOf(s.g.view().active(mcpwire.Tool)), s.names.active()...)
+	checkList(s.t, "active tools", namesOf(s.g.view().ActiveEntries(mcpwire.Tool)), s.names.active()...)
 }
 
 func (s *simulation) note(format string, args ...any) {

@@ -46,7 +46,7 @@ func TestSimilar(t *testing.T) {
 		{"a resource for a template", mcpwire.Template, "pjpd_projects://task", []string{"pjpd_projects://tasks"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := g.view().catalog.Similar(tt.kind, tt.wanted, catalog.ActivateTool)
+			got := g.view().Catalog.Similar(tt.kind, tt.wanted, catalog.ActivateTool)
 			if tt.first != nil {
 				got = got[:min(len(got), len(tt.first))]
 			}
@@ -61,11 +61,11 @@ func TestSimilarIsBounded(t *testing.T) {
 		tools = append(tools, fmt.Sprintf("read_%d", i))
 	}
 	g := newRig(t, setup{}, offer{namespace: "ns", tools: tools, resources: []string{"a://" + strings.Repeat("x", 1<<20), "evil\n\u202ename"}})
-	if got := g.view().catalog.Similar(mcpwire.Tool, "read"); len(got) != catalog.MaxSimilar {
+	if got := g.view().Catalog.Similar(mcpwire.Tool, "read"); len(got) != catalog.MaxSimilar {
 		t.Errorf("%d names, want %d", len(got), catalog.MaxSimilar)
 	}
-	g.view().catalog.Similar(mcpwire.Resource, strings.Repeat("y", 1<<20)) // takes no time to speak of
-	checkList(t, "a name that hides something", g.view().catalog.Similar(mcpwire.Resource, "evil name"), "ns_evil name")
+	g.view().Catalog.Similar(mcpwire.Resource, strings.Repeat("y", 1<<20)) // takes no time to speak of
+	checkList(t, "a name that hides something", g.view().Catalog.Similar(mcpwire.Resource, "evil name"), "ns_evil name")
 }
 
 func BenchmarkSimilar(b *testing.B) {
@@ -75,6 +75,6 @@ func BenchmarkSimilar(b *testing.B) {
 	}
 	g := newRig(b, setup{}, offer{namespace: "ns", tools: tools})
 	for b.Loop() {
-		g.view().catalog.Similar(mcpwire.Tool, "ns_wirte_some_flie_to_porject_1")
+		g.view().Catalog.Similar(mcpwire.Tool, "ns_wirte_some_flie_to_porject_1")
 	}
 }

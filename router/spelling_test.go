@@ -47,7 +47,7 @@ func TestNamesInOtherSpellings(t *testing.T) {
 		{mcpwire.Tool, "mcp__hub__on2", "", catalog.Unknown},
 		{mcpwire.Tool, catalog.ActivateTool, "", catalog.Unknown},
 	} {
-		got, verdict := g.view().findAny(tt.kind, tt.name)
+		got, verdict := g.view().FindAny(tt.kind, tt.name)
 		leads := ""
 		if got.Entry != nil {
 			leads = got.Source.Namespace + " " + got.Name()
@@ -66,7 +66,7 @@ func TestAnotherSpellingIsNotInherited(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{tools: []string{"pay"}}, offer{namespace: "evil", tools: []string{"pay"}})
 	g.servers[0].dies()
 	g.client.hears()
-	if got, verdict := g.view().find(mcpwire.Tool, []byte("pay")); verdict != catalog.Unknown {
+	if got, verdict := g.view().Find(mcpwire.Tool, []byte("pay")); verdict != catalog.Unknown {
 		t.Errorf("leads to %s, %s", upstreamOf(got.Source).Name, verdict)
 	}
 }

@@ -71,8 +71,8 @@ func TestHandshake(t *testing.T) {
 		if st.State != Ready || st.Result.ProtocolVersion != "2025-06-18" || st.Result.ServerInfo.Name != "s" || st.Took != 5*time.Second {
 			t.Errorf("status %+v", st)
 		}
-		checkList(t, "tools", namesOf(g.view().active(mcpwire.Tool)), "ns_a")
-		checkList(t, "prompts", namesOf(g.view().active(mcpwire.Prompt)), "ns_p")
+		checkList(t, "tools", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "ns_a")
+		checkList(t, "prompts", namesOf(g.view().ActiveEntries(mcpwire.Prompt)), "ns_p")
 	})
 }
 

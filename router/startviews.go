@@ -5,14 +5,15 @@ import (
 
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/view"
 )
 
 // startViews keeps what clients see of the shared servers while nothing is switched, one View
 // for all that have the same rights: with it they share the pages of lists.
 type startViews struct {
 	mu   sync.Mutex
-	of   *catalog.Catalog // guarded by mu: the catalog that the views are of
-	made map[rights]*View // guarded by mu
+	of   *catalog.Catalog      // guarded by mu: the catalog that the views are of
+	made map[rights]*view.View // guarded by mu
 }
 
 // Rights are what a view at start depends on beside the catalog.
@@ -27,7 +28,7 @@ type rights struct {
 const maxStarts = 1024
 
 // startView is what a client sees of a catalog while nothing is switched.
-func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who Client) *View {
+func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who Client) *view.View {
 	if c != r.catalog.Load() {
 		return r.newStart(c, p, who)
 	}
@@ -39,7 +40,7 @@ func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who Client) *Vi
 	r.views.mu.Lock()
 	defer r.views.mu.Unlock()
 	if r.views.of != c || len(r.views.made) >= maxStarts {
-		r.views.of, r.views.made = c, map[rights]*View{}
+		r.views.of, r.views.made = c, map[rights]*view.View{}
 	}
 	v := r.views.made[key]
 	if v == nil {
@@ -49,19 +50,19 @@ func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who Client) *Vi
 	return v
 }
 
-func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who Client) *View {
+func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who Client) *view.View {
 	c = c.Under(p)
 	if who.AllActive {
 		c = c.AllActive()
 	}
 	if who.Only != nil {
-		return newView(c.Within(r.only(who.Only)), nil)
+		return view.New(c.Within(r.only(who.Only)), nil)
 	}
-	return newView(c, r.Equipped)
+	return view.New(c, r.Equipped)
 }
 
 // startLocked is what the session sees, while nothing is switched, when the shared servers
 // offer this catalog.
-func (s *Session) startLocked(shared *catalog.Catalog) *View {
+func (s *Session) startLocked(shared *catalog.Catalog) *view.View {
 	return s.r.startView(s.offeredLocked(shared), s.policy, s.who)
 }

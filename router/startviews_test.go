@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/policy"
+	"toolman/router/view"
 )
 
 // A deaf client hears nothing, and so keeps nothing.
@@ -70,7 +71,7 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 	}
 	check := func(when string) {
 		t.Helper()
-		seen := map[*View]bool{}
+		seen := map[*view.View]bool{}
 		for name, pair := range alike {
 			v := pair[0].view.Load()
 			if v != pair[1].view.Load() {
@@ -85,7 +86,7 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 	check("at first")
 	g.servers[1].dies()
 	check("after a change")
-	for _, e := range alike["nobody's"][0].view.Load().catalog.Tools() {
+	for _, e := range alike["nobody's"][0].view.Load().Catalog.Tools() {
 		if e.Source.Name == "b" {
 			t.Error("what is gone is still there")
 		}

@@ -122,13 +122,13 @@ func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, at jso
 // use both.
 func (s *Session) spelling(subs map[subscription]string, u *Upstream, uri string) (spelled string, ok bool) {
 	v := s.view.Load()
-	verdict := v.verdictOf(u.source, uri)
+	verdict := v.VerdictOf(u.source, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
 		return asked, verdict == catalog.Active
 	}
 	longest := 0
 	for sub, asked := range subs {
-		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.verdictOf(u.source, sub.uri) == catalog.Active {
+		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.VerdictOf(u.source, sub.uri) == catalog.Active {
 			longest, spelled = len(sub.uri), asked+uri[len(sub.uri):]
 		}
 	}
@@ -147,5 +147,5 @@ func isPart(uri, whole string) bool {
 // mayHavePart reports whether the client may have a part of a resource that it may have, where the
 // server does not list the part. The same rules count as if it did.
 func (s *Session) mayHavePart(u *Upstream, uri, whole string) bool {
-	return catalog.AsWritten(uri, whole) && s.view.Load().catalog.AllowsUnlisted(s.policy, u.source, uri)
+	return catalog.AsWritten(uri, whole) && s.view.Load().Catalog.AllowsUnlisted(s.policy, u.source, uri)
 }

@@ -6,6 +6,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // What comes of each template is what the SDKs' own functions say: ts is UriTemplate.match of the
@@ -86,7 +87,7 @@ func TestWhatATemplateMakesByTheStandardIsThatTemplates(t *testing.T) {
 
 // withholding is what each way to keep an item from clients comes to: a rig whose first server has
 // one template or more that may be used and one that may not.
-func withholding(t *testing.T, want catalog.Verdict, open []string, kept string, others ...offer) *View {
+func withholding(t *testing.T, want catalog.Verdict, open []string, kept string, others ...offer) *view.View {
 	t.Helper()
 	offers := append([]offer{{namespace: "ns", templates: append([]string{kept}, open...)}}, others...)
 	switch want {
@@ -110,7 +111,7 @@ func withholding(t *testing.T, want catalog.Verdict, open []string, kept string,
 		return newRig(t, setup{active: []string{"*"}, Options: Options{Pins: &pins}}, offers...).view()
 	}
 	v := newRig(t, setup{active: []string{"*"}}, offers...).view()
-	return v.with(&Switches{ResourcesOff: []string{"ns_" + kept}})
+	return v.Apply(&view.Switches{ResourcesOff: []string{"ns_" + kept}})
 }
 
 func TestAnItemThatClientsMayNotUseIsNotHadByAnotherTemplate(t *testing.T) {
@@ -141,7 +142,7 @@ func TestAnItemThatClientsMayNotUseIsNotHadByAnotherTemplate(t *testing.T) {
 						verdict = want
 					}
 					for _, spelled := range []string{uri, "ns_" + uri} {
-						if _, got := v.findURI([]byte(spelled)); got != verdict {
+						if _, got := v.FindURI([]byte(spelled)); got != verdict {
 							t.Errorf("%s: %s is %s, want %s", tt.name, spelled, got, verdict)
 						}
 					}
@@ -179,8 +180,8 @@ func TestAURIThatParsersRewriteIsNotHadWhereSomethingIsKept(t *testing.T) {
 		{"https://a.example:443/é/{id}", []string{"https://a.example:443/é/1"}, []string{"https://a.example:443/é/.."}},
 	} {
 		g := newRig(t, setup{active: []string{"*"}}, offer{templates: []string{tt.template}, resources: []string{"kept:it"}}, offer{namespace: "ns", resources: []string{"x:y"}})
-		all := g.view().with(&Switches{ResourcesOff: []string{"ns_x:y"}}) // another server's
-		some := g.view().with(&Switches{ResourcesOff: []string{"kept:it"}})
+		all := g.view().Apply(&view.Switches{ResourcesOff: []string{"ns_x:y"}}) // another server's
+		some := g.view().Apply(&view.Switches{ResourcesOff: []string{"kept:it"}})
 		for _, uri := range tt.same {
 			checkURI(t, some, uri, "server 1 "+uri, catalog.Active)
 		}

@@ -7,6 +7,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // A toolsetInfo is what the tools that keep toolsets say of one.
@@ -88,9 +89,9 @@ type exposedTool struct {
 // toolsetInfo describes a toolset as it is now.
 func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
 	v := s.view.Load()
-	x := v.catalog.Expand(set)
+	x := v.Catalog.Expand(set)
 	info := toolsetInfo{Name: set.Name, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
-		Active: v.sets.equippedName() == set.Name, Tools: toolInfos(v, x), Servers: serverInfos(v, x), Warnings: cleaned(x.Warnings())}
+		Active: v.Sets.EquippedName() == set.Name, Tools: toolInfos(v, x), Servers: serverInfos(v, x), Warnings: cleaned(x.Warnings())}
 	if !set.CreatedAt.IsZero() {
 		info.CreatedAt = &set.CreatedAt
 	}
@@ -101,26 +102,26 @@ func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
 
 // toolInfos are the tools of a toolset: first those that are there, in catalog order, and then
 // those that are there and left out.
-func toolInfos(v *View, x *toolset.Expansion) []toolInfo {
+func toolInfos(v *view.View, x *toolset.Expansion) []toolInfo {
 	infos := []toolInfo{}
-	for _, e := range v.catalog.Tools() {
+	for _, e := range v.Catalog.Tools() {
 		if x.Tools[e.Name] {
 			infos = append(infos, toolInfo{e.Name, e.RefID(), e.Source.Name, v.Active(e)})
 		}
 	}
 	refs := x.Resolutions[len(x.Set.Patterns):]
 	for i, ref := range x.Set.Tools {
-		if len(refs[i].Tools) == 0 && v.has(mcpwire.Tool, ref.NamespacedName) {
+		if len(refs[i].Tools) == 0 && v.Has(mcpwire.Tool, ref.NamespacedName) {
 			infos = append(infos, toolInfo{NamespacedName: sanitize.Line(ref.NamespacedName), RefID: ref.RefID})
 		}
 	}
 	return infos
 }
 
-func serverInfos(v *View, x *toolset.Expansion) []serverInfo {
+func serverInfos(v *view.View, x *toolset.Expansion) []serverInfo {
 	infos := []serverInfo{}
 	at := map[*catalog.Source]int{}
-	for _, e := range v.catalog.Tools() {
+	for _, e := range v.Catalog.Tools() {
 		if !x.Tools[e.Name] {
 			continue
 		}
@@ -150,19 +151,19 @@ func (s *Session) listSavedLocked(req *request, l *library) {
 func (s *Session) activeToolsetLocked(req *request, _ *library) {
 	v := s.view.Load()
 	out := activeOutcome{Exposed: map[string][]exposedTool{}, Unavailable: []string{}, Warnings: []string{}}
-	if v.sets.equippedName() != "" {
-		info := s.toolsetInfo(v.sets.equipped.Set)
+	if v.Sets.EquippedName() != "" {
+		info := s.toolsetInfo(v.Sets.Equipped.Set)
 		out.Equipped, out.Toolset, out.Warnings = true, &info, append(out.Warnings, info.Warnings...)
 	}
-	for _, e := range v.active(mcpwire.Tool) {
+	for _, e := range v.ActiveEntries(mcpwire.Tool) {
 		server := e.Source.Name
 		out.Exposed[server] = append(out.Exposed[server], exposedTool{e.Item.Name, e.Name, server, sanitize.Summary(e.Item.Description)})
 		out.Summary.Exposed++
 	}
-	out.Summary.Discovered = len(v.catalog.Tools())
+	out.Summary.Discovered = len(v.Catalog.Tools())
 	out.Summary.Filtered = out.Summary.Discovered - out.Summary.Exposed
 	for _, u := range s.upstreams {
-		if u.knownTo(v.catalog) && u.Status().State != Ready {
+		if u.knownTo(v.Catalog) && u.Status().State != Ready {
 			out.Unavailable = append(out.Unavailable, u.Name)
 		}
 	}

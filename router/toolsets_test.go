@@ -14,6 +14,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // A shelf keeps toolsets in memory.
@@ -69,8 +70,8 @@ func fixed(t testing.TB, name string, patterns ...string) toolset.Set {
 func sets(t testing.TB, o Options) *rig {
 	t.Helper()
 	o.Toolsets = append(o.Toolsets, fixed(t, "ab", "ns_a", "ns_b"), fixed(t, "bc", "ns_[bc]"), fixed(t, "on", "ns_on", "ns_none"))
-	if o.MetaTools == (MetaTools{}) {
-		o.MetaTools = MetaTools{Toolsets: true, Manage: true}
+	if o.MetaTools == (view.MetaTools{}) {
+		o.MetaTools = view.MetaTools{Toolsets: true, Manage: true}
 	}
 	return newRig(t, setup{active: []string{"ns_on"}, Options: o}, offer{namespace: "ns", tools: []string{"on", "a", "b", "c"}, resources: []string{"r://x"}})
 }
@@ -131,7 +132,7 @@ func oneSet(name string) string { return fmt.Sprintf(`{"name":%q}`, name) }
 // activeTools are the tools that may be called, by asking for each.
 func (g *rig) activeTools() (names []string) {
 	g.t.Helper()
-	for _, e := range g.view().catalog.Tools() {
+	for _, e := range g.view().Catalog.Tools() {
 		g.client.says(callFrame("7", e.Name, `{}`))
 		if sent := g.servers[0].hears(); len(sent) == 1 {
 			names = append(names, e.Name)
@@ -151,7 +152,7 @@ func TestEnabledToolsetsAddTheirTools(t *testing.T) {
 			t.Errorf("%s %s: %+v", tool, set, o)
 		}
 		checkList(t, tool+" "+set, g.activeTools(), active...)
-		checkList(t, "listed", namesOf(g.view().visible(mcpwire.Tool, false)), active...)
+		checkList(t, "listed", namesOf(g.view().Visible(mcpwire.Tool, false)), active...)
 		return o
 	}
 	if o := step("enable_toolset", "ab", 1, "ns_on", "ns_a", "ns_b"); o.Message != "Toolset 'ab' enabled: switched on ns_a, ns_b" || len(o.Tools) != 2 {
@@ -218,23 +219,23 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 	manage := []string{"build-toolset", "delete-toolset", "equip-toolset", "get-active-toolset", "list-saved-toolsets", "unequip-toolset"}
 	for _, tt := range []struct {
 		name string
-		mode Mode
-		o    MetaTools
+		mode view.Mode
+		o    view.MetaTools
 		want []string
 	}{
-		{"as it comes", ModeMutate, MetaTools{}, []string{catalog.ActivateTool}},
-		{"none", ModeMutate, MetaTools{NoActivate: true}, nil},
-		{"none, in call mode", ModeCall, MetaTools{NoActivate: true}, nil},
-		{"toolsets", ModeMutate, MetaTools{Toolsets: true}, append([]string{catalog.ActivateTool}, toolsets...)},
-		{"toolsets alone, in call mode", ModeCall, MetaTools{NoActivate: true, Toolsets: true}, append([]string{CallTool}, toolsets...)},
-		{"manage", ModeMutate, MetaTools{NoActivate: true, Manage: true}, manage},
-		{"all", ModeCall, MetaTools{Toolsets: true, Manage: true}, slices.Concat([]string{catalog.ActivateTool, CallTool}, slices.Sorted(slices.Values(slices.Concat(toolsets, manage))))},
-		{"all, in static mode", ModeStatic, MetaTools{Toolsets: true, Manage: true}, []string{"list_tools"}},
+		{"as it comes", view.ModeMutate, view.MetaTools{}, []string{catalog.ActivateTool}},
+		{"none", view.ModeMutate, view.MetaTools{NoActivate: true}, nil},
+		{"none, in call mode", view.ModeCall, view.MetaTools{NoActivate: true}, nil},
+		{"toolsets", view.ModeMutate, view.MetaTools{Toolsets: true}, append([]string{catalog.ActivateTool}, toolsets...)},
+		{"toolsets alone, in call mode", view.ModeCall, view.MetaTools{NoActivate: true, Toolsets: true}, append([]string{CallTool}, toolsets...)},
+		{"manage", view.ModeMutate, view.MetaTools{NoActivate: true, Manage: true}, manage},
+		{"all", view.ModeCall, view.MetaTools{Toolsets: true, Manage: true}, slices.Concat([]string{catalog.ActivateTool, CallTool}, slices.Sorted(slices.Values(slices.Concat(toolsets, manage))))},
+		{"all, in static mode", view.ModeStatic, view.MetaTools{Toolsets: true, Manage: true}, []string{"list_tools"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newRig(t, setup{Options: Options{Mode: tt.mode, MetaTools: tt.o}}, offer{namespace: "", tools: slices.Concat(toolsets, manage, []string{catalog.ActivateTool})})
 			checkList(t, "listed", g.names("tools", "name", legacyTools), tt.want...)
-			for _, e := range g.view().catalog.Tools() {
+			for _, e := range g.view().Catalog.Tools() {
 				if slices.Contains(tt.want, e.Name) {
 					t.Errorf("a server offers %s", e.Name)
 				}
@@ -242,7 +243,7 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 			if tt.o.NoActivate {
 				text := g.s.instructionsLocked(g.s.request.modern) + g.client.asks(legacyResources) + strings.Join(g.listed(mcpwire.Tool), "") +
 					g.client.asks(callFrame("1", "get-active-toolset", "{}"))
-				if strings.Contains(text, catalog.ActivateTool) != slices.ContainsFunc(g.view().active(mcpwire.Tool), func(e *catalog.Entry) bool { return e.Name == catalog.ActivateTool }) {
+				if strings.Contains(text, catalog.ActivateTool) != slices.ContainsFunc(g.view().ActiveEntries(mcpwire.Tool), func(e *catalog.Entry) bool { return e.Name == catalog.ActivateTool }) {
 					t.Errorf("%s is mentioned: %s", catalog.ActivateTool, text)
 				}
 			}
@@ -251,7 +252,7 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 }
 
 func TestNothingIsEnabledInStaticMode(t *testing.T) {
-	g := sets(t, Options{Mode: ModeStatic})
+	g := sets(t, Options{Mode: view.ModeStatic})
 	for _, tool := range []string{"enable_toolset", "disable_toolset", "equip-toolset", "unequip-toolset", "build-toolset"} {
 		if o := g.own(tool, oneSet("ab")); o.Success || !o.failed || !strings.Contains(o.Message, "fixed by the configuration") {
 			t.Errorf("%s: %+v", tool, o)
@@ -265,7 +266,7 @@ func TestNothingIsEnabledInStaticMode(t *testing.T) {
 
 func TestEnabledToolsAreCalledThroughInCallMode(t *testing.T) {
 	for _, modern := range []bool{false, true} {
-		g := sets(t, Options{Mode: ModeCall})
+		g := sets(t, Options{Mode: view.ModeCall})
 		list, call := legacyTools, func(tool, args string) string { return callFrame("5", tool, args) }
 		if modern {
 			list, call = modernTools, func(tool, args string) string {
@@ -343,7 +344,7 @@ func TestAnEquippedToolsetIsAllThereIs(t *testing.T) {
 	g.client.hears()
 	g.own("unequip-toolset", `{}`)
 	checkList(t, "as before", g.activeTools(), "ns_on", "ns_b", "ns_c")
-	if !slices.ContainsFunc(g.view().active(mcpwire.Resource), func(e *catalog.Entry) bool { return e.Name == "ns_r://x" }) {
+	if !slices.ContainsFunc(g.view().ActiveEntries(mcpwire.Resource), func(e *catalog.Entry) bool { return e.Name == "ns_r://x" }) {
 		t.Error("the resource is not active any more")
 	}
 	g.own("disable_toolset", oneSet("bc"))
@@ -352,20 +353,20 @@ func TestAnEquippedToolsetIsAllThereIs(t *testing.T) {
 
 func TestASessionMayBeginWithAToolset(t *testing.T) {
 	set := fixed(t, "late", "two_*")
-	for _, mode := range []Mode{ModeMutate, ModeCall, ModeStatic} {
-		g := newRig(t, setup{active: []string{"*"}, Options: Options{Mode: mode, Equipped: &set, MetaTools: MetaTools{Manage: true}}},
+	for _, mode := range []view.Mode{view.ModeMutate, view.ModeCall, view.ModeStatic} {
+		g := newRig(t, setup{active: []string{"*"}, Options: Options{Mode: mode, Equipped: &set, MetaTools: view.MetaTools{Manage: true}}},
 			offer{namespace: "one", tools: []string{"a"}}, offer{namespace: "two", tools: []string{"a"}, late: true})
-		checkList(t, "before the server is there", namesOf(g.view().active(mcpwire.Tool)))
+		checkList(t, "before the server is there", namesOf(g.view().ActiveEntries(mcpwire.Tool)))
 		g.servers[1].ready()
 		g.client.hears()
-		checkList(t, "when it is", namesOf(g.view().active(mcpwire.Tool)), "two_a")
+		checkList(t, "when it is", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "two_a")
 		if list := g.names("tools", "name", legacyTools); !slices.Contains(list, "two_a") || slices.Contains(list, "one_a") {
 			t.Errorf("%v: listed %q", mode, list)
 		}
-		if mode == ModeStatic {
+		if mode == view.ModeStatic {
 			continue
 		}
 		g.own("unequip-toolset", `{}`)
-		checkList(t, "unequipped", namesOf(g.view().active(mcpwire.Tool)), "one_a", "two_a")
+		checkList(t, "unequipped", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "one_a", "two_a")
 	}
 }

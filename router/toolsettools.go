@@ -5,6 +5,7 @@ import (
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // Names that other texts mention.
@@ -55,16 +56,16 @@ type toolsetDefinition struct {
 	Description string `json:"description"`
 }
 
-func toolsetStatusOf(v *View, set *toolset.Set) toolsetStatus {
-	x := v.catalog.Expand(set)
-	return toolsetStatus{Key: set.Name, Active: v.sets.isEnabled(set.Name) || v.sets.equippedName() == set.Name,
+func toolsetStatusOf(v *view.View, set *toolset.Set) toolsetStatus {
+	x := v.Catalog.Expand(set)
+	return toolsetStatus{Key: set.Name, Active: v.Sets.IsEnabled(set.Name) || v.Sets.EquippedName() == set.Name,
 		Definition: toolsetDefinition{set.Name, sanitize.Line(set.Description)}, Tools: toolsInOrder(v, x), Warnings: cleaned(x.Warnings())}
 }
 
 // toolsInOrder are the tools of a toolset in catalog order.
-func toolsInOrder(v *View, x *toolset.Expansion) []string {
+func toolsInOrder(v *view.View, x *toolset.Expansion) []string {
 	names := []string{}
-	for _, e := range v.catalog.Tools() {
+	for _, e := range v.Catalog.Tools() {
 		if x.Tools[e.Name] {
 			names = append(names, e.Name)
 		}
@@ -79,13 +80,13 @@ func (s *Session) listToolsLocked(req *request, l *library) {
 		Toolsets map[string][]string `json:"toolsetToTools"`
 	}
 	out.Tools, out.Toolsets = []string{}, map[string][]string{}
-	for _, e := range v.catalog.Tools() {
+	for _, e := range v.Catalog.Tools() {
 		if v.Active(e) && !e.HiddenFrom(req.modern) {
 			out.Tools = append(out.Tools, e.Name)
 		}
 	}
 	for _, set := range l.sets {
-		out.Toolsets[set.Name] = toolsInOrder(v, v.catalog.Expand(set))
+		out.Toolsets[set.Name] = toolsInOrder(v, v.Catalog.Expand(set))
 	}
 	s.answerListLocked(req, out)
 }
@@ -146,12 +147,12 @@ func (s *Session) enableToolsetLocked(req *request, l *library) {
 		return
 	}
 	before := s.view.Load()
-	if before.sets.isEnabled(set.Name) {
+	if before.Sets.IsEnabled(set.Name) {
 		s.failLocked(req, fmt.Sprintf("Toolset '%s' is already enabled.", set.Name))
 		return
 	}
-	after := before.enable(set)
-	s.changeLocked(req, after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.catalog.Expand(set).Warnings())
+	after := before.Enable(set)
+	s.changeLocked(req, after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.Catalog.Expand(set).Warnings())
 }
 
 func (s *Session) disableToolsetLocked(req *request, l *library) {
@@ -160,15 +161,15 @@ func (s *Session) disableToolsetLocked(req *request, l *library) {
 		return
 	}
 	before := s.view.Load()
-	if !before.sets.isEnabled(set.Name) {
-		s.failLocked(req, fmt.Sprintf("Toolset '%s' is not currently active. Active toolsets: %s", set.Name, before.sets.enabledNames()))
+	if !before.Sets.IsEnabled(set.Name) {
+		s.failLocked(req, fmt.Sprintf("Toolset '%s' is not currently active. Active toolsets: %s", set.Name, before.Sets.EnabledNames()))
 		return
 	}
-	s.changeLocked(req, before.disable(set), fmt.Sprintf("Toolset '%s' disabled", set.Name), nil)
+	s.changeLocked(req, before.Disable(set), fmt.Sprintf("Toolset '%s' disabled", set.Name), nil)
 }
 
 // changeLocked shows the client another view, and says so in the end.
-func (s *Session) changeLocked(req *request, after *View, what string, warnings []string) {
+func (s *Session) changeLocked(req *request, after *view.View, what string, warnings []string) {
 	before := s.view.Load()
 	s.view.Store(after)
 	s.holdLocked(req, before, after, words{outcome: func(text string) any {

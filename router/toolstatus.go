@@ -32,7 +32,7 @@ func (r *Router) ToolStatus(who Client) ToolStatus {
 			st.Active = append(st.Active, one.Key)
 		}
 	}
-	for _, e := range v.catalog.Tools() {
+	for _, e := range v.Catalog.Tools() {
 		if v.Active(e) {
 			st.Tools = append(st.Tools, e.Name)
 		}

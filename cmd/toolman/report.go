@@ -12,6 +12,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // bytesPerToken is what tool definitions of real servers were measured to take.
@@ -60,7 +61,7 @@ type cost struct {
 
 func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	rep := &report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
-	if modeOf(c.ActivationMode) != router.ModeAuto {
+	if modeOf(c.ActivationMode) != view.ModeAuto {
 		rep.Mode = c.ActivationMode
 	}
 	servers := enabledServers(c)

@@ -15,6 +15,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/view"
 	"toolman/spawn"
 )
 
@@ -172,11 +173,11 @@ func catalogBytes(b config.CatalogBytes) int {
 }
 
 // modeOf is the mode that the configuration names.
-func modeOf(word string) router.Mode {
-	for _, m := range []router.Mode{router.ModeMutate, router.ModeCall, router.ModeStatic} {
+func modeOf(word string) view.Mode {
+	for _, m := range []view.Mode{view.ModeMutate, view.ModeCall, view.ModeStatic} {
 		if m.String() == word {
 			return m
 		}
 	}
-	return router.ModeAuto
+	return view.ModeAuto
 }

@@ -13,6 +13,7 @@ import (
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
+	"toolman/router/view"
 )
 
 // addToolsets gives the router the toolsets of the configuration, and where saved
@@ -33,8 +34,8 @@ func addToolsets(o *router.Options, c *config.Config) error {
 }
 
 // metaTools are the groups of toolman's own tools that clients are offered.
-func metaTools(c *config.Config) router.MetaTools {
-	return router.MetaTools{
+func metaTools(c *config.Config) view.MetaTools {
+	return view.MetaTools{
 		NoActivate: !slices.Contains(c.MetaTools, "activate"),
 		Toolsets:   slices.Contains(c.MetaTools, "toolsets"),
 		Manage:     slices.Contains(c.MetaTools, "manage"),

@@ -18,6 +18,7 @@ import (
 	"toolman/router"
 	"toolman/router/budget"
 	"toolman/router/httpd"
+	"toolman/router/view"
 )
 
 // A session is a caller's router.Session. It is its Sender, router.Ledger and router.Streams.
@@ -179,7 +180,7 @@ func (b *Bridge) newSession(who httpd.Caller) *session {
 	s.idle.Stop()
 	client := who.Client
 	client.Sole, client.Many, client.AllActive = false, true, !b.o.ActiveOnly
-	client.Static, client.MetaTools = "http.bridge_active_only", &router.MetaTools{NoActivate: true} // programs cannot call toolman's own tools
+	client.Static, client.MetaTools = "http.bridge_active_only", &view.MetaTools{NoActivate: true} // programs cannot call toolman's own tools
 	client.Lists = cmp.Or(client.Lists, "GET /tools")
 	s.router = b.r.NewSession(s, client)
 	return s

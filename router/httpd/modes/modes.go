@@ -10,17 +10,18 @@ import (
 	"toolman/router/httpd"
 	"toolman/router/httpd/guard"
 	"toolman/router/principal"
+	"toolman/router/view"
 )
 
 // Options say what clients are shown.
 type Options struct {
-	Static      bool             // mode = "static"
-	MetaTools   router.MetaTools // what clients are offered in the dynamic mode
-	Permissions *Permissions     // nil: none are needed
-	Toolsets    []string         // names of those of tools.toml, which may be in paths
-	Agents      []string         // those with a policy, who may be in paths
-	Open        bool             // nobody needs a credential
-	ConfigKeys  []string         // of ?config= that are taken
+	Static      bool           // mode = "static"
+	MetaTools   view.MetaTools // what clients are offered in the dynamic mode
+	Permissions *Permissions   // nil: none are needed
+	Toolsets    []string       // names of those of tools.toml, which may be in paths
+	Agents      []string       // those with a policy, who may be in paths
+	Open        bool           // nobody needs a credential
+	ConfigKeys  []string       // of ?config= that are taken
 	// Key makes hashes of what clients say of themselves. It is the same as long as their
 	// sessions may go on, and random.
 	Key [32]byte
@@ -50,17 +51,17 @@ func New(o Options) *Modes {
 
 // What clients are offered that cannot switch anything.
 var (
-	listTools = &router.MetaTools{NoActivate: true, List: true}
-	noTools   = &router.MetaTools{NoActivate: true}
+	listTools = &view.MetaTools{NoActivate: true, List: true}
+	noTools   = &view.MetaTools{NoActivate: true}
 )
 
 // Offers are all of toolman's own tools that any client may be offered: what
 // router.Options.MetaTools has to be.
-func (m *Modes) Offers() router.MetaTools {
+func (m *Modes) Offers() view.MetaTools {
 	o := m.MetaTools
 	o.List = o.List || m.Static && m.Permissions == nil || len(m.Toolsets) > 0 && m.Permissions == nil
 	if m.Static || m.Permissions != nil {
-		o = router.MetaTools{NoActivate: true, List: o.List}
+		o = view.MetaTools{NoActivate: true, List: o.List}
 	}
 	return o
 }

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/router"
 	"toolman/router/httpd"
 	"toolman/router/httpd/guard"
 	"toolman/router/principal"
+	"toolman/router/view"
 )
 
 // ask is the caller of a request to /mcp/NAME.
@@ -45,7 +45,7 @@ func from(id guard.Identity, sets ...string) guard.Identity {
 }
 
 func TestWhatAClientIs(t *testing.T) {
-	given := router.MetaTools{Toolsets: true}
+	given := view.MetaTools{Toolsets: true}
 	sets, agents := []string{"reading", "writing"}, []string{"reader", "writer"}
 	plain := Options{MetaTools: given, Toolsets: sets, Agents: agents}
 	static, open, byHeader, byConfig := plain, plain, plain, plain
@@ -63,7 +63,7 @@ func TestWhatAClientIs(t *testing.T) {
 		agent   string
 		only    []string // nil: all
 		static  bool
-		offered router.MetaTools
+		offered view.MetaTools
 	}{
 		{"dynamic", plain, reader, "", "reader", nil, false, given},
 		{"static", static, reader, "", "reader", nil, true, *listTools},

@@ -1,4 +1,4 @@
-package router
+package view
 
 import (
 	"iter"
@@ -8,23 +8,23 @@ import (
 	"toolman/router/catalog"
 )
 
-// find looks up a tool or a prompt.
-func (v *View) find(k mcpwire.Kind, name []byte) (catalog.Target, catalog.Verdict) {
-	e := v.catalog.Lookup(k, name)
+// Find looks up a tool or a prompt.
+func (v *View) Find(k mcpwire.Kind, name []byte) (catalog.Target, catalog.Verdict) {
+	e := v.Catalog.Lookup(k, name)
 	if e == nil {
 		return v.findSpelled(k, string(name))
 	}
-	return catalog.At(e), v.verdict(e)
+	return catalog.At(e), v.Verdict(e)
 }
 
-func (v *View) verdict(e *catalog.Entry) catalog.Verdict {
+func (v *View) Verdict(e *catalog.Entry) catalog.Verdict {
 	if v.Active(e) {
 		return catalog.Active
 	}
 	return catalog.Inactive
 }
 
-// findURI looks up a URI: a listed resource, a resource template under its own
+// FindURI looks up a URI: a listed resource, a resource template under its own
 // name, a URI that a template makes, and at last the same without a namespace,
 // because results pass through as they are and the URIs in them are bare. What is
 // listed goes before what a template makes, so that an inactive, denied or held
@@ -33,15 +33,15 @@ func (v *View) verdict(e *catalog.Entry) catalog.Verdict {
 //
 // What a server that is gone had listed does not stand in the way: its names stay
 // taken, but an active template of another server makes the URIs that it makes.
-func (v *View) findURI(uri []byte) (catalog.Target, catalog.Verdict) {
+func (v *View) FindURI(uri []byte) (catalog.Target, catalog.Verdict) {
 	for _, k := range [...]mcpwire.Kind{mcpwire.Resource, mcpwire.Template} {
-		if e := v.catalog.Lookup(k, uri); e != nil {
-			return catalog.At(e), v.verdict(e)
+		if e := v.Catalog.Lookup(k, uri); e != nil {
+			return catalog.At(e), v.Verdict(e)
 		}
 	}
 	text := string(uri)
-	if e := v.catalog.IsDenied(text, mcpwire.Resource, mcpwire.Template); e != nil {
-		return v.catalog.Keeps(e)
+	if e := v.Catalog.IsDenied(text, mcpwire.Resource, mcpwire.Template); e != nil {
+		return v.Catalog.Keeps(e)
 	}
 	if t, verdict := v.findMade(text, catalog.Strictly); verdict != catalog.Unknown {
 		return t, verdict
@@ -57,7 +57,7 @@ func (v *View) findURI(uri []byte) (catalog.Target, catalog.Verdict) {
 // findMade looks up a URI that a template makes, or one without a namespace.
 func (v *View) findMade(uri string, how catalog.Matching) (catalog.Target, catalog.Verdict) {
 	var idle catalog.Target
-	for _, e := range v.catalog.Entries(mcpwire.Template) {
+	for _, e := range v.Catalog.Entries(mcpwire.Template) {
 		bare, ok := e.Owns(uri, how)
 		switch {
 		case !ok:
@@ -97,12 +97,12 @@ func (v *View) opens(e *catalog.Entry, uri string, how catalog.Matching) bool {
 func (v *View) withheld(u *catalog.Source, kinds ...mcpwire.Kind) iter.Seq[*catalog.Entry] {
 	return func(yield func(*catalog.Entry) bool) {
 		for _, k := range kinds {
-			for _, e := range v.catalog.Entries(k) {
+			for _, e := range v.Catalog.Entries(k) {
 				if e.Source == u && !v.Active(e) && !yield(e) {
 					return
 				}
 			}
-			for _, e := range v.catalog.Denied.Entries(k) {
+			for _, e := range v.Catalog.Denied.Entries(k) {
 				if e.Source == u && !yield(e) {
 					return
 				}
@@ -114,18 +114,18 @@ func (v *View) withheld(u *catalog.Source, kinds ...mcpwire.Kind) iter.Seq[*cata
 // listed reports whether an upstream lists a resource with this URI, be it denied or held.
 func (v *View) listed(u *catalog.Source, uri string) bool {
 	ofIt := func(e *catalog.Entry) bool { return e.Source == u }
-	return slices.ContainsFunc(v.catalog.Bare[uri], ofIt) || slices.ContainsFunc(v.catalog.Denied.Bare[uri], ofIt)
+	return slices.ContainsFunc(v.Catalog.Bare[uri], ofIt) || slices.ContainsFunc(v.Catalog.Denied.Bare[uri], ofIt)
 }
 
 // findBare looks up an upstream's own URI. It counts when exactly one active
 // entry owns it.
 func (v *View) findBare(uri string, how catalog.Matching) (catalog.Target, catalog.Verdict) {
 	var c choice
-	for _, e := range v.catalog.Bare[uri] {
+	for _, e := range v.Catalog.Bare[uri] {
 		c.add(v, catalog.At(e))
 	}
 	if len(c.active) == 0 {
-		for _, e := range v.catalog.Entries(mcpwire.Template) {
+		for _, e := range v.Catalog.Entries(mcpwire.Template) {
 			if v.listed(e.Source, uri) || e.Item.Name != uri && !e.Makes(uri, how) {
 				continue
 			}
@@ -137,25 +137,25 @@ func (v *View) findBare(uri string, how catalog.Matching) (catalog.Target, catal
 	if t, verdict := c.made(); verdict != catalog.Unknown {
 		return t, verdict
 	}
-	if e := v.catalog.DeniesBare(uri, how); e != nil {
-		return v.catalog.Keeps(e)
+	if e := v.Catalog.DeniesBare(uri, how); e != nil {
+		return v.Catalog.Keeps(e)
 	}
 	return catalog.Target{}, catalog.Unknown
 }
 
-// verdictOf says what the session may do with a URI of an upstream, in that upstream's own spelling.
+// VerdictOf says what the session may do with a URI of an upstream, in that upstream's own spelling.
 // As for findURI, what is listed goes before what a template makes.
-func (v *View) verdictOf(u *catalog.Source, uri string) catalog.Verdict {
+func (v *View) VerdictOf(u *catalog.Source, uri string) catalog.Verdict {
 	ofIt := func(e *catalog.Entry) bool { return e.Source == u }
-	if at := slices.IndexFunc(v.catalog.Bare[uri], ofIt); at >= 0 {
-		return v.verdict(v.catalog.Bare[uri][at])
+	if at := slices.IndexFunc(v.Catalog.Bare[uri], ofIt); at >= 0 {
+		return v.Verdict(v.Catalog.Bare[uri][at])
 	}
-	if at := slices.IndexFunc(v.catalog.Denied.Bare[uri], ofIt); at >= 0 {
-		_, verdict := v.catalog.Keeps(v.catalog.Denied.Bare[uri][at])
+	if at := slices.IndexFunc(v.Catalog.Denied.Bare[uri], ofIt); at >= 0 {
+		_, verdict := v.Catalog.Keeps(v.Catalog.Denied.Bare[uri][at])
 		return verdict
 	}
 	verdict := catalog.Unknown
-	for _, e := range v.catalog.Entries(mcpwire.Template) {
+	for _, e := range v.Catalog.Entries(mcpwire.Template) {
 		switch {
 		case !ofIt(e):
 		case e.Item.Name == uri && v.Active(e),
@@ -166,11 +166,62 @@ func (v *View) verdictOf(u *catalog.Source, uri string) catalog.Verdict {
 			verdict = catalog.Inactive
 		}
 	}
-	for _, e := range v.catalog.Denied.Entries(mcpwire.Template) {
+	for _, e := range v.Catalog.Denied.Entries(mcpwire.Template) {
 		if ofIt(e) && (e.Item.Name == uri || e.Makes(uri, catalog.Loosely)) {
-			_, verdict = v.catalog.Keeps(e)
+			_, verdict = v.Catalog.Keeps(e)
 			return verdict
 		}
 	}
 	return verdict
+}
+
+// findSpelled looks up a name that no entry has that the client may have.
+func (v *View) findSpelled(k mcpwire.Kind, name string) (catalog.Target, catalog.Verdict) {
+	if e := v.Catalog.IsDenied(name, k); e != nil {
+		return v.Catalog.Keeps(e)
+	}
+	var c choice
+	for _, e := range v.Catalog.Spelled(k, name) {
+		c.add(v, catalog.At(e))
+	}
+	if t, verdict := c.made(); verdict != catalog.Unknown {
+		return t, verdict
+	}
+	if all := v.Catalog.Denied.Spelled(k, name); len(all) > 0 {
+		return v.Catalog.Keeps(all[0])
+	}
+	return catalog.Target{}, catalog.Unknown
+}
+
+// A choice is between the entries that one name may mean.
+type choice struct{ active, idle []catalog.Target }
+
+func (c *choice) add(v *View, t catalog.Target) {
+	if v.Active(t.Entry) {
+		c.active = append(c.active, t)
+	} else {
+		c.idle = append(c.idle, t)
+	}
+}
+
+// made is the one active entry there is. Of one server's the first is meant.
+func (c *choice) made() (catalog.Target, catalog.Verdict) {
+	switch {
+	case len(c.active) > 0 && sameUpstream(c.active):
+		return c.active[0], catalog.Active
+	case len(c.active) > 0:
+		return c.active[0], catalog.Ambiguous
+	case len(c.idle) > 0:
+		return c.idle[0], catalog.Inactive
+	}
+	return catalog.Target{}, catalog.Unknown
+}
+
+func sameUpstream(owners []catalog.Target) bool {
+	for _, o := range owners {
+		if o.Source != owners[0].Source {
+			return false
+		}
+	}
+	return true
 }

@@ -1,4 +1,4 @@
-package router
+package view
 
 import (
 	"encoding/json"
@@ -19,10 +19,10 @@ var catalogKinds = [...]struct {
 	{"Resources:\n", []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}},
 }
 
-// appendCatalog appends the catalog, escaped for JSON: one line an item, active
+// AppendCatalog appends the catalog, escaped for JSON: one line an item, active
 // ones with a *. When it would take more than room bytes (0: no limit), active items
 // come first and what does not fit is counted by server.
-func appendCatalog(dst []byte, v *View, room int) []byte {
+func AppendCatalog(dst []byte, v *View, room int) []byte {
 	if room > 0 && catalogSize(v) > room {
 		return appendFolded(dst, v, room)
 	}
@@ -31,7 +31,7 @@ func appendCatalog(dst []byte, v *View, room int) []byte {
 		dst = jsonrpc.AppendEscaped(dst, part.title)
 		empty := len(dst)
 		for _, k := range part.kinds {
-			for _, e := range v.catalog.Entries(k) {
+			for _, e := range v.Catalog.Entries(k) {
 				dst = appendLine(dst, v, e)
 			}
 		}
@@ -53,7 +53,7 @@ func catalogSize(v *View) int {
 	size := 2 * len("Resources:\n")
 	for _, part := range catalogKinds {
 		for _, k := range part.kinds {
-			for _, e := range v.catalog.Entries(k) {
+			for _, e := range v.Catalog.Entries(k) {
 				size += len("* ") + len(e.Line)
 			}
 		}
@@ -61,10 +61,10 @@ func catalogSize(v *View) int {
 	return size
 }
 
-// catalogText returns the whole catalog as plain text.
-func catalogText(v *View) string {
+// CatalogText returns the whole catalog as plain text.
+func CatalogText(v *View) string {
 	var text string
-	quoted := append(appendCatalog([]byte{'"'}, v, 0), '"')
+	quoted := append(AppendCatalog([]byte{'"'}, v, 0), '"')
 	if err := json.Unmarshal(quoted, &text); err != nil {
 		return ""
 	}
@@ -79,7 +79,7 @@ func appendFolded(dst []byte, v *View, room int) []byte {
 	for _, active := range []bool{true, false} {
 		for _, part := range catalogKinds {
 			for _, k := range part.kinds {
-				for _, e := range v.catalog.Entries(k) {
+				for _, e := range v.Catalog.Entries(k) {
 					if v.Active(e) != active {
 						continue
 					}
@@ -113,7 +113,7 @@ func foldedText(v *View, hidden map[*catalog.Source]int) string {
 func sourcesOf(v *View) []*catalog.Source {
 	var list []*catalog.Source
 	seen := map[*catalog.Source]bool{}
-	for _, entries := range v.catalog.Kinds() {
+	for _, entries := range v.Catalog.Kinds() {
 		for _, e := range entries {
 			if !seen[e.Source] {
 				seen[e.Source] = true
