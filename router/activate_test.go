@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/router/metatool"
+
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
@@ -54,10 +56,13 @@ func reportOf(t testing.TB, frame string) report {
 	return got
 }
 
-// activation is a call of toolman_activate as a client sends it.
+// An activation is what a client asks toolman_activate for.
+type activation struct{ toolsOn, toolsOff, resourcesOn, resourcesOff []string }
+
+// frame is a call of toolman_activate as a client sends it.
 func (a activation) frame(id string) string {
 	full := func(list []string) []string { return append([]string{}, list...) }
-	args, _ := json.Marshal(activationArguments{full(a.toolsOn), full(a.toolsOff), full(a.resourcesOn), full(a.resourcesOff)})
+	args, _ := json.Marshal(metatool.Arguments{ToolsOn: full(a.toolsOn), ToolsOff: full(a.toolsOff), ResourcesOn: full(a.resourcesOn), ResourcesOff: full(a.resourcesOff)})
 	return callFrame(id, catalog.ActivateTool, string(args))
 }
 
@@ -281,7 +286,7 @@ func FuzzActivate(f *testing.F) {
 			}
 			return
 		}
-		var asked activationArguments
+		var asked metatool.Arguments
 		strict := json.NewDecoder(strings.NewReader(string(args)))
 		strict.DisallowUnknownFields()
 		if err := strict.Decode(&asked); err != nil {
@@ -295,7 +300,7 @@ func FuzzActivate(f *testing.F) {
 }
 
 // checkDone checks that what was asked for is so and everything else as it was.
-func checkDone(t *testing.T, before, after *view.View, asked *activationArguments) {
+func checkDone(t *testing.T, before, after *view.View, asked *metatool.Arguments) {
 	t.Helper()
 	for _, list := range []struct {
 		names []string

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
@@ -73,7 +74,7 @@ func TestInputIsAskedDuringToolmanCall(t *testing.T) {
 // A modern server gets the tool's own call again, not toolman_call's.
 func TestARoundDuringToolmanCall(t *testing.T) {
 	g := newRoundRig(t, asksAll)
-	g.client.says(callFrame("1", CallTool, `{"name":"ns_echo","arguments":{}}`))
+	g.client.says(callFrame("1", metatool.CallTool, `{"name":"ns_echo","arguments":{}}`))
 	g.requires(idOf(t, g.server.hearsOne()), `"inputRequests":{"r":{"method":"roots/list"}},"requestState":"s"`)
 	g.client.says(reply(idOf(t, g.client.hearsOne()), `{"roots":[]}`))
 	got := g.server.hearsOne()
@@ -99,7 +100,7 @@ func TestToolmanCallRefuses(t *testing.T) {
 		"the tool's among its own":  {`{"name":"ns_on","pa\u0074h":"/"}`, `"path" is not a parameter; toolman_call takes`},
 		"a name twice":              {`{"name":"ns_on","name":"ns_off"}`, `twice`},
 	} {
-		answer := g.client.asks(callFrame("1", CallTool, tt.arguments))
+		answer := g.client.asks(callFrame("1", metatool.CallTool, tt.arguments))
 		if got := reportOf(t, answer); got.Success || !strings.Contains(got.text(), tt.says) {
 			t.Errorf("%s: says %q, want %q", name, got.text(), tt.says)
 		}
@@ -114,7 +115,7 @@ func TestToolmanCallRefuses(t *testing.T) {
 func TestToolmanCallRunsWhatWasSwitchedOn(t *testing.T) {
 	for _, m := range []view.Mode{view.ModeMutate, view.ModeCall} {
 		g := switching(t, "any", Options{Mode: m})
-		g.client.says(on("ns_off").frame("1"), callFrame("2", CallTool, `{"name":"ns_off"}`))
+		g.client.says(on("ns_off").frame("1"), callFrame("2", metatool.CallTool, `{"name":"ns_off"}`))
 		if got := g.servers[0].hearsOne(); !strings.HasSuffix(got, `"params":{"name":"off","arguments":{}}}`) {
 			t.Errorf("%s: the server got %s", m, got)
 		}
@@ -122,40 +123,22 @@ func TestToolmanCallRunsWhatWasSwitchedOn(t *testing.T) {
 }
 
 func TestTheNameToolmanCallIsTaken(t *testing.T) {
-	g := newRig(t, setup{active: []string{"*"}}, offer{tools: []string{CallTool, "x"}})
+	g := newRig(t, setup{active: []string{"*"}}, offer{tools: []string{metatool.CallTool, "x"}})
 	c := g.r.Catalog()
 	if len(c.Collisions) != 1 || c.Collisions[0].By != "toolman" {
 		t.Errorf("collisions: %+v", c.Collisions)
 	}
 	checkList(t, "offered", namesOf(c.Entries(mcpwire.Tool)), "x")
-	if got := reportOf(t, g.client.asks(activation{toolsOff: []string{CallTool}}.frame("1"))); !strings.Contains(got.text(), "toolman_call is always active") {
+	if got := reportOf(t, g.client.asks(activation{toolsOff: []string{metatool.CallTool}}.frame("1"))); !strings.Contains(got.text(), "toolman_call is always active") {
 		t.Errorf("says %q", got.text())
 	}
 }
 
-func TestTheDefinitionOfToolmanCallIsValid(t *testing.T) {
-	var d struct {
-		Name, Description string
-		InputSchema       struct {
-			Properties map[string]struct{ Type string }
-			Required   []string
-		}
-	}
-	if err := json.Unmarshal([]byte(callDefinition), &d); err != nil {
-		t.Fatal(err)
-	}
-	p := d.InputSchema.Properties
-	if d.Name != CallTool || d.Description == "" || p["name"].Type != "string" || p["arguments"].Type != "object" {
-		t.Errorf("got %+v", d)
-	}
-	checkList(t, "required", d.InputSchema.Required, "name")
-}
-
 func TestTraceOfToolmanCall(t *testing.T) {
 	lines := traced(t, various(), func(g *rig) {
-		g.client.says(callFrame("1", CallTool, `{"name":"ns_echo","arguments":{"a":1}}`))
+		g.client.says(callFrame("1", metatool.CallTool, `{"name":"ns_echo","arguments":{"a":1}}`))
 		g.servers[0].says(`{"jsonrpc":"2.0","id":` + idOf(t, g.servers[0].hearsOne()) + `,"result":{}}`)
-		g.client.says(callFrame("2", CallTool, `{"name":"ns_nothing"}`))
+		g.client.says(callFrame("2", metatool.CallTool, `{"name":"ns_nothing"}`))
 	})
 	checkList(t, "trace", lines,
 		"client in c1 tools/call ns_echo - - - - -",

@@ -95,7 +95,7 @@ func (r *Router) logHeld(next *catalog.Catalog) {
 	for _, u := range r.all() {
 		if all := fresh[u.source]; len(all) > 0 {
 			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
-				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxBad)], "; ")))
+				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxNamed)], "; ")))
 		}
 	}
 }
@@ -122,3 +122,6 @@ func (r *Router) buildCatalog(upstreams []*Upstream) *catalog.Catalog {
 	}
 	return catalog.New(offers, r.ownNames, r.current().AllowStale)
 }
+
+// maxNamed is how many items a log entry names.
+const maxNamed = 20

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
@@ -51,10 +52,10 @@ func TestToolsAskClientsThatDeferThemToLoadThemAlways(t *testing.T) {
 func TestPagesAreKeptByVariant(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "ns", tools: []string{`{"name":"x","execution":{}}`}})
 	for range 2 {
-		if got := g.client.asks(legacyTools); !strings.Contains(got, `{"name":"ns_x","execution":{}}`) || strings.Contains(got, CallTool) {
+		if got := g.client.asks(legacyTools); !strings.Contains(got, `{"name":"ns_x","execution":{}}`) || strings.Contains(got, metatool.CallTool) {
 			t.Errorf("legacy: %s", got)
 		}
-		if got := g.client.asks(modernTools); !strings.Contains(got, `{"name":"ns_x"}`) || !strings.Contains(got, CallTool) {
+		if got := g.client.asks(modernTools); !strings.Contains(got, `{"name":"ns_x"}`) || !strings.Contains(got, metatool.CallTool) {
 			t.Errorf("modern: %s", got)
 		}
 	}

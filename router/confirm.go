@@ -110,7 +110,7 @@ func (s *Session) passAgreedLocked(req *request, e *catalog.Entry) {
 	name := req.Text(at)
 	switch t, verdict := v.Find(mcpwire.Tool, name); {
 	case verdict != catalog.Active:
-		s.refuse(req, refusalFor(v, mcpwire.Tool, string(name), t, verdict, s.meansLocked(req.modern)))
+		s.refuse(req, refuseName(v, mcpwire.Tool, string(name), t, verdict, s.guidanceLocked(req.modern)))
 	case t.Entry != e:
 		s.withholdLocked(req, e, changedMeanwhile)
 	default:

@@ -10,6 +10,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
@@ -45,7 +46,9 @@ type definition struct {
 func (g *rig) definition() definition {
 	g.t.Helper()
 	var d definition
-	if err := json.Unmarshal(g.s.activateTool(g.view(), activateIntro), &d); err != nil {
+	as := g.s.variantLocked(false)
+	as.Mode = view.ModeMutate
+	if err := json.Unmarshal(g.s.definitions().Tools(g.view(), as), &d); err != nil {
 		g.t.Fatal(err)
 	}
 	return d
@@ -66,10 +69,10 @@ func TestDefinitionOfToolmanActivate(t *testing.T) {
 	if len(d.InputSchema.Properties) != 4 {
 		t.Errorf("%d properties", len(d.InputSchema.Properties))
 	}
-	if want := activateIntro + view.CatalogText(g.view()); d.Description != want {
+	if want := metatool.ActivateIntro + view.CatalogText(g.view()); d.Description != want {
 		t.Errorf("got  %q\nwant %q", d.Description, want)
 	}
-	if len(activateIntro) > 600 || strings.Count(activateIntro, "\n") != 1 {
+	if len(metatool.ActivateIntro) > 600 || strings.Count(metatool.ActivateIntro, "\n") != 1 {
 		t.Error("clients that cut descriptions do not show the intro")
 	}
 }
@@ -77,11 +80,11 @@ func TestDefinitionOfToolmanActivate(t *testing.T) {
 func TestTheDescriptionFollowsWhatIsActive(t *testing.T) {
 	g := switchable(t)
 	g.activate(activation{toolsOn: []string{"ns_off1"}, toolsOff: []string{"ns_on1"}, resourcesOn: []string{"ns_off://{t}"}})
-	if got, want := g.definition().Description, activateIntro+"Tools:\nns_on1\n* ns_off1\nns_off2\nResources:\n* ns_on://r\nns_off://r\n* ns_off://{t}\n"; got != want {
+	if got, want := g.definition().Description, metatool.ActivateIntro+"Tools:\nns_on1\n* ns_off1\nns_off2\nResources:\n* ns_on://r\nns_off://r\n* ns_off://{t}\n"; got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	g.servers[0].dies()
-	if got := g.definition().Description; got != activateIntro {
+	if got := g.definition().Description; got != metatool.ActivateIntro {
 		t.Errorf("with the server gone: %q", got)
 	}
 }
@@ -100,7 +103,7 @@ func TestHostileTextTakesOneLine(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "ns", tools: hostile, resources: resources})
 	for _, room := range []int{0, 900, 5000} {
 		g.r.CatalogBytes = room
-		for i, line := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(g.definition().Description, activateIntro), "\n"), "\n") {
+		for i, line := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(g.definition().Description, metatool.ActivateIntro), "\n"), "\n") {
 			if !regexp.MustCompile(`^(ns_[abc]|Tools:$|Resources:$|More, not shown here: )`).MatchString(line) || i > 7 {
 				t.Errorf("room %d: line %d is %q", room, i, line)
 			}
@@ -136,14 +139,14 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 	}
 	g := newRig(t, setup{active: []string{"b_tool00*", "b_r://*"}},
 		offer{namespace: "a", tools: tools(50)}, offer{namespace: "b", tools: tools(50), resources: []string{"r://x"}})
-	whole := len(activateIntro) + len(view.CatalogText(g.view()))
+	whole := len(metatool.ActivateIntro) + len(view.CatalogText(g.view()))
 	for budget := 900; budget < whole+200; budget += 37 {
 		g.r.CatalogBytes = budget
 		got := g.definition().Description
 		if len(got) > budget {
 			t.Errorf("budget %d: %d bytes", budget, len(got))
 		}
-		catalog := strings.TrimPrefix(got, activateIntro)
+		catalog := strings.TrimPrefix(got, metatool.ActivateIntro)
 		if strings.HasPrefix(catalog, "Tools:\n") {
 			if catalog != view.CatalogText(g.view()) {
 				t.Errorf("budget %d: neither whole nor folded: %q", budget, catalog)
@@ -153,11 +156,11 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 		checkFolded(t, budget, catalog)
 	}
 	g.r.CatalogBytes = 1 // there is no room at all
-	if got, want := g.definition().Description, activateIntro+"More, not shown here: a 50, b 51\n"; got != want {
+	if got, want := g.definition().Description, metatool.ActivateIntro+"More, not shown here: a 50, b 51\n"; got != want {
 		t.Errorf("without room: %q, want %q", got, want)
 	}
 	g.r.CatalogBytes = whole + 1000
-	if got, want := g.definition().Description, activateIntro+view.CatalogText(g.view()); got != want {
+	if got, want := g.definition().Description, metatool.ActivateIntro+view.CatalogText(g.view()); got != want {
 		t.Errorf("with room enough: %q", got)
 	}
 }
@@ -215,7 +218,7 @@ func TestTheBudgetIsTheClients(t *testing.T) {
 		tools = append(tools, fmt.Sprintf("tool%03d_%s", i, strings.Repeat("x", 40)))
 	}
 	for name, limit := range map[string]int{"claude-code": 2000, "rig": 1 << 20, "Claude-Code": 1 << 20, "": 1 << 20} {
-		g := newRig(t, setup{silent: true, Options: Options{CatalogBytes: CatalogAuto}}, offer{tools: tools})
+		g := newRig(t, setup{silent: true, Options: Options{CatalogBytes: metatool.CatalogAuto}}, offer{tools: tools})
 		g.client.says(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","clientInfo":{"name":"` + name + `"}}}`)
 		got := g.definition().Description
 		if folded := strings.Contains(got, "More, not shown here: "); len(got) > limit || folded != (limit == 2000) {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 
+	"toolman/router/metatool"
+
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
@@ -25,7 +27,7 @@ func (s *Session) modernLocked(req *request) {
 	switch {
 	case req.method == mcpwire.Discover:
 		n := s.arrivedLocked(req, jsonrpc.Span{})
-		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, s.instructionsLocked(req.modern))
+		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.offers))
 		s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.method, Status: "local"})
 	case !mcpwire.KnownModern(req.method):
 		s.decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,

@@ -3,6 +3,8 @@ package router
 import (
 	"slices"
 
+	"toolman/router/metatool"
+
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/view"
@@ -33,7 +35,7 @@ func (r *Router) Explain(name string) []Explanation {
 	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
 	var all []Explanation
 	for _, e := range v.Named(name) {
-		all = append(all, explanationOf(v, e, r.means()))
+		all = append(all, explanationOf(v, e, r.guidance()))
 	}
 	for _, c := range v.Catalog.Collisions {
 		if c.Loser.Name == name || c.Loser.Item.Name == name {
@@ -41,9 +43,9 @@ func (r *Router) Explain(name string) []Explanation {
 				Rule: "it is not offered: " + c.By + " has that name already"})
 		}
 	}
-	if everything := (view.MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(ownToolNames(everything, metaTools(everything)), name) {
+	if everything := (view.MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(metatool.Names(everything, metatool.Tools(everything)), name) {
 		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
-			Error: refusalFor(view.New(v.Catalog, nil), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown, r.means()).text})
+			Error: r.guidance().Explain(view.New(v.Catalog, nil), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown)})
 	}
 	return all
 }
@@ -52,19 +54,19 @@ func (r *Router) Explain(name string) []Explanation {
 func (r *Router) ownExplanation(name string) Explanation {
 	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true,
 		Rule: ownRule, Activity: "it is toolman's own"}
-	meta := metaTools(r.MetaTools)[name]
+	meta := metatool.Tools(r.MetaTools)[name]
 	switch {
 	case name == catalog.CatalogURI:
 		own.Kind = mcpwire.Resource
-	case r.Mode == view.ModeStatic && (meta == nil || !meta.free):
+	case r.Mode == view.ModeStatic && (meta == nil || !meta.Free):
 		own.Visible, own.Active, own.Callable, own.Activity = false, false, false, ""
-		has := r.means()
-		own.Rule, own.Error = "it is toolman's own, and there is none with "+fixedByMode, has.static()
+		has := r.guidance()
+		own.Rule, own.Error = "it is toolman's own, and there is none with "+metatool.FixedByMode, has.Static()
 	}
 	return own
 }
 
-func explanationOf(v *view.View, e *catalog.Entry, has means) Explanation {
+func explanationOf(v *view.View, e *catalog.Entry, has *metatool.Guidance) Explanation {
 	_, verdict := v.FindAny(e.Item.Kind, e.Name)
 	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.Catalog.Rule(e), Danger: e.Danger.String(),
 		Visible: verdict != catalog.Denied && verdict != catalog.Held, Active: verdict == catalog.Active, Callable: verdict == catalog.Active}
@@ -72,7 +74,7 @@ func explanationOf(v *view.View, e *catalog.Entry, has means) Explanation {
 		x.Activity = v.Activity(e)
 	}
 	if !x.Callable {
-		x.Error = refusalFor(v, e.Item.Kind, e.Name, catalog.At(e), verdict, has).text
+		x.Error = has.Explain(v, e.Item.Kind, e.Name, catalog.At(e), verdict)
 	}
 	return x
 }

@@ -39,7 +39,7 @@ func (s *Session) routeLocked(req *request) {
 		t, verdict = s.subscribedLocked(name, t, verdict)
 	}
 	if verdict != catalog.Active {
-		s.refuse(req, refusalFor(v, kind, string(name), t, verdict, s.meansLocked(req.modern)))
+		s.refuse(req, refuseName(v, kind, string(name), t, verdict, s.guidanceLocked(req.modern)))
 		return
 	}
 	u := upstreamOf(t.Source)

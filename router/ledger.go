@@ -64,7 +64,7 @@ type Tool struct {
 func (s *Session) Tools() []Tool {
 	v := s.view.Load()
 	in := map[string][]string{}
-	for _, set := range s.who.library(s.r).sets {
+	for _, set := range s.who.library(s.r).Sets {
 		for name := range v.Catalog.Expand(set).Tools {
 			in[name] = append(in[name], set.Name)
 		}

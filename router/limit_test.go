@@ -8,6 +8,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/metatool"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 	"toolman/router/view"
@@ -90,7 +91,7 @@ func TestWhatALimitedClientDoesNotHaveItCannotUse(t *testing.T) {
 	l := g.another(Client{Only: []string{"ab"}, Static: "a reason"})
 	for _, frame := range []string{
 		callFrame("1", "ns_c", "{}"), callFrame("1", "c", "{}"), callFrame("1", "ns:c", "{}"), callFrame("1", "ns_off", "{}"),
-		callFrame("1", CallTool, `{"name":"ns_c"}`),
+		callFrame("1", metatool.CallTool, `{"name":"ns_c"}`),
 		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"ns_s://x"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"s://x"}}`,
 		`{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"ns_p"}}`,
@@ -139,8 +140,8 @@ func TestAStaticClientCanChangeNothing(t *testing.T) {
 	l := g.another(Client{Static: "a reason", MetaTools: &view.MetaTools{NoActivate: true, List: true}})
 	before := l.listed(mcpwire.Tool)
 	checkList(t, "tools", before, "list_tools", "ns_a", "ns_b", "ns_c")
-	if answer := l.asks(callFrame("1", CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "unknown tool") {
-		t.Errorf("%s is answered with %s", CallTool, answer)
+	if answer := l.asks(callFrame("1", metatool.CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "unknown tool") {
+		t.Errorf("%s is answered with %s", metatool.CallTool, answer)
 	}
 	for _, tool := range []string{catalog.ActivateTool, "enable_toolset", "equip-toolset", "build-toolset", "list_toolsets"} {
 		if answer := l.asks(callFrame("1", tool, `{"name":"off"}`)); !strings.Contains(answer, "unknown tool") && !strings.Contains(answer, "nothing can be switched") {

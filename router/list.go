@@ -1,25 +1,13 @@
 package router
 
 import (
-	"strings"
+	"toolman/router/metatool"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/router/catalog"
 	"toolman/router/tracing"
 	"toolman/router/view"
 )
-
-const catalogResource = `{"uri":"` + catalog.CatalogURI + `","name":"toolman catalog","title":"All tools and resources, active ones marked with *",` +
-	`"description":"Everything that ` + catalog.ActivateTool + ` can switch on and off, one line an item.","mimeType":"text/plain"}`
-
-// catalogResource names toolman_activate only where there is one.
-func (s *Session) catalogResource() string {
-	if s.offers.NoActivate {
-		return strings.Replace(catalogResource, "that "+catalog.ActivateTool+" can switch on and off", "there is", 1)
-	}
-	return catalogResource
-}
 
 // listLocked answers a list request from what is cached. The first page is made
 // once for a view.
@@ -34,7 +22,7 @@ func (s *Session) listLocked(req *request, k mcpwire.Kind) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	own := view.OwnItems{Tools: func() []byte { return s.ownTools(v, as) }, Resource: s.catalogResource()}
+	own := view.OwnItems{Tools: func() []byte { return s.definitions().Tools(v, as) }, Resource: metatool.CatalogResource(s.offers)}
 	var p *view.Page
 	if from > 0 {
 		p = v.Page(as, k, from, own)

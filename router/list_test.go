@@ -5,6 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/router/view"
+
+	"toolman/router/metatool"
+
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
@@ -63,18 +67,18 @@ func TestLists(t *testing.T) {
 	}
 	checkList(t, "tools", tools[1:], `{ "inputSchema":{"x":1.0,"x":2}, "n\u0061me":"ns_on", "y":"\u003c\/\ud800" }`,
 		`{"name":"`+(&catalog.Source{Namespace: "other", URISep: "_"}).Expose(mcpwire.Tool, "a/b")+`"}`)
-	checkList(t, "resources", g.listed(mcpwire.Resource), `{"name":"on","uri":"ns_on:"}`, catalogResource)
+	checkList(t, "resources", g.listed(mcpwire.Resource), `{"name":"on","uri":"ns_on:"}`, metatool.CatalogResource(view.MetaTools{}))
 	checkList(t, "templates", g.listed(mcpwire.Template), `{"uriTemplate":"ns_on:{a}","name":"x"}`)
 	checkList(t, "prompts", g.listed(mcpwire.Prompt), `{"name":"ns_off","arguments":[{"name":"off"}]}`)
 
 	g.activate(activation{toolsOn: []string{"ns_off"}, resourcesOff: []string{"ns_on:"}})
 	checkList(t, "tools after a change", g.listed(mcpwire.Tool)[1:], `{ "inputSchema":{"x":1.0,"x":2}, "n\u0061me":"ns_on", "y":"\u003c\/\ud800" }`,
 		`{"name":"ns_off"}`, tools[2])
-	checkList(t, "resources after a change", g.listed(mcpwire.Resource), catalogResource)
+	checkList(t, "resources after a change", g.listed(mcpwire.Resource), metatool.CatalogResource(view.MetaTools{}))
 	g.servers[0].dies()
 	g.servers[1].dies()
 	g.client.hears()
-	checkList(t, "tools of nobody", g.listed(mcpwire.Tool), string(g.s.activateTool(g.view(), activateIntro)))
+	checkList(t, "tools of nobody", g.listed(mcpwire.Tool), string(g.s.definitions().Tools(g.view(), view.Variant{Mode: view.ModeMutate})))
 	checkList(t, "prompts of nobody", g.listed(mcpwire.Prompt))
 }
 
@@ -148,7 +152,7 @@ func TestACursorOutlivesAnActivation(t *testing.T) {
 	_, next, _ = g.listPage(mcpwire.Resource, fmt.Sprintf(`{"cursor":%q}`, next))
 	g.activate(activation{resourcesOff: names})
 	items, next, _ := g.listPage(mcpwire.Resource, fmt.Sprintf(`{"cursor":%q}`, next))
-	checkList(t, "the rest", items, catalogResource)
+	checkList(t, "the rest", items, metatool.CatalogResource(view.MetaTools{}))
 	if next != "" {
 		t.Errorf("and then %q", next)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
@@ -54,7 +55,7 @@ var (
 )
 
 func TestTheModeIsTheClients(t *testing.T) {
-	mutating, calling := []string{catalog.ActivateTool, "ns_on"}, []string{catalog.ActivateTool, CallTool, "ns_on"}
+	mutating, calling := []string{catalog.ActivateTool, "ns_on"}, []string{catalog.ActivateTool, metatool.CallTool, "ns_on"}
 	for _, tt := range []struct {
 		name, client string
 		mode         view.Mode
@@ -122,7 +123,7 @@ func TestChangesOfServersAreToldInCallMode(t *testing.T) {
 	g.servers[0].lists(mcpwire.Tool, "on", "off", "on2")
 	g.r.update()
 	checkList(t, "told", methodsOf(t, g.client.hears()), toolsChanged)
-	checkList(t, "listed", g.names("tools", "name", legacyTools), catalog.ActivateTool, CallTool, "ns_on", "ns_on2")
+	checkList(t, "listed", g.names("tools", "name", legacyTools), catalog.ActivateTool, metatool.CallTool, "ns_on", "ns_on2")
 	checkList(t, "active", activeNames(g.view()), "tool ns_off", "tool ns_on2", "resource ns_on://r", "resource ns_off://r")
 	g.servers[0].dies()
 	checkList(t, "told of the end", methodsOf(t, g.client.hears()), toolsChanged, resourcesChanged, "notifications/prompts/list_changed")
@@ -134,7 +135,7 @@ func TestNothingCanBeSwitchedInStaticMode(t *testing.T) {
 		"an activation":        bothOn.frame("1"),
 		"a wrong one":          callFrame("1", catalog.ActivateTool, "{}"),
 		"what is not active":   callFrame("1", "ns_off", "{}"),
-		"that by toolman_call": callFrame("1", CallTool, `{"name":"ns_off"}`),
+		"that by toolman_call": callFrame("1", metatool.CallTool, `{"name":"ns_off"}`),
 		"a resource":           `{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"ns_off://r"}}`,
 	} {
 		answer := g.client.asks(frame)
@@ -154,7 +155,7 @@ func TestEachEraIsToldOfItsOwnLists(t *testing.T) {
 		g.listenFor(`"l"`, `{"resourcesListChanged":true}`)
 		g.client.says(bothOn.frame("1"))
 		checkList(t, "told", g.after(0), toolsChanged, resourcesChanged) // not the subscription: its list stays
-		checkList(t, "modern", g.names("tools", "name", modernTools), catalog.ActivateTool, CallTool, "ns_on")
+		checkList(t, "modern", g.names("tools", "name", modernTools), catalog.ActivateTool, metatool.CallTool, "ns_on")
 		checkList(t, "legacy", g.names("tools", "name", legacyTools), catalog.ActivateTool, "ns_on", "ns_off")
 	})
 }
@@ -170,8 +171,8 @@ func TestAnActivationInCallModeDoesNotWaitAlthoughOthersAreTold(t *testing.T) {
 
 func TestInstructionsFitTheMode(t *testing.T) {
 	for m, words := range map[view.Mode][3]bool{view.ModeMutate: {true, false, false}, view.ModeCall: {true, true, false}, view.ModeStatic: {false, false, true}} {
-		text := instructions(m)
-		for i, word := range []string{catalog.ActivateTool, CallTool, "fixed"} {
+		text := metatool.Instructions(m, view.MetaTools{})
+		for i, word := range []string{catalog.ActivateTool, metatool.CallTool, "fixed"} {
 			if strings.Contains(text, word) != words[i] {
 				t.Errorf("%s: %q in %q: want %v", m, word, text, words[i])
 			}

@@ -37,7 +37,7 @@ type Options struct {
 	// to list the tools again; 0 does not wait.
 	Settle time.Duration
 	// CatalogBytes bounds the description of toolman_activate; 0 means no bound.
-	// CatalogAuto chooses by client.
+	// metatool.CatalogAuto chooses by client.
 	CatalogBytes int
 	URISeparator string         // between namespace and URI: "_" or "+"
 	Mode         view.Mode      // how what is switched on reaches the client
@@ -54,9 +54,6 @@ type Options struct {
 	// Signalled is done when a signal asks toolman to end: servers have less time then. Nil: never.
 	Signalled context.Context
 }
-
-// CatalogAuto bounds the catalog only for clients known to cut descriptions.
-const CatalogAuto = -1
 
 // A Server is one upstream to start.
 type Server struct {

@@ -7,48 +7,9 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/metatool"
 	"toolman/router/view"
 )
-
-// What instructions start with, and what they end with where lists do not change.
-const (
-	instructionsStart = "toolman serves the tools, resources and prompts of several MCP servers, each under the name of its server " +
-		"(such as fs_read_file; the servers' own texts use the names without it). Only some are active. "
-	instructionsCall = " A tool that was switched on and is not in your list is called with " + CallTool + "."
-)
-
-// instructions say to the client's model how toolman is used.
-func instructions(m view.Mode) string {
-	const end = "The description of the tool " +
-		catalog.ActivateTool + " lists all of them, active ones with a *; call it to switch on what a task needs, and to switch off what it " +
-		"no longer needs. The resource " + catalog.CatalogURI + " holds the same list."
-	switch m {
-	case view.ModeStatic:
-		return instructionsStart + "The resource " + catalog.CatalogURI + " lists all of them, active ones with a *; which are active is fixed."
-	case view.ModeCall:
-		return instructionsStart + end + instructionsCall
-	}
-	return instructionsStart + end
-}
-
-// instructionsLocked are those for a client of an era.
-func (s *Session) instructionsLocked(modern bool) string {
-	m, o := s.modeOf(modern), s.offers
-	if !o.NoActivate || m == view.ModeStatic {
-		return instructions(m)
-	}
-	text := instructionsStart + "The resource " + catalog.CatalogURI + " lists all of them, active ones with a *."
-	if o.Toolsets {
-		text += " list_toolsets shows groups of them, and enable_toolset makes the tools of one active."
-	}
-	if o.Manage {
-		text += " equip-toolset makes the tools of a saved toolset the only active ones."
-	}
-	if m == view.ModeCall && (o.Toolsets || o.Manage) {
-		text += instructionsCall
-	}
-	return text
-}
 
 // initializeLocked answers the client at once. The upstreams are started by now,
 // and learn who the client is and what it can do.
@@ -74,7 +35,7 @@ func (s *Session) initializeLocked(req *request) {
 	version := mcpwire.Negotiate(hello.Version)
 	s.connected(&hello, version)
 	s.revision = version
-	s.answerOwn(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, s.instructionsLocked(req.modern)))
+	s.answerOwn(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.offers)))
 	if s.who.Sole {
 		s.r.greet(hello)
 	} else if s.r.opened.Load() {

@@ -24,7 +24,7 @@ func (r *Router) Preview() Preview {
 	s := &Session{r: r}
 	as := s.variantLocked(false) // nobody else has the session
 	p := Preview{AllTools: len(v.Catalog.Entries(mcpwire.Tool)), CatalogBytes: len(view.AppendCatalog(nil, v, 0))}
-	p.Bytes = len(s.ownTools(v, as))
+	p.Bytes = len(s.definitions().Tools(v, as))
 	for _, e := range v.Catalog.Denied.All() {
 		if _, verdict := v.Catalog.Keeps(e); verdict == catalog.Denied {
 			p.Denied++

@@ -1,14 +1,12 @@
 package router
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/metatool"
 	"toolman/router/tracing"
 	"toolman/router/view"
 )
@@ -76,50 +74,7 @@ func badTarget(method mcpwire.Method, err error) refusal {
 	return refusal{code: jsonrpc.CodeInvalidParams, text: text}
 }
 
-// refusalOf explains why a name cannot be used, and what a client that has these means can do.
-func refusalFor(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has means) refusal {
-	why := refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t}
-	switch verdict {
-	case catalog.Inactive:
-		why.text = fmt.Sprintf("%s %s is not active: %s; ", t.Entry.Item.Kind, sanitize.Name(t.Entry.Name), sanitize.Line(v.Activity(t.Entry)))
-		why.text += has.remedy(t.Entry)
-	case catalog.Denied, catalog.Held:
-		why.text = v.Catalog.Denial(t.Entry, name)
-	case catalog.Ambiguous:
-		text, example := "several servers have a %s %s; use the name with that of its server, such as %s", sanitize.Name(t.Entry.Name)
-		if k.IsURI() {
-			text, example = "several servers have a %s %s; use the URI with the name of its server, such as %s", t.Entry.Prefix+sanitize.Short(name)
-		}
-		why.text = fmt.Sprintf(text, k, sanitize.Short(name), example)
-	default:
-		why.text = fmt.Sprintf("unknown %s %s", k, sanitize.Short(name))
-		if near := v.Catalog.Similar(k, name, has.own()...); len(near) > 0 {
-			why.text += "; similar names: " + strings.Join(near, ", ")
-		} else if lists := has.listing(k); lists != "" {
-			why.text += fmt.Sprintf("; %s lists those there are", lists)
-		}
-	}
-	return why
-}
-
-// activationFor returns the arguments of toolman_activate that switch an entry on.
-func activationFor(e *catalog.Entry) string {
-	args := activationArguments{ToolsOn: []string{}, ToolsOff: []string{}, ResourcesOn: []string{}, ResourcesOff: []string{}}
-	if e.Item.Kind == mcpwire.Tool {
-		args.ToolsOn = append(args.ToolsOn, e.Name)
-	} else {
-		args.ResourcesOn = append(args.ResourcesOn, e.Name)
-	}
-	text, err := json.Marshal(args)
-	if err != nil {
-		return ""
-	}
-	return string(text)
-}
-
-type activationArguments struct {
-	ToolsOn      []string `json:"tools_on"`
-	ToolsOff     []string `json:"tools_off"`
-	ResourcesOn  []string `json:"resources_on"`
-	ResourcesOff []string `json:"resources_off"`
+// refuseName is a refusal of a name that cannot be used.
+func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has *metatool.Guidance) refusal {
+	return refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t, text: has.Explain(v, k, name, t, verdict)}
 }

@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"toolman/router/metatool"
+
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
@@ -51,9 +53,9 @@ type Router struct {
 	client    mcpwire.Hello // written before greeted is closed
 	started   chan struct{} // closed when opened is set
 
-	mu     sync.Mutex                              // held while the catalog is replaced
-	warned *policy.Guard                           // guarded by mu: what was looked through for entries that no tool has
-	metas  map[view.MetaTools]map[string]*metaTool // guarded by mu: toolman's own tools for toolsets, by name
+	mu     sync.Mutex                                   // held while the catalog is replaced
+	warned *policy.Guard                                // guarded by mu: what was looked through for entries that no tool has
+	metas  map[view.MetaTools]map[string]*metatool.Tool // guarded by mu: toolman's own tools for toolsets, by name
 }
 
 // New makes a router. No server runs before Start. The loop stays the caller's.
@@ -68,8 +70,8 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 		upstreams = append(upstreams, r.newUpstream(s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
 	r.upstreams.Store(&upstreams)
-	r.metas = map[view.MetaTools]map[string]*metaTool{o.MetaTools: metaTools(o.MetaTools)}
-	r.ownNames = ownToolNames(o.MetaTools, r.metas[o.MetaTools])
+	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
+	r.ownNames = metatool.Names(o.MetaTools, r.metas[o.MetaTools])
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
 }

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"toolman/router/metatool"
+
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
@@ -25,8 +27,8 @@ type Session struct {
 	who     Client
 	label   string // what the audit log calls it
 	policy  *policy.Policy
-	offers  view.MetaTools       // which of toolman's own tools it has
-	meta    map[string]*metaTool // and those among them that are about toolsets
+	offers  view.MetaTools            // which of toolman's own tools it has
+	meta    map[string]*metatool.Tool // and those among them that are about toolsets
 	out     *jsonrpc.Gatherer
 	streams Streams // nil: all goes to out
 	ledger  Ledger  // nil: there is none

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"toolman/router/metatool"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -33,7 +35,7 @@ func TestInitialize(t *testing.T) {
 	for asked, want := range map[string]string{"2025-11-25": "2025-11-25", "2024-11-05": "2024-11-05", "2099-01-01": "2025-11-25"} {
 		g := newRig(t, setup{silent: true, Options: Options{Version: "1.2"}}, offer{namespace: "a", starting: true})
 		frame := g.client.asks(`{"jsonrpc":"2.0","id":"i","method":"initialize","params":{"protocolVersion":"` + asked + `","capabilities":{"roots":{}},"clientInfo":{"name":"me","version":"3"}}}`)
-		if want := `{"jsonrpc":"2.0","id":"i","result":` + string(mcpwire.AppendInitializeResult(nil, want, "1.2", instructions(view.ModeMutate))) + `}`; frame != want {
+		if want := `{"jsonrpc":"2.0","id":"i","result":` + string(mcpwire.AppendInitializeResult(nil, want, "1.2", metatool.Instructions(view.ModeMutate, view.MetaTools{}))) + `}`; frame != want {
 			t.Errorf("got  %s\nwant %s", frame, want)
 		}
 		select {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolman/mcpwire"
+	"toolman/router/view"
 )
 
 // activate has the client switch tools.
@@ -43,7 +44,7 @@ func (s *simulation) list() {
 	for _, name := range s.names.active() {
 		tools = append(tools, fmt.Sprintf(`{"name":%q}`, name))
 	}
-	want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[`, 1000+s.serial) + strings.Join(append([]string{string(s.g.s.activateTool(s.g.view(), activateIntro))}, tools...), ",") + `]}}`
+	want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[`, 1000+s.serial) + strings.Join(append([]string{string(s.g.s.definitions().Tools(s.g.view(), view.Variant{Mode: view.ModeMutate}))}, tools...), ",") + `]}}`
 	s.client(want)
 }
 

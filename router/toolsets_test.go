@@ -13,6 +13,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/metatool"
 	"toolman/router/toolset"
 	"toolman/router/view"
 )
@@ -227,9 +228,9 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 		{"none", view.ModeMutate, view.MetaTools{NoActivate: true}, nil},
 		{"none, in call mode", view.ModeCall, view.MetaTools{NoActivate: true}, nil},
 		{"toolsets", view.ModeMutate, view.MetaTools{Toolsets: true}, append([]string{catalog.ActivateTool}, toolsets...)},
-		{"toolsets alone, in call mode", view.ModeCall, view.MetaTools{NoActivate: true, Toolsets: true}, append([]string{CallTool}, toolsets...)},
+		{"toolsets alone, in call mode", view.ModeCall, view.MetaTools{NoActivate: true, Toolsets: true}, append([]string{metatool.CallTool}, toolsets...)},
 		{"manage", view.ModeMutate, view.MetaTools{NoActivate: true, Manage: true}, manage},
-		{"all", view.ModeCall, view.MetaTools{Toolsets: true, Manage: true}, slices.Concat([]string{catalog.ActivateTool, CallTool}, slices.Sorted(slices.Values(slices.Concat(toolsets, manage))))},
+		{"all", view.ModeCall, view.MetaTools{Toolsets: true, Manage: true}, slices.Concat([]string{catalog.ActivateTool, metatool.CallTool}, slices.Sorted(slices.Values(slices.Concat(toolsets, manage))))},
 		{"all, in static mode", view.ModeStatic, view.MetaTools{Toolsets: true, Manage: true}, []string{"list_tools"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -241,7 +242,7 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 				}
 			}
 			if tt.o.NoActivate {
-				text := g.s.instructionsLocked(g.s.request.modern) + g.client.asks(legacyResources) + strings.Join(g.listed(mcpwire.Tool), "") +
+				text := metatool.Instructions(g.s.modeOf(g.s.request.modern), g.s.offers) + g.client.asks(legacyResources) + strings.Join(g.listed(mcpwire.Tool), "") +
 					g.client.asks(callFrame("1", "get-active-toolset", "{}"))
 				if strings.Contains(text, catalog.ActivateTool) != slices.ContainsFunc(g.view().ActiveEntries(mcpwire.Tool), func(e *catalog.Entry) bool { return e.Name == catalog.ActivateTool }) {
 					t.Errorf("%s is mentioned: %s", catalog.ActivateTool, text)
@@ -279,12 +280,12 @@ func TestEnabledToolsAreCalledThroughInCallMode(t *testing.T) {
 			t.Errorf("modern %v: answered %s", modern, answer)
 		}
 		checkList(t, "listed", g.names("tools", "name", list), before...)
-		g.client.says(call(CallTool, `{"name":"ns_a"}`))
+		g.client.says(call(metatool.CallTool, `{"name":"ns_a"}`))
 		if sent := g.servers[0].hears(); len(sent) != 1 || !strings.Contains(sent[0], `"name":"a"`) {
 			t.Errorf("the server got %q", sent)
 		}
 		g.client.asks(call("disable_toolset", oneSet("ab")))
-		if answer := g.client.asks(call(CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "not active") {
+		if answer := g.client.asks(call(metatool.CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "not active") {
 			t.Errorf("answered %s", answer)
 		}
 		g.servers[0].wants()

@@ -2,6 +2,7 @@ package router
 
 import (
 	"toolman/mcpwire/sanitize"
+	"toolman/router/metatool"
 )
 
 // A ToolStatus says which tools and toolsets there are, under Toolception's names.
@@ -21,8 +22,8 @@ type ToolStatus struct {
 func (r *Router) ToolStatus(who Client) ToolStatus {
 	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who), who.library(r)
 	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
-	for _, set := range l.sets {
-		one := toolsetStatusOf(v, set)
+	for _, set := range l.Sets {
+		one := metatool.Status(v, set)
 		st.Available = append(st.Available, one.Key)
 		st.Toolsets[one.Key] = one.Tools
 		for _, w := range one.Warnings {
@@ -37,8 +38,8 @@ func (r *Router) ToolStatus(who Client) ToolStatus {
 			st.Tools = append(st.Tools, e.Name)
 		}
 	}
-	if l.err != nil {
-		st.Warnings = append(st.Warnings, sanitize.Line(l.err.Error()))
+	if l.Err != nil {
+		st.Warnings = append(st.Warnings, sanitize.Line(l.Err.Error()))
 	}
 	st.Total, st.Count = len(st.Available), len(st.Active)
 	return st

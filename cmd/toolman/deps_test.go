@@ -53,7 +53,7 @@ mcpwire/sanitize:
 mcpwire/sse: jsonrpc mcpwire/httpheader
 mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sse
 mcpwire/streamhttp/credential:
-router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/policy router/principal router/toolset router/tracing router/view spawn
+router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
 router/audit: jsonrpc/trace mcpwire
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
@@ -67,6 +67,7 @@ router/httpd/modes: router router/httpd router/httpd/guard router/principal rout
 router/httpd/ops: jsonrpc mcpwire router router/audit router/catalog router/httpd/ops/prom router/policy spawn
 router/httpd/ops/prom:
 router/limiter: router/principal
+router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
 router/policy:
 router/principal:
 router/suggest: mcpwire/sanitize

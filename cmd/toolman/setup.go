@@ -15,6 +15,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/metatool"
 	"toolman/router/view"
 	"toolman/spawn"
 )
@@ -165,7 +166,7 @@ func activeRule(a config.Active, file string) string {
 func catalogBytes(b config.CatalogBytes) int {
 	switch b {
 	case config.CatalogAuto:
-		return router.CatalogAuto
+		return metatool.CatalogAuto
 	case config.CatalogAll:
 		return 0
 	}

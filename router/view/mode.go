@@ -19,7 +19,7 @@ type Variant struct {
 	Modern     bool
 	Mode       Mode
 	AlwaysLoad bool
-	Habits     habits
+	Habits     Habits
 	Offers     MetaTools
 }
 
@@ -32,7 +32,7 @@ func (v *View) Listed(m Mode) *View {
 }
 
 // Habits are what is known of a client beyond what it says of itself.
-type habits struct {
+type Habits struct {
 	// Defers: it hides tools behind a search of its own, also those that were just
 	// switched on, unless they ask to be loaded always.
 	Defers bool
@@ -44,19 +44,19 @@ type habits struct {
 
 // HabitsOf returns what was measured of the client with this clientInfo.name, with a
 // scripted model and a server of our own.
-func HabitsOf(client string) habits {
+func HabitsOf(client string) Habits {
 	switch client {
 	case "claude-code":
 		// 2.1.329 defers every MCP tool behind its ToolSearch; with anthropic/alwaysLoad
 		// in the _meta of a listed tool that tool is in the model's list at once.
 		// 2.1.197 cuts descriptions at 2,048 characters, 2.1.329 at 4,096.
-		return habits{Defers: true, CutsAt: 2000}
+		return Habits{Defers: true, CutsAt: 2000}
 	case "codex-mcp-client":
 		// 0.169.0 only logs list_changed (openai/codex#10105, #33266, #35583), and refuses
 		// calls of tools that were not in its one list.
-		return habits{ListsOnce: true}
+		return Habits{ListsOnce: true}
 	}
-	return habits{}
+	return Habits{}
 }
 
 // MetaTools say which groups of tools of its own toolman offers. The zero value is

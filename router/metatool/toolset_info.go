@@ -1,4 +1,4 @@
-package router
+package metatool
 
 import (
 	"time"
@@ -86,9 +86,8 @@ type exposedTool struct {
 	Description    string `json:"description,omitempty"`
 }
 
-// toolsetInfo describes a toolset as it is now.
-func (s *Session) toolsetInfo(set *toolset.Set) toolsetInfo {
-	v := s.view.Load()
+// infoOf describes a toolset as it is now.
+func infoOf(v *view.View, set *toolset.Set) toolsetInfo {
 	x := v.Catalog.Expand(set)
 	info := toolsetInfo{Name: set.Name, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
 		Active: v.Sets.EquippedName() == set.Name, Tools: toolInfos(v, x), Servers: serverInfos(v, x), Warnings: cleaned(x.Warnings())}
@@ -136,23 +135,22 @@ func serverInfos(v *view.View, x *toolset.Expansion) []serverInfo {
 	return infos
 }
 
-func (s *Session) listSavedLocked(req *request, l *library) {
-	if l.err != nil {
-		s.failLocked(req, sanitize.Line(l.err.Error()))
-		return
+func listSaved(c *Context) Outcome {
+	if c.Library.Err != nil {
+		return Failure(sanitize.Line(c.Library.Err.Error()))
 	}
 	out := savedOutcome{Success: true, Toolsets: []toolsetInfo{}}
-	for _, set := range l.saved() {
-		out.Toolsets = append(out.Toolsets, s.toolsetInfo(set))
+	for _, set := range c.Library.Saved() {
+		out.Toolsets = append(out.Toolsets, infoOf(c.View, set))
 	}
-	s.answerListLocked(req, out)
+	return answerList(c, out)
 }
 
-func (s *Session) activeToolsetLocked(req *request, _ *library) {
-	v := s.view.Load()
+func activeToolset(c *Context) Outcome {
+	v := c.View
 	out := activeOutcome{Exposed: map[string][]exposedTool{}, Unavailable: []string{}, Warnings: []string{}}
 	if v.Sets.EquippedName() != "" {
-		info := s.toolsetInfo(v.Sets.Equipped.Set)
+		info := infoOf(c.View, v.Sets.Equipped.Set)
 		out.Equipped, out.Toolset, out.Warnings = true, &info, append(out.Warnings, info.Warnings...)
 	}
 	for _, e := range v.ActiveEntries(mcpwire.Tool) {
@@ -162,10 +160,6 @@ func (s *Session) activeToolsetLocked(req *request, _ *library) {
 	}
 	out.Summary.Discovered = len(v.Catalog.Tools())
 	out.Summary.Filtered = out.Summary.Discovered - out.Summary.Exposed
-	for _, u := range s.upstreams {
-		if u.knownTo(v.Catalog) && u.Status().State != Ready {
-			out.Unavailable = append(out.Unavailable, u.Name)
-		}
-	}
-	s.answerListLocked(req, out)
+	out.Unavailable = append(out.Unavailable, c.Unavailable()...)
+	return answerList(c, out)
 }

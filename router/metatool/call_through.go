@@ -1,4 +1,4 @@
-package router
+package metatool
 
 import (
 	"fmt"
@@ -10,10 +10,6 @@ import (
 	"toolman/router/catalog"
 )
 
-// CallTool is the name of the tool that runs another one, for clients whose list of
-// tools does not change.
-const CallTool = "toolman_call"
-
 const callDefinition = `{"name":"` + CallTool + `","title":"Call a tool that was switched on","description":` +
 	`"Calls any active tool of this server by its name: so can those be used that ` + catalog.ActivateTool + ` has switched on, which are not listed. ` +
 	`The answer is that tool's own.","inputSchema":{"type":"object","properties":{` +
@@ -23,40 +19,22 @@ const callDefinition = `{"name":"` + CallTool + `","title":"Call a tool that was
 
 // callTool returns the definition of toolman_call. It names toolman_activate only where
 // there is one.
-func (s *Session) callTool() []byte {
-	if !s.offers.NoActivate {
+func callTool(noActivate bool) []byte {
+	if !noActivate {
 		return []byte(callDefinition)
 	}
 	return []byte(strings.NewReplacer("that "+catalog.ActivateTool+" has switched on", "that were switched on",
 		"the catalog of "+catalog.ActivateTool, catalog.CatalogURI, " in the reply of "+catalog.ActivateTool, " in the reply that switched it on").Replace(callDefinition))
 }
 
-// callThroughLocked handles a call of toolman_call: it becomes the call of the tool
-// that it names, in the frame that came, with the bytes of that tool's arguments.
-// All that comes after it sees no difference to a call of the tool.
-func (s *Session) callThroughLocked(req *request) {
-	through, err := parseThrough(req.Message)
-	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
-		return
-	}
-	s.arrivedLocked(req, through.inner.name)
-	call, err := req.rewritten(through.frame(req.Message))
-	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
-		return
-	}
-	s.routeLocked(call)
-}
-
-// A through is where a call of toolman_call has its own name and arguments, and in
+// A Through is where a call of toolman_call has its own name and arguments, and in
 // these the name and arguments of the tool to call.
-type through struct{ outer, inner named }
+type Through struct{ outer, inner named }
 
 type named struct{ name, arguments jsonrpc.Span }
 
-// frame returns the call of the tool.
-func (t *through) frame(m *jsonrpc.Message) []byte {
+// Frame returns the call of the tool.
+func (t *Through) Frame(m *jsonrpc.Message) []byte {
 	arguments := []byte("{}")
 	if t.inner.arguments.Present() {
 		arguments = m.Bytes(t.inner.arguments)
@@ -66,8 +44,8 @@ func (t *through) frame(m *jsonrpc.Message) []byte {
 		jsonrpc.Edit{Span: t.outer.arguments, New: arguments})
 }
 
-// parseThrough reads a call of toolman_call.
-func parseThrough(m *jsonrpc.Message) (t through, err error) {
+// ParseThrough reads a call of toolman_call.
+func ParseThrough(m *jsonrpc.Message) (t Through, err error) {
 	if t.outer.name, _, err = mcpwire.Target(m, mcpwire.ToolsCall); err != nil {
 		return t, err
 	}
@@ -87,7 +65,7 @@ const throughForm = CallTool + ` takes {"name": "<tool>", "arguments": {<the too
 
 // check says what is wrong with the arguments of toolman_call. One that is not known
 // is most likely the tool's.
-func (t *through) check(m *jsonrpc.Message) error {
+func (t *Through) check(m *jsonrpc.Message) error {
 	if !m.IsString(t.inner.name) {
 		return fmt.Errorf("arguments.name must be the name of a tool; %s", throughForm)
 	}
@@ -104,3 +82,6 @@ func (t *through) check(m *jsonrpc.Message) error {
 	}
 	return nil
 }
+
+// Tool is where the name of the tool to call stands.
+func (t *Through) Tool() jsonrpc.Span { return t.inner.name }

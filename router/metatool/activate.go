@@ -1,4 +1,4 @@
-package router
+package metatool
 
 import (
 	"errors"
@@ -14,25 +14,26 @@ import (
 	"toolman/router/view"
 )
 
-// An activation is what one call of toolman_activate asks for.
-type activation struct {
+// An Activation is what one call of toolman_activate asks for.
+type Activation struct {
 	toolsOn, toolsOff, resourcesOn, resourcesOff []string
 	setsOn, setsOff                              []string       // names of toolsets, which stand among the tools
 	found                                        []*toolset.Set // those toolsets
 }
 
 // switches returns what is to be switched, once the toolsets are found.
-func (a *activation) switches() *view.Switches {
+func (a *Activation) switches() *view.Switches {
 	on := len(a.setsOn)
 	return &view.Switches{ToolsOn: a.toolsOn, ToolsOff: a.toolsOff, ResourcesOn: a.resourcesOn, ResourcesOff: a.resourcesOff,
 		Enable: a.found[:on], Disable: a.found[on:]}
 }
 
-func (a *activation) empty() bool {
-	return len(a.toolsOn)+len(a.toolsOff)+len(a.resourcesOn)+len(a.resourcesOff) == 0 && !a.ofToolsets()
+func (a *Activation) empty() bool {
+	return len(a.toolsOn)+len(a.toolsOff)+len(a.resourcesOn)+len(a.resourcesOff) == 0 && !a.NamesToolsets()
 }
 
-func (a *activation) ofToolsets() bool { return len(a.setsOn)+len(a.setsOff) > 0 }
+// NamesToolsets reports whether toolsets are among what is to be switched.
+func (a *Activation) NamesToolsets() bool { return len(a.setsOn)+len(a.setsOff) > 0 }
 
 // toolsetPrefix is what the name of a toolset has before it among names of tools.
 const toolsetPrefix = "toolset:"
@@ -50,7 +51,7 @@ func takeToolsets(list *[]string) (sets []string) {
 	return sets
 }
 
-func (a *activation) lists() []namedList {
+func (a *Activation) lists() []namedList {
 	return []namedList{
 		{"tools_on", "names of tools to switch on", &a.toolsOn},
 		{"tools_off", "names of tools to switch off", &a.toolsOff},
@@ -64,8 +65,8 @@ type namedList struct {
 	into         *[]string
 }
 
-// parseActivation reads the arguments: four lists of strings, all required.
-func parseActivation(m *jsonrpc.Message) (*activation, error) {
+// ParseActivation reads the arguments: four lists of strings, all required.
+func ParseActivation(m *jsonrpc.Message) (*Activation, error) {
 	args, err := m.Param("arguments")
 	if err != nil {
 		return nil, err
@@ -73,7 +74,7 @@ func parseActivation(m *jsonrpc.Message) (*activation, error) {
 	if !m.IsObject(args) {
 		return nil, fmt.Errorf("%s needs arguments, an object with the four lists tools_on, tools_off, resources_on and resources_off", catalog.ActivateTool)
 	}
-	var a activation
+	var a Activation
 	var problems []string
 	for _, l := range a.lists() {
 		if *l.into, err = stringList(m, args, l.key); err != nil {
@@ -121,7 +122,7 @@ const maxBad = 20
 // checkActivation reports every name that is not in the catalog, with names that may be
 // meant, every toolset that does not exist, and every name that is to be both on and
 // off. It fills in the toolsets.
-func checkActivation(v *view.View, a *activation, l *library) error {
+func checkActivation(v *view.View, a *Activation, l *Library) error {
 	var problems []string
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
 	for _, l := range a.lists() {
@@ -146,7 +147,7 @@ func checkActivation(v *view.View, a *activation, l *library) error {
 		}
 	}
 	for _, name := range slices.Concat(a.setsOn, a.setsOff) {
-		set, err := l.get(name)
+		set, err := l.Get(name)
 		if err != nil {
 			add("%s", sanitize.Line(err.Error()))
 		}
@@ -186,35 +187,21 @@ func common(a, b []string) []string {
 	return both
 }
 
-// activateLocked handles a call of toolman_activate: all of it or nothing.
-func (s *Session) activateLocked(req *request) {
-	if a, err := parseActivation(req.Message); err == nil && a.ofToolsets() && s.modeOf(req.modern) != view.ModeStatic {
-		s.withLibraryLocked(req, s.activateOfLocked)
-		return
-	}
-	s.activateOfLocked(req, &library{})
-}
-
-// activateOfLocked handles such a call when it is known which toolsets there are, as
-// far as it names any.
-func (s *Session) activateOfLocked(req *request, l *library) {
-	before := s.view.Load()
-	a, err := parseActivation(req.Message)
+// Activate is a call of toolman_activate, with what ParseActivation has returned: all of it is done, or
+// nothing.
+func Activate(c *Context, a *Activation, err error) Outcome {
 	switch {
-	case s.modeOf(req.modern) == view.ModeStatic:
-		has := s.meansLocked(req.modern)
-		err = errors.New(has.static())
+	case c.Guidance.Mode == view.ModeStatic:
+		err = errors.New(c.Guidance.Static())
 	case err != nil:
 	case a.empty():
-		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", view.CatalogText(before))
+		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", view.CatalogText(c.View))
 	default:
-		err = checkActivation(before, a, l)
+		err = checkActivation(c.View, a, c.Library)
 	}
 	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
-		return
+		return Outcome{Err: err}
 	}
-	after := before.Apply(a.switches())
-	s.view.Store(after)
-	s.holdLocked(req, before, after, words{warnings: setWarnings(after, a.found[:len(a.setsOn)])})
+	after := c.View.Apply(a.switches())
+	return Outcome{View: after, Warnings: setWarnings(after, a.found[:len(a.setsOn)])}
 }

@@ -1,0 +1,90 @@
+package metatool
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"toolman/mcpwire/sanitize"
+	"toolman/router/toolset"
+	"toolman/router/view"
+)
+
+// A Library has all toolsets that a client may know of at one moment, by name: those of
+// tools.toml, and then saved ones. A name of tools.toml is no saved one's.
+type Library struct {
+	Sets []*toolset.Set
+	Err  error // why the saved ones are not known
+}
+
+// ReadLibrary reads the toolsets: the fixed ones and those on a shelf, which may be nil: of the saved ones those of the owner, and those of the operator that
+// have other names. It may wait for the disk.
+func ReadLibrary(fixed []toolset.Set, shelf toolset.Shelf, owner string) *Library {
+	l := &Library{}
+	for i := range fixed {
+		l.Sets = append(l.Sets, &fixed[i])
+	}
+	if shelf == nil {
+		return l
+	}
+	saved, err := shelf.Load()
+	l.Err = err
+	for _, of := range slices.Compact([]string{owner, ""}) {
+		for _, key := range slices.Sorted(maps.Keys(saved)) {
+			if set := saved[key]; set.Owner == of && l.Find(set.Name) == nil {
+				l.Sets = append(l.Sets, &set)
+			}
+		}
+	}
+	return l
+}
+
+// Find returns the toolset of that name, or nil.
+func (l *Library) Find(name string) *toolset.Set {
+	for _, set := range l.Sets {
+		if set.Name == name {
+			return set
+		}
+	}
+	return nil
+}
+
+// Get returns the toolset of that name. An error says which there are.
+func (l *Library) Get(name string) (*toolset.Set, error) {
+	if set := l.Find(name); set != nil {
+		return set, nil
+	}
+	text := fmt.Sprintf("unknown toolset %s; ", sanitize.Short(name))
+	switch {
+	case l.Err != nil:
+		text += "saved ones are not known: " + l.Err.Error()
+	case len(l.Sets) == 0:
+		text += "there are none"
+	default:
+		text += "there are " + sanitize.Cut(strings.Join(l.names(), ", "), 400)
+	}
+	return nil, fmt.Errorf("%s", text)
+}
+
+func (l *Library) names() []string {
+	var names []string
+	for _, set := range l.Sets {
+		names = append(names, set.Name)
+	}
+	return names
+}
+
+// Saved are the toolsets of the shelf.
+func (l *Library) Saved() []*toolset.Set {
+	return slices.DeleteFunc(slices.Clone(l.Sets), func(s *toolset.Set) bool { return !s.Saved() })
+}
+
+// setWarnings says what of some toolsets is left out, or should be.
+func setWarnings(v *view.View, sets []*toolset.Set) []string {
+	var all []string
+	for _, set := range sets {
+		all = append(all, v.Catalog.Expand(set).Warnings()...)
+	}
+	return cleaned(all)
+}

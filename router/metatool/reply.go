@@ -1,0 +1,104 @@
+package metatool
+
+import (
+	"fmt"
+	"strings"
+
+	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router/catalog"
+	"toolman/router/view"
+)
+
+// maxDefinitions bounds the bytes of tool definitions in one reply.
+const maxDefinitions = 256 << 10
+
+// A Reply answers a call that has changed the client's view.
+type Reply struct {
+	On, Off []*catalog.Entry
+	Modern  bool // the call is of the modern era
+	Mode    view.Mode
+	Static  bool // the client does not list its tools again
+}
+
+// AppendTo returns the result: in a few words, and with the definitions of the tools that are now on,
+// for clients that do not list again.
+func (r *Reply) Result(o *Outcome) []byte {
+	var tools [][]byte
+	size := 0
+	for _, e := range r.On {
+		if e.Item.Kind == mcpwire.Tool && size+len(e.Item.Raw) <= maxDefinitions {
+			size += len(e.Item.Raw)
+			tools = append(tools, e.AppendListed(nil, r.Modern, false))
+		}
+	}
+	text, advice := Confirmation(r.On, r.Off), ""
+	if len(tools) > 0 {
+		advice = r.advice()
+	}
+	era := mcpwire.Legacy
+	if r.Modern {
+		era = mcpwire.Modern
+	}
+	if o.Reply != nil {
+		return mcpwire.AppendToolOutcome(era, nil, JSON(o.Reply(text+advice)), tools, advice != "")
+	}
+	text = strings.Join(append([]string{text + advice}, o.Warnings...), ". ")
+	return mcpwire.AppendToolSuccess(era, nil, text, tools, advice != "")
+}
+
+// advice says how to go on, where the list of tools does not say it.
+func (r *Reply) advice() string {
+	const how = CallTool + `, as {"name": …, "arguments": {…}}; the definitions are in this result`
+	switch {
+	case r.Mode == view.ModeCall:
+		return ". Call what was switched on with " + how
+	case r.Static:
+		return ". This client does not refresh its list of tools by itself: call what is missing there with " + how
+	}
+	return ""
+}
+
+// Switched returns the entries that were switched on and off between two views of a catalog.
+func Switched(before, after *view.View) (on, off []*catalog.Entry) {
+	for _, entries := range after.Catalog.Kinds() {
+		for _, e := range entries {
+			was, is := before.Active(e), after.Active(e)
+			if is && !was {
+				on = append(on, e)
+			} else if was && !is {
+				off = append(off, e)
+			}
+		}
+	}
+	return on, off
+}
+
+// Confirmation says what was switched.
+func Confirmation(on, off []*catalog.Entry) string {
+	var parts []string
+	if len(on) > 0 {
+		parts = append(parts, "switched on "+enumerate(on))
+	}
+	if len(off) > 0 {
+		parts = append(parts, "switched off "+enumerate(off))
+	}
+	if len(parts) == 0 {
+		return "nothing to change: everything named was as asked for"
+	}
+	return strings.Join(parts, "; ")
+}
+
+// enumerate names some entries and counts the rest.
+func enumerate(entries []*catalog.Entry) string {
+	const most = 10
+	var names []string
+	for _, e := range entries[:min(len(entries), most)] {
+		names = append(names, sanitize.Name(e.Name))
+	}
+	text := strings.Join(names, ", ")
+	if more := len(entries) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}

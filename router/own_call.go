@@ -1,0 +1,174 @@
+package router
+
+import (
+	"cmp"
+	"context"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router/audit"
+	"toolman/router/catalog"
+	"toolman/router/metatool"
+	"toolman/router/toolset"
+	"toolman/router/tracing"
+	"toolman/router/view"
+)
+
+// ownCallLocked serves a call of one of toolman's own tools. It reports whether it was
+// one.
+func (s *Session) ownCallLocked(req *request, name []byte) bool {
+	switch string(name) {
+	case catalog.ActivateTool:
+		if s.offers.NoActivate {
+			return false
+		}
+		s.activateLocked(req)
+		return true
+	case metatool.CallTool:
+		if s.who.Static != "" {
+			return false
+		}
+		s.callThroughLocked(req)
+		return true
+	}
+	t := s.meta[string(name)]
+	if t == nil {
+		return false
+	}
+	s.withLibraryLocked(req, t.Call)
+	return true
+}
+
+// activateLocked handles a call of toolman_activate.
+func (s *Session) activateLocked(req *request) {
+	a, err := metatool.ParseActivation(req.Message)
+	activate := func(c *metatool.Context) metatool.Outcome { return metatool.Activate(c, a, err) }
+	if err == nil && a.NamesToolsets() && s.modeOf(req.modern) != view.ModeStatic {
+		s.withLibraryLocked(req, activate)
+		return
+	}
+	s.concludeOwnLocked(req, activate(s.contextLocked(req, &metatool.Library{})))
+}
+
+// contextLocked is what a call of one of toolman's own tools may look at.
+func (s *Session) contextLocked(req *request, l *metatool.Library) *metatool.Context {
+	return &metatool.Context{Message: req.Message, View: s.view.Load(), Modern: req.modern, Guidance: s.guidanceLocked(req.modern),
+		Library: l, Shelf: s.r.Shelf, Fixed: s.r.current().Toolsets, Owner: s.who.Principal.Owner(), Unavailable: s.unavailableLocked}
+}
+
+// unavailableLocked are the names of the servers that are not ready.
+func (s *Session) unavailableLocked() (names []string) {
+	for _, u := range s.upstreams {
+		if u.knownTo(s.view.Load().Catalog) && u.Status().State != Ready {
+			names = append(names, u.Name)
+		}
+	}
+	return names
+}
+
+// withLibraryLocked serves a call that is about toolsets: at once when none can
+// have been saved, else when the file is read.
+func (s *Session) withLibraryLocked(req *request, call func(*metatool.Context) metatool.Outcome) {
+	if s.r.Shelf == nil || s.who.Only != nil {
+		s.concludeOwnLocked(req, call(s.contextLocked(req, s.who.library(s.r))))
+		return
+	}
+	s.apartLocked(req, func(context.Context) finish {
+		l := s.who.library(s.r)
+		return func(req *request) { s.concludeOwnLocked(req, call(s.contextLocked(req, l))) }
+	})
+}
+
+// concludeOwnLocked does what a call of one of toolman's own tools has led to.
+func (s *Session) concludeOwnLocked(req *request, o metatool.Outcome) {
+	switch {
+	case o.Err != nil:
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: o.Err.Error()})
+	case o.Save != nil:
+		s.saveLocked(req, o)
+	case o.View != nil:
+		s.holdLocked(req, o)
+	default:
+		s.sayLocked(req, o.Result, o.Failed)
+	}
+}
+
+// saveLocked changes the saved toolsets in the background, and goes on with the outcome of that.
+func (s *Session) saveLocked(req *request, o metatool.Outcome) {
+	s.apartLocked(req, func(ctx context.Context) finish {
+		var refused error
+		err := s.r.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
+			refused = o.Save(saved)
+			return refused
+		})
+		if refused == nil {
+			err = s.r.shelfError(&s.who, err)
+		}
+		return func(req *request) {
+			if err != nil {
+				s.concludeOwnLocked(req, metatool.Failure(sanitize.Line(err.Error())))
+				return
+			}
+			s.concludeOwnLocked(req, o.Then(s.contextLocked(req, &metatool.Library{})))
+		}
+	})
+}
+
+// callThroughLocked handles a call of toolman_call: it becomes the call of the tool
+// that it names, in the frame that came, with the bytes of that tool's arguments.
+// All that comes after it sees no difference to a call of the tool.
+func (s *Session) callThroughLocked(req *request) {
+	through, err := metatool.ParseThrough(req.Message)
+	if err != nil {
+		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		return
+	}
+	s.arrivedLocked(req, through.Tool())
+	call, err := req.rewritten(through.Frame(req.Message))
+	if err != nil {
+		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
+		return
+	}
+	s.routeLocked(call)
+}
+
+// sayLocked answers a call of one of these tools.
+func (s *Session) sayLocked(req *request, outcome any, failed bool) {
+	result := mcpwire.AppendToolOutcome(req.era(), nil, metatool.JSON(outcome), nil, false)
+	if failed {
+		result = mcpwire.AppendToolFailure(req.era(), nil, metatool.JSON(outcome))
+	}
+	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	n := s.arrivedLocked(req, name)
+	how := audit.OK
+	if failed {
+		how = audit.Refused
+	}
+	s.decideOwnLocked(req, n).End(how)
+	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
+}
+
+// guidanceLocked is what refusals of the client's requests of an era may refer to.
+func (s *Session) guidanceLocked(modern bool) *metatool.Guidance {
+	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.offers, Tools: s.meta, Fixed: cmp.Or(s.who.Static, metatool.FixedByMode), Lists: s.who.Lists}
+}
+
+// guidance is that of a client that everything is offered to.
+func (r *Router) guidance() *metatool.Guidance {
+	return &metatool.Guidance{Mode: r.Mode, Offers: r.MetaTools, Tools: metatool.Tools(r.MetaTools), Fixed: metatool.FixedByMode}
+}
+
+// definitions are those of toolman's own tools.
+func (s *Session) definitions() *metatool.Definitions {
+	return &metatool.Definitions{Own: s.meta, Toolsets: s.r.current().Toolsets, CatalogBytes: s.r.CatalogBytes}
+}
+
+// metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
+// is held.
+func (r *Router) metaLocked(o view.MetaTools) map[string]*metatool.Tool {
+	if _, ok := r.metas[o]; !ok {
+		r.metas[o] = metatool.Tools(o)
+	}
+	return r.metas[o]
+}
