@@ -144,9 +144,9 @@ func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, bac
 
 // explained says what went wrong in a modern server, for a model.
 func explained(u *Upstream, text string, required []string) string {
-	said := fmt.Sprintf("server %s answered: %s", u.Name, sanitize.Line(sanitize.Cut(text, maxSaid)))
+	said := fmt.Sprintf("server %s answered: %s", u.Name, sanitize.Cut(text, maxSaid))
 	if len(required) > 0 {
-		said += "; it needs of the client what that does not offer: " + sanitize.Line(sanitize.Cut(strings.Join(required, ", "), catalog.NameLimit))
+		said += "; it needs of the client what that does not offer: " + sanitize.Cut(strings.Join(required, ", "), catalog.NameLimit)
 	}
 	return said
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"toolman/jsonrpc"
@@ -58,7 +57,7 @@ func toolText(name string) string {
 	if strings.IndexFunc(name, catalog.NotPortable) < 0 {
 		return name
 	}
-	return visible(strconv.Quote(name))
+	return sanitize.Visible(strconv.Quote(name))
 }
 
 // argumentsText shows the arguments of a call, a line each: none can look like another, or
@@ -100,7 +99,7 @@ func (r *Router) readable(m *jsonrpc.Message, at jsonrpc.Span) string {
 	if scrub := r.current().Scrub; scrub != nil {
 		text = scrub(text)
 	}
-	return visible(text)
+	return sanitize.Visible(text)
 }
 
 // legible is valid JSON in which strings are spelled in the plainest way and nothing stands
@@ -131,41 +130,4 @@ func stringEnd(raw []byte, i int) int {
 		}
 	}
 	return i + 1
-}
-
-// How many spaces, and how many marks of one character, are shown as they are. More of them could
-// move or cover what stands next to them.
-const (
-	mostSpaces = 32
-	mostMarks  = 4
-)
-
-// visible spells out characters that cannot be seen or that change how others are.
-func visible(text string) string {
-	var out strings.Builder
-	spaces, marks := 0, 0
-	for _, r := range text {
-		spaces, marks = follow(spaces, r == ' '), follow(marks, unicode.IsMark(r))
-		if isHidden(r) || spaces > mostSpaces || marks > mostMarks {
-			fmt.Fprintf(&out, `\u{%x}`, r)
-		} else {
-			out.WriteRune(r)
-		}
-	}
-	return out.String()
-}
-
-// follow counts how many characters of a kind stand in a row.
-func follow(row int, another bool) int {
-	if another {
-		return row + 1
-	}
-	return 0
-}
-
-// isHidden reports whether a character is blank and no plain space, or changes how others look.
-func isHidden(r rune) bool {
-	const blankBraille = '\u2800'                      // a symbol by its category
-	return !unicode.IsPrint(r) || r == blankBraille || // IsPrint knows one space
-		unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }

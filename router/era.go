@@ -76,11 +76,11 @@ var declaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sa
 // connected keeps a name of the client for the log and the trace, and logs that it is there. What it
 // calls itself may be long.
 func (s *Session) connected(hello *mcpwire.Hello, revision string) {
-	name := sanitize.Line(sanitize.Cut(hello.Name, catalog.NameLimit))
+	name := sanitize.Line(sanitize.First(hello.Name, catalog.NameLimit))
 	if name != "" {
 		s.calledName.Store(&name)
 	}
-	s.log.Info("client connected", zap.String("session", name+" "+sanitize.Line(sanitize.Cut(hello.NameVersion, catalog.NameLimit))), zap.String("revision", revision))
+	s.log.Info("client connected", zap.String("session", name+" "+sanitize.Line(sanitize.First(hello.NameVersion, catalog.NameLimit))), zap.String("revision", revision))
 }
 
 // decline answers a request with an error that the specification prescribes, also

@@ -123,7 +123,7 @@ func (u *Upstream) handshake(ctx context.Context) (mcpwire.InitializeResult, err
 		return result, err
 	}
 	if !mcpwire.Supported(result.ProtocolVersion) {
-		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", sanitize.Line(sanitize.Cut(result.ProtocolVersion, catalog.NameLimit)))
+		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", sanitize.Cut(result.ProtocolVersion, catalog.NameLimit))
 	}
 	return result, nil
 }

@@ -40,7 +40,7 @@ func checkLevel(level []byte) error {
 	if _, ok := mcpwire.LevelRank(level); ok {
 		return nil
 	}
-	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", sanitize.Line(sanitize.Cut(string(level), catalog.NameLimit)))
+	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", sanitize.Cut(string(level), catalog.NameLimit))
 }
 
 // setLevel passes the client's log level on, when the server logs. What waits for its answer

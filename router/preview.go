@@ -2,8 +2,6 @@ package router
 
 import (
 	"toolman/mcpwire"
-
-	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/view"
 )
@@ -41,6 +39,3 @@ func (r *Router) Preview() Preview {
 	}
 	return p
 }
-
-// Clean makes text of a peer safe to print on one line.
-func Clean(text string) string { return sanitize.Line(text) }

@@ -24,7 +24,7 @@ func (s *Session) answeredLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Bat
 	switch {
 	case m.Err.Present():
 		text, _ := mcpwire.ErrorText(m)
-		s.unansweredLocked(q, "the client answered with an error: "+sanitize.Line(sanitize.Cut(text, maxSaid)), b)
+		s.unansweredLocked(q, "the client answered with an error: "+sanitize.Cut(text, maxSaid), b)
 	case !m.IsObject(m.Result):
 		s.unansweredLocked(q, "the client's answer is not an object", b)
 	case r.frame != nil:

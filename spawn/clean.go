@@ -1,36 +1,27 @@
 package spawn
 
 import (
+	"bytes"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+
+	"toolman/mcpwire/sanitize"
 )
 
 const escape = 0x1b
 
-// clean makes a line of untrusted bytes fit to be shown: escape sequences and all that is not a visible character or a
-// blank (control, direction and other invisible characters) are removed, a tab becomes a blank, a byte that is no
-// UTF-8 a question mark. The result is never longer than the line; of a line of blanks nothing is left.
+// clean returns a line of untrusted bytes as text that is safe to show, without escape sequences
+// and trailing spaces. It is never longer than the line.
 func clean(line []byte) string {
 	var b strings.Builder
-	b.Grow(len(line))
-	for len(line) > 0 {
-		if line[0] == escape {
-			line = line[sequenceLen(line):]
-			continue
+	for {
+		i := bytes.IndexByte(line, escape)
+		if i < 0 {
+			b.Write(line)
+			return strings.TrimRight(sanitize.Line(b.String()), " ")
 		}
-		r, n := utf8.DecodeRune(line)
-		switch {
-		case r == utf8.RuneError && n == 1:
-			b.WriteByte('?')
-		case r == '\t':
-			b.WriteByte(' ')
-		case unicode.IsGraphic(r):
-			b.WriteRune(r)
-		}
-		line = line[n:]
+		b.Write(line[:i])
+		line = line[i+sequenceLen(line[i:]):]
 	}
-	return strings.TrimRight(b.String(), " ")
 }
 
 // sequenceLen returns the length of the escape sequence (ECMA-48) that b begins with.

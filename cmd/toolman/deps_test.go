@@ -51,20 +51,20 @@ mcpwire/bodies:
 mcpwire/httpheader: jsonrpc mcpwire
 mcpwire/sanitize:
 mcpwire/sse: jsonrpc mcpwire/httpheader
-mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sse
-mcpwire/streamhttp/credential:
+mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse
+mcpwire/streamhttp/credential: mcpwire/sanitize
 router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
 router/audit: jsonrpc/trace mcpwire
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/dial: jsonrpc mcpwire/streamhttp spawn
-router/httpd: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/principal spawn
-router/httpd/bridge: jsonrpc mcpwire mcpwire/httpheader mcpwire/sse router router/audit router/budget router/catalog router/httpd router/httpd/bridge/inputschema router/httpd/bridge/provider router/principal router/view spawn
+router/httpd: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/principal spawn
+router/httpd/bridge: jsonrpc mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd router/httpd/bridge/inputschema router/httpd/bridge/provider router/principal router/view spawn
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
-router/httpd/guard: router/budget router/principal
-router/httpd/modes: router router/httpd router/httpd/guard router/principal router/view
-router/httpd/ops: jsonrpc mcpwire router router/audit router/catalog router/httpd/ops/prom router/policy spawn
+router/httpd/guard: mcpwire/sanitize router/budget router/principal
+router/httpd/modes: mcpwire/sanitize router router/httpd router/httpd/guard router/principal router/view
+router/httpd/ops: jsonrpc mcpwire mcpwire/sanitize router router/audit router/catalog router/httpd/ops/prom router/policy spawn
 router/httpd/ops/prom:
 router/limiter: router/principal
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
@@ -74,7 +74,7 @@ router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/trace mcpwire
 router/view: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset
-spawn:
+spawn: mcpwire/sanitize
 `)
 
 // rules reads a table with a line for each package: its path and those that it may import, below

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 )
 
@@ -66,7 +67,7 @@ func (a *app) explain(ctx context.Context, out io.Writer, name string) error {
 	if len(missing) > 0 {
 		hint += " Not ready, and so not asked: " + strings.Join(missing, ", ")
 	}
-	return &exitError{errors.New("nothing is called " + router.Clean(name)), exitFailed, hint}
+	return &exitError{errors.New("nothing is called " + sanitize.Line(name)), exitFailed, hint}
 }
 
 // notReady are the servers whose items are not known.
@@ -82,18 +83,18 @@ func notReady(r *router.Router) []string {
 
 func printExplanation(out io.Writer, x router.Explanation) {
 	yes := map[bool]string{true: "yes", false: "no"}
-	fmt.Fprintf(out, "%s %s of %s\n", x.Kind, router.Clean(x.Name), x.Server)
+	fmt.Fprintf(out, "%s %s of %s\n", x.Kind, sanitize.Line(x.Name), x.Server)
 	fmt.Fprintf(out, "  visible   %s\n", yes[x.Visible])
-	fmt.Fprintf(out, "            %s\n", router.Clean(x.Rule))
+	fmt.Fprintf(out, "            %s\n", sanitize.Line(x.Rule))
 	fmt.Fprintf(out, "  active    %s\n", yes[x.Active])
 	if x.Activity != "" {
-		fmt.Fprintf(out, "            %s\n", router.Clean(x.Activity))
+		fmt.Fprintf(out, "            %s\n", sanitize.Line(x.Activity))
 	}
 	fmt.Fprintf(out, "  callable  %s\n", yes[x.Callable])
 	if x.Danger != "" {
-		fmt.Fprintf(out, "            %s\n", router.Clean(x.Danger))
+		fmt.Fprintf(out, "            %s\n", sanitize.Line(x.Danger))
 	}
 	if x.Error != "" {
-		fmt.Fprintf(out, "  callers are told: %s\n", router.Clean(x.Error))
+		fmt.Fprintf(out, "  callers are told: %s\n", sanitize.Line(x.Error))
 	}
 }

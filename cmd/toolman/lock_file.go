@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/pins"
+	"toolman/mcpwire/sanitize"
 )
 
 // writePins writes the lock file with everything as it is.
@@ -46,7 +47,7 @@ func acceptPins(ctx context.Context, out io.Writer, path string, found *offering
 func (f *offering) checkKnown(was pins.Set, names []string) error {
 	for k, p := range was {
 		if _, offered := f.pins[k]; !offered && slices.Contains(names, k.Name) && slices.Contains(f.missing, p.Server) {
-			return &exitError{fmt.Errorf("nobody knows what %s is now:\n  %s", pins.Visible(k.String()), strings.Join(f.problems, "\n  ")), exitFailed,
+			return &exitError{fmt.Errorf("nobody knows what %s is now:\n  %s", sanitize.Visible(k.String()), strings.Join(f.problems, "\n  ")), exitFailed,
 				"toolman check says more"}
 		}
 	}
@@ -68,9 +69,9 @@ func (f *offering) called(name string) (near string) {
 
 func unknownItems(names []string, found *offering) error {
 	for i, name := range names {
-		names[i] = pins.Visible(name)
+		names[i] = sanitize.Visible(name)
 		if near := found.called(name); near != "" {
-			names[i] += " (did you mean " + pins.Visible(near) + "?)"
+			names[i] += " (did you mean " + sanitize.Visible(near) + "?)"
 		}
 	}
 	text := "nothing is called " + strings.Join(names, ", ")
@@ -85,7 +86,7 @@ func wrote(out io.Writer, path string, old, next pins.Set) error {
 	changes := pins.Compare(old, next)
 	if old != nil {
 		for _, c := range changes {
-			fmt.Fprintf(out, "%s %s (%s)\n", c.Mark(), pins.Visible(c.Key.String()), c.Word())
+			fmt.Fprintf(out, "%s %s (%s)\n", c.Mark(), sanitize.Visible(c.Key.String()), c.Word())
 		}
 	}
 	_, err := fmt.Fprintf(out, "%s pins %s.\n", path, counted(len(next), "item"))
@@ -109,7 +110,7 @@ func comparePins(out io.Writer, path string, found *offering, do lockFlags) erro
 		if do.diff {
 			err = c.Print(out)
 		} else {
-			_, err = fmt.Fprintf(out, "%s %s (%s)\n", c.Mark(), pins.Visible(c.Key.String()), c.Word())
+			_, err = fmt.Fprintf(out, "%s %s (%s)\n", c.Mark(), sanitize.Visible(c.Key.String()), c.Word())
 		}
 		if err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"toolman/jsonrpc/trace"
+	"toolman/mcpwire/sanitize"
 	"toolman/spawn"
 )
 
@@ -58,9 +59,9 @@ func run(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
-		fmt.Fprintf(stderr, "toolman: error: %s\n", visible(err.Error()))
+		fmt.Fprintf(stderr, "toolman: error: %s\n", sanitize.Lines(err.Error()))
 		if hint := hintOf(err); hint != "" {
-			fmt.Fprintf(stderr, "toolman: hint: %s\n", visible(hint))
+			fmt.Fprintf(stderr, "toolman: hint: %s\n", sanitize.Lines(hint))
 		}
 		return codeOf(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/pins"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
 )
@@ -94,7 +95,7 @@ func (f *offering) addItems(offered *catalog.Catalog, unpinned catalog.Globs) {
 		}
 		def, err := e.Item.Definition()
 		if err != nil {
-			f.odd = append(f.odd, fmt.Sprintf("%s of server %s cannot be pinned and is held back: %s", pins.Visible(k.String()), e.Source.Name, pins.Visible(err.Error())))
+			f.odd = append(f.odd, fmt.Sprintf("%s of server %s cannot be pinned and is held back: %s", sanitize.Visible(k.String()), e.Source.Name, sanitize.Visible(err.Error())))
 			continue
 		}
 		f.pins[k] = pins.New(e.Source.Name, e.Source.Era().String(), def)

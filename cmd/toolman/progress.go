@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"toolman/cmd/internal/traceview"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 )
 
@@ -91,7 +92,7 @@ func (p *progress) show(all []router.Status, waited time.Duration) {
 
 // changes notes how a server is now, and returns a line if there is something new.
 func (p *progress) changes(s *startup, st *router.Status, waited time.Duration) (lines []string) {
-	name := router.Clean(st.Name)
+	name := sanitize.Line(st.Name)
 	switch {
 	case st.State != s.state:
 		if s.took = waited; st.State == router.Ready {
@@ -103,7 +104,7 @@ func (p *progress) changes(s *startup, st *router.Status, waited time.Duration) 
 		}
 		line := fmt.Sprintf("toolman: server %s is %s after %s", name, st.State, seconds(s.took))
 		if st.State == router.Gone {
-			line += ": " + router.Clean(st.Problem)
+			line += ": " + sanitize.Line(st.Problem)
 		}
 		return []string{line + "\n"}
 	case st.State == router.Starting && !s.late && waited >= st.StartTimeout:
@@ -135,9 +136,9 @@ func (p *progress) table(all []router.Status, waited time.Duration) (lines []str
 		case router.Starting:
 			took, words = waited, last(st.Stderr)
 		case router.Gone:
-			words = router.Clean(st.Problem)
+			words = sanitize.Line(st.Problem)
 		}
-		line := fmt.Sprintf("  %-*s  %-11s  %5.1f s  %s", width, router.Clean(st.Name), st.State, took.Seconds(), words)
+		line := fmt.Sprintf("  %-*s  %-11s  %5.1f s  %s", width, sanitize.Line(st.Name), st.State, took.Seconds(), words)
 		lines = append(lines, line)
 		if st.State == router.Starting {
 			starting = append(starting, line)
@@ -154,7 +155,7 @@ func (p *progress) table(all []router.Status, waited time.Duration) (lines []str
 
 // last is the last line of what a server has written, as far as it is shown.
 func last(stderr string) string {
-	words := []rune(router.Clean(stderr[strings.LastIndexByte(stderr, '\n')+1:]))
+	words := []rune(sanitize.Line(stderr[strings.LastIndexByte(stderr, '\n')+1:]))
 	return string(words[:min(len(words), lastWords)])
 }
 

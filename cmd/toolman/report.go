@@ -10,6 +10,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/view"
@@ -71,7 +72,7 @@ func newReport(at config.Location, c *config.Config, r *router.Router) *report {
 	catalog := r.Catalog()
 	for _, col := range catalog.Collisions {
 		rep.Problems = append(rep.Problems, fmt.Sprintf("%s %s of server %s is not offered: %s has that name already; give one of the servers another namespace",
-			col.Loser.Item.Kind, router.Clean(col.Loser.Name), col.Loser.Source.Name, col.By))
+			col.Loser.Item.Kind, sanitize.Line(col.Loser.Name), col.Loser.Source.Name, col.By))
 	}
 	rep.addHeld(catalog)
 	if r.Options.Pins != nil {
@@ -103,7 +104,7 @@ func (rep *report) addPolicy(c *config.Config, denied int, idle []string) {
 	if c.Rules == nil {
 		return
 	}
-	who := "agent " + router.Clean(c.Agent)
+	who := "agent " + sanitize.Line(c.Agent)
 	if c.Agent == "" {
 		who = "clients that no --agent is given for"
 	}
@@ -111,7 +112,7 @@ func (rep *report) addPolicy(c *config.Config, denied int, idle []string) {
 		rep.Notes = append(rep.Notes, fmt.Sprintf("policies keep %d of all tools, resources and prompts from %s; toolman explain NAME says why", denied, who))
 	}
 	for _, text := range idle {
-		rep.Notes = append(rep.Notes, "a policy names what its server does not have, "+router.Clean(text))
+		rep.Notes = append(rep.Notes, "a policy names what its server does not have, "+sanitize.Line(text))
 	}
 }
 
@@ -144,14 +145,14 @@ func (rep *report) addServer(st router.Status, of *config.Server) {
 	line := of.Line
 	if of.Remote != nil { // these are no last words
 		for text := range strings.Lines(st.Stderr) {
-			rep.Notes = append(rep.Notes, "server "+st.Name+": "+router.Clean(strings.TrimSpace(text)))
+			rep.Notes = append(rep.Notes, "server "+st.Name+": "+sanitize.Line(strings.TrimSpace(text)))
 		}
 		st.Stderr = ""
 	}
 	s := serverReport{
 		Name: st.Name, Namespace: st.Namespace, Line: line, State: st.State.String(), Problem: st.Problem,
-		Revision: router.Clean(st.Result.ProtocolVersion), Era: st.Era(), Millis: st.Took.Milliseconds(), Junk: st.Junk,
-		Server: router.Clean(strings.TrimSpace(st.Result.ServerInfo.Name + " " + st.Result.ServerInfo.Version)),
+		Revision: sanitize.Line(st.Result.ProtocolVersion), Era: st.Era(), Millis: st.Took.Milliseconds(), Junk: st.Junk,
+		Server: sanitize.Line(strings.TrimSpace(st.Result.ServerInfo.Name + " " + st.Result.ServerInfo.Version)),
 		Tools:  len(st.Entries[mcpwire.Tool]), Resources: len(st.Entries[mcpwire.Resource]),
 		Templates: len(st.Entries[mcpwire.Template]), Prompts: len(st.Entries[mcpwire.Prompt]),
 	}
@@ -166,7 +167,7 @@ func (rep *report) addServer(st router.Status, of *config.Server) {
 	for k, why := range st.Unread {
 		if why != "" && st.State == router.Ready {
 			rep.Problems = append(rep.Problems, fmt.Sprintf("%s:%d: server %s has items that are not known: %s could not be read whole: %s",
-				rep.Config, line, st.Name, mcpwire.Kind(k).ListMethod(), router.Clean(why)))
+				rep.Config, line, st.Name, mcpwire.Kind(k).ListMethod(), sanitize.Line(why)))
 		}
 	}
 	if st.Junk > 0 {
@@ -191,7 +192,7 @@ func (rep *report) addHeld(offered *catalog.Catalog) {
 		}
 		added[u] = added[u] || e.Hold == catalog.NotPinned && e.Item.Kind == mcpwire.Resource
 		if counts[u]++; counts[u] <= maxHeld {
-			lines[u] = append(lines[u], fmt.Sprintf("%s %s: %s", e.Item.Kind, router.Clean(e.Name), e.Hold))
+			lines[u] = append(lines[u], fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Line(e.Name), e.Hold))
 		}
 	}
 	for _, u := range servers {
@@ -212,7 +213,7 @@ func (rep *report) addNames(offered *catalog.Catalog, separator string) {
 		for _, e := range offered.Entries(k) {
 			if e.Shortened() {
 				rep.Notes = append(rep.Notes, fmt.Sprintf("%s %s of server %s is offered as %s: clients take 64 characters of A-Z a-z 0-9 _ . -",
-					k, router.Clean(e.Item.Name), e.Source.Name, e.Name))
+					k, sanitize.Line(e.Item.Name), e.Source.Name, e.Name))
 			} else if k == mcpwire.Tool && len(clientPrefix+e.Name) > 64 {
 				rep.Notes = append(rep.Notes, fmt.Sprintf("tool %s is longer than 64 characters with the prefix %s that some clients add; a shorter namespace helps", e.Name, clientPrefix))
 			}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/config"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 )
 
@@ -13,7 +14,7 @@ func (rep *report) addDangers(c *config.Config, r *router.Router) {
 	tools, idle := r.Dangerous()
 	var names []string
 	for _, e := range tools[:min(len(tools), maxHeld)] {
-		names = append(names, router.Clean(e.Name))
+		names = append(names, sanitize.Line(e.Name))
 	}
 	if more := len(tools) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("and %d more", more))
@@ -25,6 +26,6 @@ func (rep *report) addDangers(c *config.Config, r *router.Router) {
 		return
 	}
 	for _, text := range idle {
-		rep.Notes = append(rep.Notes, "dangerous_tools names what no server has, "+router.Clean(text))
+		rep.Notes = append(rep.Notes, "dangerous_tools names what no server has, "+sanitize.Line(text))
 	}
 }

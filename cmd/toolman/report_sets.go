@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolman/cmd/internal/config"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
@@ -18,7 +19,7 @@ func (rep *report) addToolsets(c *config.Config, r *router.Router) {
 	o := &r.Options
 	saved, err := o.Shelf.Load()
 	if err != nil {
-		rep.Problems = append(rep.Problems, router.Clean(err.Error()))
+		rep.Problems = append(rep.Problems, sanitize.Line(err.Error()))
 	}
 	for _, set := range o.Toolsets {
 		if _, hidden := saved[set.Name]; hidden {
@@ -31,7 +32,7 @@ func (rep *report) addToolsets(c *config.Config, r *router.Router) {
 	}
 	switch set, err := equipped(o, c); {
 	case err != nil:
-		rep.Problems = append(rep.Problems, fmt.Sprintf("no toolset is equipped at start: %s; toolman toolset unequip ends that", router.Clean(err.Error())))
+		rep.Problems = append(rep.Problems, fmt.Sprintf("no toolset is equipped at start: %s; toolman toolset unequip ends that", sanitize.Line(err.Error())))
 	case set != nil:
 		rep.Notes = append(rep.Notes, fmt.Sprintf("%s is equipped: of tools only its own are active at start", set))
 	}
@@ -50,7 +51,7 @@ func (rep *report) addSet(offered *catalog.Catalog, set *toolset.Set) {
 			rep.Notes = append(rep.Notes, fmt.Sprintf("%s: toolman toolset show%s says more", set, shownBy(set)))
 			return
 		}
-		text := fmt.Sprintf("%s: %s", set, router.Clean(found.Problem))
+		text := fmt.Sprintf("%s: %s", set, sanitize.Line(found.Problem))
 		if missing || len(found.Tools) > 0 {
 			rep.Notes = append(rep.Notes, text)
 		} else {
@@ -84,12 +85,12 @@ func (rep *report) addIdle(c *config.Config, r *router.Router) {
 	}
 	for i, a := range c.ActiveToolsets {
 		if a.Toolset == "" && !r.Catalog().Fits(r.Active[i]) {
-			rep.Notes = append(rep.Notes, router.Clean(r.Active[i].Rule)+", which fits nothing")
+			rep.Notes = append(rep.Notes, sanitize.Line(r.Active[i].Rule)+", which fits nothing")
 		}
 	}
 	for i, pattern := range c.Unpinned {
 		if !r.Catalog().Fits(r.Unpinned[i]) {
-			rep.Notes = append(rep.Notes, fmt.Sprintf("unpinned has %q, which fits nothing now", router.Clean(pattern)))
+			rep.Notes = append(rep.Notes, fmt.Sprintf("unpinned has %q, which fits nothing now", sanitize.Line(pattern)))
 		}
 	}
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/config"
+	"toolman/mcpwire/sanitize"
 )
 
 const resolveHelp = `resolve prints the configuration that the task rules of tools.toml come to for an agent, a
@@ -26,21 +28,32 @@ func newResolveCommand(a *app) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			format, visible := "toml", visibleTOML
+			format, escaped := "toml", escapedTOML
 			if asJSON {
-				format, visible = "json", visibleJSON
+				format, escaped = "json", sanitize.JSON
 			}
 			text, err := config.Resolve(at.Path, a.configOptions(), format)
 			if err != nil {
 				return err
 			}
-			_, err = io.WriteString(cmd.OutOrStdout(), visible(string(text)))
+			_, err = io.WriteString(cmd.OutOrStdout(), escaped(string(text)))
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	a.addTaskFlags(cmd)
 	return cmd
+}
+
+// escapedTOML returns TOML with the same meaning as text, which is TOML without literal strings and
+// comments.
+func escapedTOML(text string) string {
+	return sanitize.Escape(text, func(r rune) string {
+		if r == '\n' || r == '\t' {
+			return string(r)
+		}
+		return fmt.Sprintf(`\U%08x`, r)
+	})
 }
 
 // addTaskFlags gives a command the flags that say for whom and what for.

@@ -11,6 +11,7 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/toolsets"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
@@ -165,7 +166,7 @@ func exportSet(j *setJob, owner, name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(j.cmd.OutOrStdout(), visibleJSON(string(text)))
+	_, err = io.WriteString(j.cmd.OutOrStdout(), sanitize.JSON(string(text)))
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"toolman/router"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -36,7 +36,7 @@ type refReport struct {
 }
 
 func (j *setJob) report(set *toolset.Set, equipped string) setReport {
-	r := setReport{Name: set.Name, Owner: set.Owner, Description: router.Clean(set.Description), Version: router.Clean(set.Version),
+	r := setReport{Name: set.Name, Owner: set.Owner, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
 		Equipped: set.Key() == equipped, Where: j.folder.Sets(), Tools: []refReport{}}
 	if !set.Saved() {
 		r.Where = fmt.Sprintf("%s:%d", j.config.Path, set.Line)
@@ -45,10 +45,10 @@ func (j *setJob) report(set *toolset.Set, equipped string) setReport {
 		r.CreatedAt = &set.CreatedAt
 	}
 	for _, p := range set.Patterns {
-		r.Tools = append(r.Tools, refReport{Of: router.Clean(p.Text)})
+		r.Tools = append(r.Tools, refReport{Of: sanitize.Line(p.Text)})
 	}
 	for _, ref := range set.Tools {
-		r.Tools = append(r.Tools, refReport{Of: router.Clean(ref.String()), RefID: ref.RefID})
+		r.Tools = append(r.Tools, refReport{Of: sanitize.Line(ref.String()), RefID: ref.RefID})
 	}
 	return r
 }
@@ -56,7 +56,7 @@ func (j *setJob) report(set *toolset.Set, equipped string) setReport {
 // resolve says where each of a report's references leads.
 func (r *setReport) resolve(x *toolset.Expansion) {
 	for i, found := range x.Resolutions {
-		r.Tools[i].Outcome, r.Tools[i].Tools, r.Tools[i].Problem = found.Outcome.String(), found.Tools, router.Clean(found.Problem)
+		r.Tools[i].Outcome, r.Tools[i].Tools, r.Tools[i].Problem = found.Outcome.String(), found.Tools, sanitize.Line(found.Problem)
 	}
 }
 
@@ -152,7 +152,7 @@ func (r *setReport) print(out io.Writer) error {
 	}
 	for _, t := range r.Tools {
 		for _, name := range t.Tools {
-			fmt.Fprintf(out, "  %s\n", router.Clean(name))
+			fmt.Fprintf(out, "  %s\n", sanitize.Line(name))
 		}
 	}
 	for _, t := range r.Tools {

@@ -10,6 +10,7 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/toolsets"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
@@ -97,7 +98,7 @@ func findSet(o *router.Options, owner, name string) (*toolset.Set, error) {
 func noSet(owner, name string, others []string) error {
 	err := fmt.Errorf("there is no toolset %q", name)
 	if owner != "" {
-		err = fmt.Errorf("%s has no toolset %q", router.Clean(owner), name)
+		err = fmt.Errorf("%s has no toolset %q", sanitize.Line(owner), name)
 	}
 	hint := "toolman toolset list shows those there are"
 	if owner == "" && len(others) > 0 {

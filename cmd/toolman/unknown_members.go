@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolman/cmd/internal/pins"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 )
 
@@ -32,7 +32,7 @@ func unknownMembers(offered *catalog.Catalog, unpinned catalog.Globs) []string {
 		}
 		u := of[e.Source]
 		if u == nil {
-			u = &unknown{server: e.Source.Name, first: fmt.Sprintf("%s %s", e.Item.Kind, pins.Visible(e.Name))}
+			u = &unknown{server: e.Source.Name, first: fmt.Sprintf("%s %s", e.Item.Kind, sanitize.Visible(e.Name))}
 			of[e.Source], all = u, append(all, u)
 		}
 		u.items++
@@ -40,7 +40,7 @@ func unknownMembers(offered *catalog.Catalog, unpinned catalog.Globs) []string {
 			if r := []rune(name); len(r) > maxUnknownName {
 				name = string(r[:maxUnknownName]) + "…"
 			}
-			if name = pins.Visible(name); !slices.Contains(u.names, name) && len(u.names) < maxUnknown {
+			if name = sanitize.Visible(name); !slices.Contains(u.names, name) && len(u.names) < maxUnknown {
 				u.names = append(u.names, name)
 			}
 		}

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/bridge/provider"
@@ -51,7 +52,7 @@ func (a *app) use(cmd *cobra.Command, server string, do func(ctx context.Context
 // explained is an error of the bridge with its code as the hint.
 func explained(err error) error {
 	if f, ok := errors.AsType[*bridge.Failure](err); ok {
-		return &exitError{errors.New(router.Clean(f.Message)), exitFailed, "this is " + string(f.Code) + "; toolman check and toolman tools say what there is"}
+		return &exitError{errors.New(sanitize.Line(f.Message)), exitFailed, "this is " + string(f.Code) + "; toolman check and toolman tools say what there is"}
 	}
 	return err
 }
@@ -90,7 +91,7 @@ the provider's API takes.`,
 				if most := provider.Most(as.Format); most > 0 && len(all) > most {
 					fmt.Fprintf(cmd.ErrOrStderr(), "toolman: %d tools; %s takes %d in a request: list one --server, or allow an --agent less\n", len(all), as.Format, most)
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", visibleJSON(strings.TrimSpace(string(text))))
+				fmt.Fprintf(cmd.OutOrStdout(), "%s\n", sanitize.JSON(strings.TrimSpace(string(text))))
 				return nil
 			})
 		},
@@ -192,9 +193,9 @@ func show(out io.Writer, result []byte, asJSON bool) error {
 	text, ok := bridge.Text(result)
 	switch {
 	case asJSON:
-		text = visibleJSON(string(result))
+		text = sanitize.JSON(string(result))
 	case isTerminal(out):
-		text = visible(text)
+		text = sanitize.Lines(text)
 	default:
 		text = printable(text)
 	}

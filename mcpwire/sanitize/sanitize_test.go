@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-func TestClean(t *testing.T) {
+func TestLine(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"plain text", "Reads a file: 50% <b> ü 語 🦊", "Reads a file: 50% <b> ü 語 🦊"},
 		{"line ends", "a\nb\r\nc\vd\fe", "a b  c d e"},
@@ -20,7 +20,10 @@ func TestClean(t *testing.T) {
 		{"variation selectors, which can hide bytes", "a\ufe0fb\U000e0100\U000e01efc", "abc"},
 		{"fillers", "a\u3164b\u115f\u1160c\uffa0d\u034fe", "abcde"},
 		{"private use", "a\ue000b\U0010fffdc", "abc"},
-		{"half a character", "a\xffb\xc3", "ab"},
+		{"half a character", "a\xffb\xc3", "a?b?"},
+		{"spaces of other widths", "a\u00a0b\u3000c\u2800d", "a b c d"},
+		{"marks that cover other lines", "e" + strings.Repeat("\u0301", 9), "e" + strings.Repeat("\u0301", 4)},
+		{"a character that is not assigned", "a\u0378b", "ab"},
 		{"nothing", "", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -54,7 +57,7 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-func TestPlainName(t *testing.T) {
+func TestName(t *testing.T) {
 	for name, want := range map[string]string{
 		"fs_file:///a b.txt": "fs_file:///a b.txt", "{+path}": "{+path}", "/etc": "/etc", "_x": "_x", "ü://": "ü://", "1": "1",
 		"* fs_rm": `"* fs_rm"`, "\u200b* fs_rm": `"* fs_rm"`, " * fs_rm": `" * fs_rm"`, "\n* fs_rm": `" * fs_rm"`, "＊ fs_rm": `"＊ fs_rm"`,
@@ -71,14 +74,32 @@ func TestCut(t *testing.T) {
 		text string
 		n    int
 		want string
-	}{{"äöü", 2, "äö"}, {"äöü", 3, "äöü"}, {"äöü", 4, "äöü"}, {"ä", 0, ""}, {"", 0, ""}} {
+	}{
+		{"äöü", 2, "äö…"}, {"äöü", 3, "äöü"}, {"äöü", 4, "äöü"}, {"", 0, ""}, {" a\nb\n", 9, " a b "},
+		{strings.Repeat("é", 1<<20), 80, strings.Repeat("é", 80) + "…"},
+	} {
 		if got := Cut(tt.text, tt.n); got != tt.want {
 			t.Errorf("%d of %q: got %q, want %q", tt.n, tt.text, got, tt.want)
 		}
 	}
 }
 
-func TestShown(t *testing.T) {
+func TestQuoted(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		n    int
+		want string
+	}{
+		{"", 5, `""`}, {"größe", 5, `"größe"`}, {"größer", 5, `"größe…"`}, {"a\"\n\x1b\u202e", 9, `"a\"\n\x1b\u202e"`},
+		{"a\ufe0f\u3164\xff", 9, `"a\u{fe0f}\u{3164}\xff"`},
+	} {
+		if got := Quoted(tt.text, tt.n); got != tt.want {
+			t.Errorf("%d of %q: got %s, want %s", tt.n, tt.text, got, tt.want)
+		}
+	}
+}
+
+func TestShort(t *testing.T) {
 	for name, want := range map[string]string{
 		"": `""`, "a\nb": "a b", strings.Repeat("ü", 300): strings.Repeat("ü", 200),
 	} {

@@ -8,11 +8,10 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sanitize"
 )
 
 // A failure is why a message came to nothing.
@@ -37,7 +36,7 @@ func refusal(m *jsonrpc.Message) *failure {
 	f := &failure{rpc: bytes.Clone(m.Bytes(m.Err))}
 	var e jsonrpc.Error
 	if json.Unmarshal(f.rpc, &e) == nil {
-		f.code, f.text = e.Code, clean(e.Message, maxDetail)
+		f.code, f.text = e.Code, sanitize.Cut(e.Message, maxDetail)
 	}
 	return f
 }
@@ -109,7 +108,7 @@ func statusText(f *failure, inSession bool) string {
 
 // notMCP is a response of which nothing can be made.
 func (c *Conn) notMCP(resp *http.Response, kind string) *failure {
-	what := "something of the type " + clean(kind, 64)
+	what := "something of the type " + sanitize.Cut(kind, 64)
 	switch kind {
 	case "text/html":
 		what = "a web page"
@@ -148,7 +147,7 @@ func retryAfter(h http.Header) time.Duration {
 func detailOf(kind string, body []byte) string {
 	switch kind {
 	case "text/plain":
-		return clean(string(body), maxDetail)
+		return sanitize.Cut(strings.TrimSpace(string(body)), maxDetail)
 	case httpheader.JSON, "application/problem+json":
 		var e struct {
 			Error       json.RawMessage
@@ -164,30 +163,9 @@ func detailOf(kind string, body []byte) string {
 		json.Unmarshal(e.Error, &code) // an object stays ""
 		for _, text := range []string{e.Description, e.Detail, e.Message, e.Title, code} {
 			if text != "" {
-				return clean(text, maxDetail)
+				return sanitize.Cut(strings.TrimSpace(text), maxDetail)
 			}
 		}
 	}
 	return ""
-}
-
-// clean makes text that a server made up safe to show on one line.
-func clean(text string, limit int) string {
-	text = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsControl(r), unicode.In(r, unicode.Zl, unicode.Zp):
-			return ' '
-		case unicode.In(r, unicode.Cf, unicode.Co):
-			return -1
-		}
-		return r
-	}, strings.ToValidUTF8(text[:min(len(text), utf8.UTFMax*limit)], ""))
-	for i := range text {
-		if limit == 0 {
-			text = text[:i] + "…"
-			break
-		}
-		limit--
-	}
-	return strings.TrimSpace(text)
 }

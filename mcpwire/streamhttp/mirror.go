@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sanitize"
 )
 
 const maxAnnotated = 10_000 // tools that have annotations
@@ -72,7 +73,7 @@ func (t *paramHeaders) learnTool(m *jsonrpc.Message, tool jsonrpc.Span) error {
 	schema, _ := m.Get(tool, "inputSchema")
 	all, err := httpheader.MirroredIn(m.Bytes(schema))
 	if err != nil {
-		return fmt.Errorf("tool %s is left out: %s", clean(name, 64), clean(err.Error(), maxDetail))
+		return fmt.Errorf("tool %s is left out: %s", sanitize.Cut(name, 64), sanitize.Cut(err.Error(), maxDetail))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

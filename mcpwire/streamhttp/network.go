@@ -10,6 +10,8 @@ import (
 	"net/url"
 	"strings"
 	"syscall"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // broken is a failure below HTTP. unsent says that nothing of the message went out.
@@ -34,11 +36,11 @@ func networkText(err error, to *url.URL) (text string, passing bool) {
 	case errors.Is(err, errPrivate):
 		return refusedPublic, false
 	case errors.As(err, &dns) && dns.IsNotFound:
-		return "there is no host of the name " + clean(dns.Name, 100) + "; check the URL and the network", false
+		return "there is no host of the name " + sanitize.Cut(dns.Name, 100) + "; check the URL and the network", false
 	case errors.As(err, &dns):
-		return "the name " + clean(dns.Name, 100) + " cannot be looked up (" + clean(dns.Err, 100) + "); check the network", true
+		return "the name " + sanitize.Cut(dns.Name, 100) + " cannot be looked up (" + sanitize.Cut(dns.Err, 100) + "); check the network", true
 	case errors.As(err, &proxy) && proxy.Op == "proxyconnect":
-		return "the proxy that HTTPS_PROXY or HTTP_PROXY names does not connect: " + clean(proxy.Err.Error(), maxDetail), true
+		return "the proxy that HTTPS_PROXY or HTTP_PROXY names does not connect: " + sanitize.Cut(proxy.Err.Error(), maxDetail), true
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return "nothing listens there (connection refused); start the server, or check host and port", true
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
@@ -52,7 +54,7 @@ func networkText(err error, to *url.URL) (text string, passing bool) {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) {
 		return "the server closed the connection before it had answered", true
 	}
-	return "the connection failed: " + clean(err.Error(), maxDetail), true
+	return "the connection failed: " + sanitize.Cut(err.Error(), maxDetail), true
 }
 
 func isTimeout(err error) bool {
@@ -71,15 +73,15 @@ func tlsText(err error, to *url.URL) (text string, ok bool) {
 	case errors.As(err, &authority):
 		return "the server's certificate is from an authority that is not trusted here; name a file with that authority's certificate in ca_file", true
 	case errors.As(err, &host):
-		return "the server's certificate is for another name than " + clean(to.Hostname(), 100) + "; check the host in the URL", true
+		return "the server's certificate is for another name than " + sanitize.Cut(to.Hostname(), 100) + "; check the host in the URL", true
 	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
 		return "the server's certificate has expired, or is not valid yet; it has to be renewed (or this machine's clock is wrong)", true
 	case errors.As(err, &invalid):
-		return "the server's certificate cannot be accepted: " + clean(invalid.Error(), maxDetail), true
+		return "the server's certificate cannot be accepted: " + sanitize.Cut(invalid.Error(), maxDetail), true
 	case errors.As(err, &record), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		return "the server does not speak TLS; write http:// if that is meant", true
 	case errors.As(err, &alert):
-		return "the server broke off the TLS handshake: " + clean(alert.Error(), maxDetail), true
+		return "the server broke off the TLS handshake: " + sanitize.Cut(alert.Error(), maxDetail), true
 	}
 	return "", false
 }

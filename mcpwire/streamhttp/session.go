@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sanitize"
 )
 
 const (
@@ -116,7 +117,7 @@ func (c *Conn) revive(p *post) bool {
 		return false
 	}
 	if now := c.current(); now.version != was.version {
-		c.o.Log("the server has forgotten the session, and now speaks revision " + clean(now.version, 32) + "; toolman has to be started anew")
+		c.o.Log("the server has forgotten the session, and now speaks revision " + sanitize.Cut(now.version, 32) + "; toolman has to be started anew")
 		return false
 	}
 	if initialized != nil {

@@ -34,7 +34,7 @@ const MaxMatched = 16 << 10
 // is not one by RFC 6570, or is unreasonably large, matches by its literal start.
 func Expansion(template string) (re *regexp.Regexp) {
 	literal := func() *regexp.Regexp {
-		return regexp.MustCompile("^" + regexp.QuoteMeta(sanitize.Cut(LiteralStart(template), maxTemplate)))
+		return regexp.MustCompile("^" + regexp.QuoteMeta(sanitize.First(LiteralStart(template), maxTemplate)))
 	}
 	defer func() {
 		if recover() != nil { // a length limit that regexp refuses

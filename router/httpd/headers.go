@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sanitize"
 )
 
 // mismatch says what is wrong with the envelope of a modern request, and where its headers
@@ -139,8 +139,11 @@ func single(h http.Header, name string) (string, *mcpwire.Refusal) {
 	return "", headerMismatch("the header " + spelled(name) + " is there more than once")
 }
 
+// maxShown is how many characters of a value an error repeats.
+const maxShown = 80
+
 func differs(name, header, body string) *mcpwire.Refusal {
-	return headerMismatch(fmt.Sprintf("%s header value '%s' does not match body value '%s'", spelled(name), visible(header), visible(body)))
+	return headerMismatch(fmt.Sprintf("%s header value '%s' does not match body value '%s'", spelled(name), sanitize.Cut(header, maxShown), sanitize.Cut(body, maxShown)))
 }
 
 // headerMismatch is the error that the specification prescribes. It has no data.
@@ -154,19 +157,4 @@ func spelled(name string) string {
 		return "MCP-Protocol-Version"
 	}
 	return name
-}
-
-// visible returns as much of a text as an error shows, without what could harm a terminal.
-func visible(text string) string {
-	const limit = 80
-	text = strings.Map(func(c rune) rune {
-		if c < ' ' || 0x7f <= c && c < 0xa0 || c == utf8.RuneError {
-			return '·'
-		}
-		return c
-	}, text)
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit]) + "…"
-	}
-	return text
 }

@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/budget"
 )
 
@@ -42,7 +43,7 @@ func versionKnown(w http.ResponseWriter, r *http.Request, id []byte) bool {
 	if version == "" || mcpwire.Supported(version) {
 		return true
 	}
-	refuse(w, http.StatusBadRequest, id, codeInvalidRequest, "the header MCP-Protocol-Version names a revision that toolman does not speak: "+visible(version))
+	refuse(w, http.StatusBadRequest, id, codeInvalidRequest, "the header MCP-Protocol-Version names a revision that toolman does not speak: "+sanitize.Cut(version, maxShown))
 	return false
 }
 

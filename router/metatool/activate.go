@@ -83,7 +83,7 @@ func ParseActivation(m *jsonrpc.Message) (*Activation, error) {
 	}
 	for key := range jsonrpc.Members(m.Frame, args) {
 		if !slices.ContainsFunc(a.lists(), func(l namedList) bool { return l.key == key }) {
-			problems = append(problems, fmt.Sprintf("%q is not a parameter", sanitize.Line(sanitize.Cut(key, catalog.NameLimit))))
+			problems = append(problems, fmt.Sprintf("%q is not a parameter", sanitize.Cut(key, catalog.NameLimit)))
 		}
 	}
 	if len(problems) > 0 {

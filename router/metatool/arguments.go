@@ -37,7 +37,7 @@ func (a arguments) only(known ...string) error {
 			if len(known) > 0 {
 				text = "there are " + strings.Join(known, ", ")
 			}
-			return fmt.Errorf("%q is not a parameter; %s", sanitize.Line(sanitize.Cut(key, catalog.NameLimit)), text)
+			return fmt.Errorf("%q is not a parameter; %s", sanitize.Cut(key, catalog.NameLimit), text)
 		}
 	}
 	return nil

@@ -74,7 +74,7 @@ func (t *Through) check(m *jsonrpc.Message) error {
 	}
 	for key := range jsonrpc.Members(m.Frame, t.outer.arguments) {
 		if key != "name" && key != "arguments" {
-			return fmt.Errorf("%q is not a parameter; %s", sanitize.Line(sanitize.Cut(key, catalog.NameLimit)), throughForm)
+			return fmt.Errorf("%q is not a parameter; %s", sanitize.Cut(key, catalog.NameLimit), throughForm)
 		}
 	}
 	if name := string(m.Text(t.inner.name)); name == catalog.ActivateTool || name == CallTool {

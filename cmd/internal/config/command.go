@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // maxCommandBytes is what every system takes as one argument, and bounds the nesting the shell's grammar allows.
@@ -26,7 +28,7 @@ func (sc scope) command(text string) (argv, env []string) {
 	standing, files := standIns(text)
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(standing), "")
 	if err != nil {
-		at, why, _ := strings.Cut(printable(err.Error()), ": ")
+		at, why, _ := strings.Cut(sanitize.Line(err.Error()), ": ")
 		sc.fail("quote what is meant as it is; other shells' syntax needs its shell: bash -c '…'", "it is no shell command: %s (at %s in it)", why, at)
 		return nil, nil
 	}

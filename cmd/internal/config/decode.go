@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 )
 
@@ -116,7 +117,7 @@ func (d *decoder) entries(key string, nodes []node) []policy.Entry {
 		case d.CheckGlob != nil:
 			if err := d.CheckGlob(text); err != nil {
 				d.fail(n.line, `close every [ and {, or write \ before one that is meant as it is`,
-					"the pattern %s of %s cannot be used: %s", shown(text), key, printable(err.Error()))
+					"the pattern %s of %s cannot be used: %s", shown(text), key, sanitize.Line(err.Error()))
 			}
 		}
 		entries = append(entries, policy.Entry{Text: text, Line: n.line})

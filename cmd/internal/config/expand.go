@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // maxReferences bounds defaults within defaults.
@@ -25,7 +27,7 @@ type scope struct {
 }
 
 func (sc scope) fail(hint, format string, args ...any) {
-	sc.d.fail(sc.line, hint, "%s: %s", printable(sc.key), fmt.Sprintf(format, args...))
+	sc.d.fail(sc.line, hint, "%s: %s", sanitize.Line(sc.key), fmt.Sprintf(format, args...))
 }
 
 // nothing notes what it means that a value came to nothing, unless a problem noted since says why. before is the number

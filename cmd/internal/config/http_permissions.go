@@ -3,6 +3,8 @@ package config
 import (
 	"slices"
 	"strings"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // Permissions say which toolsets clients may use: they have these and nothing else, and cannot switch anything.
@@ -47,7 +49,7 @@ func (d *decoder) permitted(t table, agents []string) map[string][]string {
 		}
 		nodes, ok := m.value.([]node)
 		if !ok {
-			d.fail(m.line, "write "+d.write(printable(m.key), `["reading"]`), "%s is %s where an array of strings is expected", printable(path), m.kind())
+			d.fail(m.line, "write "+d.write(sanitize.Line(m.key), `["reading"]`), "%s is %s where an array of strings is expected", sanitize.Line(path), m.kind())
 		}
 		all[m.key] = d.setNames(path, nodes)
 	}
@@ -64,9 +66,9 @@ func (d *decoder) setNames(path string, nodes []node) []string {
 		name, ok := n.value.(string)
 		switch {
 		case !ok:
-			d.fail(n.line, "write names of toolsets in quotes", "%s holds %s where a string is expected", printable(path), n.kind())
+			d.fail(n.line, "write names of toolsets in quotes", "%s holds %s where a string is expected", sanitize.Line(path), n.kind())
 		case !slices.ContainsFunc(d.sets, func(s Toolset) bool { return s.Name == name }):
-			d.fail(n.line, d.setOf(name), "%s names the toolset %s, which is not in the file", printable(path), shown(name))
+			d.fail(n.line, d.setOf(name), "%s names the toolset %s, which is not in the file", sanitize.Line(path), shown(name))
 		}
 		names = append(names, name)
 	}

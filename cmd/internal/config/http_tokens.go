@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // A Token is who a bearer token stands for. It holds the token's hash and never the token.
@@ -57,7 +59,7 @@ func (d *decoder) forAgent(all []Token, agents []string) []Token {
 func (d *decoder) addToken(all []Token, token Token) []Token {
 	for _, other := range all {
 		if other.Hash == token.Hash {
-			d.fail(token.Line, "run toolman token for another", "the token of %s is that of %s in line %d", printable("http.tokens."+token.Agent), shown(other.Agent), other.Line)
+			d.fail(token.Line, "run toolman token for another", "the token of %s is that of %s in line %d", sanitize.Line("http.tokens."+token.Agent), shown(other.Agent), other.Line)
 			return all
 		}
 	}
@@ -69,12 +71,12 @@ func (d *decoder) token(n node, key string) (hash [sha256.Size]byte, ok bool) {
 	hint := `run toolman token and write the hash it prints, "sha256:…"`
 	text, isText := n.value.(string)
 	if !isText {
-		d.fail(n.line, hint, "%s is %s where a string is expected", printable(key), n.kind())
+		d.fail(n.line, hint, "%s is %s where a string is expected", sanitize.Line(key), n.kind())
 		return hash, false
 	}
 	if !strings.Contains(text, "${") {
 		if hash, ok = parseHash(text); !ok {
-			d.fail(n.line, hint+", or ${VAR} for a variable that holds the token", "%s is neither a token's hash nor a reference to a token", printable(key))
+			d.fail(n.line, hint+", or ${VAR} for a variable that holds the token", "%s is neither a token's hash nor a reference to a token", sanitize.Line(key))
 		}
 		return hash, ok
 	}

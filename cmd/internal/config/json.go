@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // A jsonReader reads JSON token by token, for the lines and so that a key given twice is seen.
@@ -122,7 +124,7 @@ func (r *jsonReader) number(t json.Number) (any, *Problem) {
 func (r *jsonReader) problem(err error) *Problem {
 	if e, ok := errors.AsType[*json.SyntaxError](err); ok {
 		before := r.text[:min(int(e.Offset), len(r.text))]
-		return &Problem{Line: 1 + bytes.Count(before, []byte("\n")), Msg: "this is not JSON: " + printable(e.Error())}
+		return &Problem{Line: 1 + bytes.Count(before, []byte("\n")), Msg: "this is not JSON: " + sanitize.Line(e.Error())}
 	}
 	return &Problem{Line: 1 + bytes.Count(r.text, []byte("\n")), Msg: "this is not JSON: the text ends too early"}
 }

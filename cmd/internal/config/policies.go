@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 )
 
@@ -54,13 +55,13 @@ func (d *decoder) lists(t table, key, path string, names []string) map[string]po
 	for _, m := range d.members(t, key, path, example) {
 		at := path + "." + m.key
 		if !slices.Contains(names, m.key) {
-			d.fail(m.line, serverInstead(m.key, names), "%s names the server %s, which is not in the file", printable(path), shown(m.key))
+			d.fail(m.line, serverInstead(m.key, names), "%s names the server %s, which is not in the file", sanitize.Line(path), shown(m.key))
 		}
 		nodes, ok := m.value.([]node)
 		if !ok {
-			d.fail(m.line, "write "+d.write(printable(m.key), example), "%s is %s where an array of strings is expected", printable(at), m.kind())
+			d.fail(m.line, "write "+d.write(sanitize.Line(m.key), example), "%s is %s where an array of strings is expected", sanitize.Line(at), m.kind())
 		}
-		lists[m.key] = policy.List{Line: m.line, Entries: d.entries(printable(at), nodes)}
+		lists[m.key] = policy.List{Line: m.line, Entries: d.entries(sanitize.Line(at), nodes)}
 	}
 	return lists
 }
@@ -68,12 +69,12 @@ func (d *decoder) lists(t table, key, path string, names []string) map[string]po
 // serverInstead says what to write instead of a name that no server has.
 func serverInstead(name string, names []string) string {
 	if near := nearest(name, names); near != "" {
-		return "did you mean " + printable(near) + "?"
+		return "did you mean " + sanitize.Line(near) + "?"
 	}
 	if len(names) == 0 {
 		return "give a server that name: " + `name = "…"`
 	}
-	return "the servers are " + printable(strings.Join(names, ", "))
+	return "the servers are " + sanitize.Line(strings.Join(names, ", "))
 }
 
 // members are the keys of the table that is the value of key.
@@ -85,7 +86,7 @@ func (d *decoder) members(t table, key, path, example string) []member {
 	}
 	all, ok := n.value.([]member)
 	if !ok {
-		d.fail(n.line, "write "+d.write("NAME", example)+" in it", "%s is %s where a table is expected", printable(path), n.kind())
+		d.fail(n.line, "write "+d.write("NAME", example)+" in it", "%s is %s where a table is expected", sanitize.Line(path), n.kind())
 	}
 	return all
 }
@@ -98,7 +99,7 @@ func (d *decoder) agents(t table, names []string) map[string]policy.Agent {
 		case m.key == "":
 			d.fail(m.line, "give the agent a name", "agent_policies holds an agent without a name")
 		case !ok:
-			d.fail(m.line, "write a table with allowed_servers", "%s is %s where a table is expected", printable(path), m.kind())
+			d.fail(m.line, "write a table with allowed_servers", "%s is %s where a table is expected", sanitize.Line(path), m.kind())
 		default:
 			agents[m.key] = d.agent(d.agentTable(path, m.node), path, names)
 		}
@@ -107,7 +108,7 @@ func (d *decoder) agents(t table, names []string) map[string]policy.Agent {
 }
 
 func (d *decoder) agentTable(path string, n node) table {
-	return d.table(n, "in "+printable(path), "allowed_servers", "read_only", "tool_overrides")
+	return d.table(n, "in "+sanitize.Line(path), "allowed_servers", "read_only", "tool_overrides")
 }
 
 func (d *decoder) agent(t table, path string, names []string) policy.Agent {
@@ -115,12 +116,12 @@ func (d *decoder) agent(t table, path string, names []string) policy.Agent {
 	const example = `["github"]`
 	t.need("allowed_servers")
 	if !t.has("allowed_servers") {
-		d.fail(t.line, "write "+d.write("allowed_servers", example)+`, or ["*"] for all servers`, "%s has no allowed_servers", printable(path))
+		d.fail(t.line, "write "+d.write("allowed_servers", example)+`, or ["*"] for all servers`, "%s has no allowed_servers", sanitize.Line(path))
 	}
-	a.Servers = policy.List{Line: t.values["allowed_servers"].line, Entries: d.entries(printable(path)+".allowed_servers", t.array("allowed_servers", example))}
+	a.Servers = policy.List{Line: t.values["allowed_servers"].line, Entries: d.entries(sanitize.Line(path)+".allowed_servers", t.array("allowed_servers", example))}
 	for _, e := range a.Servers.Entries {
 		if e.Text != "*" && !slices.ContainsFunc(names, e.Matches) {
-			d.fail(e.Line, serverInstead(e.Text, names), "%s.allowed_servers names the server %s, which is not in the file", printable(path), shown(e.Text))
+			d.fail(e.Line, serverInstead(e.Text, names), "%s.allowed_servers names the server %s, which is not in the file", sanitize.Line(path), shown(e.Text))
 		}
 	}
 	a.ReadOnly = policy.Flag{On: t.boolean("read_only", false), Line: t.values["read_only"].line}
@@ -143,9 +144,9 @@ func (d *decoder) defaultPolicy(t table) policy.Flag {
 // agentInstead says what to write instead of a name that no agent has.
 func agentInstead(name string, agents []string) string {
 	if near := nearest(name, agents); near != "" {
-		return "did you mean " + printable(near) + "?"
+		return "did you mean " + sanitize.Line(near) + "?"
 	}
-	return "the agents are " + printable(strings.Join(agents, ", "))
+	return "the agents are " + sanitize.Line(strings.Join(agents, ", "))
 }
 
 // agentNames are the keys of agent_policies.

@@ -3,7 +3,8 @@ package config
 import (
 	"fmt"
 	"strings"
-	"unicode"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // maxProblems bounds the problems that one [Error] names.
@@ -52,21 +53,5 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// shown is text from the file as a message may hold it: quoted, and cut where it is long.
-func shown(text string) string {
-	const most = 60
-	if r := []rune(text); len(r) > most {
-		text = string(r[:most]) + "…"
-	}
-	return fmt.Sprintf("%q", text)
-}
-
-// printable is a library's message without control characters.
-func printable(msg string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, msg)
-}
+// shown returns text from the file as messages show it.
+func shown(text string) string { return sanitize.Quoted(text, 60) }

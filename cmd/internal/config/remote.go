@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // A Remote is a server that toolman does not start but reaches over HTTP.
@@ -90,7 +92,7 @@ func (t table) headers() []member {
 		case transportForm().MatchString(m.key):
 			t.d.fail(m.line, "take it out", "headers holds %s, which toolman sets itself", shown(m.key))
 		case !isText:
-			t.d.fail(m.line, "put the value in quotes", "%s is %s where a string is expected", printable("headers."+m.key), m.kind())
+			t.d.fail(m.line, "put the value in quotes", "%s is %s where a string is expected", sanitize.Line("headers."+m.key), m.kind())
 		default:
 			return false
 		}

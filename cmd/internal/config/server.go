@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"toolman/mcpwire/sanitize"
 )
 
 const (
@@ -177,7 +179,7 @@ func (t table) env() []member {
 			if slices.Contains(serverKeys(), m.key) && t.d.format == "toml" {
 				hint = "write it above [servers.env] if it is about the server"
 			}
-			t.d.fail(m.line, hint, "%s is %s where a string is expected", printable("env."+m.key), m.kind())
+			t.d.fail(m.line, hint, "%s is %s where a string is expected", sanitize.Line("env."+m.key), m.kind())
 		default:
 			vars = append(vars, m)
 		}

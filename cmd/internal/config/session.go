@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // A SessionValue is a variable of env, or a header, that has something else for each session under toolman serve.
@@ -96,12 +98,12 @@ func (sc scope) session(name, text string) *SessionValue {
 // sessionKey is a key that sessions may have.
 func (sc scope) sessionKey(key string) string {
 	if !slices.Contains(sc.d.sessionKeys, key) {
-		all := strings.Join(append(slices.Clone(sc.d.sessionKeys), cmp.Or(printable(key), "KEY")), `", "`)
+		all := strings.Join(append(slices.Clone(sc.d.sessionKeys), cmp.Or(sanitize.Line(key), "KEY")), `", "`)
 		hint := "write " + sc.d.write("session_config_keys", `["`+all+`"]`) + " in http"
 		if near := nearest(key, sc.d.sessionKeys); near != "" {
-			hint = "did you mean ${session." + printable(near) + "}?"
+			hint = "did you mean ${session." + sanitize.Line(near) + "}?"
 		}
-		sc.fail(hint, "${session.%s} is of a key that http.session_config_keys does not have", printable(key))
+		sc.fail(hint, "${session.%s} is of a key that http.session_config_keys does not have", sanitize.Line(key))
 	}
 	return key
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // parseTOML reads the values with the library and their lines with [locate]: the library has a position for errors only.
@@ -80,14 +82,14 @@ func tomlProblem(err error) *Problem {
 // tomlReason keeps messages known to quote a key or a single character at most.
 func tomlReason(msg string) string {
 	if strings.HasPrefix(msg, "Key '") {
-		return "key" + strings.TrimSuffix(printable(msg)[len("Key"):], ".")
+		return "key" + strings.TrimSuffix(sanitize.Line(msg)[len("Key"):], ".")
 	}
 	for _, cut := range []string{", but got", " but got", " but found"} {
 		msg, _, _ = strings.Cut(msg, cut)
 	}
 	for _, safe := range []string{"expected ", "unexpected ", "strings cannot", "TOML files cannot", "invalid escape", "floats must"} {
 		if strings.HasPrefix(msg, safe) {
-			return printable(msg)
+			return sanitize.Line(msg)
 		}
 	}
 	return "a value is no valid string, number, date or boolean"

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // A Field is one place in a definition that differs.
@@ -105,7 +107,7 @@ func isPlain(key string) bool {
 // member is the path of a member of what is at path.
 func member(path, key string) string {
 	if !isPlain(key) {
-		key = "[" + Visible(compact(key)) + "]"
+		key = "[" + sanitize.Visible(compact(key)) + "]"
 	} else if path != "" {
 		key = "." + key
 	}
@@ -125,11 +127,11 @@ func text(value any, plain bool) []string {
 		return nil
 	}
 	if !plain {
-		return []string{Visible(compact(value))}
+		return []string{sanitize.Visible(compact(value))}
 	}
 	lines := strings.Split(value.(string), "\n")
 	for i := range lines {
-		lines[i] = Visible(lines[i])
+		lines[i] = sanitize.Visible(lines[i])
 	}
 	return lines
 }

@@ -3,6 +3,8 @@ package pins
 import (
 	"fmt"
 	"io"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // Print writes a change for people: one line that says of which item and what kind of change, and below it, for all but
@@ -14,7 +16,7 @@ func (c Change) Print(out io.Writer) error {
 	} else if c.Old != nil {
 		server = c.Old.Server
 	}
-	if _, err := fmt.Fprintf(out, "%s %s (%s, server %s)\n", c.Mark(), Visible(c.Key.String()), c.Word(), Visible(server)); err != nil || c.New == nil {
+	if _, err := fmt.Fprintf(out, "%s %s (%s, server %s)\n", c.Mark(), sanitize.Visible(c.Key.String()), c.Word(), sanitize.Visible(server)); err != nil || c.New == nil {
 		return err
 	}
 	var old []byte

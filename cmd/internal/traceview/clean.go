@@ -1,54 +1,20 @@
 package traceview
 
 import (
-	"fmt"
 	"strings"
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"toolman/mcpwire/sanitize"
 )
 
-// clean makes what a peer sent safe to print on one line: control characters, and those that turn or hide text, become \u
-// escapes or \n, bytes that are no UTF-8 \x ones, and tabs spaces.
+// clean makes text of a peer safe to print on one line, with the escapes of JSON.
 func clean(s string) string {
-	if isClean(s) {
-		return s
-	}
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == '\t':
-			b.WriteByte(' ')
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], string(utf8.RuneError)):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case !isHarmful(r):
-			b.WriteRune(r)
-		default:
-			for _, unit := range utf16.Encode([]rune{r}) {
-				fmt.Fprintf(&b, `\u%04x`, unit)
-			}
-		}
-	}
-	return b.String()
+	return cleanJSON([]byte(strings.NewReplacer("\n", `\n`, "\r", `\r`).Replace(s)))
 }
 
-// cleanJSON is the same for JSON, which stays JSON that says the same.
-func cleanJSON(p []byte) string { return clean(strings.ToValidUTF8(string(p), string(utf8.RuneError))) }
-
-func isClean(s string) bool {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f {
-			return false
-		}
-	}
-	return true
-}
-
-// isHarmful reports characters that a terminal obeys or that change how others are read.
-func isHarmful(r rune) bool {
-	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+// cleanJSON does so with JSON on one line; it stays JSON with the same meaning.
+func cleanJSON(p []byte) string {
+	return strings.ReplaceAll(sanitize.JSON(string(p)), "\t", " ")
 }
 
 // shorten cuts s to n characters.

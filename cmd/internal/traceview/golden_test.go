@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"toolman/cmd/internal/traceview"
 )
@@ -140,7 +141,7 @@ func TestWhatPeersSendIsPrintedHarmless(t *testing.T) {
 	for _, o := range []traceview.Options{{Verbose: true}, {Frames: true, Verbose: true}, {JSON: true, Verbose: true}, {Frames: true, JSON: true}, {Stats: true}, {Stats: true, JSON: true}} {
 		o.File, o.Stdin = "-", strings.NewReader(in)
 		got := run(t, o)
-		if strings.ContainsAny(strings.ReplaceAll(got, "\n", ""), evil[:1]+"\u009b\u202e\u200b\r\u0007\u007f\xff") || got == "" {
+		if strings.ContainsAny(strings.ReplaceAll(got, "\n", ""), evil[:1]+"\u009b\u202e\u200b\r\u0007\u007f") || !utf8.ValidString(got) || got == "" {
 			t.Errorf("%+v prints it raw: %q", o, got)
 		}
 	}

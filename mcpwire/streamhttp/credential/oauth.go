@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
-	"unicode"
 
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
+
+	"toolman/mcpwire/sanitize"
 )
 
 const (
@@ -108,12 +108,12 @@ func (o *OAuth) explain(err error) error {
 		if code == "" && refused.Response != nil {
 			code = refused.Response.Status
 		}
-		return &deniedError{fmt.Sprintf("%s gives no token (%s); check token_url, client_id, client_secret, scopes and token_file", where, printable(code)), refused.ErrorCode}
+		return &deniedError{fmt.Sprintf("%s gives no token (%s); check token_url, client_id, client_secret, scopes and token_file", where, sanitize.Cut(code, maxDetail)), refused.ErrorCode}
 	}
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err
 	}
-	return fmt.Errorf("%s gives no token: %s", where, printable(err.Error()))
+	return fmt.Errorf("%s gives no token: %s", where, sanitize.Cut(err.Error(), maxDetail))
 }
 
 // A deniedError is a refusal of the authorization server.
@@ -139,14 +139,3 @@ func enter(ctx context.Context, turn chan struct{}) error {
 }
 
 func leave(turn chan struct{}) { <-turn }
-
-// printable is what somebody else wrote, fit to be shown.
-func printable(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.ToValidUTF8(text, ""))
-	return text[:min(len(text), maxDetail)]
-}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/budget"
 	"toolman/router/httpd"
 )
@@ -63,7 +64,7 @@ func parse(text []byte, members ...string) (*body, *Failure) {
 	}
 	for key := range jsonrpc.Members(text, whole) {
 		if !slices.Contains(members, key) {
-			return nil, fail(BadRequest, fmt.Sprintf("the request has a member %q, and may have %s", shown(key), strings.Join(members, ", ")))
+			return nil, fail(BadRequest, fmt.Sprintf("the request has a member %s, and may have %s", sanitize.Quoted(key, maxShown), strings.Join(members, ", ")))
 		}
 	}
 	for i, key := range members {

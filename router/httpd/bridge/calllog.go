@@ -7,6 +7,8 @@ import (
 	"os"
 	"strconv"
 	"time"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // tailBytes is how much of the end of a file is read.
@@ -65,7 +67,7 @@ func (l CallLog) entry(line []byte, scrub func([]byte) []byte) (e entry, ok bool
 	if !known || json.Unmarshal(said.Tool, &e.Tool) != nil || e.Tool == "" {
 		return e, false
 	}
-	e.Timestamp, e.Tool = at, shown(e.Tool)
+	e.Timestamp, e.Tool = at, sanitize.Cut(e.Tool, maxShown)
 	keep := func(text json.RawMessage) json.RawMessage {
 		if len(text) > entryBytes {
 			e.Truncated = true

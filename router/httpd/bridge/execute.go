@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/budget"
 	"toolman/router/httpd/bridge/provider"
 )
@@ -123,7 +124,7 @@ func (b *Bridge) executeOne(ctx context.Context, s *session, in *budget.Reader, 
 	}
 	at, known := named[c.Name]
 	if !known {
-		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s; GET /tools lists those there are", shown(c.Name))))
+		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s; GET /tools lists those there are", sanitize.Cut(c.Name, maxShown))))
 	}
 	c.Restore(at.schema)
 	q := request{server: at.server, tool: at.tool, arguments: c.Arguments, correlation: correlation, kept: in}

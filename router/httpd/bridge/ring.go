@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/principal"
 )
 
@@ -114,7 +115,7 @@ func (b *Bridge) kept(text []byte, e *entry) json.RawMessage {
 // log notes how a call went.
 func (b *Bridge) log(s *session, q *request, result []byte, f *Failure) {
 	e := entry{Timestamp: time.Now().UTC(), Server: q.server, Tool: q.tool, Correlation: q.correlation, who: s.who.Client.Principal}
-	e.Server, e.Tool = shown(e.Server), shown(e.Tool)
+	e.Server, e.Tool = sanitize.Cut(e.Server, maxShown), sanitize.Cut(e.Tool, maxShown)
 	e.Input = b.kept(q.arguments, &e)
 	if f == nil {
 		e.Result = b.kept(result, &e)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/httpd/bridge/inputschema"
 )
@@ -32,7 +33,7 @@ func (x *schemas) check(e *catalog.Entry, arguments []byte) *Failure {
 	}
 	listed := problems[:min(len(problems), maxProblems)]
 	for i, p := range listed {
-		listed[i] = inputschema.Problem{Path: shown(p.Path), Message: shown(p.Message)}
+		listed[i] = inputschema.Problem{Path: sanitize.Cut(p.Path, maxShown), Message: sanitize.Cut(p.Message, maxShown)}
 	}
 	f := fail(InvalidArguments, fmt.Sprintf("the arguments are not as tool %s wants them: %s", e.Item.Name, listed[0]))
 	if more := len(problems) - 1; more > 0 {

@@ -15,6 +15,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/budget"
 	"toolman/router/httpd"
@@ -114,7 +115,7 @@ func (s *session) unstarted(server string) *Failure {
 	if name == "" {
 		return nil
 	}
-	return fail(WrongMethod, fmt.Sprintf("server %s is another for each client, and GET starts no server: send POST /tools with the same query, which does", shown(name)))
+	return fail(WrongMethod, fmt.Sprintf("server %s is another for each client, and GET starts no server: send POST /tools with the same query, which does", sanitize.Cut(name, maxShown)))
 }
 
 // denied is the failure of a request that is nobody's.

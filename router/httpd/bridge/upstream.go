@@ -4,11 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 )
 
@@ -17,7 +17,7 @@ import (
 func upstreamError(m *jsonrpc.Message) *Failure {
 	text := "the server answered with an error"
 	if at, err := m.Get(m.Err, "message"); err == nil && at.Present() {
-		text += ": " + shown(string(m.Text(at)))
+		text += ": " + sanitize.Cut(string(m.Text(at)), maxShown)
 	}
 	f := fail(UpstreamError, text)
 	f.Details = map[string]any{"error": json.RawMessage(m.Bytes(m.Err))}
@@ -27,19 +27,6 @@ func upstreamError(m *jsonrpc.Message) *Failure {
 // maxShown is how much of a foreign text a message has, in bytes.
 const maxShown = 1000
 
-// shown is a foreign text as a message may have it: on one line, and not too long.
-func shown(text string) string {
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
-	}
-	return strings.Map(func(c rune) rune {
-		if !strconv.IsPrint(c) {
-			return ' '
-		}
-		return c
-	}, text)
-}
-
 // absent is the failure of a request about a server that there is not, or that is not
 // there now; nil: it is.
 func absent(s *session, server string) *Failure {
@@ -48,7 +35,7 @@ func absent(s *session, server string) *Failure {
 	case !known:
 		return unknownServer(s, server)
 	case st.State == router.Gone:
-		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, shown(st.Problem)))
+		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)))
 		f.retry = int((st.Retry + time.Second - 1) / time.Second)
 		return f
 	case st.State == router.Starting:
@@ -62,11 +49,11 @@ func absent(s *session, server string) *Failure {
 func unknownServer(s *session, server string) *Failure {
 	names := s.router.Servers()
 	slices.Sort(names)
-	text := "there is no server " + strconv.Quote(shown(server))
+	text := "there is no server " + sanitize.Quoted(server, maxShown)
 	if len(names) == 0 {
 		text += ", and no other that this client may use"
 	} else {
-		text += "; there are: " + shown(strings.Join(names, ", "))
+		text += "; there are: " + sanitize.Cut(strings.Join(names, ", "), maxShown)
 	}
 	f := fail(UnknownServer, text)
 	f.Details = map[string]any{"servers": append([]string{}, names[:min(len(names), 100)]...)}

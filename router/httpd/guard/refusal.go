@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+
+	"toolman/mcpwire/sanitize"
 )
 
 // A refusal is what somebody gets who is not let in.
@@ -47,27 +49,21 @@ func (why *refusal) write(w http.ResponseWriter, r *http.Request, refusing Refus
 	w.Write(append(body, '\n')) // who has gone need not be told
 }
 
+// maxShown is how many characters of a header an error repeats.
+const maxShown = 80
+
 func refusedHost(host string) *refusal {
-	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("the host %s is not known here: if it is right, write it into allowed_hosts in [http]", shown(host))}
+	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("the host %s is not known here: if it is right, write it into allowed_hosts in [http]", sanitize.Quoted(host, maxShown))}
 }
 
 func refusedOrigin(origin string) *refusal {
-	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of %s may not use this server: to let them, write it into allowed_origins in [http]", shown(origin))}
+	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of %s may not use this server: to let them, write it into allowed_origins in [http]", sanitize.Quoted(origin, maxShown))}
 }
 
 func refusedSite(site string) *refusal {
-	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of other sites may not use this server (Sec-Fetch-Site: %s): to let a page, write its origin into allowed_origins in [http] and have it send its requests with fetch in mode cors", shown(site))}
+	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of other sites may not use this server (Sec-Fetch-Site: %s): to let a page, write its origin into allowed_origins in [http] and have it send its requests with fetch in mode cors", sanitize.Quoted(site, maxShown))}
 }
 
 func tooLong(most int64) *refusal {
 	return &refusal{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", most), hangUp: true}
-}
-
-// shown is what somebody sent as a message may hold it.
-func shown(text string) string {
-	const most = 80
-	if len(text) > most {
-		text = text[:most] + "…"
-	}
-	return strconv.QuoteToASCII(text)
 }

@@ -16,12 +16,13 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/httpd"
 )
 
 const (
 	maxConfig = 16 << 10 // characters of ?config=
-	maxShown  = 64       // bytes of what a client has written that are shown to it
+	maxShown  = 64       // characters of what a client has written that are shown to it
 )
 
 // config is what the client of a request says of itself; nil for nothing.
@@ -114,9 +115,9 @@ func stringsOf(text []byte) (map[string]string, bool) {
 func (m *Modes) check(key, value string) error {
 	switch {
 	case len(m.ConfigKeys) == 0:
-		return malformed(fmt.Sprintf("?config= is not taken here, and so not its key %s: session_config_keys of [http] would have to have it", printable(key)))
+		return malformed(fmt.Sprintf("?config= is not taken here, and so not its key %s: session_config_keys of [http] would have to have it", sanitize.Cut(key, maxShown)))
 	case !slices.Contains(m.ConfigKeys, key):
-		return malformed(fmt.Sprintf("?config= cannot have the key %s: session_config_keys of [http] does not have it", printable(key)))
+		return malformed(fmt.Sprintf("?config= cannot have the key %s: session_config_keys of [http] does not have it", sanitize.Cut(key, maxShown)))
 	case strings.ContainsFunc(value, unicode.IsControl):
 		return malformed(fmt.Sprintf("the value of %s in ?config= holds control characters", key))
 	}
@@ -130,17 +131,4 @@ func (m *Modes) digest(config map[string]string) string {
 		fmt.Fprintf(h, "%d:%s%d:%s", len(key), key, len(config[key]), config[key])
 	}
 	return hex.EncodeToString(h.Sum(nil)[:16])
-}
-
-// printable is what a client has written, short and without what could change a terminal.
-func printable(text string) string {
-	if len(text) > maxShown {
-		text = strings.ToValidUTF8(text[:maxShown], "") + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/httpd"
 	"toolman/router/httpd/guard"
@@ -64,7 +65,7 @@ func (m *Modes) unknown(id *guard.Identity, c *router.Client) error {
 			names = append(names, agent)
 		}
 	}
-	text := fmt.Sprintf("there is no /mcp/%s for you; ", printable(id.Path))
+	text := fmt.Sprintf("there is no /mcp/%s for you; ", sanitize.Cut(id.Path, maxShown))
 	switch {
 	case len(names) == 0:
 		text += "use /mcp"

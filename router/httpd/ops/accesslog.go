@@ -1,13 +1,12 @@
 package ops
 
 import (
-	"strings"
-	"unicode"
-
 	"go.uber.org/zap"
+
+	"toolman/mcpwire/sanitize"
 )
 
-// longest is how much of a text of a client the log shows, in bytes.
+// longest is how much of a text of a client the log shows, in characters.
 const longest = 200
 
 // AccessLog writes a line for each request. It has neither queries nor headers but
@@ -19,26 +18,12 @@ func AccessLog(log *zap.Logger) func(*Request) {
 		if ce == nil {
 			return
 		}
-		fields := []zap.Field{zap.String("method", shown(r.Method)), zap.String("path", shown(r.Path)), zap.Int("status", r.Status),
-			zap.Int64("bytes", r.Out), zap.Duration("dur", r.Took), zap.String("agent", shown(r.Principal())),
-			zap.String("session", r.Session), zap.String("user_agent", shown(r.UserAgent)), zap.String("id", r.ID)}
+		fields := []zap.Field{zap.String("method", sanitize.Cut(r.Method, longest)), zap.String("path", sanitize.Cut(r.Path, longest)), zap.Int("status", r.Status),
+			zap.Int64("bytes", r.Out), zap.Duration("dur", r.Took), zap.String("agent", sanitize.Cut(r.Principal(), longest)),
+			zap.String("session", r.Session), zap.String("user_agent", sanitize.Cut(r.UserAgent, longest)), zap.String("id", r.ID)}
 		if id := r.Correlation(); id != "" {
-			fields = append(fields, zap.String("correlation", shown(id)))
+			fields = append(fields, zap.String("correlation", sanitize.Cut(id, longest)))
 		}
 		ce.Write(fields...)
 	}
-}
-
-// shown is text of a client without what could change a terminal or forge a line, and
-// not too long.
-func shown(text string) string {
-	if len(text) > longest {
-		text = strings.ToValidUTF8(text[:longest], "") + "…"
-	}
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return ' '
-		}
-		return r
-	}, text)
 }
