@@ -4,7 +4,6 @@ go 1.26.0
 
 require (
 	github.com/BurntSushi/toml v1.6.0
-	github.com/agnivade/levenshtein v1.2.2
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/gobwas/glob v1.1.0
 	github.com/gofrs/flock v0.13.1

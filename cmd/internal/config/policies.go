@@ -7,6 +7,7 @@ import (
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
+	"toolman/router/suggest"
 )
 
 // policies decodes exposed_tools, agent_policies, default_policy and task_rules, and has the task rules add to the rest.
@@ -68,7 +69,7 @@ func (d *decoder) lists(t table, key, path string, names []string) map[string]po
 
 // serverInstead says what to write instead of a name that no server has.
 func serverInstead(name string, names []string) string {
-	if near := nearest(name, names); near != "" {
+	if near := suggest.Nearest(name, names); near != "" {
 		return "did you mean " + sanitize.Line(near) + "?"
 	}
 	if len(names) == 0 {
@@ -143,7 +144,7 @@ func (d *decoder) defaultPolicy(t table) policy.Flag {
 
 // agentInstead says what to write instead of a name that no agent has.
 func agentInstead(name string, agents []string) string {
-	if near := nearest(name, agents); near != "" {
+	if near := suggest.Nearest(name, agents); near != "" {
 		return "did you mean " + sanitize.Line(near) + "?"
 	}
 	return "the agents are " + sanitize.Line(strings.Join(agents, ", "))

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"toolman/mcpwire/sanitize"
+	"toolman/router/suggest"
 )
 
 // A SessionValue is a variable of env, or a header, that has something else for each session under toolman serve.
@@ -100,7 +101,7 @@ func (sc scope) sessionKey(key string) string {
 	if !slices.Contains(sc.d.sessionKeys, key) {
 		all := strings.Join(append(slices.Clone(sc.d.sessionKeys), cmp.Or(sanitize.Line(key), "KEY")), `", "`)
 		hint := "write " + sc.d.write("session_config_keys", `["`+all+`"]`) + " in http"
-		if near := nearest(key, sc.d.sessionKeys); near != "" {
+		if near := suggest.Nearest(key, sc.d.sessionKeys); near != "" {
 			hint = "did you mean ${session." + sanitize.Line(near) + "}?"
 		}
 		sc.fail(hint, "${session.%s} is of a key that http.session_config_keys does not have", sanitize.Line(key))

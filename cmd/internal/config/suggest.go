@@ -3,7 +3,7 @@ package config
 import (
 	"strings"
 
-	"github.com/agnivade/levenshtein"
+	"toolman/router/suggest"
 )
 
 // insteadOf says what to write instead of a key that is none of the known ones.
@@ -11,24 +11,10 @@ func insteadOf(key string, known []string) string {
 	if hint := elsewhere(key); hint != "" {
 		return hint
 	}
-	if near := nearest(key, known); near != "" {
+	if near := suggest.Nearest(key, known); near != "" {
 		return "did you mean " + near + "?"
 	}
 	return "the keys here are " + strings.Join(known, ", ")
-}
-
-// nearest is the known key that is a few letters from the given one, or "".
-func nearest(key string, known []string) string {
-	if len(key) > 64 {
-		return ""
-	}
-	near, least := "", 1+len(key)/3
-	for _, k := range known {
-		if n := levenshtein.ComputeDistance(strings.ToLower(key), k); n <= least {
-			near, least = k, n-1
-		}
-	}
-	return near
 }
 
 // elsewhere is about keys that MCP clients' own configurations have.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolman/router/suggest"
 	"toolman/router/toolset"
 )
 
@@ -92,7 +93,7 @@ func (d *decoder) setInstead(name string) string {
 	for _, s := range d.sets {
 		names = append(names, s.Name)
 	}
-	if near := nearest(name, names); near != "" {
+	if near := suggest.Nearest(name, names); near != "" {
 		return "did you mean toolset:" + near + "?"
 	}
 	return "write [toolsets.NAME] with its tools; saved ones are equipped by toolman toolset equip"
