@@ -51,8 +51,9 @@ mcpwire/bodies:
 mcpwire/httpheader: jsonrpc mcpwire
 mcpwire/sanitize:
 mcpwire/sse: jsonrpc mcpwire/httpheader
-mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse
+mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/credential: mcpwire/sanitize
+mcpwire/streamhttp/internal/h1:
 router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
 router/audit: jsonrpc/trace mcpwire
 router/budget: router/principal

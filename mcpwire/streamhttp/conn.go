@@ -13,6 +13,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/bodies"
+	"toolman/mcpwire/streamhttp/internal/h1"
 )
 
 const (
@@ -83,7 +84,7 @@ func Dial(o Options) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &http.Client{Transport: newDirect(transport, u), CheckRedirect: checkRedirect}
+	client := &http.Client{Transport: h1.New(transport, u), CheckRedirect: checkRedirect}
 	c := &Conn{
 		o: o, url: u, place: u, where: Shown(u), client: client, done: make(chan struct{}),
 		slots: make(chan struct{}, cmp.Or(o.Parallel, defaultParallel)), work: make(chan *post), idle: make(chan struct{}, idleWorkers),

@@ -1,0 +1,25 @@
+//go:build unix
+
+package h1
+
+import "syscall"
+
+// canCheck reports whether idleAlive works.
+const canCheck = true
+
+// idleAlive reports whether nothing has come on an idle connection, not even its end. What the server
+// sends unasked would be taken for the response to the next request.
+func (c *conn) idleAlive() bool {
+	raw, err := c.Conn.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return false
+	}
+	alive := false
+	err = raw.Read(func(fd uintptr) bool {
+		var one [1]byte
+		_, err := syscall.Read(int(fd), one[:])
+		alive = err == syscall.EAGAIN
+		return true
+	})
+	return err == nil && alive
+}
