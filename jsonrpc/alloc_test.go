@@ -34,8 +34,8 @@ func TestReadingAMessageAllocatesNothing(t *testing.T) {
 }
 
 func TestLookingIntoAMessageAllocatesNothing(t *testing.T) {
-	few := scan(t, call100)
-	many := scan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":`+padded(`"name":"x","ключ":1`)+`}`)
+	few := mustScan(t, call100)
+	many := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":`+padded(`"name":"x","ключ":1`)+`}`)
 	for name, m := range map[string]*Message{"few": few, "many": many} {
 		allocates(t, "Param, "+name+" members", 0, func() {
 			at, err := m.Param("name")
@@ -65,7 +65,7 @@ func TestSendingAllocatesNothing(t *testing.T) {
 	}
 	defer p.Close()
 	p.Start(newJournal(nil))
-	m := scan(t, call100)
+	m := mustScan(t, call100)
 	buf := make([]byte, 1<<10)
 	edits := []Edit{{m.ID, []byte("123456")}, {m.Method, []byte(`"x"`)}}
 	allocates(t, "Queue and Flush", 0, func() {

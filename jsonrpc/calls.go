@@ -233,3 +233,11 @@ func ParseID(token []byte) (uint64, bool) {
 	}
 	return id, true
 }
+
+// areDigits reports whether all bytes of x are digits: their upper halves are 3, and
+// stay so when 6 is added.
+func areDigits(x uint64) bool {
+	return (x&repeat(0xf0))|(x+repeat(6))&repeat(0xf0)>>4 == repeat(0x33)
+}
+
+func repeat(c byte) uint64 { return uint64(c) * 0x0101010101010101 }

@@ -217,7 +217,7 @@ func TestControlForgetsAnAnswerThatComesTooLate(t *testing.T) {
 		if err := <-done; !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-		c.Deliver(id, scan(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":"late"}`, id)))
+		c.Deliver(id, mustScan(t, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":"late"}`, id)))
 		c.idle(t)
 	})
 }
@@ -272,7 +272,7 @@ func TestControlCloseEndsTheCallsThatWait(t *testing.T) {
 		if err := c.Notify(t.Context(), "a", nil); !errors.Is(err, ErrClosed) {
 			t.Errorf("Notify after Close: %v", err)
 		}
-		c.Deliver(1, scan(t, `{"jsonrpc":"2.0","id":1,"result":1}`)) // must not block
+		c.Deliver(1, mustScan(t, `{"jsonrpc":"2.0","id":1,"result":1}`)) // must not block
 		c.Close()
 		c.idle(t)
 	})

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/sourcegraph/jsonrpc2"
+
+	"toolman/jsonrpc/internal/scan"
 )
 
 // Error is a JSON-RPC error object.
@@ -28,9 +30,13 @@ type SyntaxError struct {
 
 func (e *SyntaxError) Error() string {
 	if e.Deep {
-		return fmt.Sprintf("nested too deep at byte %d: a message may have %d levels", e.Offset+1, maxDepth)
+		return fmt.Sprintf("nested too deep at byte %d: a message may have %d levels", e.Offset+1, scan.MaxDepth)
 	}
 	return fmt.Sprintf("not valid JSON at byte %d: %s", e.Offset+1, e.What)
+}
+
+func syntaxError(s *scan.Scanner) error {
+	return &SyntaxError{Offset: s.At, What: s.Reason, Deep: s.Reason == scan.TooDeep}
 }
 
 // DeepID returns the ID of a request that could not be scanned because it nests too deep, if ID and

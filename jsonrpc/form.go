@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+
+	"toolman/jsonrpc/internal/scan"
 )
 
 // usual recognises the key of a member of the message as nearly everybody writes
 // it, and returns where to put the span of the value and where that begins.
-func (m *Message) usual(i int, version *Span) (slot *Span, next int) {
+func (m *Message) usual(s *scan.Scanner, i int, version *Span) (slot *Span, next int) {
 	b := m.Frame
 	if i+10 > len(b) {
 		return nil, i
@@ -37,7 +39,7 @@ func (m *Message) usual(i int, version *Span) (slot *Span, next int) {
 		}
 	}
 	if i < len(b) && b[i] <= ' ' {
-		i = space(b, i)
+		i = s.Space(i)
 	}
 	return slot, i
 }
@@ -182,14 +184,14 @@ func looksLike(name []byte, key string) bool {
 // quotes) and value.
 func members(frame []byte, obj Span) iter.Seq2[Span, Span] {
 	return func(yield func(Span, Span) bool) {
-		s := scanner{b: frame}
-		for i, more := s.first(obj.Lo + 1); more; i, more = s.after(i) {
+		s := scan.Scanner{B: frame}
+		for i, more := s.First(obj.Lo + 1); more; i, more = s.After(i) {
 			var key Span
-			if key, i = s.key(i); i < 0 {
+			if key.Lo, key.Hi, i = s.Key(i); i < 0 {
 				return
 			}
 			lo := i
-			if i = s.value(i); i < 0 || !yield(key, Span{lo, i}) {
+			if i = s.Value(i); i < 0 || !yield(key, Span{lo, i}) {
 				return
 			}
 		}
@@ -203,13 +205,13 @@ func Elements(frame []byte, arr Span) iter.Seq[Span] {
 		if !arr.Present() || frame[arr.Lo] != '[' {
 			return
 		}
-		s := scanner{b: frame}
-		for i := space(frame, arr.Lo+1); frame[i] != ']'; i = space(frame, i) {
+		s := scan.Scanner{B: frame}
+		for i := s.Space(arr.Lo + 1); frame[i] != ']'; i = s.Space(i) {
 			if frame[i] == ',' {
-				i = space(frame, i+1)
+				i = s.Space(i + 1)
 			}
 			lo := i
-			if i = s.value(i); i < 0 || !yield(Span{lo, i}) {
+			if i = s.Value(i); i < 0 || !yield(Span{lo, i}) {
 				return
 			}
 		}

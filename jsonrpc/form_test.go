@@ -50,7 +50,7 @@ func TestParamCountsAKeyOnlyInItsOwnSpellingAndOnce(t *testing.T) {
 	for _, tt := range tests {
 		for size, params := range map[string]string{"few members": "{" + tt.members + "}", "many members": padded(tt.members)} {
 			t.Run(tt.name+", "+size, func(t *testing.T) {
-				m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":`+params+`}`)
+				m := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":`+params+`}`)
 				for way, get := range map[string]func() (Span, error){
 					"Param": func() (Span, error) { return m.Param("name") },
 					"Get":   func() (Span, error) { return m.Get(m.Params, "name") },
@@ -74,7 +74,7 @@ func TestParamFindsEveryOneOfManyMembers(t *testing.T) {
 		for i := range count {
 			fmt.Fprintf(&b, `"k%d":%d,`, i, i)
 		}
-		m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":{`+strings.TrimSuffix(b.String(), ",")+`}}`)
+		m := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":{`+strings.TrimSuffix(b.String(), ",")+`}}`)
 		for i := range count + 1 {
 			at, err := m.Param(fmt.Sprint("k", i))
 			if got := string(m.Bytes(at)); err != nil || i < count && got != fmt.Sprint(i) || i == count && got != "" {
@@ -87,7 +87,7 @@ func TestParamFindsEveryOneOfManyMembers(t *testing.T) {
 // The long s folds to s and the Kelvin sign to k, for encoding/json too.
 func TestParamKnowsLettersThatFoldToOthers(t *testing.T) {
 	for key, twin := range map[string]string{"progressToken": "progreſſToken", "task": "tas\u212a", "requests": `reque\u017fts`} {
-		m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":{"`+twin+`":1}}`)
+		m := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":{"`+twin+`":1}}`)
 		if at, err := m.Param(key); err == nil {
 			t.Errorf("%s beside %s: got %v, want an error", key, twin, at)
 		}
@@ -99,19 +99,19 @@ func TestParamKnowsLettersThatFoldToOthers(t *testing.T) {
 
 func TestParamOfParamsThatAreNoObject(t *testing.T) {
 	for _, params := range []string{`["name"]`, `"name"`, `7`, `null`} {
-		m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":`+params+`}`)
+		m := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":`+params+`}`)
 		if at, err := m.Param("name"); at.Present() || err != nil {
 			t.Errorf("params %s: got %v, %v, want nothing", params, at, err)
 		}
 	}
-	m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"a"}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"a"}`)
 	if at, err := m.Param("name"); at.Present() || err != nil {
 		t.Errorf("no params: got %v, %v, want nothing", at, err)
 	}
 }
 
 func TestGetReadsInnerObjects(t *testing.T) {
-	m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":{"_meta" : { "x" : [ 1 , {"progressToken":0} ] , "progressToken" : "p\n" } , "n":"v"}}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"a","params":{"_meta" : { "x" : [ 1 , {"progressToken":0} ] , "progressToken" : "p\n" } , "n":"v"}}`)
 	meta, err := m.Param("_meta")
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +139,7 @@ func TestTextResolvesEscapes(t *testing.T) {
 		`""`: "", `"plain"`: "plain", `"a\/b"`: "a/b", `"\u0041\n\""`: "A\n\"",
 		`"\ud83d\ude00"`: "😀", `"\ud83d"`: "\uFFFD", `"\u0000"`: "\x00", `"ß\u00df"`: "ßß",
 	} {
-		m := scan(t, `{"jsonrpc":"2.0","method":`+quoted+`}`)
+		m := mustScan(t, `{"jsonrpc":"2.0","method":`+quoted+`}`)
 		if got := m.Text(m.Method); string(got) != want || got == nil {
 			t.Errorf("%s: got %q, want %q", quoted, got, want)
 		}
@@ -147,7 +147,7 @@ func TestTextResolvesEscapes(t *testing.T) {
 }
 
 func TestElementsAndMembersWalkOneLevel(t *testing.T) {
-	m := scan(t, `{"jsonrpc":"2.0","id":1,"result":{"list":[ 1 ,"a,]",[2,[3]],{"b":4} ], "none":[ ],"k\u0065y":{},"k\u0065y":true}}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","id":1,"result":{"list":[ 1 ,"a,]",[2,[3]],{"b":4} ], "none":[ ],"k\u0065y":{},"k\u0065y":true}}`)
 	var got []string
 	for k, v := range Members(m.Frame, m.Result) {
 		got = append(got, k+"="+string(m.Bytes(v)))
@@ -185,7 +185,7 @@ func TestElementsAndMembersWalkOneLevel(t *testing.T) {
 }
 
 func TestWalksCanBeLeft(t *testing.T) {
-	m := scan(t, `{"jsonrpc":"2.0","id":1,"result":{"a":[1,2,3],"b":2}}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","id":1,"result":{"a":[1,2,3],"b":2}}`)
 	n := 0
 	for _, v := range Members(m.Frame, m.Result) {
 		for range Elements(m.Frame, v) {

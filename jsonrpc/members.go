@@ -1,6 +1,10 @@
 package jsonrpc
 
-import "iter"
+import (
+	"iter"
+
+	"toolman/jsonrpc/internal/scan"
+)
 
 // A Member is one member of an object: where its key, without the quotes, and
 // its value are. The zero Member is absent.
@@ -121,7 +125,7 @@ func between(frame []byte, obj Span, first, last Member, next int, more bool) Sp
 // removal.
 func AppendInsertion(edits []Edit, frame []byte, obj Span, members []byte) []Edit {
 	at := Span{obj.Lo + 1, obj.Lo + 1}
-	empty := frame[space(frame, at.Lo)] == '}'
+	empty := frame[scan.Space(frame, at.Lo)] == '}'
 	for i := range edits {
 		if edits[i].Span == at { // the comma behind that one is seen to
 			edits = append(edits, Edit{})
@@ -162,11 +166,11 @@ func present(all []Member) []Member {
 // behindMember returns where the next member starts, at its quote, if there is
 // more.
 func behindMember(frame []byte, a Member) (next int, more bool) {
-	i := space(frame, a.Value.Hi)
+	i := scan.Space(frame, a.Value.Hi)
 	if frame[i] != ',' {
 		return i, false
 	}
-	return space(frame, i+1), true
+	return scan.Space(frame, i+1), true
 }
 
 func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

@@ -11,7 +11,7 @@ import (
 // find looks for members of an object that is the result of a message.
 func find(t testing.TB, object string, keys ...string) (*Message, []Member) {
 	t.Helper()
-	m := scan(t, `{"jsonrpc":"2.0","id":1,"result":`+object+`}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","id":1,"result":`+object+`}`)
 	found := make([]Member, len(keys))
 	if err := m.Find(m.Result, keys, found); err != nil {
 		t.Fatalf("%s: %v", object, err)
@@ -40,7 +40,7 @@ func TestFindFindsSeveralMembersInOneWalk(t *testing.T) {
 }
 
 func TestFindForgetsWhatStoodThereBefore(t *testing.T) {
-	m := scan(t, `{"jsonrpc":"2.0","id":1,"result":[{"a":1}]}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","id":1,"result":[{"a":1}]}`)
 	for _, object := range []Span{m.Result, {}} {
 		found := []Member{{Span{1, 2}, Span{3, 4}}}
 		if err := m.Find(object, []string{"a"}, found); err != nil || found[0].Present() {
@@ -53,7 +53,7 @@ func TestFindRefusesWhatCanBeReadTwoWays(t *testing.T) {
 	for _, object := range []string{
 		`{"a":1,"meta":2,"meta":3}`, `{"meta":1,"m\u0065ta":2}`, `{"Meta":1}`, `{"meta\u0000x":1}`, `{"meta":1,"META":2}`, `{"\u004deta":1}`,
 	} {
-		m := scan(t, `{"jsonrpc":"2.0","id":1,"result":`+object+`}`)
+		m := mustScan(t, `{"jsonrpc":"2.0","id":1,"result":`+object+`}`)
 		var found [2]Member
 		if _, ok := errors.AsType[*FormError](m.Find(m.Result, []string{"a", "meta"}, found[:])); !ok {
 			t.Errorf("%s was accepted: %v", object, found)
@@ -62,7 +62,7 @@ func TestFindRefusesWhatCanBeReadTwoWays(t *testing.T) {
 }
 
 func TestWalkShowsMembersAsTheyStand(t *testing.T) {
-	m := scan(t, `{"jsonrpc":"2.0","id":1,"result":{"a":1, "\u0061" : [ ] ,"a":{"b":2}}}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","id":1,"result":{"a":1, "\u0061" : [ ] ,"a":{"b":2}}}`)
 	var got []string
 	for one := range m.Walk(m.Result) {
 		got = append(got, string(m.Bytes(one.Key))+"="+string(m.Bytes(one.Value)))
@@ -80,7 +80,7 @@ func TestWalkShowsMembersAsTheyStand(t *testing.T) {
 
 func TestParamMemberFindsKeyAndValue(t *testing.T) {
 	for size, params := range map[string]string{"few": `{"a":1,"m\u0065ta" : {} }`, "many": padded(`"a":1,"m\u0065ta" : {} `)} {
-		m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"x","params":`+params+`}`)
+		m := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"x","params":`+params+`}`)
 		got, err := m.ParamMember("meta")
 		if err != nil || string(m.Bytes(got.Key)) != `m\u0065ta` || string(m.Bytes(got.Value)) != "{}" {
 			t.Errorf("%s members: %q, %q, %v", size, m.Bytes(got.Key), m.Bytes(got.Value), err)
@@ -90,7 +90,7 @@ func TestParamMemberFindsKeyAndValue(t *testing.T) {
 		}
 	}
 	for _, params := range []string{`{"meta":1,"meta":2}`, padded(`"Meta":1`)} {
-		m := scan(t, `{"jsonrpc":"2.0","id":1,"method":"x","params":`+params+`}`)
+		m := mustScan(t, `{"jsonrpc":"2.0","id":1,"method":"x","params":`+params+`}`)
 		if got, err := m.ParamMember("meta"); err == nil {
 			t.Errorf("%s was accepted: %v", params, got)
 		}
@@ -178,7 +178,7 @@ func TestEditsOfTwoObjectsShareASplice(t *testing.T) {
 }
 
 func TestEditingMembersAllocatesNothing(t *testing.T) {
-	m := scan(t, `{"jsonrpc":"2.0","id":1,"result":`+padded(`"resultType":"complete","content":[],"ttlMs":0`)+`}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","id":1,"result":`+padded(`"resultType":"complete","content":[],"ttlMs":0`)+`}`)
 	keys := [...]string{"resultType", "ttlMs", "cacheScope"}
 	room := make([]Edit, 0, 8)
 	insertion := []byte(`"x":1,`)

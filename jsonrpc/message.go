@@ -99,7 +99,7 @@ func (m *Message) Param(key string) (Span, error) {
 
 // alike reports whether a key of params, in whatever spelling, may be read as key.
 func (m *Message) alike(at Span, key string) bool {
-	return m.odd || at.Hi-at.Lo == len(key) && m.Frame[at.Lo]|0x20 == key[0]|0x20
+	return m.odd || at.Hi-at.Lo == len(key) && (key == "" || m.Frame[at.Lo]|0x20 == key[0]|0x20)
 }
 
 // Get returns the value of a member of the object at obj, or an absent span

@@ -15,7 +15,7 @@ func TestPath(t *testing.T) {
 		{"elsewhere", `{"jsonrpc":"2.0","method":"a","params":{},"x":{"y":1}}`, `{"y":1}`, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := scan(t, tt.frame)
+			m := mustScan(t, tt.frame)
 			lo := strings.Index(tt.frame, tt.value)
 			if got := m.Path(Span{lo, lo + len(tt.value)}); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
@@ -26,7 +26,7 @@ func TestPath(t *testing.T) {
 
 // Whoever reads it should find the member in what they have written.
 func TestErrorsOfMembersSayWhichAndWhere(t *testing.T) {
-	m := scan(t, `{"jsonrpc":"2.0","method":"a","params":{"Name":1,"a":{"b":1,"\u0062":2}}}`)
+	m := mustScan(t, `{"jsonrpc":"2.0","method":"a","params":{"Name":1,"a":{"b":1,"\u0062":2}}}`)
 	_, err := m.Param("name")
 	if got, want := err.Error(), `in params: the member "Name" is spelled almost like name`; got != want {
 		t.Errorf("got %q, want %q", got, want)

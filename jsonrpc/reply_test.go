@@ -22,7 +22,7 @@ func TestRepliesAreMessagesWithTheirBytesUntouched(t *testing.T) {
 			if string(tt.got) != tt.want {
 				t.Errorf("got %s, want %s", tt.got, tt.want)
 			}
-			scan(t, string(tt.got))
+			mustScan(t, string(tt.got))
 		})
 	}
 	if got := string(AppendResult([]byte("before"), []byte("1"), []byte("2"))); got != `before{"jsonrpc":"2.0","id":1,"result":2}` {

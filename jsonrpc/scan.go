@@ -1,5 +1,10 @@
 package jsonrpc
 
+import "toolman/jsonrpc/internal/scan"
+
+// Valid reports whether b is one JSON value in valid UTF-8.
+func Valid(b []byte) bool { return scan.Valid(b) }
+
 // Scan checks that frame is one JSON-RPC 2.0 message and records in m where its
 // parts are. It does not recurse, and allocates nothing unless it fails or values
 // nest more than 64 deep. The error is a *SyntaxError when the frame is not valid
@@ -8,15 +13,14 @@ package jsonrpc
 func Scan(frame []byte, m *Message) error {
 	m.Frame, m.Kind, m.Loose, m.Form, m.nparams, m.odd = frame, Invalid, false, Form{}, -1, false
 	m.ID, m.Method, m.Params, m.Result, m.Err = Span{}, Span{}, Span{}, Span{}, Span{}
-	s := scanner{b: frame, outer: 1}
-	i := space(frame, 0)
+	s := scan.Scanner{B: frame, Outer: 1}
+	i := s.Space(0)
 	if i == len(frame) || frame[i] != '{' {
-		return s.notObject(i)
+		return notObject(&s, i)
 	}
-	s.load(i)
-	version, form, i := s.top(m, i)
-	if i < 0 || !s.end(i) {
-		return s.err()
+	version, form, i := m.top(&s, i)
+	if i < 0 || !s.End(i) {
+		return syntaxError(&s)
 	}
 	if form == nil {
 		form = m.classify(version)
@@ -31,13 +35,13 @@ func Scan(frame []byte, m *Message) error {
 const batch = "batches are not supported here, send one message a line"
 
 // notObject judges a frame that does not start with a brace.
-func (s *scanner) notObject(i int) error {
+func notObject(s *scan.Scanner, i int) error {
 	start := i
-	s.outer = 0
-	if i = s.value(i); i < 0 || !s.end(i) {
-		return s.err()
+	s.Outer = 0
+	if i = s.Value(i); i < 0 || !s.End(i) {
+		return syntaxError(s)
 	}
-	if s.b[start] == '[' {
+	if s.B[start] == '[' {
 		return &FormError{What: batch}
 	}
 	return &FormError{What: "a message is a JSON object"}
@@ -45,28 +49,23 @@ func (s *scanner) notObject(i int) error {
 
 // top walks the members of the message itself. A form error does not stop it:
 // bad JSON further on is worse, and is told first.
-func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next int) {
-	b := s.b
-	version, i, more := s.opening(i)
+func (m *Message) top(s *scan.Scanner, i int) (version Span, form *FormError, next int) {
+	b := s.B
+	version, i, more := opening(s, i)
 	for more {
-		slot, lo := m.usual(i, &version)
+		slot, lo := m.usual(s, i, &version)
 		if slot == nil {
 			var key Span
 			var e *FormError
-			if key, lo = s.key(i); lo < 0 {
+			if key.Lo, key.Hi, lo = s.Key(i); lo < 0 {
 				return version, form, lo
 			}
 			if slot, e = m.unusual(key, &version); e != nil && form == nil {
 				form = e
 			}
 		}
-		if i = -1; lo < len(b) && b[lo] == '"' {
-			i = s.quick(b, lo)
-		}
-		if i < 0 {
-			if i = s.part(m, lo, slot == &m.Params); i < 0 {
-				break
-			}
+		if i = m.part(s, lo, slot == &m.Params); i < 0 {
+			break
 		}
 		switch {
 		case slot == nil:
@@ -78,7 +77,7 @@ func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next in
 		if i+1 < len(b) && b[i] == ',' && b[i+1] == '"' {
 			i++ // after, as it mostly is
 		} else {
-			i, more = s.after(i)
+			i, more = s.After(i)
 		}
 	}
 	return version, form, i
@@ -86,43 +85,44 @@ func (s *scanner) top(m *Message, i int) (version Span, form *FormError, next in
 
 // opening reads the brace at i, and the version behind it if that comes first and
 // is written as usual.
-func (s *scanner) opening(i int) (version Span, next int, more bool) {
+func opening(s *scan.Scanner, i int) (version Span, next int, more bool) {
 	const usual = `{"jsonrpc":"2.0"`
-	if end := i + len(usual); end <= len(s.b) && string(s.b[i:end]) == usual {
-		i, more = s.after(end)
+	if end := i + len(usual); end <= len(s.B) && string(s.B[i:end]) == usual {
+		i, more = s.After(end)
 		return Span{end - len(`"2.0"`), end}, i, more
 	}
-	i, more = s.first(i + 1)
+	i, more = s.First(i + 1)
 	return Span{}, i, more
 }
 
 // part passes over the value of a member of the message.
-func (s *scanner) part(m *Message, i int, params bool) int {
-	if i < len(s.b) {
-		switch c := s.b[i]; {
+func (m *Message) part(s *scan.Scanner, i int, params bool) int {
+	if i < len(s.B) {
+		switch c := s.B[i]; {
 		case params && c == '{':
-			return s.params(m, i+1)
+			return m.walkParams(s, i+1)
+		case c == '"':
+			return s.String(i)
 		case '0' <= c && c <= '9':
-			return s.number(i) // most likely the id
+			return s.Number(i) // most likely the id
 		}
 	}
-	return s.value(i)
+	return s.Value(i)
 }
 
-// params walks an object and remembers its members in m.
-func (s *scanner) params(m *Message, i int) int {
-	s.outer++
+// walkParams walks an object and remembers its members in m.
+func (m *Message) walkParams(s *scan.Scanner, i int) int {
+	s.Outer++
 	n := 0
-	i, more := s.first(i)
+	i, more := s.First(i)
 	for more {
 		var key Span
-		s.odd = false
-		if key, i = s.key(i); i < 0 {
+		if key.Lo, key.Hi, i = s.Key(i); i < 0 {
 			return i
 		}
-		m.odd = m.odd || s.odd || s.wide && odd(s.b[key.Lo:key.Hi])
+		m.odd = m.odd || s.Odd
 		lo := i
-		if i = s.value(i); i < 0 {
+		if i = s.Value(i); i < 0 {
 			return i
 		}
 		if n < maxMembers {
@@ -130,9 +130,9 @@ func (s *scanner) params(m *Message, i int) int {
 			p.key, p.value = key, Span{lo, i}
 		}
 		n++
-		i, more = s.after(i)
+		i, more = s.After(i)
 	}
-	s.outer--
+	s.Outer--
 	if m.nparams = n; n > maxMembers {
 		m.nparams = -1
 	}

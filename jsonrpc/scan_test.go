@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// scan fails the test when frame is no message.
-func scan(t testing.TB, frame string) *Message {
+// mustScan fails the test when frame is no message.
+func mustScan(t testing.TB, frame string) *Message {
 	t.Helper()
 	var m Message
 	if err := Scan([]byte(frame), &m); err != nil {
@@ -48,7 +48,7 @@ func TestScanFindsThePartsOfAMessage(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			m := scan(t, tt.frame)
+			m := mustScan(t, tt.frame)
 			if m.Kind != tt.kind {
 				t.Errorf("got a %v, want a %v", m.Kind, tt.kind)
 			}
@@ -72,7 +72,7 @@ func TestScanFindsThePartsOfAMessage(t *testing.T) {
 func TestScanTakesEveryIDOfARequest(t *testing.T) {
 	for _, id := range []string{`0`, `-1`, `-0`, `1`, `1.5`, `1e3`, `9007199254740993`, `9223372036854775808`,
 		`123456789012345678901234567890`, `""`, `"1"`, `"a b"`, `"\u0000"`, `"id"`, `"` + strings.Repeat("long", 2500) + `"`} {
-		m := scan(t, `{"jsonrpc":"2.0","id":`+id+`,"method":"a"}`)
+		m := mustScan(t, `{"jsonrpc":"2.0","id":`+id+`,"method":"a"}`)
 		if got := string(m.Bytes(m.ID)); got != id || m.Kind != Request {
 			t.Errorf("got a %v with id %.40s, want a request with %.40s", m.Kind, got, id)
 		}
@@ -273,7 +273,7 @@ func TestScanIsLooseAboutANullBesideResultOrError(t *testing.T) {
 		{"both null", `{"jsonrpc":"2.0","id":1,"error":null,"result":null}`, `null`, ``},
 	}
 	for _, tt := range tests {
-		m := scan(t, tt.frame)
+		m := mustScan(t, tt.frame)
 		if !m.Loose || m.Kind != Response {
 			t.Errorf("%s: got a %v, Loose %v, want a loose response", tt.name, m.Kind, m.Loose)
 		}
@@ -400,3 +400,25 @@ func TestErrorsSayWhatAndWhere(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A frame is part of a buffer, and what stands behind it there must not count.
+func TestScanLooksAtNothingBehindTheFrame(t *testing.T) {
+	const whole = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"text":"`
+	for n := range 200 {
+		for _, behind := range []string{`"}}}`, "\"}}}\xff", `"`, `\`, "\x00", "\xff"} {
+			buffer := []byte(whole + strings.Repeat("x", n) + strings.Repeat(behind, 64))
+			cut := len(whole) + n
+			var m Message
+			err, ok := errors.AsType[*SyntaxError](Scan(buffer[:cut], &m))
+			if !ok || err.Offset != cut {
+				t.Fatalf("%d bytes, then %q: got %v, want it at offset %d", cut, behind, err, cut)
+			}
+			good := append(buffer[:cut:len(buffer)], `"}}}`...)
+			if err := Scan(good, &m); err != nil || string(m.Bytes(m.Params)) != string(good[cutParams:len(good)-1]) {
+				t.Fatalf("%d bytes, then %q: %v", len(good), behind, err)
+			}
+		}
+	}
+}
+
+const cutParams = len(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`)

@@ -1,12 +1,13 @@
 package jsonrpc
 
+import "toolman/jsonrpc/internal/scan"
+
 // A Scanner is Scan for the frames of one peer. Most of them look like an earlier
 // one but for what some strings and numbers say. It remembers how one was built,
 // and looks at no more than the rest of those that are built alike. It is not safe
 // for concurrent use.
 type Scanner struct {
 	shape  shape
-	walk   scanner
 	learnt uint // shapes
 	others uint // frames in a row that were not of the shape
 }
@@ -24,7 +25,7 @@ const learnAt, learnEvery = 2, 8
 
 // Scan is the function Scan.
 func (c *Scanner) Scan(frame []byte, m *Message) error {
-	if c.shape.fits(frame, m, &c.walk) {
+	if c.shape.fits(frame, m) {
 		c.others = 0
 		m.Form = Form{c, c.learnt}
 		return nil
@@ -80,15 +81,14 @@ func (f *field) in(m *moved) Span {
 	return Span{int(f.lo.at) + m[f.lo.holes], int(f.hi.at) + m[f.hi.holes]}
 }
 
-// fits reports whether a frame is of the shape, and then says in m what Scan would. It
-// walks it with w, whatever that was used for before.
-func (s *shape) fits(frame []byte, m *Message, w *scanner) bool {
+// fits reports whether a frame is of the shape, and then says in m what Scan would.
+func (s *shape) fits(frame []byte, m *Message) bool {
 	if len(s.text) == 0 || len(frame) < len(s.text) {
 		return false
 	}
 	var by moved
 	i, from := 0, 0
-	w.b, w.wide, w.from, w.till, w.plain = frame, false, 0, 0, 0
+	w := scan.Scanner{B: frame}
 	for k := range s.holes[:s.nholes] {
 		h := &s.holes[k]
 		to := int(h.at)
@@ -97,9 +97,9 @@ func (s *shape) fits(frame []byte, m *Message, w *scanner) bool {
 			return false
 		}
 		if i, from = end, to; h.number {
-			i = w.number(i)
+			i = w.Number(i)
 		} else {
-			i = w.inside(i)
+			i = w.String(i-1) - 1
 		}
 		if i < 0 {
 			return false
@@ -112,17 +112,6 @@ func (s *shape) fits(frame []byte, m *Message, w *scanner) bool {
 	s.tell(m, &by)
 	m.Frame = frame
 	return true
-}
-
-// inside passes over the text of a string, up to its last quote.
-func (s *scanner) inside(i int) int {
-	if i >= s.till {
-		s.load(i)
-	}
-	if end := s.quick(s.b, i-1); end > 0 {
-		return end - 1
-	}
-	return s.text(i-1) - 1
 }
 
 // tell fills in all of m but the frame.
@@ -149,18 +138,18 @@ func (s *shape) learn(m *Message) {
 		return
 	}
 	var at [maxHoles]Span
-	w := scanner{b: m.Frame}
+	w := scan.Scanner{B: m.Frame}
 	text, from := s.text, 0
 	for i := 0; i < len(m.Frame); {
 		lo, hi, number := i, i, false
 		switch c := m.Frame[i]; {
 		case c == '"':
-			if i = w.text(i); m.fixed(lo, i) {
+			if i = w.String(i); m.fixed(lo, i) {
 				continue
 			}
 			lo, hi = lo+1, i-1
 		case c == '-' || '0' <= c && c <= '9':
-			i = w.number(i)
+			i = w.Number(i)
 			hi, number = i, true
 		default:
 			i++
@@ -184,7 +173,7 @@ func (m *Message) fixed(lo, hi int) bool {
 	if lo == m.Method.Lo || string(m.Frame[lo:hi]) == `"2.0"` {
 		return true
 	}
-	next := space(m.Frame, hi)
+	next := scan.Space(m.Frame, hi)
 	return next < len(m.Frame) && m.Frame[next] == ':'
 }
 

@@ -44,7 +44,8 @@ func packagesOf(t *testing.T, goos string) []listed {
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = rules(`
-jsonrpc:
+jsonrpc: jsonrpc/internal/scan
+jsonrpc/internal/scan:
 jsonrpc/trace:
 mcpwire: jsonrpc
 mcpwire/bodies:

@@ -1,8 +1,7 @@
-package jsonrpc
+package scan
 
 import (
 	"bytes"
-	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -20,9 +19,9 @@ func TestScanReadsLongStringsLikeShortOnes(t *testing.T) {
 			at := r.IntN(70)
 			b := randomText(r, bytes.Repeat([]byte{'\\'}, at), n)
 			next, wrongAt, what := readText(b, at)
-			s := scanner{b: b}
-			if got := s.text(at); got != next || s.at != wrongAt || s.what != what {
-				t.Fatalf("at %d of %q:\n got %d, %d %q\nwant %d, %d %q", at, b, got, s.at, s.what, next, wrongAt, what)
+			s := Scanner{B: b}
+			if got := s.String(at); got != next || s.At != wrongAt || s.Reason != what {
+				t.Fatalf("at %d of %q:\n got %d, %d %q\nwant %d, %d %q", at, b, got, s.At, s.Reason, next, wrongAt, what)
 			}
 			if next < 0 && wrongAt-at > 200 || next-at > 200 {
 				ends[what]++
@@ -41,9 +40,9 @@ func TestScanKnowsEveryEscapeInLongStrings(t *testing.T) {
 	for c := range 256 {
 		b := slices.Concat([]byte(`"`+long+`\`), []byte{byte(c)}, []byte(long+`"`))
 		next, at, what := readText(b, 0)
-		s := scanner{b: b}
-		if got := s.text(0); got != next || s.at != at || s.what != what {
-			t.Errorf("%q: got %d, %d %q, want %d, %d %q", byte(c), got, s.at, s.what, next, at, what)
+		s := Scanner{B: b}
+		if got := s.String(0); got != next || s.At != at || s.Reason != what {
+			t.Errorf("%q: got %d, %d %q, want %d, %d %q", byte(c), got, s.At, s.Reason, next, at, what)
 		}
 	}
 }
@@ -73,7 +72,7 @@ func randomText(r *rand.Rand, b []byte, n int) []byte {
 	return slices.Clip(b)
 }
 
-// readText is scanner.text, byte by byte.
+// readText is Scanner.String, byte by byte.
 func readText(b []byte, start int) (next, at int, what string) {
 	for i := start + 1; i < len(b); i++ {
 		switch {
@@ -97,25 +96,3 @@ func readText(b []byte, start int) (next, at int, what string) {
 	}
 	return -1, len(b), "string without an end"
 }
-
-// A frame is part of a buffer, and what stands behind it there must not count.
-func TestScanLooksAtNothingBehindTheFrame(t *testing.T) {
-	const whole = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":{"text":"`
-	for n := range 200 {
-		for _, behind := range []string{`"}}}`, "\"}}}\xff", `"`, `\`, "\x00", "\xff"} {
-			buffer := []byte(whole + strings.Repeat("x", n) + strings.Repeat(behind, 64))
-			cut := len(whole) + n
-			var m Message
-			err, ok := errors.AsType[*SyntaxError](Scan(buffer[:cut], &m))
-			if !ok || err.Offset != cut {
-				t.Fatalf("%d bytes, then %q: got %v, want it at offset %d", cut, behind, err, cut)
-			}
-			good := append(buffer[:cut:len(buffer)], `"}}}`...)
-			if err := Scan(good, &m); err != nil || string(m.Bytes(m.Params)) != string(good[cutParams:len(good)-1]) {
-				t.Fatalf("%d bytes, then %q: %v", len(good), behind, err)
-			}
-		}
-	}
-}
-
-const cutParams = len(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`)
