@@ -57,7 +57,7 @@ func (b *Batch) pass(to Sender, m *Message) error {
 		return b.send(to, m.Frame, m)
 	}
 	r, n := b.find(to)
-	if done, err := r.stage(m.Frame, b.edits); err != nil {
+	if done, err := r.stage(m, b.edits); err != nil {
 		return err
 	} else if !done {
 		return b.send(to, m.Frame, m)

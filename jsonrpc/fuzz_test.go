@@ -61,6 +61,9 @@ func FuzzScan(f *testing.F) {
 
 // checkParts compares what Scan found with what other parsers read.
 func checkParts(t *testing.T, m *Message) {
+	if breaks := bytes.ContainsAny(m.Frame, "\r\n"); m.oneLine == breaks {
+		t.Fatalf("oneLine is %v", m.oneLine)
+	}
 	var folded envelope
 	if err := json.Unmarshal(m.Frame, &folded); err != nil {
 		t.Fatal(err)

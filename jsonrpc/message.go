@@ -49,6 +49,7 @@ type Message struct {
 	params  [maxMembers]member
 	nparams int  // -1: params has more members than fit, or is no object
 	odd     bool // a key of params is spelled with escapes or outside ASCII
+	oneLine bool // Frame is known to have no line breaks
 }
 
 // Bytes returns the bytes a span covers.

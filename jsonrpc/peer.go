@@ -127,44 +127,36 @@ func (p *Peer) Start(h Handler) {
 }
 
 // Queue implements Sender.
-func (p *Peer) Queue(frame []byte, edits []Edit) error {
+func (p *Peer) Queue(frame []byte, edits []Edit) error { return p.queue(frame, false, edits) }
+
+// QueueMessage implements Reader. It does not look for line breaks again.
+func (p *Peer) QueueMessage(m *Message, edits []Edit) error {
+	return p.queue(m.Frame, m.oneLine, edits)
+}
+
+func (p *Peer) queue(frame []byte, oneLine bool, edits []Edit) error {
+	if !isOneLine(frame, oneLine, edits) {
+		return ErrLineBreak
+	}
 	p.out.mu.Lock()
 	err := p.out.admitLocked(len(frame)+1, p.pressure)
 	switch {
 	case err != nil:
 	case len(frame) >= largeFrame && !p.out.blocked:
-		err = p.queueLargeLocked(frame, edits)
+		p.queueLargeLocked(frame, edits)
 	default:
 		p.out.roomLocked(len(frame) + 1)
-		p.out.buf, err = appendLine(p.out.buf, frame, edits)
+		p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
 	}
 	p.out.mu.Unlock()
 	return err
 }
 
-// appendLine appends a frame, with edits applied, and the line break behind it. On ErrLineBreak
-// it appends nothing.
-func appendLine(dst, frame []byte, edits []Edit) ([]byte, error) {
-	start := len(dst)
-	dst = AppendSplice(dst, frame, edits...)
-	if !isOneLine(dst[start:]) {
-		return dst[:start], ErrLineBreak
-	}
-	return append(dst, '\n'), nil
-}
-
 // queueLargeLocked writes what it can of a frame from where it lies, and queues
 // the rest.
-func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) error {
+func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) {
 	pieces := append(p.out.pieces[:0], p.out.buf[p.out.off:])
-	pieces = appendPieces(pieces, frame, edits)
-	for _, piece := range pieces[1:] {
-		if !isOneLine(piece) {
-			clear(pieces)
-			return ErrLineBreak
-		}
-	}
-	pieces = append(pieces, newline)
+	pieces = append(appendPieces(pieces, frame, edits), newline)
 	p.out.pieces = pieces[:0]
 	n := p.wire.writeNowLocked(pieces)
 	waited := min(n, p.out.waiting())
@@ -178,7 +170,6 @@ func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) error {
 		p.out.buf = append(p.out.buf, piece[skip:]...)
 	}
 	clear(pieces)
-	return nil
 }
 
 // Flush implements Sender.
@@ -300,7 +291,7 @@ func (p *Peer) frame(line []byte, err error) {
 		p.handler.Bad(&p.msg, err, &p.batch)
 		return
 	}
-	replace(line, '\r') // which may stand between tokens, and would end a line for some readers
+	p.msg.OneLine()
 	p.handler.Message(&p.msg, &p.batch)
 }
 

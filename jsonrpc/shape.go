@@ -116,7 +116,7 @@ func (s *shape) fits(frame []byte, m *Message) bool {
 
 // tell fills in all of m but the frame.
 func (s *shape) tell(m *Message, by *moved) {
-	m.Kind, m.Loose, m.nparams, m.odd = s.kind, false, s.nparams, s.odd
+	m.Kind, m.Loose, m.oneLine, m.nparams, m.odd = s.kind, false, true, s.nparams, s.odd
 	m.ID = s.id.in(by)
 	if s.kind == Response {
 		m.Method, m.Params = Span{}, Span{}
@@ -134,7 +134,7 @@ func (s *shape) tell(m *Message, by *moved) {
 // learn takes on the shape of a frame that Scan has accepted, if it is simple enough.
 func (s *shape) learn(m *Message) {
 	s.text, s.nholes = s.text[:0], 0
-	if len(m.Frame) > shapeLimit || m.Loose || m.nparams < 0 && m.IsObject(m.Params) {
+	if len(m.Frame) > shapeLimit || m.Loose || !m.oneLine || m.nparams < 0 && m.IsObject(m.Params) {
 		return
 	}
 	var at [maxHoles]Span

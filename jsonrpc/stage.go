@@ -29,9 +29,9 @@ func (g *Gatherer) passes() *Peer {
 }
 
 // stage puts a frame behind those that wait, if it can wait.
-func (r *receiver) stage(frame []byte, edits []Edit) (done bool, err error) {
+func (r *receiver) stage(m *Message, edits []Edit) (done bool, err error) {
 	to, ok := r.to.(passer)
-	if !ok || len(frame) >= largeFrame {
+	if !ok || len(m.Frame) >= largeFrame {
 		return false, nil
 	}
 	p := to.passes()
@@ -44,11 +44,14 @@ func (r *receiver) stage(frame []byte, edits []Edit) (done bool, err error) {
 			return false, err
 		}
 	}
-	if !p.out.admits(r.waiting+len(r.staged), len(frame)+1, p.pressure) {
+	if !p.out.admits(r.waiting+len(r.staged), len(m.Frame)+1, p.pressure) {
 		return false, ErrQueueFull
 	}
-	r.staged, err = appendLine(r.staged, frame, edits)
-	return true, err
+	if !isOneLine(m.Frame, m.oneLine, edits) {
+		return false, ErrLineBreak
+	}
+	r.staged = append(AppendSplice(r.staged, m.Frame, edits...), '\n')
+	return true, nil
 }
 
 // open returns how much waits to be written, or that the peer takes no more.

@@ -19,7 +19,7 @@ type inlet struct {
 // message delivers a message. It returns who got something of it and should not get more
 // for a while.
 func (in *inlet) message(m *jsonrpc.Message) (crowded []jsonrpc.Sender) {
-	jsonrpc.OneLine(m.Frame)
+	m.OneLine()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
@@ -53,7 +53,7 @@ func (c *Conn) frame(frame []byte) {
 
 // bad delivers what is no message.
 func (in *inlet) bad(m *jsonrpc.Message, err error) {
-	jsonrpc.OneLine(m.Frame)
+	m.OneLine()
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.closed {
