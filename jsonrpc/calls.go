@@ -15,16 +15,16 @@ import (
 // calls it has not read. An id comes again after 500 million calls at the earliest.
 type Calls[T any] struct {
 	mu     sync.Mutex
-	slots  []slot[T] // guarded by mu
-	free   int       // guarded by mu: the first free slot, counted from 1
-	count  int       // guarded by mu: slots in use
-	turn   uint64    // guarded by mu
-	random uint64    // guarded by mu
-	closed bool      // guarded by mu
+	slots  []entry[T] // guarded by mu
+	free   int        // guarded by mu: the first free slot, counted from 1
+	count  int        // guarded by mu: slots in use
+	turn   uint64     // guarded by mu
+	random uint64     // guarded by mu
+	closed bool       // guarded by mu
 }
 
-// A slot holds a call, or is free.
-type slot[T any] struct {
+// An entry holds a call, or is free.
+type entry[T any] struct {
 	id   uint64 // 0: free
 	next int    // the next free slot, counted from 1
 	call T
@@ -68,7 +68,7 @@ func (c *Calls[T]) spareLocked() int {
 	case len(c.slots) == 1<<slotBits:
 		return -1
 	}
-	c.slots = append(c.slots, slot[T]{})
+	c.slots = append(c.slots, entry[T]{})
 	return len(c.slots) - 1
 }
 
@@ -83,7 +83,7 @@ func (c *Calls[T]) turnLocked() uint64 {
 }
 
 // findLocked returns the slot of a pending call.
-func (c *Calls[T]) findLocked(id uint64) *slot[T] {
+func (c *Calls[T]) findLocked(id uint64) *entry[T] {
 	if at := id % (1 << slotBits); at < uint64(len(c.slots)) && c.slots[at].id == id && id != 0 {
 		return &c.slots[at]
 	}
@@ -91,9 +91,9 @@ func (c *Calls[T]) findLocked(id uint64) *slot[T] {
 }
 
 // freeLocked empties a slot.
-func (c *Calls[T]) freeLocked(s *slot[T]) {
+func (c *Calls[T]) freeLocked(s *entry[T]) {
 	at := int(s.id % (1 << slotBits))
-	*s = slot[T]{next: c.free}
+	*s = entry[T]{next: c.free}
 	c.free = at + 1
 	if c.count--; c.count == 0 && len(c.slots) > keepSlots {
 		c.slots, c.free = nil, 0
@@ -143,7 +143,7 @@ func (c *Calls[T]) Update(id uint64, change func(call *T)) {
 func (c *Calls[T]) TakeIf(match func(T) bool) (id uint64, call T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var newest *slot[T]
+	var newest *entry[T]
 	for i := range c.slots {
 		if s := &c.slots[i]; s.id > id && match(s.call) {
 			id, newest = s.id, s

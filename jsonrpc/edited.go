@@ -42,7 +42,7 @@ func (m *Message) Spliced(to *Message, room []byte, edits ...Edit) error {
 
 // shift moves all spans to where they are after edits.
 func (m *Message) shift(edits []Edit) {
-	m.Form = Form{} // values of another kind may be in their place
+	m.Template = TemplateID{} // values of another kind may be in their place
 	m.oneLine = isOneLine(nil, m.oneLine, edits)
 	for _, s := range []*Span{&m.ID, &m.Method, &m.Params, &m.Result, &m.Err} {
 		s.shift(edits)

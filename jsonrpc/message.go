@@ -42,9 +42,8 @@ type Message struct {
 	// null. The null one is absent here, and the frame cannot be passed on as
 	// it is: strict readers refuse it.
 	Loose bool
-	// Form tells frames that differ in strings and numbers only. The zero Form is
-	// that of frames of which this is not known.
-	Form Form
+	// Template is that of the frame, if a Scanner has found one.
+	Template TemplateID
 
 	params  [maxMembers]member
 	nparams int  // -1: params has more members than fit, or is no object

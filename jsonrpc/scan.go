@@ -11,7 +11,7 @@ func Valid(b []byte) bool { return scan.Valid(b) }
 // JSON in valid UTF-8, and a *FormError when it is JSON but no message; m.ID is
 // then set if the frame has one, whatever it is.
 func Scan(frame []byte, m *Message) error {
-	m.Frame, m.Kind, m.Loose, m.Form, m.nparams, m.odd, m.oneLine = frame, Invalid, false, Form{}, -1, false, false
+	m.Frame, m.Kind, m.Loose, m.Template, m.nparams, m.odd, m.oneLine = frame, Invalid, false, TemplateID{}, -1, false, false
 	m.ID, m.Method, m.Params, m.Result, m.Err = Span{}, Span{}, Span{}, Span{}, Span{}
 	s := scan.Scanner{B: frame, Outer: 1}
 	i := s.Space(0)

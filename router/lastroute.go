@@ -8,9 +8,10 @@ import (
 
 // A lastRoute is where the latest call of a tool went. The next one that is built like
 // it and names the same tool goes there, too, as long as the session's view is the same:
-// what routeLocked and forward find out need not be found out again.
+// what routeLocked and forward find out need not be found out again. With 64 calls in flight
+// over stdio that is worth 10 % more calls a second (fixtures/bench, flight64).
 type lastRoute struct {
-	form   jsonrpc.Form
+	form   jsonrpc.TemplateID
 	view   *view.View
 	name   []byte // of the tool, as the client writes it
 	rename []byte // what is written to the upstream instead; nil: nothing is
@@ -19,11 +20,11 @@ type lastRoute struct {
 
 // rememberLocked keeps the route of a call, if nothing about it is special.
 func (s *Session) rememberLocked(req *request, at jsonrpc.Span, c *call) {
-	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.bridge != nil || c.entry.AsksFirst() || req.envelope.Meta.Present() || req.Form == (jsonrpc.Form{}) {
+	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.bridge != nil || c.entry.AsksFirst() || req.envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
 	l := &s.lastRoute
-	l.form, l.view, l.name, l.rename = req.Form, s.view.Load(), append(l.name[:0], req.Bytes(at)...), nil
+	l.form, l.view, l.name, l.rename = req.Template, s.view.Load(), append(l.name[:0], req.Bytes(at)...), nil
 	if string(req.Text(at)) != c.itsName() {
 		l.rename = c.entry.Quoted
 	}
@@ -34,7 +35,7 @@ func (s *Session) rememberLocked(req *request, at jsonrpc.Span, c *call) {
 // tool. One that is to be timed, traced or audited does not.
 func (s *Session) sameRouteLocked(req *request) (at jsonrpc.Span, ok bool) {
 	l := &s.lastRoute
-	if req.Form != l.form || l.view != s.view.Load() || l.view == nil || s.r.timed.Load() || !s.openLocked() || s.chore != nil || len(s.parked) > 0 {
+	if req.Template != l.form || l.view != s.view.Load() || l.view == nil || s.r.timed.Load() || !s.openLocked() || s.chore != nil || len(s.parked) > 0 {
 		return at, false
 	}
 	at, _ = req.Param("name")

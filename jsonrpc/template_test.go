@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// shaped are frames of which a Scanner remembers how they are built.
-var shaped = []string{
+// templated are frames that a Scanner records.
+var templated = []string{
 	call100,
 	`{"jsonrpc":"2.0","id":"a","method":"tools/call","params":{"name":"x","arguments":{"n":-1.5e3,"s":"\"é\u0041","deep":[1,{"a":""},null]},"_meta":{"progressToken":7}}}`,
 	`{"jsonrpc":"2.0","id":10000001,"result":{"content":[{"type":"text","text":"said \"found\"\nit"}],"isError":false}}`,
@@ -20,12 +20,12 @@ var shaped = []string{
 	`{"jsonrpc":"2.0","id":1,"method":"ping"}`,
 }
 
-// taught returns a Scanner that knows the shape of a frame.
-func taught(t testing.TB, frame string) *Scanner {
+// trained returns a Scanner that has a template of a frame.
+func trained(t testing.TB, frame string) *Scanner {
 	t.Helper()
 	c := new(Scanner)
 	var m Message
-	for range learnAt {
+	for range recordAt {
 		if err := c.Scan([]byte(frame), &m); err != nil {
 			t.Fatalf("%s: %v", frame, err)
 		}
@@ -39,26 +39,26 @@ func same(t testing.TB, c *Scanner, frame []byte) {
 	var got, want Message
 	err, wantErr := c.Scan(frame, &got), Scan(frame, &want)
 	if fmt.Sprint(err) != fmt.Sprint(wantErr) {
-		t.Fatalf("%q after %q: got %v, want %v", frame, c.shape.text, err, wantErr)
+		t.Fatalf("%q after %q: got %v, want %v", frame, c.template.text, err, wantErr)
 	}
-	if got.Form != (Form{}) && got.Form != (Form{c, c.learnt}) {
-		t.Fatalf("%q has the form %v", frame, got.Form)
+	if got.Template != (TemplateID{}) && got.Template != (TemplateID{c, c.recorded}) {
+		t.Fatalf("%q has the template %v", frame, got.Template)
 	}
-	got.Form = Form{} // which only a Scanner tells
+	got.Template = TemplateID{} // which only a Scanner tells
 	for _, m := range []*Message{&got, &want} {
 		clear(m.params[max(0, m.nparams):]) // what is behind them means nothing
 	}
 	if !reflect.DeepEqual(got, want) {
 		got.Frame, want.Frame = nil, nil
-		t.Fatalf("%q after %q:\n got %+v\nwant %+v", frame, c.shape.text, got, want)
+		t.Fatalf("%q after %q:\n got %+v\nwant %+v", frame, c.template.text, got, want)
 	}
 }
 
-func TestAScannerFindsInFramesOfOneShapeWhatScanFinds(t *testing.T) {
+func TestAScannerFindsInFramesOfOneTemplateWhatScanFinds(t *testing.T) {
 	values := []string{`""`, `"x"`, `"` + strings.Repeat("long ", 300) + `"`, `"\\"`, `"\ud83d\ude00"`, `"日本"`, `0`, `-12`, `1234567890123456789`, `2.5E-7`, `null`, `{"a":"b"}`, `"2.0"`}
 	frame := `{"jsonrpc":"2.0","id":%s,"method":"tools/call","params":{"name":%s,"arguments":{"a":%s,"b":[%[3]s,%[2]s]}}}`
 	for _, kind := range []string{`"s"`, `1`} {
-		c := taught(t, fmt.Sprintf(frame, kind, kind, kind))
+		c := trained(t, fmt.Sprintf(frame, kind, kind, kind))
 		for _, id := range values {
 			for _, name := range values {
 				for _, argument := range values {
@@ -70,53 +70,53 @@ func TestAScannerFindsInFramesOfOneShapeWhatScanFinds(t *testing.T) {
 }
 
 func TestAScannerIsNotTakenInByAnyChangeOfAFrame(t *testing.T) {
-	for _, frame := range shaped {
+	for _, frame := range templated {
 		for i := range len(frame) {
 			for _, c := range `"\{}[]:,0 9a-.eE+` + "\x00\n\x1f\x7f\x80\xc3\xff" {
 				changed := []byte(frame)
 				changed[i] = byte(c)
-				same(t, taught(t, frame), changed)
+				same(t, trained(t, frame), changed)
 			}
-			same(t, taught(t, frame), []byte(frame[:i]))
-			same(t, taught(t, frame), slices.Concat([]byte(frame[:i]), []byte(frame[i+1:])))
-			same(t, taught(t, frame), slices.Concat([]byte(frame[:i+1]), []byte(frame[i:])))
+			same(t, trained(t, frame), []byte(frame[:i]))
+			same(t, trained(t, frame), slices.Concat([]byte(frame[:i]), []byte(frame[i+1:])))
+			same(t, trained(t, frame), slices.Concat([]byte(frame[:i+1]), []byte(frame[i:])))
 		}
 	}
 }
 
 func TestAScannerLooksOnlyAtWhatDiffers(t *testing.T) {
-	for _, frame := range shaped {
-		c := taught(t, frame)
+	for _, frame := range templated {
+		c := trained(t, frame)
 		var m Message
-		if !c.shape.fits([]byte(frame), &m) {
+		if !c.template.match([]byte(frame), &m) {
 			t.Errorf("%s: not recognised", frame)
 		}
 	}
 }
 
-func TestAScannerKeepsItsShapeWhenTwoKindsOfFramesTakeTurns(t *testing.T) {
-	c := taught(t, shaped[0])
+func TestAScannerKeepsItsTemplateWhenTwoKindsOfFramesTakeTurns(t *testing.T) {
+	c := trained(t, templated[0])
 	var m Message
 	for range 100 {
-		for _, frame := range []string{shaped[2], shaped[0]} {
+		for _, frame := range []string{templated[2], templated[0]} {
 			if err := c.Scan([]byte(frame), &m); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if c.others != 0 {
-			t.Fatal("the frame of the shape was not recognised")
+		if c.misses != 0 {
+			t.Fatal("the frame of the template was not recognised")
 		}
 	}
 }
 
 func FuzzScanner(f *testing.F) {
-	for _, frame := range shaped {
-		f.Add([]byte(frame), []byte(shaped[0]))
+	for _, frame := range templated {
+		f.Add([]byte(frame), []byte(templated[0]))
 		f.Add([]byte(frame), []byte(strings.ReplaceAll(frame, "1", "23")))
 	}
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		var c Scanner
-		for range learnAt {
+		for range recordAt {
 			same(t, &c, slices.Clip(first))
 		}
 		same(t, &c, slices.Clip(second))
