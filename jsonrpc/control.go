@@ -175,7 +175,6 @@ type controlStream struct {
 }
 
 func (s *controlStream) ReadObject(v any) error {
-	growStack(1) // the Conn has just started this goroutine, or it is large enough
 	select {
 	case frame := <-s.in:
 		return json.Unmarshal(frame, v)

@@ -184,7 +184,6 @@ func (l *Loop) do(f func()) {
 
 func (l *Loop) run() {
 	defer close(l.done)
-	growStack(2)
 	events := make([]syscall.EpollEvent, 64)
 	for round := 0; !l.over; round++ {
 		if round == manyRounds {

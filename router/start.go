@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"go.uber.org/zap"
@@ -17,7 +16,6 @@ import (
 // run brings an upstream up: its process at once, the handshake as soon as it is
 // known what the client can do.
 func (u *Upstream) run(guard *spawn.Guard) {
-	growStack()
 	if u.is(Apart) {
 		u.settled()
 		return
@@ -113,13 +111,4 @@ func (u *Upstream) becomeReady(took time.Duration) {
 	u.update()
 	u.settled()
 	u.changed() // what changed while the lists were read
-}
-
-// growStack makes room on a goroutine's stack while there is nothing on it; to copy it
-// deep in calls takes longer, and memory for tables of functions.
-//
-//go:noinline
-func growStack() byte {
-	var room [5 << 10]byte
-	return room[len(os.Args)%len(room)]
 }
