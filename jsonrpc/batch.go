@@ -1,5 +1,7 @@
 package jsonrpc
 
+import "strconv"
+
 // scratchCap is how much memory a batch keeps for copies.
 const scratchCap = 4 << 10
 
@@ -38,7 +40,7 @@ func (b *Batch) Copy(text []byte) []byte {
 // Number returns n in decimal, valid until the next Pass.
 func (b *Batch) Number(n uint64) []byte {
 	from := len(b.scratch)
-	b.scratch = appendNumber(b.scratch, n)
+	b.scratch = strconv.AppendUint(b.scratch, n, 10)
 	return b.scratch[from:]
 }
 

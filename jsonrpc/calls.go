@@ -1,8 +1,8 @@
 package jsonrpc
 
 import (
-	"encoding/binary"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 )
 
@@ -217,21 +217,8 @@ func ParseID(token []byte) (uint64, bool) {
 	if len(token) == 0 || len(token) > 16 || token[0] == '0' {
 		return 0, false
 	}
-	var id uint64
-	for ; len(token)%8 != 0; token = token[1:] {
-		if token[0] < '0' || token[0] > '9' {
-			return 0, false
-		}
-		id = id*10 + uint64(token[0]-'0')
-	}
-	for ; len(token) > 0; token = token[8:] {
-		eight := binary.LittleEndian.Uint64(token)
-		if !areDigits(eight) {
-			return 0, false
-		}
-		id = id*100_000_000 + parseEight(eight)
-	}
-	return id, true
+	id, err := strconv.ParseUint(string(token), 10, 64)
+	return id, err == nil
 }
 
 // areDigits reports whether all bytes of x are digits: their upper halves are 3, and
