@@ -3,7 +3,10 @@ package jsonrpc
 import "toolman/jsonrpc/internal/scan"
 
 // Valid reports whether b is one JSON value in valid UTF-8.
-func Valid(b []byte) bool { return scan.Valid(b) }
+func Valid(b []byte) bool { return scan.Valid(0, b) }
+
+// ValidWithin is Valid for a value that will be at most this number of levels deeper in a message.
+func ValidWithin(levels int, b []byte) bool { return scan.Valid(levels, b) }
 
 // Scan checks that frame is one JSON-RPC 2.0 message and records in m where its
 // parts are. It does not recurse, and allocates nothing unless it fails or values

@@ -15,7 +15,7 @@ import (
 // bridgeOptions say how programs without MCP are served.
 func (a *app) bridgeOptions(c *config.HTTP, budgets *budget.Budgets) bridge.Options {
 	return bridge.Options{
-		Caller: caller, ActiveOnly: c.BridgeActiveOnly, Scrub: a.secrets.JSON,
+		Caller: callerOf, ActiveOnly: c.BridgeActiveOnly, Scrub: a.secrets.JSON,
 		Logs:      func(r *http.Request, agent string) bridge.Logs { return rightsOf(r).logs.of(agent) },
 		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
 		Budgets:   budgets, MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle,

@@ -60,14 +60,16 @@ router/audit: jsonrpc/trace mcpwire
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/dial: jsonrpc mcpwire/streamhttp spawn
-router/httpd: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/principal spawn
-router/httpd/bridge: jsonrpc mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd router/httpd/bridge/inputschema router/httpd/bridge/provider router/principal router/view spawn
+router/httpd: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/caller router/httpd/presence router/principal spawn
+router/httpd/bridge: jsonrpc mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/view spawn
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
+router/httpd/caller: router router/principal
 router/httpd/guard: mcpwire/sanitize router/budget router/principal
-router/httpd/modes: mcpwire/sanitize router router/httpd router/httpd/guard router/principal router/view
+router/httpd/modes: mcpwire/sanitize router router/httpd/caller router/httpd/guard router/principal router/view
 router/httpd/ops: jsonrpc mcpwire mcpwire/sanitize router router/audit router/catalog router/httpd/ops/prom router/policy spawn
 router/httpd/ops/prom:
+router/httpd/presence: jsonrpc mcpwire router router/budget router/httpd/caller
 router/limiter: router/principal
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
 router/policy:

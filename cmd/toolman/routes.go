@@ -15,6 +15,7 @@ import (
 	"toolman/router/budget"
 	"toolman/router/httpd"
 	"toolman/router/httpd/bridge"
+	"toolman/router/httpd/caller"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/modes"
 	"toolman/router/httpd/ops"
@@ -121,14 +122,14 @@ type rightsKey struct{}
 func rightsOf(r *http.Request) *rights { return r.Context().Value(rightsKey{}).(*rights) }
 
 // lasts is httpd.Options.Lasts.
-func (f *front) lasts(c *httpd.Caller) bool {
+func (f *front) lasts(c *caller.Caller) bool {
 	now := f.rights.Load()
 	id, ok := now.guard.Again(c.Client.Principal)
 	return ok && now.modes.Lasts(c, id)
 }
 
-// caller is httpd.Options.Caller.
-func caller(r *http.Request) (httpd.Caller, error) { return rightsOf(r).modes.Caller(r) }
+// callerOf is httpd.Options.Caller.
+func callerOf(r *http.Request) (caller.Caller, error) { return rightsOf(r).modes.Caller(r) }
 
 // routes are what is served behind a guard.
 func (f *front) routes(g *guard.Guard) http.Handler {

@@ -101,7 +101,7 @@ func (a *app) newFront(c *config.Config, who *rights, budgets *budget.Budgets, o
 	r := router.New(o, loop, log)
 	f := &front{router: r, budgets: budgets, health: ops.NewHealth(r), metrics: metrics}
 	f.health.Known = f.known
-	f.endpoint = httpd.New(r, httpd.Options{Caller: caller, Lasts: f.lasts, Outlive: metrics.Outlive, Budgets: budgets,
+	f.endpoint = httpd.New(r, httpd.Options{Caller: callerOf, Lasts: f.lasts, Outlive: metrics.Outlive, Budgets: budgets,
 		MaxBody: int64(c.HTTP.MaxBodyBytes), MaxSessions: c.HTTP.MaxSessions, Idle: c.HTTP.SessionIdle})
 	to := a.bridgeOptions(&c.HTTP, budgets)
 	to.Status, to.Lasts = f.tools, f.lasts

@@ -41,7 +41,7 @@ func TestAnOpenStreamNeedsNoHandler(t *testing.T) {
 	c := f.initialize("2025-11-25", "{}")
 	stream := c.listens()
 	await(t, "the handler returns", func() bool { return running.Load() == 0 })
-	if got := f.e.tails.Load(); got != 1 {
+	if got := f.e.hijacked.Load(); got != 1 {
 		t.Fatalf("%d streams go on", got)
 	}
 	const changed = `{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`
@@ -55,7 +55,7 @@ func TestAnOpenStreamNeedsNoHandler(t *testing.T) {
 	if rest, err := stream.events.ReadString(0); rest != "" && strings.TrimSpace(rest) != "" || err.Error() != "EOF" {
 		t.Errorf("at its end: %q, %v", rest, err)
 	}
-	await(t, "the end is told", func() bool { return f.e.tails.Load() == 0 })
+	await(t, "the end is told", func() bool { return f.e.hijacked.Load() == 0 })
 	const each = len("event: message\ndata: " + changed + "\n\n")
 	if got := int(ended.Load()); got < 2*each || got > 2*each+40 {
 		t.Errorf("%d bytes are told, two events of %d were written", got, each)
@@ -88,9 +88,9 @@ func TestASubscriptionWhoseClientGoesIsCancelled(t *testing.T) {
 	f := newFront(t, talker(1), Options{KeepAlive: time.Hour, Idle: time.Second})
 	stream := f.do(modern(`"s"`, "subscriptions/listen", "", `"notifications":{"toolsListChanged":true}`, ""))
 	stream.event()
-	await(t, "the stream goes on by itself", func() bool { return f.e.tails.Load() == 1 })
+	await(t, "the stream goes on by itself", func() bool { return f.e.hijacked.Load() == 1 })
 	stream.Body.Close()
-	await(t, "it is over", func() bool { return f.e.tails.Load() == 0 })
+	await(t, "it is over", func() bool { return f.e.hijacked.Load() == 0 })
 	await(t, "the session, which has nothing else, ends", func() bool { return f.e.Sessions() == 0 })
 }
 
@@ -99,7 +99,7 @@ func TestASilentStreamIsKeptAliveWithoutItsHandler(t *testing.T) {
 	for _, every := range []time.Duration{time.Microsecond, 10 * time.Millisecond} {
 		f := newFront(t, talker(1), Options{KeepAlive: every})
 		stream := f.initialize("2025-11-25", "{}").listens()
-		await(t, "the stream goes on by itself", func() bool { return f.e.tails.Load() == 1 })
+		await(t, "the stream goes on by itself", func() bool { return f.e.hijacked.Load() == 1 })
 		for beats := 0; beats < 20; {
 			line, err := stream.events.ReadString('\n')
 			if err != nil {
@@ -116,9 +116,9 @@ func TestWhatComesBetweenTwoStreamsIsHeardOnTheSecond(t *testing.T) {
 	f := newFront(t, talker(1), Options{KeepAlive: time.Hour})
 	c := f.initialize("2025-11-25", "{}")
 	first := c.listens()
-	await(t, "the stream goes on by itself", func() bool { return f.e.tails.Load() == 1 })
+	await(t, "the stream goes on by itself", func() bool { return f.e.hijacked.Load() == 1 })
 	first.Body.Close()
-	await(t, "the first is over", func() bool { return f.e.tails.Load() == 0 })
+	await(t, "the first is over", func() bool { return f.e.hijacked.Load() == 0 })
 	c.ask(request{body: legacyCall(`1`, "fs_talk", "{}", "")}).text()
 	if got := c.listens().event(); !strings.Contains(got, "list_changed") {
 		t.Errorf("the second stream brought %q", got)
@@ -146,7 +146,7 @@ func TestStreamsOfHTTP2StayWithTheirHandlers(t *testing.T) {
 	defer response.Body.Close()
 	c.ask(request{body: legacyCall(`1`, "fs_talk", "{}", "")}).text()
 	stream := &reply{Response: response, t: t, events: bufio.NewReader(response.Body)}
-	if got := stream.event(); response.ProtoMajor != 2 || !strings.Contains(got, "list_changed") || f.e.tails.Load() != 0 {
-		t.Errorf("over %s came %q, and %d streams go on without handlers", response.Proto, got, f.e.tails.Load())
+	if got := stream.event(); response.ProtoMajor != 2 || !strings.Contains(got, "list_changed") || f.e.hijacked.Load() != 0 {
+		t.Errorf("over %s came %q, and %d streams go on without handlers", response.Proto, got, f.e.hijacked.Load())
 	}
 }

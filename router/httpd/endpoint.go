@@ -4,188 +4,160 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
-	"net/netip"
-	"strconv"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
-	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/bodies"
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/principal"
+	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
-// Options say how an Endpoint serves. The zero value serves everybody alike, within the
-// default bounds.
+// Options configure an Endpoint. The zero value serves all clients alike, with the default limits.
 type Options struct {
-	// Caller says who makes a request to /mcp or /mcp/NAME. It is called for every request. An
-	// error is the response: a Denial as it says, any other error 404. Nil: all requests have the
-	// same caller, and there is no /mcp/NAME.
-	Caller func(r *http.Request) (Caller, error)
+	// Caller returns which client sends a request to /mcp or /mcp/NAME. It is called for every
+	// request. An error is the response: a caller.Denial with its status, any other error with 404.
+	// If Caller is nil, all requests have the same caller, and there is no /mcp/NAME.
+	Caller func(r *http.Request) (caller.Caller, error)
 
-	// Lasts reports whether the caller of an earlier request is let in still, with the same rights.
-	// It is asked about each session, when that begins and by Recheck. Nil: it always is.
-	Lasts func(c *Caller) bool
+	// Lasts reports whether the caller of an earlier request still has the same rights. It is called
+	// for each new session, and for all of them by Recheck. Nil means always.
+	Lasts func(c *caller.Caller) bool
 
-	// Outlive is called with the contexts of requests whose answers go on after ServeHTTP
-	// has returned, on a connection that the endpoint has taken over; what it returns is
-	// called at their end, with the bytes written there. Nil: nobody wants to know.
+	// Outlive is called with the context of each request whose response continues after ServeHTTP
+	// has returned. The function that it returns is called at the end of the response, with the
+	// number of bytes that were written until then. It may be nil.
 	Outlive func(request context.Context) (ended func(bytes int64))
 
-	// Budgets limit what each client can hold; nil: they have no limits.
-	Budgets     *budget.Budgets
-	MaxBody     int64         // bytes of the longest body taken; 0: 16 MiB
-	MaxSessions int           // at once; 0: 10,000
-	Idle        time.Duration // after how long without a request or stream a session ends; 0: 1 hour
-	KeepAlive   time.Duration // how often a silent stream says that it is still there; 0: 20 s
+	Budgets     *budget.Budgets // limit each client; nil: no limits
+	MaxBody     int64           // bytes of the longest request body; 0: 16 MiB
+	MaxSessions int             // at once; 0: 10,000
+	Idle        time.Duration   // after this time without a request or stream a session ends; 0: 1 hour
+	KeepAlive   time.Duration   // interval of comments on a silent stream; 0: 20 s
 }
 
-// A Caller is who makes requests: a session is one caller's, and no other finds it.
-type Caller struct {
-	// View tells apart what one principal is shown: it is equal as long as the configuration is, and the client says
-	// the same of itself. It holds no secret.
-	View   string
-	Client router.Client // what its sessions are; Sole and Many are set by the endpoint
-	Addr   netip.Addr    // of the client
-}
-
-// A CallerKey is equal for the requests of one caller.
-type CallerKey struct {
-	principal principal.Principal
-	view      string
-}
-
-// Key returns the key that the caller's sessions are kept under.
-func (c *Caller) Key() CallerKey { return CallerKey{c.Client.Principal, c.View} }
-
-// A Denial says why a request is not served.
-type Denial struct {
-	Status int    // of HTTP
-	Text   string // for people: what is wrong, and what to do
-}
-
-// Error implements error.
-func (d *Denial) Error() string { return d.Text }
-
-// An Endpoint is the MCP endpoint: the http.Handler for /mcp and, where the pattern has
-// {name}, /mcp/NAME.
+// An Endpoint is the http.Handler of /mcp and, if the pattern has {name}, of /mcp/NAME.
 type Endpoint struct {
 	r        *router.Router
 	o        Options
-	sessions sessions
+	sessions *presence.Registry[session, call]
 	bodies   bodies.Pool
-	waiting  waiting
-	calls    atomic.Int64 // requests whose answers are waited for, but for those that stay open
-	tails    atomic.Int64 // streams that go on without their handlers
+	waiting  sharedTimer
+	calls    atomic.Int64 // requests that wait for their answers, without subscriptions
+	hijacked atomic.Int64 // streams that continue without their handlers
 }
 
 // New makes the endpoint of a router.
 func New(r *router.Router, o Options) *Endpoint {
 	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
-	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
-	o.Idle = cmp.Or(o.Idle, time.Hour)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 20*time.Second)
-	if o.Budgets == nil {
-		o.Budgets = budget.New(budget.Limits{}, budget.Limits{})
-	}
-	if o.Lasts == nil {
-		o.Lasts = func(*Caller) bool { return true }
+	if o.Caller == nil {
+		o.Caller = func(r *http.Request) (c caller.Caller, err error) {
+			if r.PathValue("name") != "" {
+				err = errors.New("there is no endpoint of this name here")
+			}
+			return c, err
+		}
 	}
 	if o.Outlive == nil {
 		o.Outlive = func(context.Context) func(int64) { return func(int64) {} }
 	}
-	return &Endpoint{r: r, o: o, sessions: newSessions(o.MaxSessions)}
+	e := &Endpoint{r: r, o: o}
+	e.sessions = presence.NewRegistry(presence.Front[session, call]{Budgets: o.Budgets, MaxSessions: o.MaxSessions,
+		Idle: o.Idle, Allowed: o.Lasts, New: e.newSession, Ended: (*session).ended})
+	return e
 }
 
-// Sessions returns how many sessions there are.
-func (e *Endpoint) Sessions() int { return e.sessions.count() }
+// Sessions returns the number of sessions.
+func (e *Endpoint) Sessions() int { return e.sessions.Len() }
 
-// Calls returns how many requests wait for their answers, without subscriptions.
+// Calls returns the number of requests that wait for their answers, without subscriptions.
 func (e *Endpoint) Calls() int { return int(e.calls.Load()) }
 
-// ServeHTTP implements http.Handler. It returns when the response is complete, which
-// may take as long as the client listens; over HTTP/1.1 it takes over connections of
-// clients who only listen, and returns.
+// Recheck ends the sessions whose callers have lost their rights, with all their requests.
+func (e *Endpoint) Recheck() { e.sessions.Recheck() }
+
+// EndStreams ends GET streams and subscriptions, which stay open between calls. There are no new
+// sessions from then on. It does not wait.
+func (e *Endpoint) EndStreams() {
+	e.sessions.Stop()
+	for _, s := range e.sessions.All() {
+		s.endStreams()
+	}
+}
+
+// Close ends all sessions, and waits a moment for the last bytes of streams. What is still open
+// then is cut off when the program ends.
+func (e *Endpoint) Close() {
+	e.sessions.Close()
+	for range 125 {
+		if e.hijacked.Load() == 0 {
+			return
+		}
+		time.Sleep(2 * time.Millisecond)
+	}
+}
+
+// An exchange is an HTTP request and its response.
+type exchange struct {
+	*Endpoint
+	w      http.ResponseWriter
+	r      *http.Request
+	client caller.Caller
+	body   *budget.Reader // counts the body until it is released
+}
+
+// ServeHTTP implements http.Handler. It returns when the response is complete, which may take as
+// long as the client listens. Over HTTP/1.1 it takes over the connections of streams that stay
+// open, and returns.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	who, err := e.caller(r)
-	if err != nil {
-		deny(w, err)
+	x := exchange{Endpoint: e, w: w, r: r}
+	var err error
+	if x.client, err = e.o.Caller(r); err != nil {
+		status := http.StatusNotFound
+		if denial, ok := errors.AsType[*caller.Denial](err); ok {
+			status = denial.Status
+		}
+		x.refuse(status, nil, codeInvalidRequest, err.Error())
 		return
 	}
-	who.Client.Account = e.o.Budgets.Open(who.Client.Principal)
-	defer who.Client.Account.Close()
+	account := e.sessions.Account(&x.client)
+	defer account.Close()
 	switch {
 	case r.Method == http.MethodPost:
-		e.post(w, r, who)
+		x.post()
 	case mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern:
-		notAllowed(w, http.MethodPost, "revision "+mcpwire.Newest+" has only POST")
+		x.notAllowed(http.MethodPost, "revision "+mcpwire.Newest+" has only POST")
 	case r.Method == http.MethodGet:
-		e.get(w, r, who)
+		x.get()
 	case r.Method == http.MethodDelete:
-		e.delete(w, r, who)
+		x.delete()
 	default:
-		notAllowed(w, "POST, GET, DELETE", "the MCP endpoint takes POST, GET and DELETE")
+		x.notAllowed("POST, GET, DELETE", "the MCP endpoint takes POST, GET and DELETE")
 	}
 }
 
-func (e *Endpoint) caller(r *http.Request) (Caller, error) {
-	switch {
-	case e.o.Caller != nil:
-		return e.o.Caller(r)
-	case r.PathValue("name") != "":
-		return Caller{}, errNoName
-	}
-	return Caller{}, nil
-}
-
-var errNoName = errors.New("there is no endpoint of this name here")
-
-// deny answers a request that is nobody's.
-func deny(w http.ResponseWriter, why error) {
-	status := http.StatusNotFound
-	if denial, ok := errors.AsType[*Denial](why); ok {
-		status = denial.Status
-	}
-	refuse(w, status, nil, codeInvalidRequest, why.Error())
-}
-
-// notAllowed answers a request of a method that is not for it.
-func notAllowed(w http.ResponseWriter, allow, why string) {
-	w.Header().Set("Allow", allow)
-	refuse(w, http.StatusMethodNotAllowed, nil, codeInvalidRequest, why)
-}
-
-// A refusal says why no request is taken on.
-type refusal string
-
-// Error implements error.
-func (r refusal) Error() string { return string(r) }
-
-const (
-	errFull  refusal = "toolman has as many sessions as it may have (max_sessions in [http]); try again later"
-	errEnded refusal = "the session has ended; send initialize for a new one"
-
-	errRevoked refusal = "the rights that this session had are not in the configuration any more; begin a new one, with another credential if this one is refused"
-)
-
-// reject answers a request that toolman does not take on, under its ID if it has one: the client is
-// at a limit of its own or toolman at one of its, or what the client wants remembered is too long.
-func reject(w http.ResponseWriter, id []byte, err error) {
-	_, limit := errors.AsType[*budget.LimitError](err)
-	switch {
-	case limit:
-		w.Header().Set("Retry-After", strconv.Itoa(budget.RetryAfter))
-		refuse(w, http.StatusTooManyRequests, id, codeInternal, err.Error())
-	case err == errRevoked:
-		refuse(w, http.StatusUnauthorized, id, codeInvalidRequest, err.Error())
-	case err == errFull || err == errEnded:
-		w.Header().Set("Retry-After", strconv.Itoa(budget.RetryAfter))
-		refuse(w, http.StatusServiceUnavailable, id, codeInternal, err.Error())
-	default:
-		refuse(w, http.StatusBadRequest, id, jsonrpc.CodeInvalidParams, err.Error())
-	}
+// EndOnPanic ends the process when a handler panics. net/http would continue, but the router may
+// hold locks that are never released then. A supervisor starts toolman again.
+func EndOnPanic(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch p := recover(); p {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(p)
+			default:
+				stack := debug.Stack()
+				go panic(fmt.Sprintf("%v\n%s", p, stack)) // nothing recovers on a goroutine of its own
+				select {}
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
 }

@@ -1,173 +1,196 @@
 package httpd
 
 import (
+	"errors"
 	"net/http"
+
+	"toolman/mcpwire/sanitize"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
-	"toolman/mcpwire/sanitize"
 	"toolman/router/budget"
 )
 
 // legacy handles a message of the legacy era.
-func (e *Endpoint) legacy(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message, in *budget.Reader) {
-	if !versionKnown(w, r, idOf(m)) {
+func (x *exchange) legacy(m *jsonrpc.Message) {
+	method, isRequest := mcpwire.MethodOf(m.Text(m.Method)), m.Kind == jsonrpc.Request
+	if method == mcpwire.Initialize && isRequest && x.r.Header.Get(httpheader.Session) == "" {
+		if x.knownVersion(requestID(m)) {
+			x.initialize(m)
+		}
 		return
 	}
-	method := mcpwire.MethodOf(m.Text(m.Method))
-	if method == mcpwire.Initialize && m.Kind == jsonrpc.Request && r.Header.Get(httpheader.Session) == "" {
-		e.initialize(w, r, who, m, in)
-		return
-	}
-	s := e.session(w, r, who, idOf(m))
+	s := x.session(requestID(m))
 	if s == nil {
 		return
 	}
-	if m.Kind == jsonrpc.Request {
-		e.legacyRequest(w, r, s, m, method, in)
+	defer s.Release()
+	if isRequest {
+		x.request(s, m, method, jsonrpc.Span{})
 		return
 	}
-	defer e.leave(s)
-	frame := m.Frame
-	if string(m.Text(m.Method)) == string(mcpwire.Cancelled) {
-		frame = s.cancelled(m)
-	}
-	s.deliver(frame)
-	w.WriteHeader(http.StatusAccepted)
-}
-
-// versionKnown answers requests with a header that names a revision of no use here.
-func versionKnown(w http.ResponseWriter, r *http.Request, id []byte) bool {
-	version := r.Header.Get(httpheader.Version)
-	if version == "" || mcpwire.Supported(version) {
-		return true
-	}
-	refuse(w, http.StatusBadRequest, id, codeInvalidRequest, "the header MCP-Protocol-Version names a revision that toolman does not speak: "+sanitize.Cut(version, maxShown))
-	return false
-}
-
-// initialize makes a session, which stays if that goes well.
-func (e *Endpoint) initialize(w http.ResponseWriter, r *http.Request, who Caller, m *jsonrpc.Message, in *budget.Reader) {
-	s, err := e.fresh(who)
-	if err != nil {
-		reject(w, idOf(m), err)
-		return
-	}
-	defer func() {
-		if s.agreed() == "" {
-			e.end(s)
+	if method == mcpwire.Cancelled {
+		if edit, ok := s.cancelEdit(m); ok {
+			m.Edit(edit)
 		}
-	}()
-	e.legacyRequest(w, r, s, m, mcpwire.Initialize, in)
+	}
+	s.Handle(m)
+	x.w.WriteHeader(http.StatusAccepted)
 }
 
-// legacyRequest serves a request in a session, and leaves that.
-func (e *Endpoint) legacyRequest(w http.ResponseWriter, r *http.Request, s *session, m *jsonrpc.Message, method mcpwire.Method, in *budget.Reader) {
-	to := e.newStream(1, s.account)
-	c, err := s.open(m, method, jsonrpc.Span{}, to, in)
+// knownVersion answers requests with a header that names an unknown revision, and reports whether
+// it did not.
+func (x *exchange) knownVersion(id []byte) bool {
+	version := x.r.Header.Get(httpheader.Version)
+	known := version == "" || mcpwire.Supported(version)
+	if !known {
+		x.refuse(http.StatusBadRequest, id, codeInvalidRequest, "the header MCP-Protocol-Version names a revision that toolman does not speak: "+sanitize.Cut(version, maxShown))
+	}
+	return known
+}
+
+// initialize makes a session. It stays if initialize succeeds.
+func (x *exchange) initialize(m *jsonrpc.Message) {
+	s, err := x.sessions.AcquireOrNew(newID(), &x.client)
 	if err != nil {
-		e.leave(s)
-		reject(w, idOf(m), err)
+		x.reject(requestID(m), err)
 		return
 	}
-	e.ask(w, r, s, func() { s.handle(c.rename(m, jsonrpc.Span{})) }, to, []*call{c})
+	x.request(s, m, mcpwire.Initialize, jsonrpc.Span{})
+	if s.negotiated() == "" {
+		s.End(nil)
+	}
+	s.Release()
 }
 
-// session returns the session that a request names, which is busy until leave; it answers
-// when there is none.
-func (e *Endpoint) session(w http.ResponseWriter, r *http.Request, who Caller, id []byte) *session {
-	name := r.Header.Get(httpheader.Session)
+// session acquires the session that a request names. If there is none, it answers the request and
+// returns nil.
+func (x *exchange) session(id []byte) *session {
+	if !x.knownVersion(id) {
+		return nil
+	}
+	name := x.r.Header.Get(httpheader.Session)
 	if name == "" {
-		refuse(w, http.StatusBadRequest, id, codeInvalidRequest,
+		x.refuse(http.StatusBadRequest, id, codeInvalidRequest,
 			"begin with initialize and repeat the Mcp-Session-Id that it brings, or say in params._meta and headers that the request is of revision "+mcpwire.Newest)
 		return nil
 	}
-	s := e.sessions.named(name, who)
+	s := x.sessions.Acquire(name, &x.client)
 	if s == nil {
-		refuse(w, http.StatusNotFound, id, codeNoSession, "there is no such session, or it has ended; begin a new one with initialize")
+		x.refuse(http.StatusNotFound, id, codeNoSession, "there is no such session, or it has ended; begin a new one with initialize")
 	}
 	return s
 }
 
-// cancelled returns the client's cancellation of a request with the id that the router
-// knows it by.
-func (s *session) cancelled(m *jsonrpc.Message) []byte {
-	at, err := mcpwire.IDParam(m, "requestId")
-	if err != nil || !at.Present() {
-		return m.Frame
-	}
-	return jsonrpc.AppendSplice(nil, m.Frame, jsonrpc.Edit{Span: at, New: s.callOff(m.Bytes(at))})
-}
-
-// callOff forgets the request that the client calls by this id, and returns the one that
-// the router knows it by. There will be no answer: the stream that it waits on ends.
-func (s *session) callOff(id []byte) []byte {
-	c := s.ours(id)
-	if c == nil {
-		return number(0) // nobody's
-	}
-	s.drop(c)
-	c.to.forgo()
-	return number(c.n)
-}
-
-// get serves what a client of the legacy era is told outside of its requests.
-func (e *Endpoint) get(w http.ResponseWriter, r *http.Request, who Caller) {
-	if !httpheader.Accepts(r.Header, httpheader.EventStream) {
-		refuse(w, http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name text/event-stream")
+// get serves the messages of a session that belong to no request.
+func (x *exchange) get() {
+	if !httpheader.Accepts(x.r.Header, httpheader.EventStream) {
+		x.refuse(http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name text/event-stream")
 		return
 	}
-	if !versionKnown(w, r, nil) {
-		return
-	}
-	s := e.session(w, r, who, nil)
+	s := x.session(nil)
 	if s == nil {
 		return
 	}
-	defer e.leave(s)
-	if err := s.account.Take(budget.Streams, 1); err != nil {
-		reject(w, nil, err)
+	defer s.Release()
+	if err := s.Account.Take(budget.Streams, 1); err != nil {
+		x.reject(nil, err)
 		return
 	}
-	if !s.listen(true) {
-		s.account.Give(budget.Streams, 1)
-		refuse(w, http.StatusConflict, nil, codeInvalidRequest, "the session has a GET stream already; it has one at a time")
+	if !s.setListening(true) {
+		s.Account.Give(budget.Streams, 1)
+		x.refuse(http.StatusConflict, nil, codeInvalidRequest, "the session has a GET stream already; it has one at a time")
 		return
 	}
-	over := func(bool) {
-		s.listen(false)
-		s.account.Give(budget.Streams, 1)
-	}
-	o := newResponse(w, e)
-	e.detachable(o, r, s, s.push, over)
-	if o.write(nil) != nil || o.serve(r.Context(), s.push) != continued {
-		over(false)
-	}
-}
-
-// listen notes that somebody hears what is pushed, or not any more; only one can.
-func (s *session) listen(on bool) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	free := s.listened != on
-	s.listened = on
-	if s.ended {
-		s.push.leave()
-	}
-	return free
+	o := x.respond(s, s.push, true)
+	o.write(nil) // if it fails, so does serve
+	o.serve(func(bool) {
+		s.setListening(false)
+		s.Account.Give(budget.Streams, 1)
+	})
 }
 
 // delete ends a session (2025-11-25, Session Management).
-func (e *Endpoint) delete(w http.ResponseWriter, r *http.Request, who Caller) {
-	if !versionKnown(w, r, nil) {
-		return
+func (x *exchange) delete() {
+	if s := x.session(nil); s != nil {
+		s.End(nil)
+		s.Release()
+		x.w.WriteHeader(http.StatusNoContent)
 	}
-	s := e.session(w, r, who, nil)
+}
+
+// maxBatch is how many messages a client may POST at once.
+const maxBatch = 256
+
+// batch handles a JSON-RPC batch, which only sessions of revision 2025-03-26 have. A batch with an
+// element that is no message is refused: an error response for it would have no ID.
+func (x *exchange) batch(body []byte) {
+	s := x.session(nil)
 	if s == nil {
 		return
 	}
-	e.end(s)
-	e.leave(s)
-	w.WriteHeader(http.StatusNoContent)
+	defer s.Release()
+	if s.negotiated() != mcpwire.V2025_03_26 {
+		x.refuse(http.StatusBadRequest, nil, codeInvalidRequest, "only revision "+mcpwire.V2025_03_26+" has batches; send one message at a time")
+		return
+	}
+	to := x.newStream(0, s.Account)
+	calls, edits, err := s.openBatch(body, to, x.body)
+	if err != nil {
+		for _, c := range calls {
+			s.Close(c.n)
+		}
+		if _, form := errors.AsType[*jsonrpc.FormError](err); form {
+			x.notAMessage(&jsonrpc.Message{}, err)
+		} else {
+			x.reject(nil, err)
+		}
+		return
+	}
+	deliver := func() { s.handleBatch(jsonrpc.AppendSplice(nil, body, edits...)) }
+	if len(calls) == 0 {
+		deliver()
+		x.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	to.answers = len(calls) // nothing else has seen it yet
+	x.answer(s, to, calls, deliver)
+}
+
+// openBatch opens the requests of a batch. The edits rename them.
+func (s *session) openBatch(body []byte, to *stream, in *budget.Reader) (calls []*call, edits []jsonrpc.Edit, err error) {
+	n := 0
+	for at := range jsonrpc.Elements(body, jsonrpc.Span{Hi: len(body)}) {
+		var m jsonrpc.Message
+		if err := jsonrpc.Scan(body[at.Lo:at.Hi], &m); err != nil {
+			return calls, nil, err
+		}
+		var edit jsonrpc.Edit
+		edited := false
+		method := mcpwire.MethodOf(m.Text(m.Method))
+		switch n++; {
+		case n > maxBatch:
+			return calls, nil, &jsonrpc.FormError{What: "a batch has at most 256 messages"}
+		case method == mcpwire.Initialize:
+			return calls, nil, &jsonrpc.FormError{What: "initialize is not part of a batch"}
+		case method == mcpwire.Cancelled:
+			edit, edited = s.cancelEdit(&m)
+		case m.Kind == jsonrpc.Request:
+			c, err := s.open(&m, method, jsonrpc.Span{}, to, in)
+			if err != nil {
+				return calls, nil, err
+			}
+			calls = append(calls, c)
+			edit, edited = jsonrpc.Edit{Span: m.ID, New: number(c.n)}, true
+		}
+		if edited {
+			edit.Span.Lo, edit.Span.Hi = at.Lo+edit.Span.Lo, at.Lo+edit.Span.Hi
+			edits = append(edits, edit)
+		}
+	}
+	if n == 0 {
+		err = &jsonrpc.FormError{What: "a batch has at least one message"}
+	}
+	return calls, edits, err
 }

@@ -12,6 +12,7 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
+	"toolman/router/httpd/caller"
 	"toolman/router/principal"
 )
 
@@ -81,8 +82,8 @@ func TestASessionHasAnIDThatCannotBeGuessedAndEnds(t *testing.T) {
 }
 
 func TestASessionIsItsCallersAlone(t *testing.T) {
-	o := Options{Caller: func(r *http.Request) (Caller, error) {
-		return Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
+	o := Options{Caller: func(r *http.Request) (caller.Caller, error) {
+		return caller.Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
 	}}
 	f := newFront(t, echoing(fakemcp.Legacy, nil), o)
 	c := f.initialize("2025-11-25", "{}")

@@ -160,9 +160,9 @@ func TestASubscriptionEndsWithItsStream(t *testing.T) {
 	q.ctx = ctx
 	f.do(q).event()
 	s := f.shared()
-	if got := len(s.listens()); got != 1 {
+	if got := len(s.Requests()); got != 1 {
 		t.Fatalf("%d subscriptions are open", got)
 	}
 	hangUp()
-	await(t, "it is forgotten", func() bool { return len(s.listens()) == 0 })
+	await(t, "it is forgotten", func() bool { return len(s.Requests()) == 0 })
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 
 	"toolman/jsonrpc"
@@ -13,133 +12,164 @@ import (
 	"toolman/router/budget"
 )
 
-// post handles a POSTed message. Of which era that is, it says itself.
-func (e *Endpoint) post(w http.ResponseWriter, r *http.Request, who Caller) {
-	if !httpheader.Accepts(r.Header, httpheader.JSON) || !httpheader.Accepts(r.Header, httpheader.EventStream) {
-		refuse(w, http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name application/json and text/event-stream")
+// post handles a POSTed message. The message itself tells its era.
+func (x *exchange) post() {
+	if !httpheader.Accepts(x.r.Header, httpheader.JSON) || !httpheader.Accepts(x.r.Header, httpheader.EventStream) {
+		x.refuse(http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name application/json and text/event-stream")
 		return
 	}
-	if httpheader.MediaType(r.Header) != httpheader.JSON {
-		refuse(w, http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message is application/json")
+	if httpheader.MediaType(x.r.Header) != httpheader.JSON {
+		x.refuse(http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message is application/json")
 		return
 	}
-	in := who.Client.Account.Reader(http.MaxBytesReader(w, r.Body, e.o.MaxBody))
-	defer in.Close()
-	room, ok := e.body(w, r, in)
-	defer e.bodies.Put(room) // what is kept of it is copied
-	if !ok {
+	x.body = x.client.Client.Account.Reader(http.MaxBytesReader(x.w, x.r.Body, x.o.MaxBody))
+	defer x.body.Close()
+	text, err := x.bodies.Read(x.body, x.r.ContentLength)
+	defer x.bodies.Put(text) // what is kept of it is copied
+	if err != nil {
+		x.unreadBody(err)
 		return
 	}
-	body := bytes.Trim(room, " \t\r\n")
+	text = bytes.Trim(text, " \t\r\n")
+	claimsModern := mcpwire.EraOf(x.r.Header.Get(httpheader.Version)) == mcpwire.Modern
 	var m jsonrpc.Message
-	if err := jsonrpc.Scan(body, &m); err != nil {
-		if isArray(body) && mcpwire.EraOf(r.Header.Get(httpheader.Version)) != mcpwire.Modern {
-			jsonrpc.OneLine(body)
-			e.batch(w, r, who, body, in)
+	if err := jsonrpc.Scan(text, &m); err != nil {
+		if len(text) > 0 && text[0] == '[' && jsonrpc.Valid(text) && !claimsModern {
+			jsonrpc.OneLine(text)
+			x.batch(text)
 			return
 		}
-		unreadable(w, &m, err)
+		x.notAMessage(&m, err)
 		return
 	}
-	jsonrpc.OneLine(body) // servers on pipes take one message a line
+	jsonrpc.OneLine(text) // servers on pipes take one message a line
 	var envelope mcpwire.Envelope
-	err := envelope.Read(&m)
+	err = envelope.Read(&m)
 	switch {
 	case m.Kind != jsonrpc.Response && envelope.Claims():
-		e.modern(w, r, who, &m, &envelope, err, in)
-	case mcpwire.EraOf(r.Header.Get(httpheader.Version)) == mcpwire.Modern:
-		unclaimed(w, &m)
+		x.modern(&m, &envelope, err)
+	case claimsModern:
+		x.noEnvelope(&m)
 	default:
-		e.legacy(w, r, who, &m, in)
+		x.legacy(&m)
 	}
 }
 
-// body reads a request's body, and answers when it cannot be had.
-func (e *Endpoint) body(w http.ResponseWriter, r *http.Request, in io.Reader) ([]byte, bool) {
-	text, err := e.bodies.Read(in, r.ContentLength)
-	if _, long := errors.AsType[*http.MaxBytesError](err); long {
-		refuse(w, http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", e.o.MaxBody))
-		return text, false
-	}
-	if _, limit := errors.AsType[*budget.LimitError](err); limit {
-		w.Header().Set("Connection", "close") // the rest of the body is not read
-		reject(w, nil, err)
-		return text, false
-	}
-	if err != nil {
-		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "the body of the request did not come whole")
-		return text, false
-	}
-	return text, true
-}
-
-func isArray(body []byte) bool { return len(body) > 0 && body[0] == '[' && jsonrpc.Valid(body) }
-
-// unreadable answers what is no message.
-func unreadable(w http.ResponseWriter, m *jsonrpc.Message, err error) {
-	switch syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); {
-	case ok && syntax.Deep:
-		refuse(w, http.StatusBadRequest, jsonrpc.DeepID(m, err), codeInvalidRequest, err.Error())
-	case ok:
-		refuse(w, http.StatusBadRequest, nil, jsonrpc.CodeParseError, err.Error())
+// unreadBody answers a request whose body could not be read.
+func (x *exchange) unreadBody(err error) {
+	_, tooLong := errors.AsType[*http.MaxBytesError](err)
+	_, limit := errors.AsType[*budget.LimitError](err)
+	switch {
+	case tooLong:
+		x.refuse(http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", x.o.MaxBody))
+	case limit:
+		x.w.Header().Set("Connection", "close") // the rest of the body is not read
+		x.reject(nil, err)
 	default:
-		refuse(w, http.StatusBadRequest, idOf(m), codeInvalidRequest, err.Error())
+		x.refuse(http.StatusBadRequest, nil, codeInvalidRequest, "the body of the request did not come whole")
 	}
 }
 
-// idOf returns the id to answer a message under, nil when it has none that may be.
-func idOf(m *jsonrpc.Message) []byte {
+// notAMessage answers a body that is no message.
+func (x *exchange) notAMessage(m *jsonrpc.Message, err error) {
+	id, code := requestID(m), int64(codeInvalidRequest)
+	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && syntax.Deep {
+		id = jsonrpc.DeepID(m, err)
+	} else if ok {
+		id, code = nil, jsonrpc.CodeParseError
+	}
+	x.refuse(http.StatusBadRequest, id, code, err.Error())
+}
+
+// requestID returns the ID under which a message is answered; nil if it has none.
+func requestID(m *jsonrpc.Message) []byte {
 	if !m.HasID() || m.Kind == jsonrpc.Response {
 		return nil
 	}
 	return m.Bytes(m.ID)
 }
 
-// unclaimed answers a message that is of the modern era only by its header.
-func unclaimed(w http.ResponseWriter, m *jsonrpc.Message) {
+// noEnvelope answers a message that only its header says to be of the modern era.
+func (x *exchange) noEnvelope(m *jsonrpc.Message) {
 	switch {
 	case m.Kind == jsonrpc.Notification:
-		w.WriteHeader(http.StatusAccepted) // 2026-07-28 gives clients no notification that means anything over HTTP
+		x.w.WriteHeader(http.StatusAccepted) // in 2026-07-28 no client notification has a meaning over HTTP
 	case m.Kind == jsonrpc.Response:
-		refuse(w, http.StatusBadRequest, nil, codeInvalidRequest, "clients send no responses in revision "+mcpwire.Newest)
+		x.refuse(http.StatusBadRequest, nil, codeInvalidRequest, "clients send no responses in revision "+mcpwire.Newest)
 	case string(m.Text(m.Method)) == string(mcpwire.Initialize):
-		refuse(w, http.StatusBadRequest, idOf(m), mcpwire.CodeHeaderMismatch,
+		x.refuse(http.StatusBadRequest, requestID(m), mcpwire.CodeHeaderMismatch,
 			"Header mismatch: MCP-Protocol-Version header value '"+mcpwire.Newest+"' is of a revision that has no initialize")
 	default:
-		refuse(w, http.StatusBadRequest, idOf(m), jsonrpc.CodeInvalidParams, "params._meta has no "+mcpwire.KeyVersion+", which the header MCP-Protocol-Version promises")
+		x.refuse(http.StatusBadRequest, requestID(m), jsonrpc.CodeInvalidParams, "params._meta has no "+mcpwire.KeyVersion+", which the header MCP-Protocol-Version promises")
 	}
 }
 
-// ask serves the answer to requests, of which there are as many as calls, once deliver has
-// given them to the router, and leaves the session.
-func (e *Endpoint) ask(w http.ResponseWriter, r *http.Request, s *session, deliver func(), to *stream, calls []*call) {
-	defer e.leave(s)
-	o := newResponse(w, e)
-	listens := calls[0].method == mcpwire.Listen
-	over := func(whole bool) {
-		to.leave()
-		if listens {
-			s.account.Give(budget.Streams, 1)
-		} else {
-			e.calls.Add(-1)
+// modern handles a message of the modern era. Its headers have to agree with it; err is what its
+// envelope lacks.
+func (x *exchange) modern(m *jsonrpc.Message, envelope *mcpwire.Envelope, err error) {
+	if m.Kind == jsonrpc.Notification {
+		x.w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	id, method := requestID(m), mcpwire.MethodOf(m.Text(m.Method))
+	if why := mismatch(x.r.Header, m, envelope, method, err); why != nil {
+		x.refuseWith(http.StatusBadRequest, id, why)
+		return
+	}
+	s, err := x.sessions.AcquireOrNew(x.client.Key(), &x.client)
+	if err != nil {
+		x.reject(id, err)
+		return
+	}
+	defer s.Release()
+	if method == mcpwire.ToolsCall {
+		if why := paramMismatch(x.r.Header, m, s.Router.InputSchema); why != nil {
+			x.refuseWith(http.StatusBadRequest, id, why)
+			return
 		}
-		if whole || !s.many {
+	}
+	x.request(s, m, method, envelope.Token.Value)
+}
+
+// request serves a request in a session. token is the place of a progress token that other clients
+// of the session may use, too.
+func (x *exchange) request(s *session, m *jsonrpc.Message, method mcpwire.Method, token jsonrpc.Span) {
+	to := x.newStream(1, s.Account)
+	c, err := s.open(m, method, token, to, x.body)
+	if err == nil && method == mcpwire.Listen {
+		if err = s.Account.Take(budget.Streams, 1); err != nil {
+			s.Close(c.n)
+		}
+	}
+	if err != nil {
+		x.reject(requestID(m), err)
+		return
+	}
+	x.answer(s, to, []*call{c}, func() { s.Handle(c.rename(m, token)) })
+}
+
+// answer passes requests to the router with deliver, and serves the stream of their answers.
+func (x *exchange) answer(s *session, to *stream, calls []*call, deliver func()) {
+	listens := calls[0].method == mcpwire.Listen
+	if !listens {
+		x.calls.Add(1)
+	}
+	deliver()
+	if calls[0].method == mcpwire.Initialize && s.negotiated() != "" {
+		x.w.Header().Set(httpheader.Session, s.id)
+	}
+	x.respond(s, to, listens).serve(func(complete bool) {
+		to.abandon()
+		if listens {
+			s.Account.Give(budget.Streams, 1)
+		} else {
+			x.calls.Add(-1)
+		}
+		if complete || !s.modern {
 			return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
 		}
 		for _, c := range calls {
-			s.cancel(c)
+			s.Cancel(c.n, number(c.n))
 		}
-	}
-	if listens {
-		e.detachable(o, r, s, to, over)
-	} else {
-		e.calls.Add(1)
-	}
-	deliver()
-	if s.agreed() != "" && calls[0].method == mcpwire.Initialize {
-		w.Header().Set(httpheader.Session, s.id)
-	}
-	if end := o.serve(r.Context(), to); end != continued {
-		over(end == complete)
-	}
+	})
 }

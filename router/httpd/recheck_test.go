@@ -10,6 +10,7 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
+	"toolman/router/httpd/caller"
 	"toolman/router/principal"
 )
 
@@ -18,10 +19,10 @@ import (
 func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
 	var in atomic.Bool
 	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{
-		Caller: func(r *http.Request) (Caller, error) {
-			return Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who")}}}, nil
+		Caller: func(r *http.Request) (caller.Caller, error) {
+			return caller.Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who")}}}, nil
 		},
-		Lasts: func(*Caller) bool { return in.Load() },
+		Lasts: func(*caller.Caller) bool { return in.Load() },
 	})
 	initialize := request{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`}
 	r := f.do(initialize)

@@ -1,50 +1,72 @@
 package httpd
 
 import (
-	"encoding/json"
+	"bytes"
+	"errors"
 	"net/http"
 	"strconv"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/budget"
+	"toolman/router/httpd/presence"
 )
 
-// Error codes of the endpoint's own answers. That for a session that is not there is
-// the SDKs' (their servers answer -32001 with the 404 that the specification asks for).
+// Error codes of the endpoint's own answers. The code of an unknown session is that of the SDKs:
+// their servers send -32001 with the 404 that the specification requires.
 const (
 	codeInvalidRequest = jsonrpc.CodeInvalidRequest
 	codeInternal       = jsonrpc.CodeInternalError
 	codeNoSession      = -32001
 )
 
-// refuse answers a request of HTTP with a JSON-RPC error. A nil id, of a message that
-// was not read or has none, is left out: MCP's own schema has no null there.
-func refuse(w http.ResponseWriter, status int, id []byte, code int64, why string) {
-	answer(w, status, appendRefusal(nil, id, code, why, nil))
+// refuse answers with a JSON-RPC error. A nil id is left out: MCP's schema has no null there.
+func (x *exchange) refuse(status int, id []byte, code int64, why string) {
+	x.refuseWith(status, id, &mcpwire.Refusal{Code: code, Message: why})
 }
 
-// refuseWith is refuse for an error that the specification prescribes for this request
-// of the modern era.
-func refuseWith(w http.ResponseWriter, status int, id []byte, r *mcpwire.Refusal) {
-	answer(w, status, appendRefusal(nil, id, r.Code, r.Message, r.Data))
+// refuseWith is refuse for an error with data.
+func (x *exchange) refuseWith(status int, id []byte, e *mcpwire.Refusal) {
+	writeAnswer(x.w, status, appendError(id, e))
 }
 
-func appendRefusal(dst, id []byte, code int64, why string, data json.RawMessage) []byte {
-	if id != nil {
-		return jsonrpc.AppendError(dst, id, code, why, data)
+func appendError(id []byte, e *mcpwire.Refusal) []byte {
+	text := jsonrpc.AppendError(nil, id, e.Code, e.Message, e.Data)
+	if id == nil {
+		text = bytes.Replace(text, []byte(`"id":null,`), nil, 1)
 	}
-	dst = append(dst, `{"jsonrpc":"2.0","error":{"code":`...)
-	dst = strconv.AppendInt(dst, code, 10)
-	dst = append(dst, `,"message":`...)
-	return append(jsonrpc.AppendQuoted(dst, why), "}}"...)
+	return text
 }
 
-// answer writes a whole response of JSON.
-func answer(w http.ResponseWriter, status int, body []byte) {
+// writeAnswer writes a JSON response.
+func writeAnswer(w http.ResponseWriter, status int, body []byte) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
 	w.Write(body) // fails only when the client is gone
+}
+
+// notAllowed answers a request of an HTTP method that is not supported.
+func (x *exchange) notAllowed(allow, why string) {
+	x.w.Header().Set("Allow", allow)
+	x.refuse(http.StatusMethodNotAllowed, nil, codeInvalidRequest, why)
+}
+
+// reject answers a request that is not accepted because of a limit, the end of its session, or a
+// wrong ID.
+func (x *exchange) reject(id []byte, err error) {
+	status, code := http.StatusBadRequest, int64(jsonrpc.CodeInvalidParams)
+	if _, limit := errors.AsType[*budget.LimitError](err); limit {
+		status, code = http.StatusTooManyRequests, codeInternal
+	} else if err == presence.ErrRevoked {
+		status, code = http.StatusUnauthorized, codeInvalidRequest
+	} else if err == presence.ErrFull || err == presence.ErrEnded {
+		status, code = http.StatusServiceUnavailable, codeInternal
+	}
+	if code == codeInternal {
+		x.w.Header().Set("Retry-After", strconv.Itoa(budget.RetryAfter))
+	}
+	x.refuse(status, id, code, err.Error())
 }

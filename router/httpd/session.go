@@ -2,153 +2,306 @@ package httpd
 
 import (
 	"bytes"
+	"crypto/rand"
+	"net/http"
+	"slices"
+	"strconv"
 	"sync"
-	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/httpd/presence"
 )
 
-// A session is a router.Session whose requests come by HTTP. It is its Sender.
+// A session is a router.Session over HTTP, and its jsonrpc.Sender. A client of the legacy era has
+// one. The requests of the modern era of one caller share one.
 type session struct {
-	e       *Endpoint
-	router  *router.Session
-	id      string // of the legacy era: what its client calls it
-	who     Caller
-	caller  CallerKey       // its key
-	many    bool            // it is of the modern era
-	push    *stream         // what belongs to no request; nil in the modern era
-	account *budget.Account // of the client, open until the session ends
+	*presence.Session[session, call]
+	e      *Endpoint
+	id     string // of the legacy era: the Mcp-Session-Id
+	modern bool
+	push   *stream // messages that belong to no request; nil in the modern era
 
-	mu       sync.Mutex
-	calls    map[uint64]*call // guarded by mu: open requests by our id
-	last     uint64           // guarded by mu: of our ids
-	revision string           // guarded by mu: what initialize has agreed on
-	busy     int              // guarded by mu: requests of HTTP that are being served
-	left     time.Time        // guarded by mu: when busy became 0
-	idle     *time.Timer      // looks whether that is long ago, and ends the session then
-	listened bool             // guarded by mu: a GET hears push
-	ended    bool             // guarded by mu
+	mu        sync.Mutex
+	revision  string // guarded by mu: that initialize has agreed on
+	listening bool   // guarded by mu: a GET stream serves push
 }
 
-// A call is an open request. It is the Sender of what belongs to it.
+// A call is an open request. It is the Sender of the messages that belong to it. Programs that
+// share a session may choose the same IDs and progress tokens, so the router knows the request by
+// its number, as its ID and its token.
 type call struct {
 	s         *session
-	n         uint64 // our id, and our progress token
-	id, token []byte // the client's own, as they came; token may be nil
+	n         uint64
+	id, token []byte // as the client chose them; token may be nil
 	method    mcpwire.Method
 	to        *stream
-	size      int64 // bytes of the account that the request keeps
 }
 
-// open notes a request, which keeps the bytes of its body until it is open no more. The error says
-// why it is not taken.
+// newID returns the ID of a new legacy session (2025-11-25: "globally unique and cryptographically
+// secure"), of 130 bits.
+func newID() string { return rand.Text() }
+
+// newSession is presence.Front.New. Sessions of the legacy era have a string as their key.
+func (e *Endpoint) newSession(p *presence.Session[session, call], key any) *session {
+	s := &session{Session: p, e: e}
+	var legacy bool
+	s.id, legacy = key.(string)
+	if s.modern = !legacy; legacy {
+		s.push = e.newStream(0, s.Account)
+		s.push.dropsNew = true
+	}
+	client := s.Caller.Client
+	client.Sole, client.Many = false, s.modern
+	s.Router = e.r.NewSession(s, client)
+	return s
+}
+
+// open opens a request.
 func (s *session) open(m *jsonrpc.Message, method mcpwire.Method, token jsonrpc.Span, to *stream, in *budget.Reader) (*call, error) {
 	if err := mcpwire.CheckID(m); err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return nil, errEnded
-	}
-	if err := s.account.Take(budget.Calls, 1); err != nil {
-		return nil, err
-	}
-	s.last++
-	c := &call{s: s, n: s.last, id: bytes.Clone(m.Bytes(m.ID)), method: method, to: to, size: in.Detach()}
+	return s.Open(in, func(n uint64) *call {
+		c := &call{s: s, n: n, id: bytes.Clone(m.Bytes(m.ID)), method: method, to: to}
+		if token.Present() {
+			c.token = bytes.Clone(m.Bytes(token))
+		}
+		return c
+	})
+}
+
+// rename gives a request the ID and, if it has one at that place, the token that the router knows
+// it by.
+func (c *call) rename(m *jsonrpc.Message, token jsonrpc.Span) *jsonrpc.Message {
+	edits := []jsonrpc.Edit{{Span: m.ID, New: number(c.n)}}
 	if token.Present() {
-		c.token = bytes.Clone(m.Bytes(token))
+		edits = append(edits, jsonrpc.Edit{Span: token, New: edits[0].New})
 	}
-	s.calls[c.n] = c
-	return c, nil
+	m.Edit(edits...)
+	return m
 }
 
-// closeLocked makes a request one that is open no more; false when it was not.
-func (s *session) closeLocked(n uint64) (c *call, open bool) {
-	if c, open = s.calls[n]; open {
-		delete(s.calls, n)
-		s.account.Give(budget.Calls, 1)
-		s.account.Give(budget.Bytes, c.size)
+func number(n uint64) []byte { return strconv.AppendUint(nil, n, 10) }
+
+// cancelEdit closes the request that a cancellation names. The edit renames that in the
+// cancellation; ok is false if it names none.
+func (s *session) cancelEdit(m *jsonrpc.Message) (e jsonrpc.Edit, ok bool) {
+	at, err := mcpwire.IDParam(m, "requestId")
+	if err != nil || !at.Present() {
+		return e, false
 	}
-	return c, open
-}
-
-// take returns the open request of ours with this id, which is open no more; nil if
-// there is none.
-func (s *session) take(id []byte) *call {
-	n, ok := jsonrpc.ParseID(id)
-	if !ok {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	c, _ := s.closeLocked(n)
-	return c
-}
-
-// find is take that leaves the request open.
-func (s *session) find(id []byte) *call {
-	n, ok := jsonrpc.ParseID(id)
-	if !ok {
-		return nil
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.calls[n]
-}
-
-// drop forgets a request; it reports whether that was open still.
-func (s *session) drop(c *call) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, open := s.closeLocked(c.n)
-	return open
-}
-
-// ours returns the newest open request that the client calls by this id.
-func (s *session) ours(id []byte) (newest *call) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.calls {
-		if string(c.id) == string(id) && (newest == nil || c.n > newest.n) {
-			newest = c
+	id := string(m.Bytes(at))
+	var newest call
+	for _, c := range s.Requests() {
+		if string(c.id) == id && c.n > newest.n {
+			newest = *c
 		}
 	}
-	return newest
+	if newest.n > 0 && s.Close(newest.n) != nil {
+		newest.to.expectOneLess() // it gets no answer
+	}
+	return jsonrpc.Edit{Span: at, New: number(newest.n)}, true
 }
 
-// handle has the router handle a message, which is not used any more when it returns.
-func (s *session) handle(m *jsonrpc.Message) {
-	var b jsonrpc.Batch
-	s.router.Message(m, &b)
-	b.Flush()
-}
-
-// deliver is handle for a frame.
-func (s *session) deliver(frame []byte) {
+// handleBatch passes a batch to the router.
+func (s *session) handleBatch(frame []byte) {
 	var m jsonrpc.Message
 	var b jsonrpc.Batch
-	if err := jsonrpc.Scan(frame, &m); err != nil {
-		s.router.Bad(&m, err, &b) // an array: all else was scanned before
-	} else {
-		s.router.Message(&m, &b)
-	}
+	s.Router.Bad(&m, jsonrpc.Scan(frame, &m), &b) // to Scan a batch is an error
 	b.Flush()
 }
 
-// cancel tells the router that nobody waits for the answer any more.
-func (s *session) cancel(c *call) {
-	if s.drop(c) {
-		s.deliver(cancellation(c.n))
-	}
-}
-
-// agreed returns the revision that initialize has agreed on; "" before that.
-func (s *session) agreed() string {
+// negotiated returns the revision that initialize has agreed on; "" before that.
+func (s *session) negotiated() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.revision
 }
+
+// setListening notes that a GET stream serves push, or no longer does. It fails if that was so
+// already.
+func (s *session) setListening(on bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	changed := s.listening != on
+	s.listening = on
+	if s.Ended() {
+		s.push.abandon()
+	}
+	return changed
+}
+
+// ended is presence.Front.Ended: it ends the streams of the session.
+func (s *session) ended(open []*call, why error) {
+	for _, c := range open {
+		if why == nil {
+			c.to.end()
+		} else {
+			c.to.answer(jsonrpc.AppendError(nil, c.id, codeInvalidRequest, why.Error(), nil), 1, http.StatusUnauthorized)
+		}
+	}
+	if s.push == nil {
+		return
+	}
+	s.push.end()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.listening {
+		s.push.abandon()
+	}
+}
+
+// endStreams ends the GET stream and subscriptions. Those end with a result (2026-07-28,
+// Subscriptions).
+func (s *session) endStreams() {
+	if s.push != nil {
+		s.push.end()
+	}
+	for _, c := range s.Requests() {
+		if c.method == mcpwire.Listen {
+			s.Cancel(c.n, number(c.n))
+			c.to.answer(mcpwire.AppendListenEnd(nil, c.id), 1, http.StatusOK)
+		}
+	}
+}
+
+// Queue implements jsonrpc.Sender.
+func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	var m jsonrpc.Message
+	err := jsonrpc.Scan(frame, &m)
+	if err == nil {
+		return s.QueueMessage(&m, edits)
+	}
+	frame = jsonrpc.AppendSplice(nil, frame, edits...)
+	if !m.HasID() || m.Method.Present() {
+		return s.answerBatch(frame)
+	}
+	// The answer nests too deep since toolman added levels to it.
+	jsonrpc.Scan(frame, &m) // finds the ID again
+	frame = jsonrpc.AppendError(nil, m.Bytes(m.ID), codeInternal, "the answer cannot be passed on: "+err.Error(), nil)
+	if err := jsonrpc.Scan(frame, &m); err != nil {
+		return err
+	}
+	return s.answer(&m, nil)
+}
+
+// QueueMessage implements jsonrpc.Reader: answers go to their request, and messages that belong to
+// no request to the client's GET stream or subscription.
+func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
+	if m.Kind == jsonrpc.Response {
+		return s.answer(m, edits)
+	}
+	frame := jsonrpc.AppendSplice(nil, m.Frame, edits...)
+	if !s.modern {
+		return s.push.put(frame)
+	}
+	var whole jsonrpc.Message
+	if jsonrpc.Scan(frame, &whole) != nil {
+		return nil
+	}
+	at, err := mcpwire.SubscriptionOf(&whole)
+	if err != nil || !at.Present() {
+		return nil // the modern era has no place for it
+	}
+	c := s.Find(presence.Number(whole.Bytes(at.Value)))
+	if c == nil {
+		return nil
+	}
+	return c.to.put(jsonrpc.AppendSplice(nil, frame, jsonrpc.Edit{Span: at.Value, New: c.id}))
+}
+
+// Flush implements jsonrpc.Sender. Streams are written as soon as possible.
+func (s *session) Flush() {}
+
+// During implements router.Streams.
+func (s *session) During(id []byte) jsonrpc.Sender {
+	if c := s.Find(presence.Number(id)); c != nil && c.to.isOpen() {
+		return c
+	}
+	return nil
+}
+
+// answer passes an answer to its request, under the ID that the client chose.
+func (s *session) answer(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
+	id := jsonrpc.Edit{Span: m.ID, New: m.Bytes(m.ID)}
+	edits = slices.Clone(edits)
+	i := slices.IndexFunc(edits, func(e jsonrpc.Edit) bool { return e.Span == m.ID })
+	if i >= 0 {
+		id = edits[i]
+		edits = slices.Delete(edits, i, i+1)
+	}
+	c := s.Close(presence.Number(id.New))
+	if c == nil {
+		return nil // the client has disconnected or cancelled it
+	}
+	id.New = c.id
+	status := http.StatusOK
+	switch {
+	case s.modern && m.Err.Present():
+		status = statusOf(m)
+	case c.method == mcpwire.Initialize && m.Result.Present():
+		if at, err := m.Get(m.Result, "protocolVersion"); err == nil {
+			s.mu.Lock()
+			s.revision = string(m.Text(at))
+			s.mu.Unlock()
+		}
+	}
+	frame := s.e.bodies.Get(len(m.Frame) + len(c.id) + 64)
+	return c.to.answer(jsonrpc.AppendSplice(frame, m.Frame, append(edits, id)...), 1, status)
+}
+
+// statusOf returns the HTTP status of an error response (2026-07-28, Streamable HTTP).
+func statusOf(m *jsonrpc.Message) int {
+	at, err := m.Get(m.Err, "code")
+	if err != nil {
+		return http.StatusOK
+	}
+	switch code, _ := strconv.Atoi(string(m.Bytes(at))); code {
+	case jsonrpc.CodeMethodNotFound:
+		return http.StatusNotFound
+	case jsonrpc.CodeParseError, jsonrpc.CodeInvalidRequest,
+		mcpwire.CodeHeaderMismatch, mcpwire.CodeMissingCapability, mcpwire.CodeUnsupportedVersion:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// answerBatch passes on the answers to a batch, in one array.
+func (s *session) answerBatch(array []byte) error {
+	var m jsonrpc.Message
+	var edits []jsonrpc.Edit
+	var to *stream
+	for at := range jsonrpc.Elements(array, jsonrpc.Span{Hi: len(array)}) {
+		if jsonrpc.Scan(array[at.Lo:at.Hi], &m) != nil {
+			continue
+		}
+		if c := s.Close(presence.Number(m.Bytes(m.ID))); c != nil {
+			edits = append(edits, jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Lo + m.ID.Lo, Hi: at.Lo + m.ID.Hi}, New: c.id})
+			to = c.to
+		}
+	}
+	if to == nil {
+		return nil
+	}
+	return to.answer(jsonrpc.AppendSplice(nil, array, edits...), len(edits), http.StatusOK)
+}
+
+// Queue implements jsonrpc.Sender for messages that belong to the request.
+func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	frame = jsonrpc.AppendSplice(nil, frame, edits...)
+	var m jsonrpc.Message
+	if c.token != nil && jsonrpc.Scan(frame, &m) == nil && string(m.Text(m.Method)) == string(mcpwire.Progress) {
+		if at, err := mcpwire.IDParam(&m, "progressToken"); err == nil && at.Present() {
+			frame = jsonrpc.AppendSplice(nil, frame, jsonrpc.Edit{Span: at, New: c.token})
+		}
+	}
+	return c.to.put(frame)
+}
+
+// Flush implements jsonrpc.Sender.
+func (c *call) Flush() {}
+
+var _ router.Streams = (*session)(nil)

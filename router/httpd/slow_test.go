@@ -12,8 +12,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
-	"toolman/router"
-	"toolman/router/principal"
+	"toolman/router/httpd/caller"
 )
 
 // dial sends a request and reads the header of the response, and nothing else.
@@ -54,7 +53,8 @@ func TestAClientThatDoesNotReadLosesItsStreamAndNobodyElseWaits(t *testing.T) {
 // shared returns the session of the modern era that requests without a caller have.
 func (f *front) shared() *session {
 	f.t.Helper()
-	s, err := f.e.shared(Caller{Client: router.Client{Account: f.e.o.Budgets.Open(principal.Principal{})}})
+	var c caller.Caller
+	s, err := f.e.sessions.AcquireOrNew(c.Key(), &c)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -63,10 +63,8 @@ func (f *front) shared() *session {
 
 // slow are the open calls whose streams were given up.
 func (s *session) slow() (all []*call) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, c := range s.calls {
-		if !c.to.heard() {
+	for _, c := range s.Requests() {
+		if !c.to.isOpen() {
 			all = append(all, c)
 		}
 	}
@@ -75,7 +73,7 @@ func (s *session) slow() (all []*call) {
 
 func TestWhatASessionIsNotThereForIsBounded(t *testing.T) {
 	push := New(nil, Options{}).newStream(0, nil)
-	push.patient = true
+	push.dropsNew = true
 	frame := make([]byte, 100<<10)
 	var refused int
 	for range 100 {
@@ -84,8 +82,8 @@ func TestWhatASessionIsNotThereForIsBounded(t *testing.T) {
 		}
 	}
 	p := push.take()
-	if push.wrote(p); refused == 0 || p.slow || len(p.frames)+refused != 100 {
-		t.Errorf("%d frames wait, %d were refused, slow: %v", len(p.frames), refused, p.slow)
+	if push.written(p); refused == 0 || p.overflowed || len(p.frames)+refused != 100 {
+		t.Errorf("%d frames wait, %d were refused, slow: %v", len(p.frames), refused, p.overflowed)
 	}
 	if err := push.put(frame); err != nil {
 		t.Errorf("the stream takes nothing any more: %v", err)
@@ -115,7 +113,7 @@ func TestASilentCallIsKeptAlive(t *testing.T) {
 }
 
 func TestTheAnswerToALongCallIsJSON(t *testing.T) {
-	f := newFront(t, echoing(fakemcp.Legacy, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Wait(2 * longWait), fakemcp.Answer()}}), Options{})
+	f := newFront(t, echoing(fakemcp.Legacy, map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Wait(300 * time.Millisecond), fakemcp.Answer()}}), Options{})
 	r := f.initialize("2025-11-25", "{}").ask(request{body: legacyCall(`1`, "fs_slow", "{}", "")})
 	if r.ContentLength < 0 || r.Header.Get("Content-Type") != httpheader.JSON {
 		t.Errorf("got %d bytes of %q", r.ContentLength, r.Header.Get("Content-Type"))

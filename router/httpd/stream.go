@@ -8,40 +8,38 @@ import (
 	"toolman/router/budget"
 )
 
-// Bounds of how many bytes may wait for a client that reads slowly, or has yet to come for
-// them. One message may always wait.
+// Limits of the bytes that wait for a client that reads slowly, or has no stream yet. One message
+// may always wait.
 const (
-	streamLimit  = 8 << 20
-	patientLimit = 1 << 20
-	fairLimit    = 32 << 10 // of a client that has used up half of its bytes
+	streamLimit = 8 << 20
+	pushLimit   = 1 << 20  // of a stream that drops new messages
+	fairLimit   = 32 << 10 // of a client that has used half of its bytes
 )
 
-// A stream is what one response is to carry. Everybody may put something into it, and
-// one goroutine writes that (see serve).
+// A stream holds the messages that one response carries. Any goroutine may put messages into it,
+// without waiting. One goroutine writes them: of a response, or of a hijackedStream.
 type stream struct {
-	wake    chan struct{} // something has changed; of capacity 1
-	patient bool          // when too much waits, it is what comes then that is lost
-	account *budget.Account
+	wake     chan struct{} // receives when the stream has changed; of capacity 1
+	dropsNew bool          // when too much waits, new messages are dropped, and not the stream
+	account  *budget.Account
 
-	mu      sync.Mutex
-	frames  [][]byte  // guarded by mu
-	size    int       // guarded by mu: of them, and of those that are being written, in bytes of the account
-	answers int       // guarded by mu: how many are still to come; the last one ends the stream
-	status  int       // guarded by mu: of the response, if the answer is all there is; 0: none has come
-	ended   bool      // guarded by mu: nothing more comes
-	slow    bool      // guarded by mu: too much waited
-	gone    bool      // guarded by mu: nobody writes it any more
-	tail    *detached // guarded by mu: writes it, in the place of a goroutine that waits for wake
+	mu         sync.Mutex
+	frames     [][]byte        // guarded by mu
+	size       int             // guarded by mu: bytes that wait or are being written
+	answers    int             // guarded by mu: how many are missing; the last one ends the stream
+	status     int             // guarded by mu: of an answer that is the whole response; 0: there is none
+	ended      bool            // guarded by mu: nothing more comes
+	overflowed bool            // guarded by mu: too much waited
+	abandoned  bool            // guarded by mu: it is not written any more
+	hijacked   *hijackedStream // guarded by mu: writes it, instead of a goroutine that waits for wake
 }
 
-// newStream makes a stream that ends with so many answers; 0: it ends when end is called. What
-// waits in it is counted with an account.
+// newStream makes a stream that ends with this number of answers, or with end if that is 0.
 func (e *Endpoint) newStream(answers int, account *budget.Account) *stream {
 	return &stream{wake: make(chan struct{}, 1), answers: answers, account: account}
 }
 
-// put adds a frame, which is the stream's from now on. It fails, as jsonrpc.Sender says,
-// when nobody reads it.
+// put adds a frame, which the stream owns from now on. The errors are those of jsonrpc.Sender.
 func (t *stream) put(frame []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -49,90 +47,85 @@ func (t *stream) put(frame []byte) error {
 }
 
 func (t *stream) putLocked(frame []byte) error {
-	if t.ended || t.gone || t.slow {
+	if t.ended || t.abandoned || t.overflowed {
 		return jsonrpc.ErrClosed
 	}
 	if t.size > 0 && t.size+len(frame) > t.limit() {
-		if !t.patient {
-			t.slow = true
-			t.wakeUp()
+		if !t.dropsNew {
+			t.overflowed = true
+			t.wakeLocked()
 		}
 		return jsonrpc.ErrQueueFull
 	}
 	if err := t.account.Take(budget.Bytes, int64(len(frame))); err != nil {
 		return err
 	}
-	t.frames = append(t.frames, frame)
-	t.size += len(frame)
-	t.wakeUp()
+	t.appendLocked(frame)
 	return nil
 }
 
-// limit is how much may wait now.
+// appendLocked appends a frame whose bytes are counted.
+func (t *stream) appendLocked(frame []byte) {
+	t.frames = append(t.frames, frame)
+	t.size += len(frame)
+	t.wakeLocked()
+}
+
+// limit returns how many bytes may wait now.
 func (t *stream) limit() int {
 	switch {
 	case t.account.Scarce(budget.Bytes):
 		return fairLimit
-	case t.patient:
-		return patientLimit
+	case t.dropsNew:
+		return pushLimit
 	}
 	return streamLimit
 }
 
-// shrink counts bytes that wait no more. mu is held.
-func (t *stream) shrink(n int) {
-	t.size -= n
-	t.account.Give(budget.Bytes, int64(n))
-}
-
-// answer adds a frame that holds n of the answers.
+// answer adds a frame with n of the answers.
 func (t *stream) answer(frame []byte, n, status int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	err := t.putLocked(frame)
 	if _, limit := errors.AsType[*budget.LimitError](err); limit {
-		t.putErrorsLocked(frame, err)
+		errs := errorsFor(frame, "the server has answered, but "+err.Error()+". Read the responses to your requests")
+		t.account.Force(budget.Bytes, int64(len(errs)))
+		t.appendLocked(errs)
 	}
 	t.answers, t.status = t.answers-n, status
 	t.ended = t.ended || t.answers <= 0
 	return err
 }
 
-// putErrorsLocked answers the requests that frame answers, which the account has no room for, with
-// errors that say so.
-func (t *stream) putErrorsLocked(frame []byte, why error) {
-	text := "the server has answered, but " + why.Error() + ". Read the responses to your requests"
-	answer := func(dst []byte, at jsonrpc.Span) []byte {
+// errorsFor returns errors in place of the answers in a frame, which is a response or a batch.
+func errorsFor(frame []byte, why string) (out []byte) {
+	answer := func(at jsonrpc.Span) {
 		var m jsonrpc.Message
-		if jsonrpc.Scan(frame[at.Lo:at.Hi], &m) != nil { // it was one when it came
-			return dst
+		if jsonrpc.Scan(frame[at.Lo:at.Hi], &m) == nil {
+			out = jsonrpc.AppendError(out, m.Bytes(m.ID), codeInternal, why, nil)
 		}
-		return jsonrpc.AppendError(dst, m.Bytes(m.ID), codeInternal, text, nil)
 	}
 	whole := jsonrpc.Span{Hi: len(frame)}
-	var out []byte
-	if frame[0] == '[' {
-		for at := range jsonrpc.Elements(frame, whole) {
-			out = answer(append(out, ','), at)
-		}
-		out = append(out, ']')
-		out[0] = '['
-	} else {
-		out = answer(nil, whole)
+	if frame[0] != '[' {
+		answer(whole)
+		return out
 	}
-	t.account.Force(budget.Bytes, int64(len(out)))
-	t.frames = append(t.frames, out)
-	t.size += len(out)
-	t.wakeUp()
+	for at := range jsonrpc.Elements(frame, whole) {
+		out = append(out, ',')
+		answer(at)
+	}
+	out = append(out, ']')
+	out[0] = '['
+	return out
 }
 
-// forgo says that one of the answers will not come.
-func (t *stream) forgo() {
+// expectOneLess says that one of the answers will not come.
+func (t *stream) expectOneLess() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.answers--
 	t.ended = t.ended || t.answers <= 0
-	t.wakeUp()
+	t.wakeLocked()
 }
 
 // end says that nothing more comes.
@@ -140,28 +133,29 @@ func (t *stream) end() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.ended = true
-	t.wakeUp()
+	t.wakeLocked()
 }
 
-// leave says that nobody writes the stream any more.
-func (t *stream) leave() {
+// abandon says that the stream is not written any more.
+func (t *stream) abandon() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.gone, t.frames = true, nil
-	t.shrink(t.size)
+	t.abandoned, t.frames = true, nil
+	t.account.Give(budget.Bytes, int64(t.size))
+	t.size = 0
 }
 
-// heard reports whether somebody will hear what is put in.
-func (t *stream) heard() bool {
+// isOpen reports whether messages can be put.
+func (t *stream) isOpen() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return !t.ended && !t.gone && !t.slow
+	return !t.ended && !t.abandoned && !t.overflowed
 }
 
-// wakeUp tells whoever writes the stream that it has changed. mu is held.
-func (t *stream) wakeUp() {
-	if t.tail != nil {
-		t.tail.wakeLocked()
+// wakeLocked tells the goroutine that writes the stream that it has changed.
+func (t *stream) wakeLocked() {
+	if t.hijacked != nil {
+		t.hijacked.wakeLocked()
 		return
 	}
 	select {
@@ -172,27 +166,28 @@ func (t *stream) wakeUp() {
 
 // A portion is what there is to write.
 type portion struct {
-	frames [][]byte
-	size   int // of the frames
-	status int
-	ended  bool // nothing comes after it
-	slow   bool // the stream is given up
+	frames     [][]byte
+	size       int // of the frames, in bytes
+	status     int
+	ended      bool // nothing comes after it
+	overflowed bool // the stream is given up
 }
 
+// isAnswer reports whether the portion is one answer, and all there will be. (A cancelled request
+// has no answer, but there may be one message that came before.)
+func (p *portion) isAnswer() bool {
+	return p.ended && !p.overflowed && len(p.frames) == 1 && p.status != 0
+}
+
+// take returns what there is to write.
 func (t *stream) take() portion {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.takeLocked()
 }
 
-// isAnswer reports whether the portion is all there will be, and one answer. A request that is
-// taken back has none, and what came before may be one message, too.
-func (p portion) isAnswer() bool {
-	return p.ended && !p.slow && len(p.frames) == 1 && p.status != 0
-}
-
 func (t *stream) takeLocked() portion {
-	p := portion{t.frames, 0, t.status, t.ended, t.slow}
+	p := portion{t.frames, 0, t.status, t.ended, t.overflowed}
 	for _, frame := range p.frames {
 		p.size += len(frame)
 	}
@@ -200,11 +195,12 @@ func (t *stream) takeLocked() portion {
 	return p
 }
 
-// wrote says that a portion is written, or lost with its response.
-func (t *stream) wrote(p portion) {
+// written says that a portion is written, or lost with its response.
+func (t *stream) written(p portion) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.gone {
-		t.shrink(p.size)
+	if !t.abandoned {
+		t.size -= p.size
+		t.account.Give(budget.Bytes, int64(p.size))
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"toolman/mcpwire/httpheader"
 	"toolman/router/budget"
+	"toolman/router/httpd/caller"
 	"toolman/router/principal"
 )
 
@@ -51,7 +52,7 @@ func TestWhereMuchWaitsForAClientEachOfItsStreamsMayKeepLess(t *testing.T) {
 		t.Error("another client's stream has less, too")
 	}
 	for _, s := range all {
-		s.leave()
+		s.abandon()
 	}
 	if again := stuck(t, e, account, streamLimit-1); again.put([]byte("x")) != nil {
 		t.Error("when those are gone, more may wait again")
@@ -66,7 +67,7 @@ func TestWhatIsBeingWrittenStillWaits(t *testing.T) {
 	if err := s.put(make([]byte, streamLimit/2+1)); err == nil {
 		t.Error("more than the limit waits, with what is being written")
 	}
-	s.wrote(p)
+	s.written(p)
 	if got := account.Used(budget.Bytes); got != 0 {
 		t.Errorf("%d bytes are left", got)
 	}
@@ -78,11 +79,14 @@ func TestWhatIsToldDuringARequestThatIsTakenBackIsNoAnswer(t *testing.T) {
 	if err := s.put([]byte(`{"jsonrpc":"2.0","method":"notifications/progress"}`)); err != nil {
 		t.Fatal(err)
 	}
-	s.forgo()
+	s.expectOneLess()
 	w := httptest.NewRecorder()
-	if end := newResponse(w, New(nil, Options{KeepAlive: time.Hour})).serve(t.Context(), s); end != complete {
-		t.Errorf("the outcome is %d", end)
-	}
+	x := exchange{Endpoint: New(nil, Options{}), w: w, r: httptest.NewRequest("POST", "/mcp", nil)}
+	x.respond(nil, s, false).serve(func(complete bool) {
+		if !complete {
+			t.Error("the response is not complete")
+		}
+	})
 	const want = "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\"}\n\n"
 	if w.Code != 200 || w.Header().Get("Content-Type") != httpheader.EventStream || w.Body.String() != want {
 		t.Errorf("the response is %d %s %q", w.Code, w.Header().Get("Content-Type"), w.Body)
@@ -91,7 +95,7 @@ func TestWhatIsToldDuringARequestThatIsTakenBackIsNoAnswer(t *testing.T) {
 
 func TestWhatAnEndedSessionHasNotHeardWaitsNoMore(t *testing.T) {
 	f := newFront(t, talker(1), Options{KeepAlive: time.Hour})
-	account := f.e.o.Budgets.Open(principal.Principal{})
+	account := f.e.sessions.Account(&caller.Caller{})
 	for _, listens := range []bool{false, true} {
 		c := f.initialize("2025-11-25", "{}")
 		c.ask(request{body: legacyCall(`1`, "fs_talk", "{}", "")}).text()

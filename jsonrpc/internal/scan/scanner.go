@@ -6,9 +6,10 @@ const MaxDepth = 10_000
 // TooDeep is the reason for which Scanner stops at a value that nests deeper than MaxDepth.
 const TooDeep = "nested too deep"
 
-// Valid reports whether b is one JSON value in valid UTF-8.
-func Valid(b []byte) bool {
-	s := Scanner{B: b}
+// Valid reports whether b is one JSON value in valid UTF-8, which will be at most this number of levels
+// deep in a message.
+func Valid(levels int, b []byte) bool {
+	s := Scanner{B: b, Outer: levels}
 	i := s.Value(s.Space(0))
 	return i >= 0 && s.End(i)
 }

@@ -16,7 +16,6 @@ import (
 	"toolman/jsonrpc"
 	"toolman/router"
 	"toolman/router/catalog"
-	"toolman/router/httpd"
 	"toolman/spawn"
 )
 
@@ -25,8 +24,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// BenchmarkCall makes the same call over /mcp and through the bridge, over a socket and to
-// a real process.
+// BenchmarkCall calls a tool of a real process over a socket.
 func BenchmarkCall(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "spec.json")
 	spec := fakemcp.Spec{Tools: []fakemcp.Raw{`{"name":"echo","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}`}}
@@ -51,37 +49,17 @@ func BenchmarkCall(b *testing.B) {
 	r.Start(nil)
 	r.GreetShared()
 	defer r.Close()
-	mcp, bridge := httpd.New(r, httpd.Options{}), New(r, Options{})
-	defer mcp.Close()
+	bridge := New(r, Options{})
 	defer bridge.Close()
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", mcp)
-	mux.Handle("/call_tool", bridge)
-	srv := httptest.NewServer(mux)
+	srv := httptest.NewServer(bridge)
 	defer srv.Close()
-	b.Run("mcp", func(b *testing.B) {
-		benchmarkPOST(b, srv.URL+"/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fs_echo","arguments":{"n":1},`+envelope+`}}}`,
-			"MCP-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "fs_echo")
-	})
-	b.Run("bridge", func(b *testing.B) {
-		benchmarkPOST(b, srv.URL+"/call_tool", `{"server":"fs","tool":"echo","arguments":{"n":1}}`)
-	})
-}
-
-func benchmarkPOST(b *testing.B, url, body string, headers ...string) {
 	for b.Loop() {
-		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, url, strings.NewReader(body))
+		req, err := http.NewRequestWithContext(b.Context(), http.MethodPost, srv.URL+"/call_tool", strings.NewReader(`{"server":"fs","tool":"echo","arguments":{"n":1}}`))
 		if err != nil {
 			b.Fatal(err)
 		}
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Accept", "application/json")
-		if strings.HasSuffix(url, "/mcp") {
-			req.Header.Set("Accept", "application/json, text/event-stream")
-		}
-		for i := 0; i < len(headers); i += 2 {
-			req.Header.Set(headers[i], headers[i+1])
-		}
 		res, err := http.DefaultClient.Do(req)
 		if err != nil {
 			b.Fatal(err)

@@ -3,55 +3,53 @@ package bridge
 import (
 	"bytes"
 	"cmp"
+	"context"
+	"crypto/rand"
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/httpd"
+	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
-// Options say how a Bridge serves. The zero value is usable.
+// Options configure a Bridge. The zero value is usable.
 type Options struct {
-	// Caller says who makes a request; nil: all requests have the same caller. An error that is
-	// a *httpd.Denial has a status.
-	Caller func(r *http.Request) (httpd.Caller, error)
+	// Caller returns which client sends a request. The error may be a *caller.Denial, which has a
+	// status. If Caller is nil, all requests have the same caller.
+	Caller func(r *http.Request) (caller.Caller, error)
 	// Lasts is that of httpd.Options.
-	Lasts func(c *httpd.Caller) bool
-	// Correlate is told what a request is called, for the log; nil: nobody is.
+	Lasts func(c *caller.Caller) bool
+	// Correlate is called with the correlation ID of a request, for the log. It may be nil.
 	Correlate func(r *http.Request, correlation string)
-	// Logs says what a request of an agent may read of the calls; nil: those of the agent.
+	// Logs returns what a request of an agent may read of the calls; nil: only those of the agent.
 	Logs func(r *http.Request, agent string) Logs
-	// Status is what GET /tools?view=status answers a request; nil: there is no such view.
+	// Status returns what GET /tools?view=status answers a request; nil: there is no such view.
 	Status func(r *http.Request) router.ToolStatus
-	// Scrub returns JSON without secrets, which is the caller's; nil takes nothing out.
+	// Scrub returns a copy of JSON without secrets; nil removes nothing.
 	Scrub func(text []byte) []byte
-	// ActiveOnly has only active tools called.
-	ActiveOnly bool
-	// Budgets limit what each client can hold; nil: they have no limits.
-	Budgets     *budget.Budgets
-	MaxBody     int64         // bytes of a request; 0: 16 MiB
-	MaxSessions int           // callers at once; 0: 10,000
-	Idle        time.Duration // after how long without a request a caller is forgotten; 0: an hour
-	Version     string        // of toolman
+	// ActiveOnly refuses calls of tools that are not active.
+	ActiveOnly  bool
+	Budgets     *budget.Budgets // limit each client; nil: no limits
+	MaxBody     int64           // bytes of a request; 0: 16 MiB
+	MaxSessions int             // callers at once; 0: 10,000
+	Idle        time.Duration   // after this time without a request a session ends; 0: 1 hour
+	Version     string          // of toolman
 }
 
-// A Bridge serves the API. It is an http.Handler for all of its paths.
+// A Bridge is the http.Handler of all paths of the API.
 type Bridge struct {
-	r       *router.Router
-	o       Options
-	mux     *http.ServeMux
-	schemas schemas
-	calls   atomic.Int64
-	ring    ring
-
-	mu       sync.Mutex
-	sessions map[httpd.CallerKey]*session // guarded by mu
-	closed   bool                         // guarded by mu
+	r        *router.Router
+	o        Options
+	mux      *http.ServeMux
+	sessions *presence.Registry[session, call]
+	schemas  schemas
+	calls    atomic.Int64
+	ring     ring
 }
 
 var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
@@ -59,13 +57,8 @@ var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
 // New makes the bridge of a router.
 func New(r *router.Router, o Options) *Bridge {
 	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
-	o.MaxSessions = cmp.Or(o.MaxSessions, 10_000)
-	o.Idle = cmp.Or(o.Idle, time.Hour)
 	if o.Caller == nil {
-		o.Caller = func(*http.Request) (httpd.Caller, error) { return httpd.Caller{}, nil }
-	}
-	if o.Lasts == nil {
-		o.Lasts = func(*httpd.Caller) bool { return true }
+		o.Caller = func(*http.Request) (c caller.Caller, err error) { return c, nil }
 	}
 	if o.Correlate == nil {
 		o.Correlate = func(*http.Request, string) {}
@@ -73,17 +66,16 @@ func New(r *router.Router, o Options) *Bridge {
 	if o.Logs == nil {
 		o.Logs = func(*http.Request, string) Logs { return Logs{} }
 	}
-	if o.Budgets == nil {
-		o.Budgets = budget.New(budget.Limits{}, budget.Limits{})
-	}
 	if o.Scrub == nil {
 		o.Scrub = bytes.Clone
 	}
-	b := &Bridge{r: r, o: o, mux: http.NewServeMux(), sessions: map[httpd.CallerKey]*session{}}
-	b.handle("/call_tool", b.callTool, http.MethodPost)
-	b.handle("/execute", b.execute, http.MethodPost)
-	b.handle("/tools", b.listTools, http.MethodGet, http.MethodPost)
-	b.handle("/logs", b.listLogs, http.MethodGet)
+	b := &Bridge{r: r, o: o, mux: http.NewServeMux()}
+	b.sessions = presence.NewRegistry(presence.Front[session, call]{Budgets: o.Budgets, MaxSessions: o.MaxSessions,
+		Idle: o.Idle, Allowed: o.Lasts, New: b.newSession, Ended: (*session).ended})
+	b.handle("/call_tool", (*exchange).callTool, http.MethodPost)
+	b.handle("/execute", (*exchange).execute, http.MethodPost)
+	b.handle("/tools", (*exchange).listTools, http.MethodGet, http.MethodPost)
+	b.handle("/logs", (*exchange).listLogs, http.MethodGet)
 	b.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeFailure(w, fail(NotFound, "there is nothing at this path; /openapi.json says what there is"), correlationOf(r, ""))
 	})
@@ -96,15 +88,29 @@ func (b *Bridge) Paths() []string { return paths[:] }
 // ServeHTTP implements http.Handler.
 func (b *Bridge) ServeHTTP(w http.ResponseWriter, r *http.Request) { b.mux.ServeHTTP(w, r) }
 
-// Calls returns how many requests are under way.
+// Calls returns how many requests are being served.
 func (b *Bridge) Calls() int { return int(b.calls.Load()) }
 
-// handle serves a path, by some methods of HTTP, and counts what is under way.
-func (b *Bridge) handle(path string, serve http.HandlerFunc, methods ...string) {
+// Close ends all sessions. Open requests are answered as unavailable.
+func (b *Bridge) Close() { b.sessions.Close() }
+
+// Recheck ends the sessions whose callers have lost their rights.
+func (b *Bridge) Recheck() { b.sessions.Recheck() }
+
+// handle serves a path for some HTTP methods.
+func (b *Bridge) handle(path string, serve func(*exchange) *Failure, methods ...string) {
 	handle(b.mux, path, func(w http.ResponseWriter, r *http.Request) {
 		b.calls.Add(1)
 		defer b.calls.Add(-1)
-		serve(w, r)
+		x := &exchange{Bridge: b, w: w, r: r}
+		f := serve(x)
+		if f != nil {
+			writeFailure(w, f, cmp.Or(x.correlation, correlationOf(r, "")))
+		}
+		if x.kept != nil {
+			x.kept.Close()
+			x.caller.Client.Account.Close()
+		}
 	}, methods...)
 }
 
@@ -122,3 +128,62 @@ func handle(mux *http.ServeMux, path string, serve http.HandlerFunc, methods ...
 		serve(w, r)
 	})
 }
+
+// An exchange is an HTTP request and its response.
+type exchange struct {
+	*Bridge
+	w           http.ResponseWriter
+	r           *http.Request
+	correlation string // "" until the body is read
+
+	caller caller.Caller  // set by admit
+	kept   *budget.Reader // set by admit: reads the body, and counts bytes until the request is served
+}
+
+// admit finds out which client sends the request.
+func (x *exchange) admit() *Failure {
+	var err error
+	if x.caller, err = x.o.Caller(x.r); err != nil {
+		return denied(err)
+	}
+	x.kept = x.sessions.Account(&x.caller).Reader(http.MaxBytesReader(x.w, x.r.Body, x.o.MaxBody))
+	return nil
+}
+
+// session acquires the session of the request's caller, see Bridge.session.
+func (x *exchange) session() (*session, *Failure) { return x.Bridge.session(x.r.Context(), &x.caller) }
+
+// maxCorrelation is the longest correlation ID, in bytes.
+const maxCorrelation = 128
+
+// headerCorrelation is a header of requests, and of the answers to calls.
+const headerCorrelation = "X-Correlation-Id"
+
+// correlationOf returns the correlation ID of a request: that of its body or else of its header,
+// without characters that could be misread in a log, and otherwise a new one.
+func correlationOf(r *http.Request, inBody string) string {
+	return cmp.Or(plain(inBody), plain(r.Header.Get(headerCorrelation)), rand.Text())
+}
+
+// plain returns the part of a correlation ID that has no special meaning anywhere. It is a copy: the
+// log keeps the ID of each call, and must not keep the text around it.
+func plain(id string) string {
+	id = strings.Map(func(c rune) rune {
+		if c <= ' ' || c > '~' || strings.ContainsRune("\"\\<>&'`", c) {
+			return -1
+		}
+		return c
+	}, id[:min(len(id), 4*maxCorrelation)])
+	return strings.Clone(id[:min(len(id), maxCorrelation)])
+}
+
+// clientGone is the failure of a request whose context has ended before the answer came.
+func clientGone(ctx context.Context) *Failure {
+	if expired(ctx) {
+		return fail(Unauthenticated, context.Cause(ctx).Error())
+	}
+	return fail(Unavailable, "the client was gone before the answer came")
+}
+
+// expired reports whether the credential of a request has expired.
+func expired(ctx context.Context) bool { return ctx.Err() == context.DeadlineExceeded }

@@ -1,73 +1,63 @@
 package bridge
 
 import (
+	"bytes"
 	"net/http"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sse"
 	"toolman/router/budget"
 	"toolman/router/catalog"
 )
 
-// A request is one to call a tool.
-type request struct {
+// A toolCall is a request to call a tool.
+type toolCall struct {
 	server, tool string
 	arguments    []byte
 	correlation  string
 	progress     bool
-	kept         *budget.Reader // counts what is kept for it; nil: nothing does
+	kept         *budget.Reader // counts the bytes that are kept for it; nil: nothing does
 }
 
 // callTool serves POST /call_tool.
-func (b *Bridge) callTool(w http.ResponseWriter, r *http.Request) {
-	who, done, f := b.admit(r)
+func (x *exchange) callTool() *Failure {
+	if f := x.admit(); f != nil {
+		return f
+	}
+	q, f := x.toolCall()
 	if f != nil {
-		writeFailure(w, f, correlationOf(r, ""))
-		return
+		return f
 	}
-	defer done()
-	in := b.in(w, r, who)
-	defer in.Close()
-	q, f := b.callRequest(r, in)
-	w.Header().Set(headerCorrelation, q.correlation)
-	b.o.Correlate(r, q.correlation)
+	s, f := x.session()
 	if f != nil {
-		writeFailure(w, f, q.correlation)
-		return
+		return f
 	}
-	s, f := b.enter(r.Context(), who)
+	defer s.Release()
+	c, f := x.begin(s, &q)
 	if f != nil {
-		writeFailure(w, f, q.correlation)
-		return
+		x.log(s, &q, nil, f)
+		return f
 	}
-	defer b.leave(s)
-	c, f := b.call(s, q)
-	switch {
-	case f != nil:
-		b.log(s, &q, nil, f)
-		writeFailure(w, f, q.correlation)
-	case b.answer(w, r, c):
-		b.log(s, &q, c.result, c.outcome())
-	default:
-		s.cancel(c)
-		b.log(s, &q, nil, gone(r.Context()))
+	if x.answer(c) {
+		x.log(s, &q, c.result, c.outcome())
+	} else {
+		s.Cancel(c.n, c.id)
+		x.log(s, &q, nil, clientGone(x.r.Context()))
 	}
+	return nil
 }
 
-// callRequest reads the request; it has a correlation id in any case.
-func (b *Bridge) callRequest(r *http.Request, in *budget.Reader) (q request, f *Failure) {
-	q.progress, q.kept = httpheader.AcceptsAny(r.Header, httpheader.EventStream), in
-	p, f := b.read(r, in, "server", "tool", "arguments", "correlation_id")
-	if f != nil {
-		q.correlation = correlationOf(r, "")
-		return q, f
-	}
-	said, f := p.text("correlation_id")
-	q.correlation = correlationOf(r, said)
+// toolCall reads the request.
+func (x *exchange) toolCall() (q toolCall, f *Failure) {
+	p, f := x.read("server", "tool", "arguments")
 	if f != nil {
 		return q, f
 	}
+	q.correlation, q.kept = x.correlation, x.kept
+	q.progress = httpheader.AcceptsAny(x.r.Header, httpheader.EventStream)
 	if q.server, f = p.text("server"); f != nil {
 		return q, f
 	}
@@ -81,64 +71,132 @@ func (b *Bridge) callRequest(r *http.Request, in *budget.Reader) (q request, f *
 	return q, f
 }
 
-// call begins a call. What is wrong before that is a Failure.
-func (b *Bridge) call(s *session, q request) (*call, *Failure) {
-	e := s.router.FindTool(q.server, q.tool)
-	name := q.server + ":" + q.tool // which nothing has, but the router refuses and audits it, and knows what is similar
+// begin begins a call, unless something is wrong with it.
+func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
+	e := s.Router.FindTool(q.server, q.tool)
+	name := q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and finds similar names
 	if e == nil {
-		if f := absent(s, q.server); f != nil {
+		if f := unavailable(s, q.server); f != nil {
 			return nil, f
 		}
 	} else {
 		name = e.Name
-		if s.router.Verdict(e) == catalog.Active {
+		if s.Router.Verdict(e) == catalog.Active {
 			if f := b.schemas.check(e, q.arguments); f != nil {
-				s.router.Misfit(e, q.correlation, q.arguments)
+				s.Router.Misfit(e, q.correlation, q.arguments)
 				return nil, f
 			}
 		}
 	}
-	params := append([]byte(nil), `"name":`...)
-	params = jsonrpc.AppendQuoted(params, name)
-	params = append(append(params, `,"arguments":`...), q.arguments...)
-	return s.begin(&ask{method: mcpwire.ToolsCall, params: append(params, ','), correlation: q.correlation, progress: q.progress, kept: q.kept}), nil
+	c := &call{correlation: q.correlation, kept: q.kept}
+	if q.progress {
+		c.progress = make(chan []byte, maxProgress)
+	}
+	return s.begin(c, mcpwire.ToolsCall, jsonrpc.Param{Key: "name", Value: jsonrpc.AppendQuoted(nil, name)},
+		jsonrpc.Param{Key: "arguments", Value: q.arguments}), nil
 }
 
-// answer answers a request with what becomes of its call; false: the client is gone.
-func (b *Bridge) answer(w http.ResponseWriter, r *http.Request, c *call) bool {
+// answer answers the request with the outcome of its call; false if the client has disconnected.
+func (x *exchange) answer(c *call) bool {
 	if c.progress != nil {
-		return b.stream(w, r, c)
+		s := &stream{x, c, sse.NewWriter(x.w, "no-store")}
+		return s.serve()
 	}
-	if !c.wait(r.Context()) {
-		if expired(r.Context()) {
-			writeFailure(w, gone(r.Context()), c.ask.correlation)
+	select {
+	case <-c.done:
+	case <-x.r.Context().Done():
+		if expired(x.r.Context()) {
+			writeFailure(x.w, clientGone(x.r.Context()), c.correlation)
 		}
 		return false
 	}
-	f := c.outcome()
-	if f != nil {
-		writeFailure(w, f, c.ask.correlation)
+	if f := c.outcome(); f != nil {
+		writeFailure(x.w, f, c.correlation)
 	} else {
-		writeText(w, http.StatusOK, c.answered(), c.ask.kept)
+		writeText(x.w, http.StatusOK, c.answer(), c.kept)
 	}
 	return true
 }
 
-// outcome says what is wrong with the answer, which has come.
-func (c *call) outcome() *Failure {
-	if c.failure != nil {
-		return c.failure
-	}
-	m := jsonrpc.Message{Frame: c.result, Result: jsonrpc.Span{Hi: len(c.result)}}
-	if r, err := mcpwire.ResultOf(&m); err == nil && r.ResultType(&m) == mcpwire.ResultInputRequired {
-		return fail(UpstreamError, "the server needs an answer of a person before it can go on, and a program cannot be asked; call the tool through MCP")
-	}
-	return nil
+// answer returns the body of the answer, with the call's result verbatim.
+func (c *call) answer() []byte {
+	text := append(make([]byte, 0, len(c.result)+len(c.correlation)+64), `{"result":`...)
+	text = append(append(text, c.result...), `,"correlation_id":`...)
+	return append(jsonrpc.AppendQuoted(text, c.correlation), '}', '\n')
 }
 
-// answered is the answer with the call's result, byte for byte.
-func (c *call) answered() []byte {
-	text := append(make([]byte, 0, len(c.result)+len(c.ask.correlation)+64), `{"result":`...)
-	text = append(append(text, c.result...), `,"correlation_id":`...)
-	return append(jsonrpc.AppendQuoted(text, c.ask.correlation), '}', '\n')
+// keepAlive is the interval of comments on a silent stream, so that proxies keep it open.
+const keepAlive = 20 * time.Second
+
+// A stream is an answer of server-sent events: progress, and finally result or error. An error
+// before any progress is a JSON response with its status.
+type stream struct {
+	*exchange
+	c   *call
+	out sse.Writer
+}
+
+// serve returns false if the client has disconnected.
+func (s *stream) serve() bool {
+	tick := time.NewTicker(keepAlive)
+	defer tick.Stop()
+	ctx := s.r.Context()
+	for {
+		var err error
+		select {
+		case params := <-s.c.progress:
+			err = s.progress(params)
+		case <-tick.C:
+			err = s.out.Write([]byte(sse.KeepAlive))
+		case <-s.c.done:
+			return s.end() == nil
+		case <-ctx.Done():
+			if s.out.Begun() || expired(ctx) {
+				s.fail(clientGone(ctx)) // fails if the client has disconnected
+			}
+			return false
+		}
+		if err != nil {
+			return false
+		}
+	}
+}
+
+// end sends the remaining progress and the answer.
+func (s *stream) end() error {
+	for len(s.c.progress) > 0 {
+		if err := s.progress(<-s.c.progress); err != nil {
+			return err
+		}
+	}
+	if f := s.c.outcome(); f != nil {
+		return s.fail(f)
+	}
+	text := s.c.answer()
+	if err := s.c.kept.Take(len(text)); err != nil {
+		return s.fail(failureFor(err))
+	}
+	return s.send("result", text)
+}
+
+func (s *stream) progress(params []byte) error {
+	defer s.c.kept.Give(len(params))
+	return s.send("progress", params)
+}
+
+// fail ends the stream with a failure.
+func (s *stream) fail(f *Failure) error {
+	if !s.out.Begun() {
+		writeFailure(s.w, f, s.c.correlation)
+		return nil
+	}
+	text, err := encode(failed{f, s.c.correlation})
+	if err != nil {
+		return err
+	}
+	return s.send("error", text)
+}
+
+func (s *stream) send(event string, data []byte) error {
+	return s.out.Write(sse.Append(nil, event, bytes.TrimSuffix(data, []byte{'\n'})))
 }

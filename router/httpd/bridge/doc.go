@@ -1,21 +1,21 @@
-// Package bridge lets programs call tools that do not speak MCP: plain HTTP and JSON beside
-// the MCP endpoint, behind the same guard.
+// Package bridge lets programs that do not speak MCP call tools: plain HTTP and JSON beside the MCP
+// endpoint, with the same authentication.
 //
-//	POST /call_tool ─▶ session.begin ─▶ router.Session.Message ─▶ …
-//	POST /call_tool ◀─ call.wait ◀───── session.Queue ◀─ router ◀─ …
+//	POST /call_tool ─▶ session.begin ─────▶ router.Session.Message ─▶ …
+//	POST /call_tool ◀─ exchange.answer ◀─ session.QueueMessage ◀─ router ◀─ …
 //
-// A session is a router.Session of the modern era, one for each caller. So a call is one
-// like any other: policies, limits, pins, dangerous tools, trace and audit are the
-// router's, and nothing of that is decided here. Requests are frames of ours, under ids of
-// ours that end in the correlation id: the trace shows it, and no server gets it.
+// A session is a router.Session of the modern era, one for each caller (package presence). So the
+// router treats a call like any other: it applies policies, limits, pins and confirmations, and writes
+// trace and audit log. Nothing of that is decided here. The ID of a request ends in its correlation
+// ID, which the trace shows and no server gets.
 //
-// Why a call was not carried out is a [Failure], with one of the codes that failure.go has.
-// The router says it through router.Ledger; what a server answers is never looked through
-// for that, and a tool's result is passed on byte for byte, also one that says isError.
+// A [Failure] tells why a call was not carried out, with one of the codes in failure.go. The router
+// reports the reason through router.Ledger; answers of servers are not searched for one. A tool's
+// result is passed on verbatim, including one with isError.
 //
-// Arguments are held against the tool's inputSchema before the call is made (inputschema):
-// the schema is its server's word, and never makes toolman read a file or a network.
+// Arguments are validated against the tool's inputSchema before the call (package inputschema). A
+// schema is written by a server: it cannot make toolman read a file or use the network.
 //
-// Locks: Bridge.mu, then session.mu, then call.mu. None is held while the router is called,
-// which itself calls session.Queue and the methods of router.Ledger with its own locks held.
+// Locks: those of package presence, then call.mu. None is held while the router is called, which itself
+// calls session.QueueMessage and the methods of router.Ledger with its own locks held.
 package bridge

@@ -7,15 +7,16 @@ import (
 	"net/http"
 	"sync"
 
-	"toolman/jsonrpc"
 	"toolman/mcpwire/sanitize"
-	"toolman/router/budget"
+
+	"toolman/jsonrpc"
+	"toolman/router/catalog"
 	"toolman/router/httpd/bridge/provider"
 )
 
 const (
-	maxCalls = 128 // in one request
-	atOnce   = 16  // of them under way
+	maxCalls   = 128 // in one request
+	concurrent = 16  // calls of one request at once
 )
 
 // An execution is the answer to POST /execute.
@@ -24,112 +25,94 @@ type execution struct {
 	Correlation string            `json:"correlation_id"`
 }
 
-// execute serves POST /execute: calls as a model has made them, at once, to results as the
-// model's provider takes them. What goes wrong with one call is its result.
-func (b *Bridge) execute(w http.ResponseWriter, r *http.Request) {
-	who, done, f := b.admit(r)
-	if f != nil {
-		writeFailure(w, f, correlationOf(r, ""))
-		return
+// execute serves POST /execute: it makes the calls of a model concurrently, and answers with results
+// in the form of the model's provider. The failure of a call is its result.
+func (x *exchange) execute() *Failure {
+	if f := x.admit(); f != nil {
+		return f
 	}
-	defer done()
-	in := b.in(w, r, who)
-	defer in.Close()
-	format, calls, correlation, f := b.executeRequest(r, in)
-	w.Header().Set(headerCorrelation, correlation)
-	b.o.Correlate(r, correlation)
+	format, calls, f := x.modelCalls()
 	if f != nil {
-		writeFailure(w, f, correlation)
-		return
+		return f
 	}
-	s, f := b.enter(r.Context(), who)
+	s, f := x.session()
 	if f != nil {
-		writeFailure(w, f, correlation)
-		return
+		return f
 	}
-	defer b.leave(s)
-	named := s.named()
+	defer s.Release()
+	tools := s.byModelName()
 	results := make([]json.RawMessage, len(calls))
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, concurrent)
 	var all sync.WaitGroup
 	for i, text := range calls {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
-			results[i] = b.executeOne(r.Context(), s, in, named, format, text, fmt.Sprintf("%s.%d", correlation, i+1))
+			results[i] = x.executeOne(s, tools, format, text, fmt.Sprintf("%s.%d", x.correlation, i+1))
 		})
 	}
 	all.Wait()
-	writeJSON(w, http.StatusOK, execution{results, correlation}, in)
+	writeJSON(x.w, http.StatusOK, execution{results, x.correlation}, x.kept)
+	return nil
 }
 
-func (b *Bridge) executeRequest(r *http.Request, in *budget.Reader) (format provider.Format, calls []json.RawMessage, correlation string, f *Failure) {
-	correlation = correlationOf(r, "")
-	p, f := b.read(r, in, "provider", "tool_calls", "correlation_id")
+// modelCalls reads the request.
+func (x *exchange) modelCalls() (format provider.Format, calls []json.RawMessage, f *Failure) {
+	p, f := x.read("provider", "tool_calls")
 	if f != nil {
-		return "", nil, correlation, f
-	}
-	said, f := p.text("correlation_id")
-	if correlation = correlationOf(r, said); f != nil {
-		return "", nil, correlation, f
+		return "", nil, f
 	}
 	name, f := p.text("provider")
 	if f != nil {
-		return "", nil, correlation, f
+		return "", nil, f
 	}
 	format, err := provider.ParseFormat(name)
 	if err != nil {
-		return "", nil, correlation, fail(BadRequest, "provider: "+err.Error())
+		return "", nil, fail(BadRequest, "provider: "+err.Error())
 	}
 	at := p.members["tool_calls"]
 	if !at.Present() || p.m.Frame[at.Lo] != '[' {
-		return "", nil, correlation, fail(BadRequest, "tool_calls has to be an array of what the model has called")
+		return "", nil, fail(BadRequest, "tool_calls has to be an array of what the model has called")
 	}
 	for one := range jsonrpc.Elements(p.m.Frame, at) {
 		if !p.m.IsObject(one) {
-			return "", nil, correlation, fail(BadRequest, fmt.Sprintf("tool_calls has to have objects, and %d is none", len(calls)))
+			return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls has to have objects, and %d is none", len(calls)))
 		}
 		calls = append(calls, p.m.Bytes(one))
 	}
 	if len(calls) > maxCalls {
-		return "", nil, correlation, fail(BadRequest, fmt.Sprintf("tool_calls may have %d calls", maxCalls))
+		return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls may have %d calls", maxCalls))
 	}
-	return format, calls, correlation, nil
+	return format, calls, nil
 }
 
-// A place is where a tool is, and the schema of its arguments.
-type place struct {
-	server, tool string
-	schema       json.RawMessage
-}
-
-// named are the tools by the names that models know, also those that the session may not
-// have: calls of these are refused. The first has a name.
-func (s *session) named() map[string]place {
-	all := map[string]place{}
-	for _, e := range s.router.Known() {
+// byModelName returns the tools by the names that models know, including those that the session may
+// not use: calls of these are refused. If two have the same name, the first counts.
+func (s *session) byModelName() map[string]*catalog.Entry {
+	all := map[string]*catalog.Entry{}
+	for _, e := range s.Router.Known() {
 		name := provider.Name(e.Source.Name, e.Item.Name)
-		if _, taken := all[name]; !taken {
-			all[name] = place{e.Source.Name, e.Item.Name, schemaOf(e)}
+		if all[name] == nil {
+			all[name] = e
 		}
 	}
 	return all
 }
 
 // executeOne makes one call and returns its result in the provider's form.
-func (b *Bridge) executeOne(ctx context.Context, s *session, in *budget.Reader, named map[string]place, format provider.Format, text json.RawMessage, correlation string) json.RawMessage {
+func (x *exchange) executeOne(s *session, tools map[string]*catalog.Entry, format provider.Format, text json.RawMessage, correlation string) json.RawMessage {
 	c, err := provider.ParseCall(format, text)
 	if err != nil {
 		return failedCall(&c, fail(InvalidArguments, err.Error()))
 	}
-	at, known := named[c.Name]
-	if !known {
+	e := tools[c.Name]
+	if e == nil {
 		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s; GET /tools lists those there are", sanitize.Cut(c.Name, maxShown))))
 	}
-	c.Restore(at.schema)
-	q := request{server: at.server, tool: at.tool, arguments: c.Arguments, correlation: correlation, kept: in}
-	result, f := b.run(ctx, s, q)
-	b.log(s, &q, result, f)
+	c.Restore(schemaOf(e))
+	q := toolCall{server: e.Source.Name, tool: e.Item.Name, arguments: c.Arguments, correlation: correlation, kept: x.kept}
+	result, f := x.run(x.r.Context(), s, &q)
+	x.log(s, &q, result, f)
 	if f != nil {
 		return failedCall(&c, f)
 	}
@@ -140,25 +123,16 @@ func (b *Bridge) executeOne(ctx context.Context, s *session, in *budget.Reader, 
 	return out
 }
 
-// run makes a call and waits for its end.
-func (b *Bridge) run(ctx context.Context, s *session, q request) ([]byte, *Failure) {
-	c, f := b.call(s, q)
+// run makes a call and waits for its answer.
+func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, *Failure) {
+	c, f := b.begin(s, q)
 	if f != nil {
 		return nil, f
 	}
-	return s.finish(ctx, c)
+	return s.wait(ctx, c)
 }
 
-// finish waits for the end of a request.
-func (s *session) finish(ctx context.Context, c *call) ([]byte, *Failure) {
-	if !c.wait(ctx) {
-		s.cancel(c)
-		return nil, gone(ctx)
-	}
-	return c.result, c.outcome()
-}
-
-// failedCall is a failure as the model is told.
+// failedCall returns a failure as the model gets it.
 func failedCall(c *provider.Call, f *Failure) json.RawMessage {
 	out, err := c.Failure(string(f.Code) + ": " + f.Message)
 	if err != nil {

@@ -1,12 +1,25 @@
 package bridge
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
+	"time"
 
+	"toolman/mcpwire/sanitize"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire/sse"
+	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/budget"
+	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
 // A Code says what went wrong, for programs. Codes are stable.
@@ -74,15 +87,38 @@ func (f *Failure) Error() string { return f.Message }
 
 func fail(code Code, message string) *Failure { return &Failure{Code: code, Message: message} }
 
-// limited is the failure of a request that a limit of its client stands against.
-func limited(err error) *Failure {
+// failureFor is the failure of a request that is not accepted because of a limit or the end of its
+// session.
+func failureFor(err error) *Failure {
 	f := fail(RateLimited, err.Error())
+	switch err {
+	case presence.ErrRevoked:
+		return fail(Unauthenticated, err.Error())
+	case presence.ErrEnded:
+		f.Code, f.Message = Unavailable, "toolman is ending, or the session has; try again"
+	case presence.ErrFull:
+		f.Code = Unavailable
+	}
 	f.retry = budget.RetryAfter
 	return f
 }
 
+// denied is the failure of a request that Options.Caller denies.
+func denied(why error) *Failure {
+	f := fail(Forbidden, why.Error())
+	if d, ok := errors.AsType[*caller.Denial](why); ok {
+		switch d.Status {
+		case http.StatusNotFound:
+			f.Code = NotFound
+		case http.StatusBadRequest:
+			f.Code = BadRequest
+		}
+	}
+	return f
+}
+
 // failureOf is the failure of a call that toolman itself has answered.
-func failureOf(why *audited) *Failure {
+func failureOf(why *router.Reason) *Failure {
 	f := fail(Internal, why.Text)
 	switch why.Outcome {
 	case audit.Timeout:
@@ -155,4 +191,95 @@ func Refusal(r *http.Request, status int, message string) []byte {
 	}
 	body, _ := json.Marshal(failed{fail(code, message), correlationOf(r, "")}) // of plain strings
 	return body
+}
+
+// writeJSON answers with a value as JSON, at once. What of it waits for the client is counted by
+// kept; nil: nothing does.
+func writeJSON(w http.ResponseWriter, status int, value any, kept *budget.Reader) {
+	text, err := encode(value)
+	if err != nil {
+		status = http.StatusInternalServerError
+		text = []byte(`{"error":{"code":"internal_error","message":"the answer cannot be written"}}`)
+	}
+	writeText(w, status, text, kept)
+}
+
+// writeText is writeJSON for what is JSON already.
+func writeText(w http.ResponseWriter, status int, text []byte, kept *budget.Reader) {
+	if err := kept.Take(len(text)); err != nil {
+		writeFailure(w, failureFor(err), w.Header().Get(headerCorrelation))
+		return
+	}
+	write(w, status, "application/json", text)
+}
+
+// encode is a value as JSON, without escapes that only web pages need.
+func encode(value any) ([]byte, error) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(value)
+	return text.Bytes(), err
+}
+
+func write(w http.ResponseWriter, status int, kind string, body []byte) {
+	c := http.NewResponseController(w)
+	c.SetWriteDeadline(sse.Deadline(len(body))) // fails only without a connection
+	defer c.SetWriteDeadline(time.Time{})
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(body) // fails only when the client is gone or does not read
+	c.Flush()
+}
+
+// upstreamError is the failure of a call that its server has answered with an error. The
+// error itself goes with it, byte for byte.
+func upstreamError(m *jsonrpc.Message) *Failure {
+	text := "the server answered with an error"
+	if at, err := m.Get(m.Err, "message"); err == nil && at.Present() {
+		text += ": " + sanitize.Cut(string(m.Text(at)), maxShown)
+	}
+	f := fail(UpstreamError, text)
+	f.Details = map[string]any{"error": json.RawMessage(m.Bytes(m.Err))}
+	return f
+}
+
+// maxShown is how much of a foreign text a message has, in bytes.
+const maxShown = 1000
+
+// unavailable is the failure of a request about a server that does not exist or does not run; nil if
+// it runs.
+func unavailable(s *session, server string) *Failure {
+	st, known := s.Router.Upstream(server)
+	switch {
+	case !known:
+		return unknownServer(s, server)
+	case st.State == router.Gone:
+		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)))
+		f.retry = int((st.Retry + time.Second - 1) / time.Second)
+		return f
+	case st.State == router.Starting:
+		f := fail(UpstreamGone, fmt.Sprintf("server %s is still starting; try again", st.Name))
+		f.retry = 1
+		return f
+	}
+	return nil
+}
+
+func unknownServer(s *session, server string) *Failure {
+	names := s.Router.Servers()
+	slices.Sort(names)
+	text := "there is no server " + sanitize.Quoted(server, maxShown)
+	if len(names) == 0 {
+		text += ", and no other that this client may use"
+	} else {
+		text += "; there are: " + sanitize.Cut(strings.Join(names, ", "), maxShown)
+	}
+	f := fail(UnknownServer, text)
+	f.Details = map[string]any{"servers": append([]string{}, names[:min(len(names), 100)]...)}
+	return f
 }

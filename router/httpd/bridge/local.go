@@ -9,7 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
-	"toolman/router/httpd"
+	"toolman/router/httpd/caller"
 )
 
 // A Local is a caller in the same program, without HTTP: the command line.
@@ -20,7 +20,7 @@ type Local struct {
 
 // Local makes a caller. It waits until the servers are there. The Bridge's Close ends it.
 func (b *Bridge) Local(ctx context.Context, who router.Client) (*Local, error) {
-	s, f := b.enter(ctx, httpd.Caller{Client: who})
+	s, f := b.session(ctx, &caller.Caller{Client: who})
 	if f != nil {
 		return nil, f
 	}
@@ -29,7 +29,7 @@ func (b *Bridge) Local(ctx context.Context, who router.Client) (*Local, error) {
 
 // Tools returns the tools that the caller may have; with a server's name, of that one.
 func (l *Local) Tools(server string) ([]router.Tool, error) {
-	all, f := l.b.toolsOf(l.s, server)
+	all, f := l.b.tools(l.s, server)
 	if f != nil {
 		return nil, f
 	}
@@ -47,12 +47,12 @@ func (l *Local) Call(ctx context.Context, server, tool string, arguments []byte)
 	if text, f = p.object("arguments"); f != nil {
 		return nil, f
 	}
-	return failing(l.b.run(ctx, l.s, request{server: server, tool: tool, arguments: text}))
+	return failing(l.b.run(ctx, l.s, &toolCall{server: server, tool: tool, arguments: text}))
 }
 
 // Read reads a resource, by a URI as its server has it or as clients see it.
 func (l *Local) Read(ctx context.Context, uri string) ([]byte, error) {
-	return l.ask(ctx, mcpwire.ResourcesRead, append(jsonrpc.AppendQuoted([]byte(`"uri":`), uri), ','))
+	return l.ask(ctx, mcpwire.ResourcesRead, jsonrpc.Param{Key: "uri", Value: jsonrpc.AppendQuoted(nil, uri)})
 }
 
 // Prompt gets a prompt, by its name as clients see it.
@@ -61,12 +61,11 @@ func (l *Local) Prompt(ctx context.Context, name string, arguments map[string]st
 	if err != nil || arguments == nil {
 		text = []byte("{}")
 	}
-	params := append(jsonrpc.AppendQuoted([]byte(`"name":`), name), `,"arguments":`...)
-	return l.ask(ctx, mcpwire.PromptsGet, append(append(params, text...), ','))
+	return l.ask(ctx, mcpwire.PromptsGet, jsonrpc.Param{Key: "name", Value: jsonrpc.AppendQuoted(nil, name)}, jsonrpc.Param{Key: "arguments", Value: text})
 }
 
-func (l *Local) ask(ctx context.Context, method mcpwire.Method, params []byte) ([]byte, error) {
-	return failing(l.s.finish(ctx, l.s.begin(&ask{method: method, params: params})))
+func (l *Local) ask(ctx context.Context, method mcpwire.Method, params ...jsonrpc.Param) ([]byte, error) {
+	return failing(l.s.wait(ctx, l.s.begin(&call{}, method, params...)))
 }
 
 func failing(result []byte, f *Failure) ([]byte, error) {

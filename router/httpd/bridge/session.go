@@ -1,363 +1,285 @@
 package bridge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"maps"
-	"net/http"
-	"slices"
 	"strconv"
 	"sync"
-	"time"
+
+	"toolman/router/view"
+
+	"toolman/mcpwire/sanitize"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/httpd"
-	"toolman/router/view"
+	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
-// A session is a caller's router.Session. It is its Sender, router.Ledger and router.Streams.
+// A session is the router.Session of a caller, and its jsonrpc.Sender, router.Streams and
+// router.Ledger.
 type session struct {
-	b       *Bridge
-	router  *router.Session
-	who     httpd.Caller
-	account *budget.Account // of the client, open until the session ends
-	first   *call           // which is answered when the servers are there
-	begun   sync.Once
+	*presence.Session[session, call]
+	temporary bool // it lists tools once, and starts no servers
 
-	mu    sync.Mutex
-	calls map[uint64]*call // guarded by mu: open ones by our number
-	last  uint64           // guarded by mu
-	busy  int              // guarded by mu: requests that are being served
-	left  time.Time        // guarded by mu: when busy became 0 last
-	idle  *time.Timer      // guarded by mu: ends the session when busy has been 0 for long
-	ended bool             // guarded by mu
-
-	looking bool // it is for one GET /tools, and nothing is asked of its router.Session
+	start sync.Once
+	ready *call // is answered when the servers have started
 }
 
-// admit finds out who makes a request, for which done is called when it is served.
-func (b *Bridge) admit(r *http.Request) (who httpd.Caller, done func(), f *Failure) {
-	who, err := b.o.Caller(r)
+// newSession is presence.Front.New. Temporary sessions have no key.
+func (b *Bridge) newSession(p *presence.Session[session, call], key any) *session {
+	s := &session{Session: p, temporary: key == nil}
+	client := s.Caller.Client
+	client.Sole, client.Many, client.AllActive = false, true, !b.o.ActiveOnly
+	client.Static, client.MetaTools = "http.bridge_active_only", &view.MetaTools{NoActivate: true} // programs cannot call toolman's own tools
+	client.Lists = cmp.Or(client.Lists, "GET /tools")
+	s.Router = b.r.NewSession(s, client)
+	return s
+}
+
+// session acquires the session of a caller, and waits until its servers have started.
+func (b *Bridge) session(ctx context.Context, who *caller.Caller) (*session, *Failure) {
+	s, err := b.sessions.AcquireOrNew(who.Key(), who)
 	if err != nil {
-		return who, nil, denied(err)
+		return nil, failureFor(err)
 	}
-	who.Client.Account = b.o.Budgets.Open(who.Client.Principal)
-	return who, who.Client.Account.Close, nil
+	return s.whenReady(ctx)
 }
 
-// enter returns a caller's session, for which leave is called when the request is served, and waits
-// until its servers are there.
-func (b *Bridge) enter(ctx context.Context, who httpd.Caller) (*session, *Failure) {
-	s, f := b.session(who)
-	if f != nil {
-		return nil, f
-	}
-	return b.ready(ctx, s)
-}
-
-// expired reports whether the credential of a request has come to its end.
-func expired(ctx context.Context) bool { return ctx.Err() == context.DeadlineExceeded }
-
-// ready waits until the servers of a session are there.
-func (b *Bridge) ready(ctx context.Context, s *session) (*session, *Failure) {
-	s.begun.Do(func() { s.first = s.begin(&ask{method: mcpwire.PromptsList}) })
-	select {
-	case <-s.first.done:
-		return s, nil
-	case <-ctx.Done():
-		b.leave(s)
-		return nil, gone(ctx)
-	}
-}
-
-// gone is why a request was not answered whose context has ended.
-func gone(ctx context.Context) *Failure {
-	if expired(ctx) {
-		return fail(Unauthenticated, context.Cause(ctx).Error())
-	}
-	return fail(Unavailable, "the client was gone before the answer came")
-}
-
-// look is enter for a request that starts no servers. A caller that has no session gets one for this
-// request alone.
-func (b *Bridge) look(ctx context.Context, who httpd.Caller) (*session, *Failure) {
-	b.mu.Lock()
-	s := b.sessions[who.Key()]
-	found := s != nil && s.enter()
-	b.mu.Unlock()
-	if found {
-		return b.ready(ctx, s)
+// view is session for a request that must not start servers. A caller without a session gets a
+// temporary one.
+func (b *Bridge) view(ctx context.Context, who *caller.Caller) (*session, *Failure) {
+	if s := b.sessions.Acquire(who.Key(), who); s != nil {
+		return s.whenReady(ctx)
 	}
 	select {
 	case <-b.r.Started():
+		return b.sessions.Temporary(who), nil
 	case <-ctx.Done():
-		return nil, gone(ctx)
+		return nil, clientGone(ctx)
 	}
-	s = b.newSession(who)
-	s.looking = true
-	return s, nil
 }
 
-// unstarted is the failure of a request that would have to start a server first; nil where it has
-// not. server is the one that the request is about, or "" for all.
-func (s *session) unstarted(server string) *Failure {
-	if !s.looking {
+// whenReady waits until the session's servers have started.
+func (s *session) whenReady(ctx context.Context) (*session, *Failure) {
+	s.start.Do(func() { s.ready = s.begin(&call{}, mcpwire.PromptsList) })
+	select {
+	case <-s.ready.done:
+		return s, nil
+	case <-ctx.Done():
+		s.Release()
+		return nil, clientGone(ctx)
+	}
+}
+
+// notStarted is the failure of a request that needs a server which the session has not started; nil
+// if there is none. server is the one that the request is about, or "" for all.
+func (s *session) notStarted(server string) *Failure {
+	if !s.temporary {
 		return nil
 	}
-	name := s.router.Unstarted(server)
+	name := s.Router.Unstarted(server)
 	if name == "" {
 		return nil
 	}
 	return fail(WrongMethod, fmt.Sprintf("server %s is another for each client, and GET starts no server: send POST /tools with the same query, which does", sanitize.Cut(name, maxShown)))
 }
 
-// denied is the failure of a request that is nobody's.
-func denied(why error) *Failure {
-	f := fail(Forbidden, why.Error())
-	if d, ok := errors.AsType[*httpd.Denial](why); ok {
-		switch d.Status {
-		case http.StatusNotFound:
-			f.Code = NotFound
-		case http.StatusBadRequest:
-			f.Code = BadRequest
-		}
+// ended is presence.Front.Ended.
+func (s *session) ended(open []*call, why error) {
+	f := fail(Unavailable, "toolman is ending, or the session has; this was not answered in time")
+	if why != nil {
+		f = failureFor(why)
 	}
-	return f
-}
-
-// session returns the session of a caller, busy.
-func (b *Bridge) session(who httpd.Caller) (*session, *Failure) {
-	s, fresh, f := b.obtain(who)
-	if fresh && !b.o.Lasts(&who) { // a reload has come between the credential and Recheck's look at the sessions
-		s.endIf(func() bool { return true }, errRevoked)
-		b.leave(s)
-		return nil, errRevoked
-	}
-	return s, f
-}
-
-// obtain is session without a look at the caller's rights. Where there is no room for a fresh one,
-// those of the client that have been idle for longest make room.
-func (b *Bridge) obtain(who httpd.Caller) (s *session, fresh bool, f *Failure) {
-	key, account := who.Key(), who.Client.Account
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if s := b.sessions[key]; s != nil && s.enter() {
-		return s, false, nil
-	}
-	b.mu.Unlock()
-	err := account.TakeSession()
-	b.mu.Lock()
-	if err != nil {
-		return nil, false, limited(err)
-	}
-	if s := b.sessions[key]; s != nil && s.enter() { // another request has begun it meanwhile
-		account.Give(budget.Sessions, 1)
-		return s, false, nil
-	}
-	if b.closed || len(b.sessions) >= b.o.MaxSessions {
-		account.Give(budget.Sessions, 1)
-		f = fail(Unavailable, "toolman has as many clients as it may have (max_sessions in [http]); try again later")
-		f.retry = budget.RetryAfter
-		return nil, false, f
-	}
-	s = b.newSession(who)
-	b.sessions[key] = s
-	account.Hold(s)
-	return s, true, nil
-}
-
-// newSession makes a session, busy.
-func (b *Bridge) newSession(who httpd.Caller) *session {
-	s := &session{b: b, who: who, account: b.o.Budgets.Open(who.Client.Principal), calls: map[uint64]*call{}, busy: 1}
-	s.idle = time.AfterFunc(b.o.Idle, s.EndIdle)
-	s.idle.Stop()
-	client := who.Client
-	client.Sole, client.Many, client.AllActive = false, true, !b.o.ActiveOnly
-	client.Static, client.MetaTools = "http.bridge_active_only", &view.MetaTools{NoActivate: true} // programs cannot call toolman's own tools
-	client.Lists = cmp.Or(client.Lists, "GET /tools")
-	s.router = b.r.NewSession(s, client)
-	return s
-}
-
-// IdleSince implements budget.Session.
-func (s *session) IdleSince() (since time.Time, busy bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.left, s.ended || s.busy > 0
-}
-
-// EndIdle implements budget.Session.
-func (s *session) EndIdle() { s.endIf(func() bool { return s.busy == 0 }, errEnding) }
-
-// enter notes that a request is being served; it fails when the session has ended.
-func (s *session) enter() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return false
-	}
-	s.busy++
-	s.idle.Stop()
-	return true
-}
-
-// leave notes that a request is not served any more.
-func (b *Bridge) leave(s *session) {
-	if s.looking {
-		s.router.End()
-		s.account.Close()
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.busy--; s.busy == 0 && !s.ended {
-		s.left = time.Now()
-		s.idle.Reset(b.o.Idle)
+	for _, c := range open {
+		c.end(nil, f)
 	}
 }
 
-// Close ends all sessions; what is under way is answered as unavailable.
-func (b *Bridge) Close() {
-	b.mu.Lock()
-	b.closed = true
-	all := slices.Collect(maps.Values(b.sessions))
-	b.mu.Unlock()
-	for _, s := range all {
-		s.endIf(func() bool { return true }, errEnding)
-	}
+// maxProgress is how many progress notifications wait for a client that does not read. Further ones
+// are dropped.
+const maxProgress = 64
+
+// A call is a request of a session to the router, and the Sender of the messages that belong to it.
+type call struct {
+	n           uint64
+	id          []byte // n and the correlation ID, as a JSON string: the trace shows it
+	correlation string
+	kept        *budget.Reader // counts the bytes that are kept for it; nil: nothing does
+	progress    chan []byte    // params of progress notifications; nil if the client does not want them
+	done        chan struct{}  // closed when it is answered
+
+	mu      sync.Mutex
+	reason  *router.Reason // guarded by mu: why toolman answers it itself
+	result  []byte         // written before done is closed
+	failure *Failure       // written before done is closed
 }
 
-// Recheck ends the sessions whose callers are not let in any more, or have other rights.
-func (b *Bridge) Recheck() {
-	b.mu.Lock()
-	all := slices.Collect(maps.Values(b.sessions))
-	b.mu.Unlock()
-	for _, s := range all {
-		if !b.o.Lasts(&s.who) {
-			s.endIf(func() bool { return true }, errRevoked)
-		}
-	}
-}
-
-// Why sessions end.
-var (
-	errEnding  = &Failure{Code: Unavailable, Message: "toolman is ending, or the session has; this was not answered in time"}
-	errRevoked = &Failure{Code: Unauthenticated, Message: "the rights of this request are not in the configuration any more; send it again, with another credential if this one is refused"}
+// Requests are of the modern era. They declare no capabilities: a program cannot be asked.
+const (
+	envelope = `{"` + mcpwire.KeyVersion + `":"` + mcpwire.Newest + `","` + mcpwire.KeyCapabilities + `":{},"` +
+		mcpwire.KeyClientInfo + `":{"name":"toolman-bridge","version":"1"}`
+	progressToken = `,"progressToken":`
 )
 
-// endIf ends the session if that is so, which is asked with its lock held. Open calls are told why.
-func (s *session) endIf(so func() bool, why *Failure) {
-	s.mu.Lock()
-	first := !s.ended && so()
-	s.ended = s.ended || first
-	s.mu.Unlock()
-	if !first {
-		return
-	}
-	s.idle.Stop()
-	b, key := s.b, s.who.Key()
-	b.mu.Lock()
-	if b.sessions[key] == s {
-		delete(b.sessions, key)
-	}
-	b.mu.Unlock()
-	s.router.End()
-	s.mu.Lock()
-	for n, c := range s.calls {
-		c.end(why)
-		s.closeLocked(n)
-	}
-	s.mu.Unlock()
-	s.account.GiveSession(s)
-	s.account.Close()
-}
-
-// begin makes a request. It is answered when its done is closed.
-func (s *session) begin(a *ask) *call {
-	c, f := s.open(a)
-	if f == nil {
-		if err := s.deliver(a.frame(c.id)); err != nil {
-			s.find([]byte(c.id), true)
-			f = fail(BadRequest, "the request cannot be passed on as a message to a server: "+err.Error())
+// begin sends a request to the router. It is answered when c.done is closed.
+func (s *session) begin(c *call, method mcpwire.Method, params ...jsonrpc.Param) *call {
+	c.done = make(chan struct{})
+	_, err := s.Open(nil, func(n uint64) *call {
+		id := strconv.FormatUint(n, 10)
+		if c.correlation != "" {
+			id += "-" + c.correlation
 		}
+		c.n, c.id = n, jsonrpc.AppendQuoted(nil, id)
+		return c
+	})
+	if err != nil {
+		c.end(nil, failureFor(err))
+		return c
 	}
-	if f != nil {
-		c.end(f)
+	meta := []byte(envelope)
+	if c.progress != nil {
+		meta = append(append(meta, progressToken...), c.id...)
 	}
-	return c
-}
-
-// open notes a request. With a failure it is not noted.
-func (s *session) open(a *ask) (*call, *Failure) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		f := fail(Unavailable, "toolman is ending, or the session has")
-		f.retry = 1
-		return newCall(a, 0), f
-	}
-	if err := s.account.Take(budget.Calls, 1); err != nil {
-		return newCall(a, 0), limited(err)
-	}
-	s.last++
-	c := newCall(a, s.last)
-	s.calls[c.n] = c
-	return c, nil
-}
-
-// closeLocked makes a request one that is open no more, and returns it; nil when it was not.
-func (s *session) closeLocked(n uint64) *call {
-	c := s.calls[n]
-	if c != nil {
-		delete(s.calls, n)
-		s.account.Give(budget.Calls, 1)
-	}
-	return c
-}
-
-// deliver has the router handle a message of ours. An error says why it is no message.
-func (s *session) deliver(frame []byte) error {
 	var m jsonrpc.Message
-	var b jsonrpc.Batch
-	if err := jsonrpc.Scan(frame, &m); err != nil {
-		return err
+	m.Build(c.id, string(method), append(params, jsonrpc.Param{Key: "_meta", Value: append(meta, '}')})...)
+	s.Handle(&m)
+	return c
+}
+
+// end closes the call, the first time.
+func (c *call) end(result []byte, f *Failure) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	select {
+	case <-c.done:
+	default:
+		c.result, c.failure = result, f
+		close(c.done)
 	}
-	s.router.Message(&m, &b)
-	b.Flush()
+}
+
+// outcome returns what is wrong with the answer, which has come.
+func (c *call) outcome() *Failure {
+	if c.failure != nil {
+		return c.failure
+	}
+	m := jsonrpc.Message{Frame: c.result, Result: jsonrpc.Span{Hi: len(c.result)}}
+	if r, err := mcpwire.ResultOf(&m); err == nil && r.ResultType(&m) == mcpwire.ResultInputRequired {
+		return fail(UpstreamError, "the server needs an answer of a person before it can go on, and a program cannot be asked; call the tool through MCP")
+	}
 	return nil
 }
 
-// cancel takes a request back that nobody waits for any more.
-func (s *session) cancel(c *call) {
-	s.mu.Lock()
-	open := s.closeLocked(c.n) != nil
-	s.mu.Unlock()
-	if open {
-		params := append([]byte(`{"requestId":`), jsonrpc.AppendQuoted(nil, c.id)...)
-		s.deliver(jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, `,"reason":"the client of the bridge is gone"}`...))) // is a message
+// wait waits for the answer to a call.
+func (s *session) wait(ctx context.Context, c *call) ([]byte, *Failure) {
+	select {
+	case <-c.done:
+		return c.result, c.outcome()
+	case <-ctx.Done():
+		s.Cancel(c.n, c.id)
+		return nil, clientGone(ctx)
 	}
 }
 
-// find returns an open request by its id; with take, it is open no more. Nil: there is none.
-func (s *session) find(id []byte, take bool) *call {
-	id = bytes.Trim(id, `"`)
-	digits, _, _ := bytes.Cut(id, []byte{'-'})
-	n, err := strconv.ParseUint(string(digits), 10, 64)
-	if err != nil {
+// Queue implements jsonrpc.Sender for messages that belong to the call: progress.
+func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	var m jsonrpc.Message
+	whole := jsonrpc.AppendSplice(nil, frame, edits...)
+	if jsonrpc.Scan(whole, &m) != nil || string(m.Text(m.Method)) != string(mcpwire.Progress) {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if take {
-		return s.closeLocked(n)
+	params := m.Bytes(m.Params)
+	if c.kept.Take(len(params)) != nil {
+		return nil
 	}
-	return s.calls[n]
+	select {
+	case c.progress <- params:
+	default:
+		c.kept.Give(len(params))
+	}
+	return nil
 }
+
+// Flush implements jsonrpc.Sender.
+func (c *call) Flush() {}
+
+// Queue implements jsonrpc.Sender: answers go to their calls. All else is for clients that listen.
+func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	var m jsonrpc.Message
+	err := jsonrpc.Scan(frame, &m)
+	if err == nil {
+		return s.QueueMessage(&m, edits)
+	}
+	if c := s.Close(presence.Number(m.Bytes(m.ID))); c != nil { // toolman has added levels to what a server wrote
+		c.end(nil, fail(UpstreamError, "the answer cannot be passed on: "+err.Error()))
+	}
+	return nil
+}
+
+// QueueMessage implements jsonrpc.Reader.
+func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
+	var answer jsonrpc.Message
+	if m.Kind != jsonrpc.Response {
+		return nil
+	}
+	if err := m.Spliced(&answer, make([]byte, 0, len(m.Frame)+64), edits...); err != nil {
+		return err
+	}
+	c := s.Close(presence.Number(answer.Bytes(answer.ID)))
+	if c == nil {
+		return nil // it was cancelled
+	}
+	c.mu.Lock()
+	reason := c.reason
+	c.mu.Unlock()
+	switch {
+	case reason != nil:
+		c.end(nil, failureOf(reason))
+	case answer.Err.Present():
+		c.end(nil, upstreamError(&answer))
+	default:
+		if err := c.kept.Take(len(answer.Frame)); err != nil {
+			c.end(nil, fail(UpstreamError, "the server has answered, but "+err.Error()))
+			break
+		}
+		c.end(answer.Bytes(answer.Result), nil)
+	}
+	return nil
+}
+
+// Flush implements jsonrpc.Sender.
+func (s *session) Flush() {}
+
+// During implements router.Streams.
+func (s *session) During(id []byte) jsonrpc.Sender {
+	if c := s.Find(presence.Number(id)); c != nil && c.progress != nil {
+		return c
+	}
+	return nil
+}
+
+// Correlation implements router.Ledger.
+func (s *session) Correlation(id []byte) string {
+	if c := s.Find(presence.Number(id)); c != nil {
+		return c.correlation
+	}
+	return ""
+}
+
+// Because implements router.Ledger.
+func (s *session) Because(id []byte, why router.Reason) {
+	if c := s.Find(presence.Number(id)); c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.reason = &why
+	}
+}
+
+var (
+	_ router.Streams = (*session)(nil)
+	_ router.Ledger  = (*session)(nil)
+)

@@ -3,96 +3,76 @@ package bridge
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
+	"sync"
+
+	"toolman/mcpwire/sanitize"
 
 	"toolman/router"
-	"toolman/router/budget"
 	"toolman/router/catalog"
+	"toolman/router/httpd/bridge/inputschema"
 	"toolman/router/httpd/bridge/provider"
 )
 
-// A tool is one that GET /tools lists.
-type tool struct {
-	Server      string          `json:"server"`
-	Tool        string          `json:"tool"` // by its server's name
-	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"json_schema"` // of the arguments, as the server wrote it
-	Active      bool            `json:"active"`      // as MCP clients of the same agent have it at first
-	Toolsets    []string        `json:"toolsets"`
-}
-
-// listTools serves /tools. POST starts the servers that the caller has to itself; GET shows what
-// there is without, because any web page can have a browser send a GET.
-func (b *Bridge) listTools(w http.ResponseWriter, r *http.Request) {
-	correlation, q := correlationOf(r, ""), r.URL.Query()
+// listTools serves /tools. POST starts the servers that belong to this caller alone. GET lists the
+// tools without that, because any web page can make a browser send a GET.
+func (x *exchange) listTools() *Failure {
+	q := x.r.URL.Query()
 	shape, f := shapeOf(q)
-	switch {
-	case f != nil:
-		writeFailure(w, f, correlation)
-		return
-	case q.Has("view"):
-		b.viewTools(w, r)
-		return
-	}
-	who, done, f := b.admit(r)
 	if f != nil {
-		writeFailure(w, f, correlation)
-		return
+		return f
 	}
-	defer done()
-	enter := b.enter
-	if r.Method != http.MethodPost {
-		enter = b.look
-	}
-	s, f := enter(r.Context(), who)
-	if f != nil {
-		writeFailure(w, f, correlation)
-		return
-	}
-	defer b.leave(s)
-	all, f := b.toolsOf(s, q.Get("server"))
-	if f == nil {
-		kept := who.Client.Account.Reader(nil)
-		defer kept.Close()
-		f = writeTools(w, all, shape, kept)
-	}
-	if f != nil {
-		if f.Code == WrongMethod {
-			w.Header().Set("Allow", http.MethodPost)
+	if q.Has("view") {
+		if x.o.Status == nil || q.Get("view") != "status" {
+			return fail(BadRequest, "there is no such view; ?view=status is one")
 		}
-		writeFailure(w, f, correlation)
+		writeJSON(x.w, http.StatusOK, x.o.Status(x.r), nil)
+		return nil
 	}
-}
-
-// viewTools serves another view of the tools than the list.
-func (b *Bridge) viewTools(w http.ResponseWriter, r *http.Request) {
-	if b.o.Status == nil || r.URL.Query().Get("view") != "status" {
-		writeFailure(w, fail(BadRequest, "there is no such view; ?view=status is one"), correlationOf(r, ""))
-		return
+	if f := x.admit(); f != nil {
+		return f
 	}
-	writeJSON(w, http.StatusOK, b.o.Status(r), nil)
+	session := x.Bridge.session
+	if x.r.Method != http.MethodPost {
+		session = x.view
+	}
+	s, f := session(x.r.Context(), &x.caller)
+	if f != nil {
+		return f
+	}
+	defer s.Release()
+	all, f := x.tools(s, q.Get("server"))
+	if f == nil {
+		f = x.writeTools(all, shape)
+	}
+	if f != nil && f.Code == WrongMethod {
+		x.w.Header().Set("Allow", http.MethodPost)
+	}
+	return f
 }
 
 // writeTools writes tools in a shape.
-func writeTools(w http.ResponseWriter, all []router.Tool, shape Shape, kept *budget.Reader) *Failure {
+func (x *exchange) writeTools(all []router.Tool, shape Shape) *Failure {
 	text, saved, err := List(all, shape)
 	if err != nil {
 		return fail(Internal, err.Error())
 	}
+	h := x.w.Header()
 	if shape.Slim {
-		w.Header().Set("X-Slim-Saved-Bytes", strconv.Itoa(saved))
-		w.Header().Set("X-Slim-Saved-Tokens", strconv.Itoa(Tokens(saved)))
+		h.Set("X-Slim-Saved-Bytes", strconv.Itoa(saved))
+		h.Set("X-Slim-Saved-Tokens", strconv.Itoa(Tokens(saved)))
 	}
 	if most := provider.Most(shape.Format); most > 0 && len(all) > most {
-		w.Header().Set("X-Tools-Limit", strconv.Itoa(most))
+		h.Set("X-Tools-Limit", strconv.Itoa(most))
 	}
-	writeText(w, http.StatusOK, text, kept)
+	writeText(x.w, http.StatusOK, text, x.kept)
 	return nil
 }
 
-// shapeOf reads how the tools are wanted.
+// shapeOf reads the shape from a query.
 func shapeOf(q url.Values) (shape Shape, f *Failure) {
 	var err error
 	if q.Has("format") {
@@ -108,39 +88,133 @@ func shapeOf(q url.Values) (shape Shape, f *Failure) {
 	return shape, nil
 }
 
-// toolsOf are the tools that the session may have, of one server if that is named. With
+// tools returns the tools that the session may use, of one server if that is named. With
 // Options.ActiveOnly these are the active ones.
-func (b *Bridge) toolsOf(s *session, server string) ([]router.Tool, *Failure) {
-	if f := s.unstarted(server); f != nil {
+func (b *Bridge) tools(s *session, server string) ([]router.Tool, *Failure) {
+	if f := s.notStarted(server); f != nil {
 		return nil, f
 	}
 	var of []router.Tool
-	for _, t := range s.router.Tools() {
+	for _, t := range s.Router.Tools() {
 		if (server == "" || t.Source.HasName(server)) && (t.Active || !b.o.ActiveOnly) {
 			of = append(of, t)
 		}
 	}
 	if len(of) == 0 && server != "" {
-		return nil, absent(s, server)
+		return nil, unavailable(s, server)
 	}
 	return of, nil
 }
 
-// anything is the schema of a tool that has none.
-var anything = json.RawMessage(`{"type":"object"}`)
-
-func described(t router.Tool) tool {
-	d := tool{Server: t.Source.Name, Tool: t.Item.Name, Description: t.Item.Description, Schema: schemaOf(t.Entry), Active: t.Active, Toolsets: t.Toolsets}
-	if d.Toolsets == nil {
-		d.Toolsets = []string{}
-	}
-	return d
+// A Shape is a form of the list of tools. The zero value is the bridge's own.
+type Shape struct {
+	Format provider.Format // "": the bridge's own
+	Slim   bool            // without parts that cost tokens and change nothing
 }
 
-// schemaOf is what a tool's server has written, if that is an object.
+// bytesPerToken is how many bytes of JSON make a token, as a rule of thumb.
+const bytesPerToken = 4
+
+// Tokens estimates how many tokens a model needs for a number of bytes of JSON.
+func Tokens(bytes int) int { return bytes / bytesPerToken }
+
+// List returns tools as JSON, and how many bytes Slim has saved.
+func List(tools []router.Tool, as Shape) (text []byte, saved int, err error) {
+	text, err = as.list(tools)
+	if err != nil || !as.Slim {
+		return text, 0, err
+	}
+	whole, err := Shape{Format: as.Format}.list(tools)
+	return text, len(whole) - len(text), err
+}
+
+// A tool is one that GET /tools lists.
+type tool struct {
+	Server      string          `json:"server"`
+	Tool        string          `json:"tool"` // the server's name for it
+	Description string          `json:"description"`
+	Schema      json.RawMessage `json:"json_schema"` // of the arguments, as the server wrote it
+	Active      bool            `json:"active"`      // at first, for MCP clients of the same agent
+	Toolsets    []string        `json:"toolsets"`
+}
+
+func (as Shape) list(tools []router.Tool) ([]byte, error) {
+	var forModels []provider.Tool
+	listed := []tool{}
+	for _, t := range tools {
+		name := provider.Name(t.Source.Name, t.Item.Name)
+		one := provider.Tool{Name: name, Description: t.Item.Description, Schema: schemaOf(t.Entry),
+			Raw: json.RawMessage(t.Item.AppendWith(nil, t.Item.Rename(name)))}
+		if as.Slim {
+			one = one.Slim()
+		}
+		forModels = append(forModels, one)
+		listed = append(listed, tool{t.Source.Name, t.Item.Name, one.Description, one.Schema, t.Active, append([]string{}, t.Toolsets...)})
+	}
+	if as.Format == "" {
+		return encode(listed)
+	}
+	return provider.Tools(as.Format, forModels)
+}
+
+// schemaOf returns the schema of a tool's arguments; that of any object if the server gives none.
 func schemaOf(e *catalog.Entry) json.RawMessage {
 	if schema := e.InputSchema(); bytes.HasPrefix(schema, []byte("{")) {
 		return schema
 	}
-	return anything
+	return json.RawMessage(`{"type":"object"}`)
+}
+
+const (
+	maxSchemas  = 4096 // that are kept
+	maxProblems = 20   // that an answer lists
+)
+
+// schemas are the compiled input schemas of tools. The zero value is ready to use.
+type schemas struct {
+	mu       sync.RWMutex
+	compiled map[*catalog.Entry]*inputschema.Schema // guarded by mu; nil for one that cannot be used
+}
+
+// check validates arguments against the tool's schema. If that cannot be used, the server has to
+// check them.
+func (x *schemas) check(e *catalog.Entry, arguments []byte) *Failure {
+	schema := x.of(e)
+	if schema == nil {
+		return nil
+	}
+	problems := schema.Check(arguments)
+	if len(problems) == 0 {
+		return nil
+	}
+	listed := problems[:min(len(problems), maxProblems)]
+	for i, p := range listed {
+		listed[i] = inputschema.Problem{Path: sanitize.Cut(p.Path, maxShown), Message: sanitize.Cut(p.Message, maxShown)}
+	}
+	f := fail(InvalidArguments, fmt.Sprintf("the arguments are not as tool %s wants them: %s", e.Item.Name, listed[0]))
+	if more := len(problems) - 1; more > 0 {
+		f.Message += fmt.Sprintf(" (and %d more)", more)
+	}
+	f.Details = map[string]any{"errors": listed}
+	return f
+}
+
+func (x *schemas) of(e *catalog.Entry) *inputschema.Schema {
+	x.mu.RLock()
+	schema, known := x.compiled[e]
+	x.mu.RUnlock()
+	if known {
+		return schema
+	}
+	schema, err := inputschema.Compile(e.InputSchema())
+	if err != nil {
+		schema = nil
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.compiled == nil || len(x.compiled) >= maxSchemas { // lists that are replaced leave entries behind
+		x.compiled = map[*catalog.Entry]*inputschema.Schema{}
+	}
+	x.compiled[e] = schema
+	return schema
 }

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router/httpd"
+	"toolman/router/httpd/caller"
 )
 
 const (
@@ -62,7 +62,7 @@ func (m *Modes) taken(members map[string]string) (map[string]string, error) {
 }
 
 func malformed(text string) error {
-	return &httpd.Denial{Status: http.StatusBadRequest, Text: text}
+	return &caller.Denial{Status: http.StatusBadRequest, Text: text}
 }
 
 const form = "config is base64 of a JSON object whose values are strings"

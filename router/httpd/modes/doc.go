@@ -1,6 +1,6 @@
 // Package modes decides what the client behind a request is shown: which router.Client it is.
 //
-//	principal (package guard) ─┬─▶ Modes.Caller ─▶ httpd.Caller, or a refusal
+//	principal (package guard) ─┬─▶ Modes.Caller ─▶ caller.Caller, or a refusal
 //	?config= ──────────────────┘
 //
 // In the dynamic mode each client has a view of its own and the tools to change it; in the

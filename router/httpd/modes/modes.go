@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"toolman/router"
-	"toolman/router/httpd"
+	"toolman/router/httpd/caller"
 	"toolman/router/httpd/guard"
 	"toolman/router/principal"
 	"toolman/router/view"
@@ -67,23 +67,23 @@ func (m *Modes) Offers() view.MetaTools {
 }
 
 // Caller returns whose request it is, which the guard has let in. An error is a refusal.
-func (m *Modes) Caller(r *http.Request) (httpd.Caller, error) {
+func (m *Modes) Caller(r *http.Request) (caller.Caller, error) {
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {
-		return httpd.Caller{}, &httpd.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
+		return caller.Caller{}, &caller.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
 	}
 	c, err := m.at(&id)
 	if err != nil {
-		return httpd.Caller{}, err
+		return caller.Caller{}, err
 	}
 	if c.Config, err = m.config(r); err != nil {
-		return httpd.Caller{}, err
+		return caller.Caller{}, err
 	}
-	return httpd.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
+	return caller.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
 }
 
 // Lasts reports whether a caller, who is this identity now, still has the rights that it had.
-func (m *Modes) Lasts(was *httpd.Caller, id guard.Identity) bool {
+func (m *Modes) Lasts(was *caller.Caller, id guard.Identity) bool {
 	id.Addr = was.Addr
 	c, err := m.at(&id)
 	if err != nil {

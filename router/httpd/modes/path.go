@@ -8,7 +8,7 @@ import (
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
-	"toolman/router/httpd"
+	"toolman/router/httpd/caller"
 	"toolman/router/httpd/guard"
 )
 
@@ -74,5 +74,5 @@ func (m *Modes) unknown(id *guard.Identity, c *router.Client) error {
 	default:
 		text += "besides /mcp there are /mcp/NAME for " + strings.Join(names, ", ")
 	}
-	return &httpd.Denial{Status: http.StatusNotFound, Text: text}
+	return &caller.Denial{Status: http.StatusNotFound, Text: text}
 }

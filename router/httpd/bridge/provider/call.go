@@ -94,7 +94,7 @@ func argumentsOf(text json.RawMessage) (json.RawMessage, error) {
 // is checked as strictly as a message and has no white space in the end.
 func unpack(packed string) (json.RawMessage, error) {
 	text := bytes.Trim([]byte(packed), " \t\r\n")
-	if len(text) > 0 && !jsonrpc.Valid(text) {
+	if len(text) > 0 && !jsonrpc.ValidWithin(2, text) {
 		return nil, errors.New("the arguments are not valid JSON, or are nested too deep")
 	}
 	var compact bytes.Buffer

@@ -5,40 +5,48 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/budget"
-	"toolman/router/httpd"
 )
 
-// in returns what reads the body of a client's request, and counts what is kept for it.
-func (b *Bridge) in(w http.ResponseWriter, r *http.Request, who httpd.Caller) *budget.Reader {
-	return who.Client.Account.Reader(http.MaxBytesReader(w, r.Body, b.o.MaxBody))
-}
-
-// A body is the JSON object that was POSTed. Nothing of it is decoded but what is asked for.
+// A body is the JSON object of a request. Only the members that are asked for are decoded.
 type body struct {
 	m       jsonrpc.Message
 	members map[string]jsonrpc.Span
 }
 
-// read reads the body of a request, an object that may have these members.
-func (b *Bridge) read(r *http.Request, in *budget.Reader, members ...string) (*body, *Failure) {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		// A form of a foreign web page cannot be of this type.
+// read reads the body of the request, an object that may have these members and a correlation ID,
+// which is that of the exchange from now on.
+func (x *exchange) read(members ...string) (*body, *Failure) {
+	const key = "correlation_id"
+	p, f := x.readBody(append(members, key))
+	id := ""
+	if f == nil {
+		id, f = p.text(key)
+	}
+	x.correlation = correlationOf(x.r, id)
+	x.w.Header().Set(headerCorrelation, x.correlation)
+	x.o.Correlate(x.r, x.correlation)
+	return p, f
+}
+
+func (x *exchange) readBody(members []string) (*body, *Failure) {
+	if httpheader.MediaType(x.r.Header) != httpheader.JSON {
+		// A form of a web page of another site cannot have this type.
 		return nil, fail(BadRequest, "the request needs the header Content-Type: application/json (with curl: --json, or -H and that)")
 	}
-	text, err := io.ReadAll(in)
+	text, err := io.ReadAll(x.kept)
 	if long, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return nil, fail(TooLarge, fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", long.Limit))
 	}
 	if _, full := errors.AsType[*budget.LimitError](err); full {
-		return nil, limited(err)
+		return nil, failureFor(err)
 	}
 	if err != nil {
 		return nil, fail(BadRequest, "the body of the request did not come whole")
@@ -46,13 +54,13 @@ func (b *Bridge) read(r *http.Request, in *budget.Reader, members ...string) (*b
 	return parse(text, members...)
 }
 
-// parse reads an object. The text is the body's from now on.
+// parse reads an object. The body owns the text from now on.
 func parse(text []byte, members ...string) (*body, *Failure) {
 	text = bytes.Trim(text, " \t\r\n")
-	if !jsonrpc.Valid(text) {
+	if !jsonrpc.ValidWithin(1, text) { // parts of it are a level deeper in messages to servers
 		return nil, fail(BadRequest, "the request is not valid JSON, or is nested too deep")
 	}
-	jsonrpc.OneLine(text) // parts of it enter messages to servers that take one a line
+	jsonrpc.OneLine(text) // servers on pipes take one message a line
 	p := &body{m: jsonrpc.Message{Frame: text}, members: map[string]jsonrpc.Span{}}
 	whole := jsonrpc.Span{Hi: len(text)}
 	if !p.m.IsObject(whole) {
@@ -73,7 +81,7 @@ func parse(text []byte, members ...string) (*body, *Failure) {
 	return p, nil
 }
 
-// text is a member that is a string; "" when it is not there.
+// text returns a member that is a string; "" if it is absent.
 func (p *body) text(key string) (string, *Failure) {
 	at := p.members[key]
 	if at.Present() && !p.m.IsString(at) {
@@ -82,7 +90,7 @@ func (p *body) text(key string) (string, *Failure) {
 	return string(p.m.Text(at)), nil
 }
 
-// object is a member that is an object, as it came; {} when it is not there.
+// object returns a member that is an object, verbatim; {} if it is absent.
 func (p *body) object(key string) ([]byte, *Failure) {
 	at := p.members[key]
 	switch {

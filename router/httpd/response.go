@@ -1,0 +1,169 @@
+package httpd
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire/sse"
+)
+
+// largeAnswer is the size from which on an answer may not fit into the buffers of the system while
+// the client does not read.
+const largeAnswer = 64 << 10
+
+// statusClientGone is the status in the access log of requests whose client has disconnected. Other
+// servers use it, too.
+const statusClientGone = 499
+
+// A response writes a stream to a client: as JSON if one answer is all there is, as a stream of
+// events otherwise.
+type response struct {
+	*exchange
+	sse.Writer // begun if the response is a stream of events
+	s          *session
+	t          *stream
+	hijackable bool // a stream of events can continue without its handler
+	buf        []byte
+}
+
+// An outcome tells how a response ended.
+type outcome uint8
+
+const (
+	running  outcome = iota
+	complete         // everything was written
+	broken           // the client has disconnected or does not read
+)
+
+// respond makes the response that writes a stream. One that stays open while nothing is sent
+// leaves its handler where it can: a connection of HTTP/2 does not belong to one response.
+func (x *exchange) respond(s *session, t *stream, staysOpen bool) *response {
+	return &response{exchange: x, s: s, t: t, Writer: sse.NewWriter(x.w, "no-cache, no-transform"),
+		hijackable: staysOpen && x.r.ProtoMajor == 1 && x.r.ProtoAtLeast(1, 1)}
+}
+
+// serve writes the stream until it has ended, or continues without the handler. done is called
+// when nothing more is written.
+func (o *response) serve(done func(complete bool)) {
+	end, ctx := running, o.r.Context()
+	if !o.Begun() {
+		select {
+		case <-o.t.wake:
+			end = o.next()
+		case <-o.waiting.after():
+		case <-ctx.Done():
+			end = o.clientGone(ctx)
+		}
+	}
+	keepAlive := time.NewTimer(o.o.KeepAlive)
+	defer keepAlive.Stop()
+	for end == running {
+		if o.Begun() && o.hijackable {
+			if o.hijack(done) {
+				return
+			}
+			o.hijackable = false
+		}
+		select {
+		case <-o.t.wake:
+			end = o.next()
+		case <-keepAlive.C:
+			end = o.write([]byte(sse.KeepAlive))
+		case <-ctx.Done():
+			end = o.clientGone(ctx)
+		}
+		keepAlive.Reset(o.o.KeepAlive)
+	}
+	done(end == complete)
+}
+
+// next writes what waits in the stream.
+func (o *response) next() outcome {
+	p := o.t.take()
+	defer o.t.written(p)
+	switch {
+	case p.overflowed:
+		return broken
+	case p.isAnswer() && !o.Begun():
+		return o.writeJSON(p.status, p.frames[0])
+	}
+	o.buf = appendEvents(o.buf[:0], p.frames)
+	if end := o.write(o.buf); end == broken || !p.ended {
+		return end
+	}
+	return complete
+}
+
+// writeJSON writes an answer that is the whole response.
+func (o *response) writeJSON(status int, answer []byte) outcome {
+	defer o.bodies.Put(answer)
+	if len(answer) < largeAnswer {
+		writeAnswer(o.w, status, answer)
+		return complete
+	}
+	o.SetWriteDeadline(sse.Deadline(len(answer)))
+	defer o.SetWriteDeadline(time.Time{})
+	writeAnswer(o.w, status, answer)
+	if o.Flush() != nil {
+		return broken
+	}
+	return complete
+}
+
+// write writes events. The response becomes a stream of events, if it is none yet.
+func (o *response) write(events []byte) outcome {
+	if !o.Begun() && o.hijackable {
+		o.w.Header().Set("Connection", "close")
+	}
+	if o.Write(events) != nil {
+		return broken
+	}
+	return running
+}
+
+// clientGone ends a response whose client has disconnected, or whose credential has expired.
+func (o *response) clientGone(ctx context.Context) outcome {
+	switch {
+	case o.Begun():
+	case ctx.Err() == context.DeadlineExceeded:
+		o.refuse(http.StatusUnauthorized, nil, codeInvalidRequest, context.Cause(ctx).Error())
+	default:
+		o.w.WriteHeader(statusClientGone) // net/http would log a success
+	}
+	return broken
+}
+
+func appendEvents(dst []byte, frames [][]byte) []byte {
+	for _, frame := range frames {
+		jsonrpc.OneLine(frame)
+		dst = sse.Append(dst, "message", frame)
+	}
+	return dst
+}
+
+// A sharedTimer fires for all who wait at that time. A timer for each request would cost 4 % of the
+// processor time of a small call (fixtures/bench, http100).
+type sharedTimer struct {
+	mu    sync.Mutex
+	fires chan struct{} // guarded by mu: closed by the timer; nil if it does not run
+}
+
+// after returns a channel that is closed within 100 ms.
+func (t *sharedTimer) after() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fires == nil {
+		fires := make(chan struct{})
+		t.fires = fires
+		time.AfterFunc(100*time.Millisecond, func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.fires = nil
+			close(fires)
+		})
+	}
+	return t.fires
+}
