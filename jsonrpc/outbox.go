@@ -47,6 +47,9 @@ func (o *outbox) admitLocked(n int, pressure bool) error {
 	return nil
 }
 
+// congestedLocked reports whether more than the limit waits.
+func (o *outbox) congestedLocked() bool { return !o.closed && o.waiting() > o.limit }
+
 // roomLocked moves down what waits when n more bytes would not fit behind it, and
 // that costs no more than was written.
 func (o *outbox) roomLocked(n int) {

@@ -70,6 +70,30 @@ func queueMessage(to Sender, m *Message, edits []Edit) error {
 	return to.Queue(m.Frame, edits)
 }
 
+// farEnd returns the Peer behind a sender, or nil.
+func farEnd(to Sender) *Peer {
+	switch to := to.(type) {
+	case *Peer:
+		return to
+	case *Gatherer:
+		return to.peer
+	}
+	return nil
+}
+
+// Congested reports whether more waits for a far end than should, because it does not read and its
+// Peer never refuses frames (PeerOptions.Pressure). Peers stop reading for such a receiver. Others
+// that pass messages on should wait until it is no longer congested.
+func Congested(to Sender) bool {
+	p := farEnd(to)
+	if p == nil || !p.pressure {
+		return false
+	}
+	p.out.mu.Lock()
+	defer p.out.mu.Unlock()
+	return p.out.congestedLocked()
+}
+
 // A Peer is the far end of one pair of byte streams. Its methods may be called
 // from any goroutine.
 type Peer struct {
@@ -234,9 +258,6 @@ func (p *Peer) Close() {
 	resume(held)
 }
 
-// A holder is a Sender that can make a reader wait.
-type holder interface{ hold(reader *Peer) }
-
 // hold makes reader stop reading until p's queue is emptier, if it is too full.
 func (p *Peer) hold(reader *Peer) {
 	if !p.pressure {
@@ -244,11 +265,10 @@ func (p *Peer) hold(reader *Peer) {
 	}
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
-	if p.out.closed || p.out.waiting() <= p.out.limit {
-		return
+	if p.out.congestedLocked() {
+		p.out.held = append(p.out.held, reader)
+		reader.wire.pause()
 	}
-	p.out.held = append(p.out.held, reader)
-	reader.wire.pause()
 }
 
 func resume(peers []*Peer) {
@@ -298,11 +318,11 @@ func (p *Peer) frame(line []byte, err error) {
 // settle writes what the frames just handled have caused, and stops reading
 // when a receiver cannot follow.
 func (p *Peer) settle() {
-	for i := range p.batch.touched {
-		r := &p.batch.touched[i]
-		r.flush()
-		if q, ok := r.to.(holder); ok {
-			q.hold(p)
+	for i := range p.batch.to {
+		d := &p.batch.to[i]
+		d.flush()
+		if d.peer != nil {
+			d.peer.hold(p)
 		}
 	}
 	p.batch.reset()

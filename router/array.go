@@ -15,9 +15,12 @@ const maxArray = 256
 func (s *Session) array(frame []byte, b *jsonrpc.Batch) bool {
 	elements := arrayOf(frame)
 	s.mu.Lock()
-	may := s.revision == mcpwire.V2025_03_26
+	may := s.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= maxArray
+	if may && s.batches.Load() == nil {
+		s.batches.Store(jsonrpc.NewGatherer(s.out))
+	}
 	s.mu.Unlock()
-	if !may || len(elements) == 0 || len(elements) > maxArray {
+	if !may {
 		return false
 	}
 	var m jsonrpc.Message
@@ -30,7 +33,7 @@ func (s *Session) array(frame []byte, b *jsonrpc.Batch) bool {
 			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))
 		}
 	}
-	s.out.Expect(ids)
+	s.batches.Load().Expect(ids)
 	for _, at := range elements {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
 			s.bad(&m, err, b)

@@ -43,7 +43,9 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 // dropLocked forgets the request with this id. It returns the call, of which at least
 // the correlation number is known, and, when an upstream has it, that and the id there.
 func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, our uint64) {
-	s.out.Forget(id)
+	if batches := s.batches.Load(); batches != nil {
+		batches.Forget(id)
+	}
 	if n, ok := s.unparkLocked(id); ok {
 		return call{n: n}, nil, 0
 	}

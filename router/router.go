@@ -212,7 +212,7 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 // NewSession makes a session for a client. out takes what is sent to it; it may
 // implement Streams.
 func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
-	s := &Session{r: r, who: who, out: jsonrpc.NewGatherer(out), log: r.log.Named("session"), gone: make(chan struct{})}
+	s := &Session{r: r, who: who, out: out, log: r.log.Named("session"), gone: make(chan struct{})}
 	s.streams, _ = out.(Streams)
 	s.ledger, _ = out.(Ledger)
 	s.suspensions.who = who.Account

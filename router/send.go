@@ -25,7 +25,7 @@ func (s *Session) answerUnsent(b *jsonrpc.Batch, frame []byte, err error) {
 	var m jsonrpc.Message
 	if jsonrpc.Scan(frame, &m) == nil && m.Kind == jsonrpc.Response {
 		id := bytes.Clone(m.Bytes(m.ID))
-		b.Send(s.out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInternalError, "toolman's answer could not be sent: "+err.Error(), nil)) // fails only when the client is gone
+		b.Send(s.to(nil), jsonrpc.AppendError(nil, id, jsonrpc.CodeInternalError, "toolman's answer could not be sent: "+err.Error(), nil)) // fails only when the client is gone
 	}
 }
 
@@ -35,6 +35,9 @@ func (s *Session) to(during []byte) jsonrpc.Sender {
 		if stream := s.streams.During(during); stream != nil {
 			return stream
 		}
+	}
+	if batches := s.batches.Load(); batches != nil {
+		return batches
 	}
 	return s.out
 }

@@ -29,9 +29,10 @@ type Session struct {
 	policy  *policy.Policy
 	offers  view.MetaTools            // which of toolman's own tools it has
 	meta    map[string]*metatool.Tool // and those among them that are about toolsets
-	out     *jsonrpc.Gatherer
-	streams Streams // nil: all goes to out
-	ledger  Ledger  // nil: there is none
+	out     jsonrpc.Sender
+	batches atomic.Pointer[jsonrpc.Gatherer] // to out, from the first batch of requests on
+	streams Streams                          // nil: all goes to out
+	ledger  Ledger                           // nil: there is none
 	log     *zap.Logger
 	view    atomic.Pointer[view.View]
 	asks    jsonrpc.Calls[question]

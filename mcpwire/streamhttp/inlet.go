@@ -18,7 +18,7 @@ type inlet struct {
 
 // message delivers a message. It returns who got something of it and should not get more
 // for a while.
-func (in *inlet) message(m *jsonrpc.Message) (crowded []jsonrpc.Sender) {
+func (in *inlet) message(m *jsonrpc.Message) (congested []jsonrpc.Sender) {
 	m.OneLine()
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -26,19 +26,19 @@ func (in *inlet) message(m *jsonrpc.Message) (crowded []jsonrpc.Sender) {
 		return nil
 	}
 	in.handler.Message(m, &in.batch)
-	crowded = in.batch.Crowded()
+	congested = in.batch.Congested()
 	in.batch.Flush()
-	return crowded
+	return congested
 }
 
-// crowdPause is between looks at a receiver that does not read.
-const crowdPause = 5 * time.Millisecond
+// congestionPause is between looks at a receiver that does not read.
+const congestionPause = 5 * time.Millisecond
 
 // message delivers a message, and comes back when its receivers can take another: what
 // comes on the same stream waits so long.
 func (c *Conn) message(m *jsonrpc.Message) {
 	for _, to := range c.in.message(m) {
-		for jsonrpc.Crowded(to) && sleep(c.ctx, crowdPause) {
+		for jsonrpc.Congested(to) && sleep(c.ctx, congestionPause) {
 		}
 	}
 }

@@ -11,13 +11,12 @@ import (
 // them in an array that is not complete.
 const gatherBytes = 4 << 20
 
-// A Gatherer is a Sender that writes the answers to a batch of requests as one array
-// (JSON-RPC 2.0, section 6). Of MCP's revisions only 2025-03-26 has batches. All
-// else passes it by.
+// A Gatherer is a Sender that writes the answers to a batch of requests as one array (JSON-RPC 2.0,
+// section 6). It passes on all other frames. Of MCP's revisions only 2025-03-26 has batches.
 type Gatherer struct {
 	Sender
-	peer *Peer        // the same, if it is one
-	open atomic.Int32 // batches not answered yet
+	peer *Peer        // behind Sender, if there is one
+	open atomic.Int32 // batches that are not answered completely
 
 	mu      sync.Mutex
 	batches []*gathered // guarded by mu
@@ -29,10 +28,13 @@ type gathered struct {
 	array   []byte
 }
 
-// NewGatherer makes a gatherer before a sender.
-func NewGatherer(to Sender) *Gatherer {
-	peer, _ := to.(*Peer)
-	return &Gatherer{Sender: to, peer: peer}
+// NewGatherer returns a Gatherer that writes to a sender.
+func NewGatherer(to Sender) *Gatherer { return &Gatherer{Sender: to, peer: farEnd(to)} }
+
+// answersBatch reports whether a sender has to see each frame, because it may answer a batch.
+func answersBatch(to Sender) bool {
+	g, ok := to.(*Gatherer)
+	return ok && g.open.Load() > 0
 }
 
 // Expect announces a batch whose requests have these ids, which are JSON tokens: null
@@ -125,10 +127,4 @@ func (g *Gatherer) writeLocked(batch *gathered) (err error) {
 		g.open.Add(-1)
 	}
 	return err
-}
-
-func (g *Gatherer) hold(reader *Peer) {
-	if to, ok := g.Sender.(holder); ok {
-		to.hold(reader)
-	}
 }

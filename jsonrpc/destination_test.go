@@ -26,6 +26,7 @@ func TestSplicedFramesKeepTheirPlace(t *testing.T) {
 			b.Pass(out, m)
 			out.Expect([][]byte{[]byte("7")})
 			b.Pass(out, m)
+			b.Pass(sink.Peer, m)
 			b.Pass(out, &Message{Frame: AppendResult(nil, []byte("7"), []byte("{}"))})
 			b.Pass(out, m)
 		}))
@@ -33,7 +34,7 @@ func TestSplicedFramesKeepTheirPlace(t *testing.T) {
 		var want []string
 		for n := range rounds {
 			f := note(n)
-			want = append(want, `{"a":1,`+f[1:], f, f, large, f, f, `[`+string(AppendResult(nil, []byte("7"), []byte("{}")))+`]`, f)
+			want = append(want, `{"a":1,`+f[1:], f, f, large, f, f, f, `[`+string(AppendResult(nil, []byte("7"), []byte("{}")))+`]`, f)
 		}
 		for i, got := range sink.lines(t, len(want)) {
 			if got != want[i] {
@@ -143,10 +144,10 @@ func TestSpliceOutsideAHandlerQueuesAtOnce(t *testing.T) {
 }
 
 func TestBurstOfSplicedFramesIsNotKept(t *testing.T) {
-	r := receiver{peer: newPeer(PeerOptions{}), staged: make([]byte, stageCap, 2*stageCap)}
+	r := destination{peer: newPeer(PeerOptions{}), staged: make([]byte, stagedCap, 2*stagedCap)}
 	r.peer.out.put(1) // so that memory is not swapped
 	r.commit()
-	if cap(r.staged) > stageCap || r.peer.Waiting() != stageCap+1 {
+	if cap(r.staged) > stagedCap || r.peer.Waiting() != stagedCap+1 {
 		t.Errorf("%d bytes are kept, %d wait", cap(r.staged), r.peer.Waiting())
 	}
 }
