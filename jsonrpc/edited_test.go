@@ -55,7 +55,7 @@ func TestAnEditedMessageIsAsScanFindsIt(t *testing.T) {
 					t.Errorf("got %s", got.Frame)
 				}
 				for i := max(0, want.nparams); i < maxMembers; i++ { // what is behind them means nothing
-					want.params[i], got.params[i], copied.params[i] = member{}, member{}, member{}
+					want.params[i], got.params[i], copied.params[i] = Member{}, Member{}, Member{}
 				}
 				if !reflect.DeepEqual(got, want) {
 					t.Errorf("got  %+v\nwant %+v", got, want)
@@ -103,7 +103,7 @@ func TestACopyWithOtherMembersIsAsScanFindsIt(t *testing.T) {
 				t.Fatal(err)
 			}
 			for i := max(0, want.nparams); i < maxMembers; i++ {
-				want.params[i], got.params[i] = member{}, member{}
+				want.params[i], got.params[i] = Member{}, Member{}
 			}
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got  %+v\nwant %+v", got, want)

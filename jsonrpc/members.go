@@ -1,70 +1,56 @@
 package jsonrpc
 
 import (
+	"bytes"
+	"fmt"
 	"iter"
 
 	"toolman/jsonrpc/internal/scan"
 )
 
-// A Member is one member of an object: where its key, without the quotes, and
-// its value are. The zero Member is absent.
+// A Member is one member of an object: where its key, without the quotes, and its value are. The
+// zero Member is absent.
 type Member struct{ Key, Value Span }
 
 // Present reports whether the object has the member.
 func (a Member) Present() bool { return a.Value.Present() }
 
-// Find looks for members of the object at obj, all in one walk over it, and puts
-// the one with keys[i] into found[i]; those that are not there are absent. As in
-// Get, a key counts only in its exact spelling and only once, all else is a
-// *FormError. found must be as long as keys.
+// Get returns the value of a member of the object at obj. It is absent if obj is not an object or
+// has no such member.
+//
+// A key counts only in its exact spelling and only once. A repeated key, or one that another
+// parser could take for this key (other case, trailing NUL), is a *FormError: the server must not
+// read another value than the one that toolman decides on.
+func (m *Message) Get(obj Span, key string) (Span, error) {
+	var found [1]Member
+	err := m.Find(obj, []string{key}, found[:])
+	return found[0].Value, err
+}
+
+// Find looks for several members of the object at obj in one walk over it. It puts the member with
+// keys[i] into found[i], which must be as long as keys. Members that are not there are absent.
+// Keys count as in Get; all members are absent after an error.
 func (m *Message) Find(obj Span, keys []string, found []Member) error {
 	clear(found[:len(keys)])
 	if !m.IsObject(obj) {
 		return nil
 	}
-	for k, v := range members(m.Frame, obj) {
-		if err := m.match(Member{k, v}, keys, found); err != nil {
+	for one, odd := range members(m.Frame, obj) {
+		if err := m.match(one, odd, keys, found); err != nil {
 			return m.within(obj, err)
 		}
 	}
 	return nil
 }
 
-// match puts one member where it belongs, if it is one of those looked for.
-func (m *Message) match(one Member, keys []string, found []Member) error {
-	name := m.Frame[one.Key.Lo:one.Key.Hi]
-	strange := odd(name)
-	for i, key := range keys {
-		if !strange && len(name) != len(key) {
-			continue // it cannot even look like it
-		}
-		had := found[i].Value
-		if err := matchKey(name, key, &found[i].Value, one.Value); err != nil {
-			return err
-		}
-		if found[i].Value != had {
-			found[i].Key = one.Key
-		}
-	}
-	return nil
+// Param returns the value of a member of params. It is Get of Params without a second walk over
+// what Scan has read.
+func (m *Message) Param(key string) (Span, error) {
+	one, err := m.ParamMember(key)
+	return one.Value, err
 }
 
-// Walk iterates over the members of the object at obj, if it is one.
-func (m *Message) Walk(obj Span) iter.Seq[Member] {
-	return func(yield func(Member) bool) {
-		if !m.IsObject(obj) {
-			return
-		}
-		for k, v := range members(m.Frame, obj) {
-			if !yield(Member{k, v}) {
-				return
-			}
-		}
-	}
-}
-
-// ParamMember returns a member of params with its key. It is to Param what Find
-// is to Get.
+// ParamMember returns a member of params with its key.
 func (m *Message) ParamMember(key string) (Member, error) {
 	var found [1]Member
 	keys := [1]string{key}
@@ -73,104 +59,159 @@ func (m *Message) ParamMember(key string) (Member, error) {
 		return found[0], err
 	}
 	for i := range m.params[:m.nparams] {
-		p := &m.params[i]
-		if !m.alike(p.key, key) {
-			continue
-		}
-		if err := m.match(Member{p.key, p.value}, keys[:], found[:]); err != nil {
+		if err := m.match(m.params[i], m.odd, keys[:], found[:]); err != nil {
 			return Member{}, m.within(m.Params, err)
 		}
 	}
 	return found[0], nil
 }
 
-// AppendRemoval appends edits that take members out of the object at obj, with
-// the commas they leave over. Absent ones are skipped; it sorts the others by
-// place. There may be one removal for an object in a splice, and it comes before
-// insertions. Values that stay may be edited in the same splice.
-func AppendRemoval(edits []Edit, frame []byte, obj Span, gone ...Member) []Edit {
-	gone = present(gone)
-	for i := 0; i < len(gone); {
-		first := gone[i]
-		last := first
-		next, more := behindMember(frame, last)
-		for i++; i < len(gone) && more && gone[i].Key.Lo-1 == next; i++ {
-			last = gone[i]
-			next, more = behindMember(frame, last)
-		}
-		edits = append(edits, Edit{Span: between(frame, obj, first, last, next, more)})
-	}
-	return edits
-}
-
-// between returns what goes when the members from first to last do. next is where
-// the one behind them starts, if there is more.
-func between(frame []byte, obj Span, first, last Member, next int, more bool) Span {
-	if more {
-		return Span{first.Key.Lo - 1, next}
-	}
-	comma := first.Key.Lo - 2
-	for isSpace(frame[comma]) {
-		comma--
-	}
-	if frame[comma] == '{' {
-		return inside(obj)
-	}
-	return Span{comma, last.Value.Hi}
-}
-
-// AppendInsertion appends an edit that puts members, each with a comma behind it,
-// at the start of the object at obj. Where nothing follows, the last comma is
-// left out. Several insertions into one object may share a splice, and follow its
-// removal.
-func AppendInsertion(edits []Edit, frame []byte, obj Span, members []byte) []Edit {
-	at := Span{obj.Lo + 1, obj.Lo + 1}
-	empty := frame[scan.Space(frame, at.Lo)] == '}'
-	for i := range edits {
-		if edits[i].Span == at { // the comma behind that one is seen to
-			edits = append(edits, Edit{})
-			copy(edits[i+1:], edits[i:])
-			edits[i] = Edit{at, members}
-			return edits
-		}
-		empty = empty || Removed(edits[i], obj)
-	}
-	if empty {
-		members = members[:len(members)-1]
-	}
-	return append(edits, Edit{at, members})
-}
-
-// Removed reports whether an edit takes all members out of the object at obj.
-func Removed(e Edit, obj Span) bool { return e.Span == inside(obj) && len(e.New) == 0 }
-
-func inside(obj Span) Span { return Span{obj.Lo + 1, obj.Hi - 1} }
-
-// present sorts members by place and leaves absent ones out.
-func present(all []Member) []Member {
-	n := 0
-	for _, a := range all {
-		if !a.Present() {
+// match records a member in found if it has one of the keys. odd says that the key may have
+// escapes or bytes outside ASCII.
+func (m *Message) match(one Member, odd bool, keys []string, found []Member) *FormError {
+	name := m.Bytes(one.Key)
+	for i, key := range keys {
+		if !odd && len(name) != len(key) {
 			continue
 		}
-		i := n
-		for ; i > 0 && all[i-1].Key.Lo > a.Key.Lo; i-- {
-			all[i] = all[i-1]
+		if odd {
+			name = unescape(name)
 		}
-		all[i] = a
-		n++
+		switch {
+		case string(name) != key:
+			if looksLike(name, key) {
+				clear(found[:len(keys)])
+				return almost(name, key)
+			}
+		case found[i].Present():
+			clear(found[:len(keys)])
+			return twice(key)
+		default:
+			found[i] = one
+		}
 	}
-	return all[:n]
+	return nil
 }
 
-// behindMember returns where the next member starts, at its quote, if there is
-// more.
-func behindMember(frame []byte, a Member) (next int, more bool) {
-	i := scan.Space(frame, a.Value.Hi)
-	if frame[i] != ',' {
-		return i, false
-	}
-	return scan.Space(frame, i+1), true
+// looksLike reports whether a parser that folds case, drops NULs at the start or ends a text at a
+// NUL would take name for key. The first two have let messages past a filter in Go SDKs. The third
+// is how C reads.
+func looksLike(name []byte, key string) bool {
+	visible, _, _ := bytes.Cut(bytes.TrimLeft(name, "\x00"), []byte{0})
+	return bytes.EqualFold(visible, []byte(key))
 }
 
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
+func almost(name []byte, key string) *FormError {
+	return &FormError{What: fmt.Sprintf("the member %q is spelled almost like %s", name[:min(len(name), 64)], key)}
+}
+
+func twice(key string) *FormError {
+	return &FormError{What: "the member " + key + " stands there twice"}
+}
+
+// within completes an error with the object whose member it is about.
+func (m *Message) within(obj Span, err *FormError) error {
+	if err.In = m.Path(obj); err.In == "" {
+		err.In = "the object"
+	}
+	return err
+}
+
+// Path says where in the message a value is, such as "params.arguments". It is "" if the value is
+// not in params, result or error. All elements of an array have the path of the array.
+func (m *Message) Path(at Span) string {
+	for _, root := range [...]struct {
+		name string
+		at   Span
+	}{{"params", m.Params}, {"result", m.Result}, {"error", m.Err}} {
+		if root.at.Present() && root.at.holds(at) {
+			return m.pathIn(root.at, root.name, at)
+		}
+	}
+	return ""
+}
+
+func (s Span) holds(at Span) bool { return s.Lo <= at.Lo && at.Hi <= s.Hi }
+
+// pathIn follows at through the members of an object.
+func (m *Message) pathIn(obj Span, path string, at Span) string {
+	for obj != at {
+		var inner Span
+		for key, value := range Members(m.Frame, obj) {
+			if value.holds(at) {
+				inner, path = value, path+"."+key
+			}
+		}
+		if !inner.Present() {
+			break
+		}
+		obj = inner
+	}
+	return path
+}
+
+// members iterates over an object of a valid frame. The second value says whether the key has
+// escapes or bytes outside ASCII.
+func members(frame []byte, obj Span) iter.Seq2[Member, bool] {
+	return func(yield func(Member, bool) bool) {
+		if !obj.Present() || frame[obj.Lo] != '{' {
+			return
+		}
+		s := scan.Scanner{B: frame}
+		for i, more := s.First(obj.Lo + 1); more; i, more = s.After(i) {
+			var one Member
+			if one.Key.Lo, one.Key.Hi, i = s.Key(i); i < 0 {
+				return
+			}
+			odd := s.Odd
+			one.Value.Lo = i
+			i = s.Value(i)
+			if one.Value.Hi = i; i < 0 || !yield(one, odd) {
+				return
+			}
+		}
+	}
+}
+
+// Walk iterates over the members of the object at obj, if it is one.
+func (m *Message) Walk(obj Span) iter.Seq[Member] {
+	return func(yield func(Member) bool) {
+		for one := range members(m.Frame, obj) {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
+
+// Members iterates over the members of the object at obj, which must be part of a frame that Scan
+// has accepted: the key unquoted, and the span of the value.
+func Members(frame []byte, obj Span) iter.Seq2[string, Span] {
+	return func(yield func(string, Span) bool) {
+		for one := range members(frame, obj) {
+			if !yield(string(unescape(frame[one.Key.Lo:one.Key.Hi])), one.Value) {
+				return
+			}
+		}
+	}
+}
+
+// Elements iterates over the values of the array at arr, which must be part of a frame that Scan
+// has accepted.
+func Elements(frame []byte, arr Span) iter.Seq[Span] {
+	return func(yield func(Span) bool) {
+		if !arr.Present() || frame[arr.Lo] != '[' {
+			return
+		}
+		s := scan.Scanner{B: frame}
+		for i := s.Space(arr.Lo + 1); frame[i] != ']'; i = s.Space(i) {
+			if frame[i] == ',' {
+				i = s.Space(i + 1)
+			}
+			lo := i
+			if i = s.Value(i); i < 0 || !yield(Span{lo, i}) {
+				return
+			}
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package jsonrpc
 
+import "bytes"
+
 // A Span is a half-open range of bytes in a frame. The zero Span means that
 // the thing it stands for is absent.
 type Span struct{ Lo, Hi int }
@@ -27,8 +29,6 @@ func (k Kind) String() string {
 // more is walked again when it is asked for one.
 const maxMembers = 16
 
-type member struct{ key, value Span } // key: without its quotes
-
 // A Message is a scanned frame: its kind and where its parts are. It does not
 // own the frame and is valid until the handler it was given to returns.
 type Message struct {
@@ -45,7 +45,7 @@ type Message struct {
 	// Template is that of the frame, if a Scanner has found one.
 	Template TemplateID
 
-	params  [maxMembers]member
+	params  [maxMembers]Member
 	nparams int  // -1: params has more members than fit, or is no object
 	odd     bool // a key of params is spelled with escapes or outside ASCII
 	oneLine bool // Frame is known to have no line breaks
@@ -78,44 +78,36 @@ func (m *Message) Text(s Span) []byte {
 	return Unquote(m.Frame[s.Lo:s.Hi])
 }
 
-// Param returns the value of a member of params. It is Get on Params, without
-// a second walk over what Scan has already seen.
-func (m *Message) Param(key string) (Span, error) {
-	if m.nparams < 0 {
-		return m.Get(m.Params, key)
-	}
-	var found Span
-	for i := range m.params[:m.nparams] {
-		p := &m.params[i]
-		if !m.alike(p.key, key) {
-			continue
-		}
-		if err := matchKey(m.Frame[p.key.Lo:p.key.Hi], key, &found, p.value); err != nil {
-			return Span{}, m.within(m.Params, err)
+// OneLine makes a valid message fit for a transport that ends each message with a line break, in place.
+// In valid JSON line breaks stand between tokens only, so that spaces can replace them.
+func OneLine(frame []byte) {
+	for _, lineBreak := range []byte("\n\r") {
+		for rest := frame; ; {
+			i := bytes.IndexByte(rest, lineBreak)
+			if i < 0 {
+				break
+			}
+			rest[i] = ' '
+			rest = rest[i+1:]
 		}
 	}
-	return found, nil
 }
 
-// alike reports whether a key of params, in whatever spelling, may be read as key.
-func (m *Message) alike(at Span, key string) bool {
-	return m.odd || at.Hi-at.Lo == len(key) && (key == "" || m.Frame[at.Lo]|0x20 == key[0]|0x20)
+// OneLine is OneLine of the frame. It costs nothing if Scan has found no line breaks.
+func (m *Message) OneLine() {
+	if !m.oneLine {
+		OneLine(m.Frame)
+		m.oneLine = true
+	}
 }
 
-// Get returns the value of a member of the object at obj, or an absent span
-// when obj is no object or has no such member. A key counts only in its exact
-// spelling and only once: a repeated key, or one that another parser could take
-// for this key (other case, trailing NUL), is a *FormError, because what toolman
-// decides on and what the server reads must be the same.
-func (m *Message) Get(obj Span, key string) (Span, error) {
-	if !m.IsObject(obj) {
-		return Span{}, nil
-	}
-	var found Span
-	for k, v := range members(m.Frame, obj) {
-		if err := matchKey(m.Frame[k.Lo:k.Hi], key, &found, v); err != nil {
-			return Span{}, m.within(obj, err)
+// isOneLine reports whether the frame with the edits applied has no line breaks. known says that the frame
+// itself has none. Some readers, such as Python's in text mode, end a line at a CR as well.
+func isOneLine(frame []byte, known bool, edits []Edit) bool {
+	for i := range edits {
+		if !isOneLine(edits[i].New, false, nil) {
+			return false
 		}
 	}
-	return found, nil
+	return known || bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0
 }

@@ -1,6 +1,10 @@
 package jsonrpc
 
-import "toolman/jsonrpc/internal/scan"
+import (
+	"slices"
+
+	"toolman/jsonrpc/internal/scan"
+)
 
 // Valid reports whether b is one JSON value in valid UTF-8.
 func Valid(b []byte) bool { return scan.Valid(0, b) }
@@ -8,11 +12,10 @@ func Valid(b []byte) bool { return scan.Valid(0, b) }
 // ValidWithin is Valid for a value that will be at most this number of levels deeper in a message.
 func ValidWithin(levels int, b []byte) bool { return scan.Valid(levels, b) }
 
-// Scan checks that frame is one JSON-RPC 2.0 message and records in m where its
-// parts are. It does not recurse, and allocates nothing unless it fails or values
-// nest more than 64 deep. The error is a *SyntaxError when the frame is not valid
-// JSON in valid UTF-8, and a *FormError when it is JSON but no message; m.ID is
-// then set if the frame has one, whatever it is.
+// Scan checks that frame is one JSON-RPC 2.0 message and records in m where its parts are. It does
+// not recurse. It allocates nothing unless it fails or values nest more than 64 deep. The error is
+// a *SyntaxError if the frame is not valid JSON in valid UTF-8, and a *FormError if it is JSON but
+// not a message. In that case m.ID is set if the frame has an ID, of whatever type.
 func Scan(frame []byte, m *Message) error {
 	m.Frame, m.Kind, m.Loose, m.Template, m.nparams, m.odd, m.oneLine = frame, Invalid, false, TemplateID{}, -1, false, false
 	m.ID, m.Method, m.Params, m.Result, m.Err = Span{}, Span{}, Span{}, Span{}, Span{}
@@ -21,7 +24,7 @@ func Scan(frame []byte, m *Message) error {
 	if i == len(frame) || frame[i] != '{' {
 		return notObject(&s, i)
 	}
-	version, form, i := m.top(&s, i)
+	version, form, i := m.scanMembers(&s, i+1)
 	if i < 0 || !s.End(i) {
 		return syntaxError(&s)
 	}
@@ -35,10 +38,7 @@ func Scan(frame []byte, m *Message) error {
 	return nil
 }
 
-// batch is what is said of an array of messages where there may be none.
-const batch = "batches are not supported here, send one message a line"
-
-// notObject judges a frame that does not start with a brace.
+// notObject returns the error for a frame that does not start with a brace.
 func notObject(s *scan.Scanner, i int) error {
 	start := i
 	s.Outer = 0
@@ -46,76 +46,49 @@ func notObject(s *scan.Scanner, i int) error {
 		return syntaxError(s)
 	}
 	if s.B[start] == '[' {
-		return &FormError{What: batch}
+		return &FormError{What: "batches are not supported here, send one message a line"}
 	}
 	return &FormError{What: "a message is a JSON object"}
 }
 
-// top walks the members of the message itself. A form error does not stop it:
-// bad JSON further on is worse, and is told first.
-func (m *Message) top(s *scan.Scanner, i int) (version Span, form *FormError, next int) {
-	b := s.B
-	version, i, more := opening(s, i)
+// scanMembers reads the members of the message itself. It goes on after a form error, because a
+// syntax error takes precedence.
+func (m *Message) scanMembers(s *scan.Scanner, i int) (version Span, form *FormError, next int) {
+	i, more := s.First(i)
 	for more {
-		slot, lo := m.usual(s, i, &version)
-		if slot == nil {
-			var key Span
-			var e *FormError
-			if key.Lo, key.Hi, lo = s.Key(i); lo < 0 {
-				return version, form, lo
-			}
-			if slot, e = m.unusual(key, &version); e != nil && form == nil {
-				form = e
-			}
+		var key Span
+		if key.Lo, key.Hi, i = s.Key(i); i < 0 {
+			break
 		}
-		if i = m.part(s, lo, slot == &m.Params); i < 0 {
+		part, err := m.part(s.B[key.Lo:key.Hi], s.Odd, &version)
+		lo := i
+		if part == &m.Params && i < len(s.B) && s.B[i] == '{' {
+			i = m.scanParams(s, i+1)
+		} else if i < len(s.B) && s.B[i] == '"' {
+			i = s.String(i)
+		} else {
+			i = s.Value(i)
+		}
+		if i < 0 {
 			break
 		}
 		switch {
-		case slot == nil:
-		case !slot.Present():
-			*slot = Span{lo, i}
-		case form == nil:
-			form = m.twice(slot, &version)
+		case part == nil:
+		case part.Present():
+			err = m.repeated(part, &version)
+		default:
+			*part = Span{lo, i}
 		}
-		if i+1 < len(b) && b[i] == ',' && b[i+1] == '"' {
-			i++ // after, as it mostly is
-		} else {
-			i, more = s.After(i)
+		if form == nil {
+			form = err
 		}
+		i, more = s.After(i)
 	}
 	return version, form, i
 }
 
-// opening reads the brace at i, and the version behind it if that comes first and
-// is written as usual.
-func opening(s *scan.Scanner, i int) (version Span, next int, more bool) {
-	const usual = `{"jsonrpc":"2.0"`
-	if end := i + len(usual); end <= len(s.B) && string(s.B[i:end]) == usual {
-		i, more = s.After(end)
-		return Span{end - len(`"2.0"`), end}, i, more
-	}
-	i, more = s.First(i + 1)
-	return Span{}, i, more
-}
-
-// part passes over the value of a member of the message.
-func (m *Message) part(s *scan.Scanner, i int, params bool) int {
-	if i < len(s.B) {
-		switch c := s.B[i]; {
-		case params && c == '{':
-			return m.walkParams(s, i+1)
-		case c == '"':
-			return s.String(i)
-		case '0' <= c && c <= '9':
-			return s.Number(i) // most likely the id
-		}
-	}
-	return s.Value(i)
-}
-
-// walkParams walks an object and remembers its members in m.
-func (m *Message) walkParams(s *scan.Scanner, i int) int {
+// scanParams reads the members of params and records them.
+func (m *Message) scanParams(s *scan.Scanner, i int) int {
 	s.Outer++
 	n := 0
 	i, more := s.First(i)
@@ -130,8 +103,7 @@ func (m *Message) walkParams(s *scan.Scanner, i int) int {
 			return i
 		}
 		if n < maxMembers {
-			p := &m.params[n]
-			p.key, p.value = key, Span{lo, i}
+			m.params[n] = Member{key, Span{lo, i}}
 		}
 		n++
 		i, more = s.After(i)
@@ -141,4 +113,99 @@ func (m *Message) walkParams(s *scan.Scanner, i int) int {
 		m.nparams = -1
 	}
 	return i
+}
+
+var topKeys = [...]string{"jsonrpc", "id", "method", "params", "result", "error"}
+
+// parts are where the members of topKeys are recorded.
+func (m *Message) parts(version *Span) [len(topKeys)]*Span {
+	return [...]*Span{version, &m.ID, &m.Method, &m.Params, &m.Result, &m.Err}
+}
+
+// part returns where the member with this key is recorded, or nil for none.
+func (m *Message) part(key []byte, odd bool, version *Span) (*Span, *FormError) {
+	switch string(key) {
+	case "jsonrpc":
+		return version, nil
+	case "id":
+		return &m.ID, nil
+	case "method":
+		return &m.Method, nil
+	case "params":
+		return &m.Params, nil
+	case "result":
+		return &m.Result, nil
+	case "error":
+		return &m.Err, nil
+	}
+	name := key
+	if odd {
+		name = unescape(key)
+	}
+	for i, part := range m.parts(version) {
+		if string(name) == topKeys[i] {
+			return part, nil
+		}
+		if looksLike(name, topKeys[i]) {
+			return nil, almost(name, topKeys[i])
+		}
+	}
+	return nil, nil
+}
+
+// repeated returns the error for a member that the message has twice.
+func (m *Message) repeated(part, version *Span) *FormError {
+	parts := m.parts(version)
+	return twice(topKeys[slices.Index(parts[:], part)])
+}
+
+// classify sets the kind of the message.
+func (m *Message) classify(version Span) *FormError {
+	if string(m.Bytes(version)) != `"2.0"` {
+		return &FormError{What: `the member jsonrpc must be "2.0"`}
+	}
+	if m.Method.Present() {
+		return m.classifyCall()
+	}
+	if m.Result.Present() && m.Err.Present() {
+		m.dropNull()
+	}
+	if m.Result.Present() == m.Err.Present() {
+		return &FormError{What: "neither a method nor exactly one of result and error"}
+	}
+	if m.Err.Present() && !m.IsObject(m.Err) {
+		return &FormError{What: "the error must be an object"}
+	}
+	m.Kind = Response
+	return nil
+}
+
+// classifyCall is classify for a message that has a method.
+func (m *Message) classifyCall() *FormError {
+	switch {
+	case !m.IsString(m.Method):
+		return &FormError{What: "the method must be a string"}
+	case m.Result.Present() || m.Err.Present():
+		return &FormError{What: "a message with a method has no result or error"}
+	case !m.ID.Present():
+		m.Kind = Notification
+		return nil
+	}
+	// MCP, Base protocol: "Requests MUST include a string or integer ID.
+	// Unlike base JSON-RPC, the ID MUST NOT be null."
+	if !m.HasID() {
+		return &FormError{What: "the id of a request is a string or a number"}
+	}
+	m.Kind = Request
+	return nil
+}
+
+// dropNull removes a result or error that is null from a response that has both.
+func (m *Message) dropNull() {
+	switch {
+	case string(m.Bytes(m.Err)) == "null":
+		m.Err, m.Loose = Span{}, true
+	case string(m.Bytes(m.Result)) == "null":
+		m.Result, m.Loose = Span{}, true
+	}
 }

@@ -129,7 +129,7 @@ func (t *frameTemplate) fill(m *Message, by *shifts) {
 	m.Result, m.Err = Span{}, Span{}
 	for i := range t.params[:max(0, t.nparams)] {
 		p := &t.params[i]
-		m.params[i] = member{p.key.in(by), p.value.in(by)}
+		m.params[i] = Member{p.key.in(by), p.value.in(by)}
 	}
 }
 
@@ -188,7 +188,7 @@ func (t *frameTemplate) locate(m *Message, slots []Span) {
 		t.parts = [2]slotSpan{in(m.Result), in(m.Err)}
 	}
 	for i, p := range m.params[:max(0, m.nparams)] {
-		t.params[i].key, t.params[i].value = in(p.key), in(p.value)
+		t.params[i].key, t.params[i].value = in(p.Key), in(p.Value)
 	}
 }
 

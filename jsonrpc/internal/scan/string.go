@@ -42,8 +42,11 @@ words:
 				continue
 			}
 			i = len(s.B) - len(rest) + n
-			if n >= len(rest) || rest[n] != '\\' {
-				return s.endString(start, i, high&^low == 0)
+			switch {
+			case n < len(rest) && rest[n] == '"' && high&^low == 0:
+				return i + 1
+			case n == len(rest) || rest[n] != '\\':
+				return s.endString(start, i)
 			}
 			if i = s.unicodeEscape(i + 1); i < 0 {
 				return i
@@ -63,15 +66,13 @@ func lastWord(b []byte) (x uint64) {
 	return x
 }
 
-// endString checks the string from start to i. It may have bytes outside ASCII unless ascii is set.
-func (s *Scanner) endString(start, i int, ascii bool) int {
+// endString checks the string from start to i, which may have bytes outside ASCII.
+func (s *Scanner) endString(start, i int) int {
 	switch {
 	case i == len(s.B):
 		return s.fail(i, "string without an end")
 	case s.B[i] != '"':
 		return s.fail(i, "control character in a string")
-	case ascii:
-		return i + 1
 	case !utf8.Valid(s.B[start+1 : i]):
 		return s.fail(start, "invalid UTF-8 in the string")
 	}
