@@ -23,12 +23,12 @@ func (m *Message) Build(id []byte, method string, params ...Param) {
 	b = append(b, `,"params":{`...)
 	m.Params.Lo = len(b) - 1
 	for i, p := range params {
-		var at member
+		var at Member
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b, at.key = appendSpan(append(b, '"'), []byte(p.Key))
-		b, at.value = appendSpan(append(b, `":`...), p.Value)
+		b, at.Key = appendSpan(append(b, '"'), []byte(p.Key))
+		b, at.Value = appendSpan(append(b, `":`...), p.Value)
 		if i < maxMembers {
 			m.params[i] = at
 		}

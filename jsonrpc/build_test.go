@@ -18,7 +18,7 @@ func TestABuiltRequestIsAsScanFindsIt(t *testing.T) {
 			t.Fatalf("%s: %v", built.Frame, err)
 		}
 		if n > maxMembers { // what is remembered of them does not count
-			built.params, scanned.params = [maxMembers]member{}, [maxMembers]member{}
+			built.params, scanned.params = [maxMembers]Member{}, [maxMembers]Member{}
 		}
 		scanned.oneLine = false // Build does not look for line breaks
 		if scanned.Template = built.Template; !reflect.DeepEqual(built, scanned) {

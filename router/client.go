@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 	"toolman/router/budget"
+	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/principal"
 	"toolman/router/view"
@@ -58,6 +60,13 @@ type Streams interface {
 	// During returns where the client listens during its request with this id; nil
 	// when that is not open. The id is valid until During returns.
 	During(id []byte) jsonrpc.Sender
+}
+
+// A CallChecker is implemented by a session's Sender that checks calls of tools against more than
+// the message. It is called with locks held, and must not call the router.
+type CallChecker interface {
+	// CheckCall returns why a call is refused; nil if it is not.
+	CheckCall(m *jsonrpc.Message, tool *catalog.Entry) *mcpwire.Refusal
 }
 
 // sessions are those that a router has.

@@ -42,6 +42,12 @@ func (s *Session) routeLocked(req *request) {
 		s.refuse(req, refuseName(v, kind, string(name), t, verdict, s.guidanceLocked(req.modern)))
 		return
 	}
+	if s.checker != nil && req.method == mcpwire.ToolsCall {
+		if why := s.checker.CheckCall(req.Message, t.Entry); why != nil {
+			s.decline(req, why)
+			return
+		}
+	}
 	u := upstreamOf(t.Source)
 	if why := s.withoutLocked(u); why != nil {
 		why.about = t

@@ -150,14 +150,3 @@ func (s *Session) knows(u *Upstream) bool { return u.knownTo(s.view.Load().Catal
 
 // knownTo reports whether clients of a catalog may know that there is the server.
 func (u *Upstream) knownTo(c *catalog.Catalog) bool { return c.Knows(u.source, u.offer().Entries) }
-
-// InputSchema returns the inputSchema of a tool that the client may call, as its server
-// wrote it, by the name that the client knows; nil when there is none. The bytes are not
-// the caller's to change.
-func (s *Session) InputSchema(tool []byte) []byte {
-	t, verdict := s.view.Load().Find(mcpwire.Tool, tool)
-	if verdict != catalog.Active || t.Entry == nil {
-		return nil
-	}
-	return t.Entry.InputSchema()
-}

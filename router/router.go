@@ -215,6 +215,7 @@ func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 	s := &Session{r: r, who: who, out: out, log: r.log.Named("session"), gone: make(chan struct{})}
 	s.streams, _ = out.(Streams)
 	s.ledger, _ = out.(Ledger)
+	s.checker, _ = out.(CallChecker)
 	s.suspensions.who = who.Account
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -33,6 +33,7 @@ type Session struct {
 	batches atomic.Pointer[jsonrpc.Gatherer] // to out, from the first batch of requests on
 	streams Streams                          // nil: all goes to out
 	ledger  Ledger                           // nil: there is none
+	checker CallChecker                      // nil: there is none
 	log     *zap.Logger
 	view    atomic.Pointer[view.View]
 	asks    jsonrpc.Calls[question]

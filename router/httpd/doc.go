@@ -9,10 +9,10 @@
 //	GET  ◀─ response ◀─ stream ◀─ session ◀── router ◀─ …            (all else, legacy)
 //
 // A session is a router.Session (package presence). Each client of the legacy era has one. The
-// requests of the modern era of one caller share one; the programs behind it may choose the same
-// request IDs and progress tokens. So the router gets each request under a number of this package,
-// and the client its own ID and token back. Nothing else in a message changes, except that line
-// breaks inside it become spaces.
+// requests of the modern era of one caller share one. If two open requests of a session have the same
+// ID, because several programs share it, the router gets the later one under another ID, and the
+// client its own back. Nothing else in a message changes, except that line breaks inside it become
+// spaces.
 //
 // A stream holds what one response carries. Putting a message into it never blocks: the goroutine of
 // net/http that serves the request writes it. If one answer is all there is, it is sent as JSON;

@@ -20,9 +20,7 @@ func FuzzHeadersAndBody(f *testing.F) {
 	f.Add(plain, "2026-07-28", "Tools/Call", "echo ", "us\x00", "4e1")
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{"uri":"a\u0062c","u\u0072i":"x",`+envelope("")+`}}`, "2026-07-28", "resources/read", "abc", "", "")
 	f.Add(`{"jsonrpc":"2.0","id":1,"method":"prompts\/get","params":{"name":"=?base64?eA==?=",`+envelope("")+`}}`, "2026-07-28", "prompts/get", "=?base64?eA==?=", "", "")
-	schema := func([]byte) []byte {
-		return []byte(`{"properties":{"region":{"x-mcp-header":"Region"},"n":{"x-mcp-header":"N"}}}`)
-	}
+	const schema = `{"properties":{"region":{"x-mcp-header":"Region"},"n":{"x-mcp-header":"N"}}}`
 	f.Fuzz(func(t *testing.T, body, version, method, name, region, n string) {
 		var m jsonrpc.Message
 		if jsonrpc.Scan([]byte(body), &m) != nil || m.Kind != jsonrpc.Request {
@@ -47,7 +45,7 @@ func FuzzHeadersAndBody(f *testing.F) {
 		if named := called == mcpwire.ToolsCall || called == mcpwire.PromptsGet || called == mcpwire.ResourcesRead; named && at.Present() && !stands(name, string(m.Text(at))) {
 			t.Errorf("name %q passed for %s", name, body)
 		}
-		if called != mcpwire.ToolsCall || paramMismatch(h, &m, schema) != nil {
+		if called != mcpwire.ToolsCall || paramMismatch(h, &m, []byte(schema)) != nil {
 			return
 		}
 		arguments, _ := m.Param("arguments")

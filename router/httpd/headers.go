@@ -40,18 +40,14 @@ func mismatch(h http.Header, m *jsonrpc.Message, envelope *mcpwire.Envelope, met
 	return nil
 }
 
-// paramMismatch says which header does not repeat the argument that it should. schema returns the
-// inputSchema of a tool, nil if the client has no such tool.
-func paramMismatch(h http.Header, m *jsonrpc.Message, schema func(tool []byte) []byte) *mcpwire.Refusal {
-	at, _, err := mcpwire.Target(m, mcpwire.ToolsCall)
-	if err != nil || !at.Present() {
-		return nil
-	}
+// paramMismatch says which header does not repeat the argument that it should by a tool's
+// inputSchema.
+func paramMismatch(h http.Header, m *jsonrpc.Message, schema []byte) *mcpwire.Refusal {
 	arguments, err := m.Param("arguments")
 	if err != nil {
 		return nil // the server is asked, and can say what is wrong
 	}
-	mirrored, _ := httpheader.MirroredIn(schema(m.Text(at)))
+	mirrored, _ := httpheader.MirroredIn(schema)
 	for _, one := range mirrored {
 		if why := compareParam(h, m, arguments, &one); why != nil {
 			return why

@@ -27,13 +27,11 @@ func (x *exchange) legacy(m *jsonrpc.Message) {
 	}
 	defer s.Release()
 	if isRequest {
-		x.request(s, m, method, jsonrpc.Span{})
+		x.request(s, m, method)
 		return
 	}
 	if method == mcpwire.Cancelled {
-		if edit, ok := s.cancelEdit(m); ok {
-			m.Edit(edit)
-		}
+		s.cancelled(m)
 	}
 	s.Handle(m)
 	x.w.WriteHeader(http.StatusAccepted)
@@ -57,7 +55,7 @@ func (x *exchange) initialize(m *jsonrpc.Message) {
 		x.reject(requestID(m), err)
 		return
 	}
-	x.request(s, m, mcpwire.Initialize, jsonrpc.Span{})
+	x.request(s, m, mcpwire.Initialize)
 	if s.negotiated() == "" {
 		s.End(nil)
 	}
@@ -136,10 +134,10 @@ func (x *exchange) batch(body []byte) {
 		return
 	}
 	to := x.newStream(0, s.Account)
-	calls, edits, err := s.openBatch(body, to, x.body)
+	calls, err := s.openBatch(x, body, to)
 	if err != nil {
 		for _, c := range calls {
-			s.Close(c.n)
+			s.Close([]byte(c.routerID))
 		}
 		if _, form := errors.AsType[*jsonrpc.FormError](err); form {
 			x.notAMessage(&jsonrpc.Message{}, err)
@@ -148,49 +146,52 @@ func (x *exchange) batch(body []byte) {
 		}
 		return
 	}
-	deliver := func() { s.handleBatch(jsonrpc.AppendSplice(nil, body, edits...)) }
 	if len(calls) == 0 {
-		deliver()
+		s.handleBatch(body)
 		x.w.WriteHeader(http.StatusAccepted)
 		return
 	}
 	to.answers = len(calls) // nothing else has seen it yet
-	x.answer(s, to, calls, deliver)
+	x.answer(s, to, calls, func() { s.handleBatch(body) })
 }
 
-// openBatch opens the requests of a batch. The edits rename them.
-func (s *session) openBatch(body []byte, to *stream, in *budget.Reader) (calls []*call, edits []jsonrpc.Edit, err error) {
+// openBatch opens the requests of a batch.
+func (s *session) openBatch(x *exchange, body []byte, to *stream) (calls []*call, err error) {
 	n := 0
 	for at := range jsonrpc.Elements(body, jsonrpc.Span{Hi: len(body)}) {
 		var m jsonrpc.Message
 		if err := jsonrpc.Scan(body[at.Lo:at.Hi], &m); err != nil {
-			return calls, nil, err
+			return calls, err
 		}
-		var edit jsonrpc.Edit
-		edited := false
 		method := mcpwire.MethodOf(m.Text(m.Method))
 		switch n++; {
 		case n > maxBatch:
-			return calls, nil, &jsonrpc.FormError{What: "a batch has at most 256 messages"}
+			return calls, &jsonrpc.FormError{What: "a batch has at most 256 messages"}
 		case method == mcpwire.Initialize:
-			return calls, nil, &jsonrpc.FormError{What: "initialize is not part of a batch"}
+			return calls, &jsonrpc.FormError{What: "initialize is not part of a batch"}
 		case method == mcpwire.Cancelled:
-			edit, edited = s.cancelEdit(&m)
+			s.cancelled(&m)
 		case m.Kind == jsonrpc.Request:
-			c, err := s.open(&m, method, jsonrpc.Span{}, to, in)
+			c, err := s.open(x, &m, method, to)
 			if err != nil {
-				return calls, nil, err
+				return calls, err
 			}
-			calls = append(calls, c)
-			edit, edited = jsonrpc.Edit{Span: m.ID, New: number(c.n)}, true
-		}
-		if edited {
-			edit.Span.Lo, edit.Span.Hi = at.Lo+edit.Span.Lo, at.Lo+edit.Span.Hi
-			edits = append(edits, edit)
+			if calls = append(calls, c); c.renamed {
+				return calls, &jsonrpc.FormError{What: "an open request has the ID of a request in the batch"}
+			}
 		}
 	}
 	if n == 0 {
 		err = &jsonrpc.FormError{What: "a batch has at least one message"}
 	}
-	return calls, edits, err
+	return calls, err
+}
+
+// cancelled closes the request that a cancellation names. It gets no answer.
+func (s *session) cancelled(m *jsonrpc.Message) {
+	if at, err := mcpwire.IDParam(m, "requestId"); err == nil && at.Present() {
+		if c := s.Close(m.Bytes(at)); c != nil {
+			c.to.expectOneLess()
+		}
+	}
 }

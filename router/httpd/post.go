@@ -111,41 +111,39 @@ func (x *exchange) modern(m *jsonrpc.Message, envelope *mcpwire.Envelope, err er
 		x.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	id, method := requestID(m), mcpwire.MethodOf(m.Text(m.Method))
+	method := mcpwire.MethodOf(m.Text(m.Method))
 	if why := mismatch(x.r.Header, m, envelope, method, err); why != nil {
-		x.refuseWith(http.StatusBadRequest, id, why)
+		x.refuseWith(http.StatusBadRequest, requestID(m), why)
 		return
 	}
 	s, err := x.sessions.AcquireOrNew(x.client.Key(), &x.client)
 	if err != nil {
-		x.reject(id, err)
+		x.reject(requestID(m), err)
 		return
 	}
 	defer s.Release()
-	if method == mcpwire.ToolsCall {
-		if why := paramMismatch(x.r.Header, m, s.Router.InputSchema); why != nil {
-			x.refuseWith(http.StatusBadRequest, id, why)
-			return
-		}
-	}
-	x.request(s, m, method, envelope.Token.Value)
+	x.request(s, m, method)
 }
 
-// request serves a request in a session. token is the place of a progress token that other clients
-// of the session may use, too.
-func (x *exchange) request(s *session, m *jsonrpc.Message, method mcpwire.Method, token jsonrpc.Span) {
+// request serves a request in a session.
+func (x *exchange) request(s *session, m *jsonrpc.Message, method mcpwire.Method) {
 	to := x.newStream(1, s.Account)
-	c, err := s.open(m, method, token, to, x.body)
+	c, err := s.open(x, m, method, to)
 	if err == nil && method == mcpwire.Listen {
 		if err = s.Account.Take(budget.Streams, 1); err != nil {
-			s.Close(c.n)
+			s.Close([]byte(c.routerID))
 		}
 	}
 	if err != nil {
 		x.reject(requestID(m), err)
 		return
 	}
-	x.answer(s, to, []*call{c}, func() { s.Handle(c.rename(m, token)) })
+	x.answer(s, to, []*call{c}, func() {
+		if c.renamed {
+			m.Edit(jsonrpc.Edit{Span: m.ID, New: []byte(c.routerID)})
+		}
+		s.Handle(m)
+	})
 }
 
 // answer passes requests to the router with deliver, and serves the stream of their answers.
@@ -169,7 +167,7 @@ func (x *exchange) answer(s *session, to *stream, calls []*call, deliver func())
 			return // 2025-11-25, Transports: a disconnect "SHOULD NOT be interpreted as the client cancelling its request"
 		}
 		for _, c := range calls {
-			s.Cancel(c.n, number(c.n))
+			s.Cancel(c.routerID)
 		}
 	})
 }

@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"bytes"
 	"crypto/rand"
 	"net/http"
 	"slices"
@@ -11,7 +10,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
-	"toolman/router/budget"
+	"toolman/router/catalog"
 	"toolman/router/httpd/presence"
 )
 
@@ -29,15 +28,14 @@ type session struct {
 	listening bool   // guarded by mu: a GET stream serves push
 }
 
-// A call is an open request. It is the Sender of the messages that belong to it. Programs that
-// share a session may choose the same IDs and progress tokens, so the router knows the request by
-// its number, as its ID and its token.
+// A call is an open request. It is the Sender of the messages that belong to it.
 type call struct {
-	s         *session
-	n         uint64
-	id, token []byte // as the client chose them; token may be nil
-	method    mcpwire.Method
-	to        *stream
+	routerID string // the ID by which the router knows it
+	renamed  bool   // id is another, as programs that share a session may choose the same
+	id       []byte // as the client chose it
+	method   mcpwire.Method
+	header   http.Header
+	to       *stream
 }
 
 // newID returns the ID of a new legacy session (2025-11-25: "globally unique and cryptographically
@@ -60,50 +58,14 @@ func (e *Endpoint) newSession(p *presence.Session[session, call], key any) *sess
 }
 
 // open opens a request.
-func (s *session) open(m *jsonrpc.Message, method mcpwire.Method, token jsonrpc.Span, to *stream, in *budget.Reader) (*call, error) {
+func (s *session) open(x *exchange, m *jsonrpc.Message, method mcpwire.Method, to *stream) (*call, error) {
 	if err := mcpwire.CheckID(m); err != nil {
 		return nil, err
 	}
-	return s.Open(in, func(n uint64) *call {
-		c := &call{s: s, n: n, id: bytes.Clone(m.Bytes(m.ID)), method: method, to: to}
-		if token.Present() {
-			c.token = bytes.Clone(m.Bytes(token))
-		}
-		return c
+	id := string(m.Bytes(m.ID))
+	return s.Open(id, x.body, func(routerID string) *call {
+		return &call{routerID: routerID, renamed: routerID != id, id: []byte(id), method: method, header: x.r.Header, to: to}
 	})
-}
-
-// rename gives a request the ID and, if it has one at that place, the token that the router knows
-// it by.
-func (c *call) rename(m *jsonrpc.Message, token jsonrpc.Span) *jsonrpc.Message {
-	edits := []jsonrpc.Edit{{Span: m.ID, New: number(c.n)}}
-	if token.Present() {
-		edits = append(edits, jsonrpc.Edit{Span: token, New: edits[0].New})
-	}
-	m.Edit(edits...)
-	return m
-}
-
-func number(n uint64) []byte { return strconv.AppendUint(nil, n, 10) }
-
-// cancelEdit closes the request that a cancellation names. The edit renames that in the
-// cancellation; ok is false if it names none.
-func (s *session) cancelEdit(m *jsonrpc.Message) (e jsonrpc.Edit, ok bool) {
-	at, err := mcpwire.IDParam(m, "requestId")
-	if err != nil || !at.Present() {
-		return e, false
-	}
-	id := string(m.Bytes(at))
-	var newest call
-	for _, c := range s.Requests() {
-		if string(c.id) == id && c.n > newest.n {
-			newest = *c
-		}
-	}
-	if newest.n > 0 && s.Close(newest.n) != nil {
-		newest.to.expectOneLess() // it gets no answer
-	}
-	return jsonrpc.Edit{Span: at, New: number(newest.n)}, true
 }
 
 // handleBatch passes a batch to the router.
@@ -162,7 +124,7 @@ func (s *session) endStreams() {
 	}
 	for _, c := range s.Requests() {
 		if c.method == mcpwire.Listen {
-			s.Cancel(c.n, number(c.n))
+			s.Cancel(c.routerID)
 			c.to.answer(mcpwire.AppendListenEnd(nil, c.id), 1, http.StatusOK)
 		}
 	}
@@ -206,11 +168,14 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if err != nil || !at.Present() {
 		return nil // the modern era has no place for it
 	}
-	c := s.Find(presence.Number(whole.Bytes(at.Value)))
+	c := s.Find(whole.Bytes(at.Value))
 	if c == nil {
 		return nil
 	}
-	return c.to.put(jsonrpc.AppendSplice(nil, frame, jsonrpc.Edit{Span: at.Value, New: c.id}))
+	if c.renamed {
+		frame = jsonrpc.AppendSplice(nil, frame, jsonrpc.Edit{Span: at.Value, New: c.id})
+	}
+	return c.to.put(frame)
 }
 
 // Flush implements jsonrpc.Sender. Streams are written as soon as possible.
@@ -218,7 +183,7 @@ func (s *session) Flush() {}
 
 // During implements router.Streams.
 func (s *session) During(id []byte) jsonrpc.Sender {
-	if c := s.Find(presence.Number(id)); c != nil && c.to.isOpen() {
+	if c := s.Find(id); c != nil && c.to.isOpen() {
 		return c
 	}
 	return nil
@@ -227,17 +192,21 @@ func (s *session) During(id []byte) jsonrpc.Sender {
 // answer passes an answer to its request, under the ID that the client chose.
 func (s *session) answer(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	id := jsonrpc.Edit{Span: m.ID, New: m.Bytes(m.ID)}
-	edits = slices.Clone(edits)
 	i := slices.IndexFunc(edits, func(e jsonrpc.Edit) bool { return e.Span == m.ID })
 	if i >= 0 {
 		id = edits[i]
-		edits = slices.Delete(edits, i, i+1)
 	}
-	c := s.Close(presence.Number(id.New))
+	c := s.Close(id.New)
 	if c == nil {
 		return nil // the client has disconnected or cancelled it
 	}
-	id.New = c.id
+	if c.renamed {
+		if id.New, edits = c.id, slices.Clone(edits); i >= 0 {
+			edits[i] = id
+		} else {
+			edits = append(edits, id)
+		}
+	}
 	status := http.StatusOK
 	switch {
 	case s.modern && m.Err.Present():
@@ -250,7 +219,7 @@ func (s *session) answer(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 		}
 	}
 	frame := s.e.bodies.Get(len(m.Frame) + len(c.id) + 64)
-	return c.to.answer(jsonrpc.AppendSplice(frame, m.Frame, append(edits, id)...), 1, status)
+	return c.to.answer(jsonrpc.AppendSplice(frame, m.Frame, edits...), 1, status)
 }
 
 // statusOf returns the HTTP status of an error response (2026-07-28, Streamable HTTP).
@@ -272,36 +241,41 @@ func statusOf(m *jsonrpc.Message) int {
 // answerBatch passes on the answers to a batch, in one array.
 func (s *session) answerBatch(array []byte) error {
 	var m jsonrpc.Message
-	var edits []jsonrpc.Edit
 	var to *stream
+	n := 0
 	for at := range jsonrpc.Elements(array, jsonrpc.Span{Hi: len(array)}) {
 		if jsonrpc.Scan(array[at.Lo:at.Hi], &m) != nil {
 			continue
 		}
-		if c := s.Close(presence.Number(m.Bytes(m.ID))); c != nil {
-			edits = append(edits, jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Lo + m.ID.Lo, Hi: at.Lo + m.ID.Hi}, New: c.id})
+		if c := s.Close(m.Bytes(m.ID)); c != nil {
 			to = c.to
+			n++
 		}
 	}
 	if to == nil {
 		return nil
 	}
-	return to.answer(jsonrpc.AppendSplice(nil, array, edits...), len(edits), http.StatusOK)
+	return to.answer(array, n, http.StatusOK)
+}
+
+// CheckCall implements router.CallChecker: headers of the modern era have to agree with the
+// arguments of a tool.
+func (s *session) CheckCall(m *jsonrpc.Message, tool *catalog.Entry) *mcpwire.Refusal {
+	if c := s.Find(m.Bytes(m.ID)); c != nil && s.modern {
+		return paramMismatch(c.header, m, tool.InputSchema())
+	}
+	return nil
 }
 
 // Queue implements jsonrpc.Sender for messages that belong to the request.
 func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
-	frame = jsonrpc.AppendSplice(nil, frame, edits...)
-	var m jsonrpc.Message
-	if c.token != nil && jsonrpc.Scan(frame, &m) == nil && string(m.Text(m.Method)) == string(mcpwire.Progress) {
-		if at, err := mcpwire.IDParam(&m, "progressToken"); err == nil && at.Present() {
-			frame = jsonrpc.AppendSplice(nil, frame, jsonrpc.Edit{Span: at, New: c.token})
-		}
-	}
-	return c.to.put(frame)
+	return c.to.put(jsonrpc.AppendSplice(nil, frame, edits...))
 }
 
 // Flush implements jsonrpc.Sender.
 func (c *call) Flush() {}
 
-var _ router.Streams = (*session)(nil)
+var (
+	_ router.Streams     = (*session)(nil)
+	_ router.CallChecker = (*session)(nil)
+)

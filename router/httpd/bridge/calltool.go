@@ -44,7 +44,7 @@ func (x *exchange) callTool() *Failure {
 	if x.answer(c) {
 		x.log(s, &q, c.result, c.outcome())
 	} else {
-		s.Cancel(c.n, c.id)
+		s.Cancel(c.id)
 		x.log(s, &q, nil, clientGone(x.r.Context()))
 	}
 	return nil

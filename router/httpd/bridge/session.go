@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"strconv"
 	"sync"
 
 	"toolman/router/view"
@@ -105,8 +104,7 @@ const maxProgress = 64
 
 // A call is a request of a session to the router, and the Sender of the messages that belong to it.
 type call struct {
-	n           uint64
-	id          []byte // n and the correlation ID, as a JSON string: the trace shows it
+	id          string // a JSON string that ends in the correlation ID: the trace shows it
 	correlation string
 	kept        *budget.Reader // counts the bytes that are kept for it; nil: nothing does
 	progress    chan []byte    // params of progress notifications; nil if the client does not want them
@@ -128,12 +126,8 @@ const (
 // begin sends a request to the router. It is answered when c.done is closed.
 func (s *session) begin(c *call, method mcpwire.Method, params ...jsonrpc.Param) *call {
 	c.done = make(chan struct{})
-	_, err := s.Open(nil, func(n uint64) *call {
-		id := strconv.FormatUint(n, 10)
-		if c.correlation != "" {
-			id += "-" + c.correlation
-		}
-		c.n, c.id = n, jsonrpc.AppendQuoted(nil, id)
+	_, err := s.Open(`"`+c.correlation+`"`, nil, func(id string) *call {
+		c.id = id
 		return c
 	})
 	if err != nil {
@@ -145,7 +139,7 @@ func (s *session) begin(c *call, method mcpwire.Method, params ...jsonrpc.Param)
 		meta = append(append(meta, progressToken...), c.id...)
 	}
 	var m jsonrpc.Message
-	m.Build(c.id, string(method), append(params, jsonrpc.Param{Key: "_meta", Value: append(meta, '}')})...)
+	m.Build([]byte(c.id), string(method), append(params, jsonrpc.Param{Key: "_meta", Value: append(meta, '}')})...)
 	s.Handle(&m)
 	return c
 }
@@ -180,7 +174,7 @@ func (s *session) wait(ctx context.Context, c *call) ([]byte, *Failure) {
 	case <-c.done:
 		return c.result, c.outcome()
 	case <-ctx.Done():
-		s.Cancel(c.n, c.id)
+		s.Cancel(c.id)
 		return nil, clientGone(ctx)
 	}
 }
@@ -214,7 +208,7 @@ func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	if err == nil {
 		return s.QueueMessage(&m, edits)
 	}
-	if c := s.Close(presence.Number(m.Bytes(m.ID))); c != nil { // toolman has added levels to what a server wrote
+	if c := s.Close(m.Bytes(m.ID)); c != nil { // toolman has added levels to what a server wrote
 		c.end(nil, fail(UpstreamError, "the answer cannot be passed on: "+err.Error()))
 	}
 	return nil
@@ -229,7 +223,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if err := m.Spliced(&answer, make([]byte, 0, len(m.Frame)+64), edits...); err != nil {
 		return err
 	}
-	c := s.Close(presence.Number(answer.Bytes(answer.ID)))
+	c := s.Close(answer.Bytes(answer.ID))
 	if c == nil {
 		return nil // it was cancelled
 	}
@@ -256,7 +250,7 @@ func (s *session) Flush() {}
 
 // During implements router.Streams.
 func (s *session) During(id []byte) jsonrpc.Sender {
-	if c := s.Find(presence.Number(id)); c != nil && c.progress != nil {
+	if c := s.Find(id); c != nil && c.progress != nil {
 		return c
 	}
 	return nil
@@ -264,7 +258,7 @@ func (s *session) During(id []byte) jsonrpc.Sender {
 
 // Correlation implements router.Ledger.
 func (s *session) Correlation(id []byte) string {
-	if c := s.Find(presence.Number(id)); c != nil {
+	if c := s.Find(id); c != nil {
 		return c.correlation
 	}
 	return ""
@@ -272,7 +266,7 @@ func (s *session) Correlation(id []byte) string {
 
 // Because implements router.Ledger.
 func (s *session) Because(id []byte, why router.Reason) {
-	if c := s.Find(presence.Number(id)); c != nil {
+	if c := s.Find(id); c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.reason = &why

@@ -144,7 +144,7 @@ func (r *Registry[S, C]) Temporary(who *caller.Caller) *S { return r.make(nil, w
 // make makes a session that is used once.
 func (r *Registry[S, C]) make(key any, who *caller.Caller) *Session[S, C] {
 	s := &Session[S, C]{Caller: *who, Account: r.front.Budgets.Open(who.Client.Principal), registry: r, key: key,
-		requests: map[uint64]request[C]{}, users: 1}
+		requests: map[string]request[C]{}, users: 1}
 	s.owner = r.front.New(s, key)
 	return s
 }

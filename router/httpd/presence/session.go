@@ -1,10 +1,8 @@
 package presence
 
 import (
-	"bytes"
-	"maps"
-	"slices"
-	"strconv"
+	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -27,8 +25,8 @@ type Session[S, C any] struct {
 	owner    *S
 
 	mu       sync.Mutex
-	requests map[uint64]request[C] // guarded by mu: those that are open
-	last     uint64                // guarded by mu: number of the newest request
+	requests map[string]request[C] // guarded by mu: those that are open, by the IDs that the router knows
+	renamed  int                   // guarded by mu: requests whose ID was taken
 	users    int                   // guarded by mu: HTTP requests that are being served
 	idleFrom time.Time             // guarded by mu: when users became 0
 	idle     *time.Timer           // ends the session when that is long ago; nil if it is not registered
@@ -37,7 +35,7 @@ type Session[S, C any] struct {
 
 // A request is open until it is answered or dropped.
 type request[C any] struct {
-	of   *C
+	of   *C    // nil while it is being cancelled: no other request may get its ID before that
 	size int64 // bytes of the account that it holds
 }
 
@@ -120,8 +118,9 @@ func (s *Session[S, C]) Ended() bool {
 }
 
 // Open adds a request, which holds the bytes that in has counted, if any, until it is closed. The
-// error is ErrEnded or a *budget.LimitError.
-func (s *Session[S, C]) Open(in *budget.Reader, newRequest func(n uint64) *C) (*C, error) {
+// router has to know it by an ID that no other open request has: by its own one, which is JSON, or a
+// new one. The error is ErrEnded or a *budget.LimitError.
+func (s *Session[S, C]) Open(id string, in *budget.Reader, newRequest func(id string) *C) (*C, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -130,26 +129,30 @@ func (s *Session[S, C]) Open(in *budget.Reader, newRequest func(n uint64) *C) (*
 	if err := s.Account.Take(budget.Calls, 1); err != nil {
 		return nil, err
 	}
-	s.last++
-	r := request[C]{of: newRequest(s.last)}
+	own := strings.Trim(id, `"`)
+	for _, taken := s.requests[id]; taken; _, taken = s.requests[id] {
+		s.renamed++
+		id = fmt.Sprintf(`"%d-%s"`, s.renamed, own)
+	}
+	r := request[C]{of: newRequest(id)}
 	if in != nil {
 		r.size = in.Detach()
 	}
-	s.requests[s.last] = r
+	s.requests[id] = r
 	return r.of, nil
 }
 
 // Close removes a request, and returns it; nil if it was not open.
-func (s *Session[S, C]) Close(n uint64) *C {
+func (s *Session[S, C]) Close(id []byte) *C {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.closeLocked(n)
+	return s.closeLocked(string(id))
 }
 
-func (s *Session[S, C]) closeLocked(n uint64) *C {
-	r, open := s.requests[n]
-	if open {
-		delete(s.requests, n)
+func (s *Session[S, C]) closeLocked(id string) *C {
+	r := s.requests[id]
+	if r.of != nil {
+		delete(s.requests, id)
 		s.Account.Give(budget.Calls, 1)
 		s.Account.Give(budget.Bytes, r.size)
 	}
@@ -160,38 +163,31 @@ func (s *Session[S, C]) closeLocked(n uint64) *C {
 func (s *Session[S, C]) closeAll() (open []*C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for n := range s.requests {
-		open = append(open, s.closeLocked(n))
+	for id := range s.requests {
+		if c := s.closeLocked(id); c != nil {
+			open = append(open, c)
+		}
 	}
 	return open
 }
 
 // Find returns an open request; nil if there is none.
-func (s *Session[S, C]) Find(n uint64) *C {
+func (s *Session[S, C]) Find(id []byte) *C {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.requests[n].of
+	return s.requests[string(id)].of
 }
 
-// Requests returns the open requests, the oldest first.
+// Requests returns the open requests.
 func (s *Session[S, C]) Requests() (open []*C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, n := range slices.Sorted(maps.Keys(s.requests)) {
-		open = append(open, s.requests[n].of)
+	for _, r := range s.requests {
+		if r.of != nil {
+			open = append(open, r.of)
+		}
 	}
 	return open
-}
-
-// Number returns the number of a request that an ID starts with, as a number or in a string; 0 if
-// there is none.
-func Number(id []byte) (n uint64) {
-	digits, _, _ := bytes.Cut(bytes.Trim(id, `"`), []byte{'-'})
-	n, err := strconv.ParseUint(string(digits), 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
 }
 
 // Handle passes a message to the router, which does not use it any more afterwards.
@@ -202,14 +198,22 @@ func (s *Session[S, C]) Handle(m *jsonrpc.Message) {
 }
 
 // Cancel closes a request, and tells the router that nothing waits for its answer any more.
-func (s *Session[S, C]) Cancel(n uint64, id []byte) {
-	if s.Close(n) == nil {
+func (s *Session[S, C]) Cancel(id string) {
+	s.mu.Lock()
+	open := s.closeLocked(id) != nil
+	if open {
+		s.requests[id] = request[C]{}
+	}
+	s.mu.Unlock()
+	if !open {
 		return
 	}
-	params := append([]byte(`{"requestId":`), id...)
-	params = append(params, `,"reason":"the client has closed the stream of the answer"}`...)
+	params := `{"requestId":` + id + `,"reason":"the client has closed the stream of the answer"}`
 	var m jsonrpc.Message
-	if jsonrpc.Scan(jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params), &m) == nil {
+	if jsonrpc.Scan(jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), []byte(params)), &m) == nil {
 		s.Handle(&m)
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.requests, id)
 }
