@@ -20,53 +20,28 @@ func (s *Session) routeLocked(req *request) {
 		return
 	}
 	name := req.Text(at)
-	if req.method == mcpwire.ToolsCall && s.ownCallLocked(req, name) {
+	switch {
+	case req.method == mcpwire.ToolsCall && s.ownCallLocked(req, name):
 		return
-	}
-	if kind == mcpwire.Resource && string(name) == catalog.CatalogURI {
+	case kind == mcpwire.Resource && string(name) == catalog.CatalogURI:
 		s.catalogLocked(req)
 		return
 	}
-	var t catalog.Target
-	var verdict catalog.Verdict
-	v := s.view.Load()
-	if kind.IsURI() {
-		t, verdict = v.FindURI(name)
-	} else {
-		t, verdict = v.Find(kind, name)
-	}
+	req.route = route{at: at, name: name, kind: kind, view: s.view.Load()}
+	req.find()
 	if req.method == mcpwire.Unsubscribe {
-		t, verdict = s.subscribedLocked(name, t, verdict)
+		req.target, req.verdict = s.subscribedLocked(name, req.target, req.verdict)
 	}
-	if verdict != catalog.Active {
-		s.refuse(req, refuseName(v, kind, string(name), t, verdict, s.guidanceLocked(req.modern)))
+	req.upstream = upstreamOf(req.target.Source)
+	if !s.checkLocked(req) {
 		return
 	}
-	if s.checker != nil && req.method == mcpwire.ToolsCall {
-		if why := s.checker.CheckCall(req.Message, t.Entry); why != nil {
-			s.decline(req, why)
-			return
-		}
-	}
-	u := upstreamOf(t.Source)
-	if why := s.withoutLocked(u); why != nil {
-		why.about = t
-		s.refuse(req, *why)
-		return
-	}
-	if !s.raisedLocked(req, at, u) || !s.clearedLocked(req, t) {
-		return
-	}
-	if err := s.watchLocked(req.method, t, name); err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error(), about: t})
-		return
-	}
-	if !u.passesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
-		s.decideLocked(req, t, audit.Allowed, s.answerOwn(req, []byte("{}"))).End(audit.OK)
+	if !req.upstream.passesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
+		s.decideLocked(req, req.target, audit.Allowed, s.answerOwn(req, []byte("{}"))).End(audit.OK)
 		s.followAllLocked(req.out)
 		return
 	}
-	s.forward(req, at, t)
+	s.forward(req, at, req.target)
 }
 
 // forward writes a request to an upstream: under an id and a progress token of

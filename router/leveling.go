@@ -34,12 +34,12 @@ func (s *Session) levelLocked(req *request) {
 		s.answerOwn(req, []byte("{}"))
 		return
 	}
-	s.waitLocked(req, l, jsonrpc.Span{})
+	s.waitLocked(req, l)
 }
 
 // raisedLocked reports whether a modern client's call to a server may go on: that logs what
 // the call wants to hear. If not, the call waits until it does.
-func (s *Session) raisedLocked(req *request, at jsonrpc.Span, u *Upstream) bool {
+func (s *Session) raisedLocked(req *request, u *Upstream) bool {
 	level := req.envelope.LogLevel.Value
 	if !req.modern || u.source.Modern || !level.Present() {
 		return true
@@ -52,11 +52,11 @@ func (s *Session) raisedLocked(req *request, at jsonrpc.Span, u *Upstream) bool 
 	if u.raise(want, l, req.out); l.left.Load() == 0 {
 		return true
 	}
-	s.waitLocked(req, l, at)
+	s.waitLocked(req, l)
 	return false
 }
 
-func (s *Session) waitLocked(req *request, l *leveling, at jsonrpc.Span) {
+func (s *Session) waitLocked(req *request, l *leveling) {
 	l.parked = s.keepLocked(req)
 	s.levelings = append(s.levelings, l)
 	time.AfterFunc(levelTime, func() {

@@ -10,6 +10,7 @@ import (
 // handled it: a request that has to wait is kept as its frame (see parked) and read again.
 type request struct {
 	*jsonrpc.Message
+	route                    // of a request that names something
 	out       *jsonrpc.Batch // takes what is sent because of it
 	method    mcpwire.Method
 	envelope  mcpwire.Envelope
