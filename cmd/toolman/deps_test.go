@@ -49,11 +49,13 @@ jsonrpc/internal/scan:
 jsonrpc/trace:
 mcpwire: jsonrpc
 mcpwire/bodies:
-mcpwire/httpheader: jsonrpc mcpwire
+mcpwire/httpclient: mcpwire/sanitize
+mcpwire/httpheader: jsonrpc mcpwire mcpwire/sanitize
 mcpwire/sanitize:
 mcpwire/sse: jsonrpc mcpwire/httpheader
-mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp/internal/h1
+mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp/internal/endpoint
 mcpwire/streamhttp/credential: mcpwire/sanitize
+mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
 router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
 router/audit: jsonrpc/trace mcpwire

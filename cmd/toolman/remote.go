@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/config"
+	"toolman/mcpwire/httpclient"
 	"toolman/mcpwire/streamhttp"
 	"toolman/mcpwire/streamhttp/credential"
 	"toolman/router/dial"
@@ -63,7 +64,7 @@ func commandOf(s *config.Server) string {
 	if err != nil {
 		return ""
 	}
-	return streamhttp.Shown(u)
+	return httpclient.Shown(u)
 }
 
 func userAgent() string { return "toolman/" + strings.Fields(version())[0] }
@@ -73,7 +74,7 @@ func credentialOf(r *config.Remote) (streamhttp.Credential, error) {
 	if r.OAuth == nil {
 		return nil, nil
 	}
-	client, err := streamhttp.NewClient(r.CAFile)
+	client, err := httpclient.New(httpclient.Options{CAFile: r.CAFile})
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +84,7 @@ func credentialOf(r *config.Remote) (streamhttp.Credential, error) {
 		return credential.NewTokenFile(r.OAuth.TokenFile, of), nil
 	}
 	if u, err := url.Parse(r.URL); err == nil {
-		of.Resource = streamhttp.Shown(u)
+		of.Resource = httpclient.Shown(u)
 	}
 	return credential.NewClientCredentials(of), nil
 }

@@ -116,13 +116,13 @@ func TestACancellationGivesItsRequestAHeadStart(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				request := &post{}
-				conn.wrote(request)
+				request := &post{written: make(chan struct{}), begun: make(chan struct{})}
+				conn.mark(request, false)
 				time.Sleep(c.since)
 				if c.begun {
-					conn.began(request)
+					conn.mark(request, true)
 				}
-				cancellation := &post{ctx: t.Context(), cancelled: request, reacted: request.begun.wait()}
+				cancellation := &post{ctx: t.Context(), cancelled: request, reacted: request.begun}
 				start := time.Now()
 				if !cancellation.ready() {
 					t.Error("it is not sent")

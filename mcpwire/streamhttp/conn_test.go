@@ -101,7 +101,9 @@ func TestACallCancelledInTheModernEraEndsItsPost(t *testing.T) {
 	}
 	f.silent(t)
 	h.none()
-	if n := conn.Pending(); n != 0 {
+	conn.mu.Lock()
+	defer conn.mu.Unlock()
+	if n := conn.out.pending; n != 0 {
 		t.Errorf("%d messages are pending", n)
 	}
 }
@@ -122,7 +124,7 @@ func TestWhatCannotBeSentIsRefused(t *testing.T) {
 		t.Errorf("a full queue: %v", err)
 	}
 	conn.Close()
-	if err := conn.Send(frame); !errors.Is(err, jsonrpc.ErrClosed) {
+	if err := conn.Queue(frame, nil); !errors.Is(err, jsonrpc.ErrClosed) {
 		t.Errorf("a closed connection: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"toolman/mcpwire/httpheader"
 )
 
-// A post is one message on its way to the server. Each is a POST of its own.
+// A post is a message to the server. Each is a POST of its own.
 type post struct {
 	frame   []byte
 	msg     jsonrpc.Message // of frame
@@ -19,34 +19,37 @@ type post struct {
 	era     mcpwire.Era
 	version string // that a modern message claims
 
-	ctx    context.Context // ends when it is cancelled, or nobody waits for its answer
+	ctx    context.Context // ends if the message is cancelled, or nobody waits for its answer
 	cancel context.CancelFunc
-	after  []<-chan struct{} // closed when what has to be there before it is
+	after  []<-chan struct{} // closed when the message may be sent
 
 	cancelled *post           // the open request that it cancels; nil: it cancels none
 	reacted   <-chan struct{} // closed when the server has reacted to that request
 
-	written   milestone // its bytes have gone out
-	writtenAt time.Time // set before written is passed, and not after
-	begun     milestone // there is a response
-	done      milestone // the server has it, and has answered it if it is a request
+	// Conn.mu is held while these are closed.
+	written chan struct{} // its bytes have gone out
+	begun   chan struct{} // there is a response
+	done    chan struct{} // the server has it, and has answered it if it is a request
 
-	over bool                   // guarded by Conn.mu: it is answered or cancelled
-	own  func(*jsonrpc.Message) // gets the answer instead of the handler; nil: it is somebody else's
+	writtenAt time.Time // set before written is closed, and not afterwards
+	settled   func()    // guarded by Conn.mu: called when done; may be nil
+	over      bool      // guarded by Conn.mu: it is answered or cancelled
+
+	own    bool             // a request of the transport itself
+	answer *jsonrpc.Message // to an own request
 
 	// owned by the goroutine that sends it
-	slot     bool    // it counts among those under way
-	tries    int     // that have failed
-	session  session // that it was sent in
-	renewed  bool    // once more with a new credential
-	revived  bool    // once more in a new session
-	relisted bool    // once more with the headers of a new list
-	opened   bool    // of a subscription: it has been acknowledged
+	tries        int     // that have failed
+	session      session // that it was sent in
+	renewed      bool    // sent again with a new credential
+	revived      bool    // sent again in a new session
+	relisted     bool    // sent again with the headers of a new list
+	acknowledged bool    // a subscription that is open, or has been
 }
 
-// newPost copies a message with edits applied, and finds out what it is.
+// newPost copies a message with edits applied.
 func newPost(m *jsonrpc.Message, edits []jsonrpc.Edit) (*post, error) {
-	p := new(post)
+	p := &post{written: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{})}
 	if err := m.Spliced(&p.msg, make([]byte, 0, len(m.Frame)+64), edits...); err != nil {
 		return nil, fmt.Errorf("what is to be sent: %w", err)
 	}
@@ -67,7 +70,7 @@ func newPost(m *jsonrpc.Message, edits []jsonrpc.Edit) (*post, error) {
 	return p, nil
 }
 
-// cancels returns the id of the request that a notification takes back.
+// cancels returns the ID of the request that a notification cancels.
 func (p *post) cancels() (id string, ok bool) {
 	if p.msg.Kind != jsonrpc.Notification || p.method != mcpwire.Cancelled {
 		return "", false
@@ -76,8 +79,8 @@ func (p *post) cancels() (id string, ok bool) {
 	return string(p.msg.Bytes(at)), err == nil && at.Present()
 }
 
-// safe reports whether nothing changes when the server sees the message twice.
-func (p *post) safe() bool {
+// idempotent reports whether a request may be sent twice.
+func (p *post) idempotent() bool {
 	switch p.method {
 	case mcpwire.Initialize, mcpwire.Discover, mcpwire.Listen, mcpwire.Ping, mcpwire.ToolsList, mcpwire.PromptsList,
 		mcpwire.ResourcesList, mcpwire.TemplatesList, mcpwire.ResourcesRead, mcpwire.PromptsGet, mcpwire.Complete,
@@ -87,12 +90,17 @@ func (p *post) safe() bool {
 	return false
 }
 
-// changesSession reports whether what a legacy server does with later messages depends on
-// this one. On a pipe it comes before them.
+// changesSession reports whether a request changes what a legacy server does with later messages. On
+// a pipe the server would read it before them.
 func (p *post) changesSession() bool {
 	switch p.method {
 	case mcpwire.SetLevel, mcpwire.Subscribe, mcpwire.Unsubscribe:
 		return p.era == mcpwire.Legacy
 	}
 	return false
+}
+
+// inSession reports whether a message was sent as part of a session that has an ID.
+func (p *post) inSession() bool {
+	return p.session.ID != "" && p.era != mcpwire.Modern && p.method != mcpwire.Initialize
 }

@@ -139,9 +139,10 @@ func dial(t *testing.T, o Options) (*Conn, *catcher) {
 
 func send(t *testing.T, c *Conn, frame string) {
 	t.Helper()
-	if err := c.Send([]byte(frame)); err != nil {
+	if err := c.Queue([]byte(frame), nil); err != nil {
 		t.Fatal(err)
 	}
+	c.Flush()
 }
 
 // idOf returns the id in a frame that was written in this package.

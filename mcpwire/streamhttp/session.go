@@ -3,174 +3,178 @@ package streamhttp
 import (
 	"bytes"
 	"context"
-	"io"
+	"encoding/json"
+	"maps"
 	"net/http"
-	"time"
+	"slices"
+	"strings"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/sanitize"
+	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
 const (
-	maxSessionID = 1 << 10
-	maxStanding  = 10_000
-	standingURI  = "uri:" // and the URI: the key of a subscription among Conn.standing
+	maxSessionID  = 1 << 10
+	maxReplayable = 10_000
+	keyURI        = "uri:" // followed by the URI: the key of a subscription in legacySession.replayable
 )
 
-// A session is what a legacy server and its client have agreed on. The zero session is
-// none.
+// A session is what a legacy server and its client have agreed on. The zero session is none.
 type session struct {
-	number  int    // counts the sessions of a connection
-	id      string // the server's name for it; "": it gave none
-	version string // of the protocol
+	number int // counts the sessions of a connection
+	endpoint.Session
 }
 
-func (s session) setHeaders(h http.Header) {
-	if s.id != "" {
-		h.Set(httpheader.Session, s.id)
-	}
-	if s.version != "" {
-		h.Set(httpheader.Version, s.version)
+// A legacySession is the state of the session with a legacy server, and what it takes to begin
+// another one. Conn.mu guards it.
+type legacySession struct {
+	current      session
+	initialize   []byte             // the request
+	result       []byte             // of initialize
+	initialized  []byte             // the notification
+	replayable   map[string][]byte  // requests whose effect lasts as long as a session
+	cancelStream context.CancelFunc // ends the GET stream
+}
+
+// sent notes the messages of the handshake.
+func (s *legacySession) sent(p *post) {
+	switch {
+	case p.era != mcpwire.Legacy:
+	case p.method == mcpwire.Initialize:
+		s.initialize = p.frame
+	case p.method == mcpwire.Initialized:
+		s.initialized = p.frame
 	}
 }
 
-// inSession reports whether a message was sent as part of a session that has a name.
-func (p *post) inSession() bool {
-	return p.session.id != "" && p.era != mcpwire.Modern && p.method != mcpwire.Initialize
-}
-
-func (c *Conn) current() session {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.session
-}
-
-// note takes what the transport has to know out of a result that passes by.
-func (c *Conn) note(p *post, m *jsonrpc.Message, h http.Header) *failure {
-	if p.era != mcpwire.Legacy {
-		return nil
-	}
-	switch p.method {
-	case mcpwire.Initialize:
-		return c.begin(m, h)
-	case mcpwire.SetLevel, mcpwire.Subscribe, mcpwire.Unsubscribe:
-		c.stand(p)
-	}
-	return nil
-}
-
-// begin starts a session with the answer to initialize.
-func (c *Conn) begin(m *jsonrpc.Message, h http.Header) *failure {
-	id := h.Get(httpheader.Session)
-	if id != "" && (len(id) > maxSessionID || !httpheader.Visible(id)) {
-		return &failure{text: c.where + ": the server names the session in a way that cannot be repeated to it; its " + httpheader.Session + " has to be visible ASCII"}
-	}
-	version, _ := m.Get(m.Result, "protocolVersion")
-	text := string(m.Text(version))
-	if !httpheader.Visible(text) {
-		text = ""
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.session, c.welcome = session{c.session.number + 1, id, text}, bytes.Clone(m.Bytes(m.Result))
-	return nil
-}
-
-// stand remembers a request whose effect a new session has to have, too.
-func (c *Conn) stand(p *post) {
-	key := string(mcpwire.SetLevel)
+// remember notes a request that a new session needs, too.
+func (s *legacySession) remember(p *post) {
+	key := string(p.method)
 	if p.method != mcpwire.SetLevel {
 		uri, err := p.msg.Param("uri")
 		if err != nil {
 			return
 		}
-		key = standingURI + string(p.msg.Text(uri))
+		key = keyURI + string(p.msg.Text(uri))
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	if p.method == mcpwire.Unsubscribe {
-		delete(c.standing, key)
-	} else if len(c.standing) < maxStanding {
-		c.standing[key] = p.frame
+		delete(s.replayable, key)
+	} else if len(s.replayable) < maxReplayable {
+		s.replayable[key] = p.frame
 	}
 }
 
-// revive makes a new session in place of one that the server has forgotten, and reports
-// whether there is one. What was agreed on in the old one is said again.
-func (c *Conn) revive(p *post) bool {
+// recordResult notes what a result of a legacy server means for the session.
+func (c *Conn) recordResult(p *post, m *jsonrpc.Message, h http.Header) *endpoint.Failure {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case p.changesSession():
+		c.session.remember(p)
+	case p.method == mcpwire.Initialize:
+		return c.session.begin(m, h)
+	}
+	return nil
+}
+
+// begin starts a session with the answer to initialize.
+func (s *legacySession) begin(m *jsonrpc.Message, h http.Header) *endpoint.Failure {
+	id := h.Get(httpheader.Session)
+	if id != "" && (len(id) > maxSessionID || !httpheader.Visible(id)) {
+		return &endpoint.Failure{Text: "the server names the session in a way that cannot be repeated to it; its " + httpheader.Session + " has to be visible ASCII"}
+	}
+	at, _ := m.Get(m.Result, "protocolVersion")
+	version := string(m.Text(at))
+	if !httpheader.Visible(version) {
+		version = ""
+	}
+	s.current = session{s.current.number + 1, endpoint.Session{ID: id, Version: version}}
+	s.result = bytes.Clone(m.Bytes(m.Result))
+	return nil
+}
+
+// revive replaces a session that the server has forgotten, and reports whether there is another one
+// now. Requests that changed the old session are repeated.
+func (c *Conn) revive(ctx context.Context, forgotten session) bool {
 	c.reviving.Lock()
 	defer c.reviving.Unlock()
 	c.mu.Lock()
-	was, hello, initialized := c.session, c.hello, c.initialized
+	was := c.session.current
+	handshake := [][]byte{c.session.initialize}
+	if c.session.initialized != nil {
+		handshake = append(handshake, c.session.initialized)
+	}
+	frames := slices.AppendSeq(handshake, maps.Values(c.session.replayable))
 	c.mu.Unlock()
-	if was.number != p.session.number {
-		return true // another message has seen to it
+	if was.number != forgotten.number {
+		return true // another message did it
 	}
-	m, f := c.ask(p.ctx, hello)
-	if f == nil && !m.Result.Present() {
-		f = refusal(m)
-	}
-	if f != nil {
-		c.o.Log("the server has forgotten the session and begins no other: " + f.text)
-		return false
-	}
-	if now := c.current(); now.version != was.version {
-		c.o.Log("the server has forgotten the session, and now speaks revision " + sanitize.Cut(now.version, 32) + "; toolman has to be started anew")
-		return false
-	}
-	if initialized != nil {
-		if _, f := c.ask(p.ctx, initialized); f != nil {
-			c.o.Log("the server has forgotten the session and begins no other: " + f.text)
+	for i, frame := range frames {
+		m, f := c.ask(ctx, frame)
+		if f == nil && m != nil && !m.Result.Present() {
+			f = endpoint.RPCFailure(m)
+		}
+		c.mu.Lock()
+		version := c.session.current.Version
+		c.mu.Unlock()
+		switch {
+		case f != nil && i >= len(handshake):
+			c.o.Log("in the new session the server refuses what it took before: " + c.explain(f))
+		case f != nil:
+			c.o.Log("the server has forgotten the session and begins no other: " + c.explain(f))
+			return false
+		case version != was.Version:
+			c.o.Log("the server has forgotten the session, and now speaks revision " + sanitize.Cut(version, 32) + "; toolman has to be started anew")
 			return false
 		}
 	}
-	c.restate(p.ctx)
-	c.followSoon()
-	go c.tellMissed()
+	c.openStream()
+	go c.synthesizeMissed()
 	return true
 }
 
-// restate says again what a session has to know.
-func (c *Conn) restate(ctx context.Context) {
-	c.mu.Lock()
+var listChanges = [...]struct {
+	capability string
+	method     mcpwire.Method
+}{{"tools", mcpwire.ToolsListChanged}, {"resources", mcpwire.ResourcesListChanged}, {"prompts", mcpwire.PromptsListChanged}}
+
+// synthesizeMissed delivers the notifications that a legacy server may have sent while there was no
+// stream: its lists and the resources that are subscribed to may have changed.
+func (c *Conn) synthesizeMissed() {
 	var frames [][]byte
-	for _, frame := range c.standing {
-		frames = append(frames, frame)
-	}
-	c.mu.Unlock()
-	for _, frame := range frames {
-		if _, f := c.ask(ctx, frame); f != nil {
-			c.o.Log("in the new session the server refuses what it took before: " + f.text)
+	var r mcpwire.InitializeResult
+	c.mu.Lock()
+	if json.Unmarshal(c.session.result, &r) == nil {
+		for _, of := range listChanges {
+			if r.OffersFlag(of.capability, "listChanged") {
+				frames = append(frames, jsonrpc.AppendNotification(nil, string(of.method), nil))
+			}
 		}
 	}
+	for key := range c.session.replayable {
+		if uri, ok := strings.CutPrefix(key, keyURI); ok {
+			params := append(jsonrpc.AppendQuoted([]byte(`{"uri":`), uri), '}')
+			frames = append(frames, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params))
+		}
+	}
+	c.mu.Unlock()
+	c.in.frames(frames...)
 }
 
-// leave ends a connection in good order.
-func (c *Conn) leave(drained <-chan struct{}, s session) {
-	select {
-	case <-drained:
-	case <-time.After(goodbye):
-	case <-c.ctx.Done():
+// missedBy returns the notifications that a subscription may have missed: all that it asks for.
+func missedBy(p *post) (frames [][]byte) {
+	filter, _ := mcpwire.ParseFilter(&p.msg)
+	id := []byte(p.id)
+	for _, of := range listChanges {
+		if filter.Wants(of.method) {
+			frames = append(frames, mcpwire.AppendListChanged(nil, id, of.method))
+		}
 	}
-	if s.id != "" {
-		c.delete(s)
+	for _, uri := range filter.ResourceSubscriptions {
+		frames = append(frames, mcpwire.AppendUpdated(nil, id, uri))
 	}
-	c.end(io.EOF)
-}
-
-// delete tells the server that a session is over; some take no such thing.
-func (c *Conn) delete(s session) {
-	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodDelete, c.address(), nil)
-	if err != nil || c.setCommon(req) != nil {
-		return
-	}
-	s.setHeaders(req.Header)
-	if resp, err := c.client.Do(req); err == nil {
-		drain(resp.Body)
-		resp.Body.Close()
-	}
+	return frames
 }

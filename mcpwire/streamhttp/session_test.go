@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -346,7 +347,7 @@ func TestABrokenSubscriptionIsOpenedAgainAndWhatItMissedIsTold(t *testing.T) {
 	h.want(ack[len("event: message\ndata: ") : len(ack)-2])
 	const meta = `"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}`
 	h.want(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{` + meta)
-	h.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b",` + meta)
+	h.want(`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{` + strings.TrimSuffix(meta, "}}") + `,"uri":"a:b"}}`)
 	h.none()
 	if n := opened.Load(); n != 3 {
 		t.Errorf("it was opened %d times", n)

@@ -2,68 +2,68 @@ package streamhttp
 
 import (
 	"context"
+	"errors"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"time"
 
-	"toolman/jsonrpc"
-	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/sse"
+	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
 const (
-	streamPause = time.Second      // before a stream that ended is opened again
-	maxRetry    = 60 * time.Second // the longest that a server may have a client wait
-	maxResumes  = 6                // tries in a row that bring nothing
-	steady      = 10 * time.Second // how long a stream is open that is opened again without more ado
+	openTime     = time.Second      // how long the first requests of a session wait for its stream
+	endpointTime = 10 * time.Second // how long a server of the transport of 2024-11-05 may take to name its endpoint
+	streamPause  = time.Second      // before a stream that ended is opened again
+	maxRetry     = 60 * time.Second // the longest pause that a server may ask for
+	maxResumes   = 6                // tries in a row that bring nothing
+	steady       = 10 * time.Second // a stream that lasted as long is opened again as if for the first time
 )
 
-// get opens a stream of a session.
-func (c *Conn) get(ctx context.Context, s session, lastID string) (*http.Response, *failure) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.address(), nil)
-	if err == nil {
-		err = c.setCommon(req)
-	}
-	if err != nil {
-		return nil, &failure{text: c.where + ": " + err.Error()}
-	}
-	req.Header.Set("Accept", httpheader.EventStream)
-	s.setHeaders(req.Header)
-	if lastID != "" {
-		req.Header.Set(httpheader.LastEvent, lastID)
-	}
-	resp, err := c.client.Do(req)
-	if err != nil {
-		return nil, c.broken(err, false)
-	}
-	kind := httpheader.MediaType(resp.Header)
-	switch {
-	case resp.StatusCode/100 != 2:
-		defer resp.Body.Close()
-		return nil, c.refused(&post{session: s, renewed: true}, req, resp)
-	case kind != httpheader.EventStream:
-		defer resp.Body.Close()
-		return nil, c.notMCP(resp, kind)
-	}
-	return resp, nil
+// A position is where a stream is continued, and when.
+type position struct {
+	lastID string
+	retry  time.Duration // that the server asked for; 0: none
 }
 
-// resume goes on with the answer to a request on another connection, behind the event that
-// came last (2025-11-25, Transports, Resumability and Redelivery).
-func (c *Conn) resume(p *post, lastID string, retry time.Duration) *failure {
+// advance moves the position to the end of a stream.
+func (x *position) advance(r *sse.Reader) (moved bool) {
+	if r.Retry() > 0 {
+		x.retry = r.Retry()
+	}
+	if moved = r.LastID() != ""; moved {
+		x.lastID = r.LastID()
+	}
+	return moved
+}
+
+// wait returns how long to wait before the stream is opened again.
+func (x *position) wait(tries int) time.Duration {
+	retry := x.retry
+	if retry == 0 {
+		retry = streamPause
+	}
+	return min(max(retry, pause(tries)), maxRetry)
+}
+
+// resume continues the answer to a request on another connection (2025-11-25, Transports,
+// Resumability and Redelivery).
+func (c *Conn) resume(p *post, at position) *endpoint.Failure {
 	for tries := 0; tries < maxResumes; tries++ {
-		if !sleep(p.ctx, waitFor(retry, tries)) {
+		if !sleep(p.ctx, at.wait(tries)) {
 			return nil
 		}
-		resp, f := c.get(p.ctx, p.session, lastID)
+		resp, f := c.server.Get(p.ctx, p.session.Session, at.lastID)
 		switch {
 		case p.ctx.Err() != nil:
 			return nil
-		case f != nil && (f.status == 0 || f.passing):
+		case f != nil && (f.Status == 0 || f.Transient):
 			continue
 		case f != nil:
-			f.text += "; the stream with the answer broke off, and whether the request was carried out is not known"
-			f.rpc, f.status = nil, 0
+			f.Text += "; the stream with the answer broke off, and whether the request was carried out is not known"
+			f.RPC, f.Status = nil, 0
 			return f
 		}
 		r := sse.NewReader(resp.Body, c.o.FrameLimit)
@@ -72,113 +72,111 @@ func (c *Conn) resume(p *post, lastID string, retry time.Duration) *failure {
 		if answered || f != nil {
 			return f
 		}
-		if r.LastID() != "" {
-			lastID, tries = r.LastID(), -1
-		}
-		if r.Retry() > 0 {
-			retry = r.Retry()
+		if at.advance(r) {
+			tries = -1
 		}
 	}
-	return c.lost(io.ErrUnexpectedEOF)
+	return endpoint.Lost(io.ErrUnexpectedEOF)
 }
 
-// waitFor is how long to wait before a stream is opened again.
-func waitFor(retry time.Duration, tries int) time.Duration {
-	if retry == 0 {
-		retry = streamPause
+// openStream opens the GET stream of the session that has begun, and ends that of the one before. A
+// legacy server sends on it what belongs to no request. openStream returns when the stream is open, or
+// the server has none, or after a while: what servers send before it is open is lost.
+func (c *Conn) openStream() {
+	if c.server.AnswersOnStream() {
+		return
 	}
-	return min(max(retry, pause(tries)), maxRetry)
-}
-
-// followTime is how long the first requests of a session wait for its stream.
-const followTime = time.Second
-
-// followSoon is follow, and comes back when the stream is open, or has not been for a while.
-// Servers lose what they send on it before that, which may be what a call waits for.
-func (c *Conn) followSoon() {
-	limit := time.NewTimer(followTime)
-	defer limit.Stop()
-	select {
-	case <-c.follow():
-	case <-limit.C:
-	case <-c.ctx.Done():
-	}
-}
-
-// follow opens the stream of the session that has begun, on which a legacy server sends
-// what belongs to no request, and ends that of the one before. What it returns is closed
-// when the stream is open, or the server has none.
-func (c *Conn) follow() (settled <-chan struct{}) {
 	ctx, cancel := context.WithCancel(c.ctx)
 	c.mu.Lock()
-	was, old := c.hush, c.old != nil
-	c.hush = cancel
-	s := c.session
+	was, s := c.session.cancelStream, c.session.current
+	c.session.cancelStream = cancel
 	c.mu.Unlock()
 	if was != nil {
 		was()
 	}
-	first := make(chan struct{})
-	if old {
-		close(first)
-	} else {
-		go c.listen(ctx, s, first)
-	}
-	return first
+	first, tried := context.WithTimeout(c.ctx, openTime)
+	go c.holdStream(ctx, s, tried)
+	<-first.Done()
 }
 
-// listen holds a session's stream open as long as the server offers one. It closes first
-// when the first try is decided.
-func (c *Conn) listen(ctx context.Context, s session, first chan struct{}) {
-	var lastID string
-	var retry time.Duration
-	opened, again := false, false
+// holdStream keeps a session's stream open as long as the server offers one. It calls tried after the
+// first try.
+func (c *Conn) holdStream(ctx context.Context, s session, tried func()) {
+	var at position
+	opened, lost := false, false
 	for tries := 0; ; tries++ {
-		resp, f := c.get(ctx, s, lastID)
-		if first != nil {
-			close(first)
-			first = nil
-		}
+		resp, f := c.server.Get(ctx, s.Session, at.lastID)
+		tried()
 		switch {
 		case ctx.Err() != nil:
 			return
-		case f != nil && f.status == http.StatusNotFound && opened:
-			c.revive(&post{ctx: ctx, session: s})
+		case f != nil && f.Status == http.StatusNotFound && opened:
+			c.revive(ctx, s)
 			return
-		case f != nil && f.status != 0 && !f.passing:
+		case f != nil && f.Status != 0 && !f.Transient:
 			return // it has none (405)
 		case f == nil:
-			if again && lastID == "" {
-				c.tellMissed() // what was sent meanwhile does not come any more
+			if lost && at.lastID == "" {
+				c.synthesizeMissed() // what was sent meanwhile does not come any more
 			}
 			opened = true
 			since, r := time.Now(), sse.NewReader(resp.Body, c.o.FrameLimit)
 			c.events(nil, r, resp.Header)
 			resp.Body.Close()
-			if r.LastID() != "" {
-				lastID = r.LastID()
-			}
-			if lastID != "" || time.Since(since) >= steady {
+			at.advance(r)
+			if at.lastID != "" || time.Since(since) >= steady {
 				tries = 0
 			}
-			retry = r.Retry()
 		}
-		again = true
-		if !sleep(ctx, waitFor(retry, tries)) {
+		lost = true
+		if !sleep(ctx, at.wait(tries)) {
 			return
 		}
 	}
 }
 
-// acknowledged delivers that a subscription is open. When it had to be opened again, the
-// handler is told instead that what it is about may have changed.
-func (c *Conn) acknowledged(p *post, m *jsonrpc.Message) {
-	if !p.opened {
-		p.opened = true
-		c.message(m)
-		return
+var errStreamEnded = errors.New("the server has closed its stream")
+
+// fallBack tries the transport of 2024-11-05: everything comes on one stream, whose first event says
+// where messages go.
+func (c *Conn) fallBack(p *post) bool {
+	ctx, cancel := context.WithCancel(c.ctx)
+	limit := time.AfterFunc(endpointTime, cancel)
+	resp, f := c.server.Get(ctx, endpoint.Session{}, "")
+	if f != nil {
+		cancel()
+		return false
 	}
-	for _, frame := range missed(p) {
-		c.frame(frame)
+	r := sse.NewReader(resp.Body, c.o.FrameLimit)
+	err := errors.New("the server's stream does not begin as that of the transport of 2024-11-05 does")
+	if e, readErr := r.Next(); readErr == nil && e.Name == "endpoint" && limit.Stop() {
+		err = c.server.UseMessages(string(e.Data))
+	}
+	if err != nil {
+		if p.ctx.Err() == nil {
+			c.o.Log(c.server.String() + ": " + err.Error())
+		}
+		cancel()
+		resp.Body.Close()
+		return false
+	}
+	go func() {
+		defer cancel()
+		c.events(nil, r, resp.Header)
+		resp.Body.Close()
+		c.failAll()
+		c.end(errStreamEnded)
+	}()
+	return true
+}
+
+// failAll answers the open requests when the stream of the transport of 2024-11-05 has ended.
+func (c *Conn) failAll() {
+	c.mu.Lock()
+	open := slices.Collect(maps.Values(c.out.open))
+	c.mu.Unlock()
+	for _, p := range open {
+		c.fail(p, endpoint.Lost(errStreamEnded))
+		p.cancel()
 	}
 }

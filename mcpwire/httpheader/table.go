@@ -1,4 +1,4 @@
-package streamhttp
+package httpheader
 
 import (
 	"fmt"
@@ -7,21 +7,20 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/sanitize"
 )
 
-const maxAnnotated = 10_000 // tools that have annotations
+const maxAnnotated = 10_000 // tools of a Table
 
-// paramHeaders holds the arguments that headers have to repeat, by the name of the tool (2026-07-28,
+// A Table holds the arguments that headers have to repeat, by the name of the tool (2026-07-28,
 // Custom Headers from Tool Parameters).
-type paramHeaders struct {
+type Table struct {
 	mu    sync.Mutex
-	tools map[string][]httpheader.Mirrored // guarded by mu
+	tools map[string][]Mirrored // guarded by mu
 }
 
-// set sets the headers that repeat arguments of a call.
-func (t *paramHeaders) set(h http.Header, m *jsonrpc.Message, tool string) {
+// setParams sets the headers that repeat arguments of a call.
+func (t *Table) setParams(h http.Header, m *jsonrpc.Message, tool string) {
 	t.mu.Lock()
 	all := t.tools[tool]
 	t.mu.Unlock()
@@ -34,14 +33,14 @@ func (t *paramHeaders) set(h http.Header, m *jsonrpc.Message, tool string) {
 	}
 	for _, a := range all {
 		if value, ok := a.Value(m, arguments); ok {
-			h.Set(a.Header, httpheader.Encode(value))
+			h.Set(a.Header, Encode(value))
 		}
 	}
 }
 
-// learn reads a list of tools. It returns the edits that remove the tools whose annotations are
+// Learn reads a list of tools. It returns the edits that remove the tools whose annotations are
 // wrong, which a client of this transport must not use, and what is wrong with them.
-func (t *paramHeaders) learn(m *jsonrpc.Message) (edits []jsonrpc.Edit, wrong []error) {
+func (t *Table) Learn(m *jsonrpc.Message) (edits []jsonrpc.Edit, wrong []error) {
 	list, err := m.Get(m.Result, mcpwire.Tool.Member())
 	if err != nil || !list.Present() || m.Frame[list.Lo] != '[' {
 		return nil, nil
@@ -64,16 +63,16 @@ func (t *paramHeaders) learn(m *jsonrpc.Message) (edits []jsonrpc.Edit, wrong []
 }
 
 // learnTool reads one tool of a list. An error says that it must not be used.
-func (t *paramHeaders) learnTool(m *jsonrpc.Message, tool jsonrpc.Span) error {
+func (t *Table) learnTool(m *jsonrpc.Message, tool jsonrpc.Span) error {
 	at, err := m.Get(tool, "name")
 	if err != nil || !m.IsString(at) {
 		return nil // the handler judges this
 	}
 	name := string(m.Text(at))
 	schema, _ := m.Get(tool, "inputSchema")
-	all, err := httpheader.MirroredIn(m.Bytes(schema))
+	all, err := MirroredIn(m.Bytes(schema))
 	if err != nil {
-		return fmt.Errorf("tool %s is left out: %s", sanitize.Cut(name, 64), sanitize.Cut(err.Error(), maxDetail))
+		return fmt.Errorf("tool %s is left out: %s", sanitize.Cut(name, 64), sanitize.Cut(err.Error(), 300))
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -82,7 +81,7 @@ func (t *paramHeaders) learnTool(m *jsonrpc.Message, tool jsonrpc.Span) error {
 		return nil
 	}
 	if t.tools == nil {
-		t.tools = map[string][]httpheader.Mirrored{}
+		t.tools = map[string][]Mirrored{}
 	}
 	if _, known := t.tools[name]; known || len(t.tools) < maxAnnotated {
 		t.tools[name] = all
@@ -90,16 +89,16 @@ func (t *paramHeaders) learnTool(m *jsonrpc.Message, tool jsonrpc.Span) error {
 	return nil
 }
 
-// setModern sets the headers that mirror a modern message.
-func (p *post) setModern(h http.Header, params *paramHeaders) {
-	h.Set(httpheader.Version, p.version)
-	h.Set(httpheader.Method, httpheader.Encode(string(p.method)))
-	name, ok := httpheader.Target(&p.msg, p.method)
+// Set sets the headers that mirror a modern message, which claims this revision.
+func (t *Table) Set(h http.Header, m *jsonrpc.Message, method mcpwire.Method, revision string) {
+	h.Set(Version, revision)
+	h.Set(Method, Encode(string(method)))
+	name, ok := Target(m, method)
 	if !ok {
 		return
 	}
-	h.Set(httpheader.Name, httpheader.Encode(name))
-	if p.method == mcpwire.ToolsCall {
-		params.set(h, &p.msg, name)
+	h.Set(Name, Encode(name))
+	if method == mcpwire.ToolsCall {
+		t.setParams(h, m, name)
 	}
 }

@@ -1,0 +1,76 @@
+package streamhttp
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"toolman/jsonrpc"
+)
+
+// A dispatcher hands the messages of many streams to a handler, one at a time.
+type dispatcher struct {
+	handler jsonrpc.Handler
+	ctx     context.Context // of the connection
+
+	mu     sync.Mutex
+	batch  jsonrpc.Batch // guarded by mu
+	closed bool          // guarded by mu
+}
+
+// backpressurePause is the time between two looks at a receiver that does not read.
+const backpressurePause = 5 * time.Millisecond
+
+// message delivers a message, and returns when its receivers can take another one: the stream that it
+// came on waits until then.
+func (d *dispatcher) message(m *jsonrpc.Message) {
+	m.OneLine()
+	d.mu.Lock()
+	if d.closed {
+		d.mu.Unlock()
+		return
+	}
+	d.handler.Message(m, &d.batch)
+	crowded := d.batch.Crowded()
+	d.batch.Flush()
+	d.mu.Unlock()
+	for _, to := range crowded {
+		for jsonrpc.Crowded(to) && sleep(d.ctx, backpressurePause) {
+		}
+	}
+}
+
+// frames delivers messages that the transport itself made.
+func (d *dispatcher) frames(frames ...[]byte) {
+	for _, frame := range frames {
+		var m jsonrpc.Message
+		if jsonrpc.Scan(frame, &m) == nil {
+			d.message(&m)
+		}
+	}
+}
+
+// bad delivers what is no message.
+func (d *dispatcher) bad(m *jsonrpc.Message, err error) {
+	m.OneLine()
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.closed {
+		d.handler.Bad(m, err, &d.batch)
+		d.batch.Flush()
+	}
+}
+
+// close tells the handler that nothing follows; false if it knows.
+func (d *dispatcher) close(err error) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return false
+	}
+	d.closed = true
+	if d.handler != nil {
+		d.handler.Closed(err)
+	}
+	return true
+}

@@ -1,0 +1,218 @@
+package endpoint
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"toolman/mcpwire/httpclient"
+	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/streamhttp/internal/h1"
+)
+
+const deleteTime = 2 * time.Second
+
+// A Credential authorizes requests. Its methods may be called from any goroutine.
+type Credential interface {
+	// Authorize sets headers. It may ask another server for a token, until ctx ends. Its errors hold
+	// no secrets.
+	Authorize(ctx context.Context, h http.Header) error
+	// Refused says that the server did not take the headers that Authorize set. It reports whether
+	// the next ones may differ.
+	Refused(h http.Header) bool
+}
+
+// An Endpoint is the MCP endpoint of a server.
+type Endpoint struct {
+	url        *url.URL // as configured
+	header     http.Header
+	host       string // of the header Host; "": that of the URL
+	credential Credential
+	transport  *h1.Transport
+
+	place    atomic.Pointer[url.URL] // the URL, until the server says that it has moved for good
+	messages atomic.Pointer[url.URL] // for messages, on the transport of 2024-11-05; nil: another one
+}
+
+// New returns the endpoint of this URL, whose requests have these headers.
+func New(text string, header http.Header, credential Credential, o httpclient.Options) (*Endpoint, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" {
+		return nil, errors.New("the URL cannot be used: write one with http:// or https:// and a host, and without a fragment (#)")
+	}
+	if err := checkHeader(header); err != nil {
+		return nil, err
+	}
+	transport, err := httpclient.NewTransport(o)
+	if err != nil {
+		return nil, err
+	}
+	e := &Endpoint{url: u, credential: credential, transport: h1.New(transport, u)}
+	e.header, e.host = commonHeader(header, u)
+	e.place.Store(u)
+	return e, nil
+}
+
+// checkHeader says what is wrong with configured headers.
+func checkHeader(h http.Header) error {
+	for name, values := range h {
+		if !httpheader.IsToken(name) {
+			return fmt.Errorf("%q is no name of a header", name)
+		}
+		for _, value := range values {
+			if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+				return fmt.Errorf("the value of the header %s has a line break or another control character in it", name)
+			}
+		}
+	}
+	return nil
+}
+
+// commonHeader returns the headers of every request: the configured ones without those of the
+// transport. The header Host is returned apart. The values are shared, without room to append.
+func commonHeader(configured http.Header, to *url.URL) (h http.Header, host string) {
+	h = http.Header{}
+	for name, values := range configured {
+		for _, value := range values {
+			h.Add(name, value)
+		}
+	}
+	host = h.Get("Host")
+	for _, name := range []string{"Host", "Content-Length", "Transfer-Encoding", "Trailer",
+		httpheader.Version, httpheader.Session, httpheader.LastEvent, httpheader.Method, httpheader.Name} {
+		h.Del(name)
+	}
+	if to.User != nil && h.Get("Authorization") == "" {
+		password, _ := to.User.Password()
+		(&http.Request{Header: h}).SetBasicAuth(to.User.Username(), password)
+	}
+	for name, values := range h {
+		h[name] = slices.Clip(values)
+	}
+	return h, host
+}
+
+// String returns the URL without secrets.
+func (e *Endpoint) String() string { return httpclient.Shown(e.url) }
+
+// Close closes the connections that are not in use, and the others when they no longer are.
+func (e *Endpoint) Close() { e.transport.CloseIdleConnections() }
+
+// UseMessages makes an endpoint of the transport of 2024-11-05 of this one: messages go to this URL,
+// and answers come on a stream. An error says that the URL leads elsewhere.
+func (e *Endpoint) UseMessages(to string) error {
+	u, err := e.url.Parse(to)
+	if err != nil || !httpclient.SameOrigin(u, e.url) {
+		return errors.New("the server wants messages to be sent to another origin, which is not done")
+	}
+	e.messages.Store(u)
+	return nil
+}
+
+// AnswersOnStream reports whether the transport is that of 2024-11-05.
+func (e *Endpoint) AnswersOnStream() bool { return e.messages.Load() != nil }
+
+// Post makes a request with a message.
+func (e *Endpoint) Post(ctx context.Context, frame []byte) (*http.Request, error) {
+	req, err := e.request(ctx, http.MethodPost, cmp.Or(e.messages.Load(), e.place.Load()))
+	if err != nil {
+		return nil, err
+	}
+	req.ContentLength = int64(len(frame))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(frame)), nil }
+	req.Body, _ = req.GetBody()
+	req.Header.Set("Content-Type", httpheader.JSON)
+	req.Header.Set("Accept", httpheader.JSON+", "+httpheader.EventStream)
+	return req, nil
+}
+
+// request makes a request. The credential may ask another server for a token first.
+func (e *Endpoint) request(ctx context.Context, method string, to *url.URL) (*http.Request, error) {
+	req := &http.Request{Method: method, URL: to, Host: cmp.Or(e.host, to.Host), Header: maps.Clone(e.header)}
+	if e.credential != nil {
+		if err := e.credential.Authorize(ctx, req.Header); err != nil {
+			return nil, err
+		}
+	}
+	return req.WithContext(ctx), nil
+}
+
+// Do sends a request. If the server has moved for good, the next ones go to the new URL.
+func (e *Endpoint) Do(req *http.Request) (*http.Response, error) {
+	resp, moved, err := httpclient.Do(e.transport, req)
+	if err == nil && moved != nil && resp.StatusCode/100 == 2 {
+		e.place.CompareAndSwap(req.URL, moved)
+	}
+	return resp, err
+}
+
+// Renewed reports whether there may be another credential after the server has refused a request.
+func (e *Endpoint) Renewed(req *http.Request) bool {
+	return e.credential != nil && e.credential.Refused(req.Header)
+}
+
+// Get opens a stream of a session, behind an event if one is named.
+func (e *Endpoint) Get(ctx context.Context, s Session, lastID string) (*http.Response, *Failure) {
+	req, err := e.request(ctx, http.MethodGet, e.place.Load())
+	if err != nil {
+		return nil, &Failure{Text: err.Error()}
+	}
+	req.Header.Set("Accept", httpheader.EventStream)
+	s.SetHeaders(req.Header)
+	if lastID != "" {
+		req.Header.Set(httpheader.LastEvent, lastID)
+	}
+	resp, err := e.Do(req)
+	if err != nil {
+		return nil, NetworkFailure(err, false)
+	}
+	switch {
+	case resp.StatusCode/100 != 2:
+		defer resp.Body.Close()
+		return nil, Refusal(resp, s.ID != "")
+	case httpheader.MediaType(resp.Header) != httpheader.EventStream:
+		resp.Body.Close()
+		return nil, NotMCP(resp)
+	}
+	return resp, nil
+}
+
+// Delete ends a session. Some servers do not allow this.
+func (e *Endpoint) Delete(s Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), deleteTime)
+	defer cancel()
+	req, err := e.request(ctx, http.MethodDelete, e.place.Load())
+	if err != nil {
+		return
+	}
+	s.SetHeaders(req.Header)
+	if resp, err := e.Do(req); err == nil {
+		httpclient.Drain(resp.Body)
+	}
+}
+
+// A Session is what a legacy server and its client have agreed on. The zero Session is none.
+type Session struct {
+	ID      string // "": the server gave none
+	Version string // of the protocol
+}
+
+// SetHeaders sets the headers of a request in the session.
+func (s Session) SetHeaders(h http.Header) {
+	if s.ID != "" {
+		h.Set(httpheader.Session, s.ID)
+	}
+	if s.Version != "" {
+		h.Set(httpheader.Version, s.Version)
+	}
+}

@@ -1,0 +1,174 @@
+package endpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire/httpclient"
+	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sanitize"
+)
+
+const (
+	maxErrorBody = 64 << 10
+	maxDetail    = 300 // characters that are shown of what a server says
+)
+
+// A Failure is the reason why a message was not delivered, or a request not answered.
+type Failure struct {
+	Text      string        // for people: what happened, and what to do
+	Status    int           // 0: there was no response
+	Unsent    bool          // nothing of the message went out
+	Transient bool          // it may succeed in a moment
+	Reopened  bool          // a subscription that had been opened has broken off
+	Wait      time.Duration // that the server asked for
+	RPC       []byte        // the server's own error object, to be passed on as it is
+	Code      int64         // of rpc
+}
+
+// RPCFailure returns a JSON-RPC error as a failure.
+func RPCFailure(m *jsonrpc.Message) *Failure {
+	f := &Failure{RPC: bytes.Clone(m.Bytes(m.Err))}
+	var e jsonrpc.Error
+	if json.Unmarshal(f.RPC, &e) == nil {
+		f.Code, f.Text = e.Code, sanitize.Cut(e.Message, maxDetail)
+	}
+	return f
+}
+
+// NetworkFailure returns an error below HTTP as a failure.
+func NetworkFailure(err error, unsent bool) *Failure {
+	f := &Failure{Unsent: unsent}
+	f.Text, f.Transient = httpclient.Explain(err)
+	return f
+}
+
+// Lost is the failure of a response that was not read to its end.
+func Lost(err error) *Failure {
+	f := NetworkFailure(err, false)
+	f.Text += "; whether the request was carried out is not known"
+	return f
+}
+
+// NotMCP is the failure of a response that cannot be read.
+func NotMCP(resp *http.Response) *Failure {
+	kind := httpheader.MediaType(resp.Header)
+	what := "something of the type " + sanitize.Cut(kind, 64)
+	switch kind {
+	case "text/html":
+		what = "a web page"
+	case "":
+		what = "something without a Content-Type"
+	}
+	return &Failure{Status: resp.StatusCode, Text: "the server answers with " + what +
+		", where application/json or text/event-stream is expected; check whether this is the URL of its MCP endpoint"}
+}
+
+// Refusal reads a response with the status of an error.
+func Refusal(resp *http.Response, inSession bool) *Failure {
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	f := &Failure{}
+	detail := ""
+	var m jsonrpc.Message
+	if jsonrpc.Scan(body, &m) == nil && m.Kind == jsonrpc.Response && m.Err.Present() {
+		jsonrpc.OneLine(body)
+		f = RPCFailure(&m)
+		detail = f.Text
+	} else {
+		detail = detailOf(httpheader.MediaType(resp.Header), body)
+	}
+	f.Status, f.Wait = resp.StatusCode, retryAfter(resp.Header)
+	switch f.Status {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
+		f.RPC = nil // the status says more
+	case http.StatusTooManyRequests:
+		f.RPC, f.Transient = nil, true
+	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		f.Transient = true
+	}
+	f.Text = statusText(f, inSession)
+	if detail != "" {
+		f.Text += "; the server says: " + detail
+	}
+	return f
+}
+
+// NotStreamable reports whether initialize failed as it does at a server that knows only the transport
+// of 2024-11-05 (2025-11-25, Transports, Backwards Compatibility).
+func (f *Failure) NotStreamable() bool {
+	modern := f.Code <= -32020 && f.Code >= -32099
+	return !modern && (f.Status == http.StatusBadRequest || f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed)
+}
+
+// statusText returns what a status means and what to do.
+func statusText(f *Failure, inSession bool) string {
+	status := strconv.Itoa(f.Status) + " " + http.StatusText(f.Status)
+	switch {
+	case f.Status == http.StatusUnauthorized:
+		return "the server wants credentials, or does not take those it was given (" + status + "); check the token or the headers that are sent"
+	case f.Status == http.StatusForbidden:
+		return "the server does not let this client in (" + status + "); check what its credentials may do, and whether it takes requests from here"
+	case f.Status == http.StatusProxyAuthRequired:
+		return "the proxy wants credentials (" + status + "); write them into HTTPS_PROXY"
+	case f.Status == http.StatusNotFound && inSession:
+		return "the server does not know the session any more (" + status + ")"
+	case f.Status == http.StatusNotFound, f.Status == http.StatusMethodNotAllowed, f.Status == http.StatusGone:
+		return "there is no MCP server at this URL (" + status + "); check its path, which for many servers ends in /mcp"
+	case f.Status == http.StatusRequestEntityTooLarge:
+		return "the message is too large for the server (" + status + ")"
+	case f.Status == http.StatusTooManyRequests && f.Wait > 0:
+		return "the server has had too many requests (" + status + "); it wants to be left alone for " + f.Wait.String()
+	case f.Status == http.StatusTooManyRequests:
+		return "the server has had too many requests (" + status + "); wait before the next"
+	case f.Status/100 == 3:
+		return "the server sends its clients elsewhere (" + status + "); write the URL that it means"
+	case f.Status >= 500:
+		return "the server, or what stands before it, is out of order (" + status + "); what was asked may have been carried out"
+	}
+	return "the server refuses the request (" + status + ")"
+}
+
+// retryAfter reads the header Retry-After (RFC 9110, 10.2.3).
+func retryAfter(h http.Header) time.Duration {
+	value := h.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return max(0, time.Until(at)).Round(time.Second)
+	}
+	return 0
+}
+
+// detailOf returns the text for people in a body that is no JSON-RPC error.
+func detailOf(kind string, body []byte) string {
+	switch kind {
+	case "text/plain":
+		return sanitize.Cut(strings.TrimSpace(string(body)), maxDetail)
+	case httpheader.JSON, "application/problem+json":
+		var e struct {
+			Error       json.RawMessage
+			Description string `json:"error_description"`
+			Message     string
+			Detail      string
+			Title       string
+		}
+		if json.Unmarshal(body, &e) != nil {
+			return ""
+		}
+		var code string
+		json.Unmarshal(e.Error, &code) // an object stays ""
+		for _, text := range []string{e.Description, e.Detail, e.Message, e.Title, code} {
+			if text != "" {
+				return sanitize.Cut(strings.TrimSpace(text), maxDetail)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,172 @@
+package streamhttp
+
+import (
+	"context"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+)
+
+const (
+	maxPending  = 4096            // messages that are not done
+	cancelGrace = 5 * time.Second // a legacy server may still answer a cancelled request
+	settleTime  = 2 * time.Second // requests wait for an earlier one that changes the session
+)
+
+// An outbox holds the messages that are not done, and decides about their order. Conn.mu guards it.
+type outbox struct {
+	queued           []*post          // not flushed yet
+	open             map[string]*post // requests without an answer, by ID
+	pending          int              // messages that are not done
+	bytes            int              // of messages that are not written
+	barrier          <-chan struct{}  // closed when later messages may follow: after the handshake, and after a change of the session
+	lastNotification <-chan struct{}  // closed when the last notification in the sequence has arrived
+	notifications    int              // that have not arrived
+	drained          chan struct{}    // closed when closing, and no notification is left to arrive
+	handshake        bool             // initialize was sent
+	version          string           // of the last modern request, unless there was a handshake
+	closing          bool
+}
+
+// add counts a message. own messages of the transport have no limits.
+func (o *outbox) add(p *post, limit int, own bool) error {
+	switch {
+	case own:
+	case o.closing:
+		return jsonrpc.ErrClosed
+	case o.pending >= maxPending || o.bytes > 0 && o.bytes+len(p.frame) > limit:
+		return jsonrpc.ErrQueueFull
+	}
+	o.pending++
+	o.bytes += len(p.frame)
+	if p.msg.Kind == jsonrpc.Notification {
+		o.notifications++
+	}
+	return nil
+}
+
+// schedule decides what a message waits for, and what waits for it. It reports whether the message
+// is to be sent.
+func (o *outbox) schedule(p *post) bool {
+	p.after = []<-chan struct{}{o.barrier}
+	switch p.msg.Kind {
+	case jsonrpc.Request:
+		o.scheduleRequest(p)
+	case jsonrpc.Notification:
+		return o.scheduleNotification(p)
+	}
+	return true
+}
+
+func (o *outbox) scheduleRequest(p *post) {
+	o.open[p.id] = p
+	switch {
+	case p.era == mcpwire.Modern && !o.handshake:
+		o.version = p.version
+	case p.era == mcpwire.Modern:
+	case p.method == mcpwire.Initialize:
+		o.handshake, o.version = true, ""
+		o.barrier, o.lastNotification = p.done, p.done
+	case p.changesSession():
+		ctx, cancel := context.WithTimeout(context.Background(), settleTime)
+		o.barrier, p.settled = ctx.Done(), cancel
+	}
+}
+
+// scheduleNotification keeps the notifications in sequence. The one that ends the handshake holds up
+// everything else. The cancellation of an open request follows that request, and waits for nothing
+// else.
+func (o *outbox) scheduleNotification(p *post) bool {
+	if p.era != mcpwire.Modern && o.version != "" {
+		p.era, p.version = mcpwire.Modern, o.version
+	}
+	if id, ok := p.cancels(); ok && !o.cancel(p, id) {
+		o.finish(p)
+		p.cancel()
+		return false
+	}
+	if p.cancelled != nil {
+		p.after = []<-chan struct{}{p.cancelled.written}
+	} else {
+		p.after = append(p.after, o.lastNotification)
+		o.lastNotification = p.done
+	}
+	if p.method == mcpwire.Initialized && p.era == mcpwire.Legacy {
+		o.barrier = p.done
+	}
+	return true
+}
+
+// cancel ends an open request that a notification cancels. It reports whether that still has to be
+// sent: in the modern era the end of the POST says so (2026-07-28, Streamable HTTP, Cancellation).
+func (o *outbox) cancel(p *post, id string) bool {
+	of := o.open[id]
+	if of == nil {
+		return p.era == mcpwire.Legacy
+	}
+	o.take(of)
+	if of.era == mcpwire.Modern {
+		of.cancel()
+		return false
+	}
+	p.cancelled, p.reacted = of, of.begun
+	time.AfterFunc(cancelGrace, of.cancel)
+	return true
+}
+
+// take returns whether a request may be answered; nothing waits for its answer afterwards.
+func (o *outbox) take(p *post) bool {
+	if p.over {
+		return false
+	}
+	p.over = true
+	if o.open[p.id] == p {
+		delete(o.open, p.id)
+	}
+	return true
+}
+
+// wrote notes that a message has been written.
+func (o *outbox) wrote(p *post) {
+	if p.writtenAt.IsZero() {
+		p.writtenAt = time.Now()
+		close(p.written)
+		o.bytes -= len(p.frame)
+	}
+}
+
+// finish notes that nothing waits for a message any more.
+func (o *outbox) finish(p *post) {
+	if !closeOnce(p.done) {
+		return
+	}
+	o.wrote(p)
+	closeOnce(p.begun)
+	o.pending--
+	if p.settled != nil {
+		p.settled()
+	}
+	if p.msg.Kind == jsonrpc.Notification {
+		o.notifications--
+		o.drain()
+	}
+}
+
+// drain notes that nothing is left to arrive.
+func (o *outbox) drain() {
+	if o.closing && o.notifications == 0 {
+		closeOnce(o.drained)
+	}
+}
+
+// closeOnce closes a channel, and reports whether it was open. Conn.mu guards it.
+func closeOnce(c chan struct{}) bool {
+	select {
+	case <-c:
+		return false
+	default:
+		close(c)
+		return true
+	}
+}

@@ -1,0 +1,185 @@
+package streamhttp
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/mcpwire/httpclient"
+	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sse"
+	"toolman/mcpwire/streamhttp/internal/endpoint"
+)
+
+// drainTime is how long a stream may continue after the answer. Then its connection is closed.
+const drainTime = time.Second
+
+// read reads the response to a request.
+func (c *Conn) read(p *post, resp *http.Response) *endpoint.Failure {
+	switch kind := httpheader.MediaType(resp.Header); {
+	case kind == httpheader.EventStream:
+		return c.readStream(p, resp)
+	case kind == httpheader.JSON:
+		return c.readBody(p, resp)
+	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
+		return &endpoint.Failure{Text: "the server accepted the request and gave no answer (" + resp.Status + "); it may have been carried out"}
+	}
+	return endpoint.NotMCP(resp)
+}
+
+// readBody reads an answer that is the whole response.
+func (c *Conn) readBody(p *post, resp *http.Response) *endpoint.Failure {
+	body, err := c.bodies.Read(io.LimitReader(resp.Body, int64(c.o.FrameLimit)+1), resp.ContentLength)
+	defer c.bodies.Put(body)
+	switch {
+	case len(body) > c.o.FrameLimit:
+		return c.tooLong(int64(len(body)))
+	case err != nil:
+		return endpoint.Lost(err)
+	}
+	var m jsonrpc.Message
+	if err := jsonrpc.Scan(body, &m); err != nil {
+		return &endpoint.Failure{Text: "the server's answer is " + err.Error()}
+	}
+	if m.Kind != jsonrpc.Response || string(m.Bytes(m.ID)) != p.id {
+		return &endpoint.Failure{Text: "the server sent something else than the answer to the request; it may have been carried out"}
+	}
+	return c.answer(p, &m, resp.Header)
+}
+
+// readStream reads a stream until the answer has come, and continues it on another connection if the
+// server allows that.
+func (c *Conn) readStream(p *post, resp *http.Response) *endpoint.Failure {
+	r := sse.NewReader(resp.Body, c.o.FrameLimit)
+	answered, f := c.events(p, r, resp.Header)
+	switch {
+	case f != nil:
+		return f
+	case answered:
+		defer time.AfterFunc(drainTime, p.cancel).Stop()
+		c.finish(p)
+		httpclient.Drain(resp.Body)
+		return nil
+	case p.ctx.Err() != nil:
+		return nil
+	case p.era == mcpwire.Legacy && r.LastID() != "":
+		return c.resume(p, position{r.LastID(), r.Retry()})
+	}
+	f = endpoint.Lost(io.ErrUnexpectedEOF)
+	f.Reopened = p.acknowledged
+	return f
+}
+
+// events delivers the messages of a stream until it ends or, with p, has answered p.
+func (c *Conn) events(p *post, r *sse.Reader, h http.Header) (answered bool, f *endpoint.Failure) {
+	for {
+		e, err := r.Next()
+		long, isLong := errors.AsType[*jsonrpc.TooLongError](err)
+		switch {
+		case isLong && p != nil:
+			return false, c.tooLong(long.Size)
+		case isLong:
+			c.in.bad(&jsonrpc.Message{}, long)
+		case err != nil:
+			return false, nil
+		case e.Name != "" && e.Name != "message" || len(e.Data) == 0:
+		default:
+			if answered, f = c.event(p, e.Data, h); answered || f != nil {
+				return answered, f
+			}
+		}
+	}
+}
+
+// event delivers one message of a stream.
+func (c *Conn) event(p *post, frame []byte, h http.Header) (answered bool, f *endpoint.Failure) {
+	var m jsonrpc.Message
+	if err := jsonrpc.Scan(frame, &m); err != nil {
+		c.in.bad(&m, err)
+		return false, nil
+	}
+	switch {
+	case m.Kind == jsonrpc.Response && p != nil && string(m.Bytes(m.ID)) == p.id:
+		f = c.answer(p, &m, h)
+		return f == nil, f
+	case m.Kind == jsonrpc.Response:
+		c.answerOnOtherStream(&m, h)
+	case p != nil && p.method == mcpwire.Listen && string(m.Text(m.Method)) == string(mcpwire.Acknowledged):
+		c.acknowledge(p, &m)
+	default:
+		c.in.message(&m)
+	}
+	return false, nil
+}
+
+// acknowledge delivers that a subscription is open. If it was opened again, the handler gets what may
+// have been missed instead.
+func (c *Conn) acknowledge(p *post, m *jsonrpc.Message) {
+	if p.acknowledged {
+		c.in.frames(missedBy(p)...)
+		return
+	}
+	p.acknowledged = true
+	c.in.message(m)
+}
+
+// answerOnOtherStream delivers an answer that did not come as the response to its request.
+func (c *Conn) answerOnOtherStream(m *jsonrpc.Message, h http.Header) {
+	c.mu.Lock()
+	p := c.out.open[string(m.Bytes(m.ID))]
+	c.mu.Unlock()
+	if p == nil {
+		c.in.message(m)
+		return
+	}
+	if f := c.answer(p, m, h); f != nil {
+		c.fail(p, f)
+	}
+	c.finish(p)
+	p.cancel()
+}
+
+// answer delivers the answer to a request.
+func (c *Conn) answer(p *post, m *jsonrpc.Message, h http.Header) *endpoint.Failure {
+	if m.Err.Present() {
+		if f := endpoint.RPCFailure(m); f.Code == mcpwire.CodeHeaderMismatch && !p.relisted {
+			return f
+		}
+	} else if p.era == mcpwire.Legacy {
+		if f := c.recordResult(p, m, h); f != nil {
+			return f
+		}
+	}
+	switch {
+	case !c.take(p):
+	case p.own:
+		p.answer = new(jsonrpc.Message)
+		jsonrpc.Scan(bytes.Clone(m.Frame), p.answer) // as before
+	case p.method == mcpwire.ToolsList && p.era == mcpwire.Modern && m.Result.Present():
+		c.listed(m)
+	default:
+		c.in.message(m)
+	}
+	return nil
+}
+
+// fail answers a request in place of the server.
+func (c *Conn) fail(p *post, f *endpoint.Failure) {
+	switch {
+	case !c.take(p):
+	case f.RPC != nil:
+		c.in.frames(jsonrpc.AppendErrorResponse(nil, []byte(p.id), f.RPC))
+	default:
+		c.in.frames(mcpwire.AppendFailureFor(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, c.explain(f)))
+	}
+}
+
+func (c *Conn) tooLong(size int64) *endpoint.Failure {
+	return &endpoint.Failure{Text: "the answer is longer than " + strconv.Itoa(c.o.FrameLimit) + " bytes (at least " +
+		strconv.FormatInt(size, 10) + "); raise max_message_bytes if messages of that size are right"}
+}
