@@ -106,7 +106,7 @@ func TestATokenIsAskedForOnceAndKeptUntilItIsRefused(t *testing.T) {
 
 func TestATokenThatEndsIsReplacedBefore(t *testing.T) {
 	i := newIssuer(t, func(n int, _ url.Values) (int, string) {
-		return 200, fmt.Sprintf(`{"access_token":"token-%d","token_type":"Bearer","expires_in":%d}`, n, early/time.Second-1)
+		return 200, fmt.Sprintf(`{"access_token":"token-%d","token_type":"Bearer","expires_in":%d}`, n, renewBefore/time.Second-1)
 	})
 	c := NewClientCredentials(i.of())
 	authorize(t, c)

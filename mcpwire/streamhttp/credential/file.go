@@ -14,63 +14,55 @@ import (
 	"golang.org/x/oauth2"
 )
 
-// maxFile is how large a file with a token may be.
+// maxFile is the largest size of a file with a token.
 const maxFile = 64 << 10
 
-// A TokenFile is a file that holds a token: alone on its line, or as the JSON object that
-// token endpoints answer with, where access_token, refresh_token and expiry (or expires_at,
-// in seconds since 1970) count. It is read again when it has changed. A refresh token in it
-// is used when the token has ended or a server refuses it, and what comes of it is written
-// back.
+// A TokenFile is a file that holds a token, either as its only line or as the JSON object of a token
+// endpoint's answer. Of that, access_token, refresh_token and expiry count (or expires_at, in seconds
+// since 1970). The file is read again when it has changed. If the token has expired or a server refuses
+// it, the refresh token in the file is used, and its result written back.
 type TokenFile struct {
 	path string
 	of   OAuth
-	turn chan struct{} // holds one value while nobody looks at what follows
-
-	// owned by who has the turn
-	read    os.FileInfo // as the file was when it was read; nil: never
-	token   oauth2.Token
+	cache
+	read    os.FileInfo                // when the file was read; nil: it was not
 	members map[string]json.RawMessage // of the file; nil: it is no JSON
-	header  string
-	refused bool // by a server
 }
 
-// NewTokenFile makes one of a path. of is where it is refreshed; without a TokenURL it is
-// not. Nothing is read yet.
+// NewTokenFile returns a credential that has read nothing yet. of refreshes its tokens if it has a
+// TokenURL.
 func NewTokenFile(path string, of OAuth) *TokenFile {
-	return &TokenFile{path: path, of: of, turn: make(chan struct{}, 1)}
+	return &TokenFile{path: path, of: of, cache: newCache()}
 }
 
-// Authorize sets the header Authorization. It may wait for the authorization server, no
-// longer than ctx.
+// Authorize sets the header Authorization. It waits for the authorization server if the token needs to
+// be refreshed.
 func (f *TokenFile) Authorize(ctx context.Context, h http.Header) error {
-	if err := enter(ctx, f.turn); err != nil {
+	if err := f.enter(ctx); err != nil {
 		return err
 	}
-	defer leave(f.turn)
+	defer f.leave()
 	if _, err := f.load(); err != nil {
 		return err
 	}
-	if f.refreshable() && (f.refused || !fresh(&f.token)) {
+	if f.refreshable() && !f.fresh() {
 		if err := f.refresh(ctx); err != nil {
 			return err
 		}
 	}
-	h.Set("Authorization", f.header)
+	h.Set("Authorization", f.header())
 	return nil
 }
 
-// Refused says that a server did not take the token. There may be another when the file
-// has changed or can be refreshed.
+// Refused says that a server did not take the token. There may be another one if the file has changed
+// or the token can be refreshed.
 func (f *TokenFile) Refused(h http.Header) bool {
-	if enter(context.Background(), f.turn) != nil {
-		return false
-	}
-	defer leave(f.turn)
+	f.enter(context.Background()) // does not fail
+	defer f.leave()
 	if _, err := f.load(); err != nil {
 		return false
 	}
-	if h.Get("Authorization") != f.header {
+	if h.Get("Authorization") != f.header() {
 		return true
 	}
 	f.refused = true
@@ -82,13 +74,12 @@ func (f *TokenFile) refreshable() bool { return f.token.RefreshToken != "" && f.
 // load reads the file if it has changed.
 func (f *TokenFile) load() (changed bool, err error) {
 	info, err := os.Stat(f.path)
-	if err != nil {
+	switch {
+	case err != nil:
 		return false, fmt.Errorf("token_file: %w", err)
-	}
-	if f.read != nil && info.ModTime().Equal(f.read.ModTime()) && info.Size() == f.read.Size() {
+	case f.read != nil && info.ModTime().Equal(f.read.ModTime()) && info.Size() == f.read.Size():
 		return false, nil
-	}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
+	case !info.Mode().IsRegular() || info.Size() > maxFile:
 		return false, fmt.Errorf("token_file: %s is no file of a token", f.path)
 	}
 	text, err := os.ReadFile(f.path)
@@ -104,69 +95,69 @@ func (f *TokenFile) load() (changed bool, err error) {
 
 // parse reads the text of the file.
 func (f *TokenFile) parse(text string, written time.Time) error {
-	token, members := oauth2.Token{AccessToken: text}, map[string]json.RawMessage(nil)
-	if strings.HasPrefix(text, "{") {
-		var times struct {
-			ExpiresAt json.Number `json:"expires_at"`
-		}
-		token = oauth2.Token{}
-		if json.Unmarshal([]byte(text), &token) != nil || json.Unmarshal([]byte(text), &members) != nil {
-			return errors.New("is not the JSON object of a token") // the reason may quote it
-		}
-		json.Unmarshal([]byte(text), &times) // of another kind: it does not count
-		if at, err := times.ExpiresAt.Float64(); err == nil && token.Expiry.IsZero() {
-			token.Expiry = time.Unix(int64(at), 0)
-		}
-		if token.Expiry.IsZero() && token.ExpiresIn > 0 {
-			token.Expiry = written.Add(time.Duration(token.ExpiresIn) * time.Second)
-		}
+	var file struct {
+		oauth2.Token
+		ExpiresAt json.RawMessage `json:"expires_at"`
 	}
-	if !sendable(token.AccessToken) && token.RefreshToken == "" || strings.ContainsFunc(token.AccessToken, unsendable) {
+	var members map[string]json.RawMessage
+	if !strings.HasPrefix(text, "{") {
+		file.AccessToken = text
+	} else if json.Unmarshal([]byte(text), &file) != nil || json.Unmarshal([]byte(text), &members) != nil {
+		return errors.New("is not the JSON object of a token") // the reason may quote it
+	}
+	var seconds json.Number
+	json.Unmarshal(file.ExpiresAt, &seconds) // of another type: it does not count
+	if at, err := seconds.Float64(); err == nil && file.Expiry.IsZero() {
+		file.Expiry = time.Unix(int64(at), 0)
+	}
+	if file.Expiry.IsZero() && file.ExpiresIn > 0 {
+		file.Expiry = written.Add(time.Duration(file.ExpiresIn) * time.Second)
+	}
+	if !sendable(file.AccessToken) || file.AccessToken == "" && file.RefreshToken == "" {
 		return errors.New("holds no token that could be sent")
 	}
-	f.token, f.members, f.header = token, members, bearer(token.AccessToken)
+	f.token, f.members = file.Token, members
 	return nil
 }
 
-// sendable reports whether text is what RFC 6750 lets a token be, or near enough.
-func sendable(text string) bool { return text != "" && !strings.ContainsFunc(text, unsendable) }
+// sendable reports whether text is empty or what RFC 6750 lets a token be, or near enough.
+func sendable(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
+}
 
-func unsendable(r rune) bool { return r <= ' ' || r > '~' }
-
-// refresh gets a new token. Another program may have been faster, and used the refresh
-// token up.
+// refresh requests a token. Another program may have used the refresh token first: then the file holds
+// another one.
 func (f *TokenFile) refresh(ctx context.Context) error {
 	ctx, cancel := f.of.context(ctx)
 	defer cancel()
 	config := oauth2.Config{ClientID: f.of.ClientID, ClientSecret: f.of.ClientSecret, Scopes: f.of.Scopes, Endpoint: oauth2.Endpoint{TokenURL: f.of.TokenURL}}
 	token, err := config.TokenSource(ctx, &oauth2.Token{RefreshToken: f.token.RefreshToken}).Token()
-	if err != nil {
-		denied, ok := f.of.explain(err).(*deniedError)
-		if ok && denied.code == "invalid_grant" {
-			if changed, loadErr := f.load(); changed && loadErr == nil && fresh(&f.token) {
-				return nil
-			}
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.ErrorCode == "invalid_grant" {
+		if changed, loadErr := f.load(); changed && loadErr == nil && f.fresh() {
+			return nil
 		}
+	}
+	if err != nil {
 		return f.of.explain(err)
 	}
-	if !sendable(token.AccessToken) {
+	if token.AccessToken == "" || !sendable(token.AccessToken) {
 		return errors.New("the authorization server gives a token that cannot be sent")
 	}
-	f.token, f.header, f.refused = *token, bearer(token.AccessToken), false
+	f.token, f.refused = *token, false
 	if err := f.write(); err != nil {
 		return fmt.Errorf("the new token cannot be kept, and the old one may be used up: token_file: %w", err)
 	}
 	return nil
 }
 
-// write puts the token into the file, whole or not at all, and leaves what else is in it.
+// write puts the token into the file, and leaves what else is in it.
 func (f *TokenFile) write() error {
 	if f.members == nil {
 		f.members = map[string]json.RawMessage{}
 	}
-	delete(f.members, "expires_in")
-	delete(f.members, "expires_at")
-	delete(f.members, "expiry")
+	for _, key := range []string{"expires_in", "expires_at", "expiry"} {
+		delete(f.members, key)
+	}
 	f.set("access_token", f.token.AccessToken)
 	f.set("refresh_token", f.token.RefreshToken)
 	if !f.token.Expiry.IsZero() {
@@ -183,11 +174,9 @@ func (f *TokenFile) write() error {
 	return err
 }
 
-func (f *TokenFile) set(key, value string) {
-	f.members[key], _ = json.Marshal(value)
-}
+func (f *TokenFile) set(key, value string) { f.members[key], _ = json.Marshal(value) }
 
-// replace writes a file that only its owner may read.
+// replace replaces the content of a file, whole or not at all. Only its owner may read it.
 func replace(path string, text []byte) error {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
@@ -198,14 +187,8 @@ func replace(path string, text []byte) error {
 	}
 	defer os.Remove(temp.Name())
 	_, err = temp.Write(text)
-	if err == nil {
-		err = temp.Sync()
+	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+		return err
 	}
-	if closeErr := temp.Close(); err == nil {
-		err = closeErr
-	}
-	if err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	return err
+	return os.Rename(temp.Name(), path)
 }
