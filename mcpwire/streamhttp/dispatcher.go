@@ -31,11 +31,11 @@ func (d *dispatcher) message(m *jsonrpc.Message) {
 		return
 	}
 	d.handler.Message(m, &d.batch)
-	crowded := d.batch.Crowded()
+	congested := d.batch.Congested()
 	d.batch.Flush()
 	d.mu.Unlock()
-	for _, to := range crowded {
-		for jsonrpc.Crowded(to) && sleep(d.ctx, backpressurePause) {
+	for _, to := range congested {
+		for jsonrpc.Congested(to) && sleep(d.ctx, backpressurePause) {
 		}
 	}
 }
