@@ -44,11 +44,27 @@ type Endpoint struct {
 	messages atomic.Pointer[url.URL] // for messages, on the transport of 2024-11-05; nil: another one
 }
 
+// parse reads the URL of a server. Errors do not repeat it, because it may hold secrets.
+func parse(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil:
+		return nil, errors.New("it is no URL")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("it does not start with http:// or https://")
+	case u.Hostname() == "":
+		return nil, errors.New("it names no host")
+	case u.Fragment != "":
+		return nil, errors.New("it has a fragment, which is never sent; take the # and what follows out")
+	}
+	return u, nil
+}
+
 // New returns the endpoint of this URL, whose requests have these headers.
 func New(text string, header http.Header, credential Credential, o httpclient.Options) (*Endpoint, error) {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.Fragment != "" {
-		return nil, errors.New("the URL cannot be used: write one with http:// or https:// and a host, and without a fragment (#)")
+	u, err := parse(text)
+	if err != nil {
+		return nil, err
 	}
 	if err := checkHeader(header); err != nil {
 		return nil, err
