@@ -146,9 +146,9 @@ func TestOptionsThatCannotBeUsed(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"no URL":         {Options{URL: "%%secret"}, "the URL cannot be used"},
+		"no URL":         {Options{URL: "%%secret"}, "it is no URL"},
 		"another scheme": {Options{URL: "ftp://h/"}, "http:// or https://"},
-		"no host":        {Options{URL: "http:///x"}, "and a host"},
+		"no host":        {Options{URL: "http:///x"}, "names no host"},
 		"a fragment":     {Options{URL: "http://h/#secret"}, "fragment"},
 		"a line break":   {Options{URL: "http://h/", Header: http.Header{"X": {"secret\r\nY: 1"}}}, "the header X has a line break"},
 		"no header":      {Options{URL: "http://h/", Header: http.Header{"X Y": {"1"}}}, `"X Y" is no name`},
