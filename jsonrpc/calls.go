@@ -6,155 +6,129 @@ import (
 	"sync"
 )
 
-// Calls remembers the requests written to one peer and not yet answered. Taking
-// a call out of it is the right to answer it: whoever gets it answers, and
-// nobody gets it twice.
+// Calls is the table of requests that were sent to one peer and are not answered yet. To take a call
+// out of it is the right to answer it, which only one caller gets.
 //
-// The lower bits of an id say where the call is kept, the upper ones are its turn:
-// they start at random and grow by random steps, so that a server cannot answer
-// calls it has not read. An id comes again after 500 million calls at the earliest.
+// The lower bits of an id are the place of the call in the table, the upper bits its generation. The
+// generation starts at random and grows by random steps, so that a server cannot answer calls that
+// it has not read. An id is used again after 500 million calls at the earliest.
 type Calls[T any] struct {
-	mu     sync.Mutex
-	slots  []entry[T] // guarded by mu
-	free   int        // guarded by mu: the first free slot, counted from 1
-	count  int        // guarded by mu: slots in use
-	turn   uint64     // guarded by mu
-	random uint64     // guarded by mu
-	closed bool       // guarded by mu
+	mu         sync.Mutex
+	places     []place[T] // guarded by mu
+	free       int        // guarded by mu: the first free place, counted from 1
+	count      int        // guarded by mu: places in use
+	generation uint64     // guarded by mu
+	random     uint64     // guarded by mu
+	closed     bool       // guarded by mu
 }
 
-// An entry holds a call, or is free.
-type entry[T any] struct {
+// A place holds a call, or is free.
+type place[T any] struct {
 	id   uint64 // 0: free
-	next int    // the next free slot, counted from 1
+	next int    // the next free place, counted from 1
 	call T
 }
 
 const (
-	slotBits = 20
-	turnBits = 33 // ids stay below 2^53, which all peers can count to
+	placeBits      = 20
+	generationBits = 33 // ids stay below 2^53, up to which every peer can count
 
-	// keepSlots is how many slots an empty table keeps.
-	keepSlots = 4096
+	// keepPlaces is how many places an empty table keeps.
+	keepPlaces = 4096
 )
 
-// Add records a call and returns the id it is sent with. It reports false once
-// Drain was called, and when a million calls are pending.
-func (c *Calls[T]) Add(call T) (id uint64, ok bool) { return c.Put(&call) }
-
-// Put is Add from a place of the caller's.
-func (c *Calls[T]) Put(call *T) (id uint64, ok bool) {
+// Add records a call and returns the id to send it with. It fails after Drain, and when a million
+// calls are pending.
+func (c *Calls[T]) Add(call T) (id uint64, ok bool) {
 	c.mu.Lock()
-	at := c.spareLocked()
-	if at < 0 {
-		c.mu.Unlock()
-		return 0, false
-	}
-	s := &c.slots[at]
-	c.free, c.count = s.next, c.count+1
-	id = c.turnLocked()<<slotBits | uint64(at)
-	s.id, s.call = id, *call
-	c.mu.Unlock()
-	return id, true
-}
-
-// spareLocked returns a free slot that heads the list of them, or -1.
-func (c *Calls[T]) spareLocked() int {
+	defer c.mu.Unlock()
 	switch {
-	case c.closed:
-		return -1
-	case c.free > 0:
-		return c.free - 1
-	case len(c.slots) == 1<<slotBits:
-		return -1
+	case c.closed || c.free == 0 && len(c.places) == 1<<placeBits:
+		return 0, false
+	case c.free == 0:
+		c.places = append(c.places, place[T]{})
+		c.free = len(c.places)
 	}
-	c.slots = append(c.slots, entry[T]{})
-	return len(c.slots) - 1
+	at := c.free - 1
+	p := &c.places[at]
+	c.free, c.count = p.next, c.count+1
+	p.id, p.call = c.nextLocked()<<placeBits|uint64(at), call
+	return p.id, true
 }
 
-// turnLocked returns the turn of the next call.
-func (c *Calls[T]) turnLocked() uint64 {
-	if c.turn == 0 {
-		c.random, c.turn = rand.Uint64(), rand.Uint64N(1<<16)
+// nextLocked returns the generation of the next call.
+func (c *Calls[T]) nextLocked() uint64 {
+	if c.generation == 0 {
+		c.random, c.generation = rand.Uint64(), rand.Uint64N(1<<16)
 	}
 	c.random = c.random*6364136223846793005 + 1442695040888963407 // Knuth's, as in MMIX
-	c.turn = (c.turn + 1 + c.random>>59) % (1 << turnBits)
-	return c.turn
+	c.generation = (c.generation + 1 + c.random>>59) % (1 << generationBits)
+	return c.generation
 }
 
-// findLocked returns the slot of a pending call.
-func (c *Calls[T]) findLocked(id uint64) *entry[T] {
-	if at := id % (1 << slotBits); at < uint64(len(c.slots)) && c.slots[at].id == id && id != 0 {
-		return &c.slots[at]
+// findLocked returns the place of a pending call, or nil.
+func (c *Calls[T]) findLocked(id uint64) *place[T] {
+	if at := id % (1 << placeBits); at < uint64(len(c.places)) && c.places[at].id == id && id != 0 {
+		return &c.places[at]
 	}
 	return nil
 }
 
-// freeLocked empties a slot.
-func (c *Calls[T]) freeLocked(s *entry[T]) {
-	at := int(s.id % (1 << slotBits))
-	*s = entry[T]{next: c.free}
+// takeLocked removes the call at a place and returns it.
+func (c *Calls[T]) takeLocked(p *place[T]) T {
+	call, at := p.call, int(p.id%(1<<placeBits))
+	*p = place[T]{next: c.free}
 	c.free = at + 1
-	if c.count--; c.count == 0 && len(c.slots) > keepSlots {
-		c.slots, c.free = nil, 0
+	if c.count--; c.count == 0 && len(c.places) > keepPlaces {
+		c.places, c.free = nil, 0
 	}
+	return call
 }
 
 // Take removes a call and returns it.
 func (c *Calls[T]) Take(id uint64) (call T, ok bool) {
-	ok = c.Move(id, &call)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.findLocked(id)
+	if p == nil {
+		return call, false
+	}
+	return c.takeLocked(p), true
+}
+
+// Get returns a call, which stays pending.
+func (c *Calls[T]) Get(id uint64) (call T, ok bool) {
+	ok = c.Update(id, func(pending *T) { call = *pending })
 	return call, ok
 }
 
-// Move is Take into a place of the caller's, which it leaves alone when there is no
-// such call.
-func (c *Calls[T]) Move(id uint64, to *T) bool {
-	c.mu.Lock()
-	s := c.findLocked(id)
-	if s != nil {
-		*to = s.call
-		c.freeLocked(s)
-	}
-	c.mu.Unlock()
-	return s != nil
-}
-
-// Get returns a call and leaves it in.
-func (c *Calls[T]) Get(id uint64) (call T, ok bool) {
+// Update changes a call, if it is still pending.
+func (c *Calls[T]) Update(id uint64, change func(call *T)) (ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if s := c.findLocked(id); s != nil {
-		return s.call, true
+	p := c.findLocked(id)
+	if p == nil {
+		return false
 	}
-	return call, false
+	change(&p.call)
+	return true
 }
 
-// Update changes a call, if it is still there.
-func (c *Calls[T]) Update(id uint64, change func(call *T)) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.findLocked(id); s != nil {
-		change(&s.call)
-	}
-}
-
-// TakeIf removes and returns the newest call that match accepts. It looks at
-// all of them, which is meant for what is rare: cancellations and time-outs.
+// TakeIf removes and returns the newest call that match accepts. It looks at all calls, so it is for
+// rare events: cancellations and timeouts.
 func (c *Calls[T]) TakeIf(match func(T) bool) (id uint64, call T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var newest *entry[T]
-	for i := range c.slots {
-		if s := &c.slots[i]; s.id > id && match(s.call) {
-			id, newest = s.id, s
+	var newest *place[T]
+	for i := range c.places {
+		if p := &c.places[i]; p.id > id && match(p.call) {
+			id, newest = p.id, p
 		}
 	}
 	if newest == nil {
 		return 0, call, false
 	}
-	call = newest.call
-	c.freeLocked(newest)
-	return id, call, true
+	return id, c.takeLocked(newest), true
 }
 
 // A Taken is a call that was taken, with its id.
@@ -163,16 +137,16 @@ type Taken[T any] struct {
 	Call T
 }
 
-// TakeAll removes and returns all calls that match accepts, in one walk over them.
+// TakeAll removes and returns all calls that match accepts.
 func (c *Calls[T]) TakeAll(match func(T) bool) []Taken[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []Taken[T]
-	slots := c.slots // may be let go when the last call is taken
-	for i := range slots {
-		if s := &slots[i]; s.id != 0 && match(s.call) {
-			all = append(all, Taken[T]{s.id, s.call})
-			c.freeLocked(s)
+	places := c.places // takeLocked may drop them
+	for i := range places {
+		if p := &places[i]; p.id != 0 && match(p.call) {
+			id := p.id
+			all = append(all, Taken[T]{id, c.takeLocked(p)})
 		}
 	}
 	return all
@@ -182,9 +156,9 @@ func (c *Calls[T]) TakeAll(match func(T) bool) []Taken[T] {
 func (c *Calls[T]) Each(f func(id uint64, call T)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for i := range c.slots {
-		if s := &c.slots[i]; s.id != 0 {
-			f(s.id, s.call)
+	for i := range c.places {
+		if p := &c.places[i]; p.id != 0 {
+			f(p.id, p.call)
 		}
 	}
 }
@@ -196,18 +170,15 @@ func (c *Calls[T]) Len() int {
 	return c.count
 }
 
-// Drain removes all calls and refuses new ones: the peer is gone.
+// Drain removes and returns all calls, and refuses new ones.
 func (c *Calls[T]) Drain() []T {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.closed = true
-	all := make([]T, 0, c.count)
-	for i := range c.slots {
-		if c.slots[i].id != 0 {
-			all = append(all, c.slots[i].call)
-		}
+	c.closed = true // before the calls are taken, so that none is added after that
+	c.mu.Unlock()
+	var all []T
+	for _, taken := range c.TakeAll(func(T) bool { return true }) {
+		all = append(all, taken.Call)
 	}
-	c.slots, c.free, c.count = nil, 0, 0
 	return all
 }
 

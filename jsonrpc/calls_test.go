@@ -148,7 +148,7 @@ func TestParseIDReadsOnlyWhatCallsMakes(t *testing.T) {
 
 // All at once means that each is looked at once: there may be a million.
 func TestTakeAllTakesWhatMatchesInOneWalk(t *testing.T) {
-	const n = 2*keepSlots + 2
+	const n = 2*keepPlaces + 2
 	var c Calls[int]
 	ids := map[int]uint64{}
 	for i := range n {

@@ -21,11 +21,11 @@ const (
 	CodeInternalError  = jsonrpc2.CodeInternalError
 )
 
-// A SyntaxError says that a frame is not JSON, or that it nests too deep to tell.
+// A SyntaxError says that a frame is not JSON, or that it nests too deep.
 type SyntaxError struct {
 	Offset int // in bytes, from the start of the frame
 	What   string
-	Deep   bool // it nests more than 10,000 levels deep
+	Deep   bool // it nests more than scan.MaxDepth levels deep
 }
 
 func (e *SyntaxError) Error() string {
@@ -39,8 +39,8 @@ func syntaxError(s *scan.Scanner) error {
 	return &SyntaxError{Offset: s.At, What: s.Reason, Deep: s.Reason == scan.TooDeep}
 }
 
-// DeepID returns the ID of a request that could not be scanned because it nests too deep, if ID and
-// method were read before that; nil: they were not.
+// DeepID returns the ID of a request that Scan refused because it nests too deep. It is nil for any
+// other error, and if Scan stopped before it had read the ID and the method.
 func DeepID(m *Message, err error) []byte {
 	syntax, ok := errors.AsType[*SyntaxError](err)
 	if !ok || !syntax.Deep || !m.Method.Present() || !m.HasID() {
@@ -49,11 +49,11 @@ func DeepID(m *Message, err error) []byte {
 	return m.Bytes(m.ID)
 }
 
-// A FormError says that a frame is JSON but no JSON-RPC message, or that one of
-// its members cannot be read in one way only.
+// A FormError says that a frame is JSON but not a JSON-RPC message, or that parsers may disagree on
+// one of its members.
 type FormError struct {
 	What string
-	In   string // the object that it is about, such as "params.arguments"; "": the message itself
+	In   string // the object concerned, such as "params.arguments", or "" for the message itself
 }
 
 func (e *FormError) Error() string {
@@ -63,11 +63,23 @@ func (e *FormError) Error() string {
 	return "not a JSON-RPC 2.0 message: " + e.What
 }
 
-// A TooLongError says that a frame was longer than its reader takes. The frame
-// itself was not kept, only its two ends.
+// A TooLongError says that a frame exceeds the limit of its reader, which has kept its two ends only.
 type TooLongError struct {
 	Size, Limit int64  // in bytes
 	Head, Tail  []byte // the first and the last bytes, for finding the id
+}
+
+const (
+	headSize = 4 << 10 // the length of TooLongError.Head
+	tailSize = 256     // and of TooLongError.Tail
+)
+
+// Add counts the next part of the frame and keeps what belongs to its ends.
+func (e *TooLongError) Add(part []byte) {
+	e.Size += int64(len(part))
+	e.Head = append(e.Head, part[:min(len(part), headSize-len(e.Head))]...)
+	e.Tail = append(e.Tail, part[max(0, len(part)-tailSize):]...)
+	e.Tail = e.Tail[max(0, len(e.Tail)-tailSize):]
 }
 
 func (e *TooLongError) Error() string {
@@ -76,11 +88,10 @@ func (e *TooLongError) Error() string {
 
 // Errors of a Sender.
 var (
-	// ErrQueueFull says that the far end does not read: as much as may wait for
-	// it is waiting.
+	// ErrQueueFull says that the queue to the far end is full, because the far end does not read.
 	ErrQueueFull = errors.New("the queue is full, the far end does not read")
-	// ErrLineBreak says that a frame has a raw line break in it. A Peer frames messages by lines, so
-	// that the far end would read more than one message.
+	// ErrLineBreak says that a frame has a line break in it. The far end of a Peer, which ends a
+	// message at a line break, would read more than one message.
 	ErrLineBreak = errors.New("the message has a raw line break in it, and would be read as more than one")
 	// ErrClosed says that the far end is gone.
 	ErrClosed = errors.New("the far end is gone")

@@ -2,11 +2,8 @@ package jsonrpc
 
 import "bytes"
 
-const (
-	readSize = 64 << 10 // how much is read at once into a buffer of its own
-	headSize = 4 << 10  // how much of a too long frame is kept, from its start
-	tailSize = 256      // and from its end
-)
+// readSize is how much is read at once into a buffer of its own.
+const readSize = 64 << 10
 
 // framer cuts a byte stream into lines (MCP stdio transport: messages "are
 // delimited by newlines"). Bytes come in through space and fill, frames go out
@@ -105,11 +102,7 @@ func (f *framer) skip(part []byte) {
 	if f.long == nil {
 		f.long = &TooLongError{Limit: int64(f.limit)}
 	}
-	long := f.long
-	long.Size += int64(len(part))
-	long.Head = append(long.Head, part[:min(len(part), headSize-len(long.Head))]...)
-	long.Tail = append(long.Tail, part[max(0, len(part)-tailSize):]...)
-	long.Tail = long.Tail[max(0, len(long.Tail)-tailSize):]
+	f.long.Add(part)
 }
 
 func (f *framer) endLong(part []byte) error {

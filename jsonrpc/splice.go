@@ -6,15 +6,14 @@ import (
 	"toolman/jsonrpc/internal/scan"
 )
 
-// An Edit replaces what a span covers by other bytes. A span with Lo equal to Hi
-// inserts there.
+// An Edit replaces the bytes of a span. A span with Lo equal to Hi inserts there.
 type Edit struct {
 	Span Span
 	New  []byte
 }
 
-// AppendSplice appends frame with the edits applied. No other byte changes. It
-// sorts the edits by place; they must not overlap.
+// AppendSplice appends frame with the edits applied. No other byte changes. It sorts the edits by
+// place. They must not overlap.
 func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
 	sortEdits(edits)
 	at := 0
@@ -30,7 +29,7 @@ func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
 	return append(dst, frame[at:]...)
 }
 
-// appendPieces appends the parts of what AppendSplice would make of the frame.
+// appendPieces appends the pieces of which AppendSplice makes its result.
 func appendPieces(dst [][]byte, frame []byte, edits []Edit) [][]byte {
 	sortEdits(edits)
 	at := 0
@@ -42,24 +41,24 @@ func appendPieces(dst [][]byte, frame []byte, edits []Edit) [][]byte {
 	return append(dst, frame[at:])
 }
 
-// sortEdits is an insertion sort: there are at most four, mostly in order.
+// sortEdits is an insertion sort: there are at most four edits, mostly in order. What inserts at a
+// place comes before what replaces the bytes from there on.
 func sortEdits(edits []Edit) {
 	for i := 1; i < len(edits); i++ {
-		for j := i; j > 0 && edits[j].Span.before(edits[j-1].Span); j-- {
+		for j := i; j > 0; j-- {
 			a, b := &edits[j-1], &edits[j]
+			if s, t := b.Span, a.Span; s.Lo > t.Lo || s.Lo == t.Lo && s.Hi >= t.Hi {
+				break
+			}
 			a.Span, b.Span = b.Span, a.Span
 			a.New, b.New = b.New, a.New
 		}
 	}
 }
 
-// before puts what inserts at a place before what replaces from there on.
-func (s Span) before(t Span) bool { return s.Lo < t.Lo || s.Lo == t.Lo && s.Hi < t.Hi }
-
-// Edit applies edits that put other values in the place of its values, and leaves the
-// message as Scan would find it, which does not look at it again. It sorts the edits, of
-// which nothing may be part of the frame: that is changed where it lies. Its memory, also
-// what is behind its end, has to be nobody else's.
+// Edit replaces values of the message by other values, in place. The message is then as Scan would
+// find it, without another scan. Edit sorts the edits. Their bytes must not be part of the frame,
+// and nothing else may use the memory of the frame, including the memory behind its end.
 func (m *Message) Edit(edits ...Edit) {
 	sortEdits(edits)
 	grown := 0
@@ -77,9 +76,10 @@ func (m *Message) Edit(edits ...Edit) {
 	m.shift(edits)
 }
 
-// Spliced puts into to what Scan would find in the frame with edits applied, which it makes in
-// room, whose content counts for nothing. Where they put other values in the place of values it
-// does not look at it again. The error is one of Scan.
+// Spliced applies the edits to a copy of the frame, whose bytes it appends to room[:0], and sets to
+// as Scan would. It only scans the copy if an edit does not just replace a value by another one. The
+// error is that of Scan. With a frame of 1 MB this makes a call over HTTP 10 % faster
+// (fixtures/bench, http1m).
 func (m *Message) Spliced(to *Message, room []byte, edits ...Edit) error {
 	frame := AppendSplice(room[:0], m.Frame, edits...)
 	for _, e := range edits {
@@ -94,9 +94,9 @@ func (m *Message) Spliced(to *Message, room []byte, edits ...Edit) error {
 	return nil
 }
 
-// shift moves all spans to where they are after edits.
+// shift moves all spans to where they are after the edits.
 func (m *Message) shift(edits []Edit) {
-	m.Template = TemplateID{} // values of another kind may be in their place
+	m.Template = TemplateID{} // the new values may be of another type
 	m.oneLine = isOneLine(nil, m.oneLine, edits)
 	for _, s := range []*Span{&m.ID, &m.Method, &m.Params, &m.Result, &m.Err} {
 		s.shift(edits)
@@ -107,10 +107,10 @@ func (m *Message) shift(edits []Edit) {
 	}
 }
 
-// grown is how much longer the edit makes a frame.
+// grown returns by how many bytes the edit makes a frame longer.
 func (e *Edit) grown() int { return len(e.New) - (e.Span.Hi - e.Span.Lo) }
 
-// shift moves a span to where it is after edits.
+// shift moves a span to where it is after the edits.
 func (s *Span) shift(edits []Edit) {
 	if !s.Present() {
 		return
@@ -127,12 +127,12 @@ func (s *Span) shift(edits []Edit) {
 	s.Lo, s.Hi = s.Lo+lo, s.Hi+hi
 }
 
-// AppendRemoval appends edits that take members out of the object at obj, with
-// the commas they leave over. Absent ones are skipped; it sorts the others by
-// place. There may be one removal for an object in a splice, and it comes before
-// insertions. Values that stay may be edited in the same splice.
+// AppendRemoval appends edits that remove members from the object at obj, with the commas that are
+// left over. It skips absent members and sorts the others by place. A splice may have one removal
+// for each object, before its insertions. It may also edit the values that stay.
 func AppendRemoval(edits []Edit, frame []byte, obj Span, gone ...Member) []Edit {
-	gone = present(gone)
+	gone = slices.DeleteFunc(gone, func(a Member) bool { return !a.Present() })
+	slices.SortFunc(gone, func(a, b Member) int { return a.Key.Lo - b.Key.Lo })
 	for i := 0; i < len(gone); {
 		first := gone[i]
 		last := first
@@ -141,19 +141,19 @@ func AppendRemoval(edits []Edit, frame []byte, obj Span, gone ...Member) []Edit 
 			last = gone[i]
 			next, more = behindMember(frame, last)
 		}
-		edits = append(edits, Edit{Span: between(frame, obj, first, last, next, more)})
+		edits = append(edits, Edit{Span: removalOf(frame, obj, first, last, next, more)})
 	}
 	return edits
 }
 
-// between returns what goes when the members from first to last do. next is where
-// the one behind them starts, if there is more.
-func between(frame []byte, obj Span, first, last Member, next int, more bool) Span {
+// removalOf returns the span to remove for the members from first to last. next is where the member
+// behind them starts, if there is one.
+func removalOf(frame []byte, obj Span, first, last Member, next int, more bool) Span {
 	if more {
 		return Span{first.Key.Lo - 1, next}
 	}
 	comma := first.Key.Lo - 2
-	for isSpace(frame[comma]) {
+	for frame[comma] != ',' && frame[comma] != '{' { // white space
 		comma--
 	}
 	if frame[comma] == '{' {
@@ -162,19 +162,24 @@ func between(frame []byte, obj Span, first, last Member, next int, more bool) Sp
 	return Span{comma, last.Value.Hi}
 }
 
-// AppendInsertion appends an edit that puts members, each with a comma behind it,
-// at the start of the object at obj. Where nothing follows, the last comma is
-// left out. Several insertions into one object may share a splice, and follow its
-// removal.
+// behindMember returns where the next member starts, at its quote, if there is one.
+func behindMember(frame []byte, a Member) (next int, more bool) {
+	i := scan.Space(frame, a.Value.Hi)
+	if frame[i] != ',' {
+		return i, false
+	}
+	return scan.Space(frame, i+1), true
+}
+
+// AppendInsertion appends an edit that inserts members, each with a comma behind it, at the start of
+// the object at obj. The last comma is left out if nothing follows. A splice may have several
+// insertions into one object, after the removal.
 func AppendInsertion(edits []Edit, frame []byte, obj Span, members []byte) []Edit {
 	at := Span{obj.Lo + 1, obj.Lo + 1}
 	empty := frame[scan.Space(frame, at.Lo)] == '}'
 	for i := range edits {
-		if edits[i].Span == at { // the comma behind that one is seen to
-			edits = append(edits, Edit{})
-			copy(edits[i+1:], edits[i:])
-			edits[i] = Edit{at, members}
-			return edits
+		if edits[i].Span == at { // that insertion has the right comma at its end
+			return slices.Insert(edits, i, Edit{at, members})
 		}
 		empty = empty || Removed(edits[i], obj)
 	}
@@ -184,36 +189,7 @@ func AppendInsertion(edits []Edit, frame []byte, obj Span, members []byte) []Edi
 	return append(edits, Edit{at, members})
 }
 
-// Removed reports whether an edit takes all members out of the object at obj.
+// Removed reports whether an edit removes all members of the object at obj.
 func Removed(e Edit, obj Span) bool { return e.Span == inside(obj) && len(e.New) == 0 }
 
 func inside(obj Span) Span { return Span{obj.Lo + 1, obj.Hi - 1} }
-
-// present sorts members by place and leaves absent ones out.
-func present(all []Member) []Member {
-	n := 0
-	for _, a := range all {
-		if !a.Present() {
-			continue
-		}
-		i := n
-		for ; i > 0 && all[i-1].Key.Lo > a.Key.Lo; i-- {
-			all[i] = all[i-1]
-		}
-		all[i] = a
-		n++
-	}
-	return all[:n]
-}
-
-// behindMember returns where the next member starts, at its quote, if there is
-// more.
-func behindMember(frame []byte, a Member) (next int, more bool) {
-	i := scan.Space(frame, a.Value.Hi)
-	if frame[i] != ',' {
-		return i, false
-	}
-	return scan.Space(frame, i+1), true
-}
-
-func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }

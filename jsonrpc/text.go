@@ -7,18 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// Unquote returns the text of a valid JSON string given with its quotes. When
-// there is no escape in it, the result is a part of quoted.
-func Unquote(quoted []byte) []byte {
-	inner := quoted[1 : len(quoted)-1]
-	if bytes.IndexByte(inner, '\\') < 0 {
-		return inner
-	}
-	return unescape(inner)
-}
+// Unquote returns the text of a valid JSON string given with its quotes. If it has no escapes, the
+// result is a part of quoted.
+func Unquote(quoted []byte) []byte { return unescape(quoted[1 : len(quoted)-1]) }
 
-// unescape resolves the escapes of a string's inside. Half a surrogate pair
-// becomes U+FFFD.
+// unescape resolves the escapes of the inside of a string. Half a surrogate pair becomes U+FFFD.
 func unescape(inner []byte) []byte {
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner
@@ -34,8 +27,8 @@ func unescape(inner []byte) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendQuoted appends text as a JSON string. Only what JSON demands is
-// escaped; invalid UTF-8 becomes U+FFFD.
+// AppendQuoted appends text as a JSON string. It escapes only what JSON requires. Invalid UTF-8
+// becomes U+FFFD.
 func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 	dst = append(dst, '"')
 	dst = AppendEscaped(dst, text)
@@ -44,7 +37,7 @@ func AppendQuoted[T string | []byte](dst []byte, text T) []byte {
 
 // AppendEscaped is AppendQuoted without the quotes.
 func AppendEscaped[T string | []byte](dst []byte, text T) []byte {
-	done := 0 // what stands before is in dst
+	done := 0 // dst has the text before
 	for i := 0; i < len(text); {
 		c := text[i]
 		if c < utf8.RuneSelf {
@@ -77,24 +70,22 @@ func appendEscape(dst []byte, c byte) []byte {
 	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
 }
 
-// AppendResult appends a response. The id is a JSON token and goes out as it
-// is, like the result.
+// AppendResult appends a response. The id is a JSON token, and the result is JSON.
 func AppendResult(dst, id, result []byte) []byte {
 	dst = appendReply(dst, id, `,"result":`)
 	dst = append(dst, result...)
 	return append(dst, '}')
 }
 
-// AppendErrorResponse appends an error response whose error object is given as
-// JSON.
+// AppendErrorResponse appends an error response whose error object is given as JSON.
 func AppendErrorResponse(dst, id, object []byte) []byte {
 	dst = appendReply(dst, id, `,"error":`)
 	dst = append(dst, object...)
 	return append(dst, '}')
 }
 
-// AppendError appends an error response. A nil id stands for an id that could
-// not be read and goes out as null (JSON-RPC 2.0, section 5); data is JSON or nil.
+// AppendError appends an error response. A nil id stands for an id that could not be read and
+// becomes null (JSON-RPC 2.0, section 5). data is JSON or nil.
 func AppendError(dst, id []byte, code int64, message string, data json.RawMessage) []byte {
 	dst = appendReply(dst, id, `,"error":{"code":`)
 	dst = strconv.AppendInt(dst, code, 10)
@@ -116,7 +107,7 @@ func appendReply(dst, id []byte, next string) []byte {
 	return append(dst, next...)
 }
 
-// AppendNotification appends a notification; nil params are left out.
+// AppendNotification appends a notification. It leaves out nil params.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
 	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
 	dst = AppendQuoted(dst, method)

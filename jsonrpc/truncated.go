@@ -8,15 +8,15 @@ import (
 	"sync"
 )
 
-// anyIDLast finds an id that is the last member of a message but for the version,
-// as the TypeScript and Python SDKs write requests.
+// anyIDLast finds an id that is the last member of a message, or the last but the version. The
+// TypeScript and Python SDKs write requests like that.
 var anyIDLast = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`,\s*"id"\s*:\s*(-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")\s*(?:,\s*` + reVersion + `)?\}\s*$`)
 })
 
-// Peek returns what the ends of a request or notification show of it: the id,
-// verbatim, and the method; nil and "" when they do not. Members of anything inside the
-// message do not count, nor do members that stand there twice.
+// Peek finds the ID and the method of a request or notification in its ends: the ID as it is
+// written, or nil, and the method, or "". It ignores members of inner objects and members that occur
+// twice.
 func (e *TooLongError) Peek() (id []byte, method string) {
 	id, method = peekHead(e.Head)
 	if id == nil && method != "" {
@@ -30,8 +30,7 @@ func (e *TooLongError) Peek() (id []byte, method string) {
 	return id, method
 }
 
-// peekHead reads whole members from the start of a message. What may be of any
-// length is left to a decoder that takes what there is.
+// peekHead reads whole members from the start of a message.
 func peekHead(head []byte) (id []byte, method string) {
 	d := json.NewDecoder(bytes.NewReader(head))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -42,7 +41,7 @@ func peekHead(head []byte) (id []byte, method string) {
 		var value json.RawMessage
 		key, err := d.Token()
 		if err != nil || d.Decode(&value) != nil || d.InputOffset() == int64(len(head)) {
-			break // the value may go on
+			break // the value may continue behind the head
 		}
 		name, _ := key.(string)
 		if seen[name] {
@@ -53,7 +52,7 @@ func peekHead(head []byte) (id []byte, method string) {
 		case "id":
 			id = scalarID(value)
 		case "method":
-			json.Unmarshal(value, &method) // what is no string stays ""
+			json.Unmarshal(value, &method) // "" if it is not a string
 		}
 	}
 	return id, method
@@ -67,8 +66,7 @@ func scalarID(value []byte) []byte {
 	return nil
 }
 
-// Where the id of a response stands when its frame could not be read: near the
-// start, as the Go SDKs write it, or at the very end, as the TypeScript SDK does.
+// The places where SDKs write the ID of a response: near the start (Go), or at the end (TypeScript).
 const (
 	reVersion = `"jsonrpc"\s*:\s*"2\.0"\s*`
 	reOpening = `^\s*\{\s*(?:` + reVersion + `,\s*)?`
@@ -76,7 +74,7 @@ const (
 	reOutcome = `"(?:result|error)"\s*:`
 )
 
-// They are compiled when they are needed: that would be a part of every start.
+// They are compiled when they are first used, because that takes time at each start.
 var (
 	idFirst = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(reOpening + reID + `,\s*(?:` + reVersion + `,\s*)?` + reOutcome)
@@ -85,8 +83,8 @@ var (
 	idLast    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,\s*` + reID + `(?:,\s*` + reVersion + `)?\}\s*$`) })
 )
 
-// SalvageID finds the id of a response that is damaged or was not kept, from
-// the start and the end of its frame, of which it looks at 4 KiB and 256 bytes.
+// SalvageID finds the ID of a response that is malformed or was not kept, in the first 4 KiB and the
+// last 256 bytes of its frame.
 func SalvageID(head, tail []byte) (uint64, bool) {
 	head, tail = head[:min(len(head), headSize)], tail[max(0, len(tail)-tailSize):]
 	found := idFirst().FindSubmatch(head)

@@ -92,7 +92,7 @@ func (u *Upstream) submit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token j
 // write is submit for a call that may be written now. It reports whether that was so:
 // if not, the call was answered.
 func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) bool {
-	id, ok := u.calls.Put(c)
+	id, ok := u.calls.Add(*c)
 	if !ok {
 		b.Forget()
 		c.leave(u)

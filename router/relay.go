@@ -31,11 +31,8 @@ func (u *Upstream) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 // response gives an answer to whoever asked, under the asker's own id. Nothing
 // else in it changes, but that what it asks of a user names the server.
 func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
-	var c call
-	if ok {
-		ok = u.calls.Move(id, &c)
-	}
+	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
+	c, ok := u.calls.Take(id)
 	if !ok {
 		u.unasked(id, m, b)
 		return
