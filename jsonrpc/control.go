@@ -13,17 +13,16 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Control runs toolman's own conversation with an upstream, over a
-// jsonrpc2.Conn. The Conn sees only replies to requests that it made itself, and
-// of those no more than that they came: what is in them could end it, and it
-// decodes them twice, which takes 50 ms for a list of a thousand tools.
+// Control makes toolman's own requests to an upstream, with a jsonrpc2.Conn. The Conn sees only
+// responses to its own requests, with true in place of the result: other content could make it
+// close, and it decodes results twice, which takes 50 ms for a list of a thousand tools.
 type Control struct {
 	conn   *jsonrpc2.Conn
 	stream *controlStream
 	ids    Numbering
 
 	mu      sync.Mutex
-	waiting map[uint64]answer // guarded by mu: a place for the answer to each call under way
+	pending map[uint64]*answer // guarded by mu: for each pending call
 }
 
 type answer struct {
@@ -31,35 +30,38 @@ type answer struct {
 	err    *Error
 }
 
-// Numbering hands out request ids and takes back those that will not be
-// answered.
+// Numbering assigns request ids and takes back those of requests that get no response.
 type Numbering interface {
 	Next(method string) (id uint64, ok bool)
 	Forget(id uint64)
 }
 
-// NewControl makes a Control that writes to out. ids must be shared with whoever
-// else sends requests there.
+// NewControl returns a Control that writes to out. All requests that are sent there must use the same
+// ids.
 func NewControl(out func(frame []byte) error, ids Numbering) *Control {
 	s := &controlStream{out: out, in: make(chan []byte, 16), done: make(chan struct{})}
 	silent := jsonrpc2.SetLogger(discard{})
 	return &Control{
-		conn: jsonrpc2.NewConn(context.Background(), s, nobody{}, silent), stream: s, ids: ids,
-		waiting: map[uint64]answer{},
+		conn: jsonrpc2.NewConn(context.Background(), s, noRequests{}, silent), stream: s, ids: ids,
+		pending: map[uint64]*answer{},
 	}
 }
 
-// Call sends a request and waits for its result, which it returns as it came.
-// Errors name the method; that of an error answer wraps an *Error. When ctx ends
-// first, a late answer is ignored.
+// Call sends a request, waits for its result and returns it unchanged. Errors name the method. The
+// error for an error response wraps an *Error. A response after the end of ctx is ignored.
 func (c *Control) Call(ctx context.Context, method string, params any) (json.RawMessage, error) {
 	id, ok := c.ids.Next(method)
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", method, ErrClosed)
 	}
-	c.expect(id)
+	got := new(answer)
+	c.mu.Lock()
+	c.pending[id] = got
+	c.mu.Unlock()
 	err := c.conn.Call(ctx, method, params, nil, jsonrpc2.PickID(jsonrpc2.ID{Num: id}))
-	got := c.take(id)
+	c.mu.Lock()
+	delete(c.pending, id)
+	c.mu.Unlock()
 	switch {
 	case err == nil && got.err != nil:
 		return nil, &callError{method, got.err}
@@ -67,20 +69,20 @@ func (c *Control) Call(ctx context.Context, method string, params any) (json.Raw
 		return got.result, nil
 	}
 	c.ids.Forget(id)
-	c.complete(id) // a Conn would wait for it for ever
+	c.complete(id) // the Conn still waits for a response
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("%s: %w", method, context.Cause(ctx))
 	}
 	return nil, fmt.Errorf("%s: %w", method, closed(err))
 }
 
-// A callError is an error answer to a call.
+// A callError is an error response.
 type callError struct {
 	method string
 	answer *Error
 }
 
-// Error says which call got which answer.
+// Error names the method and the error.
 func (e *callError) Error() string {
 	return fmt.Sprintf("%s: %s (error %d)", e.method, e.answer.Message, e.answer.Code)
 }
@@ -88,7 +90,7 @@ func (e *callError) Error() string {
 // Unwrap returns the *Error.
 func (e *callError) Unwrap() error { return e.answer }
 
-// closed gives the errors of a Conn that is closed our name.
+// closed returns ErrClosed for the errors of a closed Conn.
 func closed(err error) error {
 	if errors.Is(err, jsonrpc2.ErrClosed) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return ErrClosed
@@ -96,24 +98,13 @@ func closed(err error) error {
 	return err
 }
 
-func (c *Control) expect(id uint64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.waiting[id] = answer{}
-}
-
-func (c *Control) take(id uint64) answer {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	got := c.waiting[id]
-	delete(c.waiting, id)
-	return got
-}
-
 // complete ends a call in the Conn.
 func (c *Control) complete(id uint64) {
 	token := strconv.AppendUint(nil, id, 10)
-	c.deliver(AppendResult(nil, token, []byte("true")))
+	select {
+	case c.stream.in <- AppendResult(nil, token, []byte("true")):
+	case <-c.stream.done:
+	}
 }
 
 // Notify sends a notification.
@@ -121,8 +112,7 @@ func (c *Control) Notify(ctx context.Context, method string, params any) error {
 	return closed(c.conn.Notify(ctx, method, params))
 }
 
-// Deliver takes the reply to the request with this id, which was made by Call. It
-// copies what it keeps.
+// Deliver takes the response to a request of Call. It copies what it keeps.
 func (c *Control) Deliver(id uint64, m *Message) {
 	var got answer
 	if m.Err.Present() {
@@ -131,8 +121,8 @@ func (c *Control) Deliver(id uint64, m *Message) {
 		got.result = bytes.Clone(m.Bytes(m.Result))
 	}
 	c.mu.Lock()
-	if _, ok := c.waiting[id]; ok {
-		c.waiting[id] = got
+	if call := c.pending[id]; call != nil {
+		*call = got
 	}
 	c.mu.Unlock()
 	c.complete(id)
@@ -146,27 +136,19 @@ func parseError(object []byte) *Error {
 	return e
 }
 
-func (c *Control) deliver(frame []byte) {
-	select {
-	case c.stream.in <- frame:
-	case <-c.stream.done:
-	}
-}
-
-// Close ends the conversation; calls that wait fail.
+// Close makes all pending and future calls fail.
 func (c *Control) Close() { c.conn.Close() }
 
 type discard struct{}
 
 func (discard) Printf(string, ...any) {}
 
-// nobody handles requests: none reach a Control.
-type nobody struct{}
+// noRequests is the handler of a Conn that gets no requests.
+type noRequests struct{}
 
-func (nobody) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
+func (noRequests) Handle(context.Context, *jsonrpc2.Conn, *jsonrpc2.Request) {}
 
-// controlStream is the jsonrpc2.ObjectStream between a Conn and a peer whose
-// reading somebody else does.
+// controlStream is the jsonrpc2.ObjectStream of a Control.
 type controlStream struct {
 	out  func(frame []byte) error
 	in   chan []byte

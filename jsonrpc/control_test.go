@@ -62,8 +62,8 @@ func (c *conversation) idle(t *testing.T) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	inConn := reflect.ValueOf(c.conn).Elem().FieldByName("pending").Len()
-	if c.calls.Len() != 0 || len(c.waiting) != 0 || inConn != 0 {
-		t.Errorf("left over: %d calls, %d answers, %d pending in the Conn", c.calls.Len(), len(c.waiting), inConn)
+	if c.calls.Len() != 0 || len(c.pending) != 0 || inConn != 0 {
+		t.Errorf("left over: %d calls, %d answers, %d pending in the Conn", c.calls.Len(), len(c.pending), inConn)
 	}
 }
 

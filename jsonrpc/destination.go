@@ -28,7 +28,7 @@ func (d *destination) stage(m *Message, edits []Edit) error {
 	if !p.out.admits(d.waiting+len(d.staged), len(m.Frame)+1, p.pressure) {
 		return ErrQueueFull
 	}
-	if !isOneLine(m.Frame, m.oneLine, edits) {
+	if !m.IsOneLine(edits) {
 		return ErrLineBreak
 	}
 	d.staged = append(AppendSplice(d.staged, m.Frame, edits...), '\n')

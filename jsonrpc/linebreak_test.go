@@ -91,7 +91,7 @@ func TestEditedMessagesAreKnownToBeOneLine(t *testing.T) {
 		if m.Edit(Edit{at, []byte(value)}); m.oneLine != want {
 			t.Errorf("Edit with %q: oneLine is %v", value, m.oneLine)
 		}
-		if m.OneLine(); !m.oneLine || !isOneLine(m.Frame, false, nil) {
+		if m.OneLine(); !m.oneLine || hasLineBreak(m.Frame) {
 			t.Errorf("%q is not one line", m.Frame)
 		}
 	}

@@ -2,14 +2,13 @@ package jsonrpc
 
 import "bytes"
 
-// A Span is a half-open range of bytes in a frame. The zero Span means that
-// the thing it stands for is absent.
+// A Span is a half-open range of bytes in a frame. The zero Span stands for an absent value.
 type Span struct{ Lo, Hi int }
 
-// Present reports whether the span stands for something.
+// Present reports whether the value is there.
 func (s Span) Present() bool { return s.Hi > s.Lo }
 
-// Kind tells the three forms a JSON-RPC message can have.
+// Kind is the kind of a message.
 type Kind uint8
 
 // The kinds of message (JSON-RPC 2.0, sections 4 and 5).
@@ -25,33 +24,32 @@ func (k Kind) String() string {
 	return [...]string{"invalid", "request", "notification", "response"}[k]
 }
 
-// maxMembers is how many members of params a Message remembers; an object with
-// more is walked again when it is asked for one.
+// maxMembers is how many members of params a Message records. If params has more, Param walks it
+// again.
 const maxMembers = 16
 
-// A Message is a scanned frame: its kind and where its parts are. It does not
-// own the frame and is valid until the handler it was given to returns.
+// A Message is a scanned frame: its kind and where its parts are. It does not own the frame. It is
+// valid until the handler that got it returns.
 type Message struct {
 	// Frame is the whole message, without the newline.
 	Frame []byte
 	Kind  Kind
-	// ID, Method, Params, Result and Err span the values of the members of
-	// these names, quotes included.
+	// ID, Method, Params, Result and Err are the values of the members with these names, with
+	// the quotes of strings.
 	ID, Method, Params, Result, Err Span
-	// Loose says that a response carried both "result" and "error", one of them
-	// null. The null one is absent here, and the frame cannot be passed on as
-	// it is: strict readers refuse it.
+	// Loose says that a response has both "result" and "error", one of them null. The null one
+	// is absent here. Strict readers refuse the frame as it is.
 	Loose bool
-	// Template is that of the frame, if a Scanner has found one.
+	// Template identifies the template of the frame, if a Scanner has found one.
 	Template TemplateID
 
 	params  [maxMembers]Member
-	nparams int  // -1: params has more members than fit, or is no object
-	odd     bool // a key of params is spelled with escapes or outside ASCII
-	oneLine bool // Frame is known to have no line breaks
+	nparams int  // -1: params has more members than params can hold, or is not an object
+	odd     bool // a key of params has escapes or bytes outside ASCII
+	oneLine bool // the frame is known to have no line breaks
 }
 
-// Bytes returns the bytes a span covers.
+// Bytes returns the bytes of a span.
 func (m *Message) Bytes(s Span) []byte { return m.Frame[s.Lo:s.Hi] }
 
 // IsObject reports whether the value at s is a JSON object.
@@ -69,8 +67,8 @@ func (m *Message) HasID() bool {
 // IsString reports whether the value at s is a JSON string.
 func (m *Message) IsString(s Span) bool { return s.Present() && m.Frame[s.Lo] == '"' }
 
-// Text returns the string at s, unquoted. Without escapes, which is the usual
-// case, the result is a part of the frame; it is nil when s is no string.
+// Text returns the text of the string at s, or nil if the value is not a string. If it has no escapes,
+// the result is a part of the frame.
 func (m *Message) Text(s Span) []byte {
 	if !m.IsString(s) {
 		return nil
@@ -78,8 +76,8 @@ func (m *Message) Text(s Span) []byte {
 	return Unquote(m.Frame[s.Lo:s.Hi])
 }
 
-// OneLine makes a valid message fit for a transport that ends each message with a line break, in place.
-// In valid JSON line breaks stand between tokens only, so that spaces can replace them.
+// OneLine replaces line breaks in a valid message by spaces, in place, for transports on which a line
+// break ends a message. In valid JSON there are line breaks only between values.
 func OneLine(frame []byte) {
 	for _, lineBreak := range []byte("\n\r") {
 		for rest := frame; ; {
@@ -101,13 +99,17 @@ func (m *Message) OneLine() {
 	}
 }
 
-// isOneLine reports whether the frame with the edits applied has no line breaks. known says that the frame
-// itself has none. Some readers, such as Python's in text mode, end a line at a CR as well.
-func isOneLine(frame []byte, known bool, edits []Edit) bool {
+// IsOneLine reports whether the message with the edits applied has no line breaks. A CR counts,
+// because some readers, such as Python's in text mode, end a line there.
+func (m *Message) IsOneLine(edits []Edit) bool {
 	for i := range edits {
-		if !isOneLine(edits[i].New, false, nil) {
+		if hasLineBreak(edits[i].New) {
 			return false
 		}
 	}
-	return known || bytes.IndexByte(frame, '\n') < 0 && bytes.IndexByte(frame, '\r') < 0
+	return m.oneLine || !hasLineBreak(m.Frame)
+}
+
+func hasLineBreak(b []byte) bool {
+	return bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0
 }

@@ -151,17 +151,16 @@ func (p *Peer) Start(h Handler) {
 }
 
 // Queue implements Sender.
-func (p *Peer) Queue(frame []byte, edits []Edit) error { return p.queue(frame, false, edits) }
-
-// QueueMessage implements Reader. It does not look for line breaks again.
-func (p *Peer) QueueMessage(m *Message, edits []Edit) error {
-	return p.queue(m.Frame, m.oneLine, edits)
+func (p *Peer) Queue(frame []byte, edits []Edit) error {
+	return p.QueueMessage(&Message{Frame: frame}, edits)
 }
 
-func (p *Peer) queue(frame []byte, oneLine bool, edits []Edit) error {
-	if !isOneLine(frame, oneLine, edits) {
+// QueueMessage implements Reader.
+func (p *Peer) QueueMessage(m *Message, edits []Edit) error {
+	if !m.IsOneLine(edits) {
 		return ErrLineBreak
 	}
+	frame := m.Frame
 	p.out.mu.Lock()
 	err := p.out.admitLocked(len(frame)+1, p.pressure)
 	switch {
@@ -180,7 +179,7 @@ func (p *Peer) queue(frame []byte, oneLine bool, edits []Edit) error {
 // the rest.
 func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) {
 	pieces := append(p.out.pieces[:0], p.out.buf[p.out.off:])
-	pieces = append(appendPieces(pieces, frame, edits), newline)
+	pieces = append(AppendPieces(pieces, frame, edits), newline)
 	p.out.pieces = pieces[:0]
 	n := p.wire.writeNowLocked(pieces)
 	waited := min(n, p.out.waiting())

@@ -29,8 +29,8 @@ func AppendSplice(dst, frame []byte, edits ...Edit) []byte {
 	return append(dst, frame[at:]...)
 }
 
-// appendPieces appends the pieces of which AppendSplice makes its result.
-func appendPieces(dst [][]byte, frame []byte, edits []Edit) [][]byte {
+// AppendPieces appends the pieces of which AppendSplice makes its result.
+func AppendPieces(dst [][]byte, frame []byte, edits []Edit) [][]byte {
 	sortEdits(edits)
 	at := 0
 	for i := range edits {
@@ -97,7 +97,7 @@ func (m *Message) Spliced(to *Message, room []byte, edits ...Edit) error {
 // shift moves all spans to where they are after the edits.
 func (m *Message) shift(edits []Edit) {
 	m.Template = TemplateID{} // the new values may be of another type
-	m.oneLine = isOneLine(nil, m.oneLine, edits)
+	m.oneLine = m.oneLine && m.IsOneLine(edits)
 	for _, s := range []*Span{&m.ID, &m.Method, &m.Params, &m.Result, &m.Err} {
 		s.shift(edits)
 	}
