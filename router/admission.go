@@ -113,7 +113,7 @@ func (u *Upstream) writeQueued(q *queuedCall, b *jsonrpc.Batch) {
 		q.call.wait(u.r.clock.now())
 	}
 	if u.leased { // and not there yet when the call came
-		u.raise(q.call.logs, nil, b)
+		u.raiseLogLevel(q.call.logs, nil, b)
 	}
 	token, _ := mcpwire.ProgressToken(&m)           // was there before, or is not there
 	name, _, _ := mcpwire.Target(&m, q.call.method) // likewise

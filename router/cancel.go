@@ -49,13 +49,13 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, 
 	if n, ok := s.unparkLocked(id); ok {
 		return call{n: n}, nil, 0
 	}
-	if n, ok := s.dropLevelingLocked(id); ok {
+	if n, ok := s.dropLogLevelLocked(id); ok {
 		return call{n: n}, nil, 0
 	}
-	if n, ok := s.dropChoreLocked(id); ok {
+	if n, ok := s.dropBackgroundLocked(id); ok {
 		return call{n: n}, nil, 0
 	}
-	if h := s.forgetHeldLocked(id); h != nil {
+	if h := s.forgetReplyLocked(id); h != nil {
 		return call{n: h.n, audited: h.audited}, nil, 0
 	}
 	if s.unlistenLocked(id, b) {

@@ -76,12 +76,12 @@ func (s *Session) checkServer(req *request) bool {
 	return why == nil
 }
 
-func (s *Session) checkLogLevel(req *request) bool { return s.raisedLocked(req, req.upstream) }
+func (s *Session) checkLogLevel(req *request) bool { return s.logLevelRaisedLocked(req, req.upstream) }
 
-func (s *Session) checkConfirmed(req *request) bool { return s.clearedLocked(req, req.target) }
+func (s *Session) checkConfirmed(req *request) bool { return s.confirmedLocked(req, req.target) }
 
 func (s *Session) checkSubscription(req *request) bool {
-	err := s.watchLocked(req.method, req.target, req.name)
+	err := s.noteSubscriptionLocked(req.method, req.target, req.name)
 	if err != nil {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error(), about: req.target})
 	}

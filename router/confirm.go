@@ -17,9 +17,9 @@ import (
 // round without a server's state. A modern client is told what it has to answer, and
 // comes back with that (permit.go).
 
-// clearedLocked reports whether a call of a tool may go to its server now. If not, it was
+// confirmedLocked reports whether a call of a tool may go to its server now. If not, it was
 // dealt with: refused, or asked about.
-func (s *Session) clearedLocked(req *request, t catalog.Target) bool {
+func (s *Session) confirmedLocked(req *request, t catalog.Target) bool {
 	if !t.Entry.AsksFirst() {
 		return true
 	}
@@ -29,7 +29,7 @@ func (s *Session) clearedLocked(req *request, t catalog.Target) bool {
 		return false
 	}
 	if req.modern {
-		return s.permittedLocked(req, t)
+		return s.checkRetryLocked(req, t)
 	}
 	s.confirmLocked(req, t)
 	return false
@@ -39,21 +39,21 @@ func (s *Session) clearedLocked(req *request, t catalog.Target) bool {
 func (s *Session) confirmLocked(req *request, t catalog.Target) {
 	ask, err := s.r.confirmation(req.Message, t.Entry)
 	if err != nil {
-		s.withholdLocked(req, t.Entry, err.Error())
+		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
 		return
 	}
 	if why := s.unaskableLocked(&ask, len(req.Frame)); why != "" {
-		s.withholdLocked(req, t.Entry, why)
+		s.denyUnconfirmedLocked(req, t.Entry, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	c := call{session: s, method: mcpwire.ToolsCall, entry: t.Entry, n: s.arrivedLocked(req, name)}
+	c := call{session: s, method: mcpwire.ToolsCall, entry: t.Entry, n: s.traceArrivalLocked(req, name)}
 	c.keep(req.Message, jsonrpc.Span{})
 	c.audited = s.decideLocked(req, t, audit.Asked, c.n)
-	r := &round{from: upstreamOf(t.Source), call: c, frame: bytes.Clone(req.Frame)}
+	r := &inputRound{from: upstreamOf(t.Source), call: c, frame: bytes.Clone(req.Frame)}
 	s.rounds = append(s.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
-	if id, ok := s.addLegLocked(r, ask.Method, nil, req.out); ok {
+	if id, ok := s.addInputLocked(r, ask.Method, nil, req.out); ok {
 		s.send(req.out, ask.AppendRequest(nil, id), tracing.Note{ID: c.n, Method: ask.Method, During: r.call.id()})
 	}
 }
@@ -67,7 +67,7 @@ func (s *Session) unaskableLocked(ask *mcpwire.Ask, size int) string {
 		return unaskable(missing)
 	case mcpwire.Negotiate(s.hello.Version) < since:
 		return fmt.Sprintf("a person has to agree first, and the client cannot ask anybody: that came with revision %s, and it speaks %s. Use a client that can", since, s.hello.Version)
-	case len(s.rounds) >= openRounds || tooMuch(s.rounds, size):
+	case len(s.rounds) >= openRounds || overBytes(s.rounds, size):
 		return "a person has to agree first, and too many calls wait for answers already; answer those and call again"
 	}
 	return ""
@@ -80,7 +80,7 @@ func unaskable(missing string) string {
 }
 
 // consentLocked goes on with a round's call, which a person has been asked about.
-func (s *Session) consentLocked(r *round, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if why := refused(m, m.Result); why != "" {
 		r.call.audited.Decide(audit.Declined)
 		s.failRoundLocked(r, why, audit.Refused, b)
@@ -90,7 +90,7 @@ func (s *Session) consentLocked(r *round, m *jsonrpc.Message, b *jsonrpc.Batch) 
 }
 
 // againLocked has the call of a round that is closed handled as it came.
-func (s *Session) againLocked(r *round, b *jsonrpc.Batch, handle func(asked *request)) {
+func (s *Session) againLocked(r *inputRound, b *jsonrpc.Batch, handle func(asked *request)) {
 	req, err := readRequest(r.frame, b)
 	if err != nil {
 		return // it was read when it came
@@ -112,7 +112,7 @@ func (s *Session) passAgreedLocked(req *request, e *catalog.Entry) {
 	case verdict != catalog.Active:
 		s.refuse(req, refuseName(v, mcpwire.Tool, string(name), t, verdict, s.guidanceLocked(req.modern)))
 	case t.Entry != e:
-		s.withholdLocked(req, e, changedMeanwhile)
+		s.denyUnconfirmedLocked(req, e, changedMeanwhile)
 	default:
 		s.forward(req, at, t)
 	}
@@ -145,7 +145,7 @@ func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
 	return "the client's answer is no consent"
 }
 
-// withholdLocked refuses a call of a dangerous tool that it takes a person's consent for.
-func (s *Session) withholdLocked(req *request, e *catalog.Entry, why string) {
+// denyUnconfirmedLocked refuses a call of a dangerous tool that it takes a person's consent for.
+func (s *Session) denyUnconfirmedLocked(req *request, e *catalog.Entry, why string) {
 	s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: e.NotRun(why), verdict: string(audit.Unconfirmed), about: catalog.At(e)})
 }

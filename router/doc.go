@@ -1,72 +1,72 @@
-// Package router joins one catalog of many upstream servers to their clients.
+// Package router connects the upstream servers to the clients.
 //
-// A call goes through it like this; everything between the two pipes happens on
-// the goroutine that read the frame:
+// A call takes this way. Everything between the two pipes runs on the goroutine that read the frame:
 //
-//	client ─▶ Session.Message ─▶ View.find ─▶ Session.forward ─▶ Calls.Add ─▶ Upstream.peer ─▶ server
-//	client ◀─ Session.out ◀───── Session.pass ◀─ Calls.Take ◀─── Upstream.Message ◀─────────── server
+//	client ─▶ Session.Message ─▶ routeLocked ─▶ checkLocked ─▶ forward ─▶ Upstream.submit ─▶ server
+//	client ◀─ Session.pass ◀─ Upstream.response ◀─ Upstream.Message ◀─────────────────────── server
 //
-// Files are named after what they are about: session.go dispatches what the
-// client sends, park.go keeps what comes before the servers are there, own.go answers
-// what is toolman's own business, forward.go passes calls on, lastroute.go those like the one before, relay.go passes back what upstreams say, damage.go deals with what cannot
-// be read, refuse.go says no, and means.go what the client can do about it, cancel.go takes calls back, admission.go has them wait where a server takes only so many; question.go and ask.go bring what upstreams ask to the client and back.
+// # Files
 //
-// Each request is of one of two eras, and so is each upstream (package mcpwire). era.go
-// tells which, handshake.go finds out a server's, bridge.go makes what crosses from one
-// to the other fit; listen.go holds the subscriptions of modern clients, follow.go
-// toolman's own to servers, level.go who hears which log messages. rounds.go and
-// roundend.go ask a legacy client what a modern server needs, and make the call again
-// with the answers. inquire.go answers a modern client's call with what a legacy server
-// asks, suspend.go keeps the call, resume.go goes on with it when the client comes back
-// with the answers, and with what state.go has signed; turn.go knows which request waits.
+// Messages of the client:
 //
-// confirm.go asks a person before a dangerous tool runs, permit.go does that for modern
-// clients, who come back with the answer; confirmation.go is what the person is shown, and
-// danger.go knows which tools those are.
+//	session.go           dispatches messages; request.go is a request while it is handled
+//	checks.go            lists the checks of a request that names an item; refuse.go words refusals
+//	forward.go           passes requests on; route_cache.go those like the one before
+//	park.go              keeps requests until the servers have started
+//	background.go        runs what would block, such as reading saved toolsets
+//	cancel.go, end.go    cancel calls, and end sessions
+//	initialize.go, list.go, builtin.go   answer what is toolman's own
+//	activation_reply.go  answers a call that has changed the client's view
+//	announce.go          sends list_changed
 //
-// pin.go holds back what is not as its pin says: it is in no list and no View, and all
-// that is left of it is its name and why.
+// The two eras of MCP (package mcpwire):
 //
-// activate.go, settle.go and describe.go are toolman_activate, callthrough.go is
-// toolman_call; mode.go and clients.go say what is done for which client, and announce.go
-// which changes it is told; catalog.go says what
-// exists, allow.go what of it a policy lets a client have, limit.go what toolsets do, startviews.go what clients
-// see at start, view.go what one client sees,
-// resolve.go and spelling.go where a name leads, template.go which URIs are a template's, explain.go and activity.go why.
+//	era.go               tells the era of a request
+//	translate.go         makes messages of one era fit the other
+//	rounds.go            asks a legacy client for what a modern server needs, and repeats the call
+//	inquire.go, suspend.go, resume.go, turn.go   suspend a modern client's call while a legacy server
+//	                     needs input; signer.go signs the state that the client brings back
 //
-// client.go says for whom a session is, and what several of them share. private.go gives sessions processes of their own of servers that they must not share, privates.go counts them, lease.go
-// single calls, and apiece.go all sessions of servers that are another for each.
+// Confirmation of dangerous tools:
 //
-// metatools.go are the tools about toolsets: toolsettools.go shows and enables them,
-// managetools.go keeps and equips them, toolsetinfo.go describes them. selection.go is
-// what they make of a view, library.go knows which there are (package toolset what they
-// stand for), and apart.go reads and writes them.
-// upstream.go, start.go and lists.go are an upstream's life (package dial its connection), end.go is the
-// end, and reload.go what becomes of all of them when the configuration is another; again.go brings
-// servers back that toolman has not started.
+//	confirm.go           asks a person before a dangerous tool runs; permit.go does so for modern clients
+//	confirmation.go      words the question
 //
-// ledger.go is for clients that are programs without MCP (package httpd/bridge).
+// Subscriptions and log levels:
+//
+//	listen.go, subscribe.go       subscriptions of clients
+//	upstream_subscriptions.go     toolman's own subscriptions to servers
+//	level.go, pending_log_level.go, tasks.go
+//
+// Upstream servers:
+//
+//	upstream.go, start.go, handshake.go, lists.go, status.go   a server's life and what it offers
+//	call.go, relay.go, admission.go, timeout.go, malformed.go  calls and what servers send
+//	upstream_requests.go, server_requests.go   requests of servers to the client
+//	reconnect.go         connects again to servers that toolman has not started
+//	dedicated.go, process_quota.go, lease.go, per_session.go   servers that sessions do not share
+//
+// The whole: router.go, options.go, reload.go, catalogs.go, view_cache.go, client.go. For operators:
+// explain.go, preview.go, toolstatus.go, decide.go (audit). For callers without MCP: ledger.go.
 //
 // # Goroutines
 //
-// On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one that
-// waits for its process, a short one that brings it up (which stays if toolman has not started the server), now and then one that reads
-// changed lists, one that reads or writes toolsets, and two of the jsonrpc2.Conn that correlates toolman's own
-// requests. None is on the way of a call.
+// On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one goroutine that waits for
+// its process, one that starts it (and stays if toolman has not started the server), one while it reads
+// changed lists, and two of the jsonrpc2.Conn that matches toolman's own requests and their answers.
+// A forwarded call uses none of these.
 //
 // # Locks
 //
-// In this order: Router.mu, Session.mu, Upstream.mu, then the locks within jsonrpc
-// and of tracing. Session.mu is held while one message of the client is handled;
-// nothing that is done meanwhile waits for anybody. Upstream.mu is held for
-// moments. The Catalog and the View do not change once they are made, but for the pages
-// of a View, which has a lock of its own.
+// The order is Router.mu, Session.mu, Upstream.mu, then the locks of package jsonrpc and of the trace.
+// Session.mu is held while one message of the client is handled; nothing blocks meanwhile. Upstream.mu
+// is held briefly. A Catalog and a View do not change, except for the pages of a View, which have a
+// lock of their own.
 //
-// # Promises
+// # Guarantees
 //
-// A session's messages are handled in the order they came, so a call sent after an
-// activation sees it. Whoever takes a call out of Upstream.calls answers it, and
-// nobody else can. What is active is asked when a call comes, of the same View that
-// lists are made from; what a policy denies is in no such View. A dangerous tool runs once
-// for one consent, with the arguments that the person was shown.
+// A session handles its messages in the order in which they came: a call that follows an activation
+// sees it. Only the code that takes a call out of Upstream.calls answers it. A call and a list ask the
+// same View what is active; a View has nothing that a policy denies. A dangerous tool runs once for
+// one consent, with the arguments that the person has seen.
 package router

@@ -15,8 +15,8 @@ import (
 func (s *Session) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.parked) + len(s.held) + len(s.rounds) + len(s.levelings)
-	if s.chore != nil && !s.chore.dropped {
+	n := len(s.parked) + len(s.pendingReplies) + len(s.rounds) + len(s.pendingLogLevels)
+	if s.background != nil && !s.background.dropped {
 		n++
 	}
 	for _, u := range s.reachLocked() {
@@ -39,10 +39,10 @@ func (s *Session) Abandon() {
 	refuse := func(req *request) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
 	}
-	s.abandonLevelingsLocked(&b, refuse)
-	s.endChoreLocked(&b, refuse)
+	s.abandonLogLevelsLocked(&b, refuse)
+	s.endBackgroundLocked(&b, refuse)
 	s.unparkAllLocked(&b, refuse)
-	s.failRoundsLocked(func(*round) bool { return true }, why, audit.Cancelled, &b)
+	s.failRoundsLocked(func(*inputRound) bool { return true }, why, audit.Cancelled, &b)
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
@@ -64,8 +64,8 @@ func (s *Session) End() {
 	s.r.sessions.remove(s)
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.parked, s.levelings, s.subs = nil, nil, nil
-	s.endChoreLocked(nil, func(*request) {})
+	s.parked, s.pendingLogLevels, s.subs = nil, nil, nil
+	s.endBackgroundLocked(nil, func(*request) {})
 	s.followAllLocked(&b)
 	s.disownLocked()
 	s.freeAllLocked()
@@ -91,7 +91,7 @@ func (r *Router) Close() {
 	r.trace.Event(trace.EventShutdown, "", "", 0)
 	for _, s := range r.sessions.list() {
 		s.endListens()
-		s.disown()
+		s.releaseDedicated()
 	}
 	r.cancel()
 	r.Greet()   // whoever still waits for a client, waits in vain

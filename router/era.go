@@ -26,16 +26,16 @@ func eraOf(modern bool) mcpwire.Era {
 func (s *Session) modernLocked(req *request) {
 	switch {
 	case req.method == mcpwire.Discover:
-		n := s.arrivedLocked(req, jsonrpc.Span{})
+		n := s.traceArrivalLocked(req, jsonrpc.Span{})
 		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.offers))
 		s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.method, Status: "local"})
 	case !mcpwire.KnownModern(req.method):
 		s.decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
 			Message: "revision " + mcpwire.Newest + " has no method " + sanitize.Short(string(req.method))})
 	default:
-		hello := s.meetLocked(req)
+		hello := s.noteFirstModernLocked(req)
 		if hello != nil && !s.who.Sole && s.r.opened.Load() {
-			s.takeOwnLocked()
+			s.startDedicatedLocked()
 		}
 		s.whenOpenLocked(req)
 		if hello != nil && s.who.Sole {
@@ -50,13 +50,13 @@ func (s *Session) outOfSession(req *request) {
 		Message: "begin with initialize, or say with each request in params._meta which revision it is of, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
 }
 
-// meetLocked notes what the first modern request says of its client, and returns what
+// noteFirstModernLocked notes what the first modern request says of its client, and returns what
 // the servers may now be told of it.
-func (s *Session) meetLocked(req *request) *mcpwire.Hello {
-	if s.met {
+func (s *Session) noteFirstModernLocked(req *request) *mcpwire.Hello {
+	if s.sawModern {
 		return nil
 	}
-	s.met = true
+	s.sawModern = true
 	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: declaredForModern}
 	if at := req.envelope.ClientInfo.Value; req.IsObject(at) {
 		hello.Info = json.RawMessage(append([]byte(nil), req.Bytes(at)...))
@@ -86,13 +86,13 @@ func (s *Session) connected(hello *mcpwire.Hello, revision string) {
 // decline answers a request with an error that the specification prescribes, also
 // where a tool result is usual.
 func (s *Session) decline(req *request, why *mcpwire.Refusal) {
-	s.because(req.Bytes(req.ID), refusedAs("", why.Message))
+	s.tellObserver(req.Bytes(req.ID), reasonFor("", why.Message))
 	s.declined(req, why)
 }
 
 // declined is decline for what the ledger knows already.
 func (s *Session) declined(req *request, why *mcpwire.Refusal) {
-	n := s.arrivedLocked(req, jsonrpc.Span{})
+	n := s.traceArrivalLocked(req, jsonrpc.Span{})
 	s.decideAgainstLocked(req, &refusal{}, n)
 	s.send(req.out, why.Append(nil, req.Bytes(req.ID)), tracing.Note{ID: n, Method: req.method, Verdict: "local"})
 }

@@ -21,7 +21,7 @@ func (s *Session) routeLocked(req *request) {
 	}
 	name := req.Text(at)
 	switch {
-	case req.method == mcpwire.ToolsCall && s.ownCallLocked(req, name):
+	case req.method == mcpwire.ToolsCall && s.callBuiltinLocked(req, name):
 		return
 	case kind == mcpwire.Resource && string(name) == catalog.CatalogURI:
 		s.catalogLocked(req)
@@ -37,7 +37,7 @@ func (s *Session) routeLocked(req *request) {
 		return
 	}
 	if !req.upstream.passesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
-		s.decideLocked(req, req.target, audit.Allowed, s.answerOwn(req, []byte("{}"))).End(audit.OK)
+		s.decideLocked(req, req.target, audit.Allowed, s.replyLocal(req, []byte("{}"))).End(audit.OK)
 		s.followAllLocked(req.out)
 		return
 	}
@@ -52,9 +52,9 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	c := call{session: s, method: req.method, entry: t.Entry, task: mcpwire.AsksForTask(req.Message), modern: req.modern}
 	c.keep(req.Message, token)
 	if level := req.envelope.LogLevel.Value; req.modern && level.Present() {
-		c.logs = verbosityOf(req.Text(level))
+		c.logs = logThresholdOf(req.Text(level))
 	}
-	if req.modern != u.source.Modern && !s.crossLocked(req, &c, t) || req.modern && u.source.Modern && !s.hideTasks(req) {
+	if req.modern != u.source.Modern && !s.translateRequestLocked(req, &c, t) || req.modern && u.source.Modern && !s.hideTasks(req) {
 		return
 	}
 	c.elicits = u.source.Modern && (!req.modern || mcpwire.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
@@ -62,7 +62,7 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	if s.r.timed.Load() {
 		c.came, c.sent = req.arrivedAt, s.r.clock.now()
 	}
-	c.n = s.arrivedLocked(req, at)
+	c.n = s.traceArrivalLocked(req, at)
 	if s.r.Audit != nil {
 		c.audited = s.forwardedLocked(req, t, c.n)
 		c.audited.Asked(len(req.Frame))
@@ -74,10 +74,10 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	case t.Entry != nil:
 		req.out.Edit(at, t.Entry.Quoted)
 	}
-	if c.bridge != nil && !c.modern {
-		c.bridge.request = req.out.Preview(req.Frame)
+	if c.translation != nil && !c.modern {
+		c.translation.request = req.out.Preview(req.Frame)
 	}
-	s.rememberLocked(req, at, &c)
+	s.cacheRouteLocked(req, at, &c)
 	s.leaseLocked(u, &c, req.out).submit(req.Message, req.out, &c, token, t.Name())
 }
 
@@ -136,7 +136,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.r.trace.Notification(tracing.Client, s.name(), m, 0)
 	switch method {
 	case mcpwire.Initialized:
-		s.readyLocked(b)
+		s.clientReadyLocked(b)
 	case mcpwire.Progress:
 		s.progress(m, b)
 	case mcpwire.TaskStatus:
@@ -158,7 +158,7 @@ func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if !ok {
 		return
 	}
-	q, ok := s.asks.Get(id)
+	q, ok := s.serverRequests.Get(id)
 	if !ok || len(q.token()) == 0 {
 		return
 	}

@@ -44,7 +44,7 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.keep(mcpwire.Tool, page.Items)
+	u.supervise(mcpwire.Tool, page.Items)
 	s = r.NewSession(client, Client{Sole: true})
 	s.hello, s.ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
 	r.waiting.Store(1)

@@ -74,7 +74,7 @@ func (u *Upstream) initializeFirst(ctx context.Context) (mcpwire.InitializeResul
 // discoverFirst asks what a modern server would answer, and goes through the handshake
 // with any other.
 func (u *Upstream) discoverFirst(ctx context.Context) (mcpwire.InitializeResult, error) {
-	probe, cancel := context.WithDeadline(ctx, u.born.Add(probeTime))
+	probe, cancel := context.WithDeadline(ctx, u.startedAt.Add(probeTime))
 	defer cancel()
 	u.probing.Store(u.Era == mcpwire.Unknown)
 	result, err := u.discover(probe)

@@ -50,7 +50,7 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 				g := newRig(t, setup{silent: true, active: []string{"*"}}, offer{namespace: "ns", late: true})
 				server := g.servers[0]
 				server.converses()
-				server.u.Era, server.u.born = tt.era, time.Now()
+				server.u.Era, server.u.startedAt = tt.era, time.Now()
 				g.r.greet(mcpwire.Hello{Version: tt.client, Capabilities: json.RawMessage("{}")})
 				said, err := server.meets(t, strings.Split(tt.answers, "|"))
 				if got := strings.Join(said, " "); got != tt.said {

@@ -13,16 +13,16 @@ import (
 // inquireLocked asks a modern client what a legacy server asks during its call. It
 // reports false when no such call is open. Nothing on the wire says to which of several
 // calls a question belongs: the newest has it.
-func (s *Session) inquireLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) bool {
+func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) bool {
 	u := q.from
-	if !s.met || u.source.Modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
+	if !s.sawModern || u.source.Modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
 		return false
 	}
 	id, c, ok := s.newestLocked(u)
 	if !ok {
 		return false
 	}
-	ask, err := mcpwire.AskOf(m, strconv.Itoa(c.bridge.asked))
+	ask, err := mcpwire.AskOf(m, strconv.Itoa(c.translation.asked))
 	switch {
 	case err != nil:
 		u.refuseAsk(q, jsonrpc.CodeInvalidParams, err.Error(), b)
@@ -40,7 +40,7 @@ func (s *Session) inquireLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Batc
 // asked during.
 func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
 	u.calls.Each(func(at uint64, one call) {
-		if at > id && one.session == s && one.modern && one.bridge != nil {
+		if at > id && one.session == s && one.modern && one.translation != nil {
 			id, c, ok = at, one, true
 		}
 	})
@@ -51,11 +51,11 @@ func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
 func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b *jsonrpc.Batch) {
 	switch {
 	case s.lacksLocked(u, id, c, &q, b):
-	case c.bridge.suspended != nil:
-		s.enqueueLocked(c.bridge.suspended, q, b)
+	case c.translation.suspended != nil:
+		s.enqueueLocked(c.translation.suspended, q, b)
 	case len(s.suspensions.calls) >= maxSuspended || !s.suspensions.fits(q.size()):
 		const why = "too many calls wait for answers of the client"
-		u.refuseAsk(&q.question, jsonrpc.CodeInternalError, why, b)
+		u.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, why, b)
 		u.breakOffLocked(id, why, failing(why+", so this one was cancelled; answer the others first", audit.Failed), b)
 	default:
 		s.suspendLocked(u, id, c, []inquiry{q}, b)
@@ -65,11 +65,11 @@ func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b 
 // lacksLocked ends a call during which the server asks what the client has not declared
 // that it can do. It reports whether that is so.
 func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, b *jsonrpc.Batch) bool {
-	lacking := mcpwire.Lacks(c.bridge.capabilities, q.ask.Method, q.ask.Params)
+	lacking := mcpwire.Lacks(c.translation.capabilities, q.ask.Method, q.ask.Params)
 	if lacking == "" {
 		return false
 	}
-	u.refuseAsk(&q.question, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+lacking, b)
+	u.refuseAsk(&q.serverRequest, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+lacking, b)
 	u.breakOffLocked(id, "the client cannot be asked what the server asks", refusing(u.missing(lacking)), b)
 	return true
 }
@@ -102,15 +102,15 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *jsonrpc.B
 		return err
 	}
 	for _, ask := range asks {
-		if lacking := mcpwire.Lacks(c.bridge.capabilities, ask.Method, ask.Params); lacking != "" {
+		if lacking := mcpwire.Lacks(c.translation.capabilities, ask.Method, ask.Params); lacking != "" {
 			refusing(u.missing(lacking))(*c, b)
 			return nil
 		}
 	}
-	state := s.stateFor(c.bridge.about, stateAgain, newHandle())
+	state := s.stateFor(c.translation.about, stateAgain, newCallID())
 	if c.entry.AsksFirst() {
 		s.mu.Lock()
-		s.permitLocked(c.bridge.about, c.entry, []byte(state), true)
+		s.permitLocked(c.translation.about, c.entry, []byte(state), true)
 		s.mu.Unlock()
 	}
 	s.sendAsks(c, asks, state, b)

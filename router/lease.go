@@ -26,27 +26,27 @@ const (
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
 func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream {
-	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.bridge == nil || !mcpwire.CanBeAsked(c.bridge.capabilities) {
+	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.translation == nil || !mcpwire.CanBeAsked(c.translation.capabilities) {
 		return u
 	}
-	leased := s.leastLocked(u, mcpwire.Askable(c.bridge.capabilities))
+	leased := s.leastLoadedLocked(u, mcpwire.Askable(c.translation.capabilities))
 	if leased == nil {
 		return u
 	}
 	leased.used.Store(s.r.clock.now())
-	leased.raise(c.logs, nil, b)
+	leased.raiseLogLevel(c.logs, nil, b)
 	return leased
 }
 
-// leastLocked returns the process with the fewest calls, among those that were told of a client with
+// leastLoadedLocked returns the process with the fewest calls, among those that were told of a client with
 // these capabilities, and a new one if all have some; nil when there can be none. Servers ask by
 // what they were told, and a client is asked nothing that it has not declared. A process that was
 // told something else and has no calls makes room for a new one.
-func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (best *Upstream) {
+func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessage) (best *Upstream) {
 	var spare *Upstream
 	n, least := 0, 0
 	for _, u := range s.leased {
-		if u.instead != shared || u.is(Gone) {
+		if u.replaces != shared || u.is(Gone) {
 			continue
 		}
 		n++
@@ -72,24 +72,24 @@ func (s *Session) leastLocked(shared *Upstream, capabilities json.RawMessage) (b
 			zap.String("session", s.name()), zap.NamedError("err", err))
 		return best
 	}
-	u.Era, u.leased, u.instead, u.limiter = shared.era(), true, shared, limiter.NewClosed[queuedCall]()
+	u.Era, u.leased, u.replaces, u.limiter = shared.era(), true, shared, limiter.NewClosed[queuedCall]()
 	u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
 	s.leased = append(s.leased, u)
 	go u.run(s.r.guard)
-	time.AfterFunc(idleLease, func() { s.reap(u) })
+	time.AfterFunc(idleLease, func() { s.expireLease(u) })
 	return u
 }
 
-// reap ends a leased process that has not been needed for a while.
-func (s *Session) reap(u *Upstream) {
+// expireLease ends a leased process that has not been needed for a while.
+func (s *Session) expireLease(u *Upstream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.disowned || !slices.Contains(s.leased, u) {
+	if s.releasing || !slices.Contains(s.leased, u) {
 		return
 	}
 	idle := time.Duration(s.r.clock.now() - u.used.Load())
 	if !u.is(Gone) && (u.limiter.Load() > 0 || idle < idleLease) {
-		time.AfterFunc(idleLease, func() { s.reap(u) })
+		time.AfterFunc(idleLease, func() { s.expireLease(u) })
 		return
 	}
 	s.dismissLeasedLocked(u)
@@ -105,8 +105,8 @@ func (s *Session) reachLocked() []*Upstream {
 	return append(slices.Clip(s.upstreams), s.leased...)
 }
 
-// unlock lets calls to a leased upstream, which is ready.
-func (u *Upstream) unlock() {
+// openLease lets calls to a leased upstream, which is ready.
+func (u *Upstream) openLease() {
 	var b jsonrpc.Batch
 	u.limiter.Open()
 	u.admitNext(&b)

@@ -27,17 +27,17 @@ type Reason struct {
 	Text    string        // what is wrong, and what to do
 }
 
-// because tells the session's ledger, if it has one. The id is copied: a call whose own
+// tellObserver tells the session's ledger, if it has one. The id is copied: a call whose own
 // could leave it would be made on the heap.
-func (s *Session) because(id []byte, why Reason) {
+func (s *Session) tellObserver(id []byte, why Reason) {
 	if s.ledger != nil {
 		s.ledger.Because(bytes.Clone(id), why)
 	}
 }
 
-// refusedAs is the reason of a request that is not passed on. Without a verdict it was
+// reasonFor is the reason of a request that is not passed on. Without a verdict it was
 // not understood.
-func refusedAs(verdict, text string) Reason {
+func reasonFor(verdict, text string) Reason {
 	if verdict == "" {
 		verdict = string(audit.Invalid)
 	}

@@ -27,7 +27,7 @@ func (s *Session) setLevelLocked(req *request) {
 	}
 	s.levelName = string(req.Text(level))
 	if s.hello != nil {
-		s.claim = s.hello.Claim(s.levelName)
+		s.clientMeta = s.hello.Claim(s.levelName)
 	}
 	s.levelLocked(req)
 }
@@ -45,12 +45,12 @@ func checkLevel(level []byte) error {
 
 // setLevel passes the client's log level on, when the server logs. What waits for its answer
 // may be nil. One that is shared logs what any client wants, and each hears no more than it wants.
-func (u *Upstream) setLevel(params []byte, want verbosity, l *leveling, b *jsonrpc.Batch) {
+func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel, b *jsonrpc.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if l != nil && u.state == Starting && u.instead != nil {
+	if l != nil && u.state == Starting && u.replaces != nil {
 		l.left.Add(1)
-		u.unlevel = append(u.unlevel, l)
+		u.queuedLogLevels = append(u.queuedLogLevels, l)
 	}
 	if u.state != Ready || !u.result.Offers("logging") || u.source.Modern {
 		return
@@ -65,45 +65,45 @@ func (u *Upstream) setLevel(params []byte, want verbosity, l *leveling, b *jsonr
 }
 
 // levelLocked asks the server for a level. What waits for its answer may be nil.
-func (u *Upstream) levelLocked(params []byte, l *leveling, b *jsonrpc.Batch) {
+func (u *Upstream) levelLocked(params []byte, l *pendingLogLevel, b *jsonrpc.Batch) {
 	id := u.ask(mcpwire.SetLevel, params, b)
 	if l == nil || id == 0 {
 		return
 	}
 	l.left.Add(1)
-	if u.levelings == nil {
-		u.levelings = map[uint64]*leveling{}
+	if u.pendingLogLevels == nil {
+		u.pendingLogLevels = map[uint64]*pendingLogLevel{}
 	}
-	u.levelings[id] = l
+	u.pendingLogLevels[id] = l
 }
 
-// verbosity is a log level as a call remembers it: 0 for none, and the more the
+// logThreshold is a log level as a call remembers it: 0 for none, and the more the
 // less is wanted.
-type verbosity uint8
+type logThreshold uint8
 
-func verbosityOf(level []byte) verbosity {
+func logThresholdOf(level []byte) logThreshold {
 	rank, ok := mcpwire.LevelRank(level)
 	if !ok {
 		return 0
 	}
-	return verbosity(rank + 1)
+	return logThreshold(rank + 1)
 }
 
-// logsLess reports whether a server that logs is to log more for what wants this.
-func (u *Upstream) logsLess(want verbosity) bool {
+// needsMoreLogs reports whether a server that logs is to log more for what wants this.
+func (u *Upstream) needsMoreLogs(want logThreshold) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.logsLessLocked(want)
 }
 
-func (u *Upstream) logsLessLocked(want verbosity) bool {
+func (u *Upstream) logsLessLocked(want logThreshold) bool {
 	return want != 0 && (u.raised == 0 || u.raised > want) && u.state == Ready && u.result.Offers("logging")
 }
 
-// raise makes a legacy server log what a modern client's call wants to hear. It goes on
+// raiseLogLevel makes a legacy server log what a modern client's call wants to hear. It goes on
 // to do so: what is too much for other calls is dropped here. What waits for its answer
 // may be nil.
-func (u *Upstream) raise(want verbosity, l *leveling, b *jsonrpc.Batch) {
+func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, b *jsonrpc.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.logsLessLocked(want) {
@@ -132,20 +132,20 @@ func (u *Upstream) logged(m *jsonrpc.Message, b *jsonrpc.Batch) {
 			open = append(open, c)
 		}
 	})
-	if len(open) == 1 && open[0].wants(verbosityOf(m.Text(level))) {
+	if len(open) == 1 && open[0].wants(logThresholdOf(m.Text(level))) {
 		open[0].session.pass(b, m, &tracing.Note{Method: mcpwire.LogMessage, During: open[0].id()})
 	}
 }
 
 // wants reports whether the client of an open call wants to hear of a log message of this
 // level.
-func (c *call) wants(got verbosity) bool {
+func (c *call) wants(got logThreshold) bool {
 	s := c.session
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	want := c.logs
 	if !c.modern {
-		want = verbosityOf([]byte(s.levelName))
+		want = logThresholdOf([]byte(s.levelName))
 	}
 	return c.currentLocked() && want != 0 && want <= got
 }
@@ -166,7 +166,7 @@ func (u *Upstream) logsFor(s *Session, m *jsonrpc.Message) (wanted bool) {
 	if err != nil {
 		return false
 	}
-	got := verbosityOf(m.Text(level))
+	got := logThresholdOf(m.Text(level))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u.calls.Each(func(_ uint64, c call) {

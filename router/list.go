@@ -29,10 +29,10 @@ func (s *Session) listLocked(req *request, k mcpwire.Kind) {
 	} else {
 		p = v.FirstPage(as, k, own)
 	}
-	n := s.arrivedLocked(req, jsonrpc.Span{})
+	n := s.traceArrivalLocked(req, jsonrpc.Span{})
 	req.out.Edit(view.PageID, req.Bytes(req.ID))
 	s.pass(req.out, &jsonrpc.Message{Frame: p.Frame, Kind: jsonrpc.Response, ID: view.PageID}, &tracing.Note{ID: n, Method: k.ListMethod(), Status: "local"})
 	if k == mcpwire.Tool && p.Last {
-		s.listedLocked()
+		s.toolsRelistedLocked()
 	}
 }

@@ -43,7 +43,7 @@ func (s *Session) listenLocked(req *request) {
 			text: "too many subscriptions are open, or one with this id; cancel one of them first"})
 		return
 	}
-	n := s.arrivedLocked(req, jsonrpc.Span{})
+	n := s.traceArrivalLocked(req, jsonrpc.Span{})
 	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(req, l, uri) })
 	s.send(req.out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), tracing.Note{ID: n, Method: mcpwire.Acknowledged})
 	if string(l.filter.Append(nil)) == "{}" {

@@ -25,8 +25,8 @@ const (
 	waitBytes = 64 << 20
 )
 
-// tooMuch reports whether what waits already leaves no room for size bytes more.
-func tooMuch[T interface{ size() int }](waiting []T, size int) bool {
+// overBytes reports whether what waits already leaves no room for size bytes more.
+func overBytes[T interface{ size() int }](waiting []T, size int) bool {
 	return len(waiting) > 0 && sizeOf(waiting)+size > waitBytes
 }
 
@@ -38,7 +38,7 @@ func sizeOf[T interface{ size() int }](waiting []T) (size int) {
 }
 
 func (s *Session) parkLocked(req *request) {
-	if len(s.parked) >= parkLimit || tooMuch(s.parked, len(req.Frame)) {
+	if len(s.parked) >= parkLimit || overBytes(s.parked, len(req.Frame)) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy),
 			text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
 		return
@@ -49,7 +49,7 @@ func (s *Session) parkLocked(req *request) {
 // keepLocked returns a request as one that waits.
 func (s *Session) keepLocked(req *request) parked {
 	name, _, _ := mcpwire.Target(req.Message, req.method)
-	return parked{bytes.Clone(req.Frame), req.arrivedAt, s.arrivedLocked(req, name)}
+	return parked{bytes.Clone(req.Frame), req.arrivedAt, s.traceArrivalLocked(req, name)}
 }
 
 // request reads the request again. It was read when it came, so it can be.
@@ -67,7 +67,7 @@ func (p *parked) is(id []byte) bool {
 
 // busyLocked says what requests wait for.
 func (s *Session) busyLocked() string {
-	if s.chore != nil {
+	if s.background != nil {
 		return "a toolset is read or written"
 	}
 	return "the upstream servers start"
@@ -104,9 +104,9 @@ func (s *Session) unparkAllLocked(b *jsonrpc.Batch, handle func(*request)) {
 	}
 }
 
-// arrivedLocked traces a request of the client and returns its correlation number.
+// traceArrivalLocked traces a request of the client and returns its correlation number.
 // One that has waited was traced when it came.
-func (s *Session) arrivedLocked(req *request, name jsonrpc.Span) uint64 {
+func (s *Session) traceArrivalLocked(req *request, name jsonrpc.Span) uint64 {
 	if req.traceID == 0 {
 		req.traceID = s.r.trace.Next()
 		s.r.trace.Request(tracing.Client, s.name(), req.Message, req.traceID, req.method, name)

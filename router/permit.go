@@ -18,7 +18,7 @@ const maxPermits = 256
 // these arguments and this state. Without one, no retry of such a call goes to the server:
 // states are anybody's to make up.
 type permit struct {
-	about   subject
+	about   requestHash
 	entry   *catalog.Entry // as it was when the person was asked
 	state   uint64         // hash of what the client has to come back with
 	agreed  bool           // a person has agreed to the call already; else the client brings their answer
@@ -38,7 +38,7 @@ func (all *permits) add(p permit, now int64) {
 }
 
 // take uses up a permit.
-func (all *permits) take(about subject, state uint64, now int64) (permit, bool) {
+func (all *permits) take(about requestHash, state uint64, now int64) (permit, bool) {
 	i := slices.IndexFunc(*all, func(p permit) bool { return p.about == about && p.state == state && p.expires >= now })
 	if i < 0 {
 		return permit{}, false
@@ -49,28 +49,28 @@ func (all *permits) take(about subject, state uint64, now int64) (permit, bool) 
 }
 
 // permitLocked lets the client come back with a state, for a tool as it is now.
-func (s *Session) permitLocked(about subject, e *catalog.Entry, state []byte, agreed bool) {
+func (s *Session) permitLocked(about requestHash, e *catalog.Entry, state []byte, agreed bool) {
 	now := s.r.clock.now()
-	s.permits.add(permit{about, e, s.r.sealer.hash(state), agreed, now + int64(stateLife)}, now)
+	s.permits.add(permit{about, e, s.r.signer.hash(state), agreed, now + int64(stateLife)}, now)
 }
 
-// permittedLocked is clearedLocked for a modern client.
-func (s *Session) permittedLocked(req *request, t catalog.Target) bool {
+// checkRetryLocked is clearedLocked for a modern client.
+func (s *Session) checkRetryLocked(req *request, t catalog.Target) bool {
 	retry, err := mcpwire.RetryOf(req.Message)
 	if err != nil {
 		s.declineError(req, err)
 		return false
 	}
-	about := s.r.sealer.subject(req.Message, mcpwire.ToolsCall, t)
+	about := s.r.signer.requestHash(req.Message, mcpwire.ToolsCall, t)
 	if !retry.Is() {
-		s.demandLocked(req, t, about)
+		s.requestConfirmationLocked(req, t, about)
 		return false
 	}
 	state := req.Text(retry.State.Value)
-	p, ok := s.permits.take(about, s.r.sealer.hash(state), s.r.clock.now())
+	p, ok := s.permits.take(about, s.r.signer.hash(state), s.r.clock.now())
 	switch {
 	case ok && p.entry != t.Entry:
-		s.withholdLocked(req, t.Entry, changedMeanwhile)
+		s.denyUnconfirmedLocked(req, t.Entry, changedMeanwhile)
 	case ok && p.agreed:
 		req.decision = s.decideLocked(req, t, audit.Confirmed, req.traceID)
 		return true
@@ -82,24 +82,24 @@ func (s *Session) permittedLocked(req *request, t catalog.Target) bool {
 	return false
 }
 
-// demandLocked answers a call with the question whether it may be made.
-func (s *Session) demandLocked(req *request, t catalog.Target, about subject) {
+// requestConfirmationLocked answers a call with the question whether it may be made.
+func (s *Session) requestConfirmationLocked(req *request, t catalog.Target, about requestHash) {
 	ask, err := s.r.confirmation(req.Message, t.Entry)
 	if err != nil {
-		s.withholdLocked(req, t.Entry, err.Error())
+		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
 		return
 	}
 	if missing := mcpwire.Lacks(req.Bytes(req.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
 		req.decision = s.decideLocked(req, t, audit.Unconfirmed, req.traceID)
 		why := mcpwire.MissingCapability(missing, t.Entry.NotRun(unaskable(missing)))
-		s.because(req.Bytes(req.ID), refusedAs(string(audit.Unconfirmed), why.Message))
+		s.tellObserver(req.Bytes(req.ID), reasonFor(string(audit.Unconfirmed), why.Message))
 		s.declined(req, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	n := s.arrivedLocked(req, name)
+	n := s.traceArrivalLocked(req, name)
 	s.decideLocked(req, t, audit.Asked, n).End(audit.InputRequired)
-	state := s.stateFor(about, stateConfirm, newHandle())
+	state := s.stateFor(about, stateConfirm, newCallID())
 	s.permitLocked(about, t.Entry, []byte(state), false)
 	s.send(req.out, mcpwire.AppendInputRequired(nil, req.Bytes(req.ID), []mcpwire.Ask{ask}, state),
 		tracing.Note{ID: n, Method: mcpwire.ToolsCall, Name: t.Entry.Name, Status: "local"})
@@ -107,27 +107,27 @@ func (s *Session) demandLocked(req *request, t catalog.Target, about subject) {
 
 // answeredForLocked makes a call whose client has come back with a person's answer, if
 // that is consent. Without an answer it is asked again.
-func (s *Session) answeredForLocked(req *request, t catalog.Target, about subject, retry *mcpwire.Retry) {
+func (s *Session) answeredForLocked(req *request, t catalog.Target, about requestHash, retry *mcpwire.Retry) {
 	answer, err := retry.Response(req.Message, confirmKey)
 	if err != nil {
 		s.declineError(req, err)
 		return
 	}
 	if !answer.Present() {
-		s.demandLocked(req, t, about)
+		s.requestConfirmationLocked(req, t, about)
 		return
 	}
 	if why := refused(req.Message, answer); why != "" {
 		req.decision = s.decideLocked(req, t, audit.Declined, req.traceID)
-		s.withholdLocked(req, t.Entry, why)
+		s.denyUnconfirmedLocked(req, t.Entry, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	req.decision = s.decideLocked(req, t, audit.Asked, s.arrivedLocked(req, name))
+	req.decision = s.decideLocked(req, t, audit.Asked, s.traceArrivalLocked(req, name))
 	frame := jsonrpc.AppendSplice(nil, req.Frame, jsonrpc.AppendRemoval(nil, req.Frame, req.Params, retry.Responses, retry.State)...)
 	first, err := req.rewritten(frame) // the call, as it was before it was a retry
 	if err != nil {
-		s.withholdLocked(req, t.Entry, err.Error())
+		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
 		return
 	}
 	s.passAgreedLocked(first, t.Entry)
@@ -135,8 +135,8 @@ func (s *Session) answeredForLocked(req *request, t catalog.Target, about subjec
 
 // resumableLocked deals with a retry that there is no permit for. One may be for a call
 // that runs already, in a legacy server: that one is not made again.
-func (s *Session) resumableLocked(req *request, t catalog.Target, about subject, state []byte) bool {
-	st, ours := s.r.sealer.open(state, about, s.who.Principal)
+func (s *Session) resumableLocked(req *request, t catalog.Target, about requestHash, state []byte) bool {
+	st, ours := s.r.signer.verifyState(state, about, s.who.Principal)
 	switch {
 	case !ours:
 		s.decline(req, errStrangeState)
@@ -152,7 +152,7 @@ func (s *Session) resumableLocked(req *request, t catalog.Target, about subject,
 // server asks during it, its client may come back with.
 func (s *Session) markLocked(req *request, c *call, t catalog.Target) {
 	if t.Entry.AsksFirst() && c.modern && t.Source.Modern {
-		c.bridge = &bridged{about: s.r.sealer.subject(req.Message, c.method, t)}
+		c.translation = &translation{about: s.r.signer.requestHash(req.Message, c.method, t)}
 	}
 }
 
@@ -168,6 +168,6 @@ func (s *Session) permitRetry(c *call, m *jsonrpc.Message) {
 		return
 	}
 	s.mu.Lock()
-	s.permitLocked(c.bridge.about, c.entry, m.Text(in.State), true)
+	s.permitLocked(c.translation.about, c.entry, m.Text(in.State), true)
 	s.mu.Unlock()
 }

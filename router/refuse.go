@@ -26,7 +26,7 @@ func (s *Session) refuse(req *request, why refusal) {
 	said := tracing.Note{Method: req.method, Verdict: "local"}
 	if s.r.trace.On() {
 		name, _, _ := mcpwire.Target(req.Message, req.method)
-		said.ID = s.arrivedLocked(req, name)
+		said.ID = s.traceArrivalLocked(req, name)
 		said.Name = string(req.Text(name))
 	}
 	if why.verdict != "" {
@@ -35,17 +35,17 @@ func (s *Session) refuse(req *request, why refusal) {
 	if !why.ending {
 		s.decideAgainstLocked(req, &why, said.ID)
 	}
-	s.because(req.Bytes(req.ID), refusedAs(why.verdict, why.text))
+	s.tellObserver(req.Bytes(req.ID), reasonFor(why.verdict, why.text))
 	if req.modern && why.verdict == catalog.Unknown.String() {
 		req.method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
 	s.send(req.out, mcpwire.AppendFailureFor(req.era(), nil, req.Bytes(req.ID), req.method, why.code, why.text), said)
 }
 
-// answerOwn answers a request with a result of toolman's own, and returns its
+// replyLocal answers a request with a result of toolman's own, and returns its
 // correlation number.
-func (s *Session) answerOwn(req *request, result []byte) (n uint64) {
-	n = s.arrivedLocked(req, jsonrpc.Span{})
+func (s *Session) replyLocal(req *request, result []byte) (n uint64) {
+	n = s.traceArrivalLocked(req, jsonrpc.Span{})
 	if req.modern {
 		result = completed(result, req.method)
 	}

@@ -67,7 +67,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.crossBack(&c, m, b, &back)
 		return
 	}
-	if c.bridge != nil {
+	if c.translation != nil {
 		c.session.permitRetry(&c, m)
 	}
 	b.Edit(m.ID, b.Copy(c.id()))
@@ -92,8 +92,8 @@ func (u *Upstream) timing(c *call, m *jsonrpc.Message) tracing.Note {
 	there := back
 	there.Name, there.Total = c.itsName(), 0
 	u.r.trace.Response(tracing.Upstream, u.Name, m, there)
-	if c.bridge != nil {
-		back.Leg += time.Duration(c.bridge.before) // not toolman's own time either
+	if c.translation != nil {
+		back.Leg += time.Duration(c.translation.before) // not toolman's own time either
 	}
 	return back
 }

@@ -108,8 +108,8 @@ func (s *Session) succeed(old, next []*Upstream) {
 	s.policy = s.r.policyFor(s.who)
 	own := map[*Upstream]*Upstream{}
 	for _, u := range s.upstreams {
-		if u.instead != nil {
-			own[u.instead] = u
+		if u.replaces != nil {
+			own[u.replaces] = u
 		}
 	}
 	s.upstreams = slices.Clone(next)
@@ -126,7 +126,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 		s.r.dismiss(u)
 	}
 	s.leased = slices.DeleteFunc(s.leased, func(u *Upstream) bool {
-		gone := !slices.Contains(next, u.instead) || !s.mayUseLocked(u)
+		gone := !slices.Contains(next, u.replaces) || !s.mayUseLocked(u)
 		if gone {
 			s.revokeCallsLocked(u, &b)
 			u.leave("the configuration was changed")

@@ -21,8 +21,8 @@ var (
 
 // resumeLocked deals with a request that answers what its client was asked. It reports
 // true when the request is to be passed on like any other.
-func (s *Session) resumeLocked(req *request, c *call, about subject, retry *mcpwire.Retry) bool {
-	state, ok := s.r.sealer.open(req.Text(retry.State.Value), about, s.who.Principal)
+func (s *Session) resumeLocked(req *request, c *call, about requestHash, retry *mcpwire.Retry) bool {
+	state, ok := s.r.signer.verifyState(req.Text(retry.State.Value), about, s.who.Principal)
 	if !ok {
 		s.decline(req, errStrangeState)
 		return false
@@ -32,17 +32,17 @@ func (s *Session) resumeLocked(req *request, c *call, about subject, retry *mcpw
 	case state.expires < s.r.clock.now():
 		s.decline(req, errStaleState)
 	case state.kind == stateAgain:
-		return s.visitedLocked(req, c, retry)
+		return s.urlConsentedLocked(req, c, retry)
 	case p == nil:
 		s.decline(req, errStaleState)
 	default:
-		s.comeBackLocked(req, c, p, retry)
+		s.continueCallLocked(req, c, p, retry)
 	}
 	return false
 }
 
-// visitedLocked reports whether the user has agreed to visit all URLs.
-func (s *Session) visitedLocked(req *request, c *call, retry *mcpwire.Retry) bool {
+// urlConsentedLocked reports whether the user has agreed to visit all URLs.
+func (s *Session) urlConsentedLocked(req *request, c *call, retry *mcpwire.Retry) bool {
 	for answer := range req.Walk(retry.Responses.Value) {
 		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
 			s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Declined), text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
@@ -52,9 +52,9 @@ func (s *Session) visitedLocked(req *request, c *call, retry *mcpwire.Retry) boo
 	return true
 }
 
-// comeBackLocked gives the server what it has asked for. The request waits for the
+// continueCallLocked gives the server what it has asked for. The request waits for the
 // suspended call from now on.
-func (s *Session) comeBackLocked(req *request, c *call, p *suspended, retry *mcpwire.Retry) {
+func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry *mcpwire.Retry) {
 	answers := make([]jsonrpc.Span, len(p.questions))
 	for i := range answers {
 		var err error
@@ -65,10 +65,10 @@ func (s *Session) comeBackLocked(req *request, c *call, p *suspended, retry *mcp
 	}
 	name, _, _ := mcpwire.Target(req.Message, c.method)
 	s.suspensions.remove(p)
-	c.n = s.arrivedLocked(req, name)
-	c.bridge = p.bridge
-	c.bridge.turn = turn{c.ids, c.logs, c.n}
-	c.bridge.capabilities = bytes.Clone(req.Bytes(req.envelope.Capabilities.Value))
+	c.n = s.traceArrivalLocked(req, name)
+	c.translation = p.bridge
+	c.translation.turn = turn{c.ids, c.logs, c.n}
+	c.translation.capabilities = bytes.Clone(req.Bytes(req.envelope.Capabilities.Value))
 	var left []inquiry
 	for i := range answers {
 		q := &p.questions[i]
@@ -77,14 +77,14 @@ func (s *Session) comeBackLocked(req *request, c *call, p *suspended, retry *mcp
 			continue
 		}
 		result := jsonrpc.AppendResult(nil, q.id(), req.Bytes(answers[i]))
-		p.from.answered(&q.question, p.from.sendFrame(req.out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.out)
+		p.from.answered(&q.serverRequest, p.from.sendFrame(req.out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.out)
 	}
-	s.goOnLocked(c, p, left, req.out)
+	s.resumeSuspendedLocked(c, p, left, req.out)
 }
 
-// goOnLocked answers the request that has come back, if it has not to wait: with the
+// resumeSuspendedLocked answers the request that has come back, if it has not to wait: with the
 // end of the call, or with the questions that are left.
-func (s *Session) goOnLocked(c *call, p *suspended, left []inquiry, b *jsonrpc.Batch) {
+func (s *Session) resumeSuspendedLocked(c *call, p *suspended, left []inquiry, b *jsonrpc.Batch) {
 	if p.end != nil {
 		p.from.refuseAll(left, "the call is over", b)
 		p.end(*c, b)

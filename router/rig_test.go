@@ -257,7 +257,7 @@ func (l *link) lists(k mcpwire.Kind, items ...string) {
 	if err != nil || len(page.Odd) > 0 {
 		l.t.Fatalf("%v, %v", err, page.Odd)
 	}
-	l.u.keep(k, page.Items)
+	l.u.supervise(k, page.Items)
 }
 
 // dies ends a server, as bury does when its process has ended.

@@ -21,11 +21,11 @@ const (
 	roundPace  = 250 * time.Millisecond // before a call is made again for which nothing was asked
 )
 
-// A round is a legacy client's call between the result in which a modern server asks
+// A inputRound is a legacy client's call between the result in which a modern server asks
 // for input and the call made again with the answers (2026-07-28, Multi Round-Trip
 // Requests). It is open while the session has it; who closes it sees to the answer.
 // A call that waits for a person's consent is one, too.
-type round struct {
+type inputRound struct {
 	from  *Upstream
 	call  call
 	state []byte // what the server wants back, as it came; nil for nothing
@@ -42,7 +42,7 @@ type leg struct {
 }
 
 // size is what the round keeps beside the call.
-func (r *round) size() int {
+func (r *inputRound) size() int {
 	size := len(r.state) + len(r.frame)
 	for i := range r.legs {
 		size += len(r.legs[i].answer.Result)
@@ -53,7 +53,7 @@ func (r *round) size() int {
 // beginRound asks the client what a modern server needs for going on with a call. An
 // error says what is wrong with the server's result.
 func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *mcpwire.Result, b *jsonrpc.Batch) error {
-	if c.bridge == nil {
+	if c.translation == nil {
 		return errors.New("it asks for input, which is not for requests of this method")
 	}
 	in, err := result.Input(m)
@@ -62,12 +62,12 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.bridge.rounds++
-	if why := s.hindranceLocked(u, c, m, &in); why != "" {
+	c.translation.rounds++
+	if why := s.whyNotAskLocked(u, c, m, &in); why != "" {
 		c.fail(why, audit.Failed, b)
 		return nil
 	}
-	r := &round{from: u, call: *c}
+	r := &inputRound{from: u, call: *c}
 	if in.State.Present() {
 		r.held = in.State.Hi - in.State.Lo
 		if err := s.retainLocked(r.held); err != nil {
@@ -83,18 +83,18 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 	}
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	for i := range in.Requests {
-		s.askLegLocked(r, m, &in.Requests[i], b)
+		s.askInputLocked(r, m, &in.Requests[i], b)
 	}
 	return nil
 }
 
-// hindranceLocked says why a round cannot begin, or "". It is for all of it or nothing:
+// whyNotAskLocked says why a round cannot begin, or "". It is for all of it or nothing:
 // no user is asked in vain.
-func (s *Session) hindranceLocked(u *Upstream, c *call, m *jsonrpc.Message, in *mcpwire.Input) string {
+func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *mcpwire.Input) string {
 	switch {
-	case c.bridge.rounds > maxRounds:
+	case c.translation.rounds > maxRounds:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)
-	case len(s.rounds) >= openRounds || tooMuch(s.rounds, len(m.Frame)):
+	case len(s.rounds) >= openRounds || overBytes(s.rounds, len(m.Frame)):
 		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)
 	}
 	version := mcpwire.Negotiate(s.hello.Version)
@@ -114,18 +114,18 @@ func (s *Session) hindranceLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 	return ""
 }
 
-// askLegLocked asks the client one thing.
-func (s *Session) askLegLocked(r *round, m *jsonrpc.Message, request *mcpwire.InputRequest, b *jsonrpc.Batch) {
-	if num, ok := s.addLegLocked(r, request.Method, bytes.Clone(m.Bytes(request.Key)), b); ok {
+// askInputLocked asks the client one thing.
+func (s *Session) askInputLocked(r *inputRound, m *jsonrpc.Message, request *mcpwire.InputRequest, b *jsonrpc.Batch) {
+	if num, ok := s.addInputLocked(r, request.Method, bytes.Clone(m.Bytes(request.Key)), b); ok {
 		s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: request.Method, During: r.call.id()})
 	}
 }
 
-// addLegLocked makes a leg, and returns the id to ask it under. Without a client it
+// addInputLocked makes a leg, and returns the id to ask it under. Without a client it
 // gives up the round.
-func (s *Session) addLegLocked(r *round, method mcpwire.Method, key []byte, b *jsonrpc.Batch) (num []byte, ok bool) {
-	q := question{from: r.from, method: string(method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
-	id, ok := s.asks.Add(q)
+func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, b *jsonrpc.Batch) (num []byte, ok bool) {
+	q := serverRequest{from: r.from, method: string(method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
+	id, ok := s.serverRequests.Add(q)
 	if !ok {
 		s.unansweredLocked(&q, "the client is gone", b)
 		return nil, false

@@ -30,7 +30,7 @@ type Router struct {
 	loop      *jsonrpc.Loop
 	trace     *tracing.Tracer
 	clock     clock
-	sealer    *sealer
+	signer    *signer
 	ownNames  []string        // names that are toolman's own
 	timed     atomic.Bool     // calls are timed: there is a trace, an audit log, or a call_timeout
 	ctx       context.Context // ends when the router closes
@@ -42,8 +42,8 @@ type Router struct {
 	catalog   atomic.Pointer[catalog.Catalog]
 	sessions  sessions
 	starts    tally // connections to servers, by name
-	views     startViews
-	privates  privates
+	viewCache viewCache
+	quota     processQuota
 	dismissed sync.WaitGroup // those that are being ended, and those that are kept up
 	opened    atomic.Bool    // the first list need not wait any more
 	waiting   atomic.Int32   // upstreams that the first list waits for
@@ -61,7 +61,7 @@ type Router struct {
 // New makes a router. No server runs before Start. The loop stays the caller's.
 func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Router{Options: o, log: log, loop: loop, trace: tracing.New(o.Trace), clock: clock{time.Now()}, sealer: newSealer(),
+	r := &Router{Options: o, log: log, loop: loop, trace: tracing.New(o.Trace), clock: clock{time.Now()}, signer: newSigner(),
 		ctx: ctx, cancel: cancel, greeted: make(chan struct{}), started: make(chan struct{})}
 	r.given.Store(&o)
 	var upstreams []*Upstream
@@ -198,7 +198,7 @@ func (r *Router) rebuildLocked() {
 func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.takeOwnLocked()
+	s.startDedicatedLocked()
 	before := s.view.Load()
 	after := before.Rebase(s.startLocked(next))
 	s.view.Store(after)

@@ -23,57 +23,57 @@ import (
 // A Session is one connected client. It is the jsonrpc.Handler of the client's
 // peer; the client's messages are handled in the order they came.
 type Session struct {
-	r       *Router
-	who     Client
-	label   string // what the audit log calls it
-	policy  *policy.Policy
-	offers  view.MetaTools            // which of toolman's own tools it has
-	meta    map[string]*metatool.Tool // and those among them that are about toolsets
-	out     jsonrpc.Sender
-	batches atomic.Pointer[jsonrpc.Gatherer] // to out, from the first batch of requests on
-	streams Streams                          // nil: all goes to out
-	ledger  Ledger                           // nil: there is none
-	checker CallChecker                      // nil: there is none
-	log     *zap.Logger
-	view    atomic.Pointer[view.View]
-	asks    jsonrpc.Calls[question]
-	gone    chan struct{} // closed when the client has closed its side
-	err     error         // why; written before gone is closed
+	r              *Router
+	who            Client
+	label          string // what the audit log calls it
+	policy         *policy.Policy
+	offers         view.MetaTools            // which of toolman's own tools it has
+	meta           map[string]*metatool.Tool // and those among them that are about toolsets
+	out            jsonrpc.Sender
+	batches        atomic.Pointer[jsonrpc.Gatherer] // to out, from the first batch of requests on
+	streams        Streams                          // nil: all goes to out
+	ledger         Ledger                           // nil: there is none
+	checker        CallChecker                      // nil: there is none
+	log            *zap.Logger
+	view           atomic.Pointer[view.View]
+	serverRequests jsonrpc.Calls[serverRequest]
+	gone           chan struct{} // closed when the client has closed its side
+	err            error         // why; written before gone is closed
 
 	calledName atomic.Pointer[string] // what the log and the trace call it
 
-	mu          sync.Mutex
-	upstreams   []*Upstream                   // guarded by mu: its servers, in the order of the file
-	waits       int                           // guarded by mu: servers of its own that requests wait for
-	leased      []*Upstream                   // guarded by mu: processes for one call at a time
-	disowned    bool                          // guarded by mu: those are being ended
-	without     map[*Upstream]error           // guarded by mu: servers that it cannot have, and why
-	hello       *mcpwire.Hello                // guarded by mu: nil until initialize
-	revision    string                        // guarded by mu: what was agreed on with it
-	claim       *mcpwire.Claim                // guarded by mu: what modern servers are told of that client
-	ready       bool                          // guarded by mu: the client takes requests and notifications
-	early       []early                       // guarded by mu: questions of servers that wait for the client to be ready
-	request     request                       // guarded by mu: the storage of the request being handled
-	met         bool                          // guarded by mu: there was a modern request
-	parked      []parked                      // guarded by mu: requests that wait for the upstreams
-	chore       *chore                        // guarded by mu: what is done apart, nil for nothing
-	levelings   []*leveling                   // guarded by mu: those that wait for servers
-	level       []byte                        // guarded by mu: params of the last logging/setLevel
-	levelName   string                        // guarded by mu: and the level in them
-	held        []*held                       // guarded by mu: replies that wait for the client to list again
-	rounds      []*round                      // guarded by mu: calls that wait for what modern servers ask
-	static      bool                          // guarded by mu: the client was seen not to list again
-	listens     []*listen                     // guarded by mu: subscriptions of the modern era
-	suspensions suspensions                   // guarded by mu: calls of the modern era that wait for answers
-	permits     permits                       // guarded by mu: what a modern client may come back for with a dangerous tool
-	lastRoute   lastRoute                     // guarded by mu
-	subs        map[subscription]string       // guarded by mu: the client's spelling of each URI
-	follows     map[*Upstream]map[string]bool // guarded by mu: the URIs that toolman has subscribed to for it
-	tasks       tasks                         // guarded by mu: those that upstreams do for the client
-	tokens      tokens                        // guarded by mu: the client's progress tokens of those
-	clientTasks tasks                         // guarded by mu: those that the client does for upstreams
-	retained    int                           // guarded by mu: bytes of who.Account that the session keeps
-	ended       bool                          // guarded by mu: it keeps none any more
+	mu                   sync.Mutex
+	upstreams            []*Upstream                   // guarded by mu: its servers, in the order of the file
+	waits                int                           // guarded by mu: servers of its own that requests wait for
+	leased               []*Upstream                   // guarded by mu: processes for one call at a time
+	releasing            bool                          // guarded by mu: those are being ended
+	without              map[*Upstream]error           // guarded by mu: servers that it cannot have, and why
+	hello                *mcpwire.Hello                // guarded by mu: nil until initialize
+	revision             string                        // guarded by mu: what was agreed on with it
+	clientMeta           *mcpwire.Claim                // guarded by mu: what modern servers are told of that client
+	ready                bool                          // guarded by mu: the client takes requests and notifications
+	queuedServerRequests []queuedServerRequest         // guarded by mu: questions of servers that wait for the client to be ready
+	request              request                       // guarded by mu: the storage of the request being handled
+	sawModern            bool                          // guarded by mu: there was a modern request
+	parked               []parked                      // guarded by mu: requests that wait for the upstreams
+	background           *backgroundTask               // guarded by mu: what is done apart, nil for nothing
+	pendingLogLevels     []*pendingLogLevel            // guarded by mu: those that wait for servers
+	level                []byte                        // guarded by mu: params of the last logging/setLevel
+	levelName            string                        // guarded by mu: and the level in them
+	pendingReplies       []*pendingReply               // guarded by mu: replies that wait for the client to list again
+	rounds               []*inputRound                 // guarded by mu: calls that wait for what modern servers ask
+	static               bool                          // guarded by mu: the client was seen not to list again
+	listens              []*listen                     // guarded by mu: subscriptions of the modern era
+	suspensions          suspensions                   // guarded by mu: calls of the modern era that wait for answers
+	permits              permits                       // guarded by mu: what a modern client may come back for with a dangerous tool
+	routeCache           routeCache                    // guarded by mu
+	subs                 map[subscription]string       // guarded by mu: the client's spelling of each URI
+	follows              map[*Upstream]map[string]bool // guarded by mu: the URIs that toolman has subscribed to for it
+	tasks                tasks                         // guarded by mu: those that upstreams do for the client
+	tokens               tokens                        // guarded by mu: the client's progress tokens of those
+	clientTasks          tasks                         // guarded by mu: those that the client does for upstreams
+	retained             int                           // guarded by mu: bytes of who.Account that the session keeps
+	ended                bool                          // guarded by mu: it keeps none any more
 }
 
 // retainLocked takes bytes from the client's account for something that is kept. The error is a
@@ -124,14 +124,14 @@ func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // Bad implements jsonrpc.Handler. The connection lives on.
 func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
-	if !s.array(m.Frame, b) {
+	if !s.batch(m.Frame, b) {
 		s.bad(m, err, b)
 	}
 }
 
 func (s *Session) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 	s.r.trace.Bad(tracing.Client, s.name(), m.Frame, err)
-	if s.damaged(m, err, b) || isAnswer(m) {
+	if s.malformedAnswer(m, err, b) || isResponse(m) {
 		return // a response has no answer
 	}
 	code := int64(jsonrpc.CodeInvalidRequest)
@@ -158,18 +158,18 @@ func idOfBad(m *jsonrpc.Message, err error) []byte {
 	return []byte("null")
 }
 
-// isAnswer reports whether a message that could not be read was a response.
-func isAnswer(m *jsonrpc.Message) bool {
+// isResponse reports whether a message that could not be read was a response.
+func isResponse(m *jsonrpc.Message) bool {
 	return !m.Method.Present() && (m.Result.Present() || m.Err.Present())
 }
 
-// damaged answers an upstream's question whose answer could not be read.
-func (s *Session) damaged(m *jsonrpc.Message, err error, b *jsonrpc.Batch) bool {
+// malformedAnswer answers an upstream's question whose answer could not be read.
+func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, b *jsonrpc.Batch) bool {
 	id, found := answers(m, err)
 	if !found {
 		return false
 	}
-	q, ok := s.asks.Take(id)
+	q, ok := s.serverRequests.Take(id)
 	if ok {
 		s.mu.Lock()
 		s.unansweredLocked(&q, "the client's answer could not be passed on: "+err.Error(), b)
@@ -186,12 +186,12 @@ func (s *Session) Closed(err error) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	s.static = true
-	for _, h := range s.held {
+	for _, h := range s.pendingReplies {
 		s.releaseLocked(h, &b)
 	}
 	s.endListensLocked(&b)
 	s.endSuspensionsLocked(&b)
-	for _, q := range s.asks.Drain() {
+	for _, q := range s.serverRequests.Drain() {
 		s.unansweredLocked(&q, "the client is gone", &b)
 	}
 	s.mu.Unlock()
@@ -223,8 +223,8 @@ func (s *Session) requestLocked(req *request) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest, text: err.Error()})
 		return
 	}
-	if at, ok := s.sameRouteLocked(req); ok {
-		s.forwardAgainLocked(req, at)
+	if at, ok := s.cachedRouteLocked(req); ok {
+		s.forwardCachedLocked(req, at)
 		return
 	}
 	req.method = mcpwire.MethodOf(req.Text(req.Method))
@@ -245,7 +245,7 @@ func (s *Session) requestLocked(req *request) {
 		s.initializeLocked(req)
 		return
 	case mcpwire.Ping:
-		s.answerOwn(req, []byte("{}"))
+		s.replyLocal(req, []byte("{}"))
 		return
 	case mcpwire.SetLevel:
 		s.setLevelLocked(req)
@@ -258,14 +258,14 @@ func (s *Session) requestLocked(req *request) {
 		s.refuse(req, refusal{code: jsonrpc.CodeMethodNotFound,
 			text: "toolman does not know the method " + sanitize.Short(string(req.method))})
 	default:
-		s.readyLocked(req.out)
+		s.clientReadyLocked(req.out)
 		s.whenOpenLocked(req)
 	}
 }
 
 // whenOpenLocked serves a request as soon as the catalog is there.
 func (s *Session) whenOpenLocked(req *request) {
-	if !s.openLocked() || s.chore != nil || len(s.parked) > 0 {
+	if !s.openLocked() || s.background != nil || len(s.parked) > 0 {
 		s.parkLocked(req)
 		return
 	}
@@ -299,9 +299,9 @@ func (s *Session) serveLocked(req *request) {
 // answerLocked passes the client's answer on to the upstream that asked.
 func (s *Session) answerLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
-	var q question
+	var q serverRequest
 	if ok {
-		q, ok = s.asks.Take(id)
+		q, ok = s.serverRequests.Take(id)
 	}
 	if !ok {
 		s.r.trace.Orphan(tracing.Client, s.name(), m)

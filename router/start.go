@@ -20,7 +20,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 		u.settled()
 		return
 	}
-	u.born = time.Now()
+	u.startedAt = time.Now()
 	if err := u.start(guard); err != nil {
 		u.fail(err.Error())
 		return
@@ -49,12 +49,12 @@ func (u *Upstream) run(guard *spawn.Guard) {
 		u.fail(err.Error())
 		return
 	}
-	u.becomeReady(time.Since(u.born))
+	u.becomeReady(time.Since(u.startedAt))
 }
 
 // slow says that an upstream takes long; the first list waits no longer, unless it was told to.
 func (u *Upstream) slow() {
-	if u.onTrial() {
+	if u.isCandidate() {
 		return
 	}
 	next := "its items will be added when it is"
@@ -88,10 +88,10 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		u.mu.Unlock()
 		return
 	}
-	u.state, u.took = Ready, took
+	u.state, u.startup = Ready, took
 	if u.leased {
 		u.mu.Unlock()
-		u.unlock()
+		u.openLease()
 		return
 	}
 	counts := u.entries
@@ -102,7 +102,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
 	u.r.trace.Event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
-	if !u.takePlace() {
+	if !u.promote() {
 		return
 	}
 	for _, s := range u.sessions() {

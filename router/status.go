@@ -39,7 +39,7 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
-		Took: u.took, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.r.starts.of(u.Name), Junk: u.junk, Entries: u.entries, Unread: u.unread}
+		Took: u.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.r.starts.of(u.Name), Junk: u.junk, Entries: u.entries, Unread: u.unread}
 	if u.state == Gone && u.comesBack() {
 		st.Retry = max(time.Second, time.Until(u.nextTry))
 	}

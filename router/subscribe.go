@@ -20,9 +20,9 @@ type subscription struct {
 // maxSubscriptions is how many resources a session can be subscribed to.
 const maxSubscriptions = 10_000
 
-// watchLocked remembers under which URI the client knows a resource that it subscribes to, so that
+// noteSubscriptionLocked remembers under which URI the client knows a resource that it subscribes to, so that
 // updates come under the same.
-func (s *Session) watchLocked(method mcpwire.Method, t catalog.Target, asked []byte) error {
+func (s *Session) noteSubscriptionLocked(method mcpwire.Method, t catalog.Target, asked []byte) error {
 	key := subscription{upstreamOf(t.Source), t.Name()}
 	switch method {
 	case mcpwire.Subscribe:

@@ -26,7 +26,7 @@ type suspended struct {
 	handle    handle
 	from      *Upstream
 	id        uint64 // of the call there
-	bridge    *bridged
+	bridge    *translation
 	questions []inquiry   // without an answer, oldest first
 	end       ending      // how the call has ended meanwhile; nil: it has not
 	size      int         // bytes it keeps
@@ -35,7 +35,7 @@ type suspended struct {
 
 // An inquiry is a question of a legacy server's as a modern client gets it.
 type inquiry struct {
-	question
+	serverRequest
 	ask mcpwire.Ask
 }
 
@@ -78,7 +78,7 @@ func (all *suspensions) remove(p *suspended) {
 
 // suspendLocked answers the client's request with the server's questions.
 func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, b *jsonrpc.Batch) {
-	p := &suspended{handle: newHandle(), from: u, id: id, bridge: c.bridge, questions: questions}
+	p := &suspended{handle: newCallID(), from: u, id: id, bridge: c.translation, questions: questions}
 	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
 	s.suspensions.add(p)
 	asks := make([]mcpwire.Ask, len(questions))
@@ -86,14 +86,14 @@ func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inq
 		asks[i] = questions[i].ask
 		s.suspensions.grow(p, questions[i].size())
 	}
-	c.bridge.asked++
-	c.bridge.suspended, c.bridge.turn = p, turn{}
-	s.sendAsks(c, asks, s.stateFor(c.bridge.about, stateResume, p.handle), b)
+	c.translation.asked++
+	c.translation.suspended, c.translation.turn = p, turn{}
+	s.sendAsks(c, asks, s.stateFor(c.translation.about, stateResume, p.handle), b)
 }
 
 // stateFor signs a state that is good from now on.
-func (s *Session) stateFor(about subject, kind stateKind, h handle) string {
-	return s.r.sealer.seal(requestState{kind, h, s.r.clock.now() + int64(stateLife)}, about, s.who.Principal)
+func (s *Session) stateFor(about requestHash, kind stateKind, h handle) string {
+	return s.r.signer.signState(requestState{kind, h, s.r.clock.now() + int64(stateLife)}, about, s.who.Principal)
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.
@@ -104,7 +104,7 @@ func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, state string, b *jsonrpc
 // enqueueLocked keeps what the server asks further during a call that is suspended.
 func (s *Session) enqueueLocked(p *suspended, q inquiry, b *jsonrpc.Batch) {
 	if len(p.questions) >= maxQuestions || !s.suspensions.fits(q.size()) {
-		p.from.refuseAsk(&q.question, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", b)
+		p.from.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", b)
 		return
 	}
 	p.bridge.asked++
@@ -114,11 +114,11 @@ func (s *Session) enqueueLocked(p *suspended, q inquiry, b *jsonrpc.Batch) {
 
 // retract drops questions that their server has taken back. The client may still answer
 // them, which goes nowhere.
-func (s *Session) retract(match func(question) bool) {
+func (s *Session) retract(match func(serverRequest) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, p := range s.suspensions.calls {
-		p.questions = slices.DeleteFunc(p.questions, func(q inquiry) bool { return match(q.question) })
+		p.questions = slices.DeleteFunc(p.questions, func(q inquiry) bool { return match(q.serverRequest) })
 	}
 }
 
@@ -145,7 +145,7 @@ func (s *Session) dismissLocked(p *suspended, why string, b *jsonrpc.Batch) {
 // refuseAll answers questions that the client does not.
 func (u *Upstream) refuseAll(questions []inquiry, why string, b *jsonrpc.Batch) {
 	for i := range questions {
-		u.refuseAsk(&questions[i].question, jsonrpc.CodeInternalError, why, b)
+		u.refuseAsk(&questions[i].serverRequest, jsonrpc.CodeInternalError, why, b)
 	}
 }
 

@@ -20,11 +20,11 @@ import (
 const maxTasks, maxTaskID = 1000, 256
 
 // tasks says which upstream a task belongs to. The first to use an id has it.
-type tasks struct{ newest[string, *Upstream] }
+type tasks struct{ boundedMap[string, *Upstream] }
 
 func (t *tasks) add(id []byte, u *Upstream) {
 	if len(id) <= maxTaskID {
-		t.newest.add(string(id), u, maxTasks)
+		t.boundedMap.add(string(id), u, maxTasks)
 	}
 }
 
@@ -69,9 +69,9 @@ type taskToken struct {
 }
 
 // tokens are the client's progress tokens of calls that have become tasks.
-type tokens struct{ newest[taskToken, []byte] }
+type tokens struct{ boundedMap[taskToken, []byte] }
 
-func (t *tokens) add(key taskToken, token []byte) { t.newest.add(key, token, maxTasks) }
+func (t *tokens) add(key taskToken, token []byte) { t.boundedMap.add(key, token, maxTasks) }
 
 // taskStatus passes on how a server's task is. It may come before the answer that
 // names the task; only that answer says whose the task is, and so a server cannot

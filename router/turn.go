@@ -14,26 +14,26 @@ import (
 // before: its own, first request was answered with questions. Without an id, none does.
 type turn struct {
 	ids
-	logs verbosity
+	logs logThreshold
 	n    uint64
 }
 
 // currentLocked gives the call the ids of the request that waits for it now, and
 // reports whether there is one. Session.mu is held.
 func (c *call) currentLocked() (open bool) {
-	if !c.modern || c.bridge == nil || c.bridge.asked == 0 {
+	if !c.modern || c.translation == nil || c.translation.asked == 0 {
 		return true
 	}
-	c.ids, c.logs = c.bridge.turn.ids, c.bridge.turn.logs
+	c.ids, c.logs = c.translation.turn.ids, c.translation.turn.logs
 	if open = len(c.id()) > 0; open {
-		c.n = c.bridge.turn.n
+		c.n = c.translation.turn.n
 	}
 	return open
 }
 
 // current is currentLocked for those who do not hold Session.mu.
 func (c *call) current() (open bool) {
-	if !c.modern || c.bridge == nil {
+	if !c.modern || c.translation == nil {
 		return true
 	}
 	c.session.mu.Lock()
@@ -52,8 +52,8 @@ func (c *call) concludeLocked(end ending, b *jsonrpc.Batch) {
 	switch {
 	case open:
 		end(*c, b)
-	case c.bridge.suspended != nil:
-		c.bridge.suspended.end = end
+	case c.translation.suspended != nil:
+		c.translation.suspended.end = end
 	}
 }
 
@@ -62,7 +62,7 @@ func (c *call) concludeLocked(end ending, b *jsonrpc.Batch) {
 func (s *Session) fail(c *call, problem string, how audit.Outcome, b *jsonrpc.Batch) {
 	c.audited.End(how)
 	end := failing(problem, how)
-	if !c.modern || c.bridge == nil {
+	if !c.modern || c.translation == nil {
 		end(*c, b)
 		return
 	}
@@ -83,7 +83,7 @@ func (c *call) fail(problem string, how audit.Outcome, b *jsonrpc.Batch) {
 	if how == audit.Timeout {
 		said.Status = trace.StatusTimeout
 	}
-	c.session.because(c.id(), Reason{Outcome: how, Text: problem})
+	c.session.tellObserver(c.id(), Reason{Outcome: how, Text: problem})
 	c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), said)
 }
 
@@ -96,7 +96,7 @@ func (s *Session) awaited(u *Upstream, c *call, m *jsonrpc.Message) bool {
 	if c.currentLocked() {
 		return true
 	}
-	p := c.bridge.suspended
+	p := c.translation.suspended
 	if p == nil {
 		return false
 	}

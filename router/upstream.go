@@ -47,19 +47,19 @@ type Upstream struct {
 	late    recent                       // ids of calls that were given up
 	limiter *limiter.Limiter[queuedCall] // nil: any number of calls at once
 
-	born time.Time // when its process was started
+	startedAt time.Time // when its process was started
 
-	latest    atomic.Pointer[Server]  // as the options given last have it; what is started from now on is like that
-	owner     atomic.Pointer[Session] // nil: sessions share it
-	instead   *Upstream               // the shared one in whose place the owner has it; nil: none
-	greeted   <-chan struct{}         // closed when client is known
-	levelings map[uint64]*leveling    // guarded by mu: what waits for answers to logging/setLevel, by id
-	unlevel   []*leveling             // guarded by mu: what waits for one of the session's own to be ready
-	client    *mcpwire.Hello          // whom it is to serve
-	onSettled func()
-	awaited   bool         // the first list waits for it until it is ready or gone
-	leased    bool         // it is for one call at a time and offers nothing
-	used      atomic.Int64 // when it was leased last
+	latest           atomic.Pointer[Server]      // as the options given last have it; what is started from now on is like that
+	owner            atomic.Pointer[Session]     // nil: sessions share it
+	replaces         *Upstream                   // the shared one in whose place the owner has it; nil: none
+	greeted          <-chan struct{}             // closed when client is known
+	pendingLogLevels map[uint64]*pendingLogLevel // guarded by mu: what waits for answers to logging/setLevel, by id
+	queuedLogLevels  []*pendingLogLevel          // guarded by mu: what waits for one of the session's own to be ready
+	client           *mcpwire.Hello              // whom it is to serve
+	onSettled        func()
+	awaited          bool         // the first list waits for it until it is ready or gone
+	leased           bool         // it is for one call at a time and offers nothing
+	used             atomic.Int64 // when it was leased last
 
 	probing atomic.Bool // it was asked for its era and has not answered
 
@@ -73,17 +73,17 @@ type Upstream struct {
 	closing    bool                            // guarded by mu: toolman is ending it
 	problem    string                          // guarded by mu: why it is gone
 	nextTry    time.Time                       // guarded by mu: when the server is tried again, if it comes back
-	after      *Upstream                       // guarded by mu: the one in whose place it comes when it is ready; nil: it has its place
+	supersedes *Upstream                       // guarded by mu: the one in whose place it comes when it is ready; nil: it has its place
 	result     mcpwire.InitializeResult        // guarded by mu
 	entries    [mcpwire.Kinds][]*catalog.Entry // guarded by mu
 	unread     [mcpwire.Kinds]string           // guarded by mu: why a list is not known as it is now
-	took       time.Duration                   // guarded by mu: from start to ready
+	startup    time.Duration                   // guarded by mu: from start to ready
 	junk       int                             // guarded by mu: lines that were no messages
 	junkLogged time.Time                       // guarded by mu
 	stale      [mcpwire.Kinds]bool             // guarded by mu: kinds whose list has changed
 	refreshing bool                            // guarded by mu
 	following  following                       // guarded by mu
-	raised     verbosity                       // guarded by mu: what modern clients' requests have it log
+	raised     logThreshold                    // guarded by mu: what modern clients' requests have it log
 	watching   bool                            // guarded by mu: a timer for call_timeout runs
 	settleOnce sync.Once                       // the first list does not wait for it any more
 	buried     sync.Once
@@ -95,8 +95,8 @@ type Upstream struct {
 func (u *Upstream) offer() catalog.Offer {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state == Starting && u.instead != nil {
-		return catalog.Offer{Source: u.source, Entries: u.instead.offer().Entries, Alive: false} // nobody takes the names meanwhile
+	if u.state == Starting && u.replaces != nil {
+		return catalog.Offer{Source: u.source, Entries: u.replaces.offer().Entries, Alive: false} // nobody takes the names meanwhile
 	}
 	return catalog.Offer{Source: u.source, Entries: slices.Concat(u.entries[:]...), Alive: u.state == Ready}
 }
@@ -218,7 +218,7 @@ func (u *Upstream) tellGone(problem string) {
 	if u.problem == "" {
 		u.problem = problem
 	}
-	problem, after := u.problem, u.after
+	problem, after := u.problem, u.supersedes
 	u.mu.Unlock()
 	news := after.news(problem)
 	u.answerAll()
@@ -240,7 +240,7 @@ func (u *Upstream) update() {
 	if u.leased {
 		return
 	}
-	if s := u.owner.Load(); s != nil && u.instead != nil {
+	if s := u.owner.Load(); s != nil && u.replaces != nil {
 		s.refresh(true)
 		return
 	}
@@ -259,7 +259,7 @@ func (u *Upstream) answerAll() {
 	for _, c := range u.limiter.Close() {
 		c.session.fail(&c.call, u.goneText(), audit.Gone, &b)
 	}
-	u.endLevelings(&b)
+	u.endPendingLogLevels(&b)
 	for _, s := range u.sessions() {
 		s.withdraw(u, &b)
 	}
@@ -272,7 +272,7 @@ func (u *Upstream) fail(reason string) {
 	if u.problem == "" {
 		u.problem = reason
 	}
-	started, closing, after := u.conn != nil, u.closing, u.after
+	started, closing, after := u.conn != nil, u.closing, u.supersedes
 	if !started {
 		u.state = Gone
 	}

@@ -16,7 +16,7 @@ func fewProcesses() *budget.Budgets {
 func TestOneClientLeavesProcessesToTheOthers(t *testing.T) {
 	budgets := fewProcesses()
 	a, b := budgets.Open(principal.Principal{Issuer: "a"}), budgets.Open(principal.Principal{Issuer: "b"})
-	var x privates
+	var x processQuota
 	taken := func(of *budget.Account) (n int, err error) {
 		for err == nil {
 			if err = x.take(of); err == nil {
@@ -50,7 +50,7 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 		budgets := fewProcesses()
 		greedy := principal.Principal{Issuer: "greedy"}
 		for range 5 {
-			h.r.privates.take(budgets.Open(greedy))
+			h.r.quota.take(budgets.Open(greedy))
 		}
 		v := h.initializedAs(Client{Principal: greedy, Account: budgets.Open(greedy), Many: true}, everything)
 		v.says(callFrame("1", "a_plain", "{}"))
@@ -68,6 +68,6 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 			t.Errorf("share %d: another client got %s, with %d processes", share, got, h.started.Load())
 		}
 		v.s.End()
-		eventually(t, "the process of the session that has ended is not counted", func() bool { return h.r.privates.count() == 5 })
+		eventually(t, "the process of the session that has ended is not counted", func() bool { return h.r.quota.count() == 5 })
 	}
 }

@@ -23,21 +23,21 @@ const (
 // comesBack reports whether the server is tried again when it is gone. One that is another
 // for each session is not: nobody sees whether it could be reached, and the session would wait.
 func (u *Upstream) comesBack() bool {
-	return (u.Dial != nil || u.Socket != "") && !u.leased && u.For == nil && (u.instead == nil || u.instead.For == nil)
+	return (u.Dial != nil || u.Socket != "") && !u.leased && u.For == nil && (u.replaces == nil || u.replaces.For == nil)
 }
 
 // begin brings an upstream up, and keeps its place filled if the server may come back.
 func (r *Router) begin(u *Upstream) {
 	if u.comesBack() {
-		r.dismissed.Go(func() { r.keep(u) })
+		r.dismissed.Go(func() { r.supervise(u) })
 		return
 	}
 	go u.run(r.guard)
 }
 
-// keep runs an upstream and those that come after it, until nobody wants the server any
+// supervise runs an upstream and those that come after it, until nobody wants the server any
 // more.
-func (r *Router) keep(u *Upstream) {
+func (r *Router) supervise(u *Upstream) {
 	server := u.Server // running it may change that
 	u.run(r.guard)
 	pause := firstPause
@@ -71,7 +71,7 @@ func (u *Upstream) triedIn(pause time.Duration) {
 // place then.
 func (r *Router) try(server Server, gone *Upstream) *Upstream {
 	next := r.newUpstream(server, gone.Name, func() {})
-	next.after = gone
+	next.supersedes = gone
 	next.owner.Store(gone.owner.Load())
 	next.run(r.guard)
 	if slices.Contains(r.all(), next) {
@@ -100,19 +100,19 @@ func (u *Upstream) news(problem string) bool {
 	return u.problem != problem
 }
 
-// onTrial reports whether the upstream has no place yet.
-func (u *Upstream) onTrial() bool {
+// isCandidate reports whether the upstream has no place yet.
+func (u *Upstream) isCandidate() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.after != nil
+	return u.supersedes != nil
 }
 
-// takePlace lets an upstream that is ready take the place that it was made for. It is false
+// promote lets an upstream that is ready take the place that it was made for. It is false
 // when that is no more.
-func (u *Upstream) takePlace() bool {
+func (u *Upstream) promote() bool {
 	u.mu.Lock()
-	gone := u.after
-	u.after = nil
+	gone := u.supersedes
+	u.supersedes = nil
 	u.mu.Unlock()
 	return gone == nil || u.r.replace(gone, u)
 }
@@ -171,11 +171,11 @@ func (s *Session) exchangeLocked(old, next *Upstream) bool {
 // was there for long.
 func (u *Upstream) renew() {
 	s := u.owner.Load()
-	if s == nil || u.instead == nil || !u.comesBack() {
+	if s == nil || u.replaces == nil || !u.comesBack() {
 		return
 	}
 	pause := longestPause
-	if time.Since(u.born) >= longestPause {
+	if time.Since(u.startedAt) >= longestPause {
 		pause = firstPause
 	}
 	u.triedIn(pause)
@@ -194,7 +194,7 @@ func (s *Session) shareAgain(own *Upstream) bool {
 	i := slices.IndexFunc(all, func(u *Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i < 0 || s.disowned || !s.exchangeLocked(own, all[i]) {
+	if i < 0 || s.releasing || !s.exchangeLocked(own, all[i]) {
 		return false
 	}
 	s.r.dismiss(own)

@@ -15,9 +15,9 @@ import (
 	"toolman/router/view"
 )
 
-// ownCallLocked serves a call of one of toolman's own tools. It reports whether it was
+// callBuiltinLocked serves a call of one of toolman's own tools. It reports whether it was
 // one.
-func (s *Session) ownCallLocked(req *request, name []byte) bool {
+func (s *Session) callBuiltinLocked(req *request, name []byte) bool {
 	switch string(name) {
 	case catalog.ActivateTool:
 		if s.offers.NoActivate {
@@ -48,7 +48,7 @@ func (s *Session) activateLocked(req *request) {
 		s.withLibraryLocked(req, activate)
 		return
 	}
-	s.concludeOwnLocked(req, activate(s.contextLocked(req, &metatool.Library{})))
+	s.concludeBuiltinLocked(req, activate(s.contextLocked(req, &metatool.Library{})))
 }
 
 // contextLocked is what a call of one of toolman's own tools may look at.
@@ -71,24 +71,24 @@ func (s *Session) unavailableLocked() (names []string) {
 // have been saved, else when the file is read.
 func (s *Session) withLibraryLocked(req *request, call func(*metatool.Context) metatool.Outcome) {
 	if s.r.Shelf == nil || s.who.Only != nil {
-		s.concludeOwnLocked(req, call(s.contextLocked(req, s.who.library(s.r))))
+		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.who.library(s.r))))
 		return
 	}
-	s.apartLocked(req, func(context.Context) finish {
+	s.runInBackgroundLocked(req, func(context.Context) completion {
 		l := s.who.library(s.r)
-		return func(req *request) { s.concludeOwnLocked(req, call(s.contextLocked(req, l))) }
+		return func(req *request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
 	})
 }
 
-// concludeOwnLocked does what a call of one of toolman's own tools has led to.
-func (s *Session) concludeOwnLocked(req *request, o metatool.Outcome) {
+// concludeBuiltinLocked does what a call of one of toolman's own tools has led to.
+func (s *Session) concludeBuiltinLocked(req *request, o metatool.Outcome) {
 	switch {
 	case o.Err != nil:
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: o.Err.Error()})
 	case o.Save != nil:
 		s.saveLocked(req, o)
 	case o.View != nil:
-		s.holdLocked(req, o)
+		s.replyAfterRelistLocked(req, o)
 	default:
 		s.sayLocked(req, o.Result, o.Failed)
 	}
@@ -96,7 +96,7 @@ func (s *Session) concludeOwnLocked(req *request, o metatool.Outcome) {
 
 // saveLocked changes the saved toolsets in the background, and goes on with the outcome of that.
 func (s *Session) saveLocked(req *request, o metatool.Outcome) {
-	s.apartLocked(req, func(ctx context.Context) finish {
+	s.runInBackgroundLocked(req, func(ctx context.Context) completion {
 		var refused error
 		err := s.r.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
 			refused = o.Save(saved)
@@ -107,10 +107,10 @@ func (s *Session) saveLocked(req *request, o metatool.Outcome) {
 		}
 		return func(req *request) {
 			if err != nil {
-				s.concludeOwnLocked(req, metatool.Failure(sanitize.Line(err.Error())))
+				s.concludeBuiltinLocked(req, metatool.Failure(sanitize.Line(err.Error())))
 				return
 			}
-			s.concludeOwnLocked(req, o.Then(s.contextLocked(req, &metatool.Library{})))
+			s.concludeBuiltinLocked(req, o.Then(s.contextLocked(req, &metatool.Library{})))
 		}
 	})
 }
@@ -124,7 +124,7 @@ func (s *Session) callThroughLocked(req *request) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	s.arrivedLocked(req, through.Tool())
+	s.traceArrivalLocked(req, through.Tool())
 	call, err := req.rewritten(through.Frame(req.Message))
 	if err != nil {
 		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
@@ -140,7 +140,7 @@ func (s *Session) sayLocked(req *request, outcome any, failed bool) {
 		result = mcpwire.AppendToolFailure(req.era(), nil, metatool.JSON(outcome))
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	n := s.arrivedLocked(req, name)
+	n := s.traceArrivalLocked(req, name)
 	how := audit.OK
 	if failed {
 		how = audit.Refused

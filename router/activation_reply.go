@@ -18,14 +18,14 @@ import (
 	"toolman/router/view"
 )
 
-// settleAfter is how long after its list was answered a client gets the reply
+// replyAfterList is how long after its list was answered a client gets the reply
 // that waited for it. Claude Code, Gemini CLI and OpenCode then have the new
 // tools in the model's next step; with the reply at once they have not.
-const settleAfter = 50 * time.Millisecond
+const replyAfterList = 50 * time.Millisecond
 
-// A held is the reply of a successful activation that waits for the client to
+// A pendingReply is the reply of a successful activation that waits for the client to
 // list the tools again.
-type held struct {
+type pendingReply struct {
 	id      []byte
 	n       uint64
 	modern  bool             // the client's request is of the modern era
@@ -37,14 +37,14 @@ type held struct {
 	audited *audit.Decision
 }
 
-// holdLocked shows the client another view, tells it what has changed and arranges for the reply: once
+// replyAfterRelistLocked shows the client another view, tells it what has changed and arranges for the reply: once
 // the client has listed again, or when it does not in time.
-func (s *Session) holdLocked(req *request, o metatool.Outcome) {
+func (s *Session) replyAfterRelistLocked(req *request, o metatool.Outcome) {
 	before, after := s.view.Load(), o.View
 	s.view.Store(after)
 	on, off := metatool.Switched(before, after)
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	h := &held{id: bytes.Clone(req.Bytes(req.ID)), modern: req.modern, mode: s.modeOf(req.modern), n: s.arrivedLocked(req, name),
+	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.modern, mode: s.modeOf(req.modern), n: s.traceArrivalLocked(req, name),
 		on: on, off: off, outcome: o}
 	h.audited = s.decideOwnLocked(req, h.n)
 	if s.r.trace.On() {
@@ -55,7 +55,7 @@ func (s *Session) holdLocked(req *request, o metatool.Outcome) {
 		s.replyLocked(h, req.out)
 		return
 	}
-	s.held = append(s.held, h)
+	s.pendingReplies = append(s.pendingReplies, h)
 	h.timer = time.AfterFunc(s.r.Settle, func() { s.expire(h) })
 }
 
@@ -63,21 +63,21 @@ func (s *Session) notify(b *jsonrpc.Batch, method mcpwire.Method) {
 	s.send(b, jsonrpc.AppendNotification(nil, string(method), nil), tracing.Note{Method: method})
 }
 
-// listedLocked notes that the client has listed the tools again.
-func (s *Session) listedLocked() {
-	for _, h := range s.held {
+// toolsRelistedLocked notes that the client has listed the tools again.
+func (s *Session) toolsRelistedLocked() {
+	for _, h := range s.pendingReplies {
 		if !h.listed {
 			h.listed = true
-			h.timer.Reset(settleAfter)
+			h.timer.Reset(replyAfterList)
 		}
 	}
 }
 
 // expire sends a held reply: the client has listed again, or let the wait pass.
-func (s *Session) expire(h *held) {
+func (s *Session) expire(h *pendingReply) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	if slices.Contains(s.held, h) {
+	if slices.Contains(s.pendingReplies, h) {
 		if !h.listed && !s.static {
 			s.static = true
 			s.log.Info("the client does not list tools again when they change; activations will not wait for it",
@@ -90,20 +90,20 @@ func (s *Session) expire(h *held) {
 }
 
 // releaseLocked sends a held reply now.
-func (s *Session) releaseLocked(h *held, b *jsonrpc.Batch) {
+func (s *Session) releaseLocked(h *pendingReply, b *jsonrpc.Batch) {
 	h.timer.Stop()
-	s.held = slices.DeleteFunc(slices.Clone(s.held), func(other *held) bool { return other == h })
+	s.pendingReplies = slices.DeleteFunc(slices.Clone(s.pendingReplies), func(other *pendingReply) bool { return other == h })
 	s.r.trace.Settled(h.listed, h.n)
 	s.replyLocked(h, b)
 }
 
-// forgetHeldLocked drops the reply to a request that was cancelled, and returns it. What
+// forgetReplyLocked drops the reply to a request that was cancelled, and returns it. What
 // the request did stays.
-func (s *Session) forgetHeldLocked(id []byte) *held {
-	for i, h := range s.held {
+func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
+	for i, h := range s.pendingReplies {
 		if bytes.Equal(h.id, id) {
 			h.timer.Stop()
-			s.held = slices.Delete(slices.Clone(s.held), i, i+1)
+			s.pendingReplies = slices.Delete(slices.Clone(s.pendingReplies), i, i+1)
 			return h
 		}
 	}
@@ -111,7 +111,7 @@ func (s *Session) forgetHeldLocked(id []byte) *held {
 }
 
 // replyLocked answers a call that has changed what the client sees.
-func (s *Session) replyLocked(h *held, b *jsonrpc.Batch) {
+func (s *Session) replyLocked(h *pendingReply, b *jsonrpc.Batch) {
 	h.audited.End(audit.OK)
 	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.static}
 	s.send(b, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})

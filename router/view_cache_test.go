@@ -124,7 +124,7 @@ func TestViewsThatProxiesAskForAreBounded(t *testing.T) {
 		}
 		g.r.startView(g.r.catalog.Load(), nil, Client{Only: only})
 	}
-	if n := len(g.r.views.made); n > maxStarts {
+	if n := len(g.r.viewCache.made); n > maxStarts {
 		t.Errorf("%d views are kept", n)
 	}
 }

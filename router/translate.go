@@ -16,9 +16,9 @@ import (
 // What is said of a call whose answer cannot be made one of the client's era.
 const untranslatable = "server %s answered in a form that could not be passed on: %v"
 
-// A bridged is what a call that crosses from one era to the other needs beyond
+// A translation is what a call that crosses from one era to the other needs beyond
 // the call itself.
-type bridged struct {
+type translation struct {
 	// request is the call of a legacy client, in all but its id and progress token as
 	// it goes to a modern server: that may want it again, with more (rounds.go).
 	request []byte
@@ -28,19 +28,19 @@ type bridged struct {
 	// capabilities are what a modern client has declared with its call: what a legacy
 	// server asks during it is asked of the client if they allow it (inquire.go).
 	capabilities []byte
-	about        subject    // what is called
-	asked        int        // guarded by Session.mu: how often the client was asked
-	suspended    *suspended // guarded by Session.mu: the call waits for the client's answers
-	turn         turn       // guarded by Session.mu: once asked, what the client waits for the call with
+	about        requestHash // what is called
+	asked        int         // guarded by Session.mu: how often the client was asked
+	suspended    *suspended  // guarded by Session.mu: the call waits for the client's answers
+	turn         turn        // guarded by Session.mu: once asked, what the client waits for the call with
 }
 
-// crossLocked adds the edits that make a request one of the upstream's era. It
+// translateRequestLocked adds the edits that make a request one of the upstream's era. It
 // reports false when the request goes nowhere, and was dealt with.
-func (s *Session) crossLocked(req *request, c *call, t catalog.Target) bool {
+func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target) bool {
 	if !req.modern {
-		req.out.SetEdits(s.claim.AddTo(req.out.Edits(), req.Message, &req.envelope))
+		req.out.SetEdits(s.clientMeta.AddTo(req.out.Edits(), req.Message, &req.envelope))
 		if mcpwire.TakesInput(c.method) {
-			c.bridge = &bridged{}
+			c.translation = &translation{}
 		}
 		return true
 	}
@@ -53,18 +53,18 @@ func (s *Session) crossLocked(req *request, c *call, t catalog.Target) bool {
 		s.declineError(req, err)
 		return false
 	}
-	about := s.r.sealer.subject(req.Message, c.method, t)
+	about := s.r.signer.requestHash(req.Message, c.method, t)
 	if retry.Is() && !s.resumeLocked(req, c, about, &retry) {
 		return false
 	}
 	req.out.SetEdits(retry.Strip(req.out.Edits(), req.Message, &req.envelope))
-	c.bridge = &bridged{capabilities: bytes.Clone(req.Bytes(req.envelope.Capabilities.Value)), about: about}
+	c.translation = &translation{capabilities: bytes.Clone(req.Bytes(req.envelope.Capabilities.Value)), about: about}
 	return true
 }
 
 // crossBack gives an answer to a client of the other era.
 func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) {
-	if c.modern && c.bridge != nil {
+	if c.modern && c.translation != nil {
 		if !c.session.awaited(u, c, m) {
 			c.audited.End(c.outcome(m))
 			return // the client has not come back for it yet
@@ -91,7 +91,7 @@ func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tr
 	if err != nil {
 		b.Forget()
 		problem := fmt.Sprintf(untranslatable, u.Name, err)
-		c.session.because(c.id(), Reason{Outcome: audit.Failed, Text: problem})
+		c.session.tellObserver(c.id(), Reason{Outcome: audit.Failed, Text: problem})
 		c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), *back)
 	}
 }

@@ -31,15 +31,15 @@ func (s *Session) initializeLocked(req *request) {
 		return
 	}
 	s.hello = &hello
-	s.claim = hello.Claim(s.levelName)
+	s.clientMeta = hello.Claim(s.levelName)
 	version := mcpwire.Negotiate(hello.Version)
 	s.connected(&hello, version)
 	s.revision = version
-	s.answerOwn(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.offers)))
+	s.replyLocal(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.offers)))
 	if s.who.Sole {
 		s.r.greet(hello)
 	} else if s.r.opened.Load() {
-		s.takeOwnLocked()
+		s.startDedicatedLocked()
 	}
 }
 
@@ -58,7 +58,7 @@ func (s *Session) catalogLocked(req *request) {
 	case mcpwire.Unsubscribe:
 		s.unsubscribeLocked(ownCatalog)
 	}
-	s.decideOwnLocked(req, s.answerOwn(req, result)).End(audit.OK)
+	s.decideOwnLocked(req, s.replyLocal(req, result)).End(audit.OK)
 }
 
 // ownCatalog is the subscription to toolman's own resource.

@@ -35,9 +35,9 @@ func ParseShare(name string) Share {
 	return ShareAuto
 }
 
-// takeOwnLocked starts processes of the session's own in the place of shared ones that
+// startDedicatedLocked starts processes of the session's own in the place of shared ones that
 // it must not share. Session.mu is held.
-func (s *Session) takeOwnLocked() {
+func (s *Session) startDedicatedLocked() {
 	for i, shared := range s.upstreams {
 		if !s.needsOwnLocked(shared) {
 			continue
@@ -46,7 +46,7 @@ func (s *Session) takeOwnLocked() {
 		if u == nil {
 			continue
 		}
-		u.instead = shared
+		u.replaces = shared
 		s.upstreams = slices.Clone(s.upstreams)
 		s.upstreams[i] = u
 		s.waits++
@@ -58,7 +58,7 @@ func (s *Session) takeOwnLocked() {
 // then shares the process of the others, or goes without the server.
 func (s *Session) ownLocked(shared *Upstream) *Upstream {
 	if shared.For != nil {
-		return s.forLocked(shared)
+		return s.instantiateLocked(shared)
 	}
 	u, err := s.r.private(shared, *shared.latest.Load(), s, s.ownSettled)
 	switch {
@@ -95,7 +95,7 @@ func (s *Session) withoutLocked(u *Upstream) *refusal {
 // needsOwnLocked reports whether the session must not share this upstream, and may use it at all.
 func (s *Session) needsOwnLocked(u *Upstream) bool {
 	switch {
-	case s.disowned || s.hello == nil && !s.met || !s.mayUseLocked(u):
+	case s.releasing || s.hello == nil && !s.sawModern || !s.mayUseLocked(u):
 		return false
 	case u.For != nil:
 		return s.without[u] == nil
@@ -114,7 +114,7 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 // private makes an upstream like a shared one for one session. The error says of what there is too
 // much. Whoever starts it has it ended.
 func (r *Router) private(shared *Upstream, server Server, s *Session, settled func()) (*Upstream, error) {
-	if err := r.privates.take(s.who.Account); err != nil {
+	if err := r.quota.take(s.who.Account); err != nil {
 		return nil, err
 	}
 	u := r.newUpstream(server, shared.Name, settled)
@@ -161,7 +161,7 @@ func (s *Session) refresh(announce bool) {
 
 // offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
 func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
-	if !slices.ContainsFunc(s.upstreams, func(u *Upstream) bool { return u.instead != nil }) {
+	if !slices.ContainsFunc(s.upstreams, func(u *Upstream) bool { return u.replaces != nil }) {
 		return shared
 	}
 	return s.r.buildCatalog(s.upstreams)
@@ -172,18 +172,18 @@ func (s *Session) openLocked() bool { return s.r.opened.Load() && s.waits == 0 }
 
 // disownLocked has the session's own servers ended, and lets it have no more.
 func (s *Session) disownLocked() {
-	if s.disowned {
+	if s.releasing {
 		return
 	}
-	s.disowned = true
+	s.releasing = true
 	for _, u := range s.reachLocked() {
-		if u.instead != nil {
+		if u.replaces != nil {
 			s.r.dismiss(u)
 		}
 	}
 }
 
-func (s *Session) disown() {
+func (s *Session) releaseDedicated() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.disownLocked()
@@ -202,7 +202,7 @@ func (u *Upstream) era() mcpwire.Era {
 func (r *Router) dismiss(u *Upstream) {
 	r.dismissed.Go(func() {
 		u.stop()
-		r.privates.back(u.owner.Load().who.Account)
+		r.quota.back(u.owner.Load().who.Account)
 		if u.Over != nil && !u.leased {
 			u.Over()
 		}

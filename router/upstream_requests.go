@@ -18,8 +18,8 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	their := m.Bytes(at)
-	asked := func(q question) bool { return q.from == u && bytes.Equal(q.id(), their) }
-	id, q, ok := s.asks.TakeIf(asked)
+	asked := func(q serverRequest) bool { return q.from == u && bytes.Equal(q.id(), their) }
+	id, q, ok := s.serverRequests.TakeIf(asked)
 	if !ok {
 		s.forgetEarly(asked)
 		s.retract(asked)
@@ -55,7 +55,7 @@ func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 }
 
 // answer writes the client's answer to a request of the server.
-func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) answer(q *serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	back := tracing.Note{ID: q.n, Method: mcpwire.Method(q.method)}
 	if u.r.trace.On() {
 		back.Total = time.Duration(u.r.clock.now() - q.came)
@@ -69,14 +69,14 @@ func (u *Upstream) answer(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 }
 
 // answered refuses a request of the server whose answer could not be written to it.
-func (u *Upstream) answered(q *question, err error, b *jsonrpc.Batch) {
+func (u *Upstream) answered(q *serverRequest, err error, b *jsonrpc.Batch) {
 	if errors.Is(err, jsonrpc.ErrLineBreak) {
 		u.refuseAsk(q, jsonrpc.CodeInternalError, "the client's answer could not be passed on: "+err.Error(), b)
 	}
 }
 
 // refuseAsk answers a request of the server that the client cannot answer.
-func (u *Upstream) refuseAsk(q *question, code int64, why string, b *jsonrpc.Batch) {
+func (u *Upstream) refuseAsk(q *serverRequest, code int64, why string, b *jsonrpc.Batch) {
 	frame := jsonrpc.AppendError(nil, q.id(), code, why, nil)
 	if q.method == string(mcpwire.Elicit) && code == jsonrpc.CodeInternalError {
 		frame = jsonrpc.AppendResult(nil, q.id(), []byte(`{"action":"cancel"}`))

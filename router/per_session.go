@@ -5,9 +5,9 @@ import "cmp"
 // Servers that are another for each session: there is an upstream for them all that is
 // Apart, has no process and offers nothing, and in its place each session has its own.
 
-// forLocked makes the session's own of a server that is another for each; nil when the
+// instantiateLocked makes the session's own of a server that is another for each; nil when the
 // session goes without it. The client may come again with what was missing.
-func (s *Session) forLocked(apart *Upstream) *Upstream {
+func (s *Session) instantiateLocked(apart *Upstream) *Upstream {
 	server, err := apart.latest.Load().For(s.who.Config)
 	if err != nil {
 		s.goWithoutLocked(apart, err)

@@ -21,7 +21,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 	for i := range pairs {
 		p := &pairs[i]
 		p.s, _, p.client, p.server = joined(t, "ns", fmt.Sprintf(tool, "a"), fmt.Sprintf(tool, "b"))
-		p.s.claim = (&mcpwire.Hello{}).Claim("")
+		p.s.clientMeta = (&mcpwire.Hello{}).Claim("")
 	}
 	params := []string{
 		`{"name":"ns_a","arguments":{"x":"%d"}}`,
@@ -68,7 +68,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			if err := read(frame, &m); err != nil {
 				t.Fatal(err)
 			}
-			if _, same := p.s.sameRouteLocked(&request{Message: &m}); same {
+			if _, same := p.s.cachedRouteLocked(&request{Message: &m}); same {
 				took++
 			}
 			p.s.Message(&m, &b)
@@ -88,7 +88,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 	for name, stop := range map[string]func(*Session){
 		"its own servers start": func(s *Session) { s.waits = 1 },
-		"something is done":     func(s *Session) { s.chore = &chore{} },
+		"something is done":     func(s *Session) { s.background = &backgroundTask{} },
 		"others wait":           func(s *Session) { s.parked = make([]parked, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 			for range 4 {
 				fromClient.deliver(t, s, call)
 			}
-			if _, same := s.sameRouteLocked(&request{Message: &fromClient.m}); !same {
+			if _, same := s.cachedRouteLocked(&request{Message: &fromClient.m}); !same {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)

@@ -1,15 +1,15 @@
 package router
 
-// newest remembers things by their keys, and forgets the oldest of them when they
+// boundedMap remembers things by their keys, and forgets the oldest of them when they
 // are too many. The zero value is empty.
-type newest[K comparable, V any] struct {
+type boundedMap[K comparable, V any] struct {
 	all  map[K]V
 	keys []K // in the order they came, in a ring
 	next int // where the oldest is, once the ring is full
 }
 
 // add remembers v, unless there is something with the key already.
-func (n *newest[K, V]) add(key K, v V, most int) {
+func (n *boundedMap[K, V]) add(key K, v V, most int) {
 	if _, known := n.all[key]; known {
 		return
 	}
@@ -27,4 +27,4 @@ func (n *newest[K, V]) add(key K, v V, most int) {
 }
 
 // get returns what has the key, or the zero value.
-func (n *newest[K, V]) get(key K) V { return n.all[key] }
+func (n *boundedMap[K, V]) get(key K) V { return n.all[key] }

@@ -13,11 +13,11 @@ import (
 // levelTime is how long the answer to logging/setLevel waits for servers.
 const levelTime = time.Second
 
-// A leveling is a request that goes on once the servers have taken a log level, or after
+// A pendingLogLevel is a request that goes on once the servers have taken a log level, or after
 // levelTime: servers that handle requests side by side would otherwise miss what a
 // call logs at first. It is a logging/setLevel, which is answered then, or the
 // call of a modern client to a legacy server that is to log more than before.
-type leveling struct {
+type pendingLogLevel struct {
 	parked
 	s    *Session
 	left atomic.Int32 // servers that have not answered
@@ -25,40 +25,40 @@ type leveling struct {
 
 // levelLocked tells the servers that log, and answers the client when they have heard.
 func (s *Session) levelLocked(req *request) {
-	l := &leveling{s: s}
+	l := &pendingLogLevel{s: s}
 	l.left.Add(1)
 	for _, u := range s.upstreams {
-		u.setLevel(s.level, verbosityOf([]byte(s.levelName)), l, req.out)
+		u.setLevel(s.level, logThresholdOf([]byte(s.levelName)), l, req.out)
 	}
 	if l.left.Add(-1) == 0 {
-		s.answerOwn(req, []byte("{}"))
+		s.replyLocal(req, []byte("{}"))
 		return
 	}
 	s.waitLocked(req, l)
 }
 
-// raisedLocked reports whether a modern client's call to a server may go on: that logs what
+// logLevelRaisedLocked reports whether a modern client's call to a server may go on: that logs what
 // the call wants to hear. If not, the call waits until it does.
-func (s *Session) raisedLocked(req *request, u *Upstream) bool {
+func (s *Session) logLevelRaisedLocked(req *request, u *Upstream) bool {
 	level := req.envelope.LogLevel.Value
 	if !req.modern || u.source.Modern || !level.Present() {
 		return true
 	}
-	want := verbosityOf(req.Text(level))
-	if !u.logsLess(want) {
+	want := logThresholdOf(req.Text(level))
+	if !u.needsMoreLogs(want) {
 		return true
 	}
-	l := &leveling{s: s}
-	if u.raise(want, l, req.out); l.left.Load() == 0 {
+	l := &pendingLogLevel{s: s}
+	if u.raiseLogLevel(want, l, req.out); l.left.Load() == 0 {
 		return true
 	}
 	s.waitLocked(req, l)
 	return false
 }
 
-func (s *Session) waitLocked(req *request, l *leveling) {
+func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 	l.parked = s.keepLocked(req)
-	s.levelings = append(s.levelings, l)
+	s.pendingLogLevels = append(s.pendingLogLevels, l)
 	time.AfterFunc(levelTime, func() {
 		var b jsonrpc.Batch
 		l.goOn(&b)
@@ -69,8 +69,8 @@ func (s *Session) waitLocked(req *request, l *leveling) {
 // leveled notes that the server has answered one of toolman's own logging/setLevel.
 func (u *Upstream) leveled(id uint64, b *jsonrpc.Batch) {
 	u.mu.Lock()
-	l := u.levelings[id]
-	delete(u.levelings, id)
+	l := u.pendingLogLevels[id]
+	delete(u.pendingLogLevels, id)
 	u.mu.Unlock()
 	if l != nil && l.left.Add(-1) == 0 {
 		l.goOn(b)
@@ -82,15 +82,15 @@ func (u *Upstream) leveled(id uint64, b *jsonrpc.Batch) {
 func (s *Session) replayLevel(u *Upstream) {
 	var b jsonrpc.Batch
 	u.mu.Lock()
-	waiting := u.unlevel
-	u.unlevel = nil
+	waiting := u.queuedLogLevels
+	u.queuedLogLevels = nil
 	u.mu.Unlock()
 	s.mu.Lock()
 	if s.level != nil {
 		if len(waiting) == 0 {
-			waiting = []*leveling{nil}
+			waiting = []*pendingLogLevel{nil}
 		}
-		u.setLevel(s.level, verbosityOf([]byte(s.levelName)), waiting[len(waiting)-1], &b)
+		u.setLevel(s.level, logThresholdOf([]byte(s.levelName)), waiting[len(waiting)-1], &b)
 	}
 	s.mu.Unlock()
 	for _, l := range waiting {
@@ -101,11 +101,11 @@ func (s *Session) replayLevel(u *Upstream) {
 	b.Flush()
 }
 
-// endLevelings notes that the server will answer nothing more.
-func (u *Upstream) endLevelings(b *jsonrpc.Batch) {
+// endPendingLogLevels notes that the server will answer nothing more.
+func (u *Upstream) endPendingLogLevels(b *jsonrpc.Batch) {
 	u.mu.Lock()
-	ids, unlevel := slices.Collect(maps.Keys(u.levelings)), u.unlevel
-	u.unlevel = nil
+	ids, unlevel := slices.Collect(maps.Keys(u.pendingLogLevels)), u.queuedLogLevels
+	u.queuedLogLevels = nil
 	u.mu.Unlock()
 	for _, l := range unlevel {
 		if l.left.Add(-1) == 0 {
@@ -119,44 +119,44 @@ func (u *Upstream) endLevelings(b *jsonrpc.Batch) {
 
 // goOn answers the client, or passes its call on, unless that has happened or it wants no
 // answer.
-func (l *leveling) goOn(b *jsonrpc.Batch) {
+func (l *pendingLogLevel) goOn(b *jsonrpc.Batch) {
 	s := l.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.Index(s.levelings, l)
+	i := slices.Index(s.pendingLogLevels, l)
 	if i < 0 {
 		return
 	}
-	s.levelings = slices.Delete(s.levelings, i, i+1)
+	s.pendingLogLevels = slices.Delete(s.pendingLogLevels, i, i+1)
 	s.takenLocked(l, b, s.whenOpenLocked)
 }
 
 // takenLocked deals with a request that has waited: one for the level is answered.
-func (s *Session) takenLocked(l *leveling, b *jsonrpc.Batch, call func(*request)) {
+func (s *Session) takenLocked(l *pendingLogLevel, b *jsonrpc.Batch, call func(*request)) {
 	req := l.request(b)
 	if req.method == mcpwire.SetLevel {
-		s.answerOwn(req, []byte("{}"))
+		s.replyLocal(req, []byte("{}"))
 		return
 	}
 	call(req)
 }
 
-// abandonLevelingsLocked waits for no server any more.
-func (s *Session) abandonLevelingsLocked(b *jsonrpc.Batch, refuse func(*request)) {
-	for _, l := range s.levelings {
+// abandonLogLevelsLocked waits for no server any more.
+func (s *Session) abandonLogLevelsLocked(b *jsonrpc.Batch, refuse func(*request)) {
+	for _, l := range s.pendingLogLevels {
 		s.takenLocked(l, b, refuse)
 	}
-	s.levelings = nil
+	s.pendingLogLevels = nil
 }
 
-// dropLevelingLocked forgets the request with this id, if it is one, and returns its
+// dropLogLevelLocked forgets the request with this id, if it is one, and returns its
 // correlation number.
-func (s *Session) dropLevelingLocked(id []byte) (n uint64, ok bool) {
-	i := slices.IndexFunc(s.levelings, func(l *leveling) bool { return l.is(id) })
+func (s *Session) dropLogLevelLocked(id []byte) (n uint64, ok bool) {
+	i := slices.IndexFunc(s.pendingLogLevels, func(l *pendingLogLevel) bool { return l.is(id) })
 	if i < 0 {
 		return 0, false
 	}
-	n = s.levelings[i].n
-	s.levelings = slices.Delete(s.levelings, i, i+1)
+	n = s.pendingLogLevels[i].n
+	s.pendingLogLevels = slices.Delete(s.pendingLogLevels, i, i+1)
 	return n, true
 }

@@ -16,20 +16,20 @@ import (
 var alice = principal.Principal{Issuer: "https://login.example.com", Subject: "alice"}
 
 func TestAStateIsReadBack(t *testing.T) {
-	s := newSealer()
-	for _, want := range []requestState{{}, {stateAgain, handle{}, 0}, {stateResume, newHandle(), int64(time.Hour)}, {stateResume, newHandle(), -1}} {
-		text := s.seal(want, 7, alice)
-		got, ok := s.open([]byte(text), 7, alice)
+	s := newSigner()
+	for _, want := range []requestState{{}, {stateAgain, handle{}, 0}, {stateResume, newCallID(), int64(time.Hour)}, {stateResume, newCallID(), -1}} {
+		text := s.signState(want, 7, alice)
+		got, ok := s.verifyState([]byte(text), 7, alice)
 		if !ok || got != want {
 			t.Errorf("got %v %v, want %v", got, ok, want)
 		}
-		if _, ok := s.open([]byte(text), 7, principal.Principal{Issuer: alice.Issuer, Subject: alice.Subject, Agent: "other"}); ok {
+		if _, ok := s.verifyState([]byte(text), 7, principal.Principal{Issuer: alice.Issuer, Subject: alice.Subject, Agent: "other"}); ok {
 			t.Errorf("%+v is good for another principal", want)
 		}
-		if _, ok := s.open([]byte(text), 8, alice); ok {
+		if _, ok := s.verifyState([]byte(text), 8, alice); ok {
 			t.Error("the state is good for another subject")
 		}
-		if _, ok := newSealer().open([]byte(text), 7, alice); ok {
+		if _, ok := newSigner().verifyState([]byte(text), 7, alice); ok {
 			t.Error("the state is good for another toolman")
 		}
 	}
@@ -37,12 +37,12 @@ func TestAStateIsReadBack(t *testing.T) {
 
 // Everything that makes a request another one makes its subject another one.
 func TestWhatARequestIsAbout(t *testing.T) {
-	s := newSealer()
+	s := newSigner()
 	a, b := &catalog.Source{Name: "a"}, &catalog.Source{Name: "b"}
 	tool := func(from *catalog.Source, name string) catalog.Target {
 		return catalog.Target{Source: from, Entry: &catalog.Entry{Item: mcpwire.Item{Name: name}}}
 	}
-	seen := map[subject]string{}
+	seen := map[requestHash]string{}
 	for _, tt := range []struct {
 		name, params string
 		method       mcpwire.Method
@@ -60,7 +60,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		{"a URI", `{}`, mcpwire.ResourcesRead, catalog.Target{Source: a, URI: "t"}},
 	} {
 		frame := `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tt.params + `}`
-		about := s.subject(scanned(t, frame), tt.method, tt.t)
+		about := s.requestHash(scanned(t, frame), tt.method, tt.t)
 		if other, known := seen[about]; known {
 			t.Errorf("%s is the same as %s", tt.name, other)
 		}
@@ -68,7 +68,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		again := strings.Replace(frame, `"id":1`, `"id":2`, 1)
 		again = strings.Replace(again, `"params":{`, `"params":{"_meta":{},`, 1)
 		again = strings.Replace(again, ",}", "}", 1)
-		if s.subject(scanned(t, again), tt.method, tt.t) != about {
+		if s.requestHash(scanned(t, again), tt.method, tt.t) != about {
 			t.Errorf("%s is another one with another id", tt.name)
 		}
 	}
@@ -76,18 +76,18 @@ func TestWhatARequestIsAbout(t *testing.T) {
 
 // FuzzOpenState shows that what was not sealed is not opened, whatever it is.
 func FuzzOpenState(f *testing.F) {
-	s := newSealer()
-	sealed := s.seal(requestState{stateResume, handle{1, 2, 3}, 4}, 5, alice)
+	s := newSigner()
+	sealed := s.signState(requestState{stateResume, handle{1, 2, 3}, 4}, 5, alice)
 	for _, seed := range []string{"", "A", sealed, sealed[1:] + "A", sealed[:len(sealed)-1] + "=", sealed[:len(sealed)-1] + "\n", strings.Repeat("A", len(sealed)), strings.Repeat("-", len(sealed)), "\xff"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if _, ok := s.open([]byte(text), 5, alice); ok != (text == sealed) {
+		if _, ok := s.verifyState([]byte(text), 5, alice); ok != (text == sealed) {
 			t.Errorf("%q is opened: %v", text, ok)
 		}
 		mixed := []byte(sealed)
 		copy(mixed, text)
-		if _, ok := s.open(mixed, 5, alice); ok != (string(mixed) == sealed) {
+		if _, ok := s.verifyState(mixed, 5, alice); ok != (string(mixed) == sealed) {
 			t.Errorf("%q is opened: %v", mixed, ok)
 		}
 	})

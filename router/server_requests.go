@@ -14,36 +14,36 @@ import (
 // have together.
 const earlyLimit, earlyBytes = 256, 4 << 20
 
-// An early is a question that came before the client was ready.
-type early struct {
-	question
+// An queuedServerRequest is a question that came before the client was ready.
+type queuedServerRequest struct {
+	serverRequest
 	frame []byte
 }
 
-func (e early) size() int { return len(e.frame) }
+func (e queuedServerRequest) size() int { return len(e.frame) }
 
-// readyLocked notes that the client takes requests (2025-11-25, Lifecycle: a
+// clientReadyLocked notes that the client takes requests (2025-11-25, Lifecycle: a
 // server "SHOULD NOT send requests other than pings and logging before receiving
 // the initialized notification"). A client that asks for something without having
 // sent that notification is ready, too.
-func (s *Session) readyLocked(b *jsonrpc.Batch) {
+func (s *Session) clientReadyLocked(b *jsonrpc.Batch) {
 	if s.ready {
 		return
 	}
 	s.ready = true
 	var m jsonrpc.Message
-	for _, e := range s.early {
+	for _, e := range s.queuedServerRequests {
 		s.freeLocked(e.size())
 		if jsonrpc.Scan(e.frame, &m) == nil {
-			s.put(e.question, &m, b)
+			s.put(e.serverRequest, &m, b)
 		}
 	}
-	s.early = nil
+	s.queuedServerRequests = nil
 }
 
 // ask passes a request of an upstream on to the client, under an id of ours.
 func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, n uint64) {
-	q := question{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
+	q := serverRequest{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.keep(m, token)
 	if err == nil {
@@ -70,11 +70,11 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 		s.put(q, m, b)
 		return
 	}
-	if len(s.early) >= earlyLimit || sizeOf(s.early)+len(m.Frame) > earlyBytes || s.retainLocked(len(m.Frame)) != nil {
+	if len(s.queuedServerRequests) >= earlyLimit || sizeOf(s.queuedServerRequests)+len(m.Frame) > earlyBytes || s.retainLocked(len(m.Frame)) != nil {
 		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", b)
 		return
 	}
-	s.early = append(s.early, early{q, bytes.Clone(m.Frame)})
+	s.queuedServerRequests = append(s.queuedServerRequests, queuedServerRequest{q, bytes.Clone(m.Frame)})
 }
 
 // cannotLocked says why the client cannot be asked this, or "".
@@ -83,7 +83,7 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 	switch {
 	case need == "":
 		return "toolman does not pass on requests of this method to clients"
-	case s.hello == nil && s.met:
+	case s.hello == nil && s.sawModern:
 		return "no request of the client is open during which it could be asked"
 	case s.hello == nil || !s.hello.Has(need):
 		return "the client has not declared the capability " + need
@@ -92,8 +92,8 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 }
 
 // put writes a question to the client.
-func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	id, ok := s.asks.Add(q)
+func (s *Session) put(q serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
+	id, ok := s.serverRequests.Add(q)
 	if !ok {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", b)
 		return
@@ -106,7 +106,7 @@ func (s *Session) put(q question, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if s.pass(b, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.openAt(q.from)}) == nil {
 		return
 	}
-	if _, mine := s.asks.Take(id); mine {
+	if _, mine := s.serverRequests.Take(id); mine {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", b)
 	}
 }
@@ -131,11 +131,11 @@ func (s *Session) openAt(u *Upstream) (id []byte) {
 }
 
 // forgetEarly drops questions that the client has not been asked yet.
-func (s *Session) forgetEarly(match func(question) bool) {
+func (s *Session) forgetEarly(match func(serverRequest) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.early = slices.DeleteFunc(s.early, func(e early) bool {
-		gone := match(e.question)
+	s.queuedServerRequests = slices.DeleteFunc(s.queuedServerRequests, func(e queuedServerRequest) bool {
+		gone := match(e.serverRequest)
 		if gone {
 			s.freeLocked(e.size())
 		}
@@ -145,12 +145,12 @@ func (s *Session) forgetEarly(match func(question) bool) {
 
 // withdraw takes back what an upstream has asked that is gone now.
 func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
-	s.forgetEarly(func(q question) bool { return q.from == u })
-	for _, q := range s.asks.TakeAll(func(q question) bool { return q.from == u }) {
+	s.forgetEarly(func(q serverRequest) bool { return q.from == u })
+	for _, q := range s.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", b)
 	}
 	s.mu.Lock()
-	s.failRoundsLocked(func(r *round) bool { return r.from == u }, u.goneText(), audit.Gone, b)
+	s.failRoundsLocked(func(r *inputRound) bool { return r.from == u }, u.goneText(), audit.Gone, b)
 	s.mu.Unlock()
 }
 

@@ -192,14 +192,14 @@ func BenchmarkCrossing(bench *testing.B) {
 func crossing(t testing.TB, client, server bool, level string, size int) func() {
 	s, u, c, to := joined(t, "ns", echoTool)
 	u.source.Modern = server
-	s.claim = (&mcpwire.Hello{}).Claim("")
+	s.clientMeta = (&mcpwire.Hello{}).Claim("")
 	text := strings.Repeat("x", size)
 	meta, kind := "", ""
 	if client {
 		meta = `,"_meta":{` + envelope
 		if level != "" { // which the server has logged from before
 			meta += `,"io.modelcontextprotocol/logLevel":"` + level + `"`
-			u.raised, u.result.Capabilities = verbosityOf([]byte(level)), map[string]json.RawMessage{"logging": []byte("{}")}
+			u.raised, u.result.Capabilities = logThresholdOf([]byte(level)), map[string]json.RawMessage{"logging": []byte("{}")}
 		}
 		meta += "}"
 	}

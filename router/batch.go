@@ -10,9 +10,9 @@ import (
 // maxArray is how many messages a client may send at once.
 const maxArray = 256
 
-// array handles a batch of messages, which only revision 2025-03-26 has. The answers
+// batch handles a batch of messages, which only revision 2025-03-26 has. The answers
 // come in one array, too.
-func (s *Session) array(frame []byte, b *jsonrpc.Batch) bool {
+func (s *Session) batch(frame []byte, b *jsonrpc.Batch) bool {
 	elements := arrayOf(frame)
 	s.mu.Lock()
 	may := s.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= maxArray
@@ -27,7 +27,7 @@ func (s *Session) array(frame []byte, b *jsonrpc.Batch) bool {
 	var ids [][]byte
 	for _, at := range elements {
 		switch err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); {
-		case err != nil && !isAnswer(&m):
+		case err != nil && !isResponse(&m):
 			ids = append(ids, bytes.Clone(idOfBad(&m, err)))
 		case err == nil && m.Kind == jsonrpc.Request:
 			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))

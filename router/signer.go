@@ -39,7 +39,7 @@ const (
 // A handle names a suspended call.
 type handle [16]byte
 
-func newHandle() (h handle) {
+func newCallID() (h handle) {
 	rand.Read(h[:]) // does not fail
 	return h
 }
@@ -51,25 +51,25 @@ const (
 
 var stateText = base64.RawURLEncoding.Strict()
 
-// A sealer signs states and reads its own again. There is one for a router: nothing
+// A signer signs states and reads its own again. There is one for a router: nothing
 // that was signed before toolman was started is good any more.
-type sealer struct {
+type signer struct {
 	key  [sha256.Size]byte
 	seed maphash.Seed
 }
 
-func newSealer() *sealer {
-	s := &sealer{seed: maphash.MakeSeed()}
+func newSigner() *signer {
+	s := &signer{seed: maphash.MakeSeed()}
 	rand.Read(s.key[:]) // does not fail
 	return s
 }
 
-// A subject stands for what a request asks for: its method, whom, and every byte of
+// A requestHash stands for what a request asks for: its method, whom, and every byte of
 // its arguments. It is computed for each call that may be asked something, which
-// is why it is no cryptographic hash; nobody but the sealer ever sees it.
-type subject uint64
+// is why it is no cryptographic hash; nobody but the signer ever sees it.
+type requestHash uint64
 
-func (s *sealer) subject(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) subject {
+func (s *signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) requestHash {
 	arguments, _ := m.Param("arguments") // an unclear one is none, as it was the first time
 	var h maphash.Hash
 	h.SetSeed(s.seed)
@@ -80,14 +80,14 @@ func (s *sealer) subject(m *jsonrpc.Message, method mcpwire.Method, t catalog.Ta
 		h.WriteString(part)
 	}
 	h.Write(m.Bytes(arguments))
-	return subject(h.Sum64())
+	return requestHash(h.Sum64())
 }
 
 // hash stands for a state that somebody else has made, as a subject does for a request.
-func (s *sealer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
+func (s *signer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
 
-// seal returns a state as the client of a principal gets it.
-func (s *sealer) seal(st requestState, about subject, who principal.Principal) string {
+// signState returns a state as the client of a principal gets it.
+func (s *signer) signState(st requestState, about requestHash, who principal.Principal) string {
 	raw := append(make([]byte, 0, stateBytes), byte(st.kind))
 	raw = append(raw, st.handle[:]...)
 	raw = binary.BigEndian.AppendUint64(raw, uint64(st.expires))
@@ -95,7 +95,7 @@ func (s *sealer) seal(st requestState, about subject, who principal.Principal) s
 }
 
 // sign appends the signature of a state to dst. The state is good for one principal and no other.
-func (s *sealer) sign(dst, plain []byte, about subject, who principal.Principal) []byte {
+func (s *signer) sign(dst, plain []byte, about requestHash, who principal.Principal) []byte {
 	mac := hmac.New(sha256.New, s.key[:])
 	mac.Write(plain)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(about)))
@@ -103,9 +103,9 @@ func (s *sealer) sign(dst, plain []byte, about subject, who principal.Principal)
 	return mac.Sum(dst)
 }
 
-// open reads a state. It reports false when the text is not what seal has returned for this subject and this
+// verifyState reads a state. It reports false when the text is not what seal has returned for this subject and this
 // principal. Whether the state has expired is the caller's to ask.
-func (s *sealer) open(text []byte, about subject, who principal.Principal) (st requestState, ok bool) {
+func (s *signer) verifyState(text []byte, about requestHash, who principal.Principal) (st requestState, ok bool) {
 	var raw [stateBytes]byte
 	if len(text) != stateText.EncodedLen(stateBytes) {
 		return st, false

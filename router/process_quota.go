@@ -12,14 +12,14 @@ const maxPrivate = 256
 
 var errProcesses = fmt.Errorf("there are %d processes that single sessions have for themselves, as many as there may be", maxPrivate)
 
-// privates counts processes that one session has for itself. The zero value is ready to use.
-type privates struct {
+// processQuota counts processes that one session has for itself. The zero value is ready to use.
+type processQuota struct {
 	mu  sync.Mutex
 	all int // guarded by mu
 }
 
 // take counts one more, of the account of a client.
-func (x *privates) take(account *budget.Account) error {
+func (x *processQuota) take(account *budget.Account) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.all >= maxPrivate {
@@ -33,14 +33,14 @@ func (x *privates) take(account *budget.Account) error {
 }
 
 // back counts one less.
-func (x *privates) back(account *budget.Account) {
+func (x *processQuota) back(account *budget.Account) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.all--
 	account.Give(budget.Processes, 1)
 }
 
-func (x *privates) count() int {
+func (x *processQuota) count() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.all

@@ -15,7 +15,7 @@ import (
 
 // answeredLocked takes the client's answer to one leg, and with the last one has the
 // call made again.
-func (s *Session) answeredLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.r.trace.Response(tracing.Client, s.name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.r.clock.now() - q.came)})
 	if m.Loose {
 		m = strict(m)
@@ -29,7 +29,7 @@ func (s *Session) answeredLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Bat
 		s.unansweredLocked(q, "the client's answer is not an object", b)
 	case r.frame != nil:
 		s.consentLocked(r, m, b)
-	case tooMuch(s.rounds, m.Result.Hi-m.Result.Lo):
+	case overBytes(s.rounds, m.Result.Hi-m.Result.Lo):
 		s.unansweredLocked(q, "the client's answers are too long to be kept", b)
 	default:
 		size := m.Result.Hi - m.Result.Lo
@@ -46,7 +46,7 @@ func (s *Session) answeredLocked(q *question, m *jsonrpc.Message, b *jsonrpc.Bat
 }
 
 // unansweredLocked gives up a question that gets no answer, and with a leg its round.
-func (s *Session) unansweredLocked(q *question, why string, b *jsonrpc.Batch) {
+func (s *Session) unansweredLocked(q *serverRequest, why string, b *jsonrpc.Batch) {
 	if q.round == nil {
 		q.from.refuseAsk(q, jsonrpc.CodeInternalError, why, b)
 		return
@@ -60,7 +60,7 @@ func (s *Session) unansweredLocked(q *question, why string, b *jsonrpc.Batch) {
 
 // retryLocked makes a round's call again: the same request under another id, with the
 // answers of this round only and the state that the server gave.
-func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
+func (s *Session) retryLocked(r *inputRound, b *jsonrpc.Batch) {
 	if !s.closeRoundLocked(r, b) {
 		return
 	}
@@ -74,7 +74,7 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 		answers = append(answers, r.legs[i].answer)
 	}
 	var m jsonrpc.Message
-	err := jsonrpc.Scan(c.bridge.request, &m)
+	err := jsonrpc.Scan(c.translation.request, &m)
 	if err == nil {
 		var edits []jsonrpc.Edit
 		edits, err = mcpwire.AddRetry(b.Edits(), &m, mcpwire.AppendRetryMembers(nil, answers, r.state))
@@ -87,7 +87,7 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 	}
 	if s.r.timed.Load() {
 		now := s.r.clock.now()
-		c.bridge.before += now - c.sent
+		c.translation.before += now - c.sent
 		c.sent, c.waited = now, 0
 	}
 	token, _ := mcpwire.ProgressToken(&m)      // was there before, or is not there
@@ -96,7 +96,7 @@ func (s *Session) retryLocked(r *round, b *jsonrpc.Batch) {
 }
 
 // roundDue goes on with a round whose time has come.
-func (s *Session) roundDue(r *round) {
+func (s *Session) roundDue(r *inputRound) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	switch {
@@ -113,7 +113,7 @@ func (s *Session) roundDue(r *round) {
 
 // closeRoundLocked closes a round, and takes back what is still asked in it. It reports
 // false when the round is closed already.
-func (s *Session) closeRoundLocked(r *round, b *jsonrpc.Batch) bool {
+func (s *Session) closeRoundLocked(r *inputRound, b *jsonrpc.Batch) bool {
 	i := slices.Index(s.rounds, r)
 	if i < 0 {
 		return false
@@ -122,7 +122,7 @@ func (s *Session) closeRoundLocked(r *round, b *jsonrpc.Batch) bool {
 	s.freeLocked(r.held)
 	r.timer.Stop()
 	for i := range r.legs {
-		if _, open := s.asks.Take(r.legs[i].ask); open {
+		if _, open := s.serverRequests.Take(r.legs[i].ask); open {
 			s.takeBack(r.legs[i].ask, r.call.n, "the call that this was asked for is over", b)
 		}
 	}
@@ -130,21 +130,21 @@ func (s *Session) closeRoundLocked(r *round, b *jsonrpc.Batch) bool {
 }
 
 // failRoundLocked closes a round and answers its call with a failure.
-func (s *Session) failRoundLocked(r *round, why string, how audit.Outcome, b *jsonrpc.Batch) {
+func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, b *jsonrpc.Batch) {
 	switch {
 	case !s.closeRoundLocked(r, b):
 	case r.frame != nil:
 		if how != audit.Refused && how != audit.Failed { // nobody is left to decide
 			r.call.audited.End(how)
 		}
-		s.againLocked(r, b, func(asked *request) { s.withholdLocked(asked, r.call.entry, why) })
+		s.againLocked(r, b, func(asked *request) { s.denyUnconfirmedLocked(asked, r.call.entry, why) })
 	default:
 		r.call.fail(why, how, b)
 	}
 }
 
 // failRoundsLocked closes the rounds that match.
-func (s *Session) failRoundsLocked(match func(*round) bool, why string, how audit.Outcome, b *jsonrpc.Batch) {
+func (s *Session) failRoundsLocked(match func(*inputRound) bool, why string, how audit.Outcome, b *jsonrpc.Batch) {
 	for _, r := range slices.Clone(s.rounds) {
 		if match(r) {
 			s.failRoundLocked(r, why, how, b)
@@ -154,7 +154,7 @@ func (s *Session) failRoundsLocked(match func(*round) bool, why string, how audi
 
 // roundOfLocked returns the newest round that is open for the client's request with
 // this id, or nil.
-func (s *Session) roundOfLocked(id []byte) *round {
+func (s *Session) roundOfLocked(id []byte) *inputRound {
 	for _, r := range slices.Backward(s.rounds) {
 		if r.call.is(s, id) {
 			return r

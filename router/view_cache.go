@@ -8,16 +8,16 @@ import (
 	"toolman/router/view"
 )
 
-// startViews keeps what clients see of the shared servers while nothing is switched, one View
+// viewCache keeps what clients see of the shared servers while nothing is switched, one View
 // for all that have the same rights: with it they share the pages of lists.
-type startViews struct {
+type viewCache struct {
 	mu   sync.Mutex
-	of   *catalog.Catalog      // guarded by mu: the catalog that the views are of
-	made map[rights]*view.View // guarded by mu
+	of   *catalog.Catalog       // guarded by mu: the catalog that the views are of
+	made map[viewKey]*view.View // guarded by mu
 }
 
 // Rights are what a view at start depends on beside the catalog.
-type rights struct {
+type viewKey struct {
 	policy  *policy.Policy
 	limited bool
 	only    string // names of toolsets
@@ -33,19 +33,19 @@ func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who Client) *vi
 		return r.newStart(c, p, who)
 	}
 	sets := r.only(who.Only)
-	key := rights{policy: p, limited: who.Only != nil, all: who.AllActive}
+	key := viewKey{policy: p, limited: who.Only != nil, all: who.AllActive}
 	for _, set := range sets {
 		key.only += set.Name + "\n"
 	}
-	r.views.mu.Lock()
-	defer r.views.mu.Unlock()
-	if r.views.of != c || len(r.views.made) >= maxStarts {
-		r.views.of, r.views.made = c, map[rights]*view.View{}
+	r.viewCache.mu.Lock()
+	defer r.viewCache.mu.Unlock()
+	if r.viewCache.of != c || len(r.viewCache.made) >= maxStarts {
+		r.viewCache.of, r.viewCache.made = c, map[viewKey]*view.View{}
 	}
-	v := r.views.made[key]
+	v := r.viewCache.made[key]
 	if v == nil {
 		v = r.newStart(c, p, who)
-		r.views.made[key] = v
+		r.viewCache.made[key] = v
 	}
 	return v
 }

@@ -1,0 +1,70 @@
+package router
+
+import (
+	"context"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/router/audit"
+)
+
+// backgroundTime bounds what a request may take of the disk.
+const backgroundTime = 3 * time.Second
+
+// A backgroundTask is what is done apart for a request: on a goroutine of its own, because
+// it waits for the disk. What the client asks after it waits too, so that it sees what
+// the request did.
+type backgroundTask struct {
+	parked
+	dropped bool // nobody waits for the answer any more
+}
+
+// What a background task ends with: the request's answer.
+type completion func(req *request)
+
+// runInBackgroundLocked has work done apart, and then what it returns with the request, as if
+// that came now.
+func (s *Session) runInBackgroundLocked(req *request, work func(ctx context.Context) completion) {
+	e := &backgroundTask{parked: s.keepLocked(req)}
+	s.background = e
+	go func() {
+		ctx, cancel := context.WithTimeout(s.r.ctx, backgroundTime)
+		defer cancel()
+		s.completeBackground(e, work(ctx))
+	}()
+}
+
+// completeBackground serves the request of a background task, and then those that waited for it.
+func (s *Session) completeBackground(e *backgroundTask, answer completion) {
+	var b jsonrpc.Batch
+	s.mu.Lock()
+	s.background = nil
+	if !e.dropped {
+		answer(e.request(&b))
+	}
+	s.unparkAllLocked(&b, s.whenOpenLocked)
+	s.mu.Unlock()
+	b.Flush()
+}
+
+// dropBackgroundLocked forgets the request of a background task that was cancelled, and returns
+// its correlation number. What is being done is done.
+func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
+	e := s.background
+	if e == nil || e.dropped || !e.is(id) {
+		return 0, false
+	}
+	e.dropped = true
+	s.decideOwnLocked(e.request(nil), e.n).End(audit.Cancelled)
+	return e.n, true
+}
+
+// endBackgroundLocked answers the request of a background task that cannot be waited for.
+func (s *Session) endBackgroundLocked(b *jsonrpc.Batch, answer func(*request)) {
+	if e := s.background; e != nil && !e.dropped {
+		e.dropped = true
+		req := e.request(b)
+		s.decideOwnLocked(req, e.n).End(audit.Cancelled)
+		answer(req)
+	}
+}
