@@ -45,8 +45,9 @@ func packagesOf(t *testing.T, goos string) []listed {
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = rules(`
 jsonrpc: jsonrpc/internal/scan
+jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
-jsonrpc/trace:
+jsonrpc/trace: jsonrpc/asyncwriter
 mcpwire: jsonrpc
 mcpwire/bodies:
 mcpwire/httpclient: mcpwire/sanitize
@@ -58,7 +59,7 @@ mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
 router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
-router/audit: jsonrpc/trace mcpwire
+router/audit: jsonrpc/asyncwriter jsonrpc/trace mcpwire
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/dial: jsonrpc mcpwire/streamhttp spawn

@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
-	"toolman/cmd/internal/sink"
+	"toolman/jsonrpc/asyncwriter"
 	"toolman/jsonrpc/trace"
 )
 
@@ -29,8 +29,10 @@ func (a *app) openLog(secrets []string) (log *zap.Logger, done func(), err error
 	if a.progress != nil {
 		stderr = a.progress
 	}
-	out := sink.New(stderr, logQueue)
+	out := asyncwriter.NewText(stderr, logQueue, func(lost uint64) string {
+		return fmt.Sprintf("toolman: %d log lines were dropped because they were not read in time\n", lost)
+	})
 	a.secrets = trace.NewScrubber(secrets)
-	core := zapcore.NewCore(zapcore.NewConsoleEncoder(conf), out, level)
+	core := zapcore.NewCore(zapcore.NewConsoleEncoder(conf), zapcore.AddSync(out), level)
 	return zap.New(scrubbedCore{core, a.secrets}).Named("toolman"), func() { out.Close(50 * time.Millisecond) }, nil
 }

@@ -2,6 +2,7 @@ package trace_test
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +25,21 @@ func BenchmarkWrite(b *testing.B) {
 				<-out
 			}
 			w.Close(time.Minute)
+		})
+	}
+}
+
+// What a producer pays for a frame while the goroutine writes as fast as it can, and drops what it cannot.
+func BenchmarkFrame(b *testing.B) {
+	for _, size := range []int{300, 10_000, 1_000_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			w := trace.NewWriter(io.Discard, trace.Options{})
+			defer w.Close(time.Minute)
+			f := &trace.Frame{Leg: trace.Client, Peer: "client", Name: "gh_create_issue", ID: []byte("7"), Call: 41, Rewrote: []string{"id"}, Msg: make([]byte, size)}
+			b.ReportAllocs()
+			for b.Loop() {
+				w.Frame(f)
+			}
 		})
 	}
 }

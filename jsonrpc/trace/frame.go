@@ -58,7 +58,7 @@ const (
 	EventShutdown    = "shutdown"
 )
 
-// A Frame describes one frame on one leg. The byte slices and Rewrote are borrowed for the call of Writer.Frame only.
+// A Frame describes one frame on one leg. The byte slices are borrowed for the call of Writer.Frame only.
 type Frame struct {
 	Leg          Leg
 	Peer         string // the client's or the upstream's name
@@ -74,7 +74,7 @@ type Frame struct {
 	TotalTime time.Duration // of the response that ends a call: from its request's arrival
 	OwnTime   time.Duration // the part of TotalTime that toolman took; 0 or less is not written, as with the other two
 
-	Rewrote       []string // JSON paths that differ from the other leg's frame: "id", "params.name"
+	Rewrote       []string // JSON paths, not to be changed later, that differ from the other leg's frame: "id", "params.name"
 	Verdict, Rule string   // what toolman decided about the target, and by which rule
 	Msg           []byte   // the whole frame as on the wire
 }

@@ -25,24 +25,6 @@ func TestReadSkipsALineOverTheLimit(t *testing.T) {
 	}
 }
 
-// What a producer pays for a frame: the way into the queue, without the goroutine behind it.
-func BenchmarkFrame(b *testing.B) {
-	for _, size := range []int{300, 10_000, 1_000_000} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) {
-			w := &Writer{opts: Options{MaxMsg: defaultMaxMsg, QueueBytes: defaultQueue}, filling: new(batch), wake: make(chan struct{}, 1)}
-			f := &Frame{Leg: Client, Peer: "client", Name: "gh_create_issue", ID: []byte("7"), Call: 41, Rewrote: []string{"id"}, Msg: make([]byte, size)}
-			b.SetBytes(int64(min(size, defaultMaxMsg)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if w.Frame(f); w.pending > keepBytes/2 {
-					w.filling.reset()
-					w.pending = 0
-				}
-			}
-		})
-	}
-}
-
 // What the search for secrets costs, in JSON within a string, in prose with the marks of all
 // escapings, and in base64.
 func BenchmarkScrub(b *testing.B) {

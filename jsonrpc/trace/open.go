@@ -13,7 +13,7 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	if torn(f) {
-		if _, err := f.Write(newline); err != nil {
+		if _, err := f.WriteString("\n"); err != nil {
 			f.Close()
 			return nil, err
 		}

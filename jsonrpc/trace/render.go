@@ -37,19 +37,22 @@ func (r *renderer) session(dst []byte, s *Session, at time.Time) []byte {
 	if err := enc.Encode(s); err != nil { // strings and numbers only: cannot be
 		panic(err)
 	}
-	r.redacted = false
 	dst = r.head(dst, 0, "session", at, 0)
 	dst = append(dst, ',')
 	dst = append(dst, r.json(fields.Bytes()[1:fields.Len()-len("}\n")])...)
 	return r.end(dst)
 }
 
-func (r *renderer) entry(dst []byte, e *entry, since time.Duration) []byte {
+// entry appends the line of an entry; lost is the count of an event about lost lines.
+func (r *renderer) entry(dst []byte, e *entry, seq uint64, since time.Duration, lost uint64) []byte {
 	r.redacted = false
-	if e.isEvent {
-		return r.event(r.head(dst, e.seq, "event", e.at, since), e)
+	switch {
+	case e.session != nil:
+		return r.session(dst, e.session, e.at)
+	case e.event != "":
+		return r.event(r.head(dst, seq, "event", e.at, since), e, lost)
 	}
-	return r.frame(r.head(dst, e.seq, "frame", e.at, since), e)
+	return r.frame(r.head(dst, seq, "frame", e.at, since), e)
 }
 
 func (r *renderer) head(dst []byte, seq uint64, t string, at time.Time, since time.Duration) []byte {
@@ -70,11 +73,11 @@ func (r *renderer) end(dst []byte) []byte {
 	return append(dst, "}\n"...)
 }
 
-func (r *renderer) event(dst []byte, e *entry) []byte {
+func (r *renderer) event(dst []byte, e *entry, lost uint64) []byte {
 	dst = r.name(dst, "peer", e.frame.Peer)
 	dst = call(dst, e.frame.Call)
 	dst = word(dst, "event", e.event)
-	dst = number(dst, "count", int64(e.lost))
+	dst = number(dst, "count", int64(lost))
 	if e.text == "" {
 		return r.end(dst)
 	}

@@ -179,33 +179,27 @@ func (s *stuck) Write(p []byte) (int, error) {
 }
 
 func TestASlowFileStopsNobodyAndLosesNothingUncounted(t *testing.T) {
-	out := &stuck{entered: make(chan struct{}), free: make(chan struct{})}
-	w := NewWriter(out, Options{Lines: 3})
-	end := func(name string) { w.Begin(Line{Kind: "tool", Server: "s", Name: name}, nil, time.Now(), nil).End(OK) }
-	end("first")
-	<-out.entered
-	for i := range 10 {
-		end(fmt.Sprint(i)) // returns
-	}
-	close(out.free)
-	for { // until there is room again
-		w.mu.Lock()
-		room := len(w.queue) == 0
-		w.mu.Unlock()
-		if room {
-			break
+	synctest.Test(t, func(t *testing.T) {
+		out := &stuck{entered: make(chan struct{}), free: make(chan struct{})}
+		w := NewWriter(out, Options{Lines: 3})
+		end := func(name string) { w.Begin(Line{Kind: "tool", Server: "s", Name: name}, nil, time.Now(), nil).End(OK) }
+		end("first")
+		<-out.entered
+		for i := range 10 {
+			end(fmt.Sprint(i)) // returns
 		}
-		time.Sleep(time.Millisecond)
-	}
-	end("last")
-	w.Close(time.Minute)
-	var got []string
-	for _, line := range parse(t, out.out.Bytes()) {
-		got = append(got, fmt.Sprintf("%s %d", line.Name, line.Dropped))
-	}
-	if want := "first 0, 0 7, 1 0, 2 0, last 0"; strings.Join(got, ", ") != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+		close(out.free)
+		synctest.Wait() // until there is room again
+		end("last")
+		w.Close(time.Minute)
+		var got []string
+		for _, line := range parse(t, out.out.Bytes()) {
+			got = append(got, fmt.Sprintf("%s %d", line.Name, line.Dropped))
+		}
+		if want := "first 0, 0 0, 1 0, last 8"; strings.Join(got, ", ") != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	})
 }
 
 func TestLinesThatAreMissingAtTheEndAreReported(t *testing.T) {
@@ -221,7 +215,7 @@ func TestLinesThatAreMissingAtTheEndAreReported(t *testing.T) {
 	}
 	w.Begin(Line{}, nil, time.Now(), nil).End(OK) // too late
 	close(out.free)
-	<-w.done
+	w.Close(time.Minute)
 	lines := parse(t, out.out.Bytes())
 	var dropped uint64
 	for _, line := range lines {
@@ -283,13 +277,7 @@ func TestArgumentsAreKeptWithinBounds(t *testing.T) {
 		first, second := w.Begin(Line{}, nil, time.Now(), []byte(`{"a":1}`)), w.Begin(Line{}, nil, time.Now(), []byte(`{"b":1}`))
 		first.End(OK)
 		second.End(OK)
-		for {
-			w.mu.Lock()
-			held := w.held
-			w.mu.Unlock()
-			if held == 0 {
-				break
-			}
+		for w.bytes.Load() > 0 {
 			time.Sleep(time.Millisecond)
 		}
 		w.Begin(Line{}, nil, time.Now(), []byte(`{"c":1}`)).End(OK)

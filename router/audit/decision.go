@@ -1,9 +1,6 @@
 package audit
 
-import (
-	"bytes"
-	"time"
-)
+import "time"
 
 // A Decision is a request that was decided about. It belongs to whoever has the right to answer the request. A nil *Decision is
 // of a request that is not audited.
@@ -27,9 +24,7 @@ func (w *Writer) Begin(line Line, rule Rule, came time.Time, arguments []byte) *
 	}
 	d := &Decision{w: w, line: line, came: came, rule: rule}
 	w.begun(&d.line)
-	if w.out != nil && len(arguments) > 0 && w.hold(len(arguments)) {
-		d.arguments = bytes.Clone(arguments)
-	}
+	d.arguments = w.keep(arguments)
 	return d
 }
 
@@ -67,7 +62,5 @@ func (d *Decision) End(how Outcome) {
 	d.line.Time = d.came.UTC().Truncate(time.Microsecond)
 	d.line.DurationMS = float64(time.Since(d.came).Microseconds()) / 1000
 	d.w.ended(&d.line)
-	if d.w.out != nil {
-		d.w.enqueue(d)
-	}
+	d.w.write(d)
 }

@@ -14,8 +14,7 @@ type Observer interface {
 // writes nothing. It is called before w is used, once.
 func Watch(w *Writer, by Observer) *Writer {
 	if w == nil {
-		w = &Writer{done: make(chan struct{}), wake: make(chan struct{}, 1)}
-		close(w.done)
+		w = new(Writer)
 	}
 	w.observer = by
 	return w

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
-	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 )
 
@@ -17,29 +16,25 @@ const (
 	maxName      = 1 << 10   // bytes of a name that are written
 )
 
-// A renderer makes lines. It belongs to the Writer's goroutine.
-type renderer struct {
-	arguments bool
-	scrub     *trace.Scrubber
-}
-
-// append appends a decision's line.
-func (r *renderer) append(dst []byte, line Line, d *Decision) []byte {
+// render appends a decision's line, which reports lost ones.
+func (w *Writer) render(dst []byte, d *Decision, lost uint64) []byte {
+	line := d.line
+	line.Dropped = lost
 	if d.rule != nil {
 		line.Rule = d.rule(line.Verdict)
 	}
-	line.Client = r.text(line.Client)
+	line.Client = w.text(line.Client)
 	if !line.offered() {
-		line.Name = r.text(line.Name)
+		line.Name = w.text(line.Name)
 	}
 	if len(d.arguments) > 0 {
-		r.digest(&line, d.arguments)
-		if r.arguments && len(d.arguments) <= maxArguments {
-			line.Arguments = r.scrub.JSON(bytes.ToValidUTF8(d.arguments, []byte("\uFFFD")))
+		line.digest(d.arguments)
+		if w.arguments && len(d.arguments) <= maxArguments {
+			line.Arguments = w.scrub.JSON(bytes.ToValidUTF8(d.arguments, []byte("\uFFFD")))
 		}
 	}
 	text, err := encode(line)
-	if err != nil { // of arguments that are no JSON after all
+	if err != nil { // in the arguments
 		line.Arguments = nil
 		text, _ = encode(line)
 	}
@@ -59,8 +54,8 @@ func encode(line Line) ([]byte, error) {
 }
 
 // text is what a peer has said, short and without secrets.
-func (r *renderer) text(s string) string {
-	if s = r.scrub.Text(s); len(s) <= maxName {
+func (w *Writer) text(s string) string {
+	if s = w.scrub.Text(s); len(s) <= maxName {
 		return s
 	}
 	cut := maxName
@@ -70,15 +65,15 @@ func (r *renderer) text(s string) string {
 	return s[:cut] + "…"
 }
 
-// digest fills in the hash of arguments.
-func (r *renderer) digest(line *Line, arguments []byte) {
+// digest sets the hash of arguments.
+func (l *Line) digest(arguments []byte) {
 	if len(arguments) <= maxCanonical {
 		if canonical, err := mcpwire.Canonical(arguments); err == nil {
-			line.ArgumentsSHA256 = sum(canonical)
+			l.ArgumentsSHA256 = sum(canonical)
 			return
 		}
 	}
-	line.ArgumentsBytesSHA256 = sum(arguments)
+	l.ArgumentsBytesSHA256 = sum(arguments)
 }
 
 func sum(text []byte) string {
