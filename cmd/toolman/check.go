@@ -2,126 +2,110 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
-	"toolman/cmd/internal/config"
-	"toolman/jsonrpc"
-	"toolman/router"
-	"toolman/spawn"
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/report"
+	"toolman/mcpwire/sanitize"
 )
 
-func newCheckCommand(a *app) *cobra.Command {
+func newCheckCommand(f *flags) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check",
-		Short: "Start every server of tools.toml and say how it is",
+		Short: "Start every configured server and report its status",
 		Long: `check finds and reads the configuration, starts every server in it, asks it for all it
 offers and ends it again. It waits for a server as long as a toolman that serves does, six
-times its start_timeout, and shows on standard error how they start. It prints what each
-server is and how long it took, names that collide or that clients may refuse, what
-tools.lock holds back, what toolsets leave out, patterns that fit nothing, and what the list
-of active tools costs a model. What is wrong is marked with !. The exit code is 0 when
-nothing is, 1 when something is, and 2 when the configuration cannot be used.`,
-		Args: noArguments,
+times its start_timeout, and shows on standard error how they start.
+
+It prints what each server is and how long its start took, names that collide or that
+clients may reject, what tools.lock holds back, what toolsets leave out, patterns that match
+nothing, and what the list of active tools costs a model. Problems are marked with !. The
+exit code is 0 without problems, 1 with problems, and 2 if the configuration cannot be used.`,
+		Args: cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.check(cmd.Context(), cmd.OutOrStdout(), asJSON)
+			return check(cmd.Context(), f, cmd.OutOrStdout(), asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	a.addTaskFlags(cmd)
+	f.config.AddTask(cmd)
 	return cmd
 }
 
-// check starts everything once and prints what it found.
-func (a *app) check(ctx context.Context, out io.Writer, asJSON bool) error {
-	c, at, err := a.load()
+// check starts every server once and prints a report.
+func check(ctx context.Context, f *flags, out io.Writer, asJSON bool) error {
+	c, at, r, err := f.check(ctx)
 	if err != nil {
 		return err
 	}
-	r, err := a.startChecked(ctx, c)
-	if err != nil {
-		return err
-	}
-	report := newReport(at, c, r.Router)
+	found := report.New(at, c, r.Router)
 	r.Close()
+	hint := "see what is marked with ! above"
 	if asJSON {
-		enc := json.NewEncoder(out)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		err = enc.Encode(report)
+		_, err = out.Write(plainjson.Indented(found))
+		hint = `see "problems"`
 	} else {
-		err = report.print(out)
+		err = found.Print(out)
 	}
-	if errors.Is(err, syscall.EPIPE) { // who reads it has seen enough
+	if errors.Is(err, syscall.EPIPE) { // the reader has seen enough
 		err = nil
 	}
-	if err == nil && !report.OK {
-		err = &exitError{errors.New("not all is well"), exitFailed, "see what is marked with ! above"}
-		if asJSON {
-			err = &exitError{errors.New("not all is well"), exitFailed, `see "problems"`}
-		}
+	if err == nil && !found.OK {
+		err = cli.Failed(errors.New("check found problems"), hint)
 	}
 	return err
 }
 
-// startChecked starts every server for a client that cannot do anything, with policies
-// and pins.
-func (a *app) startChecked(ctx context.Context, c *config.Config) (*started, error) {
-	o, err := options(c)
+const explainHelp = `explain starts the servers of tools.toml, finds every item with a name, and prints for
+each whether a client sees it, whether it is active at start and whether it may be called,
+by which rule, and which error a caller gets if not.
+
+The name may be as clients see it (github_create_issue), as the server has it
+(create_issue), both together (github:create_issue, mcp__github__create_issue), or a URI.`
+
+func newExplainCommand(f *flags) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "explain NAME",
+		Short:   "Say whether a tool, resource or prompt may be used, and which rule says so",
+		Long:    explainHelp,
+		Example: "  toolman explain --agent reviewer github_create_issue",
+		Args:    cli.Args(1, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return explain(cmd.Context(), f, cmd.OutOrStdout(), args[0])
+		},
+	}
+	f.config.AddTask(cmd)
+	return cmd
+}
+
+func explain(ctx context.Context, f *flags, out io.Writer, name string) error {
+	_, _, r, err := f.check(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := addPins(&o, c); err != nil {
-		return nil, err
+	all, near, missing := r.Explain(name), r.Similar(name), r.NotReady()
+	r.Close()
+	for i, x := range all {
+		if i > 0 {
+			io.WriteString(out, "\n")
+		}
+		report.PrintExplanation(out, x)
 	}
-	_ = equip(&o, c) // the report says why there is none
-	a.progress = newProgress(a.stderr, c.Secrets, false)
-	return a.startAll(ctx, o, zap.NewNop(), (*router.Router).Greet)
+	if len(all) > 0 {
+		return nil
+	}
+	hint := "toolman check says what there is"
+	if len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	if len(missing) > 0 {
+		hint += " Not ready, and so not asked: " + strings.Join(missing, ", ")
+	}
+	return cli.Failed(errors.New("nothing is called "+sanitize.Line(name)), hint)
 }
-
-// startAll starts every server, waits until each is ready or gone, and shows that; greet says
-// what they are told of a client. What came of it ends with the router.
-func (a *app) startAll(ctx context.Context, o router.Options, log *zap.Logger, greet func(*router.Router)) (*started, error) {
-	loop, err := jsonrpc.NewLoop()
-	if err != nil {
-		return nil, err
-	}
-	guard, err := spawn.StartGuard()
-	if err != nil {
-		guard = nil // what is started here is ended here; the guard is for the unforeseen
-	}
-	o.Signalled = ctx
-	s := &started{router.New(o, loop, log), loop, guard}
-	s.Await("")
-	s.Start(guard)
-	greet(s.Router)
-	if err := a.progress.follow(ctx, s.Router); err != nil {
-		s.Close()
-		return nil, err
-	}
-	return s, nil
-}
-
-// started are all servers, without a client.
-type started struct {
-	*router.Router
-	loop  *jsonrpc.Loop
-	guard *spawn.Guard
-}
-
-// Close ends them.
-func (s *started) Close() {
-	s.Router.Close()
-	s.guard.Close()
-	s.loop.Close()
-}
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolman/cmd/internal/cli"
 )
 
 // A joining is toolman stdio under test.
@@ -109,7 +111,7 @@ func TestStdioPassesOnAndEndsWhenItsClientDoes(t *testing.T) {
 	j.send(`{"jsonrpc":"2.0","id":4,"method":"tools/list"}`) // still to be answered when the input ends
 	code, log := j.end()
 	j.want(`{"jsonrpc":"2.0","id":4,"result":{"method":"tools/list","auth":"Bearer tm_very-secret"}}`)
-	if code != exitOK || strings.Contains(log, "very-secret") {
+	if code != cli.ExitOK || strings.Contains(log, "very-secret") {
 		t.Errorf("exit code %d, the log is\n%s", code, log)
 	}
 }
@@ -140,7 +142,7 @@ func TestStdioEndsWithASignal(t *testing.T) {
 	j.send(`{"jsonrpc":"2.0","id":1,"method":"ping"}`)
 	time.Sleep(50 * time.Millisecond)
 	cancel()
-	if code, log := j.code(); code != exitOK {
+	if code, log := j.code(); code != cli.ExitOK {
 		t.Errorf("exit code %d, the log is\n%s", code, log)
 	}
 }
@@ -157,7 +159,7 @@ func TestStdioSaysWhatItNeeds(t *testing.T) {
 			words = strings.Fields(args)
 		}
 		j := startJoined(t, t.Context(), words...)
-		if code, log := j.code(); code != exitUsage || !strings.Contains(log, want) {
+		if code, log := j.code(); code != cli.ExitUsage || !strings.Contains(log, want) {
 			t.Errorf("%q: exit code %d, %s", args, code, log)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -160,8 +161,8 @@ func TestDemoFailsWhenAStepDoes(t *testing.T) {
 	}
 	rest, _ := io.ReadAll(stdout)
 	err = cmd.Wait()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed {
-		t.Errorf("it ended with %v; want exit code %d", err, exitFailed)
+	if code := cmd.ProcessState.ExitCode(); code != cli.ExitFailed {
+		t.Errorf("it ended with %v; want exit code %d", err, cli.ExitFailed)
 	}
 	if !strings.HasPrefix(stderr.String(), "toolman: error: step 1: waiting for the answer to initialize: ") || strings.Contains(string(rest), "expected") {
 		t.Errorf("it says %q and shows %q", stderr, rest)
@@ -249,8 +250,8 @@ func TestDemoRefusesWhatItWouldNotObey(t *testing.T) {
 		t.Run(strings.Join(args, " "), func(t *testing.T) {
 			cmd, stderr, dir := toolman(t, args...)
 			out, err := cmd.Output()
-			if code := cmd.ProcessState.ExitCode(); code != exitUsage || len(out) > 0 {
-				t.Errorf("exit code %d (%v), %s%s; want %d and no output", code, err, out, stderr, exitUsage)
+			if code := cmd.ProcessState.ExitCode(); code != cli.ExitUsage || len(out) > 0 {
+				t.Errorf("exit code %d (%v), %s%s; want %d and no output", code, err, out, stderr, cli.ExitUsage)
 			}
 			wantNoFiles(t, dir)
 		})

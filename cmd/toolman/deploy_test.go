@@ -21,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/setup"
 	"toolman/router"
 	"toolman/router/httpd/ops"
 )
@@ -146,8 +147,7 @@ func configured(t *testing.T, c configMap) *config.Config {
 	if err := os.WriteFile(file, []byte(c.Data["tools.toml"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := (&app{}).configOptions()
-	o.HTTP = true
+	o := new(setup.Flags).HTTPOptions()
 	o.LookupEnv = func(string) (string, bool) { return "", false }
 	conf, err := config.Load(file, o)
 	if err != nil {
@@ -321,9 +321,9 @@ func TestTheImageAndThePodStartTheSame(t *testing.T) {
 	if !strings.Contains(text, `ENTRYPOINT ["toolman"]`) || !strings.Contains(text, "STOPSIGNAL SIGTERM") || !strings.Contains(text, "EXPOSE 8900") {
 		t.Error("the image has another entry point, port or signal")
 	}
-	a := &app{}
-	root := newRootCommand(a)
-	addCommands(root, a)
+	f := &flags{}
+	root := newRootCommand(f)
+	addCommands(root, f)
 	serve, rest, err := root.Find(args)
 	if err != nil || serve == root {
 		t.Fatalf("toolman has no command for %q: %v", args, err)

@@ -1,3 +1,5 @@
+// Toolman is one MCP server in front of many. This package holds its commands; the packages below
+// cmd/internal do their work.
 package main
 
 import (
@@ -7,7 +9,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"toolman/jsonrpc/trace"
+	"toolman/cmd/internal/cli"
 	"toolman/mcpwire/sanitize"
 	"toolman/spawn"
 )
@@ -37,21 +39,14 @@ func growStack() byte {
 	return room[len(os.Args)%len(room)]
 }
 
-// Exit codes.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2 // wrong flags or a wrong configuration
-)
-
-// run is the program. It returns the exit code.
+// run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int {
-	a := &app{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := newRootCommand(a)
-	// Clients name no command and do not want to wait until all are made. To parse the flags
-	// twice changes nothing: none of them is a list.
+	f := &flags{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := newRootCommand(f)
+	// Clients start toolman without a command, so make the commands only if there is one. Parsing
+	// the flags twice is harmless: none of them is a list.
 	if err := root.ParseFlags(args); err != nil || root.Flags().NArg() > 0 {
-		addCommands(root, a)
+		addCommands(root, f)
 	}
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -59,28 +54,10 @@ func run(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int
 	root.SetErr(stderr)
 	if err := root.ExecuteContext(ctx); err != nil {
 		fmt.Fprintf(stderr, "toolman: error: %s\n", sanitize.Lines(err.Error()))
-		if hint := hintOf(err); hint != "" {
+		if hint := cli.Hint(err); hint != "" {
 			fmt.Fprintf(stderr, "toolman: hint: %s\n", sanitize.Lines(hint))
 		}
-		return codeOf(err)
+		return cli.Code(err)
 	}
-	return exitOK
-}
-
-// app is what the commands share.
-type app struct {
-	stdin, stdout, stderr *os.File
-
-	config   string // --config
-	agent    string // --agent
-	service  string // --service
-	task     string // --task
-	trace    string // --trace
-	traceMax int    // --trace-max
-	logLevel string // --log-level
-
-	secrets    *trace.Scrubber     // of the log, once it is open
-	progress   *progress           // of the servers' start, which the log goes through; nil: it is not shown
-	guard      func() *spawn.Guard // of the servers, once it is started
-	sessionKey [32]byte            // makes hashes of what sessions say of themselves
+	return cli.ExitOK
 }

@@ -1,12 +1,16 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/toolsetcmd"
 )
 
 const rootHelp = `toolman is one MCP server in front of many. It starts the servers that tools.toml
@@ -27,17 +31,17 @@ The smallest useful tools.toml:
   namespace = "fs"
   command = "npx -y @modelcontextprotocol/server-filesystem ."
 
-It is looked for in the working directory, in the folders above it up to the
+toolman looks for it in the working directory, in the folders above it up to the
 repository's root, and in $CLAUDE_PROJECT_DIR; --config or TOOLMAN_CONFIG name another.
-"toolman check" says which was found and whether all of it works.`
+"toolman check" says which file was found and whether all of it works.`
 
 // newRootCommand makes toolman without a command, which serves one client.
-func newRootCommand(a *app) *cobra.Command {
+func newRootCommand(f *flags) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "toolman",
 		Short:         "One MCP server in front of many",
 		Long:          rootHelp,
-		Args:          noCommand,
+		Args:          cli.NoCommand,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		PersistentPreRun: func(cmd *cobra.Command, _ []string) {
@@ -45,47 +49,38 @@ func newRootCommand(a *app) *cobra.Command {
 			cmd.SetContext(ctx)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return a.serve(cmd.Context())
+			c, at, err := f.config.Load()
+			if err != nil {
+				return err
+			}
+			return serve(cmd.Context(), f, c, at)
 		},
 	}
-	root.PersistentFlags().StringVar(&a.config, "config", "", "configuration `file` (default: tools.toml, see above)")
-	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
-	a.addTraceFlags(root)
-	a.addTaskFlags(root)
+	root.PersistentFlags().StringVar(&f.config.Config, "config", "", "configuration `file` (default: tools.toml, see above)")
+	root.PersistentFlags().StringVar(&f.engine.LogLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
+	f.engine.AddTrace(root)
+	f.config.AddTask(root)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usage(err, "toolman --help lists the flags")
+		return cli.Usage(err, "toolman --help lists the flags")
 	})
 	return root
 }
 
-// addCommands adds all that toolman does when it is started with a command.
-func addCommands(root *cobra.Command, a *app) {
-	root.AddCommand(newServeCommand(a), newCheckCommand(a), newLockCommand(a), newExplainCommand(a), newResolveCommand(a), newToolsetCommand(a), newSchemaCommand(), newVersionCommand(), newTraceCommand(), newTokenCommand(), newStdioCommand(a), newToolsCommand(a), newCallCommand(a), newReadCommand(a), newPromptCommand(a), newDemoCommand(a), newDemoServerCommand(a))
+// addCommands adds all commands.
+func addCommands(root *cobra.Command, f *flags) {
+	root.AddCommand(newServeCommand(f), newCheckCommand(f), newLockCommand(f), newExplainCommand(f), newResolveCommand(&f.config),
+		toolsetcmd.New(&f.config, f.stderr), newSchemaCommand(), newVersionCommand(), newTraceCommand(), newTokenCommand(),
+		newStdioCommand(f), newToolsCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),
+		newDemoCommand(f), newDemoServerCommand(f))
 }
 
-// addTraceFlags gives a command that serves what serve understands.
-func (a *app) addTraceFlags(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&a.trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
-	cmd.Flags().IntVar(&a.traceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
-}
-
-// noCommand refuses words that are no command.
-func noCommand(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  cli.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) {
+			fmt.Fprintf(cmd.OutOrStdout(), "toolman %s %s %s/%s\n", setup.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		},
 	}
-	hint := cmd.CommandPath() + " --help lists the commands"
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
-	}
-	return usage(errors.New("unknown command "+args[0]), hint)
-}
-
-// noArguments refuses words behind a command that takes none.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return usage(fmt.Errorf("%s takes no arguments, not %q", cmd.CommandPath(), args[0]), cmd.CommandPath()+" --help says what it takes")
 }

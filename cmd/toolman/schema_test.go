@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"toolman/cmd/internal/cli"
 )
 
 func TestSchemaIsPrinted(t *testing.T) {
@@ -13,7 +15,7 @@ func TestSchemaIsPrinted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	if code := run(t.Context(), []string{"schema"}, nil, out, os.Stderr); code != exitOK {
+	if code := run(t.Context(), []string{"schema"}, nil, out, os.Stderr); code != cli.ExitOK {
 		t.Fatalf("exit code %d", code)
 	}
 	text, err := os.ReadFile(out.Name())

@@ -2,165 +2,125 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
-	"runtime"
-	"time"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/engine"
+	"toolman/cmd/internal/gateway"
+	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/stdio"
-	"toolman/jsonrpc"
-	"toolman/jsonrpc/trace"
-	"toolman/router"
+	"toolman/mcpwire/streamhttp"
+	"toolman/mcpwire/streamhttp/credential"
 )
 
-const (
-	drainTime   = 3 * time.Second       // for calls under way when the client closes its side
-	flushTime   = 50 * time.Millisecond // for the last bytes to the client, the trace and the log
-	traceQueue  = 32 << 20              // bytes of trace that may wait for a slow disk
-	clientQueue = 1 << 20               // bytes that may wait for the client before servers have to
-)
-
-// serve is toolman without a command: an MCP server on standard input and
-// output, until the client closes them or a signal comes.
-func (a *app) serve(ctx context.Context) error {
-	c, at, err := a.load()
-	if err != nil {
-		return err
-	}
-	return a.serveConfig(ctx, c, at)
-}
-
-// serveConfig is serve with a configuration that is read.
-func (a *app) serveConfig(ctx context.Context, c *config.Config, at config.Location) error {
-	return a.withRouter(ctx, c, at, func(o router.Options, loop *jsonrpc.Loop, log *zap.Logger) error {
-		return a.session(ctx, o, c.Agent, loop, log)
+// serve is an MCP server on standard input and output, until the client closes them or a signal
+// ends ctx.
+func serve(ctx context.Context, f *flags, c *config.Config, at config.Location) error {
+	return engine.Run(ctx, engine.Options{Flags: f.engine, Config: c, At: at, Stderr: f.stderr}, func(e *engine.Engine) error {
+		return stdio.Serve(ctx, e, c.Agent, f.stdin, f.stdout)
 	})
 }
 
-// withRouter makes all that a router needs, and ends it again when serve returns. A signal ends ctx.
-func (a *app) withRouter(ctx context.Context, c *config.Config, at config.Location, serve func(router.Options, *jsonrpc.Loop, *zap.Logger) error) error {
-	log, logged, err := a.openLog(c.Secrets)
-	if err != nil {
-		return err
+const serveHelp = `serve starts every server of tools.toml and offers their tools, resources and prompts to
+any number of clients over streamable HTTP, in both eras of MCP, at
+http://127.0.0.1:8900/mcp unless [http] in tools.toml or --http say otherwise.
+
+SIGTERM ends it once the calls under way are answered. GET /health says whether it takes
+clients, GET /healthz whether it is alive.`
+
+func newServeCommand(f *flags) *cobra.Command {
+	var address string
+	cmd := &cobra.Command{
+		Use:              "serve",
+		Short:            "Serve many clients over HTTP",
+		Long:             serveHelp,
+		Args:             cli.NoArgs,
+		PersistentPreRun: func(*cobra.Command, []string) {}, // SIGHUP does not end it
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return gateway.Run(cmd.Context(), &f.config, engine.Options{Flags: f.engine, Stderr: f.stderr}, address)
+		},
 	}
-	defer logged()
-	defer a.startGuard(log)()
-	log.Info("starting", zap.String("config", at.Path), zap.String("why", at.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
-	o, err := routerOptions(c, log)
-	if err != nil {
-		return err
-	}
-	o.Run, o.Signalled = newRun(), ctx
-	audited, err := a.openAudit(&o, c, log)
-	if err != nil {
-		return err
-	}
-	defer audited()
-	if o.Trace, err = a.openTrace(c, o.Run, log); err != nil {
-		return err
-	}
-	if o.Trace != nil {
-		defer o.Trace.Close(flushTime)
-	}
-	a.keepSaid(&o)
-	loop, err := jsonrpc.NewLoop()
-	if err != nil {
-		return err
-	}
-	defer loop.Close()
-	return serve(o, loop, log)
+	cmd.Flags().StringVar(&address, "http", "", "listen on `address` (host:port), instead of what [http] says")
+	f.engine.AddTrace(cmd)
+	f.config.AddTask(cmd)
+	return cmd
 }
 
-// session serves one client from its first byte to the end of the servers.
-func (a *app) session(ctx context.Context, o router.Options, agent string, loop *jsonrpc.Loop, log *zap.Logger) error {
-	in, out, flush, err := stdio.Open(a.stdin, a.stdout)
-	if err != nil {
-		return err
+const stdioHelp = `stdio is an MCP server on standard input and output that passes everything on to another
+server: it connects a client that starts its servers to a toolman that serves over HTTP, or
+to any other server that speaks streamable HTTP. Messages are passed on unchanged.
+
+The token comes from the file that --token-file names, which is read again when it changes,
+or from the variable TOOLMAN_TOKEN.`
+
+// A target is the server to which stdio connects.
+type target struct{ url, tokenFile, caFile string }
+
+func newStdioCommand(f *flags) *cobra.Command {
+	var to target
+	cmd := &cobra.Command{
+		Use:     "stdio --connect URL",
+		Short:   "Connect a client on standard input and output to a server over HTTP",
+		Long:    stdioHelp,
+		Example: "  TOOLMAN_TOKEN=tm_… toolman stdio --connect https://toolman.example.com/mcp",
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if to.url == "" {
+				return cli.Usage(errors.New("stdio needs to know where the server is"), "write toolman stdio --connect URL")
+			}
+			token := os.Getenv("TOOLMAN_TOKEN")
+			log, _, closeLog, err := engine.OpenLog(f.engine.LogLevel, f.stderr, []string{token})
+			if err != nil {
+				return err
+			}
+			defer closeLog()
+			conn, err := streamhttp.Dial(to.options(token, log))
+			if err != nil {
+				return cli.Usage(err, "toolman stdio --help lists its flags")
+			}
+			defer conn.Close()
+			return stdio.Join(cmd.Context(), conn, f.stdin, f.stdout, log)
+		},
 	}
-	peer, err := loop.Peer(in, out, jsonrpc.PeerOptions{QueueLimit: clientQueue, Pressure: true})
-	if err != nil {
-		return err
-	}
-	r := router.New(o, loop, log)
-	s := r.NewSession(peer, router.Client{Sole: true, Agent: agent})
-	peer.Start(s) // initialize is answered before any server is started
-	r.Start(a.guard())
-	select {
-	case <-ctx.Done():
-		log.Info("ending: " + context.Cause(ctx).Error())
-	case <-s.Gone():
-		log.Info("ending: the client has closed the connection")
-		drain(ctx, s, peer)
-	}
-	r.Close()
-	peer.CloseWrite()
-	flush(flushTime)
-	peer.Close()
-	return nil
+	cmd.Flags().StringVar(&to.url, "connect", "", "the server's `URL`, such as http://127.0.0.1:8900/mcp")
+	cmd.Flags().StringVar(&to.tokenFile, "token-file", "", "`file` with the bearer token")
+	cmd.Flags().StringVar(&to.caFile, "ca-file", "", "`file` of PEM certificates to trust besides the system's")
+	return cmd
 }
 
-// drain lets what is under way be answered, while there is a client to read it.
-func drain(ctx context.Context, s *router.Session, peer *jsonrpc.Peer) {
-	if s.Broken() {
-		return
+// options returns the options of the connection to the server.
+func (to *target) options(token string, log *zap.Logger) streamhttp.Options {
+	o := streamhttp.Options{URL: to.url, CAFile: to.caFile, Header: http.Header{"User-Agent": {setup.UserAgent()}},
+		Log: func(text string) { log.Warn(text) }}
+	switch {
+	case to.tokenFile != "":
+		o.Credential = credential.NewTokenFile(to.tokenFile, credential.OAuth{})
+	case token != "":
+		o.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
+	default:
+		return o
 	}
-	if !drained(ctx, peer, s.Pending) {
-		s.Abandon()
+	if exposed(to.url) {
+		log.Warn("the token goes to another machine without TLS, where others may read it; use an https URL")
 	}
+	return o
 }
 
-// drained waits until nothing is pending and the peer has all that it was sent, or reads no
-// more; false when that takes longer than drainTime.
-func drained(ctx context.Context, peer *jsonrpc.Peer, pending func() int) bool {
-	ctx, cancel := context.WithTimeout(ctx, drainTime)
-	defer cancel()
-	tick := time.NewTicker(2 * time.Millisecond)
-	defer tick.Stop()
-	for (pending() > 0 || peer.Waiting() > 0) && !peer.Deaf() {
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return false
-		}
+// exposed reports whether others can read on the network what is sent to a URL.
+func exposed(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
+		return false
 	}
-	return true
-}
-
-// openTrace opens the trace that --trace or TOOLMAN_TRACE asks for; nil is none.
-func (a *app) openTrace(c *config.Config, run string, log *zap.Logger) (*trace.Writer, error) {
-	name := a.trace
-	if name == "" {
-		name = os.Getenv("TOOLMAN_TRACE")
-	}
-	if name == "" {
-		return nil, nil
-	}
-	out := a.stderr
-	if name != "-" {
-		file, err := trace.Open(name) // appends: a client may start toolman more than once
-		if err != nil {
-			return nil, usage(fmt.Errorf("the trace cannot be written: %w", err), "name a file in a folder that exists and may be written to, or - for standard error")
-		}
-		out = file
-	}
-	return trace.NewWriter(out, trace.Options{
-		Session: traceSession(c, run),
-		Secrets: c.Secrets,
-		MaxMsg:  a.traceMax, QueueBytes: traceQueue,
-		Warn: func(err error) { log.Warn("the trace is not complete", zap.NamedError("err", err)) },
-	}), nil
-}
-
-func traceSession(c *config.Config, run string) trace.Session {
-	s := trace.Session{Run: run, Toolman: version(), Go: runtime.Version(), Config: c.Path}
-	s.Cwd, _ = os.Getwd()
-	for _, server := range c.Servers {
-		if server.Enabled {
-			s.Upstreams = append(s.Upstreams, trace.Server{Name: server.Namespace, Command: commandOf(&server)})
-		}
-	}
-	return s
+	addr, err := netip.ParseAddr(u.Hostname())
+	return err != nil || !addr.IsLoopback()
 }

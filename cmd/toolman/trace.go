@@ -5,14 +5,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traceview"
 )
 
 const traceHelp = `trace prints what "toolman --trace FILE" has written; - is standard input.
 
-Every call is one line: its number, when it began, who asked whom, what for, how it
-went, how long it took in all and in toolman itself, and the bytes > into and < out of
-toolman. Notifications, events, stray output and the servers' stderr stand between them.
+Every call is one line: its number, when it began, client and server, method and name,
+status, total time and the time in toolman itself, and the bytes > into and < out of
+toolman. Notifications, events, stray output and the servers' stderr come between them.
 
 Filters choose what is printed; all of them must match:
 
@@ -24,7 +25,7 @@ Filters choose what is printed; all of them must match:
   WORD or text:WORD                  in the messages
   !FILTER                            what does not match
 
-With --frames every frame is judged, and printed, by itself: > is into toolman, < out of it.`
+With --frames every frame is filtered, and printed, by itself: > is into toolman, < out of it.`
 
 const traceExample = `  toolman trace trace.jsonl                       every call
   toolman trace trace.jsonl -f status:error       errors, as they happen
@@ -41,22 +42,14 @@ func newTraceCommand() *cobra.Command {
 		Example: traceExample,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usage(errors.New("trace needs the name of a trace"), "toolman --trace FILE writes one; toolman trace --help says more")
+				return cli.Usage(errors.New("trace needs the name of a trace"), "toolman --trace FILE writes one; toolman trace --help says more")
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.File, o.Filters, o.Stdin = args[0], args[1:], cmd.InOrStdin()
 			o.Color = traceview.Colored(cmd.OutOrStdout())
-			err := traceview.Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
-			if e, ok := errors.AsType[*traceview.Error](err); ok {
-				code := exitFailed
-				if e.Usage {
-					code = exitUsage
-				}
-				return &exitError{e.Err, code, e.Hint}
-			}
-			return err
+			return traceview.Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().BoolVar(&o.Frames, "frames", false, "print every frame instead of every call")

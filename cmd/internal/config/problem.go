@@ -53,5 +53,8 @@ func (e *Error) Error() string {
 	return strings.Join(lines, "\n")
 }
 
+// ExitCode is toolman's exit code for the error.
+func (e *Error) ExitCode() int { return 2 }
+
 // shown returns text from the file as messages show it.
 func shown(text string) string { return sanitize.Quoted(text, 60) }

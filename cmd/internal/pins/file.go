@@ -9,8 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 
+	"toolman/cmd/internal/plainjson"
 	"toolman/cmd/internal/store"
 	"toolman/mcpwire"
+	"toolman/router/toolset"
 )
 
 // maxFile is the largest file that is read or written, in bytes.
@@ -33,8 +35,8 @@ func Load(path string) (Set, error) {
 	return parse(path, text)
 }
 
-// Update replaces the lock file with what change makes of it; old is nil when there is none. A file that is not understood,
-// or an error of change, leaves it as it was.
+// Update replaces the lock file by what change makes of it; old is nil if there is no file. If the
+// file cannot be parsed or change fails, Update leaves the file as it was.
 func Update(ctx context.Context, path string, change func(old Set) (Set, error)) error {
 	return store.Update(ctx, path, maxFile, func(text []byte) ([]byte, error) {
 		var old Set
@@ -52,7 +54,7 @@ func Update(ctx context.Context, path string, change func(old Set) (Set, error))
 	})
 }
 
-// line is one item in the file.
+// A line is one item in the file.
 type line struct {
 	Kind       string          `json:"kind"`
 	Name       string          `json:"name"`
@@ -66,19 +68,13 @@ type line struct {
 func (s Set) render() []byte {
 	text := append([]byte(header), '\n')
 	for _, k := range s.Keys() {
-		text = append(text, render(k, s[k])...)
+		text = append(append(text, render(k, s[k])...), '\n')
 	}
 	return text
 }
 
 func render(k Key, p Pin) []byte {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(line{k.Kind.String(), k.Name, p.Server, p.Era, p.RefID, p.Definition}); err != nil {
-		panic(err) // a definition that is no JSON: neither New nor parse makes one
-	}
-	return b.Bytes()
+	return plainjson.Line(line{k.Kind.String(), k.Name, p.Server, p.Era, p.RefID, p.Definition})
 }
 
 // An Error says what is wrong with a lock file.
@@ -91,7 +87,10 @@ type Error struct {
 // Error is "file:line: what is wrong".
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Msg) }
 
-// parse reads the text of a file. Line ends may be those of Windows.
+// ExitCode is toolman's exit code for the error: that of a wrong configuration.
+func (e *Error) ExitCode() int { return 2 }
+
+// parse parses the text of a file. Line ends may be those of Windows.
 func parse(path string, text []byte) (Set, error) {
 	set := Set{}
 	n := 0
@@ -129,7 +128,7 @@ func checkHeader(raw []byte) error {
 	return errors.New("this is no lock file: it does not begin with " + header + "; " + restore)
 }
 
-// add takes one line in.
+// add adds the item of one line.
 func (s Set) add(raw []byte) error {
 	if bytes.HasPrefix(raw, []byte("<<<<<<<")) || bytes.HasPrefix(raw, []byte("=======")) || bytes.HasPrefix(raw, []byte(">>>>>>>")) {
 		return errors.New("a merge has left a conflict here; keep the lines of items that you mean, each item once")
@@ -141,13 +140,13 @@ func (s Set) add(raw []byte) error {
 	kind, ok := kindOf(l.Kind)
 	k, p := Key{kind, l.Name}, Pin{l.Server, l.Era, l.RefID, l.Definition}
 	switch {
-	case !ok || !bytes.Equal(bytes.TrimSuffix(render(k, p), []byte("\n")), raw):
+	case !ok || !bytes.Equal(render(k, p), raw):
 		return errors.New("this line is not as toolman lock writes it; " + restore)
 	case mcpwire.ParseEra(p.Era) == mcpwire.Unknown:
 		return errors.New("era is neither legacy nor modern; " + restore)
 	case p.Definition != nil && (p.Definition[0] != '{' || p.RefID != mcpwire.RefID(p.Definition)):
 		return errors.New("refId is not the hash of this definition; " + restore)
-	case !validRefID(p.RefID):
+	case !toolset.ValidRefID(p.RefID):
 		return errors.New("refId is no sha256 hash; " + restore)
 	}
 	if _, twice := s[k]; twice {
@@ -164,9 +163,4 @@ func kindOf(word string) (mcpwire.Kind, bool) {
 		}
 	}
 	return 0, false
-}
-
-func validRefID(id string) bool {
-	hash, ok := strings.CutPrefix(id, "sha256:")
-	return ok && len(hash) == 64 && strings.Trim(hash, "0123456789abcdef") == ""
 }

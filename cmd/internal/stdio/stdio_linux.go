@@ -13,10 +13,10 @@ import (
 // cost of large messages.
 const pipeSize = 1 << 20
 
-// Open returns files for a loop's peer, which will own them. flush waits, at most
+// openFiles returns files for a loop's peer, which will own them. flush waits, at most
 // that long, until what was written to out has reached stdout; call it when out
 // is closed.
-func Open(stdin, stdout *os.File) (in, out *os.File, flush func(time.Duration), err error) {
+func openFiles(stdin, stdout *os.File) (in, out *os.File, flush func(time.Duration), err error) {
 	if in, err = own(stdin, unix.O_RDONLY); err == nil && in == nil {
 		in, err = pumpIn(stdin)
 	}
@@ -60,7 +60,7 @@ func own(f *os.File, mode int) (*os.File, error) {
 }
 
 func pumpIn(f *os.File) (*os.File, error) {
-	r, w, err := pipe(f.Name())
+	r, w, err := newPipe(f.Name())
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func pumpIn(f *os.File) (*os.File, error) {
 }
 
 func pumpOut(f *os.File) (*os.File, func(time.Duration), error) {
-	r, w, err := pipe(f.Name())
+	r, w, err := newPipe(f.Name())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -90,8 +90,8 @@ func pumpOut(f *os.File) (*os.File, func(time.Duration), error) {
 	}, nil
 }
 
-// pipe makes a pipe outside Go's poller.
-func pipe(name string) (r, w *os.File, err error) {
+// newPipe makes a pipe outside Go's poller.
+func newPipe(name string) (r, w *os.File, err error) {
 	var fds [2]int
 	if err := unix.Pipe2(fds[:], unix.O_CLOEXEC); err != nil {
 		return nil, nil, err

@@ -64,10 +64,8 @@ func (f Folder) Update(ctx context.Context, change func(map[string]toolset.Set) 
 		if err := change(sets); err != nil {
 			return nil, err
 		}
-		text, err := Format(sets)
-		if err == nil {
-			_, err = Parse(text) // nothing is written that could not be read again
-		}
+		text := Format(sets)
+		_, err := Parse(text) // write nothing that could not be read again
 		return text, err
 	})
 }

@@ -1,10 +1,9 @@
 package toolsets
 
 import (
-	"bytes"
-	"encoding/json"
 	"time"
 
+	"toolman/cmd/internal/plainjson"
 	"toolman/router/toolset"
 )
 
@@ -24,7 +23,7 @@ type savedRef struct {
 }
 
 // Format writes toolsets in the format of toolsets.json, in the order of their keys.
-func Format(sets map[string]toolset.Set) ([]byte, error) {
+func Format(sets map[string]toolset.Set) []byte {
 	file := map[string]savedSet{}
 	for key, s := range sets {
 		one := savedSet{Name: s.Name, Owner: s.Owner, Description: s.Description, Version: s.Version, Tools: []savedRef{}}
@@ -36,12 +35,5 @@ func Format(sets map[string]toolset.Set) ([]byte, error) {
 		}
 		file[key] = one
 	}
-	var text bytes.Buffer
-	enc := json.NewEncoder(&text)
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(file); err != nil {
-		return nil, err
-	}
-	return text.Bytes(), nil
+	return plainjson.Indented(file)
 }

@@ -167,8 +167,10 @@ func (p *parser) set(key string) (s toolset.Set, err error) {
 		case "createdAt":
 			var at string
 			return p.str(&at, key, `a time like "2024-01-15T10:30:00Z"`, func(text string) bool {
-				s.CreatedAt, err = time.Parse(time.RFC3339, text)
-				return err == nil && s.CreatedAt.Year() < 10000
+				if s.CreatedAt, err = time.Parse(time.RFC3339, text); err == nil {
+					_, err = s.CreatedAt.MarshalText() // which accepts fewer offsets from UTC
+				}
+				return err == nil
 			})
 		case "tools":
 			s.Tools = []toolset.Ref{}

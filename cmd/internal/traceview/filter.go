@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -44,7 +45,7 @@ func ParseFilter(args []string) (Filter, error) {
 	var f Filter
 	for _, arg := range args {
 		if err := f.add(arg); err != nil {
-			return Filter{}, &Error{Err: fmt.Errorf("filter %q: %w", arg, err), Hint: Grammar, Usage: true}
+			return Filter{}, cli.Usage(fmt.Errorf("filter %q: %w", arg, err), Grammar)
 		}
 	}
 	return f, nil

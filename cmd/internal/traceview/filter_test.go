@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traceview"
 )
 
@@ -96,8 +97,7 @@ func TestFramesAreFilteredOneByOne(t *testing.T) {
 func TestBadFiltersSayTheGrammar(t *testing.T) {
 	for _, filter := range []string{"status:bad", "dur:50ms", "dur:>50", "dur:>", "dur:=1s", "colour:red", "tool:", "!", "", "dur:>1s:"} {
 		_, err := traceview.ParseFilter([]string{"fine", filter})
-		e, ok := errors.AsType[*traceview.Error](err)
-		if !ok || !e.Usage || e.Hint != traceview.Grammar || !strings.Contains(e.Error(), `"`+filter+`"`) {
+		if cli.Code(err) != cli.ExitUsage || cli.Hint(err) != traceview.Grammar || !strings.Contains(err.Error(), `"`+filter+`"`) {
 			t.Errorf("%q: %v", filter, err)
 		}
 	}
@@ -105,14 +105,14 @@ func TestBadFiltersSayTheGrammar(t *testing.T) {
 
 func TestMissingFileSaysWhatToDo(t *testing.T) {
 	err := traceview.Run(t.Context(), traceview.Options{File: "testdata/none.jsonl"}, nil, nil)
-	if e, ok := errors.AsType[*traceview.Error](err); !ok || e.Usage || !errors.Is(err, os.ErrNotExist) || !strings.Contains(e.Hint, "--trace testdata/none.jsonl") {
+	if cli.Code(err) != cli.ExitFailed || !errors.Is(err, os.ErrNotExist) || !strings.Contains(cli.Hint(err), "--trace testdata/none.jsonl") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestWhatIsNoTraceIsAnError(t *testing.T) {
 	err := traceview.Run(t.Context(), traceview.Options{File: "filter_test.go"}, new(strings.Builder), new(strings.Builder))
-	if e, ok := errors.AsType[*traceview.Error](err); !ok || e.Usage {
+	if cli.Hint(err) == "" || cli.Code(err) != cli.ExitFailed {
 		t.Errorf("%v", err)
 	}
 }

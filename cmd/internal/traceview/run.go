@@ -10,6 +10,7 @@ import (
 	"os"
 	"syscall"
 
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -26,20 +27,7 @@ type Options struct {
 	Color   bool
 }
 
-// An Error says what is wrong and what to do.
-type Error struct {
-	Err   error
-	Hint  string
-	Usage bool // the command line is wrong
-}
-
-func (e *Error) Error() string { return e.Err.Error() }
-
-// Unwrap returns what went wrong.
-func (e *Error) Unwrap() error { return e.Err }
-
-// Run prints a trace to stdout, and what it could not read of it to stderr, until the trace ends or ctx is done. Errors that the
-// user can do something about are *Error. A stdout that is closed, as by head, is no error.
+// Run prints a trace to stdout, and what it could not read of it to stderr, until the trace ends or ctx is done. A stdout that is closed, as by head, is no error.
 func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	filter, err := ParseFilter(o.Filters)
 	if err != nil {
@@ -79,7 +67,7 @@ func (o *Options) open(ctx context.Context, stderr io.Writer) (in io.Reader, don
 		return t, t.Close, err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, &Error{Err: err, Hint: "write one with toolman --trace " + o.File + " or TOOLMAN_TRACE; -f waits for it"}
+		return nil, nil, cli.Failed(err, "write one with toolman --trace "+o.File+" or TOOLMAN_TRACE; -f waits for it")
 	}
 	return file, func() { file.Close() }, err
 }
@@ -143,7 +131,7 @@ func (v *viewer) end() error {
 		fmt.Fprintf(v.stderr, "toolman: %s holds no records\n", v.opts.File)
 	}
 	if v.records == 0 && v.bad > 0 {
-		return &Error{Err: fmt.Errorf("%s is no trace: none of its lines is a record", v.opts.File), Hint: "name a file that toolman --trace has written"}
+		return cli.Failed(fmt.Errorf("%s is no trace: none of its lines is a record", v.opts.File), "name a file that toolman --trace has written")
 	}
 	if v.bad > 1 {
 		fmt.Fprintf(v.stderr, "toolman: %s: %d lines in all are no trace records and were skipped\n", v.opts.File, v.bad)

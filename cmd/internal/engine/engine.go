@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+	"go.uber.org/zap"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/setup"
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
+	"toolman/router"
+	"toolman/router/audit"
+	"toolman/spawn"
+)
+
+const (
+	FlushTime  = 50 * time.Millisecond // for the last bytes to the client, the trace and the log
+	traceQueue = 32 << 20              // bytes of the trace that may wait for a slow disk
+)
+
+// Flags choose what is logged and traced.
+type Flags struct {
+	LogLevel string // --log-level
+	Trace    string // --trace
+	TraceMax int    // --trace-max
+}
+
+// AddTrace gives a command the flags --trace and --trace-max.
+func (f *Flags) AddTrace(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
+	cmd.Flags().IntVar(&f.TraceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
+}
+
+// Options are what an engine is made of.
+type Options struct {
+	Flags
+	Config   *config.Config
+	At       config.Location
+	Stderr   *os.File
+	Progress *Progress // if not nil, the log is written through it
+}
+
+// An Engine is what a router runs on.
+type Engine struct {
+	RouterOptions router.Options
+	Loop          *jsonrpc.Loop
+	Log           *zap.Logger
+	Secrets       *trace.Scrubber // removes secrets from the log
+
+	Guard func() *spawn.Guard // waits for the process that ends orphaned servers; nil: there is none
+}
+
+// Run opens an engine, calls serve, and closes the engine when that returns. The end of ctx, by a
+// signal, ends what the router has under way.
+func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
+	e := &Engine{}
+	var close func()
+	var err error
+	if e.Log, e.Secrets, close, err = openLog(o); err != nil {
+		return err
+	}
+	defer close()
+	defer e.startGuard()()
+	c := o.Config
+	e.Log.Info("starting", zap.String("config", o.At.Path), zap.String("why", o.At.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
+	if e.RouterOptions, err = e.Configure(c); err != nil {
+		return err
+	}
+	e.RouterOptions.Run, e.RouterOptions.Signalled = strings.ToLower(rand.Text()[:6]), ctx
+	if close, err = e.openAudit(c); err != nil {
+		return err
+	}
+	defer close()
+	if e.RouterOptions.Trace, err = e.openTrace(o); err != nil {
+		return err
+	}
+	if e.RouterOptions.Trace != nil {
+		defer e.RouterOptions.Trace.Close(FlushTime)
+	}
+	setup.ScrubSessions(&e.RouterOptions, e.Secrets)
+	if e.Loop, err = jsonrpc.NewLoop(); err != nil {
+		return err
+	}
+	defer e.Loop.Close()
+	return serve(e)
+}
+
+// Configure returns the options for a configuration, and logs why its equipped toolset cannot
+// be used.
+func (e *Engine) Configure(c *config.Config) (router.Options, error) {
+	return setup.FullOptions(c, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
+}
+
+// startGuard starts the guard in the background. Call done once the servers have ended.
+func (e *Engine) startGuard() (done func()) {
+	e.Guard = sync.OnceValue(func() *spawn.Guard {
+		g, err := spawn.StartGuard()
+		if err != nil {
+			e.Log.Warn("no guard: servers may outlive a toolman that is killed", zap.NamedError("err", err))
+		}
+		return g
+	})
+	go e.Guard()
+	return func() { e.Guard().Close() }
+}
+
+// openAudit opens the audit log that the configuration names, if any.
+func (e *Engine) openAudit(c *config.Config) (close func(), err error) {
+	if c.AuditLog == "" {
+		return func() {}, nil
+	}
+	file, err := trace.Open(c.AuditLog) // every run appends
+	if err != nil {
+		return nil, cli.Usage(fmt.Errorf("the audit log cannot be written: %w", err), "let audit_log in "+c.Path+" name a file in a folder that exists and may be written to")
+	}
+	warn := func(err error) { e.Log.Error("the audit log is not complete", zap.NamedError("err", err)) }
+	w := audit.NewWriter(file, audit.Options{Arguments: c.AuditArguments, Scrub: e.Secrets, Warn: warn})
+	e.RouterOptions.Audit = w
+	return func() {
+		if err := w.Close(FlushTime); err != nil {
+			warn(err)
+		}
+		file.Close()
+	}, nil
+}
+
+// openTrace opens the trace that --trace or TOOLMAN_TRACE names, if any.
+func (e *Engine) openTrace(o Options) (*trace.Writer, error) {
+	name := o.Trace
+	if name == "" {
+		name = os.Getenv("TOOLMAN_TRACE")
+	}
+	if name == "" {
+		return nil, nil
+	}
+	out := o.Stderr
+	if name != "-" {
+		file, err := trace.Open(name) // appends: a client may start toolman more than once
+		if err != nil {
+			return nil, cli.Usage(fmt.Errorf("the trace cannot be written: %w", err), "name a file in a folder that exists and may be written to, or - for standard error")
+		}
+		out = file
+	}
+	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: o.Config.Path, Upstreams: setup.TraceServers(o.Config)}
+	s.Cwd, _ = os.Getwd()
+	return trace.NewWriter(out, trace.Options{Session: s, Secrets: o.Config.Secrets, MaxMsg: o.TraceMax, QueueBytes: traceQueue,
+		Warn: func(err error) { e.Log.Warn("the trace is not complete", zap.NamedError("err", err)) }}), nil
+}

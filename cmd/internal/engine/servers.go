@@ -1,0 +1,86 @@
+package engine
+
+import (
+	"context"
+	"os"
+
+	"go.uber.org/zap"
+
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/setup"
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/trace"
+	"toolman/router"
+	"toolman/spawn"
+)
+
+// Servers are the configured servers, running, without a client.
+type Servers struct {
+	*router.Router
+	loop  *jsonrpc.Loop
+	guard *spawn.Guard
+}
+
+// Check starts every server with policies and pins, for a client without capabilities. It shows on
+// stderr how they start.
+func Check(ctx context.Context, c *config.Config, stderr *os.File) (*Servers, error) {
+	o, err := setup.FullOptions(c, func(error) {}) // check reports it
+	if err != nil {
+		return nil, err
+	}
+	return Start(ctx, o, zap.NewNop(), NewProgress(stderr, c.Secrets, false), (*router.Router).Greet)
+}
+
+// Start starts every server and waits until each is ready or gone. greet tells them about the
+// client.
+func Start(ctx context.Context, o router.Options, log *zap.Logger, p *Progress, greet func(*router.Router)) (*Servers, error) {
+	loop, err := jsonrpc.NewLoop()
+	if err != nil {
+		return nil, err
+	}
+	guard, err := spawn.StartGuard()
+	if err != nil {
+		guard = nil // Close ends the servers; the guard is for a toolman that is killed
+	}
+	o.Signalled = ctx
+	s := &Servers{router.New(o, loop, log), loop, guard}
+	s.Await("")
+	s.Start(guard)
+	greet(s.Router)
+	if err := p.Follow(ctx, s.Router); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends the servers.
+func (s *Servers) Close() {
+	s.Router.Close()
+	s.guard.Close()
+	s.loop.Close()
+}
+
+// NotReady returns the names of servers whose items are not known.
+func (s *Servers) NotReady() []string {
+	var names []string
+	for _, st := range s.Upstreams() {
+		if st.State != router.Ready {
+			names = append(names, st.Name)
+		}
+	}
+	return names
+}
+
+// Statuses returns the status of every server, without secrets.
+func Statuses(r *router.Router, secrets []string) []router.Status {
+	scrub := trace.NewScrubber(secrets)
+	all := r.Upstreams()
+	for i := range all {
+		all[i].Problem, all[i].Stderr = scrub.Text(all[i].Problem), scrub.Text(all[i].Stderr)
+		for k, why := range all[i].Unread {
+			all[i].Unread[k] = scrub.Text(why)
+		}
+	}
+	return all
+}

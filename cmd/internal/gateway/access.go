@@ -1,0 +1,151 @@
+package gateway
+
+import (
+	"maps"
+	"net/http"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"go.uber.org/zap"
+
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/setup"
+	"toolman/router/httpd/bridge"
+	"toolman/router/httpd/guard"
+	"toolman/router/httpd/modes"
+	"toolman/router/policy"
+)
+
+// An access is who may use the server and for what, according to one version of the configuration.
+type access struct {
+	guard          *guard.Guard
+	agents         agents
+	modes          *modes.Modes
+	logs           callLogs
+	unrestricted   bool     // no client is restricted, except by a trusted proxy
+	metricsReaders []string // agents that may read the metrics in any case
+	routes         http.Handler
+}
+
+// newAccess makes an access, as yet without routes.
+func (s *server) newAccess(c *config.Config) (*access, error) {
+	all, err := newAgents(c)
+	if err != nil {
+		return nil, err
+	}
+	g, err := guard.New(s.guardOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	return &access{guard: g, agents: all, modes: modes.New(s.modeOptions(c, g)), logs: newCallLogs(c, g.Authenticates()),
+		unrestricted: c.Rules == nil && c.HTTP.Permissions == nil, metricsReaders: c.HTTP.MetricsReaders}, nil
+}
+
+// admit replaces the server's access. It ends the sessions of clients whose rights are not the
+// same as before, and what is open in them.
+func (s *server) admit(a *access) {
+	a.routes = s.routes(a.guard)
+	s.access.Store(a)
+	s.endpoint.Recheck()
+	s.bridge.Recheck()
+}
+
+// guardOptions configures authentication.
+func (s *server) guardOptions(c *config.Config) guard.Options {
+	h := &c.HTTP
+	o := guard.Options{
+		AllowedOrigins: h.AllowedOrigins, AllowedHosts: h.AllowedHosts,
+		Agent: c.Agent, Agents: agentNames(c), Unauthenticated: h.Unauthenticated,
+		TrustedProxies: h.TrustedProxies, RequireClientID: h.RequireClientID,
+		MaxBodyBytes: int64(h.MaxBodyBytes), MaxConnections: h.MaxConnections, Budgets: s.budgets, RateLimit: h.RateLimit,
+		Warn: func(what string, err error) { s.Log.Warn(what, zap.NamedError("err", err)) },
+	}
+	for _, t := range h.Tokens {
+		o.Tokens = append(o.Tokens, guard.Token{Agent: t.Agent, Hash: t.Hash})
+	}
+	if j := h.JWT; j != nil {
+		o.JWT = &guard.JWT{Issuer: j.Issuer, Audience: j.Audience, Algorithms: j.Algorithms, JWKS: j.JWKS, AgentClaim: j.AgentClaim, Scopes: j.Scopes}
+	}
+	return o
+}
+
+// modeOptions configures what admitted clients see.
+func (s *server) modeOptions(c *config.Config, g *guard.Guard) modes.Options {
+	o := modes.Options{
+		Static: c.HTTP.Mode == "static", MetaTools: setup.MetaTools(c), Open: !g.Authenticates(), Agents: agentNames(c),
+		ConfigKeys: c.HTTP.SessionConfigKeys, Key: s.key, Note: func(text string) { s.Log.Warn(text) },
+	}
+	if p := c.HTTP.Permissions; p != nil {
+		o.Permissions = &modes.Permissions{Header: p.Header, Agents: p.Agents}
+	}
+	for _, set := range c.Toolsets {
+		o.Toolsets = append(o.Toolsets, set.Name)
+	}
+	return o
+}
+
+func agentNames(c *config.Config) []string {
+	if c.Rules == nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(c.Rules.Agents))
+}
+
+// agents holds the policy of each agent, by name.
+type agents map[string]*policy.Policy
+
+// newAgents reads the policies of all agents, and of clients that are none of them.
+func newAgents(c *config.Config) (agents, error) {
+	all := agents{}
+	for _, name := range append(agentNames(c), c.Agent) {
+		var err error
+		if all[name], err = c.Rules.For(name); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// policy is router.Options.PolicyOf. The zero Policy allows nothing: an agent that a reload has
+// removed has no rights.
+func (a agents) policy(agent string) *policy.Policy {
+	if p, known := a[agent]; known {
+		return p
+	}
+	return new(policy.Policy)
+}
+
+// callLogs says who may read which logs of calls.
+type callLogs struct {
+	open    bool     // no client needs a credential: all may read them
+	readers []string // agents that may read all logs
+	files   []bridge.CallLog
+}
+
+// callLogVariable tells a server where to log its calls.
+const callLogVariable = "MCP_CALL_LOG="
+
+func newCallLogs(c *config.Config, authenticates bool) callLogs {
+	l := callLogs{open: !authenticates, readers: c.HTTP.LogReaders}
+	for _, s := range setup.Enabled(c) {
+		for _, v := range s.Env {
+			path, ok := strings.CutPrefix(v, callLogVariable)
+			if !ok || path == "" {
+				continue
+			}
+			if !filepath.IsAbs(path) {
+				path = filepath.Join(s.Dir, path)
+			}
+			l.files = append(l.files, bridge.CallLog{Server: s.Name, Path: path})
+		}
+	}
+	return l
+}
+
+func (l callLogs) of(agent string) bridge.Logs {
+	if l.open || slices.Contains(l.readers, agent) {
+		return bridge.Logs{All: true, Files: l.files}
+	}
+	return bridge.Logs{}
+}

@@ -1,0 +1,73 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"go.uber.org/zap"
+
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/setup"
+)
+
+// watch reloads the configuration whenever a watched file has changed, and on SIGHUP, which also
+// stands for a change of the files that it refers to.
+func (s *server) watch(ctx context.Context, at config.Location, files []*config.Watch) {
+	hangUp := make(chan os.Signal, 1)
+	signal.Notify(hangUp, syscall.SIGHUP)
+	defer signal.Stop(hangUp)
+	changed := make(chan struct{}, 1)
+	for _, file := range files {
+		go file.Run(ctx, func() {
+			select {
+			case changed <- struct{}{}:
+			default: // a reload is due already
+			}
+		})
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangUp:
+		case <-changed:
+		}
+		if err := s.reload(at); err != nil {
+			s.Log.Error("the configuration was not reloaded; toolman goes on as it is", zap.String("config", at.Path), zap.NamedError("err", err))
+		}
+	}
+}
+
+// reload applies the configuration as it is now, or changes nothing.
+func (s *server) reload(at config.Location) error {
+	if err := at.Check(); err != nil {
+		return err
+	}
+	c, err := config.Load(at.Path, s.flags.HTTPOptions())
+	if err != nil {
+		return err
+	}
+	tracer := s.router.Trace
+	s.Secrets.Add(c.Secrets...)
+	tracer.AddSecrets(c.Secrets...)
+	o, err := s.Configure(c)
+	if err != nil {
+		return err
+	}
+	next, err := s.newAccess(c)
+	if err != nil {
+		return err
+	}
+	if s.access.Load().guard.Authenticates() && !next.guard.Authenticates() {
+		return errors.New("the new file disables authentication; restart toolman to apply it")
+	}
+	o.PolicyOf, o.Trace = next.agents.policy, tracer
+	setup.ScrubSessions(&o, s.Secrets)
+	s.admit(next) // before Reload: clients that are no longer admitted must not see what is new
+	s.router.Reload(o)
+	s.Log.Info("reloaded", zap.String("config", at.Path), zap.Int("servers", len(o.Servers)))
+	return nil
+}

@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"toolman/cmd/internal/config"
+	"toolman/router"
+	"toolman/router/httpd/bridge"
+	"toolman/router/httpd/caller"
+	"toolman/router/httpd/guard"
+	"toolman/router/httpd/ops"
+)
+
+// routes returns the handlers behind a guard.
+func (s *server) routes(g *guard.Guard) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", protect(g, s.endpoint))
+	mux.Handle("/mcp/{"+guard.PathName+"}", protect(g, s.endpoint))
+	mux.Handle(guard.MetadataPath, g.Open(g.Metadata()))
+	mux.Handle(guard.MetadataPath+"/", g.Open(g.Metadata()))
+	for _, path := range s.bridge.Paths() {
+		mux.Handle(path, protectBridge(g, s.bridge))
+	}
+	documents := g.Open(bridge.Documents())
+	mux.Handle("/openapi.json", documents)
+	mux.Handle("/docs", documents)
+	mux.Handle("/metrics", protect(g, ops.Only(mayReadMetrics, noMetrics, s.metrics.Handler(s.router))))
+	mux.Handle("/.well-known/mcp-config", protect(g, ops.Document("application/schema+json", config.Schema())))
+	probes := ops.Probes(s.health)
+	mux.Handle("/", g.Open(probes))
+	mux.Handle("/health", byCredential(g.ProtectAs(bridge.Refusal, identify(probes)), g.Open(probes)))
+	return guard.Plain(mux)
+}
+
+// protect lets only clients that the guard admits reach h, and records which client it was.
+func protect(g *guard.Guard, h http.Handler) http.Handler { return g.Protect(identify(h)) }
+
+// protectBridge is protect with the bridge's form of errors. Its ?agent=NAME selects an agent as
+// /mcp/NAME does.
+func protectBridge(g *guard.Guard, h http.Handler) http.Handler {
+	next := g.ProtectAs(bridge.Refusal, identify(h))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.SetPathValue(guard.PathName, r.URL.Query().Get("agent"))
+		next.ServeHTTP(w, r)
+	})
+}
+
+func identify(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id, _ := guard.IdentityOf(r.Context())
+		ops.Identify(r.Context(), id.Name)
+		h.ServeHTTP(w, r)
+	})
+}
+
+// byCredential passes requests with a credential to client, and others to stranger.
+func byCredential(client, stranger http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if len(r.Header.Values("Authorization")) > 0 {
+			client.ServeHTTP(w, r)
+		} else {
+			stranger.ServeHTTP(w, r)
+		}
+	})
+}
+
+// ServeHTTP implements http.Handler. A request keeps the access with which it came in.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	a := s.access.Load()
+	a.routes.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), accessKey{}, a)))
+}
+
+// accessKey is the key of a request's access in its context.
+type accessKey struct{}
+
+func accessOf(r *http.Request) *access { return r.Context().Value(accessKey{}).(*access) }
+
+// callerOf is httpd.Options.Caller.
+func callerOf(r *http.Request) (caller.Caller, error) { return accessOf(r).modes.Caller(r) }
+
+// lasts is httpd.Options.Lasts.
+func (s *server) lasts(c *caller.Caller) bool {
+	now := s.access.Load()
+	id, ok := now.guard.Again(c.Client.Principal)
+	return ok && now.modes.Lasts(c, id)
+}
+
+// known returns the servers whose health a client may see, nil for a client without a
+// credential. Where none is required, every client may see them.
+func (s *server) known(r *http.Request) []router.Status {
+	a := accessOf(r)
+	id, ok := guard.IdentityOf(r.Context())
+	if !ok {
+		if a.guard.Authenticates() {
+			return nil
+		}
+		id.Policy = a.guard.Agent
+	}
+	return s.router.Known(a.modes.Client(&id))
+}
+
+func (s *server) tools(r *http.Request) router.ToolStatus {
+	id, _ := guard.IdentityOf(r.Context())
+	return s.router.ToolStatus(accessOf(r).modes.Client(&id))
+}
+
+const noMetrics = "the metrics name servers and agents that this client may not know of; metrics_readers in [http] says which agents may read them"
+
+// mayReadMetrics reports whether a client may read all metrics. A local client that needs no
+// credential can act as any agent, so it may.
+func mayReadMetrics(r *http.Request) bool {
+	a := accessOf(r)
+	id, _ := guard.IdentityOf(r.Context())
+	if !a.guard.Authenticates() {
+		return !id.Restricted && (a.unrestricted || id.Addr.IsLoopback())
+	}
+	return !id.Restricted && a.unrestricted || slices.Contains(a.metricsReaders, id.Agent)
+}

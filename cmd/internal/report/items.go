@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config"
+	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router"
+	"toolman/router/catalog"
+)
+
+const (
+	maxItems = 20 // items of a server that are held back, and dangerous tools, that are named
+
+	maxMembers    = 10 // unknown members that are named for a server
+	maxMemberName = 40 // characters of such a name
+
+	clientPrefix  = "mcp__toolman__" // what Claude Code puts before the names of a server called toolman
+	maxClientName = 64               // characters of a name that clients accept
+)
+
+// addHeld adds a problem for each server with items that differ from their pins.
+func (rep *Report) addHeld(offered *catalog.Catalog) {
+	type held struct {
+		server string
+		count  int
+		lines  []string
+		added  bool // has new resources, which many servers add as they run
+	}
+	var all []*held
+	of := map[*catalog.Source]*held{}
+	for _, e := range offered.Held() {
+		h := of[e.Source]
+		if h == nil {
+			h = &held{server: e.Source.Name}
+			of[e.Source], all = h, append(all, h)
+		}
+		h.added = h.added || e.Hold == catalog.NotPinned && e.Item.Kind == mcpwire.Resource
+		if h.count++; h.count <= maxItems {
+			h.lines = append(h.lines, fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Line(e.Name), e.Hold))
+		}
+	}
+	for _, h := range all {
+		if more := h.count - maxItems; more > 0 {
+			h.lines = append(h.lines, fmt.Sprintf("and %d more", more))
+		}
+		if h.added {
+			h.lines = append(h.lines, "resources that a server adds as it runs can be named in unpinned, in tools.toml")
+		}
+		rep.problem("%s held back of server %s; toolman lock --diff shows what has changed, toolman lock --accept NAME... takes it:\n    %s",
+			cli.CountIs(h.count, "item"), h.server, strings.Join(h.lines, "\n    "))
+	}
+}
+
+// UnknownMembers returns a line for each server whose items have members that MCP does not
+// define. Clients may show them to a model, and no pin covers them. Items without a pin are left
+// out.
+func UnknownMembers(offered *catalog.Catalog, unpinned catalog.Globs) []string {
+	type unknown struct {
+		server, first string
+		items         int
+		names         []string
+	}
+	var all []*unknown
+	of := map[*catalog.Source]*unknown{}
+	for _, e := range offered.All() {
+		members := e.Item.UnknownMembers()
+		if len(members) == 0 || unpinned.Match(e) {
+			continue
+		}
+		u := of[e.Source]
+		if u == nil {
+			u = &unknown{server: e.Source.Name, first: fmt.Sprintf("%s %s", e.Item.Kind, sanitize.Visible(e.Name))}
+			of[e.Source], all = u, append(all, u)
+		}
+		u.items++
+		for _, name := range members {
+			if r := []rune(name); len(r) > maxMemberName {
+				name = string(r[:maxMemberName]) + "…"
+			}
+			if name = sanitize.Visible(name); !slices.Contains(u.names, name) && len(u.names) < maxMembers {
+				u.names = append(u.names, name)
+			}
+		}
+	}
+	var lines []string
+	for _, u := range all {
+		lines = append(lines, fmt.Sprintf("server %s gives %s members that MCP does not have and pins do not cover: %s (the first is %s)",
+			u.server, cli.Count(u.items, "item"), strings.Join(u.names, ", "), u.first))
+	}
+	return lines
+}
+
+// addNames notes names that clients may change or reject.
+func (rep *Report) addNames(offered *catalog.Catalog, separator string) {
+	for _, k := range []mcpwire.Kind{mcpwire.Tool, mcpwire.Prompt} {
+		for _, e := range offered.Entries(k) {
+			if e.Shortened() {
+				rep.note("%s %s of server %s is offered as %s: clients take 64 characters of A-Z a-z 0-9 _ . -",
+					k, sanitize.Line(e.Item.Name), e.Source.Name, e.Name)
+			} else if k == mcpwire.Tool && len(clientPrefix+e.Name) > maxClientName {
+				rep.note("tool %s is longer than 64 characters with the prefix %s that some clients add; a shorter namespace helps", e.Name, clientPrefix)
+			}
+		}
+	}
+	inNamespace := func(e *catalog.Entry) bool { return e.Source.Namespace != "" }
+	if separator == "_" && slices.ContainsFunc(offered.Entries(mcpwire.Resource), inNamespace) {
+		rep.note(`resources are offered with "_" behind the namespace, which no URI scheme may hold; clients that check URIs need uri_separator = "+"`)
+	}
+}
+
+// addPolicy notes what policies remove from the lists.
+func (rep *Report) addPolicy(c *config.Config, denied int, unused []string) {
+	if c.Rules == nil {
+		return
+	}
+	agent := "agent " + sanitize.Line(c.Agent)
+	if c.Agent == "" {
+		agent = "clients that no --agent is given for"
+	}
+	if denied > 0 {
+		rep.note("policies keep %d of all tools, resources and prompts from %s; toolman explain NAME says why", denied, agent)
+	}
+	for _, text := range unused {
+		rep.note("a policy names what its server does not have, %s", sanitize.Line(text))
+	}
+}
+
+// addDangers notes which tools are dangerous.
+func (rep *Report) addDangers(c *config.Config, r *router.Router) {
+	tools, unused := r.Dangerous()
+	var names []string
+	for _, e := range tools[:min(len(tools), maxItems)] {
+		names = append(names, sanitize.Line(e.Name))
+	}
+	if more := len(tools) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("and %d more", more))
+	}
+	if len(tools) > 0 {
+		rep.note("dangerous (confirm = %q): %s", c.Dangers.Confirm, strings.Join(names, ", "))
+	}
+	if rep.allReady() {
+		for _, text := range unused {
+			rep.note("dangerous_tools names what no server has, %s", sanitize.Line(text))
+		}
+	}
+}
+
+// addUnused notes patterns of the file that match nothing.
+func (rep *Report) addUnused(c *config.Config, r *router.Router) {
+	if !rep.allReady() {
+		return
+	}
+	for i, a := range c.ActiveToolsets {
+		if a.Toolset == "" && !r.Catalog().Fits(r.Active[i]) {
+			rep.note("%s, which fits nothing", sanitize.Line(r.Active[i].Rule))
+		}
+	}
+	for i, pattern := range c.Unpinned {
+		if !r.Catalog().Fits(r.Unpinned[i]) {
+			rep.note("unpinned has %q, which fits nothing now", sanitize.Line(pattern))
+		}
+	}
+}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"toolman/cmd/internal/engine"
+	"toolman/router"
+)
+
+// Print writes the report for people.
+func (rep *Report) Print(out io.Writer) error {
+	fmt.Fprintf(out, "%s (%s)\n", rep.Config, rep.Why)
+	if rep.Mode != "" {
+		fmt.Fprintf(out, "activation_mode is %q for every client\n", rep.Mode)
+	}
+	fmt.Fprintln(out)
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tERA\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")
+	for _, s := range rep.Servers {
+		mark := " "
+		if s.State != router.Ready.String() && s.State != router.Apart.String() {
+			mark = "!"
+		}
+		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", mark, s.Name, s.State, cmp.Or(s.Revision, "-"), cmp.Or(s.Era, "-"),
+			engine.Seconds(time.Duration(s.Millis)*time.Millisecond), s.Tools, s.Resources, s.Templates, s.Prompts, cmp.Or(s.Server, "-"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, p := range rep.Problems {
+		fmt.Fprintf(out, "\n! %s", p)
+	}
+	for _, s := range rep.Servers {
+		if s.Stderr != "" {
+			fmt.Fprintf(out, "\n! the last that server %s wrote to its standard error:\n    %s", s.Name, strings.ReplaceAll(s.Stderr, "\n", "\n    "))
+		}
+	}
+	for _, n := range rep.Notes {
+		fmt.Fprintf(out, "\n- %s", n)
+	}
+	_, err := fmt.Fprintf(out, "\n\n%d of %d tools are active: the list costs a model %d bytes, about %d tokens (all tools: %d bytes, about %d tokens).\n",
+		rep.Cost.ActiveTools, rep.Cost.AllTools, rep.Cost.ListBytes, rep.Cost.ListTokens, rep.Cost.AllBytes, rep.Cost.AllTokens)
+	return err
+}

@@ -1,0 +1,168 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/engine"
+	"toolman/cmd/internal/setup"
+	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router"
+	"toolman/router/view"
+)
+
+// bytesPerToken is the measured average for tool definitions of real servers.
+const bytesPerToken = 4.3
+
+// A Report is what toolman check found. It is printed as JSON under these names.
+type Report struct {
+	OK       bool     `json:"ok"`
+	Config   string   `json:"config"`
+	Why      string   `json:"why"`                       // why this file was chosen
+	Mode     string   `json:"activation_mode,omitempty"` // if it is fixed
+	Servers  []server `json:"servers"`
+	Problems []string `json:"problems"` // what makes OK false
+	Notes    []string `json:"notes"`    // what does not
+	Cost     cost     `json:"cost"`
+}
+
+type server struct {
+	Name      string `json:"name"`
+	Namespace string `json:"namespace"`
+	Line      int    `json:"line"`
+	State     string `json:"state"`
+	Problem   string `json:"problem,omitempty"`
+	Revision  string `json:"revision,omitempty"`
+	Era       string `json:"era,omitempty"`
+	Server    string `json:"server,omitempty"`
+	Millis    int64  `json:"startup_ms,omitempty"`
+	Tools     int    `json:"tools"`
+	Resources int    `json:"resources"`
+	Templates int    `json:"resource_templates"`
+	Prompts   int    `json:"prompts"`
+	Junk      int    `json:"junk_lines,omitempty"`
+	Stderr    string `json:"stderr,omitempty"`
+}
+
+// cost is what the list of tools costs a model.
+type cost struct {
+	ActiveTools  int `json:"active_tools"`
+	AllTools     int `json:"all_tools"`
+	ListBytes    int `json:"list_bytes"`
+	ListTokens   int `json:"list_tokens_estimate"`
+	AllBytes     int `json:"all_bytes"` // if every tool were active
+	AllTokens    int `json:"all_tokens_estimate"`
+	CatalogBytes int `json:"catalog_bytes"`
+}
+
+// New reports on servers that have started.
+func New(at config.Location, c *config.Config, r *router.Router) *Report {
+	rep := &Report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
+	if setup.Mode(c) != view.ModeAuto {
+		rep.Mode = c.ActivationMode
+	}
+	rep.addServers(c, r)
+	offered := r.Catalog()
+	for _, col := range offered.Collisions {
+		rep.problem("%s %s of server %s is not offered: %s has that name already; give one of the servers another namespace",
+			col.Loser.Item.Kind, sanitize.Line(col.Loser.Name), col.Loser.Source.Name, col.By)
+	}
+	rep.addHeld(offered)
+	if r.Options.Pins != nil {
+		rep.Notes = append(rep.Notes, UnknownMembers(offered, r.Options.Unpinned)...)
+	}
+	rep.addNames(offered, c.URISeparator)
+	list := r.Preview()
+	tokens := func(bytes int) int { return int(float64(bytes) / bytesPerToken) }
+	rep.Cost = cost{
+		ActiveTools: list.ActiveTools, AllTools: list.AllTools,
+		ListBytes: list.Bytes, ListTokens: tokens(list.Bytes),
+		AllBytes: list.AllBytes, AllTokens: tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
+	}
+	rep.addPolicy(c, list.Denied, r.IdleRules())
+	rep.addToolsets(c, r)
+	rep.addUnused(c, r)
+	rep.addDangers(c, r)
+	if len(rep.Servers) == 0 {
+		rep.note("there are no servers in the file; add a [[servers]] table with namespace and command")
+	}
+	if list.ActiveTools == 0 && rep.Cost.AllTools > 0 {
+		rep.note(`no tool is active at start; add patterns to active_toolsets, such as ["*"]`)
+	}
+	rep.OK = len(rep.Problems) == 0
+	return rep
+}
+
+func (rep *Report) problem(format string, args ...any) {
+	rep.Problems = append(rep.Problems, fmt.Sprintf(format, args...))
+}
+
+func (rep *Report) note(format string, args ...any) {
+	rep.Notes = append(rep.Notes, fmt.Sprintf(format, args...))
+}
+
+// ServerProblems returns the servers whose items are not all known, and why.
+func ServerProblems(c *config.Config, r *router.Router) (servers, problems []string) {
+	rep := &Report{Config: c.Path}
+	for _, st := range rep.addServers(c, r) {
+		if st.State != router.Apart && st.State != router.Ready || st.Unread != [mcpwire.Kinds]string{} {
+			servers = append(servers, st.Name)
+		}
+	}
+	return servers, rep.Problems
+}
+
+func (rep *Report) addServers(c *config.Config, r *router.Router) []router.Status {
+	servers := setup.Enabled(c)
+	all := engine.Statuses(r, c.Secrets)
+	for i, st := range all {
+		rep.addServer(st, servers[i])
+	}
+	return all
+}
+
+func (rep *Report) addServer(st router.Status, of *config.Server) {
+	if of.Remote != nil { // its Stderr is the log of the connection
+		for text := range strings.Lines(st.Stderr) {
+			rep.note("server %s: %s", st.Name, sanitize.Line(strings.TrimSpace(text)))
+		}
+		st.Stderr = ""
+	}
+	s := server{
+		Name: st.Name, Namespace: st.Namespace, Line: of.Line, State: st.State.String(), Problem: st.Problem,
+		Revision: sanitize.Line(st.Result.ProtocolVersion), Era: st.Era(), Millis: st.Took.Milliseconds(), Junk: st.Junk,
+		Server: sanitize.Line(strings.TrimSpace(st.Result.ServerInfo.Name + " " + st.Result.ServerInfo.Version)),
+		Tools:  len(st.Entries[mcpwire.Tool]), Resources: len(st.Entries[mcpwire.Resource]),
+		Templates: len(st.Entries[mcpwire.Template]), Prompts: len(st.Entries[mcpwire.Prompt]),
+	}
+	switch st.State {
+	case router.Ready:
+	case router.Apart:
+		rep.note("server %s is started for each session of toolman serve, with what that says of itself; what it has is not known here", st.Name)
+	default:
+		s.Stderr = st.Stderr
+		rep.problem("%s:%d: server %s is not ready: %s", rep.Config, of.Line, st.Name, st.Problem)
+	}
+	for k, why := range st.Unread {
+		if why != "" && st.State == router.Ready {
+			rep.problem("%s:%d: server %s has items that are not known: %s could not be read whole: %s",
+				rep.Config, of.Line, st.Name, mcpwire.Kind(k).ListMethod(), sanitize.Line(why))
+		}
+	}
+	if st.Junk > 0 {
+		rep.note("server %s wrote %d lines to its standard output that are no messages; they are passed over", st.Name, st.Junk)
+	}
+	rep.Servers = append(rep.Servers, s)
+}
+
+// allReady reports whether the items of every server are known.
+func (rep *Report) allReady() bool {
+	for _, s := range rep.Servers {
+		if s.State != router.Ready.String() {
+			return false
+		}
+	}
+	return true
+}

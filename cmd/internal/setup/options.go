@@ -1,0 +1,151 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/pins"
+	"toolman/jsonrpc/trace"
+	"toolman/mcpwire"
+	"toolman/router"
+	"toolman/router/catalog"
+	"toolman/router/metatool"
+	"toolman/router/view"
+)
+
+// Options turns the configuration alone into the options of a router, without pins and without an
+// equipped toolset.
+func Options(c *config.Config) (router.Options, error) {
+	active, err := activeGlobs(c)
+	if err != nil {
+		return router.Options{}, err
+	}
+	unpinned, err := catalog.CompileGlobs(c.Unpinned)
+	if err != nil {
+		return router.Options{}, err
+	}
+	allowed, err := c.Rules.For(c.Agent)
+	if err != nil {
+		return router.Options{}, err
+	}
+	dangers, err := c.Dangers.Guard()
+	if err != nil {
+		return router.Options{}, err
+	}
+	o := router.Options{
+		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: trace.NewScrubber(c.Secrets).Values,
+		Active: active, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
+		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
+	}
+	if err := addToolsets(&o, c); err != nil {
+		return router.Options{}, err
+	}
+	for _, s := range Enabled(c) {
+		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path)))
+	}
+	return o, nil
+}
+
+// FullOptions turns the configuration, and what is stored beside it, into the options of a
+// router. It calls warn if the equipped toolset cannot be used.
+func FullOptions(c *config.Config, warn func(error)) (router.Options, error) {
+	o, err := Options(c)
+	if err != nil {
+		return o, err
+	}
+	if err := addPins(&o, c); err != nil {
+		return o, err
+	}
+	if o.Equipped, err = Equipped(&o, c); err != nil {
+		warn(err)
+	}
+	return o, nil
+}
+
+// Enabled returns the servers of the configuration that are enabled.
+func Enabled(c *config.Config) []*config.Server {
+	var all []*config.Server
+	for i := range c.Servers {
+		if s := &c.Servers[i]; s.Enabled {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// addPins adds what the configuration's lock file says, if there is one.
+func addPins(o *router.Options, c *config.Config) error {
+	set, err := pins.Load(pins.Path(c.Path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	o.Pins = &catalog.Pins{}
+	for k := range o.Pins {
+		o.Pins[k] = map[string]string{}
+	}
+	for k, pin := range set {
+		o.Pins[k.Kind][k.Name] = pin.RefID
+	}
+	AddEras(o, set)
+	return nil
+}
+
+// AddEras has the router speak to servers in the era in which they were pinned.
+func AddEras(o *router.Options, set pins.Set) {
+	o.Eras = map[string]mcpwire.Era{}
+	for server, era := range set.Eras() {
+		o.Eras[server] = mcpwire.ParseEra(era)
+	}
+}
+
+// activeGlobs returns the patterns of active_toolsets, each with its place in the file.
+func activeGlobs(c *config.Config) (catalog.Globs, error) {
+	var globs catalog.Globs
+	for _, a := range c.ActiveToolsets {
+		one, err := catalog.CompileGlobs([]string{a.Pattern})
+		if err != nil {
+			return nil, err
+		}
+		one[0].Rule = activeRule(a, filepath.Base(c.Path))
+		globs = append(globs, one...)
+	}
+	return globs, nil
+}
+
+// activeRule describes the place of a pattern.
+func activeRule(a config.Active, file string) string {
+	list := "active_toolsets"
+	if a.Task {
+		list += " of a task rule"
+	}
+	if a.Toolset != "" {
+		return fmt.Sprintf("%s has %q (%s:%d), and that has %q", list, "toolset:"+a.Toolset, file, a.Line, a.Pattern)
+	}
+	return fmt.Sprintf("%s has %q (%s:%d)", list, a.Pattern, file, a.Line)
+}
+
+func catalogBytes(b config.CatalogBytes) int {
+	switch b {
+	case config.CatalogAuto:
+		return metatool.CatalogAuto
+	case config.CatalogAll:
+		return 0
+	}
+	return int(b)
+}
+
+// Mode returns the activation mode of the configuration.
+func Mode(c *config.Config) view.Mode {
+	for _, m := range []view.Mode{view.ModeMutate, view.ModeCall, view.ModeStatic} {
+		if m.String() == c.ActivationMode {
+			return m
+		}
+	}
+	return view.ModeAuto
+}

@@ -1,0 +1,193 @@
+package setup
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"toolman/cmd/internal/config"
+	"toolman/jsonrpc/trace"
+	"toolman/mcpwire"
+	"toolman/mcpwire/httpclient"
+	"toolman/mcpwire/streamhttp"
+	"toolman/mcpwire/streamhttp/credential"
+	"toolman/router"
+	"toolman/router/dial"
+	"toolman/spawn"
+)
+
+// newServer turns a server of a file into one of a router.
+func newServer(s config.Server, file string) router.Server {
+	return router.Server{
+		Fingerprint:  fingerprint(s),
+		Name:         s.Name,
+		Namespace:    s.Namespace,
+		Command:      spawn.Command{Argv: s.Argv, Env: environ(&s), Dir: s.Dir},
+		Socket:       s.Socket,
+		Dial:         dialer(&s),
+		For:          forSession(s, file),
+		StartTimeout: s.StartTimeout,
+		CallTimeout:  s.CallTimeout,
+		MaxCalls:     maxCalls(&s),
+		MaxCallsAt:   maxCallsAt(&s, file),
+		Era:          mcpwire.ParseEra(s.Era),
+		Share:        router.ParseShare(s.Share),
+		FrameLimit:   s.MaxMessageBytes,
+	}
+}
+
+// fingerprint returns the same text for servers with equal configuration, wherever they stand in
+// the file and whatever other servers refer to.
+func fingerprint(s config.Server) string {
+	s.Line, s.MaxCallsLine, s.Referred = 0, 0, nil
+	text := ""
+	if r := s.Remote; r != nil { // compare what pointers point to, not the pointers
+		remote, oauth := *r, config.OAuth{}
+		if r.OAuth != nil {
+			oauth = *r.OAuth
+		}
+		s.Remote, remote.OAuth = nil, nil
+		text = fmt.Sprintf("%+v %t %+v", remote, r.OAuth != nil, oauth)
+	}
+	all := fmt.Appendf(nil, "%#v %s", s, text) // %+v prints nil and an empty list alike
+	return fmt.Sprintf("%x", sha256.Sum256(all))
+}
+
+// environ returns the environment of a server's process.
+func environ(s *config.Server) []string {
+	inherited := slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return !s.Inherits(name)
+	})
+	return spawn.Environ(inherited, s.Env)
+}
+
+const (
+	remoteCalls    = 256 // concurrent calls of a server at a url, by default
+	remoteRequests = 256 // other concurrent requests of such a server
+)
+
+// maxCalls returns how many concurrent calls a server gets; 0 is no limit.
+func maxCalls(s *config.Server) int {
+	if s.Remote != nil {
+		return cmp.Or(s.MaxCalls, remoteCalls)
+	}
+	return s.MaxCalls
+}
+
+// maxCallsAt returns where maxCalls is configured.
+func maxCallsAt(s *config.Server, file string) string {
+	if s.MaxCalls == 0 {
+		return "the default for a url"
+	}
+	return fmt.Sprintf("%s:%d", file, s.MaxCallsLine)
+}
+
+// dialer returns a function that connects to a server over HTTP, or nil for other servers.
+func dialer(s *config.Server) func(log func(line string)) (dial.Conn, error) {
+	if s.Remote == nil {
+		return nil
+	}
+	return func(log func(line string)) (dial.Conn, error) {
+		o := streamhttp.Options{URL: s.Remote.URL, Header: s.Remote.Header.Clone(), CAFile: s.Remote.CAFile, FrameLimit: s.MaxMessageBytes,
+			Parallel: maxCalls(s) + remoteRequests}
+		if o.Header.Get("User-Agent") == "" {
+			o.Header.Set("User-Agent", UserAgent())
+		}
+		var err error
+		if o.Credential, err = credentialOf(s.Remote); err != nil {
+			return nil, err
+		}
+		return dial.HTTP(o, log)
+	}
+}
+
+// UserAgent returns the User-Agent header of toolman's own requests.
+func UserAgent() string { return "toolman/" + strings.Fields(Version())[0] }
+
+// credentialOf returns the source of the tokens that a server requires, or nil.
+func credentialOf(r *config.Remote) (streamhttp.Credential, error) {
+	if r.OAuth == nil {
+		return nil, nil
+	}
+	client, err := httpclient.New(httpclient.Options{CAFile: r.CAFile})
+	if err != nil {
+		return nil, err
+	}
+	of := credential.OAuth{TokenURL: r.OAuth.TokenURL, ClientID: r.OAuth.ClientID, ClientSecret: r.OAuth.ClientSecret,
+		Scopes: r.OAuth.Scopes, HTTP: client}
+	if r.OAuth.TokenFile != "" {
+		return credential.NewTokenFile(r.OAuth.TokenFile, of), nil
+	}
+	if u, err := url.Parse(r.URL); err == nil {
+		of.Resource = httpclient.Shown(u)
+	}
+	return credential.NewClientCredentials(of), nil
+}
+
+// TraceServers describes the enabled servers for the trace.
+func TraceServers(c *config.Config) []trace.Server {
+	var all []trace.Server
+	for _, s := range Enabled(c) {
+		command := strings.Join(s.Argv, " ")
+		if s.Socket != "" {
+			command = "socket " + s.Socket
+		} else if s.Remote != nil {
+			command = ""
+			if u, err := url.Parse(s.Remote.URL); err == nil {
+				command = httpclient.Shown(u)
+			}
+		}
+		all = append(all, trace.Server{Name: s.Namespace, Command: command})
+	}
+	return all
+}
+
+// forSession returns a function that makes the server of one session from the session's values,
+// or nil for a server that is the same for all sessions.
+func forSession(s config.Server, file string) func(values map[string]string) (router.Server, error) {
+	if !s.ForEachSession() {
+		return nil
+	}
+	return func(values map[string]string) (router.Server, error) {
+		own, err := s.In(values)
+		if err != nil {
+			return router.Server{}, err
+		}
+		return newServer(own, file), nil
+	}
+}
+
+// lateOutput is how long after the end of a session's servers their output may still reach the
+// log and the trace.
+const lateOutput = time.Minute
+
+// ScrubSessions keeps the values that sessions give out of the log, whose secrets are given, and
+// out of the trace, as long as a server of the session knows them.
+func ScrubSessions(o *router.Options, secrets *trace.Scrubber) {
+	tracer := o.Trace
+	for i := range o.Servers {
+		perSession := o.Servers[i].For
+		if perSession == nil {
+			continue
+		}
+		o.Servers[i].For = func(said map[string]string) (router.Server, error) {
+			values := slices.Collect(maps.Values(said))
+			fromLog, fromTrace := secrets.Lend(values...), tracer.LendSecrets(values...)
+			over := func() { time.AfterFunc(lateOutput, func() { fromLog(); fromTrace() }) }
+			own, err := perSession(said)
+			if err != nil {
+				over()
+				return own, err
+			}
+			own.Over = over
+			return own, nil
+		}
+	}
+}

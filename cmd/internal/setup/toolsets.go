@@ -1,0 +1,117 @@
+package setup
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/toolsets"
+	"toolman/mcpwire/sanitize"
+	"toolman/router"
+	"toolman/router/catalog"
+	"toolman/router/toolset"
+	"toolman/router/view"
+)
+
+// addToolsets adds the toolsets of the configuration and the folder of saved ones.
+func addToolsets(o *router.Options, c *config.Config) error {
+	for _, s := range c.Toolsets {
+		patterns, err := CompilePatterns(s.Tools)
+		if err != nil {
+			return err
+		}
+		o.Toolsets = append(o.Toolsets, toolset.Set{Name: s.Name, Description: s.Description, Patterns: patterns,
+			File: filepath.Base(c.Path), Line: max(1, s.Line)})
+	}
+	o.Shelf, o.AllowStale, o.MetaTools = toolsets.In(c.Path), c.AllowStaleRefs, MetaTools(c)
+	return nil
+}
+
+// MetaTools returns the groups of toolman's own tools that clients are offered.
+func MetaTools(c *config.Config) view.MetaTools {
+	return view.MetaTools{
+		NoActivate: !slices.Contains(c.MetaTools, "activate"),
+		Toolsets:   slices.Contains(c.MetaTools, "toolsets"),
+		Manage:     slices.Contains(c.MetaTools, "manage"),
+	}
+}
+
+// CompilePatterns turns names and globs into patterns.
+func CompilePatterns(texts []string) ([]toolset.Pattern, error) {
+	globs, err := catalog.CompileGlobs(texts)
+	if err != nil {
+		return nil, err
+	}
+	var patterns []toolset.Pattern
+	for i, text := range texts {
+		patterns = append(patterns, toolset.Pattern{Text: text, Glob: globs[i]})
+	}
+	return patterns, nil
+}
+
+// Equipped returns the toolset that is equipped at start, or nil.
+func Equipped(o *router.Options, c *config.Config) (*toolset.Set, error) {
+	name, err := toolsets.In(c.Path).Equipped()
+	if err != nil || name == "" {
+		return nil, err
+	}
+	set, err := FindSet(o, "", name)
+	if err != nil {
+		return nil, fmt.Errorf("the equipped toolset: %w", err)
+	}
+	return set, nil
+}
+
+// FindSet returns the toolset with an owner and a name. One of tools.toml wins over a saved one.
+func FindSet(o *router.Options, owner, name string) (*toolset.Set, error) {
+	sets, err := AllSets(o)
+	var owners []string
+	for i := range sets {
+		if sets[i].Name != name {
+			continue
+		}
+		if sets[i].Owner == owner {
+			return &sets[i], nil
+		}
+		owners = append(owners, sets[i].Owner)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return nil, noSet(owner, name, owners)
+}
+
+// noSet returns the error for a toolset that an owner does not have. owners have one of the same
+// name.
+func noSet(owner, name string, owners []string) error {
+	err := fmt.Errorf("there is no toolset %q", name)
+	if owner != "" {
+		err = fmt.Errorf("%s has no toolset %q", sanitize.Line(owner), name)
+	}
+	hint := "toolman toolset list shows all toolsets"
+	if owner == "" && len(owners) > 0 {
+		hint = "clients have saved toolsets of that name; name one of them with --owner: " + strings.Join(owners, ", ")
+	}
+	return cli.Failed(err, hint)
+}
+
+// AllSets returns the toolsets of tools.toml, followed by the saved ones of all owners, both sorted
+// by name. With an error it returns only the former.
+func AllSets(o *router.Options) ([]toolset.Set, error) {
+	sets := slices.Clone(o.Toolsets)
+	saved, err := o.Shelf.Load()
+	byName := func(a, b string) int {
+		return cmp.Or(strings.Compare(saved[a].Name, saved[b].Name), strings.Compare(a, b))
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(saved), byName) {
+		if !slices.ContainsFunc(o.Toolsets, func(s toolset.Set) bool { return s.Name == saved[key].Name }) {
+			sets = append(sets, saved[key])
+		}
+	}
+	return sets, err
+}

@@ -1,0 +1,239 @@
+package toolsetcmd
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/engine"
+	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/toolsets"
+	"toolman/mcpwire/sanitize"
+	"toolman/router"
+	"toolman/router/catalog"
+	"toolman/router/toolset"
+)
+
+const help = `A toolset is a name for some tools. Those of tools.toml are written there:
+
+  [toolsets.reading]
+  tools = ["fs_read*", "mem_search"]   # names and globs
+
+Others are built here, or by a model with build-toolset (meta_tools in tools.toml), and
+saved in .toolman/toolsets.json beside tools.toml. A saved toolset has each tool's name and
+the hash of its definition: a tool that has changed since is left out until the toolset is
+built again, unless allow_stale_refs = true.
+
+A toolset that a client of toolman serve saves with a credential belongs to that client:
+other clients do not see it. A toolset that is saved here, or over stdio, is yours: all
+clients see it, and none of them can delete it. --owner names a client's toolset, as list
+shows the owner.
+
+When toolman starts the next time, only the tools of the equipped toolset are active.`
+
+// A command is one run of a command about toolsets.
+type command struct {
+	*cobra.Command
+	stderr *os.File
+	config *config.Config
+	o      router.Options
+	folder toolsets.Folder
+}
+
+// New returns the command toolset. Flags choose the configuration.
+func New(flags *setup.Flags, stderr *os.File) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "toolset",
+		Short: "Build, list and equip toolsets",
+		Long:  help,
+		Args:  cli.NoCommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var owner, description string
+	var replace, asJSON bool
+	add := func(use, short string, least, most int, run func(c *command, args []string) error) *cobra.Command {
+		sub := &cobra.Command{
+			Use: use, Short: short, Args: cli.Args(least, most),
+			RunE: func(cmd *cobra.Command, args []string) error {
+				c, at, err := flags.Load()
+				if err != nil {
+					return err
+				}
+				o, err := setup.Options(c)
+				if err != nil {
+					return err
+				}
+				return run(&command{cmd, stderr, c, o, toolsets.In(at.Path)}, args)
+			},
+		}
+		cmd.AddCommand(sub)
+		return sub
+	}
+	addOwner := func(cmd *cobra.Command) {
+		cmd.Flags().StringVar(&owner, "owner", "", "the `client` that has saved it; without this it is yours")
+	}
+	addJSON := func(cmd *cobra.Command) { cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON") }
+
+	build := add("build NAME TOOL...", "Save some tools as a toolset", 2, -1, func(c *command, args []string) error {
+		return c.build(args[0], description, args[1:], replace)
+	})
+	build.Long = "build starts every server and saves tools, each by its name and by the hash of its definition.\nTOOL is a name or a glob."
+	build.Flags().StringVar(&description, "description", "", "what the toolset is for")
+	build.Flags().BoolVar(&replace, "replace", false, "replace the saved toolset of that name")
+	addJSON(add("list", "List all toolsets", 0, 0, func(c *command, _ []string) error { return c.list(asJSON) }))
+	show := add("show NAME", "Start every server and show the tools of a toolset", 1, 1, func(c *command, args []string) error {
+		return c.show(owner, args[0], asJSON)
+	})
+	addOwner(show)
+	addJSON(show)
+	add("equip NAME", "Activate only a toolset's tools at the next start", 1, 1, func(c *command, args []string) error { return c.equip(args[0]) })
+	add("unequip", "Activate at the next start what active_toolsets says", 0, 0, func(c *command, _ []string) error { return c.unequip() })
+	addOwner(add("delete NAME", "Delete a saved toolset", 1, 1, func(c *command, args []string) error { return c.delete(owner, args[0]) }))
+	addOwner(add("export NAME", "Print a saved toolset as JSON", 1, 1, func(c *command, args []string) error { return c.export(owner, args[0]) }))
+	load := add("import FILE", "Save toolsets that export has printed; - is standard input", 1, 1, func(c *command, args []string) error {
+		return c.load(args[0], replace)
+	})
+	load.Flags().BoolVar(&replace, "replace", false, "replace saved toolsets of the same names")
+	return cmd
+}
+
+func (c *command) print(format string, args ...any) error {
+	_, err := fmt.Fprintf(c.OutOrStdout(), format+"\n", args...)
+	return err
+}
+
+// catalog starts every server, and reports on standard error which are not ready.
+func (c *command) catalog() (*catalog.Catalog, error) {
+	r, err := engine.Check(c.Context(), c.config, c.stderr)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	for _, name := range r.NotReady() {
+		fmt.Fprintf(c.stderr, "toolman: server %s is not ready; its tools are missing here (toolman check says why)\n", name)
+	}
+	return r.Catalog(), nil
+}
+
+func (c *command) equip(name string) error {
+	set, err := setup.FindSet(&c.o, "", name)
+	if err != nil {
+		return err
+	}
+	if err := c.folder.Equip(c.Context(), set.Name); err != nil {
+		return err
+	}
+	return c.print("the next start begins with the tools of %s alone", set.Name)
+}
+
+func (c *command) unequip() error {
+	if err := c.folder.Equip(c.Context(), ""); err != nil {
+		return err
+	}
+	return c.print("the next start begins with what active_toolsets says")
+}
+
+func (c *command) delete(owner, name string) error {
+	if err := c.folder.Update(c.Context(), catalog.Remove(owner, name, c.o.Toolsets)); err != nil {
+		return err
+	}
+	if equipped, err := c.folder.Equipped(); err == nil && equipped == name && owner == "" {
+		if err := c.folder.Equip(c.Context(), ""); err != nil {
+			return err
+		}
+	}
+	return c.print("deleted %s", name)
+}
+
+func (c *command) export(owner, name string) error {
+	set, err := setup.FindSet(&c.o, owner, name)
+	if err != nil {
+		return err
+	}
+	if !set.Saved() {
+		return cli.Failed(fmt.Errorf("toolset %s is in tools.toml (line %d)", set.Name, set.Line),
+			"build one of the same tools to export that: toolman toolset build NAME TOOL...")
+	}
+	free := *set
+	free.Owner = "" // it will belong to the user who imports it
+	_, err = io.WriteString(c.OutOrStdout(), sanitize.JSON(string(toolsets.Format(map[string]toolset.Set{free.Key(): free}))))
+	return err
+}
+
+// load saves the toolsets of a file.
+func (c *command) load(path string, replace bool) error {
+	sets, err := toolsets.ReadFile(path, c.InOrStdin())
+	if err != nil {
+		return err
+	}
+	if len(sets) == 0 {
+		return errors.New(path + " holds no toolsets")
+	}
+	err = c.folder.Update(c.Context(), func(saved map[string]toolset.Set) error {
+		for _, set := range sets {
+			set.Owner = ""
+			if err := c.add(set, replace)(saved); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.print("saved %s", cli.Count(len(sets), "toolset"))
+}
+
+func (c *command) build(name, description string, tools []string, replace bool) error {
+	saved, err := c.folder.Load()
+	if err != nil {
+		return err
+	}
+	if err := c.add(toolset.Set{Name: name}, replace)(saved); err != nil { // before servers are started
+		return err
+	}
+	patterns, err := setup.CompilePatterns(tools)
+	if err != nil {
+		return cli.Usage(fmt.Errorf("a glob cannot be used: %w", err), `close every [ and {, or write \ before one that is meant as it is`)
+	}
+	offered, err := c.catalog()
+	if err != nil {
+		return err
+	}
+	var refs []toolset.Ref
+	for _, p := range patterns {
+		found := offered.Expand(&toolset.Set{Patterns: []toolset.Pattern{p}}).Resolutions[0].Tools
+		if len(found) == 0 {
+			found = []string{p.Text} // Build reports similar names
+		}
+		for _, tool := range found {
+			refs = append(refs, toolset.Ref{NamespacedName: tool})
+		}
+	}
+	set, err := offered.Build(name, description, refs)
+	if err != nil {
+		return cli.Failed(err, "names are those that clients see, with their namespace")
+	}
+	if err := c.folder.Update(c.Context(), c.add(set, replace)); err != nil {
+		return err
+	}
+	return c.print("saved %s with %s", set.Name, cli.Count(len(set.Tools), "tool"))
+}
+
+// add returns a change that adds a toolset to the saved ones. It may replace one only if replace
+// is set.
+func (c *command) add(set toolset.Set, replace bool) func(map[string]toolset.Set) error {
+	add := catalog.Add(set, c.o.Toolsets)
+	return func(saved map[string]toolset.Set) error {
+		if _, taken := saved[set.Key()]; taken && !replace {
+			return cli.Failed(fmt.Errorf("toolset %s already exists", set.Name), "--replace takes its place")
+		}
+		delete(saved, set.Key())
+		return add(saved)
+	}
+}
