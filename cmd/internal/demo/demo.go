@@ -7,21 +7,29 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolman/cmd/internal/demo/demoserver"
 )
+
+const traceName = "trace.jsonl" // in the temporary directory
 
 // Options say how a demo is run.
 type Options struct {
 	Program string        // the toolman to show: an absolute path
-	Name    string        // what the user calls it, for what is said at the end
-	Keep    bool          // leave the temporary directory where it is, with the trace and the log
-	Limit   time.Duration // for all of it
+	Name    string        // what the user calls it
+	Keep    bool          // keep the temporary directory, with the trace and the log
+	Limit   time.Duration // for the whole demo
 	Stdout  io.Writer
 }
 
-// Run plays the demo and returns nil if everything was as expected; an error says which step was not, and why. It is over soon
-// after ctx is done, or after Stdout is closed, as by head, which is no error. It leaves no process behind, and no file but those
-// that Keep asks for.
+// Run plays the demo and returns nil if everything was as expected; an error says which step was
+// not, and why. It ends soon after ctx is done. It also ends when Stdout is closed, as by head,
+// which is no error. It leaves no process behind, and no file without Keep.
 func Run(ctx context.Context, o Options) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Limit, fmt.Errorf("the demo was not over within %v", o.Limit))
 	defer cancel()
@@ -31,14 +39,14 @@ func Run(ctx context.Context, o Options) error {
 	}
 	s := newScreen(o.Stdout)
 	err = play(ctx, s, o.Program, dir)
-	if errors.Is(err, errUnseen) {
+	if errors.Is(err, errClosed) {
 		err = nil
 	}
 	if err == nil {
 		s.closing(o.Name)
 	}
 	if o.Keep {
-		s.kept(o.Name, dir)
+		fmt.Fprintf(s.out, "\nKept in %s: tools.toml, the log, and the trace. To read it:\n   %s trace %s\n", dir, o.Name, filepath.Join(dir, traceName))
 		return err
 	}
 	return errors.Join(err, os.RemoveAll(dir))
@@ -50,25 +58,43 @@ func play(ctx context.Context, s *screen, program, dir string) error {
 	if err != nil {
 		return err
 	}
-	s.opening(program)
+	s.opening(configText(program))
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return err
 	}
 	defer log.Close()
-	trace, err := newTail(filepath.Join(dir, traceName))
+	c, err := startClient(ctx, s, program, config, filepath.Join(dir, traceName), log)
 	if err != nil {
 		return err
 	}
-	defer trace.file.Close()
-	g, err := startGateway(program, config, trace.file.Name(), log)
-	if err != nil {
-		return err
+	defer c.stop()
+	for i, step := range script() {
+		s.headline(i+1, step.title)
+		if err := step.play(c); err != nil {
+			_ = c.end(abortTime) // the step's error explains more
+			s.failed(log)
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
 	}
-	c := &conversation{screen: s, client: &client{gateway: g}, trace: trace}
-	if err = c.play(ctx); err != nil {
-		_ = g.end(abortTime) // what went wrong before is to be told
-		s.failed(log)
+	return nil
+}
+
+// WriteConfig writes a tools.toml with the demo's servers, run by program, into dir and returns its
+// path.
+func WriteConfig(dir, program string) (path string, err error) {
+	path = filepath.Join(dir, "tools.toml")
+	return path, os.WriteFile(path, []byte(configText(program)), 0o600)
+}
+
+func configText(program string) string {
+	if quoted, err := syntax.Quote(program, syntax.LangPOSIX); err == nil {
+		program = quoted
 	}
-	return err
+	var b strings.Builder
+	b.WriteString("active_toolsets = [\"notes_list\", \"notes_find\", \"notes_note*\"]  # on at start; the rest is off\n")
+	for _, name := range demoserver.Names() {
+		fmt.Fprintf(&b, "[[servers]]\nnamespace = %q\ncommand = %s\n", name, strconv.Quote(program+" __demo-server "+name))
+	}
+	return b.String()
 }

@@ -25,7 +25,7 @@ const (
 	plain = "\x1b[0m"
 )
 
-// A screen is where the demo is read: a terminal, or anything else as if it were 100 columns wide.
+// A screen is the output of the demo: a terminal, or anything else as if it were 100 columns wide.
 type screen struct {
 	out     io.Writer
 	color   bool
@@ -49,8 +49,8 @@ func columns(out io.Writer) int {
 	return usualWidth
 }
 
-// wireWriter takes a Printer's lines, which come one at a time, and puts the indent where the time is: it would say
-// something else each time.
+// wireWriter receives a Printer's lines, one at a time, and replaces the time, which differs in
+// each run, by the indent.
 type wireWriter struct{ out io.Writer }
 
 func (w wireWriter) Write(p []byte) (int, error) {
@@ -61,7 +61,7 @@ func (w wireWriter) Write(p []byte) (int, error) {
 
 // wire shows a frame or an event as toolman trace --frames does, in one line of the screen.
 func (s *screen) wire(r *trace.Record) error {
-	const widest = 11 // ids on an upstream's leg are random: what is left out should not depend on them
+	const widest = 11 // IDs on an upstream's leg are random: what is cut must not depend on them
 	room := s.width - len(indent+label)
 	if r.Leg == trace.Upstream {
 		room -= max(0, widest-len(r.ID))
@@ -72,15 +72,15 @@ func (s *screen) wire(r *trace.Record) error {
 	}
 	err := s.printer.Print(&short)
 	if errors.Is(err, syscall.EPIPE) {
-		return errUnseen
+		return errClosed
 	}
 	return err
 }
 
-// errUnseen says that nobody reads the screen any more.
-var errUnseen = errors.New("the output is closed")
+// errClosed reports that the output is closed.
+var errClosed = errors.New("the output is closed")
 
-// headline says what comes next.
+// headline prints the title of a step.
 func (s *screen) headline(n int, title string) {
 	fmt.Fprintf(s.out, "\n%s\n", s.paint(bold, s.fold(fmt.Sprintf("%d. %s", n, title), indent)))
 }
@@ -93,7 +93,7 @@ func (s *screen) say(text string) {
 	fmt.Fprintln(s.out, indent+s.fold(text, indent))
 }
 
-// quote prints lines as they are, as far as they fit.
+// quote prints lines, cut to the width of the screen.
 func (s *screen) quote(lines string) {
 	const in = indent + indent
 	for line := range strings.Lines(lines) {
@@ -108,7 +108,7 @@ func (s *screen) paint(color, text string) string {
 	return color + text + plain
 }
 
-// fold breaks text between words, in lines that are easy to read; those but the first begin with in.
+// fold breaks text between words. Lines after the first begin with in.
 func (s *screen) fold(text, in string) string {
 	width := min(s.width, usualWidth)
 	var b strings.Builder
@@ -127,4 +127,44 @@ func (s *screen) fold(text, in string) string {
 		at += runes(word)
 	}
 	return b.String()
+}
+
+// opening introduces the demo and its tools.toml.
+func (s *screen) opening(config string) {
+	s.paragraph(`toolman is one MCP server in front of many. Here it runs in front of two small ones that are built in, notes and
+		calc, and this demo is its client. Its tools.toml:`)
+	fmt.Fprintln(s.out)
+	s.quote(config)
+	fmt.Fprintln(s.out)
+	s.paragraph(`The messages are as toolman --trace shows them: > is into toolman, < out of it. "jsonrpc":"2.0" is left out, and …
+		stands for what does not fit.`)
+}
+
+// closing lists what to do next.
+func (s *screen) closing(name string) {
+	fmt.Fprintf(s.out, "\n%s\n", s.paint(bold, "All of it was as expected. What next:"))
+	for _, next := range [...]struct{ what, why string }{
+		{name + " demo --serve", "notes and calc as one MCP server, to be tried in your own client"},
+		{name + " demo --keep", "keeps the trace of a demo; " + name + " trace shows what took how long"},
+		{name + " check", "starts what your own tools.toml names, and says how it is"},
+		{"README.md", "your client's configuration, every key of tools.toml"},
+	} {
+		fmt.Fprintf(s.out, "%s%-*s  %s\n", indent, len(name+" demo --serve"), next.what, next.why)
+	}
+}
+
+// failed prints the end of the gateway's log.
+func (s *screen) failed(log *os.File) {
+	const most = 4 << 10
+	info, err := log.Stat()
+	if err != nil {
+		return // the step's error is reported
+	}
+	text := make([]byte, min(info.Size(), most))
+	if _, err := log.ReadAt(text, info.Size()-int64(len(text))); err != nil && err != io.EOF {
+		return
+	}
+	fmt.Fprintln(s.out)
+	s.paragraph("The gateway's log:")
+	s.quote(string(text))
 }

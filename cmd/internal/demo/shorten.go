@@ -3,138 +3,94 @@ package demo
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 const ellipsis = "…"
 
-// shorten returns a message without its "jsonrpc" member in at most width characters, or as few as are possible: long strings
-// are cut, and what does not fit is left out, marked by …. What is no JSON is only cut.
+// shorten returns a message without its "jsonrpc" member in at most width characters: it cuts long
+// strings, and replaces what does not fit by …. It only cuts a text that is no JSON.
 func shorten(msg []byte, width int) string {
-	n, err := parse(json.NewDecoder(bytes.NewReader(msg)))
-	if err != nil {
+	var b bytes.Buffer
+	if json.Compact(&b, msg) != nil {
 		return cut(string(msg), width)
 	}
-	n.drop("jsonrpc")
-	return n.fit(width)
+	text := b.String()
+	if parts := split(text); text[0] == '{' {
+		parts = slices.DeleteFunc(parts, func(p part) bool { return p.key == `"jsonrpc":` })
+		text = join(text, parts)
+	}
+	return fit(text, width)
 }
 
-// A node is a JSON value that can be shortened; its members stay in order.
-type node struct {
-	close byte     // '}' or ']'; 0 is a scalar
-	text  string   // of a scalar, as JSON
-	keys  []string // of an object, as JSON with the colon
-	kids  []*node
-}
+// A part is a member of an object, or an element of an array, which has no key.
+type part struct{ key, value string }
 
-func parse(d *json.Decoder) (*node, error) {
-	d.UseNumber()
-	t, err := d.Token()
-	if err != nil {
-		return nil, err
+// split returns the parts of a value, which is compact JSON; none for a scalar.
+func split(text string) (parts []part) {
+	d := json.NewDecoder(strings.NewReader(text))
+	if open, _ := d.Token(); open != json.Delim('{') && open != json.Delim('[') {
+		return nil
 	}
-	delim, ok := t.(json.Delim)
-	if !ok {
-		return &node{text: encode(t)}, nil
-	}
-	n := &node{close: byte(delim) + 2} // as in ASCII
 	for d.More() {
-		if n.close == '}' {
-			key, err := d.Token()
-			if err != nil {
-				return nil, err
-			}
-			n.keys = append(n.keys, encode(key)+":")
+		var p part
+		if text[0] == '{' {
+			from := d.InputOffset()
+			_, _ = d.Token() // the text is valid
+			p.key = strings.TrimPrefix(text[from:d.InputOffset()], ",") + ":"
 		}
-		kid, err := parse(d)
-		if err != nil {
-			return nil, err
-		}
-		n.kids = append(n.kids, kid)
+		var value json.RawMessage
+		_ = d.Decode(&value)
+		p.value = string(value)
+		parts = append(parts, p)
 	}
-	_, err = d.Token()
-	return n, err
+	return parts
 }
 
-func encode(v any) string {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	_ = enc.Encode(v) // a token always can be
-	return strings.TrimSuffix(b.String(), "\n")
+// join returns text with these parts.
+func join(text string, parts []part) string {
+	var all []string
+	for _, p := range parts {
+		all = append(all, p.key+p.value)
+	}
+	return text[:1] + strings.Join(all, ",") + text[len(text)-1:]
 }
 
-func (n *node) drop(name string) {
-	for i, key := range n.keys {
-		if key == encode(name)+":" {
-			n.keys = append(n.keys[:i], n.keys[i+1:]...)
-			n.kids = append(n.kids[:i], n.kids[i+1:]...)
-			return
-		}
+// fit returns a value in width characters. Earlier members get the room that they need; elements of
+// an array get equal shares.
+func fit(text string, width int) string {
+	const least = 30 // shows the name of an element
+	parts := split(text)
+	switch {
+	case runes(text) <= width:
+		return text
+	case len(parts) == 0:
+		return cut(text, width)
 	}
-}
-
-// key is what stands before the i-th value.
-func (n *node) key(i int) string {
-	if n.close == '}' {
-		return n.keys[i]
-	}
-	return ""
-}
-
-func (n *node) String() string {
-	if n.close == 0 {
-		return n.text
-	}
-	parts := make([]string, len(n.kids))
-	for i, kid := range n.kids {
-		parts[i] = n.key(i) + kid.String()
-	}
-	return n.wrap(strings.Join(parts, ","))
-}
-
-func (n *node) wrap(inside string) string {
-	return string(n.close-2) + inside + string(n.close)
-}
-
-// fit is n in width characters. What comes first gets all the room it needs, but the elements of an array get a fair share.
-func (n *node) fit(width int) string {
-	whole := n.String()
-	if runes(whole) <= width {
-		return whole
-	}
-	if n.close == 0 {
-		return cut(n.text, width)
-	}
-	var parts []string
 	room := width - 2
-	for i, kid := range n.kids {
-		rest := room - runes(n.key(i))
-		if i < len(n.kids)-1 {
+	for i, p := range parts {
+		rest := room - runes(p.key)
+		if i < len(parts)-1 {
 			rest -= runes("," + ellipsis)
 		}
-		short := kid.fit(n.share(rest, i))
-		if runes(short) > rest || short == ellipsis || n.close == ']' && short == kid.wrap(ellipsis) {
-			parts = append(parts, ellipsis)
+		share := rest
+		if text[0] == '[' {
+			share = min(rest, max(least, rest/(len(parts)-i)))
+		}
+		short := fit(p.value, share)
+		if runes(short) > rest || short == ellipsis || text[0] == '[' && short == join(p.value, []part{{"", ellipsis}}) {
+			parts = append(parts[:i], part{"", ellipsis})
 			break
 		}
-		parts = append(parts, n.key(i)+short)
-		room -= runes(n.key(i) + short + ",")
+		parts[i].value = short
+		room -= runes(p.key + short + ",")
 	}
-	return n.wrap(strings.Join(parts, ","))
+	return join(text, parts)
 }
 
-// share is how much of a room the i-th value may have.
-func (n *node) share(room, i int) int {
-	const least = 30 // shows an element's name
-	if n.close == '}' {
-		return room
-	}
-	return min(room, max(least, room/(len(n.kids)-i)))
-}
-
-// cut shortens a text, or a JSON string that keeps its quotes.
+// cut shortens a text, or a JSON string, which keeps its quotes.
 func cut(s string, width int) string {
 	if runes(s) <= width {
 		return s

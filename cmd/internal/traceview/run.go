@@ -63,8 +63,8 @@ func (o *Options) open(ctx context.Context, stderr io.Writer) (in io.Reader, don
 			fmt.Fprintf(stderr, "toolman: waiting for %s\n", o.File)
 			err = nil
 		}
-		t := &tail{ctx: ctx, path: o.File, file: file}
-		return t, t.Close, err
+		t := &tail{ctx: ctx, path: o.File, every: poll, file: file}
+		return t, func() { t.Close() }, err
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, cli.Failed(err, "write one with toolman --trace "+o.File+" or TOOLMAN_TRACE; -f waits for it")

@@ -9,9 +9,14 @@ import (
 	"time"
 )
 
-const poll = 100 * time.Millisecond // how often a followed file is looked at
+const poll = 100 * time.Millisecond // how often -f reads the file
 
-// interruptible is r until ctx is done, even while r blocks.
+// Follow returns the content of a file that grows, until ctx is done. It reads the file that often.
+func Follow(ctx context.Context, path string, every time.Duration) io.ReadCloser {
+	return &tail{ctx: ctx, path: path, every: every}
+}
+
+// interruptible returns r, which ends when ctx is done, even while a read of r blocks.
 func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	out, in := io.Pipe()
 	context.AfterFunc(ctx, func() { in.Close() })
@@ -22,14 +27,15 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-// A tail reads a file that grows. It waits where the file ends, for the file itself if there is none yet, and begins
-// again where the file was emptied or another took its place. It ends when ctx is done.
+// A tail reads a file that grows. It waits at the end of the file, or for a file that does not exist
+// yet, and starts again if the file was truncated or replaced. It ends when ctx is done.
 type tail struct {
-	ctx  context.Context
-	path string
-	file *os.File
-	at   int64
-	torn bool // the last byte read ended no line
+	ctx   context.Context
+	path  string
+	every time.Duration
+	file  *os.File
+	at    int64
+	torn  bool // the last byte read ended no line
 }
 
 func (t *tail) Read(p []byte) (int, error) {
@@ -41,7 +47,7 @@ func (t *tail) Read(p []byte) (int, error) {
 		select {
 		case <-t.ctx.Done():
 			return 0, io.EOF
-		case <-time.After(poll):
+		case <-time.After(t.every):
 		}
 	}
 }
@@ -97,9 +103,8 @@ func (t *tail) replaced() bool {
 }
 
 // Close closes the file.
-func (t *tail) Close() {
-	if t.file != nil {
-		t.file.Close()
-		t.file = nil
-	}
+func (t *tail) Close() error {
+	file := t.file
+	t.file = nil
+	return file.Close() // of a nil file this is an error
 }

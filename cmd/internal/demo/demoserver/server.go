@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,26 +12,33 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"toolman/cmd/internal/plainjson"
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
-// ErrCrash ends Run when calc's tool crash was called: the caller gets no answer.
+// ErrCrash is the error of Run when calc's tool crash was called: the caller gets no answer.
 var ErrCrash = errors.New("calc was told to crash")
 
-// Names returns the names of the servers there are.
+const maxLine = 4 << 20 // bytes of a message
+
+//go:embed notes.json calc.json
+var results embed.FS
+
+// Names returns the names of the servers.
 func Names() []string { return []string{"notes", "calc"} }
 
-// Run is the server of that name on in and out, until in ends, ctx is done (nil for both) or it crashes (ErrCrash). When ctx
-// is done first, a read of in is left behind.
+// Run runs a server on in and out, until in ends or ctx is done, when it returns nil, or until the
+// server crashes, when it returns ErrCrash. If ctx is done first, a read of in may still be going
+// on.
 func Run(ctx context.Context, name string, in io.Reader, out io.Writer) error {
-	w := &writer{out: out}
-	var s *server
-	switch name {
-	case "notes":
-		s = newNotes(w)
-	case "calc":
-		s = newCalc(w)
-	default:
+	if !slices.Contains(Names(), name) {
 		return fmt.Errorf("no demo server is called %q: there are %s", name, strings.Join(Names(), " and "))
+	}
+	s, err := newServer(name, out)
+	if err != nil {
+		return err
 	}
 	done := make(chan error, 1)
 	go func() { done <- s.read(ctx, in) }()
@@ -42,42 +50,47 @@ func Run(ctx context.Context, name string, in io.Reader, out io.Writer) error {
 	}
 }
 
-// A method answers requests. An error that is no *rpcError is the client's fault, too.
+// A method returns the result of a request. An error that is no *jsonrpc.Error is about its params.
 type method func(params json.RawMessage) (result any, err error)
 
-// A server is the part that both have in common.
+// A server is what both servers have in common.
 type server struct {
-	*writer
-	about        about
-	instructions string
-	capabilities map[string]any
-	tools        []tool
-	methods      map[string]method
-	level        int // of logLevels; what is below is not sent
+	name    string
+	results map[string]json.RawMessage // that are always the same, by method
+	methods map[string]method
+	tools   map[string]*tool
+	level   int            // the least level of log messages that are sent
+	work    sync.WaitGroup // slow calls
 
-	work    sync.WaitGroup                // slow calls
-	mu      sync.Mutex                    // guards running
-	running map[string]context.CancelFunc // slow calls, by id
+	mu      sync.Mutex
+	out     io.Writer                     // guarded by mu
+	running map[string]context.CancelFunc // guarded by mu: slow calls, by ID
 }
 
-// about is what a server calls itself.
-type about struct {
-	Name    string `json:"name"`
-	Title   string `json:"title"`
-	Version string `json:"version"`
-}
-
-func newServer(w *writer, a about, capabilities map[string]any, tools []tool) *server {
-	s := &server{writer: w, about: a, capabilities: capabilities, tools: tools, running: map[string]context.CancelFunc{}}
-	s.methods = map[string]method{
-		"initialize": s.initialize,
-		"ping":       func(json.RawMessage) (any, error) { return struct{}{}, nil },
-		"tools/list": s.listTools,
+func newServer(name string, out io.Writer) (*server, error) {
+	s := &server{name: name, tools: map[string]*tool{}, out: out, running: map[string]context.CancelFunc{}}
+	text, err := results.ReadFile(name + ".json")
+	if err != nil {
+		return nil, err
 	}
-	return s
+	var list struct{ Tools []*tool }
+	if err := errors.Join(json.Unmarshal(text, &s.results), json.Unmarshal(s.results["tools/list"], &list)); err != nil {
+		return nil, err
+	}
+	for _, t := range list.Tools {
+		s.tools[t.Name] = t
+	}
+	run := calcTools()
+	if name == "notes" {
+		run = newNotes(s)
+	}
+	for name, t := range s.tools {
+		t.run = run[name]
+	}
+	return s, nil
 }
 
-// read handles messages until in ends. Slow calls end with it.
+// read handles messages until in ends, which also ends slow calls.
 func (s *server) read(ctx context.Context, in io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer s.work.Wait()
@@ -89,78 +102,86 @@ func (s *server) read(ctx context.Context, in io.Reader) error {
 		if len(line) == 0 {
 			continue
 		}
-		if err := s.handle(ctx, line); err != nil {
+		if err := s.handle(ctx, bytes.Clone(line)); err != nil {
 			return err
 		}
 	}
 	return lines.Err()
 }
 
-// handle answers one message. An error ends the server.
+// handle handles one message. An error ends the server.
 func (s *server) handle(ctx context.Context, line []byte) error {
-	var m message
-	if err := json.Unmarshal(line, &m); err != nil {
-		s.failure(json.RawMessage("null"), unreadable(line))
-		return nil
+	var m jsonrpc.Message
+	err := jsonrpc.Scan(line, &m)
+	if _, syntax := errors.AsType[*jsonrpc.SyntaxError](err); syntax {
+		s.fail(nil, jsonrpc.CodeParseError, "this is no JSON")
+	} else if err != nil {
+		s.fail(nil, jsonrpc.CodeInvalidRequest, "this is no JSON-RPC message (batches are not supported)")
 	}
+	name := string(m.Text(m.Method))
 	switch {
-	case m.Method == "notifications/cancelled":
-		s.cancelled(m.Params)
-	case m.Method == "" || m.ID == nil: // a response or another notification: nothing to do
-	case m.Method == "tools/call":
-		return s.callTool(ctx, m)
+	case err != nil:
+	case name == "notifications/cancelled":
+		s.cancel(&m)
+	case m.Kind != jsonrpc.Request: // a response, or a notification that needs no action
+	case name == "tools/call":
+		return s.callTool(ctx, &m)
 	default:
-		s.answer(m)
+		s.answer(&m, name)
 	}
 	return nil
 }
 
-// unreadable says whether a line is no JSON or no message.
-func unreadable(line []byte) *rpcError {
-	if json.Valid(line) {
-		return &rpcError{codeInvalidRequest, "this is no JSON-RPC message (batches are not supported)"}
+// answer answers a request other than tools/call.
+func (s *server) answer(m *jsonrpc.Message, name string) {
+	result, static := s.results[name]
+	switch do := s.methods[name]; {
+	case name == "initialize":
+		s.initialize(m, result)
+	case static:
+		s.reply(m, result)
+	case do == nil:
+		s.fail(m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, fmt.Sprintf("%s has no method %q", s.name, name))
+	default:
+		result, err := do(m.Bytes(m.Params))
+		if e, ok := errors.AsType[*jsonrpc.Error](err); ok {
+			s.fail(m.Bytes(m.ID), e.Code, e.Message)
+		} else if err != nil {
+			s.fail(m.Bytes(m.ID), jsonrpc.CodeInvalidParams, err.Error())
+		} else {
+			s.reply(m, result)
+		}
 	}
-	return &rpcError{codeParse, "this is no JSON"}
 }
 
-func (s *server) answer(m message) {
-	do, ok := s.methods[m.Method]
-	if !ok {
-		s.failure(m.ID, &rpcError{codeMethodNotFound, fmt.Sprintf("%s has no method %q", s.about.Name, m.Method)})
+// initialize negotiates the revision. The other members of its result are always the same.
+func (s *server) initialize(m *jsonrpc.Message, rest []byte) {
+	asked, err := m.Param("protocolVersion")
+	if err != nil || !m.IsString(asked) {
+		s.fail(m.Bytes(m.ID), jsonrpc.CodeInvalidParams, "initialize needs a protocolVersion")
 		return
 	}
-	result, err := do(m.Params)
-	if err != nil {
-		s.failure(m.ID, asRPC(err))
-		return
-	}
-	s.result(m.ID, result)
+	version := fmt.Sprintf(`{"protocolVersion":%q,`, mcpwire.Negotiate(string(m.Text(asked))))
+	s.reply(m, json.RawMessage(version+strings.TrimPrefix(string(rest), "{")))
 }
 
-func asRPC(err error) *rpcError {
-	if e, ok := errors.AsType[*rpcError](err); ok {
-		return e
-	}
-	return &rpcError{codeInvalidParams, err.Error()}
+// reply sends the result of a request.
+func (s *server) reply(m *jsonrpc.Message, result any) {
+	s.send(jsonrpc.AppendResult(nil, m.Bytes(m.ID), plainjson.Line(result)))
 }
 
-// revisions are those the servers speak, the newest first.
-var revisions = [...]string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+func (s *server) fail(id []byte, code int64, message string) {
+	s.send(jsonrpc.AppendError(nil, id, code, message, nil))
+}
 
-func (s *server) initialize(params json.RawMessage) (any, error) {
-	var p struct{ ProtocolVersion string }
-	if err := json.Unmarshal(params, &p); err != nil || p.ProtocolVersion == "" {
-		return nil, errors.New("initialize needs a protocolVersion")
-	}
-	// "If the server supports the requested protocol version, it MUST respond with the same version. Otherwise …
-	// another protocol version it supports … SHOULD be the latest" (lifecycle, version negotiation).
-	if !slices.Contains(revisions[:], p.ProtocolVersion) {
-		p.ProtocolVersion = revisions[0]
-	}
-	return struct {
-		ProtocolVersion string         `json:"protocolVersion"`
-		Capabilities    map[string]any `json:"capabilities"`
-		ServerInfo      about          `json:"serverInfo"`
-		Instructions    string         `json:"instructions,omitempty"`
-	}{p.ProtocolVersion, s.capabilities, s.about, s.instructions}, nil
+// notify sends a notification. The format is that of its params, in JSON; "" stands for none.
+func (s *server) notify(method, format string, args ...any) {
+	s.send(jsonrpc.AppendNotification(nil, method, fmt.Appendf(nil, format, args...)))
+}
+
+// send writes one message. The reader notices a client that is gone.
+func (s *server) send(frame []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.out.Write(append(frame, '\n'))
 }
