@@ -51,11 +51,11 @@ func (s *Session) replyAfterRelistLocked(req *request, o metatool.Outcome) {
 		s.r.trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
 	}
 	told := s.announceLocked(before, after, req.out)
-	if !told || h.mode != view.ModeMutate || s.static || s.r.Settle <= 0 {
+	if !told || h.mode != view.ModeMutate || s.peer.listsOnce || s.r.Settle <= 0 {
 		s.replyLocked(h, req.out)
 		return
 	}
-	s.pendingReplies = append(s.pendingReplies, h)
+	s.waiting.replies = append(s.waiting.replies, h)
 	h.timer = time.AfterFunc(s.r.Settle, func() { s.expire(h) })
 }
 
@@ -65,7 +65,7 @@ func (s *Session) notify(b *jsonrpc.Batch, method mcpwire.Method) {
 
 // toolsRelistedLocked notes that the client has listed the tools again.
 func (s *Session) toolsRelistedLocked() {
-	for _, h := range s.pendingReplies {
+	for _, h := range s.waiting.replies {
 		if !h.listed {
 			h.listed = true
 			h.timer.Reset(replyAfterList)
@@ -77,9 +77,9 @@ func (s *Session) toolsRelistedLocked() {
 func (s *Session) expire(h *pendingReply) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	if slices.Contains(s.pendingReplies, h) {
-		if !h.listed && !s.static {
-			s.static = true
+	if slices.Contains(s.waiting.replies, h) {
+		if !h.listed && !s.peer.listsOnce {
+			s.peer.listsOnce = true
 			s.log.Info("the client does not list tools again when they change; activations will not wait for it",
 				zap.String("session", s.name()))
 		}
@@ -92,7 +92,7 @@ func (s *Session) expire(h *pendingReply) {
 // releaseLocked sends a held reply now.
 func (s *Session) releaseLocked(h *pendingReply, b *jsonrpc.Batch) {
 	h.timer.Stop()
-	s.pendingReplies = slices.DeleteFunc(slices.Clone(s.pendingReplies), func(other *pendingReply) bool { return other == h })
+	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
 	s.r.trace.Settled(h.listed, h.n)
 	s.replyLocked(h, b)
 }
@@ -100,10 +100,10 @@ func (s *Session) releaseLocked(h *pendingReply, b *jsonrpc.Batch) {
 // forgetReplyLocked drops the reply to a request that was cancelled, and returns it. What
 // the request did stays.
 func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
-	for i, h := range s.pendingReplies {
+	for i, h := range s.waiting.replies {
 		if bytes.Equal(h.id, id) {
 			h.timer.Stop()
-			s.pendingReplies = slices.Delete(slices.Clone(s.pendingReplies), i, i+1)
+			s.waiting.replies = slices.Delete(slices.Clone(s.waiting.replies), i, i+1)
 			return h
 		}
 	}
@@ -113,6 +113,6 @@ func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
 // replyLocked answers a call that has changed what the client sees.
 func (s *Session) replyLocked(h *pendingReply, b *jsonrpc.Batch) {
 	h.audited.End(audit.OK)
-	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.static}
+	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.peer.listsOnce}
 	s.send(b, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
 }

@@ -52,7 +52,7 @@ func TestAnActivationWaitsForTheListAndAMoment(t *testing.T) {
 		checkList(t, "just before the moment is over", g.after(replyAfterList-1))
 		checkList(t, "when it is", g.after(1), "1")
 		checkList(t, "and then nothing", g.after(time.Hour))
-		if g.s.static {
+		if g.s.peer.listsOnce {
 			t.Error("the client is taken for one that does not list again")
 		}
 	})
@@ -154,8 +154,8 @@ func TestACancelledActivationIsNotAnsweredButStays(t *testing.T) {
 		g.client.says(listTools, fmt.Sprintf(cancelFrame, "1"))
 		checkList(t, "the other is answered", g.after(time.Hour), `"list"`, "2")
 		checkList(t, "active", activeNames(g.view()), "tool ns_on", "tool ns_off1", "tool ns_off2")
-		if g.s.static || g.s.Pending() > 0 {
-			t.Errorf("static %v, %d pending", g.s.static, g.s.Pending())
+		if g.s.peer.listsOnce || g.s.Pending() > 0 {
+			t.Errorf("static %v, %d pending", g.s.peer.listsOnce, g.s.Pending())
 		}
 	})
 }
@@ -163,7 +163,7 @@ func TestACancelledActivationIsNotAnsweredButStays(t *testing.T) {
 // A timer may fire while what it is for happens otherwise.
 func TestAnExpiryThatComesTooLateDoesNothing(t *testing.T) {
 	for name, before := range map[string]func(g *rig){
-		"answered":  func(g *rig) { g.s.expire(g.s.pendingReplies[0]); g.client.hearsOne() },
+		"answered":  func(g *rig) { g.s.expire(g.s.waiting.replies[0]); g.client.hearsOne() },
 		"cancelled": func(g *rig) { g.client.says(fmt.Sprintf(cancelFrame, "1")) },
 		"closed":    func(g *rig) { g.s.Closed(io.EOF); g.client.hearsOne() },
 	} {
@@ -172,7 +172,7 @@ func TestAnExpiryThatComesTooLateDoesNothing(t *testing.T) {
 				g := settling(t)
 				g.client.says(on("ns_off1").frame("1"))
 				g.client.hears()
-				h := g.s.pendingReplies[0]
+				h := g.s.waiting.replies[0]
 				before(g)
 				g.s.expire(h)
 				g.quiet()

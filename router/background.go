@@ -26,7 +26,7 @@ type completion func(req *request)
 // that came now.
 func (s *Session) runInBackgroundLocked(req *request, work func(ctx context.Context) completion) {
 	e := &backgroundTask{parked: s.keepLocked(req)}
-	s.background = e
+	s.waiting.background = e
 	go func() {
 		ctx, cancel := context.WithTimeout(s.r.ctx, backgroundTime)
 		defer cancel()
@@ -38,7 +38,7 @@ func (s *Session) runInBackgroundLocked(req *request, work func(ctx context.Cont
 func (s *Session) completeBackground(e *backgroundTask, answer completion) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.background = nil
+	s.waiting.background = nil
 	if !e.dropped {
 		answer(e.request(&b))
 	}
@@ -50,7 +50,7 @@ func (s *Session) completeBackground(e *backgroundTask, answer completion) {
 // dropBackgroundLocked forgets the request of a background task that was cancelled, and returns
 // its correlation number. What is being done is done.
 func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
-	e := s.background
+	e := s.waiting.background
 	if e == nil || e.dropped || !e.is(id) {
 		return 0, false
 	}
@@ -61,7 +61,7 @@ func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
 
 // endBackgroundLocked answers the request of a background task that cannot be waited for.
 func (s *Session) endBackgroundLocked(b *jsonrpc.Batch, answer func(*request)) {
-	if e := s.background; e != nil && !e.dropped {
+	if e := s.waiting.background; e != nil && !e.dropped {
 		e.dropped = true
 		req := e.request(b)
 		s.decideOwnLocked(req, e.n).End(audit.Cancelled)

@@ -15,9 +15,9 @@ const maxArray = 256
 func (s *Session) batch(frame []byte, b *jsonrpc.Batch) bool {
 	elements := arrayOf(frame)
 	s.mu.Lock()
-	may := s.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= maxArray
-	if may && s.batches.Load() == nil {
-		s.batches.Store(jsonrpc.NewGatherer(s.out))
+	may := s.peer.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= maxArray
+	if may && s.front.batches.Load() == nil {
+		s.front.batches.Store(jsonrpc.NewGatherer(s.front.out))
 	}
 	s.mu.Unlock()
 	if !may {
@@ -33,7 +33,7 @@ func (s *Session) batch(frame []byte, b *jsonrpc.Batch) bool {
 			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))
 		}
 	}
-	s.batches.Load().Expect(ids)
+	s.front.batches.Load().Expect(ids)
 	for _, at := range elements {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
 			s.bad(&m, err, b)

@@ -20,7 +20,7 @@ import (
 func (s *Session) callBuiltinLocked(req *request, name []byte) bool {
 	switch string(name) {
 	case catalog.ActivateTool:
-		if s.offers.NoActivate {
+		if s.builtin.offers.NoActivate {
 			return false
 		}
 		s.activateLocked(req)
@@ -32,7 +32,7 @@ func (s *Session) callBuiltinLocked(req *request, name []byte) bool {
 		s.callThroughLocked(req)
 		return true
 	}
-	t := s.meta[string(name)]
+	t := s.builtin.tools[string(name)]
 	if t == nil {
 		return false
 	}
@@ -59,7 +59,7 @@ func (s *Session) contextLocked(req *request, l *metatool.Library) *metatool.Con
 
 // unavailableLocked are the names of the servers that are not ready.
 func (s *Session) unavailableLocked() (names []string) {
-	for _, u := range s.upstreams {
+	for _, u := range s.servers.all {
 		if u.knownTo(s.view.Load().Catalog) && u.Status().State != Ready {
 			names = append(names, u.Name)
 		}
@@ -151,7 +151,7 @@ func (s *Session) sayLocked(req *request, outcome any, failed bool) {
 
 // guidanceLocked is what refusals of the client's requests of an era may refer to.
 func (s *Session) guidanceLocked(modern bool) *metatool.Guidance {
-	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.offers, Tools: s.meta, Fixed: cmp.Or(s.who.Static, metatool.FixedByMode), Lists: s.who.Lists}
+	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.who.Static, metatool.FixedByMode), Lists: s.who.Lists}
 }
 
 // guidance is that of a client that everything is offered to.
@@ -161,7 +161,7 @@ func (r *Router) guidance() *metatool.Guidance {
 
 // definitions are those of toolman's own tools.
 func (s *Session) definitions() *metatool.Definitions {
-	return &metatool.Definitions{Own: s.meta, Toolsets: s.r.current().Toolsets, CatalogBytes: s.r.CatalogBytes}
+	return &metatool.Definitions{Own: s.builtin.tools, Toolsets: s.r.current().Toolsets, CatalogBytes: s.r.CatalogBytes}
 }
 
 // metaLocked returns the tools of the groups, made when they are first asked for. Router.mu

@@ -43,7 +43,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 // dropLocked forgets the request with this id. It returns the call, of which at least
 // the correlation number is known, and, when an upstream has it, that and the id there.
 func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, our uint64) {
-	if batches := s.batches.Load(); batches != nil {
+	if batches := s.front.batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
 	if n, ok := s.unparkLocked(id); ok {

@@ -57,10 +57,10 @@ func (s *Session) checkActive(req *request) bool {
 }
 
 func (s *Session) checkCaller(req *request) bool {
-	if s.checker == nil || req.method != mcpwire.ToolsCall {
+	if s.front.checker == nil || req.method != mcpwire.ToolsCall {
 		return true
 	}
-	why := s.checker.CheckCall(req.Message, req.target.Entry)
+	why := s.front.checker.CheckCall(req.Message, req.target.Entry)
 	if why != nil {
 		s.decline(req, why)
 	}

@@ -122,5 +122,5 @@ func (u *Upstream) sessions() []*Session {
 func (s *Session) uses(u *Upstream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return slices.Contains(s.upstreams, u) && s.without[u] == nil
+	return slices.Contains(s.servers.all, u) && s.servers.missing[u] == nil
 }

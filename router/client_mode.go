@@ -19,7 +19,7 @@ func (s *Session) modeOf(modern bool) view.Mode {
 }
 
 func (s *Session) variantLocked(modern bool) view.Variant {
-	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.name()), Offers: s.offers}
+	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.name()), Offers: s.builtin.offers}
 }
 
 // alwaysLoad reports whether tools are listed as ones to be loaded always.

@@ -51,7 +51,7 @@ func (s *Session) confirmLocked(req *request, t catalog.Target) {
 	c.keep(req.Message, jsonrpc.Span{})
 	c.audited = s.decideLocked(req, t, audit.Asked, c.n)
 	r := &inputRound{from: upstreamOf(t.Source), call: c, frame: bytes.Clone(req.Frame)}
-	s.rounds = append(s.rounds, r)
+	s.input.rounds = append(s.input.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	if id, ok := s.addInputLocked(r, ask.Method, nil, req.out); ok {
 		s.send(req.out, ask.AppendRequest(nil, id), tracing.Note{ID: c.n, Method: ask.Method, During: r.call.id()})
@@ -61,13 +61,13 @@ func (s *Session) confirmLocked(req *request, t catalog.Target) {
 // unaskableLocked says why a legacy client cannot be asked for a person's consent, or "".
 func (s *Session) unaskableLocked(ask *mcpwire.Ask, size int) string {
 	since := mcpwire.AskedSince(ask.Method, ask.Params)
-	missing := mcpwire.Lacks(s.hello.Capabilities, ask.Method, ask.Params)
+	missing := mcpwire.Lacks(s.peer.hello.Capabilities, ask.Method, ask.Params)
 	switch {
 	case missing != "":
 		return unaskable(missing)
-	case mcpwire.Negotiate(s.hello.Version) < since:
-		return fmt.Sprintf("a person has to agree first, and the client cannot ask anybody: that came with revision %s, and it speaks %s. Use a client that can", since, s.hello.Version)
-	case len(s.rounds) >= openRounds || overBytes(s.rounds, size):
+	case mcpwire.Negotiate(s.peer.hello.Version) < since:
+		return fmt.Sprintf("a person has to agree first, and the client cannot ask anybody: that came with revision %s, and it speaks %s. Use a client that can", since, s.peer.hello.Version)
+	case len(s.input.rounds) >= openRounds || overBytes(s.input.rounds, size):
 		return "a person has to agree first, and too many calls wait for answers already; answer those and call again"
 	}
 	return ""

@@ -114,7 +114,7 @@ func (s *Session) Misfit(e *catalog.Entry, correlation string, arguments []byte)
 // lineLocked is a line with what it says of the client.
 func (s *Session) lineLocked(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
 	line := audit.Line{Agent: s.who.Agent, Client: s.who.Name, Session: s.label, Method: string(method), Verdict: verdict}
-	if name := s.calledName.Load(); name != nil {
+	if name := s.peer.name.Load(); name != nil {
 		line.Client = *name
 	}
 	if n > 0 {

@@ -38,7 +38,7 @@ func ParseShare(name string) Share {
 // startDedicatedLocked starts processes of the session's own in the place of shared ones that
 // it must not share. Session.mu is held.
 func (s *Session) startDedicatedLocked() {
-	for i, shared := range s.upstreams {
+	for i, shared := range s.servers.all {
 		if !s.needsOwnLocked(shared) {
 			continue
 		}
@@ -47,9 +47,9 @@ func (s *Session) startDedicatedLocked() {
 			continue
 		}
 		u.replaces = shared
-		s.upstreams = slices.Clone(s.upstreams)
-		s.upstreams[i] = u
-		s.waits++
+		s.servers.all = slices.Clone(s.servers.all)
+		s.servers.all[i] = u
+		s.servers.awaited++
 		go u.run(s.r.guard)
 	}
 }
@@ -76,15 +76,15 @@ func (s *Session) ownLocked(shared *Upstream) *Upstream {
 // goWithoutLocked has the session go without a server, which is said once.
 func (s *Session) goWithoutLocked(u *Upstream, err error) {
 	u.log.Warn("this session goes without the server", zap.String("session", s.name()), zap.NamedError("err", err))
-	if s.without == nil {
-		s.without = map[*Upstream]error{}
+	if s.servers.missing == nil {
+		s.servers.missing = map[*Upstream]error{}
 	}
-	s.without[u] = err
+	s.servers.missing[u] = err
 }
 
 // withoutLocked refuses requests about a server that the session goes without; nil: it has the server.
 func (s *Session) withoutLocked(u *Upstream) *refusal {
-	err := s.without[u]
+	err := s.servers.missing[u]
 	if err == nil {
 		return nil
 	}
@@ -95,10 +95,10 @@ func (s *Session) withoutLocked(u *Upstream) *refusal {
 // needsOwnLocked reports whether the session must not share this upstream, and may use it at all.
 func (s *Session) needsOwnLocked(u *Upstream) bool {
 	switch {
-	case s.releasing || s.hello == nil && !s.sawModern || !s.mayUseLocked(u):
+	case s.servers.releasing || s.peer.hello == nil && !s.peer.modern || !s.mayUseLocked(u):
 		return false
 	case u.For != nil:
-		return s.without[u] == nil
+		return s.servers.missing[u] == nil
 	case s.who.Sole || u.owner.Load() != nil || !u.is(Ready):
 		return false
 	}
@@ -106,9 +106,9 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 	case ShareAlways:
 		return false
 	case ShareNever:
-		return s.without[u] == nil
+		return s.servers.missing[u] == nil
 	}
-	return !u.source.Modern && s.hello != nil && mcpwire.CanBeAsked(s.hello.Capabilities)
+	return !u.source.Modern && s.peer.hello != nil && mcpwire.CanBeAsked(s.peer.hello.Capabilities)
 }
 
 // private makes an upstream like a shared one for one session. The error says of what there is too
@@ -132,8 +132,8 @@ var alreadyGreeted = func() chan struct{} {
 
 // clientLocked is what the session's own servers are told of its client.
 func (s *Session) clientLocked() *mcpwire.Hello {
-	if s.hello != nil {
-		return s.hello
+	if s.peer.hello != nil {
+		return s.peer.hello
 	}
 	return &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: declaredForModern}
 }
@@ -141,8 +141,8 @@ func (s *Session) clientLocked() *mcpwire.Hello {
 // ownSettled is called when the session need not wait for a process of its own any more.
 func (s *Session) ownSettled() {
 	s.mu.Lock()
-	s.waits--
-	last := s.waits == 0
+	s.servers.awaited--
+	last := s.servers.awaited == 0
 	s.mu.Unlock()
 	if last {
 		s.refresh(false)
@@ -161,21 +161,21 @@ func (s *Session) refresh(announce bool) {
 
 // offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
 func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
-	if !slices.ContainsFunc(s.upstreams, func(u *Upstream) bool { return u.replaces != nil }) {
+	if !slices.ContainsFunc(s.servers.all, func(u *Upstream) bool { return u.replaces != nil }) {
 		return shared
 	}
-	return s.r.buildCatalog(s.upstreams)
+	return s.r.buildCatalog(s.servers.all)
 }
 
 // openLocked reports whether requests that need the catalog can be served.
-func (s *Session) openLocked() bool { return s.r.opened.Load() && s.waits == 0 }
+func (s *Session) openLocked() bool { return s.r.opened.Load() && s.servers.awaited == 0 }
 
 // disownLocked has the session's own servers ended, and lets it have no more.
 func (s *Session) disownLocked() {
-	if s.releasing {
+	if s.servers.releasing {
 		return
 	}
-	s.releasing = true
+	s.servers.releasing = true
 	for _, u := range s.reachLocked() {
 		if u.replaces != nil {
 			s.r.dismiss(u)

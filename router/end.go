@@ -15,8 +15,8 @@ import (
 func (s *Session) Pending() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	n := len(s.parked) + len(s.pendingReplies) + len(s.rounds) + len(s.pendingLogLevels)
-	if s.background != nil && !s.background.dropped {
+	n := len(s.waiting.parked) + len(s.waiting.replies) + len(s.input.rounds) + len(s.logLevel.pending)
+	if s.waiting.background != nil && !s.waiting.background.dropped {
 		n++
 	}
 	for _, u := range s.reachLocked() {
@@ -64,7 +64,7 @@ func (s *Session) End() {
 	s.r.sessions.remove(s)
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.parked, s.pendingLogLevels, s.subs = nil, nil, nil
+	s.waiting.parked, s.logLevel.pending, s.subscriptions.subs = nil, nil, nil
 	s.endBackgroundLocked(nil, func(*request) {})
 	s.followAllLocked(&b)
 	s.disownLocked()

@@ -27,7 +27,7 @@ func (s *Session) modernLocked(req *request) {
 	switch {
 	case req.method == mcpwire.Discover:
 		n := s.traceArrivalLocked(req, jsonrpc.Span{})
-		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.offers))
+		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.builtin.offers))
 		s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.method, Status: "local"})
 	case !mcpwire.KnownModern(req.method):
 		s.decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
@@ -53,10 +53,10 @@ func (s *Session) outOfSession(req *request) {
 // noteFirstModernLocked notes what the first modern request says of its client, and returns what
 // the servers may now be told of it.
 func (s *Session) noteFirstModernLocked(req *request) *mcpwire.Hello {
-	if s.sawModern {
+	if s.peer.modern {
 		return nil
 	}
-	s.sawModern = true
+	s.peer.modern = true
 	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: declaredForModern}
 	if at := req.envelope.ClientInfo.Value; req.IsObject(at) {
 		hello.Info = json.RawMessage(append([]byte(nil), req.Bytes(at)...))
@@ -78,7 +78,7 @@ var declaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sa
 func (s *Session) connected(hello *mcpwire.Hello, revision string) {
 	name := sanitize.Line(sanitize.First(hello.Name, catalog.NameLimit))
 	if name != "" {
-		s.calledName.Store(&name)
+		s.peer.name.Store(&name)
 	}
 	s.log.Info("client connected", zap.String("session", name+" "+sanitize.Line(sanitize.First(hello.NameVersion, catalog.NameLimit))), zap.String("revision", revision))
 }
@@ -120,5 +120,5 @@ func completed(result []byte, method mcpwire.Method) []byte {
 func (s *Session) inSession() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.hello != nil
+	return s.peer.hello != nil
 }

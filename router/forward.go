@@ -142,7 +142,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.TaskStatus:
 		s.tellTaskLocked(m, b)
 	case mcpwire.RootsListChanged:
-		for _, u := range s.upstreams {
+		for _, u := range s.servers.all {
 			u.tell(m, b)
 		}
 	}
@@ -158,7 +158,7 @@ func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if !ok {
 		return
 	}
-	q, ok := s.serverRequests.Get(id)
+	q, ok := s.input.serverRequests.Get(id)
 	if !ok || len(q.token()) == 0 {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 // initializeLocked answers the client at once. The upstreams are started by now,
 // and learn who the client is and what it can do.
 func (s *Session) initializeLocked(req *request) {
-	if s.hello != nil && s.hello.Version != "" {
+	if s.peer.hello != nil && s.peer.hello.Version != "" {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest, text: "initialize was answered already; start a new connection to begin again"})
 		return
 	}
@@ -30,12 +30,12 @@ func (s *Session) initializeLocked(req *request) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy), text: err.Error()})
 		return
 	}
-	s.hello = &hello
-	s.clientMeta = hello.Claim(s.levelName)
+	s.peer.hello = &hello
+	s.peer.meta = hello.Claim(s.logLevel.name)
 	version := mcpwire.Negotiate(hello.Version)
 	s.connected(&hello, version)
-	s.revision = version
-	s.replyLocal(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.offers)))
+	s.peer.revision = version
+	s.replyLocal(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.builtin.offers)))
 	if s.who.Sole {
 		s.r.greet(hello)
 	} else if s.r.opened.Load() {

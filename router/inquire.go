@@ -15,7 +15,7 @@ import (
 // calls a question belongs: the newest has it.
 func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) bool {
 	u := q.from
-	if !s.sawModern || u.source.Modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
+	if !s.peer.modern || u.source.Modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
 		return false
 	}
 	id, c, ok := s.newestLocked(u)
@@ -28,7 +28,7 @@ func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrpc
 		u.refuseAsk(q, jsonrpc.CodeInvalidParams, err.Error(), b)
 	case ask.Params == nil && ask.Method != mcpwire.ListRoots:
 		u.refuseAsk(q, jsonrpc.CodeInvalidParams, "params must be an object", b)
-	case s.suspensions.closed:
+	case s.input.suspensions.closed:
 		u.refuseAsk(q, jsonrpc.CodeInternalError, "the client is gone", b)
 	default:
 		s.askDuringLocked(u, id, &c, inquiry{*q, ask}, b)
@@ -53,7 +53,7 @@ func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b 
 	case s.lacksLocked(u, id, c, &q, b):
 	case c.translation.suspended != nil:
 		s.enqueueLocked(c.translation.suspended, q, b)
-	case len(s.suspensions.calls) >= maxSuspended || !s.suspensions.fits(q.size()):
+	case len(s.input.suspensions.calls) >= maxSuspended || !s.input.suspensions.fits(q.size()):
 		const why = "too many calls wait for answers of the client"
 		u.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, why, b)
 		u.breakOffLocked(id, why, failing(why+", so this one was cancelled; answer the others first", audit.Failed), b)

@@ -45,7 +45,7 @@ func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream 
 func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessage) (best *Upstream) {
 	var spare *Upstream
 	n, least := 0, 0
-	for _, u := range s.leased {
+	for _, u := range s.servers.leased {
 		if u.replaces != shared || u.is(Gone) {
 			continue
 		}
@@ -74,7 +74,7 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 	}
 	u.Era, u.leased, u.replaces, u.limiter = shared.era(), true, shared, limiter.NewClosed[queuedCall]()
 	u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
-	s.leased = append(s.leased, u)
+	s.servers.leased = append(s.servers.leased, u)
 	go u.run(s.r.guard)
 	time.AfterFunc(idleLease, func() { s.expireLease(u) })
 	return u
@@ -84,7 +84,7 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 func (s *Session) expireLease(u *Upstream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.releasing || !slices.Contains(s.leased, u) {
+	if s.servers.releasing || !slices.Contains(s.servers.leased, u) {
 		return
 	}
 	idle := time.Duration(s.r.clock.now() - u.used.Load())
@@ -96,13 +96,13 @@ func (s *Session) expireLease(u *Upstream) {
 }
 
 func (s *Session) dismissLeasedLocked(u *Upstream) {
-	s.leased = slices.DeleteFunc(s.leased, func(other *Upstream) bool { return other == u })
+	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(other *Upstream) bool { return other == u })
 	s.r.dismiss(u)
 }
 
 // reachLocked returns all upstreams that may have calls of the session.
 func (s *Session) reachLocked() []*Upstream {
-	return append(slices.Clip(s.upstreams), s.leased...)
+	return append(slices.Clip(s.servers.all), s.servers.leased...)
 }
 
 // openLease lets calls to a leased upstream, which is ready.

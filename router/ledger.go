@@ -30,8 +30,8 @@ type Reason struct {
 // tellObserver tells the session's ledger, if it has one. The id is copied: a call whose own
 // could leave it would be made on the heap.
 func (s *Session) tellObserver(id []byte, why Reason) {
-	if s.ledger != nil {
-		s.ledger.Because(bytes.Clone(id), why)
+	if s.front.ledger != nil {
+		s.front.ledger.Because(bytes.Clone(id), why)
 	}
 }
 
@@ -46,10 +46,10 @@ func reasonFor(verdict, text string) Reason {
 
 // correlation is what the ledger calls a request.
 func (s *Session) correlation(req *request) string {
-	if s.ledger == nil {
+	if s.front.ledger == nil {
 		return ""
 	}
-	return s.ledger.Correlation(bytes.Clone(req.Bytes(req.ID)))
+	return s.front.ledger.Correlation(bytes.Clone(req.Bytes(req.ID)))
 }
 
 // A Tool is one that a session may have.
@@ -88,7 +88,7 @@ func (s *Session) Known() []*catalog.Entry {
 // that the session may not have: calls of that are refused. Nil: there is none.
 func (s *Session) FindTool(server, tool string) *catalog.Entry {
 	s.mu.Lock()
-	upstreams := s.upstreams
+	upstreams := s.servers.all
 	s.mu.Unlock()
 	c := s.view.Load().Catalog
 	for _, u := range upstreams {
@@ -140,7 +140,7 @@ func (s *Session) Servers() []string {
 
 func (s *Session) known() []*Upstream {
 	s.mu.Lock()
-	upstreams := s.upstreams
+	upstreams := s.servers.all
 	s.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(upstreams), func(u *Upstream) bool { return !s.knows(u) })
 }

@@ -22,12 +22,12 @@ func (s *Session) setLevelLocked(req *request) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	if s.level = []byte(fmt.Sprintf(`{"level":%q}`, req.Text(level))); req.Params.Hi-req.Params.Lo <= maxLevelParams {
-		s.level = bytes.Clone(req.Bytes(req.Params))
+	if s.logLevel.params = []byte(fmt.Sprintf(`{"level":%q}`, req.Text(level))); req.Params.Hi-req.Params.Lo <= maxLevelParams {
+		s.logLevel.params = bytes.Clone(req.Bytes(req.Params))
 	}
-	s.levelName = string(req.Text(level))
-	if s.hello != nil {
-		s.clientMeta = s.hello.Claim(s.levelName)
+	s.logLevel.name = string(req.Text(level))
+	if s.peer.hello != nil {
+		s.peer.meta = s.peer.hello.Claim(s.logLevel.name)
 	}
 	s.levelLocked(req)
 }
@@ -145,7 +145,7 @@ func (c *call) wants(got logThreshold) bool {
 	defer s.mu.Unlock()
 	want := c.logs
 	if !c.modern {
-		want = logThresholdOf([]byte(s.levelName))
+		want = logThresholdOf([]byte(s.logLevel.name))
 	}
 	return c.currentLocked() && want != 0 && want <= got
 }

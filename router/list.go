@@ -22,7 +22,7 @@ func (s *Session) listLocked(req *request, k mcpwire.Kind) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
 		return
 	}
-	own := view.OwnItems{Tools: func() []byte { return s.definitions().Tools(v, as) }, Resource: metatool.CatalogResource(s.offers)}
+	own := view.OwnItems{Tools: func() []byte { return s.definitions().Tools(v, as) }, Resource: metatool.CatalogResource(s.builtin.offers)}
 	var p *view.Page
 	if from > 0 {
 		p = v.Page(as, k, from, own)

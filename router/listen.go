@@ -38,7 +38,7 @@ func (s *Session) listenLocked(req *request) {
 		return
 	}
 	open := func(o *listen) bool { return bytes.Equal(o.id, l.id) }
-	if len(s.listens) >= s.maxListens() || slices.ContainsFunc(s.listens, open) {
+	if len(s.subscriptions.listens) >= s.maxListens() || slices.ContainsFunc(s.subscriptions.listens, open) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest,
 			text: "too many subscriptions are open, or one with this id; cancel one of them first"})
 		return
@@ -50,7 +50,7 @@ func (s *Session) listenLocked(req *request) {
 		s.send(req.out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{ID: n, Method: mcpwire.Listen, Status: "local"})
 		return
 	}
-	s.listens = append(s.listens, l)
+	s.subscriptions.listens = append(s.subscriptions.listens, l)
 	s.followAllLocked(req.out)
 }
 
@@ -64,7 +64,7 @@ func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
 	}
 	t, verdict := s.view.Load().FindURI([]byte(uri))
 	u := upstreamOf(t.Source)
-	taken := verdict == catalog.Active && u.subscribable() && s.without[u] == nil
+	taken := verdict == catalog.Active && u.subscribable() && s.servers.missing[u] == nil
 	s.decideListenLocked(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{u, t.Name()}] = uri
@@ -75,27 +75,27 @@ func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
 // listensForToolsLocked reports whether the client hears of changes of the list of
 // tools, on a subscription.
 func (s *Session) listensForToolsLocked() bool {
-	return slices.ContainsFunc(s.listens, func(l *listen) bool { return l.filter.ToolsListChanged })
+	return slices.ContainsFunc(s.subscriptions.listens, func(l *listen) bool { return l.filter.ToolsListChanged })
 }
 
 // unlistenLocked ends the subscription that the request with this id opened. The
 // client has cancelled it and hears no more of it.
 func (s *Session) unlistenLocked(id []byte, b *jsonrpc.Batch) bool {
-	i := slices.IndexFunc(s.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
+	i := slices.IndexFunc(s.subscriptions.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
 	if i < 0 {
 		return false
 	}
-	s.listens = slices.Delete(s.listens, i, i+1)
+	s.subscriptions.listens = slices.Delete(s.subscriptions.listens, i, i+1)
 	s.followAllLocked(b)
 	return true
 }
 
 // endListensLocked ends all subscriptions in good order.
 func (s *Session) endListensLocked(b *jsonrpc.Batch) {
-	for _, l := range s.listens {
+	for _, l := range s.subscriptions.listens {
 		s.send(b, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 	}
-	s.listens = nil
+	s.subscriptions.listens = nil
 }
 
 // endListens ends all subscriptions because toolman ends.
@@ -111,11 +111,11 @@ func (s *Session) endListens() {
 // a list has changed: for its requests of the legacy era, for those of the modern one. It
 // reports whether there is any.
 func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method, legacy, modern bool) (heard bool) {
-	if legacy && s.ready {
+	if legacy && s.peer.ready {
 		s.notify(b, method)
 		heard = true
 	}
-	for _, l := range s.listens {
+	for _, l := range s.subscriptions.listens {
 		if modern && l.filter.Wants(method) {
 			s.send(b, mcpwire.AppendListChanged(nil, l.id, method), tracing.Note{Method: method})
 			heard = true
@@ -127,11 +127,11 @@ func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method, legacy,
 // catalogUpdatedLocked tells a client that has subscribed to the catalog that it
 // has changed.
 func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
-	if _, ok := s.subs[ownCatalog]; ok {
+	if _, ok := s.subscriptions.subs[ownCatalog]; ok {
 		params := []byte(`{"uri":"` + catalog.CatalogURI + `"}`)
 		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
 	}
-	for _, l := range s.listens {
+	for _, l := range s.subscriptions.listens {
 		if _, ok := l.subs[ownCatalog]; ok {
 			s.send(b, mcpwire.AppendUpdated(nil, l.id, catalog.CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
 		}
@@ -140,9 +140,9 @@ func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
 
 // followAllLocked has each upstream tell of what is subscribed to, and of nothing else.
 func (s *Session) followAllLocked(b *jsonrpc.Batch) {
-	for _, u := range s.upstreams {
+	for _, u := range s.servers.all {
 		want := s.wantedLocked(u)
-		if before := s.follows[u]; len(want)+len(before) > 0 {
+		if before := s.subscriptions.follows[u]; len(want)+len(before) > 0 {
 			u.follow(want, before, b)
 			s.keepFollowedLocked(u, want)
 		}
@@ -150,12 +150,12 @@ func (s *Session) followAllLocked(b *jsonrpc.Batch) {
 }
 
 func (s *Session) keepFollowedLocked(u *Upstream, uris map[string]bool) {
-	if s.follows == nil {
-		s.follows = map[*Upstream]map[string]bool{}
+	if s.subscriptions.follows == nil {
+		s.subscriptions.follows = map[*Upstream]map[string]bool{}
 	}
-	s.follows[u] = uris
+	s.subscriptions.follows[u] = uris
 	if len(uris) == 0 {
-		delete(s.follows, u)
+		delete(s.subscriptions.follows, u)
 	}
 }
 
@@ -163,14 +163,14 @@ func (s *Session) keepFollowedLocked(u *Upstream, uris map[string]bool) {
 // client subscribes to at a legacy server of its own is its business.
 func (s *Session) wantedLocked(u *Upstream) map[string]bool {
 	wanted := map[string]bool{}
-	for _, l := range s.listens {
+	for _, l := range s.subscriptions.listens {
 		for sub := range l.subs {
 			if sub.from == u {
 				wanted[sub.uri] = true
 			}
 		}
 	}
-	for sub := range s.subs {
+	for sub := range s.subscriptions.subs {
 		if sub.from == u && !u.passesSubscriptions() {
 			wanted[sub.uri] = true
 		}

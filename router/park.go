@@ -38,12 +38,12 @@ func sizeOf[T interface{ size() int }](waiting []T) (size int) {
 }
 
 func (s *Session) parkLocked(req *request) {
-	if len(s.parked) >= parkLimit || overBytes(s.parked, len(req.Frame)) {
+	if len(s.waiting.parked) >= parkLimit || overBytes(s.waiting.parked, len(req.Frame)) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy),
 			text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
 		return
 	}
-	s.parked = append(s.parked, s.keepLocked(req))
+	s.waiting.parked = append(s.waiting.parked, s.keepLocked(req))
 }
 
 // keepLocked returns a request as one that waits.
@@ -67,7 +67,7 @@ func (p *parked) is(id []byte) bool {
 
 // busyLocked says what requests wait for.
 func (s *Session) busyLocked() string {
-	if s.background != nil {
+	if s.waiting.background != nil {
 		return "a toolset is read or written"
 	}
 	return "the upstream servers start"
@@ -76,9 +76,9 @@ func (s *Session) busyLocked() string {
 // unparkLocked drops a request that still waits, and returns its correlation
 // number.
 func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
-	for i, p := range s.parked {
+	for i, p := range s.waiting.parked {
 		if p.is(id) {
-			s.parked = append(s.parked[:i], s.parked[i+1:]...)
+			s.waiting.parked = append(s.waiting.parked[:i], s.waiting.parked[i+1:]...)
 			return p.n, true
 		}
 	}
@@ -97,8 +97,8 @@ func (s *Session) release() {
 // unparkAllLocked has every request that waits handled as if it came now, but that
 // it came before.
 func (s *Session) unparkAllLocked(b *jsonrpc.Batch, handle func(*request)) {
-	waited := s.parked
-	s.parked = nil
+	waited := s.waiting.parked
+	s.waiting.parked = nil
 	for _, p := range waited {
 		handle(p.request(b))
 	}

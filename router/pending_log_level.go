@@ -27,8 +27,8 @@ type pendingLogLevel struct {
 func (s *Session) levelLocked(req *request) {
 	l := &pendingLogLevel{s: s}
 	l.left.Add(1)
-	for _, u := range s.upstreams {
-		u.setLevel(s.level, logThresholdOf([]byte(s.levelName)), l, req.out)
+	for _, u := range s.servers.all {
+		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), l, req.out)
 	}
 	if l.left.Add(-1) == 0 {
 		s.replyLocal(req, []byte("{}"))
@@ -58,7 +58,7 @@ func (s *Session) logLevelRaisedLocked(req *request, u *Upstream) bool {
 
 func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 	l.parked = s.keepLocked(req)
-	s.pendingLogLevels = append(s.pendingLogLevels, l)
+	s.logLevel.pending = append(s.logLevel.pending, l)
 	time.AfterFunc(levelTime, func() {
 		var b jsonrpc.Batch
 		l.goOn(&b)
@@ -86,11 +86,11 @@ func (s *Session) replayLevel(u *Upstream) {
 	u.queuedLogLevels = nil
 	u.mu.Unlock()
 	s.mu.Lock()
-	if s.level != nil {
+	if s.logLevel.params != nil {
 		if len(waiting) == 0 {
 			waiting = []*pendingLogLevel{nil}
 		}
-		u.setLevel(s.level, logThresholdOf([]byte(s.levelName)), waiting[len(waiting)-1], &b)
+		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &b)
 	}
 	s.mu.Unlock()
 	for _, l := range waiting {
@@ -123,11 +123,11 @@ func (l *pendingLogLevel) goOn(b *jsonrpc.Batch) {
 	s := l.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i := slices.Index(s.pendingLogLevels, l)
+	i := slices.Index(s.logLevel.pending, l)
 	if i < 0 {
 		return
 	}
-	s.pendingLogLevels = slices.Delete(s.pendingLogLevels, i, i+1)
+	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
 	s.takenLocked(l, b, s.whenOpenLocked)
 }
 
@@ -143,20 +143,20 @@ func (s *Session) takenLocked(l *pendingLogLevel, b *jsonrpc.Batch, call func(*r
 
 // abandonLogLevelsLocked waits for no server any more.
 func (s *Session) abandonLogLevelsLocked(b *jsonrpc.Batch, refuse func(*request)) {
-	for _, l := range s.pendingLogLevels {
+	for _, l := range s.logLevel.pending {
 		s.takenLocked(l, b, refuse)
 	}
-	s.pendingLogLevels = nil
+	s.logLevel.pending = nil
 }
 
 // dropLogLevelLocked forgets the request with this id, if it is one, and returns its
 // correlation number.
 func (s *Session) dropLogLevelLocked(id []byte) (n uint64, ok bool) {
-	i := slices.IndexFunc(s.pendingLogLevels, func(l *pendingLogLevel) bool { return l.is(id) })
+	i := slices.IndexFunc(s.logLevel.pending, func(l *pendingLogLevel) bool { return l.is(id) })
 	if i < 0 {
 		return 0, false
 	}
-	n = s.pendingLogLevels[i].n
-	s.pendingLogLevels = slices.Delete(s.pendingLogLevels, i, i+1)
+	n = s.logLevel.pending[i].n
+	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
 	return n, true
 }

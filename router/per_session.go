@@ -30,7 +30,7 @@ func (s *Session) instantiateLocked(apart *Upstream) *Upstream {
 func (s *Session) Unstarted(server string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, u := range s.upstreams {
+	for _, u := range s.servers.all {
 		if u.For == nil || !u.source.HasName(cmp.Or(server, u.Name)) || !s.mayUseLocked(u) {
 			continue
 		}

@@ -135,7 +135,7 @@ func TestConsentExpires(t *testing.T) {
 		wantCode(t, d.client.hearsOne(), "2", -32602)
 		d.g.quiet()
 		d.demanded("3")
-		if n := len(d.g.s.permits); n != 1 {
+		if n := len(d.g.s.input.permits); n != 1 {
 			t.Errorf("%d permits are kept", n)
 		}
 	})

@@ -140,18 +140,18 @@ func (s *Session) replace(gone, next *Upstream) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	s.exchangeLocked(gone, next)
-	moveSubscriptions(s.subs, gone, next)
-	for _, l := range s.listens {
+	moveSubscriptions(s.subscriptions.subs, gone, next)
+	for _, l := range s.subscriptions.listens {
 		moveSubscriptions(l.subs, gone, next)
 	}
 	if next.passesSubscriptions() {
-		for sub := range s.subs {
+		for sub := range s.subscriptions.subs {
 			if sub.from == next {
 				next.tellURI(mcpwire.Subscribe, sub.uri, &b)
 			}
 		}
 	}
-	delete(s.follows, gone)
+	delete(s.subscriptions.follows, gone)
 	s.followAllLocked(&b)
 	s.mu.Unlock()
 	b.Flush()
@@ -159,10 +159,10 @@ func (s *Session) replace(gone, next *Upstream) {
 
 // exchangeLocked gives the session an upstream in the place of another, if it has that.
 func (s *Session) exchangeLocked(old, next *Upstream) bool {
-	i := slices.Index(s.upstreams, old)
+	i := slices.Index(s.servers.all, old)
 	if i >= 0 {
-		s.upstreams = slices.Clone(s.upstreams)
-		s.upstreams[i] = next
+		s.servers.all = slices.Clone(s.servers.all)
+		s.servers.all[i] = next
 	}
 	return i >= 0
 }
@@ -194,7 +194,7 @@ func (s *Session) shareAgain(own *Upstream) bool {
 	i := slices.IndexFunc(all, func(u *Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if i < 0 || s.releasing || !s.exchangeLocked(own, all[i]) {
+	if i < 0 || s.servers.releasing || !s.exchangeLocked(own, all[i]) {
 		return false
 	}
 	s.r.dismiss(own)

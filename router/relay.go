@@ -190,7 +190,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	for _, s := range u.sessions() {
 		s.mu.Lock()
-		token := s.tokens.get(taskToken{u, id})
+		token := s.tasks.tokens.get(taskToken{u, id})
 		s.mu.Unlock()
 		if token != nil {
 			b.Edit(at, token)

@@ -107,15 +107,15 @@ func (s *Session) succeed(old, next []*Upstream) {
 	s.mu.Lock()
 	s.policy = s.r.policyFor(s.who)
 	own := map[*Upstream]*Upstream{}
-	for _, u := range s.upstreams {
+	for _, u := range s.servers.all {
 		if u.replaces != nil {
 			own[u.replaces] = u
 		}
 	}
-	s.upstreams = slices.Clone(next)
+	s.servers.all = slices.Clone(next)
 	for i, u := range next {
 		if own[u] != nil && s.mayUseLocked(u) {
-			s.upstreams[i] = own[u]
+			s.servers.all[i] = own[u]
 			own[u].judgeAgain()
 			delete(own, u)
 		}
@@ -125,7 +125,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 		u.leave("the configuration was changed")
 		s.r.dismiss(u)
 	}
-	s.leased = slices.DeleteFunc(s.leased, func(u *Upstream) bool {
+	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(u *Upstream) bool {
 		gone := !slices.Contains(next, u.replaces) || !s.mayUseLocked(u)
 		if gone {
 			s.revokeCallsLocked(u, &b)
@@ -134,7 +134,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 		}
 		return gone
 	})
-	for sub := range s.subs {
+	for sub := range s.subscriptions.subs {
 		if sub.from != nil && slices.Contains(old, sub.from) && !slices.Contains(next, sub.from) {
 			s.unsubscribeLocked(sub)
 		}

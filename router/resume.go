@@ -27,7 +27,7 @@ func (s *Session) resumeLocked(req *request, c *call, about requestHash, retry *
 		s.decline(req, errStrangeState)
 		return false
 	}
-	p := s.suspensions.calls[state.handle]
+	p := s.input.suspensions.calls[state.handle]
 	switch {
 	case state.expires < s.r.clock.now():
 		s.decline(req, errStaleState)
@@ -64,7 +64,7 @@ func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry 
 		}
 	}
 	name, _, _ := mcpwire.Target(req.Message, c.method)
-	s.suspensions.remove(p)
+	s.input.suspensions.remove(p)
 	c.n = s.traceArrivalLocked(req, name)
 	c.translation = p.bridge
 	c.translation.turn = turn{c.ids, c.logs, c.n}

@@ -34,7 +34,7 @@ func (s *Session) revoke() {
 	for _, u := range s.reachLocked() {
 		s.revokeCallsLocked(u, &b)
 	}
-	for _, r := range slices.Clone(s.rounds) {
+	for _, r := range slices.Clone(s.input.rounds) {
 		if why := s.withdrawnLocked(r.from, r.call.entry); why != "" {
 			s.failRoundLocked(r, why, audit.Failed, &b)
 		}
@@ -83,7 +83,7 @@ func (s *Session) revokeSubscriptionsLocked(b *jsonrpc.Batch) {
 	revoked := func(sub subscription) bool {
 		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.VerdictOf(sub.from.source, sub.uri) == catalog.Denied)
 	}
-	for sub := range s.subs {
+	for sub := range s.subscriptions.subs {
 		if revoked(sub) {
 			if u := sub.from; u.passesSubscriptions() && u.is(Ready) {
 				u.tellURI(mcpwire.Unsubscribe, sub.uri, b)
@@ -91,7 +91,7 @@ func (s *Session) revokeSubscriptionsLocked(b *jsonrpc.Batch) {
 			s.unsubscribeLocked(sub)
 		}
 	}
-	s.listens = slices.DeleteFunc(s.listens, func(l *listen) bool {
+	s.subscriptions.listens = slices.DeleteFunc(s.subscriptions.listens, func(l *listen) bool {
 		before := len(l.subs)
 		for sub, asked := range l.subs {
 			if revoked(sub) {

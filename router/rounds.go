@@ -76,7 +76,7 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 		}
 		r.state = bytes.Clone(m.Bytes(in.State))
 	}
-	s.rounds = append(s.rounds, r)
+	s.input.rounds = append(s.input.rounds, r)
 	if len(in.Requests) == 0 {
 		r.timer = time.AfterFunc(roundPace, func() { s.roundDue(r) })
 		return nil
@@ -94,10 +94,10 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 	switch {
 	case c.translation.rounds > maxRounds:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)
-	case len(s.rounds) >= openRounds || overBytes(s.rounds, len(m.Frame)):
+	case len(s.input.rounds) >= openRounds || overBytes(s.input.rounds, len(m.Frame)):
 		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)
 	}
-	version := mcpwire.Negotiate(s.hello.Version)
+	version := mcpwire.Negotiate(s.peer.hello.Version)
 	for i := range in.Requests {
 		method := in.Requests[i].Method
 		var params []byte
@@ -107,7 +107,7 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 		if since := mcpwire.AskedSince(method, params); version < since {
 			return fmt.Sprintf("server %s needs %s of the client for this, in a form that came with revision %s; the client speaks %s", u.Name, method, since, version)
 		}
-		if missing := mcpwire.Lacks(s.hello.Capabilities, method, params); missing != "" {
+		if missing := mcpwire.Lacks(s.peer.hello.Capabilities, method, params); missing != "" {
 			return fmt.Sprintf("server %s needs %s of the client for this, but the client has not declared the capability %s", u.Name, method, missing)
 		}
 	}
@@ -125,7 +125,7 @@ func (s *Session) askInputLocked(r *inputRound, m *jsonrpc.Message, request *mcp
 // gives up the round.
 func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, b *jsonrpc.Batch) (num []byte, ok bool) {
 	q := serverRequest{from: r.from, method: string(method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
-	id, ok := s.serverRequests.Add(q)
+	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
 		s.unansweredLocked(&q, "the client is gone", b)
 		return nil, false

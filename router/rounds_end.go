@@ -29,7 +29,7 @@ func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrp
 		s.unansweredLocked(q, "the client's answer is not an object", b)
 	case r.frame != nil:
 		s.consentLocked(r, m, b)
-	case overBytes(s.rounds, m.Result.Hi-m.Result.Lo):
+	case overBytes(s.input.rounds, m.Result.Hi-m.Result.Lo):
 		s.unansweredLocked(q, "the client's answers are too long to be kept", b)
 	default:
 		size := m.Result.Hi - m.Result.Lo
@@ -114,15 +114,15 @@ func (s *Session) roundDue(r *inputRound) {
 // closeRoundLocked closes a round, and takes back what is still asked in it. It reports
 // false when the round is closed already.
 func (s *Session) closeRoundLocked(r *inputRound, b *jsonrpc.Batch) bool {
-	i := slices.Index(s.rounds, r)
+	i := slices.Index(s.input.rounds, r)
 	if i < 0 {
 		return false
 	}
-	s.rounds = slices.Delete(s.rounds, i, i+1)
+	s.input.rounds = slices.Delete(s.input.rounds, i, i+1)
 	s.freeLocked(r.held)
 	r.timer.Stop()
 	for i := range r.legs {
-		if _, open := s.serverRequests.Take(r.legs[i].ask); open {
+		if _, open := s.input.serverRequests.Take(r.legs[i].ask); open {
 			s.takeBack(r.legs[i].ask, r.call.n, "the call that this was asked for is over", b)
 		}
 	}
@@ -145,7 +145,7 @@ func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, 
 
 // failRoundsLocked closes the rounds that match.
 func (s *Session) failRoundsLocked(match func(*inputRound) bool, why string, how audit.Outcome, b *jsonrpc.Batch) {
-	for _, r := range slices.Clone(s.rounds) {
+	for _, r := range slices.Clone(s.input.rounds) {
 		if match(r) {
 			s.failRoundLocked(r, why, how, b)
 		}
@@ -155,7 +155,7 @@ func (s *Session) failRoundsLocked(match func(*inputRound) bool, why string, how
 // roundOfLocked returns the newest round that is open for the client's request with
 // this id, or nil.
 func (s *Session) roundOfLocked(id []byte) *inputRound {
-	for _, r := range slices.Backward(s.rounds) {
+	for _, r := range slices.Backward(s.input.rounds) {
 		if r.call.is(s, id) {
 			return r
 		}

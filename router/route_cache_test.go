@@ -21,7 +21,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 	for i := range pairs {
 		p := &pairs[i]
 		p.s, _, p.client, p.server = joined(t, "ns", fmt.Sprintf(tool, "a"), fmt.Sprintf(tool, "b"))
-		p.s.clientMeta = (&mcpwire.Hello{}).Claim("")
+		p.s.peer.meta = (&mcpwire.Hello{}).Claim("")
 	}
 	params := []string{
 		`{"name":"ns_a","arguments":{"x":"%d"}}`,
@@ -87,9 +87,9 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 
 func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 	for name, stop := range map[string]func(*Session){
-		"its own servers start": func(s *Session) { s.waits = 1 },
-		"something is done":     func(s *Session) { s.background = &backgroundTask{} },
-		"others wait":           func(s *Session) { s.parked = make([]parked, 1) },
+		"its own servers start": func(s *Session) { s.servers.awaited = 1 },
+		"something is done":     func(s *Session) { s.waiting.background = &backgroundTask{} },
+		"others wait":           func(s *Session) { s.waiting.parked = make([]parked, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _, server := joined(t, "ns", echoTool)
@@ -102,11 +102,11 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)
-			waiting := len(s.parked)
+			waiting := len(s.waiting.parked)
 			server.frame = nil
 			fromClient.deliver(t, s, call)
-			if server.frame != nil || len(s.parked) != waiting+1 {
-				t.Errorf("the server got %s, %d requests wait", server.frame, len(s.parked))
+			if server.frame != nil || len(s.waiting.parked) != waiting+1 {
+				t.Errorf("the server got %s, %d requests wait", server.frame, len(s.waiting.parked))
 			}
 		})
 	}

@@ -202,7 +202,7 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 	before := s.view.Load()
 	after := before.Rebase(s.startLocked(next))
 	s.view.Store(after)
-	if announce && s.waits == 0 {
+	if announce && s.servers.awaited == 0 {
 		s.announceLocked(before, after, &b)
 	}
 	s.mu.Unlock()
@@ -212,20 +212,20 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 // NewSession makes a session for a client. out takes what is sent to it; it may
 // implement Streams.
 func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
-	s := &Session{r: r, who: who, out: out, log: r.log.Named("session"), gone: make(chan struct{})}
-	s.streams, _ = out.(Streams)
-	s.ledger, _ = out.(Ledger)
-	s.checker, _ = out.(CallChecker)
-	s.suspensions.who = who.Account
+	s := &Session{r: r, who: who, log: r.log.Named("session"), front: front{out: out}, closed: closed{done: make(chan struct{})}}
+	s.front.streams, _ = out.(Streams)
+	s.front.ledger, _ = out.(Ledger)
+	s.front.checker, _ = out.(CallChecker)
+	s.input.suspensions.who = who.Account
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.policy = r.policyFor(who)
-	s.upstreams = r.all()
-	s.offers = r.MetaTools
+	s.servers.all = r.all()
+	s.builtin.offers = r.MetaTools
 	if who.MetaTools != nil {
-		s.offers = s.offers.And(*who.MetaTools)
+		s.builtin.offers = s.builtin.offers.And(*who.MetaTools)
 	}
-	s.meta = r.metaLocked(s.offers)
+	s.builtin.tools = r.metaLocked(s.builtin.offers)
 	s.view.Store(r.startView(r.catalog.Load(), s.policy, who))
 	s.label = r.sessions.add(s, r.Run)
 	if who.Sole {

@@ -31,15 +31,15 @@ func (s *Session) answerUnsent(b *jsonrpc.Batch, frame []byte, err error) {
 
 // to is where a frame goes that belongs to the request with this id, if to any.
 func (s *Session) to(during []byte) jsonrpc.Sender {
-	if s.streams != nil && during != nil {
-		if stream := s.streams.During(during); stream != nil {
+	if s.front.streams != nil && during != nil {
+		if stream := s.front.streams.During(during); stream != nil {
 			return stream
 		}
 	}
-	if batches := s.batches.Load(); batches != nil {
+	if batches := s.front.batches.Load(); batches != nil {
 		return batches
 	}
-	return s.out
+	return s.front.out
 }
 
 // send writes a message to the upstream, with the batch's edits.

@@ -27,18 +27,18 @@ func (e queuedServerRequest) size() int { return len(e.frame) }
 // the initialized notification"). A client that asks for something without having
 // sent that notification is ready, too.
 func (s *Session) clientReadyLocked(b *jsonrpc.Batch) {
-	if s.ready {
+	if s.peer.ready {
 		return
 	}
-	s.ready = true
+	s.peer.ready = true
 	var m jsonrpc.Message
-	for _, e := range s.queuedServerRequests {
+	for _, e := range s.input.queued {
 		s.freeLocked(e.size())
 		if jsonrpc.Scan(e.frame, &m) == nil {
 			s.put(e.serverRequest, &m, b)
 		}
 	}
-	s.queuedServerRequests = nil
+	s.input.queued = nil
 }
 
 // ask passes a request of an upstream on to the client, under an id of ours.
@@ -66,15 +66,15 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method 
 		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", b)
 		return
 	}
-	if s.ready {
+	if s.peer.ready {
 		s.put(q, m, b)
 		return
 	}
-	if len(s.queuedServerRequests) >= earlyLimit || sizeOf(s.queuedServerRequests)+len(m.Frame) > earlyBytes || s.retainLocked(len(m.Frame)) != nil {
+	if len(s.input.queued) >= earlyLimit || sizeOf(s.input.queued)+len(m.Frame) > earlyBytes || s.retainLocked(len(m.Frame)) != nil {
 		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", b)
 		return
 	}
-	s.queuedServerRequests = append(s.queuedServerRequests, queuedServerRequest{q, bytes.Clone(m.Frame)})
+	s.input.queued = append(s.input.queued, queuedServerRequest{q, bytes.Clone(m.Frame)})
 }
 
 // cannotLocked says why the client cannot be asked this, or "".
@@ -83,9 +83,9 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 	switch {
 	case need == "":
 		return "toolman does not pass on requests of this method to clients"
-	case s.hello == nil && s.sawModern:
+	case s.peer.hello == nil && s.peer.modern:
 		return "no request of the client is open during which it could be asked"
-	case s.hello == nil || !s.hello.Has(need):
+	case s.peer.hello == nil || !s.peer.hello.Has(need):
 		return "the client has not declared the capability " + need
 	}
 	return ""
@@ -93,7 +93,7 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 
 // put writes a question to the client.
 func (s *Session) put(q serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
-	id, ok := s.serverRequests.Add(q)
+	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", b)
 		return
@@ -106,7 +106,7 @@ func (s *Session) put(q serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if s.pass(b, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.openAt(q.from)}) == nil {
 		return
 	}
-	if _, mine := s.serverRequests.Take(id); mine {
+	if _, mine := s.input.serverRequests.Take(id); mine {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", b)
 	}
 }
@@ -114,7 +114,7 @@ func (s *Session) put(q serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
 // openAt returns the id of the newest request of the client that waits for an upstream,
 // where that matters: what the upstream asks is most likely a part of that.
 func (s *Session) openAt(u *Upstream) (id []byte) {
-	if s.streams == nil {
+	if s.front.streams == nil {
 		return nil
 	}
 	var newest uint64
@@ -134,7 +134,7 @@ func (s *Session) openAt(u *Upstream) (id []byte) {
 func (s *Session) forgetEarly(match func(serverRequest) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.queuedServerRequests = slices.DeleteFunc(s.queuedServerRequests, func(e queuedServerRequest) bool {
+	s.input.queued = slices.DeleteFunc(s.input.queued, func(e queuedServerRequest) bool {
 		gone := match(e.serverRequest)
 		if gone {
 			s.freeLocked(e.size())
@@ -146,7 +146,7 @@ func (s *Session) forgetEarly(match func(serverRequest) bool) {
 // withdraw takes back what an upstream has asked that is gone now.
 func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
 	s.forgetEarly(func(q serverRequest) bool { return q.from == u })
-	for _, q := range s.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
+	for _, q := range s.input.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", b)
 	}
 	s.mu.Lock()

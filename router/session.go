@@ -23,84 +23,138 @@ import (
 // A Session is one connected client. It is the jsonrpc.Handler of the client's
 // peer; the client's messages are handled in the order they came.
 type Session struct {
-	r              *Router
-	who            Client
-	label          string // what the audit log calls it
-	policy         *policy.Policy
-	offers         view.MetaTools            // which of toolman's own tools it has
-	meta           map[string]*metatool.Tool // and those among them that are about toolsets
-	out            jsonrpc.Sender
-	batches        atomic.Pointer[jsonrpc.Gatherer] // to out, from the first batch of requests on
-	streams        Streams                          // nil: all goes to out
-	ledger         Ledger                           // nil: there is none
-	checker        CallChecker                      // nil: there is none
-	log            *zap.Logger
-	view           atomic.Pointer[view.View]
-	serverRequests jsonrpc.Calls[serverRequest]
-	gone           chan struct{} // closed when the client has closed its side
-	err            error         // why; written before gone is closed
+	r       *Router
+	who     Client
+	label   string // what the audit log calls it
+	policy  *policy.Policy
+	front   front
+	builtin builtin
+	log     *zap.Logger
+	view    atomic.Pointer[view.View]
+	closed  closed
 
-	calledName atomic.Pointer[string] // what the log and the trace call it
+	mu            sync.Mutex    // held while one message of the client is handled
+	request       request       // guarded by mu: the storage of the request being handled
+	routeCache    routeCache    // guarded by mu
+	peer          peer          // guarded by mu, but for name
+	servers       servers       // guarded by mu
+	waiting       waiting       // guarded by mu
+	logLevel      logLevel      // guarded by mu
+	input         input         // guarded by mu, but for serverRequests
+	subscriptions subscriptions // guarded by mu
+	tasks         sessionTasks  // guarded by mu
+	account       account       // guarded by mu
+}
 
-	mu                   sync.Mutex
-	upstreams            []*Upstream                   // guarded by mu: its servers, in the order of the file
-	waits                int                           // guarded by mu: servers of its own that requests wait for
-	leased               []*Upstream                   // guarded by mu: processes for one call at a time
-	releasing            bool                          // guarded by mu: those are being ended
-	without              map[*Upstream]error           // guarded by mu: servers that it cannot have, and why
-	hello                *mcpwire.Hello                // guarded by mu: nil until initialize
-	revision             string                        // guarded by mu: what was agreed on with it
-	clientMeta           *mcpwire.Claim                // guarded by mu: what modern servers are told of that client
-	ready                bool                          // guarded by mu: the client takes requests and notifications
-	queuedServerRequests []queuedServerRequest         // guarded by mu: questions of servers that wait for the client to be ready
-	request              request                       // guarded by mu: the storage of the request being handled
-	sawModern            bool                          // guarded by mu: there was a modern request
-	parked               []parked                      // guarded by mu: requests that wait for the upstreams
-	background           *backgroundTask               // guarded by mu: what is done apart, nil for nothing
-	pendingLogLevels     []*pendingLogLevel            // guarded by mu: those that wait for servers
-	level                []byte                        // guarded by mu: params of the last logging/setLevel
-	levelName            string                        // guarded by mu: and the level in them
-	pendingReplies       []*pendingReply               // guarded by mu: replies that wait for the client to list again
-	rounds               []*inputRound                 // guarded by mu: calls that wait for what modern servers ask
-	static               bool                          // guarded by mu: the client was seen not to list again
-	listens              []*listen                     // guarded by mu: subscriptions of the modern era
-	suspensions          suspensions                   // guarded by mu: calls of the modern era that wait for answers
-	permits              permits                       // guarded by mu: what a modern client may come back for with a dangerous tool
-	routeCache           routeCache                    // guarded by mu
-	subs                 map[subscription]string       // guarded by mu: the client's spelling of each URI
-	follows              map[*Upstream]map[string]bool // guarded by mu: the URIs that toolman has subscribed to for it
-	tasks                tasks                         // guarded by mu: those that upstreams do for the client
-	tokens               tokens                        // guarded by mu: the client's progress tokens of those
-	clientTasks          tasks                         // guarded by mu: those that the client does for upstreams
-	retained             int                           // guarded by mu: bytes of who.Account that the session keeps
-	ended                bool                          // guarded by mu: it keeps none any more
+// A front is where the client's messages come from and where those for it go.
+type front struct {
+	out     jsonrpc.Sender
+	batches atomic.Pointer[jsonrpc.Gatherer] // to out, from the first batch of requests on
+	streams Streams                          // nil: all goes to out
+	ledger  Ledger                           // nil: there is none
+	checker CallChecker                      // nil: there is none
+}
+
+// A builtin is what the client is offered of toolman's own tools.
+type builtin struct {
+	offers view.MetaTools
+	tools  map[string]*metatool.Tool // those about toolsets
+}
+
+// closed tells when and why the client has closed its side.
+type closed struct {
+	done chan struct{} // closed then
+	err  error         // written before
+}
+
+// A peer is what the client has said of itself.
+type peer struct {
+	name      atomic.Pointer[string] // for the log and the trace
+	hello     *mcpwire.Hello         // nil until initialize
+	revision  string                 // what was agreed on
+	meta      *mcpwire.Claim         // what modern servers are told of the client
+	ready     bool                   // it takes requests and notifications
+	modern    bool                   // it has sent a modern request
+	listsOnce bool                   // it was seen not to list again
+}
+
+// servers are those that the session uses.
+type servers struct {
+	all       []*Upstream         // in the order of the file
+	awaited   int                 // servers of its own that requests wait for
+	leased    []*Upstream         // processes for one call at a time
+	releasing bool                // those are being ended
+	missing   map[*Upstream]error // servers that it cannot have, and why
+}
+
+// waiting are requests that are answered later.
+type waiting struct {
+	parked     []parked        // until the servers have started
+	background *backgroundTask // until this is done; nil: nothing is
+	replies    []*pendingReply // until the client has listed again
+}
+
+// A logLevel is what the client wants to hear of servers' logs.
+type logLevel struct {
+	params  []byte             // of the last logging/setLevel
+	name    string             // the level in them
+	pending []*pendingLogLevel // requests that wait for servers
+}
+
+// An input is what servers, and toolman itself, want of the client during its calls.
+type input struct {
+	serverRequests jsonrpc.Calls[serverRequest] // that the client has not answered
+	queued         []queuedServerRequest        // until the client is ready
+	rounds         []*inputRound                // calls that wait for what modern servers ask
+	suspensions    suspensions                  // calls of the modern era that wait for answers
+	permits        permits                      // retries that a modern client may make of calls of dangerous tools
+}
+
+// subscriptions are the client's, and those that toolman has made for it.
+type subscriptions struct {
+	listens []*listen                     // of the modern era
+	subs    map[subscription]string       // with the client's spelling of each URI
+	follows map[*Upstream]map[string]bool // the URIs that toolman has subscribed to for the client
+}
+
+// sessionTasks are the tasks of both sides.
+type sessionTasks struct {
+	upstream tasks  // that servers do for the client
+	tokens   tokens // the client's progress tokens of those
+	client   tasks  // that the client does for servers
+}
+
+// An account is what the session keeps of its client's budget.
+type account struct {
+	retained int  // bytes of Client.Account
+	ended    bool // it keeps none any more
 }
 
 // retainLocked takes bytes from the client's account for something that is kept. The error is a
 // *budget.LimitError.
 func (s *Session) retainLocked(n int) error {
-	if s.ended {
+	if s.account.ended {
 		return nil
 	}
 	if err := s.who.Account.Take(budget.Bytes, int64(n)); err != nil {
 		return err
 	}
-	s.retained += n
+	s.account.retained += n
 	return nil
 }
 
 // freeLocked gives back bytes for what is kept no more.
 func (s *Session) freeLocked(n int) {
-	if !s.ended {
-		s.retained -= n
+	if !s.account.ended {
+		s.account.retained -= n
 		s.who.Account.Give(budget.Bytes, int64(n))
 	}
 }
 
 // freeAllLocked gives back all bytes: the session has ended.
 func (s *Session) freeAllLocked() {
-	s.freeLocked(s.retained)
-	s.ended = true
+	s.freeLocked(s.account.retained)
+	s.account.ended = true
 }
 
 // Message implements jsonrpc.Handler.
@@ -169,7 +223,7 @@ func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, b *jsonrpc.Batc
 	if !found {
 		return false
 	}
-	q, ok := s.serverRequests.Take(id)
+	q, ok := s.input.serverRequests.Take(id)
 	if ok {
 		s.mu.Lock()
 		s.unansweredLocked(&q, "the client's answer could not be passed on: "+err.Error(), b)
@@ -185,31 +239,31 @@ func (s *Session) Closed(err error) {
 	}
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	s.static = true
-	for _, h := range s.pendingReplies {
+	s.peer.listsOnce = true
+	for _, h := range s.waiting.replies {
 		s.releaseLocked(h, &b)
 	}
 	s.endListensLocked(&b)
 	s.endSuspensionsLocked(&b)
-	for _, q := range s.serverRequests.Drain() {
+	for _, q := range s.input.serverRequests.Drain() {
 		s.unansweredLocked(&q, "the client is gone", &b)
 	}
 	s.mu.Unlock()
 	b.Flush()
-	s.err = err
-	close(s.gone)
+	s.closed.err = err
+	close(s.closed.done)
 }
 
 // Gone is closed when the client has closed its side of the connection.
-func (s *Session) Gone() <-chan struct{} { return s.gone }
+func (s *Session) Gone() <-chan struct{} { return s.closed.done }
 
 // Broken reports, once Gone is closed, whether the client cannot be told anything
 // any more either.
-func (s *Session) Broken() bool { return !errors.Is(s.err, io.EOF) }
+func (s *Session) Broken() bool { return !errors.Is(s.closed.err, io.EOF) }
 
 // name is how the client calls itself.
 func (s *Session) name() string {
-	if name := s.calledName.Load(); name != nil {
+	if name := s.peer.name.Load(); name != nil {
 		return *name
 	}
 	return cmp.Or(s.who.Name, "client")
@@ -252,7 +306,7 @@ func (s *Session) requestLocked(req *request) {
 		return
 	}
 	switch {
-	case s.hello == nil:
+	case s.peer.hello == nil:
 		s.outOfSession(req)
 	case !mcpwire.Known(req.method):
 		s.refuse(req, refusal{code: jsonrpc.CodeMethodNotFound,
@@ -265,7 +319,7 @@ func (s *Session) requestLocked(req *request) {
 
 // whenOpenLocked serves a request as soon as the catalog is there.
 func (s *Session) whenOpenLocked(req *request) {
-	if !s.openLocked() || s.background != nil || len(s.parked) > 0 {
+	if !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
 		s.parkLocked(req)
 		return
 	}
@@ -301,7 +355,7 @@ func (s *Session) answerLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
 	var q serverRequest
 	if ok {
-		q, ok = s.serverRequests.Take(id)
+		q, ok = s.input.serverRequests.Take(id)
 	}
 	if !ok {
 		s.r.trace.Orphan(tracing.Client, s.name(), m)
@@ -312,7 +366,7 @@ func (s *Session) answerLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	if task := mcpwire.CreatedTask(m); q.task && task != nil {
-		s.clientTasks.add(task, q.from)
+		s.tasks.client.add(task, q.from)
 	}
 	q.from.answer(&q, m, b)
 }

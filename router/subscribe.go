@@ -34,28 +34,28 @@ func (s *Session) noteSubscriptionLocked(method mcpwire.Method, t catalog.Target
 }
 
 func (s *Session) subscribeLocked(key subscription, asked string) error {
-	_, known := s.subs[key]
+	_, known := s.subscriptions.subs[key]
 	switch {
 	case len(asked) > mcpwire.MaxURI:
 		return fmt.Errorf("the URI is %d bytes long; toolman remembers %d at most", len(asked), mcpwire.MaxURI)
-	case !known && len(s.subs) >= maxSubscriptions:
+	case !known && len(s.subscriptions.subs) >= maxSubscriptions:
 		return fmt.Errorf("the session has %d subscriptions, as many as it may have; end some of them first", maxSubscriptions)
 	}
 	s.unsubscribeLocked(key)
 	if err := s.retainLocked(key.size(asked)); err != nil {
 		return err
 	}
-	if s.subs == nil {
-		s.subs = map[subscription]string{}
+	if s.subscriptions.subs == nil {
+		s.subscriptions.subs = map[subscription]string{}
 	}
-	s.subs[key] = asked
+	s.subscriptions.subs[key] = asked
 	return nil
 }
 
 func (s *Session) unsubscribeLocked(key subscription) {
-	if asked, known := s.subs[key]; known {
+	if asked, known := s.subscriptions.subs[key]; known {
 		s.freeLocked(key.size(asked))
-		delete(s.subs, key)
+		delete(s.subscriptions.subs, key)
 	}
 }
 
@@ -65,10 +65,10 @@ func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) +
 // subscribedLocked returns where an unsubscription leads. What is subscribed can
 // be ended, also when the resource has been switched off or is listed no more.
 func (s *Session) subscribedLocked(asked []byte, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {
-	if _, ok := s.subs[subscription{upstreamOf(t.Source), t.Name()}]; ok {
+	if _, ok := s.subscriptions.subs[subscription{upstreamOf(t.Source), t.Name()}]; ok {
 		return t, catalog.Active
 	}
-	for sub, spelling := range s.subs {
+	for sub, spelling := range s.subscriptions.subs {
 		if spelling == string(asked) && sub.from != nil {
 			return catalog.Target{Source: sub.from.source, URI: sub.uri}, catalog.Active
 		}
@@ -90,12 +90,12 @@ func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if known, ok := s.spelling(s.subs, u, uri); ok {
+	if known, ok := s.spelling(s.subscriptions.subs, u, uri); ok {
 		s.tellUpdatedLocked(m, b, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 			return mcpwire.FromSubscription(edits, m, subscription)
 		})
 	}
-	for _, l := range s.listens {
+	for _, l := range s.subscriptions.listens {
 		if known, ok := s.spelling(l.subs, u, uri); ok {
 			s.tellUpdatedLocked(m, b, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 				return mcpwire.ToSubscription(edits, m, l.id)

@@ -80,11 +80,11 @@ func (all *suspensions) remove(p *suspended) {
 func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, b *jsonrpc.Batch) {
 	p := &suspended{handle: newCallID(), from: u, id: id, bridge: c.translation, questions: questions}
 	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
-	s.suspensions.add(p)
+	s.input.suspensions.add(p)
 	asks := make([]mcpwire.Ask, len(questions))
 	for i := range questions {
 		asks[i] = questions[i].ask
-		s.suspensions.grow(p, questions[i].size())
+		s.input.suspensions.grow(p, questions[i].size())
 	}
 	c.translation.asked++
 	c.translation.suspended, c.translation.turn = p, turn{}
@@ -103,13 +103,13 @@ func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, state string, b *jsonrpc
 
 // enqueueLocked keeps what the server asks further during a call that is suspended.
 func (s *Session) enqueueLocked(p *suspended, q inquiry, b *jsonrpc.Batch) {
-	if len(p.questions) >= maxQuestions || !s.suspensions.fits(q.size()) {
+	if len(p.questions) >= maxQuestions || !s.input.suspensions.fits(q.size()) {
 		p.from.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", b)
 		return
 	}
 	p.bridge.asked++
 	p.questions = append(p.questions, q)
-	s.suspensions.grow(p, q.size())
+	s.input.suspensions.grow(p, q.size())
 }
 
 // retract drops questions that their server has taken back. The client may still answer
@@ -117,7 +117,7 @@ func (s *Session) enqueueLocked(p *suspended, q inquiry, b *jsonrpc.Batch) {
 func (s *Session) retract(match func(serverRequest) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, p := range s.suspensions.calls {
+	for _, p := range s.input.suspensions.calls {
 		p.questions = slices.DeleteFunc(p.questions, func(q inquiry) bool { return match(q.serverRequest) })
 	}
 }
@@ -126,7 +126,7 @@ func (s *Session) retract(match func(serverRequest) bool) {
 func (s *Session) giveUpOn(p *suspended) {
 	var b jsonrpc.Batch
 	s.mu.Lock()
-	if s.suspensions.calls[p.handle] == p {
+	if s.input.suspensions.calls[p.handle] == p {
 		s.dismissLocked(p, "the client did not come back with answers in time", &b)
 	}
 	s.mu.Unlock()
@@ -135,7 +135,7 @@ func (s *Session) giveUpOn(p *suspended) {
 
 // dismissLocked gives up a call whose client does not come back.
 func (s *Session) dismissLocked(p *suspended, why string, b *jsonrpc.Batch) {
-	s.suspensions.remove(p)
+	s.input.suspensions.remove(p)
 	p.from.refuseAll(p.questions, why, b)
 	if c, ok := p.from.callOff(p.id, why, b); ok {
 		c.audited.End(audit.Cancelled)
@@ -151,8 +151,8 @@ func (u *Upstream) refuseAll(questions []inquiry, why string, b *jsonrpc.Batch) 
 
 // endSuspensionsLocked gives up all suspended calls: the client is gone.
 func (s *Session) endSuspensionsLocked(b *jsonrpc.Batch) {
-	s.suspensions.closed = true
-	for _, p := range s.suspensions.calls {
+	s.input.suspensions.closed = true
+	for _, p := range s.input.suspensions.calls {
 		s.dismissLocked(p, "the client is gone", b)
 	}
 }

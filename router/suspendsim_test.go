@@ -48,7 +48,7 @@ func TestSuspensionsConcurrently(t *testing.T) {
 			for i, one := range servers {
 				one.check(seed, i != 1)
 			}
-			if all := &g.s.suspensions; len(all.calls) > 0 || all.size != 0 || g.s.Pending() > 0 {
+			if all := &g.s.input.suspensions; len(all.calls) > 0 || all.size != 0 || g.s.Pending() > 0 {
 				t.Errorf("seed %d: %d calls are suspended with %d bytes, %d pending", seed, len(all.calls), all.size, g.s.Pending())
 			}
 		})

@@ -37,7 +37,7 @@ func (s *Session) routeTaskLocked(req *request) {
 		s.refuse(req, badTarget(req.method, err))
 		return
 	}
-	u := s.tasks.of(req.Text(at))
+	u := s.tasks.upstream.of(req.Text(at))
 	if u == nil {
 		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, verdict: catalog.Unknown.String(),
 			text: "unknown task " + sanitize.Short(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
@@ -55,9 +55,9 @@ func (s *Session) learnTask(u *Upstream, id uint64, c *call, m *jsonrpc.Message)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tasks.add(task, u)
+	s.tasks.upstream.add(task, u)
 	if len(c.token()) > 0 {
-		s.tokens.add(taskToken{u, id}, bytes.Clone(c.token()))
+		s.tasks.tokens.add(taskToken{u, id}, bytes.Clone(c.token()))
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 		return
 	}
 	s.mu.Lock()
-	owner := s.tasks.of(m.Text(at))
+	owner := s.tasks.upstream.of(m.Text(at))
 	s.mu.Unlock()
 	if owner == u || owner == nil && u.owner.Load() == s && s.knows(u) {
 		s.pass(b, m, &tracing.Note{Method: mcpwire.TaskStatus})
@@ -96,7 +96,7 @@ func (s *Session) tellTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if err != nil || !at.Present() {
 		return
 	}
-	if u := s.clientTasks.of(m.Text(at)); u != nil {
+	if u := s.tasks.client.of(m.Text(at)); u != nil {
 		u.tell(m, b)
 	}
 }
@@ -107,7 +107,7 @@ func (s *Session) foreignTaskLocked(u *Upstream, m *jsonrpc.Message, method mcpw
 	switch method {
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
 		at, err := mcpwire.TaskID(m)
-		return err != nil || !at.Present() || s.clientTasks.of(m.Text(at)) != u
+		return err != nil || !at.Present() || s.tasks.client.of(m.Text(at)) != u
 	}
 	return false
 }

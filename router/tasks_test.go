@@ -133,7 +133,7 @@ func TestOnlyTheNewestTasksAreRemembered(t *testing.T) {
 	id := begins(g, server, "more")
 	server.says(fmt.Sprintf(progressFrame, id))
 	g.client.wants(fmt.Sprintf(progressFrame, `"p"`))
-	if n := len(g.s.tasks.all) + len(g.s.tokens.all); n != 2*maxTasks {
+	if n := len(g.s.tasks.upstream.all) + len(g.s.tasks.tokens.all); n != 2*maxTasks {
 		t.Errorf("%d are remembered, want %d", n, 2*maxTasks)
 	}
 }

@@ -38,7 +38,7 @@ type translation struct {
 // reports false when the request goes nowhere, and was dealt with.
 func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target) bool {
 	if !req.modern {
-		req.out.SetEdits(s.clientMeta.AddTo(req.out.Edits(), req.Message, &req.envelope))
+		req.out.SetEdits(s.peer.meta.AddTo(req.out.Edits(), req.Message, &req.envelope))
 		if mcpwire.TakesInput(c.method) {
 			c.translation = &translation{}
 		}

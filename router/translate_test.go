@@ -192,7 +192,7 @@ func BenchmarkCrossing(bench *testing.B) {
 func crossing(t testing.TB, client, server bool, level string, size int) func() {
 	s, u, c, to := joined(t, "ns", echoTool)
 	u.source.Modern = server
-	s.clientMeta = (&mcpwire.Hello{}).Claim("")
+	s.peer.meta = (&mcpwire.Hello{}).Claim("")
 	text := strings.Repeat("x", size)
 	meta, kind := "", ""
 	if client {

@@ -100,11 +100,11 @@ func (s *Session) awaited(u *Upstream, c *call, m *jsonrpc.Message) bool {
 	if p == nil {
 		return false
 	}
-	if !s.suspensions.fits(len(m.Frame)) {
+	if !s.input.suspensions.fits(len(m.Frame)) {
 		c.concludeLocked(failing(fmt.Sprintf("server %s has answered before it had all answers of the client, and too long to be kept", u.Name), audit.Failed), nil)
 		return false
 	}
-	s.suspensions.grow(p, len(m.Frame))
+	s.input.suspensions.grow(p, len(m.Frame))
 	p.end = kept(u, bytes.Clone(m.Frame))
 	return false
 }

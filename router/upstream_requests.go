@@ -19,7 +19,7 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	their := m.Bytes(at)
 	asked := func(q serverRequest) bool { return q.from == u && bytes.Equal(q.id(), their) }
-	id, q, ok := s.serverRequests.TakeIf(asked)
+	id, q, ok := s.input.serverRequests.TakeIf(asked)
 	if !ok {
 		s.forgetEarly(asked)
 		s.retract(asked)
