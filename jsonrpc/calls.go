@@ -6,12 +6,12 @@ import (
 	"sync"
 )
 
-// Calls is the table of requests that were sent to one peer and are not answered yet. To take a call
-// out of it is the right to answer it, which only one caller gets.
+// Calls is the table of requests that were sent to one peer and are not answered yet. To take a
+// call out of it is the right to answer it, which only one caller gets.
 //
-// The lower bits of an id are the place of the call in the table, the upper bits its generation. The
-// generation starts at random and grows by random steps, so that a server cannot answer calls that
-// it has not read. An id is used again after 500 million calls at the earliest.
+// The lower bits of an id are the place of the call in the table, the upper bits its generation.
+// The generation starts at random and grows by random steps, so that a server cannot answer calls
+// that it has not read. An id is used again after 500 million calls at the earliest.
 type Calls[T any] struct {
 	mu         sync.Mutex
 	places     []place[T] // guarded by mu
@@ -114,8 +114,8 @@ func (c *Calls[T]) Update(id uint64, change func(call *T)) (ok bool) {
 	return true
 }
 
-// TakeIf removes and returns the newest call that match accepts. It looks at all calls, so it is for
-// rare events: cancellations and timeouts.
+// TakeIf removes and returns the newest call that match accepts. It looks at all calls, so it is
+// for rare events: cancellations and timeouts.
 func (c *Calls[T]) TakeIf(match func(T) bool) (id uint64, call T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -182,8 +182,7 @@ func (c *Calls[T]) Drain() []T {
 	return all
 }
 
-// ParseID reads an id as Calls makes them. Anything else, like 1.0 or "1", is
-// not one of ours.
+// ParseID reads an id as Calls makes them. It refuses all else, such as 1.0 or "1".
 func ParseID(token []byte) (uint64, bool) {
 	if len(token) == 0 || len(token) > 16 || token[0] == '0' {
 		return 0, false
@@ -191,11 +190,3 @@ func ParseID(token []byte) (uint64, bool) {
 	id, err := strconv.ParseUint(string(token), 10, 64)
 	return id, err == nil
 }
-
-// areDigits reports whether all bytes of x are digits: their upper halves are 3, and
-// stay so when 6 is added.
-func areDigits(x uint64) bool {
-	return (x&repeat(0xf0))|(x+repeat(6))&repeat(0xf0)>>4 == repeat(0x33)
-}
-
-func repeat(c byte) uint64 { return uint64(c) * 0x0101010101010101 }

@@ -36,8 +36,8 @@ type Numbering interface {
 	Forget(id uint64)
 }
 
-// NewControl returns a Control that writes to out. All requests that are sent there must use the same
-// ids.
+// NewControl returns a Control that writes to out. All requests that are sent there must use the
+// same ids.
 func NewControl(out func(frame []byte) error, ids Numbering) *Control {
 	s := &controlStream{out: out, in: make(chan []byte, 16), done: make(chan struct{})}
 	silent := jsonrpc2.SetLogger(discard{})

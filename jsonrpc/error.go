@@ -63,7 +63,8 @@ func (e *FormError) Error() string {
 	return "not a JSON-RPC 2.0 message: " + e.What
 }
 
-// A TooLongError says that a frame exceeds the limit of its reader, which has kept its two ends only.
+// A TooLongError says that a frame exceeds the limit of its reader, which has kept its two ends
+// only.
 type TooLongError struct {
 	Size, Limit int64  // in bytes
 	Head, Tail  []byte // the first and the last bytes, for finding the id

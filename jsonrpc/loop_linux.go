@@ -16,9 +16,9 @@ import (
 // sharedSize is the size of a loop's read buffer.
 const sharedSize = 256 << 10
 
-// A Loop reads all its peers on one goroutine and writes to them without blocking.
-// That costs half of what a goroutine for each pipe does: nobody has to be
-// woken between reading a frame here and writing it there.
+// A Loop reads from all its peers on one goroutine and writes to them without blocking. That costs
+// half of what a goroutine for each pipe costs, because no goroutine has to be woken between
+// reading a frame from one peer and writing it to another.
 type Loop struct {
 	epoll  int
 	wake   int // an eventfd
@@ -28,9 +28,9 @@ type Loop struct {
 	done   chan struct{}
 	peers  atomic.Int32 // made so far
 
-	mu    sync.Mutex
-	tasks []func() // guarded by mu
-	gone  bool     // guarded by mu: epoll and wake are closed, their numbers may be somebody else's
+	mu     sync.Mutex
+	tasks  []func() // guarded by mu
+	closed bool     // guarded by mu: so are the descriptors, whose numbers may be used again
 }
 
 // NewLoop starts a loop.
@@ -55,17 +55,16 @@ func NewLoop() (*Loop, error) {
 	return l, nil
 }
 
-// Close ends the loop and waits for its goroutine. Close the peers first: those
-// still open are left as they are.
+// Close ends the loop and waits for its goroutine. Close its peers first.
 func (l *Loop) Close() {
 	l.do(func() { l.over = true })
 	<-l.done
 }
 
-// Peer makes a peer that reads from in and writes to out, and owns both. Each
-// must be a pipe, socket or terminal whose open file description nobody else
-// uses; sockets may be shared. in and out must be two descriptors. Files that
-// Go's own poller knows, as those of os.Pipe, work but wake it for nothing.
+// Peer makes a peer that reads from in and writes to out, and owns both. Each must be a pipe, a
+// socket or a terminal. Other processes may share the open file description of a socket only. in
+// and out must be two descriptors. Files that are also in Go's poller, such as those of os.Pipe,
+// work but wake it needlessly.
 func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 	w := &loopWire{loop: l, peer: newPeer(o), in: in, out: out, rfd: int(in.Fd()), wfd: int(out.Fd())}
 	if w.rfd == w.wfd {
@@ -79,14 +78,14 @@ func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 		return nil, fmt.Errorf("preparing %s: %w", out.Name(), err)
 	}
 	w.peer.wire = w
-	if l.peers.Add(1) == manyPeers {
-		twoProcessors()
+	if l.peers.Add(1) == busyPeers {
+		raiseGOMAXPROCS()
 	}
 	return w.peer, nil
 }
 
-// Connection makes a peer of a connection, and owns it. CloseWrite leaves the far end's
-// direction open.
+// Connection makes a peer of a connection, and owns it. Peer.CloseWrite leaves the direction of the
+// far end open.
 func (l *Loop) Connection(conn *net.UnixConn, o PeerOptions) (*Peer, error) {
 	defer conn.Close() // its descriptor is in Go's poller
 	in, out, err := halves(conn)
@@ -103,7 +102,7 @@ func (l *Loop) Connection(conn *net.UnixConn, o PeerOptions) (*Peer, error) {
 	return p, nil
 }
 
-// halves returns two descriptors of a connection that Go's poller does not know.
+// halves returns two descriptors of a connection that are not in Go's poller.
 func halves(conn *net.UnixConn) (in, out *os.File, err error) {
 	raw, err := conn.SyscallConn()
 	if err != nil {
@@ -127,27 +126,25 @@ func halves(conn *net.UnixConn) (in, out *os.File, err error) {
 	return os.NewFile(uintptr(fds[0]), "socket"), os.NewFile(uintptr(fds[1]), "socket"), nil
 }
 
-// A loop is busy after so many rounds; the start of a few servers is over before. Until then
-// its goroutine gives way after each round, so that those who were given a message go on
-// without another thread being woken for them. From then on it has two processors, which
-// are there sooner for so many peers.
+// A loop is busy after busyAfter iterations, or once it has had busyPeers peers. The start of a few
+// servers takes fewer. Until then the loop yields after each iteration, so that goroutines that got
+// a message go on without another thread being woken for them. A busy loop has two processors.
 const (
-	manyRounds = 100
-	manyPeers  = 8
+	busyAfter = 100
+	busyPeers = 8
 )
 
-// breath is after how many rounds a busy loop gives way. From one that never does, Go's
-// runtime takes the processor after 10 ms, and then looks at it every 20 µs for a while.
-const breath = 64
+// yieldEvery is how many iterations a busy loop runs between calls of Gosched. The runtime preempts
+// a loop that never yields after 10 ms, and then polls it every 20 µs for a while.
+const yieldEvery = 64
 
-// twoProcessors makes Go's scheduler use two processors at least. A busy loop goes
-// in and out of system calls all the time; with one it would keep being taken away. Any
-// other is better off with the one that there is: a second has caches of memory of its own,
-// and a start would fill them.
-func twoProcessors() { runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))) }
+// raiseGOMAXPROCS makes Go's scheduler use at least two processors. A busy loop makes system calls
+// all the time, and would lose its only processor again and again. As long as no loop is busy, one
+// processor is better, because each has its own memory caches, which a start would fill.
+func raiseGOMAXPROCS() { runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))) }
 
-// prepare makes a descriptor non-blocking, unless it is a socket: those are
-// asked not to block at each call, because their mode belongs to the parent too.
+// prepare makes a descriptor non-blocking, unless it is a socket. The mode of a socket is shared
+// with the parent process, so each call on it asks not to block.
 func prepare(fd int) (sock bool, err error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
@@ -162,17 +159,17 @@ func prepare(fd int) (sock bool, err error) {
 func (l *Loop) control(op, fd int, events uint32) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.gone {
+	if l.closed {
 		return ErrClosed
 	}
 	return unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }
 
-// do runs f on the loop's goroutine, soon. Once the loop is closed it does nothing.
+// do runs f on the loop's goroutine. It does nothing once the loop is closed.
 func (l *Loop) do(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.gone {
+	if l.closed {
 		return
 	}
 	l.tasks = append(l.tasks, f)
@@ -186,8 +183,8 @@ func (l *Loop) run() {
 	defer close(l.done)
 	events := make([]syscall.EpollEvent, 64)
 	for round := 0; !l.over; round++ {
-		if round == manyRounds {
-			twoProcessors()
+		if round == busyAfter {
+			raiseGOMAXPROCS()
 		}
 		// syscall's EpollWait tells the scheduler that this thread may wait.
 		n, err := syscall.EpollWait(l.epoll, events, -1)
@@ -197,20 +194,20 @@ func (l *Loop) run() {
 		for i := range max(n, 0) {
 			l.event(events[i])
 		}
-		if 0 < round && (round < manyRounds || round%breath == 0) { // the first has only brought the first peer
+		if 0 < round && (round < busyAfter || round%yieldEvery == 0) { // round 0 adds the first peer
 			runtime.Gosched()
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.gone = true
+	l.closed = true
 	unix.Close(l.epoll)
 	unix.Close(l.wake)
 }
 
 func (l *Loop) event(e syscall.EpollEvent) {
 	if int(e.Fd) == l.wake {
-		l.chores()
+		l.runTasks()
 		return
 	}
 	switch w := l.wires[e.Fd]; {
@@ -222,8 +219,8 @@ func (l *Loop) event(e syscall.EpollEvent) {
 	}
 }
 
-// chores runs what do was given.
-func (l *Loop) chores() {
+// runTasks runs the functions that do has got.
+func (l *Loop) runTasks() {
 	var count [8]byte
 	unix.Read(l.wake, count[:])
 	l.mu.Lock()

@@ -305,12 +305,12 @@ func TestOnlyABusyLoopNeedsTwoProcessors(t *testing.T) {
 	defer l.Close()
 	l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
 	buf := make([]byte, 1<<10)
-	for round := range manyRounds + 1 {
+	for round := range busyAfter + 1 {
 		l.say(t, notes(0, 1))
 		if _, err := r.Read(buf); err != nil {
 			t.Fatal(err)
 		}
-		if n := runtime.GOMAXPROCS(0); round < manyRounds/2 && n != 1 {
+		if n := runtime.GOMAXPROCS(0); round < busyAfter/2 && n != 1 {
 			t.Fatalf("after %d rounds there are %d, want 1", round, n)
 		}
 	}
@@ -322,7 +322,7 @@ func TestOnlyABusyLoopNeedsTwoProcessors(t *testing.T) {
 func TestALoopWithManyPeersNeedsTwoProcessors(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	loop := newLoop(t)
-	for n := range manyPeers {
+	for n := range busyPeers {
 		if got := runtime.GOMAXPROCS(0); got != 1 {
 			t.Errorf("with %d peers there are %d, want 1", n, got)
 		}
@@ -331,6 +331,6 @@ func TestALoopWithManyPeersNeedsTwoProcessors(t *testing.T) {
 		defer loopLink(t, loop, in, out, w, r, PeerOptions{}).Close()
 	}
 	if got := runtime.GOMAXPROCS(0); got != 2 {
-		t.Errorf("with %d peers there are %d, want 2", manyPeers, got)
+		t.Errorf("with %d peers there are %d, want 2", busyPeers, got)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// A Loop makes peers. On this system every peer has goroutines of its own.
+// A Loop makes peers. On this system, each peer has its own goroutines.
 type Loop struct{}
 
 // NewLoop returns a loop.
@@ -21,14 +21,14 @@ func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 	return NewStreamPeer(in, out, o), nil
 }
 
-// Connection makes a peer of a connection, and owns it. CloseWrite leaves the far end's
-// direction open.
+// Connection makes a peer of a connection, and owns it. Peer.CloseWrite leaves the direction of the
+// far end open.
 func (l *Loop) Connection(conn *net.UnixConn, o PeerOptions) (*Peer, error) {
 	return NewStreamPeer(conn, half{conn}, o), nil
 }
 
-// half is the direction of a connection that is written to.
+// half is a connection of which Close closes only the direction that is written to.
 type half struct{ *net.UnixConn }
 
-// Close ends that direction alone.
+// Close closes that direction.
 func (h half) Close() error { return h.CloseWrite() }

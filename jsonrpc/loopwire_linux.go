@@ -18,18 +18,18 @@ type loopWire struct {
 	in, out      *os.File
 	rfd, wfd     int
 	rsock, wsock bool
-	duplex       bool // in and out are one socket, and nobody else's
+	duplex       bool // in and out are one socket, which no other process has
 
 	// owned by the loop's goroutine
 	started  bool
 	reading  bool  // registered for input
 	ended    bool  // Closed was reported
 	released bool  // in is closed
-	broken   error // why writing failed
-	silence  *time.Timer
+	broken   error // why writing failed, nil if it did not
+	linger   *time.Timer
 
 	// guarded by peer.out.mu
-	polled bool // out was registered for output once
+	polled bool // out was registered for output before
 	closed bool // out is closed, or about to be
 }
 
@@ -43,8 +43,8 @@ func (w *loopWire) start() {
 		w.loop.wires[int32(w.rfd)] = w
 		w.loop.wires[int32(w.wfd)] = w
 		w.read(true)
-		w.writable() // what was sent before now
-		w.listen()
+		w.writable() // frames that were sent before
+		w.armLinger()
 	})
 }
 
@@ -53,11 +53,11 @@ func (w *loopWire) pause() { w.read(false) }
 func (w *loopWire) resume() {
 	w.loop.do(func() {
 		w.read(true)
-		w.listen()
+		w.armLinger()
 	})
 }
 
-// read turns events for input on or off.
+// read turns input events on or off.
 func (w *loopWire) read(on bool) {
 	if w.ended || w.reading == on {
 		return
@@ -73,7 +73,7 @@ func (w *loopWire) read(on bool) {
 	}
 }
 
-// readable reads once; more is false when there was nothing.
+// readable reads once. more is false if there was nothing to read.
 func (w *loopWire) readable() (more bool) {
 	if !w.reading {
 		return false
@@ -93,13 +93,13 @@ func (w *loopWire) readable() (more bool) {
 		w.finish(io.EOF)
 		return false
 	}
-	w.listen()
+	w.armLinger()
 	f.fill(buf, n)
 	w.peer.deliver()
 	return true
 }
 
-// finish reports the end of input.
+// finish reports the end of the input.
 func (w *loopWire) finish(cause error) {
 	if w.ended || !w.started {
 		return
@@ -109,21 +109,21 @@ func (w *loopWire) finish(cause error) {
 	w.peer.end(cause)
 }
 
-// listen begins the wait for silence, anew at each read, after which a peer that
-// does not take what is written to it is over.
-func (w *loopWire) listen() {
+// armLinger starts the time that a peer has left once writing to it has failed. Each read starts it
+// again.
+func (w *loopWire) armLinger() {
 	switch {
 	case w.broken == nil || w.ended:
-	case w.silence == nil:
-		w.silence = time.AfterFunc(lastWords, func() { w.loop.do(w.silent) })
+	case w.linger == nil:
+		w.linger = time.AfterFunc(lingerTimeout, func() { w.loop.do(w.lingerExpired) })
 	default:
-		w.silence.Reset(lastWords)
+		w.linger.Reset(lingerTimeout)
 	}
 }
 
-// silent ends a peer, unless it is paused and has had no chance to speak: then
-// resume listens again.
-func (w *loopWire) silent() {
+// lingerExpired ends a peer that sent nothing. It leaves alone one that is paused: resume starts
+// the time again.
+func (w *loopWire) lingerExpired() {
 	if w.reading && !w.readable() {
 		w.finish(w.broken)
 	}
@@ -136,15 +136,15 @@ func (w *loopWire) writable() {
 	if !w.closed {
 		w.flushLocked()
 	}
-	held := o.releaseLocked()
+	paused := o.releaseLocked()
 	o.mu.Unlock()
-	resume(held)
+	resume(paused)
 }
 
 func (w *loopWire) flushLocked() {
 	o := &w.peer.out
 	for o.waiting() > 0 {
-		n, errno := writeNow(w.wfd, w.wsock, o.buf[o.off:])
+		n, errno := w.write(o.buf[o.off:])
 		switch errno {
 		case 0:
 			o.wroteLocked(n)
@@ -157,7 +157,7 @@ func (w *loopWire) flushLocked() {
 			w.closeWriteLocked()
 			w.loop.do(func() {
 				w.broken = os.NewSyscallError("write", errno)
-				w.listen()
+				w.armLinger()
 			})
 			return
 		}
@@ -168,28 +168,19 @@ func (w *loopWire) flushLocked() {
 	}
 }
 
-// writeNowLocked leaves errors to flushLocked, which will see them too.
+// writeNowLocked leaves errors to flushLocked, which gets them as well.
 func (w *loopWire) writeNowLocked(pieces [][]byte) int {
 	if w.closed {
 		return 0
 	}
-	var room [16]unix.Iovec
-	iov := room[:0]
-	for _, piece := range pieces {
-		if len(piece) > 0 {
-			v := unix.Iovec{Base: &piece[0]}
-			v.SetLen(len(piece))
-			iov = append(iov, v)
-		}
-	}
-	n, errno := writevNow(w.wfd, w.wsock, iov)
+	n, errno := w.write(pieces...)
 	if errno != 0 {
 		return 0
 	}
 	return n
 }
 
-// blockLocked asks for an event when the pipe takes more.
+// blockLocked asks for an event as soon as the pipe takes more.
 func (w *loopWire) blockLocked() {
 	w.peer.out.blocked = true
 	op := unix.EPOLL_CTL_MOD
@@ -199,9 +190,9 @@ func (w *loopWire) blockLocked() {
 	w.loop.control(op, w.wfd, unix.EPOLLOUT|unix.EPOLLONESHOT)
 }
 
-// closeWriteLocked closes out on the loop's goroutine, where no event for the
-// descriptor can be under way. A socket that somebody else has open too would
-// stay in the epoll set after its close.
+// closeWriteLocked closes out on the loop's goroutine, which handles no event for the descriptor
+// meanwhile. It removes out from the epoll set, where a socket that another process has open would
+// stay.
 func (w *loopWire) closeWriteLocked() {
 	if w.closed {
 		return
@@ -233,8 +224,8 @@ func (w *loopWire) closeLocked() {
 	})
 }
 
-// deafLocked asks the kernel whether anybody has the other end of out open.
-func (w *loopWire) deafLocked() bool {
+// goneLocked asks the kernel whether any process has the other end of out open.
+func (w *loopWire) goneLocked() bool {
 	if w.closed {
 		return true
 	}
@@ -243,7 +234,8 @@ func (w *loopWire) deafLocked() bool {
 	return n > 0 && err == nil && fds[0].Revents&(unix.POLLERR|unix.POLLHUP) != 0
 }
 
-// readNow, writeNow and writevNow cannot block, so the scheduler is not told of them.
+// readNow and write use raw system calls, which cannot block here, so Go's scheduler need not know
+// of them.
 func readNow(fd int, sock bool, b []byte) (int, syscall.Errno) {
 	var n uintptr
 	var errno syscall.Errno
@@ -255,26 +247,24 @@ func readNow(fd int, sock bool, b []byte) (int, syscall.Errno) {
 	return int(n), errno
 }
 
-func writeNow(fd int, sock bool, b []byte) (int, syscall.Errno) {
-	var n uintptr
-	var errno syscall.Errno
-	if sock {
-		n, _, errno = syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL, 0, 0)
-	} else {
-		n, _, errno = syscall.RawSyscall(unix.SYS_WRITE, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)))
+func (w *loopWire) write(pieces ...[]byte) (int, syscall.Errno) {
+	var room [16]unix.Iovec
+	iov := room[:0]
+	for _, piece := range pieces {
+		if len(piece) > 0 {
+			v := unix.Iovec{Base: &piece[0]}
+			v.SetLen(len(piece))
+			iov = append(iov, v)
+		}
 	}
-	return int(n), errno
-}
-
-func writevNow(fd int, sock bool, iov []unix.Iovec) (int, syscall.Errno) {
 	var n uintptr
 	var errno syscall.Errno
-	if sock {
+	if w.wsock {
 		msg := unix.Msghdr{Iov: &iov[0]}
 		msg.SetIovlen(len(iov))
-		n, _, errno = syscall.RawSyscall(unix.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+		n, _, errno = syscall.RawSyscall(unix.SYS_SENDMSG, uintptr(w.wfd), uintptr(unsafe.Pointer(&msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 	} else {
-		n, _, errno = syscall.RawSyscall(unix.SYS_WRITEV, uintptr(fd), uintptr(unsafe.Pointer(&iov[0])), uintptr(len(iov)))
+		n, _, errno = syscall.RawSyscall(unix.SYS_WRITEV, uintptr(w.wfd), uintptr(unsafe.Pointer(&iov[0])), uintptr(len(iov)))
 	}
 	return int(n), errno
 }

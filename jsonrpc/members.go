@@ -18,9 +18,9 @@ func (a Member) Present() bool { return a.Value.Present() }
 // Get returns the value of a member of the object at obj. It is absent if obj is not an object or
 // has no such member.
 //
-// A key counts only in its exact spelling and only once. A repeated key, or one that another
-// parser could take for this key (other case, trailing NUL), is a *FormError: the server must not
-// read another value than the one that toolman decides on.
+// A key counts only in its exact spelling and only once. A repeated key, or one that another parser
+// could take for this key (other case, trailing NUL), is a *FormError: the server must not read
+// another value than the one that toolman decides on.
 func (m *Message) Get(obj Span, key string) (Span, error) {
 	var found [1]Member
 	err := m.Find(obj, []string{key}, found[:])
@@ -28,8 +28,8 @@ func (m *Message) Get(obj Span, key string) (Span, error) {
 }
 
 // Find looks for several members of the object at obj in one walk over it. It puts the member with
-// keys[i] into found[i], which must be as long as keys. Members that are not there are absent.
-// Keys count as in Get; all members are absent after an error.
+// keys[i] into found[i], which must be as long as keys. Members that are not there are absent. Keys
+// count as in Get; all members are absent after an error.
 func (m *Message) Find(obj Span, keys []string, found []Member) error {
 	clear(found[:len(keys)])
 	if !m.IsObject(obj) {
@@ -66,8 +66,8 @@ func (m *Message) ParamMember(key string) (Member, error) {
 	return found[0], nil
 }
 
-// match records a member in found if it has one of the keys. odd says that the key may have
-// escapes or bytes outside ASCII.
+// match records a member in found if it has one of the keys. odd says that the key may have escapes
+// or bytes outside ASCII.
 func (m *Message) match(one Member, odd bool, keys []string, found []Member) *FormError {
 	name := m.Bytes(one.Key)
 	for i, key := range keys {

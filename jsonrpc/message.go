@@ -34,11 +34,11 @@ type Message struct {
 	// Frame is the whole message, without the newline.
 	Frame []byte
 	Kind  Kind
-	// ID, Method, Params, Result and Err are the values of the members with these names, with
-	// the quotes of strings.
+	// ID, Method, Params, Result and Err are the values of the members with these names, with the
+	// quotes of strings.
 	ID, Method, Params, Result, Err Span
-	// Loose says that a response has both "result" and "error", one of them null. The null one
-	// is absent here. Strict readers refuse the frame as it is.
+	// Loose says that a response has both "result" and "error", one of them null. The null one is
+	// absent here. Strict readers refuse the frame as it is.
 	Loose bool
 	// Template identifies the template of the frame, if a Scanner has found one.
 	Template TemplateID
@@ -67,8 +67,8 @@ func (m *Message) HasID() bool {
 // IsString reports whether the value at s is a JSON string.
 func (m *Message) IsString(s Span) bool { return s.Present() && m.Frame[s.Lo] == '"' }
 
-// Text returns the text of the string at s, or nil if the value is not a string. If it has no escapes,
-// the result is a part of the frame.
+// Text returns the text of the string at s, or nil if the value is not a string. If it has no
+// escapes, the result is a part of the frame.
 func (m *Message) Text(s Span) []byte {
 	if !m.IsString(s) {
 		return nil
@@ -76,8 +76,8 @@ func (m *Message) Text(s Span) []byte {
 	return Unquote(m.Frame[s.Lo:s.Hi])
 }
 
-// OneLine replaces line breaks in a valid message by spaces, in place, for transports on which a line
-// break ends a message. In valid JSON there are line breaks only between values.
+// OneLine replaces line breaks in a valid message by spaces, in place, for transports on which a
+// line break ends a message. In valid JSON there are line breaks only between values.
 func OneLine(frame []byte) {
 	for _, lineBreak := range []byte("\n\r") {
 		for rest := frame; ; {

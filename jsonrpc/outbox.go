@@ -2,20 +2,20 @@ package jsonrpc
 
 import "sync"
 
-// outbox holds what is to be written to a peer. In the usual case it is emptied
-// in the same breath; only what a full pipe did not take stays.
+// An outbox holds the bytes to be written to a peer. Usually they are written at once, and only
+// those stay that a full pipe did not take.
 type outbox struct {
 	mu      sync.Mutex
 	buf     []byte   // guarded by mu
 	off     int      // guarded by mu: bytes of buf already written
-	most    int      // guarded by mu: how many waited at most since none did
-	pieces  [][]byte // guarded by mu: memory for those of a large frame, empty
-	limit   int      // bytes that may wait; one frame may always go in when nothing waits
-	lent    bool     // guarded by mu: what waits is being written without the lock
-	blocked bool     // guarded by mu: the pipe is full, its writer goes on when it can
-	ending  bool     // guarded by mu: close once everything is written
+	most    int      // guarded by mu: the most bytes that waited since the outbox was empty
+	pieces  [][]byte // guarded by mu: empty; memory for the pieces of a large frame
+	limit   int      // bytes that may wait; an empty outbox takes a frame of any size
+	lent    bool     // guarded by mu: the waiting bytes are being written without the lock
+	blocked bool     // guarded by mu: the pipe is full
+	ending  bool     // guarded by mu: close once all is written
 	closed  bool     // guarded by mu
-	held    []*Peer  // guarded by mu: peers that stopped reading until this box is emptier
+	paused  []*Peer  // guarded by mu: peers that do not read until the outbox is emptier
 }
 
 // keepCap is the capacity that an empty outbox keeps.
@@ -23,7 +23,7 @@ const keepCap = 1 << 20
 
 func (o *outbox) waiting() int { return len(o.buf) - o.off }
 
-// openLocked says whether the outbox takes frames at all.
+// openLocked returns an error if the outbox takes no more frames.
 func (o *outbox) openLocked() error {
 	if o.closed || o.ending {
 		return ErrClosed
@@ -31,12 +31,12 @@ func (o *outbox) openLocked() error {
 	return nil
 }
 
-// admits says whether n bytes may wait behind those that do.
+// admits reports whether n bytes may wait in addition to those that wait.
 func (o *outbox) admits(waiting, n int, pressure bool) bool {
 	return pressure || waiting == 0 || waiting+n <= o.limit
 }
 
-// admitLocked says whether n more bytes may wait.
+// admitLocked returns an error if n more bytes may not wait.
 func (o *outbox) admitLocked(n int, pressure bool) error {
 	if err := o.openLocked(); err != nil {
 		return err
@@ -50,8 +50,8 @@ func (o *outbox) admitLocked(n int, pressure bool) error {
 // congestedLocked reports whether more than the limit waits.
 func (o *outbox) congestedLocked() bool { return !o.closed && o.waiting() > o.limit }
 
-// roomLocked moves down what waits when n more bytes would not fit behind it, and
-// that costs no more than was written.
+// roomLocked moves the waiting bytes to the start of the memory if n more would not fit behind them
+// and there are fewer of them than were written.
 func (o *outbox) roomLocked(n int) {
 	if o.off == 0 || o.off < o.waiting() || len(o.buf)+n <= cap(o.buf) {
 		return
@@ -63,7 +63,7 @@ func (o *outbox) roomLocked(n int) {
 	o.buf, o.off = to[:copy(to, o.buf[o.off:])], 0
 }
 
-// wroteLocked notes that n bytes are out.
+// wroteLocked records that n bytes were written.
 func (o *outbox) wroteLocked(n int) {
 	o.most = max(o.most, o.waiting())
 	if o.off += n; o.off < len(o.buf) {
@@ -76,12 +76,12 @@ func (o *outbox) wroteLocked(n int) {
 	o.most = 0
 }
 
-// releaseLocked returns the peers that may read again, if any.
+// releaseLocked returns the peers that may read again.
 func (o *outbox) releaseLocked() []*Peer {
-	if len(o.held) == 0 || !o.closed && o.waiting() > o.limit/2 {
+	if len(o.paused) == 0 || !o.closed && o.waiting() > o.limit/2 {
 		return nil
 	}
-	held := o.held
-	o.held = nil
-	return held
+	paused := o.paused
+	o.paused = nil
+	return paused
 }

@@ -44,17 +44,17 @@ func TestOutboxGivesAwayWhatOnlyABurstNeeded(t *testing.T) {
 }
 
 func TestOutboxReleasesWhenHalfEmptyOrClosed(t *testing.T) {
-	o := outbox{limit: 1000, held: []*Peer{{}}}
+	o := outbox{limit: 1000, paused: []*Peer{{}}}
 	o.put(1500)
 	o.wroteLocked(999)
 	if o.releaseLocked() != nil {
 		t.Error("released while more than half the limit waits")
 	}
 	o.wroteLocked(1)
-	if len(o.releaseLocked()) != 1 || o.held != nil {
+	if len(o.releaseLocked()) != 1 || o.paused != nil {
 		t.Error("not released at half the limit")
 	}
-	o = outbox{limit: 1000, held: []*Peer{{}}, closed: true}
+	o = outbox{limit: 1000, paused: []*Peer{{}}, closed: true}
 	o.put(1500)
 	if len(o.releaseLocked()) != 1 {
 		t.Error("not released when closed")

@@ -70,10 +70,9 @@ func (b *Batch) Send(to Sender, frame []byte) error {
 	return err
 }
 
-// Pass queues a message with the edits added since the last Pass. Within a Handler, the batch
-// keeps messages for a Peer until the whole read is handled. Until then Peer.Waiting does not
-// count them, and Peer.CloseWrite does not wait for them. What the batch sends to one receiver
-// stays in order.
+// Pass queues a message with the edits added since the last Pass. Within a Handler, the batch keeps
+// messages for a Peer until the whole read is handled. Until then Peer.Waiting does not count them,
+// and Peer.CloseWrite does not wait for them. What the batch sends to one receiver stays in order.
 func (b *Batch) Pass(to Sender, m *Message) error {
 	err := b.pass(to, m)
 	b.Forget()

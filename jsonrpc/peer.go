@@ -1,6 +1,9 @@
 package jsonrpc
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // Defaults of PeerOptions.
 const (
@@ -8,48 +11,46 @@ const (
 	DefaultQueueLimit = 64 << 20
 )
 
-// largeFrame is from which size on a frame is rather written by a system call of
-// its own than copied to the outbox.
+// largeFrame is the size from which on a frame is written by a system call of its own rather than
+// copied to the outbox.
 const largeFrame = 64 << 10
 
 var newline = []byte{'\n'}
 
-// lastWords is how long a far end that does not read any more may be silent
-// before it is taken for gone. It may have an answer under way.
-const lastWords = 200 * time.Millisecond
+// lingerTimeout is how long a peer stays after writing to it has failed, if it sends nothing. It
+// may still send a response.
+const lingerTimeout = 200 * time.Millisecond
 
-// PeerOptions says how much a peer may cost. The zero value is the defaults.
+// PeerOptions are the limits of a peer. Zero values mean the defaults.
 type PeerOptions struct {
-	// FrameLimit is the longest frame read, in bytes.
+	// FrameLimit is the size of the longest frame that is read, in bytes.
 	FrameLimit int
 	// QueueLimit is how many bytes may wait to be written.
 	QueueLimit int
-	// Pressure makes the peers whose handlers send to this one stop reading while
-	// more than QueueLimit waits, so that nothing is lost. Whoever else sends is
-	// never refused and should look at Waiting. Without Pressure a full queue is
-	// ErrQueueFull.
+	// Pressure makes the peers whose handlers send to this one stop reading while more than
+	// QueueLimit waits, so that no frame is lost. Frames are never refused; other senders should
+	// look at Congested. Without Pressure, a full queue refuses frames with ErrQueueFull.
 	Pressure bool
 }
 
-// A Handler gets what a peer sends. Its methods are called one at a time and must
-// not block: on Linux all peers of a Loop share one goroutine. What they send
-// through the Batch is written when they return, together with what other
-// frames of the same read caused.
+// A Handler gets the messages of a peer. Its methods are called one at a time and must not block,
+// because on Linux all peers of a Loop share one goroutine. What they send through the Batch is
+// written when they return, together with what other frames of the same read cause.
 type Handler interface {
-	// Message gets a valid message; m and its bytes are valid until it returns.
+	// Message gets a valid message. m and its bytes are valid until Message returns.
 	Message(m *Message, b *Batch)
-	// Bad gets a frame that is no message, with a *SyntaxError or *FormError (m
-	// then holds what was recognised), or a *TooLongError without a frame.
+	// Bad gets a frame that is not a message, with a *SyntaxError or *FormError (m then has the
+	// parts that were recognized), or a *TooLongError, without a frame.
 	Bad(m *Message, err error, b *Batch)
-	// Closed is called once, after the last message: the far end has closed its
-	// side (io.EOF), reading failed, Close was called (ErrClosed), or writing
-	// failed and the far end had no more to say. Close the peer all the same.
+	// Closed is called once, after the last message, with the reason: the far end has closed its
+	// side (io.EOF), reading failed, Close was called (ErrClosed), or writing failed and the far
+	// end sent nothing more. The peer still has to be closed.
 	Closed(err error)
 }
 
-// A Sender takes frames for a far end. Queue copies a frame, with edits
-// applied, and Flush writes what is queued; neither ever blocks. Queue fails with
-// ErrQueueFull, ErrLineBreak or ErrClosed, and then has taken nothing.
+// A Sender takes frames for a far end. Queue copies a frame with the edits applied, and Flush
+// writes the queued frames. Neither of them blocks. Queue fails with ErrQueueFull, ErrLineBreak or
+// ErrClosed, and has then queued nothing.
 type Sender interface {
 	Queue(frame []byte, edits []Edit) error
 	Flush()
@@ -81,9 +82,9 @@ func farEnd(to Sender) *Peer {
 	return nil
 }
 
-// Congested reports whether more waits for a far end than should, because it does not read and its
-// Peer never refuses frames (PeerOptions.Pressure). Peers stop reading for such a receiver. Others
-// that pass messages on should wait until it is no longer congested.
+// Congested reports whether more than the limit waits for a far end, because it does not read and
+// its Peer never refuses frames (PeerOptions.Pressure). Peers stop reading for such a receiver.
+// Others that pass messages on should wait until it is no longer congested.
 func Congested(to Sender) bool {
 	p := farEnd(to)
 	if p == nil || !p.pressure {
@@ -94,8 +95,7 @@ func Congested(to Sender) bool {
 	return p.out.congestedLocked()
 }
 
-// A Peer is the far end of one pair of byte streams. Its methods may be called
-// from any goroutine.
+// A Peer is the far end of a pair of byte streams. Its methods are safe for concurrent use.
 type Peer struct {
 	handler  Handler
 	pressure bool
@@ -109,42 +109,36 @@ type Peer struct {
 	msg    Message
 }
 
-// wire moves the bytes of a peer.
+// A wire moves the bytes of a peer. Its methods whose names end in Locked are called with
+// Peer.out.mu held.
 type wire interface {
-	// flushLocked writes what it can of the peer's outbox without blocking,
-	// and has the rest written when the pipe takes it. Called with out.mu held.
+	// flushLocked writes what it can of the outbox without blocking, and has the rest written as
+	// soon as the pipe takes it.
 	flushLocked()
-	// writeNowLocked writes what the pipe takes at once of the pieces, and returns
-	// how many bytes that was. Called with out.mu held.
+	// writeNowLocked writes what the pipe takes at once, and returns how many bytes that was.
 	writeNowLocked(pieces [][]byte) int
 	// start begins reading.
 	start()
-	// pause stops reading; the reader itself calls it, from deliver. resume
-	// goes on; it may come at any time.
+	// pause stops reading. The reader itself calls it, from deliver.
 	pause()
+	// resume reads on. It may be called at any time.
 	resume()
-	// close ends both directions; closeWrite only ours. Called with out.mu held.
+	// closeLocked closes both directions, closeWriteLocked only the one to the far end.
 	closeLocked()
-	// deafLocked reports whether the far end is known not to read any more.
-	deafLocked() bool
 	closeWriteLocked()
+	// goneLocked reports whether the far end is known not to read any more.
+	goneLocked() bool
 }
 
 func newPeer(o PeerOptions) *Peer {
-	if o.FrameLimit == 0 {
-		o.FrameLimit = DefaultFrameLimit
-	}
-	if o.QueueLimit == 0 {
-		o.QueueLimit = DefaultQueueLimit
-	}
 	p := &Peer{pressure: o.Pressure}
-	p.out.limit = o.QueueLimit
-	p.frames.limit = o.FrameLimit
+	p.out.limit = cmp.Or(o.QueueLimit, DefaultQueueLimit)
+	p.frames.limit = cmp.Or(o.FrameLimit, DefaultFrameLimit)
 	p.batch.stages = true
 	return p
 }
 
-// Start begins reading; h gets everything that comes.
+// Start begins reading. h gets all that is read.
 func (p *Peer) Start(h Handler) {
 	p.handler = h
 	p.wire.start()
@@ -162,21 +156,20 @@ func (p *Peer) QueueMessage(m *Message, edits []Edit) error {
 	}
 	frame := m.Frame
 	p.out.mu.Lock()
-	err := p.out.admitLocked(len(frame)+1, p.pressure)
-	switch {
-	case err != nil:
-	case len(frame) >= largeFrame && !p.out.blocked:
+	defer p.out.mu.Unlock()
+	if err := p.out.admitLocked(len(frame)+1, p.pressure); err != nil {
+		return err
+	}
+	if len(frame) >= largeFrame && !p.out.blocked {
 		p.queueLargeLocked(frame, edits)
-	default:
+	} else {
 		p.out.roomLocked(len(frame) + 1)
 		p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
 	}
-	p.out.mu.Unlock()
-	return err
+	return nil
 }
 
-// queueLargeLocked writes what it can of a frame from where it lies, and queues
-// the rest.
+// queueLargeLocked writes what it can of a frame from where it lies, and queues the rest.
 func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) {
 	pieces := append(p.out.pieces[:0], p.out.buf[p.out.off:])
 	pieces = append(AppendPieces(pieces, frame, edits), newline)
@@ -226,10 +219,10 @@ func (p *Peer) Waiting() int {
 func (p *Peer) Deaf() bool {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
-	return p.wire.deafLocked()
+	return p.wire.goneLocked()
 }
 
-// CloseWrite closes our direction once all that is queued is written.
+// CloseWrite closes the direction to the far end once all queued bytes are written.
 func (p *Peer) CloseWrite() {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
@@ -246,18 +239,18 @@ func (p *Peer) CloseWrite() {
 	}
 }
 
-// Close ends both directions at once. What is queued is lost; messages of the
-// last read may still come before Closed does.
+// Close closes both directions at once. Queued bytes are lost. Messages of the last read may still
+// come before the handler's Closed.
 func (p *Peer) Close() {
 	p.out.mu.Lock()
 	p.out.closed, p.out.ending = true, true
 	p.wire.closeLocked()
-	held := p.out.releaseLocked()
+	paused := p.out.releaseLocked()
 	p.out.mu.Unlock()
-	resume(held)
+	resume(paused)
 }
 
-// hold makes reader stop reading until p's queue is emptier, if it is too full.
+// hold makes reader stop reading if p is congested, until it is not.
 func (p *Peer) hold(reader *Peer) {
 	if !p.pressure {
 		return
@@ -265,7 +258,7 @@ func (p *Peer) hold(reader *Peer) {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	if p.out.congestedLocked() {
-		p.out.held = append(p.out.held, reader)
+		p.out.paused = append(p.out.paused, reader)
 		reader.wire.pause()
 	}
 }
@@ -276,7 +269,7 @@ func resume(peers []*Peer) {
 	}
 }
 
-// deliver hands the handler every whole frame that has been read.
+// deliver gives the handler every complete frame that has been read.
 func (p *Peer) deliver() {
 	for {
 		line, err := p.frames.next()
@@ -286,16 +279,16 @@ func (p *Peer) deliver() {
 		p.frame(line, err)
 	}
 	p.frames.rest()
-	p.settle()
+	p.endRead()
 }
 
-// end delivers what stands after the last newline, unless it was us who ended
-// it there, and reports the end.
+// end reports the end of the input. Unless Close was called, it first delivers the text behind the
+// last newline.
 func (p *Peer) end(cause error) {
 	line, err := p.frames.last()
 	if cause != ErrClosed && (len(line) > 0 || err != nil) {
 		p.frame(line, err)
-		p.settle()
+		p.endRead()
 	}
 	p.handler.Closed(cause)
 }
@@ -310,13 +303,13 @@ func (p *Peer) frame(line []byte, err error) {
 		p.handler.Bad(&p.msg, err, &p.batch)
 		return
 	}
-	p.msg.OneLine()
+	p.msg.OneLine() // a CR may stand between values
 	p.handler.Message(&p.msg, &p.batch)
 }
 
-// settle writes what the frames just handled have caused, and stops reading
-// when a receiver cannot follow.
-func (p *Peer) settle() {
+// endRead writes what the frames of the read have caused, and stops reading if a receiver is
+// congested.
+func (p *Peer) endRead() {
 	for i := range p.batch.to {
 		d := &p.batch.to[i]
 		d.flush()

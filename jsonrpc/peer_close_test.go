@@ -212,7 +212,7 @@ func TestPeerBrokenBeforeItReads(t *testing.T) {
 		l := open(PeerOptions{})
 		l.r.Close()
 		l.Send([]byte("are you there"))
-		time.Sleep(2 * lastWords)
+		time.Sleep(2 * lingerTimeout)
 		j := newJournal(nil)
 		l.Start(j)
 		if err := j.closed(t); err == nil || errors.Is(err, io.EOF) {

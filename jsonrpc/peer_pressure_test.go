@@ -26,7 +26,7 @@ func pump(open func(PeerOptions) link, queue int, onMessage func(sink *Peer)) (s
 func (p *Peer) holds() int {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
-	return len(p.out.held)
+	return len(p.out.paused)
 }
 
 // A sink that reads always, but never fast enough to empty its queue, costs a
@@ -128,7 +128,7 @@ func TestPeerUnderPressureEndsWhenItIsBroken(t *testing.T) {
 		source.r.Close()
 		for source.Send([]byte("are you there")) == nil {
 		}
-		time.Sleep(2 * lastWords)
+		time.Sleep(2 * lingerTimeout)
 		sink.lines(t, 2)
 		if err := j.closed(t); err == nil || errors.Is(err, ErrClosed) {
 			t.Errorf("the cause is %v, want why writing failed", err)
@@ -151,7 +151,7 @@ func TestPeerUnderPressureStillSaysWhatABrokenOneSaid(t *testing.T) {
 		source.r.Close()
 		for source.Send([]byte("are you there")) == nil {
 		}
-		time.Sleep(2 * lastWords) // being held is not being silent
+		time.Sleep(2 * lingerTimeout) // being held is not being silent
 		for n, line := range sink.lines(t, count) {
 			if line != note(n) {
 				t.Fatalf("line %d is %s", n, line)

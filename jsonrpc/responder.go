@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// gatherBytes is how much a Gatherer keeps of the answers to one batch before it sends
-// them in an array that is not complete.
+// gatherBytes is how many bytes of responses to one batch a Gatherer keeps before it sends them in
+// an array of their own.
 const gatherBytes = 4 << 20
 
-// A Gatherer is a Sender that writes the answers to a batch of requests as one array (JSON-RPC 2.0,
-// section 6). It passes on all other frames. Of MCP's revisions only 2025-03-26 has batches.
+// A Gatherer is a Sender that writes the responses to a batch of requests as one array (JSON-RPC
+// 2.0, section 6). It passes on all other frames. Of MCP's revisions only 2025-03-26 has batches.
 type Gatherer struct {
 	Sender
 	peer *Peer        // behind Sender, if there is one
@@ -22,10 +22,10 @@ type Gatherer struct {
 	batches []*gathered // guarded by mu
 }
 
-// gathered are answers to one batch, as far as they have come.
+// gathered are the responses to one batch.
 type gathered struct {
-	missing [][]byte // ids
-	array   []byte
+	missing [][]byte // ids of requests without a response
+	array   []byte   // responses that were not sent yet
 }
 
 // NewGatherer returns a Gatherer that writes to a sender.
@@ -37,8 +37,8 @@ func answersBatch(to Sender) bool {
 	return ok && g.open.Load() > 0
 }
 
-// Expect announces a batch whose requests have these ids, which are JSON tokens: null
-// for one that cannot be read.
+// Expect announces a batch whose requests have these ids, which are JSON tokens. An id that cannot
+// be read is null.
 func (g *Gatherer) Expect(ids [][]byte) {
 	if len(ids) == 0 {
 		return
@@ -70,7 +70,7 @@ func (g *Gatherer) QueueMessage(m *Message, edits []Edit) error {
 	return g.Queue(m.Frame, edits)
 }
 
-// answer puts an answer into the batch that waits for it.
+// answer adds a response to the batch that waits for it.
 func (g *Gatherer) answer(id, frame []byte) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -87,7 +87,7 @@ func (g *Gatherer) answer(id, frame []byte) error {
 	return g.Sender.Queue(frame, nil)
 }
 
-// Forget says that a request gets no answer.
+// Forget says that a request gets no response.
 func (g *Gatherer) Forget(id []byte) {
 	if g.open.Load() == 0 {
 		return
@@ -105,7 +105,7 @@ func (g *Gatherer) Forget(id []byte) {
 	}
 }
 
-// drop takes an id out of those that are missing.
+// drop removes an id from those that are missing.
 func (b *gathered) drop(id []byte) bool {
 	i := slices.IndexFunc(b.missing, func(other []byte) bool { return bytes.Equal(id, other) })
 	if i < 0 {
@@ -115,7 +115,7 @@ func (b *gathered) drop(id []byte) bool {
 	return true
 }
 
-// writeLocked sends what a batch has, and forgets it when that is all.
+// writeLocked sends the responses to a batch, and removes the batch if it is complete.
 func (g *Gatherer) writeLocked(batch *gathered) (err error) {
 	if len(batch.array) > 0 {
 		batch.array[0] = '['

@@ -191,8 +191,8 @@ func (m *Message) classifyCall() *FormError {
 		m.Kind = Notification
 		return nil
 	}
-	// MCP, Base protocol: "Requests MUST include a string or integer ID.
-	// Unlike base JSON-RPC, the ID MUST NOT be null."
+	// MCP, Base protocol: "Requests MUST include a string or integer ID. Unlike base JSON-RPC, the
+	// ID MUST NOT be null."
 	if !m.HasID() {
 		return &FormError{What: "the id of a request is a string or a number"}
 	}

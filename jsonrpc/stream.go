@@ -23,8 +23,8 @@ type streamWire struct {
 	broken   error // guarded by mu: why writing failed
 }
 
-// NewStreamPeer makes a peer on any pair of streams, and owns both. Where it
-// can, use a Loop's peers: they are twice as fast.
+// NewStreamPeer makes a peer on any pair of streams, and owns both. The peers of a Loop are twice
+// as fast.
 func NewStreamPeer(in io.ReadCloser, out io.WriteCloser, o PeerOptions) *Peer {
 	p := newPeer(o)
 	w := &streamWire{peer: p, in: in, out: out, more: sync.NewCond(&p.out.mu)}
@@ -56,14 +56,14 @@ func (w *streamWire) readAll() {
 	w.peer.end(ErrClosed)
 }
 
-// mayRead waits while the peer is paused; it is false when the peer is closed.
+// mayRead waits while the peer is paused. It returns false when the peer is closed.
 func (w *streamWire) mayRead() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.paused && !w.closed {
 		w.unpaused.Wait()
 	}
-	w.listenLocked()
+	w.armLingerLocked()
 	return !w.closed
 }
 
@@ -91,7 +91,7 @@ func (w *streamWire) writeAll() {
 			break
 		}
 		w.due = false
-		part := o.buf[o.off:] // others only append to it
+		part := o.buf[o.off:] // other goroutines only append to buf
 		o.lent = true
 		o.mu.Unlock()
 		n, err := w.out.Write(part)
@@ -111,20 +111,19 @@ func (w *streamWire) writeAll() {
 	w.out.Close()
 }
 
-// fail makes reading end when the far end falls silent: one that does not take
-// what is written to it is as good as gone.
+// fail records that writing failed. Reading then ends once the far end sends nothing any more.
 func (w *streamWire) fail(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.broken = err
-	w.listenLocked()
+	w.armLingerLocked()
 }
 
-// listenLocked gives a broken far end a while to speak, anew for each read.
-// Streams that know no deadlines end when they end.
-func (w *streamWire) listenLocked() {
+// armLingerLocked starts the time that a peer has left once writing to it has failed. Each read
+// starts it again. Streams without deadlines have no limit.
+func (w *streamWire) armLingerLocked() {
 	if in, ok := w.in.(interface{ SetReadDeadline(time.Time) error }); ok && w.broken != nil {
-		in.SetReadDeadline(time.Now().Add(lastWords))
+		in.SetReadDeadline(time.Now().Add(lingerTimeout))
 	}
 }
 
@@ -133,7 +132,7 @@ func (w *streamWire) flushLocked() {
 	w.more.Signal()
 }
 
-// writeNowLocked leaves all to the writer, which may block.
+// writeNowLocked leaves all to the writing goroutine, which may block.
 func (w *streamWire) writeNowLocked([][]byte) int { return 0 }
 
 func (w *streamWire) closeWriteLocked() { w.more.Signal() }
@@ -161,5 +160,5 @@ func (w *streamWire) resume() {
 	w.unpaused.Signal()
 }
 
-// deafLocked knows only what writing has shown.
-func (w *streamWire) deafLocked() bool { return w.peer.out.closed }
+// goneLocked only knows whether writing has failed.
+func (w *streamWire) goneLocked() bool { return w.peer.out.closed }

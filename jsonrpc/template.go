@@ -15,8 +15,8 @@ type Scanner struct {
 	misses   uint // frames in a row that did not match
 }
 
-// A TemplateID identifies a template of one Scanner. Frames with the same TemplateID differ only
-// in strings and numbers.
+// A TemplateID identifies a template of one Scanner. Frames with the same TemplateID differ only in
+// strings and numbers.
 type TemplateID struct {
 	of *Scanner
 	n  uint
@@ -49,8 +49,8 @@ const (
 )
 
 // A frameTemplate is a frame that Scan has accepted, with slots in place of the strings and numbers
-// that are values. The version and the method have no slots. Scan accepts each frame that has
-// other strings and numbers in the slots, and finds its parts in the same places.
+// that are values. The version and the method have no slots. Scan accepts each frame that has other
+// strings and numbers in the slots, and finds its parts in the same places.
 type frameTemplate struct {
 	text   []byte // without the content of the slots; empty: no template
 	slots  [maxSlots]slot

@@ -15,8 +15,8 @@ var anyIDLast = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // Peek finds the ID and the method of a request or notification in its ends: the ID as it is
-// written, or nil, and the method, or "". It ignores members of inner objects and members that occur
-// twice.
+// written, or nil, and the method, or "". It ignores members of inner objects and members that
+// occur twice.
 func (e *TooLongError) Peek() (id []byte, method string) {
 	id, method = peekHead(e.Head)
 	if id == nil && method != "" {
@@ -66,7 +66,8 @@ func scalarID(value []byte) []byte {
 	return nil
 }
 
-// The places where SDKs write the ID of a response: near the start (Go), or at the end (TypeScript).
+// The places where SDKs write the ID of a response: near the start (Go), or at the end
+// (TypeScript).
 const (
 	reVersion = `"jsonrpc"\s*:\s*"2\.0"\s*`
 	reOpening = `^\s*\{\s*(?:` + reVersion + `,\s*)?`
@@ -83,8 +84,8 @@ var (
 	idLast    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,\s*` + reID + `(?:,\s*` + reVersion + `)?\}\s*$`) })
 )
 
-// SalvageID finds the ID of a response that is malformed or was not kept, in the first 4 KiB and the
-// last 256 bytes of its frame.
+// SalvageID finds the ID of a response that is malformed or was not kept, in the first 4 KiB and
+// the last 256 bytes of its frame.
 func SalvageID(head, tail []byte) (uint64, bool) {
 	head, tail = head[:min(len(head), headSize)], tail[max(0, len(tail)-tailSize):]
 	found := idFirst().FindSubmatch(head)

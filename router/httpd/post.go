@@ -42,7 +42,7 @@ func (x *exchange) post() {
 		x.notAMessage(&m, err)
 		return
 	}
-	jsonrpc.OneLine(text) // servers on pipes take one message a line
+	m.OneLine() // servers on pipes take one message a line
 	var envelope mcpwire.Envelope
 	err = envelope.Read(&m)
 	switch {

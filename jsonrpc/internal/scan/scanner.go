@@ -6,17 +6,17 @@ const MaxDepth = 10_000
 // TooDeep is the reason for which Scanner stops at a value that nests deeper than MaxDepth.
 const TooDeep = "nested too deep"
 
-// Valid reports whether b is one JSON value in valid UTF-8, which will be at most this number of levels
-// deep in a message.
+// Valid reports whether b is one JSON value in valid UTF-8, which will be at most this number of
+// levels deep in a message.
 func Valid(levels int, b []byte) bool {
 	s := Scanner{B: b, Outer: levels}
 	i := s.Value(s.Space(0))
 	return i >= 0 && s.End(i)
 }
 
-// A Scanner walks a text once. Its methods take the place to read from and return the place
-// behind what they have read, or -1 at a syntax error. The caller keeps the place: in a field of
-// the scanner it would not stay in a register.
+// A Scanner walks a text once. Its methods take the place to read from and return the place behind
+// what they have read, or -1 at a syntax error. The caller keeps the place: in a field of the
+// scanner it would not stay in a register.
 type Scanner struct {
 	B      []byte
 	Outer  int    // the number of objects that the caller has entered

@@ -9,8 +9,8 @@ import (
 // repeat returns a word that has c in each byte.
 func repeat(c byte) uint64 { return uint64(c) * 0x0101010101010101 }
 
-// masks are variables because the compiler loads a 64-bit constant anew at each use, which costs
-// 15 % of String.
+// masks are variables because the compiler loads a 64-bit constant anew at each use, which costs 15
+// % of String.
 var masks = struct{ low, quote, backslash, control uint64 }{
 	repeat(0x7f), repeat('"'), repeat('\\'), repeat(0x80 - ' '),
 }
@@ -29,7 +29,8 @@ words:
 			x = lastWord(rest)
 		}
 		high |= x
-		// ends has the top bit of each byte set that is a quote, a backslash or a control character.
+		// ends has the top bit of each byte set that is a quote, a backslash or a control
+		// character.
 		y := x & low
 		ends := ^(((y^quote)+low)&((y^backslash)+low)&(y+control) | x | low)
 		for ends != 0 {

@@ -5,21 +5,20 @@ import "bytes"
 // readSize is how much is read at once into a buffer of its own.
 const readSize = 64 << 10
 
-// framer cuts a byte stream into lines (MCP stdio transport: messages "are
-// delimited by newlines"). Bytes come in through space and fill, frames go out
-// through next, and rest puts away what is left of the last line.
+// A framer splits a byte stream into lines (MCP, stdio transport: messages "are delimited by
+// newlines"). For each read, call space, fill, next until there is no more line, and rest.
 type framer struct {
 	limit    int
-	data     []byte // not yet cut; part of own, or of the caller's buffer
-	own      []byte // holds a line that did not come whole
-	inOwn    bool   // data is part of own
-	searched int    // bytes of data known to hold no newline
-	size     int    // of the line cut last
-	long     *TooLongError
+	data     []byte        // not yet split; part of own, or of the caller's buffer
+	own      []byte        // holds a line that is incomplete
+	inOwn    bool          // data is part of own
+	searched int           // bytes of data without a newline
+	size     int           // of the last line
+	long     *TooLongError // of the line being read
 }
 
-// space returns where to read to: the shared buffer while no line is begun,
-// which saves the copy, otherwise behind the line that is.
+// space returns where to read to: behind an incomplete line if there is one, otherwise the shared
+// buffer, which saves a copy.
 func (f *framer) space(shared []byte) []byte {
 	if len(f.data) == 0 {
 		return shared
@@ -33,7 +32,7 @@ func (f *framer) space(shared []byte) []byte {
 	return f.data[len(f.data):cap(f.data)]
 }
 
-// fill takes the n bytes that were read into what space returned.
+// fill takes the n bytes that were read into buf, which space has returned.
 func (f *framer) fill(buf []byte, n int) {
 	if len(f.data) == 0 {
 		f.data, f.inOwn = buf[:n], false
@@ -42,9 +41,8 @@ func (f *framer) fill(buf []byte, n int) {
 	f.data = f.data[:len(f.data)+n]
 }
 
-// next returns the next whole line without its newline and the white space
-// around it. Blank lines are passed over. It returns nil, nil when there is no
-// whole line, and a *TooLongError when one was over the limit.
+// next returns the next complete line that is not blank, without its newline and the white space
+// around it. It returns nil, nil if there is none, and a *TooLongError for a line over the limit.
 func (f *framer) next() ([]byte, error) {
 	for {
 		i := bytes.IndexByte(f.data[f.searched:], '\n')
@@ -63,7 +61,7 @@ func (f *framer) next() ([]byte, error) {
 	}
 }
 
-// last returns what stands after the last newline, once the stream has ended.
+// last returns the text behind the last newline, once the stream has ended.
 func (f *framer) last() ([]byte, error) {
 	line := f.data
 	f.data, f.searched = nil, 0
@@ -73,8 +71,7 @@ func (f *framer) last() ([]byte, error) {
 	return trim(line), nil
 }
 
-// rest keeps the start of a line that has not ended yet, or lets it go and
-// counts when it is too long.
+// rest keeps the start of an incomplete line. It only counts the bytes of a line over the limit.
 func (f *framer) rest() {
 	if f.long != nil || len(f.data) > f.limit {
 		f.skip(f.data)
@@ -90,8 +87,7 @@ func (f *framer) rest() {
 	}
 }
 
-// shrink gives a buffer back that a large line has grown, unless lines are
-// still that large.
+// shrink frees a buffer that a large line has grown, unless the last line was large too.
 func (f *framer) shrink() {
 	if cap(f.own) > 16*readSize && f.size < cap(f.own)/4 {
 		f.own = nil
@@ -116,7 +112,7 @@ var byteOrderMark = []byte("\xEF\xBB\xBF")
 
 func trim(line []byte) []byte {
 	if n := len(line); n > 0 && line[0] == '{' && line[n-1] == '}' {
-		return line // as nearly all are
+		return line // the usual case
 	}
 	line = bytes.TrimPrefix(line, byteOrderMark)
 	return bytes.Trim(line, " \t\r")
