@@ -93,33 +93,3 @@ func BenchmarkAppendQuoted(b *testing.B) {
 		})
 	}
 }
-
-// A call of 100 bytes goes through a loop to a server and its answer comes back;
-// both ends are read and written by the benchmark itself.
-func BenchmarkPeerRelay(b *testing.B) {
-	for _, tr := range append(portable, ofThisSystem...) {
-		for _, size := range []int{100, 10_000} {
-			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(tr.name, ", ", "/"), size), func(b *testing.B) {
-				client, server := relay(b, tr.open)
-				call, reply := []byte(call100+"\n"), append(textReply(size, proseLine), '\n')
-				buf := make([]byte, 64<<10)
-				read := func(l link) {
-					for n := 0; n == 0 || buf[n-1] != '\n'; {
-						got, err := l.r.Read(buf[n:])
-						if err != nil {
-							b.Fatal(err)
-						}
-						n += got
-					}
-				}
-				b.ReportAllocs()
-				for b.Loop() {
-					client.w.Write(call)
-					read(server)
-					go server.w.Write(reply) // a net.Pipe holds nothing
-					read(client)
-				}
-			})
-		}
-	}
-}

@@ -47,7 +47,7 @@ func lines(stream string, limit int) (out []string) {
 	for _, line := range rest {
 		if len(line) > limit {
 			out = append(out, fmt.Sprintf("too long: %d of %d, %q … %q", len(line), limit,
-				line[:min(len(line), headSize)], line[max(0, len(line)-tailSize):]))
+				line[:min(len(line), (4<<10))], line[max(0, len(line)-256):]))
 			continue
 		}
 		if line = strings.Trim(strings.TrimPrefix(line, "\uFEFF"), " \t\r"); line != "" {
@@ -109,12 +109,12 @@ func TestFramerGivesLargeLinesWhole(t *testing.T) {
 }
 
 func TestFramerKeepsTheTwoEndsOfALineOverTheLimit(t *testing.T) {
-	line := make([]byte, 10*headSize)
+	line := make([]byte, 10*(4<<10))
 	for i := range line {
 		line[i] = 'a' + byte(rand.IntN(26))
 	}
 	stream := string(line) + "\nnext\n"
-	for _, limit := range []int{10, headSize / 2, headSize, 9 * headSize} {
+	for _, limit := range []int{10, (4 << 10) / 2, (4 << 10), 9 * (4 << 10)} {
 		want := lines(stream, limit)
 		for _, reads := range [][]int{{1}, {100}, {299}, {1 << 20}, {17, 1, 3000}} {
 			if got := cut(&framer{limit: limit}, stream, reads...); !slices.Equal(got, want) {

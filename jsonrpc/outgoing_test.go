@@ -2,7 +2,9 @@ package jsonrpc
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -74,5 +76,149 @@ func TestBatchCopiesStayUntilTheyArePassed(t *testing.T) {
 	b.Pass(&ledger{}, &Message{Frame: []byte("{}")})
 	if b.scratch != nil {
 		t.Errorf("%d bytes are kept for ever", cap(b.scratch))
+	}
+}
+
+// Whatever way the frames of one read take, they arrive in the order in which the
+// handler sent them: staged, sent at once, too large to wait, or gathered.
+func TestSplicedFramesKeepTheirPlace(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		source, sink := open(PeerOptions{}), open(PeerOptions{})
+		sink.Start(mute{})
+		out := NewGatherer(sink.Peer)
+		large := `{"large":"` + strings.Repeat("x", largeFrame) + `"}`
+		const rounds = 40
+		source.Start(newJournal(func(m *Message, b *Batch) {
+			b.Edit(Span{0, 1}, []byte(`{"a":1,`))
+			b.Pass(out, m)
+			b.Send(out, m.Frame)
+			b.Pass(out, m)
+			b.Pass(out, &Message{Frame: []byte(large)})
+			b.Pass(out, m)
+			out.Expect([][]byte{[]byte("7")})
+			b.Pass(out, m)
+			b.Pass(sink.Peer, m)
+			b.Pass(out, &Message{Frame: AppendResult(nil, []byte("7"), []byte("{}"))})
+			b.Pass(out, m)
+		}))
+		go source.say(t, notes(0, rounds))
+		var want []string
+		for n := range rounds {
+			f := note(n)
+			want = append(want, `{"a":1,`+f[1:], f, f, large, f, f, f, `[`+string(AppendResult(nil, []byte("7"), []byte("{}")))+`]`, f)
+		}
+		for i, got := range sink.lines(t, len(want)) {
+			if got != want[i] {
+				t.Fatalf("line %d is %.80s, want %.80s", i, got, want[i])
+			}
+		}
+	})
+}
+
+// A refused frame is not sent, those before it are, and what waits stays within
+// the limit also while it waits for the end of the read.
+func TestSplicedFramesCountAgainstTheLimit(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		const limit = 1000
+		source, sink := open(PeerOptions{}), open(PeerOptions{QueueLimit: limit})
+		sink.Start(mute{})
+		accepted := make(chan int, 1)
+		source.Start(newJournal(func(m *Message, b *Batch) {
+			n := 0
+			for ; n < limit; n++ {
+				if err := b.Pass(sink.Peer, &Message{Frame: []byte(note(n))}); err != nil {
+					if !errors.Is(err, ErrQueueFull) {
+						t.Errorf("got %v, want ErrQueueFull", err)
+					}
+					break
+				}
+			}
+			if err := b.Pass(sink.Peer, &Message{Frame: []byte(note(n))}); !errors.Is(err, ErrQueueFull) {
+				t.Errorf("once more: got %v, want ErrQueueFull", err)
+			}
+			accepted <- n
+		}))
+		source.say(t, note(0)+"\n")
+		n := <-accepted
+		size := len(notes(0, n))
+		if next := len(note(n)) + 1; size > limit || size+next <= limit {
+			t.Errorf("%d bytes were taken, the limit is %d", size, limit)
+		}
+		for i, line := range sink.lines(t, n) {
+			if line != note(i) {
+				t.Fatalf("line %d is %s", i, line)
+			}
+		}
+	})
+}
+
+// Frames of several reads and receivers stay apart while a receiver is slow: the
+// memory that they waited in is used again.
+func TestSplicedFramesSurviveASlowReceiver(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		source, slow, quick := open(PeerOptions{}), open(PeerOptions{}), open(PeerOptions{})
+		slow.Start(mute{})
+		quick.Start(mute{})
+		pad := strings.Repeat("x", 20_000)
+		source.Start(newJournal(func(m *Message, b *Batch) {
+			b.Pass(slow.Peer, &Message{Frame: fmt.Appendf(nil, `["slow",%s,"%s"]`, m.Frame, pad)})
+			b.Pass(quick.Peer, &Message{Frame: fmt.Appendf(nil, `["quick",%s]`, m.Frame)})
+		}))
+		const n = 60
+		for i := range n {
+			source.say(t, note(i)+"\n")
+			if got, want := quick.lines(t, 1)[0], fmt.Sprintf(`["quick",%s]`, note(i)); got != want {
+				t.Fatalf("got %s, want %s", got, want)
+			}
+		}
+		for i, got := range slow.lines(t, n) {
+			if want := fmt.Sprintf(`["slow",%s,"%s"]`, note(i), pad); got != want {
+				t.Fatalf("line %d is %.60s", i, got)
+			}
+		}
+	})
+}
+
+func TestSpliceToAClosedPeerIsRefused(t *testing.T) {
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		source, ended, closed := open(PeerOptions{}), open(PeerOptions{}), open(PeerOptions{})
+		ended.CloseWrite()
+		closed.Close()
+		got := make(chan []error, 1)
+		source.Start(newJournal(func(m *Message, b *Batch) {
+			got <- []error{b.Pass(ended.Peer, m), b.Pass(closed.Peer, m)}
+		}))
+		source.say(t, note(0)+"\n")
+		if errs := <-got; slices.ContainsFunc(errs, func(err error) bool { return !errors.Is(err, ErrClosed) }) {
+			t.Errorf("got %v, want ErrClosed twice", errs)
+		}
+	})
+}
+
+// A batch outside a handler queues at once: who holds a lock while it sends, keeps
+// the order against others who do.
+func TestSpliceOutsideAHandlerQueuesAtOnce(t *testing.T) {
+	to := &ledger{}
+	var b Batch
+	b.Pass(to, &Message{Frame: []byte("a")})
+	if !slices.Equal(to.did, []string{"a"}) {
+		t.Errorf("got %q before the flush", to.did)
+	}
+	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+		l := open(PeerOptions{})
+		var b Batch
+		b.Pass(l.Peer, &Message{Frame: []byte(note(0))})
+		if n := len(note(0)) + 1; l.Waiting() != n {
+			t.Errorf("%d bytes wait, want %d", l.Waiting(), n)
+		}
+	})
+}
+
+func TestBurstOfSplicedFramesIsNotKept(t *testing.T) {
+	r := destination{peer: newPeer(PeerOptions{}), staged: make([]byte, stagedCap, 2*stagedCap)}
+	r.peer.out.put(1) // so that memory is not swapped
+	r.commit()
+	if cap(r.staged) > stagedCap || r.peer.Waiting() != stagedCap+1 {
+		t.Errorf("%d bytes are kept, %d wait", cap(r.staged), r.peer.Waiting())
 	}
 }

@@ -1,6 +1,9 @@
 package jsonrpc
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,4 +46,111 @@ func TestAppendSpliceRefusesOverlaps(t *testing.T) {
 		}
 	}()
 	AppendSplice(nil, []byte("0123456789"), Edit{Span{2, 5}, nil}, Edit{Span{4, 6}, nil})
+}
+
+func TestAnEditedMessageIsAsScanFindsIt(t *testing.T) {
+	var many strings.Builder // more members than a Message remembers
+	for range maxMembers + 1 {
+		many.WriteString(`"x":1,`)
+	}
+	for name, frame := range map[string]string{
+		"the id first":       `{"jsonrpc":"2.0","id":"a","method":"m","params":{"name":"n","_meta":{"token":"t"},"z":[1]}}`,
+		"the id last":        ` {"method":"m","params":{"_meta":{"token":12345678},"name":"n"},"jsonrpc":"2.0","id":1234567890}`,
+		"the id in between":  `{"params":{"_meta":{"token":"t"}},"id":"a long one, far longer than the new","method":"m","jsonrpc":"2.0"}`,
+		"without params":     `{"jsonrpc":"2.0","id":1,"method":"m"}`,
+		"many members":       `{"jsonrpc":"2.0","id":1,"params":{` + many.String() + `"_meta":{"token":1}},"method":"m"}`,
+		"keys with escapes":  `{"jsonrpc":"2.0","id":1,"params":{"\u006eame":1,"_meta":{"token":1}},"method":"m"}`,
+		"params in an array": `{"jsonrpc":"2.0","id":1,"params":[1,2],"method":"m"}`,
+		"an answer":          `{"jsonrpc":"2.0","id":7,"result":{"a":1}}`,
+		"an error":           `{"error":{"code":1,"message":"x"},"jsonrpc":"2.0","id":7}`,
+	} {
+		for i, id := range []string{`9`, `123456789012345678`, `"a"`, `123456789012345678`} {
+			room := 50 * (i / 3)
+			t.Run(fmt.Sprint(name, " ", id, " with room for ", room), func(t *testing.T) {
+				var got, want Message
+				if err := Scan(append(make([]byte, 0, len(frame)+room), frame...), &got); err != nil {
+					t.Fatal(err)
+				}
+				m := got
+				edits := []Edit{{Span: m.ID, New: []byte(id)}}
+				if meta, _ := m.Param("_meta"); meta.Present() {
+					token, err := m.Get(meta, "token")
+					if err != nil {
+						t.Fatal(err)
+					}
+					edits = append([]Edit{{Span: token, New: []byte(`"new"`)}}, edits...)
+				}
+				var copied Message
+				if err := m.Spliced(&copied, make([]byte, room), slices.Clone(edits)...); err != nil {
+					t.Fatal(err)
+				}
+				spliced := AppendSplice(nil, []byte(frame), slices.Clone(edits)...)
+				if got.Edit(edits...); string(got.Frame) != string(spliced) {
+					t.Errorf("got %s\nwant %s", got.Frame, spliced)
+				}
+				if err := Scan(got.Frame, &want); err != nil {
+					t.Fatalf("%v in %s", err, got.Frame)
+				}
+				if string(want.Bytes(want.ID)) != id {
+					t.Errorf("got %s", got.Frame)
+				}
+				for i := max(0, want.nparams); i < maxMembers; i++ { // what is behind them means nothing
+					want.params[i], got.params[i], copied.params[i] = Member{}, Member{}, Member{}
+				}
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("got  %+v\nwant %+v", got, want)
+				}
+				if !reflect.DeepEqual(copied, want) {
+					t.Errorf("got  %+v\nwant %+v", copied, want)
+				}
+			})
+		}
+	}
+}
+
+func TestACopyWithOtherMembersIsAsScanFindsIt(t *testing.T) {
+	const frame = `{"jsonrpc":"2.0","id":1,"method":"m","params":{"a":1,"b":{"c":2},"d":3}}`
+	var m, bare Message
+	if err := Scan([]byte(frame), &m); err != nil {
+		t.Fatal(err)
+	}
+	if err := Scan([]byte(`{"jsonrpc":"2.0","id":1,"method":"m"}`), &bare); err != nil {
+		t.Fatal(err)
+	}
+	b, err := m.ParamMember("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := Edit{m.ID, []byte(`"another"`)}
+	for name, c := range map[string]struct {
+		of    *Message
+		edits []Edit
+	}{
+		"one is taken out":    {&m, AppendRemoval([]Edit{id}, m.Frame, m.Params, b)},
+		"one is put in":       {&m, AppendInsertion([]Edit{id}, m.Frame, m.Params, []byte(`"x":[5],`))},
+		"all are others":      {&m, []Edit{id, {m.Params, []byte(`{"y":6}`)}}},
+		"there were none":     {&bare, []Edit{{Span{bare.Method.Hi, bare.Method.Hi}, []byte(`,"params":{"z":7}`)}}},
+		"nothing is changed":  {&m, nil},
+		"another is in place": {&m, []Edit{{b.Value, []byte(`{"c":"other"}`)}, id}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var got, want Message
+			spliced := AppendSplice(nil, c.of.Frame, slices.Clone(c.edits)...)
+			if err := c.of.Spliced(&got, nil, c.edits...); err != nil {
+				t.Fatal(err)
+			}
+			if err := Scan(spliced, &want); err != nil {
+				t.Fatal(err)
+			}
+			for i := max(0, want.nparams); i < maxMembers; i++ {
+				want.params[i], got.params[i] = Member{}, Member{}
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got  %+v\nwant %+v", got, want)
+			}
+		})
+	}
+	if err := m.Spliced(&bare, nil, Edit{Span{5, 5}, []byte("{")}); err == nil {
+		t.Error("a frame that is none any more is no error")
+	}
 }

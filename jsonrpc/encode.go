@@ -117,3 +117,46 @@ func AppendNotification(dst []byte, method string, params []byte) []byte {
 	}
 	return append(dst, '}')
 }
+
+// A Param is a member of the params of a request to build. The key needs no escapes, and the value is
+// JSON.
+type Param struct {
+	Key   string
+	Value []byte
+}
+
+// Build makes m a request, as Scan would find it. The id is a JSON token.
+func (m *Message) Build(id []byte, method string, params ...Param) {
+	*m = Message{Kind: Request, nparams: len(params)}
+	if len(params) > maxMembers {
+		m.nparams = -1
+	}
+	size := 64 + len(id) + len(method)
+	for _, p := range params {
+		size += len(p.Key) + len(p.Value) + 4
+	}
+	b := append(make([]byte, 0, size), `{"jsonrpc":"2.0","id":`...)
+	b, m.ID = appendSpan(b, id)
+	b = append(b, `,"method":`...)
+	b, m.Method = appendSpan(b, AppendQuoted(nil, method))
+	b = append(b, `,"params":{`...)
+	m.Params.Lo = len(b) - 1
+	for i, p := range params {
+		var at Member
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b, at.Key = appendSpan(append(b, '"'), []byte(p.Key))
+		b, at.Value = appendSpan(append(b, `":`...), p.Value)
+		if i < maxMembers {
+			m.params[i] = at
+		}
+	}
+	b = append(b, '}')
+	m.Params.Hi = len(b)
+	m.Frame = append(b, '}')
+}
+
+func appendSpan(b, text []byte) ([]byte, Span) {
+	return append(b, text...), Span{len(b), len(b) + len(text)}
+}
