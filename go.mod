@@ -7,7 +7,6 @@ require (
 	github.com/go-jose/go-jose/v4 v4.1.8
 	github.com/gobwas/glob v1.1.0
 	github.com/gofrs/flock v0.13.1
-	github.com/google/jsonschema-go v0.4.3
 	github.com/gowebpki/jcs v1.0.2
 	github.com/prometheus/common v0.62.0
 	github.com/rogpeppe/go-internal v1.16.0

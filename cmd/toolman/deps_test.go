@@ -106,7 +106,6 @@ var only = map[string][]string{
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
-	"github.com/google/jsonschema-go":  {"toolman/router/httpd/bridge/inputschema"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
 	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
