@@ -3,22 +3,35 @@ package mcpwire
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"toolman/jsonrpc"
 )
 
-// An Ask is a request that a legacy server makes to the client, in the form in which
-// a modern client gets it. Its bytes are its own.
+// maxAsks is how many things a server may ask for at once.
+const maxAsks = 16
+
+// An Ask is something that a server asks of the client: a legacy server with a request, a modern
+// one with an input request.
 type Ask struct {
-	Key    string
-	Method Method
-	Params []byte // nil when there are none
+	Key    string // of the input request, as it is spelled in JSON, without quotes
+	Method Method // CreateMessage, Elicit or ListRoots
+	Params []byte // an object; nil if there are none
 }
 
-// AskOf reads a legacy server's request, to be asked under this key. What belongs to
-// a request, and not to what it asks, is left out: the progress token, the task, and
-// the id of an elicitation, which the modern era does not have.
+// AsksClient reports whether a method asks something of the client, in both eras.
+func AsksClient(method Method) bool {
+	return method == CreateMessage || method == Elicit || method == ListRoots
+}
+
+var errNoAsk = errors.New("an input request that is neither " + string(CreateMessage) + " nor " + string(Elicit) + " nor " + string(ListRoots))
+
+var requestMetaKeys = [...]string{"progressToken", "io.modelcontextprotocol/related-task"}
+
+// AskOf reads a legacy server's request, to be asked under this key. What belongs to the request,
+// and not to what it asks, is left out: the progress token, the task, and the ID of an elicitation,
+// which the modern era does not have.
 func AskOf(m *jsonrpc.Message, key string) (Ask, error) {
 	a := Ask{Key: key, Method: Method(m.Text(m.Method))}
 	if !AsksClient(a.Method) {
@@ -34,8 +47,8 @@ func AskOf(m *jsonrpc.Message, key string) (Ask, error) {
 			return a, err
 		}
 	}
-	var inner [len(askMetaKeys)]jsonrpc.Member
-	if err := m.Find(gone[2].Value, askMetaKeys[:], inner[:]); err != nil {
+	var inner [len(requestMetaKeys)]jsonrpc.Member
+	if err := m.Find(gone[2].Value, requestMetaKeys[:], inner[:]); err != nil {
 		return a, err
 	}
 	edits, empty := removeFrom(nil, m.Frame, gone[2].Value, inner[:]...)
@@ -43,50 +56,27 @@ func AskOf(m *jsonrpc.Message, key string) (Ask, error) {
 		gone[2] = jsonrpc.Member{}
 	}
 	edits = jsonrpc.AppendRemoval(edits, m.Frame, m.Params, gone[:]...)
-	a.Params = edited(m.Frame, m.Params, edits)
+	whole := jsonrpc.AppendSplice(nil, m.Frame, edits...)
+	a.Params = whole[m.Params.Lo : len(whole)-(len(m.Frame)-m.Params.Hi)]
 	return a, nil
 }
 
-var askMetaKeys = [...]string{"progressToken", "io.modelcontextprotocol/related-task"}
-
-// edited returns a copy of a part of a frame with edits, which lie within it.
-func edited(frame []byte, part jsonrpc.Span, edits []jsonrpc.Edit) []byte {
-	whole := jsonrpc.AppendSplice(nil, frame, edits...)
-	return whole[part.Lo : len(whole)-(len(frame)-part.Hi)]
-}
-
-// without returns a copy of an object without the member.
-func without(object []byte, key string) ([]byte, error) {
-	m := jsonrpc.Message{Frame: object}
-	whole := jsonrpc.Span{Hi: len(object)}
-	var found [1]jsonrpc.Member
-	if err := m.Find(whole, []string{key}, found[:]); err != nil {
-		return nil, err
-	}
-	return jsonrpc.AppendSplice(nil, object, jsonrpc.AppendRemoval(nil, object, whole, found[0])...), nil
-}
-
-// URLAsks reads what an error with CodeURLElicitation wants of the user: each elicitation
-// becomes an input request, with keys from "0" on. Once they are answered, the
-// request can be made again.
+// URLAsks reads what an error with CodeURLElicitation wants of the user: each elicitation becomes
+// an ask, with keys from "0" on. Once they are answered, the request can be made again.
 func URLAsks(m *jsonrpc.Message) ([]Ask, error) {
-	data, err := m.Get(m.Err, "data")
-	if err != nil {
-		return nil, err
-	}
-	list, err := m.Get(data, "elicitations")
+	list, err := elicitations(m)
 	if err != nil {
 		return nil, err
 	}
 	var asks []Ask
 	for at := range jsonrpc.Elements(m.Frame, list) {
-		if len(asks) == maxInputRequests {
-			return nil, fmt.Errorf("more than %d elicitations", maxInputRequests)
+		if len(asks) == maxAsks {
+			return nil, fmt.Errorf("more than %d elicitations", maxAsks)
 		}
 		if !m.IsObject(at) || !byURL(m.Bytes(at)) {
 			return nil, errors.New(`an elicitation that is not of mode "url"`)
 		}
-		params, err := without(m.Bytes(at), "elicitationId")
+		params, err := withoutID(m.Bytes(at))
 		if err != nil {
 			return nil, err
 		}
@@ -98,33 +88,217 @@ func URLAsks(m *jsonrpc.Message) ([]Ask, error) {
 	return asks, nil
 }
 
-// AppendRequest appends the ask as a request to a legacy client, under an id, which is a
-// JSON token. It is no elicitation in mode "url".
-func (a *Ask) AppendRequest(dst, id []byte) []byte {
-	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
-	dst = append(append(append(dst, `,"method":"`...), a.Method...), '"')
-	if a.Params != nil {
-		dst = append(append(dst, `,"params":`...), a.Params...)
+// elicitations returns the list of those that an error with CodeURLElicitation holds.
+func elicitations(m *jsonrpc.Message) (jsonrpc.Span, error) {
+	data, err := m.Get(m.Err, "data")
+	if err != nil {
+		return jsonrpc.Span{}, err
+	}
+	return m.Get(data, "elicitations")
+}
+
+// withoutID returns a copy of the params of an elicitation without its ID.
+func withoutID(params []byte) ([]byte, error) {
+	m := jsonrpc.Message{Frame: params}
+	whole := jsonrpc.Span{Hi: len(params)}
+	id, err := findMember(&m, whole, elicitationIDKey)
+	if err != nil {
+		return nil, err
+	}
+	return jsonrpc.AppendSplice(nil, params, jsonrpc.AppendRemoval(nil, params, whole, id)...), nil
+}
+
+// An Input is what a modern server needs before it can continue with a request. It holds parts of
+// the message that it was read from.
+type Input struct {
+	Asks  []Ask
+	State jsonrpc.Span // a string to give back as it is; absent if there is none
+}
+
+// Input reads a result of type input_required (2026-07-28, Multi Round-Trip Requests). An error
+// says what is wrong with it.
+func (r *Result) Input(m *jsonrpc.Message) (in Input, err error) {
+	if r.State.Present() {
+		if !m.IsString(r.State.Value) {
+			return in, errors.New("requestState is not a string")
+		}
+		in.State = r.State.Value
+	}
+	if r.Requests.Present() && !m.IsObject(r.Requests.Value) {
+		return in, errors.New("inputRequests is not an object")
+	}
+	var names []string
+	for entry := range m.Walk(r.Requests.Value) {
+		if len(in.Asks) == maxAsks {
+			return in, fmt.Errorf("more than %d inputRequests", maxAsks)
+		}
+		name := string(m.Text(jsonrpc.Span{Lo: entry.Key.Lo - 1, Hi: entry.Key.Hi + 1}))
+		if slices.Contains(names, name) {
+			return in, errors.New("two inputRequests have the same key")
+		}
+		names = append(names, name)
+		ask, err := inputRequest(m, entry)
+		if err != nil {
+			return in, err
+		}
+		in.Asks = append(in.Asks, ask)
+	}
+	if len(in.Asks) == 0 && !in.State.Present() {
+		return in, errors.New("neither inputRequests nor a requestState")
+	}
+	return in, nil
+}
+
+var (
+	inputRequestKeys = [...]string{"method", "params"}
+	elicitKeys       = [...]string{"mode", "elicitationId", "tools", "toolChoice"} // which decide how it is asked
+)
+
+func inputRequest(m *jsonrpc.Message, entry jsonrpc.Member) (Ask, error) {
+	var found [len(inputRequestKeys)]jsonrpc.Member
+	if err := m.Find(entry.Value, inputRequestKeys[:], found[:]); err != nil {
+		return Ask{}, err
+	}
+	a := Ask{Key: string(m.Bytes(entry.Key)), Method: Method(m.Text(found[0].Value))}
+	params := found[1].Value
+	switch {
+	case !AsksClient(a.Method):
+		return a, errNoAsk
+	case !params.Present():
+		return a, nil
+	case !m.IsObject(params):
+		return a, errors.New("an input request whose params are not an object")
+	}
+	a.Params = m.Bytes(params)
+	var unused [len(elicitKeys)]jsonrpc.Member
+	return a, m.Find(params, elicitKeys[:], unused[:])
+}
+
+// AppendRequest appends the ask as a request to a legacy client, with this ID, a JSON token.
+// elicitationID is for an elicitation in mode "url", where such a client needs one (2025-11-25,
+// Elicitation).
+func (a *Ask) AppendRequest(dst, id []byte, elicitationID string) []byte {
+	params := a.Params
+	if a.Method == Elicit && byURL(params) {
+		rest, _ := withoutID(params) // there is one at most
+		params = fmt.Appendf(nil, `{"elicitationId":%s,%s`, quote(elicitationID), rest[1:])
+	}
+	return a.append(fmt.Appendf(dst, `{"jsonrpc":"2.0","id":%s,`, id), params)
+}
+
+// append appends the members of a request, and the end of its object.
+func (a *Ask) append(dst, params []byte) []byte {
+	dst = fmt.Appendf(dst, `"method":"%s"`, a.Method)
+	if params != nil {
+		dst = fmt.Appendf(dst, `,"params":%s`, params)
 	}
 	return append(dst, '}')
 }
 
-// AppendInputRequired appends the response that asks a modern client for input before
-// its request, with this id, can go on. state comes back with the answers.
+// AppendInputRequired appends the response that asks a modern client for input before its request,
+// with this ID, can continue. state comes back with the answers.
 func AppendInputRequired(dst, id []byte, asks []Ask, state string) []byte {
-	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...) // fmt would move the owner of id to the heap
 	dst = append(dst, `,"result":{"resultType":"input_required","inputRequests":{`...)
 	for i, a := range asks {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(jsonrpc.AppendQuoted(dst, a.Key), `:{"method":"`...)
-		dst = append(append(dst, a.Method...), '"')
-		if a.Params != nil {
-			dst = append(append(dst, `,"params":`...), a.Params...)
-		}
-		dst = append(dst, '}')
+		dst = a.append(fmt.Appendf(dst, `"%s":{`, a.Key), a.Params)
 	}
-	dst = append(dst, `},"requestState":`...)
-	return append(jsonrpc.AppendQuoted(dst, state), "}}"...)
+	return fmt.Appendf(dst, `},"requestState":%s}}`, quote(state))
+}
+
+// An Answer is what a client said to an input request: its key, without quotes, and the result,
+// both as they came.
+type Answer struct{ Key, Result []byte }
+
+// AppendRetryMembers appends the members that a retry has in addition to its request, each with a
+// comma behind it: the answers, and the state, a JSON string, or nil if the server gave none.
+func AppendRetryMembers(dst []byte, answers []Answer, state []byte) []byte {
+	if len(answers) > 0 {
+		dst = append(dst, `"inputResponses":{`...)
+		for i, a := range answers {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = fmt.Appendf(dst, `"%s":%s`, a.Key, a.Result)
+		}
+		dst = append(dst, "},"...)
+	}
+	if state != nil {
+		dst = fmt.Appendf(dst, `"requestState":%s,`, state)
+	}
+	return dst
+}
+
+// AddRetry appends edits that make a legacy client's request a retry of itself, with members from
+// AppendRetryMembers. They come before those that add a claim.
+func AddRetry(edits []jsonrpc.Edit, m *jsonrpc.Message, members []byte) ([]jsonrpc.Edit, error) {
+	if !m.IsObject(m.Params) {
+		return edits, errors.New("a request without params cannot be made again with more")
+	}
+	retry, err := retryMembers(m)
+	if err != nil {
+		return edits, err
+	}
+	edits = jsonrpc.AppendRemoval(edits, m.Frame, m.Params, retry.Responses, retry.State)
+	return jsonrpc.AppendInsertion(edits, m.Frame, m.Params, members), nil
+}
+
+// A Retry is where a modern client's request holds what it was asked for. It holds places in the
+// message that it was read from.
+type Retry struct{ Responses, State jsonrpc.Member }
+
+// Is reports whether the request is a retry.
+func (r *Retry) Is() bool { return r.Responses.Present() || r.State.Present() }
+
+// RetryOf reads what makes a modern client's request a retry. Each error is a *Refusal.
+func RetryOf(m *jsonrpc.Message) (Retry, error) {
+	r, err := retryMembers(m)
+	switch {
+	case err != nil:
+		return Retry{}, invalid(err.Error())
+	case r.State.Present() && !m.IsString(r.State.Value):
+		return Retry{}, invalid("params.requestState must be the string that the server gave")
+	case r.Responses.Present() && !m.IsObject(r.Responses.Value):
+		return Retry{}, invalid("params.inputResponses must be an object")
+	}
+	return r, nil
+}
+
+func retryMembers(m *jsonrpc.Message) (r Retry, err error) {
+	if r.Responses, err = m.ParamMember("inputResponses"); err != nil {
+		return r, err
+	}
+	r.State, err = m.ParamMember("requestState")
+	return r, err
+}
+
+// Strip appends edits that make the request the one that a legacy server gets: without the
+// envelope, as StripEnvelope does, and without what makes it a retry.
+func (r *Retry) Strip(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) []jsonrpc.Edit {
+	if !r.Is() {
+		return StripEnvelope(edits, m, e)
+	}
+	edits, empty := removeFrom(edits, m.Frame, e.Meta.Value, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
+	gone := [3]jsonrpc.Member{r.Responses, r.State}
+	if empty {
+		gone[2] = e.Meta
+	}
+	return jsonrpc.AppendRemoval(edits, m.Frame, m.Params, gone[:]...)
+}
+
+// Response returns the answer to the input request with this key as it came: it is the result of
+// that request. It is absent if the client has not given one, which is no error. An error is a
+// *Refusal.
+func (r *Retry) Response(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
+	at, err := m.Get(r.Responses.Value, key)
+	switch {
+	case err != nil:
+		return jsonrpc.Span{}, invalid(err.Error())
+	case at.Present() && !m.IsObject(at):
+		return jsonrpc.Span{}, invalid("params.inputResponses: each answer must be an object")
+	}
+	return at, nil
 }

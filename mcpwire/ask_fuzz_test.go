@@ -33,10 +33,10 @@ func FuzzAsk(f *testing.F) {
 			return
 		}
 		want := otherMembers(m.Frame, m.Params, "elicitationId", "task", "_meta")
-		if got := otherMembers(asked.Frame, in.Requests[0].Params, "_meta"); !slices.Equal(got, want) {
+		if got := otherMembers(in.Asks[0].Params, jsonrpc.Span{Hi: len(in.Asks[0].Params)}, "_meta"); !slices.Equal(got, want) {
 			t.Errorf("%s became %s", params, a.Params)
 		}
-		for _, key := range askMetaKeys {
+		for _, key := range requestMetaKeys {
 			if left := lastWins(a.Params, "_meta", key); left != nil {
 				t.Errorf("%s is left in %s", key, a.Params)
 			}

@@ -42,7 +42,7 @@ func TestAskOfALegacyRequest(t *testing.T) {
 }
 
 func TestAppendInputRequired(t *testing.T) {
-	got := string(AppendInputRequired([]byte("x"), []byte(`"7"`), []Ask{{`a"`, Elicit, []byte(`{"message":"?"}`)}, {"b", ListRoots, nil}}, "handle"))
+	got := string(AppendInputRequired([]byte("x"), []byte(`"7"`), []Ask{{`a\"`, Elicit, []byte(`{"message":"?"}`)}, {"b", ListRoots, nil}}, "handle"))
 	want := `x{"jsonrpc":"2.0","id":"7","result":{"resultType":"input_required","inputRequests":{"a\"":{"method":"elicitation/create","params":{"message":"?"}},` +
 		`"b":{"method":"roots/list"}},"requestState":"handle"}}`
 	if got != want {
@@ -50,7 +50,7 @@ func TestAppendInputRequired(t *testing.T) {
 	}
 	m := rescan(t, got[1:])
 	r := resultOf(t, m)
-	if in, err := r.Input(m); err != nil || len(in.Requests) != 2 || r.ResultType(m) != ResultInputRequired {
+	if in, err := r.Input(m); err != nil || len(in.Asks) != 2 || r.ResultType(m) != ResultInputRequired {
 		t.Errorf("read as %+v, %v", in, err)
 	}
 }
@@ -69,7 +69,7 @@ func TestURLAsks(t *testing.T) {
 	}
 	for _, data := range []string{``, `,"data":null`, `,"data":{}`, `,"data":{"elicitations":[]}`, `,"data":{"elicitations":{}}`, `,"data":{"elicitations":[{"mode":"form"}]}`,
 		`,"data":{"elicitations":["url"]}`, `,"data":{"elicitations":[{"mode":"url","mode":"url"}]}`, `,"data":{"elicitations":[{"mode":"url","elicitationId":1,"elicitationId":2}]}`,
-		`,"data":{"elicitations":[` + strings.Repeat(`{"mode":"url"},`, maxInputRequests) + `{"mode":"url"}]}`} {
+		`,"data":{"elicitations":[` + strings.Repeat(`{"mode":"url"},`, maxAsks) + `{"mode":"url"}]}`} {
 		if asks, err := URLAsks(failure(t, `{"code":-32042,"message":"m"`+data+`}`)); err == nil {
 			t.Errorf("%s was accepted: %s", data, asks)
 		}

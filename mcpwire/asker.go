@@ -6,14 +6,14 @@ import (
 	"toolman/jsonrpc"
 )
 
-// NameAsker appends edits that begin each message that a server's frame has a user read with the
-// name of that server: "Server NAME asks: ". Without it, a server could ask in the name of another
-// server, or of toolman. Clients have to make it "clear which server is requesting information"
-// (2025-11-25, Elicitation, User Interaction Model); those behind a gateway see one server.
+// NameAsker appends edits that begin each message that a server has a user read with the name of
+// the server: "Server NAME asks: ". Otherwise a server could ask in the name of another server, or
+// of toolman. Clients have to make it "clear which server is requesting information" (2025-11-25,
+// Elicitation, User Interaction Model); clients of a gateway see one server.
 //
 // The messages are those of a request elicitation/create, of the elicitations in a result of type
 // input_required, and of those in an error with CodeURLElicitation. An error says which message is
-// missing or has no one meaning: such a frame must not reach a client.
+// missing or ambiguous: such a frame must not reach a client.
 func NameAsker(edits []jsonrpc.Edit, m *jsonrpc.Message, server string) ([]jsonrpc.Edit, error) {
 	a := asker{m, edits, server}
 	var err error
@@ -37,8 +37,6 @@ type asker struct {
 	server string
 }
 
-var errNoMessage = errors.New("an elicitation has no message")
-
 // name puts the server's name before the message of an elicitation.
 func (a *asker) name(elicitation jsonrpc.Span) error {
 	at, err := a.m.Get(elicitation, "message")
@@ -46,23 +44,19 @@ func (a *asker) name(elicitation jsonrpc.Span) error {
 		return err
 	}
 	if !a.m.IsString(at) {
-		return errNoMessage
+		return errors.New("an elicitation has no message")
 	}
 	words := jsonrpc.AppendEscaped(nil, "Server "+a.server+" asks: ")
 	a.edits = append(a.edits, jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Lo + 1, Hi: at.Lo + 1}, New: words})
 	return nil
 }
 
-// nameURLs deals with an error.
+// nameURLs names the server in an error.
 func (a *asker) nameURLs() error {
 	if _, code, err := errorCode(a.m); err != nil || code != CodeURLElicitation {
 		return err
 	}
-	data, err := a.m.Get(a.m.Err, "data")
-	if err != nil {
-		return err
-	}
-	list, err := a.m.Get(data, "elicitations")
+	list, err := elicitations(a.m)
 	if err != nil {
 		return err
 	}
@@ -76,7 +70,7 @@ func (a *asker) nameURLs() error {
 
 var inputKeys = [...]string{"resultType", "inputRequests"}
 
-// nameInputs deals with a result.
+// nameInputs names the server in a result.
 func (a *asker) nameInputs() error {
 	var found [len(inputKeys)]jsonrpc.Member
 	if err := a.m.Find(a.m.Result, inputKeys[:], found[:]); err != nil || !found[0].Present() {

@@ -1,35 +1,32 @@
-// Package mcpwire knows where messages of the Model Context Protocol name
-// things, what a gateway's own messages look like, and what has to change in a
-// message between peers of different revisions.
+// Package mcpwire knows the messages of the Model Context Protocol: where they name things, what a
+// gateway's own messages look like, and what has to change in a message between peers of different
+// revisions.
 //
-// A method's facts stand in one place: which member of its params names its target
-// (Target), which member of a list result holds the items and which member of an
-// item is its name (Kind). An Item keeps the bytes its server sent; to show it
-// under another name, that one value is replaced. What it is, apart from how its server
-// spells it, is its Definition; the hash of that is its RefID.
+// The facts about a method stand in one place: the member of its params that names its target
+// (Target), the member of a list result that holds the items, and the member of an item that is its
+// name (Kind). An Item keeps the bytes that its server sent; to show it under another name, one
+// value is replaced. Its Definition says what it is, however its server spells it; the hash of that
+// is its RefID.
 //
-// There are two eras. Legacy, 2024-11-05 to 2025-11-25, has a handshake (Hello,
-// InitializeResult) and requests from server to client. Modern, 2026-07-28, has
-// neither: each request carries an Envelope, each result says what it is (Result), a
-// server that needs input answers so and is asked again (Input, Ask, Retry), and what
-// changes is told on a subscription (Filter). In a gateway one message takes these
-// ways:
+// There are two eras. Legacy, 2024-11-05 to 2025-11-25, has a handshake (Hello, InitializeResult)
+// and requests from server to client. Modern, 2026-07-28, has neither: each request carries an
+// Envelope, each result has a type (Result), a server that needs input answers that and gets the
+// request again (Input, Ask, Retry), and changes are announced on a subscription (Filter). In a
+// gateway a message is translated like this:
 //
 //	legacy client, modern server   Claim.AddTo        the request
 //	                               Result.ToLegacy    the result, or Result.Input and AddRetry
-//	                               Item.ToLegacy      what is listed
+//	                               Item.ToLegacy      items of lists
 //	                               FromSubscription   notifications
 //	modern client, legacy server   StripEnvelope      the request
 //	                               Result.ToModern    the result
-//	                               AskOf              what the server asks, until RetryOf has it answered
-//	                               Item.ToModern      what is listed
+//	                               AskOf              what the server asks; RetryOf has the answer
+//	                               Item.ToModern      items of lists
 //	                               ToSubscription     notifications
 //	either                         JudgeError         errors
 //
-// All of these append edits to a caller's slice, to be spliced into the frame that was
-// read. They may share a splice with edits of the id, the target and the progress
-// token.
+// All of these append edits to a caller's slice, to be spliced into the frame that was read. They
+// may share a splice with edits of the ID, the target and the progress token.
 //
-// The package has no state and does no I/O. Bytes it does not understand it
-// leaves alone.
+// The package has no state and does no I/O. Bytes that it does not understand stay as they are.
 package mcpwire

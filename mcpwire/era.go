@@ -2,21 +2,20 @@ package mcpwire
 
 import (
 	"slices"
-
-	"toolman/jsonrpc"
+	"strings"
 )
 
-// An Era is a family of revisions whose messages have the same form.
+// An Era is a group of revisions whose messages have the same form.
 type Era uint8
 
 // The eras.
 const (
-	// Unknown is the era of a peer that has not said anything yet.
+	// Unknown is the era of a peer that has sent nothing yet.
 	Unknown Era = iota
 	// Legacy has a handshake, sessions, and requests from server to client.
 	Legacy
-	// Modern has none of these: each request says who asks and what it can do,
-	// and a server that needs input answers so, and is asked again.
+	// Modern has none of these: each request describes its sender, and a server that needs input
+	// answers that, and gets the request again.
 	Modern
 )
 
@@ -51,7 +50,7 @@ const (
 
 var revisions = [...]string{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, V2026_07_28}
 
-// firstModern is where in revisions the modern ones start.
+// firstModern is the index in revisions of the first modern one.
 const firstModern = 4
 
 // EraOf returns the era of a revision, Unknown when toolman does not speak it.
@@ -65,18 +64,11 @@ func EraOf(revision string) Era {
 	return Modern
 }
 
-// appendModern appends the list of the modern revisions that toolman speaks.
-func appendModern(dst []byte) []byte {
-	dst = append(dst, '[')
-	for _, revision := range revisions[firstModern:] {
-		dst = append(jsonrpc.AppendQuoted(dst, revision), ',')
-	}
-	dst[len(dst)-1] = ']'
-	return dst
-}
+// modernRevisions returns the list of the modern revisions that toolman speaks, as JSON.
+func modernRevisions() string { return `["` + strings.Join(revisions[firstModern:], `","`) + `"]` }
 
-// Mutual returns the newest revision of an era, among those that a peer lists,
-// that toolman speaks, too, or "".
+// Mutual returns the newest revision of an era that both toolman and a peer, which lists its own,
+// speak; "" if there is none.
 func Mutual(listed []string, e Era) string {
 	for _, revision := range slices.Backward(revisions[:]) {
 		if EraOf(revision) == e && slices.Contains(listed, revision) {
@@ -86,13 +78,11 @@ func Mutual(listed []string, e Era) string {
 	return ""
 }
 
-// Supported reports whether version is a revision with a handshake that toolman
-// speaks.
+// Supported reports whether version is a revision with a handshake that toolman speaks.
 func Supported(version string) bool { return EraOf(version) == Legacy }
 
-// Negotiate returns the revision to answer a client's initialize with: the one it
-// asked for or else our newest with a handshake (2025-11-25, Lifecycle, Version
-// Negotiation).
+// Negotiate returns the revision to answer a client's initialize with: the one that it asked for,
+// or else the newest with a handshake (2025-11-25, Lifecycle, Version Negotiation).
 func Negotiate(asked string) string {
 	if Supported(asked) {
 		return asked

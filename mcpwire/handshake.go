@@ -1,13 +1,16 @@
 package mcpwire
 
 import (
+	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 
 	"toolman/jsonrpc"
 )
 
-// Hello is what a client says of itself in initialize. Capabilities and Info are
-// JSON objects as they came.
+// Hello is what a client says of itself in initialize. Capabilities and Info are JSON objects as
+// they came.
 type Hello struct {
 	Version      string
 	Capabilities json.RawMessage
@@ -16,15 +19,14 @@ type Hello struct {
 	NameVersion  string // of Info
 }
 
-// ParseHello reads the params of initialize. What is missing stays empty: a
-// client that says little is still served.
-func ParseHello(m *jsonrpc.Message) (Hello, error) {
-	var h Hello
+// ParseHello reads the params of initialize. What is missing stays empty: a client that says little
+// is still served.
+func ParseHello(m *jsonrpc.Message) (h Hello, err error) {
 	version, err := stringParam(m, "protocolVersion")
 	if err != nil {
 		return h, err
 	}
-	if err := tooLong("params.protocolVersion", version.Hi-version.Lo, MaxRevision); err != nil {
+	if err := tooLong("params.protocolVersion", version, MaxRevision); err != nil {
 		return h, err
 	}
 	h.Version = string(m.Text(version))
@@ -46,115 +48,20 @@ func objectParam(m *jsonrpc.Message, key string) (json.RawMessage, error) {
 	if err != nil || !m.IsObject(at) {
 		return nil, err
 	}
-	if err := tooLong("params."+key, at.Hi-at.Lo, MaxDeclared); err != nil {
-		return nil, err
-	}
-	return append(json.RawMessage(nil), m.Bytes(at)...), nil
+	return bytes.Clone(m.Bytes(at)), tooLong("params."+key, at, MaxDeclared)
 }
 
 // Has reports whether the client declared a capability.
 func (h *Hello) Has(capability string) bool { return declares(h.Capabilities, capability) }
 
-// CanElicit reports whether a client with these capabilities, a JSON object, has a user who can be
-// asked something.
-func CanElicit(capabilities []byte) bool { return declares(capabilities, "elicitation") }
-
-func declares(capabilities []byte, capability string) bool {
-	for key := range jsonrpc.Members(capabilities, jsonrpc.Span{Hi: len(capabilities)}) {
-		if key == capability {
-			return true
-		}
-	}
-	return false
-}
-
-// CanBeAsked reports whether a client with these capabilities, a JSON object, can be asked
-// anything by a server.
-func CanBeAsked(capabilities []byte) bool {
-	for key := range jsonrpc.Members(capabilities, jsonrpc.Span{Hi: len(capabilities)}) {
-		if key == "elicitation" || key == "sampling" || key == "roots" {
-			return true
-		}
-	}
-	return false
-}
-
-// askable are the capabilities that let servers ask a client something, with the parts of each that
-// the specification knows (2025-11-25 and 2026-07-28, Client Features).
-var askable = [...]struct {
-	name  string
-	parts []string
-}{{"elicitation", []string{"form", "url"}}, {"sampling", []string{"context", "tools"}}, {"roots", nil}}
-
-// Askable returns what of a client's capabilities, a JSON object, lets servers ask it something. Two
-// clients that can be asked the same have equal ones, whatever else they say of themselves.
-func Askable(capabilities []byte) json.RawMessage {
-	out := []byte{'{'}
-	comma := func() {
-		if out[len(out)-1] != '{' {
-			out = append(out, ',')
-		}
-	}
-	for _, a := range askable {
-		declared := objectIn(capabilities, a.name)
-		if declared == nil {
-			continue
-		}
-		comma()
-		out = append(append(append(out, '"'), a.name...), `":{`...)
-		for _, part := range a.parts {
-			if objectIn(declared, part) != nil {
-				comma()
-				out = append(append(append(out, '"'), part...), `":{}`...)
-			}
-		}
-		out = append(out, '}')
-	}
-	return append(out, '}')
-}
-
-// Relayed returns the capabilities to declare to an upstream server: the
-// client's own, without tasks/list, which toolman does not pass on.
-func (h *Hello) Relayed() json.RawMessage {
-	return appendMembers(nil, h.Capabilities, func(out []byte, key string, value []byte) []byte {
-		if key == "tasks" && value[0] == '{' {
-			return appendMembers(out, value, func(out []byte, key string, value []byte) []byte {
-				if key == "list" {
-					return nil
-				}
-				return append(out, value...)
-			})
-		}
-		return append(out, value...)
-	})
-}
-
-// appendMembers appends an object again, with each value as f appends it; a
-// member for which f returns nil is left out.
-func appendMembers(dst []byte, obj []byte, f func(dst []byte, key string, value []byte) []byte) []byte {
-	dst = append(dst, '{')
-	first := true
-	for key, at := range jsonrpc.Members(obj, jsonrpc.Span{Hi: len(obj)}) {
-		next := dst
-		if !first {
-			next = append(next, ',')
-		}
-		next = append(jsonrpc.AppendQuoted(next, key), ':')
-		if next = f(next, key, obj[at.Lo:at.Hi]); next != nil {
-			dst, first = next, false
-		}
-	}
-	return append(dst, '}')
-}
-
-// InitializeParams are the params of an initialize request of ours.
+// InitializeParams are the params of an initialize request of toolman's own.
 type InitializeParams struct {
 	ProtocolVersion string          `json:"protocolVersion"`
 	Capabilities    json.RawMessage `json:"capabilities"`
 	ClientInfo      json.RawMessage `json:"clientInfo"`
 }
 
-// InitializeResult is what an upstream server answers to initialize.
+// InitializeResult is what a server answers to initialize.
 type InitializeResult struct {
 	ProtocolVersion string                     `json:"protocolVersion"`
 	Capabilities    map[string]json.RawMessage `json:"capabilities"`
@@ -168,29 +75,89 @@ func (r *InitializeResult) Offers(capability string) bool {
 	return ok
 }
 
-// AppendInitializeResult appends toolman's own answer to initialize. Its
-// capabilities are all that any upstream may turn out to have: it is given
-// before they are known, and cannot be amended.
-func AppendInitializeResult(dst []byte, version, toolman, instructions string) []byte {
-	dst = append(dst, `{"protocolVersion":`...)
-	dst = jsonrpc.AppendQuoted(dst, version)
-	dst = append(dst, `,"capabilities":{`+superset...)
-	if version == Latest { // the only revision that has them
-		dst = append(dst, `,"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}`...)
-	}
-	dst = append(dst, `},"serverInfo":`...)
-	dst = appendServerInfo(dst, toolman)
-	dst = append(dst, `,"instructions":`...)
-	dst = jsonrpc.AppendQuoted(dst, instructions)
-	return append(dst, '}')
+// OffersFlag reports whether the server declared a capability with this flag set, such as resources
+// with subscribe.
+func (r *InitializeResult) OffersFlag(capability, flag string) bool {
+	var flags map[string]json.RawMessage
+	return json.Unmarshal(r.Capabilities[capability], &flags) == nil && string(flags[flag]) == "true"
 }
 
-// superset are the members of toolman's capabilities in every revision.
+// superset has the members of toolman's capabilities in every revision: all that any server may
+// turn out to have. They are declared before the servers are known, and cannot be amended.
 const superset = `"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}`
 
-// appendServerInfo appends what toolman says of itself; version is its own.
-func appendServerInfo(dst []byte, version string) []byte {
-	dst = append(dst, `{"name":"toolman","title":"toolman","version":`...)
-	return append(jsonrpc.AppendQuoted(dst, version), '}')
+// AppendInitializeResult appends toolman's own answer to initialize. toolman is its version.
+func AppendInitializeResult(dst []byte, version, toolman, instructions string) []byte {
+	capabilities := superset
+	if version == Latest { // the only revision that has them
+		capabilities += `,"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}`
+	}
+	return fmt.Appendf(dst, `{"protocolVersion":%s,"capabilities":{%s},"serverInfo":%s,"instructions":%s}`,
+		quote(version), capabilities, serverInfo(toolman), quote(instructions))
+}
+
+// AppendDiscoverResult appends toolman's own answer to server/discover. toolman is its version. A
+// client may use any revision that is listed, so that those with a handshake are not.
+func AppendDiscoverResult(dst []byte, toolman, instructions string) []byte {
+	dst = AppendComplete(append(dst, '{'), Discover)
+	return fmt.Appendf(dst, `"supportedVersions":%s,"capabilities":{%s},"instructions":%s,"_meta":{"%s":%s}}`,
+		modernRevisions(), superset, quote(instructions), KeyServerInfo, serverInfo(toolman))
+}
+
+// serverInfo is what toolman says of itself.
+func serverInfo(version string) string {
+	return `{"name":"toolman","title":"toolman","version":` + string(quote(version)) + "}"
+}
+
+// AppendComplete appends the members with which a result of toolman's own starts in the modern era,
+// each with a comma behind it. Lists and resources may not be cached: an activation changes them.
+func AppendComplete(dst []byte, method Method) []byte {
+	dst = append(dst, completeMember...)
+	if cacheable(method) {
+		dst = append(append(dst, staleMember...), privateMember...)
+	}
+	return dst
+}
+
+// ParseDiscoverResult reads a server's answer to server/discover as if it were one to initialize:
+// both say the same. ProtocolVersion is the newest modern revision that toolman speaks, too; it is
+// "" if there is none, and the server wants a handshake. An error says that this is no answer to
+// server/discover.
+func ParseDiscoverResult(result []byte) (InitializeResult, error) {
+	var d struct {
+		SupportedVersions []string                   `json:"supportedVersions"`
+		Capabilities      map[string]json.RawMessage `json:"capabilities"`
+		Instructions      string                     `json:"instructions"`
+		Meta              struct {
+			ServerInfo json.RawMessage `json:"io.modelcontextprotocol/serverInfo"`
+		} `json:"_meta"`
+	}
+	if err := json.Unmarshal(result, &d); err != nil {
+		return InitializeResult{}, fmt.Errorf("the answer has a wrong shape: %w", err)
+	}
+	if d.SupportedVersions == nil {
+		return InitializeResult{}, errors.New("the answer lists no supportedVersions")
+	}
+	r := InitializeResult{ProtocolVersion: Mutual(d.SupportedVersions, Modern), Capabilities: d.Capabilities, Instructions: d.Instructions}
+	if json.Unmarshal(d.Meta.ServerInfo, &r.ServerInfo) != nil { // for display only
+		r.ServerInfo.Name, r.ServerInfo.Version = "", ""
+	}
+	return r, nil
+}
+
+// ListedVersions returns the revisions that a server names in refusing another one, as it does with
+// code -32022 and as some older servers do with other codes. modern reports whether only a server
+// of the modern era answers so.
+func ListedVersions(err error) (listed []string, modern bool) {
+	refused, ok := errors.AsType[*jsonrpc.Error](err)
+	if !ok {
+		return nil, false
+	}
+	modern = refused.Code == CodeUnsupportedVersion
+	var data struct{ Supported []string }
+	if refused.Data == nil || json.Unmarshal(*refused.Data, &data) != nil {
+		return nil, modern
+	}
+	return data.Supported, modern
 }

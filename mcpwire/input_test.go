@@ -23,8 +23,8 @@ func TestInputOfAResult(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for _, r := range in.Requests {
-		got = append(got, fmt.Sprintf("%s %s %s", m.Bytes(r.Key), r.Method, m.Bytes(r.Params)))
+	for _, r := range in.Asks {
+		got = append(got, fmt.Sprintf("%s %s %s", r.Key, r.Method, r.Params))
 	}
 	want := []string{`user_name elicitation/create {"message":"?"}`, `l\"lm sampling/createMessage {"maxTokens":1}`, ` roots/list `}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
@@ -33,7 +33,7 @@ func TestInputOfAResult(t *testing.T) {
 	checkSpan(t, m, in.State, nil, `"o\u0070aque"`)
 
 	m, in, err = input(t, `{"resultType":"input_required","requestState":""}`)
-	if len(in.Requests) != 0 {
+	if len(in.Asks) != 0 {
 		t.Errorf("got %+v", in)
 	}
 	checkSpan(t, m, in.State, err, `""`)
@@ -42,7 +42,7 @@ func TestInputOfAResult(t *testing.T) {
 func TestInputRefusesRoundsThatCannotBeGone(t *testing.T) {
 	const roots = `{"method":"roots/list"}`
 	var many strings.Builder
-	for i := range maxInputRequests + 1 {
+	for i := range maxAsks + 1 {
 		fmt.Fprintf(&many, `"%d":%s,`, i, roots)
 	}
 	for name, tt := range map[string]struct{ members, says string }{
@@ -81,11 +81,11 @@ func TestInputRequestsAsLegacyRequests(t *testing.T) {
 		{"sampling that speaks of a URL", `{"method":"sampling/createMessage","params":{"mode":"url"}}`, `"method":"sampling/createMessage","params":{"mode":"url"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m, in, err := input(t, `{"inputRequests":{"a":`+tt.request+`}}`)
+			_, in, err := input(t, `{"inputRequests":{"a":`+tt.request+`}}`)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := string(in.Requests[0].AppendRequest(nil, m, []byte("5"), `e"1`))
+			got := string(in.Asks[0].AppendRequest(nil, []byte("5"), `e"1`))
 			if want := `{"jsonrpc":"2.0","id":5,` + tt.want + `}`; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}

@@ -6,11 +6,10 @@ import (
 	"toolman/jsonrpc"
 )
 
-// maxSchemaDepth is how deep an output schema is searched for references.
+// maxSchemaDepth is the depth to which an output schema is searched for references.
 const maxSchemaDepth = 64
 
-// AppendWith appends the item as it came but for the edits, whose places are in
-// Raw.
+// AppendWith appends the item with edits of Raw.
 func (it *Item) AppendWith(dst []byte, edits ...jsonrpc.Edit) []byte {
 	return jsonrpc.AppendSplice(dst, it.Raw, edits...)
 }
@@ -22,8 +21,8 @@ func (it *Item) Rename(name string) jsonrpc.Edit {
 
 var toolKeys = [...]string{"outputSchema", "execution"}
 
-// tool returns the members of a tool's definition that differ between the eras,
-// absent when they are there more than once.
+// tool returns the members of a tool that differ between the eras. They are absent if one is there
+// more than once.
 func (it *Item) tool() (m jsonrpc.Message, whole jsonrpc.Span, schema, execution jsonrpc.Member) {
 	m = jsonrpc.Message{Frame: it.Raw}
 	whole = jsonrpc.Span{Hi: len(it.Raw)}
@@ -34,9 +33,8 @@ func (it *Item) tool() (m jsonrpc.Message, whole jsonrpc.Span, schema, execution
 	return m, whole, found[0], found[1]
 }
 
-// ToModern appends edits that make a legacy server's item one for a modern client.
-// tasksOnly then says that the tool can be called as a task only (2025-11-25, Tasks), which
-// modern clients cannot do.
+// ToModern appends edits that make a legacy server's item one for a modern client. tasksOnly says
+// that the tool can only be called as a task (2025-11-25, Tasks), which modern clients cannot do.
 func (it *Item) ToModern(edits []jsonrpc.Edit) (out []jsonrpc.Edit, tasksOnly bool) {
 	m, whole, _, execution := it.tool()
 	support, err := stringMember(&m, execution.Value, "taskSupport")
@@ -44,11 +42,10 @@ func (it *Item) ToModern(edits []jsonrpc.Edit) (out []jsonrpc.Edit, tasksOnly bo
 	return jsonrpc.AppendRemoval(edits, m.Frame, whole, execution), tasksOnly
 }
 
-// ToLegacy appends edits that make a modern server's item one for a legacy client.
-// There the output schema of a tool is of an object (2025-11-25, Tools), and one bad
-// schema spoils the whole list for some clients: another one becomes the schema
-// of an object's member "result". wrapped then says that the results of the tool
-// must be wrapped, too.
+// ToLegacy appends edits that make a modern server's item one for a legacy client. There the output
+// schema of a tool must describe an object (2025-11-25, Tools), and some clients drop the whole
+// list for one bad schema. Any other schema becomes that of an object's member "result"; wrapped
+// says that the results of the tool must be wrapped in the same way.
 func (it *Item) ToLegacy(edits []jsonrpc.Edit) (out []jsonrpc.Edit, wrapped bool) {
 	m, whole, schema, execution := it.tool()
 	edits = jsonrpc.AppendRemoval(edits, m.Frame, whole, execution)
@@ -66,11 +63,11 @@ func (it *Item) ToLegacy(edits []jsonrpc.Edit) (out []jsonrpc.Edit, wrapped bool
 	return moveReferences(edits, &m, at, false, 0), true
 }
 
-// moveReferences appends edits that let references within a schema, which start at
-// the root of the document, find their aim at its new place. names says that the
-// keys of the object at obj are names, and not keywords.
+// moveReferences appends edits that make the references in a schema, which start at the root of the
+// document, point to the schema's new place. names says that the keys of the object at obj are
+// names, and not keywords.
 func moveReferences(edits []jsonrpc.Edit, m *jsonrpc.Message, obj jsonrpc.Span, names bool, depth int) []jsonrpc.Edit {
-	if depth > maxSchemaDepth || !names && rebased(m, obj) {
+	if depth > maxSchemaDepth || !names && hasOwnID(m, obj) {
 		return edits
 	}
 	for key, at := range jsonrpc.Members(m.Frame, obj) {
@@ -89,7 +86,7 @@ func moveReferences(edits []jsonrpc.Edit, m *jsonrpc.Message, obj jsonrpc.Span, 
 	return edits
 }
 
-// descend looks for references in a value within a schema.
+// descend looks for references in a value of a schema.
 func descend(edits []jsonrpc.Edit, m *jsonrpc.Message, at jsonrpc.Span, names bool, depth int) []jsonrpc.Edit {
 	if m.IsObject(at) {
 		return moveReferences(edits, m, at, names, depth+1)
@@ -102,9 +99,9 @@ func descend(edits []jsonrpc.Edit, m *jsonrpc.Message, at jsonrpc.Span, names bo
 	return edits
 }
 
-// rebased reports whether a schema has an identity of its own: references within it
-// start there, wherever it stands (JSON Schema 2020-12, 8.2.1).
-func rebased(m *jsonrpc.Message, schema jsonrpc.Span) bool {
+// hasOwnID reports whether a schema has an ID of its own, from which the references in it start
+// (JSON Schema 2020-12, 8.2.1).
+func hasOwnID(m *jsonrpc.Message, schema jsonrpc.Span) bool {
 	id, err := m.Get(schema, "$id")
 	return err == nil && m.IsString(id) && !strings.HasPrefix(string(m.Text(id)), "#")
 }

@@ -2,8 +2,7 @@ package mcpwire
 
 import "slices"
 
-// A Method is the name of a request or notification, spelled as in the
-// specification.
+// A Method is the name of a request or notification, spelled as in the specification.
 type Method string
 
 // Requests from client to server.
@@ -56,9 +55,8 @@ const (
 	Acknowledged         Method = "notifications/subscriptions/acknowledged" // modern only
 )
 
-// RequiredCapability returns the client capability without which a server may
-// not send this request, or "" when no revision with a handshake has such a
-// request.
+// RequiredCapability returns the client capability that a server needs to send this request, "" if
+// no revision with a handshake has such a request.
 func RequiredCapability(request Method) string {
 	switch request {
 	case CreateMessage:
@@ -73,8 +71,8 @@ func RequiredCapability(request Method) string {
 	return ""
 }
 
-// requests are the methods that a client may call: those of the modern era,
-// those that both eras have, and those of the legacy era.
+// requests are the methods that a client may call: first those of the modern era, then those of
+// both eras, then those of the legacy era.
 var requests = [...]Method{Discover, Listen,
 	ToolsCall, ToolsList, PromptsList, PromptsGet, ResourcesList, TemplatesList, ResourcesRead, Complete,
 	Initialize, Ping, Subscribe, Unsubscribe, SetLevel, TasksGet, TasksResult, TasksCancel}
@@ -82,16 +80,13 @@ var requests = [...]Method{Discover, Listen,
 // Where in requests the two eras overlap.
 const firstShared, firstLegacyOnly = 2, 10
 
-// Known reports whether clients call a method of this name in any revision with
-// a handshake.
+// Known reports whether clients can call this method in any revision with a handshake.
 func Known(m Method) bool { return slices.Contains(requests[firstShared:], m) }
 
-// KnownModern reports whether clients call a method of this name in the modern
-// era. All others, those that it removed included, do not exist there.
+// KnownModern reports whether clients can call this method in the modern era.
 func KnownModern(m Method) bool { return slices.Contains(requests[:firstLegacyOnly], m) }
 
-// MethodOf returns the method with this spelling. It allocates only for methods
-// that no client calls.
+// MethodOf returns the method with this name. It allocates only for methods that no client calls.
 func MethodOf(name []byte) Method {
 	for _, m := range requests {
 		if string(name) == string(m) {

@@ -1,13 +1,14 @@
 package mcpwire
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 
 	"toolman/jsonrpc"
 )
 
-// Error codes of MCP's own (2026-07-28, Error Codes), and older ones that servers
-// of the legacy era still use.
+// Error codes of MCP (2026-07-28, Error Codes), and older ones that legacy servers still use.
 const (
 	CodeUnsupportedVersion = -32022
 	CodeMissingCapability  = -32021
@@ -16,9 +17,8 @@ const (
 	CodeURLElicitation     = -32042 // 2025-11-25 only
 )
 
-// A Refusal is an error response of toolman's own to a modern client, whatever the
-// method: where the specification prescribes one, no tool result may stand in for
-// it.
+// A Refusal is an error response of toolman's own to a modern client, whatever the method: if the
+// specification prescribes one, no tool result may replace it.
 type Refusal struct {
 	Code    int64
 	Message string
@@ -28,11 +28,11 @@ type Refusal struct {
 // Error returns the message.
 func (r *Refusal) Error() string { return r.Message }
 
-// Append appends the response to the request with this id, a JSON token.
+// Append appends the response to the request with this ID, a JSON token.
 func (r *Refusal) Append(dst, id []byte) []byte {
 	data := r.Data
 	if data == nil {
-		data = appendOutcome(nil, "", r.Message, "")
+		data = failureOutcome(r.Message)
 	}
 	return jsonrpc.AppendError(dst, id, r.Code, r.Message, data)
 }
@@ -41,19 +41,71 @@ func invalid(message string) *Refusal {
 	return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
-// unsupported refuses a revision that toolman does not speak. What was asked for
-// may be long.
+// unsupported refuses a revision that toolman does not speak. Of a long one it shows the start.
 func unsupported(asked []byte) *Refusal {
-	const limit = 64
-	data := appendModern([]byte(`{"supported":`))
-	data = append(data, `,"requested":`...)
-	data = jsonrpc.AppendQuoted(data, asked[:min(len(asked), limit)])
-	return &Refusal{CodeUnsupportedVersion, "Unsupported protocol version", append(data, '}')}
+	data := fmt.Appendf(nil, `{"supported":%s,"requested":%s}`, modernRevisions(), quote(asked[:min(len(asked), MaxRevision)]))
+	return &Refusal{CodeUnsupportedVersion, "Unsupported protocol version", data}
 }
 
-// MissingCapability refuses a request that the client's capabilities do not allow
-// to be served: required is the object that it would have to declare, such as
-// {"sampling":{}}, and why says what for.
+// MissingCapability refuses a request that the client's capabilities do not allow to be served:
+// required is the object that it would have to declare, such as {"sampling":{}}, and why is the
+// message.
 func MissingCapability(required, why string) *Refusal {
 	return &Refusal{CodeMissingCapability, why, json.RawMessage(`{"requiredCapabilities":` + required + `}`)}
+}
+
+// failureOutcome returns the object in which toolman says why something failed. It has the form of
+// the outcomes of toolman's own tools.
+func failureOutcome(problem string) []byte {
+	return fmt.Appendf(nil, `{"success":false,"result":null,"error":%s}`, quote(problem))
+}
+
+// AppendToolSuccess appends the result of a tool of toolman's own, for a client of an era. tools
+// are definitions for structuredContent, as JSON; aloud puts them into a text as well, for clients
+// that show a model nothing else.
+func AppendToolSuccess(e Era, dst []byte, result string, tools [][]byte, aloud bool) []byte {
+	return AppendToolOutcome(e, dst, fmt.Appendf(nil, `{"success":true,"result":%s,"error":null}`, quote(result)), tools, aloud)
+}
+
+// AppendToolOutcome is AppendToolSuccess with an outcome object of the tool's own.
+func AppendToolOutcome(e Era, dst, outcome []byte, tools [][]byte, aloud bool) []byte {
+	definitions, text := bytes.Join(tools, []byte(",")), ""
+	if aloud && len(tools) > 0 {
+		text = fmt.Sprintf(`,{"type":"text","text":%s}`, quote(definitions))
+	}
+	dst = fmt.Appendf(appendResultStart(dst, e), `"content":[{"type":"text","text":%s}%s],"structuredContent":`, quote(outcome), text)
+	if len(tools) == 0 {
+		return append(append(dst, outcome...), '}')
+	}
+	return fmt.Appendf(dst, `%s,"tools":[%s]}}`, outcome[:len(outcome)-1], definitions)
+}
+
+// AppendToolFailure appends the result of a tool of toolman's own that failed.
+func AppendToolFailure(e Era, dst, outcome []byte) []byte {
+	return fmt.Appendf(appendResultStart(dst, e), `"content":[{"type":"text","text":%s}],"structuredContent":%s,"isError":true}`, quote(outcome), outcome)
+}
+
+// AppendFailure appends the answer to a request that toolman refuses, or answers in place of a
+// server. Models read the results of their tool calls, so that these get a tool result; other
+// requests get a JSON-RPC error.
+func AppendFailure(dst, id []byte, method Method, code int64, problem string) []byte {
+	return AppendFailureFor(Legacy, dst, id, method, code, problem)
+}
+
+// AppendFailureFor is AppendFailure for a client of an era.
+func AppendFailureFor(e Era, dst, id []byte, method Method, code int64, problem string) []byte {
+	outcome := failureOutcome(problem)
+	if method != ToolsCall {
+		return jsonrpc.AppendError(dst, id, code, problem, outcome)
+	}
+	return jsonrpc.AppendResult(dst, id, AppendToolFailure(e, nil, outcome))
+}
+
+// appendResultStart appends the start of a tool's result.
+func appendResultStart(dst []byte, e Era) []byte {
+	dst = append(dst, '{')
+	if e == Modern {
+		dst = AppendComplete(dst, ToolsCall)
+	}
+	return dst
 }

@@ -1,90 +1,177 @@
 package mcpwire
 
-import "toolman/jsonrpc"
+import (
+	"bytes"
+	"fmt"
+	"slices"
 
-// A subscription is known by the id of the request that opened it, a JSON token.
-// It goes out as it came: clients compare its type, too (2026-07-28,
-// Subscriptions).
+	"toolman/jsonrpc"
+)
 
-// AppendAcknowledged appends the notification that comes first on a subscription and
-// says which part of what the client asked for it will hear of.
+// Limits on what one subscriptions/listen may ask for.
+const (
+	maxListenURIs     = 10_000
+	maxListenURIBytes = 1 << 20 // of all of them together
+)
+
+// A Filter is what a client wants to hear of on a subscription.
+type Filter struct {
+	ToolsListChanged, PromptsListChanged, ResourcesListChanged bool
+	// ResourceSubscriptions are the URIs whose updates are wanted.
+	ResourceSubscriptions []string
+}
+
+var filterKeys = [...]string{"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"}
+
+// flags are the members of the filter that have the first of filterKeys.
+func (f *Filter) flags() [3]*bool {
+	return [...]*bool{&f.ToolsListChanged, &f.PromptsListChanged, &f.ResourcesListChanged}
+}
+
+// ParseFilter reads the filter of a subscriptions/listen request or of its acknowledgement. Unknown
+// members are skipped, because they will not be acknowledged. Each error is a *Refusal.
+func ParseFilter(m *jsonrpc.Message) (Filter, error) {
+	at, err := m.Param("notifications")
+	if err != nil {
+		return Filter{}, invalid(err.Error())
+	}
+	if !m.IsObject(at) {
+		return Filter{}, invalid("params.notifications must be there and be an object, such as {\"toolsListChanged\":true}")
+	}
+	var found [len(filterKeys)]jsonrpc.Member
+	if err := m.Find(at, filterKeys[:], found[:]); err != nil {
+		return Filter{}, invalid(err.Error())
+	}
+	var f Filter
+	for i, flag := range f.flags() {
+		switch text := string(m.Bytes(found[i].Value)); text {
+		case "true":
+			*flag = true
+		case "", "false":
+		default:
+			return Filter{}, invalid("params.notifications." + filterKeys[i] + " must be true or false")
+		}
+	}
+	f.ResourceSubscriptions, err = listenURIs(m, found[3].Value)
+	return f, err
+}
+
+func listenURIs(m *jsonrpc.Message, list jsonrpc.Span) ([]string, error) {
+	if !list.Present() {
+		return nil, nil
+	}
+	if m.Frame[list.Lo] != '[' {
+		return nil, invalid("params.notifications.resourceSubscriptions must be a list of URIs")
+	}
+	var uris []string
+	size := 0
+	for at := range jsonrpc.Elements(m.Frame, list) {
+		if !m.IsString(at) {
+			return nil, invalid("params.notifications.resourceSubscriptions must be a list of URIs")
+		}
+		if size += at.Hi - at.Lo; size > maxListenURIBytes || len(uris) == maxListenURIs {
+			return nil, invalid(fmt.Sprintf("params.notifications.resourceSubscriptions: one subscription takes %d URIs of %d bytes together; use several",
+				maxListenURIs, maxListenURIBytes))
+		}
+		uris = append(uris, string(m.Text(at)))
+	}
+	return uris, nil
+}
+
+// Wants reports whether the filter asks for a list_changed notification of this method.
+func (f *Filter) Wants(method Method) bool {
+	i := slices.Index([]Method{ToolsListChanged, PromptsListChanged, ResourcesListChanged}, method)
+	return i >= 0 && *f.flags()[i]
+}
+
+// Append appends the filter as JSON: only what it asks for.
+func (f *Filter) Append(dst []byte) []byte {
+	var members, uris [][]byte
+	for i, flag := range f.flags() {
+		if *flag {
+			members = append(members, fmt.Appendf(nil, `"%s":true`, filterKeys[i]))
+		}
+	}
+	for _, uri := range f.ResourceSubscriptions {
+		uris = append(uris, quote(uri))
+	}
+	if len(uris) > 0 {
+		members = append(members, fmt.Appendf(nil, `"resourceSubscriptions":[%s]`, bytes.Join(uris, []byte(","))))
+	}
+	return fmt.Appendf(dst, "{%s}", bytes.Join(members, []byte(",")))
+}
+
+// AppendListen appends the params of a subscriptions/listen request of toolman's own.
+func (f *Filter) AppendListen(dst []byte, claim *Claim) []byte {
+	return claim.AppendParams(dst, f.Append([]byte(`"notifications":`)))
+}
+
+// A subscription is known by the ID of the request that opened it, a JSON token. It goes out as it
+// came: clients compare its type, too (2026-07-28, Subscriptions).
+
+// AppendAcknowledged appends the notification that comes first on a subscription, and says which of
+// the client's wishes it meets.
 func AppendAcknowledged(dst, id []byte, honoured *Filter) []byte {
-	dst = appendOn(dst, id, Acknowledged)
-	dst = append(dst, `,"notifications":`...)
-	dst = honoured.Append(dst)
-	return append(dst, "}}"...)
+	return appendOn(dst, id, Acknowledged, honoured.Append([]byte(`,"notifications":`)))
 }
 
 // AppendListChanged appends a list_changed notification for a subscription.
-func AppendListChanged(dst, id []byte, method Method) []byte {
-	return append(appendOn(dst, id, method), "}}"...)
-}
+func AppendListChanged(dst, id []byte, method Method) []byte { return appendOn(dst, id, method, nil) }
 
-// AppendUpdated appends the notification for a subscription that a resource has
-// changed.
+// AppendUpdated appends the notification for a subscription that a resource has changed.
 func AppendUpdated(dst, id []byte, uri string) []byte {
-	dst = append(appendOn(dst, id, ResourceUpdated), `,"uri":`...)
-	return append(jsonrpc.AppendQuoted(dst, uri), "}}"...)
+	return appendOn(dst, id, ResourceUpdated, jsonrpc.AppendQuoted([]byte(`,"uri":`), uri))
 }
 
-// appendOn appends a notification up to the end of its _meta.
-func appendOn(dst, id []byte, method Method) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","method":"`...)
-	dst = append(dst, method...)
-	dst = append(dst, `","params":`...)
-	return appendSubscription(append(dst, '{'), id)
+// appendOn appends a notification for a subscription, with further members of params, each with a
+// comma before it.
+func appendOn(dst, id []byte, method Method, more []byte) []byte {
+	return fmt.Appendf(dst, `{"jsonrpc":"2.0","method":"%s","params":{%s%s}}`, method, subscriptionMeta(id), more)
 }
 
-func appendSubscription(dst, id []byte) []byte {
-	dst = append(dst, `"_meta":{"`+KeySubscription+`":`...)
-	return append(append(dst, id...), '}')
+// subscriptionMeta is the member _meta that names a subscription.
+func subscriptionMeta(id []byte) []byte {
+	return fmt.Appendf(nil, `"_meta":{"`+KeySubscription+`":%s}`, id)
 }
 
-// AppendListenEnd appends the response with which a server ends a subscription in
-// good order.
+// AppendListenEnd appends the response with which a server ends a subscription in good order.
 func AppendListenEnd(dst, id []byte) []byte {
-	result := append([]byte("{"), completeMember...)
-	result = append(appendSubscription(result, id), '}')
-	return jsonrpc.AppendResult(dst, id, result)
+	return jsonrpc.AppendResult(dst, id, fmt.Appendf(nil, "{%s%s}", completeMember, subscriptionMeta(id)))
 }
 
-var subscriptionKey = [...]string{KeySubscription}
-
-// SubscriptionOf returns the member of a notification's params._meta that says to
-// which subscription it belongs; it is absent in those that belong to none.
+// SubscriptionOf returns the member of a notification's params._meta that says to which
+// subscription it belongs; it is absent if it belongs to none.
 func SubscriptionOf(m *jsonrpc.Message) (jsonrpc.Member, error) {
 	meta, err := m.Param("_meta")
 	if err != nil {
 		return jsonrpc.Member{}, err
 	}
-	var found [1]jsonrpc.Member
-	if err := m.Find(meta, subscriptionKey[:], found[:]); err != nil || !isID(m, found[0].Value) {
+	id, err := findMember(m, meta, subscriptionKey)
+	if err != nil || !isID(m, id.Value) {
 		return jsonrpc.Member{}, err
 	}
-	return found[0], nil
+	return id, nil
 }
 
-// ToSubscription appends edits that put an upstream's notification on the
-// subscription of a modern client that has this id.
+// ToSubscription appends edits that put a server's notification on the subscription of a modern
+// client that has this ID.
 func ToSubscription(edits []jsonrpc.Edit, m *jsonrpc.Message, id []byte) ([]jsonrpc.Edit, error) {
 	meta, err := m.ParamMember("_meta")
 	if err != nil {
 		return edits, err
 	}
-	var found [1]jsonrpc.Member
-	if err := m.Find(meta.Value, subscriptionKey[:], found[:]); err != nil {
+	had, err := findMember(m, meta.Value, subscriptionKey)
+	if err != nil {
 		return edits, err
 	}
-	if found[0].Present() {
-		return append(edits, jsonrpc.Edit{Span: found[0].Value, New: id}), nil
+	if had.Present() {
+		return append(edits, jsonrpc.Edit{Span: had.Value, New: id}), nil
 	}
-	inside := append(append([]byte(`"`+KeySubscription+`":`), id...), ',')
-	whole := append(appendSubscription(nil, id), ',')
-	return addMeta(edits, m, meta, inside, whole), nil
+	return addMeta(edits, m, meta, fmt.Appendf(nil, `"`+KeySubscription+`":%s,`, id), append(subscriptionMeta(id), ',')), nil
 }
 
-// FromSubscription appends edits that make a modern server's notification one for a
-// legacy client, who knows of no subscription.
+// FromSubscription appends edits that make a modern server's notification one for a legacy client,
+// which knows of no subscription.
 func FromSubscription(edits []jsonrpc.Edit, m *jsonrpc.Message, subscription jsonrpc.Member) ([]jsonrpc.Edit, error) {
 	meta, err := m.ParamMember("_meta")
 	if err != nil {

@@ -2,9 +2,8 @@ package mcpwire
 
 import "toolman/jsonrpc"
 
-// Target returns the member of a request's params that names what it is about,
-// and the kind of thing it names. The span is absent when params has no such
-// string.
+// Target returns the member of a request's params that names its target, and the kind of that. The
+// span is absent if params has no such string.
 func Target(m *jsonrpc.Message, method Method) (jsonrpc.Span, Kind, error) {
 	switch method {
 	case ToolsCall:
@@ -22,8 +21,7 @@ func Target(m *jsonrpc.Message, method Method) (jsonrpc.Span, Kind, error) {
 	return jsonrpc.Span{}, 0, nil
 }
 
-// reference reads the ref of completion/complete: a prompt or a resource
-// template.
+// reference reads the ref of completion/complete: a prompt or a resource template.
 func reference(m *jsonrpc.Message) (jsonrpc.Span, Kind, error) {
 	ref, err := m.Param("ref")
 	if err != nil {
@@ -44,38 +42,57 @@ func reference(m *jsonrpc.Message) (jsonrpc.Span, Kind, error) {
 	return jsonrpc.Span{}, 0, nil
 }
 
+// Keys of members that findMember finds.
+var (
+	elicitationIDKey = []string{"elicitationId"}
+	serverInfoKey    = []string{KeyServerInfo}
+	subscriptionKey  = []string{KeySubscription}
+	tasksKey         = []string{ExtensionTasks}
+)
+
+// findMember returns a member of an object with its key, the only one of key: a slice of a parameter
+// would be allocated.
+func findMember(m *jsonrpc.Message, obj jsonrpc.Span, key []string) (jsonrpc.Member, error) {
+	var found [1]jsonrpc.Member
+	err := m.Find(obj, key, found[:])
+	return found[0], err
+}
+
 func stringParam(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
 	at, err := m.Param(key)
-	if !m.IsString(at) {
-		at = jsonrpc.Span{}
-	}
-	return at, err
+	return onlyIf(m.IsString(at), at), err
 }
 
 func stringMember(m *jsonrpc.Message, obj jsonrpc.Span, key string) (jsonrpc.Span, error) {
 	at, err := m.Get(obj, key)
-	if !m.IsString(at) {
-		at = jsonrpc.Span{}
-	}
-	return at, err
+	return onlyIf(m.IsString(at), at), err
 }
 
-// ProgressToken returns params._meta.progressToken of a request, when it is
-// there and is a string or a number.
+// ProgressToken returns params._meta.progressToken of a request if it is a string or a number.
 func ProgressToken(m *jsonrpc.Message) (jsonrpc.Span, error) {
 	meta, err := m.Param("_meta")
-	if err != nil || !m.IsObject(meta) {
+	if err != nil {
 		return jsonrpc.Span{}, err
 	}
 	at, err := m.Get(meta, "progressToken")
-	if err != nil || !isID(m, at) {
-		return jsonrpc.Span{}, err
-	}
-	return at, nil
+	return onlyIf(isID(m, at), at), err
 }
 
-// isID reports whether the value is a string or a number, as ids and progress
-// tokens are.
+// IDParam returns a member of a notification's params that holds a request ID or a progress token,
+// if it is well formed.
+func IDParam(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
+	at, err := m.Param(key)
+	return onlyIf(isID(m, at), at), err
+}
+
+func onlyIf(valid bool, at jsonrpc.Span) jsonrpc.Span {
+	if !valid {
+		return jsonrpc.Span{}
+	}
+	return at
+}
+
+// isID reports whether the value is a string or a number, as IDs and progress tokens are.
 func isID(m *jsonrpc.Message, at jsonrpc.Span) bool {
 	if !at.Present() {
 		return false
@@ -84,12 +101,39 @@ func isID(m *jsonrpc.Message, at jsonrpc.Span) bool {
 	return c == '"' || c == '-' || '0' <= c && c <= '9'
 }
 
-// IDParam returns a member of a notification's params that holds a request id or
-// a progress token, when it is there and well formed.
-func IDParam(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
-	at, err := m.Param(key)
-	if err != nil || !isID(m, at) {
-		return jsonrpc.Span{}, err
+// AsksForTask reports whether a request wants a task instead of its result (2025-11-25, Tasks:
+// params.task).
+func AsksForTask(m *jsonrpc.Message) bool {
+	at, err := m.Param("task")
+	return err == nil && m.IsObject(at)
+}
+
+// CreatedTask returns the ID of the task that a response says was created, or nil.
+func CreatedTask(m *jsonrpc.Message) []byte {
+	task, err := m.Get(m.Result, "task")
+	if err != nil {
+		return nil
 	}
-	return at, nil
+	id, _ := stringMember(m, task, "taskId")
+	return m.Text(id)
+}
+
+// TaskID returns params.taskId; it is absent if that is no string.
+func TaskID(m *jsonrpc.Message) (jsonrpc.Span, error) { return stringParam(m, "taskId") }
+
+// ExtensionTasks is the extension that brings tasks to the modern era.
+const ExtensionTasks = "io.modelcontextprotocol/tasks"
+
+// HideTasks appends edits that hide from a server that a modern client, whose request has the
+// envelope e, supports tasks: servers must not create any, as toolman does not pass them on.
+func HideTasks(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) ([]jsonrpc.Edit, error) {
+	extensions, err := m.Get(e.Capabilities.Value, "extensions")
+	if err != nil {
+		return edits, err
+	}
+	tasks, err := findMember(m, extensions, tasksKey)
+	if err != nil {
+		return edits, err
+	}
+	return jsonrpc.AppendRemoval(edits, m.Frame, extensions, tasks), nil
 }

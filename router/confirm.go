@@ -54,7 +54,7 @@ func (s *Session) confirmLocked(req *request, t catalog.Target) {
 	s.input.rounds = append(s.input.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	if id, ok := s.addInputLocked(r, ask.Method, nil, req.out); ok {
-		s.send(req.out, ask.AppendRequest(nil, id), tracing.Note{ID: c.n, Method: ask.Method, During: r.call.id()})
+		s.send(req.out, ask.AppendRequest(nil, id, ""), tracing.Note{ID: c.n, Method: ask.Method, During: r.call.id()})
 	}
 }
 

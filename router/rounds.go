@@ -77,13 +77,13 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 		r.state = bytes.Clone(m.Bytes(in.State))
 	}
 	s.input.rounds = append(s.input.rounds, r)
-	if len(in.Requests) == 0 {
+	if len(in.Asks) == 0 {
 		r.timer = time.AfterFunc(roundPace, func() { s.roundDue(r) })
 		return nil
 	}
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
-	for i := range in.Requests {
-		s.askInputLocked(r, m, &in.Requests[i], b)
+	for i := range in.Asks {
+		s.askInputLocked(r, &in.Asks[i], b)
 	}
 	return nil
 }
@@ -98,12 +98,8 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)
 	}
 	version := mcpwire.Negotiate(s.peer.hello.Version)
-	for i := range in.Requests {
-		method := in.Requests[i].Method
-		var params []byte
-		if in.Requests[i].Params.Present() {
-			params = m.Bytes(in.Requests[i].Params)
-		}
+	for _, ask := range in.Asks {
+		method, params := ask.Method, ask.Params
 		if since := mcpwire.AskedSince(method, params); version < since {
 			return fmt.Sprintf("server %s needs %s of the client for this, in a form that came with revision %s; the client speaks %s", u.Name, method, since, version)
 		}
@@ -115,9 +111,9 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 }
 
 // askInputLocked asks the client one thing.
-func (s *Session) askInputLocked(r *inputRound, m *jsonrpc.Message, request *mcpwire.InputRequest, b *jsonrpc.Batch) {
-	if num, ok := s.addInputLocked(r, request.Method, bytes.Clone(m.Bytes(request.Key)), b); ok {
-		s.send(b, request.AppendRequest(nil, m, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: request.Method, During: r.call.id()})
+func (s *Session) askInputLocked(r *inputRound, ask *mcpwire.Ask, b *jsonrpc.Batch) {
+	if num, ok := s.addInputLocked(r, ask.Method, []byte(ask.Key), b); ok {
+		s.send(b, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: ask.Method, During: r.call.id()})
 	}
 }
 

@@ -97,8 +97,8 @@ func withCertificates(path string) (*x509.CertPool, error) {
 
 const errPrivate plainError = "it leads to a private address, which is not allowed for a URL that does not come from the configuration file"
 
-// checkAddress is called with an address before it is connected to. Names are resolved then, so that
-// what they resolved to before does not count.
+// checkAddress is called with an address before it is connected to. Names are resolved then, so
+// that what they resolved to before does not count.
 func checkAddress(_, address string, _ syscall.RawConn) error {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil || !isPublic(at.Addr().Unmap()) {

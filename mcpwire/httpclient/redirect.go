@@ -33,7 +33,8 @@ func Do(t http.RoundTripper, req *http.Request) (resp *http.Response, moved *url
 	}
 }
 
-// Drain reads what is left of a small body, so that its connection can be used again, and closes it.
+// Drain reads what is left of a small body, so that its connection can be used again, and closes
+// it.
 func Drain(body io.ReadCloser) {
 	io.CopyN(io.Discard, body, 64<<10)
 	body.Close()
@@ -64,8 +65,8 @@ func redirected(req *http.Request, resp *http.Response, via []*http.Request) (*h
 	return next, checkRedirect(next, via)
 }
 
-// checkRedirect allows redirects that stay within the origin and take the message along: credentials
-// and calls are for no other server.
+// checkRedirect allows redirects that stay within the origin and take the message along:
+// credentials and calls are for no other server.
 func checkRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
 	switch {

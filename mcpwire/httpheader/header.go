@@ -37,8 +37,8 @@ func MediaType(h http.Header) string {
 	return kind
 }
 
-// Accepts reports whether the client accepts a media type (RFC 9110, 12.5.1). Clients of MCP have to
-// name what they accept: no header accepts nothing.
+// Accepts reports whether the client accepts a media type (RFC 9110, 12.5.1). Clients of MCP have
+// to name what they accept: no header accepts nothing.
 func Accepts(h http.Header, kind string) bool {
 	major, _, _ := strings.Cut(kind, "/")
 	return AcceptsAny(h, kind, major+"/*", "*/*")
@@ -99,8 +99,8 @@ func Encode(text string) string {
 	return encodedStart + base64.StdEncoding.EncodeToString([]byte(text)) + encodedEnd
 }
 
-// Decode is the inverse of Encode. It reports whether the value has only characters that a header may
-// have, and is valid Base64 of UTF-8 if it is encoded.
+// Decode is the inverse of Encode. It reports whether the value has only characters that a header
+// may have, and is valid Base64 of UTF-8 if it is encoded.
 func Decode(value string) (text string, ok bool) {
 	if !printable(value) {
 		return "", false

@@ -26,8 +26,8 @@ type Mirrored struct {
 }
 
 // MirroredIn returns the arguments that a schema wants repeated. An error says what is wrong with
-// an annotation, and may quote the schema: clients must not use such a tool. Servers can still go by
-// the annotations that are returned.
+// an annotation, and may quote the schema: clients must not use such a tool. Servers can still go
+// by the annotations that are returned.
 func MirroredIn(schema []byte) ([]Mirrored, error) {
 	if !bytes.Contains(schema, []byte(annotation)) {
 		return nil, nil
@@ -118,8 +118,8 @@ func (w *schemaWalk) has(header string) bool {
 	return false
 }
 
-// Value returns what a client repeats of the arguments of a call: a string, an integer or a boolean.
-// ok is false if the argument is nothing of this.
+// Value returns what a client repeats of the arguments of a call: a string, an integer or a
+// boolean. ok is false if the argument is nothing of this.
 func (a *Mirrored) Value(m *jsonrpc.Message, arguments jsonrpc.Span) (value string, ok bool) {
 	at := arguments
 	for _, key := range a.Path {

@@ -53,7 +53,8 @@ func NewReader(in io.Reader, limit int) *Reader {
 // LastID returns the ID to resume the stream with, "" if the server gave none.
 func (r *Reader) LastID() string { return r.lastID }
 
-// Retry returns how long the server wants clients to wait before they reconnect, 0 if it did not say.
+// Retry returns how long the server wants clients to wait before they reconnect, 0 if it did not
+// say.
 func (r *Reader) Retry() time.Duration { return r.retry }
 
 // Next returns the next event that has data or an ID. An event over the limit is a

@@ -44,7 +44,8 @@ type Conn struct {
 	session legacySession // guarded by mu
 }
 
-// Dial returns a connection. Nothing is sent before the first message; errors are about the options.
+// Dial returns a connection. Nothing is sent before the first message; errors are about the
+// options.
 func Dial(o Options) (*Conn, error) {
 	o.fill()
 	server, err := endpoint.New(o.URL, o.Header, o.Credential, httpclient.Options{CAFile: o.CAFile, PublicOnly: o.PublicOnly})
@@ -150,8 +151,8 @@ func (c *Conn) Answering() (n int) {
 	return n
 }
 
-// CloseWrite says that nothing more is sent. When the queued messages have arrived, the session ends,
-// and then the connection. Requests without an answer get none.
+// CloseWrite says that nothing more is sent. When the queued messages have arrived, the session
+// ends, and then the connection. Requests without an answer get none.
 func (c *Conn) CloseWrite() {
 	c.Flush()
 	c.mu.Lock()

@@ -21,8 +21,8 @@ type dispatcher struct {
 // backpressurePause is the time between two looks at a receiver that does not read.
 const backpressurePause = 5 * time.Millisecond
 
-// message delivers a message, and returns when its receivers can take another one: the stream that it
-// came on waits until then.
+// message delivers a message, and returns when its receivers can take another one: the stream that
+// it came on waits until then.
 func (d *dispatcher) message(m *jsonrpc.Message) {
 	m.OneLine()
 	d.mu.Lock()

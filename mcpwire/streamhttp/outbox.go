@@ -74,9 +74,9 @@ func (o *outbox) scheduleRequest(p *post) {
 	}
 }
 
-// scheduleNotification keeps the notifications in sequence. The one that ends the handshake holds up
-// everything else. The cancellation of an open request follows that request, and waits for nothing
-// else.
+// scheduleNotification keeps the notifications in sequence. The one that ends the handshake holds
+// up everything else. The cancellation of an open request follows that request, and waits for
+// nothing else.
 func (o *outbox) scheduleNotification(p *post) bool {
 	if p.era != mcpwire.Modern && o.version != "" {
 		p.era, p.version = mcpwire.Modern, o.version

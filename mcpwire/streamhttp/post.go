@@ -90,8 +90,8 @@ func (p *post) idempotent() bool {
 	return false
 }
 
-// changesSession reports whether a request changes what a legacy server does with later messages. On
-// a pipe the server would read it before them.
+// changesSession reports whether a request changes what a legacy server does with later messages.
+// On a pipe the server would read it before them.
 func (p *post) changesSession() bool {
 	switch p.method {
 	case mcpwire.SetLevel, mcpwire.Subscribe, mcpwire.Unsubscribe:

@@ -52,8 +52,8 @@ func (c *Conn) readBody(p *post, resp *http.Response) *endpoint.Failure {
 	return c.answer(p, &m, resp.Header)
 }
 
-// readStream reads a stream until the answer has come, and continues it on another connection if the
-// server allows that.
+// readStream reads a stream until the answer has come, and continues it on another connection if
+// the server allows that.
 func (c *Conn) readStream(p *post, resp *http.Response) *endpoint.Failure {
 	r := sse.NewReader(resp.Body, c.o.FrameLimit)
 	answered, f := c.events(p, r, resp.Header)
@@ -117,8 +117,8 @@ func (c *Conn) event(p *post, frame []byte, h http.Header) (answered bool, f *en
 	return false, nil
 }
 
-// acknowledge delivers that a subscription is open. If it was opened again, the handler gets what may
-// have been missed instead.
+// acknowledge delivers that a subscription is open. If it was opened again, the handler gets what
+// may have been missed instead.
 func (c *Conn) acknowledge(p *post, m *jsonrpc.Message) {
 	if p.acknowledged {
 		c.in.frames(missedBy(p)...)

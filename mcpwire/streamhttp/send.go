@@ -179,8 +179,8 @@ func (c *Conn) mark(p *post, begun bool) {
 	}
 }
 
-// setHeaders sets the headers of a message, which mirror it in the modern era and tell of its session
-// in the legacy era.
+// setHeaders sets the headers of a message, which mirror it in the modern era and tell of its
+// session in the legacy era.
 func (c *Conn) setHeaders(h http.Header, p *post) {
 	if p.era == mcpwire.Modern {
 		c.params.Set(h, &p.msg, p.method, p.version)

@@ -80,8 +80,8 @@ func (c *Conn) resume(p *post, at position) *endpoint.Failure {
 }
 
 // openStream opens the GET stream of the session that has begun, and ends that of the one before. A
-// legacy server sends on it what belongs to no request. openStream returns when the stream is open, or
-// the server has none, or after a while: what servers send before it is open is lost.
+// legacy server sends on it what belongs to no request. openStream returns when the stream is open,
+// or the server has none, or after a while: what servers send before it is open is lost.
 func (c *Conn) openStream() {
 	if c.server.AnswersOnStream() {
 		return
@@ -99,8 +99,8 @@ func (c *Conn) openStream() {
 	<-first.Done()
 }
 
-// holdStream keeps a session's stream open as long as the server offers one. It calls tried after the
-// first try.
+// holdStream keeps a session's stream open as long as the server offers one. It calls tried after
+// the first try.
 func (c *Conn) holdStream(ctx context.Context, s session, tried func()) {
 	var at position
 	opened, lost := false, false
@@ -137,8 +137,8 @@ func (c *Conn) holdStream(ctx context.Context, s session, tried func()) {
 
 var errStreamEnded = errors.New("the server has closed its stream")
 
-// fallBack tries the transport of 2024-11-05: everything comes on one stream, whose first event says
-// where messages go.
+// fallBack tries the transport of 2024-11-05: everything comes on one stream, whose first event
+// says where messages go.
 func (c *Conn) fallBack(p *post) bool {
 	ctx, cancel := context.WithCancel(c.ctx)
 	limit := time.AfterFunc(endpointTime, cancel)

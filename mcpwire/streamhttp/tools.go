@@ -22,8 +22,8 @@ func (c *Conn) listed(m *jsonrpc.Message) {
 	c.in.message(m)
 }
 
-// relist reads the list of tools for a call whose headers did not match, and reports whether the call
-// is worth another try (2026-07-28, Custom Headers from Tool Parameters).
+// relist reads the list of tools for a call whose headers did not match, and reports whether the
+// call is worth another try (2026-07-28, Custom Headers from Tool Parameters).
 func (c *Conn) relist(p *post) bool {
 	var envelope mcpwire.Envelope
 	envelope.Read(&p.msg) // was valid when the call was sent

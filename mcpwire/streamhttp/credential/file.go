@@ -17,10 +17,10 @@ import (
 // maxFile is the largest size of a file with a token.
 const maxFile = 64 << 10
 
-// A TokenFile is a file that holds a token, either as its only line or as the JSON object of a token
-// endpoint's answer. Of that, access_token, refresh_token and expiry count (or expires_at, in seconds
-// since 1970). The file is read again when it has changed. If the token has expired or a server refuses
-// it, the refresh token in the file is used, and its result written back.
+// A TokenFile is a file that holds a token, either as its only line or as the JSON object of a
+// token endpoint's answer. Of that, access_token, refresh_token and expiry count (or expires_at, in
+// seconds since 1970). The file is read again when it has changed. If the token has expired or a
+// server refuses it, the refresh token in the file is used, and its result written back.
 type TokenFile struct {
 	path string
 	of   OAuth
@@ -35,8 +35,8 @@ func NewTokenFile(path string, of OAuth) *TokenFile {
 	return &TokenFile{path: path, of: of, cache: newCache()}
 }
 
-// Authorize sets the header Authorization. It waits for the authorization server if the token needs to
-// be refreshed.
+// Authorize sets the header Authorization. It waits for the authorization server if the token needs
+// to be refreshed.
 func (f *TokenFile) Authorize(ctx context.Context, h http.Header) error {
 	if err := f.enter(ctx); err != nil {
 		return err
@@ -54,8 +54,8 @@ func (f *TokenFile) Authorize(ctx context.Context, h http.Header) error {
 	return nil
 }
 
-// Refused says that a server did not take the token. There may be another one if the file has changed
-// or the token can be refreshed.
+// Refused says that a server did not take the token. There may be another one if the file has
+// changed or the token can be refreshed.
 func (f *TokenFile) Refused(h http.Header) bool {
 	f.enter(context.Background()) // does not fail
 	defer f.leave()
@@ -125,8 +125,8 @@ func sendable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// refresh requests a token. Another program may have used the refresh token first: then the file holds
-// another one.
+// refresh requests a token. Another program may have used the refresh token first: then the file
+// holds another one.
 func (f *TokenFile) refresh(ctx context.Context) error {
 	ctx, cancel := f.of.context(ctx)
 	defer cancel()

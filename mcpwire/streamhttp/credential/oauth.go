@@ -38,8 +38,8 @@ func (o *OAuth) context(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, requestTime)
 }
 
-// explain says why there is no token. Of the authorization server's answer it repeats only the code,
-// which RFC 6749 defines.
+// explain says why there is no token. Of the authorization server's answer it repeats only the
+// code, which RFC 6749 defines.
 func (o *OAuth) explain(err error) error {
 	if err == nil {
 		return nil
@@ -100,7 +100,8 @@ func NewClientCredentials(of OAuth) *ClientCredentials {
 	return &ClientCredentials{of: of, cache: newCache()}
 }
 
-// Authorize sets the header Authorization. It waits for the authorization server if it needs a token.
+// Authorize sets the header Authorization. It waits for the authorization server if it needs a
+// token.
 func (c *ClientCredentials) Authorize(ctx context.Context, h http.Header) error {
 	if err := c.enter(ctx); err != nil {
 		return err

@@ -24,8 +24,8 @@ const deleteTime = 2 * time.Second
 
 // A Credential authorizes requests. Its methods may be called from any goroutine.
 type Credential interface {
-	// Authorize sets headers. It may ask another server for a token, until ctx ends. Its errors hold
-	// no secrets.
+	// Authorize sets headers. It may ask another server for a token, until ctx ends. Its errors
+	// hold no secrets.
 	Authorize(ctx context.Context, h http.Header) error
 	// Refused says that the server did not take the headers that Authorize set. It reports whether
 	// the next ones may differ.
@@ -124,8 +124,8 @@ func (e *Endpoint) String() string { return httpclient.Shown(e.url) }
 // Close closes the connections that are not in use, and the others when they no longer are.
 func (e *Endpoint) Close() { e.transport.CloseIdleConnections() }
 
-// UseMessages makes an endpoint of the transport of 2024-11-05 of this one: messages go to this URL,
-// and answers come on a stream. An error says that the URL leads elsewhere.
+// UseMessages makes an endpoint of the transport of 2024-11-05 of this one: messages go to this
+// URL, and answers come on a stream. An error says that the URL leads elsewhere.
 func (e *Endpoint) UseMessages(to string) error {
 	u, err := e.url.Parse(to)
 	if err != nil || !httpclient.SameOrigin(u, e.url) {

@@ -99,8 +99,8 @@ func Refusal(resp *http.Response, inSession bool) *Failure {
 	return f
 }
 
-// NotStreamable reports whether initialize failed as it does at a server that knows only the transport
-// of 2024-11-05 (2025-11-25, Transports, Backwards Compatibility).
+// NotStreamable reports whether initialize failed as it does at a server that knows only the
+// transport of 2024-11-05 (2025-11-25, Transports, Backwards Compatibility).
 func (f *Failure) NotStreamable() bool {
 	modern := f.Code <= -32020 && f.Code >= -32099
 	return !modern && (f.Status == http.StatusBadRequest || f.Status == http.StatusNotFound || f.Status == http.StatusMethodNotAllowed)

@@ -17,8 +17,8 @@ import (
 // reads nothing of it, so that the response is read in any case.
 const maxBody = 64 << 10
 
-// A Transport is an http.RoundTripper. It sends requests to one server that is reached by plain HTTP
-// and through no proxy; its http.Transport sends all others.
+// A Transport is an http.RoundTripper. It sends requests to one server that is reached by plain
+// HTTP and through no proxy; its http.Transport sends all others.
 type Transport struct {
 	*http.Transport
 	host string // of the server, as in URLs; "": this server is reached in another way

@@ -35,17 +35,17 @@ func FuzzRound(f *testing.F) {
 			return
 		}
 		var answers []Answer
-		for i := range in.Requests {
-			asked := rescan(t, string(in.Requests[i].AppendRequest(nil, &m, []byte("5"), "minted")))
-			if asked.Kind != jsonrpc.Request || Method(asked.Text(asked.Method)) != in.Requests[i].Method {
+		for i := range in.Asks {
+			asked := rescan(t, string(in.Asks[i].AppendRequest(nil, []byte("5"), "minted")))
+			if asked.Kind != jsonrpc.Request || Method(asked.Text(asked.Method)) != in.Asks[i].Method {
 				t.Errorf("%s became %s", result, asked.Frame)
 			}
-			if asked.Params.Present() && byURL(asked.Bytes(asked.Params)) && in.Requests[i].Method == Elicit {
+			if asked.Params.Present() && byURL(asked.Bytes(asked.Params)) && in.Asks[i].Method == Elicit {
 				if at, err := asked.Param("elicitationId"); err != nil || string(asked.Bytes(at)) != `"minted"` {
 					t.Errorf("%s: %v", asked.Frame, err)
 				}
 			}
-			answers = append(answers, Answer{m.Bytes(in.Requests[i].Key), []byte{'{', '}'}})
+			answers = append(answers, Answer{[]byte(in.Asks[i].Key), []byte{'{', '}'}})
 		}
 		checkRetry(t, &m, &in, &call, answers, claim)
 	})

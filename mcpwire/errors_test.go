@@ -97,7 +97,7 @@ func TestErrorText(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&many, `"%d":{},`, i)
 	}
-	if _, required := ErrorText(failure(t, `{"data":{"requiredCapabilities":{`+strings.TrimSuffix(many.String(), ",")+`}}}`)); len(required) > maxInputRequests {
+	if _, required := ErrorText(failure(t, `{"data":{"requiredCapabilities":{`+strings.TrimSuffix(many.String(), ",")+`}}}`)); len(required) > maxAsks {
 		t.Errorf("%d capabilities", len(required))
 	}
 }

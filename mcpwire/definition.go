@@ -12,9 +12,8 @@ import (
 	"toolman/jsonrpc"
 )
 
-// defining are the members of an item that say what it is: its name, all that a
-// model or a person reads to decide about it, and the shape of what goes in and comes
-// out.
+// defining are the members of an item that define it: its name, what a model or a person reads to
+// decide about it, and the schemas.
 var defining = [Kinds][]string{
 	Tool:     {"name", "title", "description", "inputSchema", "outputSchema", "annotations"},
 	Resource: {"uri", "name", "title", "description", "mimeType", "annotations"},
@@ -22,8 +21,8 @@ var defining = [Kinds][]string{
 	Prompt:   {"name", "title", "description", "arguments"},
 }
 
-// optional are the other members that an item has in some revision of MCP (2024-11-05 to
-// 2026-07-28). They are not part of its definition.
+// optional are the other members that items have in some revision of MCP (2024-11-05 to
+// 2026-07-28).
 var optional = [Kinds][]string{
 	Tool:     {"icons", "_meta", "execution"},
 	Resource: {"icons", "_meta", "size"},
@@ -31,8 +30,8 @@ var optional = [Kinds][]string{
 	Prompt:   {"icons", "_meta"},
 }
 
-// UnknownMembers returns the names of the item's members that no revision of MCP has, in
-// order. Clients get them, and Definition leaves them out.
+// UnknownMembers returns the sorted names of the item's members that no revision of MCP has.
+// Clients get them; Definition leaves them out.
 func (it *Item) UnknownMembers() []string {
 	var unknown []string
 	for key := range jsonrpc.Members(it.Raw, jsonrpc.Span{Hi: len(it.Raw)}) {
@@ -44,24 +43,22 @@ func (it *Item) UnknownMembers() []string {
 	return slices.Compact(unknown)
 }
 
-// Definition returns what the item is, in canonical JSON (RFC 8785): the same bytes
-// for the same definition, whatever the order of members, white space, escapes and
-// spelling of numbers in which its server sent it. It is an object of these members
-// as the server gave them:
+// Definition returns the item's definition in canonical JSON (RFC 8785): the same bytes whatever
+// the order of members, white space, escapes and spelling of numbers that the server used. It is an
+// object of these members as the server gave them:
 //
 //	tool                name title description inputSchema outputSchema annotations
 //	resource            uri name title description mimeType annotations
 //	resource template   uriTemplate name title description mimeType annotations
 //	prompt              name title description arguments
 //
-// A member that is null, and annotations that are empty, count as absent. Left out is
-// what may change without the item becoming another: size and annotations.lastModified,
-// which are the content's; icons, often links of limited life; _meta, which is anybody's;
-// execution, which one era has and the other has not; and members that MCP does not have.
-// The namespace is no part of it, since toolman gives it.
+// A member that is null, and annotations that are empty, count as absent. Left out is what may
+// change without making another item of it: size and annotations.lastModified, which describe the
+// content; icons, which are often links that expire; _meta; execution, which only one era has; and
+// members that MCP does not have. toolman's namespace is not part of the definition.
 //
-// An item with no one meaning has no definition: a member given twice, or in a spelling
-// that looks alike, text that is no Unicode, numbers beyond IEEE double precision.
+// An ambiguous item has no definition: one with a member given twice or in a spelling that looks
+// alike, with text that is not Unicode, or with numbers beyond IEEE double precision.
 func (it *Item) Definition() ([]byte, error) {
 	m := jsonrpc.Message{Frame: it.Raw}
 	keys := defining[it.Kind]
@@ -69,22 +66,17 @@ func (it *Item) Definition() ([]byte, error) {
 	if err := m.Find(jsonrpc.Span{Hi: len(it.Raw)}, keys, found); err != nil {
 		return nil, err
 	}
-	all := []byte{'{'}
+	var members [][]byte
 	for i, key := range keys {
 		value := m.Bytes(found[i].Value)
 		if key == "annotations" {
 			value = lasting(it.Kind, value)
 		}
-		if len(value) == 0 || string(value) == "null" {
-			continue
+		if len(value) > 0 && string(value) != "null" {
+			members = append(members, fmt.Appendf(nil, `"%s":%s`, key, value))
 		}
-		if len(all) > 1 {
-			all = append(all, ',')
-		}
-		all = append(jsonrpc.AppendQuoted(all, key), ':')
-		all = append(all, value...)
 	}
-	canonical, err := Canonical(append(all, '}'))
+	canonical, err := Canonical(fmt.Appendf(nil, "{%s}", bytes.Join(members, []byte(","))))
 	if err != nil {
 		return nil, fmt.Errorf("its definition has no canonical form: %w", err)
 	}
@@ -94,19 +86,14 @@ func (it *Item) Definition() ([]byte, error) {
 // Canonical returns a JSON value in canonical form (RFC 8785), or why it has none.
 func Canonical(value []byte) ([]byte, error) { return jcs.Transform(value) }
 
-// lasting returns annotations without what is about the content of a resource, nil
-// when there are none.
+// lasting returns annotations without those that describe the content of a resource, nil if there
+// are none.
 func lasting(k Kind, annotations []byte) []byte {
 	if len(annotations) == 0 || annotations[0] != '{' {
 		return annotations
 	}
 	if k.IsURI() {
-		annotations = appendMembers(nil, annotations, func(dst []byte, key string, value []byte) []byte {
-			if key == "lastModified" {
-				return nil
-			}
-			return append(dst, value...)
-		})
+		annotations = appendMembers(nil, annotations, leaveOut("lastModified"))
 	}
 	if len(bytes.TrimSpace(annotations[1:len(annotations)-1])) == 0 {
 		return nil
@@ -114,8 +101,8 @@ func lasting(k Kind, annotations []byte) []byte {
 	return annotations
 }
 
-// RefID returns the reference of an item with this definition: "sha256:" and the
-// hash of those bytes in hexadecimal.
+// RefID returns the reference of an item with this definition: "sha256:" and the hash of the
+// definition in hexadecimal.
 func RefID(definition []byte) string {
 	sum := sha256.Sum256(definition)
 	return "sha256:" + hex.EncodeToString(sum[:])

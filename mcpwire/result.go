@@ -19,8 +19,8 @@ const (
 
 var resultKeys = [...]string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent", "inputRequests", "requestState"}
 
-// A Result is where the result of a response holds what differs between the eras.
-// It holds places in the message it was read from.
+// A Result is where the result of a response holds what differs between the eras. It holds places
+// in the message that it was read from.
 type Result struct {
 	Type, TTL, Scope, Meta, Structured, Requests, State jsonrpc.Member
 }
@@ -39,8 +39,8 @@ func ResultOf(m *jsonrpc.Message) (Result, error) {
 	return Result{found[0], found[1], found[2], found[3], found[4], found[5], found[6]}, nil
 }
 
-// ResultType returns the type of a modern server's result. A result without one is
-// complete, as those of older servers are.
+// ResultType returns the type of a modern server's result. A result without one is complete, as
+// those of older servers are.
 func (r *Result) ResultType(m *jsonrpc.Message) ResultType {
 	if !r.Type.Present() {
 		return ResultComplete
@@ -56,8 +56,8 @@ func (r *Result) ResultType(m *jsonrpc.Message) ResultType {
 	return ResultOther
 }
 
-// cacheable reports whether the results of a method say how long they may be kept,
-// and for whom (2026-07-28, Caching).
+// cacheable reports whether the results of a method say how long they may be cached, and for whom
+// (2026-07-28, Caching).
 func cacheable(method Method) bool {
 	switch method {
 	case Discover, ToolsList, PromptsList, ResourcesList, TemplatesList, ResourcesRead:
@@ -66,7 +66,7 @@ func cacheable(method Method) bool {
 	return false
 }
 
-// What edits put into results. Nothing changes these bytes.
+// What edits put into results. These bytes are never changed.
 var (
 	completeMember = []byte(`"resultType":"complete",`)
 	completeValue  = completeMember[len(`"resultType":`) : len(completeMember)-1]
@@ -78,9 +78,8 @@ var (
 	wrapClose      = []byte(`}`)
 )
 
-// ToModern appends edits that make a legacy server's result of method one for a
-// modern client: it is complete, and when it says nothing about being kept, it may
-// not be.
+// ToModern appends edits that make a legacy server's result of method one for a modern client: it
+// is complete, and may not be cached unless it says so.
 func (r *Result) ToModern(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method) []jsonrpc.Edit {
 	if cacheable(method) {
 		edits = ensure(edits, m, r.Scope, isScope(m, r.Scope.Value), privateMember, privateValue)
@@ -89,11 +88,11 @@ func (r *Result) ToModern(edits []jsonrpc.Edit, m *jsonrpc.Message, method Metho
 	return ensure(edits, m, r.Type, string(m.Text(r.Type.Value)) == "complete", completeMember, completeValue)
 }
 
-// ensure appends an edit that puts a member into the result, or another value
-// into the one that is there, unless that is good.
-func ensure(edits []jsonrpc.Edit, m *jsonrpc.Message, had jsonrpc.Member, good bool, member, value []byte) []jsonrpc.Edit {
+// ensure appends an edit that inserts a member into the result, or replaces its value unless that
+// is valid.
+func ensure(edits []jsonrpc.Edit, m *jsonrpc.Message, had jsonrpc.Member, valid bool, member, value []byte) []jsonrpc.Edit {
 	switch {
-	case good:
+	case valid:
 		return edits
 	case had.Present():
 		return append(edits, jsonrpc.Edit{Span: had.Value, New: value})
@@ -106,8 +105,7 @@ func isScope(m *jsonrpc.Message, at jsonrpc.Span) bool {
 	return scope == "public" || scope == "private"
 }
 
-// isTTL reports whether the value is an integer of milliseconds, from 0 on, written
-// without a point or an exponent.
+// isTTL reports whether the value is a number of milliseconds in digits alone.
 func isTTL(m *jsonrpc.Message, at jsonrpc.Span) bool {
 	for _, c := range m.Bytes(at) {
 		if c < '0' || c > '9' {
@@ -117,22 +115,20 @@ func isTTL(m *jsonrpc.Message, at jsonrpc.Span) bool {
 	return at.Present()
 }
 
-var serverInfoKey = [...]string{KeyServerInfo}
-
-// ToLegacy appends edits that make a modern server's complete result of method one
-// for a legacy client. wrapped says that it comes from a tool whose output schema
-// was wrapped (Item.ToLegacy). Structured content that is no object is wrapped in
-// any case, because legacy clients take none (2025-11-25, Tools).
+// ToLegacy appends edits that make a modern server's complete result of method one for a legacy
+// client. wrapped says that the output schema of the tool was wrapped (Item.ToLegacy). Structured
+// content that is no object is always wrapped, as legacy clients take only objects (2025-11-25,
+// Tools).
 func (r *Result) ToLegacy(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, wrapped bool) ([]jsonrpc.Edit, error) {
 	gone := [4]jsonrpc.Member{r.Type}
 	if cacheable(method) {
 		gone[1], gone[2] = r.TTL, r.Scope
 	}
-	var info [1]jsonrpc.Member
-	if err := m.Find(r.Meta.Value, serverInfoKey[:], info[:]); err != nil {
+	info, err := findMember(m, r.Meta.Value, serverInfoKey)
+	if err != nil {
 		return edits, err
 	}
-	edits, empty := removeFrom(edits, m.Frame, r.Meta.Value, info[0])
+	edits, empty := removeFrom(edits, m.Frame, r.Meta.Value, info)
 	if empty {
 		gone[3] = r.Meta
 	}
