@@ -25,14 +25,14 @@ func limited(method mcpwire.Method) bool {
 
 // admit reports whether a call may be written now. If not it waits, or was refused.
 func (u *Upstream) admit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call) bool {
-	if u.limiter == nil {
+	if u.pending.limiter == nil {
 		return true
 	}
 	var how limiter.Admission
 	if client := c.session.who.Principal.Client(); limited(c.method) {
-		c.place, how = u.limiter.Admit(client, len(m.Frame), func() queuedCall { return queuedCall{*c, b.Preview(m.Frame)} })
+		c.place, how = u.pending.limiter.Admit(client, len(m.Frame), func() queuedCall { return queuedCall{*c, b.Preview(m.Frame)} })
 	} else {
-		c.place, how = u.limiter.AdmitControl(client)
+		c.place, how = u.pending.limiter.AdmitControl(client)
 	}
 	switch how {
 	case limiter.Admitted:
@@ -44,7 +44,7 @@ func (u *Upstream) admit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call) bool {
 		b.Forget()
 		c.audited.Decide(audit.Busy)
 		text := fmt.Sprintf("server %s has %d calls under way, as many as it may have (max_concurrent_calls), and too many wait for their turn; "+
-			"this one was not passed on: try again when some of them are answered", u.Name, u.limiter.Most())
+			"this one was not passed on: try again when some of them are answered", u.Name, u.pending.limiter.Most())
 		if !limited(c.method) {
 			text = fmt.Sprintf("server %s has %d requests of this client that are no calls, as many as it may have of one; "+
 				"this one was not passed on: try again when some of them are answered", u.Name, limiter.MaxControl)
@@ -57,7 +57,7 @@ func (u *Upstream) admit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call) bool {
 // leave takes back the call's place at its server.
 func (c *call) leave(u *Upstream) {
 	if c.place != limiter.None {
-		u.limiter.Leave(c.session.who.Principal.Client(), c.place)
+		u.pending.limiter.Leave(c.session.who.Principal.Client(), c.place)
 		c.place = limiter.None
 	}
 }
@@ -80,7 +80,7 @@ const lateAnswer = 5 * time.Second
 func (u *Upstream) calledOff(c *call, b *jsonrpc.Batch) {
 	if u.Dial != nil && !u.source.Modern && c.place == limiter.Active {
 		off := *c
-		u.limiter.Linger(off.session.who.Principal.Client())
+		u.pending.limiter.Linger(off.session.who.Principal.Client())
 		off.place, c.place = limiter.Lingering, limiter.None
 		time.AfterFunc(lateAnswer, func() {
 			var b jsonrpc.Batch
@@ -95,7 +95,7 @@ func (u *Upstream) calledOff(c *call, b *jsonrpc.Batch) {
 
 // admitNext writes the calls that have waited, as far as there are places.
 func (u *Upstream) admitNext(b *jsonrpc.Batch) {
-	for q, ok := u.limiter.Next(); ok; q, ok = u.limiter.Next() {
+	for q, ok := u.pending.limiter.Next(); ok; q, ok = u.pending.limiter.Next() {
 		q.call.place = limiter.Active
 		u.writeQueued(&q, b)
 	}
@@ -112,7 +112,7 @@ func (u *Upstream) writeQueued(q *queuedCall, b *jsonrpc.Batch) {
 	if u.r.timed.Load() {
 		q.call.wait(u.r.clock.now())
 	}
-	if u.leased { // and not there yet when the call came
+	if u.private.leased { // and not there yet when the call came
 		u.raiseLogLevel(q.call.logs, nil, b)
 	}
 	token, _ := mcpwire.ProgressToken(&m)           // was there before, or is not there

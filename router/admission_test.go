@@ -184,7 +184,7 @@ func TestACallThatWaitsTooLongIsGivenUp(t *testing.T) {
 		o := various()
 		o.most, o.timeout = 1, 10*time.Second
 		_, client, server := one(t, o)
-		server.u.limiter.Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
+		server.u.pending.limiter.Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
 		client.says(callNumber(1))
 		time.Sleep(4 * time.Second)
 		client.says(callNumber(2))
@@ -362,8 +362,8 @@ func TestHistoriesAtALimiter(t *testing.T) {
 					within, waiting = append(within, waiting[0]), waiting[1:]
 				}
 			}
-			if len(within) > most || len(waiting) > 0 && len(within) < most || server.u.limiter.Counts().Active != len(within) {
-				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, server.u.limiter.Counts().Active)
+			if len(within) > most || len(waiting) > 0 && len(within) < most || server.u.pending.limiter.Counts().Active != len(within) {
+				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, server.u.pending.limiter.Counts().Active)
 			}
 		}
 		if n := g.s.Pending(); n != len(waiting)+len(within) {
@@ -434,7 +434,7 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 	for _, l := range []*link{greedy, other, third} {
 		l.handler.(*Session).End()
 	}
-	if has := server.u.limiter.Counts(); has != (limiter.Counts{}) {
+	if has := server.u.pending.limiter.Counts(); has != (limiter.Counts{}) {
 		t.Errorf("the limiter has %+v", has)
 	}
 }

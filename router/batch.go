@@ -62,7 +62,7 @@ func arrayOf(frame []byte) (elements []jsonrpc.Span) {
 func (u *Upstream) array(frame []byte, b *jsonrpc.Batch) bool {
 	elements := arrayOf(frame)
 	u.mu.Lock()
-	may := u.result.ProtocolVersion == mcpwire.V2025_03_26
+	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
 	u.mu.Unlock()
 	if !may || len(elements) == 0 || len(elements) > maxArray {
 		return false

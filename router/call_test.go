@@ -267,7 +267,7 @@ func TestACallThatCannotBeWrittenIsAnsweredAtOnce(t *testing.T) {
 		server.refuses = nil
 		server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 		client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-		if n := server.u.calls.Len(); n > 0 {
+		if n := server.u.pending.calls.Len(); n > 0 {
 			t.Errorf("%d calls are left", n)
 		}
 	}

@@ -31,7 +31,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if u == nil {
 		return
 	}
-	u.late.add(our)
+	u.pending.late.add(our)
 	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.source.Modern {
 		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &envelope))
 	}
@@ -62,7 +62,7 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, 
 		return call{}, nil, 0
 	}
 	for _, u := range s.reachLocked() {
-		if our, c, ok := u.calls.TakeIf(func(c call) bool { return c.is(s, id) }); ok {
+		if our, c, ok := u.pending.calls.TakeIf(func(c call) bool { return c.is(s, id) }); ok {
 			return c, u, our
 		}
 		if c, ok := s.dropWaitingLocked(u, id); ok {
@@ -74,7 +74,7 @@ func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, 
 
 // dropWaitingLocked forgets a call that waits at an upstream's limiter.
 func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
-	u.limiter.Remove(func(w *queuedCall) bool {
+	u.pending.limiter.Remove(func(w *queuedCall) bool {
 		if ok || !w.is(s, id) {
 			return false
 		}
@@ -87,8 +87,8 @@ func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
 // callOff takes a call back from the server, and returns it, unless somebody else has
 // taken it before.
 func (u *Upstream) callOff(id uint64, reason string, b *jsonrpc.Batch) (c call, ok bool) {
-	if c, ok = u.calls.Take(id); ok {
-		u.late.add(id)
+	if c, ok = u.pending.calls.Take(id); ok {
+		u.pending.late.add(id)
 		u.sendFrame(b, cancellation(id, reason), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
 		u.calledOff(&c, b)
 	}

@@ -17,7 +17,7 @@ import (
 func changing(t testing.TB, o offer) (g *rig, client, server *link) {
 	g, client, server = one(t, o)
 	server.converses()
-	server.u.result.Capabilities = nil
+	server.u.offered.result.Capabilities = nil
 	for _, k := range allKinds {
 		server.declares(k)
 	}
@@ -26,10 +26,10 @@ func changing(t testing.TB, o offer) (g *rig, client, server *link) {
 
 // declares gives a server the capability for a kind.
 func (l *link) declares(k mcpwire.Kind) {
-	if l.u.result.Capabilities == nil {
-		l.u.result.Capabilities = map[string]json.RawMessage{}
+	if l.u.offered.result.Capabilities == nil {
+		l.u.offered.result.Capabilities = map[string]json.RawMessage{}
 	}
-	l.u.result.Capabilities[k.Capability()] = json.RawMessage("{}")
+	l.u.offered.result.Capabilities[k.Capability()] = json.RawMessage("{}")
 }
 
 // changed announces a change and lets the debounce pass.
@@ -259,7 +259,7 @@ func readTools(t *testing.T, server *link, page func(n int, params string) strin
 	case <-time.After(time.Hour):
 		t.Fatal("the list is still being read")
 	}
-	return namesOf(server.u.entries[mcpwire.Tool]), pages, err
+	return namesOf(server.u.offered.entries[mcpwire.Tool]), pages, err
 }
 
 func TestPagesOfAServer(t *testing.T) {
@@ -319,7 +319,7 @@ func TestListsOfAServerAreBounded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, _, server := changing(t, offer{})
 				_, pages, _ := readTools(t, server, tt.page)
-				if items := len(server.u.entries[mcpwire.Tool]); items != tt.items || pages != tt.pages {
+				if items := len(server.u.offered.entries[mcpwire.Tool]); items != tt.items || pages != tt.pages {
 					t.Errorf("%d items of %d pages, want %d of %d", items, pages, tt.items, tt.pages)
 				}
 			})
@@ -346,7 +346,7 @@ func TestWhatAServerIsAskedFor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, _, server := changing(t, offer{})
-				server.u.result.Capabilities = nil
+				server.u.offered.result.Capabilities = nil
 				for _, k := range tt.declared {
 					server.declares(k)
 				}

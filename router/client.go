@@ -112,7 +112,7 @@ func (x *sessions) list() []*Session {
 
 // sessions returns those whose server this is: its owner, or all that share it.
 func (u *Upstream) sessions() []*Session {
-	if s := u.owner.Load(); s != nil {
+	if s := u.private.owner.Load(); s != nil {
 		return []*Session{s}
 	}
 	return slices.DeleteFunc(u.r.sessions.list(), func(s *Session) bool { return !s.uses(u) })

@@ -46,7 +46,7 @@ func (s *Session) startDedicatedLocked() {
 		if u == nil {
 			continue
 		}
-		u.replaces = shared
+		u.private.replaces = shared
 		s.servers.all = slices.Clone(s.servers.all)
 		s.servers.all[i] = u
 		s.servers.awaited++
@@ -99,7 +99,7 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 		return false
 	case u.For != nil:
 		return s.servers.missing[u] == nil
-	case s.who.Sole || u.owner.Load() != nil || !u.is(Ready):
+	case s.who.Sole || u.private.owner.Load() != nil || !u.is(Ready):
 		return false
 	}
 	switch u.Share {
@@ -118,9 +118,9 @@ func (r *Router) private(shared *Upstream, server Server, s *Session, settled fu
 		return nil, err
 	}
 	u := r.newUpstream(server, shared.Name, settled)
-	u.source.Modern, u.awaited = shared.source.Modern, shared.awaited
-	u.owner.Store(s)
-	u.greeted, u.client = alreadyGreeted, s.clientLocked()
+	u.source.Modern, u.life.awaited = shared.source.Modern, shared.life.awaited
+	u.private.owner.Store(s)
+	u.greeting.known, u.greeting.client = alreadyGreeted, s.clientLocked()
 	return u, nil
 }
 
@@ -161,7 +161,7 @@ func (s *Session) refresh(announce bool) {
 
 // offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
 func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
-	if !slices.ContainsFunc(s.servers.all, func(u *Upstream) bool { return u.replaces != nil }) {
+	if !slices.ContainsFunc(s.servers.all, func(u *Upstream) bool { return u.private.replaces != nil }) {
 		return shared
 	}
 	return s.r.buildCatalog(s.servers.all)
@@ -177,7 +177,7 @@ func (s *Session) disownLocked() {
 	}
 	s.servers.releasing = true
 	for _, u := range s.reachLocked() {
-		if u.replaces != nil {
+		if u.private.replaces != nil {
 			s.r.dismiss(u)
 		}
 	}
@@ -202,8 +202,8 @@ func (u *Upstream) era() mcpwire.Era {
 func (r *Router) dismiss(u *Upstream) {
 	r.dismissed.Go(func() {
 		u.stop()
-		r.quota.back(u.owner.Load().who.Account)
-		if u.Over != nil && !u.leased {
+		r.quota.back(u.private.owner.Load().who.Account)
+		if u.Over != nil && !u.private.leased {
 			u.Over()
 		}
 	})

@@ -25,8 +25,8 @@ func (s *Session) Pending() int {
 				n++
 			}
 		}
-		u.calls.Each(func(_ uint64, c call) { pending(&c) })
-		u.limiter.Each(func(q *queuedCall) { pending(&q.call) })
+		u.pending.calls.Each(func(_ uint64, c call) { pending(&c) })
+		u.pending.limiter.Each(func(q *queuedCall) { pending(&q.call) })
 	}
 	return n
 }
@@ -46,10 +46,10 @@ func (s *Session) Abandon() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range u.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
+		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
 			s.fail(&c.call, why, audit.Cancelled, &b)
 		}
-		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
+		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			s.fail(&taken.Call, why, audit.Cancelled, &b)
 			u.over(&taken.Call, &b)
 		}
@@ -72,11 +72,11 @@ func (s *Session) End() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range u.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
+		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
 			c.audited.End(audit.Cancelled)
 		}
-		for _, taken := range u.calls.TakeAll(func(c call) bool { return c.session == s }) {
-			u.late.add(taken.ID)
+		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.session == s }) {
+			u.pending.late.add(taken.ID)
 			u.sendFrame(&b, cancellation(taken.ID, "the client is gone"), tracing.Note{ID: taken.Call.n, Method: mcpwire.Cancelled})
 			taken.Call.audited.End(audit.Cancelled)
 			u.calledOff(&taken.Call, &b)

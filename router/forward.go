@@ -84,7 +84,7 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 // submit writes a request of the client, with the batch's edits, to the upstream that
 // knows what it is about by this name.
 func (u *Upstream) submit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) {
-	if u.admit(m, b, c) && !u.write(m, b, c, token, name) && u.limiter != nil {
+	if u.admit(m, b, c) && !u.write(m, b, c, token, name) && u.pending.limiter != nil {
 		u.admitNext(b)
 	}
 }
@@ -92,7 +92,7 @@ func (u *Upstream) submit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token j
 // write is submit for a call that may be written now. It reports whether that was so:
 // if not, the call was answered.
 func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) bool {
-	id, ok := u.calls.Add(*c)
+	id, ok := u.pending.calls.Add(*c)
 	if !ok {
 		b.Forget()
 		c.leave(u)
@@ -105,7 +105,7 @@ func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token js
 		b.Edit(token, num)
 	}
 	if err := u.send(b, m, &tracing.Note{ID: c.n, Method: c.method, Name: name}); err != nil {
-		if _, mine := u.calls.Take(id); mine {
+		if _, mine := u.pending.calls.Take(id); mine {
 			c.leave(u)
 			c.fail(u.unsentText(err), audit.Refused, b)
 		}

@@ -39,7 +39,7 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 	r := New(o, nil, zap.NewNop())
 	u = r.all()[0]
 	client, server = &outlet{}, &outlet{}
-	u.out, u.state = server, Ready
+	u.pipe.out, u.state = server, Ready
 	page, err := mcpwire.ParsePage(mcpwire.Tool, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
 	if err != nil {
 		t.Fatal(err)

@@ -37,9 +37,9 @@ func FuzzSession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, client, server string) {
 		g := newRig(t, setup{active: []string{"*"}}, various())
 		u := g.servers[0].u
-		u.control = jsonrpc.NewControl(func([]byte) error { return nil }, ownIDs{u})
-		defer u.control.Close()
-		u.refreshing = true // nobody answers what toolman itself would ask
+		u.pipe.control = jsonrpc.NewControl(func([]byte) error { return nil }, ownIDs{u})
+		defer u.pipe.control.Close()
+		u.offered.refreshing = true // nobody answers what toolman itself would ask
 		a := ledger{t: t, g: g, id: "0", asked: map[string]int{}, odd: map[string]int{}}
 		said, told := strings.Split(client, "\n"), strings.Split(server, "\n")
 		for i := range max(len(said), len(told)) {

@@ -31,7 +31,7 @@ func (u *Upstream) meet(ctx context.Context) error {
 		first = u.r.current().Eras[u.Name]
 	}
 	if first == mcpwire.Unknown {
-		first = mcpwire.EraOf(u.client.Version)
+		first = mcpwire.EraOf(u.greeting.client.Version)
 	}
 	var result mcpwire.InitializeResult
 	var err error
@@ -47,14 +47,14 @@ func (u *Upstream) meet(ctx context.Context) error {
 		u.source.Modern = modern // a process that one session has for itself has it from the start, and calls read it
 	}
 	u.mu.Lock()
-	u.result = result
+	u.offered.result = result
 	u.mu.Unlock()
 	if u.source.Modern {
 		u.r.trace.Event(trace.EventReady, u.Name, "discovered, revision "+result.ProtocolVersion, 0)
 		return nil
 	}
 	u.r.trace.Event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
-	return u.control.Notify(ctx, string(mcpwire.Initialized), nil)
+	return u.pipe.control.Notify(ctx, string(mcpwire.Initialized), nil)
 }
 
 // initializeFirst tries the handshake, and asks a server that refuses it whether it
@@ -74,11 +74,11 @@ func (u *Upstream) initializeFirst(ctx context.Context) (mcpwire.InitializeResul
 // discoverFirst asks what a modern server would answer, and goes through the handshake
 // with any other.
 func (u *Upstream) discoverFirst(ctx context.Context) (mcpwire.InitializeResult, error) {
-	probe, cancel := context.WithDeadline(ctx, u.startedAt.Add(probeTime))
+	probe, cancel := context.WithDeadline(ctx, u.life.startedAt.Add(probeTime))
 	defer cancel()
-	u.probing.Store(u.Era == mcpwire.Unknown)
+	u.greeting.probing.Store(u.Era == mcpwire.Unknown)
 	result, err := u.discover(probe)
-	if u.Era == mcpwire.Unknown && !u.probing.CompareAndSwap(true, false) {
+	if u.Era == mcpwire.Unknown && !u.greeting.probing.CompareAndSwap(true, false) {
 		return result, errProbed
 	}
 	if listed, modern := mcpwire.ListedVersions(err); modern && mcpwire.Mutual(listed, mcpwire.Modern) != "" {
@@ -101,7 +101,7 @@ func (u *Upstream) discoverFirst(ctx context.Context) (mcpwire.InitializeResult,
 
 // discover asks a modern server what it is.
 func (u *Upstream) discover(ctx context.Context) (mcpwire.InitializeResult, error) {
-	raw, err := u.control.Call(ctx, string(mcpwire.Discover), json.RawMessage(u.r.claim().AppendParams(nil, nil)))
+	raw, err := u.pipe.control.Call(ctx, string(mcpwire.Discover), json.RawMessage(u.r.claim().AppendParams(nil, nil)))
 	if err != nil {
 		return mcpwire.InitializeResult{}, err
 	}
@@ -114,7 +114,7 @@ func (u *Upstream) discover(ctx context.Context) (mcpwire.InitializeResult, erro
 
 // handshake does initialize.
 func (u *Upstream) handshake(ctx context.Context) (mcpwire.InitializeResult, error) {
-	hello := *u.client
+	hello := *u.greeting.client
 	result, err := u.initialize(ctx, hello, mcpwire.Latest)
 	if listed, _ := mcpwire.ListedVersions(err); mcpwire.Mutual(listed, mcpwire.Legacy) != "" {
 		result, err = u.initialize(ctx, hello, mcpwire.Mutual(listed, mcpwire.Legacy))
@@ -133,7 +133,7 @@ func (u *Upstream) initialize(ctx context.Context, hello mcpwire.Hello, version 
 	if params.ClientInfo == nil {
 		params.ClientInfo = u.r.info()
 	}
-	raw, err := u.control.Call(ctx, string(mcpwire.Initialize), params)
+	raw, err := u.pipe.control.Call(ctx, string(mcpwire.Initialize), params)
 	if err != nil {
 		return result, err
 	}

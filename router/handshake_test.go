@@ -50,14 +50,14 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 				g := newRig(t, setup{silent: true, active: []string{"*"}}, offer{namespace: "ns", late: true})
 				server := g.servers[0]
 				server.converses()
-				server.u.Era, server.u.startedAt = tt.era, time.Now()
+				server.u.Era, server.u.life.startedAt = tt.era, time.Now()
 				g.r.greet(mcpwire.Hello{Version: tt.client, Capabilities: json.RawMessage("{}")})
 				said, err := server.meets(t, strings.Split(tt.answers, "|"))
 				if got := strings.Join(said, " "); got != tt.said {
 					t.Errorf("said %s, want %s", got, tt.said)
 				}
-				if (err == nil) != (tt.revision != "") || server.u.result.ProtocolVersion != tt.revision {
-					t.Errorf("revision %q, %v", server.u.result.ProtocolVersion, err)
+				if (err == nil) != (tt.revision != "") || server.u.offered.result.ProtocolVersion != tt.revision {
+					t.Errorf("revision %q, %v", server.u.offered.result.ProtocolVersion, err)
 				}
 				if server.u.source.Modern != (tt.revision == mcpwire.Newest) {
 					t.Errorf("modern: %v", server.u.source.Modern)

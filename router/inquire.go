@@ -39,7 +39,7 @@ func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrpc
 // newestLocked returns the newest call, with this server, that a modern client can be
 // asked during.
 func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
-	u.calls.Each(func(at uint64, one call) {
+	u.pending.calls.Each(func(at uint64, one call) {
 		if at > id && one.session == s && one.modern && one.translation != nil {
 			id, c, ok = at, one, true
 		}

@@ -33,7 +33,7 @@ func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream 
 	if leased == nil {
 		return u
 	}
-	leased.used.Store(s.r.clock.now())
+	leased.private.used.Store(s.r.clock.now())
 	leased.raiseLogLevel(c.logs, nil, b)
 	return leased
 }
@@ -46,12 +46,12 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 	var spare *Upstream
 	n, least := 0, 0
 	for _, u := range s.servers.leased {
-		if u.replaces != shared || u.is(Gone) {
+		if u.private.replaces != shared || u.is(Gone) {
 			continue
 		}
 		n++
-		load := u.limiter.Load()
-		switch same := bytes.Equal(u.client.Capabilities, capabilities); {
+		load := u.pending.limiter.Load()
+		switch same := bytes.Equal(u.greeting.client.Capabilities, capabilities); {
 		case same && (best == nil || load < least):
 			best, least = u, load
 		case !same && load == 0:
@@ -72,8 +72,8 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 			zap.String("session", s.name()), zap.NamedError("err", err))
 		return best
 	}
-	u.Era, u.leased, u.replaces, u.limiter = shared.era(), true, shared, limiter.NewClosed[queuedCall]()
-	u.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
+	u.Era, u.private.leased, u.private.replaces, u.pending.limiter = shared.era(), true, shared, limiter.NewClosed[queuedCall]()
+	u.greeting.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
 	s.servers.leased = append(s.servers.leased, u)
 	go u.run(s.r.guard)
 	time.AfterFunc(idleLease, func() { s.expireLease(u) })
@@ -87,8 +87,8 @@ func (s *Session) expireLease(u *Upstream) {
 	if s.servers.releasing || !slices.Contains(s.servers.leased, u) {
 		return
 	}
-	idle := time.Duration(s.r.clock.now() - u.used.Load())
-	if !u.is(Gone) && (u.limiter.Load() > 0 || idle < idleLease) {
+	idle := time.Duration(s.r.clock.now() - u.private.used.Load())
+	if !u.is(Gone) && (u.pending.limiter.Load() > 0 || idle < idleLease) {
 		time.AfterFunc(idleLease, func() { s.expireLease(u) })
 		return
 	}
@@ -108,7 +108,7 @@ func (s *Session) reachLocked() []*Upstream {
 // openLease lets calls to a leased upstream, which is ready.
 func (u *Upstream) openLease() {
 	var b jsonrpc.Batch
-	u.limiter.Open()
+	u.pending.limiter.Open()
 	u.admitNext(&b)
 	b.Flush()
 }

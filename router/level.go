@@ -48,18 +48,18 @@ func checkLevel(level []byte) error {
 func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel, b *jsonrpc.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if l != nil && u.state == Starting && u.replaces != nil {
+	if l != nil && u.state == Starting && u.private.replaces != nil {
 		l.left.Add(1)
-		u.queuedLogLevels = append(u.queuedLogLevels, l)
+		u.logLevels.queued = append(u.logLevels.queued, l)
 	}
-	if u.state != Ready || !u.result.Offers("logging") || u.source.Modern {
+	if u.state != Ready || !u.offered.result.Offers("logging") || u.source.Modern {
 		return
 	}
-	if u.owner.Load() == nil {
-		if u.raised != 0 && u.raised <= want {
+	if u.private.owner.Load() == nil {
+		if u.logLevels.raised != 0 && u.logLevels.raised <= want {
 			return
 		}
-		u.raised = want
+		u.logLevels.raised = want
 	}
 	u.levelLocked(params, l, b)
 }
@@ -71,10 +71,10 @@ func (u *Upstream) levelLocked(params []byte, l *pendingLogLevel, b *jsonrpc.Bat
 		return
 	}
 	l.left.Add(1)
-	if u.pendingLogLevels == nil {
-		u.pendingLogLevels = map[uint64]*pendingLogLevel{}
+	if u.logLevels.pending == nil {
+		u.logLevels.pending = map[uint64]*pendingLogLevel{}
 	}
-	u.pendingLogLevels[id] = l
+	u.logLevels.pending[id] = l
 }
 
 // logThreshold is a log level as a call remembers it: 0 for none, and the more the
@@ -97,7 +97,7 @@ func (u *Upstream) needsMoreLogs(want logThreshold) bool {
 }
 
 func (u *Upstream) logsLessLocked(want logThreshold) bool {
-	return want != 0 && (u.raised == 0 || u.raised > want) && u.state == Ready && u.result.Offers("logging")
+	return want != 0 && (u.logLevels.raised == 0 || u.logLevels.raised > want) && u.state == Ready && u.offered.result.Offers("logging")
 }
 
 // raiseLogLevel makes a legacy server log what a modern client's call wants to hear. It goes on
@@ -109,14 +109,14 @@ func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, b *jsonr
 	if !u.logsLessLocked(want) {
 		return
 	}
-	u.raised = want
+	u.logLevels.raised = want
 	u.levelLocked(fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), l, b)
 }
 
 // logged passes a log message on. It does not say whose call it belongs to: while
 // several clients share the server, one gets it when no other has an open call there.
 func (u *Upstream) logged(m *jsonrpc.Message, b *jsonrpc.Batch) {
-	if s := u.owner.Load(); s != nil && !s.who.Many {
+	if s := u.private.owner.Load(); s != nil && !s.who.Many {
 		if s.knows(u) {
 			s.logged(u, m, b)
 		}
@@ -127,7 +127,7 @@ func (u *Upstream) logged(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		return
 	}
 	var open []call
-	u.calls.Each(func(_ uint64, c call) {
+	u.pending.calls.Each(func(_ uint64, c call) {
 		if c.session != nil {
 			open = append(open, c)
 		}
@@ -169,7 +169,7 @@ func (u *Upstream) logsFor(s *Session, m *jsonrpc.Message) (wanted bool) {
 	got := logThresholdOf(m.Text(level))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u.calls.Each(func(_ uint64, c call) {
+	u.pending.calls.Each(func(_ uint64, c call) {
 		wanted = wanted || c.session == s && c.currentLocked() && c.logs != 0 && c.logs <= got
 	})
 	return wanted

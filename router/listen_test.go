@@ -85,7 +85,7 @@ func TestListensAreBounded(t *testing.T) {
 func (l *link) subscribable() {
 	l.u.mu.Lock()
 	defer l.u.mu.Unlock()
-	l.u.result.Capabilities["resources"] = []byte(`{"subscribe":true}`)
+	l.u.offered.result.Capabilities["resources"] = []byte(`{"subscribe":true}`)
 }
 
 // A legacy server is subscribed to once for all subscriptions of a modern client.
@@ -144,7 +144,7 @@ func TestListsAreListenedToAgainWhereTheEndOfAnotherSubscriptionSilencesThem(t *
 		server := g.servers[0]
 		server.converses()
 		server.subscribable()
-		server.u.result.Capabilities["prompts"] = []byte(`{"listChanged":true}`)
+		server.u.offered.result.Capabilities["prompts"] = []byte(`{"listChanged":true}`)
 		server.u.listen()
 		lists := server.hearsOne()
 		if filter := `"notifications":{"promptsListChanged":true}}}`; !strings.HasSuffix(lists, filter) {

@@ -58,7 +58,7 @@ var errNotOffered = errors.New("not offered")
 func (u *Upstream) lists(k mcpwire.Kind) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return k == mcpwire.Tool || u.result.Offers(k.Capability())
+	return k == mcpwire.Tool || u.offered.result.Offers(k.Capability())
 }
 
 // readKind reads all pages of one list and keeps the items. When a page fails, the
@@ -89,7 +89,7 @@ func (u *Upstream) noteUnread(k mcpwire.Kind, err error) {
 		why = err.Error()
 	}
 	u.mu.Lock()
-	u.unread[k] = why
+	u.offered.unread[k] = why
 	u.mu.Unlock()
 }
 
@@ -97,13 +97,13 @@ func (u *Upstream) noteUnread(k mcpwire.Kind, err error) {
 func (u *Upstream) has(k mcpwire.Kind) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return len(u.entries[k]) > 0
+	return len(u.offered.entries[k]) > 0
 }
 
 func (u *Upstream) declares(k mcpwire.Kind) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.result.Offers(k.Capability())
+	return u.offered.result.Offers(k.Capability())
 }
 
 // supervise makes entries of the items. Entries whose item is as it was stay the same,
@@ -111,7 +111,7 @@ func (u *Upstream) declares(k mcpwire.Kind) bool {
 func (u *Upstream) supervise(k mcpwire.Kind, items []mcpwire.Item) {
 	given := u.r.current() // there may be others before this is done
 	u.mu.Lock()
-	old := u.entries[k]
+	old := u.offered.entries[k]
 	u.mu.Unlock()
 	known := make(map[string]*catalog.Entry, len(old))
 	for _, e := range old {
@@ -128,7 +128,7 @@ func (u *Upstream) supervise(k mcpwire.Kind, items []mcpwire.Item) {
 		entries[i] = catalog.NewEntry(u.source, item, u.r.current().rules())
 	}
 	u.mu.Lock()
-	u.entries[k] = entries
+	u.offered.entries[k] = entries
 	u.mu.Unlock()
 	if u.r.current() != given {
 		u.judgeAgain()
@@ -146,7 +146,7 @@ func (u *Upstream) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, e
 	seen := map[string]bool{}
 	size := 0
 	for range maxPages {
-		raw, err := u.control.Call(ctx, string(k.ListMethod()), params)
+		raw, err := u.pipe.control.Call(ctx, string(k.ListMethod()), params)
 		if err != nil {
 			return items, err
 		}
@@ -200,12 +200,12 @@ func (u *Upstream) changed(kinds ...mcpwire.Kind) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, k := range kinds {
-		u.stale[k] = true
+		u.offered.stale[k] = true
 	}
-	if u.state != Ready || u.refreshing || u.stale == ([mcpwire.Kinds]bool{}) {
+	if u.state != Ready || u.offered.refreshing || u.offered.stale == ([mcpwire.Kinds]bool{}) {
 		return
 	}
-	u.refreshing = true
+	u.offered.refreshing = true
 	go u.refresh()
 }
 
@@ -214,7 +214,7 @@ func (u *Upstream) refresh() {
 	for {
 		select {
 		case <-time.After(debounce):
-		case <-u.ended:
+		case <-u.life.ended:
 			return
 		}
 		kinds := u.takeStale()
@@ -234,12 +234,12 @@ func (u *Upstream) takeStale() []mcpwire.Kind {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	var kinds []mcpwire.Kind
-	for k := range u.stale {
-		if u.stale[k] {
+	for k := range u.offered.stale {
+		if u.offered.stale[k] {
 			kinds = append(kinds, mcpwire.Kind(k))
 		}
 	}
-	u.stale = [mcpwire.Kinds]bool{}
-	u.refreshing = len(kinds) > 0
+	u.offered.stale = [mcpwire.Kinds]bool{}
+	u.offered.refreshing = len(kinds) > 0
 	return kinds
 }

@@ -55,7 +55,7 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *jsonrpc.Batch) error {
 
 // damaged ends a call whose answer could not be read.
 func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
-	c, ok := u.calls.Take(id)
+	c, ok := u.pending.calls.Take(id)
 	if !ok {
 		return false
 	}
@@ -68,7 +68,7 @@ func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
 	var m jsonrpc.Message
 	frame := jsonrpc.AppendError(nil, strconv.AppendUint(nil, id, 10), jsonrpc.CodeInternalError, text, nil)
 	if jsonrpc.Scan(frame, &m) == nil {
-		u.control.Deliver(id, &m)
+		u.pipe.control.Deliver(id, &m)
 	}
 	return true
 }
@@ -76,12 +76,12 @@ func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
 // junked counts a line that is no message, and logs the first of a minute.
 func (u *Upstream) junked(err error) {
 	u.mu.Lock()
-	u.junk++
-	quiet := time.Since(u.junkLogged) < time.Minute
+	u.pipe.junk++
+	quiet := time.Since(u.pipe.junkLogged) < time.Minute
 	if !quiet {
-		u.junkLogged = time.Now()
+		u.pipe.junkLogged = time.Now()
 	}
-	count := u.junk
+	count := u.pipe.junk
 	u.mu.Unlock()
 	if !quiet {
 		u.log.Warn("the server wrote something that could not be passed on", zap.NamedError("err", err), zap.Int("count", count))

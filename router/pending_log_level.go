@@ -69,8 +69,8 @@ func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 // leveled notes that the server has answered one of toolman's own logging/setLevel.
 func (u *Upstream) leveled(id uint64, b *jsonrpc.Batch) {
 	u.mu.Lock()
-	l := u.pendingLogLevels[id]
-	delete(u.pendingLogLevels, id)
+	l := u.logLevels.pending[id]
+	delete(u.logLevels.pending, id)
 	u.mu.Unlock()
 	if l != nil && l.left.Add(-1) == 0 {
 		l.goOn(b)
@@ -82,8 +82,8 @@ func (u *Upstream) leveled(id uint64, b *jsonrpc.Batch) {
 func (s *Session) replayLevel(u *Upstream) {
 	var b jsonrpc.Batch
 	u.mu.Lock()
-	waiting := u.queuedLogLevels
-	u.queuedLogLevels = nil
+	waiting := u.logLevels.queued
+	u.logLevels.queued = nil
 	u.mu.Unlock()
 	s.mu.Lock()
 	if s.logLevel.params != nil {
@@ -104,8 +104,8 @@ func (s *Session) replayLevel(u *Upstream) {
 // endPendingLogLevels notes that the server will answer nothing more.
 func (u *Upstream) endPendingLogLevels(b *jsonrpc.Batch) {
 	u.mu.Lock()
-	ids, unlevel := slices.Collect(maps.Keys(u.pendingLogLevels)), u.queuedLogLevels
-	u.queuedLogLevels = nil
+	ids, unlevel := slices.Collect(maps.Keys(u.logLevels.pending)), u.logLevels.queued
+	u.logLevels.queued = nil
 	u.mu.Unlock()
 	for _, l := range unlevel {
 		if l.left.Add(-1) == 0 {

@@ -23,7 +23,7 @@ const (
 // comesBack reports whether the server is tried again when it is gone. One that is another
 // for each session is not: nobody sees whether it could be reached, and the session would wait.
 func (u *Upstream) comesBack() bool {
-	return (u.Dial != nil || u.Socket != "") && !u.leased && u.For == nil && (u.replaces == nil || u.replaces.For == nil)
+	return (u.Dial != nil || u.Socket != "") && !u.private.leased && u.For == nil && (u.private.replaces == nil || u.private.replaces.For == nil)
 }
 
 // begin brings an upstream up, and keeps its place filled if the server may come back.
@@ -42,7 +42,7 @@ func (r *Router) supervise(u *Upstream) {
 	u.run(r.guard)
 	pause := firstPause
 	for up := time.Now(); ; up = time.Now() {
-		<-u.ended
+		<-u.life.ended
 		if time.Since(up) >= longestPause {
 			pause = firstPause
 		}
@@ -64,15 +64,15 @@ func (r *Router) supervise(u *Upstream) {
 func (u *Upstream) triedIn(pause time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.nextTry = time.Now().Add(pause)
+	u.life.nextTry = time.Now().Add(pause)
 }
 
 // try makes another upstream for a server that is gone, and returns the one that has the
 // place then.
 func (r *Router) try(server Server, gone *Upstream) *Upstream {
 	next := r.newUpstream(server, gone.Name, func() {})
-	next.supersedes = gone
-	next.owner.Store(gone.owner.Load())
+	next.life.supersedes = gone
+	next.private.owner.Store(gone.private.owner.Load())
 	next.run(r.guard)
 	if slices.Contains(r.all(), next) {
 		return next
@@ -80,7 +80,7 @@ func (r *Router) try(server Server, gone *Upstream) *Upstream {
 	if next.is(Ready) {
 		next.stop()
 	}
-	<-next.ended
+	<-next.life.ended
 	next.mu.Lock()
 	problem := next.problem
 	next.mu.Unlock()
@@ -104,15 +104,15 @@ func (u *Upstream) news(problem string) bool {
 func (u *Upstream) isCandidate() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.supersedes != nil
+	return u.life.supersedes != nil
 }
 
 // promote lets an upstream that is ready take the place that it was made for. It is false
 // when that is no more.
 func (u *Upstream) promote() bool {
 	u.mu.Lock()
-	gone := u.supersedes
-	u.supersedes = nil
+	gone := u.life.supersedes
+	u.life.supersedes = nil
 	u.mu.Unlock()
 	return gone == nil || u.r.replace(gone, u)
 }
@@ -125,7 +125,7 @@ func (r *Router) replace(gone, next *Upstream) bool {
 	if at < 0 || r.ctx.Err() != nil {
 		return false
 	}
-	next.owner.Store(gone.owner.Load())
+	next.private.owner.Store(gone.private.owner.Load())
 	all[at] = next
 	r.upstreams.Store(&all)
 	for _, s := range r.sessions.list() {
@@ -170,12 +170,12 @@ func (s *Session) exchangeLocked(old, next *Upstream) bool {
 // renew has the session that an upstream was for get another one of its own: soon, if that
 // was there for long.
 func (u *Upstream) renew() {
-	s := u.owner.Load()
-	if s == nil || u.replaces == nil || !u.comesBack() {
+	s := u.private.owner.Load()
+	if s == nil || u.private.replaces == nil || !u.comesBack() {
 		return
 	}
 	pause := longestPause
-	if time.Since(u.startedAt) >= longestPause {
+	if time.Since(u.life.startedAt) >= longestPause {
 		pause = firstPause
 	}
 	u.triedIn(pause)

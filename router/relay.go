@@ -32,7 +32,7 @@ func (u *Upstream) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 // else in it changes, but that what it asks of a user names the server.
 func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
-	c, ok := u.calls.Take(id)
+	c, ok := u.pending.calls.Take(id)
 	if !ok {
 		u.unasked(id, m, b)
 		return
@@ -47,7 +47,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 			u.leveled(id, b)
 			return
 		}
-		u.control.Deliver(id, m)
+		u.pipe.control.Deliver(id, m)
 		return
 	}
 	u.over(&c, b)
@@ -117,7 +117,7 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if silenced {
 		u.silenced(b)
 	}
-	if silenced || u.late.has(id) {
+	if silenced || u.pending.late.has(id) {
 		u.r.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}
@@ -153,7 +153,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	case mcpwire.Acknowledged: // toolman's own subscription
 	default: // elicitation/complete, what later revisions add
-		if s := u.owner.Load(); s != nil && !u.source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
+		if s := u.private.owner.Load(); s != nil && !u.source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
 			s.pass(b, m, &tracing.Note{Method: method})
 		}
 	}
@@ -170,7 +170,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	if !ok {
 		return
 	}
-	c, ok := u.calls.Get(id)
+	c, ok := u.pending.calls.Get(id)
 	if !ok {
 		u.taskProgress(id, at, m, b)
 		return
@@ -180,7 +180,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 	if u.CallTimeout > 0 {
 		now := u.r.clock.now()
-		u.calls.Update(id, func(c *call) { c.hear(now) })
+		u.pending.calls.Update(id, func(c *call) { c.hear(now) })
 	}
 	b.Edit(at, b.Copy(c.token()))
 	c.session.pass(b, m, &tracing.Note{ID: c.n, Method: mcpwire.Progress, During: c.id()})
@@ -202,7 +202,7 @@ func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, 
 // sendFrame writes a frame of toolman's own to the server.
 func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note tracing.Note) error {
 	u.r.trace.Sent(tracing.Upstream, u.Name, frame, note)
-	err := b.Send(u.out, frame)
+	err := b.Send(u.pipe.out, frame)
 	if err != nil {
 		u.log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
 	}
@@ -212,7 +212,7 @@ func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note tracing.Note) 
 // tell passes a notification of the client on, when the server is there to get it.
 func (u *Upstream) tell(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	u.mu.Lock()
-	there := u.state != Gone && u.result.ProtocolVersion != ""
+	there := u.state != Gone && u.offered.result.ProtocolVersion != ""
 	u.mu.Unlock()
 	if there {
 		u.send(b, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})

@@ -89,14 +89,14 @@ func (r *Router) succeedLocked(old []*Upstream, servers []Server) (next, fresh [
 func (u *Upstream) judgeAgain() {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for k, entries := range u.entries {
+	for k, entries := range u.offered.entries {
 		next := slices.Clone(entries)
 		for i, e := range entries {
 			if again := catalog.NewEntry(u.source, e.Item, u.r.current().rules()); !again.JudgedAs(e) {
 				next[i] = again
 			}
 		}
-		u.entries[mcpwire.Kind(k)] = next
+		u.offered.entries[mcpwire.Kind(k)] = next
 	}
 }
 
@@ -108,8 +108,8 @@ func (s *Session) succeed(old, next []*Upstream) {
 	s.policy = s.r.policyFor(s.who)
 	own := map[*Upstream]*Upstream{}
 	for _, u := range s.servers.all {
-		if u.replaces != nil {
-			own[u.replaces] = u
+		if u.private.replaces != nil {
+			own[u.private.replaces] = u
 		}
 	}
 	s.servers.all = slices.Clone(next)
@@ -126,7 +126,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 		s.r.dismiss(u)
 	}
 	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(u *Upstream) bool {
-		gone := !slices.Contains(next, u.replaces) || !s.mayUseLocked(u)
+		gone := !slices.Contains(next, u.private.replaces) || !s.mayUseLocked(u)
 		if gone {
 			s.revokeCallsLocked(u, &b)
 			u.leave("the configuration was changed")

@@ -17,7 +17,7 @@ func (s *Session) revokeWaiting() {
 	var b jsonrpc.Batch
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
-		for _, c := range u.limiter.Remove(func(c *queuedCall) bool { return c.session == s && s.withdrawnLocked(u, c.entry) != "" }) {
+		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s && s.withdrawnLocked(u, c.entry) != "" }) {
 			c.audited.End(audit.Refused)
 			c.concludeLocked(failing(s.withdrawnLocked(u, c.entry), audit.Refused), &b)
 		}
@@ -64,7 +64,7 @@ func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 // revokeCallsLocked ends the session's calls at an upstream that are of what it may not have any more.
 func (s *Session) revokeCallsLocked(u *Upstream, b *jsonrpc.Batch) {
 	ends := map[uint64]string{}
-	u.calls.Each(func(id uint64, c call) {
+	u.pending.calls.Each(func(id uint64, c call) {
 		if c.session == s {
 			if why := s.withdrawnLocked(u, c.entry); why != "" {
 				ends[id] = why

@@ -73,7 +73,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	g.r.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.all() {
 		l := &link{t: t, handler: u, u: u, offers: offers[i], traced: from.trace != nil}
-		u.out = l
+		u.pipe.out = l
 		g.servers = append(g.servers, l)
 		switch {
 		case offers[i].late:
@@ -237,7 +237,7 @@ func (l *link) ready() {
 	l.lists(mcpwire.Template, l.offers.templates...)
 	l.lists(mcpwire.Prompt, l.offers.prompts...)
 	l.u.mu.Lock()
-	l.u.result = mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}}
+	l.u.offered.result = mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}}
 	l.u.mu.Unlock()
 	l.u.becomeReady(0)
 }
@@ -266,7 +266,7 @@ func (l *link) dies() {
 	l.u.state, l.u.problem = Gone, "it ended with exit status 3"
 	l.u.mu.Unlock()
 	l.u.answerAll()
-	close(l.u.ended)
+	close(l.u.life.ended)
 	l.u.r.update()
 	l.u.settled()
 }
@@ -274,14 +274,14 @@ func (l *link) dies() {
 // converses gives a server a conversation of toolman's own. It belongs in a
 // synctest bubble.
 func (l *link) converses() {
-	l.u.control = jsonrpc.NewControl(func(frame []byte) error {
+	l.u.pipe.control = jsonrpc.NewControl(func(frame []byte) error {
 		defer l.Flush()
 		return l.Queue(frame, nil)
 	}, ownIDs{l.u})
 	l.t.Cleanup(func() {
 		time.Sleep(time.Hour) // what is being read again comes to its end
 		synctest.Wait()
-		l.u.control.Close()
+		l.u.pipe.control.Close()
 	})
 }
 

@@ -120,7 +120,7 @@ func TestACallThatIsTimedDoesNotTakeTheLastRoute(t *testing.T) {
 		s.r.timed.Store(i >= 4) // a reload may bring a server with a call_timeout
 		fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`))
 	}
-	u.calls.Each(func(_ uint64, c call) {
+	u.pending.calls.Each(func(_ uint64, c call) {
 		if c.sent > 0 {
 			timed++
 		}

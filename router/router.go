@@ -79,13 +79,17 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 // newUpstream makes an upstream that is not started yet. settled is called once, when
 // nobody need wait for it any more.
 func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
-	u := &Upstream{Server: s, Name: name, r: r, source: &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: r.URISeparator}, limiter: limiter.New[queuedCall](s.MaxCalls), greeted: r.greeted, client: &r.client, onSettled: settled,
-		log: r.log.Named("upstream").With(zap.String("upstream", name)), begun: make(chan struct{}), ended: make(chan struct{})}
+	u := &Upstream{Server: s, Name: name, r: r,
+		source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: r.URISeparator},
+		greeting: greeting{known: r.greeted, client: &r.client},
+		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
+		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
+		log:      r.log.Named("upstream").With(zap.String("upstream", name))}
 	u.latest.Store(&s)
 	u.source.Server = u
 	if s.For != nil {
 		u.state = Apart
-		close(u.begun) // it never will
+		close(u.life.begun) // it never will
 	}
 	return u
 }
@@ -118,7 +122,7 @@ func nameFor(others []*Upstream, s Server, i int) string {
 // one, until it is ready or gone: longer than its StartTimeout. It comes before Start.
 func (r *Router) Await(server string) {
 	for _, u := range r.all() {
-		u.awaited = server == "" || u.source.HasName(server)
+		u.life.awaited = server == "" || u.source.HasName(server)
 	}
 }
 
@@ -230,7 +234,7 @@ func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
 	s.label = r.sessions.add(s, r.Run)
 	if who.Sole {
 		for _, u := range r.all() {
-			u.owner.Store(s)
+			u.private.owner.Store(s)
 		}
 	}
 	return s

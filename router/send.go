@@ -48,7 +48,7 @@ func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note *tracing.Note
 		note.Rewrote = rewrote(b, m)
 		u.r.trace.Sent(tracing.Upstream, u.Name, b.Preview(m.Frame), *note)
 	}
-	return b.Pass(u.out, m)
+	return b.Pass(u.pipe.out, m)
 }
 
 // pass writes an upstream's message to the client, with the batch's edits.

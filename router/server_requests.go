@@ -119,7 +119,7 @@ func (s *Session) openAt(u *Upstream) (id []byte) {
 	}
 	var newest uint64
 	var found call
-	u.calls.Each(func(at uint64, c call) {
+	u.pending.calls.Each(func(at uint64, c call) {
 		if at > newest && c.session == s && !c.modern {
 			newest, found = at, c
 		}

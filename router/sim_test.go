@@ -276,7 +276,7 @@ func (s *simulation) end() {
 	synctest.Wait()
 	s.settled()
 	for _, u := range s.g.r.all() {
-		if n := u.calls.Len(); n > 0 {
+		if n := u.pending.calls.Len(); n > 0 {
 			s.t.Errorf("%d calls are left with %s", n, u.Name)
 		}
 	}

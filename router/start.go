@@ -20,14 +20,14 @@ func (u *Upstream) run(guard *spawn.Guard) {
 		u.settled()
 		return
 	}
-	u.startedAt = time.Now()
+	u.life.startedAt = time.Now()
 	if err := u.start(guard); err != nil {
 		u.fail(err.Error())
 		return
 	}
 	select {
-	case <-u.greeted:
-	case <-u.ended:
+	case <-u.greeting.known:
+	case <-u.life.ended:
 		return
 	}
 	slow := time.AfterFunc(u.StartTimeout, u.slow)
@@ -37,7 +37,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 	defer cancel()
 	err := u.prepare(ctx)
 	if errors.Is(err, errProbed) {
-		u.conn.Stop()
+		u.pipe.conn.Stop()
 		if err = u.launch(guard); err != nil {
 			u.bury(err)
 			return
@@ -49,7 +49,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 		u.fail(err.Error())
 		return
 	}
-	u.becomeReady(time.Since(u.startedAt))
+	u.becomeReady(time.Since(u.life.startedAt))
 }
 
 // slow says that an upstream takes long; the first list waits no longer, unless it was told to.
@@ -58,12 +58,12 @@ func (u *Upstream) slow() {
 		return
 	}
 	next := "its items will be added when it is"
-	if u.awaited {
+	if u.life.awaited {
 		next = "it is waited for"
 	}
 	u.log.Warn("the server is not ready within its start_timeout; "+next,
-		zap.Duration("dur", u.StartTimeout), zap.String("text", u.conn.LastWords()))
-	if !u.awaited {
+		zap.Duration("dur", u.StartTimeout), zap.String("text", u.pipe.conn.LastWords()))
+	if !u.life.awaited {
 		u.settled()
 	}
 }
@@ -73,7 +73,7 @@ func (u *Upstream) prepare(ctx context.Context) error {
 	if err := u.meet(ctx); err != nil {
 		return err
 	}
-	if u.leased {
+	if u.private.leased {
 		return nil // what it has is known
 	}
 	u.listen() // before the lists are read: no change is missed
@@ -88,14 +88,14 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		u.mu.Unlock()
 		return
 	}
-	u.state, u.startup = Ready, took
-	if u.leased {
+	u.state, u.life.startup = Ready, took
+	if u.private.leased {
 		u.mu.Unlock()
 		u.openLease()
 		return
 	}
-	counts := u.entries
-	revision := u.result.ProtocolVersion
+	counts := u.offered.entries
+	revision := u.offered.result.ProtocolVersion
 	u.mu.Unlock()
 	u.log.Info("upstream ready", zap.String("revision", revision), zap.Duration("dur", took),
 		zap.Int("tools", len(counts[mcpwire.Tool])), zap.Int("resources", len(counts[mcpwire.Resource])),

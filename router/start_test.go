@@ -185,9 +185,9 @@ func TestAListThatFailsCostsItsKind(t *testing.T) {
 					t.Errorf("error %v", err)
 				}
 				for _, k := range allKinds {
-					got, want := len(server.u.entries[k]) == 1, !strings.Contains(fails+" ", string(k.ListMethod())+" ")
+					got, want := len(server.u.offered.entries[k]) == 1, !strings.Contains(fails+" ", string(k.ListMethod())+" ")
 					if got != want {
-						t.Errorf("%s: %d entries", k, len(server.u.entries[k]))
+						t.Errorf("%s: %d entries", k, len(server.u.offered.entries[k]))
 					}
 				}
 			})

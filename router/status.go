@@ -38,20 +38,20 @@ func (s *Status) Era() string {
 func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.result,
-		Took: u.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.r.starts.of(u.Name), Junk: u.junk, Entries: u.entries, Unread: u.unread}
+	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
+		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.r.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.offered.entries, Unread: u.offered.unread}
 	if u.state == Gone && u.comesBack() {
-		st.Retry = max(time.Second, time.Until(u.nextTry))
+		st.Retry = max(time.Second, time.Until(u.life.nextTry))
 	}
-	if u.conn != nil {
-		st.Stderr = u.conn.LastWords()
+	if u.pipe.conn != nil {
+		st.Stderr = u.pipe.conn.LastWords()
 	}
 	return st
 }
 
 // patience is how long the first list waits for the upstream.
 func (u *Upstream) patience() time.Duration {
-	if u.awaited {
+	if u.life.awaited {
 		return giveUp * u.StartTimeout
 	}
 	return u.StartTimeout
@@ -63,7 +63,7 @@ func (r *Router) Refreshing() bool {
 	return slices.ContainsFunc(r.all(), func(u *Upstream) bool {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		return u.refreshing
+		return u.offered.refreshing
 	})
 }
 

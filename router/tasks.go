@@ -84,7 +84,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 	s.mu.Lock()
 	owner := s.tasks.upstream.of(m.Text(at))
 	s.mu.Unlock()
-	if owner == u || owner == nil && u.owner.Load() == s && s.knows(u) {
+	if owner == u || owner == nil && u.private.owner.Load() == s && s.knows(u) {
 		s.pass(b, m, &tracing.Note{Method: mcpwire.TaskStatus})
 	}
 }

@@ -17,8 +17,8 @@ func (u *Upstream) watchTimeout() {
 	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.watching {
-		u.watching = true
+	if !u.pending.watching {
+		u.pending.watching = true
 		time.AfterFunc(u.CallTimeout, u.sweep)
 	}
 }
@@ -36,9 +36,9 @@ func (u *Upstream) sweep() {
 			next = due
 		}
 	}
-	u.calls.Each(func(_ uint64, c call) { sooner(&c) })
-	u.limiter.Each(func(q *queuedCall) { sooner(&q.call) })
-	if u.watching = next >= 0; u.watching {
+	u.pending.calls.Each(func(_ uint64, c call) { sooner(&c) })
+	u.pending.limiter.Each(func(q *queuedCall) { sooner(&q.call) })
+	if u.pending.watching = next >= 0; u.pending.watching {
 		time.AfterFunc(time.Duration(next-now)+time.Millisecond, u.sweep)
 	}
 }
@@ -46,18 +46,18 @@ func (u *Upstream) sweep() {
 // giveUp gives up the calls that are over their time now.
 func (u *Upstream) giveUp(now int64) {
 	var b jsonrpc.Batch
-	for _, c := range u.limiter.Remove(func(c *queuedCall) bool { return c.due(u.CallTimeout) <= now }) {
+	for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.due(u.CallTimeout) <= now }) {
 		c.session.fail(&c.call, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
-			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.limiter.Most()), audit.Timeout, &b)
+			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.pending.limiter.Most()), audit.Timeout, &b)
 	}
-	for _, due := range u.calls.TakeAll(func(c call) bool { return c.session != nil && c.due(u.CallTimeout) <= now }) {
+	for _, due := range u.pending.calls.TakeAll(func(c call) bool { return c.session != nil && c.due(u.CallTimeout) <= now }) {
 		u.giveUpCall(due.ID, &due.Call, &b)
 	}
 	b.Flush()
 }
 
 func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
-	u.late.add(id)
+	u.pending.late.add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
 	if c.heard > 0 {
 		text = fmt.Sprintf("server %s has sent neither an answer nor progress for %s (call_timeout), or has taken %d times as long in all; the call was cancelled there",

@@ -199,7 +199,7 @@ func crossing(t testing.TB, client, server bool, level string, size int) func() 
 		meta = `,"_meta":{` + envelope
 		if level != "" { // which the server has logged from before
 			meta += `,"io.modelcontextprotocol/logLevel":"` + level + `"`
-			u.raised, u.result.Capabilities = logThresholdOf([]byte(level)), map[string]json.RawMessage{"logging": []byte("{}")}
+			u.logLevels.raised, u.offered.result.Capabilities = logThresholdOf([]byte(level)), map[string]json.RawMessage{"logging": []byte("{}")}
 		}
 		meta += "}"
 	}

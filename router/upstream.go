@@ -42,68 +42,99 @@ type Upstream struct {
 	source *catalog.Source
 	r      *Router
 	log    *zap.Logger
+	latest atomic.Pointer[Server] // as the options given last have it; what is started from now on is like that
 
-	calls   jsonrpc.Calls[call]
-	late    recent                       // ids of calls that were given up
-	limiter *limiter.Limiter[queuedCall] // nil: any number of calls at once
+	private  private
+	greeting greeting
+	pipe     pipe
+	pending  pendingCalls
 
-	startedAt time.Time // when its process was started
+	mu        sync.Mutex
+	state     State             // guarded by mu
+	closing   bool              // guarded by mu: toolman is ending it
+	problem   string            // guarded by mu: why it is gone
+	life      life              // nextTry, supersedes and startup are guarded by mu
+	offered   offered           // guarded by mu
+	following following         // guarded by mu
+	logLevels upstreamLogLevels // guarded by mu
+}
 
-	latest           atomic.Pointer[Server]      // as the options given last have it; what is started from now on is like that
-	owner            atomic.Pointer[Session]     // nil: sessions share it
-	replaces         *Upstream                   // the shared one in whose place the owner has it; nil: none
-	greeted          <-chan struct{}             // closed when client is known
-	pendingLogLevels map[uint64]*pendingLogLevel // guarded by mu: what waits for answers to logging/setLevel, by id
-	queuedLogLevels  []*pendingLogLevel          // guarded by mu: what waits for one of the session's own to be ready
-	client           *mcpwire.Hello              // whom it is to serve
-	onSettled        func()
-	awaited          bool         // the first list waits for it until it is ready or gone
-	leased           bool         // it is for one call at a time and offers nothing
-	used             atomic.Int64 // when it was leased last
+// private says whose an upstream is that one session has for itself.
+type private struct {
+	owner    atomic.Pointer[Session] // nil: sessions share it
+	replaces *Upstream               // the shared one in whose place the owner has it; nil: none
+	leased   bool                    // it is for one call at a time and offers nothing
+	used     atomic.Int64            // when it was leased last
+}
 
+// A greeting is whom the server is to serve, and how it is spoken to.
+type greeting struct {
+	known   <-chan struct{} // closed when client is known
+	client  *mcpwire.Hello
 	probing atomic.Bool // it was asked for its era and has not answered
+}
 
-	// guarded by mu; written before conn.Start, and while nobody else has anything of it
-	conn    dial.Conn
-	out     jsonrpc.Sender // what is written to it
-	control *jsonrpc.Control
+// A pipe is the connection to the server. Its first three fields are guarded by Upstream.mu; they are
+// written before conn.Start, and while no other goroutine has any of them.
+type pipe struct {
+	conn       dial.Conn
+	out        jsonrpc.Sender // what is written to it
+	control    *jsonrpc.Control
+	junk       int       // guarded by Upstream.mu: lines that were no messages
+	junkLogged time.Time // guarded by Upstream.mu
+}
 
-	mu         sync.Mutex
-	state      State                           // guarded by mu
-	closing    bool                            // guarded by mu: toolman is ending it
-	problem    string                          // guarded by mu: why it is gone
-	nextTry    time.Time                       // guarded by mu: when the server is tried again, if it comes back
-	supersedes *Upstream                       // guarded by mu: the one in whose place it comes when it is ready; nil: it has its place
-	result     mcpwire.InitializeResult        // guarded by mu
-	entries    [mcpwire.Kinds][]*catalog.Entry // guarded by mu
-	unread     [mcpwire.Kinds]string           // guarded by mu: why a list is not known as it is now
-	startup    time.Duration                   // guarded by mu: from start to ready
-	junk       int                             // guarded by mu: lines that were no messages
-	junkLogged time.Time                       // guarded by mu
-	stale      [mcpwire.Kinds]bool             // guarded by mu: kinds whose list has changed
-	refreshing bool                            // guarded by mu
-	following  following                       // guarded by mu
-	raised     logThreshold                    // guarded by mu: what modern clients' requests have it log
-	watching   bool                            // guarded by mu: a timer for call_timeout runs
-	settleOnce sync.Once                       // the first list does not wait for it any more
-	buried     sync.Once
+// pendingCalls are those that the server has not answered.
+type pendingCalls struct {
+	calls    jsonrpc.Calls[call]
+	late     recent                       // ids of calls that were given up
+	limiter  *limiter.Limiter[queuedCall] // nil: any number of calls at once
+	watching bool                         // guarded by Upstream.mu: a timer for call_timeout runs
+}
+
+// A life is when the server was started, is ready, and ends.
+type life struct {
+	awaited    bool // the first list waits for it until it is ready or gone
+	onSettled  func()
+	settled    sync.Once     // the first list does not wait for it any more
 	begun      chan struct{} // closed when its process runs, or never will
+	startedAt  time.Time     // when its process was started
+	startup    time.Duration // from start to ready
+	nextTry    time.Time     // when the server is tried again, if it comes back
+	supersedes *Upstream     // the one in whose place it comes when it is ready; nil: it has its place
+	buried     sync.Once
 	ended      chan struct{} // closed when it is gone and its callers have been told
+}
+
+// offered is what the server offers.
+type offered struct {
+	result     mcpwire.InitializeResult
+	entries    [mcpwire.Kinds][]*catalog.Entry
+	unread     [mcpwire.Kinds]string // why a list is not known as it is now
+	stale      [mcpwire.Kinds]bool   // kinds whose list has changed
+	refreshing bool
+}
+
+// upstreamLogLevels are what clients want the server to log.
+type upstreamLogLevels struct {
+	pending map[uint64]*pendingLogLevel // what waits for answers to logging/setLevel, by ID
+	queued  []*pendingLogLevel          // what waits for one of the session's own to be ready
+	raised  logThreshold                // what modern clients' requests have it log
 }
 
 // offer returns what the upstream has, or had when it went.
 func (u *Upstream) offer() catalog.Offer {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state == Starting && u.replaces != nil {
-		return catalog.Offer{Source: u.source, Entries: u.replaces.offer().Entries, Alive: false} // nobody takes the names meanwhile
+	if u.state == Starting && u.private.replaces != nil {
+		return catalog.Offer{Source: u.source, Entries: u.private.replaces.offer().Entries, Alive: false} // nobody takes the names meanwhile
 	}
-	return catalog.Offer{Source: u.source, Entries: slices.Concat(u.entries[:]...), Alive: u.state == Ready}
+	return catalog.Offer{Source: u.source, Entries: slices.Concat(u.offered.entries[:]...), Alive: u.state == Ready}
 }
 
 // settled tells the router that the first list need not wait for this upstream
 // any more.
-func (u *Upstream) settled() { u.settleOnce.Do(u.onSettled) }
+func (u *Upstream) settled() { u.life.settled.Do(u.life.onSettled) }
 
 // goneText says why nothing can be asked of the upstream any more.
 func (u *Upstream) goneText() string {
@@ -128,7 +159,7 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 		u.r.trace.Stderr(u.Name, line)
 	}
 	u.Command.PipeSize = u.r.pipeSize()
-	defer close(u.begun)
+	defer close(u.life.begun)
 	return u.launch(guard)
 }
 
@@ -146,7 +177,7 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 		return dial.ErrEnding
 	}
 	u.r.trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
-	conn.Start(u, u.ended)
+	conn.Start(u, u.life.ended)
 	return nil
 }
 
@@ -156,7 +187,7 @@ func (u *Upstream) connect(guard *spawn.Guard) (dial.Conn, error) {
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":
-		return dial.Socket(u.r.ctx, u.Socket, u.r.loop, u.FrameLimit, u.ended)
+		return dial.Socket(u.r.ctx, u.Socket, u.r.loop, u.FrameLimit, u.life.ended)
 	}
 	return dial.Process(u.Command, guard, u.r.loop, u.FrameLimit, u.r.ladder)
 }
@@ -169,8 +200,8 @@ func (u *Upstream) take(conn dial.Conn) bool {
 		return false
 	}
 	u.r.starts.add(u.Name)
-	u.conn, u.out = conn, conn.Out()
-	u.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
+	u.pipe.conn, u.pipe.out = conn, conn.Out()
+	u.pipe.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
 	return true
 }
 
@@ -193,8 +224,8 @@ func (r *Router) pipeSize() int {
 // Closed implements jsonrpc.Handler: the server has closed its output. One that does
 // so because it was asked for its era gets a second life.
 func (u *Upstream) Closed(err error) {
-	if u.probing.CompareAndSwap(true, false) {
-		go u.control.Close()
+	if u.greeting.probing.CompareAndSwap(true, false) {
+		go u.pipe.control.Close()
 		return
 	}
 	go u.bury(err)
@@ -203,9 +234,9 @@ func (u *Upstream) Closed(err error) {
 // bury ends an upstream that is gone: everybody is told, and what is left of its
 // processes is ended.
 func (u *Upstream) bury(err error) {
-	u.buried.Do(func() {
-		u.tellGone(u.conn.Cause(err))
-		u.conn.Stop()
+	u.life.buried.Do(func() {
+		u.tellGone(u.pipe.conn.Cause(err))
+		u.pipe.conn.Stop()
 	})
 }
 
@@ -218,14 +249,14 @@ func (u *Upstream) tellGone(problem string) {
 	if u.problem == "" {
 		u.problem = problem
 	}
-	problem, after := u.problem, u.supersedes
+	problem, after := u.problem, u.life.supersedes
 	u.mu.Unlock()
 	news := after.news(problem)
 	u.answerAll()
-	u.control.Close()
-	close(u.ended)
+	u.pipe.control.Close()
+	close(u.life.ended)
 	if !closing && news {
-		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.conn.LastWords()))
+		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.pipe.conn.LastWords()))
 		u.r.trace.Event(trace.EventGone, u.Name, problem, 0)
 	}
 	if !closing && after == nil {
@@ -237,10 +268,10 @@ func (u *Upstream) tellGone(problem string) {
 
 // update has what the upstream offers shown anew.
 func (u *Upstream) update() {
-	if u.leased {
+	if u.private.leased {
 		return
 	}
-	if s := u.owner.Load(); s != nil && u.replaces != nil {
+	if s := u.private.owner.Load(); s != nil && u.private.replaces != nil {
 		s.refresh(true)
 		return
 	}
@@ -251,12 +282,12 @@ func (u *Upstream) update() {
 // has asked.
 func (u *Upstream) answerAll() {
 	var b jsonrpc.Batch
-	for _, c := range u.calls.Drain() {
+	for _, c := range u.pending.calls.Drain() {
 		if c.session != nil {
 			c.session.fail(&c, u.goneText(), audit.Gone, &b)
 		}
 	}
-	for _, c := range u.limiter.Close() {
+	for _, c := range u.pending.limiter.Close() {
 		c.session.fail(&c.call, u.goneText(), audit.Gone, &b)
 	}
 	u.endPendingLogLevels(&b)
@@ -272,13 +303,13 @@ func (u *Upstream) fail(reason string) {
 	if u.problem == "" {
 		u.problem = reason
 	}
-	started, closing, after := u.conn != nil, u.closing, u.supersedes
+	started, closing, after := u.pipe.conn != nil, u.closing, u.life.supersedes
 	if !started {
 		u.state = Gone
 	}
 	u.mu.Unlock()
 	if started {
-		u.conn.Stop()
+		u.pipe.conn.Stop()
 		return
 	}
 	if after.news(reason) {
@@ -288,7 +319,7 @@ func (u *Upstream) fail(reason string) {
 		u.r.trace.Event(trace.EventGone, u.Name, reason, 0)
 	}
 	u.answerAll()
-	close(u.ended)
+	close(u.life.ended)
 	u.settled()
 	if !closing {
 		u.renew()
@@ -300,13 +331,13 @@ func (u *Upstream) stop() {
 	u.mu.Lock()
 	u.closing = true
 	u.mu.Unlock()
-	<-u.begun // its process may be about to start
+	<-u.life.begun // its process may be about to start
 	u.mu.Lock()
-	conn := u.conn
+	conn := u.pipe.conn
 	u.mu.Unlock()
 	if conn != nil {
 		conn.Stop()
-		<-u.ended
+		<-u.life.ended
 	}
 }
 
@@ -317,15 +348,15 @@ func (u *Upstream) sendOwn(frame []byte) error {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
 			id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
-			c, _ := u.calls.Get(id)
+			c, _ := u.pending.calls.Get(id)
 			own = tracing.Note{ID: c.n, Method: c.method}
 		}
 		u.r.trace.Sent(tracing.Upstream, u.Name, frame, own)
 	}
-	if err := u.out.Queue(frame, nil); err != nil {
+	if err := u.pipe.out.Queue(frame, nil); err != nil {
 		return err
 	}
-	u.out.Flush()
+	u.pipe.out.Flush()
 	return nil
 }
 
@@ -334,10 +365,10 @@ type ownIDs struct{ u *Upstream }
 
 func (o ownIDs) Next(method string) (uint64, bool) {
 	r := o.u.r
-	return o.u.calls.Add(call{method: mcpwire.Method(method), n: r.trace.Next(), sent: r.clock.now()})
+	return o.u.pending.calls.Add(call{method: mcpwire.Method(method), n: r.trace.Next(), sent: r.clock.now()})
 }
 
 func (o ownIDs) Forget(id uint64) {
-	o.u.calls.Take(id)
-	o.u.late.add(id)
+	o.u.pending.calls.Take(id)
+	o.u.pending.late.add(id)
 }

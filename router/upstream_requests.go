@@ -13,7 +13,7 @@ import (
 // cancelled takes back a request that the server made to the client.
 func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	at, err := mcpwire.IDParam(m, "requestId")
-	s := u.owner.Load()
+	s := u.private.owner.Load()
 	if err != nil || !at.Present() || s == nil {
 		return
 	}
@@ -40,7 +40,7 @@ func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 		u.sendFrame(b, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), tracing.Note{ID: n, Method: method, Status: "local"})
 		return
 	}
-	s := u.owner.Load()
+	s := u.private.owner.Load()
 	if s == nil {
 		const why = "no client is connected, or several are and this server cannot say which it means"
 		u.sendFrame(b, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})

@@ -33,13 +33,15 @@ type followed struct {
 func (u *Upstream) subscribable() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.state == Ready && u.result.OffersFlag("resources", "subscribe")
+	return u.state == Ready && u.offered.result.OffersFlag("resources", "subscribe")
 }
 
 // passesSubscriptions reports whether the subscriptions of a legacy client pass to the
 // server as they are. A modern one has no such methods, and at one that is shared nobody
 // may end what another wants.
-func (u *Upstream) passesSubscriptions() bool { return !u.source.Modern && u.owner.Load() != nil }
+func (u *Upstream) passesSubscriptions() bool {
+	return !u.source.Modern && u.private.owner.Load() != nil
+}
 
 // follow notes that a session wants to hear of these resources of the upstream, and no
 // longer of those it wanted before. It subscribes to what the first one wants, and
@@ -95,7 +97,7 @@ func (u *Upstream) unsubscribe(uri string, id uint64, b *jsonrpc.Batch) {
 		u.tellURI(mcpwire.Unsubscribe, uri, b)
 		return
 	}
-	if _, open := u.calls.Take(id); open {
+	if _, open := u.pending.calls.Take(id); open {
 		u.following.ended.add(id)
 		params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
 		u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
@@ -111,7 +113,7 @@ func (u *Upstream) tellURI(method mcpwire.Method, uri string, b *jsonrpc.Batch) 
 // ask makes a request of toolman's own whose answer nobody waits for.
 func (u *Upstream) ask(method mcpwire.Method, params []byte, b *jsonrpc.Batch) (id uint64) {
 	n := u.r.trace.Next()
-	id, ok := u.calls.Add(call{method: method, n: n, sent: u.r.clock.now()})
+	id, ok := u.pending.calls.Add(call{method: method, n: n, sent: u.r.clock.now()})
 	if !ok {
 		return 0
 	}
@@ -143,9 +145,9 @@ func (u *Upstream) listen() {
 // listenLocked opens the subscription to the lists.
 func (u *Upstream) listenLocked(b *jsonrpc.Batch) {
 	filter := mcpwire.Filter{
-		ToolsListChanged:     u.result.OffersFlag("tools", "listChanged"),
-		PromptsListChanged:   u.result.OffersFlag("prompts", "listChanged"),
-		ResourcesListChanged: u.result.OffersFlag("resources", "listChanged"),
+		ToolsListChanged:     u.offered.result.OffersFlag("tools", "listChanged"),
+		PromptsListChanged:   u.offered.result.OffersFlag("prompts", "listChanged"),
+		ResourcesListChanged: u.offered.result.OffersFlag("resources", "listChanged"),
 	}
 	if string(filter.Append(nil)) != "{}" {
 		u.following.lists = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), b)
@@ -156,7 +158,7 @@ func (u *Upstream) listenLocked(b *jsonrpc.Batch) {
 func (u *Upstream) announced() []mcpwire.Kind {
 	var kinds []mcpwire.Kind
 	for k := range mcpwire.Kind(mcpwire.Kinds) {
-		if u.result.OffersFlag(k.Capability(), "listChanged") {
+		if u.offered.result.OffersFlag(k.Capability(), "listChanged") {
 			kinds = append(kinds, k)
 		}
 	}
@@ -195,8 +197,8 @@ func (u *Upstream) silenced(b *jsonrpc.Batch) {
 	if u.state != Ready || u.following.lists == 0 {
 		return
 	}
-	u.calls.Take(u.following.lists)
-	u.late.add(u.following.lists)
+	u.pending.calls.Take(u.following.lists)
+	u.pending.late.add(u.following.lists)
 	u.listenLocked(b)
 	go u.changed(u.announced()...)
 }
