@@ -28,7 +28,7 @@ func (s *Session) runInBackgroundLocked(req *request, work func(ctx context.Cont
 	e := &backgroundTask{parked: s.keepLocked(req)}
 	s.waiting.background = e
 	go func() {
-		ctx, cancel := context.WithTimeout(s.r.ctx, backgroundTime)
+		ctx, cancel := context.WithTimeout(s.r.run.ctx, backgroundTime)
 		defer cancel()
 		s.completeBackground(e, work(ctx))
 	}()

@@ -50,7 +50,7 @@ func (s *Session) startDedicatedLocked() {
 		s.servers.all = slices.Clone(s.servers.all)
 		s.servers.all[i] = u
 		s.servers.awaited++
-		go u.run(s.r.guard)
+		go u.run(s.r.run.guard)
 	}
 }
 
@@ -154,7 +154,7 @@ func (s *Session) ownSettled() {
 func (s *Session) refresh(announce bool) {
 	s.r.mu.Lock()
 	defer s.r.mu.Unlock()
-	if s.r.opened.Load() {
+	if s.r.startup.opened.Load() {
 		s.catalogChanged(s.r.catalog.Load(), announce)
 	}
 }
@@ -168,7 +168,7 @@ func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
 }
 
 // openLocked reports whether requests that need the catalog can be served.
-func (s *Session) openLocked() bool { return s.r.opened.Load() && s.servers.awaited == 0 }
+func (s *Session) openLocked() bool { return s.r.startup.opened.Load() && s.servers.awaited == 0 }
 
 // disownLocked has the session's own servers ended, and lets it have no more.
 func (s *Session) disownLocked() {
@@ -200,7 +200,7 @@ func (u *Upstream) era() mcpwire.Era {
 // dismiss ends a process that one session had for itself. The router waits for it when
 // it closes.
 func (r *Router) dismiss(u *Upstream) {
-	r.dismissed.Go(func() {
+	r.run.dismissed.Go(func() {
 		u.stop()
 		r.quota.back(u.private.owner.Load().who.Account)
 		if u.Over != nil && !u.private.leased {

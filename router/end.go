@@ -93,7 +93,7 @@ func (r *Router) Close() {
 		s.endListens()
 		s.releaseDedicated()
 	}
-	r.cancel()
+	r.run.cancel()
 	r.Greet()   // whoever still waits for a client, waits in vain
 	r.mu.Lock() // nobody takes a place from here on
 	upstreams := r.all()
@@ -103,5 +103,5 @@ func (r *Router) Close() {
 		wg.Go(u.stop)
 	}
 	wg.Wait()
-	r.dismissed.Wait()
+	r.run.dismissed.Wait()
 }

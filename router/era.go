@@ -34,7 +34,7 @@ func (s *Session) modernLocked(req *request) {
 			Message: "revision " + mcpwire.Newest + " has no method " + sanitize.Short(string(req.method))})
 	default:
 		hello := s.noteFirstModernLocked(req)
-		if hello != nil && !s.who.Sole && s.r.opened.Load() {
+		if hello != nil && !s.who.Sole && s.r.startup.opened.Load() {
 			s.startDedicatedLocked()
 		}
 		s.whenOpenLocked(req)

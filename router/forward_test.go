@@ -47,7 +47,7 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 	u.supervise(mcpwire.Tool, page.Items)
 	s = r.NewSession(client, Client{Sole: true})
 	s.peer.hello, s.peer.ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
-	r.waiting.Store(1)
+	r.startup.waiting.Store(1)
 	r.upstreamSettled()
 	return s, u, client, server
 }

@@ -38,7 +38,7 @@ func (s *Session) initializeLocked(req *request) {
 	s.replyLocal(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.builtin.offers)))
 	if s.who.Sole {
 		s.r.greet(hello)
-	} else if s.r.opened.Load() {
+	} else if s.r.startup.opened.Load() {
 		s.startDedicatedLocked()
 	}
 }

@@ -221,7 +221,7 @@ func (u *Upstream) refresh() {
 		if len(kinds) == 0 {
 			return
 		}
-		ctx, cancel := context.WithTimeout(u.r.ctx, u.StartTimeout)
+		ctx, cancel := context.WithTimeout(u.r.run.ctx, u.StartTimeout)
 		u.read(ctx, kinds) // logs what fails
 		cancel()
 		u.update()

@@ -29,17 +29,17 @@ func (u *Upstream) comesBack() bool {
 // begin brings an upstream up, and keeps its place filled if the server may come back.
 func (r *Router) begin(u *Upstream) {
 	if u.comesBack() {
-		r.dismissed.Go(func() { r.supervise(u) })
+		r.run.dismissed.Go(func() { r.supervise(u) })
 		return
 	}
-	go u.run(r.guard)
+	go u.run(r.run.guard)
 }
 
 // supervise runs an upstream and those that come after it, until nobody wants the server any
 // more.
 func (r *Router) supervise(u *Upstream) {
 	server := u.Server // running it may change that
-	u.run(r.guard)
+	u.run(r.run.guard)
 	pause := firstPause
 	for up := time.Now(); ; up = time.Now() {
 		<-u.life.ended
@@ -48,7 +48,7 @@ func (r *Router) supervise(u *Upstream) {
 		}
 		u.triedIn(pause)
 		select {
-		case <-r.ctx.Done():
+		case <-r.run.ctx.Done():
 			return
 		case <-time.After(pause):
 		}
@@ -73,7 +73,7 @@ func (r *Router) try(server Server, gone *Upstream) *Upstream {
 	next := r.newUpstream(server, gone.Name, func() {})
 	next.life.supersedes = gone
 	next.private.owner.Store(gone.private.owner.Load())
-	next.run(r.guard)
+	next.run(r.run.guard)
 	if slices.Contains(r.all(), next) {
 		return next
 	}
@@ -122,7 +122,7 @@ func (r *Router) replace(gone, next *Upstream) bool {
 	defer r.mu.Unlock()
 	all := slices.Clone(r.all())
 	at := slices.Index(all, gone)
-	if at < 0 || r.ctx.Err() != nil {
+	if at < 0 || r.run.ctx.Err() != nil {
 		return false
 	}
 	next.private.owner.Store(gone.private.owner.Load())

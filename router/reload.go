@@ -51,10 +51,10 @@ func (r *Router) Reload(o Options) {
 		if !slices.Contains(next, u) {
 			u.log.Info("the server is not in the configuration any more, or changed there; it is ended")
 			u.leave("the configuration was changed, and it is not in there any more as it was")
-			r.dismissed.Go(u.stop)
+			r.run.dismissed.Go(u.stop)
 		}
 	}
-	if r.opened.Load() {
+	if r.startup.opened.Load() {
 		r.rebuildLocked()
 		all := r.sessions.list()
 		for _, s := range all {

@@ -70,7 +70,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	from.who.Sole = true
 	g.s = g.r.NewSession(g.client, from.who)
 	g.client.handler = g.s
-	g.r.waiting.Store(int32(len(offers)) + 1)
+	g.r.startup.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.all() {
 		l := &link{t: t, handler: u, u: u, offers: offers[i], traced: from.trace != nil}
 		u.pipe.out = l

@@ -27,42 +27,55 @@ import (
 type Router struct {
 	Options
 	log       *zap.Logger
-	loop      *jsonrpc.Loop
 	trace     *tracing.Tracer
 	clock     clock
 	signer    *signer
-	ownNames  []string        // names that are toolman's own
-	timed     atomic.Bool     // calls are timed: there is a trace, an audit log, or a call_timeout
-	ctx       context.Context // ends when the router closes
-	cancel    context.CancelFunc
+	ownNames  []string    // names that are toolman's own
+	timed     atomic.Bool // calls are timed: there is a trace, an audit log, or a call_timeout
+	run       run
+	startup   startup
+	greeted   greeted
 	upstreams atomic.Pointer[[]*Upstream] // in the order of the file; the slice does not change
 	given     atomic.Pointer[Options]
-	guard     *spawn.Guard // nil: none
-
 	catalog   atomic.Pointer[catalog.Catalog]
 	sessions  sessions
 	starts    tally // connections to servers, by name
 	viewCache viewCache
 	quota     processQuota
-	dismissed sync.WaitGroup // those that are being ended, and those that are kept up
-	opened    atomic.Bool    // the first list need not wait any more
-	waiting   atomic.Int32   // upstreams that the first list waits for
-
-	greetOnce sync.Once
-	greeted   chan struct{} // closed when it is known what the client can do
-	client    mcpwire.Hello // written before greeted is closed
-	started   chan struct{} // closed when opened is set
 
 	mu     sync.Mutex                                   // held while the catalog is replaced
 	warned *policy.Guard                                // guarded by mu: what was looked through for entries that no tool has
 	metas  map[view.MetaTools]map[string]*metatool.Tool // guarded by mu: toolman's own tools for toolsets, by name
 }
 
+// A run is what the goroutines and processes of a router share.
+type run struct {
+	loop      *jsonrpc.Loop
+	ctx       context.Context // ends when the router closes
+	cancel    context.CancelFunc
+	guard     *spawn.Guard   // nil: none
+	dismissed sync.WaitGroup // servers that are being ended, and those that are kept up
+}
+
+// A startup tells when the servers have started.
+type startup struct {
+	opened  atomic.Bool   // the first list need not wait any more
+	waiting atomic.Int32  // upstreams that the first list waits for
+	done    chan struct{} // closed when opened is set
+}
+
+// greeted is what the first client can do, which servers that sessions share are told.
+type greeted struct {
+	once   sync.Once
+	done   chan struct{} // closed when it is known
+	client mcpwire.Hello // written before done is closed
+}
+
 // New makes a router. No server runs before Start. The loop stays the caller's.
 func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Router{Options: o, log: log, loop: loop, trace: tracing.New(o.Trace), clock: clock{time.Now()}, signer: newSigner(),
-		ctx: ctx, cancel: cancel, greeted: make(chan struct{}), started: make(chan struct{})}
+	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: clock{time.Now()}, signer: newSigner(),
+		run: run{loop: loop, ctx: ctx, cancel: cancel}, greeted: greeted{done: make(chan struct{})}, startup: startup{done: make(chan struct{})}}
 	r.given.Store(&o)
 	var upstreams []*Upstream
 	r.time(o.Servers)
@@ -81,7 +94,7 @@ func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
 func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, r: r,
 		source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: r.URISeparator},
-		greeting: greeting{known: r.greeted, client: &r.client},
+		greeting: greeting{known: r.greeted.done, client: &r.greeted.client},
 		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
 		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
 		log:      r.log.Named("upstream").With(zap.String("upstream", name))}
@@ -129,8 +142,8 @@ func (r *Router) Await(server string) {
 // Start starts all servers, at once and without waiting for them. The guard, which
 // may be nil, stays the caller's.
 func (r *Router) Start(guard *spawn.Guard) {
-	r.guard = guard
-	r.waiting.Store(int32(len(r.all())) + 1)
+	r.run.guard = guard
+	r.startup.waiting.Store(int32(len(r.all())) + 1)
 	for _, u := range r.all() {
 		r.begin(u)
 	}
@@ -151,26 +164,26 @@ func (r *Router) GreetShared() { r.greet(mcpwire.Hello{Version: mcpwire.Newest})
 
 // greet lets the handshakes begin.
 func (r *Router) greet(h mcpwire.Hello) {
-	r.greetOnce.Do(func() {
-		r.client = h
-		close(r.greeted)
+	r.greeted.once.Do(func() {
+		r.greeted.client = h
+		close(r.greeted.done)
 	})
 }
 
 // Started is closed when every server is ready, gone, or, unless it is awaited, late.
-func (r *Router) Started() <-chan struct{} { return r.started }
+func (r *Router) Started() <-chan struct{} { return r.startup.done }
 
 // upstreamSettled counts down the upstreams that the first list waits for, and
 // with the last of them lets the lists be answered.
 func (r *Router) upstreamSettled() {
-	if r.waiting.Add(-1) > 0 {
+	if r.startup.waiting.Add(-1) > 0 {
 		return
 	}
 	r.mu.Lock()
 	r.rebuildLocked()
-	r.opened.Store(true)
+	r.startup.opened.Store(true)
 	r.mu.Unlock()
-	close(r.started)
+	close(r.startup.done)
 	for _, s := range r.sessions.list() {
 		s.release()
 	}
@@ -181,7 +194,7 @@ func (r *Router) upstreamSettled() {
 func (r *Router) update() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.opened.Load() {
+	if r.startup.opened.Load() {
 		r.rebuildLocked()
 	}
 }
@@ -193,7 +206,7 @@ func (r *Router) rebuildLocked() {
 	r.warnIdleLocked(next)
 	r.catalog.Store(next)
 	for _, s := range r.sessions.list() {
-		s.catalogChanged(next, r.opened.Load())
+		s.catalogChanged(next, r.startup.opened.Load())
 	}
 }
 

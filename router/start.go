@@ -32,7 +32,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 	}
 	slow := time.AfterFunc(u.StartTimeout, u.slow)
 	defer slow.Stop()
-	ctx, cancel := context.WithTimeoutCause(u.r.ctx, giveUp*u.StartTimeout,
+	ctx, cancel := context.WithTimeoutCause(u.r.run.ctx, giveUp*u.StartTimeout,
 		fmt.Errorf("no answer within %s, %d times its start_timeout", giveUp*u.StartTimeout, giveUp))
 	defer cancel()
 	err := u.prepare(ctx)

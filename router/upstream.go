@@ -187,9 +187,9 @@ func (u *Upstream) connect(guard *spawn.Guard) (dial.Conn, error) {
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":
-		return dial.Socket(u.r.ctx, u.Socket, u.r.loop, u.FrameLimit, u.life.ended)
+		return dial.Socket(u.r.run.ctx, u.Socket, u.r.run.loop, u.FrameLimit, u.life.ended)
 	}
-	return dial.Process(u.Command, guard, u.r.loop, u.FrameLimit, u.r.ladder)
+	return dial.Process(u.Command, guard, u.r.run.loop, u.FrameLimit, u.r.ladder)
 }
 
 // take makes a connection the upstream's, unless that is to end.
