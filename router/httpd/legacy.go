@@ -4,11 +4,10 @@ import (
 	"errors"
 	"net/http"
 
-	"toolman/mcpwire/sanitize"
-
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/budget"
 )
 

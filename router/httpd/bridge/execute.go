@@ -7,9 +7,8 @@ import (
 	"net/http"
 	"sync"
 
-	"toolman/mcpwire/sanitize"
-
 	"toolman/jsonrpc"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/httpd/bridge/provider"
 )

@@ -11,9 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"toolman/mcpwire/sanitize"
-
 	"toolman/jsonrpc"
+	"toolman/mcpwire/sanitize"
 	"toolman/mcpwire/sse"
 	"toolman/router"
 	"toolman/router/audit"

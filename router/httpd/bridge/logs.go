@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"toolman/mcpwire/sanitize"
-
 	"toolman/router"
 	"toolman/router/principal"
 )

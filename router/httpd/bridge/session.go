@@ -6,16 +6,14 @@ import (
 	"fmt"
 	"sync"
 
-	"toolman/router/view"
-
-	"toolman/mcpwire/sanitize"
-
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/budget"
 	"toolman/router/httpd/caller"
 	"toolman/router/httpd/presence"
+	"toolman/router/view"
 )
 
 // A session is the router.Session of a caller, and its jsonrpc.Sender, router.Streams and

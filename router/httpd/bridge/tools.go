@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"toolman/mcpwire/sanitize"
-
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/httpd/bridge/inputschema"
