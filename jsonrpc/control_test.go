@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,39 +19,48 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// conversation is a Control over a peer, as a router has it.
+// conversation is a Control over a stream, as a router has it.
 type conversation struct {
 	*Control
 	calls Calls[bool]
-	peer  *Peer
-	ended chan error
 }
 
 func (c *conversation) Next(string) (uint64, bool) { return c.calls.Add(true) }
 func (c *conversation) Forget(id uint64)           { c.calls.Take(id) }
 
-func (c *conversation) Message(m *Message, b *Batch) {
-	if id, ok := ParseID(m.Bytes(m.ID)); ok && m.Kind == Response {
-		if _, ok := c.calls.Take(id); ok {
-			c.Deliver(id, m)
+// read delivers the responses that come.
+func (c *conversation) read(from io.Reader) {
+	var m Message
+	for lines := bufio.NewScanner(from); lines.Scan(); {
+		if Scan(lines.Bytes(), &m) != nil || m.Kind != Response {
+			continue
+		}
+		if id, ok := ParseID(m.Bytes(m.ID)); ok {
+			if _, ok := c.calls.Take(id); ok {
+				c.Deliver(id, &m)
+			}
 		}
 	}
 }
 
-func (c *conversation) Bad(*Message, error, *Batch) {}
-func (c *conversation) Closed(err error)            { c.ended <- err }
-
 // converse starts a conversation and returns the other end of its stream.
 func converse(t *testing.T) (*conversation, net.Conn) {
 	ours, theirs := net.Pipe()
-	c := &conversation{ended: make(chan error, 1), peer: NewStreamPeer(ours, ours, PeerOptions{})}
-	c.Control = NewControl(c.peer.Send, c)
-	c.peer.Start(c)
+	c := new(conversation)
+	c.Control = NewControl(func(frame []byte) error {
+		_, err := ours.Write(append(frame, '\n'))
+		return err
+	}, c)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		c.read(ours)
+	}()
 	t.Cleanup(func() {
 		c.Close()
-		c.peer.Close()
+		ours.Close()
 		theirs.Close()
-		<-c.ended
+		<-done
 	})
 	return c, theirs
 }

@@ -49,8 +49,8 @@ func TestBatchEditsOneFrameOnly(t *testing.T) {
 	var b Batch
 	to := &ledger{}
 	for _, to.full = range []bool{false, true, false} { // edits of a refused frame are gone too
-		b.Edit(Span{3, 4}, []byte("three"))
-		b.Edit(Span{0, 1}, []byte("none"))
+		b.Edit(Span{Lo: 3, Hi: 4}, []byte("three"))
+		b.Edit(Span{Lo: 0, Hi: 1}, []byte("none"))
 		if got := string(b.Preview([]byte("0123"))); got != "none12three" || len(b.Edits()) != 2 {
 			t.Errorf("the preview is %q, with %d edits", got, len(b.Edits()))
 		}
@@ -89,7 +89,7 @@ func TestSplicedFramesKeepTheirPlace(t *testing.T) {
 		large := `{"large":"` + strings.Repeat("x", largeFrame) + `"}`
 		const rounds = 40
 		source.Start(newJournal(func(m *Message, b *Batch) {
-			b.Edit(Span{0, 1}, []byte(`{"a":1,`))
+			b.Edit(Span{Lo: 0, Hi: 1}, []byte(`{"a":1,`))
 			b.Pass(out, m)
 			b.Send(out, m.Frame)
 			b.Pass(out, m)

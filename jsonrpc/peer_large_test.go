@@ -30,7 +30,7 @@ func TestLargeFramesKeepTheirPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			frame := bytes.Clone(large)
-			edits := []Edit{{Span{16, 19}, []byte("ns_new")}, {Span{6, 7}, fmt.Append(nil, i)}}
+			edits := []Edit{{Span: Span{Lo: 16, Hi: 19}, New: []byte("ns_new")}, {Span: Span{Lo: 6, Hi: 7}, New: fmt.Append(nil, i)}}
 			if err := l.Queue(frame, edits); err != nil {
 				t.Fatal(err)
 			}

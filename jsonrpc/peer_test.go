@@ -116,7 +116,7 @@ func TestPeerTakesFramesFromManyGoroutines(t *testing.T) {
 						err = errors.Join(l.Queue(frame, nil), b.Send(l.Peer, nil))
 						b.Flush()
 					case 2:
-						b.Edit(Span{23, 23}, nil)
+						b.Edit(Span{Lo: 23, Hi: 23}, nil)
 						err = b.Pass(l.Peer, &Message{Frame: frame})
 						b.Flush()
 					}

@@ -44,7 +44,7 @@ func TestSendingAllocatesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	buf := make([]byte, 1<<10)
-	edits := []Edit{{m.ID, []byte("123456")}, {m.Method, []byte(`"x"`)}}
+	edits := []Edit{{Span: m.ID, New: []byte("123456")}, {Span: m.Method, New: []byte(`"x"`)}}
 	allocatesNothing(t, "Queue and Flush", func() {
 		if err := p.Queue(m.Frame, edits); err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ func TestGathererMakesArraysOfAnswers(t *testing.T) {
 	send(`{"jsonrpc":"2.0","id":7,"result":{}}`)
 	send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
 	wants(`{"jsonrpc":"2.0","method":"m"}`, `{"jsonrpc":"2.0","id":7,"result":{}}`, `{"jsonrpc":"2.0","id":1,"method":"m"}`)
-	send(`{"jsonrpc":"2.0","id":99,"result":{}}`, Edit{Span{22, 24}, []byte(`"a"`)})
+	send(`{"jsonrpc":"2.0","id":99,"result":{}}`, Edit{Span: Span{Lo: 22, Hi: 24}, New: []byte(`"a"`)})
 	send(`{"jsonrpc":"2.0","id":null,"error":{}}`)
 	wants()
 	send(`{"jsonrpc":"2.0","id":2,"result":{}}`)
