@@ -10,11 +10,11 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
-	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
 )
 
 func TestWhatAPersonIsShownOfArguments(t *testing.T) {
-	r := New(Options{Scrub: trace.NewScrubber([]string{"hunter22"}).Values}, nil, zap.NewNop())
+	r := New(Options{Scrub: redact.NewScrubber([]string{"hunter22"}).Values}, nil, zap.NewNop())
 	const these = "It gets these arguments:\n  "
 	full := strings.Repeat("é", mostShown-len(these)-len(`"a": ""`))
 	many := make([]string, mostMembers+1)

@@ -47,7 +47,8 @@ var may = rules(`
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
-jsonrpc/trace: jsonrpc/asyncwriter
+jsonrpc/trace: jsonrpc/asyncwriter jsonrpc/trace/redact
+jsonrpc/trace/redact:
 mcpwire: jsonrpc
 mcpwire/bodies:
 mcpwire/httpclient: mcpwire/sanitize
@@ -58,8 +59,8 @@ mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpclient mcpwire/ht
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
-router/audit: jsonrpc/asyncwriter jsonrpc/trace mcpwire
+router: jsonrpc jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
+router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/dial: jsonrpc mcpwire/streamhttp spawn

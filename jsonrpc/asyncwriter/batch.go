@@ -5,8 +5,8 @@ import (
 	"io"
 )
 
-// A batch is what callers have queued since the goroutine last took some. Two batches take turns, so
-// that steady use allocates nothing.
+// A batch is what callers have queued since the goroutine last took some. Two batches take turns,
+// so that steady use allocates nothing.
 type batch[T any] struct {
 	entries []Entry[T]
 	bytes   Bytes
@@ -42,8 +42,8 @@ type lines struct {
 
 var newline = []byte("\n")
 
-// write writes p, which ends with a line. With an error, it returns how many of the lines the output
-// has.
+// write writes p, which ends with a line. With an error, it returns how many of the lines the
+// output has.
 func (l *lines) write(p []byte) (whole uint64, err error) {
 	if l.torn {
 		if _, err := l.out.Write(newline); err != nil {
@@ -63,8 +63,8 @@ func (l *lines) write(p []byte) (whole uint64, err error) {
 // Text is an io.Writer that queues what is written to it, such as the lines of a log.
 type Text struct{ *Writer[[]byte] }
 
-// NewText returns a Text that queues at most limit bytes for out. The result of lost is written where
-// lines are missing.
+// NewText returns a Text that queues at most limit bytes for out. The result of lost is written
+// where lines are missing.
 func NewText(out io.Writer, limit int, lost func(lines uint64) string) Text {
 	return Text{New(out, Options[[]byte]{
 		Name: "log", Limit: limit, Report: true,

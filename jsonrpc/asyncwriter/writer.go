@@ -21,12 +21,12 @@ type Options[T any] struct {
 	// Append appends the lines of an entry. The Writer's goroutine calls it.
 	Append func(dst []byte, e *Entry[T]) []byte
 
-	// Keep, if any, copies what an item borrows from the caller of Put. Items are kept in the order of
-	// their lines.
+	// Keep, if any, copies what an item borrows from the caller of Put. Items are kept in the order
+	// of their lines.
 	Keep func(item *T, to *Bytes)
 
-	// Report says that lost lines are reported as soon as there is room, in an entry without an item.
-	// Otherwise they wait for the next item, or for Close.
+	// Report says that lost lines are reported as soon as there is room, in an entry without an
+	// item. Otherwise they wait for the next item, or for Close.
 	Report bool
 
 	// Warn, if any, gets the first error of the output. The Writer's goroutine calls it.
@@ -42,7 +42,8 @@ type Entry[T any] struct {
 	cost  int
 }
 
-// A Writer writes lines. Its methods may be called from any goroutine; on a nil Writer they do nothing.
+// A Writer writes lines. Its methods may be called from any goroutine; on a nil Writer they do
+// nothing.
 type Writer[T any] struct {
 	o    Options[T]
 	out  lines
@@ -142,7 +143,8 @@ func (w *Writer[T]) run() {
 	}
 }
 
-// take waits for entries and returns them in exchange for an empty batch. None follow the last ones.
+// take waits for entries and returns them in exchange for an empty batch. None follow the last
+// ones.
 func (w *Writer[T]) take(spent *batch[T]) (full *batch[T], last bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -8,14 +8,16 @@ import (
 	"time"
 
 	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
 )
 
-// What the goroutine pays for a frame, redaction included: one frame at a time, waiting until it is written.
+// What the goroutine pays for a frame, redaction included: one frame at a time, waiting until it is
+// written.
 func BenchmarkWrite(b *testing.B) {
 	for _, size := range []int{300, 10_000, 60_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			out := make(told, 1)
-			w := trace.NewWriter(out, trace.Options{Secrets: []string{"hunter22", "swordfish", "correct horse battery staple"}})
+			w := trace.NewWriter(out, trace.Options{Secrets: redact.NewSecrets("hunter22", "swordfish", "correct horse battery staple")})
 			<-out
 			f := frame(size)
 			b.SetBytes(int64(size))
@@ -29,7 +31,8 @@ func BenchmarkWrite(b *testing.B) {
 	}
 }
 
-// What a producer pays for a frame while the goroutine writes as fast as it can, and drops what it cannot.
+// What a producer pays for a frame while the goroutine writes as fast as it can, and drops what it
+// cannot.
 func BenchmarkFrame(b *testing.B) {
 	for _, size := range []int{300, 10_000, 1_000_000} {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {

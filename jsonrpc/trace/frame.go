@@ -2,7 +2,7 @@ package trace
 
 import "time"
 
-// Leg says on which side of toolman a frame travelled.
+// Leg is the side of toolman on which a frame travelled.
 type Leg string
 
 // The legs of a call.
@@ -11,7 +11,7 @@ const (
 	Upstream Leg = "upstream" // between toolman and an upstream server
 )
 
-// Dir is a frame's direction, seen from toolman.
+// Dir is the direction of a frame, seen from toolman.
 type Dir string
 
 // The directions.
@@ -20,7 +20,7 @@ const (
 	Out Dir = "out" // toolman sent it to a peer
 )
 
-// Kind is a frame's place in JSON-RPC.
+// Kind is the kind of a frame in JSON-RPC.
 type Kind string
 
 // The kinds of frame.
@@ -31,16 +31,16 @@ const (
 	Invalid      Kind = "invalid" // not JSON, or not JSON-RPC
 )
 
-// The words of a response's status.
+// The values of a response's status.
 const (
 	StatusOK        = "ok"
 	StatusRPCError  = "rpc_error"  // a JSON-RPC error
 	StatusToolError = "tool_error" // a tool result with isError
 	StatusCancelled = "cancelled"
 	StatusTimeout   = "timeout"
-	StatusLate      = "late"   // the answer to a call that is over
-	StatusOrphan    = "orphan" // the answer to no call
-	StatusLocal     = "local"  // toolman answered by itself
+	StatusLate      = "late"   // the answer to a call that has ended
+	StatusOrphan    = "orphan" // an answer without a call
+	StatusLocal     = "local"  // toolman's own answer
 )
 
 // The names of events.
@@ -54,43 +54,44 @@ const (
 	EventActivate    = "activate"
 	EventListChanged = "list_changed"
 	EventSettle      = "settle"
-	EventDrop        = "drop" // lines of this trace that were lost
+	EventDrop        = "drop" // lines of this trace were lost
 	EventShutdown    = "shutdown"
 )
 
-// A Frame describes one frame on one leg. The byte slices are borrowed for the call of Writer.Frame only.
+// A Frame describes one frame on one leg. The byte slices are borrowed for the call of Writer.Frame
+// only.
 type Frame struct {
 	Leg          Leg
 	Peer         string // the client's or the upstream's name
 	Dir          Dir
 	Kind         Kind
-	Method, Name string // of a response: its request's; Name is the tool, prompt or URI as this leg spells it
+	Method, Name string // of the request; Name is the tool, prompt or URI as on this leg
 	ID           []byte // the JSON token as on this leg; nil: none
-	Call         uint64 // correlation number, the same on all frames of a call; 0: none
-	Status       string // of a response: one of the Status words
+	Call         uint64 // the same number on all frames of a call; 0: none
+	Status       string // of a response: one of the Status values
 	Code         int    // the JSON-RPC error code when Status is rpc_error
 
-	LegTime   time.Duration // of an upstream's response: how long the upstream took
-	TotalTime time.Duration // of the response that ends a call: from its request's arrival
-	OwnTime   time.Duration // the part of TotalTime that toolman took; 0 or less is not written, as with the other two
+	LegTime   time.Duration // of a response of an upstream: the time that the upstream took
+	TotalTime time.Duration // of the response that ends a call: the time since its request arrived
+	OwnTime   time.Duration // toolman's part of TotalTime; times of 0 or less are not written
 
-	Rewrote       []string // JSON paths, not to be changed later, that differ from the other leg's frame: "id", "params.name"
-	Verdict, Rule string   // what toolman decided about the target, and by which rule
+	Rewrote       []string // JSON paths that differ from the frame on the other leg, such as "id"; not to be changed later
+	Verdict, Rule string   // toolman's decision about the target, and the rule behind it
 	Msg           []byte   // the whole frame as on the wire
 }
 
-// An Event is something that happened in a session and is no frame.
+// An Event is something that happened in a session other than a frame.
 type Event struct {
-	Event string // one of the Event names
+	Event string // one of the Event values
 	Peer  string
-	Text  string // what a person should read; a stderr or junk line as it came
-	Cut   bool   // Text is the start of something longer: its end is left out if that could be the start of a secret
-	Call  uint64 // the call it belongs to; 0: none
+	Text  string // for people; a line of stderr or junk is verbatim
+	Cut   bool   // Text is the start of a longer text
+	Call  uint64 // the call of the event; 0: none
 }
 
-// A Session describes the process that writes a trace; it is the trace's first line.
+// A Session describes the process that writes a trace. It is the first line of the trace.
 type Session struct {
-	Run       string   `json:"run"` // tells this run from others in the same file; made up when empty
+	Run       string   `json:"run"` // distinguishes the runs in a file; random if empty
 	Toolman   string   `json:"toolman,omitempty"`
 	Go        string   `json:"go,omitempty"`
 	Config    string   `json:"config,omitempty"`

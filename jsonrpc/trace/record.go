@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// MaxLine is the longest line Read takes; longer ones are skipped and reported.
+// MaxLine is the longest line that Read accepts.
 const MaxLine = 64 << 20
 
 // The types of line.
@@ -21,7 +21,7 @@ const (
 	TypeEvent   = "event"
 )
 
-// A Record is one line of a trace. Which fields are set depends on Type; times are in microseconds.
+// A Record is a line of a trace. Its fields depend on Type. Times are in microseconds.
 type Record struct {
 	Type  string    `json:"t"`
 	Seq   uint64    `json:"seq"`
@@ -49,8 +49,8 @@ type Record struct {
 	Trunc    bool            `json:"trunc"`
 	Redacted bool            `json:"redacted"`
 	Msg      json.RawMessage `json:"msg"`  // the frame
-	Text     string          `json:"text"` // the frame, when it is no JSON or cut; an event's text
-	Raw      []byte          `json:"raw"`  // the exact bytes of Text, when they are not UTF-8
+	Text     string          `json:"text"` // the frame, if it is not JSON or is cut; the text of an event
+	Raw      []byte          `json:"raw"`  // the exact bytes of Text, if they are not UTF-8
 
 	Event string `json:"event"`
 	Count uint64 `json:"count"` // of a drop event: lost lines
@@ -59,7 +59,7 @@ type Record struct {
 	Line    []byte   `json:"-"` // the whole line as read, without its end
 }
 
-// Payload is the frame as it was on the wire, as far as the trace has it.
+// Payload returns the frame as it was on the wire, as far as the trace has it.
 func (r *Record) Payload() []byte {
 	switch {
 	case r.Msg != nil:
@@ -70,26 +70,27 @@ func (r *Record) Payload() []byte {
 	return []byte(r.Text)
 }
 
-// A LineError reports a line that is no record. Reading goes on behind it.
+// A LineError reports a line that is not a record.
 type LineError struct {
 	Line int // from 1
 	Err  error
 }
 
 func (e *LineError) Error() string {
-	return fmt.Sprintf("line %d is no trace record: %v", e.Line, e.Err)
+	return fmt.Sprintf("line %d is not a trace record: %v", e.Line, e.Err)
 }
 
-// Unwrap returns what was wrong with the line.
+// Unwrap returns the reason.
 func (e *LineError) Unwrap() error { return e.Err }
 
-// ErrTorn says that the last line has no end: its writer was stopped within it, or has not finished it.
+// ErrTorn reports a last line that is not complete. Its writer was stopped, or is still writing it.
 var ErrTorn = errors.New("the file ends within it")
 
 var errLong = errors.New("it is too long")
 
-// Read yields the records of a trace in the order of its lines, each its caller's to keep. A line that is no record is yielded
-// as a *LineError and skipped; any other error is r's and the last. Empty lines, unknown fields and unknown types are fine.
+// Read yields the records of a trace in order. For a line that is not a record, it yields a
+// *LineError and continues. Any other error is an error of r, and the last. Empty lines, unknown
+// fields and unknown types are allowed.
 func Read(r io.Reader) iter.Seq2[*Record, error] { return read(r, MaxLine) }
 
 func read(r io.Reader, limit int) iter.Seq2[*Record, error] {
@@ -138,7 +139,7 @@ func parse(line []byte, n int, last bool) (*Record, error) {
 	return rec, nil
 }
 
-// readLine reads up to a line's end. A line that is too long is read to its end and not kept.
+// readLine reads a line. It skips a line that is too long.
 func readLine(in *bufio.Reader, limit int) (line []byte, err error) {
 	size := 0
 	for {

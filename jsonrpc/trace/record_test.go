@@ -75,7 +75,8 @@ func TestReadEndsWithTheReadersError(t *testing.T) {
 	}
 }
 
-// Whatever the bytes, reading ends, records have a type, and a record's line read again is the same record.
+// Whatever the bytes, reading ends, records have a type, and a record's line read again is the same
+// record.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("{\"t\":\"frame\",\"seq\":1,\"msg\":{}}\n{\"t\":\"session\"}\ngarbage\n{\"t\":"))
 	f.Add([]byte("{\"v\":1,\"seq\":59,\"t\":\"event\",\"ts\":\"2026-11-21T07:23:13.431207Z\",\"us\":802260,\"peer\":\"gh\",\"event\":\"stderr\",\"text\":\"x\"}"))

@@ -12,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
 )
 
 // write gives frames and events to a Writer and returns its lines, the session line first.
@@ -74,7 +75,7 @@ func TestSecretsByValue(t *testing.T) {
 		{"invalid UTF-8", "hunter22", "hunter22\xff", `"text":"[redacted]�","raw":"W3JlZGFjdGVkXf8="` + red},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got := body(writeMsg(t, trace.Options{Secrets: strings.Split(tt.secret, "\x00")}, tt.msg))
+			got := body(writeMsg(t, trace.Options{Secrets: redact.NewSecrets(strings.Split(tt.secret, "\x00")...)}, tt.msg))
 			if got != tt.want {
 				t.Errorf("%s\n got %s\nwant %s", tt.msg, got, tt.want)
 			}
@@ -110,7 +111,7 @@ func TestSecretsByKey(t *testing.T) {
 
 func TestSecretsOutsideOfTheFrame(t *testing.T) {
 	lines := write(t, trace.Options{
-		Secrets: []string{"hunter22"},
+		Secrets: redact.NewSecrets("hunter22"),
 		Session: trace.Session{Config: "/hunter22/tools.toml", Upstreams: []trace.Server{{Name: "a", Command: "run --key hunter22"}}},
 	}, func(w *trace.Writer) {
 		w.Frame(&trace.Frame{Peer: "hunter22", Method: "x/hunter22", Name: "hunter22", ID: []byte(`"\u0068unter22"`), Rule: "r hunter22",
@@ -134,10 +135,11 @@ func TestSecretsOutsideOfTheFrame(t *testing.T) {
 }
 
 func TestAddedSecretsHoldFromThenOn(t *testing.T) {
-	lines := write(t, trace.Options{}, func(w *trace.Writer) {
-		w.AddSecrets("hunter22")
+	secrets := redact.NewSecrets()
+	lines := write(t, trace.Options{Secrets: secrets}, func(w *trace.Writer) {
+		secrets.Add("hunter22")
 		w.Frame(&trace.Frame{Msg: []byte(`"hunter22"`)})
-		w.AddSecrets("other-one")
+		secrets.Add("other-one")
 		w.Frame(&trace.Frame{Msg: []byte(`"hunter22 other-one"`)})
 	})
 	if got, want := body(lines[1])+body(lines[2]), `"msg":"[redacted]","redacted":true"msg":"[redacted] [redacted]","redacted":true`; got != want {
@@ -145,7 +147,8 @@ func TestAddedSecretsHoldFromThenOn(t *testing.T) {
 	}
 }
 
-// However a secret is spelled and wherever the cap cuts it, no part of it that tells something is left.
+// However a secret is spelled and wherever the cap cuts it, no part of it that tells something is
+// left.
 func TestCutSecretLeavesNothing(t *testing.T) {
 	const secret = "Zq9😀é/\"Wk"
 	quoted, _ := json.Marshal(secret)
@@ -162,7 +165,7 @@ func TestCutSecretLeavesNothing(t *testing.T) {
 	for _, spelled := range []string{secret, inner, string(nested[1 : len(nested)-1]), escaped.String(), strings.ReplaceAll(escaped.String(), `\`, `\\`)} {
 		msg := `{"a":"` + strings.Repeat("-", 40) + spelled + strings.Repeat("-", 40) + `"}`
 		for cut := 40; cut < len(msg); cut++ {
-			line := writeMsg(t, trace.Options{Secrets: []string{secret}, MaxMsg: cut}, msg)
+			line := writeMsg(t, trace.Options{Secrets: redact.NewSecrets(secret), MaxMsg: cut}, msg)
 			if !strings.Contains(line, `"trunc":true`) {
 				t.Fatalf("cap %d: not marked as cut: %s", cut, line)
 			}
@@ -183,8 +186,9 @@ func FuzzRedact(f *testing.F) {
 	f.Add("abc", `{"k":"{\"token\":\"abc\"}`, "n", 9, []byte{})
 	f.Add("é\ud7ff", "\"\\u00e9$\xff", "\xff", 3, []byte{2, 2})
 	f.Fuzz(func(t *testing.T, secrets, msg, name string, maxMsg int, spelling []byte) {
-		o := trace.Options{Secrets: strings.Split(secrets, "\n"), MaxMsg: maxMsg % (1 << 16)}
-		spelled := spell(o.Secrets[0], spelling)
+		all := strings.Split(secrets, "\n")
+		o := trace.Options{Secrets: redact.NewSecrets(all...), MaxMsg: maxMsg % (1 << 16)}
+		spelled := spell(all[0], spelling)
 		ambiguous := strings.Contains(msg, `\`) // an escape before a secret may take its first character
 		msg = strings.ReplaceAll(msg, "$", spelled)
 		id, _ := json.Marshal(name)
@@ -200,18 +204,19 @@ func FuzzRedact(f *testing.F) {
 		json.Unmarshal(rec.ID, &id2)
 		json.Unmarshal(rec.Msg, &msg2)
 		seen := []any{rec.Peer, rec.Method, rec.Name, rec.Text, string(rec.Raw), id2, msg2}
-		for _, secret := range o.Secrets {
+		for _, secret := range all {
 			if tells(secret) {
 				checkAbsent(t, secret, seen)
 			}
 		}
-		if tells(o.Secrets[0]) && !ambiguous {
+		if tells(all[0]) && !ambiguous {
 			checkAbsent(t, spelled, []any{rec.Text, string(rec.Raw)})
 		}
 	})
 }
 
-// spell writes s as the inside of a JSON string, as it is or escaped in one of JSON's ways, character by character.
+// spell writes s as the inside of a JSON string, as it is or escaped in one of JSON's ways,
+// character by character.
 func spell(s string, how []byte) string {
 	var out []byte
 	for i, r := range []rune(s) {
@@ -249,8 +254,8 @@ func only(t *testing.T, line string) (rec *trace.Record) {
 	return rec
 }
 
-// tells reports whether a secret must be absent from anywhere within a string. One that the placeholder itself could complete
-// would appear without having been there.
+// tells reports whether a secret must be absent from anywhere within a string. One that the
+// placeholder itself could complete would appear without having been there.
 func tells(secret string) bool {
 	switch strings.ToLower(secret) {
 	case "true", "false", "null":
@@ -287,4 +292,33 @@ func TestRawKeepsTheBytesOfBrokenUTF8(t *testing.T) {
 	if want := `"raw":"` + base64.StdEncoding.EncodeToString([]byte(msg)); !strings.Contains(line, want) {
 		t.Errorf("no %s in %s", want, line)
 	}
+}
+
+// What came while a secret was lent is without it, however late it is written.
+func TestATraceIsWithoutWhatWasLentWhenItCame(t *testing.T) {
+	out := &barred{open: make(chan struct{})}
+	secrets := redact.NewSecrets()
+	w := trace.NewWriter(out, trace.Options{Secrets: secrets})
+	back := secrets.Lend("swordfish")
+	w.Event(trace.Event{Event: trace.EventReady, Text: "first swordfish"})
+	back()
+	w.Event(trace.Event{Event: trace.EventReady, Text: "then swordfish"})
+	close(out.open)
+	if err := w.Close(10 * time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.buf.String(); !strings.Contains(text, "first [redacted]") || !strings.Contains(text, "then swordfish") {
+		t.Errorf("got %s", text)
+	}
+}
+
+// A barred output takes nothing until it is open.
+type barred struct {
+	open chan struct{}
+	buf  bytes.Buffer
+}
+
+func (g *barred) Write(p []byte) (int, error) {
+	<-g.open
+	return g.buf.Write(p)
 }

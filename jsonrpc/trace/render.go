@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"toolman/jsonrpc/trace/redact"
 )
 
 const (
@@ -16,16 +18,13 @@ const (
 	maxName    = 1 << 10 // bytes of a peer's, method's or target's name that are written
 )
 
-// A renderer turns entries into lines. It belongs to the Writer's goroutine.
+// A renderer turns entries into lines.
 type renderer struct {
-	scrub    scrubber
+	redactor redact.Redactor
 	maxMsg   int
-	word     []byte // the name that is being written
-	redacted bool   // something was replaced on this line
+	word     []byte // the current name
+	redacted bool   // the current line has a replacement
 }
-
-// use makes r hide the secrets of p from now on.
-func (r *renderer) use(p *patterns) { r.scrub.patterns = p }
 
 func (r *renderer) session(dst []byte, s *Session, at time.Time) []byte {
 	if s.Run == "" {
@@ -34,7 +33,7 @@ func (r *renderer) session(dst []byte, s *Session, at time.Time) []byte {
 	var fields bytes.Buffer
 	enc := json.NewEncoder(&fields)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(s); err != nil { // strings and numbers only: cannot be
+	if err := enc.Encode(s); err != nil { // impossible: it has only strings and numbers
 		panic(err)
 	}
 	dst = r.head(dst, 0, "session", at, 0)
@@ -112,7 +111,7 @@ func (r *renderer) frame(dst []byte, e *entry) []byte {
 	return r.end(r.body(dst, f.Msg, e.size))
 }
 
-// body writes a frame of which msg is kept: verbatim where one line of JSON can hold it, else as text.
+// body appends the kept part of a frame: verbatim if it is JSON, otherwise as text.
 func (r *renderer) body(dst, msg []byte, size int) []byte {
 	cut := len(msg) < size
 	if cut {
@@ -131,11 +130,8 @@ func (r *renderer) body(dst, msg []byte, size int) []byte {
 	return dst
 }
 
-// unbreak makes spaces of line breaks between tokens: a line of the trace is one line.
+// unbreak replaces line breaks, which valid JSON has only between tokens, by spaces.
 func unbreak(msg []byte) {
-	if bytes.IndexByte(msg, '\n') < 0 && bytes.IndexByte(msg, '\r') < 0 {
-		return
-	}
 	for i, c := range msg {
 		if c == '\n' || c == '\r' {
 			msg[i] = ' '
@@ -143,7 +139,7 @@ func unbreak(msg []byte) {
 	}
 }
 
-// text writes what is no JSON, or only the start of some.
+// text appends a text that is not JSON, or only the start of some.
 func (r *renderer) text(dst, p []byte, cut bool) []byte {
 	dst = append(dst, `,"text":`...)
 	if utf8.Valid(p) || cut && utf8.Valid(wholeRunes(p)) {
@@ -155,7 +151,7 @@ func (r *renderer) text(dst, p []byte, cut bool) []byte {
 	return append(dst, '"')
 }
 
-// readable is p with U+FFFD for what is not UTF-8.
+// readable returns p with U+FFFD in place of what is not UTF-8.
 func readable(p []byte) []byte {
 	if utf8.Valid(p) {
 		return p
@@ -163,7 +159,7 @@ func readable(p []byte) []byte {
 	return bytes.ToValidUTF8(p, []byte("\uFFFD"))
 }
 
-// wholeRunes is p without a character that is cut at its end.
+// wholeRunes returns p without a character that is cut at its end.
 func wholeRunes(p []byte) []byte {
 	for i := 1; i < utf8.UTFMax && i <= len(p); i++ {
 		if c := p[len(p)-i]; utf8.RuneStart(c) {
@@ -176,7 +172,7 @@ func wholeRunes(p []byte) []byte {
 	return p
 }
 
-// id writes an id's token as it is, if it is one.
+// id appends an id: verbatim if it is JSON, otherwise as a string.
 func (r *renderer) id(dst, id []byte, cut bool) []byte {
 	if id == nil {
 		return dst
@@ -191,7 +187,7 @@ func (r *renderer) id(dst, id []byte, cut bool) []byte {
 	return dst
 }
 
-// name writes a string that a peer has made.
+// name appends a string of a peer.
 func (r *renderer) name(dst []byte, key, s string) []byte {
 	if s == "" {
 		return dst
@@ -221,16 +217,83 @@ func (r *renderer) rewrote(dst []byte, paths []string) []byte {
 	return append(dst, ']')
 }
 
-// json is p, which is JSON, without secrets; valid until the next use of r.
+// json returns p, which is JSON, without secrets. The result is valid until the next call.
 func (r *renderer) json(p []byte) []byte {
-	out, found := r.scrub.json(p)
+	out, found := r.redactor.JSON(p)
 	r.redacted = r.redacted || found
 	return out
 }
 
-// plain is p, which need not be JSON, without secrets; cut says that p goes on where nobody sees. Valid until the next use of r.
+// plain returns any text without secrets. If cut is true, p is the start of a longer text. The
+// result is valid until the next call.
 func (r *renderer) plain(p []byte, cut bool) []byte {
-	out, found := r.scrub.text(p, cut)
+	out, found := r.redactor.Text(p, cut)
 	r.redacted = r.redacted || found
 	return out
+}
+
+func field(dst []byte, key string) []byte {
+	dst = append(dst, `,"`...)
+	dst = append(dst, key...)
+	return append(dst, `":`...)
+}
+
+// word appends a string that needs no redaction.
+func word(dst []byte, key, s string) []byte {
+	if s == "" {
+		return dst
+	}
+	return appendString(field(dst, key), []byte(s))
+}
+
+func number(dst []byte, key string, n int64) []byte {
+	if n == 0 || n < 0 && key != "code" {
+		return dst
+	}
+	return strconv.AppendInt(field(dst, key), n, 10)
+}
+
+func call(dst []byte, n uint64) []byte {
+	if n == 0 {
+		return dst
+	}
+	dst = append(dst, `,"call":"c`...)
+	dst = strconv.AppendUint(dst, n, 10)
+	return append(dst, '"')
+}
+
+// appendString appends s as a JSON string, with U+FFFD in place of what is not UTF-8, and escapes
+// for control characters, including DEL and C1.
+func appendString(dst, s []byte) []byte {
+	dst = append(dst, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if ' ' <= c && c < 0x7f {
+			if c == '"' || c == '\\' {
+				dst = append(dst, '\\')
+			}
+			dst = append(dst, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(s[i:])
+		dst = appendRune(dst, r)
+		i += n
+	}
+	return append(dst, '"')
+}
+
+func appendRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '\n':
+		return append(dst, `\n`...)
+	case r == '\t':
+		return append(dst, `\t`...)
+	case r == '\r':
+		return append(dst, `\r`...)
+	case r < ' ', 0x7f <= r && r < 0xa0:
+		const hex = "0123456789abcdef"
+		return append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+	}
+	return utf8.AppendRune(dst, r)
 }

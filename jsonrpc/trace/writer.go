@@ -2,12 +2,11 @@ package trace
 
 import (
 	"io"
-	"slices"
-	"sync"
-	"sync/atomic"
+	"os"
 	"time"
 
 	"toolman/jsonrpc/asyncwriter"
+	"toolman/jsonrpc/trace/redact"
 )
 
 const (
@@ -20,23 +19,20 @@ const (
 // Options configure a Writer. The zero value is usable.
 type Options struct {
 	Session    Session
-	Secrets    []string    // values that must not appear in the trace
-	MaxMsg     int         // bytes of a frame that are kept; 0: 64 KiB
-	QueueBytes int         // bytes that may wait to be written; 0: 8 MiB
-	Warn       func(error) // gets the first error of the output, on the Writer's goroutine; may be nil
+	Secrets    *redact.Secrets // values that must not appear in the trace; nil: none
+	MaxMsg     int             // bytes of a frame that are kept; 0: 64 KiB
+	QueueBytes int             // bytes that may wait to be written; 0: 8 MiB
+	Warn       func(error)     // gets the first error of the output, on the Writer's goroutine; may be nil
 }
 
-// A Writer writes a trace. Its methods may be called from any goroutine; on a nil Writer they do nothing.
+// A Writer writes a trace. Its methods may be called from any goroutine; on a nil Writer they do
+// nothing.
 type Writer struct {
-	maxMsg int
-	start  time.Time
-	out    *asyncwriter.Writer[entry]
-	scrubs atomic.Pointer[patterns]
-
-	mu      sync.Mutex
-	secrets secrets // guarded by mu
-
-	render renderer // owned by out
+	maxMsg  int
+	start   time.Time
+	secrets *redact.Secrets
+	out     *asyncwriter.Writer[entry]
+	render  renderer // owned by out's goroutine
 }
 
 // An entry is one line on its way to the goroutine that renders it.
@@ -49,7 +45,7 @@ type entry struct {
 	frame   Frame    // of an event: Peer and Call
 	size    int      // of the whole frame
 	idCut   bool     // frame.ID is the start of a longer one
-	scrubs  *patterns
+	secrets *redact.Patterns
 }
 
 // NewWriter starts a Writer on out, which it never closes, and writes the session line.
@@ -60,16 +56,18 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	if o.QueueBytes <= 0 {
 		o.QueueBytes = defaultQueue
 	}
-	w := &Writer{maxMsg: o.MaxMsg, start: time.Now(), secrets: secrets{lasting: slices.Clone(o.Secrets)}, render: renderer{maxMsg: o.MaxMsg}}
-	w.scrubs.Store(w.secrets.patterns())
+	if o.Secrets == nil {
+		o.Secrets = redact.NewSecrets()
+	}
+	w := &Writer{maxMsg: o.MaxMsg, start: time.Now(), secrets: o.Secrets, render: renderer{maxMsg: o.MaxMsg}}
 	w.out = asyncwriter.New(out, asyncwriter.Options[entry]{
 		Name: "trace", Limit: o.QueueBytes, Append: w.append, Keep: w.keep, Report: true, Warn: o.Warn})
 	w.out.Put(entry{session: &o.Session}, 0)
 	return w
 }
 
-// Frame records f, of which it keeps copies only. It never blocks: without room in the queue the frame is
-// dropped and counted.
+// Frame records f, of which it keeps copies only. It never blocks: without room in the queue the
+// frame is dropped and counted.
 func (w *Writer) Frame(f *Frame) {
 	if w == nil {
 		return
@@ -88,10 +86,10 @@ func (w *Writer) Event(e Event) {
 	w.out.Put(entry{event: e.Event, text: e.Text, cut: e.Cut, frame: Frame{Peer: e.Peer, Call: e.Call}}, entryBytes+len(e.Text)+len(e.Peer))
 }
 
-// keep completes an entry. It uses the secrets of this moment: those of a session may be gone when the
-// entry is rendered.
+// keep completes an entry. It uses the secrets of this moment: those of a session may be gone when
+// the entry is rendered.
 func (w *Writer) keep(e *entry, to *asyncwriter.Bytes) {
-	e.at, e.scrubs = time.Now(), w.scrubs.Load()
+	e.at, e.secrets = time.Now(), w.secrets.Patterns()
 	e.frame.ID, e.frame.Msg = to.Copy(e.frame.ID), to.Copy(e.frame.Msg)
 }
 
@@ -106,44 +104,43 @@ func (w *Writer) append(dst []byte, e *asyncwriter.Entry[entry]) []byte {
 	if e.Empty {
 		return dst
 	}
-	w.render.use(e.Item.scrubs)
+	w.render.redactor.Patterns = e.Item.secrets
 	return w.render.entry(dst, &e.Item, e.Seq, e.Item.at.Sub(w.start), 0)
 }
 
-// AddSecrets adds values that must not appear. It holds for every frame and event given to the Writer after
-// it returns.
-func (w *Writer) AddSecrets(values ...string) {
-	if w == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.secrets.add(values) {
-		w.scrubs.Store(w.secrets.patterns())
-	}
-}
-
-// LendSecrets adds values that must not appear in frames and events given to the Writer after it returns,
-// until back is called, once.
-func (w *Writer) LendSecrets(values ...string) (back func()) {
-	if w == nil {
-		return func() {}
-	}
-	lend := func(do func([]string)) {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		do(values)
-		w.scrubs.Store(w.secrets.patterns())
-	}
-	lend(w.secrets.lend)
-	return func() { lend(w.secrets.takeBack) }
-}
-
-// Close writes what is queued, for at most timeout, and ends the Writer. An error says why the end of the
-// trace is missing. Later frames and events are ignored.
+// Close writes what is queued, for at most timeout, and ends the Writer. An error says why the end
+// of the trace is missing. Later frames and events are ignored.
 func (w *Writer) Close(timeout time.Duration) error {
 	if w == nil {
 		return nil
 	}
 	return w.out.Close(timeout)
+}
+
+// Open opens a file to append lines to it, and creates it, readable only by its owner, if
+// necessary. Several programs may append to it at the same time. Open ends a last line that has no
+// line end.
+func Open(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if torn(f) {
+		if _, err := f.WriteString("\n"); err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// torn reports whether f is a regular file that ends within a line.
+func torn(f *os.File) bool {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	var last [1]byte
+	_, err = f.ReadAt(last[:], info.Size()-1)
+	return (err == nil || err == io.EOF) && last[0] != '\n'
 }

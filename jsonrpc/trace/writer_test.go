@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
 )
 
 func TestLines(t *testing.T) {
@@ -72,7 +73,6 @@ func TestNilWriterDoesNothing(t *testing.T) {
 	var w *trace.Writer
 	w.Frame(&trace.Frame{})
 	w.Event(trace.Event{})
-	w.AddSecrets("a")
 	if err := w.Close(0); err != nil {
 		t.Error(err)
 	}
@@ -210,21 +210,23 @@ func TestCloseTellsWhatIsMissing(t *testing.T) {
 	}
 }
 
-// Many producers on a real pipe that is read only at the end: nobody waits, and what arrives is whole and in order.
+// Many producers on a real pipe that is read only at the end: nobody waits, and what arrives is
+// whole and in order.
 func TestManyProducersOnAStuckPipe(t *testing.T) {
 	r, pipe, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer pipe.Close()
-	w := trace.NewWriter(pipe, trace.Options{QueueBytes: 1 << 20})
+	secrets := redact.NewSecrets()
+	w := trace.NewWriter(pipe, trace.Options{QueueBytes: 1 << 20, Secrets: secrets})
 	var producers sync.WaitGroup
 	for p := range 8 {
 		producers.Go(func() {
 			for i := range 500 {
 				w.Frame(&trace.Frame{Peer: fmt.Sprint(p), Call: uint64(i + 1), Msg: bytes.Repeat([]byte{'1'}, 1000)})
 				w.Event(trace.Event{Event: trace.EventStderr, Text: "x"})
-				w.AddSecrets("secret-" + fmt.Sprint(i%10))
+				secrets.Add("secret-" + fmt.Sprint(i%10))
 			}
 		})
 	}
@@ -257,7 +259,7 @@ func TestManyProducersOnAStuckPipe(t *testing.T) {
 
 func TestFrameAllocatesNothingWhenWarm(t *testing.T) {
 	out := new(gate)
-	w := trace.NewWriter(out, trace.Options{Secrets: []string{"hunter22"}})
+	w := trace.NewWriter(out, trace.Options{Secrets: redact.NewSecrets("hunter22")})
 	defer w.Close(time.Minute)
 	f := &trace.Frame{Leg: trace.Client, Peer: "p", Method: "tools/call", Name: "n", ID: []byte("1"), Call: 1,
 		Rewrote: []string{"id"}, Msg: []byte(`{"a":"hunter\u00322","b":"{\"c\":\"d\"}","e":1}`)}

@@ -51,8 +51,8 @@ func JSON(text string) string {
 	})
 }
 
-// Escape returns text with the result of escape in place of each hidden character, line break and tab.
-// Bytes that are not UTF-8 become U+FFFD.
+// Escape returns text with the result of escape in place of each hidden character, line break and
+// tab. Bytes that are not UTF-8 become U+FFFD.
 func Escape(text string, escape func(hidden rune) string) string {
 	return replace(valid(text), noLimit, escape)
 }

@@ -34,7 +34,8 @@ func Cut(text string, n int) string {
 	return line
 }
 
-// Short returns the first 200 characters of a name as a line. An empty name becomes a pair of quotes.
+// Short returns the first 200 characters of a name as a line. An empty name becomes a pair of
+// quotes.
 func Short(name string) string {
 	if name == "" {
 		return `""`

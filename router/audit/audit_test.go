@@ -15,7 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
 )
 
 // written are the lines that a Writer has written when do is done with it.
@@ -92,7 +92,7 @@ func TestWhatIsHashedAndWhatIsWrittenOfArguments(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, shown := range []bool{false, true} {
-				lines := written(t, Options{Arguments: shown, Scrub: trace.NewScrubber([]string{"s3cr3t-value", "12345678"})}, func(w *Writer) {
+				lines := written(t, Options{Arguments: shown, Scrub: redact.NewScrubber([]string{"s3cr3t-value", "12345678"})}, func(w *Writer) {
 					w.Begin(Line{}, nil, time.Now(), []byte(tt.arguments)).End(OK)
 				})
 				got := lines[0]
@@ -119,7 +119,7 @@ func TestWhatIsHashedAndWhatIsWrittenOfArguments(t *testing.T) {
 }
 
 func TestSecretsInNames(t *testing.T) {
-	lines := written(t, Options{Scrub: trace.NewScrubber([]string{"read", "s3cr3t-value"})}, func(w *Writer) {
+	lines := written(t, Options{Scrub: redact.NewScrubber([]string{"read", "s3cr3t-value"})}, func(w *Writer) {
 		for _, line := range []Line{
 			{Server: "fs", Kind: "tool", Name: "fs_read_file", Client: "c s3cr3t-value"},
 			{Server: "fs", Kind: "resource", Name: "x://?t=s3cr3t-value"},

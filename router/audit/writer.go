@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc/asyncwriter"
-	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
 )
 
 const (
@@ -16,11 +16,11 @@ const (
 
 // Options configure a Writer. The zero value is usable.
 type Options struct {
-	Arguments bool            // lines have the arguments, not only their hash
-	Scrub     *trace.Scrubber // removes secrets; nil removes none
-	Lines     int             // that may wait to be written; 0: 16,384
-	Bytes     int             // of arguments that are kept until they are written; 0: 32 MiB
-	Warn      func(error)     // gets the first error of the output, on the Writer's goroutine; may be nil
+	Arguments bool             // lines have the arguments, not only their hash
+	Scrub     *redact.Scrubber // removes secrets; nil removes none
+	Lines     int              // that may wait to be written; 0: 16,384
+	Bytes     int              // of arguments that are kept until they are written; 0: 32 MiB
+	Warn      func(error)      // gets the first error of the output, on the Writer's goroutine; may be nil
 }
 
 // A Writer writes an audit log. Its methods may be called from any goroutine.
@@ -28,7 +28,7 @@ type Writer struct {
 	out       *asyncwriter.Writer[*Decision] // nil: nothing is written
 	observer  Observer                       // may be nil
 	arguments bool
-	scrub     *trace.Scrubber
+	scrub     *redact.Scrubber
 	maxBytes  int64
 	bytes     atomic.Int64 // of arguments that are kept
 }
@@ -42,7 +42,7 @@ func NewWriter(out io.Writer, o Options) *Writer {
 		o.Bytes = defaultBytes
 	}
 	if o.Scrub == nil {
-		o.Scrub = trace.NewScrubber(nil)
+		o.Scrub = redact.NewScrubber(nil)
 	}
 	w := &Writer{arguments: o.Arguments, scrub: o.Scrub, maxBytes: int64(o.Bytes)}
 	w.out = asyncwriter.New(out, asyncwriter.Options[*Decision]{Name: "audit", Limit: o.Lines, Append: w.append, Warn: o.Warn})

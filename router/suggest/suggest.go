@@ -91,8 +91,8 @@ func (s *Search) score(full, bare string) (score int, near bool) {
 
 // distance returns the number of bytes to insert, delete or replace that make other of the wanted
 // name (Levenshtein's distance), and at most limit+1. Two words hold the differences in a column of
-// the table: Myers, "A fast bit-vector algorithm for approximate string matching", in the version of
-// Hyyrö for whole texts.
+// the table: Myers, "A fast bit-vector algorithm for approximate string matching", in the version
+// of Hyyrö for whole texts.
 func (s *Search) distance(other string, limit int) int {
 	d := len(s.wanted)
 	if d == 0 || d-len(other) > limit || len(other)-d > limit {

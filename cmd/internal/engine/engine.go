@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"toolman/jsonrpc/trace/redact"
+
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
@@ -55,7 +57,7 @@ type Engine struct {
 	RouterOptions router.Options
 	Loop          *jsonrpc.Loop
 	Log           *zap.Logger
-	Secrets       *trace.Scrubber // removes secrets from the log
+	Secrets       *redact.Scrubber // removes secrets from the log
 
 	Guard func() *spawn.Guard // waits for the process that ends orphaned servers; nil: there is none
 }
@@ -153,6 +155,6 @@ func (e *Engine) openTrace(o Options) (*trace.Writer, error) {
 	}
 	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: o.Config.Path, Upstreams: setup.TraceServers(o.Config)}
 	s.Cwd, _ = os.Getwd()
-	return trace.NewWriter(out, trace.Options{Session: s, Secrets: o.Config.Secrets, MaxMsg: o.TraceMax, QueueBytes: traceQueue,
+	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: o.TraceMax, QueueBytes: traceQueue,
 		Warn: func(err error) { e.Log.Warn("the trace is not complete", zap.NamedError("err", err)) }}), nil
 }

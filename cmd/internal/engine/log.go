@@ -6,18 +6,19 @@ import (
 	"slices"
 	"time"
 
+	"toolman/jsonrpc/trace/redact"
+
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/asyncwriter"
-	"toolman/jsonrpc/trace"
 )
 
 // logQueue is how many bytes of the log may wait for a slow standard error.
 const logQueue = 256 << 10
 
-func openLog(o Options) (*zap.Logger, *trace.Scrubber, func(), error) {
+func openLog(o Options) (*zap.Logger, *redact.Scrubber, func(), error) {
 	if o.Progress != nil {
 		return OpenLog(o.LogLevel, o.Progress, o.Config.Secrets)
 	}
@@ -25,7 +26,7 @@ func openLog(o Options) (*zap.Logger, *trace.Scrubber, func(), error) {
 }
 
 // OpenLog opens a log that is written to out without the secrets. Call close at the end.
-func OpenLog(level string, out io.Writer, secrets []string) (log *zap.Logger, scrub *trace.Scrubber, close func(), err error) {
+func OpenLog(level string, out io.Writer, secrets []string) (log *zap.Logger, scrub *redact.Scrubber, close func(), err error) {
 	least, err := zapcore.ParseLevel(level)
 	if err != nil {
 		return nil, nil, nil, cli.Usage(fmt.Errorf("unknown log level %q", level), "use debug, info, warn or error")
@@ -37,7 +38,7 @@ func OpenLog(level string, out io.Writer, secrets []string) (log *zap.Logger, sc
 	queue := asyncwriter.NewText(out, logQueue, func(lost uint64) string {
 		return fmt.Sprintf("toolman: %d log lines were dropped because they were not read in time\n", lost)
 	})
-	scrub = trace.NewScrubber(secrets)
+	scrub = redact.NewScrubber(secrets)
 	core := zapcore.NewCore(zapcore.NewConsoleEncoder(conf), zapcore.AddSync(queue), least)
 	return zap.New(scrubbedCore{core, scrub}).Named("toolman"), scrub, func() { queue.Close(50 * time.Millisecond) }, nil
 }
@@ -47,7 +48,7 @@ func OpenLog(level string, out io.Writer, secrets []string) (log *zap.Logger, sc
 // the same value.
 type scrubbedCore struct {
 	zapcore.Core
-	secrets *trace.Scrubber
+	secrets *redact.Scrubber
 }
 
 // Check implements zapcore.Core.

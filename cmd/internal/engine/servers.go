@@ -4,12 +4,13 @@ import (
 	"context"
 	"os"
 
+	"toolman/jsonrpc/trace/redact"
+
 	"go.uber.org/zap"
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/setup"
 	"toolman/jsonrpc"
-	"toolman/jsonrpc/trace"
 	"toolman/router"
 	"toolman/spawn"
 )
@@ -74,7 +75,7 @@ func (s *Servers) NotReady() []string {
 
 // Statuses returns the status of every server, without secrets.
 func Statuses(r *router.Router, secrets []string) []router.Status {
-	scrub := trace.NewScrubber(secrets)
+	scrub := redact.NewScrubber(secrets)
 	all := r.Upstreams()
 	for i := range all {
 		all[i].Problem, all[i].Stderr = scrub.Text(all[i].Problem), scrub.Text(all[i].Stderr)

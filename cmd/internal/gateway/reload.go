@@ -50,9 +50,7 @@ func (s *server) reload(at config.Location) error {
 	if err != nil {
 		return err
 	}
-	tracer := s.router.Trace
 	s.Secrets.Add(c.Secrets...)
-	tracer.AddSecrets(c.Secrets...)
 	o, err := s.Configure(c)
 	if err != nil {
 		return err

@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"toolman/jsonrpc/trace/redact"
+
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/pins"
-	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -36,7 +37,7 @@ func Options(c *config.Config) (router.Options, error) {
 		return router.Options{}, err
 	}
 	o := router.Options{
-		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: trace.NewScrubber(c.Secrets).Values,
+		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: redact.NewScrubber(c.Secrets).Values,
 		Active: active, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
 		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
 	}

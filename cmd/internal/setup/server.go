@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"toolman/jsonrpc/trace/redact"
+
 	"toolman/cmd/internal/config"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
@@ -170,8 +172,7 @@ const lateOutput = time.Minute
 
 // ScrubSessions keeps the values that sessions give out of the log, whose secrets are given, and
 // out of the trace, as long as a server of the session knows them.
-func ScrubSessions(o *router.Options, secrets *trace.Scrubber) {
-	tracer := o.Trace
+func ScrubSessions(o *router.Options, secrets *redact.Scrubber) {
 	for i := range o.Servers {
 		perSession := o.Servers[i].For
 		if perSession == nil {
@@ -179,8 +180,8 @@ func ScrubSessions(o *router.Options, secrets *trace.Scrubber) {
 		}
 		o.Servers[i].For = func(said map[string]string) (router.Server, error) {
 			values := slices.Collect(maps.Values(said))
-			fromLog, fromTrace := secrets.Lend(values...), tracer.LendSecrets(values...)
-			over := func() { time.AfterFunc(lateOutput, func() { fromLog(); fromTrace() }) }
+			back := secrets.Lend(values...)
+			over := func() { time.AfterFunc(lateOutput, back) }
 			own, err := perSession(said)
 			if err != nil {
 				over()

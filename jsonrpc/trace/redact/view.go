@@ -1,18 +1,18 @@
-package trace
+package redact
 
 import "slices"
 
-// A view is a text and where its bytes came from in the original one. Byte i came from the unit (an
-// escape or a byte) that begins at at[i]; one more entry is for the end. Without at, text is the
-// stretch of the original that begins at base.
+// A view is a text and the origin of its bytes in the original text. Byte i came from the unit (an
+// escape or a byte) that begins at at[i]; one more entry is for the end. If at is nil, text is the
+// part of the original that begins at base.
 type view struct {
 	text []byte
 	at   []int32
 	base int
 }
 
-// resolve makes v the text of from with its escapes resolved. It returns false, and leaves v as it
-// was, if there are none.
+// resolve sets v to from with its escapes resolved. If there are none, it returns false and leaves
+// v unchanged.
 func (v *view) resolve(from view, c *escaping) bool {
 	p := from.text
 	i, size := c.next(p, 0)
@@ -38,7 +38,7 @@ func (v *view) resolve(from view, c *escaping) bool {
 	return true
 }
 
-// origin is where byte i came from. i may be len(v.text), for the end.
+// origin returns the origin of byte i, or of the end.
 func (v *view) origin(i int) int32 {
 	if v.at == nil {
 		return int32(v.base + i)
@@ -46,7 +46,7 @@ func (v *view) origin(i int) int32 {
 	return v.at[i]
 }
 
-// span is the stretch of the original text that v.text[lo:hi] came from, in whole units.
+// span returns the whole units that v.text[lo:hi] came from.
 func (v *view) span(lo, hi int) (from, to int) {
 	if v.at == nil {
 		return v.base + lo, v.base + hi
@@ -58,7 +58,7 @@ func (v *view) span(lo, hi int) (from, to int) {
 	return int(v.at[lo]), int(v.at[hi])
 }
 
-// widen makes a stretch of the original text one of whole units.
+// widen extends a part of the original text to whole units.
 func (v *view) widen(lo, hi int) (from, to int) {
 	i, ok := slices.BinarySearch(v.at, int32(lo))
 	if !ok {

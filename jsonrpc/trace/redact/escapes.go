@@ -1,4 +1,4 @@
-package trace
+package redact
 
 import (
 	"bytes"
@@ -18,8 +18,8 @@ type escaping struct {
 
 var backslashes = escaping{'\\', backslashSize, appendBackslash}
 
-// escapings are the others. Each is resolved alone, because a secret may hold what looks like an
-// escape of another one.
+// escapings are the others. Each is resolved alone, because a secret may contain what looks like
+// another escape.
 var escapings = [...]escaping{
 	{'%', percentSize, appendPercent},
 	{'&', entitySize, appendEntity},
@@ -30,7 +30,7 @@ var escapings = [...]escaping{
 // markBits has bit i set for the mark of escapings[i].
 var markBits = [256]byte{'%': 1 << 0, '&': 1 << 1, '\n': 1 << 2, '\r': 1 << 3}
 
-// marksIn is the markBits of all bytes of p.
+// marksIn returns the markBits of all bytes of p.
 func marksIn(p []byte) (bits byte) {
 	for _, c := range p {
 		bits |= markBits[c]
@@ -38,7 +38,7 @@ func marksIn(p []byte) (bits byte) {
 	return bits
 }
 
-// next finds the first escape of p from i on. Without one, it returns len(p) and 0.
+// next finds the first escape of p from i on. If there is none, it returns len(p) and 0.
 func (c *escaping) next(p []byte, i int) (at, size int) {
 	for ; i < len(p); i++ {
 		n := bytes.IndexByte(p[i:], c.mark)
@@ -53,11 +53,12 @@ func (c *escaping) next(p []byte, i int) (at, size int) {
 	return len(p), 0
 }
 
-// plainEscapes are the letters that JSON gives a meaning after a backslash, and plainValues their
+// plainEscapes are the letters with a meaning after a backslash in JSON, and plainValues their
 // meanings. Every other character means itself, as in a shell.
 const plainEscapes, plainValues = "bfnrt", "\b\f\n\r\t"
 
-// backslashSize is the length of \c, of \xHH as in Go, of \uXXXX, or of a surrogate pair of those.
+// backslashSize returns the length of \c, of \xHH as in Go, of \uXXXX, or of a surrogate pair of
+// those.
 func backslashSize(p []byte, i int) int {
 	switch p = p[i:]; {
 	case len(p) < 2:
@@ -89,7 +90,7 @@ func appendBackslash(dst, escape []byte) []byte {
 	if low, ok := unicodeEscape(escape[6:]); ok {
 		r = utf16.DecodeRune(r, low)
 	}
-	return utf8.AppendRune(dst, r) // U+FFFD for half a pair, as encoding/json has it
+	return utf8.AppendRune(dst, r) // U+FFFD for half a pair, as in encoding/json
 }
 
 // unicodeEscape reads \uXXXX at the start of p.
@@ -108,7 +109,7 @@ func unicodeEscape(p []byte) (rune, bool) {
 	return r, true
 }
 
-// percentSize is the length of %HH (RFC 3986, section 2.1).
+// percentSize returns the length of %HH (RFC 3986, section 2.1).
 func percentSize(p []byte, i int) int {
 	if i+2 < len(p) && isHex(p[i+1]) && isHex(p[i+2]) {
 		return 3
@@ -127,9 +128,9 @@ func appendHex(dst, digits []byte) []byte {
 	return dst
 }
 
-const maxEntity = 12 // bytes of the longest character reference that is resolved, & and ; included
+const maxEntity = 12 // bytes of the longest character reference, with & and ;
 
-// entitySize is the length of a character reference of HTML: &name; &#123; or &#x7b;.
+// entitySize returns the length of a character reference of HTML: &name; &#123; or &#x7b;.
 func entitySize(p []byte, i int) int {
 	p = p[i:min(len(p), i+maxEntity)]
 	end := bytes.IndexByte(p, ';')
@@ -143,9 +144,13 @@ func appendEntity(dst, escape []byte) []byte {
 	return utf8.AppendRune(dst, characterOf(escape[1:len(escape)-1]))
 }
 
-// characterOf is the character with this name or number in HTML, -1 if there is none. Its names are
-// those of ASCII characters: package html knows all others, too, but has variables that would be
-// initialized at each start.
+// entities are the names of ASCII characters in HTML, each before its character. Package html knows
+// all names, but initializes large variables at each start.
+const entities = " amp& AMP& apos' ast* midast* bsol\\ colon: comma, commat@ dollar$ equals= excl! grave` gt> GT> Hat^" +
+	" lbrace{ lcub{ lbrack[ lsqb[ lowbar_ lpar( lt< LT< NewLine\n num# percnt% period. plus+ quest? quot\" QUOT\"" +
+	" rbrace} rcub} rbrack] rsqb] rpar) semi; sol/ Tab\t verbar| vert| "
+
+// characterOf returns the character with this name or number in HTML, or -1.
 func characterOf(name []byte) rune {
 	if digits, ok := bytes.CutPrefix(name, []byte("#")); ok {
 		base := 10
@@ -158,81 +163,18 @@ func characterOf(name []byte) rune {
 		}
 		return rune(n)
 	}
-	switch string(name) {
-	case "amp", "AMP":
-		return '&'
-	case "apos":
-		return '\''
-	case "ast", "midast":
-		return '*'
-	case "bsol":
-		return '\\'
-	case "colon":
-		return ':'
-	case "comma":
-		return ','
-	case "commat":
-		return '@'
-	case "dollar":
-		return '$'
-	case "equals":
-		return '='
-	case "excl":
-		return '!'
-	case "grave":
-		return '`'
-	case "gt", "GT":
-		return '>'
-	case "Hat":
-		return '^'
-	case "lbrace", "lcub":
-		return '{'
-	case "lbrack", "lsqb":
-		return '['
-	case "lowbar":
-		return '_'
-	case "lpar":
-		return '('
-	case "lt", "LT":
-		return '<'
-	case "NewLine":
-		return '\n'
-	case "num":
-		return '#'
-	case "percnt":
-		return '%'
-	case "period":
-		return '.'
-	case "plus":
-		return '+'
-	case "quest":
-		return '?'
-	case "quot", "QUOT":
-		return '"'
-	case "rbrace", "rcub":
-		return '}'
-	case "rbrack", "rsqb":
-		return ']'
-	case "rpar":
-		return ')'
-	case "semi":
-		return ';'
-	case "sol":
-		return '/'
-	case "Tab":
-		return '\t'
-	case "verbar", "vert":
-		return '|'
+	i := strings.Index(entities, " "+string(name))
+	if end := i + 1 + len(name); i >= 0 && len(name) > 1 && run(name, 0, isAlphanumeric) == len(name) && !isAlphanumeric(entities[end]) {
+		return rune(entities[end])
 	}
 	return -1
 }
 
-// wrapBytes is how long a line of base64 or hex must be to go on in the next line. Programs write
+// wrapBytes is the shortest line of base64 or hex that the next line can continue. Programs write
 // lines of 60 to 76 bytes.
 const wrapBytes = 48
 
-// wrapSize is the length of a line break within base64 or hex. Such a line break is an escape that
-// means nothing.
+// wrapSize returns the length of a line break within base64 or hex, an escape without a meaning.
 func wrapSize(p []byte, i int) int {
 	size := 1
 	if p[i] == '\r' {

@@ -1,4 +1,4 @@
-package trace_test
+package redact
 
 import (
 	"encoding/base64"
@@ -11,8 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-
-	"toolman/jsonrpc/trace"
 )
 
 // A spelling is how a program may write a secret.
@@ -113,19 +111,13 @@ func TestEncodedSecretsAreTakenOut(t *testing.T) {
 	for _, as := range spellings {
 		t.Run(as.name, func(t *testing.T) {
 			spelled, other := as.write(canary), as.write(unlike)
-			s := trace.NewScrubber([]string{"another", canary})
-			o := trace.Options{Secrets: []string{"another", canary}}
+			s := NewScrubber([]string{"another", canary})
 			quoted, _ := json.Marshal(map[string]string{"text": "of it: " + spelled + " .", "n": "1"})
 			nested, _ := json.Marshal(map[string]string{"content": string(quoted)})
 			for where, text := range map[string]string{
-				"text":             s.Text("of it: " + spelled + " ."),
-				"JSON":             string(s.JSON(quoted)),
-				"JSON in JSON":     string(s.JSON(nested)),
-				"a frame":          body(writeMsg(t, o, string(nested))),
-				"a frame, no JSON": body(writeMsg(t, o, "of it: "+spelled+" .")),
-				"an event": body(`"bytes":1,` + write(t, o, func(w *trace.Writer) {
-					w.Event(trace.Event{Event: trace.EventStderr, Text: "of it: " + spelled + " ."})
-				})[1]),
+				"text":         s.Text("of it: " + spelled + " ."),
+				"JSON":         string(s.JSON(quoted)),
+				"JSON in JSON": string(s.JSON(nested)),
 			} {
 				if !strings.Contains(text, "of it: ") || !strings.Contains(text, "[redacted]") || !strings.Contains(text, " .") {
 					t.Errorf("%s: %s", where, text)
@@ -141,16 +133,17 @@ func TestEncodedSecretsAreTakenOut(t *testing.T) {
 	}
 }
 
-// Wherever a frame or a line is cut, no part is left of an encoded secret that could not be seen to
-// be one.
+// Wherever a text is cut, nothing is left of an encoded secret that could not be recognized.
 func TestCutEncodedSecretLeavesNothing(t *testing.T) {
 	for _, as := range spellings {
 		t.Run(as.name, func(t *testing.T) {
 			spelled, other := as.write(canary), as.write(unlike)
+			r := Redactor{Patterns: newPatterns([]string{canary})}
 			quoted, _ := json.Marshal(map[string]string{"a": "---- " + spelled + " ----"})
 			for what, msg := range map[string]string{"JSON": string(quoted), "text": "---- " + spelled + " ----"} {
 				for cut := 8; cut < len(msg); cut++ {
-					got := body(writeMsg(t, trace.Options{Secrets: []string{canary}, MaxMsg: cut}, msg))
+					out, _ := r.Text([]byte(msg[:cut]), true)
+					got := string(out)
 					if part := tellsOf(spelled, other, got); part != "" {
 						t.Fatalf("%s cut after %d tells %q of %q: %s", what, cut, part, msg[:cut], got)
 					}
@@ -171,7 +164,7 @@ func TestWhatIsNoEncodedSecretStays(t *testing.T) {
 		{"unlike escapes", "hunter22", `hunter%2g2 hunter&#50 2 \hunte\r22`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := trace.NewScrubber([]string{tt.secret}).Text(tt.text); got != tt.text {
+			if got := NewScrubber([]string{tt.secret}).Text(tt.text); got != tt.text {
 				t.Errorf("%q became %q", tt.text, got)
 			}
 		})
@@ -189,7 +182,7 @@ func TestNeighborsOfEncodedSecretsKeepTheirSpelling(t *testing.T) {
 		{"hex", "0x68756e7465723232ff", "0x[redacted]ff"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := trace.NewScrubber([]string{"hunter22"}).Text(tt.text); got != tt.want {
+			if got := NewScrubber([]string{"hunter22"}).Text(tt.text); got != tt.want {
 				t.Errorf("%q became %q, want %q", tt.text, got, tt.want)
 			}
 		})
@@ -198,7 +191,7 @@ func TestNeighborsOfEncodedSecretsKeepTheirSpelling(t *testing.T) {
 
 func TestAVeryLongSecretIsOnlyKnownAsItIs(t *testing.T) {
 	long := strings.Repeat("0123456789abcdef", 257)
-	s := trace.NewScrubber([]string{long})
+	s := NewScrubber([]string{long})
 	if got := s.Text("a " + long + " " + url.PathEscape(long+"/")); got != "a [redacted] [redacted]%2F" {
 		t.Errorf("got %.100q", got)
 	}

@@ -1,13 +1,13 @@
-package trace_test
+package redact
 
 import (
+	"fmt"
+	"strings"
 	"testing"
-
-	"toolman/jsonrpc/trace"
 )
 
 func TestAScrubberTakesSecretsOutOfText(t *testing.T) {
-	s := trace.NewScrubber([]string{"hunter22", "two words…"})
+	s := NewScrubber([]string{"hunter22", "two words…"})
 	for _, tt := range []struct{ name, text, want string }{
 		{"no secret", "the server is ready … 100 %", "the server is ready … 100 %"},
 		{"a secret twice", "hunter22, hunter22\n", "[redacted], [redacted]\n"},
@@ -26,7 +26,7 @@ func TestAScrubberTakesSecretsOutOfText(t *testing.T) {
 }
 
 func TestAScrubberLearnsSecrets(t *testing.T) {
-	s := trace.NewScrubber([]string{"hunter22"})
+	s := NewScrubber([]string{"hunter22"})
 	s.Add("swordfish", "hunter22")
 	if got, want := s.Text("hunter22 and swordfish"), "[redacted] and [redacted]"; got != want {
 		t.Errorf("got %q, want %q", got, want)
@@ -34,7 +34,7 @@ func TestAScrubberLearnsSecrets(t *testing.T) {
 }
 
 func TestValuesReplacesSecretsAloneByTheirLength(t *testing.T) {
-	s := trace.NewScrubber([]string{"hunter22", `pa"ss`, "abc", "48213377", "abcdef", "defghi"})
+	s := NewScrubber([]string{"hunter22", `pa"ss`, "abc", "48213377", "abcdef", "defghi"})
 	for _, tt := range []struct{ name, text, want string }{
 		{"no secret", `"a": "b"`, `"a": "b"`},
 		{"a secret", "--key=hunter22 --fast", "--key=[redacted: 8 bytes] --fast"},
@@ -55,5 +55,48 @@ func TestValuesReplacesSecretsAloneByTheirLength(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestALentSecretIsOneUntilItIsTakenBackAsOftenAsItWasLent(t *testing.T) {
+	s := NewScrubber([]string{"always-one"})
+	first, second := s.Lend("swordfish", "always-one"), s.Lend("swordfish")
+	const text = "swordfish, always-one"
+	for _, step := range []struct {
+		back func()
+		want string
+	}{{func() {}, "[redacted], [redacted]"}, {first, "[redacted], [redacted]"}, {second, "swordfish, [redacted]"}} {
+		step.back()
+		if got := s.Text(text); got != step.want {
+			t.Errorf("got %q, want %q", got, step.want)
+		}
+	}
+}
+
+// What the search for secrets costs, in JSON within a string, in prose with the marks of all
+// escapings, and in base64.
+func BenchmarkJSON(b *testing.B) {
+	const item = `{"type":"text","text":"{\"name\":\"value\",\"n\":1}","number":12345},`
+	const prose = "The Quick brown fox & 12 % of dogs;\\n\\tif a && b { return x }\\n"
+	const data = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9"
+	for _, tt := range []struct{ name, msg string }{
+		{"json", `[` + strings.Repeat(item, 150) + `{}]`},
+		{"prose", `["` + strings.Repeat(prose, 150) + `"]`},
+		{"base64", `["` + strings.Repeat(data, 120) + `"]`},
+	} {
+		for _, secrets := range []int{3, 300} {
+			b.Run(fmt.Sprintf("%s/%d", tt.name, secrets), func(b *testing.B) {
+				var all []string
+				for i := range secrets {
+					all = append(all, fmt.Sprintf("%xhunter%d swordfish", i*7919+3, i))
+				}
+				r := Redactor{Patterns: newPatterns(all)}
+				b.SetBytes(int64(len(tt.msg)))
+				b.ReportAllocs()
+				for b.Loop() {
+					r.JSON([]byte(tt.msg))
+				}
+			})
+		}
 	}
 }
