@@ -18,7 +18,7 @@ func TestReadSkipsALineOverTheLimit(t *testing.T) {
 			got += rec.Type + "\n"
 		}
 	}
-	want := "line 1 is not a trace record: it is too long\nevent\nline 3 is no trace record: it is too long\nevent\nevent\n"
+	want := "line 1 is not a trace record: it is too long\nevent\nline 3 is not a trace record: it is too long\nevent\nevent\n"
 	if got != want { // the last one has no newline, and so just fits
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
