@@ -68,6 +68,8 @@ func newRootCommand(f *flags) *cobra.Command {
 
 // addCommands adds all commands.
 func addCommands(root *cobra.Command, f *flags) {
+	root.SetHelpCommand(newHelpCommand())
+	addTopics(root)
 	root.AddCommand(newServeCommand(f), newCheckCommand(f), newLockCommand(f), newExplainCommand(f), newResolveCommand(&f.config),
 		toolsetcmd.New(&f.config, f.stderr), newSchemaCommand(), newVersionCommand(), newTraceCommand(), newTokenCommand(),
 		newStdioCommand(f), newToolsCommand(f), newCallCommand(f), newReadCommand(f), newPromptCommand(f),
