@@ -1,7 +1,7 @@
 # make demo    see what toolman does, on a machine with only Go
 # make test    everything that is tested
 # make lint    gofmt, go vet for three systems, staticcheck
-# make bench   toolman against a direct connection and a relay, on pipes and over HTTP; prints the README's table
+# make bench   toolman against a direct connection and a relay, on pipes and over HTTP; prints the tables of fixtures/bench/README.md
 # make fuzz    every fuzz target for FUZZTIME
 # make soak    mixed traffic for SOAK, then hostile clients beside an honest one for as long: nothing lost, nothing grows
 # make vuln    govulncheck, where its database can be reached

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/toolman/docs"
 )
 
@@ -42,7 +43,7 @@ func TestHelpPrintsEveryPage(t *testing.T) {
 	_, list, _ := runHelp(t, "help")
 	for _, topic := range topics {
 		page, _ := docs.Page(topic.Name)
-		if code, got, stderr := runHelp(t, "help", topic.Name); code != exitOK || got != page {
+		if code, got, stderr := runHelp(t, "help", topic.Name); code != cli.ExitOK || got != page {
 			t.Errorf("help %s: exit code %d, got %q, %s", topic.Name, code, got, stderr)
 		}
 		if topic.Summary == "" || !strings.Contains(list, topic.Summary) {
@@ -52,7 +53,7 @@ func TestHelpPrintsEveryPage(t *testing.T) {
 }
 
 func TestHelpPrintsTheHelpOfACommand(t *testing.T) {
-	if code, got, _ := runHelp(t, "help", "toolset", "build"); code != exitOK || !strings.Contains(got, "toolman toolset build") {
+	if code, got, _ := runHelp(t, "help", "toolset", "build"); code != cli.ExitOK || !strings.Contains(got, "toolman toolset build") {
 		t.Errorf("exit code %d, got %s", code, got)
 	}
 }
@@ -64,7 +65,7 @@ func TestHelpNamesTheNearestTopic(t *testing.T) {
 		"zzzzzzz": "toolman help lists the commands and topics",
 	} {
 		code, _, stderr := runHelp(t, "help", word)
-		if code != exitUsage || !strings.Contains(stderr, want) {
+		if code != cli.ExitUsage || !strings.Contains(stderr, want) {
 			t.Errorf("help %s: exit code %d, got %s, want %q", word, code, stderr, want)
 		}
 	}

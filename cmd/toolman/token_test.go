@@ -53,14 +53,14 @@ func TestATokenThatIsPrintedLetsItsClientIn(t *testing.T) {
 	}
 }
 
-func TestWhatTheREADMESaysOfHTTPIsRead(t *testing.T) {
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+func TestWhatTheDocumentationSaysOfHTTPIsRead(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("docs", "authentication.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	block := regexp.MustCompile("(?s)```toml\n(\\[http\\].*?)```").FindSubmatch(readme)
+	block := regexp.MustCompile("(?s)```toml\n(\\[http\\].*?)```").FindSubmatch(page)
 	if block == nil {
-		t.Fatal("the README has no [http]")
+		t.Fatal("the page has no [http]")
 	}
 	dir := t.TempDir()
 	secret := filepath.Join(dir, "ci-token")

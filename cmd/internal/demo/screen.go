@@ -147,9 +147,9 @@ func (s *screen) closing(name string) {
 		{name + " demo --serve", "notes and calc as one MCP server, to be tried in your own client"},
 		{name + " demo --keep", "keeps the trace of a demo; " + name + " trace shows what took how long"},
 		{name + " check", "starts what your own tools.toml names, and says how it is"},
-		{"README.md", "your client's configuration, every key of tools.toml"},
+		{name + " help configuration", "every key of tools.toml; " + name + " help lists all topics"},
 	} {
-		fmt.Fprintf(s.out, "%s%-*s  %s\n", indent, len(name+" demo --serve"), next.what, next.why)
+		fmt.Fprintf(s.out, "%s%-*s  %s\n", indent, len(name+" help configuration"), next.what, next.why)
 	}
 }
 
