@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"toolman/jsonrpc/peer"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -59,7 +60,7 @@ func (s *Session) replyAfterRelistLocked(req *request, o metatool.Outcome) {
 	h.timer = time.AfterFunc(s.r.Settle, func() { s.expire(h) })
 }
 
-func (s *Session) notify(b *jsonrpc.Batch, method mcpwire.Method) {
+func (s *Session) notify(b *peer.Batch, method mcpwire.Method) {
 	s.send(b, jsonrpc.AppendNotification(nil, string(method), nil), tracing.Note{Method: method})
 }
 
@@ -75,7 +76,7 @@ func (s *Session) toolsRelistedLocked() {
 
 // expire sends a held reply: the client has listed again, or let the wait pass.
 func (s *Session) expire(h *pendingReply) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	if slices.Contains(s.waiting.replies, h) {
 		if !h.listed && !s.peer.listsOnce {
@@ -90,7 +91,7 @@ func (s *Session) expire(h *pendingReply) {
 }
 
 // releaseLocked sends a held reply now.
-func (s *Session) releaseLocked(h *pendingReply, b *jsonrpc.Batch) {
+func (s *Session) releaseLocked(h *pendingReply, b *peer.Batch) {
 	h.timer.Stop()
 	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
 	s.r.trace.Settled(h.listed, h.n)
@@ -111,7 +112,7 @@ func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
 }
 
 // replyLocked answers a call that has changed what the client sees.
-func (s *Session) replyLocked(h *pendingReply, b *jsonrpc.Batch) {
+func (s *Session) replyLocked(h *pendingReply, b *peer.Batch) {
 	h.audited.End(audit.OK)
 	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.peer.listsOnce}
 	s.send(b, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/limiter"
@@ -24,7 +25,7 @@ func limited(method mcpwire.Method) bool {
 }
 
 // admit reports whether a call may be written now. If not it waits, or was refused.
-func (u *Upstream) admit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call) bool {
+func (u *Upstream) admit(m *jsonrpc.Message, b *peer.Batch, c *call) bool {
 	if u.pending.limiter == nil {
 		return true
 	}
@@ -64,7 +65,7 @@ func (c *call) leave(u *Upstream) {
 
 // over notes that a call, which was taken, is over for the server, and passes on those
 // that have waited for that. The batch has no edits.
-func (u *Upstream) over(c *call, b *jsonrpc.Batch) {
+func (u *Upstream) over(c *call, b *peer.Batch) {
 	if c.place != limiter.None {
 		c.leave(u)
 		u.admitNext(b)
@@ -77,13 +78,13 @@ const lateAnswer = 5 * time.Second
 
 // calledOff is over for a call that was taken back. As long as its request is open it counts in its
 // client's share, so that no client has more requests open by cancelling them.
-func (u *Upstream) calledOff(c *call, b *jsonrpc.Batch) {
+func (u *Upstream) calledOff(c *call, b *peer.Batch) {
 	if u.Dial != nil && !u.source.Modern && c.place == limiter.Active {
 		off := *c
 		u.pending.limiter.Linger(off.session.who.Principal.Client())
 		off.place, c.place = limiter.Lingering, limiter.None
 		time.AfterFunc(lateAnswer, func() {
-			var b jsonrpc.Batch
+			var b peer.Batch
 			u.over(&off, &b)
 			b.Flush()
 		})
@@ -94,7 +95,7 @@ func (u *Upstream) calledOff(c *call, b *jsonrpc.Batch) {
 }
 
 // admitNext writes the calls that have waited, as far as there are places.
-func (u *Upstream) admitNext(b *jsonrpc.Batch) {
+func (u *Upstream) admitNext(b *peer.Batch) {
 	for q, ok := u.pending.limiter.Next(); ok; q, ok = u.pending.limiter.Next() {
 		q.call.place = limiter.Active
 		u.writeQueued(&q, b)
@@ -102,7 +103,7 @@ func (u *Upstream) admitNext(b *jsonrpc.Batch) {
 }
 
 // writeQueued writes a call that has waited.
-func (u *Upstream) writeQueued(q *queuedCall, b *jsonrpc.Batch) {
+func (u *Upstream) writeQueued(q *queuedCall, b *peer.Batch) {
 	var m jsonrpc.Message
 	if jsonrpc.Scan(q.frame, &m) != nil { // it was one when it came
 		q.call.leave(u)

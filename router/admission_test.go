@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/budget"
 	"toolman/router/dial"
@@ -226,7 +227,7 @@ func TestAServerThatDiesAnswersWhatWaits(t *testing.T) {
 	c := call{session: g.s, method: mcpwire.ToolsCall}
 	m := scanned(t, callNumber(3))
 	c.keep(m, jsonrpc.Span{})
-	var b jsonrpc.Batch
+	var b peer.Batch
 	u.submit(m, &b, &c, jsonrpc.Span{}, "echo")
 	b.Flush()
 	if text := refusalOf(t, client.hearsOne(), mcpwire.ToolsCall, 0); !strings.Contains(text, "server ns is gone") {

@@ -1,14 +1,14 @@
 package router
 
 import (
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/view"
 )
 
 // announceLocked sends a list_changed for each kind whose list, as the client sees it,
 // differs between two views, and reports whether the tools' does.
-func (s *Session) announceLocked(before, after *view.View, b *jsonrpc.Batch) (tools bool) {
+func (s *Session) announceLocked(before, after *view.View, b *peer.Batch) (tools bool) {
 	active := before.Changes(after)
 	listed := func(modern bool) view.Changes {
 		if s.modeOf(modern) == view.ModeMutate {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/router/audit"
 )
 
@@ -36,7 +36,7 @@ func (s *Session) runInBackgroundLocked(req *request, work func(ctx context.Cont
 
 // completeBackground serves the request of a background task, and then those that waited for it.
 func (s *Session) completeBackground(e *backgroundTask, answer completion) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	s.waiting.background = nil
 	if !e.dropped {
@@ -60,7 +60,7 @@ func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
 }
 
 // endBackgroundLocked answers the request of a background task that cannot be waited for.
-func (s *Session) endBackgroundLocked(b *jsonrpc.Batch, answer func(*request)) {
+func (s *Session) endBackgroundLocked(b *peer.Batch, answer func(*request)) {
 	if e := s.waiting.background; e != nil && !e.dropped {
 		e.dropped = true
 		req := e.request(b)

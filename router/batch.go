@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 )
 
@@ -12,12 +13,12 @@ const maxArray = 256
 
 // batch handles a batch of messages, which only revision 2025-03-26 has. The answers
 // come in one array, too.
-func (s *Session) batch(frame []byte, b *jsonrpc.Batch) bool {
+func (s *Session) batch(frame []byte, b *peer.Batch) bool {
 	elements := arrayOf(frame)
 	s.mu.Lock()
 	may := s.peer.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= maxArray
 	if may && s.front.batches.Load() == nil {
-		s.front.batches.Store(jsonrpc.NewGatherer(s.front.out))
+		s.front.batches.Store(peer.NewGatherer(s.front.out))
 	}
 	s.mu.Unlock()
 	if !may {
@@ -59,7 +60,7 @@ func arrayOf(frame []byte) (elements []jsonrpc.Span) {
 }
 
 // array handles a batch of a server of revision 2025-03-26.
-func (u *Upstream) array(frame []byte, b *jsonrpc.Batch) bool {
+func (u *Upstream) array(frame []byte, b *peer.Batch) bool {
 	elements := arrayOf(frame)
 	u.mu.Lock()
 	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -12,7 +13,7 @@ import (
 // cancelLocked passes a cancellation on to the upstream that has the call. The
 // client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
 // ignored: some clients cancel what is long answered.
-func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) cancelLocked(m *jsonrpc.Message, b *peer.Batch) {
 	var dropped call
 	var our uint64
 	var u *Upstream
@@ -42,7 +43,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // dropLocked forgets the request with this id. It returns the call, of which at least
 // the correlation number is known, and, when an upstream has it, that and the id there.
-func (s *Session) dropLocked(id []byte, b *jsonrpc.Batch) (c call, u *Upstream, our uint64) {
+func (s *Session) dropLocked(id []byte, b *peer.Batch) (c call, u *Upstream, our uint64) {
 	if batches := s.front.batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
@@ -86,7 +87,7 @@ func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
 
 // callOff takes a call back from the server, and returns it, unless somebody else has
 // taken it before.
-func (u *Upstream) callOff(id uint64, reason string, b *jsonrpc.Batch) (c call, ok bool) {
+func (u *Upstream) callOff(id uint64, reason string, b *peer.Batch) (c call, ok bool) {
 	if c, ok = u.pending.calls.Take(id); ok {
 		u.pending.late.add(id)
 		u.sendFrame(b, cancellation(id, reason), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})

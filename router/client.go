@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/budget"
 	"toolman/router/catalog"
@@ -59,7 +60,7 @@ type Client struct {
 type Streams interface {
 	// During returns where the client listens during its request with this id; nil
 	// when that is not open. The id is valid until During returns.
-	During(id []byte) jsonrpc.Sender
+	During(id []byte) peer.Sender
 }
 
 // A CallChecker is implemented by a session's Sender that checks calls of tools against more than

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
@@ -80,7 +81,7 @@ func unaskable(missing string) string {
 }
 
 // consentLocked goes on with a round's call, which a person has been asked about.
-func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, b *peer.Batch) {
 	if why := refused(m, m.Result); why != "" {
 		r.call.audited.Decide(audit.Declined)
 		s.failRoundLocked(r, why, audit.Refused, b)
@@ -90,7 +91,7 @@ func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, b *jsonrpc.Ba
 }
 
 // againLocked has the call of a round that is closed handled as it came.
-func (s *Session) againLocked(r *inputRound, b *jsonrpc.Batch, handle func(asked *request)) {
+func (s *Session) againLocked(r *inputRound, b *peer.Batch, handle func(asked *request)) {
 	req, err := readRequest(r.frame, b)
 	if err != nil {
 		return // it was read when it came

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 )
 
 // joins makes another session of a rig.
-func (g *rig) joins(out jsonrpc.Sender, l *link, who Client) {
+func (g *rig) joins(out peer.Sender, l *link, who Client) {
 	s := g.r.NewSession(out, who)
 	l.handler = s
 }
@@ -37,7 +37,7 @@ type streamed struct {
 	during map[string]*link
 }
 
-func (s *streamed) During(id []byte) jsonrpc.Sender {
+func (s *streamed) During(id []byte) peer.Sender {
 	if l := s.during[string(id)]; l != nil {
 		return l
 	}

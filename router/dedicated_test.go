@@ -15,6 +15,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/dial"
@@ -22,13 +23,13 @@ import (
 
 // A played connection leads to a fake server in the test's own process.
 type played struct {
-	peer *jsonrpc.Peer
+	peer *peer.Peer
 	over chan struct{}
 }
 
-func (p *played) Out() jsonrpc.Sender { return p.peer }
+func (p *played) Out() peer.Sender { return p.peer }
 
-func (p *played) Start(h jsonrpc.Handler, ended <-chan struct{}) { p.peer.Start(h) }
+func (p *played) Start(h peer.Handler, ended <-chan struct{}) { p.peer.Start(h) }
 
 func (p *played) Stop() {
 	p.peer.CloseWrite()
@@ -75,7 +76,7 @@ func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (dial.Conn, error) {
 			theirOut.Close()
 			h.running.Add(-1)
 		}()
-		return &played{jsonrpc.NewStreamPeer(in, out, jsonrpc.PeerOptions{}), over}, nil
+		return &played{peer.NewStreamPeer(in, out, peer.PeerOptions{}), over}, nil
 	}
 }
 
@@ -130,7 +131,7 @@ func (h *hall) initializedAs(who Client, capabilities string) *visitor {
 func (v *visitor) says(frame string) {
 	v.t.Helper()
 	var m jsonrpc.Message
-	var b jsonrpc.Batch
+	var b peer.Batch
 	if err := jsonrpc.Scan([]byte(frame), &m); err != nil {
 		v.t.Fatalf("%v: %s", err, frame)
 	}

@@ -51,7 +51,7 @@
 //
 // # Goroutines
 //
-// On Linux one goroutine of jsonrpc.Loop reads all pipes. An upstream has one goroutine that waits for
+// On Linux one goroutine of peer.Loop reads all pipes. An upstream has one goroutine that waits for
 // its process, one that starts it (and stays if toolman has not started the server), one while it reads
 // changed lists, and two of the jsonrpc2.Conn that matches toolman's own requests and their answers.
 // A forwarded call uses none of these.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
@@ -34,7 +35,7 @@ func (s *Session) Pending() int {
 // Abandon answers what is still pending: toolman ends.
 func (s *Session) Abandon() {
 	const why = "toolman is ending because its client closed the connection; this was not answered in time"
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	refuse := func(req *request) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
@@ -62,7 +63,7 @@ func (s *Session) Abandon() {
 func (s *Session) End() {
 	s.Closed(io.EOF)
 	s.r.sessions.remove(s)
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	s.waiting.parked, s.logLevel.pending, s.subscriptions.subs = nil, nil, nil
 	s.endBackgroundLocked(nil, func(*request) {})

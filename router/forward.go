@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
@@ -83,7 +84,7 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 
 // submit writes a request of the client, with the batch's edits, to the upstream that
 // knows what it is about by this name.
-func (u *Upstream) submit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) {
+func (u *Upstream) submit(m *jsonrpc.Message, b *peer.Batch, c *call, token jsonrpc.Span, name string) {
 	if u.admit(m, b, c) && !u.write(m, b, c, token, name) && u.pending.limiter != nil {
 		u.admitNext(b)
 	}
@@ -91,7 +92,7 @@ func (u *Upstream) submit(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token j
 
 // write is submit for a call that may be written now. It reports whether that was so:
 // if not, the call was answered.
-func (u *Upstream) write(m *jsonrpc.Message, b *jsonrpc.Batch, c *call, token jsonrpc.Span, name string) bool {
+func (u *Upstream) write(m *jsonrpc.Message, b *peer.Batch, c *call, token jsonrpc.Span, name string) bool {
 	id, ok := u.pending.calls.Add(*c)
 	if !ok {
 		b.Forget()
@@ -127,7 +128,7 @@ func (u *Upstream) unsentText(err error) string {
 }
 
 // notificationLocked handles what the client tells.
-func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) notificationLocked(m *jsonrpc.Message, b *peer.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
 	if method == mcpwire.Cancelled {
 		s.cancelLocked(m, b)
@@ -149,7 +150,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
 }
 
 // progress passes on what the client tells about a request that an upstream made.
-func (s *Session) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) progress(m *jsonrpc.Message, b *peer.Batch) {
 	at, err := mcpwire.IDParam(m, "progressToken")
 	if err != nil || !at.Present() {
 		return

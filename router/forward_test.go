@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 )
@@ -56,10 +57,10 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 type reader struct {
 	scan jsonrpc.Scanner
 	m    jsonrpc.Message
-	b    jsonrpc.Batch
+	b    peer.Batch
 }
 
-func (r *reader) deliver(t testing.TB, h jsonrpc.Handler, frame []byte) {
+func (r *reader) deliver(t testing.TB, h peer.Handler, frame []byte) {
 	if err := r.scan.Scan(frame, &r.m); err != nil {
 		t.Fatalf("%s: %v", frame, err)
 	}

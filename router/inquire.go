@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -13,7 +14,7 @@ import (
 // inquireLocked asks a modern client what a legacy server asks during its call. It
 // reports false when no such call is open. Nothing on the wire says to which of several
 // calls a question belongs: the newest has it.
-func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) bool {
+func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *peer.Batch) bool {
 	u := q.from
 	if !s.peer.modern || u.source.Modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
 		return false
@@ -48,7 +49,7 @@ func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
 	return id, c, ok
 }
 
-func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b *jsonrpc.Batch) {
+func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b *peer.Batch) {
 	switch {
 	case s.lacksLocked(u, id, c, &q, b):
 	case c.translation.suspended != nil:
@@ -64,7 +65,7 @@ func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b 
 
 // lacksLocked ends a call during which the server asks what the client has not declared
 // that it can do. It reports whether that is so.
-func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, b *jsonrpc.Batch) bool {
+func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, b *peer.Batch) bool {
 	lacking := mcpwire.Lacks(c.translation.capabilities, q.ask.Method, q.ask.Params)
 	if lacking == "" {
 		return false
@@ -81,13 +82,13 @@ func (u *Upstream) missing(lacking string) *mcpwire.Refusal {
 
 // refusing is the ending with an error that the specification prescribes.
 func refusing(why *mcpwire.Refusal) ending {
-	return func(c call, b *jsonrpc.Batch) {
+	return func(c call, b *peer.Batch) {
 		c.session.send(b, why.Append(nil, c.id()), tracing.Note{ID: c.n, Method: c.method})
 	}
 }
 
 // breakOffLocked ends a call on both sides.
-func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, b *jsonrpc.Batch) {
+func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, b *peer.Batch) {
 	if c, ok := u.callOff(id, reason, b); ok {
 		c.audited.End(audit.Failed)
 		c.concludeLocked(end, b)
@@ -96,7 +97,7 @@ func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, b *jsonr
 
 // askURLs has the client send its user to the URLs that a legacy server's error names.
 // The call is over there: it is made again when the client comes back.
-func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *jsonrpc.Batch) error {
+func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *peer.Batch) error {
 	asks, err := mcpwire.URLAsks(m)
 	if err != nil {
 		return err

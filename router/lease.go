@@ -8,7 +8,7 @@ import (
 
 	"go.uber.org/zap"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/limiter"
 )
@@ -25,7 +25,7 @@ const (
 
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
-func (s *Session) leaseLocked(u *Upstream, c *call, b *jsonrpc.Batch) *Upstream {
+func (s *Session) leaseLocked(u *Upstream, c *call, b *peer.Batch) *Upstream {
 	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.translation == nil || !mcpwire.CanBeAsked(c.translation.capabilities) {
 		return u
 	}
@@ -107,7 +107,7 @@ func (s *Session) reachLocked() []*Upstream {
 
 // openLease lets calls to a leased upstream, which is ready.
 func (u *Upstream) openLease() {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	u.pending.limiter.Open()
 	u.admitNext(&b)
 	b.Flush()

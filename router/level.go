@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
@@ -45,7 +46,7 @@ func checkLevel(level []byte) error {
 
 // setLevel passes the client's log level on, when the server logs. What waits for its answer
 // may be nil. One that is shared logs what any client wants, and each hears no more than it wants.
-func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel, b *jsonrpc.Batch) {
+func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel, b *peer.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if l != nil && u.state == Starting && u.private.replaces != nil {
@@ -65,7 +66,7 @@ func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel
 }
 
 // levelLocked asks the server for a level. What waits for its answer may be nil.
-func (u *Upstream) levelLocked(params []byte, l *pendingLogLevel, b *jsonrpc.Batch) {
+func (u *Upstream) levelLocked(params []byte, l *pendingLogLevel, b *peer.Batch) {
 	id := u.ask(mcpwire.SetLevel, params, b)
 	if l == nil || id == 0 {
 		return
@@ -103,7 +104,7 @@ func (u *Upstream) logsLessLocked(want logThreshold) bool {
 // raiseLogLevel makes a legacy server log what a modern client's call wants to hear. It goes on
 // to do so: what is too much for other calls is dropped here. What waits for its answer
 // may be nil.
-func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, b *jsonrpc.Batch) {
+func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, b *peer.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.logsLessLocked(want) {
@@ -115,7 +116,7 @@ func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, b *jsonr
 
 // logged passes a log message on. It does not say whose call it belongs to: while
 // several clients share the server, one gets it when no other has an open call there.
-func (u *Upstream) logged(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) logged(m *jsonrpc.Message, b *peer.Batch) {
 	if s := u.private.owner.Load(); s != nil && !s.who.Many {
 		if s.knows(u) {
 			s.logged(u, m, b)
@@ -153,7 +154,7 @@ func (c *call) wants(got logThreshold) bool {
 // logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
-func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
 	if !u.source.Modern && !s.inSession() && !u.logsFor(s, m) {
 		return
 	}

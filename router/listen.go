@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
@@ -80,7 +81,7 @@ func (s *Session) listensForToolsLocked() bool {
 
 // unlistenLocked ends the subscription that the request with this id opened. The
 // client has cancelled it and hears no more of it.
-func (s *Session) unlistenLocked(id []byte, b *jsonrpc.Batch) bool {
+func (s *Session) unlistenLocked(id []byte, b *peer.Batch) bool {
 	i := slices.IndexFunc(s.subscriptions.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
 	if i < 0 {
 		return false
@@ -91,7 +92,7 @@ func (s *Session) unlistenLocked(id []byte, b *jsonrpc.Batch) bool {
 }
 
 // endListensLocked ends all subscriptions in good order.
-func (s *Session) endListensLocked(b *jsonrpc.Batch) {
+func (s *Session) endListensLocked(b *peer.Batch) {
 	for _, l := range s.subscriptions.listens {
 		s.send(b, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 	}
@@ -100,7 +101,7 @@ func (s *Session) endListensLocked(b *jsonrpc.Batch) {
 
 // endListens ends all subscriptions because toolman ends.
 func (s *Session) endListens() {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	s.endListensLocked(&b)
 	s.mu.Unlock()
@@ -110,7 +111,7 @@ func (s *Session) endListens() {
 // changedLocked tells the client, in every way in which it wants to hear of it, that
 // a list has changed: for its requests of the legacy era, for those of the modern one. It
 // reports whether there is any.
-func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method, legacy, modern bool) (heard bool) {
+func (s *Session) changedLocked(b *peer.Batch, method mcpwire.Method, legacy, modern bool) (heard bool) {
 	if legacy && s.peer.ready {
 		s.notify(b, method)
 		heard = true
@@ -126,7 +127,7 @@ func (s *Session) changedLocked(b *jsonrpc.Batch, method mcpwire.Method, legacy,
 
 // catalogUpdatedLocked tells a client that has subscribed to the catalog that it
 // has changed.
-func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
+func (s *Session) catalogUpdatedLocked(b *peer.Batch) {
 	if _, ok := s.subscriptions.subs[ownCatalog]; ok {
 		params := []byte(`{"uri":"` + catalog.CatalogURI + `"}`)
 		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
@@ -139,7 +140,7 @@ func (s *Session) catalogUpdatedLocked(b *jsonrpc.Batch) {
 }
 
 // followAllLocked has each upstream tell of what is subscribed to, and of nothing else.
-func (s *Session) followAllLocked(b *jsonrpc.Batch) {
+func (s *Session) followAllLocked(b *peer.Batch) {
 	for _, u := range s.servers.all {
 		want := s.wantedLocked(u)
 		if before := s.subscriptions.follows[u]; len(want)+len(before) > 0 {

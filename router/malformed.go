@@ -9,21 +9,22 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
 
-// Bad implements jsonrpc.Handler. A damaged answer ends its call with an error;
+// Bad implements peer.Handler. A damaged answer ends its call with an error;
 // other lines, such as banners, are counted and passed over.
-func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *peer.Batch) {
 	if !u.array(m.Frame, b) {
 		u.bad(m, err, b)
 	}
 }
 
-func (u *Upstream) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+func (u *Upstream) bad(m *jsonrpc.Message, err error, b *peer.Batch) {
 	u.r.trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
 	id, found := answers(m, err)
 	if found && u.damaged(id, err, b) {
@@ -40,7 +41,7 @@ func (u *Upstream) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 // tooLong deals with a message that is too long and no answer of which the id is
 // known. A request is refused and a notification dropped; anything else may be
 // the answer to any call, so that the server has to go. It returns what to log.
-func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *jsonrpc.Batch) error {
+func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *peer.Batch) error {
 	const advice = "raise max_message_bytes if messages of that size are right"
 	id, method := long.Peek()
 	if method == "" {
@@ -54,7 +55,7 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *jsonrpc.Batch) error {
 }
 
 // damaged ends a call whose answer could not be read.
-func (u *Upstream) damaged(id uint64, err error, b *jsonrpc.Batch) bool {
+func (u *Upstream) damaged(id uint64, err error, b *peer.Batch) bool {
 	c, ok := u.pending.calls.Take(id)
 	if !ok {
 		return false

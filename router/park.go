@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -53,7 +54,7 @@ func (s *Session) keepLocked(req *request) parked {
 }
 
 // request reads the request again. It was read when it came, so it can be.
-func (p *parked) request(out *jsonrpc.Batch) *request {
+func (p *parked) request(out *peer.Batch) *request {
 	req, _ := readRequest(p.frame, out)
 	req.arrivedAt, req.traceID = p.came, p.n
 	return req
@@ -87,7 +88,7 @@ func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
 
 // release serves the requests that have waited.
 func (s *Session) release() {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	s.unparkAllLocked(&b, s.whenOpenLocked)
 	s.mu.Unlock()
@@ -96,7 +97,7 @@ func (s *Session) release() {
 
 // unparkAllLocked has every request that waits handled as if it came now, but that
 // it came before.
-func (s *Session) unparkAllLocked(b *jsonrpc.Batch, handle func(*request)) {
+func (s *Session) unparkAllLocked(b *peer.Batch, handle func(*request)) {
 	waited := s.waiting.parked
 	s.waiting.parked = nil
 	for _, p := range waited {

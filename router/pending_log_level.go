@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 )
 
@@ -60,14 +60,14 @@ func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 	l.parked = s.keepLocked(req)
 	s.logLevel.pending = append(s.logLevel.pending, l)
 	time.AfterFunc(levelTime, func() {
-		var b jsonrpc.Batch
+		var b peer.Batch
 		l.goOn(&b)
 		b.Flush()
 	})
 }
 
 // leveled notes that the server has answered one of toolman's own logging/setLevel.
-func (u *Upstream) leveled(id uint64, b *jsonrpc.Batch) {
+func (u *Upstream) leveled(id uint64, b *peer.Batch) {
 	u.mu.Lock()
 	l := u.logLevels.pending[id]
 	delete(u.logLevels.pending, id)
@@ -80,7 +80,7 @@ func (u *Upstream) leveled(id uint64, b *jsonrpc.Batch) {
 // replayLevel tells an upstream of the session's own, which is ready now, the level that was
 // set before.
 func (s *Session) replayLevel(u *Upstream) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	u.mu.Lock()
 	waiting := u.logLevels.queued
 	u.logLevels.queued = nil
@@ -102,7 +102,7 @@ func (s *Session) replayLevel(u *Upstream) {
 }
 
 // endPendingLogLevels notes that the server will answer nothing more.
-func (u *Upstream) endPendingLogLevels(b *jsonrpc.Batch) {
+func (u *Upstream) endPendingLogLevels(b *peer.Batch) {
 	u.mu.Lock()
 	ids, unlevel := slices.Collect(maps.Keys(u.logLevels.pending)), u.logLevels.queued
 	u.logLevels.queued = nil
@@ -119,7 +119,7 @@ func (u *Upstream) endPendingLogLevels(b *jsonrpc.Batch) {
 
 // goOn answers the client, or passes its call on, unless that has happened or it wants no
 // answer.
-func (l *pendingLogLevel) goOn(b *jsonrpc.Batch) {
+func (l *pendingLogLevel) goOn(b *peer.Batch) {
 	s := l.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,7 +132,7 @@ func (l *pendingLogLevel) goOn(b *jsonrpc.Batch) {
 }
 
 // takenLocked deals with a request that has waited: one for the level is answered.
-func (s *Session) takenLocked(l *pendingLogLevel, b *jsonrpc.Batch, call func(*request)) {
+func (s *Session) takenLocked(l *pendingLogLevel, b *peer.Batch, call func(*request)) {
 	req := l.request(b)
 	if req.method == mcpwire.SetLevel {
 		s.replyLocal(req, []byte("{}"))
@@ -142,7 +142,7 @@ func (s *Session) takenLocked(l *pendingLogLevel, b *jsonrpc.Batch, call func(*r
 }
 
 // abandonLogLevelsLocked waits for no server any more.
-func (s *Session) abandonLogLevelsLocked(b *jsonrpc.Batch, refuse func(*request)) {
+func (s *Session) abandonLogLevelsLocked(b *peer.Batch, refuse func(*request)) {
 	for _, l := range s.logLevel.pending {
 		s.takenLocked(l, b, refuse)
 	}

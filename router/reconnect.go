@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 )
 
@@ -137,7 +137,7 @@ func (r *Router) replace(gone, next *Upstream) bool {
 // replace gives the session an upstream in the place of one that is gone. What it has
 // subscribed to stays subscribed.
 func (s *Session) replace(gone, next *Upstream) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	s.exchangeLocked(gone, next)
 	moveSubscriptions(s.subscriptions.subs, gone, next)

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"toolman/fixtures/fakemcp"
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/router/dial"
 )
 
@@ -52,7 +52,7 @@ func (n *inn) dial(func(string)) (dial.Conn, error) {
 		fakemcp.Run(n.spec, theirIn, theirOut, io.Discard)
 		theirOut.Close()
 	}()
-	return &played{jsonrpc.NewStreamPeer(in, out, jsonrpc.PeerOptions{}), over}, nil
+	return &played{peer.NewStreamPeer(in, out, peer.PeerOptions{}), over}, nil
 }
 
 // opens lets guests in from now on, or throws all out.

@@ -9,6 +9,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
@@ -16,8 +17,8 @@ import (
 	"toolman/router/tracing"
 )
 
-// Message implements jsonrpc.Handler.
-func (u *Upstream) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
+// Message implements peer.Handler.
+func (u *Upstream) Message(m *jsonrpc.Message, b *peer.Batch) {
 	switch m.Kind {
 	case jsonrpc.Response:
 		u.response(m, b)
@@ -30,7 +31,7 @@ func (u *Upstream) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // response gives an answer to whoever asked, under the asker's own id. Nothing
 // else in it changes, but that what it asks of a user names the server.
-func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) response(m *jsonrpc.Message, b *peer.Batch) {
 	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
 	c, ok := u.pending.calls.Take(id)
 	if !ok {
@@ -80,7 +81,7 @@ func (u *Upstream) response(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // answerLost answers a call in the place of an answer that could not be written to the client. The
 // call comes by value: its address would have each call of a client made on the heap.
-func (u *Upstream) answerLost(c call, err error, b *jsonrpc.Batch) {
+func (u *Upstream) answerLost(c call, err error, b *peer.Batch) {
 	c.fail(fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, b)
 }
 
@@ -112,7 +113,7 @@ func strict(m *jsonrpc.Message) *jsonrpc.Message {
 }
 
 // unasked drops an answer that nobody waits for: it is late, or was invented.
-func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *peer.Batch) {
 	silenced := u.following.ended.has(id)
 	if silenced {
 		u.silenced(b)
@@ -126,7 +127,7 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *jsonrpc.Batch) {
 }
 
 // notification handles what the server tells.
-func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) notification(m *jsonrpc.Message, b *peer.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
 	u.r.trace.Notification(tracing.Upstream, u.Name, m, 0)
 	switch method {
@@ -161,7 +162,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // progress passes on the progress of a call while the call is open. Strict
 // clients end the connection over a token they do not know.
-func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) progress(m *jsonrpc.Message, b *peer.Batch) {
 	at, err := mcpwire.IDParam(m, "progressToken")
 	if err != nil || !at.Present() {
 		return
@@ -187,7 +188,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *jsonrpc.Batch) {
 }
 
 // taskProgress passes on the progress of a call that has become a task.
-func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, b *peer.Batch) {
 	for _, s := range u.sessions() {
 		s.mu.Lock()
 		token := s.tasks.tokens.get(taskToken{u, id})
@@ -200,7 +201,7 @@ func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, 
 }
 
 // sendFrame writes a frame of toolman's own to the server.
-func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note tracing.Note) error {
+func (u *Upstream) sendFrame(b *peer.Batch, frame []byte, note tracing.Note) error {
 	u.r.trace.Sent(tracing.Upstream, u.Name, frame, note)
 	err := b.Send(u.pipe.out, frame)
 	if err != nil {
@@ -210,7 +211,7 @@ func (u *Upstream) sendFrame(b *jsonrpc.Batch, frame []byte, note tracing.Note) 
 }
 
 // tell passes a notification of the client on, when the server is there to get it.
-func (u *Upstream) tell(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) tell(m *jsonrpc.Message, b *peer.Batch) {
 	u.mu.Lock()
 	there := u.state != Gone && u.offered.result.ProtocolVersion != ""
 	u.mu.Unlock()

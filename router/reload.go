@@ -3,7 +3,7 @@ package router
 import (
 	"slices"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/policy"
@@ -103,7 +103,7 @@ func (u *Upstream) judgeAgain() {
 // succeed gives the session the upstreams of other options. It keeps its own ones of
 // servers that stay.
 func (s *Session) succeed(old, next []*Upstream) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	s.policy = s.r.policyFor(s.who)
 	own := map[*Upstream]*Upstream{}

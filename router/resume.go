@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -84,7 +85,7 @@ func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry 
 
 // resumeSuspendedLocked answers the request that has come back, if it has not to wait: with the
 // end of the call, or with the questions that are left.
-func (s *Session) resumeSuspendedLocked(c *call, p *suspended, left []inquiry, b *jsonrpc.Batch) {
+func (s *Session) resumeSuspendedLocked(c *call, p *suspended, left []inquiry, b *peer.Batch) {
 	if p.end != nil {
 		p.from.refuseAll(left, "the call is over", b)
 		p.end(*c, b)

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
@@ -14,7 +14,7 @@ import (
 // revokeWaiting refuses, after a reload, the calls that wait for their turn at a server and are of
 // what the client may not have any more.
 func (s *Session) revokeWaiting() {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
 		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s && s.withdrawnLocked(u, c.entry) != "" }) {
@@ -29,7 +29,7 @@ func (s *Session) revokeWaiting() {
 // revoke takes from a session what is under way with items that its client may not have any more:
 // calls, rounds and subscriptions. What it may have goes on.
 func (s *Session) revoke() {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
 		s.revokeCallsLocked(u, &b)
@@ -62,7 +62,7 @@ func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 }
 
 // revokeCallsLocked ends the session's calls at an upstream that are of what it may not have any more.
-func (s *Session) revokeCallsLocked(u *Upstream, b *jsonrpc.Batch) {
+func (s *Session) revokeCallsLocked(u *Upstream, b *peer.Batch) {
 	ends := map[uint64]string{}
 	u.pending.calls.Each(func(id uint64, c call) {
 		if c.session == s {
@@ -78,7 +78,7 @@ func (s *Session) revokeCallsLocked(u *Upstream, b *jsonrpc.Batch) {
 
 // revokeSubscriptionsLocked ends subscriptions to what the client may not have any more. A
 // subscriptions/listen that is for nothing else ends in good order.
-func (s *Session) revokeSubscriptionsLocked(b *jsonrpc.Batch) {
+func (s *Session) revokeSubscriptionsLocked(b *peer.Batch) {
 	v := s.view.Load()
 	revoked := func(sub subscription) bool {
 		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.VerdictOf(sub.from.source, sub.uri) == catalog.Denied)

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
@@ -113,8 +114,8 @@ func (g *rig) quiet() {
 // A link is the far end of one of the router's pipes.
 type link struct {
 	t       testing.TB
-	handler jsonrpc.Handler
-	batch   jsonrpc.Batch
+	handler peer.Handler
+	batch   peer.Batch
 	u       *Upstream // nil: the client
 	offers  offer
 
@@ -127,7 +128,7 @@ type link struct {
 	said, sent []string // … with everything so far
 }
 
-// Queue implements jsonrpc.Sender.
+// Queue implements peer.Sender.
 func (l *link) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,7 +146,7 @@ func (l *link) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return nil
 }
 
-// Flush implements jsonrpc.Sender.
+// Flush implements peer.Sender.
 func (l *link) Flush() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

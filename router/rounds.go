@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -52,7 +53,7 @@ func (r *inputRound) size() int {
 
 // beginRound asks the client what a modern server needs for going on with a call. An
 // error says what is wrong with the server's result.
-func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *mcpwire.Result, b *jsonrpc.Batch) error {
+func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *mcpwire.Result, b *peer.Batch) error {
 	if c.translation == nil {
 		return errors.New("it asks for input, which is not for requests of this method")
 	}
@@ -111,7 +112,7 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 }
 
 // askInputLocked asks the client one thing.
-func (s *Session) askInputLocked(r *inputRound, ask *mcpwire.Ask, b *jsonrpc.Batch) {
+func (s *Session) askInputLocked(r *inputRound, ask *mcpwire.Ask, b *peer.Batch) {
 	if num, ok := s.addInputLocked(r, ask.Method, []byte(ask.Key), b); ok {
 		s.send(b, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: ask.Method, During: r.call.id()})
 	}
@@ -119,7 +120,7 @@ func (s *Session) askInputLocked(r *inputRound, ask *mcpwire.Ask, b *jsonrpc.Bat
 
 // addInputLocked makes a leg, and returns the id to ask it under. Without a client it
 // gives up the round.
-func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, b *jsonrpc.Batch) (num []byte, ok bool) {
+func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, b *peer.Batch) (num []byte, ok bool) {
 	q := serverRequest{from: r.from, method: string(method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
 	id, ok := s.input.serverRequests.Add(q)
 	if !ok {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
@@ -15,7 +16,7 @@ import (
 
 // answeredLocked takes the client's answer to one leg, and with the last one has the
 // call made again.
-func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, b *peer.Batch) {
 	s.r.trace.Response(tracing.Client, s.name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.r.clock.now() - q.came)})
 	if m.Loose {
 		m = strict(m)
@@ -46,7 +47,7 @@ func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, b *jsonrp
 }
 
 // unansweredLocked gives up a question that gets no answer, and with a leg its round.
-func (s *Session) unansweredLocked(q *serverRequest, why string, b *jsonrpc.Batch) {
+func (s *Session) unansweredLocked(q *serverRequest, why string, b *peer.Batch) {
 	if q.round == nil {
 		q.from.refuseAsk(q, jsonrpc.CodeInternalError, why, b)
 		return
@@ -60,7 +61,7 @@ func (s *Session) unansweredLocked(q *serverRequest, why string, b *jsonrpc.Batc
 
 // retryLocked makes a round's call again: the same request under another id, with the
 // answers of this round only and the state that the server gave.
-func (s *Session) retryLocked(r *inputRound, b *jsonrpc.Batch) {
+func (s *Session) retryLocked(r *inputRound, b *peer.Batch) {
 	if !s.closeRoundLocked(r, b) {
 		return
 	}
@@ -97,7 +98,7 @@ func (s *Session) retryLocked(r *inputRound, b *jsonrpc.Batch) {
 
 // roundDue goes on with a round whose time has come.
 func (s *Session) roundDue(r *inputRound) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	switch {
 	case len(r.legs) == 0:
@@ -113,7 +114,7 @@ func (s *Session) roundDue(r *inputRound) {
 
 // closeRoundLocked closes a round, and takes back what is still asked in it. It reports
 // false when the round is closed already.
-func (s *Session) closeRoundLocked(r *inputRound, b *jsonrpc.Batch) bool {
+func (s *Session) closeRoundLocked(r *inputRound, b *peer.Batch) bool {
 	i := slices.Index(s.input.rounds, r)
 	if i < 0 {
 		return false
@@ -130,7 +131,7 @@ func (s *Session) closeRoundLocked(r *inputRound, b *jsonrpc.Batch) bool {
 }
 
 // failRoundLocked closes a round and answers its call with a failure.
-func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, b *jsonrpc.Batch) {
+func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, b *peer.Batch) {
 	switch {
 	case !s.closeRoundLocked(r, b):
 	case r.frame != nil:
@@ -144,7 +145,7 @@ func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, 
 }
 
 // failRoundsLocked closes the rounds that match.
-func (s *Session) failRoundsLocked(match func(*inputRound) bool, why string, how audit.Outcome, b *jsonrpc.Batch) {
+func (s *Session) failRoundsLocked(match func(*inputRound) bool, why string, how audit.Outcome, b *peer.Batch) {
 	for _, r := range slices.Clone(s.input.rounds) {
 		if match(r) {
 			s.failRoundLocked(r, why, how, b)

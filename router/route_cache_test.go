@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 )
 
@@ -60,7 +61,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			}
 			p.client.frame, p.server.frame = p.client.frame[:0], p.server.frame[:0]
 			var m jsonrpc.Message
-			var b jsonrpc.Batch
+			var b peer.Batch
 			read := jsonrpc.Scan
 			if j == 0 {
 				read = scan.Scan

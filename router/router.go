@@ -9,11 +9,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"toolman/jsonrpc/peer"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
 
-	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/limiter"
@@ -50,7 +50,7 @@ type Router struct {
 
 // A run is what the goroutines and processes of a router share.
 type run struct {
-	loop      *jsonrpc.Loop
+	loop      *peer.Loop
 	ctx       context.Context // ends when the router closes
 	cancel    context.CancelFunc
 	guard     *spawn.Guard   // nil: none
@@ -72,7 +72,7 @@ type greeted struct {
 }
 
 // New makes a router. No server runs before Start. The loop stays the caller's.
-func New(o Options, loop *jsonrpc.Loop, log *zap.Logger) *Router {
+func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: clock{time.Now()}, signer: newSigner(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, greeted: greeted{done: make(chan struct{})}, startup: startup{done: make(chan struct{})}}
@@ -213,7 +213,7 @@ func (r *Router) rebuildLocked() {
 // catalogChanged shows the client a new catalog; what it has switched stays. The
 // first catalog is not announced: nothing was listed before it.
 func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	s.startDedicatedLocked()
 	before := s.view.Load()
@@ -228,7 +228,7 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 
 // NewSession makes a session for a client. out takes what is sent to it; it may
 // implement Streams.
-func (r *Router) NewSession(out jsonrpc.Sender, who Client) *Session {
+func (r *Router) NewSession(out peer.Sender, who Client) *Session {
 	s := &Session{r: r, who: who, log: r.log.Named("session"), front: front{out: out}, closed: closed{done: make(chan struct{})}}
 	s.front.streams, _ = out.(Streams)
 	s.front.ledger, _ = out.(Ledger)

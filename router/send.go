@@ -8,11 +8,12 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/router/tracing"
 )
 
 // send queues a frame of toolman's own for the client.
-func (s *Session) send(b *jsonrpc.Batch, frame []byte, note tracing.Note) {
+func (s *Session) send(b *peer.Batch, frame []byte, note tracing.Note) {
 	s.r.trace.Sent(tracing.Client, s.name(), frame, note)
 	if err := b.Send(s.to(note.During), frame); errors.Is(err, jsonrpc.ErrLineBreak) {
 		s.answerUnsent(b, frame, err)
@@ -20,7 +21,7 @@ func (s *Session) send(b *jsonrpc.Batch, frame []byte, note tracing.Note) {
 }
 
 // answerUnsent answers a request whose answer of toolman's own could not be written.
-func (s *Session) answerUnsent(b *jsonrpc.Batch, frame []byte, err error) {
+func (s *Session) answerUnsent(b *peer.Batch, frame []byte, err error) {
 	s.log.Error("a message could not be sent to the client", zap.String("session", s.name()), zap.NamedError("err", err))
 	var m jsonrpc.Message
 	if jsonrpc.Scan(frame, &m) == nil && m.Kind == jsonrpc.Response {
@@ -30,7 +31,7 @@ func (s *Session) answerUnsent(b *jsonrpc.Batch, frame []byte, err error) {
 }
 
 // to is where a frame goes that belongs to the request with this id, if to any.
-func (s *Session) to(during []byte) jsonrpc.Sender {
+func (s *Session) to(during []byte) peer.Sender {
 	if s.front.streams != nil && during != nil {
 		if stream := s.front.streams.During(during); stream != nil {
 			return stream
@@ -43,7 +44,7 @@ func (s *Session) to(during []byte) jsonrpc.Sender {
 }
 
 // send writes a message to the upstream, with the batch's edits.
-func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note *tracing.Note) error {
+func (u *Upstream) send(b *peer.Batch, m *jsonrpc.Message, note *tracing.Note) error {
 	if u.r.trace.On() {
 		note.Rewrote = rewrote(b, m)
 		u.r.trace.Sent(tracing.Upstream, u.Name, b.Preview(m.Frame), *note)
@@ -52,7 +53,7 @@ func (u *Upstream) send(b *jsonrpc.Batch, m *jsonrpc.Message, note *tracing.Note
 }
 
 // pass writes an upstream's message to the client, with the batch's edits.
-func (s *Session) pass(b *jsonrpc.Batch, m *jsonrpc.Message, note *tracing.Note) error {
+func (s *Session) pass(b *peer.Batch, m *jsonrpc.Message, note *tracing.Note) error {
 	if s.r.trace.On() {
 		note.Rewrote = rewrote(b, m)
 		s.r.trace.Sent(tracing.Client, s.name(), b.Preview(m.Frame), *note)
@@ -61,7 +62,7 @@ func (s *Session) pass(b *jsonrpc.Batch, m *jsonrpc.Message, note *tracing.Note)
 }
 
 // rewrote names the places that the batch's edits change.
-func rewrote(b *jsonrpc.Batch, m *jsonrpc.Message) []string {
+func rewrote(b *peer.Batch, m *jsonrpc.Message) []string {
 	var paths []string
 	for _, e := range b.Edits() {
 		path := "id"

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -26,7 +27,7 @@ func (e queuedServerRequest) size() int { return len(e.frame) }
 // server "SHOULD NOT send requests other than pings and logging before receiving
 // the initialized notification"). A client that asks for something without having
 // sent that notification is ready, too.
-func (s *Session) clientReadyLocked(b *jsonrpc.Batch) {
+func (s *Session) clientReadyLocked(b *peer.Batch) {
 	if s.peer.ready {
 		return
 	}
@@ -42,7 +43,7 @@ func (s *Session) clientReadyLocked(b *jsonrpc.Batch) {
 }
 
 // ask passes a request of an upstream on to the client, under an id of ours.
-func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch, method mcpwire.Method, n uint64) {
+func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *peer.Batch, method mcpwire.Method, n uint64) {
 	q := serverRequest{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.keep(m, token)
@@ -92,7 +93,7 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 }
 
 // put writes a question to the client.
-func (s *Session) put(q serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) put(q serverRequest, m *jsonrpc.Message, b *peer.Batch) {
 	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
 		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", b)
@@ -144,7 +145,7 @@ func (s *Session) forgetEarly(match func(serverRequest) bool) {
 }
 
 // withdraw takes back what an upstream has asked that is gone now.
-func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
+func (s *Session) withdraw(u *Upstream, b *peer.Batch) {
 	s.forgetEarly(func(q serverRequest) bool { return q.from == u })
 	for _, q := range s.input.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", b)
@@ -156,6 +157,6 @@ func (s *Session) withdraw(u *Upstream, b *jsonrpc.Batch) {
 
 // takeBack tells the client that it need not answer any more. The question is out of
 // asks.
-func (s *Session) takeBack(id, n uint64, reason string, b *jsonrpc.Batch) {
+func (s *Session) takeBack(id, n uint64, reason string, b *peer.Batch) {
 	s.send(b, cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
 }

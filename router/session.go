@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"toolman/jsonrpc/peer"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -20,7 +21,7 @@ import (
 	"toolman/router/view"
 )
 
-// A Session is one connected client. It is the jsonrpc.Handler of the client's
+// A Session is one connected client. It is the peer.Handler of the client's
 // peer; the client's messages are handled in the order they came.
 type Session struct {
 	r       *Router
@@ -36,7 +37,7 @@ type Session struct {
 	mu            sync.Mutex    // held while one message of the client is handled
 	request       request       // guarded by mu: the storage of the request being handled
 	routeCache    routeCache    // guarded by mu
-	peer          peer          // guarded by mu, but for name
+	peer          clientState   // guarded by mu, but for name
 	servers       servers       // guarded by mu
 	waiting       waiting       // guarded by mu
 	logLevel      logLevel      // guarded by mu
@@ -48,11 +49,11 @@ type Session struct {
 
 // A front is where the client's messages come from and where those for it go.
 type front struct {
-	out     jsonrpc.Sender
-	batches atomic.Pointer[jsonrpc.Gatherer] // to out, from the first batch of requests on
-	streams Streams                          // nil: all goes to out
-	ledger  Ledger                           // nil: there is none
-	checker CallChecker                      // nil: there is none
+	out     peer.Sender
+	batches atomic.Pointer[peer.Gatherer] // to out, from the first batch of requests on
+	streams Streams                       // nil: all goes to out
+	ledger  Ledger                        // nil: there is none
+	checker CallChecker                   // nil: there is none
 }
 
 // A builtin is what the client is offered of toolman's own tools.
@@ -67,8 +68,8 @@ type closed struct {
 	err  error         // written before
 }
 
-// A peer is what the client has said of itself.
-type peer struct {
+// A clientState is what the client has said of itself.
+type clientState struct {
 	name      atomic.Pointer[string] // for the log and the trace
 	hello     *mcpwire.Hello         // nil until initialize
 	revision  string                 // what was agreed on
@@ -157,8 +158,8 @@ func (s *Session) freeAllLocked() {
 	s.account.ended = true
 }
 
-// Message implements jsonrpc.Handler.
-func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
+// Message implements peer.Handler.
+func (s *Session) Message(m *jsonrpc.Message, b *peer.Batch) {
 	s.mu.Lock()
 	switch m.Kind {
 	case jsonrpc.Request:
@@ -176,14 +177,14 @@ func (s *Session) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	s.mu.Unlock()
 }
 
-// Bad implements jsonrpc.Handler. The connection lives on.
-func (s *Session) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+// Bad implements peer.Handler. The connection lives on.
+func (s *Session) Bad(m *jsonrpc.Message, err error, b *peer.Batch) {
 	if !s.batch(m.Frame, b) {
 		s.bad(m, err, b)
 	}
 }
 
-func (s *Session) bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+func (s *Session) bad(m *jsonrpc.Message, err error, b *peer.Batch) {
 	s.r.trace.Bad(tracing.Client, s.name(), m.Frame, err)
 	if s.malformedAnswer(m, err, b) || isResponse(m) {
 		return // a response has no answer
@@ -218,7 +219,7 @@ func isResponse(m *jsonrpc.Message) bool {
 }
 
 // malformedAnswer answers an upstream's question whose answer could not be read.
-func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, b *jsonrpc.Batch) bool {
+func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, b *peer.Batch) bool {
 	id, found := answers(m, err)
 	if !found {
 		return false
@@ -232,12 +233,12 @@ func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, b *jsonrpc.Batc
 	return ok
 }
 
-// Closed implements jsonrpc.Handler: the client has closed its side.
+// Closed implements peer.Handler: the client has closed its side.
 func (s *Session) Closed(err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.log.Info("client gone", zap.NamedError("err", err))
 	}
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	s.peer.listsOnce = true
 	for _, h := range s.waiting.replies {
@@ -351,7 +352,7 @@ func (s *Session) serveLocked(req *request) {
 }
 
 // answerLocked passes the client's answer on to the upstream that asked.
-func (s *Session) answerLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) answerLocked(m *jsonrpc.Message, b *peer.Batch) {
 	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
 	var q serverRequest
 	if ok {

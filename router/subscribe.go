@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
@@ -78,7 +79,7 @@ func (s *Session) subscribedLocked(asked []byte, t catalog.Target, verdict catal
 
 // updated passes on that a resource has changed, under the URI that the client
 // subscribed with. The resource may be a part of that one (2025-11-25, Resources).
-func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
 	at, err := m.Param("uri")
 	if err != nil || !m.IsString(at) {
 		return
@@ -106,7 +107,7 @@ func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // tellUpdatedLocked passes an update on under the client's URI, and to where it wants
 // to hear of it.
-func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, b *jsonrpc.Batch, at jsonrpc.Span, uri string, move func([]jsonrpc.Edit) ([]jsonrpc.Edit, error)) {
+func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, b *peer.Batch, at jsonrpc.Span, uri string, move func([]jsonrpc.Edit) ([]jsonrpc.Edit, error)) {
 	edits, err := move(b.Edits())
 	if err != nil {
 		b.Forget()

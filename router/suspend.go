@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/budget"
@@ -77,7 +78,7 @@ func (all *suspensions) remove(p *suspended) {
 }
 
 // suspendLocked answers the client's request with the server's questions.
-func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, b *jsonrpc.Batch) {
+func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, b *peer.Batch) {
 	p := &suspended{handle: newCallID(), from: u, id: id, bridge: c.translation, questions: questions}
 	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
 	s.input.suspensions.add(p)
@@ -97,12 +98,12 @@ func (s *Session) stateFor(about requestHash, kind stateKind, h handle) string {
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.
-func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, state string, b *jsonrpc.Batch) {
+func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, state string, b *peer.Batch) {
 	s.send(b, mcpwire.AppendInputRequired(nil, c.id(), asks, state), tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
 }
 
 // enqueueLocked keeps what the server asks further during a call that is suspended.
-func (s *Session) enqueueLocked(p *suspended, q inquiry, b *jsonrpc.Batch) {
+func (s *Session) enqueueLocked(p *suspended, q inquiry, b *peer.Batch) {
 	if len(p.questions) >= maxQuestions || !s.input.suspensions.fits(q.size()) {
 		p.from.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", b)
 		return
@@ -124,7 +125,7 @@ func (s *Session) retract(match func(serverRequest) bool) {
 
 // giveUpOn gives up a call whose client has had its time.
 func (s *Session) giveUpOn(p *suspended) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.mu.Lock()
 	if s.input.suspensions.calls[p.handle] == p {
 		s.dismissLocked(p, "the client did not come back with answers in time", &b)
@@ -134,7 +135,7 @@ func (s *Session) giveUpOn(p *suspended) {
 }
 
 // dismissLocked gives up a call whose client does not come back.
-func (s *Session) dismissLocked(p *suspended, why string, b *jsonrpc.Batch) {
+func (s *Session) dismissLocked(p *suspended, why string, b *peer.Batch) {
 	s.input.suspensions.remove(p)
 	p.from.refuseAll(p.questions, why, b)
 	if c, ok := p.from.callOff(p.id, why, b); ok {
@@ -143,14 +144,14 @@ func (s *Session) dismissLocked(p *suspended, why string, b *jsonrpc.Batch) {
 }
 
 // refuseAll answers questions that the client does not.
-func (u *Upstream) refuseAll(questions []inquiry, why string, b *jsonrpc.Batch) {
+func (u *Upstream) refuseAll(questions []inquiry, why string, b *peer.Batch) {
 	for i := range questions {
 		u.refuseAsk(&questions[i].serverRequest, jsonrpc.CodeInternalError, why, b)
 	}
 }
 
 // endSuspensionsLocked gives up all suspended calls: the client is gone.
-func (s *Session) endSuspensionsLocked(b *jsonrpc.Batch) {
+func (s *Session) endSuspensionsLocked(b *peer.Batch) {
 	s.input.suspensions.closed = true
 	for _, p := range s.input.suspensions.calls {
 		s.dismissLocked(p, "the client is gone", b)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
@@ -76,7 +77,7 @@ func (t *tokens) add(key taskToken, token []byte) { t.boundedMap.add(key, token,
 // taskStatus passes on how a server's task is. It may come before the answer that
 // names the task; only that answer says whose the task is, and so a server cannot
 // take ids, or room, that others need.
-func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
 	at, err := mcpwire.TaskID(m)
 	if err != nil || !at.Present() {
 		return
@@ -91,7 +92,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *jsonrpc.Batch) 
 
 // tellTaskLocked passes on how a task of the client's is, to the server it works
 // for.
-func (s *Session) tellTaskLocked(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (s *Session) tellTaskLocked(m *jsonrpc.Message, b *peer.Batch) {
 	at, err := mcpwire.TaskID(m)
 	if err != nil || !at.Present() {
 		return

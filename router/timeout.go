@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -45,7 +45,7 @@ func (u *Upstream) sweep() {
 
 // giveUp gives up the calls that are over their time now.
 func (u *Upstream) giveUp(now int64) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.due(u.CallTimeout) <= now }) {
 		c.session.fail(&c.call, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
 			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.pending.limiter.Most()), audit.Timeout, &b)
@@ -56,7 +56,7 @@ func (u *Upstream) giveUp(now int64) {
 	b.Flush()
 }
 
-func (u *Upstream) giveUpCall(id uint64, c *call, b *jsonrpc.Batch) {
+func (u *Upstream) giveUpCall(id uint64, c *call, b *peer.Batch) {
 	u.pending.late.add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
 	if c.heard > 0 {

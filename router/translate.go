@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
@@ -63,7 +64,7 @@ func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target
 }
 
 // crossBack gives an answer to a client of the other era.
-func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) {
+func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *peer.Batch, back *tracing.Note) {
 	if c.modern && c.translation != nil {
 		if !c.session.awaited(u, c, m) {
 			c.audited.End(c.outcome(m))
@@ -74,7 +75,7 @@ func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back
 	u.cross(c, m, b, back)
 }
 
-func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) {
+func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *peer.Batch, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
 		err = u.crossError(c, m, b, back)
@@ -96,7 +97,7 @@ func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tr
 	}
 }
 
-func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) error {
+func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *peer.Batch, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
@@ -122,7 +123,7 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, ba
 	return c.session.pass(b, m, back)
 }
 
-func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *jsonrpc.Batch, back *tracing.Note) error {
+func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *peer.Batch, back *tracing.Note) error {
 	edits, remedy, err := mcpwire.JudgeError(b.Edits(), m, c.method, eraOf(u.source.Modern), eraOf(c.modern))
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -43,11 +44,11 @@ func (c *call) current() (open bool) {
 
 // An ending answers the client's request for a call that has ended. Session.mu may be
 // held. It gets a copy, so that calls need no memory of their own.
-type ending func(c call, b *jsonrpc.Batch)
+type ending func(c call, b *peer.Batch)
 
 // concludeLocked answers a call, which the caller has taken: at once, or when its
 // client comes back. One that has expired has no answer.
-func (c *call) concludeLocked(end ending, b *jsonrpc.Batch) {
+func (c *call) concludeLocked(end ending, b *peer.Batch) {
 	open := c.currentLocked()
 	switch {
 	case open:
@@ -59,7 +60,7 @@ func (c *call) concludeLocked(end ending, b *jsonrpc.Batch) {
 
 // fail answers a call, which the caller has taken, with a failure of toolman's own: so
 // it has ended. Session.mu is not held.
-func (s *Session) fail(c *call, problem string, how audit.Outcome, b *jsonrpc.Batch) {
+func (s *Session) fail(c *call, problem string, how audit.Outcome, b *peer.Batch) {
 	c.audited.End(how)
 	end := failing(problem, how)
 	if !c.modern || c.translation == nil {
@@ -73,11 +74,11 @@ func (s *Session) fail(c *call, problem string, how audit.Outcome, b *jsonrpc.Ba
 
 // failing is the ending with a failure of toolman's own.
 func failing(problem string, how audit.Outcome) ending {
-	return func(c call, b *jsonrpc.Batch) { c.fail(problem, how, b) }
+	return func(c call, b *peer.Batch) { c.fail(problem, how, b) }
 }
 
 // fail answers the request that waits for the call with a failure of toolman's own.
-func (c *call) fail(problem string, how audit.Outcome, b *jsonrpc.Batch) {
+func (c *call) fail(problem string, how audit.Outcome, b *peer.Batch) {
 	c.audited.End(how)
 	said := tracing.Note{ID: c.n, Method: c.method}
 	if how == audit.Timeout {
@@ -111,7 +112,7 @@ func (s *Session) awaited(u *Upstream, c *call, m *jsonrpc.Message) bool {
 
 // kept is the ending with an answer that has come before.
 func kept(u *Upstream, frame []byte) ending {
-	return func(c call, b *jsonrpc.Batch) {
+	return func(c call, b *peer.Batch) {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
 			u.cross(&c, &m, b, &tracing.Note{ID: c.n, Method: c.method, Name: c.name()})

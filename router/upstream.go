@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
@@ -35,7 +36,7 @@ const (
 func (s State) String() string { return [...]string{"starting", "ready", "gone", "per session"}[s] }
 
 // An Upstream is one configured server and the connection to it, which most have with a
-// process that toolman has started. It is the jsonrpc.Handler of that connection.
+// process that toolman has started. It is the peer.Handler of that connection.
 type Upstream struct {
 	Server
 	Name   string // unique, for people
@@ -78,7 +79,7 @@ type greeting struct {
 // written before conn.Start, and while no other goroutine has any of them.
 type pipe struct {
 	conn       dial.Conn
-	out        jsonrpc.Sender // what is written to it
+	out        peer.Sender // what is written to it
 	control    *jsonrpc.Control
 	junk       int       // guarded by Upstream.mu: lines that were no messages
 	junkLogged time.Time // guarded by Upstream.mu
@@ -221,7 +222,7 @@ func (r *Router) pipeSize() int {
 	return 128 << 10
 }
 
-// Closed implements jsonrpc.Handler: the server has closed its output. One that does
+// Closed implements peer.Handler: the server has closed its output. One that does
 // so because it was asked for its era gets a second life.
 func (u *Upstream) Closed(err error) {
 	if u.greeting.probing.CompareAndSwap(true, false) {
@@ -281,7 +282,7 @@ func (u *Upstream) update() {
 // answerAll answers everybody who waits for the upstream, and takes back what it
 // has asked.
 func (u *Upstream) answerAll() {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	for _, c := range u.pending.calls.Drain() {
 		if c.session != nil {
 			c.session.fail(&c, u.goneText(), audit.Gone, &b)

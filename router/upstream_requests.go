@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/tracing"
 )
 
 // cancelled takes back a request that the server made to the client.
-func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) cancelled(m *jsonrpc.Message, b *peer.Batch) {
 	at, err := mcpwire.IDParam(m, "requestId")
 	s := u.private.owner.Load()
 	if err != nil || !at.Present() || s == nil {
@@ -32,7 +33,7 @@ func (u *Upstream) cancelled(m *jsonrpc.Message, b *jsonrpc.Batch) {
 
 // request handles what the server asks: a ping is answered here, the rest is the
 // client's to answer.
-func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) request(m *jsonrpc.Message, b *peer.Batch) {
 	method := mcpwire.Method(m.Text(m.Method))
 	n := u.r.trace.Next()
 	u.r.trace.Request(tracing.Upstream, u.Name, m, n, method, jsonrpc.Span{})
@@ -55,7 +56,7 @@ func (u *Upstream) request(m *jsonrpc.Message, b *jsonrpc.Batch) {
 }
 
 // answer writes the client's answer to a request of the server.
-func (u *Upstream) answer(q *serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch) {
+func (u *Upstream) answer(q *serverRequest, m *jsonrpc.Message, b *peer.Batch) {
 	back := tracing.Note{ID: q.n, Method: mcpwire.Method(q.method)}
 	if u.r.trace.On() {
 		back.Total = time.Duration(u.r.clock.now() - q.came)
@@ -69,14 +70,14 @@ func (u *Upstream) answer(q *serverRequest, m *jsonrpc.Message, b *jsonrpc.Batch
 }
 
 // answered refuses a request of the server whose answer could not be written to it.
-func (u *Upstream) answered(q *serverRequest, err error, b *jsonrpc.Batch) {
+func (u *Upstream) answered(q *serverRequest, err error, b *peer.Batch) {
 	if errors.Is(err, jsonrpc.ErrLineBreak) {
 		u.refuseAsk(q, jsonrpc.CodeInternalError, "the client's answer could not be passed on: "+err.Error(), b)
 	}
 }
 
 // refuseAsk answers a request of the server that the client cannot answer.
-func (u *Upstream) refuseAsk(q *serverRequest, code int64, why string, b *jsonrpc.Batch) {
+func (u *Upstream) refuseAsk(q *serverRequest, code int64, why string, b *peer.Batch) {
 	frame := jsonrpc.AppendError(nil, q.id(), code, why, nil)
 	if q.method == string(mcpwire.Elicit) && code == jsonrpc.CodeInternalError {
 		frame = jsonrpc.AppendResult(nil, q.id(), []byte(`{"action":"cancel"}`))

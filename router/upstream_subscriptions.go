@@ -7,6 +7,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/tracing"
 )
@@ -46,7 +47,7 @@ func (u *Upstream) passesSubscriptions() bool {
 // follow notes that a session wants to hear of these resources of the upstream, and no
 // longer of those it wanted before. It subscribes to what the first one wants, and
 // ends what nobody does any more.
-func (u *Upstream) follow(want, before map[string]bool, b *jsonrpc.Batch) {
+func (u *Upstream) follow(want, before map[string]bool, b *peer.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	f := &u.following
@@ -70,7 +71,7 @@ func (u *Upstream) follow(want, before map[string]bool, b *jsonrpc.Batch) {
 	}
 }
 
-func (u *Upstream) wantLocked(uri string, b *jsonrpc.Batch) {
+func (u *Upstream) wantLocked(uri string, b *peer.Batch) {
 	r := u.following.uris[uri]
 	if r == nil {
 		r = &followed{}
@@ -83,7 +84,7 @@ func (u *Upstream) wantLocked(uri string, b *jsonrpc.Batch) {
 }
 
 // subscribe asks the server to tell of changes of a resource, and returns the id of that.
-func (u *Upstream) subscribe(uri string, b *jsonrpc.Batch) (id uint64) {
+func (u *Upstream) subscribe(uri string, b *peer.Batch) (id uint64) {
 	if !u.source.Modern {
 		u.tellURI(mcpwire.Subscribe, uri, b)
 		return 0
@@ -92,7 +93,7 @@ func (u *Upstream) subscribe(uri string, b *jsonrpc.Batch) (id uint64) {
 	return u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), b)
 }
 
-func (u *Upstream) unsubscribe(uri string, id uint64, b *jsonrpc.Batch) {
+func (u *Upstream) unsubscribe(uri string, id uint64, b *peer.Batch) {
 	if !u.source.Modern {
 		u.tellURI(mcpwire.Unsubscribe, uri, b)
 		return
@@ -105,13 +106,13 @@ func (u *Upstream) unsubscribe(uri string, id uint64, b *jsonrpc.Batch) {
 }
 
 // tellURI makes a request whose answer nobody waits for.
-func (u *Upstream) tellURI(method mcpwire.Method, uri string, b *jsonrpc.Batch) {
+func (u *Upstream) tellURI(method mcpwire.Method, uri string, b *peer.Batch) {
 	params := jsonrpc.AppendQuoted([]byte(`{"uri":`), uri)
 	u.ask(method, append(params, '}'), b)
 }
 
 // ask makes a request of toolman's own whose answer nobody waits for.
-func (u *Upstream) ask(method mcpwire.Method, params []byte, b *jsonrpc.Batch) (id uint64) {
+func (u *Upstream) ask(method mcpwire.Method, params []byte, b *peer.Batch) (id uint64) {
 	n := u.r.trace.Next()
 	id, ok := u.pending.calls.Add(call{method: method, n: n, sent: u.r.clock.now()})
 	if !ok {
@@ -126,7 +127,7 @@ func (u *Upstream) ask(method mcpwire.Method, params []byte, b *jsonrpc.Batch) (
 
 // listen opens the subscriptions that a modern server should have and has not.
 func (u *Upstream) listen() {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	u.mu.Lock()
 	if u.state != Gone && u.source.Modern {
 		if u.following.lists == 0 {
@@ -143,7 +144,7 @@ func (u *Upstream) listen() {
 }
 
 // listenLocked opens the subscription to the lists.
-func (u *Upstream) listenLocked(b *jsonrpc.Batch) {
+func (u *Upstream) listenLocked(b *peer.Batch) {
 	filter := mcpwire.Filter{
 		ToolsListChanged:     u.offered.result.OffersFlag("tools", "listChanged"),
 		PromptsListChanged:   u.offered.result.OffersFlag("prompts", "listChanged"),
@@ -191,7 +192,7 @@ func (u *Upstream) listenEnded(id uint64, c *call, m *jsonrpc.Message) {
 // silenced is called when a subscription that toolman has cancelled is answered all the
 // same. That is the way of the Go SDK's servers, which then forget the one to the lists
 // as well (v1.8.0). It is opened again; what has changed in between is read.
-func (u *Upstream) silenced(b *jsonrpc.Batch) {
+func (u *Upstream) silenced(b *peer.Batch) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.state != Ready || u.following.lists == 0 {

@@ -47,6 +47,7 @@ var may = rules(`
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
+jsonrpc/peer: jsonrpc
 jsonrpc/trace: jsonrpc/asyncwriter jsonrpc/trace/redact
 jsonrpc/trace/redact:
 mcpwire: jsonrpc
@@ -55,25 +56,25 @@ mcpwire/httpclient: mcpwire/sanitize
 mcpwire/httpheader: jsonrpc mcpwire mcpwire/sanitize
 mcpwire/sanitize:
 mcpwire/sse: jsonrpc mcpwire/httpheader
-mcpwire/streamhttp: jsonrpc mcpwire mcpwire/bodies mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp/internal/endpoint
+mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp/internal/endpoint
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
-router/dial: jsonrpc mcpwire/streamhttp spawn
-router/httpd: jsonrpc mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/caller router/httpd/presence router/principal spawn
-router/httpd/bridge: jsonrpc mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/view spawn
+router/dial: jsonrpc/peer mcpwire/streamhttp spawn
+router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/caller router/httpd/presence router/principal spawn
+router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/view spawn
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
 router/httpd/caller: router router/principal
 router/httpd/guard: mcpwire/sanitize router/budget router/principal
 router/httpd/modes: mcpwire/sanitize router router/httpd/caller router/httpd/guard router/principal router/view
-router/httpd/ops: jsonrpc mcpwire mcpwire/sanitize router router/audit router/catalog router/httpd/ops/prom router/policy spawn
+router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/httpd/ops/prom router/policy spawn
 router/httpd/ops/prom:
-router/httpd/presence: jsonrpc mcpwire router router/budget router/httpd/caller
+router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget router/httpd/caller
 router/limiter: router/principal
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
 router/policy:

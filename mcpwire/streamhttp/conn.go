@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/bodies"
 	"toolman/mcpwire/httpclient"
@@ -21,7 +22,7 @@ const (
 	closeTime   = 2 * time.Second // for the last messages, and again for the end of the session
 )
 
-// A Conn is a connection to a server over HTTP. It has the methods of a jsonrpc.Peer. They may be
+// A Conn is a connection to a server over HTTP. It has the methods of a peer.Peer. They may be
 // called from any goroutine, and do not block.
 type Conn struct {
 	o      Options
@@ -63,7 +64,7 @@ func Dial(o Options) (*Conn, error) {
 }
 
 // Start sets the handler. It must be called before anything is sent.
-func (c *Conn) Start(h jsonrpc.Handler) { c.in.handler = h }
+func (c *Conn) Start(h peer.Handler) { c.in.handler = h }
 
 // Done is closed when the connection has ended and the handler knows.
 func (c *Conn) Done() <-chan struct{} { return c.done }
@@ -71,7 +72,7 @@ func (c *Conn) Done() <-chan struct{} { return c.done }
 // String returns the server's URL without secrets.
 func (c *Conn) String() string { return c.server.String() }
 
-// Queue implements jsonrpc.Sender. Besides ErrQueueFull and ErrClosed it fails if the frame is no
+// Queue implements peer.Sender. Besides ErrQueueFull and ErrClosed it fails if the frame is no
 // message.
 func (c *Conn) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
@@ -81,7 +82,7 @@ func (c *Conn) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return c.QueueMessage(&m, edits)
 }
 
-// QueueMessage implements jsonrpc.Reader.
+// QueueMessage implements peer.Reader.
 func (c *Conn) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	p, err := newPost(m, edits)
 	if err != nil {
@@ -97,7 +98,7 @@ func (c *Conn) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	return nil
 }
 
-// Flush implements jsonrpc.Sender.
+// Flush implements peer.Sender.
 func (c *Conn) Flush() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire/httpheader"
 )
 
@@ -188,12 +189,12 @@ func TestTheEndIsToldOnce(t *testing.T) {
 
 // A passer passes what comes on to a peer.
 type passer struct {
-	to *jsonrpc.Peer
+	to *peer.Peer
 }
 
-func (p passer) Message(m *jsonrpc.Message, b *jsonrpc.Batch) { b.Send(p.to, m.Frame) }
-func (p passer) Bad(*jsonrpc.Message, error, *jsonrpc.Batch)  {}
-func (p passer) Closed(error)                                 {}
+func (p passer) Message(m *jsonrpc.Message, b *peer.Batch) { b.Send(p.to, m.Frame) }
+func (p passer) Bad(*jsonrpc.Message, error, *peer.Batch)  {}
+func (p passer) Closed(error)                              {}
 
 // What comes faster than its receiver reads waits at the server, not in our memory.
 func TestAReceiverThatDoesNotReadHoldsUpItsStream(t *testing.T) {
@@ -208,7 +209,7 @@ func TestAReceiverThatDoesNotReadHoldsUpItsStream(t *testing.T) {
 	})
 	theirs, ours := io.Pipe()
 	in, _ := io.Pipe()
-	peer := jsonrpc.NewStreamPeer(in, ours, jsonrpc.PeerOptions{QueueLimit: 4 * size, Pressure: true})
+	peer := peer.NewStreamPeer(in, ours, peer.PeerOptions{QueueLimit: 4 * size, Pressure: true})
 	defer peer.Close()
 	peer.Start(passer{})
 	conn, err := Dial(Options{URL: f.URL})

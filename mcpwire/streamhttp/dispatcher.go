@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 )
 
 // A dispatcher hands the messages of many streams to a handler, one at a time.
 type dispatcher struct {
-	handler jsonrpc.Handler
+	handler peer.Handler
 	ctx     context.Context // of the connection
 
 	mu     sync.Mutex
-	batch  jsonrpc.Batch // guarded by mu
-	closed bool          // guarded by mu
+	batch  peer.Batch // guarded by mu
+	closed bool       // guarded by mu
 }
 
 // backpressurePause is the time between two looks at a receiver that does not read.
@@ -35,7 +36,7 @@ func (d *dispatcher) message(m *jsonrpc.Message) {
 	d.batch.Flush()
 	d.mu.Unlock()
 	for _, to := range congested {
-		for jsonrpc.Congested(to) && sleep(d.ctx, backpressurePause) {
+		for peer.Congested(to) && sleep(d.ctx, backpressurePause) {
 		}
 	}
 }

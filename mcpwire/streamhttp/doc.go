@@ -1,7 +1,7 @@
 // Package streamhttp is the client half of MCP over HTTP.
 //
-// A Conn has the methods of a jsonrpc.Peer: frames go in through Queue and Flush, and a
-// jsonrpc.Handler gets what comes, one message at a time. Each message is a POST of its own. The
+// A Conn has the methods of a peer.Peer: frames go in through Queue and Flush, and a
+// peer.Handler gets what comes, one message at a time. Each message is a POST of its own. The
 // answer to a request is the body of the response, or comes on a stream of events together with the
 // messages that belong to the request. Each request in flight has a goroutine.
 //

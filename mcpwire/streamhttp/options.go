@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"net/http"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
@@ -36,8 +36,8 @@ type Options struct {
 type Credential = endpoint.Credential
 
 func (o *Options) fill() {
-	o.FrameLimit = cmp.Or(o.FrameLimit, jsonrpc.DefaultFrameLimit)
-	o.QueueLimit = cmp.Or(o.QueueLimit, jsonrpc.DefaultQueueLimit)
+	o.FrameLimit = cmp.Or(o.FrameLimit, peer.DefaultFrameLimit)
+	o.QueueLimit = cmp.Or(o.QueueLimit, peer.DefaultQueueLimit)
 	o.Parallel = cmp.Or(o.Parallel, 512)
 	if o.Log == nil {
 		o.Log = func(string) {}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire/httpheader"
 )
 
@@ -29,8 +30,8 @@ func newCatcher(t *testing.T) *catcher {
 	return &catcher{frames: make(chan string, 1000), closed: make(chan error, 2), t: t}
 }
 
-func (h *catcher) Message(m *jsonrpc.Message, _ *jsonrpc.Batch) { h.keep(string(m.Frame)) }
-func (h *catcher) Bad(m *jsonrpc.Message, err error, _ *jsonrpc.Batch) {
+func (h *catcher) Message(m *jsonrpc.Message, _ *peer.Batch) { h.keep(string(m.Frame)) }
+func (h *catcher) Bad(m *jsonrpc.Message, err error, _ *peer.Batch) {
 	h.keep(fmt.Sprintf("bad: %v", err))
 }
 func (h *catcher) Closed(err error) { h.closed <- err }

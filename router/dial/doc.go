@@ -5,16 +5,16 @@ package dial
 import (
 	"errors"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 )
 
 // A Conn is the connection to one upstream server.
 type Conn interface {
 	// Out takes what is sent to the server. It always returns the same Sender.
-	Out() jsonrpc.Sender
+	Out() peer.Sender
 	// Start begins reading. It passes each message to h, one at a time. The caller closes ended
 	// when h needs no more messages.
-	Start(h jsonrpc.Handler, ended <-chan struct{})
+	Start(h peer.Handler, ended <-chan struct{})
 	// Stop ends the connection, gracefully if that takes only a moment, and returns when
 	// nothing of it is left.
 	Stop()

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire/streamhttp"
 )
 
@@ -46,10 +46,10 @@ func (r *remote) note(text string) {
 }
 
 // Out implements Conn.
-func (r *remote) Out() jsonrpc.Sender { return r.Conn }
+func (r *remote) Out() peer.Sender { return r.Conn }
 
 // Start implements Conn.
-func (r *remote) Start(h jsonrpc.Handler, _ <-chan struct{}) { r.Conn.Start(h) }
+func (r *remote) Start(h peer.Handler, _ <-chan struct{}) { r.Conn.Start(h) }
 
 // Stop implements Conn.
 func (r *remote) Stop() {

@@ -4,25 +4,25 @@ import (
 	"fmt"
 	"time"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/spawn"
 )
 
 // A process is the connection to a server that toolman has started.
 type process struct {
-	peer   *jsonrpc.Peer
+	peer   *peer.Peer
 	proc   *spawn.Process
 	ladder func() spawn.Ladder // how long the process may take to end
 }
 
 // Process starts a command and connects to its pipes. Stop calls ladder for how long the process
 // may take to end.
-func Process(command spawn.Command, guard *spawn.Guard, loop *jsonrpc.Loop, frameLimit int, ladder func() spawn.Ladder) (Conn, error) {
+func Process(command spawn.Command, guard *spawn.Guard, loop *peer.Loop, frameLimit int, ladder func() spawn.Ladder) (Conn, error) {
 	proc, err := spawn.Start(command, guard)
 	if err != nil {
 		return nil, err
 	}
-	peer, err := loop.Peer(proc.Stdout(), proc.Stdin(), jsonrpc.PeerOptions{FrameLimit: frameLimit})
+	peer, err := loop.Peer(proc.Stdout(), proc.Stdin(), peer.PeerOptions{FrameLimit: frameLimit})
 	if err != nil {
 		proc.Stop(nil, spawn.Ladder{})
 		return nil, err
@@ -35,10 +35,10 @@ func Process(command spawn.Command, guard *spawn.Guard, loop *jsonrpc.Loop, fram
 const lastBytes = 250 * time.Millisecond
 
 // Out implements Conn.
-func (p *process) Out() jsonrpc.Sender { return p.peer }
+func (p *process) Out() peer.Sender { return p.peer }
 
 // Start implements Conn.
-func (p *process) Start(h jsonrpc.Handler, ended <-chan struct{}) {
+func (p *process) Start(h peer.Handler, ended <-chan struct{}) {
 	p.peer.Start(h)
 	go p.wait(ended)
 }

@@ -10,13 +10,13 @@ import (
 	"syscall"
 	"time"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 )
 
 // A socket is the connection to a server that listens on a Unix socket.
 type socket struct {
 	path  string
-	peer  *jsonrpc.Peer
+	peer  *peer.Peer
 	ended <-chan struct{}
 }
 
@@ -28,12 +28,12 @@ const awaitSocket = time.Second
 const closeSocket = 80 * time.Millisecond
 
 // Socket connects to the server that listens on a Unix socket. ended is as in Conn.Start.
-func Socket(ctx context.Context, path string, loop *jsonrpc.Loop, frameLimit int, ended <-chan struct{}) (Conn, error) {
+func Socket(ctx context.Context, path string, loop *peer.Loop, frameLimit int, ended <-chan struct{}) (Conn, error) {
 	conn, err := reachSocket(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	peer, err := loop.Connection(conn, jsonrpc.PeerOptions{FrameLimit: frameLimit})
+	peer, err := loop.Connection(conn, peer.PeerOptions{FrameLimit: frameLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -79,10 +79,10 @@ func unreachable(path string, err error) error {
 }
 
 // Out implements Conn.
-func (s *socket) Out() jsonrpc.Sender { return s.peer }
+func (s *socket) Out() peer.Sender { return s.peer }
 
 // Start implements Conn.
-func (s *socket) Start(h jsonrpc.Handler, _ <-chan struct{}) { s.peer.Start(h) }
+func (s *socket) Start(h peer.Handler, _ <-chan struct{}) { s.peer.Start(h) }
 
 // Stop implements Conn. It does not end the server: it closes its own side and gives the server
 // a moment to close the other, so that the server does not write to a closed socket.

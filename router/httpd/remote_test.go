@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp"
@@ -185,11 +185,11 @@ func (c *farCall) has(t *testing.T) {
 // A farConn is the router's connection to it.
 type farConn struct{ *streamhttp.Conn }
 
-func (c farConn) Out() jsonrpc.Sender                            { return c.Conn }
-func (c farConn) Start(h jsonrpc.Handler, ended <-chan struct{}) { c.Conn.Start(h) }
-func (c farConn) Cause(err error) string                         { return err.Error() }
-func (c farConn) LastWords() string                              { return "" }
-func (c farConn) Stop()                                          { c.Close(); <-c.Done() }
+func (c farConn) Out() peer.Sender                            { return c.Conn }
+func (c farConn) Start(h peer.Handler, ended <-chan struct{}) { c.Conn.Start(h) }
+func (c farConn) Cause(err error) string                      { return err.Error() }
+func (c farConn) LastWords() string                           { return "" }
+func (c farConn) Stop()                                       { c.Close(); <-c.Done() }
 
 // newFrontOfFar serves a server that is reached over HTTP.
 func newFrontOfFar(t *testing.T, f *far, callTimeout time.Duration, o Options) *front {

@@ -16,7 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/fixtures/fakemcp"
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
@@ -58,7 +58,7 @@ func newFrontOf(t *testing.T, server router.Server, o Options) *front {
 	if err != nil {
 		t.Fatal(err)
 	}
-	loop, err := jsonrpc.NewLoop()
+	loop, err := peer.NewLoop()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,13 +8,14 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/httpd/presence"
 )
 
-// A session is a router.Session over HTTP, and its jsonrpc.Sender. A client of the legacy era has
+// A session is a router.Session over HTTP, and its peer.Sender. A client of the legacy era has
 // one. The requests of the modern era of one caller share one.
 type session struct {
 	*presence.Session[session, call]
@@ -71,7 +72,7 @@ func (s *session) open(x *exchange, m *jsonrpc.Message, method mcpwire.Method, t
 // handleBatch passes a batch to the router.
 func (s *session) handleBatch(frame []byte) {
 	var m jsonrpc.Message
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.Router.Bad(&m, jsonrpc.Scan(frame, &m), &b) // to Scan a batch is an error
 	b.Flush()
 }
@@ -130,7 +131,7 @@ func (s *session) endStreams() {
 	}
 }
 
-// Queue implements jsonrpc.Sender.
+// Queue implements peer.Sender.
 func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
 	err := jsonrpc.Scan(frame, &m)
@@ -150,7 +151,7 @@ func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return s.answer(&m, nil)
 }
 
-// QueueMessage implements jsonrpc.Reader: answers go to their request, and messages that belong to
+// QueueMessage implements peer.Reader: answers go to their request, and messages that belong to
 // no request to the client's GET stream or subscription.
 func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if m.Kind == jsonrpc.Response {
@@ -178,11 +179,11 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	return c.to.put(frame)
 }
 
-// Flush implements jsonrpc.Sender. Streams are written as soon as possible.
+// Flush implements peer.Sender. Streams are written as soon as possible.
 func (s *session) Flush() {}
 
 // During implements router.Streams.
-func (s *session) During(id []byte) jsonrpc.Sender {
+func (s *session) During(id []byte) peer.Sender {
 	if c := s.Find(id); c != nil && c.to.isOpen() {
 		return c
 	}
@@ -267,12 +268,12 @@ func (s *session) CheckCall(m *jsonrpc.Message, tool *catalog.Entry) *mcpwire.Re
 	return nil
 }
 
-// Queue implements jsonrpc.Sender for messages that belong to the request.
+// Queue implements peer.Sender for messages that belong to the request.
 func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return c.to.put(jsonrpc.AppendSplice(nil, frame, edits...))
 }
 
-// Flush implements jsonrpc.Sender.
+// Flush implements peer.Sender.
 func (c *call) Flush() {}
 
 var (

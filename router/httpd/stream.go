@@ -39,7 +39,7 @@ func (e *Endpoint) newStream(answers int, account *budget.Account) *stream {
 	return &stream{wake: make(chan struct{}, 1), answers: answers, account: account}
 }
 
-// put adds a frame, which the stream owns from now on. The errors are those of jsonrpc.Sender.
+// put adds a frame, which the stream owns from now on. The errors are those of peer.Sender.
 func (t *stream) put(frame []byte) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

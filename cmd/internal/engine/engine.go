@@ -18,7 +18,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/setup"
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/router"
 	"toolman/router/audit"
@@ -55,7 +55,7 @@ type Options struct {
 // An Engine is what a router runs on.
 type Engine struct {
 	RouterOptions router.Options
-	Loop          *jsonrpc.Loop
+	Loop          *peer.Loop
 	Log           *zap.Logger
 	Secrets       *redact.Scrubber // removes secrets from the log
 
@@ -90,7 +90,7 @@ func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
 		defer e.RouterOptions.Trace.Close(FlushTime)
 	}
 	setup.ScrubSessions(&e.RouterOptions, e.Secrets)
-	if e.Loop, err = jsonrpc.NewLoop(); err != nil {
+	if e.Loop, err = peer.NewLoop(); err != nil {
 		return err
 	}
 	defer e.Loop.Close()

@@ -10,7 +10,7 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/setup"
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/router"
 	"toolman/spawn"
 )
@@ -18,7 +18,7 @@ import (
 // Servers are the configured servers, running, without a client.
 type Servers struct {
 	*router.Router
-	loop  *jsonrpc.Loop
+	loop  *peer.Loop
 	guard *spawn.Guard
 }
 
@@ -35,7 +35,7 @@ func Check(ctx context.Context, c *config.Config, stderr *os.File) (*Servers, er
 // Start starts every server and waits until each is ready or gone. greet tells them about the
 // client.
 func Start(ctx context.Context, o router.Options, log *zap.Logger, p *Progress, greet func(*router.Router)) (*Servers, error) {
-	loop, err := jsonrpc.NewLoop()
+	loop, err := peer.NewLoop()
 	if err != nil {
 		return nil, err
 	}

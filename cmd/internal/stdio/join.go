@@ -10,6 +10,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire/streamhttp"
 	"toolman/router/dial"
 )
@@ -17,7 +18,7 @@ import (
 // Join connects the client on standard input and output to a server over HTTP, until one of the
 // two closes the connection. It passes messages on unchanged.
 func Join(ctx context.Context, conn *streamhttp.Conn, stdin, stdout *os.File, log *zap.Logger) error {
-	loop, err := jsonrpc.NewLoop()
+	loop, err := peer.NewLoop()
 	if err != nil {
 		return err
 	}
@@ -47,14 +48,14 @@ func Join(ctx context.Context, conn *streamhttp.Conn, stdin, stdout *os.File, lo
 
 // A pipe handles the messages of one side: it passes them on to the other.
 type pipe struct {
-	to      jsonrpc.Sender
-	replyTo jsonrpc.Sender // the side itself, if it gets an answer to a bad message; else nil
+	to      peer.Sender
+	replyTo peer.Sender // the side itself, if it gets an answer to a bad message; else nil
 	log     *zap.Logger
 	closed  chan error
 }
 
-// Message implements jsonrpc.Handler.
-func (p *pipe) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
+// Message implements peer.Handler.
+func (p *pipe) Message(m *jsonrpc.Message, b *peer.Batch) {
 	frame := m.Frame
 	if m.Loose { // strict readers reject it as it is
 		if frame = jsonrpc.AppendResult(nil, m.Bytes(m.ID), m.Bytes(m.Result)); m.Err.Present() {
@@ -66,8 +67,8 @@ func (p *pipe) Message(m *jsonrpc.Message, b *jsonrpc.Batch) {
 	}
 }
 
-// Bad implements jsonrpc.Handler.
-func (p *pipe) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
+// Bad implements peer.Handler.
+func (p *pipe) Bad(m *jsonrpc.Message, err error, b *peer.Batch) {
 	code := int64(jsonrpc.CodeInvalidRequest)
 	if _, syntax := errors.AsType[*jsonrpc.SyntaxError](err); syntax {
 		code = jsonrpc.CodeParseError
@@ -76,7 +77,7 @@ func (p *pipe) Bad(m *jsonrpc.Message, err error, b *jsonrpc.Batch) {
 }
 
 // reject reports that a message is not passed on.
-func (p *pipe) reject(m *jsonrpc.Message, code int64, err error, b *jsonrpc.Batch) {
+func (p *pipe) reject(m *jsonrpc.Message, code int64, err error, b *peer.Batch) {
 	var id []byte
 	if m.ID.Present() {
 		id = m.Bytes(m.ID)
@@ -89,5 +90,5 @@ func (p *pipe) reject(m *jsonrpc.Message, code int64, err error, b *jsonrpc.Batc
 	}
 }
 
-// Closed implements jsonrpc.Handler.
+// Closed implements peer.Handler.
 func (p *pipe) Closed(err error) { p.closed <- err }

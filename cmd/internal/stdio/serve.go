@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"toolman/cmd/internal/engine"
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/router"
 )
 
@@ -40,24 +40,24 @@ func Serve(ctx context.Context, e *engine.Engine, agent string, stdin, stdout *o
 }
 
 // open makes a peer of standard input and output. end sends what is queued, and closes it.
-func open(loop *jsonrpc.Loop, stdin, stdout *os.File) (peer *jsonrpc.Peer, end func(), err error) {
+func open(loop *peer.Loop, stdin, stdout *os.File) (client *peer.Peer, end func(), err error) {
 	in, out, flush, err := openFiles(stdin, stdout)
 	if err != nil {
 		return nil, nil, err
 	}
-	if peer, err = loop.Peer(in, out, jsonrpc.PeerOptions{QueueLimit: clientQueue, Pressure: true}); err != nil {
+	if client, err = loop.Peer(in, out, peer.PeerOptions{QueueLimit: clientQueue, Pressure: true}); err != nil {
 		return nil, nil, err
 	}
-	return peer, func() {
-		peer.CloseWrite()
+	return client, func() {
+		client.CloseWrite()
 		flush(engine.FlushTime)
-		peer.Close()
+		client.Close()
 	}, nil
 }
 
 // drain waits until no answer is pending and the peer has received everything, or reads no more.
 // It returns false if that takes longer than drainTime.
-func drain(ctx context.Context, peer *jsonrpc.Peer, pending func() int) bool {
+func drain(ctx context.Context, peer *peer.Peer, pending func() int) bool {
 	ctx, cancel := context.WithTimeout(ctx, drainTime)
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)

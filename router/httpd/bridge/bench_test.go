@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/fixtures/fakemcp"
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/spawn"
@@ -35,7 +35,7 @@ func BenchmarkCall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	loop, err := jsonrpc.NewLoop()
+	loop, err := peer.NewLoop()
 	if err != nil {
 		b.Fatal(err)
 	}

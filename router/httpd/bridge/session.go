@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
@@ -16,7 +17,7 @@ import (
 	"toolman/router/view"
 )
 
-// A session is the router.Session of a caller, and its jsonrpc.Sender, router.Streams and
+// A session is the router.Session of a caller, and its peer.Sender, router.Streams and
 // router.Ledger.
 type session struct {
 	*presence.Session[session, call]
@@ -177,7 +178,7 @@ func (s *session) wait(ctx context.Context, c *call) ([]byte, *Failure) {
 	}
 }
 
-// Queue implements jsonrpc.Sender for messages that belong to the call: progress.
+// Queue implements peer.Sender for messages that belong to the call: progress.
 func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
 	whole := jsonrpc.AppendSplice(nil, frame, edits...)
@@ -196,10 +197,10 @@ func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return nil
 }
 
-// Flush implements jsonrpc.Sender.
+// Flush implements peer.Sender.
 func (c *call) Flush() {}
 
-// Queue implements jsonrpc.Sender: answers go to their calls. All else is for clients that listen.
+// Queue implements peer.Sender: answers go to their calls. All else is for clients that listen.
 func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
 	err := jsonrpc.Scan(frame, &m)
@@ -212,7 +213,7 @@ func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return nil
 }
 
-// QueueMessage implements jsonrpc.Reader.
+// QueueMessage implements peer.Reader.
 func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	var answer jsonrpc.Message
 	if m.Kind != jsonrpc.Response {
@@ -243,11 +244,11 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	return nil
 }
 
-// Flush implements jsonrpc.Sender.
+// Flush implements peer.Sender.
 func (s *session) Flush() {}
 
 // During implements router.Streams.
-func (s *session) During(id []byte) jsonrpc.Sender {
+func (s *session) During(id []byte) peer.Sender {
 	if c := s.Find(id); c != nil && c.progress != nil {
 		return c
 	}

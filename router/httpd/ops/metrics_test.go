@@ -12,6 +12,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/catalog"
@@ -33,19 +34,19 @@ func enter(t *testing.T, r *router.Router, who router.Client) *visitor {
 	return v
 }
 
-// Queue implements jsonrpc.Sender.
+// Queue implements peer.Sender.
 func (v *visitor) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	v.heard <- string(jsonrpc.AppendSplice(nil, frame, edits...))
 	return nil
 }
 
-// Flush implements jsonrpc.Sender.
+// Flush implements peer.Sender.
 func (v *visitor) Flush() {}
 
 func (v *visitor) says(frame string) {
 	v.t.Helper()
 	var m jsonrpc.Message
-	var b jsonrpc.Batch
+	var b peer.Batch
 	if err := jsonrpc.Scan([]byte(frame), &m); err != nil {
 		v.t.Fatalf("%v: %s", err, frame)
 	}

@@ -13,7 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/fixtures/fakemcp"
-	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/router"
 	"toolman/spawn"
 )
@@ -41,7 +41,7 @@ func fakeServer(t *testing.T, namespace string, spec fakemcp.Spec) router.Server
 // startRouter runs a router in front of real processes until the test ends.
 func startRouter(t *testing.T, o router.Options) *router.Router {
 	t.Helper()
-	loop, err := jsonrpc.NewLoop()
+	loop, err := peer.NewLoop()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/budget"
@@ -192,7 +193,7 @@ func (s *Session[S, C]) Requests() (open []*C) {
 
 // Handle passes a message to the router, which does not use it any more afterwards.
 func (s *Session[S, C]) Handle(m *jsonrpc.Message) {
-	var b jsonrpc.Batch
+	var b peer.Batch
 	s.Router.Message(m, &b)
 	b.Flush()
 }

@@ -1,9 +1,11 @@
-package jsonrpc
+package peer
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"toolman/jsonrpc"
 )
 
 // A frame with a line break would be more than one message at the far end. None of it is written,
@@ -16,17 +18,17 @@ func TestPeerRefusesFramesWithLineBreaks(t *testing.T) {
 			forged := `{"a":` + lineBreak + `{"jsonrpc":"2.0","method":"m"}` + lineBreak + `}`
 			large := strings.Repeat(" ", largeFrame) + forged
 			refused := make(chan error, 8)
-			source.Start(newJournal(func(m *Message, b *Batch) {
+			source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
 				b.Pass(sink.Peer, m)
-				refused <- b.Pass(sink.Peer, &Message{Frame: []byte(forged)})
-				refused <- b.Pass(sink.Peer, &Message{Frame: []byte(large)})
+				refused <- b.Pass(sink.Peer, &jsonrpc.Message{Frame: []byte(forged)})
+				refused <- b.Pass(sink.Peer, &jsonrpc.Message{Frame: []byte(large)})
 				refused <- b.Send(sink.Peer, []byte(forged))
-				b.Edit(Span{Lo: 1, Hi: 1}, []byte(lineBreak))
+				b.Edit(jsonrpc.Span{Lo: 1, Hi: 1}, []byte(lineBreak))
 				refused <- b.Pass(sink.Peer, m)
 				b.Pass(sink.Peer, m)
 				refused <- sink.Queue([]byte(forged), nil)
 				refused <- sink.Queue([]byte(large), nil)
-				refused <- sink.Queue([]byte(`{}`), []Edit{{Span: Span{Lo: 1, Hi: 1}, New: []byte(lineBreak)}})
+				refused <- sink.Queue([]byte(`{}`), []jsonrpc.Edit{{Span: jsonrpc.Span{Lo: 1, Hi: 1}, New: []byte(lineBreak)}})
 				refused <- sink.Send([]byte(lineBreak))
 				b.Pass(sink.Peer, m)
 			}))
@@ -37,7 +39,7 @@ func TestPeerRefusesFramesWithLineBreaks(t *testing.T) {
 				}
 			}
 			for range cap(refused) {
-				if err := <-refused; !errors.Is(err, ErrLineBreak) {
+				if err := <-refused; !errors.Is(err, jsonrpc.ErrLineBreak) {
 					t.Errorf("got %v, want ErrLineBreak", err)
 				}
 			}
@@ -66,7 +68,7 @@ func TestPeerReadsACRAsASpace(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		source := open(PeerOptions{})
 		got := make(chan string, 2)
-		source.Start(newJournal(func(m *Message, _ *Batch) { got <- string(m.Frame) }))
+		source.Start(newJournal(func(m *jsonrpc.Message, _ *Batch) { got <- string(m.Frame) }))
 		go source.say(t, "{\"jsonrpc\":\r\"2.0\",\r\"method\":\"a\\rb\"\r}\r\n{\"jsonrpc\":\"2.0\",\"method\":\"m\"}\r\n")
 		for _, want := range []string{`{"jsonrpc": "2.0", "method":"a\rb" }`, `{"jsonrpc":"2.0","method":"m"}`} {
 			if got := <-got; got != want {

@@ -1,8 +1,10 @@
-package jsonrpc
+package peer
 
 import (
 	"cmp"
 	"time"
+
+	"toolman/jsonrpc"
 )
 
 // Defaults of PeerOptions.
@@ -38,10 +40,10 @@ type PeerOptions struct {
 // written when they return, together with what other frames of the same read cause.
 type Handler interface {
 	// Message gets a valid message. m and its bytes are valid until Message returns.
-	Message(m *Message, b *Batch)
+	Message(m *jsonrpc.Message, b *Batch)
 	// Bad gets a frame that is not a message, with a *SyntaxError or *FormError (m then has the
 	// parts that were recognized), or a *TooLongError, without a frame.
-	Bad(m *Message, err error, b *Batch)
+	Bad(m *jsonrpc.Message, err error, b *Batch)
 	// Closed is called once, after the last message, with the reason: the far end has closed its
 	// side (io.EOF), reading failed, Close was called (ErrClosed), or writing failed and the far
 	// end sent nothing more. The peer still has to be closed.
@@ -52,7 +54,7 @@ type Handler interface {
 // writes the queued frames. Neither of them blocks. Queue fails with ErrQueueFull, ErrLineBreak or
 // ErrClosed, and has then queued nothing.
 type Sender interface {
-	Queue(frame []byte, edits []Edit) error
+	Queue(frame []byte, edits []jsonrpc.Edit) error
 	Flush()
 }
 
@@ -60,11 +62,11 @@ type Sender interface {
 type Reader interface {
 	Sender
 	// QueueMessage is Queue for a message that has been scanned already.
-	QueueMessage(m *Message, edits []Edit) error
+	QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error
 }
 
 // queueMessage queues a scanned message.
-func queueMessage(to Sender, m *Message, edits []Edit) error {
+func queueMessage(to Sender, m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if r, ok := to.(Reader); ok {
 		return r.QueueMessage(m, edits)
 	}
@@ -105,8 +107,8 @@ type Peer struct {
 	// owned by the reader
 	frames framer
 	batch  Batch
-	scan   Scanner
-	msg    Message
+	scan   jsonrpc.Scanner
+	msg    jsonrpc.Message
 }
 
 // A wire moves the bytes of a peer. Its methods whose names end in Locked are called with
@@ -145,14 +147,14 @@ func (p *Peer) Start(h Handler) {
 }
 
 // Queue implements Sender.
-func (p *Peer) Queue(frame []byte, edits []Edit) error {
-	return p.QueueMessage(&Message{Frame: frame}, edits)
+func (p *Peer) Queue(frame []byte, edits []jsonrpc.Edit) error {
+	return p.QueueMessage(&jsonrpc.Message{Frame: frame}, edits)
 }
 
 // QueueMessage implements Reader.
-func (p *Peer) QueueMessage(m *Message, edits []Edit) error {
+func (p *Peer) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if !m.IsOneLine(edits) {
-		return ErrLineBreak
+		return jsonrpc.ErrLineBreak
 	}
 	frame := m.Frame
 	p.out.mu.Lock()
@@ -164,15 +166,15 @@ func (p *Peer) QueueMessage(m *Message, edits []Edit) error {
 		p.queueLargeLocked(frame, edits)
 	} else {
 		p.out.roomLocked(len(frame) + 1)
-		p.out.buf = append(AppendSplice(p.out.buf, frame, edits...), '\n')
+		p.out.buf = append(jsonrpc.AppendSplice(p.out.buf, frame, edits...), '\n')
 	}
 	return nil
 }
 
 // queueLargeLocked writes what it can of a frame from where it lies, and queues the rest.
-func (p *Peer) queueLargeLocked(frame []byte, edits []Edit) {
+func (p *Peer) queueLargeLocked(frame []byte, edits []jsonrpc.Edit) {
 	pieces := append(p.out.pieces[:0], p.out.buf[p.out.off:])
-	pieces = append(AppendPieces(pieces, frame, edits), newline)
+	pieces = append(jsonrpc.AppendPieces(pieces, frame, edits), newline)
 	p.out.pieces = pieces[:0]
 	n := p.wire.writeNowLocked(pieces)
 	waited := min(n, p.out.waiting())
@@ -286,7 +288,7 @@ func (p *Peer) deliver() {
 // last newline.
 func (p *Peer) end(cause error) {
 	line, err := p.frames.last()
-	if cause != ErrClosed && (len(line) > 0 || err != nil) {
+	if cause != jsonrpc.ErrClosed && (len(line) > 0 || err != nil) {
 		p.frame(line, err)
 		p.endRead()
 	}
@@ -295,7 +297,7 @@ func (p *Peer) end(cause error) {
 
 func (p *Peer) frame(line []byte, err error) {
 	if err != nil {
-		p.msg = Message{}
+		p.msg = jsonrpc.Message{}
 	} else {
 		err = p.scan.Scan(line, &p.msg)
 	}

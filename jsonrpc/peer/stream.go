@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"toolman/jsonrpc"
 )
 
 // streamWire moves the bytes of a peer with a goroutine for each direction.
@@ -53,7 +55,7 @@ func (w *streamWire) readAll() {
 			return
 		}
 	}
-	w.peer.end(ErrClosed)
+	w.peer.end(jsonrpc.ErrClosed)
 }
 
 // mayRead waits while the peer is paused. It returns false when the peer is closed.
@@ -72,7 +74,7 @@ func (w *streamWire) cause(err error) error {
 	defer w.mu.Unlock()
 	switch {
 	case w.closed:
-		return ErrClosed
+		return jsonrpc.ErrClosed
 	case w.broken != nil && errors.Is(err, os.ErrDeadlineExceeded):
 		return w.broken
 	}

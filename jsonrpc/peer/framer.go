@@ -1,6 +1,10 @@
-package jsonrpc
+package peer
 
-import "bytes"
+import (
+	"bytes"
+
+	"toolman/jsonrpc"
+)
 
 // readSize is how much is read at once into a buffer of its own.
 const readSize = 64 << 10
@@ -9,12 +13,12 @@ const readSize = 64 << 10
 // newlines"). For each read, call space, fill, next until there is no more line, and rest.
 type framer struct {
 	limit    int
-	data     []byte        // not yet split; part of own, or of the caller's buffer
-	own      []byte        // holds a line that is incomplete
-	inOwn    bool          // data is part of own
-	searched int           // bytes of data without a newline
-	size     int           // of the last line
-	long     *TooLongError // of the line being read
+	data     []byte                // not yet split; part of own, or of the caller's buffer
+	own      []byte                // holds a line that is incomplete
+	inOwn    bool                  // data is part of own
+	searched int                   // bytes of data without a newline
+	size     int                   // of the last line
+	long     *jsonrpc.TooLongError // of the line being read
 }
 
 // space returns where to read to: behind an incomplete line if there is one, otherwise the shared
@@ -96,7 +100,7 @@ func (f *framer) shrink() {
 
 func (f *framer) skip(part []byte) {
 	if f.long == nil {
-		f.long = &TooLongError{Limit: int64(f.limit)}
+		f.long = &jsonrpc.TooLongError{Limit: int64(f.limit)}
 	}
 	f.long.Add(part)
 }

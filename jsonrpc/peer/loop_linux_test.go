@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"errors"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"toolman/jsonrpc"
 )
 
 // A packet socket keeps apart what was written apart.
@@ -21,7 +23,7 @@ func TestLoopWritesOnceForWhatCameInOneRead(t *testing.T) {
 	out, r := socketPair(t, unix.SOCK_SEQPACKET)
 	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
 	defer l.Close()
-	l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
 	buf := make([]byte, 64<<10)
 	for range 20 {
 		l.say(t, notes(0, 100))
@@ -68,7 +70,7 @@ func TestLoopPeerOnATerminal(t *testing.T) {
 	}
 	l := loopLink(t, newLoop(t), slave, again, master, master, PeerOptions{})
 	defer l.Close()
-	j := newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) })
+	j := newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) })
 	l.Start(j)
 	go l.say(t, notes(0, 500)) // more than a terminal holds
 	for i, line := range l.lines(t, 500) {
@@ -77,7 +79,7 @@ func TestLoopPeerOnATerminal(t *testing.T) {
 		}
 	}
 	master.Close()
-	if err := j.closed(t); err == nil || errors.Is(err, ErrClosed) {
+	if err := j.closed(t); err == nil || errors.Is(err, jsonrpc.ErrClosed) {
 		t.Errorf("the cause is %v, want that the terminal is gone", err)
 	}
 }
@@ -114,7 +116,7 @@ func TestLoopLeavesTheModeOfASocketAlone(t *testing.T) {
 	fd := int(in.Fd())
 	l := loopLink(t, newLoop(t), in, out, w, r, PeerOptions{})
 	defer l.Close()
-	l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
 	l.say(t, note(1)+"\n")
 	l.lines(t, 1)
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
@@ -189,7 +191,7 @@ func TestLoopDoesNotHideAPanic(t *testing.T) {
 		in, w := pipeIn(t)
 		r, out := pipeOut(t)
 		l := loopLink(t, newLoop(t), in, out, w, r, PeerOptions{})
-		l.Start(newJournal(func(*Message, *Batch) { panic("on purpose") }))
+		l.Start(newJournal(func(*jsonrpc.Message, *Batch) { panic("on purpose") }))
 		l.say(t, note(1)+"\n")
 		select {}
 	}
@@ -210,7 +212,7 @@ func TestLoopAndStreamPeersLeakNothing(t *testing.T) {
 			for way := range 4 {
 				l := tr.open(t, loop, PeerOptions{})
 				all = append(all, l)
-				j := newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) })
+				j := newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) })
 				if way == 0 { // never started
 					continue
 				}
@@ -303,7 +305,7 @@ func TestOnlyABusyLoopNeedsTwoProcessors(t *testing.T) {
 	out, r := socketPair(t, unix.SOCK_SEQPACKET)
 	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
 	defer l.Close()
-	l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
 	buf := make([]byte, 1<<10)
 	for round := range busyAfter + 1 {
 		l.say(t, notes(0, 1))

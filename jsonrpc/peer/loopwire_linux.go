@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"toolman/jsonrpc"
 )
 
 // loopWire moves the bytes of one peer of a Loop.
@@ -37,7 +39,7 @@ func (w *loopWire) start() {
 	w.loop.do(func() {
 		w.started = true
 		if w.released {
-			w.finish(ErrClosed)
+			w.finish(jsonrpc.ErrClosed)
 			return
 		}
 		w.loop.wires[int32(w.rfd)] = w
@@ -218,7 +220,7 @@ func (w *loopWire) closeLocked() {
 			return
 		}
 		w.released = true
-		w.finish(ErrClosed)
+		w.finish(jsonrpc.ErrClosed)
 		delete(w.loop.wires, int32(w.rfd))
 		w.in.Close()
 	})

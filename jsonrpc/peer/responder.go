@@ -1,10 +1,12 @@
-package jsonrpc
+package peer
 
 import (
 	"bytes"
 	"slices"
 	"sync"
 	"sync/atomic"
+
+	"toolman/jsonrpc"
 )
 
 // gatherBytes is how many bytes of responses to one batch a Gatherer keeps before it sends them in
@@ -50,20 +52,20 @@ func (g *Gatherer) Expect(ids [][]byte) {
 }
 
 // Queue implements Sender.
-func (g *Gatherer) Queue(frame []byte, edits []Edit) error {
+func (g *Gatherer) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	if g.open.Load() == 0 {
 		return g.Sender.Queue(frame, edits)
 	}
-	var m Message
-	whole := AppendSplice(nil, frame, edits...)
-	if Scan(whole, &m) != nil || m.Kind != Response {
+	var m jsonrpc.Message
+	whole := jsonrpc.AppendSplice(nil, frame, edits...)
+	if jsonrpc.Scan(whole, &m) != nil || m.Kind != jsonrpc.Response {
 		return g.Sender.Queue(whole, nil)
 	}
 	return g.answer(m.Bytes(m.ID), whole)
 }
 
 // QueueMessage implements Reader.
-func (g *Gatherer) QueueMessage(m *Message, edits []Edit) error {
+func (g *Gatherer) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if g.open.Load() == 0 {
 		return queueMessage(g.Sender, m, edits)
 	}

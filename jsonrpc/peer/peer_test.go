@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"errors"
@@ -8,13 +8,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"toolman/jsonrpc"
 )
 
 func TestPeerKeepsTheOrderBothWays(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		const count = 5000
 		l := open(PeerOptions{})
-		j := newJournal(func(m *Message, b *Batch) {
+		j := newJournal(func(m *jsonrpc.Message, b *Batch) {
 			if err := b.Send(l.Peer, m.Frame); err != nil {
 				t.Error(err)
 			}
@@ -47,7 +49,7 @@ func TestPeerSendsOnInOneWriteWhatCameInOneRead(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		source, sink := open(PeerOptions{}), open(PeerOptions{})
 		sink.Start(newJournal(nil))
-		source.Start(newJournal(func(m *Message, b *Batch) {
+		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
 			b.Edit(m.Method, []byte(`"x"`))
 			b.Pass(sink.Peer, m)
 		}))
@@ -65,7 +67,7 @@ func TestPeerSendsOnInOneWriteWhatCameInOneRead(t *testing.T) {
 func TestPeerMovesLargeMessages(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		l := open(PeerOptions{})
-		l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+		l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
 		var want []string
 		for i, n := range []int{1, 100_000, 10, 2 << 20, 70_000, 1 << 20, 1} {
 			want = append(want, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":"%s"}`, i, strings.Repeat("x", n)))
@@ -116,8 +118,8 @@ func TestPeerTakesFramesFromManyGoroutines(t *testing.T) {
 						err = errors.Join(l.Queue(frame, nil), b.Send(l.Peer, nil))
 						b.Flush()
 					case 2:
-						b.Edit(Span{Lo: 23, Hi: 23}, nil)
-						err = b.Pass(l.Peer, &Message{Frame: frame})
+						b.Edit(jsonrpc.Span{Lo: 23, Hi: 23}, nil)
+						err = b.Pass(l.Peer, &jsonrpc.Message{Frame: frame})
 						b.Flush()
 					}
 					if err != nil {
@@ -132,7 +134,7 @@ func TestPeerTakesFramesFromManyGoroutines(t *testing.T) {
 				continue
 			}
 			var id, s int
-			if _, err := fmt.Sscanf(line, `{"jsonrpc":"2.0","id":%d,"result":"%d`, &id, &s); err != nil || !Valid([]byte(line)) {
+			if _, err := fmt.Sscanf(line, `{"jsonrpc":"2.0","id":%d,"result":"%d`, &id, &s); err != nil || !jsonrpc.Valid([]byte(line)) {
 				t.Fatalf("a torn line: %q", line)
 			}
 			if id != next[s] {
@@ -172,7 +174,7 @@ func TestPeerRefusesWhenTheQueueIsFullAndRecovers(t *testing.T) {
 			switch err := l.Send([]byte(note(sent))); {
 			case err == nil && refused == 0:
 				sent++
-			case !errors.Is(err, ErrQueueFull):
+			case !errors.Is(err, jsonrpc.ErrQueueFull):
 				t.Fatalf("after %d frames and %d refusals: %v", sent, refused, err)
 			default:
 				refused++
@@ -214,7 +216,7 @@ func TestPeerAfterCloseWriteFlushesThenEndsItsSideOnly(t *testing.T) {
 		}
 		l.CloseWrite()
 		l.CloseWrite()
-		if err := l.Send([]byte("late")); !errors.Is(err, ErrClosed) {
+		if err := l.Send([]byte("late")); !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("Send after CloseWrite: %v", err)
 		}
 		all, err := io.ReadAll(l.r)

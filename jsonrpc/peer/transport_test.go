@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"bufio"
@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"toolman/jsonrpc"
 )
 
 // A link is a peer and the far end's side of its two streams. What is written to
@@ -128,7 +130,7 @@ func notes(from, to int) string {
 
 // A journal is a Handler that writes down what it gets.
 type journal struct {
-	onMessage func(m *Message, b *Batch) // may be nil
+	onMessage func(m *jsonrpc.Message, b *Batch) // may be nil
 
 	mu      sync.Mutex
 	entries []string // guarded by mu: messages, "bad: …" and "closed: …"
@@ -136,7 +138,7 @@ type journal struct {
 	changed chan struct{}
 }
 
-func newJournal(onMessage func(m *Message, b *Batch)) *journal {
+func newJournal(onMessage func(m *jsonrpc.Message, b *Batch)) *journal {
 	return &journal{onMessage: onMessage, changed: make(chan struct{}, 1)}
 }
 
@@ -151,15 +153,15 @@ func (j *journal) add(entry string, causes ...error) {
 	}
 }
 
-func (j *journal) Message(m *Message, b *Batch) {
+func (j *journal) Message(m *jsonrpc.Message, b *Batch) {
 	if j.onMessage != nil {
 		j.onMessage(m, b)
 	}
 	j.add(string(m.Frame))
 }
 
-func (j *journal) Bad(_ *Message, err error, _ *Batch) { j.add("bad: " + err.Error()) }
-func (j *journal) Closed(err error)                    { j.add("closed", err) }
+func (j *journal) Bad(_ *jsonrpc.Message, err error, _ *Batch) { j.add("bad: " + err.Error()) }
+func (j *journal) Closed(err error)                            { j.add("closed", err) }
 
 // wait returns the entries once there are n of them.
 func (j *journal) wait(t *testing.T, n int) []string {

@@ -1,9 +1,11 @@
-package jsonrpc
+package peer
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"toolman/jsonrpc"
 )
 
 const relayed = `{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"fs_read_file","arguments":{"path":"a/b"}}}`
@@ -39,12 +41,12 @@ func TestSendingAllocatesNothing(t *testing.T) {
 	}
 	defer p.Close()
 	p.Start(newJournal(nil))
-	var m Message
-	if err := Scan([]byte(relayed), &m); err != nil {
+	var m jsonrpc.Message
+	if err := jsonrpc.Scan([]byte(relayed), &m); err != nil {
 		t.Fatal(err)
 	}
 	buf := make([]byte, 1<<10)
-	edits := []Edit{{Span: m.ID, New: []byte("123456")}, {Span: m.Method, New: []byte(`"x"`)}}
+	edits := []jsonrpc.Edit{{Span: m.ID, New: []byte("123456")}, {Span: m.Method, New: []byte(`"x"`)}}
 	allocatesNothing(t, "Queue and Flush", func() {
 		if err := p.Queue(m.Frame, edits); err != nil {
 			t.Fatal(err)
@@ -61,12 +63,12 @@ type passOn struct{ to *Peer }
 
 var newID = []byte("123456")
 
-func (h passOn) Message(m *Message, b *Batch) {
+func (h passOn) Message(m *jsonrpc.Message, b *Batch) {
 	b.Edit(m.ID, newID)
 	b.Pass(h.to, m)
 }
-func (passOn) Bad(*Message, error, *Batch) {}
-func (passOn) Closed(error)                {}
+func (passOn) Bad(*jsonrpc.Message, error, *Batch) {}
+func (passOn) Closed(error)                        {}
 
 // relay links two peers, each sending on to the other.
 func relay(t testing.TB, open func(testing.TB, *Loop, PeerOptions) link) (client, server link) {

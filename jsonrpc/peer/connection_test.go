@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"bufio"
@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"toolman/jsonrpc"
 )
 
 // connected returns a peer at one end of a connection over a Unix socket, and the other end.
@@ -78,7 +80,7 @@ func bytesOf(n int) []byte {
 
 func TestAConnectionThatIsClosedEndsTheFarEnd(t *testing.T) {
 	p, far := connected(t, newLoop(t), PeerOptions{})
-	j := newJournal(func(m *Message, b *Batch) { b.Send(p, m.Frame) })
+	j := newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(p, m.Frame) })
 	p.Start(j)
 	if _, err := io.WriteString(far, note(1)+"\n"); err != nil {
 		t.Fatal(err)
@@ -91,7 +93,7 @@ func TestAConnectionThatIsClosedEndsTheFarEnd(t *testing.T) {
 	if _, err := lines.ReadString('\n'); err != io.EOF {
 		t.Errorf("the far end reads %v", err)
 	}
-	if err := j.closed(t); !errors.Is(err, ErrClosed) {
+	if err := j.closed(t); !errors.Is(err, jsonrpc.ErrClosed) {
 		t.Errorf("the cause is %v", err)
 	}
 }
@@ -107,7 +109,7 @@ func TestAConnectionWhoseFarEndGoesIsOver(t *testing.T) {
 		}
 	}
 	far.Close()
-	if err := j.closed(t); err == nil || errors.Is(err, ErrClosed) {
+	if err := j.closed(t); err == nil || errors.Is(err, jsonrpc.ErrClosed) {
 		t.Errorf("the cause is %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"errors"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolman/jsonrpc"
 )
 
 // A ledger is a Sender that writes down what it is told.
@@ -14,11 +16,11 @@ type ledger struct {
 	did  []string
 }
 
-func (l *ledger) Queue(frame []byte, edits []Edit) error {
+func (l *ledger) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	if l.full {
-		return ErrQueueFull
+		return jsonrpc.ErrQueueFull
 	}
-	l.did = append(l.did, string(AppendSplice(nil, frame, edits...)))
+	l.did = append(l.did, string(jsonrpc.AppendSplice(nil, frame, edits...)))
 	return nil
 }
 
@@ -30,7 +32,7 @@ func TestBatchFlushesEachReceiverOnce(t *testing.T) {
 	b.Send(one, []byte("a"))
 	b.Send(other, []byte("b"))
 	b.Send(one, []byte("c"))
-	if err := b.Send(idle, []byte("d")); !errors.Is(err, ErrQueueFull) {
+	if err := b.Send(idle, []byte("d")); !errors.Is(err, jsonrpc.ErrQueueFull) {
 		t.Errorf("got %v, want ErrQueueFull", err)
 	}
 	b.Flush()
@@ -49,13 +51,13 @@ func TestBatchEditsOneFrameOnly(t *testing.T) {
 	var b Batch
 	to := &ledger{}
 	for _, to.full = range []bool{false, true, false} { // edits of a refused frame are gone too
-		b.Edit(Span{Lo: 3, Hi: 4}, []byte("three"))
-		b.Edit(Span{Lo: 0, Hi: 1}, []byte("none"))
+		b.Edit(jsonrpc.Span{Lo: 3, Hi: 4}, []byte("three"))
+		b.Edit(jsonrpc.Span{Lo: 0, Hi: 1}, []byte("none"))
 		if got := string(b.Preview([]byte("0123"))); got != "none12three" || len(b.Edits()) != 2 {
 			t.Errorf("the preview is %q, with %d edits", got, len(b.Edits()))
 		}
-		b.Pass(to, &Message{Frame: []byte("0123")})
-		b.Pass(to, &Message{Frame: []byte("as it is")})
+		b.Pass(to, &jsonrpc.Message{Frame: []byte("0123")})
+		b.Pass(to, &jsonrpc.Message{Frame: []byte("as it is")})
 	}
 	if want := []string{"none12three", "as it is", "none12three", "as it is"}; !slices.Equal(to.did, want) {
 		t.Errorf("got %q, want %q", to.did, want)
@@ -73,7 +75,7 @@ func TestBatchCopiesStayUntilTheyArePassed(t *testing.T) {
 	if string(first) != "17" || string(second) != "9007199254740991" {
 		t.Errorf("got %q and %q", first, second)
 	}
-	b.Pass(&ledger{}, &Message{Frame: []byte("{}")})
+	b.Pass(&ledger{}, &jsonrpc.Message{Frame: []byte("{}")})
 	if b.scratch != nil {
 		t.Errorf("%d bytes are kept for ever", cap(b.scratch))
 	}
@@ -88,24 +90,24 @@ func TestSplicedFramesKeepTheirPlace(t *testing.T) {
 		out := NewGatherer(sink.Peer)
 		large := `{"large":"` + strings.Repeat("x", largeFrame) + `"}`
 		const rounds = 40
-		source.Start(newJournal(func(m *Message, b *Batch) {
-			b.Edit(Span{Lo: 0, Hi: 1}, []byte(`{"a":1,`))
+		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
+			b.Edit(jsonrpc.Span{Lo: 0, Hi: 1}, []byte(`{"a":1,`))
 			b.Pass(out, m)
 			b.Send(out, m.Frame)
 			b.Pass(out, m)
-			b.Pass(out, &Message{Frame: []byte(large)})
+			b.Pass(out, &jsonrpc.Message{Frame: []byte(large)})
 			b.Pass(out, m)
 			out.Expect([][]byte{[]byte("7")})
 			b.Pass(out, m)
 			b.Pass(sink.Peer, m)
-			b.Pass(out, &Message{Frame: AppendResult(nil, []byte("7"), []byte("{}"))})
+			b.Pass(out, &jsonrpc.Message{Frame: jsonrpc.AppendResult(nil, []byte("7"), []byte("{}"))})
 			b.Pass(out, m)
 		}))
 		go source.say(t, notes(0, rounds))
 		var want []string
 		for n := range rounds {
 			f := note(n)
-			want = append(want, `{"a":1,`+f[1:], f, f, large, f, f, f, `[`+string(AppendResult(nil, []byte("7"), []byte("{}")))+`]`, f)
+			want = append(want, `{"a":1,`+f[1:], f, f, large, f, f, f, `[`+string(jsonrpc.AppendResult(nil, []byte("7"), []byte("{}")))+`]`, f)
 		}
 		for i, got := range sink.lines(t, len(want)) {
 			if got != want[i] {
@@ -123,17 +125,17 @@ func TestSplicedFramesCountAgainstTheLimit(t *testing.T) {
 		source, sink := open(PeerOptions{}), open(PeerOptions{QueueLimit: limit})
 		sink.Start(mute{})
 		accepted := make(chan int, 1)
-		source.Start(newJournal(func(m *Message, b *Batch) {
+		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
 			n := 0
 			for ; n < limit; n++ {
-				if err := b.Pass(sink.Peer, &Message{Frame: []byte(note(n))}); err != nil {
-					if !errors.Is(err, ErrQueueFull) {
+				if err := b.Pass(sink.Peer, &jsonrpc.Message{Frame: []byte(note(n))}); err != nil {
+					if !errors.Is(err, jsonrpc.ErrQueueFull) {
 						t.Errorf("got %v, want ErrQueueFull", err)
 					}
 					break
 				}
 			}
-			if err := b.Pass(sink.Peer, &Message{Frame: []byte(note(n))}); !errors.Is(err, ErrQueueFull) {
+			if err := b.Pass(sink.Peer, &jsonrpc.Message{Frame: []byte(note(n))}); !errors.Is(err, jsonrpc.ErrQueueFull) {
 				t.Errorf("once more: got %v, want ErrQueueFull", err)
 			}
 			accepted <- n
@@ -160,9 +162,9 @@ func TestSplicedFramesSurviveASlowReceiver(t *testing.T) {
 		slow.Start(mute{})
 		quick.Start(mute{})
 		pad := strings.Repeat("x", 20_000)
-		source.Start(newJournal(func(m *Message, b *Batch) {
-			b.Pass(slow.Peer, &Message{Frame: fmt.Appendf(nil, `["slow",%s,"%s"]`, m.Frame, pad)})
-			b.Pass(quick.Peer, &Message{Frame: fmt.Appendf(nil, `["quick",%s]`, m.Frame)})
+		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
+			b.Pass(slow.Peer, &jsonrpc.Message{Frame: fmt.Appendf(nil, `["slow",%s,"%s"]`, m.Frame, pad)})
+			b.Pass(quick.Peer, &jsonrpc.Message{Frame: fmt.Appendf(nil, `["quick",%s]`, m.Frame)})
 		}))
 		const n = 60
 		for i := range n {
@@ -185,11 +187,11 @@ func TestSpliceToAClosedPeerIsRefused(t *testing.T) {
 		ended.CloseWrite()
 		closed.Close()
 		got := make(chan []error, 1)
-		source.Start(newJournal(func(m *Message, b *Batch) {
+		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
 			got <- []error{b.Pass(ended.Peer, m), b.Pass(closed.Peer, m)}
 		}))
 		source.say(t, note(0)+"\n")
-		if errs := <-got; slices.ContainsFunc(errs, func(err error) bool { return !errors.Is(err, ErrClosed) }) {
+		if errs := <-got; slices.ContainsFunc(errs, func(err error) bool { return !errors.Is(err, jsonrpc.ErrClosed) }) {
 			t.Errorf("got %v, want ErrClosed twice", errs)
 		}
 	})
@@ -200,14 +202,14 @@ func TestSpliceToAClosedPeerIsRefused(t *testing.T) {
 func TestSpliceOutsideAHandlerQueuesAtOnce(t *testing.T) {
 	to := &ledger{}
 	var b Batch
-	b.Pass(to, &Message{Frame: []byte("a")})
+	b.Pass(to, &jsonrpc.Message{Frame: []byte("a")})
 	if !slices.Equal(to.did, []string{"a"}) {
 		t.Errorf("got %q before the flush", to.did)
 	}
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		l := open(PeerOptions{})
 		var b Batch
-		b.Pass(l.Peer, &Message{Frame: []byte(note(0))})
+		b.Pass(l.Peer, &jsonrpc.Message{Frame: []byte(note(0))})
 		if n := len(note(0)) + 1; l.Waiting() != n {
 			t.Errorf("%d bytes wait, want %d", l.Waiting(), n)
 		}

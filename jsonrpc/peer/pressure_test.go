@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"bufio"
@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolman/jsonrpc"
 )
 
 // pump links a source to a sink with Pressure and returns them with the journal
@@ -13,7 +15,7 @@ import (
 func pump(open func(PeerOptions) link, queue int, onMessage func(sink *Peer)) (source, sink link, j *journal) {
 	source, sink = open(PeerOptions{}), open(PeerOptions{QueueLimit: queue, Pressure: true})
 	sink.Start(newJournal(nil))
-	j = newJournal(func(m *Message, b *Batch) {
+	j = newJournal(func(m *jsonrpc.Message, b *Batch) {
 		b.Send(sink.Peer, m.Frame)
 		if onMessage != nil {
 			onMessage(sink.Peer)
@@ -110,7 +112,7 @@ func TestPeerUnderPressureCanBeClosed(t *testing.T) {
 		source.say(t, note(1)+"\n")
 		eventually(t, "the source is held", func() bool { return sink.holds() > 0 })
 		source.Close()
-		if err := j.closed(t); !errors.Is(err, ErrClosed) {
+		if err := j.closed(t); !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("the cause is %v, want ErrClosed", err)
 		}
 	})
@@ -130,7 +132,7 @@ func TestPeerUnderPressureEndsWhenItIsBroken(t *testing.T) {
 		}
 		time.Sleep(2 * lingerTimeout)
 		sink.lines(t, 2)
-		if err := j.closed(t); err == nil || errors.Is(err, ErrClosed) {
+		if err := j.closed(t); err == nil || errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("the cause is %v, want why writing failed", err)
 		}
 	})

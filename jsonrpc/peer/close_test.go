@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"errors"
@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"toolman/jsonrpc"
 )
 
 func TestPeerDeliversTheLastLineThenTheEnd(t *testing.T) {
@@ -46,7 +48,7 @@ func TestPeerDeliversTheLastLineThenTheEnd(t *testing.T) {
 func TestPeerAnswersTheLastLine(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		l := open(PeerOptions{})
-		l.Start(newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+		l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
 		l.say(t, note(1))
 		l.w.Close()
 		if got := l.lines(t, 1); got[0] != note(1) {
@@ -60,7 +62,7 @@ func TestPeerThatDoesNotReadEndsAfterItsLastWords(t *testing.T) {
 		const count = 1000
 		l := open(PeerOptions{})
 		first, broken, said := make(chan bool), make(chan bool), make(chan bool)
-		j := newJournal(func(m *Message, b *Batch) {
+		j := newJournal(func(m *jsonrpc.Message, b *Batch) {
 			if string(m.Bytes(m.Method)) == `"n0"` {
 				close(first)
 				<-broken // so that what follows is still in the pipe when writing fails
@@ -83,11 +85,11 @@ func TestPeerThatDoesNotReadEndsAfterItsLastWords(t *testing.T) {
 		for err == nil {
 			err = l.Send([]byte("are you there"))
 		}
-		if !errors.Is(err, ErrClosed) {
+		if !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("Send: %v, want ErrClosed", err)
 		}
 		close(broken)
-		if err := j.closed(t); err == nil || errors.Is(err, ErrClosed) {
+		if err := j.closed(t); err == nil || errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("the cause is %v, want why writing failed", err)
 		}
 		got := j.wait(t, count+1)
@@ -111,13 +113,13 @@ func TestPeerCloseEndsBothWays(t *testing.T) {
 			wg.Go(l.Close)
 		}
 		wg.Wait()
-		if err := j.closed(t); !errors.Is(err, ErrClosed) {
+		if err := j.closed(t); !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("the cause is %v, want ErrClosed", err)
 		}
 		if got := j.wait(t, 2); !slices.Equal(got, []string{note(1), "closed"}) {
 			t.Errorf("got %q", got)
 		}
-		if err := l.Send([]byte("late")); !errors.Is(err, ErrClosed) {
+		if err := l.Send([]byte("late")); !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("Send: %v, want ErrClosed", err)
 		}
 		if n, err := l.r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
@@ -141,7 +143,7 @@ func TestPeerCloseThrowsAwayWhatWaits(t *testing.T) {
 			}
 		}
 		l.Close()
-		if err := j.closed(t); !errors.Is(err, ErrClosed) {
+		if err := j.closed(t); !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("the cause is %v", err)
 		}
 		if n, _ := io.Copy(io.Discard, l.r); n > 2<<20 {
@@ -153,10 +155,10 @@ func TestPeerCloseThrowsAwayWhatWaits(t *testing.T) {
 func TestPeerCanBeClosedFromItsHandler(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		l := open(PeerOptions{})
-		j := newJournal(func(*Message, *Batch) { l.Close() })
+		j := newJournal(func(*jsonrpc.Message, *Batch) { l.Close() })
 		l.Start(j)
 		l.say(t, note(1)+"\n")
-		if err := j.closed(t); !errors.Is(err, ErrClosed) {
+		if err := j.closed(t); !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("the cause is %v, want ErrClosed", err)
 		}
 	})
@@ -195,12 +197,12 @@ func TestPeerCanBeClosedBeforeItReads(t *testing.T) {
 		if n, err := l.r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 			t.Errorf("the far end reads %d bytes, %v, want the end", n, err)
 		}
-		if err := l.Send([]byte("late")); !errors.Is(err, ErrClosed) {
+		if err := l.Send([]byte("late")); !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("Send: %v, want ErrClosed", err)
 		}
 		j := newJournal(nil)
 		l.Start(j)
-		if err := j.closed(t); !errors.Is(err, ErrClosed) {
+		if err := j.closed(t); !errors.Is(err, jsonrpc.ErrClosed) {
 			t.Errorf("started after all, the cause is %v", err)
 		}
 	})
@@ -226,7 +228,7 @@ func TestPeerEndsOnceHoweverManyEndIt(t *testing.T) {
 	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
 		for range 100 {
 			l := open(PeerOptions{})
-			j := newJournal(func(m *Message, b *Batch) { b.Send(l.Peer, m.Frame) })
+			j := newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) })
 			l.Start(j)
 			var wg sync.WaitGroup
 			wg.Go(func() { io.WriteString(l.w, notes(0, 100)); l.w.Close() })

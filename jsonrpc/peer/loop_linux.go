@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"errors"
@@ -11,6 +11,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"toolman/jsonrpc"
 )
 
 // sharedSize is the size of a loop's read buffer.
@@ -160,7 +162,7 @@ func (l *Loop) control(op, fd int, events uint32) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
-		return ErrClosed
+		return jsonrpc.ErrClosed
 	}
 	return unix.EpollCtl(l.epoll, op, fd, &unix.EpollEvent{Events: events, Fd: int32(fd)})
 }

@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolman/jsonrpc"
 )
 
 // cut runs a stream through a framer in reads of the given sizes, over and over
@@ -16,7 +18,7 @@ import (
 func cut(f *framer, stream string, reads ...int) (out []string) {
 	shared := make([]byte, 300)
 	add := func(line []byte, err error) {
-		if long, ok := errors.AsType[*TooLongError](err); ok {
+		if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
 			out = append(out, fmt.Sprintf("too long: %d of %d, %q … %q", long.Size, long.Limit, long.Head, long.Tail))
 		} else {
 			out = append(out, string(line))

@@ -1,9 +1,11 @@
-package jsonrpc
+package peer
 
 import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolman/jsonrpc"
 )
 
 func tokens(ids ...string) (all [][]byte) {
@@ -17,7 +19,7 @@ func tokens(ids ...string) (all [][]byte) {
 func TestGathererMakesArraysOfAnswers(t *testing.T) {
 	l := &ledger{}
 	g := NewGatherer(l)
-	send := func(frame string, edits ...Edit) {
+	send := func(frame string, edits ...jsonrpc.Edit) {
 		t.Helper()
 		if err := g.Queue([]byte(frame), edits); err != nil {
 			t.Fatal(err)
@@ -37,7 +39,7 @@ func TestGathererMakesArraysOfAnswers(t *testing.T) {
 	send(`{"jsonrpc":"2.0","id":7,"result":{}}`)
 	send(`{"jsonrpc":"2.0","id":1,"method":"m"}`)
 	wants(`{"jsonrpc":"2.0","method":"m"}`, `{"jsonrpc":"2.0","id":7,"result":{}}`, `{"jsonrpc":"2.0","id":1,"method":"m"}`)
-	send(`{"jsonrpc":"2.0","id":99,"result":{}}`, Edit{Span: Span{Lo: 22, Hi: 24}, New: []byte(`"a"`)})
+	send(`{"jsonrpc":"2.0","id":99,"result":{}}`, jsonrpc.Edit{Span: jsonrpc.Span{Lo: 22, Hi: 24}, New: []byte(`"a"`)})
 	send(`{"jsonrpc":"2.0","id":null,"error":{}}`)
 	wants()
 	send(`{"jsonrpc":"2.0","id":2,"result":{}}`)

@@ -1,4 +1,4 @@
-package jsonrpc
+package peer
 
 import (
 	"bytes"
@@ -6,14 +6,16 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"toolman/jsonrpc"
 )
 
 // mute is a Handler for a far end that says nothing.
 type mute struct{}
 
-func (mute) Message(*Message, *Batch)    {}
-func (mute) Bad(*Message, error, *Batch) {}
-func (mute) Closed(error)                {}
+func (mute) Message(*jsonrpc.Message, *Batch)    {}
+func (mute) Bad(*jsonrpc.Message, error, *Batch) {}
+func (mute) Closed(error)                        {}
 
 // Large frames go out from where they lie, and no pipe takes one as a whole:
 // whatever stands before, in and behind them, the far end reads it in order. The
@@ -30,12 +32,12 @@ func TestLargeFramesKeepTheirPlace(t *testing.T) {
 				t.Fatal(err)
 			}
 			frame := bytes.Clone(large)
-			edits := []Edit{{Span: Span{Lo: 16, Hi: 19}, New: []byte("ns_new")}, {Span: Span{Lo: 6, Hi: 7}, New: fmt.Append(nil, i)}}
+			edits := []jsonrpc.Edit{{Span: jsonrpc.Span{Lo: 16, Hi: 19}, New: []byte("ns_new")}, {Span: jsonrpc.Span{Lo: 6, Hi: 7}, New: fmt.Append(nil, i)}}
 			if err := l.Queue(frame, edits); err != nil {
 				t.Fatal(err)
 			}
 			clear(frame)
-			fmt.Fprintf(&want, "%s\n%s\n", small, AppendSplice(nil, large, edits...))
+			fmt.Fprintf(&want, "%s\n%s\n", small, jsonrpc.AppendSplice(nil, large, edits...))
 			if i%5 == 0 {
 				l.Flush()
 			}

@@ -1,5 +1,5 @@
 //go:build !linux
 
-package jsonrpc
+package peer
 
 var ofThisSystem []transport

@@ -1,6 +1,10 @@
-package jsonrpc
+package peer
 
-import "sync"
+import (
+	"sync"
+
+	"toolman/jsonrpc"
+)
 
 // An outbox holds the bytes to be written to a peer. Usually they are written at once, and only
 // those stay that a full pipe did not take.
@@ -26,7 +30,7 @@ func (o *outbox) waiting() int { return len(o.buf) - o.off }
 // openLocked returns an error if the outbox takes no more frames.
 func (o *outbox) openLocked() error {
 	if o.closed || o.ending {
-		return ErrClosed
+		return jsonrpc.ErrClosed
 	}
 	return nil
 }
@@ -42,7 +46,7 @@ func (o *outbox) admitLocked(n int, pressure bool) error {
 		return err
 	}
 	if !o.admits(o.waiting(), n, pressure) {
-		return ErrQueueFull
+		return jsonrpc.ErrQueueFull
 	}
 	return nil
 }

@@ -1,6 +1,10 @@
-package jsonrpc
+package peer
 
-import "strconv"
+import (
+	"strconv"
+
+	"toolman/jsonrpc"
+)
 
 // scratchCap is how much memory a batch keeps for copies.
 const scratchCap = 4 << 10
@@ -11,22 +15,22 @@ const scratchCap = 4 << 10
 type Batch struct {
 	to      []destination // the memory behind its end is used again
 	stages  bool          // Pass keeps frames until the end of the read
-	edits   []Edit
+	edits   []jsonrpc.Edit
 	scratch []byte
 }
 
 // Edit adds an edit to the next Pass.
-func (b *Batch) Edit(at Span, with []byte) {
-	b.edits = append(b.edits, Edit{})
+func (b *Batch) Edit(at jsonrpc.Span, with []byte) {
+	b.edits = append(b.edits, jsonrpc.Edit{})
 	e := &b.edits[len(b.edits)-1]
 	e.Span, e.New = at, with
 }
 
 // Edits returns the edits added since the last Pass.
-func (b *Batch) Edits() []Edit { return b.edits }
+func (b *Batch) Edits() []jsonrpc.Edit { return b.edits }
 
 // SetEdits replaces the edits. The new ones were appended to Edits.
-func (b *Batch) SetEdits(edits []Edit) { b.edits = edits }
+func (b *Batch) SetEdits(edits []jsonrpc.Edit) { b.edits = edits }
 
 // Copy returns a copy of text that is valid until the next Pass.
 func (b *Batch) Copy(text []byte) []byte {
@@ -44,7 +48,7 @@ func (b *Batch) Number(n uint64) []byte {
 
 // Preview returns frame as the next Pass would send it.
 func (b *Batch) Preview(frame []byte) []byte {
-	return AppendSplice(make([]byte, 0, len(frame)+64), frame, b.edits...)
+	return jsonrpc.AppendSplice(make([]byte, 0, len(frame)+64), frame, b.edits...)
 }
 
 // Forget drops the edits added since the last Pass.
@@ -69,13 +73,13 @@ func (b *Batch) Send(to Sender, frame []byte) error {
 // Pass queues a message with the edits added since the last Pass. Within a Handler, the batch keeps
 // messages for a Peer until the whole read is handled. Until then Peer.Waiting does not count them,
 // and Peer.CloseWrite does not wait for them. What the batch sends to one receiver stays in order.
-func (b *Batch) Pass(to Sender, m *Message) error {
+func (b *Batch) Pass(to Sender, m *jsonrpc.Message) error {
 	err := b.pass(to, m)
 	b.Forget()
 	return err
 }
 
-func (b *Batch) pass(to Sender, m *Message) (err error) {
+func (b *Batch) pass(to Sender, m *jsonrpc.Message) (err error) {
 	d, n := b.find(to)
 	if b.stages && len(m.Frame) < largeFrame && d.peer != nil && !answersBatch(to) {
 		err = d.stage(m, b.edits)
@@ -153,7 +157,7 @@ type destination struct {
 }
 
 // stage adds a frame to those that wait.
-func (d *destination) stage(m *Message, edits []Edit) error {
+func (d *destination) stage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	p := d.peer
 	if len(d.staged) == 0 {
 		p.out.mu.Lock()
@@ -165,12 +169,12 @@ func (d *destination) stage(m *Message, edits []Edit) error {
 		}
 	}
 	if !p.out.admits(d.waiting+len(d.staged), len(m.Frame)+1, p.pressure) {
-		return ErrQueueFull
+		return jsonrpc.ErrQueueFull
 	}
 	if !m.IsOneLine(edits) {
-		return ErrLineBreak
+		return jsonrpc.ErrLineBreak
 	}
-	d.staged = append(AppendSplice(d.staged, m.Frame, edits...), '\n')
+	d.staged = append(jsonrpc.AppendSplice(d.staged, m.Frame, edits...), '\n')
 	return nil
 }
 
