@@ -46,7 +46,7 @@ func (e *Envelope) Read(m *jsonrpc.Message) error {
 	*e = Envelope{}
 	meta, err := m.ParamMember("_meta")
 	if err != nil {
-		return invalid(err.Error())
+		return Invalid(err.Error())
 	}
 	e.Meta = meta
 	if !m.IsObject(meta.Value) {
@@ -54,7 +54,7 @@ func (e *Envelope) Read(m *jsonrpc.Message) error {
 	}
 	var found [len(envelopeKeys)]jsonrpc.Member
 	if err := m.Find(meta.Value, envelopeKeys[:], found[:]); err != nil {
-		return invalid(err.Error())
+		return Invalid(err.Error())
 	}
 	e.Version, e.Capabilities, e.ClientInfo, e.LogLevel = found[0], found[1], found[2], found[3]
 	if isID(m, found[4].Value) {
@@ -73,20 +73,20 @@ func (e *Envelope) Read(m *jsonrpc.Message) error {
 // client's name is for display only and not checked.
 func (e *Envelope) check(m *jsonrpc.Message) error {
 	if !m.IsString(e.Version.Value) {
-		return invalid("params._meta: " + KeyVersion + " must be a string")
+		return Invalid("params._meta: " + KeyVersion + " must be a string")
 	}
 	if version := m.Text(e.Version.Value); !slices.Contains(revisions[firstModern:], string(version)) {
 		return unsupported(version)
 	}
 	if !m.IsObject(e.Capabilities.Value) {
-		return invalid("params._meta: " + KeyCapabilities + " must be there and be an object; {} declares none")
+		return Invalid("params._meta: " + KeyCapabilities + " must be there and be an object; {} declares none")
 	}
 	if err := cmp.Or(tooLong("params._meta: "+KeyCapabilities, e.Capabilities.Value, MaxDeclared),
 		tooLong("params._meta: "+KeyClientInfo, e.ClientInfo.Value, MaxDeclared)); err != nil {
 		return err
 	}
 	if level := e.LogLevel.Value; level.Present() && !slices.Contains(levels[:], string(m.Text(level))) {
-		return invalid("params._meta: " + KeyLogLevel + " must be debug, info, notice, warning, error, critical, alert or emergency")
+		return Invalid("params._meta: " + KeyLogLevel + " must be debug, info, notice, warning, error, critical, alert or emergency")
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func CheckID(m *jsonrpc.Message) error { return tooLong("id", m.ID, MaxID) }
 // tooLong returns an error if a value is over its limit.
 func tooLong(what string, at jsonrpc.Span, limit int) error {
 	if size := at.Hi - at.Lo; size > limit {
-		return invalid(fmt.Sprintf("%s is %d bytes long; toolman remembers %d at most", what, size, limit))
+		return Invalid(fmt.Sprintf("%s is %d bytes long; toolman remembers %d at most", what, size, limit))
 	}
 	return nil
 }
@@ -199,9 +199,9 @@ func addMeta(edits []jsonrpc.Edit, m *jsonrpc.Message, meta jsonrpc.Member, insi
 	return edits // a list has no place for it
 }
 
-// removeFrom appends edits that remove members from the object inner. If nothing would be left in
+// RemoveFrom appends edits that remove members from the object inner. If nothing would be left in
 // it, it appends none and reports that: inner itself can be removed.
-func removeFrom(edits []jsonrpc.Edit, frame []byte, inner jsonrpc.Span, gone ...jsonrpc.Member) (out []jsonrpc.Edit, empty bool) {
+func RemoveFrom(edits []jsonrpc.Edit, frame []byte, inner jsonrpc.Span, gone ...jsonrpc.Member) (out []jsonrpc.Edit, empty bool) {
 	had := len(edits)
 	edits = jsonrpc.AppendRemoval(edits, frame, inner, gone...)
 	if len(edits) == had+1 && jsonrpc.Removed(edits[had], inner) {
@@ -213,7 +213,7 @@ func removeFrom(edits []jsonrpc.Edit, frame []byte, inner jsonrpc.Span, gone ...
 // removeParamsMeta appends edits that remove members from params._meta, which is meta, and meta
 // itself if nothing is left in it.
 func removeParamsMeta(edits []jsonrpc.Edit, m *jsonrpc.Message, meta jsonrpc.Member, gone ...jsonrpc.Member) []jsonrpc.Edit {
-	edits, empty := removeFrom(edits, m.Frame, meta.Value, gone...)
+	edits, empty := RemoveFrom(edits, m.Frame, meta.Value, gone...)
 	if empty {
 		edits = jsonrpc.AppendRemoval(edits, m.Frame, m.Params, meta)
 	}

@@ -119,7 +119,7 @@ func TestRefusalsAreErrorsForEveryMethod(t *testing.T) {
 		t.Errorf("a long version is answered with %s", why.Data)
 	}
 	want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"no","data":{"success":false,"result":null,"error":"no"}}}`
-	if got := string(invalid("no").Append(nil, []byte(`1`))); got != want {
+	if got := string(Invalid("no").Append(nil, []byte(`1`))); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	want = `{"jsonrpc":"2.0","id":1,"error":{"code":-32021,"message":"it asks","data":{"requiredCapabilities":{"sampling":{}}}}}`

@@ -24,6 +24,9 @@ const (
 	Reconsider
 )
 
+// maxNamed is the largest number of capabilities that ErrorText returns.
+const maxNamed = 16
+
 // Bounds of the error codes that the modern era reserves (2026-07-28, Error Codes).
 const firstReserved, lastReserved = -32099, -32020
 
@@ -38,7 +41,7 @@ var (
 // client must not get codes that mean something else to it. An error says that the response has two
 // codes.
 func JudgeError(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, server, client Era) ([]jsonrpc.Edit, Remedy, error) {
-	at, code, err := errorCode(m)
+	at, code, err := ErrorCode(m)
 	if err != nil {
 		return edits, PassOn, err
 	}
@@ -60,9 +63,9 @@ func JudgeError(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, server,
 	return edits, PassOn, nil
 }
 
-// errorCode returns the code of an error response and where it is; 0 if the response has none that
+// ErrorCode returns the code of an error response and where it is; 0 if the response has none that
 // means anything. An error says that it has two.
-func errorCode(m *jsonrpc.Message) (at jsonrpc.Span, code int64, err error) {
+func ErrorCode(m *jsonrpc.Message) (at jsonrpc.Span, code int64, err error) {
 	at, err = m.Get(m.Err, "code")
 	if err != nil {
 		return at, 0, err
@@ -106,7 +109,7 @@ func ErrorText(m *jsonrpc.Message) (message string, required []string) {
 		return message, nil
 	}
 	for name := range jsonrpc.Members(m.Frame, at) {
-		if len(required) == maxAsks {
+		if len(required) == maxNamed {
 			break
 		}
 		required = append(required, name)

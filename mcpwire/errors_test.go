@@ -97,7 +97,7 @@ func TestErrorText(t *testing.T) {
 	for i := range 1000 {
 		fmt.Fprintf(&many, `"%d":{},`, i)
 	}
-	if _, required := ErrorText(failure(t, `{"data":{"requiredCapabilities":{`+strings.TrimSuffix(many.String(), ",")+`}}}`)); len(required) > maxAsks {
+	if _, required := ErrorText(failure(t, `{"data":{"requiredCapabilities":{`+strings.TrimSuffix(many.String(), ",")+`}}}`)); len(required) > maxNamed {
 		t.Errorf("%d capabilities", len(required))
 	}
 }
@@ -121,4 +121,10 @@ func TestJudgingErrorsAllocatesNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// failure scans an error response.
+func failure(t testing.TB, object string) *jsonrpc.Message {
+	t.Helper()
+	return rescan(t, `{"jsonrpc":"2.0","id":1,"error":`+object+`}`)
 }

@@ -54,6 +54,60 @@ func objectParam(m *jsonrpc.Message, key string) (json.RawMessage, error) {
 // Has reports whether the client declared a capability.
 func (h *Hello) Has(capability string) bool { return declares(h.Capabilities, capability) }
 
+func declares(capabilities []byte, capability string) bool {
+	for key := range jsonrpc.Members(capabilities, jsonrpc.Span{Hi: len(capabilities)}) {
+		if key == capability {
+			return true
+		}
+	}
+	return false
+}
+
+// Relayed returns the capabilities to declare to a server: the client's own, without tasks/list,
+// which toolman does not pass on.
+func (h *Hello) Relayed() json.RawMessage {
+	return appendMembers(nil, h.Capabilities, func(out []byte, key string, value []byte) []byte {
+		if key == "tasks" && value[0] == '{' {
+			return appendMembers(out, value, leaveOut("list"))
+		}
+		return append(out, value...)
+	})
+}
+
+// Claim returns the claim in the client's name. It has all of the client's capabilities but tasks,
+// which the modern era does not have in this form.
+func (h *Hello) Claim(level string) *Claim {
+	return NewClaim(appendMembers(nil, h.Capabilities, leaveOut("tasks")), h.Info, level)
+}
+
+// leaveOut returns a function for appendMembers that leaves out one member.
+func leaveOut(left string) func(dst []byte, key string, value []byte) []byte {
+	return func(dst []byte, key string, value []byte) []byte {
+		if key == left {
+			return nil
+		}
+		return append(dst, value...)
+	}
+}
+
+// appendMembers appends an object again, with each value as f appends it. A member for which f
+// returns nil is left out.
+func appendMembers(dst []byte, obj []byte, f func(dst []byte, key string, value []byte) []byte) []byte {
+	dst = append(dst, '{')
+	first := true
+	for key, at := range jsonrpc.Members(obj, jsonrpc.Span{Hi: len(obj)}) {
+		next := dst
+		if !first {
+			next = append(next, ',')
+		}
+		next = append(jsonrpc.AppendQuoted(next, key), ':')
+		if next = f(next, key, obj[at.Lo:at.Hi]); next != nil {
+			dst, first = next, false
+		}
+	}
+	return append(dst, '}')
+}
+
 // InitializeParams are the params of an initialize request of toolman's own.
 type InitializeParams struct {
 	ProtocolVersion string          `json:"protocolVersion"`

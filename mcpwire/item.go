@@ -64,7 +64,7 @@ type Item struct {
 // ReadOnly reports whether a tool says that it changes nothing (annotations.readOnlyHint). It is
 // the server's word, and only a plain true counts.
 func (it *Item) ReadOnly() bool {
-	m, hint, err := memberOf(objectIn(it.Raw, "annotations"), "readOnlyHint")
+	m, hint, err := MemberOf(ObjectIn(it.Raw, "annotations"), "readOnlyHint")
 	return err == nil && string(m.Bytes(hint)) == "true"
 }
 
@@ -169,7 +169,7 @@ func (it *Item) AlwaysLoad() jsonrpc.Edit {
 	insert := func(obj jsonrpc.Span, members string) jsonrpc.Edit {
 		return jsonrpc.AppendInsertion(nil, it.Raw, obj, []byte(members))[0]
 	}
-	m, meta, err := memberOf(it.Raw, "_meta")
+	m, meta, err := MemberOf(it.Raw, "_meta")
 	if err == nil && !meta.Present() {
 		return insert(jsonrpc.Span{Hi: len(it.Raw)}, AlwaysLoad+",")
 	}

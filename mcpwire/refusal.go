@@ -37,7 +37,8 @@ func (r *Refusal) Append(dst, id []byte) []byte {
 	return jsonrpc.AppendError(dst, id, r.Code, r.Message, data)
 }
 
-func invalid(message string) *Refusal {
+// Invalid returns a refusal of invalid params.
+func Invalid(message string) *Refusal {
 	return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 

@@ -128,7 +128,7 @@ func (r *Result) ToLegacy(edits []jsonrpc.Edit, m *jsonrpc.Message, method Metho
 	if err != nil {
 		return edits, err
 	}
-	edits, empty := removeFrom(edits, m.Frame, r.Meta.Value, info)
+	edits, empty := RemoveFrom(edits, m.Frame, r.Meta.Value, info)
 	if empty {
 		gone[3] = r.Meta
 	}

@@ -33,14 +33,14 @@ func (f *Filter) flags() [3]*bool {
 func ParseFilter(m *jsonrpc.Message) (Filter, error) {
 	at, err := m.Param("notifications")
 	if err != nil {
-		return Filter{}, invalid(err.Error())
+		return Filter{}, Invalid(err.Error())
 	}
 	if !m.IsObject(at) {
-		return Filter{}, invalid("params.notifications must be there and be an object, such as {\"toolsListChanged\":true}")
+		return Filter{}, Invalid("params.notifications must be there and be an object, such as {\"toolsListChanged\":true}")
 	}
 	var found [len(filterKeys)]jsonrpc.Member
 	if err := m.Find(at, filterKeys[:], found[:]); err != nil {
-		return Filter{}, invalid(err.Error())
+		return Filter{}, Invalid(err.Error())
 	}
 	var f Filter
 	for i, flag := range f.flags() {
@@ -49,7 +49,7 @@ func ParseFilter(m *jsonrpc.Message) (Filter, error) {
 			*flag = true
 		case "", "false":
 		default:
-			return Filter{}, invalid("params.notifications." + filterKeys[i] + " must be true or false")
+			return Filter{}, Invalid("params.notifications." + filterKeys[i] + " must be true or false")
 		}
 	}
 	f.ResourceSubscriptions, err = listenURIs(m, found[3].Value)
@@ -61,16 +61,16 @@ func listenURIs(m *jsonrpc.Message, list jsonrpc.Span) ([]string, error) {
 		return nil, nil
 	}
 	if m.Frame[list.Lo] != '[' {
-		return nil, invalid("params.notifications.resourceSubscriptions must be a list of URIs")
+		return nil, Invalid("params.notifications.resourceSubscriptions must be a list of URIs")
 	}
 	var uris []string
 	size := 0
 	for at := range jsonrpc.Elements(m.Frame, list) {
 		if !m.IsString(at) {
-			return nil, invalid("params.notifications.resourceSubscriptions must be a list of URIs")
+			return nil, Invalid("params.notifications.resourceSubscriptions must be a list of URIs")
 		}
 		if size += at.Hi - at.Lo; size > maxListenURIBytes || len(uris) == maxListenURIs {
-			return nil, invalid(fmt.Sprintf("params.notifications.resourceSubscriptions: one subscription takes %d URIs of %d bytes together; use several",
+			return nil, Invalid(fmt.Sprintf("params.notifications.resourceSubscriptions: one subscription takes %d URIs of %d bytes together; use several",
 				maxListenURIs, maxListenURIBytes))
 		}
 		uris = append(uris, string(m.Text(at)))

@@ -44,14 +44,13 @@ func reference(m *jsonrpc.Message) (jsonrpc.Span, Kind, error) {
 
 // Keys of members that findMember finds.
 var (
-	elicitationIDKey = []string{"elicitationId"}
-	serverInfoKey    = []string{KeyServerInfo}
-	subscriptionKey  = []string{KeySubscription}
-	tasksKey         = []string{ExtensionTasks}
+	serverInfoKey   = []string{KeyServerInfo}
+	subscriptionKey = []string{KeySubscription}
+	tasksKey        = []string{ExtensionTasks}
 )
 
-// findMember returns a member of an object with its key, the only one of key: a slice of a parameter
-// would be allocated.
+// findMember returns a member of an object with its key, the only one of key: a slice of a
+// parameter would be allocated.
 func findMember(m *jsonrpc.Message, obj jsonrpc.Span, key []string) (jsonrpc.Member, error) {
 	var found [1]jsonrpc.Member
 	err := m.Find(obj, key, found[:])
@@ -136,4 +135,20 @@ func HideTasks(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) ([]jsonrpc
 		return edits, err
 	}
 	return jsonrpc.AppendRemoval(edits, m.Frame, extensions, tasks), nil
+}
+
+// MemberOf returns where a member of an object is, in a message that has the object as its frame.
+func MemberOf(object []byte, key string) (m jsonrpc.Message, at jsonrpc.Span, err error) {
+	m.Frame = object
+	at, err = m.Get(jsonrpc.Span{Hi: len(object)}, key)
+	return m, at, err
+}
+
+// ObjectIn returns a member of an object that is an object itself, or nil.
+func ObjectIn(object []byte, key string) []byte {
+	m, at, err := MemberOf(object, key)
+	if err != nil || !m.IsObject(at) {
+		return nil
+	}
+	return m.Bytes(at)
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	"toolman/jsonrpc"
-	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 )
 
 // named is a request of the server, or its response, in which each message for the client's user
 // begins with the server's name. It is m itself where there is no such message.
 func (u *Upstream) named(m *jsonrpc.Message) (*jsonrpc.Message, error) {
-	edits, err := mcpwire.NameAsker(nil, m, u.Name)
+	edits, err := inputreq.NameAsker(nil, m, u.Name)
 	if err != nil || len(edits) == 0 {
 		return m, err
 	}

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
@@ -60,9 +61,9 @@ func (s *Session) confirmLocked(req *request, t catalog.Target) {
 }
 
 // unaskableLocked says why a legacy client cannot be asked for a person's consent, or "".
-func (s *Session) unaskableLocked(ask *mcpwire.Ask, size int) string {
-	since := mcpwire.AskedSince(ask.Method, ask.Params)
-	missing := mcpwire.Lacks(s.peer.hello.Capabilities, ask.Method, ask.Params)
+func (s *Session) unaskableLocked(ask *inputreq.Ask, size int) string {
+	since := inputreq.AskedSince(ask.Method, ask.Params)
+	missing := inputreq.Lacks(s.peer.hello.Capabilities, ask.Method, ask.Params)
 	switch {
 	case missing != "":
 		return unaskable(missing)

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 )
@@ -27,18 +28,18 @@ const confirmKey = "confirm"
 // confirmation asks a person whether a tool may be called. Its form has no fields:
 // accepting it is the answer, and some clients send nothing else. An error says why the call
 // cannot be shown completely.
-func (r *Router) confirmation(m *jsonrpc.Message, e *catalog.Entry) (mcpwire.Ask, error) {
+func (r *Router) confirmation(m *jsonrpc.Message, e *catalog.Entry) (inputreq.Ask, error) {
 	text, err := r.callText(m, e)
 	if err != nil {
-		return mcpwire.Ask{}, fmt.Errorf("a person has to agree first, and cannot be shown the whole call: %w", err)
+		return inputreq.Ask{}, fmt.Errorf("a person has to agree first, and cannot be shown the whole call: %w", err)
 	}
 	params := jsonrpc.AppendQuoted([]byte(`{"message":`), text)
 	params = append(params, `,"requestedSchema":{"type":"object","properties":{}}}`...)
-	return mcpwire.Ask{Key: confirmKey, Method: mcpwire.Elicit, Params: params}, nil
+	return inputreq.Ask{Key: confirmKey, Method: mcpwire.Elicit, Params: params}, nil
 }
 
 // callText shows a call. Its first words are toolman's own: what a server asks begins with that
-// server's name (mcpwire.NameAsker).
+// server's name (inputreq.NameAsker).
 func (r *Router) callText(m *jsonrpc.Message, e *catalog.Entry) (string, error) {
 	if n := utf8.RuneCountInString(e.Item.Name); n > mostName {
 		return "", fmt.Errorf("the tool's name has %d characters, and at most %d are shown", n, mostName)

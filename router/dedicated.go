@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 )
@@ -108,7 +109,7 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 	case ShareNever:
 		return s.servers.missing[u] == nil
 	}
-	return !u.source.Modern && s.peer.hello != nil && mcpwire.CanBeAsked(s.peer.hello.Capabilities)
+	return !u.source.Modern && s.peer.hello != nil && inputreq.CanBeAsked(s.peer.hello.Capabilities)
 }
 
 // private makes an upstream like a shared one for one session. The error says of what there is too

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
@@ -58,7 +59,7 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	if req.modern != u.source.Modern && !s.translateRequestLocked(req, &c, t) || req.modern && u.source.Modern && !s.hideTasks(req) {
 		return
 	}
-	c.elicits = u.source.Modern && (!req.modern || mcpwire.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
+	c.elicits = u.source.Modern && (!req.modern || inputreq.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
 	s.markLocked(req, &c, t)
 	if s.r.timed.Load() {
 		c.came, c.sent = req.arrivedAt, s.r.clock.now()

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/itemdef"
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
@@ -25,11 +26,11 @@ func guarded(t testing.TB) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := (&mcpwire.Item{Kind: mcpwire.Tool, Raw: []byte(echoTool)}).Definition()
+	def, err := itemdef.Of(&mcpwire.Item{Kind: mcpwire.Tool, Raw: []byte(echoTool)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := mcpwire.RefID(def)
+	ref := itemdef.RefID(def)
 	return Options{Policy: p, Dangers: dangerous(t, policy.Elicit, "other_*", "*_delete").Dangers, Pins: &catalog.Pins{mcpwire.Tool: {"ns_echo": ref}},
 		Equipped: &toolset.Set{Name: "s", Tools: []toolset.Ref{{NamespacedName: "ns_echo", RefID: ref}}}}
 }

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -16,14 +17,14 @@ import (
 // calls a question belongs: the newest has it.
 func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *peer.Batch) bool {
 	u := q.from
-	if !s.peer.modern || u.source.Modern || !mcpwire.AsksClient(mcpwire.Method(q.method)) {
+	if !s.peer.modern || u.source.Modern || !inputreq.AsksClient(mcpwire.Method(q.method)) {
 		return false
 	}
 	id, c, ok := s.newestLocked(u)
 	if !ok {
 		return false
 	}
-	ask, err := mcpwire.AskOf(m, strconv.Itoa(c.translation.asked))
+	ask, err := inputreq.AskOf(m, strconv.Itoa(c.translation.asked))
 	switch {
 	case err != nil:
 		u.refuseAsk(q, jsonrpc.CodeInvalidParams, err.Error(), b)
@@ -66,7 +67,7 @@ func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b 
 // lacksLocked ends a call during which the server asks what the client has not declared
 // that it can do. It reports whether that is so.
 func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, b *peer.Batch) bool {
-	lacking := mcpwire.Lacks(c.translation.capabilities, q.ask.Method, q.ask.Params)
+	lacking := inputreq.Lacks(c.translation.capabilities, q.ask.Method, q.ask.Params)
 	if lacking == "" {
 		return false
 	}
@@ -98,12 +99,12 @@ func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, b *peer.
 // askURLs has the client send its user to the URLs that a legacy server's error names.
 // The call is over there: it is made again when the client comes back.
 func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *peer.Batch) error {
-	asks, err := mcpwire.URLAsks(m)
+	asks, err := inputreq.URLAsks(m)
 	if err != nil {
 		return err
 	}
 	for _, ask := range asks {
-		if lacking := mcpwire.Lacks(c.translation.capabilities, ask.Method, ask.Params); lacking != "" {
+		if lacking := inputreq.Lacks(c.translation.capabilities, ask.Method, ask.Params); lacking != "" {
 			refusing(u.missing(lacking))(*c, b)
 			return nil
 		}

@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/limiter"
 )
 
@@ -26,10 +27,10 @@ const (
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
 func (s *Session) leaseLocked(u *Upstream, c *call, b *peer.Batch) *Upstream {
-	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.translation == nil || !mcpwire.CanBeAsked(c.translation.capabilities) {
+	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.translation == nil || !inputreq.CanBeAsked(c.translation.capabilities) {
 		return u
 	}
-	leased := s.leastLoadedLocked(u, mcpwire.Askable(c.translation.capabilities))
+	leased := s.leastLoadedLocked(u, inputreq.Askable(c.translation.capabilities))
 	if leased == nil {
 		return u
 	}

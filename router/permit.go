@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
@@ -56,7 +57,7 @@ func (s *Session) permitLocked(about requestHash, e *catalog.Entry, state []byte
 
 // checkRetryLocked is clearedLocked for a modern client.
 func (s *Session) checkRetryLocked(req *request, t catalog.Target) bool {
-	retry, err := mcpwire.RetryOf(req.Message)
+	retry, err := inputreq.RetryOf(req.Message)
 	if err != nil {
 		s.declineError(req, err)
 		return false
@@ -89,7 +90,7 @@ func (s *Session) requestConfirmationLocked(req *request, t catalog.Target, abou
 		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
 		return
 	}
-	if missing := mcpwire.Lacks(req.Bytes(req.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
+	if missing := inputreq.Lacks(req.Bytes(req.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
 		req.decision = s.decideLocked(req, t, audit.Unconfirmed, req.traceID)
 		why := mcpwire.MissingCapability(missing, t.Entry.NotRun(unaskable(missing)))
 		s.tellObserver(req.Bytes(req.ID), reasonFor(string(audit.Unconfirmed), why.Message))
@@ -101,13 +102,13 @@ func (s *Session) requestConfirmationLocked(req *request, t catalog.Target, abou
 	s.decideLocked(req, t, audit.Asked, n).End(audit.InputRequired)
 	state := s.stateFor(about, stateConfirm, newCallID())
 	s.permitLocked(about, t.Entry, []byte(state), false)
-	s.send(req.out, mcpwire.AppendInputRequired(nil, req.Bytes(req.ID), []mcpwire.Ask{ask}, state),
+	s.send(req.out, inputreq.AppendInputRequired(nil, req.Bytes(req.ID), []inputreq.Ask{ask}, state),
 		tracing.Note{ID: n, Method: mcpwire.ToolsCall, Name: t.Entry.Name, Status: "local"})
 }
 
 // answeredForLocked makes a call whose client has come back with a person's answer, if
 // that is consent. Without an answer it is asked again.
-func (s *Session) answeredForLocked(req *request, t catalog.Target, about requestHash, retry *mcpwire.Retry) {
+func (s *Session) answeredForLocked(req *request, t catalog.Target, about requestHash, retry *inputreq.Retry) {
 	answer, err := retry.Response(req.Message, confirmKey)
 	if err != nil {
 		s.declineError(req, err)
@@ -163,7 +164,7 @@ func (s *Session) permitRetry(c *call, m *jsonrpc.Message) {
 	if err != nil || r.ResultType(m) != mcpwire.ResultInputRequired {
 		return
 	}
-	in, err := r.Input(m)
+	in, err := inputreq.InputOf(&r, m)
 	if err != nil {
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/mcpwire/itemdef"
 	"toolman/router/metatool"
 
 	"toolman/mcpwire"
@@ -26,11 +27,11 @@ func pinsOf(t testing.TB, namespace string, items map[mcpwire.Kind][]string) *ca
 		p[k] = map[string]string{}
 	}
 	for _, e := range g.r.Catalog().All() {
-		def, err := e.Item.Definition()
+		def, err := itemdef.Of(&e.Item)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p[e.Item.Kind][e.Name] = mcpwire.RefID(def)
+		p[e.Item.Kind][e.Name] = itemdef.RefID(def)
 	}
 	return &p
 }

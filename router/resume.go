@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -22,7 +23,7 @@ var (
 
 // resumeLocked deals with a request that answers what its client was asked. It reports
 // true when the request is to be passed on like any other.
-func (s *Session) resumeLocked(req *request, c *call, about requestHash, retry *mcpwire.Retry) bool {
+func (s *Session) resumeLocked(req *request, c *call, about requestHash, retry *inputreq.Retry) bool {
 	state, ok := s.r.signer.verifyState(req.Text(retry.State.Value), about, s.who.Principal)
 	if !ok {
 		s.decline(req, errStrangeState)
@@ -43,7 +44,7 @@ func (s *Session) resumeLocked(req *request, c *call, about requestHash, retry *
 }
 
 // urlConsentedLocked reports whether the user has agreed to visit all URLs.
-func (s *Session) urlConsentedLocked(req *request, c *call, retry *mcpwire.Retry) bool {
+func (s *Session) urlConsentedLocked(req *request, c *call, retry *inputreq.Retry) bool {
 	for answer := range req.Walk(retry.Responses.Value) {
 		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
 			s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Declined), text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
@@ -55,7 +56,7 @@ func (s *Session) urlConsentedLocked(req *request, c *call, retry *mcpwire.Retry
 
 // continueCallLocked gives the server what it has asked for. The request waits for the
 // suspended call from now on.
-func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry *mcpwire.Retry) {
+func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry *inputreq.Retry) {
 	answers := make([]jsonrpc.Span, len(p.questions))
 	for i := range answers {
 		var err error

@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -38,8 +39,8 @@ type inputRound struct {
 
 // A leg is one thing that the client is asked in a round.
 type leg struct {
-	ask    uint64         // its id
-	answer mcpwire.Answer // without a result until it is there
+	ask    uint64          // its id
+	answer inputreq.Answer // without a result until it is there
 }
 
 // size is what the round keeps beside the call.
@@ -57,7 +58,7 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 	if c.translation == nil {
 		return errors.New("it asks for input, which is not for requests of this method")
 	}
-	in, err := result.Input(m)
+	in, err := inputreq.InputOf(result, m)
 	if err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 
 // whyNotAskLocked says why a round cannot begin, or "". It is for all of it or nothing:
 // no user is asked in vain.
-func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *mcpwire.Input) string {
+func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *inputreq.Input) string {
 	switch {
 	case c.translation.rounds > maxRounds:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)
@@ -101,10 +102,10 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 	version := mcpwire.Negotiate(s.peer.hello.Version)
 	for _, ask := range in.Asks {
 		method, params := ask.Method, ask.Params
-		if since := mcpwire.AskedSince(method, params); version < since {
+		if since := inputreq.AskedSince(method, params); version < since {
 			return fmt.Sprintf("server %s needs %s of the client for this, in a form that came with revision %s; the client speaks %s", u.Name, method, since, version)
 		}
-		if missing := mcpwire.Lacks(s.peer.hello.Capabilities, method, params); missing != "" {
+		if missing := inputreq.Lacks(s.peer.hello.Capabilities, method, params); missing != "" {
 			return fmt.Sprintf("server %s needs %s of the client for this, but the client has not declared the capability %s", u.Name, method, missing)
 		}
 	}
@@ -112,7 +113,7 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 }
 
 // askInputLocked asks the client one thing.
-func (s *Session) askInputLocked(r *inputRound, ask *mcpwire.Ask, b *peer.Batch) {
+func (s *Session) askInputLocked(r *inputRound, ask *inputreq.Ask, b *peer.Batch) {
 	if num, ok := s.addInputLocked(r, ask.Method, []byte(ask.Key), b); ok {
 		s.send(b, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: ask.Method, During: r.call.id()})
 	}
@@ -127,6 +128,6 @@ func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byt
 		s.unansweredLocked(&q, "the client is gone", b)
 		return nil, false
 	}
-	r.legs = append(r.legs, leg{ask: id, answer: mcpwire.Answer{Key: key}})
+	r.legs = append(r.legs, leg{ask: id, answer: inputreq.Answer{Key: key}})
 	return strconv.AppendUint(nil, id, 10), true
 }

@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/tracing"
@@ -70,7 +71,7 @@ func (s *Session) retryLocked(r *inputRound, b *peer.Batch) {
 		c.fail(c.entry.NotRun(changedMeanwhile), audit.Refused, b)
 		return
 	}
-	var answers []mcpwire.Answer
+	var answers []inputreq.Answer
 	for i := range r.legs {
 		answers = append(answers, r.legs[i].answer)
 	}
@@ -78,7 +79,7 @@ func (s *Session) retryLocked(r *inputRound, b *peer.Batch) {
 	err := jsonrpc.Scan(c.translation.request, &m)
 	if err == nil {
 		var edits []jsonrpc.Edit
-		edits, err = mcpwire.AddRetry(b.Edits(), &m, mcpwire.AppendRetryMembers(nil, answers, r.state))
+		edits, err = inputreq.AddRetry(b.Edits(), &m, inputreq.AppendRetryMembers(nil, answers, r.state))
 		b.SetEdits(edits)
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 
 	"toolman/router/catalog"
 	"toolman/router/principal"
@@ -106,9 +107,9 @@ func FuzzRetry(f *testing.F) {
 		state := d.asked("1", elicit, "0", askedBy(elicits))
 		frame := capableCall("2", "tools/call", echoParams, able, strings.ReplaceAll(more, "@", state))
 		var m jsonrpc.Message
-		retry, err := mcpwire.Retry{}, jsonrpc.Scan([]byte(frame), &m)
+		retry, err := inputreq.Retry{}, jsonrpc.Scan([]byte(frame), &m)
 		if err == nil {
-			retry, err = mcpwire.RetryOf(&m)
+			retry, err = inputreq.RetryOf(&m)
 		}
 		if err == nil && !retry.Is() {
 			return // it is a call of its own

@@ -6,7 +6,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/budget"
 	"toolman/router/tracing"
@@ -37,7 +37,7 @@ type suspended struct {
 // An inquiry is a question of a legacy server's as a modern client gets it.
 type inquiry struct {
 	serverRequest
-	ask mcpwire.Ask
+	ask inputreq.Ask
 }
 
 func (q *inquiry) size() int { return len(q.ask.Params) + len(q.id()) }
@@ -82,7 +82,7 @@ func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inq
 	p := &suspended{handle: newCallID(), from: u, id: id, bridge: c.translation, questions: questions}
 	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
 	s.input.suspensions.add(p)
-	asks := make([]mcpwire.Ask, len(questions))
+	asks := make([]inputreq.Ask, len(questions))
 	for i := range questions {
 		asks[i] = questions[i].ask
 		s.input.suspensions.grow(p, questions[i].size())
@@ -98,8 +98,8 @@ func (s *Session) stateFor(about requestHash, kind stateKind, h handle) string {
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.
-func (s *Session) sendAsks(c *call, asks []mcpwire.Ask, state string, b *peer.Batch) {
-	s.send(b, mcpwire.AppendInputRequired(nil, c.id(), asks, state), tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
+func (s *Session) sendAsks(c *call, asks []inputreq.Ask, state string, b *peer.Batch) {
+	s.send(b, inputreq.AppendInputRequired(nil, c.id(), asks, state), tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
 }
 
 // enqueueLocked keeps what the server asks further during a call that is suspended.

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/catalog"
@@ -49,7 +50,7 @@ func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target
 		req.out.SetEdits(mcpwire.StripEnvelope(req.out.Edits(), req.Message, &req.envelope))
 		return true
 	}
-	retry, err := mcpwire.RetryOf(req.Message)
+	retry, err := inputreq.RetryOf(req.Message)
 	if err != nil {
 		s.declineError(req, err)
 		return false

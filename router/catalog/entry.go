@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/itemdef"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 	"toolman/router/suggest"
@@ -78,11 +79,11 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 }
 
 func (e *Entry) digest() string {
-	definition, err := e.Item.Definition()
+	definition, err := itemdef.Of(&e.Item)
 	if err != nil {
 		return ""
 	}
-	return mcpwire.RefID(definition)
+	return itemdef.RefID(definition)
 }
 
 // AppendListed appends the entry as an element of a list: as its server sent it,

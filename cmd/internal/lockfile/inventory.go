@@ -11,6 +11,7 @@ import (
 	"toolman/cmd/internal/pins"
 	"toolman/cmd/internal/report"
 	"toolman/cmd/internal/setup"
+	"toolman/mcpwire/itemdef"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -85,7 +86,7 @@ func (f *inventory) addItems(offered *catalog.Catalog, unpinned catalog.Globs) {
 			f.unpinned = append(f.unpinned, k)
 			continue
 		}
-		def, err := e.Item.Definition()
+		def, err := itemdef.Of(&e.Item)
 		if err != nil {
 			f.warnings = append(f.warnings, fmt.Sprintf("%s of server %s cannot be pinned and is held back: %s", sanitize.Visible(k.String()), e.Source.Name, sanitize.Visible(err.Error())))
 			continue

@@ -8,6 +8,7 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/mcpwire"
+	"toolman/mcpwire/itemdef"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -68,7 +69,7 @@ func UnknownMembers(offered *catalog.Catalog, unpinned catalog.Globs) []string {
 	var all []*unknown
 	of := map[*catalog.Source]*unknown{}
 	for _, e := range offered.All() {
-		members := e.Item.UnknownMembers()
+		members := itemdef.UnknownMembers(&e.Item)
 		if len(members) == 0 || unpinned.Match(e) {
 			continue
 		}

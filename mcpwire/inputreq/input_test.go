@@ -1,4 +1,4 @@
-package mcpwire
+package inputreq
 
 import (
 	"fmt"
@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
 func input(t testing.TB, result string) (*jsonrpc.Message, Input, error) {
 	t.Helper()
 	m := response(t, result)
 	r := resultOf(t, m)
-	in, err := r.Input(m)
+	in, err := InputOf(&r, m)
 	return m, in, err
 }
 
@@ -109,7 +110,7 @@ func TestARetryIsTheRequestWithAnswers(t *testing.T) {
 		{"in place of others", `{"requestState":"mine","name":"n","inputResponses":null}`, nil, `"s"`, `{"_meta":{` + bareClaim + `},"requestState":"s","name":"n"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			m := request(t, ToolsCall, tt.params)
+			m := request(t, mcpwire.ToolsCall, tt.params)
 			var state []byte
 			if tt.state != "" {
 				state = []byte(tt.state)
@@ -119,14 +120,14 @@ func TestARetryIsTheRequestWithAnswers(t *testing.T) {
 				t.Fatal(err)
 			}
 			e := envelope(t, m)
-			got := spliced(t, m, NewClaim(nil, nil, "").AddTo(edits, m, &e))
+			got := spliced(t, m, mcpwire.NewClaim(nil, nil, "").AddTo(edits, m, &e))
 			if want := `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":` + tt.want + `}`; got != want {
 				t.Errorf("got  %s\nwant %s", got, want)
 			}
 		})
 	}
 	for _, params := range []string{``, `[]`, `{"requestState":"a","requestState":"b"}`} {
-		if _, err := AddRetry(nil, request(t, ToolsCall, params), []byte(`"a":1,`)); err == nil {
+		if _, err := AddRetry(nil, request(t, mcpwire.ToolsCall, params), []byte(`"a":1,`)); err == nil {
 			t.Errorf("%s: no error", params)
 		}
 	}

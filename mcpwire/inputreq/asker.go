@@ -1,9 +1,10 @@
-package mcpwire
+package inputreq
 
 import (
 	"errors"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
 // NameAsker appends edits that begin each message that a server has a user read with the name of
@@ -19,7 +20,7 @@ func NameAsker(edits []jsonrpc.Edit, m *jsonrpc.Message, server string) ([]jsonr
 	var err error
 	switch {
 	case m.Kind == jsonrpc.Request:
-		if Method(m.Text(m.Method)) == Elicit {
+		if mcpwire.Method(m.Text(m.Method)) == mcpwire.Elicit {
 			err = a.name(m.Params)
 		}
 	case m.Err.Present():
@@ -53,7 +54,7 @@ func (a *asker) name(elicitation jsonrpc.Span) error {
 
 // nameURLs names the server in an error.
 func (a *asker) nameURLs() error {
-	if _, code, err := errorCode(a.m); err != nil || code != CodeURLElicitation {
+	if _, code, err := mcpwire.ErrorCode(a.m); err != nil || code != mcpwire.CodeURLElicitation {
 		return err
 	}
 	list, err := elicitations(a.m)
@@ -76,8 +77,8 @@ func (a *asker) nameInputs() error {
 	if err := a.m.Find(a.m.Result, inputKeys[:], found[:]); err != nil || !found[0].Present() {
 		return err
 	}
-	r := Result{Type: found[0]}
-	if r.ResultType(a.m) != ResultInputRequired {
+	r := mcpwire.Result{Type: found[0]}
+	if r.ResultType(a.m) != mcpwire.ResultInputRequired {
 		return nil
 	}
 	for one := range a.m.Walk(found[1].Value) {
@@ -85,7 +86,7 @@ func (a *asker) nameInputs() error {
 		if err := a.m.Find(one.Value, inputRequestKeys[:], request[:]); err != nil {
 			return err
 		}
-		if Method(a.m.Text(request[0].Value)) == Elicit {
+		if mcpwire.Method(a.m.Text(request[0].Value)) == mcpwire.Elicit {
 			if err := a.name(request[1].Value); err != nil {
 				return err
 			}

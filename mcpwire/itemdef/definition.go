@@ -1,4 +1,4 @@
-package mcpwire
+package itemdef
 
 import (
 	"bytes"
@@ -10,29 +10,30 @@ import (
 	"github.com/gowebpki/jcs"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
 // defining are the members of an item that define it: its name, what a model or a person reads to
 // decide about it, and the schemas.
-var defining = [Kinds][]string{
-	Tool:     {"name", "title", "description", "inputSchema", "outputSchema", "annotations"},
-	Resource: {"uri", "name", "title", "description", "mimeType", "annotations"},
-	Template: {"uriTemplate", "name", "title", "description", "mimeType", "annotations"},
-	Prompt:   {"name", "title", "description", "arguments"},
+var defining = [mcpwire.Kinds][]string{
+	mcpwire.Tool:     {"name", "title", "description", "inputSchema", "outputSchema", "annotations"},
+	mcpwire.Resource: {"uri", "name", "title", "description", "mimeType", "annotations"},
+	mcpwire.Template: {"uriTemplate", "name", "title", "description", "mimeType", "annotations"},
+	mcpwire.Prompt:   {"name", "title", "description", "arguments"},
 }
 
 // optional are the other members that items have in some revision of MCP (2024-11-05 to
 // 2026-07-28).
-var optional = [Kinds][]string{
-	Tool:     {"icons", "_meta", "execution"},
-	Resource: {"icons", "_meta", "size"},
-	Template: {"icons", "_meta"},
-	Prompt:   {"icons", "_meta"},
+var optional = [mcpwire.Kinds][]string{
+	mcpwire.Tool:     {"icons", "_meta", "execution"},
+	mcpwire.Resource: {"icons", "_meta", "size"},
+	mcpwire.Template: {"icons", "_meta"},
+	mcpwire.Prompt:   {"icons", "_meta"},
 }
 
 // UnknownMembers returns the sorted names of the item's members that no revision of MCP has.
-// Clients get them; Definition leaves them out.
-func (it *Item) UnknownMembers() []string {
+// Clients get them; Of leaves them out.
+func UnknownMembers(it *mcpwire.Item) []string {
 	var unknown []string
 	for key := range jsonrpc.Members(it.Raw, jsonrpc.Span{Hi: len(it.Raw)}) {
 		if !slices.Contains(defining[it.Kind], key) && !slices.Contains(optional[it.Kind], key) {
@@ -43,7 +44,7 @@ func (it *Item) UnknownMembers() []string {
 	return slices.Compact(unknown)
 }
 
-// Definition returns the item's definition in canonical JSON (RFC 8785): the same bytes whatever
+// Of returns the item's definition in canonical JSON (RFC 8785): the same bytes whatever
 // the order of members, white space, escapes and spelling of numbers that the server used. It is an
 // object of these members as the server gave them:
 //
@@ -59,7 +60,7 @@ func (it *Item) UnknownMembers() []string {
 //
 // An ambiguous item has no definition: one with a member given twice or in a spelling that looks
 // alike, with text that is not Unicode, or with numbers beyond IEEE double precision.
-func (it *Item) Definition() ([]byte, error) {
+func Of(it *mcpwire.Item) ([]byte, error) {
 	m := jsonrpc.Message{Frame: it.Raw}
 	keys := defining[it.Kind]
 	found := make([]jsonrpc.Member, len(keys))
@@ -88,12 +89,19 @@ func Canonical(value []byte) ([]byte, error) { return jcs.Transform(value) }
 
 // lasting returns annotations without those that describe the content of a resource, nil if there
 // are none.
-func lasting(k Kind, annotations []byte) []byte {
+func lasting(k mcpwire.Kind, annotations []byte) []byte {
 	if len(annotations) == 0 || annotations[0] != '{' {
 		return annotations
 	}
 	if k.IsURI() {
-		annotations = appendMembers(nil, annotations, leaveOut("lastModified"))
+		m, whole := jsonrpc.Message{Frame: annotations}, jsonrpc.Span{Hi: len(annotations)}
+		var gone []jsonrpc.Member
+		for member := range m.Walk(whole) {
+			if string(m.Text(jsonrpc.Span{Lo: member.Key.Lo - 1, Hi: member.Key.Hi + 1})) == "lastModified" {
+				gone = append(gone, member)
+			}
+		}
+		annotations = jsonrpc.AppendSplice(nil, annotations, jsonrpc.AppendRemoval(nil, annotations, whole, gone...)...)
 	}
 	if len(bytes.TrimSpace(annotations[1:len(annotations)-1])) == 0 {
 		return nil

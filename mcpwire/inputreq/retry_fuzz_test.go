@@ -1,10 +1,11 @@
-package mcpwire
+package inputreq
 
 import (
 	"bytes"
 	"testing"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
 // FuzzRound goes one round for a legacy client: what a modern server asks becomes
@@ -19,28 +20,28 @@ func FuzzRound(f *testing.F) {
 		f.Add([]byte(seed), []byte(`{"name":"n","_meta":{"progressToken":1}}`))
 		f.Add([]byte(seed), []byte(`{"inputResponses":{"z":{}},"requestState":7}`))
 	}
-	claim := NewClaim(nil, nil, "")
+	claim := mcpwire.NewClaim(nil, nil, "")
 	f.Fuzz(func(t *testing.T, result, params []byte) {
 		var m, call jsonrpc.Message
 		if jsonrpc.Scan([]byte(`{"jsonrpc":"2.0","id":1,"result":`+string(result)+`}`), &m) != nil ||
 			jsonrpc.Scan([]byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":`+string(params)+`}`), &call) != nil {
 			return
 		}
-		r, err := ResultOf(&m)
+		r, err := mcpwire.ResultOf(&m)
 		if err != nil {
 			return
 		}
-		in, err := r.Input(&m)
+		in, err := InputOf(&r, &m)
 		if err != nil {
 			return
 		}
 		var answers []Answer
 		for i := range in.Asks {
 			asked := rescan(t, string(in.Asks[i].AppendRequest(nil, []byte("5"), "minted")))
-			if asked.Kind != jsonrpc.Request || Method(asked.Text(asked.Method)) != in.Asks[i].Method {
+			if asked.Kind != jsonrpc.Request || mcpwire.Method(asked.Text(asked.Method)) != in.Asks[i].Method {
 				t.Errorf("%s became %s", result, asked.Frame)
 			}
-			if asked.Params.Present() && byURL(asked.Bytes(asked.Params)) && in.Asks[i].Method == Elicit {
+			if asked.Params.Present() && byURL(asked.Bytes(asked.Params)) && in.Asks[i].Method == mcpwire.Elicit {
 				if at, err := asked.Param("elicitationId"); err != nil || string(asked.Bytes(at)) != `"minted"` {
 					t.Errorf("%s: %v", asked.Frame, err)
 				}
@@ -51,9 +52,9 @@ func FuzzRound(f *testing.F) {
 	})
 }
 
-func checkRetry(t *testing.T, m *jsonrpc.Message, in *Input, call *jsonrpc.Message, answers []Answer, claim *Claim) {
+func checkRetry(t *testing.T, m *jsonrpc.Message, in *Input, call *jsonrpc.Message, answers []Answer, claim *mcpwire.Claim) {
 	t.Helper()
-	e, err := EnvelopeOf(call)
+	e, err := mcpwire.EnvelopeOf(call)
 	if err != nil {
 		return
 	}
@@ -82,7 +83,7 @@ func checkRetry(t *testing.T, m *jsonrpc.Message, in *Input, call *jsonrpc.Messa
 	if len(given) != len(answers) {
 		t.Errorf("%d answers in %s, want %d", len(given), again.Frame, len(answers))
 	}
-	if e, err := EnvelopeOf(again); err != nil || !e.Claims() {
+	if e, err := mcpwire.EnvelopeOf(again); err != nil || !e.Claims() {
 		t.Errorf("no claim in %s: %v", again.Frame, err)
 	}
 }

@@ -1,4 +1,4 @@
-package mcpwire
+package inputreq
 
 import (
 	"bytes"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
 func TestNameAsker(t *testing.T) {
@@ -101,17 +102,17 @@ func FuzzNameAsker(f *testing.F) {
 			return // members of other types: what is not read is not shown
 		}
 		var asked []elicitation
-		if m.Kind == jsonrpc.Request && got.Method == string(Elicit) {
+		if m.Kind == jsonrpc.Request && got.Method == string(mcpwire.Elicit) {
 			asked = append(asked, got.Params)
 		}
 		if m.Kind == jsonrpc.Response && got.Result.ResultType == "input_required" {
 			for _, request := range got.Result.InputRequests {
-				if request.Method == string(Elicit) {
+				if request.Method == string(mcpwire.Elicit) {
 					asked = append(asked, request.Params)
 				}
 			}
 		}
-		if m.Kind == jsonrpc.Response && got.Error.Code == CodeURLElicitation {
+		if m.Kind == jsonrpc.Response && got.Error.Code == mcpwire.CodeURLElicitation {
 			asked = append(asked, got.Error.Data.Elicitations...)
 		}
 		for _, one := range asked {

@@ -1,4 +1,4 @@
-package mcpwire
+package inputreq
 
 import (
 	"errors"
@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
 // maxAsks is how many things a server may ask for at once.
@@ -15,17 +16,17 @@ const maxAsks = 16
 // An Ask is something that a server asks of the client: a legacy server with a request, a modern
 // one with an input request.
 type Ask struct {
-	Key    string // of the input request, as it is spelled in JSON, without quotes
-	Method Method // CreateMessage, Elicit or ListRoots
-	Params []byte // an object; nil if there are none
+	Key    string         // of the input request, as it is spelled in JSON, without quotes
+	Method mcpwire.Method // CreateMessage, Elicit or ListRoots
+	Params []byte         // an object; nil if there are none
 }
 
 // AsksClient reports whether a method asks something of the client, in both eras.
-func AsksClient(method Method) bool {
-	return method == CreateMessage || method == Elicit || method == ListRoots
+func AsksClient(method mcpwire.Method) bool {
+	return method == mcpwire.CreateMessage || method == mcpwire.Elicit || method == mcpwire.ListRoots
 }
 
-var errNoAsk = errors.New("an input request that is neither " + string(CreateMessage) + " nor " + string(Elicit) + " nor " + string(ListRoots))
+var errNoAsk = errors.New("an input request that is neither " + string(mcpwire.CreateMessage) + " nor " + string(mcpwire.Elicit) + " nor " + string(mcpwire.ListRoots))
 
 var requestMetaKeys = [...]string{"progressToken", "io.modelcontextprotocol/related-task"}
 
@@ -33,7 +34,7 @@ var requestMetaKeys = [...]string{"progressToken", "io.modelcontextprotocol/rela
 // and not to what it asks, is left out: the progress token, the task, and the ID of an elicitation,
 // which the modern era does not have.
 func AskOf(m *jsonrpc.Message, key string) (Ask, error) {
-	a := Ask{Key: key, Method: Method(m.Text(m.Method))}
+	a := Ask{Key: key, Method: mcpwire.Method(m.Text(m.Method))}
 	if !AsksClient(a.Method) {
 		return a, errNoAsk
 	}
@@ -51,7 +52,7 @@ func AskOf(m *jsonrpc.Message, key string) (Ask, error) {
 	if err := m.Find(gone[2].Value, requestMetaKeys[:], inner[:]); err != nil {
 		return a, err
 	}
-	edits, empty := removeFrom(nil, m.Frame, gone[2].Value, inner[:]...)
+	edits, empty := mcpwire.RemoveFrom(nil, m.Frame, gone[2].Value, inner[:]...)
 	if !empty {
 		gone[2] = jsonrpc.Member{}
 	}
@@ -80,7 +81,7 @@ func URLAsks(m *jsonrpc.Message) ([]Ask, error) {
 		if err != nil {
 			return nil, err
 		}
-		asks = append(asks, Ask{strconv.Itoa(len(asks)), Elicit, params})
+		asks = append(asks, Ask{strconv.Itoa(len(asks)), mcpwire.Elicit, params})
 	}
 	if len(asks) == 0 {
 		return nil, errors.New("no elicitations")
@@ -101,11 +102,11 @@ func elicitations(m *jsonrpc.Message) (jsonrpc.Span, error) {
 func withoutID(params []byte) ([]byte, error) {
 	m := jsonrpc.Message{Frame: params}
 	whole := jsonrpc.Span{Hi: len(params)}
-	id, err := findMember(&m, whole, elicitationIDKey)
-	if err != nil {
+	var id [1]jsonrpc.Member
+	if err := m.Find(whole, []string{"elicitationId"}, id[:]); err != nil {
 		return nil, err
 	}
-	return jsonrpc.AppendSplice(nil, params, jsonrpc.AppendRemoval(nil, params, whole, id)...), nil
+	return jsonrpc.AppendSplice(nil, params, jsonrpc.AppendRemoval(nil, params, whole, id[0])...), nil
 }
 
 // An Input is what a modern server needs before it can continue with a request. It holds parts of
@@ -115,9 +116,9 @@ type Input struct {
 	State jsonrpc.Span // a string to give back as it is; absent if there is none
 }
 
-// Input reads a result of type input_required (2026-07-28, Multi Round-Trip Requests). An error
+// InputOf reads a result of type input_required (2026-07-28, Multi Round-Trip Requests). An error
 // says what is wrong with it.
-func (r *Result) Input(m *jsonrpc.Message) (in Input, err error) {
+func InputOf(r *mcpwire.Result, m *jsonrpc.Message) (in Input, err error) {
 	if r.State.Present() {
 		if !m.IsString(r.State.Value) {
 			return in, errors.New("requestState is not a string")
@@ -159,7 +160,7 @@ func inputRequest(m *jsonrpc.Message, entry jsonrpc.Member) (Ask, error) {
 	if err := m.Find(entry.Value, inputRequestKeys[:], found[:]); err != nil {
 		return Ask{}, err
 	}
-	a := Ask{Key: string(m.Bytes(entry.Key)), Method: Method(m.Text(found[0].Value))}
+	a := Ask{Key: string(m.Bytes(entry.Key)), Method: mcpwire.Method(m.Text(found[0].Value))}
 	params := found[1].Value
 	switch {
 	case !AsksClient(a.Method):
@@ -179,9 +180,9 @@ func inputRequest(m *jsonrpc.Message, entry jsonrpc.Member) (Ask, error) {
 // Elicitation).
 func (a *Ask) AppendRequest(dst, id []byte, elicitationID string) []byte {
 	params := a.Params
-	if a.Method == Elicit && byURL(params) {
+	if a.Method == mcpwire.Elicit && byURL(params) {
 		rest, _ := withoutID(params) // there is one at most
-		params = fmt.Appendf(nil, `{"elicitationId":%s,%s`, quote(elicitationID), rest[1:])
+		params = fmt.Appendf(nil, `{"elicitationId":%s,%s`, jsonrpc.AppendQuoted(nil, elicitationID), rest[1:])
 	}
 	return a.append(fmt.Appendf(dst, `{"jsonrpc":"2.0","id":%s,`, id), params)
 }
@@ -206,7 +207,7 @@ func AppendInputRequired(dst, id []byte, asks []Ask, state string) []byte {
 		}
 		dst = a.append(fmt.Appendf(dst, `"%s":{`, a.Key), a.Params)
 	}
-	return fmt.Appendf(dst, `},"requestState":%s}}`, quote(state))
+	return fmt.Appendf(dst, `},"requestState":%s}}`, jsonrpc.AppendQuoted(nil, state))
 }
 
 // An Answer is what a client said to an input request: its key, without quotes, and the result,
@@ -258,11 +259,11 @@ func RetryOf(m *jsonrpc.Message) (Retry, error) {
 	r, err := retryMembers(m)
 	switch {
 	case err != nil:
-		return Retry{}, invalid(err.Error())
+		return Retry{}, mcpwire.Invalid(err.Error())
 	case r.State.Present() && !m.IsString(r.State.Value):
-		return Retry{}, invalid("params.requestState must be the string that the server gave")
+		return Retry{}, mcpwire.Invalid("params.requestState must be the string that the server gave")
 	case r.Responses.Present() && !m.IsObject(r.Responses.Value):
-		return Retry{}, invalid("params.inputResponses must be an object")
+		return Retry{}, mcpwire.Invalid("params.inputResponses must be an object")
 	}
 	return r, nil
 }
@@ -277,11 +278,11 @@ func retryMembers(m *jsonrpc.Message) (r Retry, err error) {
 
 // Strip appends edits that make the request the one that a legacy server gets: without the
 // envelope, as StripEnvelope does, and without what makes it a retry.
-func (r *Retry) Strip(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) []jsonrpc.Edit {
+func (r *Retry) Strip(edits []jsonrpc.Edit, m *jsonrpc.Message, e *mcpwire.Envelope) []jsonrpc.Edit {
 	if !r.Is() {
-		return StripEnvelope(edits, m, e)
+		return mcpwire.StripEnvelope(edits, m, e)
 	}
-	edits, empty := removeFrom(edits, m.Frame, e.Meta.Value, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
+	edits, empty := mcpwire.RemoveFrom(edits, m.Frame, e.Meta.Value, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
 	gone := [3]jsonrpc.Member{r.Responses, r.State}
 	if empty {
 		gone[2] = e.Meta
@@ -296,9 +297,9 @@ func (r *Retry) Response(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
 	at, err := m.Get(r.Responses.Value, key)
 	switch {
 	case err != nil:
-		return jsonrpc.Span{}, invalid(err.Error())
+		return jsonrpc.Span{}, mcpwire.Invalid(err.Error())
 	case at.Present() && !m.IsObject(at):
-		return jsonrpc.Span{}, invalid("params.inputResponses: each answer must be an object")
+		return jsonrpc.Span{}, mcpwire.Invalid("params.inputResponses: each answer must be an object")
 	}
 	return at, nil
 }

@@ -1,9 +1,10 @@
-package mcpwire
+package inputreq
 
 import (
 	"testing"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
 func TestARetryIsStrippedToTheCallItRepeats(t *testing.T) {
@@ -21,7 +22,7 @@ func TestARetryIsStrippedToTheCallItRepeats(t *testing.T) {
 			if err := jsonrpc.Scan(frame, &m); err != nil {
 				t.Fatal(err)
 			}
-			e, err := EnvelopeOf(&m)
+			e, err := mcpwire.EnvelopeOf(&m)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package mcpwire
+package inputreq
 
 import (
 	"errors"
@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 )
 
 func TestAskOfALegacyRequest(t *testing.T) {
 	for _, tt := range []struct {
 		name         string
-		method       Method
+		method       mcpwire.Method
 		params, want string
 	}{
-		{"roots", ListRoots, ``, ``},
-		{"params that are null", ListRoots, `null`, ``},
-		{"a form", Elicit, `{"message":"\u003f", "requestedSchema":{"x":1.0}}`, `{"message":"\u003f", "requestedSchema":{"x":1.0}}`},
-		{"a URL", Elicit, `{"mode":"url","elicitationId":"e","url":"u"}`, `{"mode":"url","url":"u"}`},
-		{"what belongs to the request", CreateMessage, `{"maxTokens":1,"task":{"ttl":1},"_meta":{"progressToken":1}}`, `{"maxTokens":1}`},
-		{"a _meta with more", CreateMessage, `{"_meta":{"a":1,"progressToken":1,"io.modelcontextprotocol/related-task":{}},"maxTokens":1,"task":{}}`, `{"_meta":{"a":1},"maxTokens":1}`},
-		{"nothing else", ListRoots, `{"_meta":{"progressToken":1}}`, `{}`},
-		{"a _meta that is empty", ListRoots, `{"_meta":{}}`, `{"_meta":{}}`},
+		{"roots", mcpwire.ListRoots, ``, ``},
+		{"params that are null", mcpwire.ListRoots, `null`, ``},
+		{"a form", mcpwire.Elicit, `{"message":"\u003f", "requestedSchema":{"x":1.0}}`, `{"message":"\u003f", "requestedSchema":{"x":1.0}}`},
+		{"a URL", mcpwire.Elicit, `{"mode":"url","elicitationId":"e","url":"u"}`, `{"mode":"url","url":"u"}`},
+		{"what belongs to the request", mcpwire.CreateMessage, `{"maxTokens":1,"task":{"ttl":1},"_meta":{"progressToken":1}}`, `{"maxTokens":1}`},
+		{"a _meta with more", mcpwire.CreateMessage, `{"_meta":{"a":1,"progressToken":1,"io.modelcontextprotocol/related-task":{}},"maxTokens":1,"task":{}}`, `{"_meta":{"a":1},"maxTokens":1}`},
+		{"nothing else", mcpwire.ListRoots, `{"_meta":{"progressToken":1}}`, `{}`},
+		{"a _meta that is empty", mcpwire.ListRoots, `{"_meta":{}}`, `{"_meta":{}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := request(t, tt.method, tt.params)
@@ -32,8 +33,8 @@ func TestAskOfALegacyRequest(t *testing.T) {
 			}
 		})
 	}
-	for method, params := range map[Method]string{
-		Elicit: `{"elicitationId":"a","elicitationId":"b"}`, CreateMessage: `{"Task":1}`, ListRoots: `{"_meta":{"progressToken":1,"progressToken":2}}`, TasksGet: `{"taskId":"a"}`,
+	for method, params := range map[mcpwire.Method]string{
+		mcpwire.Elicit: `{"elicitationId":"a","elicitationId":"b"}`, mcpwire.CreateMessage: `{"Task":1}`, mcpwire.ListRoots: `{"_meta":{"progressToken":1,"progressToken":2}}`, mcpwire.TasksGet: `{"taskId":"a"}`,
 	} {
 		if a, err := AskOf(request(t, method, params), "k"); err == nil {
 			t.Errorf("%s was accepted: %+v", params, a)
@@ -42,7 +43,7 @@ func TestAskOfALegacyRequest(t *testing.T) {
 }
 
 func TestAppendInputRequired(t *testing.T) {
-	got := string(AppendInputRequired([]byte("x"), []byte(`"7"`), []Ask{{`a\"`, Elicit, []byte(`{"message":"?"}`)}, {"b", ListRoots, nil}}, "handle"))
+	got := string(AppendInputRequired([]byte("x"), []byte(`"7"`), []Ask{{`a\"`, mcpwire.Elicit, []byte(`{"message":"?"}`)}, {"b", mcpwire.ListRoots, nil}}, "handle"))
 	want := `x{"jsonrpc":"2.0","id":"7","result":{"resultType":"input_required","inputRequests":{"a\"":{"method":"elicitation/create","params":{"message":"?"}},` +
 		`"b":{"method":"roots/list"}},"requestState":"handle"}}`
 	if got != want {
@@ -50,7 +51,7 @@ func TestAppendInputRequired(t *testing.T) {
 	}
 	m := rescan(t, got[1:])
 	r := resultOf(t, m)
-	if in, err := r.Input(m); err != nil || len(in.Asks) != 2 || r.ResultType(m) != ResultInputRequired {
+	if in, err := InputOf(&r, m); err != nil || len(in.Asks) != 2 || r.ResultType(m) != mcpwire.ResultInputRequired {
 		t.Errorf("read as %+v, %v", in, err)
 	}
 }
@@ -63,7 +64,7 @@ func failure(t testing.TB, object string) *jsonrpc.Message {
 
 func TestURLAsks(t *testing.T) {
 	asks, err := URLAsks(failure(t, `{"code":-32042,"message":"m","data":{"elicitations":[{"mode":"url","elicitationId":"e","url":"u","message":"?"}, {"url":"v","mode":"url"}]}}`))
-	if err != nil || len(asks) != 2 || asks[0].Key != "0" || asks[1].Key != "1" || asks[1].Method != Elicit ||
+	if err != nil || len(asks) != 2 || asks[0].Key != "0" || asks[1].Key != "1" || asks[1].Method != mcpwire.Elicit ||
 		string(asks[0].Params) != `{"mode":"url","url":"u","message":"?"}` || string(asks[1].Params) != `{"url":"v","mode":"url"}` {
 		t.Errorf("got %s, %v", asks, err)
 	}
@@ -77,7 +78,7 @@ func TestURLAsks(t *testing.T) {
 }
 
 func TestRetryOf(t *testing.T) {
-	m := request(t, ToolsCall, `{"name":"n","inputResponses":{"3":{"action":"accept"},"\u0034":{}},"requestState":"h\u0061ndle"}`)
+	m := request(t, mcpwire.ToolsCall, `{"name":"n","inputResponses":{"3":{"action":"accept"},"\u0034":{}},"requestState":"h\u0061ndle"}`)
 	r, err := RetryOf(m)
 	if err != nil || !r.Is() || string(m.Text(r.State.Value)) != "handle" {
 		t.Errorf("got %+v, %v", r, err)
@@ -87,7 +88,7 @@ func TestRetryOf(t *testing.T) {
 		checkSpan(t, m, at, err, want)
 	}
 	for params, want := range map[string]bool{`{"requestState":"x"}`: true, `{"inputResponses":{}}`: true, `{}`: false, ``: false, `{"arguments":{"requestState":"x"}}`: false} {
-		m := request(t, ToolsCall, params)
+		m := request(t, mcpwire.ToolsCall, params)
 		r, err := RetryOf(m)
 		if err != nil || r.Is() != want {
 			t.Errorf("%s: got %+v, %v", params, r, err)
@@ -98,12 +99,12 @@ func TestRetryOf(t *testing.T) {
 	}
 	for _, params := range []string{`{"requestState":null}`, `{"requestState":{}}`, `{"inputResponses":[]}`, `{"inputResponses":null}`, `{"requestState":"a","RequestState":"b"}`,
 		`{"inputResponses":{},"inputResponses":{}}`} {
-		_, err := RetryOf(request(t, ToolsCall, params))
-		if why, ok := errors.AsType[*Refusal](err); !ok || why.Code != -32602 {
+		_, err := RetryOf(request(t, mcpwire.ToolsCall, params))
+		if why, ok := errors.AsType[*mcpwire.Refusal](err); !ok || why.Code != -32602 {
 			t.Errorf("%s: got %v", params, err)
 		}
 	}
-	m = request(t, ToolsCall, `{"inputResponses":{"a":null,"b":{},"b":{}}}`)
+	m = request(t, mcpwire.ToolsCall, `{"inputResponses":{"a":null,"b":{},"b":{}}}`)
 	r, _ = RetryOf(m)
 	for _, key := range []string{"a", "b"} {
 		if _, err := r.Response(m, key); err == nil {
@@ -115,29 +116,29 @@ func TestRetryOf(t *testing.T) {
 func TestLacks(t *testing.T) {
 	for _, tt := range []struct {
 		capabilities string
-		method       Method
+		method       mcpwire.Method
 		params, want string
 	}{
-		{`{}`, ListRoots, ``, `{"roots":{}}`},
-		{``, ListRoots, ``, `{"roots":{}}`},
-		{`{"roots":{"listChanged":true}}`, ListRoots, `{}`, ``},
-		{`{"roots":null}`, ListRoots, ``, `{"roots":{}}`},
-		{`{"Roots":{}}`, ListRoots, ``, `{"roots":{}}`},
-		{`{"roots":{}}`, CreateMessage, `{}`, `{"sampling":{}}`},
-		{`{"sampling":{}}`, CreateMessage, `{"includeContext":"none"}`, ``},
-		{`{"sampling":{}}`, CreateMessage, `{"tools":[]}`, `{"sampling":{"tools":{}}}`},
-		{`{}`, CreateMessage, `{"toolChoice":{}}`, `{"sampling":{"tools":{}}}`},
-		{`{"sampling":{"tools":{}}}`, CreateMessage, `{"tools":[],"toolChoice":{}}`, ``},
-		{`{}`, Elicit, `{}`, `{"elicitation":{}}`},
-		{`{"elicitation":{}}`, Elicit, `{}`, ``}, // that means forms
-		{`{"elicitation":{}}`, Elicit, `{"mode":"form"}`, ``},
-		{`{"elicitation":{"form":{}}}`, Elicit, `{"mode":"form"}`, ``},
-		{`{"elicitation":{"url":{}}}`, Elicit, `{"mode":"form"}`, `{"elicitation":{"form":{}}}`},
-		{`{"elicitation":{"url":{},"form":{}}}`, Elicit, `{}`, ``},
-		{`{"elicitation":{}}`, Elicit, `{"mode":"url"}`, `{"elicitation":{"url":{}}}`},
-		{`{}`, Elicit, `{"mode":"u\u0072l"}`, `{"elicitation":{"url":{}}}`},
-		{`{"elicitation":{"url":{}}}`, Elicit, `{"mode":"url"}`, ``},
-		{`{"tools":{}}`, ToolsCall, ``, `{}`},
+		{`{}`, mcpwire.ListRoots, ``, `{"roots":{}}`},
+		{``, mcpwire.ListRoots, ``, `{"roots":{}}`},
+		{`{"roots":{"listChanged":true}}`, mcpwire.ListRoots, `{}`, ``},
+		{`{"roots":null}`, mcpwire.ListRoots, ``, `{"roots":{}}`},
+		{`{"Roots":{}}`, mcpwire.ListRoots, ``, `{"roots":{}}`},
+		{`{"roots":{}}`, mcpwire.CreateMessage, `{}`, `{"sampling":{}}`},
+		{`{"sampling":{}}`, mcpwire.CreateMessage, `{"includeContext":"none"}`, ``},
+		{`{"sampling":{}}`, mcpwire.CreateMessage, `{"tools":[]}`, `{"sampling":{"tools":{}}}`},
+		{`{}`, mcpwire.CreateMessage, `{"toolChoice":{}}`, `{"sampling":{"tools":{}}}`},
+		{`{"sampling":{"tools":{}}}`, mcpwire.CreateMessage, `{"tools":[],"toolChoice":{}}`, ``},
+		{`{}`, mcpwire.Elicit, `{}`, `{"elicitation":{}}`},
+		{`{"elicitation":{}}`, mcpwire.Elicit, `{}`, ``}, // that means forms
+		{`{"elicitation":{}}`, mcpwire.Elicit, `{"mode":"form"}`, ``},
+		{`{"elicitation":{"form":{}}}`, mcpwire.Elicit, `{"mode":"form"}`, ``},
+		{`{"elicitation":{"url":{}}}`, mcpwire.Elicit, `{"mode":"form"}`, `{"elicitation":{"form":{}}}`},
+		{`{"elicitation":{"url":{},"form":{}}}`, mcpwire.Elicit, `{}`, ``},
+		{`{"elicitation":{}}`, mcpwire.Elicit, `{"mode":"url"}`, `{"elicitation":{"url":{}}}`},
+		{`{}`, mcpwire.Elicit, `{"mode":"u\u0072l"}`, `{"elicitation":{"url":{}}}`},
+		{`{"elicitation":{"url":{}}}`, mcpwire.Elicit, `{"mode":"url"}`, ``},
+		{`{"tools":{}}`, mcpwire.ToolsCall, ``, `{}`},
 	} {
 		if got := Lacks([]byte(tt.capabilities), tt.method, []byte(tt.params)); got != tt.want {
 			t.Errorf("%s, %s, %s: got %q, want %q", tt.capabilities, tt.method, tt.params, got, tt.want)
@@ -147,16 +148,16 @@ func TestLacks(t *testing.T) {
 
 func TestAskedSince(t *testing.T) {
 	for _, tt := range []struct {
-		method       Method
+		method       mcpwire.Method
 		params, want string
 	}{
-		{ListRoots, ``, V2024_11_05},
-		{CreateMessage, `{"mode":"url"}`, V2024_11_05},
-		{CreateMessage, `{"tools":[]}`, V2025_11_25},
-		{CreateMessage, `{"toolChoice":{}}`, V2025_11_25},
-		{Elicit, ``, V2025_06_18},
-		{Elicit, `{"mode":"form","tools":[]}`, V2025_06_18},
-		{Elicit, `{"mode":"u\u0072l"}`, V2025_11_25},
+		{mcpwire.ListRoots, ``, mcpwire.V2024_11_05},
+		{mcpwire.CreateMessage, `{"mode":"url"}`, mcpwire.V2024_11_05},
+		{mcpwire.CreateMessage, `{"tools":[]}`, mcpwire.V2025_11_25},
+		{mcpwire.CreateMessage, `{"toolChoice":{}}`, mcpwire.V2025_11_25},
+		{mcpwire.Elicit, ``, mcpwire.V2025_06_18},
+		{mcpwire.Elicit, `{"mode":"form","tools":[]}`, mcpwire.V2025_06_18},
+		{mcpwire.Elicit, `{"mode":"u\u0072l"}`, mcpwire.V2025_11_25},
 	} {
 		if got := AskedSince(tt.method, []byte(tt.params)); got != tt.want {
 			t.Errorf("%s, %s: got %s, want %s", tt.method, tt.params, got, tt.want)
