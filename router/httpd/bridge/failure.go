@@ -173,7 +173,7 @@ func writeFailure(w http.ResponseWriter, f *Failure, correlation string) {
 	writeJSON(w, f.Code.status(), failed{f, correlation}, nil)
 }
 
-// Refusal is guard.Refusing: the body for a request that is not let in.
+// Refusal is guard.RefusalBody.
 func Refusal(r *http.Request, status int, message string) []byte {
 	code := Internal
 	switch status {

@@ -2,9 +2,12 @@ package guard
 
 import (
 	"cmp"
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"slices"
@@ -13,7 +16,17 @@ import (
 	"toolman/router/principal"
 )
 
-// A deniedError says why a credential does not let anybody in.
+// NewToken returns a bearer token of 256 random bits, and its hash as tools.toml takes it. A plain
+// SHA-256 is enough: nobody can try 2^256 tokens, so a slow hash would slow down nothing.
+func NewToken() (token, hash string) {
+	var secret [32]byte
+	rand.Read(secret[:]) // never fails
+	token = "tm_" + base64.RawURLEncoding.EncodeToString(secret[:])
+	sum := sha256.Sum256([]byte(token))
+	return token, "sha256:" + hex.EncodeToString(sum[:])
+}
+
+// A deniedError says why a credential is not accepted.
 type deniedError struct {
 	status int
 	code   string // of RFC 6750, 3.1; "" for none
@@ -36,10 +49,10 @@ func invalidToken(text string) error {
 	return &deniedError{status: http.StatusUnauthorized, code: "invalid_token", text: text, counts: true}
 }
 
-// isCredential reports whether text is b64token, as bearer credentials are written (RFC 6750, 2.1).
+// isCredential reports whether text is b64token, the form of bearer credentials (RFC 6750, 2.1).
 func isCredential(text string) bool { return only(strings.TrimRight(text, "="), "-._~+/") }
 
-// bearer is the token in a request's Authorization.
+// bearer returns the token in the header Authorization.
 func bearer(h http.Header) (string, error) {
 	all := h.Values("Authorization")
 	switch len(all) {
@@ -60,7 +73,7 @@ func bearer(h http.Header) (string, error) {
 	return token, nil
 }
 
-// authenticate finds out whose credential a request has.
+// authenticate returns the identity that the credential of a request gives.
 func (g *Guard) authenticate(r *http.Request) (Identity, error) {
 	if !g.Authenticates() {
 		return Identity{Name: anonymous, Policy: g.Agent}, nil
@@ -74,7 +87,7 @@ func (g *Guard) authenticate(r *http.Request) (Identity, error) {
 		return Identity{}, err
 	}
 	if t, ok := g.find(token); ok {
-		return g.known(t.principal(), t.Agent)
+		return g.withPolicy(t.principal(), t.Agent)
 	}
 	if g.jwt == nil || strings.Count(token, ".") != 2 {
 		return Identity{}, invalidToken("the token is not known here")
@@ -83,14 +96,14 @@ func (g *Guard) authenticate(r *http.Request) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	id, err := g.known(principal.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, c.name())
+	id, err := g.withPolicy(principal.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, cmp.Or(c.agent, c.subject))
 	id.Expires = c.expires
 	return id, err
 }
 
-// Again returns the identity of a principal that some guard has let in before. False: its requests are
-// not let in any more. What they would have to show for that is not looked at; Terms tell whether it
-// counts for as much as before.
+// Again returns the identity of a principal that an earlier guard has accepted; false if its requests
+// are no longer accepted. It has no credential to check: Terms tell whether settings have changed that
+// would matter for it.
 func (g *Guard) Again(p principal.Principal) (Identity, bool) {
 	id, err := g.again(p)
 	id.Principal, id.Terms = p, g.terms(&p)
@@ -106,12 +119,12 @@ func (g *Guard) again(p principal.Principal) (Identity, error) {
 	case !g.Authenticates() && p.Anonymous():
 		return Identity{Name: anonymous, Policy: g.Agent}, nil
 	case slices.ContainsFunc(g.Tokens, isIts), g.jwt != nil && p.Issuer == g.JWT.Issuer:
-		return g.known(p, cmp.Or(p.Agent, p.Subject))
+		return g.withPolicy(p, cmp.Or(p.Agent, p.Subject))
 	}
 	return Identity{}, noCredential()
 }
 
-// terms are the Terms of a principal.
+// terms returns the Terms of a principal.
 func (g *Guard) terms(p *principal.Principal) (terms string) {
 	if g.jwt != nil && p.Issuer == g.JWT.Issuer {
 		terms = g.jwt.terms
@@ -122,12 +135,12 @@ func (g *Guard) terms(p *principal.Principal) (terms string) {
 	return terms
 }
 
-// principal is who has the token.
+// principal returns the principal of clients with the token.
 func (t *Token) principal() principal.Principal {
 	return principal.Principal{Issuer: principal.Tokens, Subject: hex.EncodeToString(t.Hash[:6]), Agent: t.Agent}
 }
 
-// find looks for the token. It takes the same time for every token.
+// find looks up a token, in constant time.
 func (g *Guard) find(token string) (Token, bool) {
 	hash := sha256.Sum256([]byte(token))
 	at := -1
@@ -140,9 +153,9 @@ func (g *Guard) find(token string) (Token, bool) {
 	return g.Tokens[at], true
 }
 
-// known is the identity of a principal whose credential is right. An agent without a policy has no access
-// where there are policies.
-func (g *Guard) known(p principal.Principal, name string) (Identity, error) {
+// withPolicy returns the identity of a principal with a valid credential. If there are policies, an
+// agent without one has no access.
+func (g *Guard) withPolicy(p principal.Principal, name string) (Identity, error) {
 	switch {
 	case len(g.Agents) == 0:
 		return Identity{Principal: p, Name: name, Policy: g.Agent}, nil
@@ -150,4 +163,77 @@ func (g *Guard) known(p principal.Principal, name string) (Identity, error) {
 		return Identity{Principal: p, Name: name, Policy: p.Agent}, nil
 	}
 	return Identity{}, &deniedError{status: http.StatusForbidden, text: "the credential is good, but its agent has no policy here", counts: true}
+}
+
+// challenge returns the header WWW-Authenticate of a refusal (RFC 6750, 3; RFC 9728, 5.1); "" for none.
+func (g *Guard) challenge(r *http.Request, denied *deniedError) string {
+	if denied.status != http.StatusUnauthorized && denied.code == "" {
+		return ""
+	}
+	params := []string{`realm="toolman"`}
+	add := func(name, value string) {
+		if value != "" {
+			params = append(params, name+`="`+value+`"`)
+		}
+	}
+	add("error", denied.code)
+	if denied.code != "" {
+		add("error_description", denied.text)
+	}
+	if g.jwt != nil {
+		add("scope", strings.Join(g.JWT.Scopes, " "))
+		add("resource_metadata", g.metadataURL(r))
+	}
+	return "Bearer " + strings.Join(params, ", ")
+}
+
+// MetadataPath is the path of [Guard.Metadata]. It is also served below this path, followed by the path
+// of the endpoint.
+const MetadataPath = "/.well-known/oauth-protected-resource"
+
+// Metadata serves the protected-resource metadata of RFC 9728; 404 if there is no JWT issuer.
+func (g *Guard) Metadata() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case g.jwt == nil:
+			http.NotFound(w, r)
+			return
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			http.Error(w, "only GET", http.StatusMethodNotAllowed)
+			return
+		}
+		doc := map[string]any{
+			"resource":                 g.resource(r),
+			"authorization_servers":    []string{g.JWT.Issuer},
+			"bearer_methods_supported": []string{"header"},
+			"resource_name":            "toolman",
+		}
+		if len(g.JWT.Scopes) > 0 {
+			doc["scopes_supported"] = g.JWT.Scopes
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		json.NewEncoder(w).Encode(doc) // fails only if the client has disconnected
+	})
+}
+
+// resource returns the URL of the endpoint: the first audience that is one, or that of the request.
+func (g *Guard) resource(r *http.Request) string {
+	for _, audience := range g.JWT.Audience {
+		if u, err := url.Parse(audience); err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") {
+			return audience
+		}
+	}
+	return g.externalURL(r) + "/mcp"
+}
+
+// metadataURL returns the URL of the metadata: the path of the resource follows the well-known one (RFC
+// 9728, 3.1). It is "" if a header cannot contain it.
+func (g *Guard) metadataURL(r *http.Request) string {
+	u, err := url.Parse(g.resource(r))
+	if err != nil || u.Host == "" || strings.ContainsAny(u.Host+u.Path, `"\ `) {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host + MetadataPath + strings.TrimSuffix(u.EscapedPath(), "/")
 }

@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -14,223 +15,245 @@ import (
 	"toolman/router/principal"
 )
 
-// strangersShare is the part of all connections that those may be, where requests need a credential,
-// that have not had a request with a right one: 1 of 4.
-const strangersShare = 4
+// unknownShare is the share of all connections that may be unauthenticated, where requests need a
+// credential: 1 of 4.
+const unknownShare = 4
 
-// connections are those that a listener has accepted. Where there are too many for one more, one ends:
-// of strangers, and otherwise an idle one. Those of who has the most are first.
-type connections struct {
-	most, strangers int // how many there may be, and how many of them of strangers
+// Listen listens on a TCP address host:port. Beyond loopback it refuses to, unless requests need a
+// credential or [Options.Unauthenticated] is set. At most [Options.MaxConnections] connections are open
+// at a time; see [Guard.Server] for what is closed then.
+func (g *Guard) Listen(addr string) (net.Listener, error) {
+	if !g.Authenticates() && !g.Unauthenticated && !isLoopback(addr) {
+		return nil, fmt.Errorf("on %s everybody who reaches this machine could use its servers: "+
+			"give out tokens ([http.tokens], see toolman token) or use [http.jwt], or listen on 127.0.0.1; "+
+			`if it is meant, write unauthenticated = "anybody-may-connect" in [http], and in allowed_hosts the names that clients use`, addr)
+	}
+	l, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("listening on %s: %w", addr, err)
+	}
+	return g.limited(l), nil
+}
+
+// isLoopback reports whether an address can be reached from this machine only.
+func isLoopback(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	a, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
+}
+
+// A listener limits the connections that it accepts. If there is no room for another one, it closes an
+// unauthenticated one, or else an idle one, of the owner that has most of all connections.
+type listener struct {
+	net.Listener
+	max, maxUnknown int // connections, and unauthenticated ones
 	trusted         func(netip.Addr) bool
 	budgets         *budget.Budgets
-	changed         chan struct{} // there may be room, or an idle one; of capacity 1
+	changed         chan struct{} // receives when there may be room, or an idle connection; of capacity 1
+	closed          chan struct{}
+	closing         sync.Once
 
 	mu      sync.Mutex
-	all     int                 // guarded by mu
-	unknown int                 // guarded by mu: how many are of strangers
-	of      map[holder]*holding // guarded by mu
+	all     int                  // guarded by mu
+	unknown int                  // guarded by mu: how many are unauthenticated
+	of      map[owner]*list.List // guarded by mu: of *conn; the one that was idle for longest is first
 }
 
-// A holder is who has connections: the client whose credential they had, or else a network.
-type holder struct {
+// An owner of connections is the client whose credential they had, or else a network.
+type owner struct {
 	client  principal.Principal
 	network string
-}
-
-// A holding is what a holder has, the one that was idle for longest first.
-type holding struct {
-	conns list.List // of *conn
-	idle  int
 }
 
 // A conn is an accepted connection.
 type conn struct {
 	net.Conn
-	x       *connections
-	known   atomic.Bool // it is not a stranger's; changes with x.mu held
+	l       *listener
+	known   atomic.Bool // it is authenticated, or from a trusted proxy; changes with l.mu held
 	closing sync.Once
 
-	holder  holder          // guarded by x.mu
-	at      *list.Element   // guarded by x.mu: in its holding; nil: it is in none
-	idle    bool            // guarded by x.mu: no request is under way
-	account *budget.Account // guarded by x.mu: of the client; nil for other holders
+	owner   owner           // guarded by l.mu
+	at      *list.Element   // guarded by l.mu: in the list of its owner; nil if it is in none
+	idle    bool            // guarded by l.mu: it serves no request
+	account *budget.Account // guarded by l.mu: of the client; nil for a network
 }
 
-// hold takes a connection in, and waits for room if there is none; false: closed was closed before.
-func (x *connections) hold(c *conn, closed <-chan struct{}) bool {
-	at, _ := netip.ParseAddrPort(c.RemoteAddr().String())
+// limited limits the connections of a listener.
+func (g *Guard) limited(from net.Listener) net.Listener {
+	l := &listener{Listener: from, max: g.MaxConnections, maxUnknown: g.MaxConnections, trusted: g.trusted, budgets: g.Budgets,
+		changed: make(chan struct{}, 1), closed: make(chan struct{}), of: map[owner]*list.List{}}
+	if g.Authenticates() {
+		l.maxUnknown = max(1, g.MaxConnections/unknownShare)
+	}
+	return l
+}
+
+// Accept implements net.Listener.
+func (l *listener) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	at, _ := netip.ParseAddrPort(nc.RemoteAddr().String())
 	from := at.Addr().Unmap().WithZone("")
-	c.holder, c.idle = holder{network: network(from)}, true
-	c.known.Store(x.trusted(from))
+	c := &conn{Conn: nc, l: l, owner: owner{network: network(from)}, idle: true}
+	c.known.Store(l.trusted(from))
+	if !l.add(c) {
+		c.Close()
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+// Close implements net.Listener.
+func (l *listener) Close() error {
+	l.closing.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// add adds a connection, and waits for room if there is none; false if the listener was closed before.
+func (l *listener) add(c *conn) bool {
 	for {
-		x.mu.Lock()
-		fits, victim := x.fitsLocked(c)
-		if fits {
-			x.addLocked(c)
+		l.mu.Lock()
+		full, victim := l.fullLocked(c)
+		if !full {
+			l.addLocked(c)
 		}
-		x.mu.Unlock()
+		l.mu.Unlock()
 		switch {
-		case fits:
+		case !full:
 			return true
 		case victim != nil:
 			victim.Close()
 			continue
 		}
 		select {
-		case <-x.changed:
-		case <-closed:
+		case <-l.changed:
+		case <-l.closed:
 			return false
 		}
 	}
 }
 
-// fitsLocked reports whether there is room for a connection, and otherwise which one ends for it; nil:
-// none of them.
-func (x *connections) fitsLocked(c *conn) (fits bool, victim *conn) {
-	stranger := !c.known.Load()
+// fullLocked reports whether there is no room for a connection, and which one to close then; nil: none.
+func (l *listener) fullLocked(c *conn) (full bool, victim *conn) {
 	switch {
-	case x.all < x.most && (!stranger || x.unknown < x.strangers):
-		return true, nil
-	case x.strangers < x.most && x.unknown > 0:
-		return false, x.firstLocked(func(h holder, of *holding) int {
-			if of.front().known.Load() {
-				return 0
-			}
-			return of.conns.Len()
-		}, func(*conn) bool { return true })
-	case x.all < x.most:
+	case l.all < l.max && (c.known.Load() || l.unknown < l.maxUnknown):
 		return false, nil
+	case l.maxUnknown < l.max && l.unknown > 0:
+		return true, l.firstLocked(func(c *conn) bool { return !c.known.Load() })
 	}
-	return false, x.firstLocked(func(h holder, of *holding) int {
-		if of.idle == 0 {
-			return 0
-		}
-		return of.conns.Len()
-	}, func(c *conn) bool { return c.idle })
+	return true, l.firstLocked(isIdle)
 }
 
-func (of *holding) front() *conn { return of.conns.Front().Value.(*conn) }
+func isIdle(c *conn) bool { return c.idle }
 
-// firstLocked returns the first suitable connection of the holder that has the most by a measure.
-func (x *connections) firstLocked(measure func(holder, *holding) int, suits func(*conn) bool) *conn {
-	var largest *holding
+// firstLocked returns the first suitable connection, of the owner that has most.
+func (l *listener) firstLocked(suitable func(*conn) bool) (found *conn) {
 	most := 0
-	for h, of := range x.of {
-		if n := measure(h, of); n > most {
-			largest, most = of, n
+	for _, conns := range l.of {
+		if conns.Len() > most {
+			if c := first(conns, suitable); c != nil {
+				found, most = c, conns.Len()
+			}
 		}
 	}
-	if largest == nil {
-		return nil
-	}
-	return largest.first(suits)
+	return found
 }
 
-func (of *holding) first(suits func(*conn) bool) *conn {
-	for at := of.conns.Front(); at != nil; at = at.Next() {
-		if c := at.Value.(*conn); suits(c) {
+func first(conns *list.List, suitable func(*conn) bool) *conn {
+	for at := conns.Front(); at != nil; at = at.Next() {
+		if c := at.Value.(*conn); suitable(c) {
 			return c
 		}
 	}
 	return nil
 }
 
-func (x *connections) addLocked(c *conn) {
-	of := x.of[c.holder]
-	if of == nil {
-		of = &holding{}
-		x.of[c.holder] = of
+func (l *listener) addLocked(c *conn) {
+	if l.of[c.owner] == nil {
+		l.of[c.owner] = list.New()
 	}
-	c.at = of.conns.PushBack(c)
-	if c.idle {
-		of.idle++
-	}
-	x.all++
+	c.at = l.of[c.owner].PushBack(c)
+	l.all++
 	if !c.known.Load() {
-		x.unknown++
+		l.unknown++
 	}
 }
 
-func (x *connections) removeLocked(c *conn) {
-	of := x.of[c.holder]
-	of.conns.Remove(c.at)
+func (l *listener) removeLocked(c *conn) {
+	conns := l.of[c.owner]
+	conns.Remove(c.at)
 	c.at = nil
-	if c.idle {
-		of.idle--
+	if conns.Len() == 0 {
+		delete(l.of, c.owner)
 	}
-	if of.conns.Len() == 0 {
-		delete(x.of, c.holder)
-	}
-	x.all--
+	l.all--
 	if !c.known.Load() {
-		x.unknown--
+		l.unknown--
 	}
 }
 
-// claim counts a connection with the client that has sent a right credential over it first. The error
-// is a *budget.LimitError: it has as many as it may, and none of them is idle.
-func (x *connections) claim(c *conn, p principal.Principal) error {
+// claim gives a connection to the client that was the first to send a valid credential over it. The
+// error is a *budget.LimitError: the client has as many as it may, and none of them is idle.
+func (l *listener) claim(c *conn, p principal.Principal) error {
 	if c.known.Load() || p.Anonymous() {
 		return nil
 	}
-	account := x.budgets.Open(p)
-	mine := holder{client: p.Client()}
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for {
-		err := account.Take(budget.Connections, 1)
-		if err == nil {
-			break
+	account := l.budgets.Open(p)
+	client := owner{client: p.Client()}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for err := account.Take(budget.Connections, 1); err != nil; err = account.Take(budget.Connections, 1) {
+		var idle *conn
+		if conns := l.of[client]; conns != nil {
+			idle = first(conns, isIdle)
 		}
-		of := x.of[mine]
-		if of == nil || of.idle == 0 {
+		if idle == nil {
 			account.Close()
 			return err
 		}
-		idle := of.first(func(c *conn) bool { return c.idle })
-		x.mu.Unlock()
+		l.mu.Unlock()
 		idle.Close()
-		x.mu.Lock()
+		l.mu.Lock()
 	}
-	if c.at == nil || c.known.Load() { // it has ended, or another request of it was first
+	if c.at == nil || c.known.Load() { // it is closed, or another request on it was first
 		account.Give(budget.Connections, 1)
 		account.Close()
 		return nil
 	}
-	x.removeLocked(c)
+	l.removeLocked(c)
 	c.known.Store(true)
-	c.holder, c.account = mine, account
-	x.addLocked(c)
+	c.owner, c.account = client, account
+	l.addLocked(c)
 	return nil
 }
 
 // noteState is http.Server.ConnState.
 func noteState(nc net.Conn, state http.ConnState) {
 	if c := connOf(nc); c != nil && state != http.StateClosed {
-		c.x.setIdle(c, state == http.StateNew || state == http.StateIdle)
+		c.l.setIdle(c, state == http.StateNew || state == http.StateIdle)
 	}
 }
 
-func (x *connections) setIdle(c *conn, idle bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+func (l *listener) setIdle(c *conn, idle bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	if c.at == nil || idle == c.idle {
 		return
 	}
-	of := x.of[c.holder]
-	if c.idle = idle; !idle {
-		of.idle--
-		return
+	if c.idle = idle; idle {
+		l.of[c.owner].MoveToBack(c.at)
+		l.wake()
 	}
-	of.idle++
-	of.conns.MoveToBack(c.at)
-	x.wake()
 }
 
-func (x *connections) wake() {
+func (l *listener) wake() {
 	select {
-	case x.changed <- struct{}{}:
+	case l.changed <- struct{}{}:
 	default:
 	}
 }
@@ -239,23 +262,22 @@ func (x *connections) wake() {
 func (c *conn) Close() error {
 	err := c.Conn.Close()
 	c.closing.Do(func() {
-		x := c.x
-		x.mu.Lock()
+		c.l.mu.Lock()
 		if c.at != nil {
-			x.removeLocked(c)
+			c.l.removeLocked(c)
 		}
 		account := c.account
-		x.mu.Unlock()
+		c.l.mu.Unlock()
 		if account != nil {
 			account.Give(budget.Connections, 1)
 			account.Close()
 		}
-		x.wake()
+		c.l.wake()
 	})
 	return err
 }
 
-// connOf returns the accepted connection in one of net/http's; nil: there is none.
+// connOf returns the accepted connection in one of net/http; nil if there is none.
 func connOf(nc net.Conn) *conn {
 	if t, ok := nc.(*tls.Conn); ok {
 		nc = t.NetConn()
@@ -271,10 +293,10 @@ func withConn(ctx context.Context, nc net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, connOf(nc))
 }
 
-// claimConn has the connection of a request be its client's. See [connections.claim].
+// claimConn gives the connection of a request to its client. See [listener.claim].
 func claimConn(r *http.Request, p principal.Principal) error {
 	if c, _ := r.Context().Value(connKey{}).(*conn); c != nil {
-		return c.x.claim(c, p)
+		return c.l.claim(c, p)
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func FuzzHeaders(f *testing.F) {
 		if token, err := bearer(r.Header); err == nil && (strings.ContainsAny(token, " ,\"\t\r\n") || !strings.HasSuffix(strings.TrimRight(authorization, " "), token)) {
 			t.Errorf("the token of %q is %q", authorization, token)
 		}
-		if g.host(r) != unknown {
+		if g.host(r) != unknownHost {
 			name, _, ok := splitHost(host)
 			a, _ := netip.ParseAddr(name)
 			if !ok || name != "localhost" && name != "b.example" && !a.Unmap().IsLoopback() {

@@ -6,22 +6,27 @@ import (
 	"errors"
 	"net/http"
 	"net/netip"
+	"sync"
+	"time"
 
 	"golang.org/x/time/rate"
 
 	"toolman/router/budget"
+	"toolman/router/principal"
 )
 
-// Options say who may come in. The zero value lets in everybody who reaches a loopback address.
+// Options configure authentication and the other checks. The zero value accepts all requests to a
+// loopback address.
 type Options struct {
-	AllowedOrigins []string // as browsers write them: scheme://host, with the port if it is not the scheme's own
+	AllowedOrigins []string // as browsers write them: scheme://host, with the port if it is not the default
 	AllowedHosts   []string // host, or host:port, besides localhost and the address itself
 
 	Tokens []Token
 	JWT    *JWT     // nil: none
-	Agents []string // who has a policy; without any, everybody who is let in has what Agent has
-	Agent  string   // the agent of who needs no credential; may be ""
-	// Unauthenticated lets Listen listen beyond loopback without Tokens and JWT. Names count then only when AllowedHosts has them.
+	Agents []string // those that have a policy; if there are none, all clients have that of Agent
+	Agent  string   // the agent of clients that need no credential; may be ""
+	// Unauthenticated lets Listen listen beyond loopback without Tokens and JWT. Host names then count
+	// only if AllowedHosts has them.
 	Unauthenticated bool
 
 	TrustedProxies  []netip.Prefix // whose headers about the client count
@@ -29,44 +34,44 @@ type Options struct {
 
 	MaxBodyBytes   int64           // 0: 16 MiB
 	MaxConnections int             // 0: 16384
-	Budgets        *budget.Budgets // limit the connections of each client; nil: there is no such limit
-	RateLimit      int             // requests a second for each principal; 0: none
+	Budgets        *budget.Budgets // limit the connections of each client; nil: no limits
+	RateLimit      int             // requests a second of each principal; 0: no limit
 
-	// Warn is told what does not concern a single request: keys that cannot be fetched, a certificate that cannot be
-	// read again. It may be called from any goroutine; nil: nobody is.
+	// Warn is called with problems that concern no single request: keys that cannot be fetched, or a
+	// certificate that cannot be read. It may be called from any goroutine, and may be nil.
 	Warn func(what string, err error)
 }
 
-// A Token lets in who knows it.
+// A Token is a bearer token.
 type Token struct {
 	Agent string            // its name, one of Options.Agents if there are any
 	Hash  [sha256.Size]byte // SHA-256 of the token
 }
 
-// A Guard stands before handlers. It is safe for use by many goroutines.
+// A Guard checks requests. It is safe for use by many goroutines.
 type Guard struct {
 	Options
 	origins  map[string]bool
 	hosts    map[string]bool
-	jwt      *verifier // nil: none
-	proxies  string    // Identity.Terms of what proxies say
-	requests *meter    // by principal; nil: without limit
-	failures *meter    // by address
+	jwt      *verifier    // nil: none
+	proxies  string       // the part of Identity.Terms for headers of proxies
+	requests *rateLimiter // by principal; nil: no limit
+	failures *rateLimiter // by address
 }
 
 const (
 	defaultBodyBytes   = 16 << 20
 	defaultConnections = 16384
 
-	// Wrong credentials from one address are answered with 401 so often, and then with 429. A right one is let in all
-	// the same: behind one address there may be many clients, and one of them with an old token locks nobody out. Guessing
-	// is hopeless because tokens have 256 bits; this keeps it from being cheap.
+	// Wrong credentials from one address get 401 up to this limit, and 429 then. A valid credential is
+	// accepted all the same: there may be many clients behind one address, and one with an old token
+	// must not lock out the others. Tokens have 256 bits, so guessing is hopeless; the limit keeps it
+	// from being cheap.
 	failureBurst = 20
 	failureRate  = 1 // a second
-	maxMetered   = 4096
 )
 
-// New makes a guard. It opens nothing; keys of a JWT issuer are fetched when they are needed.
+// New makes a guard. It opens nothing. The keys of a JWT issuer are fetched when they are needed.
 func New(o Options) (*Guard, error) {
 	if o.MaxBodyBytes == 0 {
 		o.MaxBodyBytes = defaultBodyBytes
@@ -80,7 +85,7 @@ func New(o Options) (*Guard, error) {
 	if o.Warn == nil {
 		o.Warn = func(string, error) {}
 	}
-	g := &Guard{Options: o, origins: map[string]bool{}, hosts: map[string]bool{}, proxies: digest(o.TrustedProxies), failures: newMeter(failureRate, failureBurst)}
+	g := &Guard{Options: o, origins: map[string]bool{}, hosts: map[string]bool{}, proxies: digest(o.TrustedProxies), failures: newRateLimiter(failureRate, failureBurst)}
 	for _, origin := range o.AllowedOrigins {
 		g.origins[normalOrigin(origin)] = true
 	}
@@ -88,7 +93,7 @@ func New(o Options) (*Guard, error) {
 		g.hosts[host] = true
 	}
 	if o.RateLimit > 0 {
-		g.requests = newMeter(rate.Limit(o.RateLimit), 2*o.RateLimit)
+		g.requests = newRateLimiter(rate.Limit(o.RateLimit), 2*o.RateLimit)
 	}
 	if o.JWT == nil {
 		return g, nil
@@ -98,34 +103,34 @@ func New(o Options) (*Guard, error) {
 	return g, err
 }
 
-// Authenticates reports whether a request needs a credential.
+// Authenticates reports whether requests need a credential.
 func (g *Guard) Authenticates() bool { return len(g.Tokens) > 0 || g.jwt != nil }
 
-// A Refusing makes the body, JSON, that a request is refused with which would get this status.
-type Refusing func(r *http.Request, status int, message string) []byte
+// A RefusalBody returns the body, JSON, of the response that refuses a request with this status.
+type RefusalBody func(r *http.Request, status int, message string) []byte
 
-// PathName is the wildcard for the NAME in a pattern such as /mcp/{name}. It is part of the principal of a request.
+// PathName is the wildcard for the NAME in a pattern such as /mcp/{name}. It is part of the principal of
+// a request.
 const PathName = "name"
 
-// Protect is next behind everything that the guard does, but for Plain. Who is not let in gets a JSON-RPC error. A
-// deadline of the request's context is the end of its credential, and the context's cause says so.
+// Protect returns next behind all checks except Plain. A refused request gets a JSON-RPC error. If the
+// credential of a request expires, its context has a deadline, and a cause that says so.
 func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(rpcError, next) }
 
-// ProtectAs is Protect for what is no JSON-RPC.
-func (g *Guard) ProtectAs(refusing Refusing, next http.Handler) http.Handler {
-	return g.open(refusing, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// ProtectAs is Protect for an API that is not JSON-RPC.
+func (g *Guard) ProtectAs(body RefusalBody, next http.Handler) http.Handler {
+	return g.open(body, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		why := crossSite(r)
-		if why != nil {
-			why.write(w, r, refusing)
-			return
+		var id Identity
+		if why == nil {
+			id, why = g.admit(r)
 		}
-		id, why := g.admit(r)
 		if why != nil {
-			why.write(w, r, refusing)
+			why.write(w, r, body)
 			return
 		}
 		ctx := WithIdentity(r.Context(), id)
-		if !id.Expires.IsZero() { // the response must not go on for longer
+		if !id.Expires.IsZero() { // the response must not continue for longer
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithDeadlineCause(ctx, id.Expires, errExpired)
 			defer cancel()
@@ -134,44 +139,44 @@ func (g *Guard) ProtectAs(refusing Refusing, next http.Handler) http.Handler {
 	}))
 }
 
-// Open is next behind the checks of Host and Origin and the bounds of the body, for what strangers may see. Pages of
-// other sites may link to that.
+// Open returns next behind the checks of host, origin and body, for what unauthenticated clients may
+// see. Pages of other sites may link to it.
 func (g *Guard) Open(next http.Handler) http.Handler { return g.open(rpcError, next) }
 
-func (g *Guard) open(refusing Refusing, next http.Handler) http.Handler {
+func (g *Guard) open(body RefusalBody, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		boundBody(w, r, g.MaxBodyBytes)
-		done, why := g.door(w, r)
+		limitBody(w, r, g.MaxBodyBytes)
+		answered, why := g.precheck(w, r)
 		switch {
 		case why != nil:
-			why.write(w, r, refusing)
-		case !done:
+			why.write(w, r, body)
+		case !answered:
 			next.ServeHTTP(w, r)
 		}
 	})
 }
 
-// door looks at what comes before the credential. done: the request has been answered.
-func (g *Guard) door(w http.ResponseWriter, r *http.Request) (done bool, why *refusal) {
-	if g.host(r) == unknown {
+// precheck makes the checks before authentication. It may answer the request.
+func (g *Guard) precheck(w http.ResponseWriter, r *http.Request) (answered bool, why *refusal) {
+	if g.host(r) == unknownHost {
 		return false, refusedHost(r.Host)
 	}
 	origin, ok := g.origin(r)
 	if !ok {
 		return false, refusedOrigin(origin)
 	}
-	if done = cors(w, r, origin); !done && r.ContentLength > g.MaxBodyBytes {
+	if answered = cors(w, r, origin); !answered && r.ContentLength > g.MaxBodyBytes {
 		return false, tooLong(g.MaxBodyBytes)
 	}
-	return done, nil
+	return answered, nil
 }
 
-// admit finds out whose request it is.
+// admit makes the checks from authentication on, and returns the identity of the client.
 func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
 	id, err := g.authenticate(r)
 	id.Addr = g.address(r)
 	if err != nil {
-		return id, g.refuse(r, id.Addr, err)
+		return id, g.unauthenticated(r, id.Addr, err)
 	}
 	if problem := g.fromProxy(r, &id.Principal); problem != "" {
 		return id, &refusal{status: http.StatusBadRequest, message: problem}
@@ -187,14 +192,87 @@ func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
 	return id, nil
 }
 
-// refuse is the answer to who has no right credential.
-func (g *Guard) refuse(r *http.Request, from netip.Addr, err error) *refusal {
+// unauthenticated returns the refusal of a request without a valid credential.
+func (g *Guard) unauthenticated(r *http.Request, from netip.Addr, err error) *refusal {
 	denied, _ := errors.AsType[*deniedError](err)
 	if denied == nil {
-		denied = &deniedError{status: http.StatusInternalServerError, text: "the credential cannot be looked at"}
+		denied = &deniedError{status: http.StatusInternalServerError, text: "the credential could not be checked"}
 	}
 	if denied.counts && !g.failures.allow(network(from)) {
 		return &refusal{status: http.StatusTooManyRequests, message: "too many wrong credentials from this address", retry: 5, hangUp: true}
 	}
 	return &refusal{status: denied.status, message: denied.text, challenge: g.challenge(r, denied), retry: denied.retry}
+}
+
+// An Identity says which client sends a request.
+type Identity struct {
+	principal.Principal
+	Policy string     // the agent whose policy applies; "" for the default one
+	Name   string     // for people: the agent, the subject of a JWT, or "anonymous"
+	Addr   netip.Addr // of the client, as far as proxies are trusted to tell it
+
+	Expires time.Time // when the credential expires; zero if it does not
+	// Terms identify the settings for parts of the principal that are not checked again later: JWTs,
+	// and headers of proxies. If the settings change, so do the Terms.
+	Terms string
+}
+
+// anonymous is the name of clients that need no credential.
+const anonymous = "anonymous"
+
+type identityKey struct{}
+
+// WithIdentity returns a context with an identity.
+func WithIdentity(ctx context.Context, id Identity) context.Context {
+	return context.WithValue(ctx, identityKey{}, id)
+}
+
+// IdentityOf returns the identity in a request's context; false if the request has not passed Protect.
+func IdentityOf(ctx context.Context) (Identity, bool) {
+	id, ok := ctx.Value(identityKey{}).(Identity)
+	return id, ok
+}
+
+// maxLimited is how many keys a rateLimiter remembers at least. It is at most twice as many.
+const maxLimited = 4096
+
+// A rateLimiter limits the rate of events for each key.
+type rateLimiter struct {
+	limit rate.Limit
+	burst int
+
+	// guarded by mu
+	mu       sync.Mutex
+	now, old map[string]*rate.Limiter // keys that were seen recently, and before that
+}
+
+func newRateLimiter(limit rate.Limit, burst int) *rateLimiter {
+	return &rateLimiter{limit: limit, burst: burst, now: map[string]*rate.Limiter{}}
+}
+
+// allow reports whether an event is within the limit of a key, and counts it if so.
+func (l *rateLimiter) allow(key string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	one := l.now[key]
+	if one == nil {
+		if one = l.old[key]; one == nil {
+			one = rate.NewLimiter(l.limit, l.burst)
+		}
+		if len(l.now) >= maxLimited {
+			l.now, l.old = map[string]*rate.Limiter{}, l.now
+		}
+		l.now[key] = one
+	}
+	return one.Allow()
+}
+
+// network returns the key of an address: one customer has 2^64 addresses of IPv6.
+func network(a netip.Addr) string {
+	if a.Is6() {
+		if p, err := a.Prefix(64); err == nil {
+			return p.String()
+		}
+	}
+	return a.String()
 }

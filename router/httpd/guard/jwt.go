@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -17,11 +16,11 @@ import (
 	"github.com/go-jose/go-jose/v4/jwt"
 )
 
-// A JWT says which JSON web tokens let somebody in (RFC 9068, with any typ).
+// A JWT says which JSON web tokens are accepted (RFC 9068, with any typ).
 type JWT struct {
 	Issuer     string
-	Audience   []string // a token is for one of them (2026-07-28, authorization, Token Handling: it has to be for this server)
-	Algorithms []string // signatures with a public key; none and shared secrets are refused
+	Audience   []string // a token has one of them (2026-07-28, authorization, Token Handling)
+	Algorithms []string // of signatures with a public key; none and shared secrets are refused
 	JWKS       string   // URL of the issuer's keys: https, or http to loopback
 	AgentClaim string   // the claim that names the agent
 	Scopes     []string // a token has to have all of them
@@ -38,7 +37,7 @@ func errAlgorithm(alg string) error {
 	return fmt.Errorf("the algorithm %q cannot be allowed: whoever could verify such a token could make one", alg)
 }
 
-// A verifier looks at JSON web tokens.
+// A verifier verifies JSON web tokens.
 type verifier struct {
 	JWT
 	algorithms []jose.SignatureAlgorithm
@@ -62,45 +61,43 @@ func newVerifier(o JWT, warn func(string, error)) (*verifier, error) {
 	return v, err
 }
 
-// claimed is what a token says of who has it.
-type claimed struct {
+// verified is what counts of a valid token.
+type verified struct {
 	subject, agent string
-	expires        time.Time // with the time that clocks may differ by
+	expires        time.Time // including clockSkew
 }
 
-// name is what people call the client with the token.
-func (c claimed) name() string { return cmp.Or(c.agent, c.subject) }
-
-// verify looks at a token and, only if everything about it is right, says what is in it. It may fetch keys; ctx bounds that.
-func (v *verifier) verify(ctx context.Context, token string) (claimed, error) {
+// verify returns the claims of a token that is valid in every respect. It may fetch keys while ctx
+// lasts.
+func (v *verifier) verify(ctx context.Context, token string) (verified, error) {
 	parsed, err := jwt.ParseSigned(token, v.algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
-		return claimed{}, invalidToken("the token is no JWT with one of the algorithms that are allowed")
+		return verified{}, invalidToken("the token is no JWT with one of the algorithms that are allowed")
 	}
 	header := parsed.Headers[0]
 	keys, err := v.keys.find(ctx, header.KeyID, header.Algorithm)
 	if err != nil {
-		return claimed{}, &deniedError{status: http.StatusServiceUnavailable, text: "the issuer's keys cannot be fetched", retry: int(keyInterval.Seconds())}
+		return verified{}, &deniedError{status: http.StatusServiceUnavailable, text: "the issuer's keys cannot be fetched", retry: int(keyInterval.Seconds())}
 	}
 	var std jwt.Claims
 	var all map[string]any
 	if !slices.ContainsFunc(keys, func(k jose.JSONWebKey) bool { return parsed.Claims(k.Key, &std, &all) == nil }) {
-		return claimed{}, invalidToken("the token's signature is of no key of the issuer")
+		return verified{}, invalidToken("the token's signature is of no key of the issuer")
 	}
 	if err := v.check(std); err != nil {
-		return claimed{}, err
+		return verified{}, err
 	}
 	if !hasScopes(all, v.Scopes) {
-		return claimed{}, &deniedError{status: http.StatusForbidden, code: "insufficient_scope", text: "the token lacks a scope"}
+		return verified{}, &deniedError{status: http.StatusForbidden, code: "insufficient_scope", text: "the token lacks a scope"}
 	}
 	agent, _ := all[v.AgentClaim].(string)
-	if !nameable(agent) {
-		agent = "" // no policy and no permissions are for such a name
+	if !isName(agent) {
+		agent = "" // no policy has such a name
 	}
-	return claimed{std.Subject, agent, std.Expiry.Time().Add(clockSkew)}, nil
+	return verified{std.Subject, agent, std.Expiry.Time().Add(clockSkew)}, nil
 }
 
-// check looks at the registered claims.
+// check checks the registered claims.
 func (v *verifier) check(c jwt.Claims) error {
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: v.Audience, Time: time.Now()}, clockSkew)
 	switch {
@@ -114,22 +111,23 @@ func (v *verifier) check(c jwt.Claims) error {
 		return invalidToken("the token is not valid yet")
 	case c.Expiry == nil:
 		return invalidToken("the token never expires")
-	case !nameable(c.Subject):
+	case !isName(c.Subject):
 		return invalidToken("the token has no subject that can be shown")
 	}
 	return nil
 }
 
-// nameable reports whether a principal or an agent can have this name.
-func nameable(name string) bool {
+// isName reports whether a principal or an agent can have this name.
+func isName(name string) bool {
 	return name != "" && len(name) <= 256 && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// hasScopes looks for scopes where issuers put them: scope is RFC 8693's, scp what some write instead.
-func hasScopes(claims map[string]any, wanted []string) bool {
+// hasScopes reports whether a token has the wanted scopes. The claim scope is that of RFC 8693; some
+// issuers use scp.
+func hasScopes(all map[string]any, wanted []string) bool {
 	var has []string
 	for _, name := range []string{"scope", "scp"} {
-		switch v := claims[name].(type) {
+		switch v := all[name].(type) {
 		case string:
 			has = append(has, strings.Fields(v)...)
 		case []any:
@@ -142,7 +140,7 @@ func hasScopes(claims map[string]any, wanted []string) bool {
 	return !slices.ContainsFunc(wanted, func(scope string) bool { return !slices.Contains(has, scope) })
 }
 
-// digest tells settings apart.
+// digest returns a text that differs for different settings.
 func digest(settings any) string {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", settings))
 	return hex.EncodeToString(sum[:8])

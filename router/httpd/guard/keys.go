@@ -2,11 +2,16 @@ package guard
 
 import (
 	"context"
+	"crypto/rsa"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,13 +22,13 @@ var errNoKeys = errors.New("there are no keys")
 
 const (
 	keyInterval = 10 * time.Second // between two fetches, however many unknown keys tokens name
-	keyAge      = time.Hour        // after which keys are fetched again, while the old ones serve
-	keyLife     = 24 * time.Hour   // after which they serve no more
+	keyAge      = time.Hour        // after which keys are fetched again, while the old ones are used
+	keyLife     = 24 * time.Hour   // after which they are not used any more
 	fetchTime   = 5 * time.Second
 )
 
-// A keySet is an issuer's keys. They are fetched when they are first needed, when they get old, and when a token names one
-// that is not among them.
+// A keySet holds an issuer's keys. They are fetched when they are first needed, when they are old, and
+// when a token names one that is missing.
 type keySet struct {
 	url    string
 	client *http.Client
@@ -34,7 +39,7 @@ type keySet struct {
 	keys     []jose.JSONWebKey
 	fetched  time.Time
 	tried    time.Time
-	fetching chan struct{} // closed at the end of a fetch; nil when there is none
+	fetching chan struct{} // closed at the end of a fetch; nil if there is none
 }
 
 func newKeySet(at string, warn func(string, error)) (*keySet, error) {
@@ -51,8 +56,8 @@ func newKeySet(at string, warn func(string, error)) (*keySet, error) {
 	}}}, nil
 }
 
-// find returns the keys that a signature with that kid, which may be "", and algorithm can be of. It waits for a fetch only
-// when there is none; the error says that there are no keys at all.
+// find returns the keys that can have made a signature with this kid, which may be "", and algorithm. It
+// waits for a fetch if there is none. It fails if there are no keys at all.
 func (k *keySet) find(ctx context.Context, kid, alg string) ([]jose.JSONWebKey, error) {
 	for {
 		found, wait, err := k.look(kid, alg, time.Now())
@@ -67,7 +72,7 @@ func (k *keySet) find(ctx context.Context, kid, alg string) ([]jose.JSONWebKey, 
 	}
 }
 
-// look is find at a moment; wait is closed when it is worth looking again.
+// look is find without waiting; wait is closed when it should be called again.
 func (k *keySet) look(kid, alg string, now time.Time) (found []jose.JSONWebKey, wait chan struct{}, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -90,14 +95,14 @@ func (k *keySet) look(kid, alg string, now time.Time) (found []jose.JSONWebKey, 
 	return nil, k.fetching, err
 }
 
-// matching are the keys that can have made a signature.
+// matching returns the keys that can have made a signature.
 func matching(keys []jose.JSONWebKey, kid, alg string) []jose.JSONWebKey {
 	return slices.DeleteFunc(slices.Clone(keys), func(key jose.JSONWebKey) bool {
 		return kid != "" && key.KeyID != kid || key.Algorithm != "" && key.Algorithm != alg
 	})
 }
 
-// fetch replaces the keys.
+// fetch replaces the keys by those of the issuer.
 func (k *keySet) fetch(done chan struct{}) {
 	keys, err := k.get()
 	k.mu.Lock()
@@ -109,4 +114,57 @@ func (k *keySet) fetch(done chan struct{}) {
 	}
 	k.fetching = nil
 	close(done)
+}
+
+const (
+	maxKeySet    = 1 << 20 // bytes
+	maxKeys      = 100
+	leastRSABits = 2048 // RFC 7518, 3.3
+)
+
+// get requests the keys.
+func (k *keySet) get() ([]jose.JSONWebKey, error) {
+	resp, err := k.client.Get(k.url)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", k.url, resp.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(resp.Body, maxKeySet+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", k.url, err)
+	}
+	if len(text) > maxKeySet {
+		return nil, fmt.Errorf("%s is longer than %d bytes", k.url, maxKeySet)
+	}
+	return parseKeys(text)
+}
+
+// parseKeys reads a JWK set without unusable keys (RFC 7517, 5).
+func parseKeys(text []byte) ([]jose.JSONWebKey, error) {
+	var set struct{ Keys []json.RawMessage }
+	if err := json.Unmarshal(text, &set); err != nil {
+		return nil, fmt.Errorf("the key set is no JSON: %w", err)
+	}
+	var keys []jose.JSONWebKey
+	for _, one := range set.Keys[:min(len(set.Keys), maxKeys)] {
+		var key jose.JSONWebKey
+		if key.UnmarshalJSON(one) == nil && usable(key) {
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, errors.New("the key set has no public key for signatures")
+	}
+	return keys, nil
+}
+
+// usable reports whether a key is public, for signatures and strong enough.
+func usable(key jose.JSONWebKey) bool {
+	if r, ok := key.Key.(*rsa.PublicKey); ok && r.N.BitLen() < leastRSABits {
+		return false
+	}
+	return key.Valid() && key.IsPublic() && (key.Use == "" || strings.EqualFold(key.Use, "sig"))
 }

@@ -1,24 +1,113 @@
 package guard
 
 import (
+	"net"
 	"net/http"
+	"net/netip"
+	"strconv"
 	"strings"
 )
 
-// origin is where the page is from that makes a request, "" for none, and whether it may. Only browsers send it, and they
-// always do with a POST. With a GET for an image, a script or a link they do not: see crossSite.
+// A hostClass tells whether the Host of a request can be trusted.
+type hostClass int
+
+const (
+	unknownHost  hostClass = iota
+	possibleHost           // nothing speaks against it, but the allowed hosts are not configured
+	ownHost                // the client certainly means this server
+)
+
+// host classifies a request's Host. A page whose name is made to point at this machine (DNS rebinding)
+// sends that name. So on loopback only names of this machine count. On other addresses, the address
+// itself counts too; without allowed hosts, so does everything that cannot be such a page: any address,
+// localhost, and any name if requests need a credential, which no page has.
+func (g *Guard) host(r *http.Request) hostClass {
+	name, port, ok := splitHost(r.Host)
+	local := localAddr(r)
+	addr, err := netip.ParseAddr(name)
+	addr = addr.Unmap()
+	switch {
+	case !ok:
+		return unknownHost
+	case g.hosts[bracketed(name)] || g.hosts[bracketed(name)+":"+port]:
+		return ownHost
+	case err == nil && (addr == local || addr.IsLoopback() && local.IsLoopback()):
+		return ownHost
+	case name == "localhost" && local.IsLoopback():
+		return ownHost
+	case len(g.hosts) == 0 && !local.IsLoopback() && (err == nil || name == "localhost" || g.Authenticates()):
+		return possibleHost
+	}
+	return unknownHost
+}
+
+// localAddr returns the address to which a request was sent; loopback, the strictest, if it is not
+// known.
+func localAddr(r *http.Request) netip.Addr {
+	a, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if at := a.AddrPort().Addr(); at.IsValid() {
+		return at.Unmap().WithZone("")
+	}
+	return netip.IPv6Loopback()
+}
+
+// splitHost splits a Host into a name or address, in lower case and without brackets, and a port, which
+// may be "".
+func splitHost(host string) (name, port string, ok bool) {
+	name = strings.ToLower(host)
+	var rest string
+	if end := strings.IndexByte(name, ']'); end > 0 && name[0] == '[' {
+		name, rest = name[1:end], name[end+1:]
+		a, err := netip.ParseAddr(name)
+		ok = err == nil && a.Is6() && a.Zone() == ""
+	} else {
+		if colon := strings.IndexByte(name, ':'); colon >= 0 {
+			name, rest = name[:colon], name[colon:]
+		}
+		ok = only(name, "._-")
+	}
+	if rest == "" {
+		return name, "", ok
+	}
+	_, err := strconv.ParseUint(rest[1:], 10, 16)
+	return name, rest[1:], ok && rest[0] == ':' && err == nil
+}
+
+// only reports whether text consists of letters, digits and these characters, and is not empty.
+func only(text, others string) bool {
+	for i := range len(text) {
+		c := text[i]
+		letter, digit := c|0x20 >= 'a' && c|0x20 <= 'z', c >= '0' && c <= '9'
+		if !letter && !digit && strings.IndexByte(others, c) < 0 {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// bracketed returns a name or address as a Host has it.
+func bracketed(name string) string {
+	if strings.Contains(name, ":") {
+		return "[" + name + "]"
+	}
+	return name
+}
+
+// origin returns the origin of the page that sends a request, "" for none, and whether it is allowed.
+// Only browsers send it, and with every POST. With a GET for an image, a script or a link they do not:
+// see crossSite.
 func (g *Guard) origin(r *http.Request) (origin string, ok bool) {
 	all := r.Header.Values("Origin")
 	if len(all) == 0 {
 		return "", true
 	}
 	origin = strings.Join(all, ", ")
-	return origin, len(all) == 1 && (g.origins[normalOrigin(origin)] || g.own(r, origin))
+	return origin, len(all) == 1 && (g.origins[normalOrigin(origin)] || g.isOwn(r, origin))
 }
 
-// crossSite refuses a request that a page of another site makes a browser send without an Origin. Current browsers
-// say so in Sec-Fetch-Site, which no page can set (https://www.w3.org/TR/fetch-metadata). A request with an Origin
-// comes here only if that may use the server.
+// crossSite refuses a request without an Origin that a page of another site makes a browser send.
+// Current browsers say so in Sec-Fetch-Site, which no page can set (https://www.w3.org/TR/fetch-metadata).
+// The Origin of other requests has been checked before.
 func crossSite(r *http.Request) *refusal {
 	if r.Header.Get("Origin") != "" {
 		return nil
@@ -31,13 +120,13 @@ func crossSite(r *http.Request) *refusal {
 	return nil
 }
 
-// own reports whether an origin is this server itself. The scheme is not compared: TLS may end at a proxy.
-func (g *Guard) own(r *http.Request, origin string) bool {
+// isOwn reports whether an origin is this server. The scheme is not compared: TLS may end at a proxy.
+func (g *Guard) isOwn(r *http.Request, origin string) bool {
 	scheme, host, _ := strings.Cut(strings.ToLower(origin), "://")
-	return (scheme == "http" || scheme == "https") && host == strings.ToLower(r.Host) && g.host(r) == known
+	return (scheme == "http" || scheme == "https") && host == strings.ToLower(r.Host) && g.host(r) == ownHost
 }
 
-// normalOrigin is an origin without the port that is its scheme's own, as browsers write it.
+// normalOrigin returns an origin as browsers write it: without the default port of its scheme.
 func normalOrigin(origin string) string {
 	origin = strings.ToLower(origin)
 	switch scheme, _, _ := strings.Cut(origin, "://"); scheme {
@@ -50,13 +139,11 @@ func normalOrigin(origin string) string {
 }
 
 // isTokenList reports whether text can be a list of header names (RFC 9110, 5.6.1 and 5.6.2).
-func isTokenList(text string) bool {
-	other := strings.IndexFunc(text, func(c rune) bool { return !isAlphanumeric(c) && !strings.ContainsRune("!#$%&'*+.^_`|~, -", c) })
-	return other < 0 && text != ""
-}
+func isTokenList(text string) bool { return only(text, "!#$%&'*+.^_`|~, -") }
 
-// cors tells a browser that pages of an origin, which is allowed, may read the answers. It answers preflights.
-// (https://fetch.spec.whatwg.org, HTTP-network-or-cache fetch; a wildcard would not stand for Authorization.)
+// cors allows pages of an allowed origin to read the response. It answers preflights
+// (https://fetch.spec.whatwg.org, HTTP-network-or-cache fetch; a wildcard would not include
+// Authorization).
 func cors(w http.ResponseWriter, r *http.Request, origin string) (answered bool) {
 	h := w.Header()
 	h.Add("Vary", "Origin")

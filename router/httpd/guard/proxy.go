@@ -9,18 +9,18 @@ import (
 	"toolman/router/principal"
 )
 
-// The headers of trusted proxies.
+// Headers of trusted proxies.
 const (
 	clientIDHeader    = "Mcp-Client-Id"
 	permissionsHeader = "Mcp-Toolset-Permissions"
 )
 
-// trusted reports whether a proxy has that address.
+// trusted reports whether an address is that of a trusted proxy.
 func (g *Guard) trusted(a netip.Addr) bool {
 	return slices.ContainsFunc(g.TrustedProxies, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// peer is who is at the other end of the connection.
+// peer returns the address at the other end of the connection.
 func peer(r *http.Request) netip.Addr {
 	at, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -29,10 +29,11 @@ func peer(r *http.Request) netip.Addr {
 	return at.Addr().Unmap().WithZone("")
 }
 
-// maxHops bounds the addresses of X-Forwarded-For that are looked at.
+// maxHops is how many addresses of X-Forwarded-For are read.
 const maxHops = 32
 
-// address is the client's address: the last that a trusted proxy has seen and that is none itself.
+// address returns the client's address: the last one that a trusted proxy has added and that is not that
+// of a trusted proxy.
 func (g *Guard) address(r *http.Request) netip.Addr {
 	at := peer(r)
 	if !g.trusted(at) {
@@ -52,8 +53,8 @@ func (g *Guard) address(r *http.Request) netip.Addr {
 	return at
 }
 
-// outside is how the server is reached, scheme://host, as far as it is known.
-func (g *Guard) outside(r *http.Request) string {
+// externalURL returns scheme://host as the client sees it; "" if that is not known.
+func (g *Guard) externalURL(r *http.Request) string {
 	scheme, host := "http", r.Host
 	if r.TLS != nil {
 		scheme = "https"
@@ -72,24 +73,18 @@ func (g *Guard) outside(r *http.Request) string {
 	return scheme + "://" + strings.ToLower(host)
 }
 
-// isClientID reports whether id is 1 to 128 visible ASCII characters but for the comma, with which proxies join.
+// isClientID reports whether id is 1 to 128 visible ASCII characters except commas, with which proxies
+// join values.
 func isClientID(id string) bool {
 	other := strings.IndexFunc(id, func(c rune) bool { return c <= ' ' || c > '~' || c == ',' })
 	return other < 0 && 0 < len(id) && len(id) <= 128
 }
 
-// isToolset reports whether name is 1 to 64 of the characters that toolsets' names have.
-func isToolset(name string) bool {
-	other := strings.IndexFunc(name, func(c rune) bool { return !isAlphanumeric(c) && !strings.ContainsRune("_.-", c) })
-	return other < 0 && 0 < len(name) && len(name) <= 64
-}
+// isToolset reports whether name can be that of a toolset.
+func isToolset(name string) bool { return only(name, "_.-") && len(name) <= 64 }
 
-func isAlphanumeric(c rune) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
-}
-
-// fromProxy adds what a trusted proxy says of the client. What others say counts for nothing. problem says what is wrong
-// with it; "" is nothing.
+// fromProxy adds what a trusted proxy says about the client. The headers of others do not count.
+// problem says what is wrong with them; "" is nothing.
 func (g *Guard) fromProxy(r *http.Request, p *principal.Principal) (problem string) {
 	trusted := g.trusted(peer(r))
 	if trusted {
@@ -110,10 +105,10 @@ func (g *Guard) fromProxy(r *http.Request, p *principal.Principal) (problem stri
 	if !trusted && r.Header.Get(clientIDHeader) != "" {
 		return "mcp-client-id counts only from an address in trusted_proxies, and the request is from none"
 	}
-	return "Missing required mcp-client-id header" // toolception's words
+	return "Missing required mcp-client-id header" // as toolception says it
 }
 
-// clientID is the value of mcp-client-id; "" for none.
+// clientID returns the value of mcp-client-id; "" if there is none.
 func clientID(values []string) (id, problem string) {
 	switch {
 	case len(values) == 0:
@@ -130,7 +125,8 @@ func clientID(values []string) (id, problem string) {
 
 const maxPermissions = 256
 
-// permissions are the names of mcp-toolset-permissions. What is not understood as a whole allows nothing.
+// permissions returns the toolsets in mcp-toolset-permissions. A value that is not valid as a whole allows
+// nothing.
 func permissions(values []string) []string {
 	if len(values) != 1 || strings.Count(values[0], ",") >= maxPermissions {
 		return nil

@@ -9,30 +9,26 @@ import (
 	"toolman/mcpwire/sanitize"
 )
 
-// A refusal is what somebody gets who is not let in.
+// A refusal is the response to a request that is not accepted.
 type refusal struct {
 	status    int
 	message   string
 	challenge string // WWW-Authenticate; "" for none
 	retry     int    // seconds; 0 for none
-	hangUp    bool   // end the connection
+	hangUp    bool   // close the connection
 }
 
-// invalidRequest is JSON-RPC's code for what is no request that can be served.
+// invalidRequest is the JSON-RPC error code of refused requests.
 const invalidRequest = -32600
 
-// rpcError is a JSON-RPC error without an id: the body has not been read.
+// rpcError is a RefusalBody: a JSON-RPC error without an ID, as the body has not been read.
 func rpcError(_ *http.Request, _ int, message string) []byte {
-	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "error": map[string]any{"code": invalidRequest, "message": message}, "id": nil})
-	if err != nil {
-		panic("guard: a message that is no JSON: " + err.Error())
-	}
-	return body
+	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "error": map[string]any{"code": invalidRequest, "message": message}, "id": nil})
+	return text
 }
 
 // write answers the request.
-func (why *refusal) write(w http.ResponseWriter, r *http.Request, refusing Refusing) {
-	body := refusing(r, why.status, why.message)
+func (why *refusal) write(w http.ResponseWriter, r *http.Request, body RefusalBody) {
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Cache-Control", "no-store")
@@ -46,7 +42,7 @@ func (why *refusal) write(w http.ResponseWriter, r *http.Request, refusing Refus
 		h.Set("Connection", "close")
 	}
 	w.WriteHeader(why.status)
-	w.Write(append(body, '\n')) // who has gone need not be told
+	w.Write(append(body(r, why.status, why.message), '\n')) // fails only if the client has disconnected
 }
 
 // maxShown is how many characters of a header an error repeats.

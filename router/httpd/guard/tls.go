@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// A Certificate is where a certificate is, with those that it needs, and its key, as PEM. The zero value is none.
+// A Certificate names the PEM files of a certificate chain and its key. The zero value is none.
 type Certificate struct{ Cert, Key string }
 
-// certCheck is how often the files are looked at, at most.
+// certCheck is the least interval in which the files are checked.
 const certCheck = 5 * time.Second
 
-// config returns a configuration with the certificate, which is read again when its files have changed.
+// config returns a TLS configuration with the certificate. It is read again when its files change.
 func (c Certificate) config(warn func(string, error)) (*tls.Config, error) {
-	k := &keptCert{Certificate: c, warn: warn}
+	k := &loadedCert{Certificate: c, warn: warn}
 	if err := k.read(k.stamps()); err != nil {
 		return nil, err
 	}
@@ -25,15 +25,15 @@ func (c Certificate) config(warn func(string, error)) (*tls.Config, error) {
 	}}, nil
 }
 
-// A keptCert is the certificate as it was read last.
-type keptCert struct {
+// A loadedCert is the certificate as it was read last.
+type loadedCert struct {
 	Certificate
 	warn func(string, error)
 
 	// guarded by mu
 	mu      sync.Mutex
 	cert    *tls.Certificate
-	seen    [2]stamp // of the files when they were looked at
+	seen    [2]stamp // of the files when they were checked last
 	checked time.Time
 }
 
@@ -43,8 +43,8 @@ type stamp struct {
 	size     int64
 }
 
-// latest is the certificate of now. One that cannot be read leaves the one before.
-func (k *keptCert) latest(now time.Time) *tls.Certificate {
+// latest returns the current certificate. If it cannot be read, that is the previous one.
+func (k *loadedCert) latest(now time.Time) *tls.Certificate {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if now.Sub(k.checked) < certCheck {
@@ -53,14 +53,14 @@ func (k *keptCert) latest(now time.Time) *tls.Certificate {
 	k.checked = now
 	if found := k.stamps(); found != k.seen {
 		if err := k.read(found); err != nil {
-			k.seen = found // said once
-			k.warn("the certificate has changed and cannot be read, the one before is used", err)
+			k.seen = found // warn once
+			k.warn("the certificate has changed and cannot be read; the previous one is used", err)
 		}
 	}
 	return k.cert
 }
 
-func (k *keptCert) stamps() (found [2]stamp) {
+func (k *loadedCert) stamps() (found [2]stamp) {
 	for i, path := range []string{k.Cert, k.Key} {
 		if info, err := os.Stat(path); err == nil {
 			found[i] = stamp{info.ModTime(), info.Size()}
@@ -69,8 +69,8 @@ func (k *keptCert) stamps() (found [2]stamp) {
 	return found
 }
 
-// read reads both files, which were as found.
-func (k *keptCert) read(found [2]stamp) error {
+// read reads both files, which had these stamps.
+func (k *loadedCert) read(found [2]stamp) error {
 	cert, err := tls.LoadX509KeyPair(k.Cert, k.Key)
 	if err != nil {
 		return fmt.Errorf("reading the certificate %s with the key %s: %w", k.Cert, k.Key, err)

@@ -87,7 +87,7 @@ func TestACertificateIsReadAgainWhenItChanges(t *testing.T) {
 	files := certFiles(t)
 	certify(t, files, 1)
 	var warned []string
-	c := &keptCert{Certificate: files, warn: func(what string, err error) { warned = append(warned, what+": "+err.Error()) }}
+	c := &loadedCert{Certificate: files, warn: func(what string, err error) { warned = append(warned, what+": "+err.Error()) }}
 	if err := c.read(c.stamps()); err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func TestRequestsASecond(t *testing.T) {
 
 func TestAMeterFillsUpAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := newMeter(3, 6)
+		m := newRateLimiter(3, 6)
 		allowed := func() (n int) {
 			for m.allow("a") {
 				n++
@@ -148,16 +148,16 @@ func TestAMeterFillsUpAgain(t *testing.T) {
 }
 
 func TestAMeterForgetsWhoWasNotSeenForLong(t *testing.T) {
-	m := newMeter(0, 1)
+	m := newRateLimiter(0, 1)
 	if !m.allow("first") || m.allow("first") {
 		t.Errorf("one and no more")
 	}
-	for i := range 3 * maxMetered {
+	for i := range 3 * maxLimited {
 		m.allow("other" + string(rune('a'+i%26)) + strings.Repeat("x", i/26))
 		if i%1000 == 0 && m.allow("first") {
 			t.Fatalf("somebody who keeps coming was forgotten after %d others", i)
 		}
-		if len(m.now)+len(m.old) > 2*maxMetered {
+		if len(m.now)+len(m.old) > 2*maxLimited {
 			t.Fatalf("remembers %d", len(m.now)+len(m.old))
 		}
 	}

@@ -39,13 +39,13 @@ func TestBeyondLoopbackAnAddressIsAsGoodAsAKnownName(t *testing.T) {
 	for _, tt := range []struct {
 		host    string
 		allowed []string
-		want    standing // where a request needs a credential
-		open    standing // and where it does not
+		want    hostClass // where a request needs a credential
+		open    hostClass // and where it does not
 	}{
-		{"192.0.2.7:8900", nil, known, known}, {"192.0.2.8:8900", nil, accepted, accepted}, {"[2001:db8::2]", nil, accepted, accepted}, {"localhost:80", nil, accepted, accepted},
-		{"any.example", nil, accepted, unknown}, {"toolman:8900", nil, accepted, unknown}, {"192.0.2.7.evil.example", nil, accepted, unknown},
-		{"192.0.2.7", some, known, known}, {"a.example", some, known, known}, {"any.example", some, unknown, unknown},
-		{"127.0.0.1", some, unknown, unknown}, {"localhost", some, unknown, unknown}, {"a example", nil, unknown, unknown}, {"", nil, unknown, unknown},
+		{"192.0.2.7:8900", nil, ownHost, ownHost}, {"192.0.2.8:8900", nil, possibleHost, possibleHost}, {"[2001:db8::2]", nil, possibleHost, possibleHost}, {"localhost:80", nil, possibleHost, possibleHost},
+		{"any.example", nil, possibleHost, unknownHost}, {"toolman:8900", nil, possibleHost, unknownHost}, {"192.0.2.7.evil.example", nil, possibleHost, unknownHost},
+		{"192.0.2.7", some, ownHost, ownHost}, {"a.example", some, ownHost, ownHost}, {"any.example", some, unknownHost, unknownHost},
+		{"127.0.0.1", some, unknownHost, unknownHost}, {"localhost", some, unknownHost, unknownHost}, {"a example", nil, unknownHost, unknownHost}, {"", nil, unknownHost, unknownHost},
 	} {
 		for _, o := range []Options{{AllowedHosts: tt.allowed, Tokens: []Token{{Agent: "a"}}}, {AllowedHosts: tt.allowed, Unauthenticated: true}} {
 			g, err := New(o)
