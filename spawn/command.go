@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -8,29 +9,31 @@ import (
 	"syscall"
 )
 
-// A Command says what to run and with what surroundings. It is not modified.
+// A Command is a program to run, with its arguments and environment.
 type Command struct {
-	// Name is what error messages call this child, such as the server's name.
+	// Name is the name of the child in error messages, such as the name of the server.
 	Name string
-	// Argv is the program and its arguments. A program without a slash is looked up in the PATH of Env.
+	// Argv is the program and its arguments. A program without a slash is searched in the PATH of
+	// Env.
 	Argv []string
-	// Env is the whole environment of the child, as KEY=value; of duplicates the last counts.
+	// Env is the whole environment of the child, as KEY=value. The last of duplicates counts.
 	Env []string
-	// Dir is the child's working directory; "" means that of this process.
+	// Dir is the working directory of the child; "" is that of this process.
 	Dir string
-	// Stderr, if not nil, gets every line the child writes to its standard error, from one goroutine:
-	// without line end, control characters, escape sequences and direction marks, cut at 4 KiB, blank lines left out.
-	// It must be quick. When it is not, lines are dropped and their number is reported as a line of its own.
+	// Stderr, if not nil, gets each line of the child's standard error that is not blank, from one
+	// goroutine. Lines are sanitized and cut at 4 KiB. If Stderr is slow, lines are dropped, and
+	// another line reports their number.
 	Stderr func(line string)
-	// PipeSize is how many bytes each of stdin and stdout should hold; 0 means 1 MiB. It is a wish that Linux alone knows to grant.
-	// When the pipes of an unprivileged user add up to 64 MiB (fs.pipe-user-pages-soft), every further pipe of
-	// all his programs shrinks to 8 KiB: with some 30 children or more, wish for less.
+	// PipeSize is the size of the pipes for stdin and stdout in bytes; 0 is 1 MiB. Only Linux can
+	// change it. When the pipes of an unprivileged user reach 64 MiB (fs.pipe-user-pages-soft), all
+	// further pipes of that user have 8 KiB, so use less with 30 children or more.
 	PipeSize int
 }
 
-// Start runs c. If g is not nil, the child and all it starts do not outlive this process.
-// Start does not wait for the child to do anything. Signals that this process ignores (signal.Ignore) the child ignores too. Its error says which command could not run, why, and what to do;
-// it never holds arguments or environment, which may be secret.
+// Start runs c and does not wait. If g is not nil, the child and its own children do not outlive
+// this process. The child ignores the signals that this process ignores (signal.Ignore). An error
+// says which command could not run, why, and what to do. It contains no arguments and no
+// environment, which may be secret.
 func Start(c Command, g *Guard) (*Process, error) {
 	p, err := start(&c, g)
 	if err != nil {
@@ -56,15 +59,15 @@ func start(c *Command, g *Guard) (*Process, error) {
 		return nil, err
 	}
 	child, err := startChild(path, c, env, s)
-	s.closeTheirs()
+	s.closeChilds()
 	if err != nil {
-		s.closeOurs()
+		s.close()
 		return nil, err
 	}
-	return attend(child, s, c.Stderr, g), nil
+	return newProcess(child, s, c.Stderr, g), nil
 }
 
-// checkDir comes before the fork, whose ENOENT would not tell a missing directory from a missing program.
+// checkDir runs before the fork, whose ENOENT means a missing directory or a missing program.
 func checkDir(dir string) error {
 	if dir == "" {
 		return nil
@@ -81,14 +84,56 @@ func checkDir(dir string) error {
 	return nil
 }
 
-// explain adds to err which command it is about and, for what the kernel says in one word, what to do.
+// explain adds the command to err and, for an error of the kernel, what to do.
 func explain(c *Command, err error) error {
 	program := ""
 	if len(c.Argv) > 0 {
 		program = c.Argv[0]
 	}
-	if hint := hintFor(err); hint != "" {
+	if hint := hint(err); hint != "" {
 		return fmt.Errorf("%s: running %q: %w; %s", c.Name, program, err, hint)
 	}
 	return fmt.Errorf("%s: running %q: %w", c.Name, program, err)
+}
+
+// streams are the three pipes between this process and a child. The ends of stdin and stdout are
+// blocking descriptors outside Go's poller. Our end of stderr is in the poller, so that reading it
+// takes no thread and can have a deadline.
+type streams struct {
+	stdin, stdout, stderr                *os.File // ours
+	childStdin, childStdout, childStderr *os.File
+}
+
+// defaultPipeSize halves the time for large messages, compared with the 64 KiB of Linux.
+const defaultPipeSize = 1 << 20
+
+func newStreams(c *Command) (*streams, error) {
+	s := new(streams)
+	size := cmp.Or(c.PipeSize, defaultPipeSize)
+	for _, open := range []func() error{
+		func() (err error) { s.childStdin, s.stdin, err = newPipe(c.Name+" stdin", size); return },
+		func() (err error) { s.stdout, s.childStdout, err = newPipe(c.Name+" stdout", size); return },
+		func() (err error) { s.stderr, s.childStderr, err = newPolledPipe(c.Name + " stderr"); return },
+	} {
+		if err := open(); err != nil {
+			s.closeChilds()
+			s.close()
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// Closing a nil *os.File does nothing.
+
+func (s *streams) closeChilds() {
+	s.childStdin.Close()
+	s.childStdout.Close()
+	s.childStderr.Close()
+}
+
+func (s *streams) close() {
+	s.stdin.Close()
+	s.stdout.Close()
+	s.stderr.Close()
 }

@@ -1,13 +1,17 @@
 package spawn
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
 	"runtime"
 	"strings"
 )
 
-// Environ joins two environments of KEY=value entries. Of entries with the same key the last one counts,
-// in the place where the key came first. Entries that are no KEY=value are left out.
-// The result shares no memory with its arguments.
+// Environ joins two environments. Of entries with the same key, the last one counts and takes the
+// place of the first. Entries that are not KEY=value are left out. The result shares no memory with
+// the arguments.
 func Environ(base, extra []string) []string {
 	env := make([]string, 0, len(base)+len(extra))
 	at := make(map[string]int, cap(env))
@@ -28,7 +32,7 @@ func Environ(base, extra []string) []string {
 	return env
 }
 
-// getenv returns the value of key in env, "" if it is not there. Env holds no duplicates.
+// getenv returns the value of key in env, which has no duplicates, or "".
 func getenv(env []string, key string) string {
 	for _, entry := range env {
 		if k, ok := envKey(entry); ok && k == key {
@@ -38,8 +42,8 @@ func getenv(env []string, key string) string {
 	return ""
 }
 
-// envKey returns the name that entry sets, in one spelling where case does not count.
-// Windows has names that begin with "=", such as "=C:".
+// envKey returns the key of an entry, in upper case on Windows. Windows has keys that begin with
+// "=", such as "=C:".
 func envKey(entry string) (string, bool) {
 	if entry == "" {
 		return "", false
@@ -53,4 +57,48 @@ func envKey(entry string) (string, bool) {
 		key = strings.ToUpper(key)
 	}
 	return key, true
+}
+
+var errNotFound = fmt.Errorf("not found in its PATH; install it, write its full path, or set PATH in its env: %w", fs.ErrNotExist)
+
+// lookPath finds a program for a child with this environment and directory. (exec.LookPath would
+// search our own PATH.) The result is relative to dir if name or the entry of PATH is.
+func lookPath(name, dir string, env []string) (string, error) {
+	if hasSeparator(name) {
+		return firstExecutable(name, dir, env)
+	}
+	found := errNotFound
+	for _, entry := range filepath.SplitList(getenv(env, "PATH")) {
+		if entry == "" {
+			entry = "."
+		}
+		// filepath.Join would turn ./name into name.
+		path, err := firstExecutable(entry+string(filepath.Separator)+name, dir, env)
+		if err == nil {
+			return path, nil
+		}
+		if _, unseen := errors.AsType[*fs.PathError](err); !unseen && !errors.Is(err, fs.ErrNotExist) {
+			found = err // it exists but cannot be run; the rest of PATH may have a better one
+		}
+	}
+	return "", found
+}
+
+// firstExecutable tries path itself, and on Windows path.exe and similar.
+func firstExecutable(path, dir string, env []string) (string, error) {
+	found := fmt.Errorf("there is no such file; correct the path or install it: %w", fs.ErrNotExist)
+	for _, candidate := range candidates(path, env) {
+		onDisk := candidate
+		if dir != "" && !filepath.IsAbs(candidate) {
+			onDisk = filepath.Join(dir, candidate)
+		}
+		err := checkExecutable(onDisk)
+		if err == nil {
+			return candidate, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			found = err
+		}
+	}
+	return "", found
 }

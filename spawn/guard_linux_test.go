@@ -12,7 +12,7 @@ import (
 
 // comeUp lets a guard that is held back come up, and waits until it has read what it was told.
 func comeUp(g *Guard) {
-	g.goOn()
+	g.resume()
 	for {
 		unread, err := unix.IoctlGetInt(g.pipe, unix.TIOCINQ)
 		check(err)

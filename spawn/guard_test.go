@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// gateway is what a scripted child does to be a toolman: it runs argv under a guard, and leaves its pid and the guard's in dir.
-// One that is settled has run for so long that the guard has come up.
+// gateway is what a scripted child does to be a toolman: it runs argv under a guard, and leaves its
+// pid and the guard's in dir. One that is settled has run for so long that the guard has come up.
 func gateway(settled bool, dir string, argv []string) {
 	g, err := StartGuard()
 	check(err)
@@ -181,7 +181,7 @@ func TestGuardIsToldOfEveryGroup(t *testing.T) {
 	started := startTime(p.Pid())
 	p.KillGroup()
 	waitFor(t, "the end", p.ended)
-	g.hangUp()
+	g.closePipe()
 	got, err := io.ReadAll(events)
 	if want := fmt.Sprintf("+%d@%d\n-%[1]d\n", p.Pid(), started); err != nil || string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)

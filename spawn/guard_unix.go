@@ -3,10 +3,15 @@
 package spawn
 
 import (
+	"bufio"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"os"
+	"os/signal"
+	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -15,20 +20,21 @@ import (
 )
 
 const (
-	// tokensVar holds, in the environment of every child, the tokens of the runs it belongs to, outermost first, joined by ":".
+	// tokensVar is in the environment of every child. It holds the tokens of the runs that the
+	// child belongs to, the outermost first, joined by ":".
 	tokensVar = "TOOLMAN_GUARD"
-	// guardingVar is set in the environment of a guard alone: the token of the run it looks after. The guard does not
-	// carry that token itself, only those of outer runs.
+	// guardingVar is in the environment of a guard. It holds the token of the run that it guards.
+	// The guard's tokensVar has only those of outer runs.
 	guardingVar = "TOOLMAN_GUARDING"
-	// sweepWait bounds the search of Close.
+	// sweepWait limits the search of Close.
 	sweepWait = 100 * time.Millisecond
-	// closeWait is how long Close waits for the guard to be gone.
+	// closeWait is how long Close waits for the guard to exit.
 	closeWait = 100 * time.Millisecond
 )
 
-// A Guard is a process that outlives this one for as long as it takes to kill every child this one has left behind, even if it
-// was killed by SIGKILL. Its methods may be called concurrently; a nil Guard guards nothing. On Windows
-// it is empty, because job objects do its work.
+// A Guard is a process that kills the children that this process leaves behind, even if this one is
+// killed by SIGKILL. Its methods may be called concurrently. A nil Guard guards nothing. On
+// Windows, job objects do the work instead.
 type Guard struct {
 	token  string        // 128 random bits in hex
 	entry  string        // the tokensVar entry of our children
@@ -37,11 +43,12 @@ type Guard struct {
 
 	mu     sync.Mutex
 	pipe   int // guarded by mu: writing end, non-blocking; -1 after Close
-	groups int // guarded by mu: how many groups are announced
+	groups int // guarded by mu: the number of announced groups
 }
 
-// StartGuard starts a process that runs this program as `__guard`, for which it must call RunGuard, when this process ends. It does not wait for the guard to
-// come up: what it is told meanwhile waits in its pipe. One guard serves all children of a process.
+// StartGuard starts a guard for all children of this process. When this process ends, the guard
+// runs this program as `__guard`, which must call RunGuard. StartGuard does not wait for the guard,
+// whose events wait in its pipe.
 func StartGuard() (*Guard, error) {
 	token := newToken()
 	g := &Guard{
@@ -86,10 +93,10 @@ func (g *Guard) start() error {
 	closeInheritedOnExec()
 	argv := guardCommand(exe)
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
-		Dir:   "/", // keeps no directory busy
+		Dir:   "/", // does not keep a directory busy
 		Env:   g.guardEnv(),
 		Files: []uintptr{uintptr(fds[0]), null.Fd(), null.Fd()},
-		Sys:   guardAttr(), // in a session of its own: out of reach of Ctrl-C and of whoever kills our group
+		Sys:   guardAttr(), // in its own session, so that Ctrl-C or a signal to our group does not reach it
 	})
 	if err == nil {
 		err = unix.SetNonblock(fds[1], true)
@@ -99,14 +106,14 @@ func (g *Guard) start() error {
 		return err
 	}
 	g.child, g.pipe = &child{pid: pid}, fds[1]
-	g.holdBack()
+	g.pause()
 	go g.wait()
 	return nil
 }
 
-// watch waits for the end of the pipe in a shell, which costs a tenth of the memory and time of this program doing so, and
-// becomes this program only when there is something to do.
-const watch = `trap "" HUP INT TERM PIPE
+// watchScript waits for the end of the pipe, and becomes this program if there is something to
+// kill. A shell needs a tenth of the memory and time of this program.
+const watchScript = `trap "" HUP INT TERM PIPE
 events=
 while read -r event; do
 	test "$event" = . && exit 0
@@ -114,16 +121,16 @@ while read -r event; do
 done
 exec "$0" __guard $events </dev/null`
 
-// guardCommand returns how the guard is started: by a shell, or at once where there is none.
+// guardCommand returns the command of the guard: the script, or this program if there is no shell.
 func guardCommand(exe string) []string {
 	const shell = "/bin/sh"
 	if unix.Access(shell, unix.X_OK) != nil {
 		return []string{exe, "__guard"}
 	}
-	return []string{shell, "-c", watch, exe}
+	return []string{shell, "-c", watchScript, exe}
 }
 
-// guardEnv leaves out the token of this run, so that the guard's own sweep passes it by.
+// guardEnv is an environment without the token of this run, so that the guard does not kill itself.
 func (g *Guard) guardEnv() []string {
 	env := []string{guardingVar + "=" + g.token, "GOMAXPROCS=1"}
 	if outer, ok := os.LookupEnv(tokensVar); ok {
@@ -132,7 +139,7 @@ func (g *Guard) guardEnv() []string {
 	return env
 }
 
-// wait sees the guard's end. From then on its pid may come to mean another process.
+// wait reaps the guard. After that, another process may get its pid.
 func (g *Guard) wait() {
 	g.child.await()
 	g.mu.Lock()
@@ -151,21 +158,20 @@ func (g *Guard) environ() []string {
 // add announces a group whose leader has not been reaped.
 func (g *Guard) add(pgid int) {
 	if g != nil {
-		g.tell(fmt.Sprintf("+%d@%d\n", pgid, startTime(pgid)), 1)
+		g.send(fmt.Sprintf("+%d@%d\n", pgid, startTime(pgid)), 1)
 	}
 }
 
-// remove says that a group is dead.
+// remove reports that a group has ended.
 func (g *Guard) remove(pgid int) {
 	if g != nil {
-		g.tell(fmt.Sprintf("-%d\n", pgid), -1)
+		g.send(fmt.Sprintf("-%d\n", pgid), -1)
 	}
 }
 
-// tell writes one event, by which the number of groups changes, and never waits. An event is lost
-// if the guard has been killed, or stopped for some three thousand events; neither may hold up a
-// child's life.
-func (g *Guard) tell(event string, groups int) {
+// send writes an event that changes the number of groups, and never waits. The event is lost if the
+// guard was killed, or stopped for about three thousand events.
+func (g *Guard) send(event string, groups int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.groups += groups
@@ -174,46 +180,96 @@ func (g *Guard) tell(event string, groups int) {
 	}
 }
 
-// Close kills every process that the children of this run have left behind, wherever it has moved
-// (on Linux), and every child that is still running. It waits some 100 ms at most for that to be
-// done, and then leaves the rest to the guard, which outlives this process. Start must not be called
-// with g any more.
+// Close kills every child that is still running and, on Linux, every process that the children have
+// left behind, also in other groups. After about 100 ms it leaves the rest to the guard, which
+// outlives this process. Start must not be called with g after that.
 func (g *Guard) Close() {
 	if g != nil {
 		g.close(sweepWait)
 	}
 }
 
-// close is Close with a limit for the search.
+// close is Close with a time limit for the search.
 func (g *Guard) close(limit time.Duration) {
 	if g.sweep(limit) {
-		g.tell(orderlyEnd+"\n", 0)
+		g.send(cleanEnd+"\n", 0)
 	}
-	g.hangUp()
-	g.goOn()
-	await(g.exited, closeWait)
+	g.closePipe()
+	g.resume()
+	closedWithin(g.exited, closeWait)
 }
 
-// sweep kills what the children have left behind, and reports whether nothing is left: no such
-// process, and no group.
+// sweep kills what the children have left behind, and reports whether no such process and no group
+// is left.
 func (g *Guard) sweep(limit time.Duration) (clean bool) {
 	swept := make(chan bool, 1)
 	go func() { swept <- endRun(g.token, nil, limit) }()
 	select {
 	case clean = <-swept:
-	case <-time.After(limit): // looking at a process that is stuck in the kernel may get us stuck
+	case <-time.After(limit): // the search itself may block on a process that is stuck in the kernel
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return clean && g.groups == 0
 }
 
-// hangUp closes the pipe, as the end of this process would.
-func (g *Guard) hangUp() {
+// closePipe closes the pipe, as the end of this process does.
+func (g *Guard) closePipe() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pipe >= 0 {
 		unix.Close(g.pipe)
 		g.pipe = -1
 	}
+}
+
+// A guard gets events, one on each line: "+PGID@START" is a group to guard, with the start time of
+// its leader, "-PGID" a group that has ended, and cleanEnd means that nothing is left.
+const cleanEnd = "."
+
+// endLimit is how long a guard works after the end of its run.
+const endLimit = 10 * time.Second
+
+// RunGuard is the hidden command `toolman __guard`, which a guard runs. It reads events from args
+// and then from stdin, kills what the run has left behind, and returns the exit code.
+func RunGuard(args []string, stdin io.Reader) int {
+	token := os.Getenv(guardingVar)
+	if len(token) != 32 {
+		return 2 // not started by StartGuard
+	}
+	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
+	groups, orderly := readEvents(io.MultiReader(strings.NewReader(strings.Join(args, "\n")+"\n"), stdin))
+	if !orderly {
+		endRun(token, groups, endLimit)
+	}
+	return 0
+}
+
+// readEvents returns the groups that remain at the end of the pipe, with the start times of their
+// leaders.
+func readEvents(stdin io.Reader) (groups map[int]uint64, orderly bool) {
+	groups = make(map[int]uint64)
+	for lines := bufio.NewScanner(stdin); lines.Scan(); {
+		event := lines.Text()
+		if event == cleanEnd {
+			return nil, true
+		}
+		if event == "" {
+			continue
+		}
+		number, start, _ := strings.Cut(event[1:], "@")
+		pgid, err := strconv.Atoi(number)
+		if err != nil || pgid <= 1 { // kill(-1) and kill(0) would kill more than a group
+			continue
+		}
+		switch event[0] {
+		case '+':
+			if at, err := strconv.ParseUint(start, 10, 64); err == nil {
+				groups[pgid] = at
+			}
+		case '-':
+			delete(groups, pgid)
+		}
+	}
+	return groups, false
 }

@@ -102,7 +102,8 @@ func launch(verbs []string, session bool) {
 	check(err)
 }
 
-// words takes apart verbs that came as one word; a comma holds together what a child is to take apart.
+// words takes apart verbs that came as one word; a comma holds together what a child is to take
+// apart.
 func words(verbs string) []string {
 	list := strings.Fields(verbs)
 	for i, word := range list {

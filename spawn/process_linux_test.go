@@ -57,7 +57,7 @@ func TestLeaderIsAZombieUntilItsGroupIsDealtWith(t *testing.T) {
 	if got := processState(p.Pid()); got != 'Z' {
 		t.Errorf("state %q when Done is closed, want Z: the pid is free for others", got)
 	}
-	if got := newSweep(newToken(), map[int]uint64{p.Pid(): startTime(p.Pid())}).look(p.Pid()); got != ended {
+	if got := newSweep(newToken(), map[int]uint64{p.Pid(): startTime(p.Pid())}).inspect(p.Pid()); got != ended {
 		t.Error("the guard would wait for somebody to reap it")
 	}
 	p.KillGroup()
@@ -110,7 +110,7 @@ func TestGuardIgnoresBeingAskedToEnd(t *testing.T) {
 	for _, s := range signals {
 		unix.Kill(g.child.pid, s)
 	}
-	g.hangUp()
+	g.closePipe()
 	awaitDead(t, all)
 	waitFor(t, "the guard's end", g.exited)
 }

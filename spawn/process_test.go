@@ -24,7 +24,8 @@ import (
 // patience is how long a test waits for what must happen; it says nothing about how fast it should.
 const patience = 20 * time.Second
 
-// unhurried is a ladder whose waits no well-behaved child needs, so that how it ended shows which rung ended it.
+// unhurried is a ladder whose waits no well-behaved child needs, so that how it ended shows which
+// rung ended it.
 var unhurried = Ladder{AfterEOF: patience, AfterTerm: patience}
 
 // brief is a ladder for children that will not be talked to.
@@ -53,7 +54,7 @@ func closer(p *Process) func() { return func() { p.Stdin().Close() } }
 
 func waitFor(t *testing.T, what string, c <-chan struct{}) {
 	t.Helper()
-	if !await(c, patience) {
+	if !closedWithin(c, patience) {
 		t.Fatalf("still waiting for %s", what)
 	}
 }

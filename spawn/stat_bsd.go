@@ -2,5 +2,5 @@
 
 package spawn
 
-// startTime returns 0: when a process was started is not known here.
+// startTime returns 0. The start time of a process is not known on these systems.
 func startTime(int) uint64 { return 0 }

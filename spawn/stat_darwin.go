@@ -2,8 +2,8 @@ package spawn
 
 import "golang.org/x/sys/unix"
 
-// startTime returns when a process was started, in microseconds since 1970, 0 if that is not known.
-// No other process with its pid has the same.
+// startTime returns the start time of a process in microseconds since 1970, or 0. It distinguishes
+// processes with the same pid.
 func startTime(pid int) uint64 {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

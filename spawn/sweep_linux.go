@@ -11,31 +11,32 @@ import (
 )
 
 const (
-	// maxEnviron is how much of an environment is looked at. Linux allows 128 KiB a variable and some MiB in all.
+	// maxEnviron is how much of an environment is read. Linux allows 128 KiB per variable and some
+	// MiB in all.
 	maxEnviron = 4 << 20
-	// innerLimit is how long the guards of inner runs have. They reach processes that carry no
-	// token, and their runs have just been killed.
+	// innerLimit is how long the guards of inner runs may work after their runs were killed. They
+	// know groups without a token.
 	innerLimit = 2 * time.Second
-	// sweepPause lets what was killed die.
+	// sweepPause is the time between passes, for killed processes to end.
 	sweepPause = 5 * time.Millisecond
 )
 
-// endRun kills what is left of a run: the members of the given groups, whose leaders were started at
-// those times, and every process of this user that carries the token. It goes on until nothing is
-// left, and reports whether that was within the limit.
+// endRun kills what is left of a run: the groups whose leaders were started at the given times, and
+// every process of this user that has the token. It reports whether nothing was left within the
+// limit.
 func endRun(token string, groups map[int]uint64, limit time.Duration) (clean bool) {
 	s := newSweep(token, groups)
 	begin := time.Now()
 	until := begin.Add(limit)
 	for pgid := range groups {
-		s.look(pgid) // first: these are known
+		s.inspect(pgid) // the known ones first
 	}
 	for time.Now().Before(until) {
 		s.guards = time.Since(begin) > innerLimit
-		switch s.round(until) {
-		case other:
+		switch s.pass(until) {
+		case foreign:
 			return true
-		case left:
+		case remaining:
 			time.Sleep(sweepPause)
 		}
 	}
@@ -45,58 +46,58 @@ func endRun(token string, groups map[int]uint64, limit time.Duration) (clean boo
 // A sweep is a search for the processes of a run.
 type sweep struct {
 	token   []byte
-	groups  map[int]uint64 // the groups of the run, and when their leaders were started
-	began   uint64         // when the search began, in ticks
+	groups  map[int]uint64 // the groups of the run, with the start times of their leaders
+	began   uint64         // start of the search, in ticks
 	uid     uint32
-	guards  bool         // the guards of inner runs are killed as well
-	others  map[int]bool // processes that are not looked at again
-	environ []byte       // of the process looked at last
+	guards  bool         // the guards of inner runs are killed too
+	ignored map[int]bool // processes that are not inspected again
+	environ []byte       // of the last inspected process
 }
 
 func newSweep(token string, groups map[int]uint64) *sweep {
 	return &sweep{token: []byte(token), groups: groups, began: ticksNow(), uid: uint32(os.Geteuid()),
-		others: map[int]bool{1: true, os.Getpid(): true}}
+		ignored: map[int]bool{1: true, os.Getpid(): true}}
 }
 
-// A finding is what a look at a process, or at all of them, has shown.
+// A finding is the result of an inspection of a process, or of a pass over all.
 type finding uint8
 
-// In this order, the greatest of all findings is that of a round.
+// The result of a pass is the greatest of its findings.
 const (
-	other finding = iota // it is not of the run
-	ended                // it has ended; it may have been of the run, and have had children
-	left                 // it is of the run, or may be
+	foreign   finding = iota // not part of the run
+	ended                    // has ended; was perhaps part of the run, and had children
+	remaining                // part of the run, or may be
 )
 
-// round looks at every process that is there, except those known to be others. What is of the run
-// descends from it: a round that has found others only is the last that is needed. A round that is
-// not over in time finds that something may be left.
-func (s *sweep) round(until time.Time) finding {
+// pass inspects every process, except the ignored ones. Processes of the run descend from others of
+// it, so the search is over after a pass that finds only foreign processes. A pass that is not
+// complete in time finds that something remains.
+func (s *sweep) pass(until time.Time) finding {
 	proc, err := os.Open("/proc")
 	if err != nil {
-		return other
+		return foreign
 	}
 	names, _ := proc.Readdirnames(-1)
 	proc.Close()
-	all := other
+	all := foreign
 	for _, name := range names {
 		pid, err := strconv.Atoi(name)
-		if err != nil || s.others[pid] {
+		if err != nil || s.ignored[pid] {
 			continue
 		}
 		if time.Now().After(until) {
-			return left
+			return remaining
 		}
-		all = max(all, s.look(pid))
+		all = max(all, s.inspect(pid))
 	}
 	return all
 }
 
-// look looks at a process and kills it if it is of the run.
-func (s *sweep) look(pid int) finding {
-	ours, known := s.carries(pid)
+// inspect kills a process if it is part of the run.
+func (s *sweep) inspect(pid int) finding {
+	ours, known := s.hasToken(pid)
 	if known && !ours && len(s.groups) == 0 {
-		return s.other(pid, other)
+		return s.ignore(pid, foreign)
 	}
 	st, ok := readStat(pid)
 	if !ok {
@@ -104,29 +105,29 @@ func (s *sweep) look(pid int) finding {
 	}
 	member := s.member(st)
 	if member {
-		unix.Kill(-st.group, unix.SIGKILL) // the process, just seen in it, keeps the number for the group
+		unix.Kill(-st.group, unix.SIGKILL) // the process is in it, so the number belongs to the group
 	}
 	switch {
 	case st.kernel:
-		return s.other(pid, other)
+		return s.ignore(pid, foreign)
 	case !st.memory:
-		return s.other(pid, ended)
+		return s.ignore(pid, ended)
 	case known && !ours && !member:
-		return s.other(pid, other)
+		return s.ignore(pid, foreign)
 	case ours:
 		s.kill(pid)
 	}
-	return left
+	return remaining
 }
 
-// other has a process not looked at again.
-func (s *sweep) other(pid int, f finding) finding {
-	s.others[pid] = true
+// ignore makes later passes skip a process.
+func (s *sweep) ignore(pid int, f finding) finding {
+	s.ignored[pid] = true
 	return f
 }
 
-// member reports whether a process is in one of the groups. The number alone does not say so: when
-// the last member of a group is gone and its leader reaped, another process may get the number.
+// member reports whether a process is in one of the groups. The number is not enough, because
+// another group may get it after the last process of a group has ended.
 func (s *sweep) member(st stat) bool {
 	start, ok := s.groups[st.group]
 	if !ok {
@@ -135,13 +136,14 @@ func (s *sweep) member(st stat) bool {
 	if leader, ok := readStat(st.group); ok {
 		return leader.start == start
 	}
-	// A group keeps its number when its leader is reaped, and this is one from the time of the run.
+	// A group keeps its number when its leader is reaped, and this process is from the time of the
+	// run.
 	return st.start <= s.began
 }
 
-// carries reports whether a process is this user's and carries the token. That is not known while
-// it changes its program (execve(2)) and when it has just ended.
-func (s *sweep) carries(pid int) (carries, known bool) {
+// hasToken reports whether a process of this user has the token. That is not known during
+// execve(2), and when the process has just ended.
+func (s *sweep) hasToken(pid int) (carries, known bool) {
 	fd, err := openProc(pid, "environ")
 	if err != nil {
 		return false, err == unix.EACCES || err == unix.EPERM
@@ -162,8 +164,8 @@ func (s *sweep) carries(pid int) (carries, known bool) {
 	return false, ok && st.emptyEnv
 }
 
-// readEnviron reads an environment all at once: between two reads the process may change its
-// program, and then nothing more comes of the environment that the first read began.
+// readEnviron reads a whole environment with one call, because the process may change its program
+// between two reads.
 func (s *sweep) readEnviron(fd int) {
 	for size := max(8<<10, cap(s.environ)); ; size *= 4 {
 		s.environ = slices.Grow(s.environ[:0], size)[:size]
@@ -175,8 +177,8 @@ func (s *sweep) readEnviron(fd int) {
 	}
 }
 
-// kill kills a process that was just seen to carry the token. Its pid may have come to mean another
-// since, so the process is pinned first and looked at again.
+// kill kills a process that had the token. Another process may have its pid now, so kill opens a
+// pidfd and looks for the token again.
 func (s *sweep) kill(pid int) {
 	if !s.guards && isGuard(s.environ) {
 		return
@@ -185,7 +187,7 @@ func (s *sweep) kill(pid int) {
 	if err == nil {
 		defer unix.Close(fd)
 	}
-	if carries, _ := s.carries(pid); !carries {
+	if carries, _ := s.hasToken(pid); !carries {
 		return
 	}
 	switch err {
@@ -196,7 +198,7 @@ func (s *sweep) kill(pid int) {
 	}
 }
 
-// inTokens reports whether token is in the list of tokens of an environment, whose entries end in NUL.
+// inTokens reports whether an environment has the token. Its entries end in NUL.
 func inTokens(environ, token []byte) bool {
 	if !bytes.Contains(environ, token) {
 		return false

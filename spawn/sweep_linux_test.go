@@ -41,7 +41,7 @@ func TestSweepTellsRunsApart(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p := runWithEnv(t, tt.entries...)
-			if got := newSweep(token, nil).look(p.Pid()) == left; got != tt.found {
+			if got := newSweep(token, nil).inspect(p.Pid()) == remaining; got != tt.found {
 				t.Errorf("found: got %v, want %v", got, tt.found)
 			}
 			if tt.killed {
@@ -59,7 +59,7 @@ func TestSweepKillsGuardsInTheEnd(t *testing.T) {
 	p := runWithEnv(t, tokensVar+"="+token, guardingVar+"="+newToken())
 	s := newSweep(token, nil)
 	s.guards = true
-	s.look(p.Pid())
+	s.inspect(p.Pid())
 	waitFor(t, "exit", p.Done())
 }
 
@@ -71,7 +71,7 @@ func TestSweepSparesOtherUsers(t *testing.T) {
 	p := runWithEnv(t, tokensVar+"="+token)
 	s := newSweep(token, nil)
 	s.uid = 12345
-	if s.look(p.Pid()) != other {
+	if s.inspect(p.Pid()) != foreign {
 		t.Error("root's process taken for user 12345's")
 	}
 }
@@ -113,10 +113,10 @@ func TestSweepMissesNoProcessThatChangesItsProgram(t *testing.T) {
 	token := newToken()
 	p := runCommand(t, nil, Command{Argv: []string{"sh", loop}, Env: Environ(os.Environ(), []string{tokensVar + "=" + token})})
 	s := newSweep(token, nil)
-	eventually(t, "it carries the token", func() bool { carries, _ := s.carries(p.Pid()); return carries })
+	eventually(t, "it carries the token", func() bool { carries, _ := s.hasToken(p.Pid()); return carries })
 	unknown := 0
 	for range 10_000 {
-		carries, known := s.carries(p.Pid())
+		carries, known := s.hasToken(p.Pid())
 		if known && !carries {
 			t.Fatal("it passes for a process of another run")
 		}
@@ -163,7 +163,7 @@ func carriers(t *testing.T, token string) (all []string) {
 	s := newSweep(token, nil)
 	for _, name := range names {
 		pid, _ := strconv.Atoi(filepath.Base(name))
-		if carries, _ := s.carries(pid); carries {
+		if carries, _ := s.hasToken(pid); carries {
 			all = append(all, name)
 		}
 	}
@@ -211,7 +211,7 @@ func TestGuardSparesANewGroupWithoutItsLeader(t *testing.T) {
 	group, started, member := leaderless(t)
 	s := newSweep(newToken(), map[int]uint64{group: started})
 	s.began = member.Start - 1
-	if s.look(member.Pid) != other || !member.Alive() {
+	if s.inspect(member.Pid) != foreign || !member.Alive() {
 		t.Error("a member of a younger group was taken for one of the run")
 	}
 }

@@ -1,4 +1,0 @@
-package spawn
-
-// hintFor adds nothing: Windows error texts speak for themselves.
-func hintFor(error) string { return "" }
