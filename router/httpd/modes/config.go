@@ -22,10 +22,10 @@ import (
 
 const (
 	maxConfig = 16 << 10 // characters of ?config=
-	maxShown  = 64       // characters of what a client has written that are shown to it
+	maxShown  = 64       // characters of foreign text in errors
 )
 
-// config is what the client of a request says of itself; nil for nothing.
+// config returns the client's own settings, in the query of a request; nil if there are none.
 func (m *Modes) config(r *http.Request) (map[string]string, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	values := query["config"]
@@ -45,11 +45,11 @@ func (m *Modes) config(r *http.Request) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return m.taken(members)
+	return m.accepted(members)
 }
 
-// taken is what counts of what a client says of itself.
-func (m *Modes) taken(members map[string]string) (map[string]string, error) {
+// accepted returns the settings of a client that count.
+func (m *Modes) accepted(members map[string]string) (map[string]string, error) {
 	if m.Static || m.Permissions != nil {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func malformed(text string) error {
 
 const form = "config is base64 of a JSON object whose values are strings"
 
-// parseConfig reads base64, of either alphabet, of an object of strings. What it is of is in no error.
+// parseConfig reads Base64, in either alphabet, of a JSON object of strings. Errors do not repeat it.
 func parseConfig(text string) (map[string]string, error) {
 	if len(text) > maxConfig {
 		return nil, malformed(fmt.Sprintf("config is longer than %d characters", maxConfig))
@@ -88,7 +88,7 @@ func parseConfig(text string) (map[string]string, error) {
 	return members, nil
 }
 
-// stringsOf reads a JSON object whose values are strings and whose keys differ.
+// stringsOf reads a JSON object with different keys whose values are strings.
 func stringsOf(text []byte) (map[string]string, bool) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
@@ -111,7 +111,7 @@ func stringsOf(text []byte) (map[string]string, bool) {
 	return members, len(bytes.TrimSpace(text[d.InputOffset():])) == 0
 }
 
-// check says what is wrong with a key, or with its value without showing that.
+// check returns what is wrong with a key or its value. The error does not repeat the value.
 func (m *Modes) check(key, value string) error {
 	switch {
 	case len(m.ConfigKeys) == 0:
@@ -124,7 +124,7 @@ func (m *Modes) check(key, value string) error {
 	return nil
 }
 
-// digest is a keyed hash of what a client says of itself.
+// digest returns a keyed hash of the settings of a client.
 func (m *Modes) digest(config map[string]string) string {
 	h := hmac.New(sha256.New, m.Key[:])
 	for _, key := range slices.Sorted(maps.Keys(config)) {

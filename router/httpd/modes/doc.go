@@ -1,15 +1,16 @@
-// Package modes decides what the client behind a request is shown: which router.Client it is.
+// Package modes decides what the client that sends a request sees: it maps the identity of package guard
+// to a router.Client.
 //
-//	principal (package guard) ─┬─▶ Modes.Caller ─▶ caller.Caller, or a refusal
-//	?config= ──────────────────┘
+//	identity (package guard) ─┬─▶ Modes.Caller ─▶ caller.Caller, or a caller.Denial
+//	?config= ─────────────────┘
 //
-// In the dynamic mode each client has a view of its own and the tools to change it; in the
-// static one all have the same, and list_tools. Permissions limit a client to toolsets,
-// and it has none of toolman's own tools. A path limits it to one toolset, or has it be an
-// agent. Whatever limits comes on top of the agent's policy: all have to allow.
+// In the dynamic mode each client has its own view, and the tools to change it. In the static mode all
+// clients have the same view, and list_tools. Permissions limit a client to toolsets; it gets none of
+// toolman's own tools then. A path limits a client to one toolset, or makes it an agent. Each limit
+// applies in addition to the agent's policy.
 //
-// Rules: what is missing, unknown or not understood allows nothing. The key of a Caller (its
-// principal and its view) holds all that its rights come from, so that no request finds a session
-// that was begun with other rights. What a client says of itself in ?config= is secret: it is in no
-// error, and in the view only as a keyed hash.
+// Rules: anything missing, unknown or not understood allows nothing. The key of a Caller (its principal
+// and its view) contains everything that its rights depend on, so that no request can use a session that
+// began with other rights. The settings in ?config= are secret: errors do not contain them, and the view
+// only as a keyed hash.
 package modes

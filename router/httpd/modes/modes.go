@@ -2,10 +2,13 @@ package modes
 
 import (
 	"cmp"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/httpd/caller"
 	"toolman/router/httpd/guard"
@@ -13,29 +16,28 @@ import (
 	"toolman/router/view"
 )
 
-// Options say what clients are shown.
+// Options configure what clients see.
 type Options struct {
 	Static      bool           // mode = "static"
 	MetaTools   view.MetaTools // what clients are offered in the dynamic mode
 	Permissions *Permissions   // nil: none are needed
-	Toolsets    []string       // names of those of tools.toml, which may be in paths
-	Agents      []string       // those with a policy, who may be in paths
-	Open        bool           // nobody needs a credential
-	ConfigKeys  []string       // of ?config= that are taken
-	// Key makes hashes of what clients say of themselves. It is the same as long as their
-	// sessions may go on, and random.
+	Toolsets    []string       // of tools.toml, which paths may name
+	Agents      []string       // with a policy, which paths may name
+	Open        bool           // requests need no credential
+	ConfigKeys  []string       // that are accepted in ?config=
+	// Key is the random key of hashes of ?config=. It must not change while sessions continue.
 	Key [32]byte
-	// Note is told, once, what is worth a line in the log; nil: nobody is.
+	// Note is called once with a message for the log. It may be nil.
 	Note func(text string)
 }
 
-// Permissions say where the toolsets stand that clients may use.
+// Permissions say where to find the toolsets that a client may use.
 type Permissions struct {
 	Header bool                // in mcp-toolset-permissions, from trusted proxies
-	Agents map[string][]string // or here, by the agent that a credential is for
+	Agents map[string][]string // or here, by the agent of the credential
 }
 
-// Modes decide what clients are shown. They do not change, and may be used by many goroutines.
+// Modes decide what clients see. They are immutable and safe for use by many goroutines.
 type Modes struct {
 	Options
 	noted atomic.Bool
@@ -49,14 +51,13 @@ func New(o Options) *Modes {
 	return &Modes{Options: o}
 }
 
-// What clients are offered that cannot switch anything.
+// The tools of clients that cannot activate anything.
 var (
 	listTools = &view.MetaTools{NoActivate: true, List: true}
 	noTools   = &view.MetaTools{NoActivate: true}
 )
 
-// Offers are all of toolman's own tools that any client may be offered: what
-// router.Options.MetaTools has to be.
+// Offers returns all of toolman's own tools that any client may get, for router.Options.MetaTools.
 func (m *Modes) Offers() view.MetaTools {
 	o := m.MetaTools
 	o.List = o.List || m.Static && m.Permissions == nil || len(m.Toolsets) > 0 && m.Permissions == nil
@@ -66,36 +67,33 @@ func (m *Modes) Offers() view.MetaTools {
 	return o
 }
 
-// Caller returns whose request it is, which the guard has let in. An error is a refusal.
+// Caller returns the caller of a request that has passed the guard. The error is a *caller.Denial.
 func (m *Modes) Caller(r *http.Request) (caller.Caller, error) {
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {
 		return caller.Caller{}, &caller.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
 	}
-	c, err := m.at(&id)
-	if err != nil {
-		return caller.Caller{}, err
+	c, err := m.clientAt(&id)
+	if err == nil {
+		c.Config, err = m.config(r)
 	}
-	if c.Config, err = m.config(r); err != nil {
+	if err != nil {
 		return caller.Caller{}, err
 	}
 	return caller.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
 }
 
-// Lasts reports whether a caller, who is this identity now, still has the rights that it had.
+// Lasts reports whether a caller, which has this identity now, still has the same rights.
 func (m *Modes) Lasts(was *caller.Caller, id guard.Identity) bool {
 	id.Addr = was.Addr
-	c, err := m.at(&id)
-	if err != nil {
-		return false
+	c, err := m.clientAt(&id)
+	if err == nil {
+		c.Config, err = m.accepted(was.Client.Config)
 	}
-	if c.Config, err = m.taken(was.Client.Config); err != nil {
-		return false
-	}
-	return m.view(&c, &id) == was.View
+	return err == nil && m.view(&c, &id) == was.View
 }
 
-// Client is what an identity is at /mcp.
+// Client returns the client that an identity is at /mcp.
 func (m *Modes) Client(id *guard.Identity) router.Client {
 	c := router.Client{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools}
 	switch {
@@ -105,13 +103,80 @@ func (m *Modes) Client(id *guard.Identity) router.Client {
 	case m.Static:
 		c.Static, c.MetaTools = `http.mode = "static"`, listTools
 	}
-	if id.Restricted { // also where nothing else needs permissions
+	if id.Restricted { // also if nothing else needs permissions
 		c.Static, c.MetaTools, c.Only = "mcp-toolset-permissions", noTools, both(c.Only, id.Permissions())
 	}
 	return c
 }
 
-// permitted are the toolsets of a client that is this agent, never nil.
+// clientAt returns the client that an identity is at its path, /mcp/NAME or /mcp. A toolset takes
+// precedence over an agent of the same name.
+func (m *Modes) clientAt(id *guard.Identity) (router.Client, error) {
+	c, name := m.Client(id), id.Path
+	switch {
+	case name == "":
+		return c, nil
+	case slices.Contains(m.Toolsets, name) && (c.Only == nil || slices.Contains(c.Only, name)):
+		if c.Only == nil {
+			c.MetaTools = listTools
+		}
+		c.Only, c.Static = []string{name}, "/mcp/"+name+" is one toolset"
+		return c, nil
+	case slices.Contains(m.Agents, name) && m.mayBe(id, name):
+		return m.asAgent(c, id, name), nil
+	}
+	return c, m.unknownName(id, &c)
+}
+
+// mayBe reports whether a client may choose to be an agent: it is that agent, or a local client without
+// need of a credential.
+func (m *Modes) mayBe(id *guard.Identity, agent string) bool {
+	return id.Policy == agent || m.Open && id.Addr.IsLoopback()
+}
+
+// asAgent returns the client as an agent.
+func (m *Modes) asAgent(c router.Client, id *guard.Identity, agent string) router.Client {
+	c.Agent = agent
+	if m.Permissions == nil {
+		return c
+	}
+	c.Only = m.permitted(id, agent)
+	if id.Restricted {
+		c.Only = both(c.Only, id.Permissions())
+	}
+	return c
+}
+
+// maxNames is how many names an answer lists.
+const maxNames = 50
+
+// unknownName is the error for a path that the client may not use. It lists those that it may, and does
+// not tell whether there are others.
+func (m *Modes) unknownName(id *guard.Identity, c *router.Client) error {
+	var names []string
+	for _, set := range m.Toolsets {
+		if c.Only == nil || slices.Contains(c.Only, set) {
+			names = append(names, set)
+		}
+	}
+	for _, agent := range m.Agents {
+		if m.mayBe(id, agent) && !slices.Contains(names, agent) {
+			names = append(names, agent)
+		}
+	}
+	text := fmt.Sprintf("there is no /mcp/%s for you; ", sanitize.Cut(id.Path, maxShown))
+	switch {
+	case len(names) == 0:
+		text += "use /mcp"
+	case len(names) > maxNames:
+		text += "besides /mcp there are /mcp/NAME for " + strings.Join(names[:maxNames], ", ") + " and others"
+	default:
+		text += "besides /mcp there are /mcp/NAME for " + strings.Join(names, ", ")
+	}
+	return &caller.Denial{Status: http.StatusNotFound, Text: text}
+}
+
+// permitted returns the toolsets that a client of this agent may use, never nil.
 func (m *Modes) permitted(id *guard.Identity, agent string) []string {
 	if m.Permissions.Header {
 		return id.Permissions()
@@ -119,7 +184,7 @@ func (m *Modes) permitted(id *guard.Identity, agent string) []string {
 	return append([]string{}, m.Permissions.Agents[agent]...)
 }
 
-// both are the names in two lists, never nil. A first one that is nil has all names.
+// both returns the names that are in two lists, never nil. If the first is nil, it has all names.
 func both(a, b []string) []string {
 	names := append([]string{}, b...)
 	if a == nil {
@@ -128,8 +193,8 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(a, name) })
 }
 
-// view tells apart what a principal is shown by all that it comes from beside the principal: the configuration
-// and what the client says of itself.
+// view returns the caller.Caller's View: all of what a client sees that does not come from its principal,
+// but from the configuration and the client's own settings.
 func (m *Modes) view(c *router.Client, id *guard.Identity) string {
 	view := "agent " + c.Agent
 	if id.Terms != "" {

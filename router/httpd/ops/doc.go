@@ -1,18 +1,16 @@
-// Package ops is what those who run toolman over HTTP see of it beside the MCP
-// endpoint.
+// Package ops serves what operators of toolman need over HTTP, besides the MCP endpoint.
 //
-//	GET /healthz                  is it alive
+//	GET /healthz                  is the program alive
 //	GET /health                   can it serve: {"ok": …}, perhaps with "servers": [{"name": …, "status": …}]
 //	GET /metrics                  counts and times for Prometheus
 //	GET /.well-known/mcp-config   the JSON Schema of the configuration
 //
-// [Alive] and [Health] answer whoever asks, and Health names the servers to those who may
-// know of them; the others belong behind whatever decides who may come in, and the metrics, which
-// have the names of all servers and agents, behind [Only], too. [Record] goes around all of
-// them and the MCP endpoint: it knows what became of each request, and tells it to the
-// log ([AccessLog]) and to the [Metrics]. [Serve] runs a server until it is to end,
-// and then lets calls under way finish.
+// [Alive] and [Health] need no credential; Health names the servers only to clients that may know of
+// them. The others have to be protected, and the metrics, which have the names of all servers and agents,
+// additionally by [Only]. [Record] goes around all of them and the MCP endpoint: it passes each finished
+// request to the log ([AccessLog]) and to the [Metrics]. [Serve] runs a server until it is to end, and
+// then lets calls in flight finish.
 //
-// Nothing a client sends becomes the label of a metric, and no query, header or body
-// is logged: tokens stand there.
+// Nothing that a client sends becomes a label of a metric. No query, header or body is logged: they may
+// contain tokens.
 package ops

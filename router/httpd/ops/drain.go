@@ -7,30 +7,29 @@ import (
 	"time"
 )
 
-// An Ending says how a server ends. Its zero value ends at once.
+// An Ending says how a server shuts down. The zero value shuts down at once.
 type Ending struct {
-	Health *Health // says so; nil: nobody asks
-	// Notice is how long clients are still let in after Health has turned, for those
-	// who ask it now and then to see that.
+	Health *Health // answers 503 from the beginning; may be nil
+	// Notice is how long requests are still accepted then, so that load balancers that ask Health now
+	// and then see it.
 	Notice time.Duration
-	// Wait is how long calls under way may take after that.
+	// Wait is how long calls in flight may take after that.
 	Wait time.Duration
-	// Calls tells how many calls are under way; nil: none.
+	// Calls returns the number of calls in flight; nil: none.
 	Calls func() int
-	// EndStreams ends the streams that stay open between calls, once no call is under
-	// way, or Wait is over; nil: there are none. It does not wait.
+	// EndStreams ends the streams that stay open between calls, when no call is in flight or Wait is
+	// over. It does not wait, and may be nil.
 	EndStreams func()
 }
 
 const (
-	farewell  = 250 * time.Millisecond // for the last bytes of streams
-	lookEvery = 5 * time.Millisecond
+	lingerTime = 250 * time.Millisecond // for the last bytes of streams
+	checkEvery = 5 * time.Millisecond
 )
 
-// Serve serves a listener until the context ends, and then ends as e says: the
-// health turns, the listener closes, calls under way are waited for, streams are ended,
-// and what is left is cut off. It returns how many calls those were, and an error when
-// it could not serve.
+// Serve serves a listener until the context ends, and then shuts down as e says: Health answers 503, the
+// listener closes, calls in flight finish, streams end, and all other connections are closed. It returns
+// the number of calls that were cut off. The error says why it could not serve.
 func Serve(ctx context.Context, srv *http.Server, l net.Listener, e Ending) (cut int, err error) {
 	failed := make(chan error, 1)
 	go func() {
@@ -48,7 +47,7 @@ func Serve(ctx context.Context, srv *http.Server, l net.Listener, e Ending) (cut
 	return e.end(srv), nil
 }
 
-// end ends the server and returns how many calls it has cut off.
+// end shuts the server down and returns how many calls it has cut off.
 func (e Ending) end(srv *http.Server) int {
 	if e.Health != nil {
 		e.Health.End()
@@ -57,7 +56,7 @@ func (e Ending) end(srv *http.Server) int {
 	closed := make(chan struct{})
 	go func() {
 		defer close(closed)
-		ctx, cancel := context.WithTimeout(context.Background(), e.Wait+farewell)
+		ctx, cancel := context.WithTimeout(context.Background(), e.Wait+lingerTime)
 		defer cancel()
 		if srv.Shutdown(ctx) != nil {
 			srv.Close()
@@ -68,13 +67,13 @@ func (e Ending) end(srv *http.Server) int {
 	if e.EndStreams != nil {
 		e.EndStreams()
 	}
-	<-closed // what is left are answers on their way, or clients that do not read them
+	<-closed // the rest are answers on their way, or clients that do not read them
 	return cut
 }
 
-// await waits until no call is under way, or for as long as they may take.
+// await waits until no call is in flight, or Wait is over.
 func (e Ending) await(closed <-chan struct{}) {
-	tick := time.NewTicker(lookEvery)
+	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	over := time.After(e.Wait)
 	for e.calls() > 0 {

@@ -1,34 +1,34 @@
 package ops
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
 	"sync/atomic"
 
 	"toolman/router"
 )
 
-// A Gateway is what Health asks of a [router.Router].
+// A Gateway is the part of a [router.Router] that Health uses.
 type Gateway interface {
 	Upstreams() []router.Status
 	Started() <-chan struct{}
 }
 
-// Alive answers that the program runs, whatever its servers do: who gets no answer may
+// Alive answers that the program runs, whatever its servers do. A supervisor that gets no answer may
 // restart it.
 func Alive() http.Handler {
-	return reading(func(w http.ResponseWriter, _ *http.Request) {
+	return readOnly(func(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, struct {
 			OK bool `json:"ok"`
 		}{true})
 	})
 }
 
-// Health tells whether clients should be sent here: with 200, or with 503 until the
-// servers have had their time to start, when none of them is left, and when the
-// program is about to end.
+// Health tells whether clients should be sent here: status 200 if so. It is 503 while the servers are
+// starting, when none of them runs, and when the program is about to end.
 type Health struct {
-	// Known returns the servers that the answer to a request names, nil for none; nil: no answer
-	// names any.
+	// Known returns the servers that the answer to a request names; nil: none. It may be nil.
 	Known func(*http.Request) []router.Status
 
 	gateway Gateway
@@ -38,7 +38,7 @@ type Health struct {
 // NewHealth returns the health of a gateway.
 func NewHealth(g Gateway) *Health { return &Health{gateway: g} }
 
-// End has every later answer be 503.
+// End makes all later answers 503.
 func (h *Health) End() { h.ending.Store(true) }
 
 // A health is the answer.
@@ -55,7 +55,7 @@ type serverHealth struct {
 
 // ServeHTTP implements http.Handler.
 func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	reading(func(w http.ResponseWriter, r *http.Request) {
+	readOnly(func(w http.ResponseWriter, r *http.Request) {
 		now := h.now()
 		if h.Known != nil {
 			now.Servers = named(h.Known(r))
@@ -89,7 +89,7 @@ func named(servers []router.Status) (all []serverHealth) {
 	return all
 }
 
-// problem says why no client should come; "" when they may.
+// problem says why no client should be sent here; "" if they may.
 func (h *Health) problem(ready, all int) string {
 	if h.ending.Load() {
 		return "toolman is ending"
@@ -103,4 +103,70 @@ func (h *Health) problem(ready, all int) string {
 		return "no server is ready"
 	}
 	return ""
+}
+
+// Probes serves GET /healthz and GET /health, which need no credential. Other paths are not found.
+func Probes(h *Health) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("/healthz", Alive())
+	mux.Handle("/health", h)
+	return mux
+}
+
+// readOnly serves GET and HEAD.
+func readOnly(serve http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			fail(w, http.StatusMethodNotAllowed, r.URL.Path+" is read with GET")
+			return
+		}
+		serve(w, r)
+	})
+}
+
+// Only serves the requests that may have next. Others are refused with a reason.
+func Only(may func(*http.Request) bool, why string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !may(r) {
+			fail(w, http.StatusForbidden, why)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// fail answers with an error message.
+func fail(w http.ResponseWriter, status int, why string) {
+	answer(w, status, struct {
+		Error string `json:"error"`
+	}{why})
+}
+
+// answer writes a value as JSON, which must not be cached.
+func answer(w http.ResponseWriter, status int, value any) {
+	var text bytes.Buffer
+	enc := json.NewEncoder(&text)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		status = http.StatusInternalServerError
+		text.Reset()
+		text.WriteString(`{"error":"the answer cannot be written"}`)
+	}
+	write(w, status, "application/json", text.Bytes())
+}
+
+func write(w http.ResponseWriter, status int, kind string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	w.Write(body) // fails only if the client has disconnected
+}
+
+// Document serves a constant text, such as the JSON Schema of the configuration. The bytes must not
+// change.
+func Document(kind string, text []byte) http.Handler {
+	return readOnly(func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, kind, text) })
 }

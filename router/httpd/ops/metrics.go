@@ -1,10 +1,14 @@
 package ops
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"net/http"
+	"os"
+	"runtime"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -14,18 +18,18 @@ import (
 	"toolman/router/httpd/ops/prom"
 )
 
-// A Meter is what Metrics asks of a [router.Router] when they are read.
+// A Meter is the part of a [router.Router] that Metrics use.
 type Meter interface {
 	Gateway
 	Sessions() int
 }
 
-// Metrics are the counts and times that Prometheus reads, at GET /metrics. Their labels
-// are names of the configuration and of the protocol: nothing a client sends. Only the
-// exemplars of OpenMetrics have the correlation ids that programs give their calls.
+// Metrics are the counts and times that Prometheus reads at GET /metrics. Their labels are names of the
+// configuration and of the protocol, and nothing that a client sends. Only the exemplars of OpenMetrics
+// have the correlation IDs that programs give their calls.
 type Metrics struct {
 	version string
-	born    time.Time // nearly when the program was started
+	started time.Time // nearly when the program was started
 
 	took     *prom.Histogram
 	waited   *prom.Histogram
@@ -37,18 +41,18 @@ type Metrics struct {
 	received *prom.Counter
 	sent     *prom.Counter
 
-	open     atomic.Int64 // requests over HTTP under way
+	open     atomic.Int64 // HTTP requests being served
 	inFlight inFlight
 }
 
-// bounds are the buckets of OpenTelemetry's convention for MCP.
+// bounds are the buckets in OpenTelemetry's conventions for MCP.
 var bounds = []time.Duration{10 * time.Millisecond, 20 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
 	500 * time.Millisecond, time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 5 * time.Minute}
 
-// NewMetrics makes metrics that have counted nothing. version is toolman's.
+// NewMetrics makes metrics. version is toolman's.
 func NewMetrics(version string) *Metrics {
 	return &Metrics{
-		version: version, born: time.Now(),
+		version: version, started: time.Now(),
 		took: prom.NewHistogram("mcp_server_operation_duration_seconds", "How long clients waited for answers.", bounds,
 			"mcp_method_name", "error_type"),
 		waited:   prom.NewHistogram("toolman_upstream_duration_seconds", "How long clients waited for what a server was asked.", bounds, "upstream"),
@@ -70,7 +74,7 @@ func (m *Metrics) Ended(l *audit.Line) {
 	m.inFlight.add(l.Server, -1)
 	failure := string(l.Outcome)
 	if l.Outcome == audit.OK {
-		failure = "" // the convention has no error.type then
+		failure = "" // the conventions have no error.type then
 	}
 	took := time.Duration(l.DurationMS * float64(time.Millisecond))
 	m.took.ObserveAs(l.Correlation, took, l.Method, failure)
@@ -85,14 +89,14 @@ func (m *Metrics) Ended(l *audit.Line) {
 	}
 }
 
-// Request counts a request over HTTP, for [Record].
+// Request counts an HTTP request, for [Record].
 func (m *Metrics) Request(r *Request) {
 	m.requests.Add(1, methodLabel(r.Method), statusLabel(r.Status))
 	m.received.Add(uint64(r.In))
 	m.sent.Add(uint64(r.Out))
 }
 
-// Gauge counts requests over HTTP while next serves them.
+// Gauge counts HTTP requests while next serves them.
 func (m *Metrics) Gauge(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		m.open.Add(1)
@@ -101,7 +105,7 @@ func (m *Metrics) Gauge(next http.Handler) http.Handler {
 	})
 }
 
-// Outlive is [Outlive] for requests that Gauge counts: one goes on being under way.
+// Outlive is [Outlive] for requests that Gauge counts: the request still counts as being served.
 func (m *Metrics) Outlive(ctx context.Context) (done func(bytes int64)) {
 	recorded := Outlive(ctx)
 	m.open.Add(1)
@@ -126,11 +130,11 @@ func statusLabel(status int) string {
 	return strconv.Itoa(status)
 }
 
-// Handler serves the metrics, with how things are at the gateway.
+// Handler serves the metrics, with those of the gateway.
 func (m *Metrics) Handler(of Meter) http.Handler {
 	upstreams := prom.Gauge(func(p *prom.Page) { m.upstreams(p, of.Upstreams()) })
 	now := prom.Gauge(func(p *prom.Page) { m.now(p, of.Sessions()) })
-	return reading(func(w http.ResponseWriter, r *http.Request) {
+	return readOnly(func(w http.ResponseWriter, r *http.Request) {
 		f := prom.Negotiate(r.Header.Values("Accept"))
 		page := prom.Render(f, m.took, m.calls, m.refused, m.waited, m.asked, m.answered, upstreams, now,
 			m.requests, m.received, m.sent, prom.Gauge(m.process))
@@ -139,7 +143,7 @@ func (m *Metrics) Handler(of Meter) http.Handler {
 	})
 }
 
-// upstreams writes how the servers are.
+// upstreams writes the metrics of the servers.
 func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
 	p.Begin("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", "upstream")
 	for _, st := range all {
@@ -167,7 +171,7 @@ func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
 	}
 }
 
-// now writes how many there are of what comes and goes.
+// now writes gauges of the gateway.
 func (m *Metrics) now(p *prom.Page, sessions int) {
 	p.Begin("toolman_sessions", "gauge", "Clients with a session.")
 	p.Value(float64(sessions))
@@ -182,4 +186,52 @@ func is(so bool) float64 {
 		return 1
 	}
 	return 0
+}
+
+// inFlight counts the calls in flight of each server.
+type inFlight struct {
+	mu  sync.Mutex
+	now map[string]int // guarded by mu
+}
+
+func (f *inFlight) add(upstream string, n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.now == nil {
+		f.now = map[string]int{}
+	}
+	f.now[upstream] += n
+}
+
+func (f *inFlight) of(upstream string) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now[upstream]
+}
+
+// process writes the metrics that dashboards of Go programs use.
+func (m *Metrics) process(p *prom.Page) {
+	var memory runtime.MemStats // package runtime/metrics would do work at each start of the program
+	runtime.ReadMemStats(&memory)
+	p.Begin("go_goroutines", "gauge", "Goroutines that there are.")
+	p.Value(float64(runtime.NumGoroutine()))
+	p.Begin("go_memstats_heap_alloc_bytes", "gauge", "Bytes of the heap in use.")
+	p.Value(float64(memory.HeapAlloc))
+	p.Begin("process_start_time_seconds", "gauge", "When the process was started, since 1970.")
+	p.Value(float64(m.started.UnixMilli()) / 1000)
+	if resident := residentBytes(); resident > 0 {
+		p.Begin("process_resident_memory_bytes", "gauge", "Memory that the process has, without its servers'.")
+		p.Value(resident)
+	}
+}
+
+// residentBytes returns the resident memory; 0 if the system does not tell it in a file.
+func residentBytes() float64 {
+	text, _ := os.ReadFile("/proc/self/statm")
+	fields := bytes.Fields(text)
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseUint(string(fields[1]), 10, 53)
+	return float64(pages) * float64(os.Getpagesize())
 }

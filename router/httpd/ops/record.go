@@ -10,24 +10,28 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/mcpwire/sanitize"
 )
 
-// A Request is what became of a request. It is complete when it is handed on.
+// A Request tells what became of an HTTP request.
 type Request struct {
-	ID        string // tells requests apart: the client's X-Request-Id if it is a plain one, else ours
+	ID        string // the client's X-Request-Id if it is a plain one, or a new one
 	Method    string // as the client sent it
 	Path      string // without the query
-	Session   string // a hash of its MCP session's id, "" without one: the id itself opens the session
+	Session   string // a hash of its MCP session's ID, "" if there is none: the ID itself gives access
 	UserAgent string // as the client sent it
 	Status    int
 	In, Out   int64         // bytes of body
-	Took      time.Duration // to the end of the answer, which of a stream is its end
+	Took      time.Duration // to the end of the response, also of a stream
 
 	principal, correlation atomic.Pointer[string]
-	outlive                func() func(int64) // see Outlive; nil: the answer ends with its handler, or outlives it already
+	outlive                func() func(int64) // see Outlive; nil once it was called
 }
 
-// Correlation is what Correlate said that the request is called, "" if it did not.
+// Correlation returns the correlation ID of the request, "" if Correlate was not called.
 func (r *Request) Correlation() string {
 	if id := r.correlation.Load(); id != nil {
 		return *id
@@ -35,7 +39,7 @@ func (r *Request) Correlation() string {
 	return ""
 }
 
-// Principal is who Identify said that the client is, "" if it did not.
+// Principal returns the name of the client, "" if Identify was not called.
 func (r *Request) Principal() string {
 	if p := r.principal.Load(); p != nil {
 		return *p
@@ -45,17 +49,16 @@ func (r *Request) Principal() string {
 
 type requestKey struct{}
 
-// Identify notes who the client of a request that is being recorded is. It must
-// be no secret.
+// Identify sets the name of the client of a recorded request. It must not be secret.
 func Identify(ctx context.Context, principal string) {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		r.principal.Store(&principal)
 	}
 }
 
-// Outlive says that the answer to a request that is being recorded goes on after its
-// handler has returned, on the connection that the handler has taken over. done is to be
-// called once, when it has ended, with how many bytes were written there.
+// Outlive says that the response to a recorded request continues after its handler has returned, on the
+// connection that the handler has taken over. done has to be called once at the end of the response, with
+// the number of bytes written there.
 func Outlive(ctx context.Context) (done func(bytes int64)) {
 	r, ok := ctx.Value(requestKey{}).(*Request)
 	if !ok || r.outlive == nil {
@@ -64,14 +67,14 @@ func Outlive(ctx context.Context) (done func(bytes int64)) {
 	return r.outlive()
 }
 
-// Correlate notes what a request that is being recorded is called by whoever makes it.
+// Correlate sets the correlation ID of a recorded request.
 func Correlate(ctx context.Context, id string) {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		r.correlation.Store(&id)
 	}
 }
 
-// RequestID is the ID of the request that is being recorded, "" if none is.
+// RequestID returns the ID of a recorded request, "" if it is not recorded.
 func RequestID(ctx context.Context) string {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
 		return r.ID
@@ -79,8 +82,8 @@ func RequestID(ctx context.Context) string {
 	return ""
 }
 
-// Record serves requests by next and hands on what became of each, on the goroutine
-// that served it. The answer carries the ID as X-Request-Id.
+// Record serves requests with next, and calls seen for each at its end, on the goroutine that served it.
+// The response has the ID as X-Request-Id.
 func Record(next http.Handler, seen ...func(*Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -101,7 +104,7 @@ func Record(next http.Handler, seen ...func(*Request)) http.Handler {
 		}
 		outlived := false
 		rec.outlive = func() func(int64) {
-			over(false) // now, so that nothing of the request is kept
+			over(false) // now, so that nothing keeps the request
 			rec.outlive, outlived = nil, true
 			return func(n int64) { rec.Out += n; tell() }
 		}
@@ -117,7 +120,7 @@ func Record(next http.Handler, seen ...func(*Request)) http.Handler {
 	})
 }
 
-// requestID takes the client's own word when that is short and plain.
+// requestID returns the client's ID if that is short and plain.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
 	if len(id) > 0 && len(id) <= 64 && plain(id) {
@@ -139,7 +142,7 @@ func plain(id string) bool {
 	return true
 }
 
-// sessionOf is a hash of the id of the session that a request belongs to or has begun.
+// sessionOf returns a hash of the ID of the session that a request belongs to, or has begun.
 func sessionOf(r *http.Request, w http.ResponseWriter) string {
 	const header = "Mcp-Session-Id"
 	id := r.Header.Get(header)
@@ -153,7 +156,7 @@ func sessionOf(r *http.Request, w http.ResponseWriter) string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// A recorder counts what is answered.
+// A recorder counts the bytes of a response.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -162,7 +165,7 @@ type recorder struct {
 
 // WriteHeader implements http.ResponseWriter.
 func (o *recorder) WriteHeader(status int) {
-	if o.status == 0 && status >= 200 { // others come before the answer
+	if o.status == 0 && status >= 200 { // others come before the response
 		o.status = status
 	}
 	o.ResponseWriter.WriteHeader(status)
@@ -178,14 +181,14 @@ func (o *recorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Unwrap gives http.ResponseController what it needs to flush streams.
+// Unwrap is for http.ResponseController.
 func (o *recorder) Unwrap() http.ResponseWriter { return o.ResponseWriter }
 
 // Flush implements http.Flusher.
 func (o *recorder) Flush() { http.NewResponseController(o.ResponseWriter).Flush() }
 
-// outcome is the status of the answer. A handler that panicked before it had written
-// has broken the connection.
+// outcome returns the status of the response. A handler that panics before it writes breaks the
+// connection.
 func (o *recorder) outcome(aborted bool) int {
 	switch {
 	case o.status != 0:
@@ -196,8 +199,7 @@ func (o *recorder) outcome(aborted bool) int {
 	return http.StatusOK
 }
 
-// A countedBody counts what is read. The server may go on reading when the handler is
-// done.
+// A countedBody counts the bytes that are read. The server may continue reading after the handler.
 type countedBody struct {
 	io.ReadCloser
 	n atomic.Int64
@@ -208,4 +210,26 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.n.Add(int64(n))
 	return n, err
+}
+
+// longest is how many characters of a client's text the log has.
+const longest = 200
+
+// AccessLog writes a line for each request. It contains no query, and of the headers only the user agent,
+// so it contains no token.
+func AccessLog(log *zap.Logger) func(*Request) {
+	log = log.Named("http")
+	return func(r *Request) {
+		ce := log.Check(zap.InfoLevel, "request")
+		if ce == nil {
+			return
+		}
+		fields := []zap.Field{zap.String("method", sanitize.Cut(r.Method, longest)), zap.String("path", sanitize.Cut(r.Path, longest)), zap.Int("status", r.Status),
+			zap.Int64("bytes", r.Out), zap.Duration("dur", r.Took), zap.String("agent", sanitize.Cut(r.Principal(), longest)),
+			zap.String("session", r.Session), zap.String("user_agent", sanitize.Cut(r.UserAgent, longest)), zap.String("id", r.ID)}
+		if id := r.Correlation(); id != "" {
+			fields = append(fields, zap.String("correlation", sanitize.Cut(id, longest)))
+		}
+		ce.Write(fields...)
+	}
 }

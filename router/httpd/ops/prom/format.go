@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A Format is how a page is written.
+// A Format is a text format.
 type Format int
 
-// The formats. Of OpenMetrics it is version 1.0, and only it has exemplars.
+// The formats. OpenMetrics, in version 1.0, is the only one with exemplars.
 const (
 	Text Format = iota
 	OpenMetrics
 )
 
-// ContentType is the format's media type.
+// ContentType returns the media type of the format.
 func (f Format) ContentType() string {
 	if f == OpenMetrics {
 		return "application/openmetrics-text; version=1.0.0; charset=utf-8"
@@ -23,8 +23,8 @@ func (f Format) ContentType() string {
 	return "text/plain; version=0.0.4; charset=utf-8"
 }
 
-// Negotiate returns the format that somebody wants who sends these headers Accept: OpenMetrics if
-// that is named, and plain text is not preferred to it.
+// Negotiate returns the format for a request with these headers Accept: OpenMetrics if that is accepted,
+// unless plain text is preferred.
 func Negotiate(accept []string) Format {
 	wanted := [2]float64{}
 	for one := range strings.SplitSeq(strings.Join(accept, ","), ",") {
@@ -34,7 +34,7 @@ func Negotiate(accept []string) Format {
 		}
 		q := 1.0
 		if text, given := params["q"]; given {
-			q, _ = strconv.ParseFloat(text, 64) // 0 is what cannot be read
+			q, _ = strconv.ParseFloat(text, 64) // 0 if it is not valid
 		}
 		switch {
 		case kind == "text/plain":
@@ -49,6 +49,5 @@ func Negotiate(accept []string) Format {
 	return Text
 }
 
-// readable reports whether who can read a version of OpenMetrics can read 1.0.0, too, which is also
-// what those get who name none.
+// readable reports whether a client that reads a version of OpenMetrics, "" if it names none, reads 1.0.0.
 func readable(version string) bool { return version == "" || version == "0.0.1" || version == "1.0.0" }

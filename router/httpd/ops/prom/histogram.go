@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Histogram counts times by how long they were, by labels.
+// A Histogram counts durations in buckets, by labels.
 type Histogram struct {
 	name, help string
 	labels     []string
@@ -15,40 +15,40 @@ type Histogram struct {
 	series     series[times]
 }
 
-// times are those of one series.
+// times are the durations of one series.
 type times struct {
-	counts    []atomic.Uint64 // by bound, and one for what is beyond the last
+	counts    []atomic.Uint64 // by bound, and those beyond the last one
 	exemplars []atomic.Pointer[exemplar]
 	sum       atomic.Int64 // nanoseconds
 }
 
-// An exemplar is a time that can be looked up elsewhere.
+// An exemplar is a duration with an ID that other records have, too.
 type exemplar struct {
 	id   string
 	took time.Duration
 	at   time.Time
 }
 
-// exemplarLabel is what an exemplar's id is called, and maxExemplar how long that may be: OpenMetrics
-// 1.0 has 128 characters for both together.
+// exemplarLabel is the label of an exemplar's ID, and maxExemplar the longest ID: OpenMetrics 1.0 allows
+// 128 characters for both together.
 const (
 	exemplarLabel = "correlation_id"
 	maxExemplar   = 128 - len(exemplarLabel)
 )
 
-// NewHistogram makes a histogram with buckets up to these bounds, which ascend. Its name
-// should end in _seconds.
+// NewHistogram makes a histogram with buckets up to these ascending bounds. Its name should end in
+// _seconds.
 func NewHistogram(name, help string, bounds []time.Duration, labels ...string) *Histogram {
 	return &Histogram{name, help, labels, bounds, newSeries(labels, func() *times {
 		return &times{counts: make([]atomic.Uint64, len(bounds)+1), exemplars: make([]atomic.Pointer[exemplar], len(bounds)+1)}
 	})}
 }
 
-// Observe counts a time in the series with these values, one for each label.
+// Observe counts a duration in the series with these values, one for each label.
 func (h *Histogram) Observe(d time.Duration, values ...string) { h.ObserveAs("", d, values...) }
 
-// ObserveAs is Observe for what is called id elsewhere. The newest of each bucket that has an id
-// is its exemplar, which OpenMetrics shows; a longer id than that has room for is none.
+// ObserveAs is Observe for an event with an ID. The latest one with an ID is the exemplar of its bucket,
+// unless the ID is too long.
 func (h *Histogram) ObserveAs(id string, d time.Duration, values ...string) {
 	i, _ := slices.BinarySearch(h.bounds, d)
 	t := h.series.of(values)

@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 )
 
-// A Counter counts what has happened, by labels.
+// A Counter counts events, by labels.
 type Counter struct {
 	name, help string
 	labels     []string
@@ -29,7 +29,7 @@ func (c *Counter) write(p *Page) {
 	})
 }
 
-// number is how the format writes one.
+// number returns a number as both formats write it.
 func number(f float64) string {
 	switch {
 	case math.IsInf(f, 1):

@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// A Metric can be written on a page.
+// A Metric can be written to a Page.
 type Metric interface{ write(*Page) }
 
-// A Gauge is a metric that is known when it is asked for. Its function writes it, with
-// [Page.Begin] before each name's values.
+// A Gauge is a metric that is computed when it is read. The function writes it, with [Page.Begin] before
+// the values of each name.
 type Gauge func(*Page)
 
 func (g Gauge) write(p *Page) { g(p) }
 
-// A Page is what Prometheus reads at one time.
+// A Page is one response to Prometheus.
 type Page struct {
 	format Format
 	text   strings.Builder
@@ -23,20 +23,19 @@ type Page struct {
 	labels []string
 }
 
-// Begin begins a metric of a kind ("gauge", "counter"). labels are the names of its
-// values' labels.
+// Begin begins a metric of a kind ("gauge", "counter") with these labels.
 func (p *Page) Begin(name, kind, help string, labels ...string) {
 	p.name, p.labels = name, labels
 	if p.format == OpenMetrics && kind == "counter" {
-		name = strings.TrimSuffix(name, "_total") // there it is the name of the one value that a counter has
+		name = strings.TrimSuffix(name, "_total") // OpenMetrics has that suffix only in the name of the value
 	}
 	p.text.WriteString("# HELP " + name + " " + helpText(help) + "\n# TYPE " + name + " " + kind + "\n")
 }
 
-// Value writes a value of the metric that was begun last, with a value for each label.
+// Value writes a value of the metric that was begun last, with the values of its labels.
 func (p *Page) Value(v float64, values ...string) { p.line(p.name, "", p.labels, values, v, nil) }
 
-// helpText escapes what has to be in a help text, and labelValue in a label's value.
+// helpText escapes a help text, and labelValue the value of a label.
 func helpText(text string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(text, `\`, `\\`), "\n", `\n`)
 }
@@ -67,7 +66,7 @@ func (p *Page) exemplar(e *exemplar) {
 	p.text.WriteString(` # {` + exemplarLabel + `="` + labelValue(e.id) + `"} ` + number(e.took.Seconds()) + " " + at)
 }
 
-// bound is the upper end of a bucket. OpenMetrics wants to see that it is no integer.
+// bound returns the upper bound of a bucket. OpenMetrics requires a decimal point.
 func (p *Page) bound(d time.Duration) string {
 	text := number(d.Seconds())
 	if p.format == OpenMetrics && !strings.ContainsAny(text, ".e") {
@@ -76,7 +75,7 @@ func (p *Page) bound(d time.Duration) string {
 	return text
 }
 
-// Render writes metrics in this order.
+// Render returns a page with metrics in this order.
 func Render(f Format, metrics ...Metric) string {
 	p := Page{format: f}
 	for _, m := range metrics {

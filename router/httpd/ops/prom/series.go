@@ -6,19 +6,19 @@ import (
 	"sync"
 )
 
-// Bounds on one metric.
+// Limits of one metric.
 const (
 	MaxSeries = 2000
 	MaxLabels = 3
 )
 
-// Other stands for all values that there was no room for.
+// Other stands for all values beyond MaxSeries.
 const Other = "_other"
 
-// values are those of the labels of a series.
+// values are the label values of a series.
 type values [MaxLabels]string
 
-// A series is kept for each set of values that was seen.
+// A series holds a T for each set of label values.
 type series[T any] struct {
 	labels int
 	create func() *T
@@ -34,7 +34,7 @@ func newSeries[T any](labels []string, create func() *T) series[T] {
 	return series[T]{labels: len(labels), create: create, all: map[values]*T{}}
 }
 
-// of returns what is kept for these values.
+// of returns the T of these values.
 func (s *series[T]) of(given []string) *T {
 	var v values
 	copy(v[:], given)
@@ -58,7 +58,7 @@ func (s *series[T]) of(given []string) *T {
 	return s.all[v]
 }
 
-// sorted calls f for every series there is, in the order of their values.
+// sorted calls f for each T, in the order of their values.
 func (s *series[T]) sorted(f func(v values, one *T)) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
