@@ -6,13 +6,13 @@ import (
 	"sync"
 )
 
-// Calls is the table of requests that were sent to one peer and are not answered yet. To take a
+// Pending is the table of requests that were sent to one peer and are not answered yet. To take a
 // call out of it is the right to answer it, which only one caller gets.
 //
 // The lower bits of an id are the place of the call in the table, the upper bits its generation.
 // The generation starts at random and grows by random steps, so that a server cannot answer calls
 // that it has not read. An id is used again after 500 million calls at the earliest.
-type Calls[T any] struct {
+type Pending[T any] struct {
 	mu         sync.Mutex
 	places     []place[T] // guarded by mu
 	free       int        // guarded by mu: the first free place, counted from 1
@@ -39,7 +39,7 @@ const (
 
 // Add records a call and returns the id to send it with. It fails after Drain, and when a million
 // calls are pending.
-func (c *Calls[T]) Add(call T) (id uint64, ok bool) {
+func (c *Pending[T]) Add(call T) (id uint64, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch {
@@ -57,7 +57,7 @@ func (c *Calls[T]) Add(call T) (id uint64, ok bool) {
 }
 
 // nextLocked returns the generation of the next call.
-func (c *Calls[T]) nextLocked() uint64 {
+func (c *Pending[T]) nextLocked() uint64 {
 	if c.generation == 0 {
 		c.random, c.generation = rand.Uint64(), rand.Uint64N(1<<16)
 	}
@@ -67,7 +67,7 @@ func (c *Calls[T]) nextLocked() uint64 {
 }
 
 // findLocked returns the place of a pending call, or nil.
-func (c *Calls[T]) findLocked(id uint64) *place[T] {
+func (c *Pending[T]) findLocked(id uint64) *place[T] {
 	if at := id % (1 << placeBits); at < uint64(len(c.places)) && c.places[at].id == id && id != 0 {
 		return &c.places[at]
 	}
@@ -75,7 +75,7 @@ func (c *Calls[T]) findLocked(id uint64) *place[T] {
 }
 
 // takeLocked removes the call at a place and returns it.
-func (c *Calls[T]) takeLocked(p *place[T]) T {
+func (c *Pending[T]) takeLocked(p *place[T]) T {
 	call, at := p.call, int(p.id%(1<<placeBits))
 	*p = place[T]{next: c.free}
 	c.free = at + 1
@@ -86,7 +86,7 @@ func (c *Calls[T]) takeLocked(p *place[T]) T {
 }
 
 // Take removes a call and returns it.
-func (c *Calls[T]) Take(id uint64) (call T, ok bool) {
+func (c *Pending[T]) Take(id uint64) (call T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.findLocked(id)
@@ -97,13 +97,13 @@ func (c *Calls[T]) Take(id uint64) (call T, ok bool) {
 }
 
 // Get returns a call, which stays pending.
-func (c *Calls[T]) Get(id uint64) (call T, ok bool) {
+func (c *Pending[T]) Get(id uint64) (call T, ok bool) {
 	ok = c.Update(id, func(pending *T) { call = *pending })
 	return call, ok
 }
 
 // Update changes a call, if it is still pending.
-func (c *Calls[T]) Update(id uint64, change func(call *T)) (ok bool) {
+func (c *Pending[T]) Update(id uint64, change func(call *T)) (ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	p := c.findLocked(id)
@@ -116,7 +116,7 @@ func (c *Calls[T]) Update(id uint64, change func(call *T)) (ok bool) {
 
 // TakeIf removes and returns the newest call that match accepts. It looks at all calls, so it is
 // for rare events: cancellations and timeouts.
-func (c *Calls[T]) TakeIf(match func(T) bool) (id uint64, call T, ok bool) {
+func (c *Pending[T]) TakeIf(match func(T) bool) (id uint64, call T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var newest *place[T]
@@ -138,7 +138,7 @@ type Taken[T any] struct {
 }
 
 // TakeAll removes and returns all calls that match accepts.
-func (c *Calls[T]) TakeAll(match func(T) bool) []Taken[T] {
+func (c *Pending[T]) TakeAll(match func(T) bool) []Taken[T] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var all []Taken[T]
@@ -153,7 +153,7 @@ func (c *Calls[T]) TakeAll(match func(T) bool) []Taken[T] {
 }
 
 // Each calls f for every pending call, in no order. f must not use c.
-func (c *Calls[T]) Each(f func(id uint64, call T)) {
+func (c *Pending[T]) Each(f func(id uint64, call T)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.places {
@@ -164,14 +164,14 @@ func (c *Calls[T]) Each(f func(id uint64, call T)) {
 }
 
 // Len returns how many calls are pending.
-func (c *Calls[T]) Len() int {
+func (c *Pending[T]) Len() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.count
 }
 
-// Drain removes and returns all calls, and refuses new ones.
-func (c *Calls[T]) Drain() []T {
+// Close removes and returns all calls, and refuses new ones.
+func (c *Pending[T]) Close() []T {
 	c.mu.Lock()
 	c.closed = true // before the calls are taken, so that none is added after that
 	c.mu.Unlock()

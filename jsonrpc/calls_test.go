@@ -9,7 +9,7 @@ import (
 
 func TestCallsGivesEveryCallOutOnce(t *testing.T) {
 	const workers, each = 8, 200
-	var c Calls[int]
+	var c Pending[int]
 	ids := make(chan uint64, workers*each)
 	var adding, taking sync.WaitGroup
 	for w := range workers {
@@ -50,7 +50,7 @@ func TestCallsGivesEveryCallOutOnce(t *testing.T) {
 	adding.Wait()
 	close(ids)
 	taking.Wait()
-	for _, call := range c.Drain() {
+	for _, call := range c.Close() {
 		taken[call].Add(1)
 	}
 	for call := range taken {
@@ -64,7 +64,7 @@ func TestCallsIDsAreNewUnguessableAndSmall(t *testing.T) {
 	var starts []uint64
 	steps := map[uint64]bool{}
 	for range 4 {
-		var c Calls[struct{}]
+		var c Pending[struct{}]
 		last := uint64(0)
 		for i := range 10_000 {
 			id, _ := c.Add(struct{}{})
@@ -92,7 +92,7 @@ func TestCallsIDsAreNewUnguessableAndSmall(t *testing.T) {
 }
 
 func TestCallsTakeIfTakesTheNewest(t *testing.T) {
-	var c Calls[string]
+	var c Pending[string]
 	c.Add("a")
 	second, _ := c.Add("a")
 	c.Add("b")
@@ -106,7 +106,7 @@ func TestCallsTakeIfTakesTheNewest(t *testing.T) {
 }
 
 func TestCallsAfterDrain(t *testing.T) {
-	var c Calls[string]
+	var c Pending[string]
 	id, _ := c.Add("a")
 	n := 0
 	c.Each(func(got uint64, call string) {
@@ -118,7 +118,7 @@ func TestCallsAfterDrain(t *testing.T) {
 	if n != 1 || c.Len() != 1 {
 		t.Errorf("Each gave %d calls, Len is %d", n, c.Len())
 	}
-	if all := c.Drain(); len(all) != 1 || all[0] != "a" {
+	if all := c.Close(); len(all) != 1 || all[0] != "a" {
 		t.Errorf("drained %q", all)
 	}
 	if _, ok := c.Add("b"); ok {
@@ -127,7 +127,7 @@ func TestCallsAfterDrain(t *testing.T) {
 	if _, ok := c.Take(id); ok || c.Len() != 0 {
 		t.Error("a drained call is still there")
 	}
-	if all := c.Drain(); len(all) != 0 {
+	if all := c.Close(); len(all) != 0 {
 		t.Errorf("a second Drain gave %q", all)
 	}
 }
@@ -149,7 +149,7 @@ func TestParseIDReadsOnlyWhatCallsMakes(t *testing.T) {
 // All at once means that each is looked at once: there may be a million.
 func TestTakeAllTakesWhatMatchesInOneWalk(t *testing.T) {
 	const n = 2*keepPlaces + 2
-	var c Calls[int]
+	var c Pending[int]
 	ids := map[int]uint64{}
 	for i := range n {
 		ids[i], _ = c.Add(i)

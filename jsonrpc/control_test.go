@@ -22,7 +22,7 @@ import (
 // conversation is a Control over a stream, as a router has it.
 type conversation struct {
 	*Control
-	calls Calls[bool]
+	calls Pending[bool]
 }
 
 func (c *conversation) Next(string) (uint64, bool) { return c.calls.Add(true) }
@@ -250,7 +250,7 @@ func TestControlCallFailsWhenItCannotBeSent(t *testing.T) {
 			t.Error("params that are not JSON were sent")
 		}
 		c.idle(t)
-		c.calls.Drain()
+		c.calls.Close()
 		if _, err := c.Call(t.Context(), "a", nil); !errors.Is(err, ErrClosed) {
 			t.Errorf("after Drain: got %v, want ErrClosed", err)
 		}

@@ -26,8 +26,8 @@ var messageSeeds = []string{
 	`{"a":01}`, `"\ud8"`, `{"a":"` + "\x1f" + `"}`, ``, ` `, `{`, `nul`, `-`, "\uFEFF{}",
 }
 
-// An independent reader of the envelope: encoding/json folds the case of keys
-// and lets the last one win.
+// An independent reader of the envelope: encoding/json folds the case of keys and lets the last one
+// win.
 type envelope struct {
 	JSONRPC json.RawMessage `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
@@ -82,7 +82,7 @@ func checkParts(t *testing.T, m *Message) {
 	}{{"id", m.ID, folded.ID}, {"method", m.Method, folded.Method}, {"params", m.Params, folded.Params},
 		{"result", m.Result, folded.Result}, {"error", m.Err, folded.Error}} {
 		got := m.Bytes(part.span)
-		if m.Loose && !part.span.Present() && string(part.folded) == "null" {
+		if m.BothResultAndError && !part.span.Present() && string(part.folded) == "null" {
 			continue
 		}
 		if !bytes.Equal(got, part.folded) || !bytes.Equal(got, exact[part.key]) {
@@ -150,9 +150,8 @@ type someParams struct {
 	ProgressToken json.RawMessage `json:"progressToken"`
 }
 
-// What Param decides on is what every other reader of the params sees, whether
-// it folds case, takes the first or the last of two members, drops NULs or ends
-// a key at one.
+// What Param decides on is what every other reader of the params sees, whether it folds case, takes
+// the first or the last of two members, drops NULs or ends a key at one.
 func FuzzMatchKey(f *testing.F) {
 	for _, seed := range []string{
 		`"name":1`, `"Name":1,"name":2`, `"name":1,"name":2`, `"n\u0061me":1`, `"n\u0061me":1,"\u006e\u0061me":2`,

@@ -37,9 +37,9 @@ type Message struct {
 	// ID, Method, Params, Result and Err are the values of the members with these names, with the
 	// quotes of strings.
 	ID, Method, Params, Result, Err Span
-	// Loose says that a response has both "result" and "error", one of them null. The null one is
-	// absent here. Strict readers refuse the frame as it is.
-	Loose bool
+	// BothResultAndError says that a response has both "result" and "error", one of them null. The
+	// null one is absent here. Strict readers refuse the frame as it is.
+	BothResultAndError bool
 	// Template identifies the template of the frame, if a Scanner has found one.
 	Template TemplateID
 

@@ -17,7 +17,7 @@ func ValidWithin(levels int, b []byte) bool { return scan.Valid(levels, b) }
 // a *SyntaxError if the frame is not valid JSON in valid UTF-8, and a *FormError if it is JSON but
 // not a message. In that case m.ID is set if the frame has an ID, of whatever type.
 func Scan(frame []byte, m *Message) error {
-	m.Frame, m.Kind, m.Loose, m.Template, m.nparams, m.odd, m.oneLine = frame, Invalid, false, TemplateID{}, -1, false, false
+	m.Frame, m.Kind, m.BothResultAndError, m.Template, m.nparams, m.odd, m.oneLine = frame, Invalid, false, TemplateID{}, -1, false, false
 	m.ID, m.Method, m.Params, m.Result, m.Err = Span{}, Span{}, Span{}, Span{}, Span{}
 	s := scan.Scanner{B: frame, Outer: 1}
 	i := s.Space(0)
@@ -204,8 +204,8 @@ func (m *Message) classifyCall() *FormError {
 func (m *Message) dropNull() {
 	switch {
 	case string(m.Bytes(m.Err)) == "null":
-		m.Err, m.Loose = Span{}, true
+		m.Err, m.BothResultAndError = Span{}, true
 	case string(m.Bytes(m.Result)) == "null":
-		m.Result, m.Loose = Span{}, true
+		m.Result, m.BothResultAndError = Span{}, true
 	}
 }

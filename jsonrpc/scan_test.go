@@ -62,8 +62,8 @@ func TestScanFindsThePartsOfAMessage(t *testing.T) {
 					t.Errorf("%s: got %q, want %q", part.name, got, part.want)
 				}
 			}
-			if m.Loose {
-				t.Error("Loose is set")
+			if m.BothResultAndError {
+				t.Error("BothResultAndError is set")
 			}
 		})
 	}
@@ -274,8 +274,8 @@ func TestScanIsLooseAboutANullBesideResultOrError(t *testing.T) {
 	}
 	for _, tt := range tests {
 		m := mustScan(t, tt.frame)
-		if !m.Loose || m.Kind != Response {
-			t.Errorf("%s: got a %v, Loose %v, want a loose response", tt.name, m.Kind, m.Loose)
+		if !m.BothResultAndError || m.Kind != Response {
+			t.Errorf("%s: got a %v, both %v, want a response with both result and error", tt.name, m.Kind, m.BothResultAndError)
 		}
 		if got := string(m.Bytes(m.Result)); got != tt.result {
 			t.Errorf("%s: result %q, want %q", tt.name, got, tt.result)
@@ -286,8 +286,7 @@ func TestScanIsLooseAboutANullBesideResultOrError(t *testing.T) {
 	}
 }
 
-// nest returns a value of depth levels, turn and turn about of arrays and
-// objects when mixed.
+// nest returns a value of depth levels, turn and turn about of arrays and objects when mixed.
 func nest(depth int, mixed bool) string {
 	var b strings.Builder
 	for i := range depth {
@@ -350,8 +349,8 @@ func TestScanCountsTheLevelsOfBareValuesToo(t *testing.T) {
 	}
 }
 
-// A wrong bracket is found at every depth, also where the scanner's memory of
-// open brackets changes from one word to the next.
+// A wrong bracket is found at every depth, also where the scanner's memory of open brackets changes
+// from one word to the next.
 func TestScanMatchesBracketsAtEveryDepth(t *testing.T) {
 	for depth := 1; depth < 260; depth++ {
 		good := nest(depth, true)
@@ -378,7 +377,7 @@ func TestScanForgetsTheFrameBefore(t *testing.T) {
 	} {
 		Scan([]byte(frame), &m)
 		Scan([]byte(`{"jsonrpc":"2.0","method":"n"}`), &m)
-		if m.ID.Present() || m.Params.Present() || m.Result.Present() || m.Err.Present() || m.Loose || m.Kind != Notification {
+		if m.ID.Present() || m.Params.Present() || m.Result.Present() || m.Err.Present() || m.BothResultAndError || m.Kind != Notification {
 			t.Errorf("after %s: %+v", frame, m)
 		}
 		if got, err := m.Param("name"); got.Present() || err != nil {

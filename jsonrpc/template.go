@@ -118,7 +118,7 @@ func (t *frameTemplate) match(frame []byte, m *Message) bool {
 
 // fill fills in all of m but the frame.
 func (t *frameTemplate) fill(m *Message, by *shifts) {
-	m.Kind, m.Loose, m.oneLine, m.nparams, m.odd = t.kind, false, true, t.nparams, t.odd
+	m.Kind, m.BothResultAndError, m.oneLine, m.nparams, m.odd = t.kind, false, true, t.nparams, t.odd
 	m.ID = t.id.in(by)
 	if t.kind == Response {
 		m.Method, m.Params = Span{}, Span{}
@@ -136,7 +136,7 @@ func (t *frameTemplate) fill(m *Message, by *shifts) {
 // record makes a template of a message that Scan has accepted, if it is simple enough.
 func (t *frameTemplate) record(m *Message) {
 	t.text, t.nslots = t.text[:0], 0
-	if len(m.Frame) > templateLimit || m.Loose || !m.oneLine || m.nparams < 0 && m.IsObject(m.Params) {
+	if len(m.Frame) > templateLimit || m.BothResultAndError || !m.oneLine || m.nparams < 0 && m.IsObject(m.Params) {
 		return
 	}
 	var at [maxSlots]Span

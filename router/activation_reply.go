@@ -60,8 +60,8 @@ func (s *Session) replyAfterRelistLocked(req *request, o metatool.Outcome) {
 	h.timer = time.AfterFunc(s.r.Settle, func() { s.expire(h) })
 }
 
-func (s *Session) notify(b *peer.Batch, method mcpwire.Method) {
-	s.send(b, jsonrpc.AppendNotification(nil, string(method), nil), tracing.Note{Method: method})
+func (s *Session) notify(out *peer.Outgoing, method mcpwire.Method) {
+	s.send(out, jsonrpc.AppendNotification(nil, string(method), nil), tracing.Note{Method: method})
 }
 
 // toolsRelistedLocked notes that the client has listed the tools again.
@@ -76,7 +76,7 @@ func (s *Session) toolsRelistedLocked() {
 
 // expire sends a held reply: the client has listed again, or let the wait pass.
 func (s *Session) expire(h *pendingReply) {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	if slices.Contains(s.waiting.replies, h) {
 		if !h.listed && !s.peer.listsOnce {
@@ -84,18 +84,18 @@ func (s *Session) expire(h *pendingReply) {
 			s.log.Info("the client does not list tools again when they change; activations will not wait for it",
 				zap.String("session", s.name()))
 		}
-		s.releaseLocked(h, &b)
+		s.releaseLocked(h, &out)
 	}
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // releaseLocked sends a held reply now.
-func (s *Session) releaseLocked(h *pendingReply, b *peer.Batch) {
+func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
 	h.timer.Stop()
 	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
 	s.r.trace.Settled(h.listed, h.n)
-	s.replyLocked(h, b)
+	s.replyLocked(h, out)
 }
 
 // forgetReplyLocked drops the reply to a request that was cancelled, and returns it. What
@@ -112,8 +112,8 @@ func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
 }
 
 // replyLocked answers a call that has changed what the client sees.
-func (s *Session) replyLocked(h *pendingReply, b *peer.Batch) {
+func (s *Session) replyLocked(h *pendingReply, out *peer.Outgoing) {
 	h.audited.End(audit.OK)
 	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.peer.listsOnce}
-	s.send(b, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
+	s.send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
 }

@@ -25,13 +25,13 @@ func limited(method mcpwire.Method) bool {
 }
 
 // admit reports whether a call may be written now. If not it waits, or was refused.
-func (u *Upstream) admit(m *jsonrpc.Message, b *peer.Batch, c *call) bool {
+func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *call) bool {
 	if u.pending.limiter == nil {
 		return true
 	}
 	var how limiter.Admission
 	if client := c.session.who.Principal.Client(); limited(c.method) {
-		c.place, how = u.pending.limiter.Admit(client, len(m.Frame), func() queuedCall { return queuedCall{*c, b.Preview(m.Frame)} })
+		c.place, how = u.pending.limiter.Admit(client, len(m.Frame), func() queuedCall { return queuedCall{*c, out.Preview(m.Frame)} })
 	} else {
 		c.place, how = u.pending.limiter.AdmitControl(client)
 	}
@@ -39,10 +39,10 @@ func (u *Upstream) admit(m *jsonrpc.Message, b *peer.Batch, c *call) bool {
 	case limiter.Admitted:
 		return true
 	case limiter.Queued:
-		b.Forget()
+		out.Forget()
 		u.watchTimeout()
 	default:
-		b.Forget()
+		out.Forget()
 		c.audited.Decide(audit.Busy)
 		text := fmt.Sprintf("server %s has %d calls under way, as many as it may have (max_concurrent_calls), and too many wait for their turn; "+
 			"this one was not passed on: try again when some of them are answered", u.Name, u.pending.limiter.Most())
@@ -50,7 +50,7 @@ func (u *Upstream) admit(m *jsonrpc.Message, b *peer.Batch, c *call) bool {
 			text = fmt.Sprintf("server %s has %d requests of this client that are no calls, as many as it may have of one; "+
 				"this one was not passed on: try again when some of them are answered", u.Name, limiter.MaxControl)
 		}
-		c.fail(text, audit.Refused, b)
+		c.fail(text, audit.Refused, out)
 	}
 	return false
 }
@@ -65,10 +65,10 @@ func (c *call) leave(u *Upstream) {
 
 // over notes that a call, which was taken, is over for the server, and passes on those
 // that have waited for that. The batch has no edits.
-func (u *Upstream) over(c *call, b *peer.Batch) {
+func (u *Upstream) over(c *call, out *peer.Outgoing) {
 	if c.place != limiter.None {
 		c.leave(u)
-		u.admitNext(b)
+		u.admitNext(out)
 	}
 }
 
@@ -78,45 +78,45 @@ const lateAnswer = 5 * time.Second
 
 // calledOff is over for a call that was taken back. As long as its request is open it counts in its
 // client's share, so that no client has more requests open by cancelling them.
-func (u *Upstream) calledOff(c *call, b *peer.Batch) {
+func (u *Upstream) calledOff(c *call, out *peer.Outgoing) {
 	if u.Dial != nil && !u.source.Modern && c.place == limiter.Active {
 		off := *c
 		u.pending.limiter.Linger(off.session.who.Principal.Client())
 		off.place, c.place = limiter.Lingering, limiter.None
 		time.AfterFunc(lateAnswer, func() {
-			var b peer.Batch
-			u.over(&off, &b)
-			b.Flush()
+			var out peer.Outgoing
+			u.over(&off, &out)
+			out.Flush()
 		})
-		u.admitNext(b)
+		u.admitNext(out)
 		return
 	}
-	u.over(c, b)
+	u.over(c, out)
 }
 
 // admitNext writes the calls that have waited, as far as there are places.
-func (u *Upstream) admitNext(b *peer.Batch) {
+func (u *Upstream) admitNext(out *peer.Outgoing) {
 	for q, ok := u.pending.limiter.Next(); ok; q, ok = u.pending.limiter.Next() {
 		q.call.place = limiter.Active
-		u.writeQueued(&q, b)
+		u.writeQueued(&q, out)
 	}
 }
 
 // writeQueued writes a call that has waited.
-func (u *Upstream) writeQueued(q *queuedCall, b *peer.Batch) {
+func (u *Upstream) writeQueued(q *queuedCall, out *peer.Outgoing) {
 	var m jsonrpc.Message
 	if jsonrpc.Scan(q.frame, &m) != nil { // it was one when it came
 		q.call.leave(u)
-		q.call.fail(fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, b)
+		q.call.fail(fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, out)
 		return
 	}
 	if u.r.timed.Load() {
 		q.call.wait(u.r.clock.now())
 	}
 	if u.private.leased { // and not there yet when the call came
-		u.raiseLogLevel(q.call.logs, nil, b)
+		u.raiseLogLevel(q.call.logs, nil, out)
 	}
 	token, _ := mcpwire.ProgressToken(&m)           // was there before, or is not there
 	name, _, _ := mcpwire.Target(&m, q.call.method) // likewise
-	u.write(&m, b, &q.call, token, string(m.Text(name)))
+	u.write(&m, out, &q.call, token, string(m.Text(name)))
 }

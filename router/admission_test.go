@@ -227,9 +227,9 @@ func TestAServerThatDiesAnswersWhatWaits(t *testing.T) {
 	c := call{session: g.s, method: mcpwire.ToolsCall}
 	m := scanned(t, callNumber(3))
 	c.keep(m, jsonrpc.Span{})
-	var b peer.Batch
-	u.submit(m, &b, &c, jsonrpc.Span{}, "echo")
-	b.Flush()
+	var out peer.Outgoing
+	u.submit(m, &out, &c, jsonrpc.Span{}, "echo")
+	out.Flush()
 	if text := refusalOf(t, client.hearsOne(), mcpwire.ToolsCall, 0); !strings.Contains(text, "server ns is gone") {
 		t.Errorf("told %q", text)
 	}

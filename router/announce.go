@@ -8,7 +8,7 @@ import (
 
 // announceLocked sends a list_changed for each kind whose list, as the client sees it,
 // differs between two views, and reports whether the tools' does.
-func (s *Session) announceLocked(before, after *view.View, b *peer.Batch) (tools bool) {
+func (s *Session) announceLocked(before, after *view.View, out *peer.Outgoing) (tools bool) {
 	active := before.Changes(after)
 	listed := func(modern bool) view.Changes {
 		if s.modeOf(modern) == view.ModeMutate {
@@ -17,11 +17,11 @@ func (s *Session) announceLocked(before, after *view.View, b *peer.Batch) (tools
 		return before.AtStart().Changes(after.AtStart())
 	}
 	legacy, modern := listed(false), listed(true)
-	tools = s.changedLocked(b, mcpwire.ToolsListChanged, legacy.Tools, modern.Tools)
+	tools = s.changedLocked(out, mcpwire.ToolsListChanged, legacy.Tools, modern.Tools)
 	if active.Tools {
-		s.catalogUpdatedLocked(b)
+		s.catalogUpdatedLocked(out)
 	}
-	s.changedLocked(b, mcpwire.ResourcesListChanged, legacy.Resources, modern.Resources)
-	s.changedLocked(b, mcpwire.PromptsListChanged, legacy.Prompts, modern.Prompts)
+	s.changedLocked(out, mcpwire.ResourcesListChanged, legacy.Resources, modern.Resources)
+	s.changedLocked(out, mcpwire.PromptsListChanged, legacy.Prompts, modern.Prompts)
 	return tools
 }

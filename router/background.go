@@ -36,15 +36,15 @@ func (s *Session) runInBackgroundLocked(req *request, work func(ctx context.Cont
 
 // completeBackground serves the request of a background task, and then those that waited for it.
 func (s *Session) completeBackground(e *backgroundTask, answer completion) {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	s.waiting.background = nil
 	if !e.dropped {
-		answer(e.request(&b))
+		answer(e.request(&out))
 	}
-	s.unparkAllLocked(&b, s.whenOpenLocked)
+	s.unparkAllLocked(&out, s.whenOpenLocked)
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // dropBackgroundLocked forgets the request of a background task that was cancelled, and returns
@@ -60,10 +60,10 @@ func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
 }
 
 // endBackgroundLocked answers the request of a background task that cannot be waited for.
-func (s *Session) endBackgroundLocked(b *peer.Batch, answer func(*request)) {
+func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*request)) {
 	if e := s.waiting.background; e != nil && !e.dropped {
 		e.dropped = true
-		req := e.request(b)
+		req := e.request(out)
 		s.decideOwnLocked(req, e.n).End(audit.Cancelled)
 		answer(req)
 	}

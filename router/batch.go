@@ -13,12 +13,12 @@ const maxArray = 256
 
 // batch handles a batch of messages, which only revision 2025-03-26 has. The answers
 // come in one array, too.
-func (s *Session) batch(frame []byte, b *peer.Batch) bool {
+func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 	elements := arrayOf(frame)
 	s.mu.Lock()
 	may := s.peer.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= maxArray
 	if may && s.front.batches.Load() == nil {
-		s.front.batches.Store(peer.NewGatherer(s.front.out))
+		s.front.batches.Store(peer.NewBatchResponder(s.front.out))
 	}
 	s.mu.Unlock()
 	if !may {
@@ -37,9 +37,9 @@ func (s *Session) batch(frame []byte, b *peer.Batch) bool {
 	s.front.batches.Load().Expect(ids)
 	for _, at := range elements {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
-			s.bad(&m, err, b)
+			s.bad(&m, err, out)
 		} else {
-			s.Message(&m, b)
+			s.Message(&m, out)
 		}
 	}
 	return true
@@ -60,7 +60,7 @@ func arrayOf(frame []byte) (elements []jsonrpc.Span) {
 }
 
 // array handles a batch of a server of revision 2025-03-26.
-func (u *Upstream) array(frame []byte, b *peer.Batch) bool {
+func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
 	elements := arrayOf(frame)
 	u.mu.Lock()
 	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
@@ -71,9 +71,9 @@ func (u *Upstream) array(frame []byte, b *peer.Batch) bool {
 	var m jsonrpc.Message
 	for _, at := range elements {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
-			u.bad(&m, err, b)
+			u.bad(&m, err, out)
 		} else {
-			u.Message(&m, b)
+			u.Message(&m, out)
 		}
 	}
 	return true

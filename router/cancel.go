@@ -13,7 +13,7 @@ import (
 // cancelLocked passes a cancellation on to the upstream that has the call. The
 // client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
 // ignored: some clients cancel what is long answered.
-func (s *Session) cancelLocked(m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	var dropped call
 	var our uint64
 	var u *Upstream
@@ -21,11 +21,11 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *peer.Batch) {
 	if err == nil && at.Present() {
 		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
 			s.r.trace.Notification(tracing.Client, s.name(), m, r.call.n)
-			s.closeRoundLocked(r, b)
+			s.closeRoundLocked(r, out)
 			r.call.audited.End(audit.Cancelled)
 			return
 		}
-		dropped, u, our = s.dropLocked(m.Bytes(at), b)
+		dropped, u, our = s.dropLocked(m.Bytes(at), out)
 		dropped.audited.End(audit.Cancelled)
 	}
 	s.r.trace.Notification(tracing.Client, s.name(), m, dropped.n)
@@ -34,16 +34,16 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, b *peer.Batch) {
 	}
 	u.pending.late.add(our)
 	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.source.Modern {
-		b.SetEdits(mcpwire.StripEnvelope(b.Edits(), m, &envelope))
+		out.SetEdits(mcpwire.StripEnvelope(out.Edits(), m, &envelope))
 	}
-	b.Edit(at, b.Number(our))
-	u.send(b, m, &tracing.Note{ID: dropped.n, Method: mcpwire.Cancelled})
-	u.calledOff(&dropped, b)
+	out.Edit(at, out.Number(our))
+	u.send(out, m, &tracing.Note{ID: dropped.n, Method: mcpwire.Cancelled})
+	u.calledOff(&dropped, out)
 }
 
 // dropLocked forgets the request with this id. It returns the call, of which at least
 // the correlation number is known, and, when an upstream has it, that and the id there.
-func (s *Session) dropLocked(id []byte, b *peer.Batch) (c call, u *Upstream, our uint64) {
+func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c call, u *Upstream, our uint64) {
 	if batches := s.front.batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
@@ -59,7 +59,7 @@ func (s *Session) dropLocked(id []byte, b *peer.Batch) (c call, u *Upstream, our
 	if h := s.forgetReplyLocked(id); h != nil {
 		return call{n: h.n, audited: h.audited}, nil, 0
 	}
-	if s.unlistenLocked(id, b) {
+	if s.unlistenLocked(id, out) {
 		return call{}, nil, 0
 	}
 	for _, u := range s.reachLocked() {
@@ -87,11 +87,11 @@ func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
 
 // callOff takes a call back from the server, and returns it, unless somebody else has
 // taken it before.
-func (u *Upstream) callOff(id uint64, reason string, b *peer.Batch) (c call, ok bool) {
+func (u *Upstream) callOff(id uint64, reason string, out *peer.Outgoing) (c call, ok bool) {
 	if c, ok = u.pending.calls.Take(id); ok {
 		u.pending.late.add(id)
-		u.sendFrame(b, cancellation(id, reason), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
-		u.calledOff(&c, b)
+		u.sendFrame(out, cancellation(id, reason), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
+		u.calledOff(&c, out)
 	}
 	return c, ok
 }

@@ -82,18 +82,18 @@ func unaskable(missing string) string {
 }
 
 // consentLocked goes on with a round's call, which a person has been asked about.
-func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, out *peer.Outgoing) {
 	if why := refused(m, m.Result); why != "" {
 		r.call.audited.Decide(audit.Declined)
-		s.failRoundLocked(r, why, audit.Refused, b)
-	} else if s.closeRoundLocked(r, b) {
-		s.againLocked(r, b, func(asked *request) { s.passAgreedLocked(asked, r.call.entry) })
+		s.failRoundLocked(r, why, audit.Refused, out)
+	} else if s.closeRoundLocked(r, out) {
+		s.againLocked(r, out, func(asked *request) { s.passAgreedLocked(asked, r.call.entry) })
 	}
 }
 
 // againLocked has the call of a round that is closed handled as it came.
-func (s *Session) againLocked(r *inputRound, b *peer.Batch, handle func(asked *request)) {
-	req, err := readRequest(r.frame, b)
+func (s *Session) againLocked(r *inputRound, out *peer.Outgoing, handle func(asked *request)) {
+	req, err := readRequest(r.frame, out)
 	if err != nil {
 		return // it was read when it came
 	}

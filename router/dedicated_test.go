@@ -76,7 +76,7 @@ func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (dial.Conn, error) {
 			theirOut.Close()
 			h.running.Add(-1)
 		}()
-		return &played{peer.NewStreamPeer(in, out, peer.PeerOptions{}), over}, nil
+		return &played{peer.NewStream(in, out, peer.Options{}), over}, nil
 	}
 }
 
@@ -131,12 +131,12 @@ func (h *hall) initializedAs(who Client, capabilities string) *visitor {
 func (v *visitor) says(frame string) {
 	v.t.Helper()
 	var m jsonrpc.Message
-	var b peer.Batch
+	var out peer.Outgoing
 	if err := jsonrpc.Scan([]byte(frame), &m); err != nil {
 		v.t.Fatalf("%v: %s", err, frame)
 	}
-	v.s.Message(&m, &b)
-	b.Flush()
+	v.s.Message(&m, &out)
+	out.Flush()
 }
 
 // hears returns the next frame that has part in it.

@@ -35,27 +35,27 @@ func (s *Session) Pending() int {
 // Abandon answers what is still pending: toolman ends.
 func (s *Session) Abandon() {
 	const why = "toolman is ending because its client closed the connection; this was not answered in time"
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	refuse := func(req *request) {
 		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
 	}
-	s.abandonLogLevelsLocked(&b, refuse)
-	s.endBackgroundLocked(&b, refuse)
-	s.unparkAllLocked(&b, refuse)
-	s.failRoundsLocked(func(*inputRound) bool { return true }, why, audit.Cancelled, &b)
+	s.abandonLogLevelsLocked(&out, refuse)
+	s.endBackgroundLocked(&out, refuse)
+	s.unparkAllLocked(&out, refuse)
+	s.failRoundsLocked(func(*inputRound) bool { return true }, why, audit.Cancelled, &out)
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
 		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
-			s.fail(&c.call, why, audit.Cancelled, &b)
+			s.fail(&c.call, why, audit.Cancelled, &out)
 		}
 		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.session == s }) {
-			s.fail(&taken.Call, why, audit.Cancelled, &b)
-			u.over(&taken.Call, &b)
+			s.fail(&taken.Call, why, audit.Cancelled, &out)
+			u.over(&taken.Call, &out)
 		}
 	}
-	b.Flush()
+	out.Flush()
 }
 
 // End ends a session while the router goes on: its client has said so, or is not heard
@@ -63,11 +63,11 @@ func (s *Session) Abandon() {
 func (s *Session) End() {
 	s.Closed(io.EOF)
 	s.r.sessions.remove(s)
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	s.waiting.parked, s.logLevel.pending, s.subscriptions.subs = nil, nil, nil
 	s.endBackgroundLocked(nil, func(*request) {})
-	s.followAllLocked(&b)
+	s.followAllLocked(&out)
 	s.disownLocked()
 	s.freeAllLocked()
 	upstreams := s.reachLocked()
@@ -78,12 +78,12 @@ func (s *Session) End() {
 		}
 		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.session == s }) {
 			u.pending.late.add(taken.ID)
-			u.sendFrame(&b, cancellation(taken.ID, "the client is gone"), tracing.Note{ID: taken.Call.n, Method: mcpwire.Cancelled})
+			u.sendFrame(&out, cancellation(taken.ID, "the client is gone"), tracing.Note{ID: taken.Call.n, Method: mcpwire.Cancelled})
 			taken.Call.audited.End(audit.Cancelled)
-			u.calledOff(&taken.Call, &b)
+			u.calledOff(&taken.Call, &out)
 		}
 	}
-	b.Flush()
+	out.Flush()
 }
 
 // Close ends all servers, in parallel, and returns when they are gone. It comes

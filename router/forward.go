@@ -83,33 +83,33 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	s.leaseLocked(u, &c, req.out).submit(req.Message, req.out, &c, token, t.Name())
 }
 
-// submit writes a request of the client, with the batch's edits, to the upstream that
+// submit writes a request of the client, with the edits of out, to the upstream that
 // knows what it is about by this name.
-func (u *Upstream) submit(m *jsonrpc.Message, b *peer.Batch, c *call, token jsonrpc.Span, name string) {
-	if u.admit(m, b, c) && !u.write(m, b, c, token, name) && u.pending.limiter != nil {
-		u.admitNext(b)
+func (u *Upstream) submit(m *jsonrpc.Message, out *peer.Outgoing, c *call, token jsonrpc.Span, name string) {
+	if u.admit(m, out, c) && !u.write(m, out, c, token, name) && u.pending.limiter != nil {
+		u.admitNext(out)
 	}
 }
 
 // write is submit for a call that may be written now. It reports whether that was so:
 // if not, the call was answered.
-func (u *Upstream) write(m *jsonrpc.Message, b *peer.Batch, c *call, token jsonrpc.Span, name string) bool {
+func (u *Upstream) write(m *jsonrpc.Message, out *peer.Outgoing, c *call, token jsonrpc.Span, name string) bool {
 	id, ok := u.pending.calls.Add(*c)
 	if !ok {
-		b.Forget()
+		out.Forget()
 		c.leave(u)
-		c.fail(u.goneText(), audit.Gone, b)
+		c.fail(u.goneText(), audit.Gone, out)
 		return false
 	}
-	num := b.Number(id)
-	b.Edit(m.ID, num)
+	num := out.Number(id)
+	out.Edit(m.ID, num)
 	if token.Present() {
-		b.Edit(token, num)
+		out.Edit(token, num)
 	}
-	if err := u.send(b, m, &tracing.Note{ID: c.n, Method: c.method, Name: name}); err != nil {
+	if err := u.send(out, m, &tracing.Note{ID: c.n, Method: c.method, Name: name}); err != nil {
 		if _, mine := u.pending.calls.Take(id); mine {
 			c.leave(u)
-			c.fail(u.unsentText(err), audit.Refused, b)
+			c.fail(u.unsentText(err), audit.Refused, out)
 		}
 		return false
 	}
@@ -129,29 +129,29 @@ func (u *Upstream) unsentText(err error) string {
 }
 
 // notificationLocked handles what the client tells.
-func (s *Session) notificationLocked(m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	if method == mcpwire.Cancelled {
-		s.cancelLocked(m, b)
+		s.cancelLocked(m, out)
 		return
 	}
 	s.r.trace.Notification(tracing.Client, s.name(), m, 0)
 	switch method {
 	case mcpwire.Initialized:
-		s.clientReadyLocked(b)
+		s.clientReadyLocked(out)
 	case mcpwire.Progress:
-		s.progress(m, b)
+		s.progress(m, out)
 	case mcpwire.TaskStatus:
-		s.tellTaskLocked(m, b)
+		s.tellTaskLocked(m, out)
 	case mcpwire.RootsListChanged:
 		for _, u := range s.servers.all {
-			u.tell(m, b)
+			u.tell(m, out)
 		}
 	}
 }
 
 // progress passes on what the client tells about a request that an upstream made.
-func (s *Session) progress(m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "progressToken")
 	if err != nil || !at.Present() {
 		return
@@ -164,6 +164,6 @@ func (s *Session) progress(m *jsonrpc.Message, b *peer.Batch) {
 	if !ok || len(q.token()) == 0 {
 		return
 	}
-	b.Edit(at, b.Copy(q.token()))
-	q.from.send(b, m, &tracing.Note{ID: q.n, Method: mcpwire.Progress})
+	out.Edit(at, out.Copy(q.token()))
+	q.from.send(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Progress})
 }

@@ -57,7 +57,7 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 type reader struct {
 	scan jsonrpc.Scanner
 	m    jsonrpc.Message
-	b    peer.Batch
+	b    peer.Outgoing
 }
 
 func (r *reader) deliver(t testing.TB, h peer.Handler, frame []byte) {

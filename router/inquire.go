@@ -15,7 +15,7 @@ import (
 // inquireLocked asks a modern client what a legacy server asks during its call. It
 // reports false when no such call is open. Nothing on the wire says to which of several
 // calls a question belongs: the newest has it.
-func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *peer.Batch) bool {
+func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) bool {
 	u := q.from
 	if !s.peer.modern || u.source.Modern || !inputreq.AsksClient(mcpwire.Method(q.method)) {
 		return false
@@ -27,13 +27,13 @@ func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, b *peer.Ba
 	ask, err := inputreq.AskOf(m, strconv.Itoa(c.translation.asked))
 	switch {
 	case err != nil:
-		u.refuseAsk(q, jsonrpc.CodeInvalidParams, err.Error(), b)
+		u.refuseAsk(q, jsonrpc.CodeInvalidParams, err.Error(), out)
 	case ask.Params == nil && ask.Method != mcpwire.ListRoots:
-		u.refuseAsk(q, jsonrpc.CodeInvalidParams, "params must be an object", b)
+		u.refuseAsk(q, jsonrpc.CodeInvalidParams, "params must be an object", out)
 	case s.input.suspensions.closed:
-		u.refuseAsk(q, jsonrpc.CodeInternalError, "the client is gone", b)
+		u.refuseAsk(q, jsonrpc.CodeInternalError, "the client is gone", out)
 	default:
-		s.askDuringLocked(u, id, &c, inquiry{*q, ask}, b)
+		s.askDuringLocked(u, id, &c, inquiry{*q, ask}, out)
 	}
 	return true
 }
@@ -50,29 +50,29 @@ func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
 	return id, c, ok
 }
 
-func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, b *peer.Batch) {
+func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, out *peer.Outgoing) {
 	switch {
-	case s.lacksLocked(u, id, c, &q, b):
+	case s.lacksLocked(u, id, c, &q, out):
 	case c.translation.suspended != nil:
-		s.enqueueLocked(c.translation.suspended, q, b)
+		s.enqueueLocked(c.translation.suspended, q, out)
 	case len(s.input.suspensions.calls) >= maxSuspended || !s.input.suspensions.fits(q.size()):
 		const why = "too many calls wait for answers of the client"
-		u.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, why, b)
-		u.breakOffLocked(id, why, failing(why+", so this one was cancelled; answer the others first", audit.Failed), b)
+		u.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, why, out)
+		u.breakOffLocked(id, why, failing(why+", so this one was cancelled; answer the others first", audit.Failed), out)
 	default:
-		s.suspendLocked(u, id, c, []inquiry{q}, b)
+		s.suspendLocked(u, id, c, []inquiry{q}, out)
 	}
 }
 
 // lacksLocked ends a call during which the server asks what the client has not declared
 // that it can do. It reports whether that is so.
-func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, b *peer.Batch) bool {
+func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, out *peer.Outgoing) bool {
 	lacking := inputreq.Lacks(c.translation.capabilities, q.ask.Method, q.ask.Params)
 	if lacking == "" {
 		return false
 	}
-	u.refuseAsk(&q.serverRequest, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+lacking, b)
-	u.breakOffLocked(id, "the client cannot be asked what the server asks", refusing(u.missing(lacking)), b)
+	u.refuseAsk(&q.serverRequest, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+lacking, out)
+	u.breakOffLocked(id, "the client cannot be asked what the server asks", refusing(u.missing(lacking)), out)
 	return true
 }
 
@@ -83,29 +83,29 @@ func (u *Upstream) missing(lacking string) *mcpwire.Refusal {
 
 // refusing is the ending with an error that the specification prescribes.
 func refusing(why *mcpwire.Refusal) ending {
-	return func(c call, b *peer.Batch) {
-		c.session.send(b, why.Append(nil, c.id()), tracing.Note{ID: c.n, Method: c.method})
+	return func(c call, out *peer.Outgoing) {
+		c.session.send(out, why.Append(nil, c.id()), tracing.Note{ID: c.n, Method: c.method})
 	}
 }
 
 // breakOffLocked ends a call on both sides.
-func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, b *peer.Batch) {
-	if c, ok := u.callOff(id, reason, b); ok {
+func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, out *peer.Outgoing) {
+	if c, ok := u.callOff(id, reason, out); ok {
 		c.audited.End(audit.Failed)
-		c.concludeLocked(end, b)
+		c.concludeLocked(end, out)
 	}
 }
 
 // askURLs has the client send its user to the URLs that a legacy server's error names.
 // The call is over there: it is made again when the client comes back.
-func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *peer.Batch) error {
+func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing) error {
 	asks, err := inputreq.URLAsks(m)
 	if err != nil {
 		return err
 	}
 	for _, ask := range asks {
 		if lacking := inputreq.Lacks(c.translation.capabilities, ask.Method, ask.Params); lacking != "" {
-			refusing(u.missing(lacking))(*c, b)
+			refusing(u.missing(lacking))(*c, out)
 			return nil
 		}
 	}
@@ -115,6 +115,6 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, b *peer.Batc
 		s.permitLocked(c.translation.about, c.entry, []byte(state), true)
 		s.mu.Unlock()
 	}
-	s.sendAsks(c, asks, state, b)
+	s.sendAsks(c, asks, state, out)
 	return nil
 }

@@ -26,7 +26,7 @@ const (
 
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
-func (s *Session) leaseLocked(u *Upstream, c *call, b *peer.Batch) *Upstream {
+func (s *Session) leaseLocked(u *Upstream, c *call, out *peer.Outgoing) *Upstream {
 	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.translation == nil || !inputreq.CanBeAsked(c.translation.capabilities) {
 		return u
 	}
@@ -35,7 +35,7 @@ func (s *Session) leaseLocked(u *Upstream, c *call, b *peer.Batch) *Upstream {
 		return u
 	}
 	leased.private.used.Store(s.r.clock.now())
-	leased.raiseLogLevel(c.logs, nil, b)
+	leased.raiseLogLevel(c.logs, nil, out)
 	return leased
 }
 
@@ -108,8 +108,8 @@ func (s *Session) reachLocked() []*Upstream {
 
 // openLease lets calls to a leased upstream, which is ready.
 func (u *Upstream) openLease() {
-	var b peer.Batch
+	var out peer.Outgoing
 	u.pending.limiter.Open()
-	u.admitNext(&b)
-	b.Flush()
+	u.admitNext(&out)
+	out.Flush()
 }

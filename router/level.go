@@ -46,7 +46,7 @@ func checkLevel(level []byte) error {
 
 // setLevel passes the client's log level on, when the server logs. What waits for its answer
 // may be nil. One that is shared logs what any client wants, and each hears no more than it wants.
-func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel, b *peer.Batch) {
+func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel, out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if l != nil && u.state == Starting && u.private.replaces != nil {
@@ -62,12 +62,12 @@ func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel
 		}
 		u.logLevels.raised = want
 	}
-	u.levelLocked(params, l, b)
+	u.levelLocked(params, l, out)
 }
 
 // levelLocked asks the server for a level. What waits for its answer may be nil.
-func (u *Upstream) levelLocked(params []byte, l *pendingLogLevel, b *peer.Batch) {
-	id := u.ask(mcpwire.SetLevel, params, b)
+func (u *Upstream) levelLocked(params []byte, l *pendingLogLevel, out *peer.Outgoing) {
+	id := u.ask(mcpwire.SetLevel, params, out)
 	if l == nil || id == 0 {
 		return
 	}
@@ -104,22 +104,22 @@ func (u *Upstream) logsLessLocked(want logThreshold) bool {
 // raiseLogLevel makes a legacy server log what a modern client's call wants to hear. It goes on
 // to do so: what is too much for other calls is dropped here. What waits for its answer
 // may be nil.
-func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, b *peer.Batch) {
+func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.logsLessLocked(want) {
 		return
 	}
 	u.logLevels.raised = want
-	u.levelLocked(fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), l, b)
+	u.levelLocked(fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), l, out)
 }
 
 // logged passes a log message on. It does not say whose call it belongs to: while
 // several clients share the server, one gets it when no other has an open call there.
-func (u *Upstream) logged(m *jsonrpc.Message, b *peer.Batch) {
+func (u *Upstream) logged(m *jsonrpc.Message, out *peer.Outgoing) {
 	if s := u.private.owner.Load(); s != nil && !s.who.Many {
 		if s.knows(u) {
-			s.logged(u, m, b)
+			s.logged(u, m, out)
 		}
 		return
 	}
@@ -134,7 +134,7 @@ func (u *Upstream) logged(m *jsonrpc.Message, b *peer.Batch) {
 		}
 	})
 	if len(open) == 1 && open[0].wants(logThresholdOf(m.Text(level))) {
-		open[0].session.pass(b, m, &tracing.Note{Method: mcpwire.LogMessage, During: open[0].id()})
+		open[0].session.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: open[0].id()})
 	}
 }
 
@@ -154,11 +154,11 @@ func (c *call) wants(got logThreshold) bool {
 // logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
-func (s *Session) logged(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) logged(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	if !u.source.Modern && !s.inSession() && !u.logsFor(s, m) {
 		return
 	}
-	s.pass(b, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})
+	s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})
 }
 
 // logsFor reports whether a modern request is open that wants to hear of a message.

@@ -81,44 +81,44 @@ func (s *Session) listensForToolsLocked() bool {
 
 // unlistenLocked ends the subscription that the request with this id opened. The
 // client has cancelled it and hears no more of it.
-func (s *Session) unlistenLocked(id []byte, b *peer.Batch) bool {
+func (s *Session) unlistenLocked(id []byte, out *peer.Outgoing) bool {
 	i := slices.IndexFunc(s.subscriptions.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
 	if i < 0 {
 		return false
 	}
 	s.subscriptions.listens = slices.Delete(s.subscriptions.listens, i, i+1)
-	s.followAllLocked(b)
+	s.followAllLocked(out)
 	return true
 }
 
 // endListensLocked ends all subscriptions in good order.
-func (s *Session) endListensLocked(b *peer.Batch) {
+func (s *Session) endListensLocked(out *peer.Outgoing) {
 	for _, l := range s.subscriptions.listens {
-		s.send(b, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
+		s.send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 	}
 	s.subscriptions.listens = nil
 }
 
 // endListens ends all subscriptions because toolman ends.
 func (s *Session) endListens() {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
-	s.endListensLocked(&b)
+	s.endListensLocked(&out)
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // changedLocked tells the client, in every way in which it wants to hear of it, that
 // a list has changed: for its requests of the legacy era, for those of the modern one. It
 // reports whether there is any.
-func (s *Session) changedLocked(b *peer.Batch, method mcpwire.Method, legacy, modern bool) (heard bool) {
+func (s *Session) changedLocked(out *peer.Outgoing, method mcpwire.Method, legacy, modern bool) (heard bool) {
 	if legacy && s.peer.ready {
-		s.notify(b, method)
+		s.notify(out, method)
 		heard = true
 	}
 	for _, l := range s.subscriptions.listens {
 		if modern && l.filter.Wants(method) {
-			s.send(b, mcpwire.AppendListChanged(nil, l.id, method), tracing.Note{Method: method})
+			s.send(out, mcpwire.AppendListChanged(nil, l.id, method), tracing.Note{Method: method})
 			heard = true
 		}
 	}
@@ -127,24 +127,24 @@ func (s *Session) changedLocked(b *peer.Batch, method mcpwire.Method, legacy, mo
 
 // catalogUpdatedLocked tells a client that has subscribed to the catalog that it
 // has changed.
-func (s *Session) catalogUpdatedLocked(b *peer.Batch) {
+func (s *Session) catalogUpdatedLocked(out *peer.Outgoing) {
 	if _, ok := s.subscriptions.subs[ownCatalog]; ok {
 		params := []byte(`{"uri":"` + catalog.CatalogURI + `"}`)
-		s.send(b, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
+		s.send(out, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
 	}
 	for _, l := range s.subscriptions.listens {
 		if _, ok := l.subs[ownCatalog]; ok {
-			s.send(b, mcpwire.AppendUpdated(nil, l.id, catalog.CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
+			s.send(out, mcpwire.AppendUpdated(nil, l.id, catalog.CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
 		}
 	}
 }
 
 // followAllLocked has each upstream tell of what is subscribed to, and of nothing else.
-func (s *Session) followAllLocked(b *peer.Batch) {
+func (s *Session) followAllLocked(out *peer.Outgoing) {
 	for _, u := range s.servers.all {
 		want := s.wantedLocked(u)
 		if before := s.subscriptions.follows[u]; len(want)+len(before) > 0 {
-			u.follow(want, before, b)
+			u.follow(want, before, out)
 			s.keepFollowedLocked(u, want)
 		}
 	}

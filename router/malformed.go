@@ -18,20 +18,20 @@ import (
 
 // Bad implements peer.Handler. A damaged answer ends its call with an error;
 // other lines, such as banners, are counted and passed over.
-func (u *Upstream) Bad(m *jsonrpc.Message, err error, b *peer.Batch) {
-	if !u.array(m.Frame, b) {
-		u.bad(m, err, b)
+func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	if !u.array(m.Frame, out) {
+		u.bad(m, err, out)
 	}
 }
 
-func (u *Upstream) bad(m *jsonrpc.Message, err error, b *peer.Batch) {
+func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	u.r.trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
 	id, found := answers(m, err)
-	if found && u.damaged(id, err, b) {
+	if found && u.damaged(id, err, out) {
 		return
 	}
 	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok && !found {
-		err = u.tooLong(long, b)
+		err = u.tooLong(long, out)
 	}
 	if err != nil {
 		u.junked(err)
@@ -41,7 +41,7 @@ func (u *Upstream) bad(m *jsonrpc.Message, err error, b *peer.Batch) {
 // tooLong deals with a message that is too long and no answer of which the id is
 // known. A request is refused and a notification dropped; anything else may be
 // the answer to any call, so that the server has to go. It returns what to log.
-func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *peer.Batch) error {
+func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error {
 	const advice = "raise max_message_bytes if messages of that size are right"
 	id, method := long.Peek()
 	if method == "" {
@@ -49,21 +49,21 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, b *peer.Batch) error {
 		return nil
 	}
 	if id != nil {
-		u.sendFrame(b, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
+		u.sendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
 	}
 	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
 }
 
 // damaged ends a call whose answer could not be read.
-func (u *Upstream) damaged(id uint64, err error, b *peer.Batch) bool {
+func (u *Upstream) damaged(id uint64, err error, out *peer.Outgoing) bool {
 	c, ok := u.pending.calls.Take(id)
 	if !ok {
 		return false
 	}
 	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
 	if c.session != nil {
-		u.over(&c, b)
-		c.session.fail(&c, text, audit.Failed, b)
+		u.over(&c, out)
+		c.session.fail(&c, text, audit.Failed, out)
 		return true
 	}
 	var m jsonrpc.Message

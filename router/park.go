@@ -54,7 +54,7 @@ func (s *Session) keepLocked(req *request) parked {
 }
 
 // request reads the request again. It was read when it came, so it can be.
-func (p *parked) request(out *peer.Batch) *request {
+func (p *parked) request(out *peer.Outgoing) *request {
 	req, _ := readRequest(p.frame, out)
 	req.arrivedAt, req.traceID = p.came, p.n
 	return req
@@ -88,20 +88,20 @@ func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
 
 // release serves the requests that have waited.
 func (s *Session) release() {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
-	s.unparkAllLocked(&b, s.whenOpenLocked)
+	s.unparkAllLocked(&out, s.whenOpenLocked)
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // unparkAllLocked has every request that waits handled as if it came now, but that
 // it came before.
-func (s *Session) unparkAllLocked(b *peer.Batch, handle func(*request)) {
+func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*request)) {
 	waited := s.waiting.parked
 	s.waiting.parked = nil
 	for _, p := range waited {
-		handle(p.request(b))
+		handle(p.request(out))
 	}
 }
 

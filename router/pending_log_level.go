@@ -60,27 +60,27 @@ func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 	l.parked = s.keepLocked(req)
 	s.logLevel.pending = append(s.logLevel.pending, l)
 	time.AfterFunc(levelTime, func() {
-		var b peer.Batch
-		l.goOn(&b)
-		b.Flush()
+		var out peer.Outgoing
+		l.goOn(&out)
+		out.Flush()
 	})
 }
 
 // leveled notes that the server has answered one of toolman's own logging/setLevel.
-func (u *Upstream) leveled(id uint64, b *peer.Batch) {
+func (u *Upstream) leveled(id uint64, out *peer.Outgoing) {
 	u.mu.Lock()
 	l := u.logLevels.pending[id]
 	delete(u.logLevels.pending, id)
 	u.mu.Unlock()
 	if l != nil && l.left.Add(-1) == 0 {
-		l.goOn(b)
+		l.goOn(out)
 	}
 }
 
 // replayLevel tells an upstream of the session's own, which is ready now, the level that was
 // set before.
 func (s *Session) replayLevel(u *Upstream) {
-	var b peer.Batch
+	var out peer.Outgoing
 	u.mu.Lock()
 	waiting := u.logLevels.queued
 	u.logLevels.queued = nil
@@ -90,36 +90,36 @@ func (s *Session) replayLevel(u *Upstream) {
 		if len(waiting) == 0 {
 			waiting = []*pendingLogLevel{nil}
 		}
-		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &b)
+		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
 	}
 	s.mu.Unlock()
 	for _, l := range waiting {
 		if l != nil && l.left.Add(-1) == 0 {
-			l.goOn(&b)
+			l.goOn(&out)
 		}
 	}
-	b.Flush()
+	out.Flush()
 }
 
 // endPendingLogLevels notes that the server will answer nothing more.
-func (u *Upstream) endPendingLogLevels(b *peer.Batch) {
+func (u *Upstream) endPendingLogLevels(out *peer.Outgoing) {
 	u.mu.Lock()
 	ids, unlevel := slices.Collect(maps.Keys(u.logLevels.pending)), u.logLevels.queued
 	u.logLevels.queued = nil
 	u.mu.Unlock()
 	for _, l := range unlevel {
 		if l.left.Add(-1) == 0 {
-			l.goOn(b)
+			l.goOn(out)
 		}
 	}
 	for _, id := range ids {
-		u.leveled(id, b)
+		u.leveled(id, out)
 	}
 }
 
 // goOn answers the client, or passes its call on, unless that has happened or it wants no
 // answer.
-func (l *pendingLogLevel) goOn(b *peer.Batch) {
+func (l *pendingLogLevel) goOn(out *peer.Outgoing) {
 	s := l.s
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,12 +128,12 @@ func (l *pendingLogLevel) goOn(b *peer.Batch) {
 		return
 	}
 	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
-	s.takenLocked(l, b, s.whenOpenLocked)
+	s.takenLocked(l, out, s.whenOpenLocked)
 }
 
 // takenLocked deals with a request that has waited: one for the level is answered.
-func (s *Session) takenLocked(l *pendingLogLevel, b *peer.Batch, call func(*request)) {
-	req := l.request(b)
+func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*request)) {
+	req := l.request(out)
 	if req.method == mcpwire.SetLevel {
 		s.replyLocal(req, []byte("{}"))
 		return
@@ -142,9 +142,9 @@ func (s *Session) takenLocked(l *pendingLogLevel, b *peer.Batch, call func(*requ
 }
 
 // abandonLogLevelsLocked waits for no server any more.
-func (s *Session) abandonLogLevelsLocked(b *peer.Batch, refuse func(*request)) {
+func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*request)) {
 	for _, l := range s.logLevel.pending {
-		s.takenLocked(l, b, refuse)
+		s.takenLocked(l, out, refuse)
 	}
 	s.logLevel.pending = nil
 }

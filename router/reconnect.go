@@ -137,7 +137,7 @@ func (r *Router) replace(gone, next *Upstream) bool {
 // replace gives the session an upstream in the place of one that is gone. What it has
 // subscribed to stays subscribed.
 func (s *Session) replace(gone, next *Upstream) {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	s.exchangeLocked(gone, next)
 	moveSubscriptions(s.subscriptions.subs, gone, next)
@@ -147,14 +147,14 @@ func (s *Session) replace(gone, next *Upstream) {
 	if next.passesSubscriptions() {
 		for sub := range s.subscriptions.subs {
 			if sub.from == next {
-				next.tellURI(mcpwire.Subscribe, sub.uri, &b)
+				next.tellURI(mcpwire.Subscribe, sub.uri, &out)
 			}
 		}
 	}
 	delete(s.subscriptions.follows, gone)
-	s.followAllLocked(&b)
+	s.followAllLocked(&out)
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // exchangeLocked gives the session an upstream in the place of another, if it has that.

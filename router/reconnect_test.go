@@ -52,7 +52,7 @@ func (n *inn) dial(func(string)) (dial.Conn, error) {
 		fakemcp.Run(n.spec, theirIn, theirOut, io.Discard)
 		theirOut.Close()
 	}()
-	return &played{peer.NewStreamPeer(in, out, peer.PeerOptions{}), over}, nil
+	return &played{peer.NewStream(in, out, peer.Options{}), over}, nil
 }
 
 // opens lets guests in from now on, or throws all out.

@@ -18,24 +18,24 @@ import (
 )
 
 // Message implements peer.Handler.
-func (u *Upstream) Message(m *jsonrpc.Message, b *peer.Batch) {
+func (u *Upstream) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	switch m.Kind {
 	case jsonrpc.Response:
-		u.response(m, b)
+		u.response(m, out)
 	case jsonrpc.Notification:
-		u.notification(m, b)
+		u.notification(m, out)
 	case jsonrpc.Request:
-		u.request(m, b)
+		u.request(m, out)
 	}
 }
 
 // response gives an answer to whoever asked, under the asker's own id. Nothing
 // else in it changes, but that what it asks of a user names the server.
-func (u *Upstream) response(m *jsonrpc.Message, b *peer.Batch) {
+func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
 	c, ok := u.pending.calls.Take(id)
 	if !ok {
-		u.unasked(id, m, b)
+		u.unasked(id, m, out)
 		return
 	}
 	if c.session == nil {
@@ -45,13 +45,13 @@ func (u *Upstream) response(m *jsonrpc.Message, b *peer.Batch) {
 			return
 		}
 		if c.method == mcpwire.SetLevel {
-			u.leveled(id, b)
+			u.leveled(id, out)
 			return
 		}
 		u.pipe.control.Deliver(id, m)
 		return
 	}
-	u.over(&c, b)
+	u.over(&c, out)
 	c.audited.Answered(len(m.Frame))
 	if c.task {
 		c.session.learnTask(u, id, &c, m)
@@ -60,20 +60,20 @@ func (u *Upstream) response(m *jsonrpc.Message, b *peer.Batch) {
 	if u.r.trace.On() {
 		back = u.timing(&c, m)
 	}
-	if m.Loose {
+	if m.BothResultAndError {
 		m = strict(m)
 	}
 	m = u.namedResponse(m, c.elicits)
 	if c.modern != u.source.Modern {
-		u.crossBack(&c, m, b, &back)
+		u.crossBack(&c, m, out, &back)
 		return
 	}
 	if c.translation != nil {
 		c.session.permitRetry(&c, m)
 	}
-	b.Edit(m.ID, b.Copy(c.id()))
-	if err := c.session.pass(b, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
-		u.answerLost(c, err, b)
+	out.Edit(m.ID, out.Copy(c.id()))
+	if err := c.session.pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
+		u.answerLost(c, err, out)
 	} else if c.audited != nil {
 		c.audited.End(c.outcome(m))
 	}
@@ -81,8 +81,8 @@ func (u *Upstream) response(m *jsonrpc.Message, b *peer.Batch) {
 
 // answerLost answers a call in the place of an answer that could not be written to the client. The
 // call comes by value: its address would have each call of a client made on the heap.
-func (u *Upstream) answerLost(c call, err error, b *peer.Batch) {
-	c.fail(fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, b)
+func (u *Upstream) answerLost(c call, err error, out *peer.Outgoing) {
+	c.fail(fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
 }
 
 // timing traces an answer as it came, and returns what to say of it on its way
@@ -113,10 +113,10 @@ func strict(m *jsonrpc.Message) *jsonrpc.Message {
 }
 
 // unasked drops an answer that nobody waits for: it is late, or was invented.
-func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *peer.Batch) {
+func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
 	silenced := u.following.ended.has(id)
 	if silenced {
-		u.silenced(b)
+		u.silenced(out)
 	}
 	if silenced || u.pending.late.has(id) {
 		u.r.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
@@ -127,7 +127,7 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, b *peer.Batch) {
 }
 
 // notification handles what the server tells.
-func (u *Upstream) notification(m *jsonrpc.Message, b *peer.Batch) {
+func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	u.r.trace.Notification(tracing.Upstream, u.Name, m, 0)
 	switch method {
@@ -138,31 +138,31 @@ func (u *Upstream) notification(m *jsonrpc.Message, b *peer.Batch) {
 	case mcpwire.PromptsListChanged:
 		u.changed(mcpwire.Prompt)
 	case mcpwire.Progress:
-		u.progress(m, b)
+		u.progress(m, out)
 	case mcpwire.Cancelled:
-		u.cancelled(m, b)
+		u.cancelled(m, out)
 	case mcpwire.ResourceUpdated:
 		for _, s := range u.sessions() {
-			s.updated(u, m, b)
+			s.updated(u, m, out)
 		}
 	case mcpwire.TaskStatus:
 		for _, s := range u.sessions() {
-			s.taskStatus(u, m, b)
+			s.taskStatus(u, m, out)
 		}
 	case mcpwire.LogMessage:
-		u.logged(m, b)
+		u.logged(m, out)
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	case mcpwire.Acknowledged: // toolman's own subscription
 	default: // elicitation/complete, what later revisions add
 		if s := u.private.owner.Load(); s != nil && !u.source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
-			s.pass(b, m, &tracing.Note{Method: method})
+			s.pass(out, m, &tracing.Note{Method: method})
 		}
 	}
 }
 
 // progress passes on the progress of a call while the call is open. Strict
 // clients end the connection over a token they do not know.
-func (u *Upstream) progress(m *jsonrpc.Message, b *peer.Batch) {
+func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "progressToken")
 	if err != nil || !at.Present() {
 		return
@@ -173,7 +173,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *peer.Batch) {
 	}
 	c, ok := u.pending.calls.Get(id)
 	if !ok {
-		u.taskProgress(id, at, m, b)
+		u.taskProgress(id, at, m, out)
 		return
 	}
 	if c.session == nil || !c.current() || len(c.token()) == 0 {
@@ -183,27 +183,27 @@ func (u *Upstream) progress(m *jsonrpc.Message, b *peer.Batch) {
 		now := u.r.clock.now()
 		u.pending.calls.Update(id, func(c *call) { c.hear(now) })
 	}
-	b.Edit(at, b.Copy(c.token()))
-	c.session.pass(b, m, &tracing.Note{ID: c.n, Method: mcpwire.Progress, During: c.id()})
+	out.Edit(at, out.Copy(c.token()))
+	c.session.pass(out, m, &tracing.Note{ID: c.n, Method: mcpwire.Progress, During: c.id()})
 }
 
 // taskProgress passes on the progress of a call that has become a task.
-func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, b *peer.Batch) {
+func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
 	for _, s := range u.sessions() {
 		s.mu.Lock()
 		token := s.tasks.tokens.get(taskToken{u, id})
 		s.mu.Unlock()
 		if token != nil {
-			b.Edit(at, token)
-			s.pass(b, m, &tracing.Note{Method: mcpwire.Progress})
+			out.Edit(at, token)
+			s.pass(out, m, &tracing.Note{Method: mcpwire.Progress})
 		}
 	}
 }
 
 // sendFrame writes a frame of toolman's own to the server.
-func (u *Upstream) sendFrame(b *peer.Batch, frame []byte, note tracing.Note) error {
+func (u *Upstream) sendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
 	u.r.trace.Sent(tracing.Upstream, u.Name, frame, note)
-	err := b.Send(u.pipe.out, frame)
+	err := out.Send(u.pipe.out, frame)
 	if err != nil {
 		u.log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
 	}
@@ -211,12 +211,12 @@ func (u *Upstream) sendFrame(b *peer.Batch, frame []byte, note tracing.Note) err
 }
 
 // tell passes a notification of the client on, when the server is there to get it.
-func (u *Upstream) tell(m *jsonrpc.Message, b *peer.Batch) {
+func (u *Upstream) tell(m *jsonrpc.Message, out *peer.Outgoing) {
 	u.mu.Lock()
 	there := u.state != Gone && u.offered.result.ProtocolVersion != ""
 	u.mu.Unlock()
 	if there {
-		u.send(b, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
+		u.send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
 	}
 }
 

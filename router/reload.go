@@ -103,7 +103,7 @@ func (u *Upstream) judgeAgain() {
 // succeed gives the session the upstreams of other options. It keeps its own ones of
 // servers that stay.
 func (s *Session) succeed(old, next []*Upstream) {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	s.policy = s.r.policyFor(s.who)
 	own := map[*Upstream]*Upstream{}
@@ -121,14 +121,14 @@ func (s *Session) succeed(old, next []*Upstream) {
 		}
 	}
 	for _, u := range own {
-		s.revokeCallsLocked(u, &b)
+		s.revokeCallsLocked(u, &out)
 		u.leave("the configuration was changed")
 		s.r.dismiss(u)
 	}
 	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(u *Upstream) bool {
 		gone := !slices.Contains(next, u.private.replaces) || !s.mayUseLocked(u)
 		if gone {
-			s.revokeCallsLocked(u, &b)
+			s.revokeCallsLocked(u, &out)
 			u.leave("the configuration was changed")
 			s.r.dismiss(u)
 		}
@@ -139,9 +139,9 @@ func (s *Session) succeed(old, next []*Upstream) {
 			s.unsubscribeLocked(sub)
 		}
 	}
-	s.followAllLocked(&b)
+	s.followAllLocked(&out)
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // leave notes why an upstream is ended that nobody has ended yet.

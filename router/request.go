@@ -11,8 +11,8 @@ import (
 // handled it: a request that has to wait is kept as its frame (see parked) and read again.
 type request struct {
 	*jsonrpc.Message
-	route                 // of a request that names something
-	out       *peer.Batch // takes what is sent because of it
+	route                    // of a request that names something
+	out       *peer.Outgoing // takes what is sent because of it
 	method    mcpwire.Method
 	envelope  mcpwire.Envelope
 	modern    bool            // it is of the modern era
@@ -32,7 +32,7 @@ func (req *request) readEnvelope() error {
 func (req *request) era() mcpwire.Era { return eraOf(req.modern) }
 
 // readRequest reads a request from its frame.
-func readRequest(frame []byte, out *peer.Batch) (*request, error) {
+func readRequest(frame []byte, out *peer.Outgoing) (*request, error) {
 	m := new(jsonrpc.Message)
 	if err := jsonrpc.Scan(frame, m); err != nil {
 		return nil, err

@@ -86,19 +86,19 @@ func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry 
 
 // resumeSuspendedLocked answers the request that has come back, if it has not to wait: with the
 // end of the call, or with the questions that are left.
-func (s *Session) resumeSuspendedLocked(c *call, p *suspended, left []inquiry, b *peer.Batch) {
+func (s *Session) resumeSuspendedLocked(c *call, p *suspended, left []inquiry, out *peer.Outgoing) {
 	if p.end != nil {
-		p.from.refuseAll(left, "the call is over", b)
-		p.end(*c, b)
+		p.from.refuseAll(left, "the call is over", out)
+		p.end(*c, out)
 		return
 	}
 	for i := range left {
-		if s.lacksLocked(p.from, p.id, c, &left[i], b) {
-			p.from.refuseAll(append(left[:i:i], left[i+1:]...), "the call is over", b)
+		if s.lacksLocked(p.from, p.id, c, &left[i], out) {
+			p.from.refuseAll(append(left[:i:i], left[i+1:]...), "the call is over", out)
 			return
 		}
 	}
 	if len(left) > 0 {
-		s.suspendLocked(p.from, p.id, c, left, b)
+		s.suspendLocked(p.from, p.id, c, left, out)
 	}
 }

@@ -14,35 +14,35 @@ import (
 // revokeWaiting refuses, after a reload, the calls that wait for their turn at a server and are of
 // what the client may not have any more.
 func (s *Session) revokeWaiting() {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
 		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s && s.withdrawnLocked(u, c.entry) != "" }) {
 			c.audited.End(audit.Refused)
-			c.concludeLocked(failing(s.withdrawnLocked(u, c.entry), audit.Refused), &b)
+			c.concludeLocked(failing(s.withdrawnLocked(u, c.entry), audit.Refused), &out)
 		}
 	}
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // revoke takes from a session what is under way with items that its client may not have any more:
 // calls, rounds and subscriptions. What it may have goes on.
 func (s *Session) revoke() {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
-		s.revokeCallsLocked(u, &b)
+		s.revokeCallsLocked(u, &out)
 	}
 	for _, r := range slices.Clone(s.input.rounds) {
 		if why := s.withdrawnLocked(r.from, r.call.entry); why != "" {
-			s.failRoundLocked(r, why, audit.Failed, &b)
+			s.failRoundLocked(r, why, audit.Failed, &out)
 		}
 	}
-	s.revokeSubscriptionsLocked(&b)
-	s.followAllLocked(&b)
+	s.revokeSubscriptionsLocked(&out)
+	s.followAllLocked(&out)
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // withdrawnLocked says why the client may not have an entry of an upstream any more, or "".
@@ -62,7 +62,7 @@ func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 }
 
 // revokeCallsLocked ends the session's calls at an upstream that are of what it may not have any more.
-func (s *Session) revokeCallsLocked(u *Upstream, b *peer.Batch) {
+func (s *Session) revokeCallsLocked(u *Upstream, out *peer.Outgoing) {
 	ends := map[uint64]string{}
 	u.pending.calls.Each(func(id uint64, c call) {
 		if c.session == s {
@@ -72,13 +72,13 @@ func (s *Session) revokeCallsLocked(u *Upstream, b *peer.Batch) {
 		}
 	})
 	for id, why := range ends {
-		u.breakOffLocked(id, "the client may not make this call any more", failing(why, audit.Failed), b)
+		u.breakOffLocked(id, "the client may not make this call any more", failing(why, audit.Failed), out)
 	}
 }
 
 // revokeSubscriptionsLocked ends subscriptions to what the client may not have any more. A
 // subscriptions/listen that is for nothing else ends in good order.
-func (s *Session) revokeSubscriptionsLocked(b *peer.Batch) {
+func (s *Session) revokeSubscriptionsLocked(out *peer.Outgoing) {
 	v := s.view.Load()
 	revoked := func(sub subscription) bool {
 		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.VerdictOf(sub.from.source, sub.uri) == catalog.Denied)
@@ -86,7 +86,7 @@ func (s *Session) revokeSubscriptionsLocked(b *peer.Batch) {
 	for sub := range s.subscriptions.subs {
 		if revoked(sub) {
 			if u := sub.from; u.passesSubscriptions() && u.is(Ready) {
-				u.tellURI(mcpwire.Unsubscribe, sub.uri, b)
+				u.tellURI(mcpwire.Unsubscribe, sub.uri, out)
 			}
 			s.unsubscribeLocked(sub)
 		}
@@ -101,7 +101,7 @@ func (s *Session) revokeSubscriptionsLocked(b *peer.Batch) {
 		}
 		over := len(l.subs) < before && string(l.filter.Append(nil)) == "{}"
 		if over {
-			s.send(b, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
+			s.send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 		}
 		return over
 	})

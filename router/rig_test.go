@@ -115,7 +115,7 @@ func (g *rig) quiet() {
 type link struct {
 	t       testing.TB
 	handler peer.Handler
-	batch   peer.Batch
+	batch   peer.Outgoing
 	u       *Upstream // nil: the client
 	offers  offer
 

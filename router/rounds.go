@@ -54,7 +54,7 @@ func (r *inputRound) size() int {
 
 // beginRound asks the client what a modern server needs for going on with a call. An
 // error says what is wrong with the server's result.
-func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *mcpwire.Result, b *peer.Batch) error {
+func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
 	if c.translation == nil {
 		return errors.New("it asks for input, which is not for requests of this method")
 	}
@@ -66,14 +66,14 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 	defer s.mu.Unlock()
 	c.translation.rounds++
 	if why := s.whyNotAskLocked(u, c, m, &in); why != "" {
-		c.fail(why, audit.Failed, b)
+		c.fail(why, audit.Failed, out)
 		return nil
 	}
 	r := &inputRound{from: u, call: *c}
 	if in.State.Present() {
 		r.held = in.State.Hi - in.State.Lo
 		if err := s.retainLocked(r.held); err != nil {
-			c.fail(fmt.Sprintf("server %s needs input of the client for this, but %v", u.Name, err), audit.Failed, b)
+			c.fail(fmt.Sprintf("server %s needs input of the client for this, but %v", u.Name, err), audit.Failed, out)
 			return nil
 		}
 		r.state = bytes.Clone(m.Bytes(in.State))
@@ -85,7 +85,7 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 	}
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	for i := range in.Asks {
-		s.askInputLocked(r, &in.Asks[i], b)
+		s.askInputLocked(r, &in.Asks[i], out)
 	}
 	return nil
 }
@@ -113,19 +113,19 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 }
 
 // askInputLocked asks the client one thing.
-func (s *Session) askInputLocked(r *inputRound, ask *inputreq.Ask, b *peer.Batch) {
-	if num, ok := s.addInputLocked(r, ask.Method, []byte(ask.Key), b); ok {
-		s.send(b, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: ask.Method, During: r.call.id()})
+func (s *Session) askInputLocked(r *inputRound, ask *inputreq.Ask, out *peer.Outgoing) {
+	if num, ok := s.addInputLocked(r, ask.Method, []byte(ask.Key), out); ok {
+		s.send(out, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: ask.Method, During: r.call.id()})
 	}
 }
 
 // addInputLocked makes a leg, and returns the id to ask it under. Without a client it
 // gives up the round.
-func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, b *peer.Batch) (num []byte, ok bool) {
+func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, out *peer.Outgoing) (num []byte, ok bool) {
 	q := serverRequest{from: r.from, method: string(method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
 	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
-		s.unansweredLocked(&q, "the client is gone", b)
+		s.unansweredLocked(&q, "the client is gone", out)
 		return nil, false
 	}
 	r.legs = append(r.legs, leg{ask: id, answer: inputreq.Answer{Key: key}})

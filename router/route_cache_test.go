@@ -61,7 +61,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			}
 			p.client.frame, p.server.frame = p.client.frame[:0], p.server.frame[:0]
 			var m jsonrpc.Message
-			var b peer.Batch
+			var out peer.Outgoing
 			read := jsonrpc.Scan
 			if j == 0 {
 				read = scan.Scan
@@ -72,8 +72,8 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			if _, same := p.s.cachedRouteLocked(&request{Message: &m}); same {
 				took++
 			}
-			p.s.Message(&m, &b)
-			b.Flush()
+			p.s.Message(&m, &out)
+			out.Flush()
 		}
 		got, want := &pairs[0], &pairs[1]
 		if string(got.client.frame) != string(want.client.frame) ||

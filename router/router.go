@@ -213,17 +213,17 @@ func (r *Router) rebuildLocked() {
 // catalogChanged shows the client a new catalog; what it has switched stays. The
 // first catalog is not announced: nothing was listed before it.
 func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	s.startDedicatedLocked()
 	before := s.view.Load()
 	after := before.Rebase(s.startLocked(next))
 	s.view.Store(after)
 	if announce && s.servers.awaited == 0 {
-		s.announceLocked(before, after, &b)
+		s.announceLocked(before, after, &out)
 	}
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // NewSession makes a session for a client. out takes what is sent to it; it may

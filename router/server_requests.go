@@ -27,7 +27,7 @@ func (e queuedServerRequest) size() int { return len(e.frame) }
 // server "SHOULD NOT send requests other than pings and logging before receiving
 // the initialized notification"). A client that asks for something without having
 // sent that notification is ready, too.
-func (s *Session) clientReadyLocked(b *peer.Batch) {
+func (s *Session) clientReadyLocked(out *peer.Outgoing) {
 	if s.peer.ready {
 		return
 	}
@@ -36,14 +36,14 @@ func (s *Session) clientReadyLocked(b *peer.Batch) {
 	for _, e := range s.input.queued {
 		s.freeLocked(e.size())
 		if jsonrpc.Scan(e.frame, &m) == nil {
-			s.put(e.serverRequest, &m, b)
+			s.put(e.serverRequest, &m, out)
 		}
 	}
 	s.input.queued = nil
 }
 
 // ask passes a request of an upstream on to the client, under an id of ours.
-func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *peer.Batch, method mcpwire.Method, n uint64) {
+func (s *Session) ask(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing, method mcpwire.Method, n uint64) {
 	q := serverRequest{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.keep(m, token)
@@ -51,28 +51,28 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, b *peer.Batch, method mcp
 		m, err = u.named(m)
 	}
 	if err != nil {
-		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), b)
+		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), out)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.inquireLocked(&q, m, b) {
+	if s.inquireLocked(&q, m, out) {
 		return
 	}
 	if why := s.cannotLocked(method); why != "" {
-		u.refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, b)
+		u.refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, out)
 		return
 	}
 	if s.foreignTaskLocked(u, m, method) {
-		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", b)
+		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", out)
 		return
 	}
 	if s.peer.ready {
-		s.put(q, m, b)
+		s.put(q, m, out)
 		return
 	}
 	if len(s.input.queued) >= earlyLimit || sizeOf(s.input.queued)+len(m.Frame) > earlyBytes || s.retainLocked(len(m.Frame)) != nil {
-		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", b)
+		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", out)
 		return
 	}
 	s.input.queued = append(s.input.queued, queuedServerRequest{q, bytes.Clone(m.Frame)})
@@ -93,22 +93,22 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 }
 
 // put writes a question to the client.
-func (s *Session) put(q serverRequest, m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
-		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", b)
+		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", out)
 		return
 	}
-	num := b.Number(id)
-	b.Edit(m.ID, num)
+	num := out.Number(id)
+	out.Edit(m.ID, num)
 	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
-		b.Edit(token, num)
+		out.Edit(token, num)
 	}
-	if s.pass(b, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.openAt(q.from)}) == nil {
+	if s.pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.openAt(q.from)}) == nil {
 		return
 	}
 	if _, mine := s.input.serverRequests.Take(id); mine {
-		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", b)
+		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", out)
 	}
 }
 
@@ -145,18 +145,18 @@ func (s *Session) forgetEarly(match func(serverRequest) bool) {
 }
 
 // withdraw takes back what an upstream has asked that is gone now.
-func (s *Session) withdraw(u *Upstream, b *peer.Batch) {
+func (s *Session) withdraw(u *Upstream, out *peer.Outgoing) {
 	s.forgetEarly(func(q serverRequest) bool { return q.from == u })
 	for _, q := range s.input.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
-		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", b)
+		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", out)
 	}
 	s.mu.Lock()
-	s.failRoundsLocked(func(r *inputRound) bool { return r.from == u }, u.goneText(), audit.Gone, b)
+	s.failRoundsLocked(func(r *inputRound) bool { return r.from == u }, u.goneText(), audit.Gone, out)
 	s.mu.Unlock()
 }
 
 // takeBack tells the client that it need not answer any more. The question is out of
 // asks.
-func (s *Session) takeBack(id, n uint64, reason string, b *peer.Batch) {
-	s.send(b, cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
+func (s *Session) takeBack(id, n uint64, reason string, out *peer.Outgoing) {
+	s.send(out, cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
 }

@@ -50,10 +50,10 @@ type Session struct {
 // A front is where the client's messages come from and where those for it go.
 type front struct {
 	out     peer.Sender
-	batches atomic.Pointer[peer.Gatherer] // to out, from the first batch of requests on
-	streams Streams                       // nil: all goes to out
-	ledger  Ledger                        // nil: there is none
-	checker CallChecker                   // nil: there is none
+	batches atomic.Pointer[peer.BatchResponder] // to out, from the first batch of requests on
+	streams Streams                             // nil: all goes to out
+	ledger  Ledger                              // nil: there is none
+	checker CallChecker                         // nil: there is none
 }
 
 // A builtin is what the client is offered of toolman's own tools.
@@ -104,11 +104,11 @@ type logLevel struct {
 
 // An input is what servers, and toolman itself, want of the client during its calls.
 type input struct {
-	serverRequests jsonrpc.Calls[serverRequest] // that the client has not answered
-	queued         []queuedServerRequest        // until the client is ready
-	rounds         []*inputRound                // calls that wait for what modern servers ask
-	suspensions    suspensions                  // calls of the modern era that wait for answers
-	permits        permits                      // retries that a modern client may make of calls of dangerous tools
+	serverRequests jsonrpc.Pending[serverRequest] // that the client has not answered
+	queued         []queuedServerRequest          // until the client is ready
+	rounds         []*inputRound                  // calls that wait for what modern servers ask
+	suspensions    suspensions                    // calls of the modern era that wait for answers
+	permits        permits                        // retries that a modern client may make of calls of dangerous tools
 }
 
 // subscriptions are the client's, and those that toolman has made for it.
@@ -159,41 +159,41 @@ func (s *Session) freeAllLocked() {
 }
 
 // Message implements peer.Handler.
-func (s *Session) Message(m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	s.mu.Lock()
 	switch m.Kind {
 	case jsonrpc.Request:
 		req := &s.request
-		req.Message, req.out, req.arrivedAt, req.traceID, req.decision = m, b, 0, 0, nil
+		req.Message, req.out, req.arrivedAt, req.traceID, req.decision = m, out, 0, 0, nil
 		if s.r.timed.Load() {
 			req.arrivedAt = s.r.clock.now()
 		}
 		s.requestLocked(req)
 	case jsonrpc.Notification:
-		s.notificationLocked(m, b)
+		s.notificationLocked(m, out)
 	case jsonrpc.Response:
-		s.answerLocked(m, b)
+		s.answerLocked(m, out)
 	}
 	s.mu.Unlock()
 }
 
 // Bad implements peer.Handler. The connection lives on.
-func (s *Session) Bad(m *jsonrpc.Message, err error, b *peer.Batch) {
-	if !s.batch(m.Frame, b) {
-		s.bad(m, err, b)
+func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	if !s.batch(m.Frame, out) {
+		s.bad(m, err, out)
 	}
 }
 
-func (s *Session) bad(m *jsonrpc.Message, err error, b *peer.Batch) {
+func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	s.r.trace.Bad(tracing.Client, s.name(), m.Frame, err)
-	if s.malformedAnswer(m, err, b) || isResponse(m) {
+	if s.malformedAnswer(m, err, out) || isResponse(m) {
 		return // a response has no answer
 	}
 	code := int64(jsonrpc.CodeInvalidRequest)
 	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
 		code = jsonrpc.CodeParseError
 	}
-	s.send(b, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.r.trace.Next()})
+	s.send(out, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.r.trace.Next()})
 }
 
 // idOfBad is the id to refuse a message under that could not be read: null when it
@@ -219,7 +219,7 @@ func isResponse(m *jsonrpc.Message) bool {
 }
 
 // malformedAnswer answers an upstream's question whose answer could not be read.
-func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, b *peer.Batch) bool {
+func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, out *peer.Outgoing) bool {
 	id, found := answers(m, err)
 	if !found {
 		return false
@@ -227,7 +227,7 @@ func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, b *peer.Batch) 
 	q, ok := s.input.serverRequests.Take(id)
 	if ok {
 		s.mu.Lock()
-		s.unansweredLocked(&q, "the client's answer could not be passed on: "+err.Error(), b)
+		s.unansweredLocked(&q, "the client's answer could not be passed on: "+err.Error(), out)
 		s.mu.Unlock()
 	}
 	return ok
@@ -238,19 +238,19 @@ func (s *Session) Closed(err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.log.Info("client gone", zap.NamedError("err", err))
 	}
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	s.peer.listsOnce = true
 	for _, h := range s.waiting.replies {
-		s.releaseLocked(h, &b)
+		s.releaseLocked(h, &out)
 	}
-	s.endListensLocked(&b)
-	s.endSuspensionsLocked(&b)
-	for _, q := range s.input.serverRequests.Drain() {
-		s.unansweredLocked(&q, "the client is gone", &b)
+	s.endListensLocked(&out)
+	s.endSuspensionsLocked(&out)
+	for _, q := range s.input.serverRequests.Close() {
+		s.unansweredLocked(&q, "the client is gone", &out)
 	}
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 	s.closed.err = err
 	close(s.closed.done)
 }
@@ -352,7 +352,7 @@ func (s *Session) serveLocked(req *request) {
 }
 
 // answerLocked passes the client's answer on to the upstream that asked.
-func (s *Session) answerLocked(m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) answerLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
 	var q serverRequest
 	if ok {
@@ -363,11 +363,11 @@ func (s *Session) answerLocked(m *jsonrpc.Message, b *peer.Batch) {
 		return
 	}
 	if q.round != nil {
-		s.answeredLocked(&q, m, b)
+		s.answeredLocked(&q, m, out)
 		return
 	}
 	if task := mcpwire.CreatedTask(m); q.task && task != nil {
 		s.tasks.client.add(task, q.from)
 	}
-	q.from.answer(&q, m, b)
+	q.from.answer(&q, m, out)
 }

@@ -79,7 +79,7 @@ func (s *Session) subscribedLocked(asked []byte, t catalog.Target, verdict catal
 
 // updated passes on that a resource has changed, under the URI that the client
 // subscribed with. The resource may be a part of that one (2025-11-25, Resources).
-func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) updated(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := m.Param("uri")
 	if err != nil || !m.IsString(at) {
 		return
@@ -92,13 +92,13 @@ func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known, ok := s.spelling(s.subscriptions.subs, u, uri); ok {
-		s.tellUpdatedLocked(m, b, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
+		s.tellUpdatedLocked(m, out, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 			return mcpwire.FromSubscription(edits, m, subscription)
 		})
 	}
 	for _, l := range s.subscriptions.listens {
 		if known, ok := s.spelling(l.subs, u, uri); ok {
-			s.tellUpdatedLocked(m, b, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
+			s.tellUpdatedLocked(m, out, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 				return mcpwire.ToSubscription(edits, m, l.id)
 			})
 		}
@@ -107,15 +107,15 @@ func (s *Session) updated(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
 
 // tellUpdatedLocked passes an update on under the client's URI, and to where it wants
 // to hear of it.
-func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, b *peer.Batch, at jsonrpc.Span, uri string, move func([]jsonrpc.Edit) ([]jsonrpc.Edit, error)) {
-	edits, err := move(b.Edits())
+func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, out *peer.Outgoing, at jsonrpc.Span, uri string, move func([]jsonrpc.Edit) ([]jsonrpc.Edit, error)) {
+	edits, err := move(out.Edits())
 	if err != nil {
-		b.Forget()
+		out.Forget()
 		return
 	}
-	b.SetEdits(edits)
-	b.Edit(at, jsonrpc.AppendQuoted(nil, uri))
-	s.pass(b, m, &tracing.Note{Method: mcpwire.ResourceUpdated})
+	out.SetEdits(edits)
+	out.Edit(at, jsonrpc.AppendQuoted(nil, uri))
+	s.pass(out, m, &tracing.Note{Method: mcpwire.ResourceUpdated})
 }
 
 // spelling returns how the client spells a URI of a server, if the client is to hear that the

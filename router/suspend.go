@@ -78,7 +78,7 @@ func (all *suspensions) remove(p *suspended) {
 }
 
 // suspendLocked answers the client's request with the server's questions.
-func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, b *peer.Batch) {
+func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, out *peer.Outgoing) {
 	p := &suspended{handle: newCallID(), from: u, id: id, bridge: c.translation, questions: questions}
 	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
 	s.input.suspensions.add(p)
@@ -89,7 +89,7 @@ func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inq
 	}
 	c.translation.asked++
 	c.translation.suspended, c.translation.turn = p, turn{}
-	s.sendAsks(c, asks, s.stateFor(c.translation.about, stateResume, p.handle), b)
+	s.sendAsks(c, asks, s.stateFor(c.translation.about, stateResume, p.handle), out)
 }
 
 // stateFor signs a state that is good from now on.
@@ -98,14 +98,14 @@ func (s *Session) stateFor(about requestHash, kind stateKind, h handle) string {
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.
-func (s *Session) sendAsks(c *call, asks []inputreq.Ask, state string, b *peer.Batch) {
-	s.send(b, inputreq.AppendInputRequired(nil, c.id(), asks, state), tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
+func (s *Session) sendAsks(c *call, asks []inputreq.Ask, state string, out *peer.Outgoing) {
+	s.send(out, inputreq.AppendInputRequired(nil, c.id(), asks, state), tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
 }
 
 // enqueueLocked keeps what the server asks further during a call that is suspended.
-func (s *Session) enqueueLocked(p *suspended, q inquiry, b *peer.Batch) {
+func (s *Session) enqueueLocked(p *suspended, q inquiry, out *peer.Outgoing) {
 	if len(p.questions) >= maxQuestions || !s.input.suspensions.fits(q.size()) {
-		p.from.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", b)
+		p.from.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", out)
 		return
 	}
 	p.bridge.asked++
@@ -125,35 +125,35 @@ func (s *Session) retract(match func(serverRequest) bool) {
 
 // giveUpOn gives up a call whose client has had its time.
 func (s *Session) giveUpOn(p *suspended) {
-	var b peer.Batch
+	var out peer.Outgoing
 	s.mu.Lock()
 	if s.input.suspensions.calls[p.handle] == p {
-		s.dismissLocked(p, "the client did not come back with answers in time", &b)
+		s.dismissLocked(p, "the client did not come back with answers in time", &out)
 	}
 	s.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // dismissLocked gives up a call whose client does not come back.
-func (s *Session) dismissLocked(p *suspended, why string, b *peer.Batch) {
+func (s *Session) dismissLocked(p *suspended, why string, out *peer.Outgoing) {
 	s.input.suspensions.remove(p)
-	p.from.refuseAll(p.questions, why, b)
-	if c, ok := p.from.callOff(p.id, why, b); ok {
+	p.from.refuseAll(p.questions, why, out)
+	if c, ok := p.from.callOff(p.id, why, out); ok {
 		c.audited.End(audit.Cancelled)
 	}
 }
 
 // refuseAll answers questions that the client does not.
-func (u *Upstream) refuseAll(questions []inquiry, why string, b *peer.Batch) {
+func (u *Upstream) refuseAll(questions []inquiry, why string, out *peer.Outgoing) {
 	for i := range questions {
-		u.refuseAsk(&questions[i].serverRequest, jsonrpc.CodeInternalError, why, b)
+		u.refuseAsk(&questions[i].serverRequest, jsonrpc.CodeInternalError, why, out)
 	}
 }
 
 // endSuspensionsLocked gives up all suspended calls: the client is gone.
-func (s *Session) endSuspensionsLocked(b *peer.Batch) {
+func (s *Session) endSuspensionsLocked(out *peer.Outgoing) {
 	s.input.suspensions.closed = true
 	for _, p := range s.input.suspensions.calls {
-		s.dismissLocked(p, "the client is gone", b)
+		s.dismissLocked(p, "the client is gone", out)
 	}
 }

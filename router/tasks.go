@@ -77,7 +77,7 @@ func (t *tokens) add(key taskToken, token []byte) { t.boundedMap.add(key, token,
 // taskStatus passes on how a server's task is. It may come before the answer that
 // names the task; only that answer says whose the task is, and so a server cannot
 // take ids, or room, that others need.
-func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.TaskID(m)
 	if err != nil || !at.Present() {
 		return
@@ -86,19 +86,19 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, b *peer.Batch) {
 	owner := s.tasks.upstream.of(m.Text(at))
 	s.mu.Unlock()
 	if owner == u || owner == nil && u.private.owner.Load() == s && s.knows(u) {
-		s.pass(b, m, &tracing.Note{Method: mcpwire.TaskStatus})
+		s.pass(out, m, &tracing.Note{Method: mcpwire.TaskStatus})
 	}
 }
 
 // tellTaskLocked passes on how a task of the client's is, to the server it works
 // for.
-func (s *Session) tellTaskLocked(m *jsonrpc.Message, b *peer.Batch) {
+func (s *Session) tellTaskLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.TaskID(m)
 	if err != nil || !at.Present() {
 		return
 	}
 	if u := s.tasks.client.of(m.Text(at)); u != nil {
-		u.tell(m, b)
+		u.tell(m, out)
 	}
 }
 

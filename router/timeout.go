@@ -45,25 +45,25 @@ func (u *Upstream) sweep() {
 
 // giveUp gives up the calls that are over their time now.
 func (u *Upstream) giveUp(now int64) {
-	var b peer.Batch
+	var out peer.Outgoing
 	for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.due(u.CallTimeout) <= now }) {
 		c.session.fail(&c.call, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
-			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.pending.limiter.Most()), audit.Timeout, &b)
+			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.pending.limiter.Most()), audit.Timeout, &out)
 	}
 	for _, due := range u.pending.calls.TakeAll(func(c call) bool { return c.session != nil && c.due(u.CallTimeout) <= now }) {
-		u.giveUpCall(due.ID, &due.Call, &b)
+		u.giveUpCall(due.ID, &due.Call, &out)
 	}
-	b.Flush()
+	out.Flush()
 }
 
-func (u *Upstream) giveUpCall(id uint64, c *call, b *peer.Batch) {
+func (u *Upstream) giveUpCall(id uint64, c *call, out *peer.Outgoing) {
 	u.pending.late.add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
 	if c.heard > 0 {
 		text = fmt.Sprintf("server %s has sent neither an answer nor progress for %s (call_timeout), or has taken %d times as long in all; the call was cancelled there",
 			u.Name, u.CallTimeout, maxExtended)
 	}
-	c.session.fail(c, text, audit.Timeout, b)
-	u.sendFrame(b, cancellation(id, "call_timeout"), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
-	u.calledOff(c, b)
+	c.session.fail(c, text, audit.Timeout, out)
+	u.sendFrame(out, cancellation(id, "call_timeout"), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
+	u.calledOff(c, out)
 }

@@ -65,7 +65,7 @@ func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target
 }
 
 // crossBack gives an answer to a client of the other era.
-func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *peer.Batch, back *tracing.Note) {
+func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	if c.modern && c.translation != nil {
 		if !c.session.awaited(u, c, m) {
 			c.audited.End(c.outcome(m))
@@ -73,15 +73,15 @@ func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, b *peer.Batch, back *t
 		}
 		back.ID = c.n
 	}
-	u.cross(c, m, b, back)
+	u.cross(c, m, out, back)
 }
 
-func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *peer.Batch, back *tracing.Note) {
+func (u *Upstream) cross(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
-		err = u.crossError(c, m, b, back)
+		err = u.crossError(c, m, out, back)
 	} else {
-		err = u.crossResult(c, m, b, back)
+		err = u.crossResult(c, m, out, back)
 	}
 	how := c.outcome(m)
 	if err != nil {
@@ -91,19 +91,19 @@ func (u *Upstream) cross(c *call, m *jsonrpc.Message, b *peer.Batch, back *traci
 		c.audited.End(how)
 	}
 	if err != nil {
-		b.Forget()
+		out.Forget()
 		problem := fmt.Sprintf(untranslatable, u.Name, err)
 		c.session.tellObserver(c.id(), Reason{Outcome: audit.Failed, Text: problem})
-		c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), *back)
+		c.session.send(out, c.failure(jsonrpc.CodeInternalError, problem), *back)
 	}
 }
 
-func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *peer.Batch, back *tracing.Note) error {
+func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
 	}
-	edits := b.Edits()
+	edits := out.Edits()
 	if c.modern {
 		edits = r.ToModern(edits, m, c.method)
 	} else {
@@ -111,7 +111,7 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *peer.Batch, back 
 		case mcpwire.ResultComplete:
 			edits, err = r.ToLegacy(edits, m, c.method, c.entry != nil && c.entry.Wrapped)
 		case mcpwire.ResultInputRequired:
-			return c.session.beginRound(u, c, m, &r, b)
+			return c.session.beginRound(u, c, m, &r, out)
 		default:
 			err = fmt.Errorf("a result of type %s is nothing that the client knows", sanitize.Short(string(m.Text(r.Type.Value))))
 		}
@@ -119,29 +119,29 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, b *peer.Batch, back 
 			return err
 		}
 	}
-	b.SetEdits(edits)
-	b.Edit(m.ID, b.Copy(c.id()))
-	return c.session.pass(b, m, back)
+	out.SetEdits(edits)
+	out.Edit(m.ID, out.Copy(c.id()))
+	return c.session.pass(out, m, back)
 }
 
-func (u *Upstream) crossError(c *call, m *jsonrpc.Message, b *peer.Batch, back *tracing.Note) error {
-	edits, remedy, err := mcpwire.JudgeError(b.Edits(), m, c.method, eraOf(u.source.Modern), eraOf(c.modern))
+func (u *Upstream) crossError(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.method, eraOf(u.source.Modern), eraOf(c.modern))
 	if err != nil {
 		return err
 	}
 	switch remedy {
 	case mcpwire.AskUser:
-		return c.session.askURLs(u, c, m, b)
+		return c.session.askURLs(u, c, m, out)
 	case mcpwire.Explain:
 		text, required := mcpwire.ErrorText(m)
-		c.session.send(b, c.failure(jsonrpc.CodeInternalError, explained(u, text, required)), *back)
+		c.session.send(out, c.failure(jsonrpc.CodeInternalError, explained(u, text, required)), *back)
 		return nil
 	case mcpwire.Reconsider:
 		return fmt.Errorf("it does not speak revision %s any more; have toolman restarted", mcpwire.Newest)
 	}
-	b.SetEdits(edits)
-	b.Edit(m.ID, b.Copy(c.id()))
-	return c.session.pass(b, m, back)
+	out.SetEdits(edits)
+	out.Edit(m.ID, out.Copy(c.id()))
+	return c.session.pass(out, m, back)
 }
 
 // explained says what went wrong in a modern server, for a model.

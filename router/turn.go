@@ -44,15 +44,15 @@ func (c *call) current() (open bool) {
 
 // An ending answers the client's request for a call that has ended. Session.mu may be
 // held. It gets a copy, so that calls need no memory of their own.
-type ending func(c call, b *peer.Batch)
+type ending func(c call, out *peer.Outgoing)
 
 // concludeLocked answers a call, which the caller has taken: at once, or when its
 // client comes back. One that has expired has no answer.
-func (c *call) concludeLocked(end ending, b *peer.Batch) {
+func (c *call) concludeLocked(end ending, out *peer.Outgoing) {
 	open := c.currentLocked()
 	switch {
 	case open:
-		end(*c, b)
+		end(*c, out)
 	case c.translation.suspended != nil:
 		c.translation.suspended.end = end
 	}
@@ -60,32 +60,32 @@ func (c *call) concludeLocked(end ending, b *peer.Batch) {
 
 // fail answers a call, which the caller has taken, with a failure of toolman's own: so
 // it has ended. Session.mu is not held.
-func (s *Session) fail(c *call, problem string, how audit.Outcome, b *peer.Batch) {
+func (s *Session) fail(c *call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.audited.End(how)
 	end := failing(problem, how)
 	if !c.modern || c.translation == nil {
-		end(*c, b)
+		end(*c, out)
 		return
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.concludeLocked(end, b)
+	c.concludeLocked(end, out)
 }
 
 // failing is the ending with a failure of toolman's own.
 func failing(problem string, how audit.Outcome) ending {
-	return func(c call, b *peer.Batch) { c.fail(problem, how, b) }
+	return func(c call, out *peer.Outgoing) { c.fail(problem, how, out) }
 }
 
 // fail answers the request that waits for the call with a failure of toolman's own.
-func (c *call) fail(problem string, how audit.Outcome, b *peer.Batch) {
+func (c *call) fail(problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.audited.End(how)
 	said := tracing.Note{ID: c.n, Method: c.method}
 	if how == audit.Timeout {
 		said.Status = trace.StatusTimeout
 	}
 	c.session.tellObserver(c.id(), Reason{Outcome: how, Text: problem})
-	c.session.send(b, c.failure(jsonrpc.CodeInternalError, problem), said)
+	c.session.send(out, c.failure(jsonrpc.CodeInternalError, problem), said)
 }
 
 // awaited reports whether a request of the client waits for the answer of a call, which
@@ -112,10 +112,10 @@ func (s *Session) awaited(u *Upstream, c *call, m *jsonrpc.Message) bool {
 
 // kept is the ending with an answer that has come before.
 func kept(u *Upstream, frame []byte) ending {
-	return func(c call, b *peer.Batch) {
+	return func(c call, out *peer.Outgoing) {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
-			u.cross(&c, &m, b, &tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
+			u.cross(&c, &m, out, &tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
 		}
 	}
 }

@@ -87,7 +87,7 @@ type pipe struct {
 
 // pendingCalls are those that the server has not answered.
 type pendingCalls struct {
-	calls    jsonrpc.Calls[call]
+	calls    jsonrpc.Pending[call]
 	late     recent                       // ids of calls that were given up
 	limiter  *limiter.Limiter[queuedCall] // nil: any number of calls at once
 	watching bool                         // guarded by Upstream.mu: a timer for call_timeout runs
@@ -282,20 +282,20 @@ func (u *Upstream) update() {
 // answerAll answers everybody who waits for the upstream, and takes back what it
 // has asked.
 func (u *Upstream) answerAll() {
-	var b peer.Batch
-	for _, c := range u.pending.calls.Drain() {
+	var out peer.Outgoing
+	for _, c := range u.pending.calls.Close() {
 		if c.session != nil {
-			c.session.fail(&c, u.goneText(), audit.Gone, &b)
+			c.session.fail(&c, u.goneText(), audit.Gone, &out)
 		}
 	}
 	for _, c := range u.pending.limiter.Close() {
-		c.session.fail(&c.call, u.goneText(), audit.Gone, &b)
+		c.session.fail(&c.call, u.goneText(), audit.Gone, &out)
 	}
-	u.endPendingLogLevels(&b)
+	u.endPendingLogLevels(&out)
 	for _, s := range u.sessions() {
-		s.withdraw(u, &b)
+		s.withdraw(u, &out)
 	}
-	b.Flush()
+	out.Flush()
 }
 
 // fail gives an upstream up before it is ready.

@@ -47,7 +47,7 @@ func (u *Upstream) passesSubscriptions() bool {
 // follow notes that a session wants to hear of these resources of the upstream, and no
 // longer of those it wanted before. It subscribes to what the first one wants, and
 // ends what nobody does any more.
-func (u *Upstream) follow(want, before map[string]bool, b *peer.Batch) {
+func (u *Upstream) follow(want, before map[string]bool, out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	f := &u.following
@@ -56,7 +56,7 @@ func (u *Upstream) follow(want, before map[string]bool, b *peer.Batch) {
 	}
 	for uri := range want {
 		if !before[uri] {
-			u.wantLocked(uri, b)
+			u.wantLocked(uri, out)
 		}
 	}
 	for uri := range before {
@@ -64,55 +64,55 @@ func (u *Upstream) follow(want, before map[string]bool, b *peer.Batch) {
 			if r.want--; r.want == 0 {
 				delete(f.uris, uri)
 				if u.state == Ready {
-					u.unsubscribe(uri, r.id, b)
+					u.unsubscribe(uri, r.id, out)
 				}
 			}
 		}
 	}
 }
 
-func (u *Upstream) wantLocked(uri string, b *peer.Batch) {
+func (u *Upstream) wantLocked(uri string, out *peer.Outgoing) {
 	r := u.following.uris[uri]
 	if r == nil {
 		r = &followed{}
 		u.following.uris[uri] = r
 		if u.state == Ready {
-			r.id = u.subscribe(uri, b)
+			r.id = u.subscribe(uri, out)
 		}
 	}
 	r.want++
 }
 
 // subscribe asks the server to tell of changes of a resource, and returns the id of that.
-func (u *Upstream) subscribe(uri string, b *peer.Batch) (id uint64) {
+func (u *Upstream) subscribe(uri string, out *peer.Outgoing) (id uint64) {
 	if !u.source.Modern {
-		u.tellURI(mcpwire.Subscribe, uri, b)
+		u.tellURI(mcpwire.Subscribe, uri, out)
 		return 0
 	}
 	filter := mcpwire.Filter{ResourceSubscriptions: []string{uri}}
-	return u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), b)
+	return u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), out)
 }
 
-func (u *Upstream) unsubscribe(uri string, id uint64, b *peer.Batch) {
+func (u *Upstream) unsubscribe(uri string, id uint64, out *peer.Outgoing) {
 	if !u.source.Modern {
-		u.tellURI(mcpwire.Unsubscribe, uri, b)
+		u.tellURI(mcpwire.Unsubscribe, uri, out)
 		return
 	}
 	if _, open := u.pending.calls.Take(id); open {
 		u.following.ended.add(id)
 		params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
-		u.sendFrame(b, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
+		u.sendFrame(out, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
 	}
 }
 
 // tellURI makes a request whose answer nobody waits for.
-func (u *Upstream) tellURI(method mcpwire.Method, uri string, b *peer.Batch) {
+func (u *Upstream) tellURI(method mcpwire.Method, uri string, out *peer.Outgoing) {
 	params := jsonrpc.AppendQuoted([]byte(`{"uri":`), uri)
-	u.ask(method, append(params, '}'), b)
+	u.ask(method, append(params, '}'), out)
 }
 
 // ask makes a request of toolman's own whose answer nobody waits for.
-func (u *Upstream) ask(method mcpwire.Method, params []byte, b *peer.Batch) (id uint64) {
+func (u *Upstream) ask(method mcpwire.Method, params []byte, out *peer.Outgoing) (id uint64) {
 	n := u.r.trace.Next()
 	id, ok := u.pending.calls.Add(call{method: method, n: n, sent: u.r.clock.now()})
 	if !ok {
@@ -121,37 +121,37 @@ func (u *Upstream) ask(method mcpwire.Method, params []byte, b *peer.Batch) (id 
 	frame := []byte(`{"jsonrpc":"2.0","id":`)
 	frame = strconv.AppendUint(frame, id, 10)
 	frame = append(append(append(frame, `,"method":"`...), method...), `","params":`...)
-	u.sendFrame(b, append(append(frame, params...), '}'), tracing.Note{ID: n, Method: method})
+	u.sendFrame(out, append(append(frame, params...), '}'), tracing.Note{ID: n, Method: method})
 	return id
 }
 
 // listen opens the subscriptions that a modern server should have and has not.
 func (u *Upstream) listen() {
-	var b peer.Batch
+	var out peer.Outgoing
 	u.mu.Lock()
 	if u.state != Gone && u.source.Modern {
 		if u.following.lists == 0 {
-			u.listenLocked(&b)
+			u.listenLocked(&out)
 		}
 		for uri, r := range u.following.uris {
 			if r.id == 0 {
-				r.id = u.subscribe(uri, &b)
+				r.id = u.subscribe(uri, &out)
 			}
 		}
 	}
 	u.mu.Unlock()
-	b.Flush()
+	out.Flush()
 }
 
 // listenLocked opens the subscription to the lists.
-func (u *Upstream) listenLocked(b *peer.Batch) {
+func (u *Upstream) listenLocked(out *peer.Outgoing) {
 	filter := mcpwire.Filter{
 		ToolsListChanged:     u.offered.result.OffersFlag("tools", "listChanged"),
 		PromptsListChanged:   u.offered.result.OffersFlag("prompts", "listChanged"),
 		ResourcesListChanged: u.offered.result.OffersFlag("resources", "listChanged"),
 	}
 	if string(filter.Append(nil)) != "{}" {
-		u.following.lists = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), b)
+		u.following.lists = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), out)
 	}
 }
 
@@ -192,7 +192,7 @@ func (u *Upstream) listenEnded(id uint64, c *call, m *jsonrpc.Message) {
 // silenced is called when a subscription that toolman has cancelled is answered all the
 // same. That is the way of the Go SDK's servers, which then forget the one to the lists
 // as well (v1.8.0). It is opened again; what has changed in between is read.
-func (u *Upstream) silenced(b *peer.Batch) {
+func (u *Upstream) silenced(out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.state != Ready || u.following.lists == 0 {
@@ -200,7 +200,7 @@ func (u *Upstream) silenced(b *peer.Batch) {
 	}
 	u.pending.calls.Take(u.following.lists)
 	u.pending.late.add(u.following.lists)
-	u.listenLocked(b)
+	u.listenLocked(out)
 	go u.changed(u.announced()...)
 }
 

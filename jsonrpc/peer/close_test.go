@@ -23,8 +23,8 @@ func TestPeerDeliversTheLastLineThenTheEnd(t *testing.T) {
 		{"blanks", "\n \r\n ", nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-				l := open(PeerOptions{})
+			overTransports(t, func(t *testing.T, open func(Options) link) {
+				l := open(Options{})
 				j := newJournal(nil)
 				l.Start(j)
 				l.say(t, tt.stream)
@@ -46,9 +46,9 @@ func TestPeerDeliversTheLastLineThenTheEnd(t *testing.T) {
 
 // What the last line causes goes out too.
 func TestPeerAnswersTheLastLine(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
-		l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
+		l.Start(newJournal(func(m *jsonrpc.Message, out *Outgoing) { out.Send(l.Peer, m.Frame) }))
 		l.say(t, note(1))
 		l.w.Close()
 		if got := l.lines(t, 1); got[0] != note(1) {
@@ -58,11 +58,11 @@ func TestPeerAnswersTheLastLine(t *testing.T) {
 }
 
 func TestPeerThatDoesNotReadEndsAfterItsLastWords(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		const count = 1000
-		l := open(PeerOptions{})
+		l := open(Options{})
 		first, broken, said := make(chan bool), make(chan bool), make(chan bool)
-		j := newJournal(func(m *jsonrpc.Message, b *Batch) {
+		j := newJournal(func(m *jsonrpc.Message, out *Outgoing) {
 			if string(m.Bytes(m.Method)) == `"n0"` {
 				close(first)
 				<-broken // so that what follows is still in the pipe when writing fails
@@ -102,8 +102,8 @@ func TestPeerThatDoesNotReadEndsAfterItsLastWords(t *testing.T) {
 }
 
 func TestPeerCloseEndsBothWays(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		j := newJournal(nil)
 		l.Start(j)
 		l.say(t, note(1)+"\nhalf a line")
@@ -133,8 +133,8 @@ func TestPeerCloseEndsBothWays(t *testing.T) {
 }
 
 func TestPeerCloseThrowsAwayWhatWaits(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		j := newJournal(nil)
 		l.Start(j)
 		for range 100 {
@@ -153,9 +153,9 @@ func TestPeerCloseThrowsAwayWhatWaits(t *testing.T) {
 }
 
 func TestPeerCanBeClosedFromItsHandler(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
-		j := newJournal(func(*jsonrpc.Message, *Batch) { l.Close() })
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
+		j := newJournal(func(*jsonrpc.Message, *Outgoing) { l.Close() })
 		l.Start(j)
 		l.say(t, note(1)+"\n")
 		if err := j.closed(t); !errors.Is(err, jsonrpc.ErrClosed) {
@@ -176,8 +176,8 @@ func (c closer) Closed(err error) {
 }
 
 func TestPeerCanBeClosedFromClosed(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		c := closer{newJournal(nil), l.Peer}
 		l.Start(c)
 		l.w.Close()
@@ -191,8 +191,8 @@ func TestPeerCanBeClosedFromClosed(t *testing.T) {
 }
 
 func TestPeerCanBeClosedBeforeItReads(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		l.Close()
 		if n, err := l.r.Read(make([]byte, 1)); n != 0 || err != io.EOF {
 			t.Errorf("the far end reads %d bytes, %v, want the end", n, err)
@@ -210,8 +210,8 @@ func TestPeerCanBeClosedBeforeItReads(t *testing.T) {
 
 // A far end that is gone before reading begins is reported when it does.
 func TestPeerBrokenBeforeItReads(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		l.r.Close()
 		l.Send([]byte("are you there"))
 		time.Sleep(2 * lingerTimeout)
@@ -225,10 +225,10 @@ func TestPeerBrokenBeforeItReads(t *testing.T) {
 
 // Close races with messages, sends and the far end's own close.
 func TestPeerEndsOnceHoweverManyEndIt(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		for range 100 {
-			l := open(PeerOptions{})
-			j := newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) })
+			l := open(Options{})
+			j := newJournal(func(m *jsonrpc.Message, out *Outgoing) { out.Send(l.Peer, m.Frame) })
 			l.Start(j)
 			var wg sync.WaitGroup
 			wg.Go(func() { io.WriteString(l.w, notes(0, 100)); l.w.Close() })

@@ -14,7 +14,7 @@ import (
 )
 
 // connected returns a peer at one end of a connection over a Unix socket, and the other end.
-func connected(t *testing.T, loop *Loop, o PeerOptions) (*Peer, *net.UnixConn) {
+func connected(t *testing.T, loop *Loop, o Options) (*Peer, *net.UnixConn) {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "jsonrpc") // the test's own folder may be too long a path for a socket
 	if err != nil {
@@ -45,7 +45,7 @@ func connected(t *testing.T, loop *Loop, o PeerOptions) (*Peer, *net.UnixConn) {
 
 // What was asked before the writing ended is answered after it.
 func TestAConnectionIsReadWhenItsWritingHasEnded(t *testing.T) {
-	p, far := connected(t, newLoop(t), PeerOptions{})
+	p, far := connected(t, newLoop(t), Options{})
 	j := newJournal(nil)
 	p.Start(j)
 	asked := bytesOf(3 << 20) // more than a socket takes at once
@@ -79,8 +79,8 @@ func bytesOf(n int) []byte {
 }
 
 func TestAConnectionThatIsClosedEndsTheFarEnd(t *testing.T) {
-	p, far := connected(t, newLoop(t), PeerOptions{})
-	j := newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(p, m.Frame) })
+	p, far := connected(t, newLoop(t), Options{})
+	j := newJournal(func(m *jsonrpc.Message, out *Outgoing) { out.Send(p, m.Frame) })
 	p.Start(j)
 	if _, err := io.WriteString(far, note(1)+"\n"); err != nil {
 		t.Fatal(err)
@@ -100,7 +100,7 @@ func TestAConnectionThatIsClosedEndsTheFarEnd(t *testing.T) {
 
 // A far end that goes while much waits for it is noticed.
 func TestAConnectionWhoseFarEndGoesIsOver(t *testing.T) {
-	p, far := connected(t, newLoop(t), PeerOptions{})
+	p, far := connected(t, newLoop(t), Options{})
 	j := newJournal(nil)
 	p.Start(j)
 	for p.Waiting() == 0 {
@@ -117,7 +117,7 @@ func TestAConnectionWhoseFarEndGoesIsOver(t *testing.T) {
 func TestConnectionsLeakNothing(t *testing.T) {
 	loop := newLoop(t)
 	round := func(end func(p *Peer, far net.Conn)) {
-		p, far := connected(t, loop, PeerOptions{})
+		p, far := connected(t, loop, Options{})
 		j := newJournal(nil)
 		p.Start(j)
 		end(p, far)

@@ -13,16 +13,16 @@ import (
 // mute is a Handler for a far end that says nothing.
 type mute struct{}
 
-func (mute) Message(*jsonrpc.Message, *Batch)    {}
-func (mute) Bad(*jsonrpc.Message, error, *Batch) {}
-func (mute) Closed(error)                        {}
+func (mute) Message(*jsonrpc.Message, *Outgoing)    {}
+func (mute) Bad(*jsonrpc.Message, error, *Outgoing) {}
+func (mute) Closed(error)                           {}
 
-// Large frames go out from where they lie, and no pipe takes one as a whole:
-// whatever stands before, in and behind them, the far end reads it in order. The
-// frame's memory is the sender's again when Queue returns.
+// Large frames go out from where they lie, and no pipe takes one as a whole: whatever stands
+// before, in and behind them, the far end reads it in order. The frame's memory is the sender's
+// again when Queue returns.
 func TestLargeFramesKeepTheirPlace(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		l.Start(mute{})
 		var want bytes.Buffer
 		large := []byte(`{"id":0,"name":"old","text":"` + strings.Repeat("large ", 300_000) + `"}`)

@@ -67,7 +67,7 @@ func (l *Loop) Close() {
 // socket or a terminal. Other processes may share the open file description of a socket only. in
 // and out must be two descriptors. Files that are also in Go's poller, such as those of os.Pipe,
 // work but wake it needlessly.
-func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
+func (l *Loop) Peer(in, out *os.File, o Options) (*Peer, error) {
 	w := &loopWire{loop: l, peer: newPeer(o), in: in, out: out, rfd: int(in.Fd()), wfd: int(out.Fd())}
 	if w.rfd == w.wfd {
 		return nil, fmt.Errorf("%s is given for both directions, which need a descriptor each", in.Name())
@@ -88,7 +88,7 @@ func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
 
 // Connection makes a peer of a connection, and owns it. Peer.CloseWrite leaves the direction of the
 // far end open.
-func (l *Loop) Connection(conn *net.UnixConn, o PeerOptions) (*Peer, error) {
+func (l *Loop) Connection(conn *net.UnixConn, o Options) (*Peer, error) {
 	defer conn.Close() // its descriptor is in Go's poller
 	in, out, err := halves(conn)
 	if err != nil {

@@ -21,9 +21,9 @@ func TestLoopWritesOnceForWhatCameInOneRead(t *testing.T) {
 	loop := newLoop(t)
 	in, w := socketPair(t, unix.SOCK_SEQPACKET)
 	out, r := socketPair(t, unix.SOCK_SEQPACKET)
-	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	l := loopLink(t, loop, in, out, w, r, Options{})
 	defer l.Close()
-	l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	l.Start(newJournal(func(m *jsonrpc.Message, b *Outgoing) { b.Send(l.Peer, m.Frame) }))
 	buf := make([]byte, 64<<10)
 	for range 20 {
 		l.say(t, notes(0, 100))
@@ -68,9 +68,9 @@ func TestLoopPeerOnATerminal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := loopLink(t, newLoop(t), slave, again, master, master, PeerOptions{})
+	l := loopLink(t, newLoop(t), slave, again, master, master, Options{})
 	defer l.Close()
-	j := newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) })
+	j := newJournal(func(m *jsonrpc.Message, out *Outgoing) { out.Send(l.Peer, m.Frame) })
 	l.Start(j)
 	go l.say(t, notes(0, 500)) // more than a terminal holds
 	for i, line := range l.lines(t, 500) {
@@ -89,7 +89,7 @@ func TestLoopPeerWritesOnWhatItsPipeTookBeforeItStarted(t *testing.T) {
 	loop := newLoop(t)
 	in, w := pipeIn(t)
 	r, out := pipeOut(t)
-	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	l := loopLink(t, loop, in, out, w, r, Options{})
 	defer l.Close()
 	sent := 0
 	for l.Waiting() < 1<<20 {
@@ -114,9 +114,9 @@ func TestLoopLeavesTheModeOfASocketAlone(t *testing.T) {
 	in, w := socketPair(t, unix.SOCK_STREAM)
 	r, out := pipeOut(t)
 	fd := int(in.Fd())
-	l := loopLink(t, newLoop(t), in, out, w, r, PeerOptions{})
+	l := loopLink(t, newLoop(t), in, out, w, r, Options{})
 	defer l.Close()
-	l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	l.Start(newJournal(func(m *jsonrpc.Message, b *Outgoing) { b.Send(l.Peer, m.Frame) }))
 	l.say(t, note(1)+"\n")
 	l.lines(t, 1)
 	if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0); err != nil || flags&unix.O_NONBLOCK != 0 {
@@ -136,7 +136,7 @@ func TestLoopForgetsASharedSocketThatItClosed(t *testing.T) {
 		}
 		defer unix.Close(again)
 	}
-	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	l := loopLink(t, loop, in, out, w, r, Options{})
 	j := newJournal(nil)
 	l.Start(j)
 	for l.Waiting() == 0 {
@@ -161,7 +161,7 @@ func TestLoopPeerNeedsTwoDescriptors(t *testing.T) {
 	a, b := socketPair(t, unix.SOCK_STREAM)
 	defer a.Close()
 	defer b.Close()
-	if _, err := newLoop(t).Peer(a, a, PeerOptions{}); err == nil {
+	if _, err := newLoop(t).Peer(a, a, Options{}); err == nil {
 		t.Error("one descriptor was taken for both directions")
 	}
 }
@@ -173,7 +173,7 @@ func TestLoopPeerReportsAFileItCannotWaitFor(t *testing.T) {
 	}
 	r, out := pipeOut(t)
 	defer r.Close()
-	p, err := newLoop(t).Peer(in, out, PeerOptions{})
+	p, err := newLoop(t).Peer(in, out, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -190,8 +190,8 @@ func TestLoopDoesNotHideAPanic(t *testing.T) {
 	if os.Getenv("JSONRPC_TEST_PANIC") != "" {
 		in, w := pipeIn(t)
 		r, out := pipeOut(t)
-		l := loopLink(t, newLoop(t), in, out, w, r, PeerOptions{})
-		l.Start(newJournal(func(*jsonrpc.Message, *Batch) { panic("on purpose") }))
+		l := loopLink(t, newLoop(t), in, out, w, r, Options{})
+		l.Start(newJournal(func(*jsonrpc.Message, *Outgoing) { panic("on purpose") }))
 		l.say(t, note(1)+"\n")
 		select {}
 	}
@@ -210,9 +210,9 @@ func TestLoopAndStreamPeersLeakNothing(t *testing.T) {
 		var all []link
 		for i, tr := range append(portable, ofThisSystem...) {
 			for way := range 4 {
-				l := tr.open(t, loop, PeerOptions{})
+				l := tr.open(t, loop, Options{})
 				all = append(all, l)
-				j := newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) })
+				j := newJournal(func(m *jsonrpc.Message, out *Outgoing) { out.Send(l.Peer, m.Frame) })
 				if way == 0 { // never started
 					continue
 				}
@@ -256,8 +256,8 @@ func descriptors(t *testing.T) []string {
 	return names
 }
 
-// A peer that is closed after its loop must not write to whoever has got the
-// loop's descriptors since.
+// A peer that is closed after its loop must not write to whoever has got the loop's descriptors
+// since.
 func TestLoopWakesNobodyElseWhenItIsOver(t *testing.T) {
 	loop, err := NewLoop()
 	if err != nil {
@@ -265,7 +265,7 @@ func TestLoopWakesNobodyElseWhenItIsOver(t *testing.T) {
 	}
 	in, w := pipeIn(t)
 	r, out := pipeOut(t)
-	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	l := loopLink(t, loop, in, out, w, r, Options{})
 	l.Start(newJournal(nil))
 	epoll, wake := loop.epoll, loop.wake
 	loop.Close()
@@ -303,9 +303,9 @@ func TestOnlyABusyLoopNeedsTwoProcessors(t *testing.T) {
 	loop := newLoop(t)
 	in, w := socketPair(t, unix.SOCK_SEQPACKET)
 	out, r := socketPair(t, unix.SOCK_SEQPACKET)
-	l := loopLink(t, loop, in, out, w, r, PeerOptions{})
+	l := loopLink(t, loop, in, out, w, r, Options{})
 	defer l.Close()
-	l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	l.Start(newJournal(func(m *jsonrpc.Message, b *Outgoing) { b.Send(l.Peer, m.Frame) }))
 	buf := make([]byte, 1<<10)
 	for round := range busyAfter + 1 {
 		l.say(t, notes(0, 1))
@@ -330,7 +330,7 @@ func TestALoopWithManyPeersNeedsTwoProcessors(t *testing.T) {
 		}
 		in, w := socketPair(t, unix.SOCK_STREAM)
 		out, r := socketPair(t, unix.SOCK_STREAM)
-		defer loopLink(t, loop, in, out, w, r, PeerOptions{}).Close()
+		defer loopLink(t, loop, in, out, w, r, Options{}).Close()
 	}
 	if got := runtime.GOMAXPROCS(0); got != 2 {
 		t.Errorf("with %d peers there are %d, want 2", busyPeers, got)

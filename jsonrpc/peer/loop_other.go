@@ -17,14 +17,14 @@ func NewLoop() (*Loop, error) { return &Loop{}, nil }
 func (l *Loop) Close() {}
 
 // Peer makes a peer that reads from in and writes to out, and owns both.
-func (l *Loop) Peer(in, out *os.File, o PeerOptions) (*Peer, error) {
-	return NewStreamPeer(in, out, o), nil
+func (l *Loop) Peer(in, out *os.File, o Options) (*Peer, error) {
+	return NewStream(in, out, o), nil
 }
 
 // Connection makes a peer of a connection, and owns it. Peer.CloseWrite leaves the direction of the
 // far end open.
-func (l *Loop) Connection(conn *net.UnixConn, o PeerOptions) (*Peer, error) {
-	return NewStreamPeer(conn, half{conn}, o), nil
+func (l *Loop) Connection(conn *net.UnixConn, o Options) (*Peer, error) {
+	return NewStream(conn, half{conn}, o), nil
 }
 
 // half is a connection of which Close closes only the direction that is written to.

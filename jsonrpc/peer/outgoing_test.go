@@ -26,17 +26,17 @@ func (l *ledger) Queue(frame []byte, edits []jsonrpc.Edit) error {
 
 func (l *ledger) Flush() { l.did = append(l.did, "flush") }
 
-func TestBatchFlushesEachReceiverOnce(t *testing.T) {
-	var b Batch
+func TestOutgoingFlushesEachReceiverOnce(t *testing.T) {
+	var out Outgoing
 	one, other, idle := &ledger{}, &ledger{}, &ledger{full: true}
-	b.Send(one, []byte("a"))
-	b.Send(other, []byte("b"))
-	b.Send(one, []byte("c"))
-	if err := b.Send(idle, []byte("d")); !errors.Is(err, jsonrpc.ErrQueueFull) {
+	out.Send(one, []byte("a"))
+	out.Send(other, []byte("b"))
+	out.Send(one, []byte("c"))
+	if err := out.Send(idle, []byte("d")); !errors.Is(err, jsonrpc.ErrQueueFull) {
 		t.Errorf("got %v, want ErrQueueFull", err)
 	}
-	b.Flush()
-	b.Flush()
+	out.Flush()
+	out.Flush()
 	for _, tt := range []struct {
 		l    *ledger
 		want []string
@@ -47,50 +47,50 @@ func TestBatchFlushesEachReceiverOnce(t *testing.T) {
 	}
 }
 
-func TestBatchEditsOneFrameOnly(t *testing.T) {
-	var b Batch
+func TestOutgoingEditsOneFrameOnly(t *testing.T) {
+	var out Outgoing
 	to := &ledger{}
 	for _, to.full = range []bool{false, true, false} { // edits of a refused frame are gone too
-		b.Edit(jsonrpc.Span{Lo: 3, Hi: 4}, []byte("three"))
-		b.Edit(jsonrpc.Span{Lo: 0, Hi: 1}, []byte("none"))
-		if got := string(b.Preview([]byte("0123"))); got != "none12three" || len(b.Edits()) != 2 {
-			t.Errorf("the preview is %q, with %d edits", got, len(b.Edits()))
+		out.Edit(jsonrpc.Span{Lo: 3, Hi: 4}, []byte("three"))
+		out.Edit(jsonrpc.Span{Lo: 0, Hi: 1}, []byte("none"))
+		if got := string(out.Preview([]byte("0123"))); got != "none12three" || len(out.Edits()) != 2 {
+			t.Errorf("the preview is %q, with %d edits", got, len(out.Edits()))
 		}
-		b.Pass(to, &jsonrpc.Message{Frame: []byte("0123")})
-		b.Pass(to, &jsonrpc.Message{Frame: []byte("as it is")})
+		out.Pass(to, &jsonrpc.Message{Frame: []byte("0123")})
+		out.Pass(to, &jsonrpc.Message{Frame: []byte("as it is")})
 	}
 	if want := []string{"none12three", "as it is", "none12three", "as it is"}; !slices.Equal(to.did, want) {
 		t.Errorf("got %q, want %q", to.did, want)
 	}
 }
 
-func TestBatchCopiesStayUntilTheyArePassed(t *testing.T) {
-	var b Batch
+func TestOutgoingCopiesStayUntilTheyArePassed(t *testing.T) {
+	var out Outgoing
 	id := []byte("17")
-	first, second := b.Copy(id), b.Number(1<<53-1)
+	first, second := out.Copy(id), out.Number(1<<53-1)
 	copy(id, "xx")
 	for range 2 * scratchCap {
-		b.Copy(id)
+		out.Copy(id)
 	}
 	if string(first) != "17" || string(second) != "9007199254740991" {
 		t.Errorf("got %q and %q", first, second)
 	}
-	b.Pass(&ledger{}, &jsonrpc.Message{Frame: []byte("{}")})
-	if b.scratch != nil {
-		t.Errorf("%d bytes are kept for ever", cap(b.scratch))
+	out.Pass(&ledger{}, &jsonrpc.Message{Frame: []byte("{}")})
+	if out.scratch != nil {
+		t.Errorf("%d bytes are kept for ever", cap(out.scratch))
 	}
 }
 
-// Whatever way the frames of one read take, they arrive in the order in which the
-// handler sent them: staged, sent at once, too large to wait, or gathered.
+// Whatever way the frames of one read take, they arrive in the order in which the handler sent
+// them: staged, sent at once, too large to wait, or gathered.
 func TestSplicedFramesKeepTheirPlace(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		source, sink := open(PeerOptions{}), open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		source, sink := open(Options{}), open(Options{})
 		sink.Start(mute{})
-		out := NewGatherer(sink.Peer)
+		out := NewBatchResponder(sink.Peer)
 		large := `{"large":"` + strings.Repeat("x", largeFrame) + `"}`
 		const rounds = 40
-		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
+		source.Start(newJournal(func(m *jsonrpc.Message, b *Outgoing) {
 			b.Edit(jsonrpc.Span{Lo: 0, Hi: 1}, []byte(`{"a":1,`))
 			b.Pass(out, m)
 			b.Send(out, m.Frame)
@@ -117,25 +117,25 @@ func TestSplicedFramesKeepTheirPlace(t *testing.T) {
 	})
 }
 
-// A refused frame is not sent, those before it are, and what waits stays within
-// the limit also while it waits for the end of the read.
+// A refused frame is not sent, those before it are, and what waits stays within the limit also
+// while it waits for the end of the read.
 func TestSplicedFramesCountAgainstTheLimit(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		const limit = 1000
-		source, sink := open(PeerOptions{}), open(PeerOptions{QueueLimit: limit})
+		source, sink := open(Options{}), open(Options{QueueLimit: limit})
 		sink.Start(mute{})
 		accepted := make(chan int, 1)
-		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
+		source.Start(newJournal(func(m *jsonrpc.Message, out *Outgoing) {
 			n := 0
 			for ; n < limit; n++ {
-				if err := b.Pass(sink.Peer, &jsonrpc.Message{Frame: []byte(note(n))}); err != nil {
+				if err := out.Pass(sink.Peer, &jsonrpc.Message{Frame: []byte(note(n))}); err != nil {
 					if !errors.Is(err, jsonrpc.ErrQueueFull) {
 						t.Errorf("got %v, want ErrQueueFull", err)
 					}
 					break
 				}
 			}
-			if err := b.Pass(sink.Peer, &jsonrpc.Message{Frame: []byte(note(n))}); !errors.Is(err, jsonrpc.ErrQueueFull) {
+			if err := out.Pass(sink.Peer, &jsonrpc.Message{Frame: []byte(note(n))}); !errors.Is(err, jsonrpc.ErrQueueFull) {
 				t.Errorf("once more: got %v, want ErrQueueFull", err)
 			}
 			accepted <- n
@@ -154,17 +154,17 @@ func TestSplicedFramesCountAgainstTheLimit(t *testing.T) {
 	})
 }
 
-// Frames of several reads and receivers stay apart while a receiver is slow: the
-// memory that they waited in is used again.
+// Frames of several reads and receivers stay apart while a receiver is slow: the memory that they
+// waited in is used again.
 func TestSplicedFramesSurviveASlowReceiver(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		source, slow, quick := open(PeerOptions{}), open(PeerOptions{}), open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		source, slow, quick := open(Options{}), open(Options{}), open(Options{})
 		slow.Start(mute{})
 		quick.Start(mute{})
 		pad := strings.Repeat("x", 20_000)
-		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
-			b.Pass(slow.Peer, &jsonrpc.Message{Frame: fmt.Appendf(nil, `["slow",%s,"%s"]`, m.Frame, pad)})
-			b.Pass(quick.Peer, &jsonrpc.Message{Frame: fmt.Appendf(nil, `["quick",%s]`, m.Frame)})
+		source.Start(newJournal(func(m *jsonrpc.Message, out *Outgoing) {
+			out.Pass(slow.Peer, &jsonrpc.Message{Frame: fmt.Appendf(nil, `["slow",%s,"%s"]`, m.Frame, pad)})
+			out.Pass(quick.Peer, &jsonrpc.Message{Frame: fmt.Appendf(nil, `["quick",%s]`, m.Frame)})
 		}))
 		const n = 60
 		for i := range n {
@@ -182,13 +182,13 @@ func TestSplicedFramesSurviveASlowReceiver(t *testing.T) {
 }
 
 func TestSpliceToAClosedPeerIsRefused(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		source, ended, closed := open(PeerOptions{}), open(PeerOptions{}), open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		source, ended, closed := open(Options{}), open(Options{}), open(Options{})
 		ended.CloseWrite()
 		closed.Close()
 		got := make(chan []error, 1)
-		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
-			got <- []error{b.Pass(ended.Peer, m), b.Pass(closed.Peer, m)}
+		source.Start(newJournal(func(m *jsonrpc.Message, out *Outgoing) {
+			got <- []error{out.Pass(ended.Peer, m), out.Pass(closed.Peer, m)}
 		}))
 		source.say(t, note(0)+"\n")
 		if errs := <-got; slices.ContainsFunc(errs, func(err error) bool { return !errors.Is(err, jsonrpc.ErrClosed) }) {
@@ -197,19 +197,19 @@ func TestSpliceToAClosedPeerIsRefused(t *testing.T) {
 	})
 }
 
-// A batch outside a handler queues at once: who holds a lock while it sends, keeps
-// the order against others who do.
+// An Outgoing outside a handler queues at once, so that senders that hold a lock while they send
+// keep their order.
 func TestSpliceOutsideAHandlerQueuesAtOnce(t *testing.T) {
 	to := &ledger{}
-	var b Batch
-	b.Pass(to, &jsonrpc.Message{Frame: []byte("a")})
+	var out Outgoing
+	out.Pass(to, &jsonrpc.Message{Frame: []byte("a")})
 	if !slices.Equal(to.did, []string{"a"}) {
 		t.Errorf("got %q before the flush", to.did)
 	}
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
-		var b Batch
-		b.Pass(l.Peer, &jsonrpc.Message{Frame: []byte(note(0))})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
+		var out Outgoing
+		out.Pass(l.Peer, &jsonrpc.Message{Frame: []byte(note(0))})
 		if n := len(note(0)) + 1; l.Waiting() != n {
 			t.Errorf("%d bytes wait, want %d", l.Waiting(), n)
 		}
@@ -217,7 +217,7 @@ func TestSpliceOutsideAHandlerQueuesAtOnce(t *testing.T) {
 }
 
 func TestBurstOfSplicedFramesIsNotKept(t *testing.T) {
-	r := destination{peer: newPeer(PeerOptions{}), staged: make([]byte, stagedCap, 2*stagedCap)}
+	r := destination{peer: newPeer(Options{}), staged: make([]byte, stagedCap, 2*stagedCap)}
 	r.peer.out.put(1) // so that memory is not swapped
 	r.commit()
 	if cap(r.staged) > stagedCap || r.peer.Waiting() != stagedCap+1 {

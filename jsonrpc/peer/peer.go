@@ -7,7 +7,7 @@ import (
 	"toolman/jsonrpc"
 )
 
-// Defaults of PeerOptions.
+// Defaults of Options.
 const (
 	DefaultFrameLimit = 32 << 20
 	DefaultQueueLimit = 64 << 20
@@ -23,8 +23,8 @@ var newline = []byte{'\n'}
 // may still send a response.
 const lingerTimeout = 200 * time.Millisecond
 
-// PeerOptions are the limits of a peer. Zero values mean the defaults.
-type PeerOptions struct {
+// Options are the limits of a peer. Zero values mean the defaults.
+type Options struct {
 	// FrameLimit is the size of the longest frame that is read, in bytes.
 	FrameLimit int
 	// QueueLimit is how many bytes may wait to be written.
@@ -36,14 +36,14 @@ type PeerOptions struct {
 }
 
 // A Handler gets the messages of a peer. Its methods are called one at a time and must not block,
-// because on Linux all peers of a Loop share one goroutine. What they send through the Batch is
+// because on Linux all peers of a Loop share one goroutine. What they send through the Outgoing is
 // written when they return, together with what other frames of the same read cause.
 type Handler interface {
 	// Message gets a valid message. m and its bytes are valid until Message returns.
-	Message(m *jsonrpc.Message, b *Batch)
+	Message(m *jsonrpc.Message, out *Outgoing)
 	// Bad gets a frame that is not a message, with a *SyntaxError or *FormError (m then has the
 	// parts that were recognized), or a *TooLongError, without a frame.
-	Bad(m *jsonrpc.Message, err error, b *Batch)
+	Bad(m *jsonrpc.Message, err error, out *Outgoing)
 	// Closed is called once, after the last message, with the reason: the far end has closed its
 	// side (io.EOF), reading failed, Close was called (ErrClosed), or writing failed and the far
 	// end sent nothing more. The peer still has to be closed.
@@ -58,8 +58,8 @@ type Sender interface {
 	Flush()
 }
 
-// A Reader is a Sender that parses the messages it is sent.
-type Reader interface {
+// A MessageSender is a Sender that parses the messages it is sent.
+type MessageSender interface {
 	Sender
 	// QueueMessage is Queue for a message that has been scanned already.
 	QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error
@@ -67,7 +67,7 @@ type Reader interface {
 
 // queueMessage queues a scanned message.
 func queueMessage(to Sender, m *jsonrpc.Message, edits []jsonrpc.Edit) error {
-	if r, ok := to.(Reader); ok {
+	if r, ok := to.(MessageSender); ok {
 		return r.QueueMessage(m, edits)
 	}
 	return to.Queue(m.Frame, edits)
@@ -78,15 +78,15 @@ func farEnd(to Sender) *Peer {
 	switch to := to.(type) {
 	case *Peer:
 		return to
-	case *Gatherer:
+	case *BatchResponder:
 		return to.peer
 	}
 	return nil
 }
 
 // Congested reports whether more than the limit waits for a far end, because it does not read and
-// its Peer never refuses frames (PeerOptions.Pressure). Peers stop reading for such a receiver.
-// Others that pass messages on should wait until it is no longer congested.
+// its Peer never refuses frames (Options.Pressure). Peers stop reading for such a receiver. Others
+// that pass messages on should wait until it is no longer congested.
 func Congested(to Sender) bool {
 	p := farEnd(to)
 	if p == nil || !p.pressure {
@@ -105,10 +105,10 @@ type Peer struct {
 	wire     wire
 
 	// owned by the reader
-	frames framer
-	batch  Batch
-	scan   jsonrpc.Scanner
-	msg    jsonrpc.Message
+	frames   framer
+	outgoing Outgoing
+	scan     jsonrpc.Scanner
+	msg      jsonrpc.Message
 }
 
 // A wire moves the bytes of a peer. Its methods whose names end in Locked are called with
@@ -132,11 +132,11 @@ type wire interface {
 	goneLocked() bool
 }
 
-func newPeer(o PeerOptions) *Peer {
+func newPeer(o Options) *Peer {
 	p := &Peer{pressure: o.Pressure}
 	p.out.limit = cmp.Or(o.QueueLimit, DefaultQueueLimit)
 	p.frames.limit = cmp.Or(o.FrameLimit, DefaultFrameLimit)
-	p.batch.stages = true
+	p.outgoing.stages = true
 	return p
 }
 
@@ -217,8 +217,8 @@ func (p *Peer) Waiting() int {
 	return p.out.waiting()
 }
 
-// Deaf reports whether the far end is known not to read any more.
-func (p *Peer) Deaf() bool {
+// Gone reports whether the far end is known not to read any more.
+func (p *Peer) Gone() bool {
 	p.out.mu.Lock()
 	defer p.out.mu.Unlock()
 	return p.wire.goneLocked()
@@ -252,8 +252,8 @@ func (p *Peer) Close() {
 	resume(paused)
 }
 
-// hold makes reader stop reading if p is congested, until it is not.
-func (p *Peer) hold(reader *Peer) {
+// pauseIfCongested makes reader stop reading if p is congested, until it is not.
+func (p *Peer) pauseIfCongested(reader *Peer) {
 	if !p.pressure {
 		return
 	}
@@ -302,22 +302,22 @@ func (p *Peer) frame(line []byte, err error) {
 		err = p.scan.Scan(line, &p.msg)
 	}
 	if err != nil {
-		p.handler.Bad(&p.msg, err, &p.batch)
+		p.handler.Bad(&p.msg, err, &p.outgoing)
 		return
 	}
 	p.msg.OneLine() // a CR may stand between values
-	p.handler.Message(&p.msg, &p.batch)
+	p.handler.Message(&p.msg, &p.outgoing)
 }
 
 // endRead writes what the frames of the read have caused, and stops reading if a receiver is
 // congested.
 func (p *Peer) endRead() {
-	for i := range p.batch.to {
-		d := &p.batch.to[i]
+	for i := range p.outgoing.destinations {
+		d := &p.outgoing.destinations[i]
 		d.flush()
 		if d.peer != nil {
-			d.peer.hold(p)
+			d.peer.pauseIfCongested(p)
 		}
 	}
-	p.batch.reset()
+	p.outgoing.reset()
 }

@@ -13,11 +13,11 @@ import (
 )
 
 func TestPeerKeepsTheOrderBothWays(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		const count = 5000
-		l := open(PeerOptions{})
-		j := newJournal(func(m *jsonrpc.Message, b *Batch) {
-			if err := b.Send(l.Peer, m.Frame); err != nil {
+		l := open(Options{})
+		j := newJournal(func(m *jsonrpc.Message, out *Outgoing) {
+			if err := out.Send(l.Peer, m.Frame); err != nil {
 				t.Error(err)
 			}
 		})
@@ -43,15 +43,15 @@ func TestPeerKeepsTheOrderBothWays(t *testing.T) {
 	})
 }
 
-// A read of net.Pipe gives what one write wrote; from a pipe it may give less only
-// if there were more writes.
+// A read of net.Pipe gives what one write wrote; from a pipe it may give less only if there were
+// more writes.
 func TestPeerSendsOnInOneWriteWhatCameInOneRead(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		source, sink := open(PeerOptions{}), open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		source, sink := open(Options{}), open(Options{})
 		sink.Start(newJournal(nil))
-		source.Start(newJournal(func(m *jsonrpc.Message, b *Batch) {
-			b.Edit(m.Method, []byte(`"x"`))
-			b.Pass(sink.Peer, m)
+		source.Start(newJournal(func(m *jsonrpc.Message, out *Outgoing) {
+			out.Edit(m.Method, []byte(`"x"`))
+			out.Pass(sink.Peer, m)
 		}))
 		want := strings.Repeat(`{"jsonrpc":"2.0","method":"x"}`+"\n", 50)
 		buf := make([]byte, 64<<10)
@@ -65,9 +65,9 @@ func TestPeerSendsOnInOneWriteWhatCameInOneRead(t *testing.T) {
 }
 
 func TestPeerMovesLargeMessages(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
-		l.Start(newJournal(func(m *jsonrpc.Message, b *Batch) { b.Send(l.Peer, m.Frame) }))
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
+		l.Start(newJournal(func(m *jsonrpc.Message, out *Outgoing) { out.Send(l.Peer, m.Frame) }))
 		var want []string
 		for i, n := range []int{1, 100_000, 10, 2 << 20, 70_000, 1 << 20, 1} {
 			want = append(want, fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":"%s"}`, i, strings.Repeat("x", n)))
@@ -80,8 +80,8 @@ func TestPeerMovesLargeMessages(t *testing.T) {
 }
 
 func TestPeerReportsBadFramesAndGoesOn(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{FrameLimit: 100})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{FrameLimit: 100})
 		j := newJournal(nil)
 		l.Start(j)
 		go l.say(t, "Listening\n\n[]\n"+note(1)+"\n"+strings.Repeat("x", 300_000)+"\n"+note(2)+"\n")
@@ -99,15 +99,15 @@ func TestPeerReportsBadFramesAndGoesOn(t *testing.T) {
 }
 
 func TestPeerTakesFramesFromManyGoroutines(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		const senders, each = 16, 300
-		l := open(PeerOptions{})
+		l := open(Options{})
 		l.Start(newJournal(nil))
 		var wg sync.WaitGroup
 		for s := range senders {
 			wg.Go(func() {
 				pad := strings.Repeat("x", s*40)
-				var b Batch
+				var out Outgoing
 				for i := range each {
 					frame := []byte(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":"%d%s"}`, i, s, pad))
 					var err error
@@ -115,12 +115,12 @@ func TestPeerTakesFramesFromManyGoroutines(t *testing.T) {
 					case 0:
 						err = l.Send(frame)
 					case 1:
-						err = errors.Join(l.Queue(frame, nil), b.Send(l.Peer, nil))
-						b.Flush()
+						err = errors.Join(l.Queue(frame, nil), out.Send(l.Peer, nil))
+						out.Flush()
 					case 2:
-						b.Edit(jsonrpc.Span{Lo: 23, Hi: 23}, nil)
-						err = b.Pass(l.Peer, &jsonrpc.Message{Frame: frame})
-						b.Flush()
+						out.Edit(jsonrpc.Span{Lo: 23, Hi: 23}, nil)
+						err = out.Pass(l.Peer, &jsonrpc.Message{Frame: frame})
+						out.Flush()
 					}
 					if err != nil {
 						t.Error(err)
@@ -149,8 +149,8 @@ func TestPeerTakesFramesFromManyGoroutines(t *testing.T) {
 
 // What is sent before Start, more than a pipe holds, goes out.
 func TestPeerSendsBeforeItReads(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		large := strings.Repeat("x", 2<<20)
 		for _, frame := range []string{"a", large, "b"} {
 			if err := l.Send([]byte(frame)); err != nil {
@@ -165,9 +165,9 @@ func TestPeerSendsBeforeItReads(t *testing.T) {
 }
 
 func TestPeerRefusesWhenTheQueueIsFullAndRecovers(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		const limit = 4000
-		l := open(PeerOptions{QueueLimit: limit})
+		l := open(Options{QueueLimit: limit})
 		l.Start(newJournal(nil))
 		sent, refused := 0, 0
 		for refused < 10 {
@@ -204,8 +204,8 @@ func TestPeerRefusesWhenTheQueueIsFullAndRecovers(t *testing.T) {
 }
 
 func TestPeerAfterCloseWriteFlushesThenEndsItsSideOnly(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		j := newJournal(nil)
 		l.Start(j)
 		large := strings.Repeat("x", 1<<20)
@@ -232,8 +232,8 @@ func TestPeerAfterCloseWriteFlushesThenEndsItsSideOnly(t *testing.T) {
 
 // Queued is enough: nobody has to flush before CloseWrite.
 func TestPeerCloseWriteWritesWhatIsQueued(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		l.Start(newJournal(nil))
 		if err := l.Queue([]byte("last"), nil); err != nil {
 			t.Fatal(err)
@@ -255,8 +255,8 @@ func (p *Peer) inFlight() bool {
 
 // Flushing what is empty writes nothing, also while something is being written.
 func TestPeerFlushOfNothing(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		l.Start(newJournal(nil))
 		for n := range 200 {
 			l.Flush()
@@ -274,8 +274,8 @@ func TestPeerFlushOfNothing(t *testing.T) {
 }
 
 func TestPeerCloseWriteWithNothingQueued(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
-		l := open(PeerOptions{})
+	overTransports(t, func(t *testing.T, open func(Options) link) {
+		l := open(Options{})
 		l.Start(newJournal(nil))
 		l.CloseWrite()
 		if n, err := l.r.Read(make([]byte, 1)); n != 0 || err != io.EOF {

@@ -10,13 +10,12 @@ import (
 	"toolman/jsonrpc"
 )
 
-// pump links a source to a sink with Pressure and returns them with the journal
-// of the source.
-func pump(open func(PeerOptions) link, queue int, onMessage func(sink *Peer)) (source, sink link, j *journal) {
-	source, sink = open(PeerOptions{}), open(PeerOptions{QueueLimit: queue, Pressure: true})
+// pump links a source to a sink with Pressure and returns them with the journal of the source.
+func pump(open func(Options) link, queue int, onMessage func(sink *Peer)) (source, sink link, j *journal) {
+	source, sink = open(Options{}), open(Options{QueueLimit: queue, Pressure: true})
 	sink.Start(newJournal(nil))
-	j = newJournal(func(m *jsonrpc.Message, b *Batch) {
-		b.Send(sink.Peer, m.Frame)
+	j = newJournal(func(m *jsonrpc.Message, out *Outgoing) {
+		out.Send(sink.Peer, m.Frame)
 		if onMessage != nil {
 			onMessage(sink.Peer)
 		}
@@ -31,10 +30,10 @@ func (p *Peer) holds() int {
 	return len(p.out.paused)
 }
 
-// A sink that reads always, but never fast enough to empty its queue, costs a
-// bounded amount of memory, and loses nothing.
+// A sink that reads always, but never fast enough to empty its queue, costs a bounded amount of
+// memory, and loses nothing.
 func TestPeerUnderPressureLosesNothingAndStaysSmall(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		const limit, count = 256 << 10, 12_000
 		pad := strings.Repeat("x", 1000)
 		message := func(n int) string { return note(n)[:len(note(n))-1] + `,"x":"` + pad + `"}` }
@@ -89,7 +88,7 @@ func TestPeerUnderPressureIsReleasedWhenTheSinkEnds(t *testing.T) {
 		{"closed by the far end", func(sink link) { sink.r.Close() }},
 	} {
 		t.Run(how.name, func(t *testing.T) {
-			overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+			overTransports(t, func(t *testing.T, open func(Options) link) {
 				const count = 20_000
 				source, sink, j := pump(open, 10_000, nil)
 				go source.say(t, notes(0, count))
@@ -104,7 +103,7 @@ func TestPeerUnderPressureIsReleasedWhenTheSinkEnds(t *testing.T) {
 }
 
 func TestPeerUnderPressureCanBeClosed(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		source, sink, j := pump(open, 10_000, nil)
 		if err := sink.Send(make([]byte, 1<<20)); err != nil {
 			t.Fatal(err)
@@ -120,7 +119,7 @@ func TestPeerUnderPressureCanBeClosed(t *testing.T) {
 
 // A broken peer that has nothing more to say ends when it may read again.
 func TestPeerUnderPressureEndsWhenItIsBroken(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		source, sink, j := pump(open, 10_000, nil)
 		if err := sink.Send(make([]byte, 1<<20)); err != nil {
 			t.Fatal(err)
@@ -138,10 +137,10 @@ func TestPeerUnderPressureEndsWhenItIsBroken(t *testing.T) {
 	})
 }
 
-// A far end that does not take what is sent to it any more has still said
-// something, which waits for a sink that is full.
+// A far end that does not take what is sent to it any more has still said something, which waits
+// for a sink that is full.
 func TestPeerUnderPressureStillSaysWhatABrokenOneSaid(t *testing.T) {
-	overTransports(t, func(t *testing.T, open func(PeerOptions) link) {
+	overTransports(t, func(t *testing.T, open func(Options) link) {
 		const count = 20_000
 		source, sink, j := pump(open, 10_000, nil)
 		written := make(chan bool)

@@ -35,7 +35,7 @@ func TestSendingAllocatesNothing(t *testing.T) {
 	defer loop.Close()
 	in, far := osPipe(t)
 	defer far.Close()
-	p, err := loop.Peer(in, w, PeerOptions{})
+	p, err := loop.Peer(in, w, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,20 +63,20 @@ type passOn struct{ to *Peer }
 
 var newID = []byte("123456")
 
-func (h passOn) Message(m *jsonrpc.Message, b *Batch) {
-	b.Edit(m.ID, newID)
-	b.Pass(h.to, m)
+func (h passOn) Message(m *jsonrpc.Message, out *Outgoing) {
+	out.Edit(m.ID, newID)
+	out.Pass(h.to, m)
 }
-func (passOn) Bad(*jsonrpc.Message, error, *Batch) {}
-func (passOn) Closed(error)                        {}
+func (passOn) Bad(*jsonrpc.Message, error, *Outgoing) {}
+func (passOn) Closed(error)                           {}
 
 // relay links two peers, each sending on to the other.
-func relay(t testing.TB, open func(testing.TB, *Loop, PeerOptions) link) (client, server link) {
+func relay(t testing.TB, open func(testing.TB, *Loop, Options) link) (client, server link) {
 	loop, err := NewLoop()
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, server = open(t, loop, PeerOptions{}), open(t, loop, PeerOptions{})
+	client, server = open(t, loop, Options{}), open(t, loop, Options{})
 	client.Start(passOn{server.Peer})
 	server.Start(passOn{client.Peer})
 	t.Cleanup(func() {
@@ -107,8 +107,8 @@ func TestPassingOnAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A call of 100 bytes goes through a loop to a server and its answer comes back;
-// both ends are read and written by the benchmark itself.
+// A call of 100 bytes goes through a loop to a server and its answer comes back; both ends are read
+// and written by the benchmark itself.
 func BenchmarkPeerRelay(b *testing.B) {
 	for _, tr := range append(portable, ofThisSystem...) {
 		for _, size := range []int{100, 10_000} {

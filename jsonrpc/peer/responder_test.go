@@ -15,10 +15,10 @@ func tokens(ids ...string) (all [][]byte) {
 	return all
 }
 
-// The answers to a batch come as one array, whatever else comes in between.
-func TestGathererMakesArraysOfAnswers(t *testing.T) {
+// The responses to a batch are sent as one array, whatever is sent in between.
+func TestBatchResponderMakesArraysOfResponses(t *testing.T) {
 	l := &ledger{}
-	g := NewGatherer(l)
+	g := NewBatchResponder(l)
 	send := func(frame string, edits ...jsonrpc.Edit) {
 		t.Helper()
 		if err := g.Queue([]byte(frame), edits); err != nil {
@@ -50,25 +50,25 @@ func TestGathererMakesArraysOfAnswers(t *testing.T) {
 	wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
 }
 
-func TestGathererForgetsWhatGetsNoAnswer(t *testing.T) {
+func TestBatchResponderForgetsRequestsWithoutResponse(t *testing.T) {
 	l := &ledger{}
-	g := NewGatherer(l)
+	g := NewBatchResponder(l)
 	g.Forget([]byte("1"))
 	g.Expect(tokens("1", "2"))
 	g.Queue([]byte(`{"jsonrpc":"2.0","id":2,"result":{}}`), nil)
 	g.Forget([]byte("1"))
 	g.Expect(tokens("3"))
 	g.Forget([]byte("3"))
-	if want := []string{`[{"jsonrpc":"2.0","id":2,"result":{}}]`, "flush", "flush"}; !slices.Equal(l.did, want) || g.open.Load() != 0 {
-		t.Errorf("sent %q, want %q; %d open", l.did, want, g.open.Load())
+	if want := []string{`[{"jsonrpc":"2.0","id":2,"result":{}}]`, "flush", "flush"}; !slices.Equal(l.did, want) || g.incomplete.Load() != 0 {
+		t.Errorf("sent %q, want %q; %d open", l.did, want, g.incomplete.Load())
 	}
 }
 
-func TestGathererKeepsABoundedAmount(t *testing.T) {
+func TestBatchResponderKeepsABoundedAmount(t *testing.T) {
 	l := &ledger{}
-	g := NewGatherer(l)
+	g := NewBatchResponder(l)
 	g.Expect(tokens("1", "2"))
-	large := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", gatherBytes) + `"}`
+	large := `{"jsonrpc":"2.0","id":1,"result":"` + strings.Repeat("x", maxBatchBytes) + `"}`
 	g.Queue([]byte(large), nil)
 	g.Queue([]byte(`{"jsonrpc":"2.0","id":2,"result":{}}`), nil)
 	if want := []string{"[" + large + "]", `[{"jsonrpc":"2.0","id":2,"result":{}}]`}; !slices.Equal(l.did, want) {

@@ -25,9 +25,9 @@ type streamWire struct {
 	broken   error // guarded by mu: why writing failed
 }
 
-// NewStreamPeer makes a peer on any pair of streams, and owns both. The peers of a Loop are twice
-// as fast.
-func NewStreamPeer(in io.ReadCloser, out io.WriteCloser, o PeerOptions) *Peer {
+// NewStream makes a peer on any pair of streams, and owns both. The peers of a Loop are twice as
+// fast.
+func NewStream(in io.ReadCloser, out io.WriteCloser, o Options) *Peer {
 	p := newPeer(o)
 	w := &streamWire{peer: p, in: in, out: out, more: sync.NewCond(&p.out.mu)}
 	w.unpaused = sync.NewCond(&w.mu)

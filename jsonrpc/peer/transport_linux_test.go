@@ -8,26 +8,26 @@ import (
 )
 
 var ofThisSystem = []transport{
-	{"loop, pipe2", func(t testing.TB, loop *Loop, o PeerOptions) link {
+	{"loop, pipe2", func(t testing.TB, loop *Loop, o Options) link {
 		in, w := pipeIn(t)
 		r, out := pipeOut(t)
 		return loopLink(t, loop, in, out, w, r, o)
 	}},
-	{"loop, socket pairs", func(t testing.TB, loop *Loop, o PeerOptions) link {
+	{"loop, socket pairs", func(t testing.TB, loop *Loop, o Options) link {
 		in, w := socketPair(t, unix.SOCK_STREAM)
 		out, r := socketPair(t, unix.SOCK_STREAM)
 		return loopLink(t, loop, in, out, w, r, o)
 	}},
 	// A pipe one way, a socket the other, as a shell may arrange it.
-	{"loop, a pipe and a socket", func(t testing.TB, loop *Loop, o PeerOptions) link {
+	{"loop, a pipe and a socket", func(t testing.TB, loop *Loop, o Options) link {
 		in, w := pipeIn(t)
 		out, r := socketPair(t, unix.SOCK_STREAM)
 		return loopLink(t, loop, in, out, w, r, o)
 	}},
 }
 
-// Our ends are unknown to Go's poller, as those of spawned processes are; the far
-// ends are in it, so that tests do not wait in system calls.
+// Our ends are unknown to Go's poller, as those of spawned processes are; the far ends are in it,
+// so that tests do not wait in system calls.
 
 func pipeIn(t testing.TB) (in, w *os.File) {
 	t.Helper()

@@ -15,8 +15,8 @@ import (
 	"toolman/jsonrpc"
 )
 
-// A link is a peer and the far end's side of its two streams. What is written to
-// w the peer reads, what the peer writes comes out of r.
+// A link is a peer and the far end's side of its two streams. What is written to w the peer reads,
+// what the peer writes comes out of r.
 type link struct {
 	*Peer
 	w io.WriteCloser
@@ -26,16 +26,16 @@ type link struct {
 // A transport makes links. Every test of peers runs over all of them.
 type transport struct {
 	name string
-	open func(t testing.TB, loop *Loop, o PeerOptions) link
+	open func(t testing.TB, loop *Loop, o Options) link
 }
 
 // overTransports runs one test over every transport.
-func overTransports(t *testing.T, body func(t *testing.T, open func(PeerOptions) link)) {
+func overTransports(t *testing.T, body func(t *testing.T, open func(Options) link)) {
 	for _, tr := range append(portable, ofThisSystem...) {
 		t.Run(tr.name, func(t *testing.T) {
 			t.Parallel()
 			loop := newLoop(t)
-			body(t, func(o PeerOptions) link {
+			body(t, func(o Options) link {
 				l := tr.open(t, loop, o)
 				t.Cleanup(func() {
 					l.Close()
@@ -59,24 +59,24 @@ func newLoop(t testing.TB) *Loop {
 }
 
 var portable = []transport{
-	{"loop, os.Pipe", func(t testing.TB, loop *Loop, o PeerOptions) link {
+	{"loop, os.Pipe", func(t testing.TB, loop *Loop, o Options) link {
 		in, w := osPipe(t)
 		r, out := osPipe(t)
 		return loopLink(t, loop, in, out, w, r, o)
 	}},
-	{"goroutines, os.Pipe", func(t testing.TB, _ *Loop, o PeerOptions) link {
+	{"goroutines, os.Pipe", func(t testing.TB, _ *Loop, o Options) link {
 		in, w := osPipe(t)
 		r, out := osPipe(t)
-		return link{NewStreamPeer(in, out, o), w, r}
+		return link{NewStream(in, out, o), w, r}
 	}},
-	{"goroutines, net.Pipe", func(t testing.TB, _ *Loop, o PeerOptions) link {
+	{"goroutines, net.Pipe", func(t testing.TB, _ *Loop, o Options) link {
 		in, w := net.Pipe()
 		r, out := net.Pipe()
-		return link{NewStreamPeer(in, out, o), w, r}
+		return link{NewStream(in, out, o), w, r}
 	}},
 }
 
-func loopLink(t testing.TB, loop *Loop, in, out *os.File, w io.WriteCloser, r io.ReadCloser, o PeerOptions) link {
+func loopLink(t testing.TB, loop *Loop, in, out *os.File, w io.WriteCloser, r io.ReadCloser, o Options) link {
 	t.Helper()
 	p, err := loop.Peer(in, out, o)
 	if err != nil {
@@ -130,7 +130,7 @@ func notes(from, to int) string {
 
 // A journal is a Handler that writes down what it gets.
 type journal struct {
-	onMessage func(m *jsonrpc.Message, b *Batch) // may be nil
+	onMessage func(m *jsonrpc.Message, out *Outgoing) // may be nil
 
 	mu      sync.Mutex
 	entries []string // guarded by mu: messages, "bad: …" and "closed: …"
@@ -138,7 +138,7 @@ type journal struct {
 	changed chan struct{}
 }
 
-func newJournal(onMessage func(m *jsonrpc.Message, b *Batch)) *journal {
+func newJournal(onMessage func(m *jsonrpc.Message, out *Outgoing)) *journal {
 	return &journal{onMessage: onMessage, changed: make(chan struct{}, 1)}
 }
 
@@ -153,15 +153,15 @@ func (j *journal) add(entry string, causes ...error) {
 	}
 }
 
-func (j *journal) Message(m *jsonrpc.Message, b *Batch) {
+func (j *journal) Message(m *jsonrpc.Message, out *Outgoing) {
 	if j.onMessage != nil {
-		j.onMessage(m, b)
+		j.onMessage(m, out)
 	}
 	j.add(string(m.Frame))
 }
 
-func (j *journal) Bad(_ *jsonrpc.Message, err error, _ *Batch) { j.add("bad: " + err.Error()) }
-func (j *journal) Closed(err error)                            { j.add("closed", err) }
+func (j *journal) Bad(_ *jsonrpc.Message, err error, _ *Outgoing) { j.add("bad: " + err.Error()) }
+func (j *journal) Closed(err error)                               { j.add("closed", err) }
 
 // wait returns the entries once there are n of them.
 func (j *journal) wait(t *testing.T, n int) []string {
@@ -199,8 +199,7 @@ func (j *journal) closed(t *testing.T) error {
 	}
 }
 
-// patience is how long tests wait for what must come: only a broken build waits
-// it out.
+// patience is how long tests wait for what must come: only a broken build waits it out.
 const patience = 20 * time.Second
 
 // eventually waits until what holds.
@@ -213,8 +212,8 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-// rerun runs the calling test alone in a process of its own, with more in its
-// environment, and returns what it said.
+// rerun runs the calling test alone in a process of its own, with more in its environment, and
+// returns what it said.
 func rerun(t *testing.T, env string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$")

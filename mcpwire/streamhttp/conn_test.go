@@ -192,9 +192,9 @@ type passer struct {
 	to *peer.Peer
 }
 
-func (p passer) Message(m *jsonrpc.Message, b *peer.Batch) { b.Send(p.to, m.Frame) }
-func (p passer) Bad(*jsonrpc.Message, error, *peer.Batch)  {}
-func (p passer) Closed(error)                              {}
+func (p passer) Message(m *jsonrpc.Message, out *peer.Outgoing) { out.Send(p.to, m.Frame) }
+func (p passer) Bad(*jsonrpc.Message, error, *peer.Outgoing)    {}
+func (p passer) Closed(error)                                   {}
 
 // What comes faster than its receiver reads waits at the server, not in our memory.
 func TestAReceiverThatDoesNotReadHoldsUpItsStream(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAReceiverThatDoesNotReadHoldsUpItsStream(t *testing.T) {
 	})
 	theirs, ours := io.Pipe()
 	in, _ := io.Pipe()
-	peer := peer.NewStreamPeer(in, ours, peer.PeerOptions{QueueLimit: 4 * size, Pressure: true})
+	peer := peer.NewStream(in, ours, peer.Options{QueueLimit: 4 * size, Pressure: true})
 	defer peer.Close()
 	peer.Start(passer{})
 	conn, err := Dial(Options{URL: f.URL})

@@ -15,8 +15,8 @@ type dispatcher struct {
 	ctx     context.Context // of the connection
 
 	mu     sync.Mutex
-	batch  peer.Batch // guarded by mu
-	closed bool       // guarded by mu
+	out    peer.Outgoing // guarded by mu
+	closed bool          // guarded by mu
 }
 
 // backpressurePause is the time between two looks at a receiver that does not read.
@@ -31,9 +31,9 @@ func (d *dispatcher) message(m *jsonrpc.Message) {
 		d.mu.Unlock()
 		return
 	}
-	d.handler.Message(m, &d.batch)
-	congested := d.batch.Congested()
-	d.batch.Flush()
+	d.handler.Message(m, &d.out)
+	congested := d.out.Congested()
+	d.out.Flush()
 	d.mu.Unlock()
 	for _, to := range congested {
 		for peer.Congested(to) && sleep(d.ctx, backpressurePause) {
@@ -57,8 +57,8 @@ func (d *dispatcher) bad(m *jsonrpc.Message, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.closed {
-		d.handler.Bad(m, err, &d.batch)
-		d.batch.Flush()
+		d.handler.Bad(m, err, &d.out)
+		d.out.Flush()
 	}
 }
 

@@ -30,8 +30,8 @@ func newCatcher(t *testing.T) *catcher {
 	return &catcher{frames: make(chan string, 1000), closed: make(chan error, 2), t: t}
 }
 
-func (h *catcher) Message(m *jsonrpc.Message, _ *peer.Batch) { h.keep(string(m.Frame)) }
-func (h *catcher) Bad(m *jsonrpc.Message, err error, _ *peer.Batch) {
+func (h *catcher) Message(m *jsonrpc.Message, _ *peer.Outgoing) { h.keep(string(m.Frame)) }
+func (h *catcher) Bad(m *jsonrpc.Message, err error, _ *peer.Outgoing) {
 	h.keep(fmt.Sprintf("bad: %v", err))
 }
 func (h *catcher) Closed(err error) { h.closed <- err }

@@ -22,7 +22,7 @@ func Process(command spawn.Command, guard *spawn.Guard, loop *peer.Loop, frameLi
 	if err != nil {
 		return nil, err
 	}
-	peer, err := loop.Peer(proc.Stdout(), proc.Stdin(), peer.PeerOptions{FrameLimit: frameLimit})
+	peer, err := loop.Peer(proc.Stdout(), proc.Stdin(), peer.Options{FrameLimit: frameLimit})
 	if err != nil {
 		proc.Stop(nil, spawn.Ladder{})
 		return nil, err

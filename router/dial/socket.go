@@ -33,7 +33,7 @@ func Socket(ctx context.Context, path string, loop *peer.Loop, frameLimit int, e
 	if err != nil {
 		return nil, err
 	}
-	peer, err := loop.Connection(conn, peer.PeerOptions{FrameLimit: frameLimit})
+	peer, err := loop.Connection(conn, peer.Options{FrameLimit: frameLimit})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (s *socket) Start(h peer.Handler, _ <-chan struct{}) { s.peer.Start(h) }
 // Stop implements Conn. It does not end the server: it closes its own side and gives the server
 // a moment to close the other, so that the server does not write to a closed socket.
 func (s *socket) Stop() {
-	if !s.peer.Deaf() {
+	if !s.peer.Gone() {
 		s.peer.CloseWrite()
 		select {
 		case <-s.ended:

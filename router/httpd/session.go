@@ -72,9 +72,9 @@ func (s *session) open(x *exchange, m *jsonrpc.Message, method mcpwire.Method, t
 // handleBatch passes a batch to the router.
 func (s *session) handleBatch(frame []byte) {
 	var m jsonrpc.Message
-	var b peer.Batch
-	s.Router.Bad(&m, jsonrpc.Scan(frame, &m), &b) // to Scan a batch is an error
-	b.Flush()
+	var out peer.Outgoing
+	s.Router.Bad(&m, jsonrpc.Scan(frame, &m), &out) // to Scan a batch is an error
+	out.Flush()
 }
 
 // negotiated returns the revision that initialize has agreed on; "" before that.

@@ -55,29 +55,29 @@ type pipe struct {
 }
 
 // Message implements peer.Handler.
-func (p *pipe) Message(m *jsonrpc.Message, b *peer.Batch) {
+func (p *pipe) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	frame := m.Frame
-	if m.Loose { // strict readers reject it as it is
+	if m.BothResultAndError { // strict readers reject it as it is
 		if frame = jsonrpc.AppendResult(nil, m.Bytes(m.ID), m.Bytes(m.Result)); m.Err.Present() {
 			frame = jsonrpc.AppendErrorResponse(nil, m.Bytes(m.ID), m.Bytes(m.Err))
 		}
 	}
-	if err := b.Send(p.to, frame); err != nil {
-		p.reject(m, jsonrpc.CodeInternalError, fmt.Errorf("not passed on: %w", err), b)
+	if err := out.Send(p.to, frame); err != nil {
+		p.reject(m, jsonrpc.CodeInternalError, fmt.Errorf("not passed on: %w", err), out)
 	}
 }
 
 // Bad implements peer.Handler.
-func (p *pipe) Bad(m *jsonrpc.Message, err error, b *peer.Batch) {
+func (p *pipe) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	code := int64(jsonrpc.CodeInvalidRequest)
 	if _, syntax := errors.AsType[*jsonrpc.SyntaxError](err); syntax {
 		code = jsonrpc.CodeParseError
 	}
-	p.reject(m, code, err, b)
+	p.reject(m, code, err, out)
 }
 
 // reject reports that a message is not passed on.
-func (p *pipe) reject(m *jsonrpc.Message, code int64, err error, b *peer.Batch) {
+func (p *pipe) reject(m *jsonrpc.Message, code int64, err error, out *peer.Outgoing) {
 	var id []byte
 	if m.ID.Present() {
 		id = m.Bytes(m.ID)
@@ -86,7 +86,7 @@ func (p *pipe) reject(m *jsonrpc.Message, code int64, err error, b *peer.Batch) 
 	}
 	p.log.Warn("a message is not passed on", zap.NamedError("err", err))
 	if p.replyTo != nil && m.Kind != jsonrpc.Notification && m.Kind != jsonrpc.Response {
-		b.Send(p.replyTo, jsonrpc.AppendError(nil, id, code, err.Error(), nil))
+		out.Send(p.replyTo, jsonrpc.AppendError(nil, id, code, err.Error(), nil))
 	}
 }
 

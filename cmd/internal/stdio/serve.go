@@ -45,7 +45,7 @@ func open(loop *peer.Loop, stdin, stdout *os.File) (client *peer.Peer, end func(
 	if err != nil {
 		return nil, nil, err
 	}
-	if client, err = loop.Peer(in, out, peer.PeerOptions{QueueLimit: clientQueue, Pressure: true}); err != nil {
+	if client, err = loop.Peer(in, out, peer.Options{QueueLimit: clientQueue, Pressure: true}); err != nil {
 		return nil, nil, err
 	}
 	return client, func() {
@@ -62,7 +62,7 @@ func drain(ctx context.Context, peer *peer.Peer, pending func() int) bool {
 	defer cancel()
 	tick := time.NewTicker(2 * time.Millisecond)
 	defer tick.Stop()
-	for (pending() > 0 || peer.Waiting() > 0) && !peer.Deaf() {
+	for (pending() > 0 || peer.Waiting() > 0) && !peer.Gone() {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

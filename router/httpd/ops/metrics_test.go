@@ -46,12 +46,12 @@ func (v *visitor) Flush() {}
 func (v *visitor) says(frame string) {
 	v.t.Helper()
 	var m jsonrpc.Message
-	var b peer.Batch
+	var out peer.Outgoing
 	if err := jsonrpc.Scan([]byte(frame), &m); err != nil {
 		v.t.Fatalf("%v: %s", err, frame)
 	}
-	v.s.Message(&m, &b)
-	b.Flush()
+	v.s.Message(&m, &out)
+	out.Flush()
 }
 
 // ask says a request and waits for what comes next.

@@ -193,9 +193,9 @@ func (s *Session[S, C]) Requests() (open []*C) {
 
 // Handle passes a message to the router, which does not use it any more afterwards.
 func (s *Session[S, C]) Handle(m *jsonrpc.Message) {
-	var b peer.Batch
-	s.Router.Message(m, &b)
-	b.Flush()
+	var out peer.Outgoing
+	s.Router.Message(m, &out)
+	out.Flush()
 }
 
 // Cancel closes a request, and tells the router that nothing waits for its answer any more.
