@@ -107,7 +107,7 @@ var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config"},
 	"github.com/gobwas/glob":           {"toolman/router/catalog", "toolman/router/policy"},
-	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
+	"github.com/gowebpki/jcs":          {"toolman/mcpwire/itemdef"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
