@@ -9,6 +9,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/demo"
 	"toolman/cmd/internal/demo/demoserver"
 )
@@ -51,7 +52,7 @@ command, with the same two servers behind it:
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), f, c, config.Location{Path: c.Path, Why: "made for demo --serve"})
+			return serve(cmd.Context(), f, c, configfile.Location{Path: c.Path, Why: "made for demo --serve"})
 		},
 	}
 	f.engine.AddTrace(cmd)

@@ -105,7 +105,7 @@ func rules(table string) map[string][]string {
 // only says which packages import a library, tests included.
 var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
-	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config"},
+	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config", "toolman/cmd/internal/config/source"},
 	"github.com/gobwas/glob":           {"toolman/router/catalog", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire/itemdef"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},

@@ -5,128 +5,220 @@ import (
 	"path/filepath"
 	"time"
 
+	"toolman/cmd/internal/config/reference"
+	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/config/table"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 )
 
-// A Config is what the file says, with defaults filled in and references replaced.
+// A Config is the content of the file, with defaults filled in and references replaced.
 type Config struct {
 	Path           string // absolute
 	Format         string // "toml" or "json"
 	ActiveToolsets []Active
-	Settle         time.Duration   // settle_ms: longest wait for a client's next list after an activation
+	Settle         time.Duration   // settle_ms
 	CatalogBytes   CatalogBytes    // catalog_bytes
 	URISeparator   string          // uri_separator: "_" or "+"
 	ActivationMode string          // activation_mode: "auto", "mutate", "call" or "static"
-	AlwaysLoad     *bool           // always_load; nil is "auto", by what is known of the client
+	AlwaysLoad     *bool           // always_load; nil is "auto"
 	MetaTools      []string        // meta_tools: some of "activate", "toolsets" and "manage"
 	AuditLog       string          // audit_log, absolute; "" is none
 	AuditArguments bool            // audit_arguments
 	AllowStaleRefs bool            // allow_stale_refs
-	Unpinned       []string        // unpinned: names and globs of what tools.lock is not about
+	Unpinned       []string        // unpinned: names and globs
 	Toolsets       []Toolset       // by name
-	Servers        []Server        // in the file's order, those not enabled included
+	Servers        []Server        // in the file's order, including those that are not enabled
 	Agent          string          // as in Options
-	Dangers        *policy.Dangers // dangerous_tools and confirm; nil when there are none
-	Rules          *policy.Rules   // exposed_tools, agent_policies and default_policy, with what task_rules add; nil when there are none
+	Dangers        *policy.Dangers // dangerous_tools and confirm; nil if there are none
+	Rules          *policy.Rules   // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
+	HTTP           HTTP
 
-	HTTP HTTP // how it is served over HTTP
-
-	// Secrets are the values that came from an env table, from an assignment before a command or from a ${…} reference,
-	// each once and none empty. They are never to be traced or logged. Some may be short ("1"): who scrubs by value decides
-	// from which length on.
+	// Secrets are the values that came from an env table, from an assignment before a command or from
+	// a ${…} reference, each once and none empty. They must never be traced or logged. Some may be
+	// short ("1").
 	Secrets []string
 }
 
 // An Active is one pattern of active_toolsets.
 type Active struct {
 	Pattern string
-	Toolset string // the toolset of the file that has it and stands there; "" when the pattern itself does
-	Line    int    // where that stands
+	Toolset string // the toolset of the file that has the pattern; "" if active_toolsets has it itself
+	Line    int    // in active_toolsets
 	Task    bool   // in a task rule
 }
 
-// A Server is one upstream server.
-type Server struct {
-	Namespace string   // may be "", and the same as another server's
-	Name      string   // what policies call it: name, or else the namespace; "" without either
-	Command   string   // as written, references not replaced
-	Argv      []string // what to execute; only a shell command's last word is still to be expanded, by that shell
-	// Env is what the server's environment has besides what it inherits (see [Server.Inherits]), as KEY=VALUE; a later one wins.
-	Env             []string
-	InheritEnv      []string       // inherit_env: names and globs; nil: not given
-	Refers          Variables      // what its table refers to
-	Referred        Variables      // what any table refers to, or http; all servers have the same
-	SessionEnv      []SessionValue // and variables that are another for each session
-	Dir             string         // absolute; "" is toolman's own working directory
-	Remote          *Remote        // where it is, when it is reached over HTTP; nil: it is not
-	Socket          string         // the Unix socket that it listens on, absolute; "": it does not. Command is neither's
-	StartTimeout    time.Duration  // always positive
-	CallTimeout     time.Duration  // 0: none
-	MaxCalls        int            // max_concurrent_calls; 0: any number
-	MaxCallsLine    int            // where that stands in the file; 0: nowhere
-	Era             string         // "auto", "legacy" or "modern"
-	Share           string         // "auto", "always" or "never"
-	MaxMessageBytes int
-	Enabled         bool // a server not enabled has no Argv, Env, Dir, Remote or Socket
-	Line            int  // where it begins in the file
-}
-
-// CatalogBytes is how much of the catalog a client is shown in the description of toolman_activate: a positive number of
-// bytes, [CatalogAuto] or [CatalogAll].
+// CatalogBytes is how much of the catalog the description of toolman_activate shows: a positive
+// number of bytes, [CatalogAuto] or [CatalogAll].
 type CatalogBytes int
 
 const (
-	CatalogAuto CatalogBytes = 0  // by what is known of the client
+	CatalogAuto CatalogBytes = 0  // depends on the client
 	CatalogAll  CatalogBytes = -1 // everything
 )
 
 // Options are what reading a configuration needs from outside.
 type Options struct {
 	LookupEnv func(name string) (string, bool) // for references; nil is os.LookupEnv
-	CheckGlob func(pattern string) error       // says why a pattern is no good; nil accepts all
+	CheckGlob func(pattern string) error       // returns why a pattern is invalid; nil accepts all
 
-	// HTTP says that the configuration is for serving over HTTP: only then are the references in http.tokens replaced, so
-	// that a file may name tokens that are not set where toolman is started on stdio.
+	// HTTP says that the configuration is for serving over HTTP. Only then are the references in
+	// http.tokens replaced: a file may name tokens that are not set where toolman is started on stdio.
 	HTTP bool
 
-	Agent   string // whose policies count; "" for none. It has to be one of agent_policies
+	Agent   string // whose policies apply; "" for none. It has to be in agent_policies
 	Service string // what the agent works on, for task_rules
-	Task    string // what it is to do, for task_rules
+	Task    string // the task, for task_rules
 }
 
-// Load reads the file at path. A file that cannot be read or has problems gives an [*Error]. No servers at all is no problem.
+// Load reads the file at path. A file that cannot be read or has problems gives a [*source.Error]. A
+// file without servers is fine.
 func Load(path string, o Options) (*Config, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, err
 	}
-	text, err := read(path)
+	root, err := source.ReadTree(path)
 	if err != nil {
-		return nil, unreadable(path, err)
+		return nil, err
 	}
-	return parse(path, abs, text, o)
+	return decode(path, abs, root, o)
 }
 
-// parse is Load after the reading. Problems show the file as path.
+// parse is Load for a text. Problems name the file path.
 func parse(path, abs string, text []byte, o Options) (*Config, error) {
-	d := newDecoder(path, abs, o)
-	root, problem := parseText(d.format, text)
-	if problem != nil {
-		d.fail(problem.Line, problem.Hint, "%s", problem.Msg)
-		return nil, d.err()
+	root, err := source.ParseFile(path, text)
+	if err != nil {
+		return nil, err
 	}
+	return decode(path, abs, root, o)
+}
+
+func decode(path, abs string, root source.Node, o Options) (*Config, error) {
+	if o.LookupEnv == nil {
+		o.LookupEnv = os.LookupEnv
+	}
+	d := &decoder{options: o, Resolver: &reference.Resolver{
+		Problems: &source.Problems{File: path, Format: source.FormatOf(path)}, Dir: filepath.Dir(abs), LookupEnv: o.LookupEnv}}
 	c := d.config(root)
-	c.Path, c.Format, c.Secrets = abs, d.format, d.secrets
-	if err := d.err(); err != nil {
+	c.Path, c.Format, c.Secrets = abs, d.Format, d.Secrets()
+	if err := d.Err(); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-func newDecoder(path, abs string, o Options) *decoder {
-	d := &decoder{file: path, dir: filepath.Dir(abs), format: formatOf(path), Options: o, known: map[string]bool{}}
-	if d.LookupEnv == nil {
-		d.LookupEnv = os.LookupEnv
+// A decoder turns the tree of a file into a Config and collects problems on the way.
+type decoder struct {
+	*reference.Resolver
+	options Options
+	sets    []Toolset           // of the file, read first
+	ofHTTP  reference.Variables // that http refers to
+}
+
+// scope returns the scope of the value of a key, which messages call name.
+func (d *decoder) scope(t table.Table, key, name string) reference.Scope {
+	return reference.Scope{Resolver: d.Resolver, Line: t.LineOf(key), Key: name}
+}
+
+// config decodes the whole file.
+func (d *decoder) config(root source.Node) *Config {
+	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
+		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers",
+		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
+	d.sets, d.SessionKeys, d.ofHTTP = d.toolsets(t), sessionKeys(t), reference.VariablesIn(t.At("http"))
+	c := &Config{
+		ActiveToolsets: d.activeToolsets(t, false),
+		Settle:         time.Duration(t.Int("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
+		CatalogBytes:   catalogBytes(t),
+		URISeparator:   t.Choice("uri_separator", "_", "+"),
+		ActivationMode: t.Choice("activation_mode", "auto", "mutate", "call", "static"),
+		AlwaysLoad:     t.AutoBool("always_load"),
+		MetaTools:      metaTools(t),
+		AllowStaleRefs: t.Bool("allow_stale_refs", false),
+		Unpinned:       table.Texts(d.globs(t, "unpinned", `["notes_note://*"]`)),
+		Toolsets:       d.sets,
+		Agent:          d.options.Agent,
+		Dangers:        d.dangers(t),
 	}
-	return d
+	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
+	for _, n := range servers {
+		c.Servers = append(c.Servers, d.server(n))
+	}
+	noteReferences(c.Servers, servers, d.ofHTTP)
+	d.policies(t, c)
+	c.HTTP = d.http(t, agentNames(t))
+	c.AuditLog, c.AuditArguments = d.auditLog(t)
+	return c
+}
+
+// catalogBytes reads "auto", "all" or a positive number.
+func catalogBytes(t table.Table) CatalogBytes {
+	word, number := t.Words("catalog_bytes", 1<<31-1, `"auto", "all" or a number of bytes`, `write "auto", "all" or a positive number of bytes`, "auto", "all")
+	if word == "all" {
+		return CatalogAll
+	}
+	return CatalogBytes(number)
+}
+
+// globs reads an array of names and globs.
+func (d *decoder) globs(t table.Table, key, example string) []policy.Entry {
+	return t.Strings(key, example, d.checkGlob(key))
+}
+
+// checkGlob checks a name or glob of the array key.
+func (d *decoder) checkGlob(key string) table.Check {
+	return func(text string) (problem, hint string) {
+		if text == "" {
+			return key + " holds an empty pattern, which matches nothing", `take it out, or write "*" to match everything`
+		}
+		if d.options.CheckGlob != nil {
+			if err := d.options.CheckGlob(text); err != nil {
+				return "the pattern " + source.Shown(text) + " of " + key + " cannot be used: " + sanitize.Line(err.Error()),
+					`close every [ and {, or write \ before one that is meant as it is`
+			}
+		}
+		return "", ""
+	}
+}
+
+// auditLog reads audit_log, absolute, and audit_arguments. "" is no log.
+func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
+	const key, example = "audit_log", `"audit.jsonl"`
+	arguments = t.Bool("audit_arguments", false)
+	if t.Has("audit_arguments") && !t.Has(key) {
+		t.FailAt("audit_arguments", t.Instead(key, example)+" too, or take it out", "audit_arguments is given, and no audit_log for them")
+	}
+	if written := t.Filled(key, example, "name a file, or leave it out for no audit log"); written != "" {
+		path = d.scope(t, key, key).Path(written, "name a file, or leave it out")
+	}
+	return path, arguments
+}
+
+// dangers decodes dangerous_tools and confirm.
+func (d *decoder) dangers(t table.Table) *policy.Dangers {
+	const example = `["fs_delete*"]`
+	confirm := t.Choice("confirm", string(policy.Elicit), string(policy.Deny), string(policy.Allow))
+	tools := d.globs(t, "dangerous_tools", example)
+	if t.Has("confirm") && !t.Has("dangerous_tools") {
+		t.FailAt("confirm", t.Instead("dangerous_tools", example)+", or take it out", "confirm is given, but no dangerous_tools that it is about")
+	}
+	if len(tools) == 0 {
+		return nil
+	}
+	return &policy.Dangers{File: filepath.Base(d.File), Confirm: policy.Confirm(confirm), Tools: tools}
+}
+
+// sessionKeys returns http.session_config_keys. It adds no problems: http is decoded later.
+func sessionKeys(root table.Table) (keys []string) {
+	http, _ := root.At("http").Value.([]source.Member)
+	for _, m := range http {
+		elems, _ := m.Value.([]source.Node)
+		for _, n := range elems {
+			if key, ok := n.Value.(string); ok && m.Key == "session_config_keys" {
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
 }

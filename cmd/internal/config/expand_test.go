@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"toolman/cmd/internal/config/source"
 )
 
 // oneServer loads a configuration of one server with the given keys, in a folder of its own.
@@ -74,7 +76,7 @@ func TestAFileMayBeAbsoluteAndIsBounded(t *testing.T) {
 	if err := os.WriteFile(abs, []byte("far"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	half := strings.Repeat("x", maxFileBytes/2+1)
+	half := strings.Repeat("x", source.MaxBytes/2+1)
 	c, err := oneServer(t, fmt.Sprintf("command = \"x\"\nenv.A = '${file:%s}'\nenv.B = '${file:half}'", abs), map[string]string{"half": half})
 	if err != nil || c.Servers[0].Env[0] != "A=far" || c.Servers[0].Env[1] != "B="+half {
 		t.Errorf("got %v", err)

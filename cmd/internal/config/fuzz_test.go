@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"toolman/cmd/internal/config/source"
 	"toolman/router/policy"
 )
 
@@ -55,8 +56,8 @@ func withoutBOM(text []byte) []byte {
 }
 
 func checkRefused(t *testing.T, err error) {
-	e, ok := errors.AsType[*Error](err)
-	if !ok || len(e.Problems) == 0 || len(e.Problems) > maxProblems {
+	e, ok := errors.AsType[*source.Error](err)
+	if !ok || len(e.Problems) == 0 || len(e.Problems) > source.MaxProblems {
 		t.Fatalf("got %T %v", err, err)
 	}
 	for _, p := range e.Problems {

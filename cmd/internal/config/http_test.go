@@ -93,7 +93,7 @@ func TestOnlyJWKSThatNobodyOnTheWayCanChange(t *testing.T) {
 		"http://login.example.com/": false, "http://127.0.0.1.example.com/": false, "http://localhost.example.com": false,
 		"https://": false, "https://user:pass@host/": false, "file:///etc/keys": false, "ftp://localhost/": false, "": false, "%": false, "//localhost/": false,
 	} {
-		if got := safeURL(url); got != want {
+		if got := isSafeURL(url); got != want {
 			t.Errorf("%s: got %v, want %v", url, got, want)
 		}
 	}

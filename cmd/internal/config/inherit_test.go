@@ -1,31 +1,10 @@
 package config
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"testing"
 )
-
-func TestWhatAStringRefersTo(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                              "",
-		"plain, $5, $, ${}, a$":         "",
-		"${A}":                          "A",
-		"x${A}y${B:-${C_1}}":            "A B C_1",
-		"$A-$B.c":                       "A B",
-		"bash -c 'curl \"$A\" ${#B}'":   "A B",
-		"$${A}":                         "A",
-		"${file:a/b} ${session.KEY}":    "file session",
-		"${_a9é}":                       "_a9",
-		"${A%suffix} ${B:=x} ${!C} $9A": "A B C",
-	} {
-		n := node{value: []member{{key: "$KEY", node: node{value: []node{{value: text}, {value: int64(1)}}}}}}
-		if got := strings.Join(slices.Sorted(maps.Keys(variablesIn(n))), " "); got != want {
-			t.Errorf("%q: got %q, want %q", text, got, want)
-		}
-	}
-}
 
 func TestServersInheritWhatTheFileAllows(t *testing.T) {
 	const all = "PATH HOME LC_ALL PLAIN A_KEY B_KEY ARGUMENT URL_KEY OFF_KEY TOKEN TOOLMAN_TOKEN TOOLMAN_GUARD"

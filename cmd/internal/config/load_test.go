@@ -8,13 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"toolman/cmd/internal/config/reference"
+	"toolman/cmd/internal/config/source"
 	"toolman/router/policy"
 )
 
@@ -143,14 +144,14 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Dir: filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond, MaxCalls: 4,
 					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Enabled: true,
 				}, {
-					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv(runtime.GOOS, "PORT=80 server | tee log"),
-					Env: []string{"DEBUG=1"}, SessionEnv: []SessionValue{{"SESSION", []string{"token-secret and ", ""}, []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv("PORT=80 server | tee log"),
+					Env: []string{"DEBUG=1"}, SessionEnv: []reference.SessionValue{{Name: "SESSION", Texts: []string{"token-secret and ", ""}, Keys: []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
 				}, {
 					Namespace: "far", Name: "far",
 					Remote: &Remote{
 						URL: "https://u:token-secret@mcp.example.com/mcp?key=1", CAFile: filepath.Join(dir, "ca.pem"),
 						Header:        http.Header{"Authorization": {"Bearer token-secret"}, "X-Plain": {"plain"}},
-						SessionHeader: []SessionValue{{"X-Session", []string{"", ""}, []string{"API_KEY"}}},
+						SessionHeader: []reference.SessionValue{{Name: "X-Session", Texts: []string{"", ""}, Keys: []string{"API_KEY"}}},
 						OAuth: &OAuth{TokenURL: "https://login.example.com/token", ClientID: "toolman", ClientSecret: "file-secret",
 							Scopes: []string{"read", "call"}, TokenFile: filepath.Join(dir, "sub", "token.json")},
 					},
@@ -222,7 +223,7 @@ func TestCatalogBytes(t *testing.T) {
 
 func TestMoreThanTwentyProblemsAreCounted(t *testing.T) {
 	_, err := Load(filepath.Join(fixtures, "many.toml"), testOptions())
-	e, ok := errors.AsType[*Error](err)
+	e, ok := errors.AsType[*source.Error](err)
 	if !ok || len(e.Problems) != 20 || e.Omitted != 5 || e.Problems[0].Line != 1 {
 		t.Errorf("got %+v", err)
 	}
@@ -231,7 +232,7 @@ func TestMoreThanTwentyProblemsAreCounted(t *testing.T) {
 func TestLoadSaysWhyAFileCannotBeRead(t *testing.T) {
 	dir := t.TempDir()
 	long := filepath.Join(dir, "long.toml")
-	if err := os.WriteFile(long, []byte(strings.Repeat("#", maxFileBytes+1)), 0o644); err != nil {
+	if err := os.WriteFile(long, []byte(strings.Repeat("#", source.MaxBytes+1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
@@ -240,7 +241,7 @@ func TestLoadSaysWhyAFileCannotBeRead(t *testing.T) {
 		long:                            "longer than 1048576 bytes",
 	} {
 		_, err := Load(path, testOptions())
-		e, ok := errors.AsType[*Error](err)
+		e, ok := errors.AsType[*source.Error](err)
 		if !ok || e.Problems[0].File != path || !strings.Contains(e.Problems[0].Msg, want) {
 			t.Errorf("%s: got %v, want %s", path, err, want)
 		}
@@ -250,7 +251,7 @@ func TestLoadSaysWhyAFileCannotBeRead(t *testing.T) {
 // The TOML library takes quadratic time on some of these, and a deep enough stack ends the process: a file made to be slow
 // must be refused after no more work than a large one takes.
 func TestHostileFilesAreRefused(t *testing.T) {
-	repeat := func(s string) string { return strings.Repeat(s, maxFileBytes/4/len(s)) }
+	repeat := func(s string) string { return strings.Repeat(s, source.MaxBytes/4/len(s)) }
 	server := func(keys string) string { return "[[servers]]\nnamespace = 'a'\n" + keys }
 	for _, tt := range []struct{ name, file, text string }{
 		{"arrays in arrays", "x.toml", "a = " + repeat("[")},
@@ -265,7 +266,7 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		{"a long array", "x.toml", "a=[" + repeat("1,") + "]"},
 		{"carriage returns", "x.toml", repeat("\r")},
 		{"subshells in subshells", "x.toml", server("command = '" + repeat("(") + "'")},
-		{"subshells in subshells, just short enough", "x.toml", server("command = '" + strings.Repeat("(", maxCommandBytes) + "'")},
+		{"subshells in subshells, just short enough", "x.toml", server("command = '" + strings.Repeat("(", 32<<10) + "'")},
 		{"defaults in defaults", "x.toml", server("command = 'a'\ncwd = '" + repeat("${A:-") + "'")},
 		{"arrays in arrays", "x.json", repeat("[")},
 		{"objects in objects", "x.json", repeat(`{"":`)},

@@ -1,38 +1,41 @@
 package config
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/config/table"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
-	"toolman/router/suggest"
 )
 
-// policies decodes exposed_tools, agent_policies, default_policy and task_rules, and has the task rules add to the rest.
-func (d *decoder) policies(t table, c *Config) {
+// policies decodes exposed_tools, agent_policies, default_policy and task_rules, and adds what the task
+// rules say to the rest.
+func (d *decoder) policies(t table.Table, c *Config) {
 	names := d.serverNames(c.Servers)
-	rules := &policy.Rules{File: filepath.Base(d.file)}
+	rules := &policy.Rules{File: filepath.Base(d.File)}
 	rules.Exposed = d.lists(t, "exposed_tools", "exposed_tools", names)
 	rules.Agents = d.agents(t, names)
 	rules.Default = d.defaultPolicy(t)
-	t.note("default_policy", form{"type": "object"})
-	if !slices.ContainsFunc([]string{"exposed_tools", "agent_policies", "default_policy"}, t.has) {
+	if !slices.ContainsFunc([]string{"exposed_tools", "agent_policies", "default_policy"}, t.Has) {
 		rules = nil
 	}
 	d.checkAgent(t, rules)
 	var tasks []policy.TaskRule
-	for _, n := range d.elements(t, "task_rules", "rule", `"keywords": […], "tools": {…}`) {
-		if task, active := d.taskRule(n, names); task.Matches(d.Service, d.Task) {
+	for _, n := range t.Tables("task_rules", "rule", `"keywords": […], "tools": {…}`) {
+		if task, active := d.taskRule(n, names); task.Matches(d.options.Service, d.options.Task) {
 			tasks = append(tasks, task)
 			c.ActiveToolsets = append(c.ActiveToolsets, active...)
 		}
 	}
-	c.Rules = rules.With(d.Agent, tasks)
+	c.Rules = rules.With(d.options.Agent, tasks)
 }
 
-// serverNames are the names that policies can use, each once. A name that one server was given is no other's.
+// serverNames returns the names that policies can use, each once. No two servers may have a name
+// that is given to one of them by its key.
 func (d *decoder) serverNames(servers []Server) []string {
 	first := map[string]Server{}
 	var names []string
@@ -40,7 +43,7 @@ func (d *decoder) serverNames(servers []Server) []string {
 		other, taken := first[s.Name]
 		switch {
 		case taken && (s.Name != s.Namespace || other.Name != other.Namespace):
-			d.fail(s.Line, "give one of the two another name", "the name %s is that of the server in line %d", shown(s.Name), other.Line)
+			d.Fail(s.Line, "give one of the two another name", "the name %s is that of the server in line %d", source.Shown(s.Name), other.Line)
 		case !taken && s.Name != "":
 			first[s.Name] = s
 			names = append(names, s.Name)
@@ -49,135 +52,135 @@ func (d *decoder) serverNames(servers []Server) []string {
 	return names
 }
 
-// lists are the lists by server under key.
-func (d *decoder) lists(t table, key, path string, names []string) map[string]policy.List {
+// lists reads a table with lists by server.
+func (d *decoder) lists(t table.Table, key, path string, servers []string) map[string]policy.List {
 	const example = `["get_*"]`
 	lists := map[string]policy.List{}
-	for _, m := range d.members(t, key, path, example) {
-		at := path + "." + m.key
-		if !slices.Contains(names, m.key) {
-			d.fail(m.line, serverInstead(m.key, names), "%s names the server %s, which is not in the file", sanitize.Line(path), shown(m.key))
+	for _, m := range t.Members(key, sanitize.Line(path), t.Instead("NAME", example)+" in it") {
+		at := sanitize.Line(path + "." + m.Key)
+		if !slices.Contains(servers, m.Key) {
+			d.Fail(m.Line, notAServer(m.Key, servers), "%s names the server %s, which is not in the file", sanitize.Line(path), source.Shown(m.Key))
 		}
-		nodes, ok := m.value.([]node)
-		if !ok {
-			d.fail(m.line, "write "+d.write(sanitize.Line(m.key), example), "%s is %s where an array of strings is expected", sanitize.Line(at), m.kind())
-		}
-		lists[m.key] = policy.List{Line: m.line, Entries: d.entries(sanitize.Line(at), nodes)}
+		lists[m.Key] = policy.List{Line: m.Line, Entries: t.Elements(at, example, d.listOf(m, at, example), d.checkGlob(at))}
 	}
 	return lists
 }
 
-// serverInstead says what to write instead of a name that no server has.
-func serverInstead(name string, names []string) string {
-	if near := suggest.Nearest(name, names); near != "" {
-		return "did you mean " + sanitize.Line(near) + "?"
+// listOf returns the elements of a member, which has to be an array.
+func (d *decoder) listOf(m source.Member, path, example string) []source.Node {
+	nodes, ok := m.Value.([]source.Node)
+	if !ok {
+		d.Fail(m.Line, "write "+d.Write(sanitize.Line(m.Key), example), "%s is %s where an array of strings is expected", path, m.Kind())
 	}
+	return nodes
+}
+
+// notAServer returns the hint for a name that no server has.
+func notAServer(name string, names []string) string {
 	if len(names) == 0 {
 		return "give a server that name: " + `name = "…"`
 	}
-	return "the servers are " + sanitize.Line(strings.Join(names, ", "))
+	return table.DidYouMean(name, names, "", "the servers are "+sanitize.Line(strings.Join(names, ", ")))
 }
 
-// members are the keys of the table that is the value of key.
-func (d *decoder) members(t table, key, path, example string) []member {
-	t.note(key, mapForm(stringsForm()))
-	n, ok := t.values[key]
-	if !ok {
-		return nil
-	}
-	all, ok := n.value.([]member)
-	if !ok {
-		d.fail(n.line, "write "+d.write("NAME", example)+" in it", "%s is %s where a table is expected", sanitize.Line(path), n.kind())
-	}
-	return all
-}
-
-func (d *decoder) agents(t table, names []string) map[string]policy.Agent {
+// agents decodes agent_policies.
+func (d *decoder) agents(t table.Table, servers []string) map[string]policy.Agent {
 	agents := map[string]policy.Agent{}
-	for _, m := range d.members(t, "agent_policies", "agent_policies", "{…}") {
-		path := "agent_policies." + m.key
-		switch _, ok := m.value.([]member); {
-		case m.key == "":
-			d.fail(m.line, "give the agent a name", "agent_policies holds an agent without a name")
+	for _, m := range t.Members("agent_policies", "agent_policies", t.Instead("NAME", "{…}")+" in it") {
+		path := "agent_policies." + m.Key
+		switch _, ok := m.Value.([]source.Member); {
+		case m.Key == "":
+			d.Fail(m.Line, "give the agent a name", "agent_policies holds an agent without a name")
 		case !ok:
-			d.fail(m.line, "write a table with allowed_servers", "%s is %s where a table is expected", sanitize.Line(path), m.kind())
+			d.Fail(m.Line, "write a table with allowed_servers", "%s is %s where a table is expected", sanitize.Line(path), m.Kind())
 		default:
-			agents[m.key] = d.agent(d.agentTable(path, m.node), path, names)
+			agents[m.Key] = d.agent(m.Node, path, servers)
 		}
 	}
 	return agents
 }
 
-func (d *decoder) agentTable(path string, n node) table {
-	return d.table(n, "in "+sanitize.Line(path), "allowed_servers", "read_only", "tool_overrides")
-}
-
-func (d *decoder) agent(t table, path string, names []string) policy.Agent {
-	a := policy.Agent{Overrides: d.lists(t, "tool_overrides", path+".tool_overrides", names)}
-	const example = `["github"]`
-	t.need("allowed_servers")
-	if !t.has("allowed_servers") {
-		d.fail(t.line, "write "+d.write("allowed_servers", example)+`, or ["*"] for all servers`, "%s has no allowed_servers", sanitize.Line(path))
+func (d *decoder) agent(n source.Node, path string, servers []string) policy.Agent {
+	const key, example = "allowed_servers", `["github"]`
+	at := sanitize.Line(path)
+	t := table.New(d.Problems, n, "in "+at, key, "read_only", "tool_overrides")
+	a := policy.Agent{Overrides: d.lists(t, "tool_overrides", path+".tool_overrides", servers)}
+	if !t.Has(key) {
+		d.Fail(t.Line, t.Instead(key, example)+`, or ["*"] for all servers`, "%s has no allowed_servers", at)
 	}
-	a.Servers = policy.List{Line: t.values["allowed_servers"].line, Entries: d.entries(sanitize.Line(path)+".allowed_servers", t.array("allowed_servers", example))}
+	a.Servers = policy.List{Line: t.LineOf(key), Entries: t.StringsAt(key, at+"."+key, example, d.checkGlob(at+"."+key))}
 	for _, e := range a.Servers.Entries {
-		if e.Text != "*" && !slices.ContainsFunc(names, e.Matches) {
-			d.fail(e.Line, serverInstead(e.Text, names), "%s.allowed_servers names the server %s, which is not in the file", sanitize.Line(path), shown(e.Text))
+		if e.Text != "*" && !slices.ContainsFunc(servers, e.Matches) {
+			d.Fail(e.Line, notAServer(e.Text, servers), "%s.allowed_servers names the server %s, which is not in the file", at, source.Shown(e.Text))
 		}
 	}
-	a.ReadOnly = policy.Flag{On: t.boolean("read_only", false), Line: t.values["read_only"].line}
+	a.ReadOnly = policy.Flag{On: t.Bool("read_only", false), Line: t.LineOf("read_only")}
 	return a
 }
 
-func (d *decoder) defaultPolicy(t table) policy.Flag {
-	n, ok := t.values["default_policy"]
-	if !ok {
+func (d *decoder) defaultPolicy(root table.Table) policy.Flag {
+	const key = "allow_unknown_tools"
+	if !root.Has("default_policy") {
 		return policy.Flag{}
 	}
-	if _, ok := n.value.([]member); !ok {
-		d.fail(n.line, "write "+d.write("allow_unknown_tools", "true")+" in it", "default_policy is %s where a table is expected", n.kind())
-		return policy.Flag{}
-	}
-	p := d.table(n, "in default_policy", "allow_unknown_tools")
-	return policy.Flag{On: p.boolean("allow_unknown_tools", false), Line: p.values["allow_unknown_tools"].line}
+	members := root.Members("default_policy", "default_policy", root.Instead(key, "true")+" in it")
+	t := table.New(d.Problems, source.Node{Value: members}, "in default_policy", key)
+	return policy.Flag{On: t.Bool(key, false), Line: t.LineOf(key)}
 }
 
-// agentInstead says what to write instead of a name that no agent has.
-func agentInstead(name string, agents []string) string {
-	if near := suggest.Nearest(name, agents); near != "" {
-		return "did you mean " + sanitize.Line(near) + "?"
-	}
-	return "the agents are " + sanitize.Line(strings.Join(agents, ", "))
+// notAnAgent returns the hint for a name that no agent has.
+func notAnAgent(name string, agents []string) string {
+	return table.DidYouMean(name, agents, "", "the agents are "+sanitize.Line(strings.Join(agents, ", ")))
 }
 
-// agentNames are the keys of agent_policies.
-func agentNames(t table) []string {
-	var names []string
-	all, _ := t.values["agent_policies"].value.([]member)
+// agentNames returns the keys of agent_policies.
+func agentNames(t table.Table) (names []string) {
+	all, _ := t.At("agent_policies").Value.([]source.Member)
 	for _, m := range all {
-		names = append(names, m.key)
+		names = append(names, m.Key)
 	}
 	return names
 }
 
-// checkAgent notes that the agent is none that the file knows.
-func (d *decoder) checkAgent(t table, rules *policy.Rules) {
-	if d.Agent == "" {
+// checkAgent adds a problem if the file does not have the agent of the options.
+func (d *decoder) checkAgent(t table.Table, rules *policy.Rules) {
+	agent := d.options.Agent
+	if agent == "" {
 		return
 	}
-	var names []string
+	hint := "add [agent_policies.NAME], or leave --agent out"
 	if rules != nil {
-		if _, ok := rules.Agents[d.Agent]; ok {
+		if _, ok := rules.Agents[agent]; ok {
 			return
 		}
-		for name := range rules.Agents {
-			names = append(names, name)
+		if len(rules.Agents) > 0 {
+			hint = notAnAgent(agent, slices.Sorted(maps.Keys(rules.Agents)))
 		}
-		slices.Sort(names)
 	}
-	hint := "add [agent_policies.NAME], or leave --agent out"
-	if len(names) > 0 {
-		hint = agentInstead(d.Agent, names)
+	d.Fail(max(1, t.LineOf("agent_policies")), hint, "agent_policies has no agent %s", source.Shown(agent))
+}
+
+// taskRule decodes one element of task_rules, and what it activates.
+func (d *decoder) taskRule(n source.Node, servers []string) (policy.TaskRule, []Active) {
+	const keywords = `["test"]`
+	t := table.New(d.Problems, n, "in a task rule", "service", "keywords", "tools", "active_toolsets")
+	rule := policy.TaskRule{
+		Line:     n.Line,
+		Services: d.globs(t, "service", `["*-api"]`),
+		Tools:    d.lists(t, "tools", "tools", servers),
 	}
-	d.fail(max(1, t.values["agent_policies"].line), hint, "agent_policies has no agent %s", shown(d.Agent))
+	rule.Keywords = table.Texts(t.Strings("keywords", keywords, func(word string) (problem, hint string) {
+		if word == "" {
+			return "keywords holds an empty word", "take it out"
+		}
+		return "", ""
+	}))
+	active := d.activeToolsets(t, true)
+	if len(rule.Services)+len(rule.Keywords) == 0 {
+		d.Fail(n.Line, t.Instead("keywords", keywords)+" or "+d.Write("service", `["*-api"]`)+`, with "*" for every service`, "this task rule does not say for what")
+	}
+	if !t.Has("tools") && !t.Has("active_toolsets") {
+		d.Fail(n.Line, "write tools with a list for each server, or active_toolsets", "this task rule adds nothing")
+	}
+	return rule, active
 }

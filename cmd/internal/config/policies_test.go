@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/cmd/internal/config/table"
 	"toolman/router/policy"
 )
 
@@ -35,7 +36,7 @@ func everyRule() *policy.Rules {
 // withoutLines takes out what differs between files that say the same.
 func withoutLines(r *policy.Rules) {
 	list := func(l policy.List) policy.List {
-		return policy.List{Entries: entries(texts(l.Entries)...)}
+		return policy.List{Entries: entries(table.Texts(l.Entries)...)}
 	}
 	r.File, r.Default.Line = "", 0
 	for server, l := range r.Exposed {
@@ -126,7 +127,7 @@ func TestTaskRulesAddWhenTheyMatch(t *testing.T) {
 		if tt.adds {
 			want, active = []string{"read_*", "mcp__fs__list", "write"}, 3
 		}
-		if got := texts(c.Rules.Agents["reader"].Overrides["fs"].Entries); !reflect.DeepEqual(got, want) || len(c.ActiveToolsets) != active {
+		if got := table.Texts(c.Rules.Agents["reader"].Overrides["fs"].Entries); !reflect.DeepEqual(got, want) || len(c.ActiveToolsets) != active {
 			t.Errorf("%q, %q: the agent has %q of fs and %v are active, want %q", tt.service, tt.task, got, c.ActiveToolsets, want)
 		}
 		if got := len(c.Rules.Agents); got != 1 {

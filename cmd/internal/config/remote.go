@@ -2,135 +2,181 @@ package config
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
-	"slices"
 	"strings"
-	"sync"
 
-	"toolman/mcpwire/sanitize"
+	"toolman/cmd/internal/config/reference"
+	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/config/table"
 )
 
-// A Remote is a server that toolman does not start but reaches over HTTP.
+// A Remote is a server that toolman reaches over HTTP.
 type Remote struct {
 	URL           string
-	Header        http.Header    // headers
-	SessionHeader []SessionValue // and headers that are another for each session
-	CAFile        string         // ca_file, absolute; "": the system's authorities only
-	OAuth         *OAuth         // nil: none
+	Header        http.Header              // headers
+	SessionHeader []reference.SessionValue // headers that are different in each session
+	CAFile        string                   // ca_file, absolute; "": the system's authorities only
+	OAuth         *OAuth                   // nil: none
+}
+
+// OAuth says how toolman gets a remote server's tokens: by client credentials, or from a file.
+type OAuth struct {
+	TokenURL     string // https, or http to loopback; "" if TokenFile is not refreshed
+	ClientID     string
+	ClientSecret string
+	Scopes       []string
+	TokenFile    string // absolute; "": client credentials
 }
 
 const (
-	exampleURL     = `"https://mcp.example.com/mcp"`
+	headerPattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
+
+	// ownHeaders matches headers that the transport sets.
+	ownHeaders = `^(?i)(accept|connection|content-(length|type|encoding)|transfer-encoding|last-event-id|mcp-(session-id|protocol-version|method|name|param-.*))$`
+
+	// scopePattern matches a scope-token of RFC 6749, 3.3.
+	scopePattern = `^[!#-\[\]-~]+$`
+	scopeHint    = "write a scope's name, without spaces, quotes and backslashes"
+
 	exampleHeaders = `{ Authorization = "Bearer ${TOKEN}" }`
+	httpsHint      = "write an https URL; http is for localhost alone"
 )
 
-const headerPattern = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$"
-
-// headerForm is what names of headers are, and transportForm are those that the transport sets.
-var (
-	headerForm    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(headerPattern) })
-	transportForm = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?i)(accept|connection|content-(length|type|encoding)|transfer-encoding|last-event-id|mcp-(session-id|protocol-version|method|name|param-.*))$`)
-	})
-)
-
-// unexpanded is a Remote before references are replaced.
+// An unexpanded is a Remote before references are replaced.
 type unexpanded struct {
-	url     string
-	headers []member
-	ca      string
-	oauth   *writtenOAuth
+	url, caFile string
+	headers     []source.Member
+	oauth       *OAuth
+	oauthTable  table.Table
 }
 
-// remote reads what a server with a url has.
-func (d *decoder) remote(t table) unexpanded {
-	t.note("oauth", form{})
-	w := unexpanded{headers: t.headers(), oauth: d.oauth(t)}
-	s, ok := t.text("url", exampleURL)
-	t.note("url", form{"pattern": `^[hH][tT][tT][pP][sS]?://.|\$\{`})
-	if ok && !strings.Contains(s, "${") && !remoteURL(s) {
-		t.outsideURL()
+// remote reads the keys of a server with a url.
+func (d *decoder) remote(t table.Table) unexpanded {
+	w := unexpanded{headers: headers(t)}
+	w.oauth, w.oauthTable = d.oauth(t)
+	s, ok := t.Text("url", exampleURL)
+	if ok && !strings.Contains(s, "${") && !isRemoteURL(s) {
+		failURL(t)
 	} else {
 		w.url = s
 	}
-	w.ca, ok = t.text("ca_file", `"ca.pem"`)
-	t.note("ca_file", filledForm())
-	if ok && strings.TrimSpace(w.ca) == "" {
-		t.outside("ca_file", "name a file of certificates in PEM form, or leave it out")
-	}
+	w.caFile = t.Filled("ca_file", `"ca.pem"`, "name a file of certificates in PEM form, or leave it out")
 	return w
 }
 
-// outsideURL notes that a URL is none, without showing it: there may be a password in it.
-func (t table) outsideURL() {
-	t.d.fail(t.values["url"].line, "write "+t.d.write("url", exampleURL), "url is no URL with http:// or https:// and a host")
+// failURL adds a problem with the url without showing it: it may have a password.
+func failURL(t table.Table) {
+	t.FailAt("url", t.Instead("url", exampleURL), "url is no URL with http:// or https:// and a host")
 }
 
-func remoteURL(text string) bool {
+func isRemoteURL(text string) bool {
 	u, err := url.Parse(text)
 	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.Fragment == ""
 }
 
-// headers is the table of that name, its strings as written.
-func (t table) headers() []member {
-	t.note("headers", mapForm(textForm()))
-	t.note("headers", form{"propertyNames": form{"pattern": headerPattern}})
-	n, ok := t.values["headers"]
-	if !ok {
-		return nil
+// isSafeURL reports whether nobody on the network can change what is fetched from a URL.
+func isSafeURL(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
+		return false
 	}
-	all, ok := n.value.([]member)
-	if !ok {
-		t.wrong("headers", "a table of strings", exampleHeaders)
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(m member) bool {
-		_, isText := m.value.(string)
+	addr, err := netip.ParseAddr(u.Hostname())
+	loopback := u.Hostname() == "localhost" || err == nil && addr.IsLoopback()
+	return u.Scheme == "https" || u.Scheme == "http" && loopback
+}
+
+// headers returns the table of that name, with values as written.
+func headers(t table.Table) []source.Member {
+	return t.StringMembers("headers", exampleHeaders, func(m source.Member) bool {
 		switch {
-		case !headerForm().MatchString(m.key):
-			t.d.fail(m.line, "write "+t.d.write("headers", exampleHeaders), "headers holds %s, which is no name of a header", shown(m.key))
-		case transportForm().MatchString(m.key):
-			t.d.fail(m.line, "take it out", "headers holds %s, which toolman sets itself", shown(m.key))
-		case !isText:
-			t.d.fail(m.line, "put the value in quotes", "%s is %s where a string is expected", sanitize.Line("headers."+m.key), m.kind())
+		case !regexp.MustCompile(headerPattern).MatchString(m.Key):
+			t.Fail(m.Line, t.Instead("headers", exampleHeaders), "headers holds %s, which is no name of a header", source.Shown(m.Key))
+		case regexp.MustCompile(ownHeaders).MatchString(m.Key):
+			t.Fail(m.Line, "take it out", "headers holds %s, which toolman sets itself", source.Shown(m.Key))
 		default:
-			return false
+			return true
 		}
-		return true
+		return false
 	})
 }
 
-// expand is what is written with its references replaced; nil for a server without a url.
-func (w unexpanded) expand(d *decoder, t table) *Remote {
+// oauth decodes the table of that name, with values as written.
+func (d *decoder) oauth(server table.Table) (*OAuth, table.Table) {
+	t, ok := server.Inner("oauth", "servers.oauth", "token_url", "client_id", "client_secret", "scopes", "token_file")
+	if !ok {
+		return nil, t
+	}
+	filled := func(key, example string) string {
+		return t.Filled(key, example, t.Instead(key, example)+", or leave it out")
+	}
+	o := &OAuth{
+		TokenURL:     filled("token_url", `"https://login.example.com/token"`),
+		ClientID:     filled("client_id", `"toolman"`),
+		ClientSecret: filled("client_secret", `"${CLIENT_SECRET}"`),
+		TokenFile:    filled("token_file", `"token.json"`),
+		Scopes:       table.Texts(t.Strings("scopes", `["mcp"]`, table.Match("scopes", scopePattern, scopeHint))),
+	}
+	for _, key := range []string{"token_url", "client_id", "client_secret"} {
+		if !t.Has("token_file") && !t.Has(key) {
+			t.Fail(t.Line, t.Instead(key, `"…"`)+", or "+t.Write("token_file", `"…"`)+" for a token that is there already", "servers.oauth has no %s", key)
+		}
+	}
+	if o.TokenURL != "" && !strings.Contains(o.TokenURL, "${") && !isSafeURL(o.TokenURL) {
+		t.FailAt("token_url", httpsHint, "token_url cannot be used")
+	}
+	return o, t
+}
+
+// expand replaces the references. It returns nil for a server without a url.
+func (w unexpanded) expand(d *decoder, t table.Table) *Remote {
 	if w.url == "" {
 		return nil
 	}
-	sc := scope{d: d, line: t.values["url"].line, key: "url"}
-	before := len(d.problems)
-	r := &Remote{URL: sc.clean(sc.expand(w.url)), Header: http.Header{}, OAuth: w.oauth.expand(d)}
-	if !remoteURL(r.URL) && len(d.problems) == before {
-		t.outsideURL()
+	before := d.Count()
+	r := &Remote{URL: d.scope(t, "url", "url").Expand(w.url), Header: http.Header{}, OAuth: w.expandOAuth(d)}
+	if !isRemoteURL(r.URL) && d.Count() == before {
+		failURL(t)
 	}
 	if u, err := url.Parse(r.URL); err == nil && u.User != nil {
 		password, _ := u.User.Password()
-		d.secret(password)
+		d.Secret(password)
 	}
 	for _, m := range w.headers {
-		sc := scope{d: d, line: m.line, key: "headers." + m.key}
-		if value := sc.session(m.key, m.value.(string)); value != nil {
+		sc := reference.Scope{Resolver: d.Resolver, Line: m.Line, Key: "headers." + m.Key}
+		if value := sc.Session(m.Key, m.Value.(string)); value != nil {
 			r.SessionHeader = append(r.SessionHeader, *value)
 			continue
 		}
-		value := sc.clean(sc.expand(m.value.(string)))
+		value := sc.Expand(m.Value.(string))
 		if strings.ContainsAny(value, "\r\n") {
-			sc.fail("take the line break out", "it holds a line break")
+			sc.Fail("take the line break out", "it holds a line break")
 		}
-		d.secret(value)
-		r.Header.Add(m.key, value)
+		d.Secret(value)
+		r.Header.Add(m.Key, value)
 	}
-	if w.ca != "" {
-		sc := scope{d: d, line: t.values["ca_file"].line, key: "ca_file"}
-		r.CAFile = sc.absolute(sc.clean(sc.expand(w.ca)))
+	if w.caFile != "" {
+		sc := d.scope(t, "ca_file", "ca_file")
+		r.CAFile = sc.Absolute(sc.Expand(w.caFile))
 	}
 	return r
+}
+
+func (w unexpanded) expandOAuth(d *decoder) *OAuth {
+	if w.oauth == nil {
+		return nil
+	}
+	before := d.Count()
+	o := *w.oauth
+	expand := func(key, text string) string { return d.scope(w.oauthTable, key, "oauth."+key).Expand(text) }
+	o.TokenURL, o.ClientID, o.ClientSecret = expand("token_url", o.TokenURL), expand("client_id", o.ClientID), expand("client_secret", o.ClientSecret)
+	d.Secret(o.ClientSecret)
+	if o.TokenURL != "" && !isSafeURL(o.TokenURL) && d.Count() == before {
+		w.oauthTable.FailAt("token_url", httpsHint, "token_url cannot be used")
+	}
+	if o.TokenFile != "" {
+		o.TokenFile = d.scope(w.oauthTable, "token_file", "oauth.token_file").Absolute(expand("token_file", o.TokenFile))
+	}
+	return &o
 }

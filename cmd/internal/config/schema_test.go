@@ -34,27 +34,57 @@ func compiled(t *testing.T) *jsonschema.Schema {
 	return s
 }
 
-// Who adds a key to a reader need not do anything for the schema but say what the key is for, unless it is read in a way
-// of its own: then the reader notes what it may be.
-func TestSchemaHasEveryKeyThatTheReaderKnows(t *testing.T) {
-	all := tables()
-	said := descriptions()
-	for path, table := range all {
-		known := slices.Sorted(slices.Values(table.outline.known))
-		noted := slices.Sorted(maps.Keys(table.outline.forms))
-		if !slices.Equal(known, noted) {
-			t.Errorf("table %q: the reader knows %q\nand notes (table.note) what can be in %q", path, known, noted)
-		}
-		for _, key := range known {
-			key = strings.TrimPrefix(path+"."+key, ".")
-			if said[key] == "" {
-				t.Errorf("descriptions, in describe.go, say nothing of %q", key)
+// schemaTables returns the properties of every table of the schema, by its path.
+func schemaTables(t *testing.T) map[string]map[string]any {
+	t.Helper()
+	var root map[string]any
+	if err := json.Unmarshal(Schema(), &root); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]map[string]any{}
+	var walk func(path string, schema map[string]any)
+	walk = func(path string, schema map[string]any) {
+		for _, inner := range []string{"items", "additionalProperties"} {
+			if schema, ok := schema[inner].(map[string]any); ok {
+				walk(path, schema)
 			}
-			delete(said, key)
+		}
+		properties, ok := schema["properties"].(map[string]any)
+		if !ok {
+			return
+		}
+		all[path] = properties
+		for key, schema := range properties {
+			walk(strings.TrimPrefix(path+"."+key, "."), schema.(map[string]any))
 		}
 	}
-	for key := range said {
-		t.Errorf("descriptions speak of %q, which the reader does not know", key)
+	walk("", root)
+	return all
+}
+
+// The schema has the keys that Load knows, each with a description.
+func TestSchemaHasEveryKeyThatLoadKnows(t *testing.T) {
+	tables := schemaTables(t)
+	if len(tables) != 11 {
+		t.Fatalf("the schema has %d tables", len(tables))
+	}
+	for path, properties := range tables {
+		for key, property := range properties {
+			if property.(map[string]any)["description"] == nil {
+				t.Errorf("%s.%s has no description", path, key)
+			}
+		}
+		const unknown = "unlike_any_key"
+		text := slotIn(path, unknown).with("1")
+		_, err := parse("t.json", "/t.json", []byte(text), testOptions())
+		if err == nil {
+			t.Fatalf("%s: accepted", text)
+		}
+		_, list, _ := strings.Cut(err.Error(), "; the keys here are ")
+		list, _, _ = strings.Cut(list, "\n")
+		if known := slices.Sorted(slices.Values(strings.Split(list, ", "))); !slices.Equal(known, slices.Sorted(maps.Keys(properties))) {
+			t.Errorf("table %q: Load knows %q, the schema %q", path, known, slices.Sorted(maps.Keys(properties)))
+		}
 	}
 }
 
@@ -137,7 +167,7 @@ var saidWrong = []string{
 // TestSchemaAndReaderAgree puts each sample where each key is and asks both.
 func TestSchemaAndReaderAgree(t *testing.T) {
 	schema := compiled(t)
-	for _, at := range slots() {
+	for _, at := range slots(t) {
 		for _, value := range samples {
 			text := at.with(value)
 			_, err := parse("t.json", "/t.json", []byte(text), testOptions())
@@ -164,8 +194,20 @@ type slot struct {
 
 func (s slot) with(value string) string { return s.before + value + s.after }
 
-// slots are one for each key there is.
-func slots() []slot {
+// slots returns a slot for each key.
+func slots(t *testing.T) []slot {
+	t.Helper()
+	var all []slot
+	for path, properties := range schemaTables(t) {
+		for key := range properties {
+			all = append(all, slotIn(path, key))
+		}
+	}
+	return all
+}
+
+// slotIn returns the slot of a key of a table.
+func slotIn(path, key string) slot {
 	const server = `"servers":[{"namespace":"s","command":"c"}]`
 	around := map[string][2]string{
 		"":                 {`{`, `}`},
@@ -179,10 +221,10 @@ func slots() []slot {
 		"http.jwt":         {`{"http":{"jwt":{`, `}}}`},
 		"http.permissions": {`{"http":{"permissions":{`, `}}}`},
 		"http.limits":      {`{"http":{"limits":{`, `}}}`},
-	}
+	}[path]
 	rest := map[string][]string{ // what the table needs besides
 		"":                 {server},
-		"servers":          {`"namespace":"s"`, `"command":"c"`},
+		"servers":          {`"namespace":"s"`, transportOf(key)},
 		"servers.oauth":    {`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`},
 		"toolsets":         {`"tools":["x"]`},
 		"agent_policies":   {`"allowed_servers":["s"]`},
@@ -190,35 +232,20 @@ func slots() []slot {
 		"http":             {`"trusted_proxies":["::1"]`, `"tls_cert":"x"`, `"tls_key":"x"`},
 		"http.permissions": {`"agents":{}`},
 		"http.jwt":         {`"issuer":"x"`, `"audience":"x"`, `"jwks_url":"https://x/"`},
-	}
-	var all []slot
-	for path, table := range tables() {
-		all = append(all, slotsIn(path, table.outline, around[path], rest[path])...)
-	}
-	return all
-}
-
-func slotsIn(path string, o *outline, around [2]string, rest []string) []slot {
-	var all []slot
-	for key := range o.forms {
-		before := around[0]
-		for _, member := range rest {
-			if path == "servers" && member == `"command":"c"` {
-				member = waysMember(key)
-			}
-			if !strings.HasPrefix(member, `"`+key+`"`) {
-				before += member + ","
-			}
+	}[path]
+	before := around[0]
+	for _, member := range rest {
+		if !strings.HasPrefix(member, `"`+key+`"`) {
+			before += member + ","
 		}
-		all = append(all, slot{strings.TrimPrefix(path+"."+key, "."), fmt.Sprintf("%s%q:", before, key), around[1]})
 	}
-	return all
+	return slot{strings.TrimPrefix(path+"."+key, "."), fmt.Sprintf("%s%q:", before, key), around[1]}
 }
 
-// waysMember gives a server the way that a key is for.
-func waysMember(key string) string {
-	for _, w := range ways() {
-		if w.key == key || slices.Contains(w.of, key) {
+// transportOf gives a server the transport that a key belongs to.
+func transportOf(key string) string {
+	for _, w := range transports() {
+		if w.key == key || slices.Contains(w.others, key) {
 			return fmt.Sprintf("%q:%s", w.key, w.example)
 		}
 	}

@@ -1,203 +1,345 @@
 package config
 
 import (
-	"regexp"
+	"maps"
+	"runtime"
 	"slices"
 	"strings"
-	"sync"
+	"syscall"
 	"time"
 
+	"toolman/cmd/internal/config/reference"
+	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/config/table"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/policy"
 )
+
+// A Server is one upstream server.
+type Server struct {
+	Namespace string   // may be "", and the same as another server's
+	Name      string   // what policies call it: name, or else the namespace; "" without either
+	Command   string   // as written, references not replaced
+	Argv      []string // what to execute; the last word of a shell command is expanded by that shell
+	// Env is what the server's environment has besides what it inherits (see [Server.Inherits]), as
+	// KEY=VALUE; a later one wins.
+	Env             []string
+	InheritEnv      []string                 // inherit_env: names and globs; nil: not given
+	Refers          reference.Variables      // what its table refers to
+	Referred        reference.Variables      // what any table refers to, or http; the same for all servers
+	SessionEnv      []reference.SessionValue // variables that are different in each session
+	Dir             string                   // absolute; "" is toolman's own working directory
+	Remote          *Remote                  // how it is reached over HTTP, or nil
+	Socket          string                   // the Unix socket that it listens on, absolute, or ""
+	StartTimeout    time.Duration            // always positive
+	CallTimeout     time.Duration            // 0: none
+	MaxCalls        int                      // max_concurrent_calls; 0: no limit
+	MaxCallsLine    int                      // where that is in the file; 0: nowhere
+	Era             string                   // "auto", "legacy" or "modern"
+	Share           string                   // "auto", "always" or "never"
+	MaxMessageBytes int
+	Enabled         bool // a server that is not enabled has no Argv, Env, Dir, Remote or Socket
+	Line            int  // where it begins in the file
+}
 
 const (
-	defaultStartTimeout    = 10 * time.Second
-	defaultMaxMessageBytes = 32 << 20
-	leastMessageBytes      = 1 << 10
-	mostMessageBytes       = 1 << 30
-	mostCalls              = 100_000
+	leastMessageBytes = 1 << 10
+	mostMessageBytes  = 1 << 30
+	maxNamespace      = 32
+
+	// servedCallTimeout is the default of call_timeout over HTTP, where many clients share a server and
+	// no call may keep its place for ever.
+	servedCallTimeout = 5 * time.Minute
+
+	exampleCommand = `"npx -y some-mcp-server"`
+	exampleURL     = `"https://mcp.example.com/mcp"`
+	exampleSocket  = `"/run/mcp.sock"`
 )
 
-// namespaceForm keeps names within what clients accept, [A-Za-z0-9_.-], with room for the tool's own name.
-var namespaceForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(namespacePattern) })
-
-const (
-	namespacePattern = `^[A-Za-z0-9][A-Za-z0-9_.-]*$` // its length is looked at apart: {0,31} takes more memory and time than all the rest of a file
-	maxNamespace     = 32
-)
-
-func isNamespace(s string) bool { return len(s) <= maxNamespace && namespaceForm().MatchString(s) }
-
-// serverKeys are the keys of a server, one value refused for now included.
+// serverKeys are the keys of a server.
 func serverKeys() []string {
 	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
 		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env"}
 }
 
-// servedCallTimeout is call_timeout where many clients share a server, so that no call keeps its place
-// there for ever.
-const servedCallTimeout = 5 * time.Minute
-
-// callTimeout is what call_timeout is without being set.
-func (d *decoder) callTimeout() time.Duration {
-	if d.HTTP {
-		return servedCallTimeout
-	}
-	return 0
-}
-
 // server decodes one element of servers.
-func (d *decoder) server(n node) Server {
-	t := d.table(n, "in a server", serverKeys()...)
-	s := Server{
-		Line:            n.line,
-		Namespace:       t.namespace(),
-		Name:            t.name(),
-		Command:         t.command(),
-		InheritEnv:      t.inheritEnv(),
-		StartTimeout:    t.duration("start_timeout", defaultStartTimeout, time.Millisecond),
-		CallTimeout:     t.duration("call_timeout", d.callTimeout(), 0),
-		MaxCalls:        int(t.integer("max_concurrent_calls", 0, 0, mostCalls)),
-		MaxCallsLine:    t.values["max_concurrent_calls"].line,
-		Era:             t.choice("era", "auto", "legacy", "modern"),
-		Share:           t.choice("share", "auto", "always", "never"),
-		MaxMessageBytes: int(t.integer("max_message_bytes", defaultMaxMessageBytes, leastMessageBytes, mostMessageBytes)),
-		Enabled:         t.boolean("enabled", true),
+func (d *decoder) server(n source.Node) Server {
+	t := table.New(d.Problems, n, "in a server", serverKeys()...)
+	callTimeout := time.Duration(0)
+	if d.options.HTTP {
+		callTimeout = servedCallTimeout
 	}
-	t.later("restart", "on-failure", "this version never restarts a server", "never")
-	t.oneWay()
-	vars, dir, socket := t.env(), t.cwd(), t.socket()
+	s := Server{
+		Line:            n.Line,
+		Namespace:       namespace(t),
+		Name:            serverName(t),
+		Command:         command(t),
+		InheritEnv:      d.inheritEnv(t),
+		StartTimeout:    t.Duration("start_timeout", 10*time.Second, time.Millisecond),
+		CallTimeout:     t.Duration("call_timeout", callTimeout, 0),
+		MaxCalls:        int(t.Int("max_concurrent_calls", 0, 0, 100_000)),
+		MaxCallsLine:    t.LineOf("max_concurrent_calls"),
+		Era:             t.Choice("era", "auto", "legacy", "modern"),
+		Share:           t.Choice("share", "auto", "always", "never"),
+		MaxMessageBytes: int(t.Int("max_message_bytes", 32<<20, leastMessageBytes, mostMessageBytes)),
+		Enabled:         t.Bool("enabled", true),
+	}
+	if t.At("restart").Value == "on-failure" {
+		t.FailAt("restart", t.Instead("restart", `"never"`)+" or leave it out", "%s is not available yet: this version never restarts a server", t.Write("restart", `"on-failure"`))
+	} else {
+		t.Choice("restart", "never")
+	}
+	checkTransport(t)
+	vars := env(t)
+	cwd := t.Filled("cwd", `"sub/folder"`, "name a folder, or leave it out for the one toolman is started in")
+	socket := t.Filled("socket", exampleSocket, t.Instead("socket", exampleSocket))
 	r := d.remote(t)
-	if s.Enabled {
-		s.expand(d, t, vars, dir)
-		s.Remote = r.expand(d, t)
-		if strings.TrimSpace(socket) != "" {
-			s.Socket = scope{d: d, line: t.values["socket"].line, key: "socket"}.socket(socket)
-		}
-		t.notShared(&s)
+	if !s.Enabled {
+		return s
+	}
+	d.expandProcess(&s, t, vars, cwd)
+	s.Remote = r.expand(d, t)
+	if socket != "" {
+		s.Socket = d.socket(t, socket)
+	}
+	if s.ForEachSession() && s.Share == "always" {
+		t.FailAt("share", "take share out", "the server has something else for each session: it cannot be shared")
 	}
 	return s
 }
 
-// expand fills in Env, Dir and Argv.
-func (s *Server) expand(d *decoder, t table, vars []member, dir string) {
+// expandProcess fills in Env, Dir and Argv.
+func (d *decoder) expandProcess(s *Server, t table.Table, vars []source.Member, cwd string) {
 	env, ofSession := map[string]string{}, map[string]bool{}
 	for _, v := range vars {
-		sc := scope{d: d, line: v.line, key: "env." + v.key}
-		if value := sc.session(v.key, v.value.(string)); value != nil {
+		sc := reference.Scope{Resolver: d.Resolver, Line: v.Line, Key: "env." + v.Key}
+		if value := sc.Session(v.Key, v.Value.(string)); value != nil {
 			s.SessionEnv = append(s.SessionEnv, *value)
-			ofSession[v.key] = true
+			ofSession[v.Key] = true
 			continue
 		}
-		env[v.key] = sc.clean(sc.expand(v.value.(string)))
-		d.secret(env[v.key])
-		s.Env = append(s.Env, v.key+"="+env[v.key])
+		env[v.Key] = sc.Expand(v.Value.(string))
+		d.Secret(env[v.Key])
+		s.Env = append(s.Env, v.Key+"="+env[v.Key])
 	}
-	if dir != "" {
-		sc := scope{d: d, line: t.values["cwd"].line, key: "cwd"}
-		s.Dir = sc.folder(dir)
+	if cwd != "" {
+		s.Dir = d.scope(t, "cwd", "cwd").Path(cwd, "name a folder, or leave it out")
 	}
 	if s.Command != "" {
-		sc := scope{d: d, line: t.values["command"].line, key: "command", env: env, ofSession: ofSession, inherits: s.Inherits}
-		argv, assigned := sc.command(s.Command)
+		sc := d.scope(t, "command", "command")
+		sc.Env, sc.SessionEnv, sc.Inherits = env, ofSession, s.Inherits
+		argv, assigned := sc.Command(s.Command)
 		s.Argv, s.Env = argv, append(s.Env, assigned...)
 	}
 }
 
-func (t table) namespace() string {
-	s, ok := t.text("namespace", `"fs"`)
-	t.need("namespace")
-	t.note("namespace", form{"pattern": "^$|" + namespacePattern, "maxLength": maxNamespace})
-	if _, given := t.values["namespace"]; !given {
-		t.d.fail(t.line, "write "+t.d.write("namespace", `"fs"`)+", or "+t.d.write("namespace", `""`)+" to use the server's names as they are",
-			"this server has no namespace")
+// socket returns the path of a Unix socket with its references replaced, made absolute.
+func (d *decoder) socket(t table.Table, written string) string {
+	const longest = len(syscall.RawSockaddrUnix{}.Path) - 1 // a zero follows
+	sc := d.scope(t, "socket", "socket")
+	path := sc.Path(written, "name a socket")
+	if len(path) > longest {
+		sc.Fail("choose a shorter one", "the path has %d bytes, which is more than that of a Unix socket can have", len(path))
+	}
+	return path
+}
+
+// isNamespace reports whether a name stays within what clients accept, [A-Za-z0-9_.-], with room for
+// a tool's own name.
+func isNamespace(s string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	return s != "" && len(s) <= maxNamespace && strings.Contains(letters, s[:1]) && strings.Trim(s, letters+"_.-") == ""
+}
+
+const namespaceHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
+
+func namespace(t table.Table) string {
+	s, ok := t.Text("namespace", `"fs"`)
+	if !t.Has("namespace") {
+		t.Fail(t.Line, t.Instead("namespace", `"fs"`)+", or "+t.Write("namespace", `""`)+" to use the server's names as they are", "this server has no namespace")
 	}
 	if ok && s != "" && !isNamespace(s) {
-		t.outside("namespace", nameHint)
+		t.Outside("namespace", namespaceHint)
 	}
 	return s
 }
 
-const nameHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
-
-// name is what policies call the server.
-func (t table) name() string {
-	s, ok := t.text("name", `"github"`)
-	t.note("name", form{"pattern": namespacePattern, "maxLength": maxNamespace})
-	if ok && !isNamespace(s) {
-		t.outside("name", nameHint)
-	}
+// serverName returns what policies call the server.
+func serverName(t table.Table) string {
+	s, ok := t.Text("name", `"github"`)
 	if !ok {
-		s, _ = t.values["namespace"].value.(string)
+		s, _ = t.At("namespace").Value.(string)
+	} else if !isNamespace(s) {
+		t.Outside("name", namespaceHint)
 	}
 	return s
 }
 
-const exampleCommand = `"npx -y some-mcp-server"`
-
-// command is the command as written; "" when it is of no use, which has been noted.
-func (t table) command() string {
-	s, ok := t.text("command", exampleCommand)
-	t.note("command", filledForm())
+// command returns the command as written, or "".
+func command(t table.Table) string {
+	s, ok := t.Text("command", exampleCommand)
 	if ok && strings.TrimSpace(s) == "" {
-		t.d.fail(t.values["command"].line, "write "+t.d.write("command", exampleCommand)+", or "+t.d.write("enabled", "false"), "command is empty")
+		t.FailAt("command", t.Instead("command", exampleCommand)+", or "+t.Write("enabled", "false"), "command is empty")
 		return ""
 	}
 	return s
 }
 
-// later refuses the one value of key that a later version will know, and whatever is not among the others.
-func (t table) later(key, value, why string, others ...string) {
-	n := t.values[key]
-	if n.value != value {
-		t.choice(key, others...)
-		return
-	}
-	t.d.fail(n.line, "write "+t.d.write(key, `"`+others[0]+`"`)+" or leave it out",
-		"%s is not available yet: %s", t.d.write(key, `"`+value+`"`), why)
+// env returns the env table, with values as written.
+func env(t table.Table) []source.Member {
+	return t.StringMembers("env", "{"+t.Write("NAME", `"value"`)+"}", func(m source.Member) bool {
+		_, isText := m.Value.(string)
+		switch {
+		case m.Key == "" || strings.ContainsAny(m.Key, "=\x00"):
+			t.Fail(m.Line, "name a variable", "env holds the key %s, which no variable can have", source.Shown(m.Key))
+		case !isText && slices.Contains(serverKeys(), m.Key) && t.Format == "toml":
+			t.Fail(m.Line, "write it above [servers.env] if it is about the server", "%s is %s where a string is expected", sanitize.Line("env."+m.Key), m.Kind())
+		default:
+			return true
+		}
+		return false
+	})
 }
 
-// env is the env table, its strings as written.
-func (t table) env() []member {
-	t.note("env", mapForm(textForm()))
-	t.note("env", form{"propertyNames": form{"pattern": `^[^=\x00]+$`}})
-	n, ok := t.values["env"]
-	if !ok {
-		return nil
+// A transport is a way to reach a server: its key, of which a server has exactly one, and further
+// keys that belong to it.
+type transport struct {
+	key     string
+	others  []string
+	example string
+}
+
+func transports() []transport {
+	return []transport{
+		{"command", []string{"env", "cwd", "inherit_env"}, exampleCommand},
+		{"url", []string{"headers", "ca_file", "oauth"}, exampleURL},
+		{"socket", nil, exampleSocket},
 	}
-	all, ok := n.value.([]member)
-	if !ok {
-		t.wrong("env", "a table of strings", "{"+t.d.write("NAME", `"value"`)+"}")
-	}
-	var vars []member
-	for _, m := range all {
-		switch _, isText := m.value.(string); {
-		case m.key == "" || strings.ContainsAny(m.key, "=\x00"):
-			t.d.fail(m.line, "name a variable", "env holds the key %s, which no variable can have", shown(m.key))
-		case !isText:
-			hint := "put the value in quotes"
-			if slices.Contains(serverKeys(), m.key) && t.d.format == "toml" {
-				hint = "write it above [servers.env] if it is about the server"
-			}
-			t.d.fail(m.line, hint, "%s is %s where a string is expected", sanitize.Line("env."+m.key), m.kind())
-		default:
-			vars = append(vars, m)
+}
+
+// checkTransport adds a problem with a server that has no transport, several, or keys of another.
+func checkTransport(t table.Table) {
+	var given, keys, examples []string
+	for _, w := range transports() {
+		keys, examples = append(keys, w.key), append(examples, t.Write(w.key, w.example))
+		if t.Has(w.key) {
+			given = append(given, w.key)
 		}
 	}
-	return vars
-}
-
-// cwd is the folder as written.
-func (t table) cwd() string {
-	s, ok := t.text("cwd", `"sub/folder"`)
-	t.note("cwd", filledForm())
-	if ok && strings.TrimSpace(s) == "" {
-		t.outside("cwd", "name a folder, or leave it out for the one toolman is started in")
+	switch last := len(given) - 1; {
+	case last < 0:
+		t.Fail(t.Line, "write "+strings.Join(examples, " or "), "this server has neither %s", strings.Join(keys, " nor "))
+	case last > 0:
+		t.FailAt(given[last], "give the server one of them", "this server has a %s and a %s", strings.Join(given[:last], ", a "), given[last])
+	default:
+		for _, w := range transports() {
+			for _, key := range w.others {
+				if w.key != given[0] && t.Has(key) {
+					t.FailAt(key, "take it out", "%s is for a server with a %s, and this one has a %s", key, w.key, given[0])
+				}
+			}
+		}
 	}
-	return s
 }
 
-// folder is a cwd with its references replaced, made absolute.
-func (sc scope) folder(written string) string {
-	return sc.path(written, "name a folder, or leave it out")
+// reserved begins the names of toolman's own variables. Servers inherit guardVariable alone: with it
+// a toolman that runs this one finds them.
+const (
+	reserved      = "TOOLMAN_"
+	guardVariable = reserved + "GUARD"
+)
+
+// Inherits reports whether the server's process inherits a variable from toolman's environment. Env is
+// added to these.
+func (s *Server) Inherits(name string) bool {
+	name = reference.VariableName(name)
+	named := func(pattern string) bool { return reference.VariableName(pattern) == name }
+	matched := func(pattern string) bool {
+		return policy.Entry{Text: reference.VariableName(pattern)}.Matches(name)
+	}
+	switch {
+	case strings.HasPrefix(name, reserved):
+		return name == guardVariable
+	case slices.ContainsFunc(s.InheritEnv, named):
+		return true
+	case s.Referred[name] && !s.Refers[name] && !ordinary(name):
+		return false
+	}
+	return s.InheritEnv == nil || slices.ContainsFunc(s.InheritEnv, matched)
+}
+
+// inheritEnv reads inherit_env; nil if it is not given.
+func (d *decoder) inheritEnv(t table.Table) []string {
+	const key = "inherit_env"
+	all := []string{}
+	for _, e := range d.globs(t, key, `["PATH", "HOME"]`) {
+		switch name := reference.VariableName(e.Text); {
+		case strings.ContainsAny(e.Text, "=\x00"):
+			d.Fail(e.Line, "name the variable alone; a value belongs in env", "inherit_env holds a name that no variable can have")
+		case name != guardVariable && strings.HasPrefix(name, reserved):
+			d.Fail(e.Line, "take it out, or set a variable of another name in env", "inherit_env holds %s: servers get none of toolman's own variables", source.Shown(e.Text))
+		case d.ofHTTP[name]:
+			d.Fail(e.Line, "take it out", "inherit_env holds %s, which http refers to: servers do not get toolman's own secrets", source.Shown(e.Text))
+		}
+		all = append(all, e.Text)
+	}
+	if !t.Has(key) {
+		return nil
+	}
+	return all
+}
+
+// noteReferences fills in Refers and Referred. nodes are the servers' tables.
+func noteReferences(servers []Server, nodes []source.Node, ofHTTP reference.Variables) {
+	all := maps.Clone(ofHTTP)
+	for i, n := range nodes {
+		servers[i].Refers, servers[i].Referred = reference.VariablesIn(n), all
+		maps.Copy(all, servers[i].Refers)
+	}
+}
+
+// ordinary reports variables that programs need and that are no secrets, even if the file refers to
+// them.
+func ordinary(name string) bool {
+	switch name {
+	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "TEMP", "TMP", "LANG", "LANGUAGE", "TZ", "TERM":
+		return true
+	case "USERPROFILE", "USERNAME", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR",
+		"COMSPEC", "PATHEXT":
+		return runtime.GOOS == "windows"
+	}
+	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
+}
+
+// ForEachSession reports whether each session has its own process of the server, or its own
+// connection to it.
+func (s *Server) ForEachSession() bool {
+	return len(s.SessionEnv) > 0 || s.Remote != nil && len(s.Remote.SessionHeader) > 0
+}
+
+// In returns the server for a session that gives these values. An error names a key that it lacks.
+func (s Server) In(session map[string]string) (Server, error) {
+	own := make([]string, 0, len(s.SessionEnv)+len(s.Env))
+	for i := range s.SessionEnv {
+		value, err := s.SessionEnv[i].Fill(session)
+		if err != nil {
+			return s, err
+		}
+		own = append(own, s.SessionEnv[i].Name+"="+value)
+	}
+	s.Env, s.SessionEnv = append(own, s.Env...), nil // an assignment in the command wins
+	if s.Remote == nil {
+		return s, nil
+	}
+	r := *s.Remote
+	r.Header = r.Header.Clone()
+	for i := range r.SessionHeader {
+		value, err := r.SessionHeader[i].Fill(session)
+		if err != nil {
+			return s, err
+		}
+		r.Header.Set(r.SessionHeader[i].Name, value)
+	}
+	r.SessionHeader, s.Remote = nil, &r
+	return s, nil
 }

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"toolman/router/suggest"
+	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/config/table"
 	"toolman/router/toolset"
 )
 
@@ -19,27 +20,18 @@ type Toolset struct {
 }
 
 // toolsets decodes the table of that name.
-func (d *decoder) toolsets(t table) []Toolset {
-	t.note("toolsets", form{"type": "object"})
-	n, ok := t.values["toolsets"]
-	if !ok {
-		return nil
-	}
+func (d *decoder) toolsets(t table.Table) []Toolset {
 	hint := "write [toolsets.NAME] above the keys of each toolset"
-	if d.format == "json" {
+	if d.Format == "json" {
 		hint = `write "toolsets": {"NAME": {"tools": […]}, …}`
 	}
-	all, ok := n.value.([]member)
-	if !ok {
-		d.fail(n.line, hint, "toolsets is %s where a table is expected", n.kind())
-	}
 	var sets []Toolset
-	for _, m := range all {
-		switch _, ok := m.value.([]member); {
+	for _, m := range t.Members("toolsets", "toolsets", hint) {
+		switch _, ok := m.Value.([]source.Member); {
 		case !ok:
-			d.fail(m.line, hint, "toolsets holds %s where a table is expected", m.kind())
-		case !toolset.ValidName(m.key):
-			d.fail(m.line, "name it with "+toolset.NameRule, "toolsets holds the name %s", shown(m.key))
+			d.Fail(m.Line, hint, "toolsets holds %s where a table is expected", m.Kind())
+		case !toolset.ValidName(m.Key):
+			d.Fail(m.Line, "name it with "+toolset.NameRule, "toolsets holds the name %s", source.Shown(m.Key))
 		default:
 			sets = append(sets, d.toolset(m))
 		}
@@ -48,32 +40,63 @@ func (d *decoder) toolsets(t table) []Toolset {
 	return sets
 }
 
-func (d *decoder) toolset(m member) Toolset {
+func (d *decoder) toolset(m source.Member) Toolset {
 	const example = `["fs_read*"]`
-	where := "toolsets." + m.key
-	t := d.table(m.node, "in a toolset", "tools", "description")
-	s := Toolset{Name: m.key, Line: m.line, Tools: texts(d.entries(where+".tools", t.array("tools", example)))}
-	t.need("tools")
-	t.note("tools", form{"minItems": 1})
-	if given, ok := t.values["tools"]; !ok {
-		d.fail(m.line, "write "+d.write("tools", example), "%s has no tools", where)
-	} else if elems, ok := given.value.([]node); ok && len(elems) == 0 {
-		d.fail(given.line, "write "+d.write("tools", example), "%s.tools is empty", where)
+	path := "toolsets." + m.Key
+	t := table.New(d.Problems, m.Node, "in a toolset", "tools", "description")
+	s := Toolset{Name: m.Key, Line: m.Line, Tools: table.Texts(t.StringsAt("tools", path+".tools", example, d.checkGlob(path+".tools")))}
+	if !t.Has("tools") {
+		d.Fail(m.Line, t.Instead("tools", example), "%s has no tools", path)
+	} else if elems, isArray := t.At("tools").Value.([]source.Node); isArray && len(elems) == 0 {
+		t.FailAt("tools", t.Instead("tools", example), "%s.tools is empty", path)
 	}
-	s.Description, _ = t.text("description", `"…"`)
-	t.note("description", form{"maxLength": toolset.MaxDescription})
+	s.Description, _ = t.Text("description", `"…"`)
 	if len(s.Description) > toolset.MaxDescription {
-		d.fail(t.values["description"].line, fmt.Sprintf("write up to %d bytes", toolset.MaxDescription), "%s.description is too long", where)
+		t.FailAt("description", fmt.Sprintf("write up to %d bytes", toolset.MaxDescription), "%s.description is too long", path)
 	}
 	return s
 }
 
-// activeToolsets reads names and globs, and takes the tools of a toolset for its name.
-func (d *decoder) activeToolsets(t table, task bool) []Active {
+// metaTools reads which groups of toolman's own tools are offered.
+func metaTools(t table.Table) []string {
+	all := []string{"activate", "toolsets", "manage"}
+	if !t.Has("meta_tools") {
+		return all[:1]
+	}
+	groups := []string{}
+	for _, e := range t.Strings("meta_tools", `["activate", "toolsets"]`, func(group string) (problem, hint string) {
+		if slices.Contains(all, group) {
+			return "", ""
+		}
+		return "meta_tools cannot hold " + source.Shown(group), `write "` + strings.Join(all, `", "`) + `" or some of these`
+	}) {
+		if !slices.Contains(groups, e.Text) {
+			groups = append(groups, e.Text)
+		}
+	}
+	return groups
+}
+
+// setNames returns the names of the file's toolsets.
+func (d *decoder) setNames() (names []string) {
+	for _, s := range d.sets {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
+// notASet returns the hint for a name that no toolset has. before is what belongs before a name.
+func (d *decoder) notASet(name, before string) string {
+	return table.DidYouMean(strings.TrimPrefix(name, "toolset:"), d.setNames(), before,
+		"write [toolsets.NAME] with its tools; saved ones are equipped by toolman toolset equip")
+}
+
+// activeToolsets reads names and globs, in which the name of a toolset stands for its tools.
+func (d *decoder) activeToolsets(t table.Table, task bool) []Active {
 	var patterns []Active
-	for _, e := range d.entries("active_toolsets", t.array("active_toolsets", `["fs_read*"]`)) {
+	for _, e := range d.globs(t, "active_toolsets", `["fs_read*"]`) {
 		name, isSet := strings.CutPrefix(e.Text, "toolset:")
-		i := slices.IndexFunc(d.sets, func(s Toolset) bool { return s.Name == name })
+		i := slices.Index(d.setNames(), name)
 		switch {
 		case !isSet:
 			patterns = append(patterns, Active{Pattern: e.Text, Line: e.Line, Task: task})
@@ -82,45 +105,8 @@ func (d *decoder) activeToolsets(t table, task bool) []Active {
 				patterns = append(patterns, Active{p, name, e.Line, task})
 			}
 		default:
-			d.fail(e.Line, d.setInstead(name), "active_toolsets names the toolset %s, which is not in the file", shown(name))
+			d.Fail(e.Line, d.notASet(name, "toolset:"), "active_toolsets names the toolset %s, which is not in the file", source.Shown(name))
 		}
 	}
 	return patterns
-}
-
-func (d *decoder) setInstead(name string) string {
-	var names []string
-	for _, s := range d.sets {
-		names = append(names, s.Name)
-	}
-	if near := suggest.Nearest(name, names); near != "" {
-		return "did you mean toolset:" + near + "?"
-	}
-	return "write [toolsets.NAME] with its tools; saved ones are equipped by toolman toolset equip"
-}
-
-// metaTools are the groups of toolman's own tools.
-var metaTools = []string{"activate", "toolsets", "manage"}
-
-// metaTools reads which groups of toolman's own tools are offered.
-func (d *decoder) metaTools(t table) []string {
-	const example = `["activate", "toolsets"]`
-	t.note("meta_tools", listForm(form{"enum": metaTools}))
-	t.note("meta_tools", form{"default": metaTools[:1]})
-	if _, ok := t.values["meta_tools"]; !ok {
-		return metaTools[:1:1]
-	}
-	groups := []string{}
-	for _, n := range t.array("meta_tools", example) {
-		group, ok := n.value.(string)
-		switch {
-		case !ok:
-			d.fail(n.line, "write "+d.write("meta_tools", example), "meta_tools holds %s where a string is expected", n.kind())
-		case !slices.Contains(metaTools, group):
-			d.fail(n.line, `write "`+strings.Join(metaTools, `", "`)+`" or some of these`, "meta_tools cannot hold %s", shown(group))
-		case !slices.Contains(groups, group):
-			groups = append(groups, group)
-		}
-	}
-	return groups
 }

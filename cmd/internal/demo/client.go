@@ -121,8 +121,9 @@ func (c *client) end(within time.Duration) error {
 	return nil
 }
 
-// send sends a message. params are JSON, or "" for none; id is 0 for a notification.
-func (c *client) send(id int, method, params string) error {
+// send sends a message. params are JSON, or "" for none; id is 0 for a notification. next reports a
+// gateway that is gone.
+func (c *client) send(id int, method, params string) {
 	line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q`, id, method)
 	if id == 0 {
 		line = fmt.Sprintf(`{"jsonrpc":"2.0","method":%q`, method)
@@ -130,16 +131,14 @@ func (c *client) send(id int, method, params string) error {
 	if params != "" {
 		line += `,"params":` + params
 	}
-	if _, err := c.stdin.Write([]byte(line + "}\n")); err != nil {
-		return fmt.Errorf("writing to the gateway: %w", err)
-	}
-	return nil
+	_, _ = io.WriteString(c.stdin, line+"}\n")
 }
 
 // request sends a request and returns its ID.
-func (c *client) request(method, params string) (id int, err error) {
+func (c *client) request(method, params string) (id int) {
 	c.lastID++
-	return c.lastID, c.send(c.lastID, method, params)
+	c.send(c.lastID, method, params)
+	return c.lastID
 }
 
 // next receives the next message.
@@ -154,17 +153,16 @@ func (c *client) next() (*message, error) {
 	if err := json.Unmarshal(c.lines.Bytes(), &m); err != nil {
 		return nil, fmt.Errorf("the gateway wrote %s: %w", cut(c.lines.Text(), 80), err)
 	}
-	var err error
 	switch {
 	case m.Method == "notifications/tools/list_changed":
-		c.relist, err = c.request("tools/list", "")
+		c.relist = c.request("tools/list", "")
 	case m.Method == "" && m.Result.Tools != nil:
 		c.tools = m.Result.Tools
 		if m.ID == c.relist {
 			c.changes++
 		}
 	}
-	return &m, err
+	return &m, nil
 }
 
 // awaitChange waits until the tools have been listed again after their n-th change.
@@ -180,15 +178,13 @@ func (c *client) awaitChange(n int) error {
 // call sends a request, waits for its answer and shows all messages until then. A JSON-RPC error is
 // an error.
 func (c *client) call(v view, method, params string) (*result, error) {
-	id, err := c.request(method, params)
-	if err != nil {
-		return nil, err
+	id := c.request(method, params)
+	m, err := c.next()
+	for err == nil && (m.Method != "" || m.ID != id) {
+		m, err = c.next()
 	}
-	m := &message{Method: "none yet"}
-	for m.Method != "" || m.ID != id {
-		if m, err = c.next(); err != nil {
-			return nil, fmt.Errorf("waiting for the answer to %s: %w", method, err)
-		}
+	if err != nil {
+		return nil, fmt.Errorf("waiting for the answer to %s: %w", method, err)
 	}
 	err = c.show(v, func(r *trace.Record) bool {
 		return r.Leg == trace.Client && r.Dir == trace.Out && r.Kind == trace.Response && string(r.ID) == strconv.Itoa(id)

@@ -36,7 +36,8 @@ func (c *client) connect() error {
 	if err := want("the revision", r.ProtocolVersion, "2025-11-25"); err != nil {
 		return err
 	}
-	return c.send(0, "notifications/initialized", "")
+	c.send(0, "notifications/initialized", "")
+	return nil
 }
 
 func (c *client) list() error {

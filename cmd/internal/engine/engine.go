@@ -17,6 +17,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/setup"
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
@@ -47,7 +48,7 @@ func (f *Flags) AddTrace(cmd *cobra.Command) {
 type Options struct {
 	Flags
 	Config   *config.Config
-	At       config.Location
+	At       configfile.Location
 	Stderr   *os.File
 	Progress *Progress // if not nil, the log is written through it
 }

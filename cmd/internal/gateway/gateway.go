@@ -12,6 +12,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/pins"
 	"toolman/cmd/internal/setup"
@@ -46,7 +47,7 @@ func Run(ctx context.Context, flags *setup.Flags, o engine.Options, address stri
 	if o.At, err = flags.Find(); err != nil {
 		return err
 	}
-	files := []*config.Watch{config.NewWatch(o.At.Path), config.NewWatch(pins.Path(o.At.Path))} // before Load: later changes count
+	files := []*configfile.Watch{configfile.NewWatch(o.At.Path), configfile.NewWatch(pins.Path(o.At.Path))} // before Load: later changes count
 	if o.Config, err = config.Load(o.At.Path, flags.HTTPOptions()); err != nil {
 		return err
 	}

@@ -10,12 +10,13 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/setup"
 )
 
 // watch reloads the configuration whenever a watched file has changed, and on SIGHUP, which also
 // stands for a change of the files that it refers to.
-func (s *server) watch(ctx context.Context, at config.Location, files []*config.Watch) {
+func (s *server) watch(ctx context.Context, at configfile.Location, files []*configfile.Watch) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
@@ -42,7 +43,7 @@ func (s *server) watch(ctx context.Context, at config.Location, files []*config.
 }
 
 // reload applies the configuration as it is now, or changes nothing.
-func (s *server) reload(at config.Location) error {
+func (s *server) reload(at configfile.Location) error {
 	if err := at.Check(); err != nil {
 		return err
 	}

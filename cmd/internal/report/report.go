@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 	"toolman/mcpwire"
@@ -58,7 +59,7 @@ type cost struct {
 }
 
 // New reports on servers that have started.
-func New(at config.Location, c *config.Config, r *router.Router) *Report {
+func New(at configfile.Location, c *config.Config, r *router.Router) *Report {
 	rep := &Report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
 	if setup.Mode(c) != view.ModeAuto {
 		rep.Mode = c.ActivationMode

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/configfile"
 	"toolman/router/catalog"
 )
 
@@ -25,16 +26,16 @@ func (f *Flags) AddTask(cmd *cobra.Command) {
 }
 
 // Find finds the configuration.
-func (f *Flags) Find() (config.Location, error) {
+func (f *Flags) Find() (configfile.Location, error) {
 	dir, err := os.Getwd()
 	if err != nil {
-		return config.Location{}, err
+		return configfile.Location{}, err
 	}
-	return config.Find(f.Config, os.Getenv, dir)
+	return configfile.Find(f.Config, os.Getenv, dir)
 }
 
 // Load finds and reads the configuration.
-func (f *Flags) Load() (*config.Config, config.Location, error) {
+func (f *Flags) Load() (*config.Config, configfile.Location, error) {
 	at, err := f.Find()
 	if err != nil {
 		return nil, at, err

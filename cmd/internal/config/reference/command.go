@@ -1,0 +1,106 @@
+package reference
+
+import (
+	"regexp"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolman/mcpwire/sanitize"
+)
+
+// maxCommandBytes is the longest argument on every system. It also bounds the nesting of shell syntax.
+const maxCommandBytes = 32 << 10
+
+// Command turns a command into what to execute and the variables assigned before it.
+func (sc Scope) Command(text string) (argv, env []string) {
+	if len(text) > maxCommandBytes {
+		sc.Fail("put it into a script", "it is longer than %d bytes", maxCommandBytes)
+		return nil, nil
+	}
+	sc.clean(text)
+	if sc.refuseSession(text) {
+		return nil, nil
+	}
+	standing, files := standIns(text)
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(standing), "")
+	if err != nil {
+		at, why, _ := strings.Cut(sanitize.Line(err.Error()), ": ")
+		sc.Fail("quote what is meant as it is; other shells' syntax needs its shell: bash -c '…'", "it is no shell command: %s (at %s in it)", why, at)
+		return nil, nil
+	}
+	if call := simpleCall(file); call != nil {
+		return words{Scope: sc, files: files}.call(call)
+	}
+	if len(files) > 0 {
+		sc.Fail("set a variable in env to the ${file:…} and write it as \"$NAME\" here", "${file:…} cannot be used in a command that needs a shell")
+		return nil, nil
+	}
+	sc.checkShell(file)
+	return shellArgv(runtime.GOOS, text), nil
+}
+
+// shellArgv runs text under the system's shell.
+func shellArgv(goos, text string) []string {
+	if goos == "windows" {
+		return []string{"cmd", "/c", text}
+	}
+	return []string{"/bin/sh", "-c", text}
+}
+
+// fileReference matches ${file:path}, which has another meaning in a shell.
+var fileReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$\{file:([^}]*)\}`) })
+
+// standIn begins the names of the variables that stand for files while a command is parsed.
+const standIn = "toolman_file_"
+
+// standIns replaces the file references of a command by variables that stand for them.
+func standIns(text string) (standing string, files map[string]string) {
+	if !strings.Contains(text, "${file:") {
+		return text, nil
+	}
+	files = map[string]string{}
+	standing = fileReference().ReplaceAllStringFunc(text, func(ref string) string {
+		name := standIn + strconv.Itoa(len(files))
+		files[name] = fileReference().FindStringSubmatch(ref)[1]
+		return "${" + name + "}"
+	})
+	return standing, files
+}
+
+// checkShell checks a command that the shell will expand. The values of its references are secrets
+// too, and a ${NAME} has to be set; the command itself may set a plain $NAME.
+func (sc Scope) checkShell(file *syntax.File) {
+	syntax.Walk(file, func(n syntax.Node) bool {
+		switch n := n.(type) {
+		case *syntax.Assign:
+			if n.Value != nil {
+				sc.Secret(n.Value.Lit())
+			}
+		case *syntax.ParamExp:
+			value, ok := sc.lookup(n.Param.Value)
+			switch {
+			case !plainName(n) || n.Short:
+			case ok:
+				sc.checkInherited(n.Param.Value)
+			case n.Exp == nil:
+				sc.unset(n.Param.Value, ", or $"+n.Param.Value+" if the command sets it")
+			}
+			sc.Secret(value)
+			if n.Exp != nil && n.Exp.Word != nil {
+				sc.Secret(n.Exp.Word.Lit())
+			}
+		}
+		return true
+	})
+}
+
+// checkInherited adds a problem with a variable that toolman has and the shell does not inherit.
+func (sc Scope) checkInherited(name string) {
+	if _, given := sc.Env[name]; !given && !sc.Inherits(name) {
+		sc.Fail("set it in env, as "+sc.Write(name, `"${`+name+`}"`), "the shell that runs it does not inherit the variable %s", name)
+	}
+}

@@ -1,0 +1,227 @@
+package reference
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"toolman/cmd/internal/config/source"
+	"toolman/mcpwire/sanitize"
+)
+
+// maxNesting bounds defaults within defaults.
+const maxNesting = 8
+
+// A Resolver replaces the references of one file.
+type Resolver struct {
+	*source.Problems
+	Dir         string                           // the file's folder, absolute
+	LookupEnv   func(name string) (string, bool) // toolman's environment
+	SessionKeys []string                         // the keys that ${session.KEY} may have
+
+	secrets  []string
+	known    map[string]bool // what secrets has
+	fromFile int             // bytes that ${file:…} has read
+}
+
+// Secret records a value that must never be shown.
+func (r *Resolver) Secret(value string) {
+	if value != "" && !r.known[value] {
+		if r.known == nil {
+			r.known = map[string]bool{}
+		}
+		r.known[value] = true
+		r.secrets = append(r.secrets, value)
+	}
+}
+
+// Secrets returns the values recorded so far.
+func (r *Resolver) Secrets() []string { return r.secrets }
+
+// A Scope is the place of a string in the file, and what its references see. It records the value of
+// every reference as a secret; its messages hold none.
+type Scope struct {
+	*Resolver
+	Line       int
+	Key        string
+	Env        map[string]string      // the server's env, if the string sees it
+	SessionEnv map[string]bool        // variables of the server's env that are different in each session
+	Inherits   func(name string) bool // whether a shell that runs the command inherits a variable; nil if none runs
+}
+
+// Fail adds a problem with the string.
+func (sc Scope) Fail(hint, format string, args ...any) {
+	sc.Problems.Fail(sc.Line, hint, "%s: %s", sanitize.Line(sc.Key), fmt.Sprintf(format, args...))
+}
+
+// failNew adds a problem, unless there are more problems than before, one of which is the cause.
+func (sc Scope) failNew(before int, hint, msg string) {
+	if sc.Count() == before {
+		sc.Fail(hint, "%s", msg)
+	}
+}
+
+func (sc Scope) lookup(name string) (string, bool) {
+	if sc.SessionEnv[name] {
+		sc.Fail("have the server read the variable", "it refers to %s, which env has from ${session.…}: whoever connects would write a part of what is run", name)
+		return "", true
+	}
+	if v, ok := sc.Env[name]; ok {
+		return v, true
+	}
+	return sc.LookupEnv(name)
+}
+
+// unset adds a problem with a variable that has no value. orElse is another solution.
+func (sc Scope) unset(name, orElse string) {
+	sc.Fail(fmt.Sprintf("set it where toolman is started, or write ${%s:-default}%s", name, orElse), "the variable %s is not set", name)
+}
+
+// clean adds a problem with a value that cannot be given to a process.
+func (sc Scope) clean(value string) string {
+	if strings.Contains(value, "\x00") {
+		sc.Fail("take it out", "it holds a NUL character")
+	}
+	return value
+}
+
+// home returns the folder that a leading ~ stands for.
+func (sc Scope) home() string {
+	for _, name := range []string{"HOME", "USERPROFILE"} {
+		if v, ok := sc.lookup(name); ok {
+			return v
+		}
+	}
+	sc.Fail("write the folder out", "~ stands for the home folder and HOME is not set")
+	return ""
+}
+
+// Absolute returns a path that may begin with ~ or be relative to the configuration's folder.
+func (sc Scope) Absolute(path string) string {
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (rest == "" || rest[0] == '/') {
+		path = sc.home() + rest
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(sc.Dir, path)
+	}
+	return filepath.Clean(path)
+}
+
+// Path returns a path with its references replaced, made absolute. hint is for one whose value is
+// empty.
+func (sc Scope) Path(written, hint string) string {
+	before := sc.Count()
+	path := sc.Expand(written)
+	if path == "" {
+		sc.failNew(before, hint, "it comes to nothing")
+		return ""
+	}
+	return sc.Absolute(path)
+}
+
+// Expand returns a string with its references replaced. Commands have [Scope.Command].
+func (sc Scope) Expand(s string) string { return sc.clean(sc.replace(s, 0)) }
+
+func (sc Scope) replace(s string, depth int) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(s, "${")
+		if !found {
+			b.WriteString(s)
+			return b.String()
+		}
+		if literal, ok := strings.CutSuffix(before, "$"); ok {
+			b.WriteString(literal + "${")
+			s = after
+			continue
+		}
+		b.WriteString(before)
+		end := closing(after)
+		if end < 0 {
+			sc.Fail("close it with }, or write $${ for a literal ${", "a ${ is not closed")
+			return ""
+		}
+		b.WriteString(sc.reference(after[:end], depth))
+		s = after[end+1:]
+	}
+}
+
+// closing returns the offset of the } that ends a reference, or -1.
+func closing(s string) int {
+	open := 1
+	for i := range len(s) {
+		switch {
+		case strings.HasPrefix(s[i:], "${"):
+			open++
+		case s[i] == '}':
+			if open--; open == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// reference returns the value of what stands between ${ and }.
+func (sc Scope) reference(ref string, depth int) string {
+	if path, ok := strings.CutPrefix(ref, "file:"); ok {
+		return sc.file(path)
+	}
+	if strings.HasPrefix(ref, "session.") {
+		sc.Fail("write it by itself into a value of env or headers", "${session.…} cannot stand here")
+		return ""
+	}
+	name, fallback, hasFallback := strings.Cut(ref, ":-")
+	if !syntax.ValidName(name) { // which may be a secret itself
+		sc.Fail("write ${NAME}, ${NAME:-default} or ${file:path}; a literal ${ is written $${", "a ${…} holds no variable's name")
+		return ""
+	}
+	value, ok := sc.lookup(name)
+	switch {
+	case hasFallback && value == "" && depth == maxNesting:
+		sc.Fail("simplify it", "defaults are nested too deep")
+	case hasFallback && value == "":
+		value = sc.replace(fallback, depth+1)
+	case !ok:
+		sc.unset(name, "")
+	}
+	sc.Secret(value)
+	return value
+}
+
+// file returns the content of a file without the line end at its end.
+func (sc Scope) file(path string) string {
+	const hint = "a path is absolute, from ~/, or against the folder of this file"
+	if path == "" || strings.Contains(path, "${") {
+		sc.Fail(hint, "a ${file:…} needs a plain path")
+		return ""
+	}
+	text, err := readRegular(sc.Absolute(path))
+	if err != nil {
+		sc.Fail(hint, "the file %s cannot be read: %s", source.Shown(path), source.Reason(err))
+		return ""
+	}
+	if sc.fromFile += len(text); sc.fromFile > source.MaxBytes {
+		sc.Fail("name smaller files", "the files read by ${file:…} come to more than %d bytes", source.MaxBytes)
+		return ""
+	}
+	value := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
+	sc.Secret(value)
+	return value
+}
+
+// readRegular reads a file, but no pipe or device: toolman must not wait for one at its start.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	return source.Read(path)
+}

@@ -1,0 +1,94 @@
+package reference
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"toolman/mcpwire/sanitize"
+	"toolman/router/suggest"
+)
+
+// A SessionValue is a variable of env, or a header, whose value is different in each session of
+// toolman serve.
+type SessionValue struct {
+	Name  string
+	Texts []string // one more than keys
+	Keys  []string // between two texts
+}
+
+// sessionReference matches ${session.KEY}, and a $ before it, which makes it literal.
+var sessionReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\$\{session\.([^{}]*)\}`) })
+
+// sessionOpening is in every text that has one, and in few others.
+const sessionOpening = "${session."
+
+// Fill returns the value for a session that gives these values. An error names a key that it lacks.
+func (v *SessionValue) Fill(session map[string]string) (string, error) {
+	var b strings.Builder
+	for i, text := range v.Texts {
+		b.WriteString(text)
+		if i == len(v.Keys) {
+			break
+		}
+		said, ok := session[v.Keys[i]]
+		if !ok {
+			return "", fmt.Errorf("the session has no %s in its ?config=, which %s needs", v.Keys[i], v.Name)
+		}
+		b.WriteString(said)
+	}
+	return b.String(), nil
+}
+
+// Session splits a string at each ${session.KEY}, and replaces all other references. It returns nil
+// for a string without one.
+func (sc Scope) Session(name, text string) *SessionValue {
+	if !strings.Contains(text, sessionOpening) {
+		return nil
+	}
+	v := SessionValue{Name: name}
+	done := 0
+	for _, at := range sessionReference().FindAllStringSubmatchIndex(text, -1) {
+		if strings.HasPrefix(text[at[0]:], "$$") {
+			continue
+		}
+		v.Texts = append(v.Texts, sc.Expand(text[done:at[0]]))
+		v.Keys = append(v.Keys, sc.sessionKey(text[at[2]:at[3]]))
+		done = at[1]
+	}
+	if len(v.Keys) == 0 {
+		return nil
+	}
+	v.Texts = append(v.Texts, sc.Expand(text[done:]))
+	return &v
+}
+
+// sessionKey checks a key.
+func (sc Scope) sessionKey(key string) string {
+	if !slices.Contains(sc.SessionKeys, key) {
+		all := strings.Join(append(slices.Clone(sc.SessionKeys), cmp.Or(sanitize.Line(key), "KEY")), `", "`)
+		hint := "write " + sc.Write("session_config_keys", `["`+all+`"]`) + " in http"
+		if near := suggest.Nearest(key, sc.SessionKeys); near != "" {
+			hint = "did you mean ${session." + sanitize.Line(near) + "}?"
+		}
+		sc.Fail(hint, "${session.%s} is of a key that http.session_config_keys does not have", sanitize.Line(key))
+	}
+	return key
+}
+
+// refuseSession adds a problem with a ${session.…} in a command, and reports whether there is one.
+func (sc Scope) refuseSession(text string) bool {
+	if !strings.Contains(text, sessionOpening) {
+		return false
+	}
+	for _, found := range sessionReference().FindAllString(text, -1) {
+		if !strings.HasPrefix(found, "$$") {
+			sc.Fail("give it to the server in env, and have that read the variable", "${session.…} cannot stand in a command: whoever connects would write a part of what is run")
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,30 @@
+package reference
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"toolman/cmd/internal/config/source"
+)
+
+func TestWhatAStringRefersTo(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                              "",
+		"plain, $5, $, ${}, a$":         "",
+		"${A}":                          "A",
+		"x${A}y${B:-${C_1}}":            "A B C_1",
+		"$A-$B.c":                       "A B",
+		"bash -c 'curl \"$A\" ${#B}'":   "A B",
+		"$${A}":                         "A",
+		"${file:a/b} ${session.KEY}":    "file session",
+		"${_a9é}":                       "_a9",
+		"${A%suffix} ${B:=x} ${!C} $9A": "A B C",
+	} {
+		n := source.Node{Value: []source.Member{{Key: "$KEY", Node: source.Node{Value: []source.Node{{Value: text}, {Value: int64(1)}}}}}}
+		if got := strings.Join(slices.Sorted(maps.Keys(VariablesIn(n))), " "); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,2 @@
+// Package configfile finds the configuration file, checks who may write it, and watches it for changes.
+package configfile
