@@ -109,8 +109,16 @@ func (w *Writer[T]) addLocked() *Entry[T] {
 	return &w.filling.entries[len(w.filling.entries)-1]
 }
 
+// An OutputError is an error of the output. Options.Warn has got the first one.
+type OutputError struct{ Err error }
+
+func (e *OutputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the output.
+func (e *OutputError) Unwrap() error { return e.Err }
+
 // Close writes what is queued, for at most timeout, and ends the Writer. An error says why the end
-// of the output is missing.
+// of the output is missing; it wraps an *[OutputError] if the output has failed.
 func (w *Writer[T]) Close(timeout time.Duration) error {
 	if w == nil {
 		return nil
@@ -125,7 +133,7 @@ func (w *Writer[T]) Close(timeout time.Duration) error {
 		return fmt.Errorf("%s: the output took no more lines for %v; its end is missing", w.o.Name, timeout)
 	}
 	if w.failure != nil {
-		return fmt.Errorf("%s: its end is missing: %w", w.o.Name, w.failure)
+		return fmt.Errorf("%s: its end is missing: %w", w.o.Name, &OutputError{w.failure})
 	}
 	return nil
 }

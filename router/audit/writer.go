@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"errors"
 	"io"
 	"sync/atomic"
 	"time"
@@ -49,12 +50,17 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	return w
 }
 
-// Close writes the decisions that have ended, for at most timeout. Those that end later are lost.
+// Close writes the decisions that have ended, for at most timeout. Those that end later are lost. An
+// error says that the output took no more; other errors of the output are for Options.Warn.
 func (w *Writer) Close(timeout time.Duration) error {
 	if w == nil {
 		return nil
 	}
-	return w.out.Close(timeout)
+	err := w.out.Close(timeout)
+	if _, warned := errors.AsType[*asyncwriter.OutputError](err); warned {
+		return nil
+	}
+	return err
 }
 
 // keep returns a copy of a request's arguments if there is room for it.
