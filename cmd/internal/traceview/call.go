@@ -6,62 +6,92 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"time"
 
+	"toolman/cmd/internal/plainjson"
 	"toolman/jsonrpc/trace"
 )
 
 const (
 	statusPending = "pending"
-	statusGone    = "gone" // the server that was asked is
+	statusGone    = "gone" // the server that was asked is gone
 	cancelled     = "notifications/cancelled"
 )
 
-// A call is a request and what became of it, on both legs. Times are in microseconds.
+// A call is a request and its outcome, on both legs. --json prints it as it is; times are in
+// microseconds.
 type call struct {
-	first  *trace.Record // the request as it was first seen
-	other  string        // the peer on the other leg, if it went there
-	target string        // the name there
+	Type    string    `json:"t"` // "call"
+	Call    string    `json:"call,omitempty"`
+	Time    time.Time `json:"ts"`
+	US      int64     `json:"us"`
+	From    string    `json:"from"`
+	To      string    `json:"to"`
+	Method  string    `json:"method"`
+	Name    string    `json:"name,omitempty"`
+	Target  string    `json:"target,omitempty"` // the name at the peer on the other leg
+	Status  string    `json:"status"`
+	Code    int       `json:"code,omitempty"`
+	Verdict string    `json:"verdict,omitempty"`
+	Rule    string    `json:"rule,omitempty"`
+	Error   string    `json:"error,omitempty"` // the message of an answer that is an error
+	TotalUS int64     `json:"total_us,omitempty"`
+	OwnUS   int64     `json:"own_us,omitempty"`
+	PeerUS  int64     `json:"peer_us,omitempty"` // the time of the peer on the other leg
+	In      int       `json:"in_bytes"`          // bytes into toolman on the first leg
+	Out     int       `json:"out_bytes"`
 
-	status        string
-	code          int
-	verdict, rule string
-	problem       string // what an answer that is an error says
+	Frames []json.RawMessage `json:"frames,omitempty"`
 
-	total, own, there int64 // there: what the peer on the other leg took
-	in, out           int   // bytes into and out of toolman on the first leg
-
-	answered bool // by the response that ends it
-	reported bool // it has been printed
-
-	frames []*trace.Record // all of it, if they are kept
-	texts  []bool          // which of the filter's texts were seen in it
+	first    *trace.Record   // the request as it was first seen
+	other    string          // the peer on the other leg, if the request went there
+	answered bool            // by the response that ends it
+	reported bool            // it has been printed
+	frames   []*trace.Record // all of it, if they are kept
+	texts    []bool          // which of the filter's texts it holds
 }
 
-// byToolman says that toolman itself made the request.
+func newCall(r *trace.Record, texts int) *call {
+	return &call{Type: "call", Call: r.Call, Time: r.Time, US: r.US, Method: r.Method, Name: r.Name,
+		Status: statusPending, first: r, texts: make([]bool, texts)}
+}
+
+// json returns the call as --json prints it.
+func (c *call) json() []byte {
+	c.From, c.To, _ = strings.Cut(c.peers(), " -> ")
+	for _, r := range c.frames {
+		c.Frames = append(c.Frames, r.Line)
+	}
+	return plainjson.Line(c)
+}
+
+// byToolman reports whether toolman itself made the request.
 func (c *call) byToolman() bool { return c.first.Dir == trace.Out }
 
-// failed reports whether the call did not do what it should.
+// failed reports whether the call failed.
 func (c *call) failed() bool {
-	return isFailure(c.status) || c.status == statusGone || c.status == trace.StatusLocal && c.problem != ""
+	return isFailure(c.Status) || c.Status == statusGone || c.Status == trace.StatusLocal && c.Error != ""
 }
 
 func isFailure(status string) bool {
 	return status == trace.StatusRPCError || status == trace.StatusToolError || status == trace.StatusTimeout
 }
 
-// calls pairs frames.
+// calls assembles calls from frames.
 type calls struct {
 	open   map[string]*call
-	keep   bool // the frames
+	keep   bool // keep the frames
 	filter Filter
 }
 
-// add takes a frame. It returns the call that the frame belongs to and whether it is over with it; nil if the frame is not part of one.
+// add takes a frame. It returns the frame's call, or nil if the frame belongs to none, and whether
+// the frame ends the call.
 func (cs *calls) add(r *trace.Record) (c *call, over bool) {
 	key := keyOf(r)
 	c = cs.open[key]
-	if c != nil && c.aside(r) {
-		cs.note(c, r)
+	if c != nil && c.isNested(r) {
+		cs.count(c, r)
 		return c, false
 	}
 	switch r.Kind {
@@ -79,106 +109,100 @@ func (cs *calls) add(r *trace.Record) (c *call, over bool) {
 			return nil, false
 		}
 		if r.Method == cancelled && !c.reported {
-			c.cancel(r)
+			c.Status, c.TotalUS = trace.StatusCancelled, r.US-c.US
 			over = true
 		}
 	default:
 		return nil, false
 	}
-	cs.note(c, r)
+	cs.count(c, r)
 	return c, over
 }
 
-// keyOf tells calls apart: by their number, or by who has asked and the id.
+// keyOf identifies a call: by its number, or by its ID, peer and direction.
 func keyOf(r *trace.Record) string {
-	asked := r.Dir
-	switch {
-	case r.Call != "":
+	if r.Call != "" {
 		return r.Call
-	case r.Kind == trace.Response && r.Dir == trace.In:
-		asked = trace.Out
-	case r.Kind == trace.Response:
-		asked = trace.In
 	}
-	return fmt.Sprintf("%s\x00%s\x00%s\x00%s", r.Leg, r.Peer, asked, r.ID)
+	requested := r.Dir
+	if r.Kind == trace.Response {
+		requested = map[trace.Dir]trace.Dir{trace.In: trace.Out, trace.Out: trace.In}[r.Dir]
+	}
+	return fmt.Sprintf("%s\x00%s\x00%s\x00%s", r.Leg, r.Peer, requested, r.ID)
 }
 
-// aside reports whether a frame is about what the one who made the call is asked itself before the answer, as legacy clients are for
-// servers of the revision 2026-07-28.
-func (c *call) aside(r *trace.Record) bool {
-	asked := r.Dir != c.first.Dir
+// isNested reports whether a frame belongs to a request that the caller itself gets before its
+// answer, as legacy clients do for servers of the revision 2026-07-28.
+func (c *call) isNested(r *trace.Record) bool {
+	opposite := r.Dir != c.first.Dir
 	if r.Kind == trace.Response {
-		asked = !asked
+		opposite = !opposite
 	}
-	return asked && r.Leg == c.first.Leg
+	return opposite && r.Leg == c.first.Leg
 }
 
 func (cs *calls) request(key string, c *call, r *trace.Record) *call {
 	if c != nil && c.first.Leg != r.Leg {
-		c.other, c.target = r.Peer, r.Name
+		c.other, c.Target = r.Peer, r.Name
 		return c
 	}
-	if c != nil { // the id is in use: keep the earlier call apart
+	if c != nil { // the ID is in use: keep the earlier call under another key
 		cs.open[fmt.Sprintf("%s\x00%d", key, c.first.Seq)] = c
 	}
-	c = &call{first: r, status: statusPending, texts: make([]bool, len(cs.filter.texts))}
+	c = newCall(r, len(cs.filter.texts))
 	cs.open[key] = c
 	return c
 }
 
-// respond takes an answer and reports whether it is the one that the call began for.
+// respond takes a response and reports whether it answers the call's first request.
 func (c *call) respond(r *trace.Record) bool {
-	took := cmp.Or(r.LegUS, r.TotalUS, r.US-c.first.US)
-	c.verdict, c.rule = cmp.Or(r.Verdict, c.verdict), cmp.Or(r.Rule, c.rule)
+	took := cmp.Or(r.LegUS, r.TotalUS, r.US-c.US)
+	c.Verdict, c.Rule = cmp.Or(r.Verdict, c.Verdict), cmp.Or(r.Rule, c.Rule)
 	if r.Leg != c.first.Leg {
-		c.there += took
+		c.PeerUS += took
 		return false
 	}
 	c.answered = true
-	c.status, c.code = cmp.Or(r.Status, trace.StatusOK), r.Code
-	c.problem = problemOf(r)
+	c.Status, c.Code = cmp.Or(r.Status, trace.StatusOK), r.Code
+	c.Error = errorOf(r)
 	if c.byToolman() {
-		c.total, c.there = took, took
+		c.TotalUS, c.PeerUS = took, took
 		return true
 	}
-	c.total = cmp.Or(r.TotalUS, r.US-c.first.US)
-	c.own = cmp.Or(r.OwnUS, max(0, c.total-c.there))
+	c.TotalUS = cmp.Or(r.TotalUS, r.US-c.US)
+	c.OwnUS = cmp.Or(r.OwnUS, max(0, c.TotalUS-c.PeerUS))
 	return true
 }
 
-func (c *call) cancel(r *trace.Record) {
-	c.status = trace.StatusCancelled
-	c.total = r.US - c.first.US
-}
-
-// note adds what all frames have: bytes, and the texts to look for.
-func (cs *calls) note(c *call, r *trace.Record) {
+// count adds to the call what all frames have: bytes, and the texts to look for.
+func (cs *calls) count(c *call, r *trace.Record) {
 	switch {
 	case r.Leg != c.first.Leg || r.Kind == trace.Notification:
 	case r.Dir == trace.In:
-		c.in += r.Bytes
+		c.In += r.Bytes
 	default:
-		c.out += r.Bytes
+		c.Out += r.Bytes
 	}
-	if c.verdict == "" {
-		c.verdict, c.rule = r.Verdict, r.Rule
+	if c.Verdict == "" {
+		c.Verdict, c.Rule = r.Verdict, r.Rule
 	}
 	if cs.keep {
 		c.frames = append(c.frames, r)
 	}
-	for i, seen := range cs.filter.seen(r) {
-		c.texts[i] = c.texts[i] || seen
+	for i, found := range cs.filter.find(r) {
+		c.texts[i] = c.texts[i] || found
 	}
 }
 
-// gone ends what toolman itself had asked a server that is gone, as an event says. Clients get answers to what they had asked.
+// gone ends, if an event reports that a server is gone, the requests that toolman itself has made to
+// it. Requests of clients get answers.
 func (cs *calls) gone(r *trace.Record) (over []*call) {
 	if r.Event != trace.EventGone {
 		return nil
 	}
 	for key, c := range cs.open {
 		if c.byToolman() && c.first.Leg == trace.Upstream && c.first.Peer == r.Peer {
-			c.status, c.problem, c.total = statusGone, r.Text, r.US-c.first.US
+			c.Status, c.Error, c.TotalUS = statusGone, r.Text, r.US-c.US
 			delete(cs.open, key)
 			over = append(over, c)
 		}
@@ -189,15 +213,16 @@ func (cs *calls) gone(r *trace.Record) (over []*call) {
 
 func earlier(a, b *call) int { return cmp.Compare(a.first.Seq, b.first.Seq) }
 
-// rest are the calls that are not over, in the order they began.
+// rest returns the calls that are not over, in the order they began.
 func (cs *calls) rest() []*call {
 	rest := slices.SortedFunc(maps.Values(cs.open), earlier)
 	clear(cs.open)
 	return slices.DeleteFunc(rest, func(c *call) bool { return c.reported })
 }
 
-// problemOf is what a response that reports an error says. One of toolman's own shows only in the message that it is an error.
-func problemOf(r *trace.Record) string {
+// errorOf returns the error message of a response. Only the message itself shows whether a response of
+// toolman is an error.
+func errorOf(r *trace.Record) string {
 	if !isFailure(r.Status) && r.Status != trace.StatusLocal {
 		return ""
 	}
@@ -211,7 +236,7 @@ func problemOf(r *trace.Record) string {
 	if json.Unmarshal(r.Msg, &m) != nil || !m.Result.IsError || len(m.Result.Content) == 0 {
 		return m.Error.Message
 	}
-	var own struct{ Error string } // as toolman's own results say it
+	var own struct{ Error string } // in results of toolman's own tools
 	text := m.Result.Content[0].Text
 	if json.Unmarshal([]byte(text), &own) == nil && own.Error != "" {
 		return own.Error

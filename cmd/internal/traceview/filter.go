@@ -2,6 +2,7 @@ package traceview
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,10 +20,10 @@ const Grammar = `a filter is one of tool:NAME peer:NAME method:NAME status:WORD 
 	`! in front negates, and all filters must match; status is ok, error (any kind), pending, rpc_error, tool_error, cancelled, ` +
 	`timeout, gone, late, orphan, local or an error's code`
 
-// A Filter chooses what is printed. The zero value lets everything pass.
+// A Filter selects what is printed. The zero value selects everything.
 type Filter struct {
 	conditions []condition
-	texts      [][]byte // lower case; what the text conditions look for
+	texts      [][]byte // of the text conditions, in lower case
 }
 
 type condition struct {
@@ -30,17 +31,17 @@ type condition struct {
 	match func(*subject) bool
 }
 
-// A subject is what a filter judges: a call, a frame or an event.
+// A subject is what a filter is applied to: a call, a frame or an event.
 type subject struct {
 	peers, methods, names []string
 	call, status          string
 	code                  int
 	failed                bool
-	dur                   time.Duration // 0: it has none
+	dur                   time.Duration // 0: unknown
 	texts                 []bool
 }
 
-// ParseFilter reads filters, one an argument. Its error is for the user and comes with Grammar as its hint.
+// ParseFilter parses filters, one in each argument. Its error has Grammar as its hint.
 func ParseFilter(args []string) (Filter, error) {
 	var f Filter
 	for _, arg := range args {
@@ -129,7 +130,7 @@ func dur(value string) (func(*subject) bool, error) {
 	return func(s *subject) bool { return s.dur > 0 && holds(s.dur) }, nil
 }
 
-// anyLike reports whether one of the names holds the pattern, or is like it if it has a *.
+// anyLike reports whether one of the names contains the pattern, or matches it if it has a *.
 func anyLike(names []string, pattern string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return name != "" && like(strings.ToLower(name), strings.ToLower(pattern))
@@ -150,7 +151,7 @@ func like(name, pattern string) bool {
 	return ok && strings.HasSuffix(name, parts[last])
 }
 
-// match judges s.
+// match reports whether s meets all conditions.
 func (f *Filter) match(s *subject) bool {
 	for _, c := range f.conditions {
 		if c.match(s) == c.not {
@@ -160,8 +161,8 @@ func (f *Filter) match(s *subject) bool {
 	return true
 }
 
-// seen says which of the texts are in r.
-func (f *Filter) seen(r *trace.Record) []bool {
+// find reports which of the texts are in r.
+func (f *Filter) find(r *trace.Record) []bool {
 	if len(f.texts) == 0 {
 		return nil
 	}
@@ -171,4 +172,28 @@ func (f *Filter) seen(r *trace.Record) []bool {
 		found[i] = bytes.Contains(said, text)
 	}
 	return found
+}
+
+// subjectOf returns a frame or an event as a subject.
+func (f *Filter) subjectOf(r *trace.Record) *subject {
+	return &subject{
+		peers: []string{r.Peer, string(r.Leg)}, methods: []string{r.Method}, names: []string{r.Name},
+		call: r.Call, status: r.Status, code: r.Code, failed: isFailure(r.Status) || r.Kind == trace.Invalid,
+		dur:   time.Duration(cmp.Or(r.TotalUS, r.LegUS)) * time.Microsecond,
+		texts: f.find(r),
+	}
+}
+
+// subject returns a call as a subject.
+func (c *call) subject() *subject {
+	peers := []string{c.first.Peer, c.other}
+	if c.byToolman() {
+		peers = append(peers, toolman)
+	}
+	return &subject{
+		peers: peers, methods: []string{c.first.Method}, names: []string{c.first.Name, c.Target},
+		call: c.first.Call, status: c.Status, code: c.Code, failed: c.failed(),
+		dur:   time.Duration(c.TotalUS) * time.Microsecond,
+		texts: c.texts,
+	}
 }

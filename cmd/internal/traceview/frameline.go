@@ -35,7 +35,7 @@ func arrow(d trace.Dir) string {
 	return "<"
 }
 
-// payload is a frame as far as the trace has it.
+// payload returns a frame as far as the trace has it.
 func payload(r *trace.Record) string {
 	text := clean(string(r.Payload()))
 	if r.Trunc {
@@ -54,7 +54,7 @@ func frameColor(r *trace.Record) color {
 	return green
 }
 
-// details is what the trace knows of a frame beside its bytes.
+// details returns what the trace has about a frame besides its bytes.
 func details(r *trace.Record) string {
 	if r.Type != trace.TypeFrame {
 		return ""
@@ -77,7 +77,7 @@ func details(r *trace.Record) string {
 	return clean(strings.Join(nonEmpty(append(words, r.Rule, size(r.Bytes))...), " | "))
 }
 
-// session prints what a run begins with.
+// session prints the first record of a run.
 func (p *Printer) session(r *trace.Record) {
 	if p.opts.JSON {
 		p.single(r)

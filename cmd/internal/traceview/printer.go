@@ -6,22 +6,22 @@ import (
 	"toolman/jsonrpc/trace"
 )
 
-// PrinterOptions choose what a Printer prints. The zero value is one line a call.
+// PrinterOptions choose what a Printer prints. The zero value is one line for each call.
 type PrinterOptions struct {
 	Frames  bool   // a line for every frame instead of one for every call
 	Verbose bool   // payloads under calls, details under frames
 	JSON    bool   // JSON lines instead of text
 	Color   bool   // ANSI colours
-	Filter  Filter // what is printed; a call is judged as a whole, with Frames every frame by itself
+	Filter  Filter // applied to whole calls, or with Frames to each frame
 }
 
-// A Printer prints the records of a trace. It is for one goroutine.
+// A Printer prints the records of a trace. It is not safe for concurrent use.
 type Printer struct {
 	out    io.Writer
 	opts   PrinterOptions
 	calls  calls
 	width  int  // of the widest peer's name so far
-	headed bool // the columns' names are printed
+	headed bool // header was called
 	err    error
 	buf    []byte
 }
@@ -33,7 +33,7 @@ func NewPrinter(out io.Writer, o PrinterOptions) *Printer {
 	return p
 }
 
-// Print prints what there is to say once r is known: itself, the call that it ends, or nothing. The error is out's, the first for ever.
+// Print prints r itself, the call that it ends, or nothing. It returns the first error of out.
 func (p *Printer) Print(r *trace.Record) error {
 	switch {
 	case r.Type == trace.TypeSession:
@@ -64,7 +64,7 @@ func (p *Printer) pending() {
 	}
 }
 
-// frame adds a frame to its call, and prints what is no call's.
+// frame adds a frame to its call, and prints a frame that belongs to none.
 func (p *Printer) frame(r *trace.Record) {
 	c, over := p.calls.add(r)
 	if c == nil || r.Kind == trace.Notification {
@@ -95,7 +95,7 @@ func (p *Printer) call(c *call) {
 	switch {
 	case !p.opts.Filter.match(c.subject()):
 	case p.opts.JSON:
-		p.line(cleanJSON(c.json(p.opts.Verbose)))
+		p.line(cleanJSON(c.json()))
 	default:
 		p.header()
 		p.row(callRow(c))
@@ -110,7 +110,7 @@ func (p *Printer) line(s string) {
 	p.buf = append(append(p.buf, s...), '\n')
 }
 
-// paint is s in a colour, if there are colours.
+// paint returns s in a colour, if colours are on.
 func (p *Printer) paint(c color, s string) string {
 	if !p.opts.Color || c == "" || s == "" {
 		return s

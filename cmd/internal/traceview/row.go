@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"toolman/jsonrpc/trace"
 )
@@ -18,11 +17,11 @@ const (
 type row struct {
 	number, time, peers, what, status, total, own, size string
 	color                                               color  // of the status
-	quiet                                               bool   // not a call
-	note                                                string // a line of its own below
+	quiet                                               bool   // no call
+	note                                                string // on a line below
 }
 
-// widths are those of a row's cells; what is aligned on the left has a negative one.
+// widths are the widths of a row's cells; negative ones align on the left.
 var widths = [...]int{5, 9, -24, -38, -16, 7, 7, -1}
 
 func (r *row) cells() [len(widths)]string {
@@ -31,14 +30,14 @@ func (r *row) cells() [len(widths)]string {
 
 func callRow(c *call) row {
 	r := row{
-		number: strings.TrimPrefix(c.first.Call, "c"), time: since(c.first.US), peers: c.peers(), what: title(c.first),
-		status: statusText(c.status, c.code), color: c.color(), note: problemLine(c), size: traffic(c.in, c.out),
+		number: strings.TrimPrefix(c.first.Call, "c"), time: since(c.US), peers: c.peers(), what: title(c.first),
+		status: statusText(c.Status, c.Code), color: c.color(), note: problemLine(c), size: traffic(c.In, c.Out),
 	}
-	if c.status != statusPending {
-		r.total = duration(c.total)
+	if c.Status != statusPending {
+		r.total = duration(c.TotalUS)
 	}
 	if c.answered && !c.byToolman() {
-		r.own = duration(c.own)
+		r.own = duration(c.OwnUS)
 	}
 	return r
 }
@@ -50,7 +49,7 @@ func statusText(status string, code int) string {
 	return fmt.Sprint(status, " ", code)
 }
 
-// peers are who asked and who was asked. toolman itself is named only where nobody else is.
+// peers returns the caller and the peer that was called: toolman itself only if there is no other.
 func (c *call) peers() string {
 	from, to := c.first.Peer, c.other
 	if c.byToolman() {
@@ -59,43 +58,34 @@ func (c *call) peers() string {
 	return clean(from + " -> " + cmp.Or(to, toolman))
 }
 
-// title is a method and what it is about.
+// title returns a method and the name of its item.
 func title(r *trace.Record) string {
 	return clean(strings.TrimSpace(r.Method + " " + r.Name))
 }
 
-// problemLine says why a call went wrong, or what toolman decided about it.
+// problemLine returns why a call failed, or what toolman decided about it.
 func problemLine(c *call) string {
-	decision := c.verdict
+	decision := c.Verdict
 	if decision == "active" || decision == trace.StatusLocal {
 		decision = ""
 	}
-	if decision != "" && c.rule != "" {
-		decision += " (" + c.rule + ")"
+	if decision != "" && c.Rule != "" {
+		decision += " (" + c.Rule + ")"
 	}
-	return clean(strings.Join(nonEmpty(decision, shorten(c.problem, 300)), ": "))
-}
-
-func nonEmpty(parts ...string) (kept []string) {
-	for _, s := range parts {
-		if s != "" {
-			kept = append(kept, s)
-		}
-	}
-	return kept
+	return clean(strings.Join(nonEmpty(decision, shorten(c.Error, 300)), ": "))
 }
 
 func (c *call) color() color {
 	switch {
 	case c.failed():
 		return red
-	case c.status == trace.StatusOK, c.status == trace.StatusLocal:
+	case c.Status == trace.StatusOK, c.Status == trace.StatusLocal:
 		return green
 	}
 	return yellow
 }
 
-// recordRow is the row of an event or of a frame that is part of no call.
+// recordRow returns the row of an event, or of a frame that belongs to no call.
 func recordRow(r *trace.Record) row {
 	if r.Type != trace.TypeFrame {
 		return row{time: since(r.US), peers: clean(cmp.Or(r.Peer, toolman)), what: eventText(r), quiet: true}
@@ -110,7 +100,7 @@ func recordRow(r *trace.Record) row {
 	switch r.Kind {
 	case trace.Response:
 		out.what = cmp.Or(out.what, "an answer to no call")
-		out.status, out.color, out.note = statusText(r.Status, r.Code), yellow, clean(shorten(problemOf(r), 300))
+		out.status, out.color, out.note = statusText(r.Status, r.Code), yellow, clean(shorten(errorOf(r), 300))
 	case trace.Invalid:
 		out.status, out.color, out.quiet = string(r.Kind), red, false
 		out.what = cmp.Or(out.what, "no message")
@@ -119,7 +109,7 @@ func recordRow(r *trace.Record) row {
 	return out
 }
 
-// eventText names an event and says what there is to say of it.
+// eventText describes an event.
 func eventText(r *trace.Record) string {
 	switch r.Event {
 	case trace.EventDrop:
@@ -130,7 +120,7 @@ func eventText(r *trace.Record) string {
 	return clean(strings.Join(nonEmpty(cmp.Or(r.Event, r.Type), r.Text), ": "))
 }
 
-// traffic is bytes into and out of toolman.
+// traffic returns the bytes into and out of toolman.
 func traffic(in, out int) string {
 	var parts []string
 	if in > 0 {
@@ -142,7 +132,7 @@ func traffic(in, out int) string {
 	return strings.Join(parts, " ")
 }
 
-// header prints the columns' names once.
+// header prints the names of the columns, once.
 func (p *Printer) header() {
 	if p.headed {
 		return
@@ -169,13 +159,4 @@ func (p *Printer) row(r row) {
 	if r.note != "" {
 		p.line(noteIndent + p.paint(cmp.Or(r.color, yellow), "! "+r.note))
 	}
-}
-
-// pad fills text to a width, on its right if that is negative. A longer one stays whole.
-func pad(text string, width int) string {
-	n := utf8.RuneCountInString(text)
-	if width < 0 {
-		return text + strings.Repeat(" ", max(0, -width-n))
-	}
-	return strings.Repeat(" ", max(0, width-n)) + text
 }

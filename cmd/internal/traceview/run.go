@@ -14,20 +14,21 @@ import (
 	"toolman/jsonrpc/trace"
 )
 
-// Options say what to print of which trace.
+// Options choose a trace and what to print of it.
 type Options struct {
 	File    string    // "-" is Stdin
 	Stdin   io.Reader // read when File is "-"
 	Filters []string  // see Grammar
 	Frames  bool      // every frame instead of every call
 	Verbose bool
-	Follow  bool // go on as the file grows, until the context is done
+	Follow  bool // wait for more as the file grows, until the context is done
 	Stats   bool // a table by tool instead
 	JSON    bool
 	Color   bool
 }
 
-// Run prints a trace to stdout, and what it could not read of it to stderr, until the trace ends or ctx is done. A stdout that is closed, as by head, is no error.
+// Run prints a trace to stdout, and problems with it to stderr, until the trace ends or ctx is done. A
+// stdout that is closed, as by head, is no error.
 func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	filter, err := ParseFilter(o.Filters)
 	if err != nil {
@@ -99,7 +100,7 @@ func (v *viewer) read(in io.Reader) error {
 	return nil
 }
 
-// skip counts a line that is no record; any other error is returned.
+// skip counts a line that is no record, and returns any other error.
 func (v *viewer) skip(err error) error {
 	line, ok := errors.AsType[*trace.LineError](err)
 	switch {

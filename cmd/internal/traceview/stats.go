@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"toolman/cmd/internal/plainjson"
 	"toolman/jsonrpc/trace"
 )
 
@@ -16,7 +17,7 @@ type stats struct {
 	tools map[string]*toolStats
 }
 
-// toolStats are the calls of one tool, or of one method where there is no name.
+// toolStats count the calls of one tool, or of one method without a name.
 type toolStats struct {
 	Tool    string `json:"tool"`
 	Calls   int    `json:"calls"`
@@ -74,22 +75,22 @@ func (s *stats) count(c *call) {
 
 func (t *toolStats) add(c *call) {
 	t.Calls++
-	t.Bytes += c.in + c.out
+	t.Bytes += c.In + c.Out
 	switch {
-	case c.status == statusPending:
+	case c.Status == statusPending:
 		t.Pending++
 	case c.failed():
 		t.Errors++
 	}
 	if c.answered {
-		t.total = append(t.total, c.total)
+		t.total = append(t.total, c.TotalUS)
 	}
 	if c.answered && !c.byToolman() {
-		t.own = append(t.own, c.own)
+		t.own = append(t.own, c.OwnUS)
 	}
 }
 
-// table is the statistics of every tool, the most called first.
+// table returns the statistics of every tool, sorted by the number of calls.
 func (s *stats) table() []*toolStats {
 	for _, t := range s.tools {
 		slices.Sort(t.total)
@@ -101,7 +102,7 @@ func (s *stats) table() []*toolStats {
 	})
 }
 
-// percentile is the smallest of the sorted values that p percent of them do not exceed.
+// percentile returns the smallest of the sorted values that p percent of them do not exceed.
 func percentile(sorted []int64, p int) int64 {
 	if len(sorted) == 0 {
 		return 0
@@ -113,7 +114,7 @@ func (s *stats) print(out io.Writer, asJSON, colored bool) error {
 	s.finish()
 	table := s.table()
 	if asJSON {
-		_, err := fmt.Fprintf(out, "%s\n", cleanJSON(encode(append([]*toolStats{}, table...))))
+		_, err := fmt.Fprintf(out, "%s\n", cleanJSON(plainjson.Line(append([]*toolStats{}, table...))))
 		return err
 	}
 	p := Printer{out: out, opts: PrinterOptions{Color: colored}}
@@ -133,7 +134,7 @@ func (s *stats) print(out io.Writer, asJSON, colored bool) error {
 	return p.flush()
 }
 
-// time is a percentile of the calls that were answered; there may be none.
+// time formats a percentile of the calls that were answered, if there are any.
 func (t *toolStats) time(us int64) string {
 	if len(t.total) == 0 {
 		return "-"
