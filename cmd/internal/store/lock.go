@@ -8,11 +8,11 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// retry is how often a lock that another has is tried again.
+// retry is the time between attempts to get a lock that another process holds.
 const retry = 10 * time.Millisecond
 
-// lock takes the lock of a file that is made for it and removed with it. The system lets
-// go of the lock of a program that dies.
+// lock creates a file and locks it; unlock removes the file. The system releases the lock of a
+// process that ends.
 func lock(ctx context.Context, path string) (unlock func(), err error) {
 	for {
 		l := flock.New(path, flock.SetPermissions(0o644))
@@ -21,7 +21,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 		}
 		if current(l, path) {
 			return func() {
-				os.Remove(path) // while it is held, so that nobody has the lock of a file that is gone
+				os.Remove(path) // while it is locked, so that no process locks a file that is gone
 				l.Unlock()
 			}, nil
 		}
@@ -29,7 +29,7 @@ func lock(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// current reports whether the file that was locked is still the one that others lock.
+// current reports whether the locked file is still the one at path.
 func current(l *flock.Flock, path string) bool {
 	held, err := l.Stat()
 	if err != nil {

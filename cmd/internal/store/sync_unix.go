@@ -4,7 +4,7 @@ package store
 
 import "os"
 
-// syncFolder makes a rename last.
+// syncFolder makes a rename durable.
 func syncFolder(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
