@@ -29,9 +29,9 @@ func main() {
 	os.Exit(code)
 }
 
-// growStack makes the stack large enough for the start while it is nearly empty. To grow it later, in
-// deep calls, the runtime reads its tables of all functions on it, which is 0.35 MB of the 12 MB that an
-// idle toolman may need.
+// growStack makes the stack large enough for the start while it is nearly empty. To grow it later,
+// in deep calls, the runtime reads its tables of all functions on it, which is 0.35 MB of the 12 MB
+// that an idle toolman may need.
 //
 //go:noinline
 func growStack() byte {

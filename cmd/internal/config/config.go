@@ -34,9 +34,9 @@ type Config struct {
 	Rules          *policy.Rules   // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
 	HTTP           HTTP
 
-	// Secrets are the values that came from an env table, from an assignment before a command or from
-	// a ${…} reference, each once and none empty. They must never be traced or logged. Some may be
-	// short ("1").
+	// Secrets are the values that came from an env table, from an assignment before a command or
+	// from a ${…} reference, each once and none empty. They must never be traced or logged. Some
+	// may be short ("1").
 	Secrets []string
 }
 
@@ -63,7 +63,8 @@ type Options struct {
 	CheckGlob func(pattern string) error       // returns why a pattern is invalid; nil accepts all
 
 	// HTTP says that the configuration is for serving over HTTP. Only then are the references in
-	// http.tokens replaced: a file may name tokens that are not set where toolman is started on stdio.
+	// http.tokens replaced: a file may name tokens that are not set where toolman is started on
+	// stdio.
 	HTTP bool
 
 	Agent   string // whose policies apply; "" for none. It has to be in agent_policies
@@ -71,8 +72,8 @@ type Options struct {
 	Task    string // the task, for task_rules
 }
 
-// Load reads the file at path. A file that cannot be read or has problems gives a [*source.Error]. A
-// file without servers is fine.
+// Load reads the file at path. A file that cannot be read or has problems gives a [*source.Error].
+// A file without servers is fine.
 func Load(path string, o Options) (*Config, error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {

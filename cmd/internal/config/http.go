@@ -10,8 +10,8 @@ import (
 	"toolman/cmd/internal/config/table"
 )
 
-// HTTP is the table of that name: how toolman is served over HTTP. Without it in the file it holds the
-// defaults.
+// HTTP is the table of that name: how toolman is served over HTTP. Without it in the file it holds
+// the defaults.
 type HTTP struct {
 	Listen            string // host:port
 	Mode              string // "dynamic" or "static"
@@ -39,7 +39,8 @@ type HTTP struct {
 	Limits            Limits
 }
 
-// Limits are the table http.limits: how much one client with a credential can hold of each resource.
+// Limits are the table http.limits: how much one client with a credential can hold of each
+// resource.
 type Limits struct{ Bytes, Sessions, Streams, Calls, Processes, Connections int64 }
 
 const (

@@ -30,8 +30,8 @@ type JWT struct {
 	Scopes     []string // a token has to have all of them
 }
 
-// Permissions say which toolsets clients may use: they have these and nothing else, and cannot switch
-// anything.
+// Permissions say which toolsets clients may use: they have these and nothing else, and cannot
+// switch anything.
 type Permissions struct {
 	Header bool                // source = "header": mcp-toolset-permissions, which trusted proxies set
 	Agents map[string][]string // source = "config": toolsets, by the agent of a credential
@@ -165,8 +165,8 @@ func audience(t table.Table, path string) []string {
 	return all
 }
 
-// algorithms reads the allowed algorithms. None and algorithms with a shared secret cannot be allowed:
-// whoever can verify such a token can make one (RFC 8725, 3.1 and 3.2).
+// algorithms reads the allowed algorithms. None and algorithms with a shared secret cannot be
+// allowed: whoever can verify such a token can make one (RFC 8725, 3.1 and 3.2).
 func algorithms(t table.Table) []string {
 	const key = "algorithms"
 	if !t.Has(key) {

@@ -12,8 +12,8 @@ import (
 	"toolman/router/policy"
 )
 
-// policies decodes exposed_tools, agent_policies, default_policy and task_rules, and adds what the task
-// rules say to the rest.
+// policies decodes exposed_tools, agent_policies, default_policy and task_rules, and adds what the
+// task rules say to the rest.
 func (d *decoder) policies(t table.Table, c *Config) {
 	names := d.serverNames(c.Servers)
 	rules := &policy.Rules{File: filepath.Base(d.File)}

@@ -13,11 +13,11 @@ import (
 	"toolman/router/policy"
 )
 
-// Resolve reads the file at path as [Load] does and returns, as a file of the given format ("toml" or
-// "json"), what applies to o's agent, service and task: without task rules, with what they add, and
-// without the policies and tokens of other agents. The rest, including references, is as it was
-// written. Loaded from the same folder for the same agent, it gives the same Config, except for lines
-// and for Referred, which lacks what the tokens of other agents refer to.
+// Resolve reads the file at path as [Load] does and returns, as a file of the given format ("toml"
+// or "json"), what applies to o's agent, service and task: without task rules, with what they add,
+// and without the policies and tokens of other agents. The rest, including references, is as it was
+// written. Loaded from the same folder for the same agent, it gives the same Config, except for
+// lines and for Referred, which lacks what the tokens of other agents refer to.
 func Resolve(path string, o Options, format string) ([]byte, error) {
 	c, err := Load(path, o)
 	if err != nil {

@@ -47,8 +47,8 @@ const (
 	mostMessageBytes  = 1 << 30
 	maxNamespace      = 32
 
-	// servedCallTimeout is the default of call_timeout over HTTP, where many clients share a server and
-	// no call may keep its place for ever.
+	// servedCallTimeout is the default of call_timeout over HTTP, where many clients share a server
+	// and no call may keep its place for ever.
 	servedCallTimeout = 5 * time.Minute
 
 	exampleCommand = `"npx -y some-mcp-server"`
@@ -144,8 +144,8 @@ func (d *decoder) socket(t table.Table, written string) string {
 	return path
 }
 
-// isNamespace reports whether a name stays within what clients accept, [A-Za-z0-9_.-], with room for
-// a tool's own name.
+// isNamespace reports whether a name stays within what clients accept, [A-Za-z0-9_.-], with room
+// for a tool's own name.
 func isNamespace(s string) bool {
 	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	return s != "" && len(s) <= maxNamespace && strings.Contains(letters, s[:1]) && strings.Trim(s, letters+"_.-") == ""
@@ -242,15 +242,15 @@ func checkTransport(t table.Table) {
 	}
 }
 
-// reserved begins the names of toolman's own variables. Servers inherit guardVariable alone: with it
-// a toolman that runs this one finds them.
+// reserved begins the names of toolman's own variables. Servers inherit guardVariable alone: with
+// it a toolman that runs this one finds them.
 const (
 	reserved      = "TOOLMAN_"
 	guardVariable = reserved + "GUARD"
 )
 
-// Inherits reports whether the server's process inherits a variable from toolman's environment. Env is
-// added to these.
+// Inherits reports whether the server's process inherits a variable from toolman's environment. Env
+// is added to these.
 func (s *Server) Inherits(name string) bool {
 	name = reference.VariableName(name)
 	named := func(pattern string) bool { return reference.VariableName(pattern) == name }

@@ -1,2 +1,3 @@
-// Package configfile finds the configuration file, checks who may write it, and watches it for changes.
+// Package configfile finds the configuration file, checks who may write it, and watches it for
+// changes.
 package configfile

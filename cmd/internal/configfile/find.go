@@ -20,8 +20,8 @@ type Location struct {
 	found bool // and not named
 }
 
-// Check returns a [*source.Error] if the file was found, and not named, and another user owns it or may
-// write it.
+// Check returns a [*source.Error] if the file was found, and not named, and another user owns it or
+// may write it.
 func (l Location) Check() error {
 	if l.found {
 		if problem := distrust(l.Path); problem != nil {
@@ -31,11 +31,12 @@ func (l Location) Check() error {
 	return nil
 }
 
-// Find returns the file to load: the one named explicitly (--config, "" if not given), the one named by
-// TOOLMAN_CONFIG, tools.toml in dir (the working directory) or in a folder above it up to its
-// repository's root (the folder with .git), or the one in $CLAUDE_PROJECT_DIR. Outside a repository it
-// does not look above dir, since any user may write to /tmp. It does not check that a named file
-// exists. If it finds none, or one that fails [Location.Check], it returns a [*source.Error].
+// Find returns the file to load: the one named explicitly (--config, "" if not given), the one
+// named by TOOLMAN_CONFIG, tools.toml in dir (the working directory) or in a folder above it up to
+// its repository's root (the folder with .git), or the one in $CLAUDE_PROJECT_DIR. Outside a
+// repository it does not look above dir, since any user may write to /tmp. It does not check that a
+// named file exists. If it finds none, or one that fails [Location.Check], it returns a
+// [*source.Error].
 func Find(explicit string, getenv func(string) string, dir string) (Location, error) {
 	if explicit != "" {
 		return Location{Path: against(dir, explicit), Why: "named by --config"}, nil

@@ -11,10 +11,10 @@ import (
 )
 
 // distrust returns a problem with a file that was found, and not named, if another user could have
-// written it: the file chooses the programs that toolman runs. As with ssh, the user who runs toolman,
-// or root, has to own the file and a link to it, and no other user may write it. A group with the
-// owner's number is the owner's own and may write it. distrust returns nil for a file that cannot be
-// examined.
+// written it: the file chooses the programs that toolman runs. As with ssh, the user who runs
+// toolman, or root, has to own the file and a link to it, and no other user may write it. A group
+// with the owner's number is the owner's own and may write it. distrust returns nil for a file that
+// cannot be examined.
 func distrust(path string) *source.Problem {
 	for _, look := range []func(string) (os.FileInfo, error){os.Lstat, os.Stat} {
 		info, err := look(path)

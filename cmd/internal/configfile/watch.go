@@ -19,16 +19,16 @@ type Watch struct {
 	last [sha256.Size]byte
 }
 
-// NewWatch returns a Watch on the file at path, which need not exist. Call it before you read the file:
-// it reports changes since then.
+// NewWatch returns a Watch on the file at path, which need not exist. Call it before you read the
+// file: it reports changes since then.
 func NewWatch(path string) *Watch {
 	w := &Watch{path: path}
 	w.last, _ = contentOf(path)
 	return w
 }
 
-// Run calls changed each time the content differs from before, until ctx ends. A file that cannot be
-// read, as between two versions of it, has not changed.
+// Run calls changed each time the content differs from before, until ctx ends. A file that cannot
+// be read, as between two versions of it, has not changed.
 func (w *Watch) Run(ctx context.Context, changed func()) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

@@ -102,8 +102,8 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 
 // serve serves clients on a listener, from the start of the first server to the end of the last.
 func (s *server) serve(ctx context.Context, l net.Listener, c *config.HTTP) error {
-	// A gateway keeps little, so that a few large messages would start a collection. With the default of
-	// 100, messages of 1 MB take 15 % more processor time and 64 calls in flight 5 %.
+	// A gateway keeps little, so that a few large messages would start a collection. With the
+	// default of 100, messages of 1 MB take 15 % more processor time and 64 calls in flight 5 %.
 	debug.SetGCPercent(200)
 	observers := []func(*ops.Request){s.metrics.Request}
 	if c.AccessLog {

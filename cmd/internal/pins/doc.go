@@ -1,16 +1,17 @@
-// Package pins reads, writes and compares tools.lock: what every tool, resource, template and prompt was when somebody
-// last looked at it.
+// Package pins reads, writes and compares tools.lock, which records every tool, resource, template
+// and prompt as it was when it was last accepted.
 //
-// The file is JSON lines. The first says which version of the format it is; every other is one item, and they are sorted, so
-// that a change of one item is a change of one line:
+// The file is JSON lines. The first line has the version of the format; each of the others is one
+// item. They are sorted, so that a change of one item is a change of one line:
 //
 //	{"toolman_lock":1}
 //	{"kind":"tool","name":"fs_read_file","server":"fs","era":"legacy","refId":"sha256:…","definition":{…}}
 //
-// name is the item's as clients see it, server the one that offered it, era the one in which
-// it was asked, definition what it is in canonical JSON (see
-// mcpwire.Item.Definition) and refId the hash of that. A definition longer than 64 KiB is left out: then refId says
-// that it has changed, but nothing says how.
+// name is the item's name as clients see it, server and era are those of the server that offered
+// it, definition is the item in canonical JSON (see itemdef.Item.Definition) and refId is the hash
+// of that. A definition longer than 64 KiB is left out: refId then tells that it has changed, but
+// not how.
 //
-// A line must be exactly as it would be written. What is not is refused, with its number, and never written over.
+// A line must be exactly as it would be written. Other lines are rejected, with their number, and
+// never overwritten.
 package pins

@@ -22,7 +22,8 @@ const maxFile = 256 << 20
 // header is the first line.
 const header = `{"toolman_lock":1}`
 
-// Path returns the path of the lock file that belongs to a configuration: tools.lock beside tools.toml.
+// Path returns the path of the lock file that belongs to a configuration: tools.lock beside
+// tools.toml.
 func Path(config string) string {
 	return strings.TrimSuffix(config, filepath.Ext(config)) + ".lock"
 }

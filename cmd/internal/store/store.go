@@ -10,8 +10,8 @@ import (
 	"path/filepath"
 )
 
-// Read returns the content of the file, at most limit bytes; a longer file is an error. For a file that
-// does not exist the error wraps fs.ErrNotExist.
+// Read returns the content of the file, at most limit bytes; a longer file is an error. For a file
+// that does not exist the error wraps fs.ErrNotExist.
 func Read(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -28,9 +28,9 @@ func Read(path string, limit int64) ([]byte, error) {
 	return text, nil
 }
 
-// Update replaces the file by what change makes of it; old is nil if the file does not exist. If change
-// fails, or ctx ends before the file is locked, the file stays as it was. Update replaces the target
-// of a symbolic link and keeps the link.
+// Update replaces the file by what change makes of it; old is nil if the file does not exist. If
+// change fails, or ctx ends before the file is locked, the file stays as it was. Update replaces
+// the target of a symbolic link and keeps the link.
 func Update(ctx context.Context, path string, limit int64, change func(old []byte) ([]byte, error)) error {
 	if aim, err := filepath.EvalSymlinks(path); err == nil {
 		path = aim
@@ -57,8 +57,8 @@ func Update(ctx context.Context, path string, limit int64, change func(old []byt
 	return nil
 }
 
-// replace replaces a file and keeps its permissions. The caller holds the lock, so a temporary file that
-// exists already is of a writer that was killed.
+// replace replaces a file and keeps its permissions. The caller holds the lock, so a temporary file
+// that exists already is of a writer that was killed.
 func replace(path string, text []byte) error {
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {

@@ -194,8 +194,8 @@ func (cs *calls) count(c *call, r *trace.Record) {
 	}
 }
 
-// gone ends, if an event reports that a server is gone, the requests that toolman itself has made to
-// it. Requests of clients get answers.
+// gone ends, if an event reports that a server is gone, the requests that toolman itself has made
+// to it. Requests of clients get answers.
 func (cs *calls) gone(r *trace.Record) (over []*call) {
 	if r.Event != trace.EventGone {
 		return nil
@@ -220,8 +220,8 @@ func (cs *calls) rest() []*call {
 	return slices.DeleteFunc(rest, func(c *call) bool { return c.reported })
 }
 
-// errorOf returns the error message of a response. Only the message itself shows whether a response of
-// toolman is an error.
+// errorOf returns the error message of a response. Only the message itself shows whether a response
+// of toolman is an error.
 func errorOf(r *trace.Record) string {
 	if !isFailure(r.Status) && r.Status != trace.StatusLocal {
 		return ""

@@ -27,8 +27,8 @@ type Options struct {
 	Color   bool
 }
 
-// Run prints a trace to stdout, and problems with it to stderr, until the trace ends or ctx is done. A
-// stdout that is closed, as by head, is no error.
+// Run prints a trace to stdout, and problems with it to stderr, until the trace ends or ctx is
+// done. A stdout that is closed, as by head, is no error.
 func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	filter, err := ParseFilter(o.Filters)
 	if err != nil {

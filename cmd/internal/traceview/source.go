@@ -27,8 +27,8 @@ func interruptible(ctx context.Context, r io.Reader) io.Reader {
 	return out
 }
 
-// A tail reads a file that grows. It waits at the end of the file, or for a file that does not exist
-// yet, and starts again if the file was truncated or replaced. It ends when ctx is done.
+// A tail reads a file that grows. It waits at the end of the file, or for a file that does not
+// exist yet, and starts again if the file was truncated or replaced. It ends when ctx is done.
 type tail struct {
 	ctx   context.Context
 	path  string

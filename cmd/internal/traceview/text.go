@@ -26,8 +26,8 @@ const (
 	plain color = "\x1b[0m"
 )
 
-// Colored reports whether to write colours to w: it is a terminal that supports them, and NO_COLOR is
-// not set (https://no-color.org).
+// Colored reports whether to write colours to w: it is a terminal that supports them, and NO_COLOR
+// is not set (https://no-color.org).
 func Colored(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && Terminal(w) }
 
 // Terminal reports whether w is a terminal that supports escape sequences.

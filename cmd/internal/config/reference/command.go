@@ -12,7 +12,8 @@ import (
 	"toolman/mcpwire/sanitize"
 )
 
-// maxCommandBytes is the longest argument on every system. It also bounds the nesting of shell syntax.
+// maxCommandBytes is the longest argument on every system. It also bounds the nesting of shell
+// syntax.
 const maxCommandBytes = 32 << 10
 
 // Command turns a command into what to execute and the variables assigned before it.
@@ -33,7 +34,7 @@ func (sc Scope) Command(text string) (argv, env []string) {
 		return nil, nil
 	}
 	if call := simpleCall(file); call != nil {
-		return words{Scope: sc, files: files}.call(call)
+		return shellWords{Scope: sc, files: files}.call(call)
 	}
 	if len(files) > 0 {
 		sc.Fail("set a variable in env to the ${file:…} and write it as \"$NAME\" here", "${file:…} cannot be used in a command that needs a shell")

@@ -5,25 +5,27 @@
 //
 // ${VAR}, ${VAR:-default} and ${file:path} are replaced. A default stands in for a variable that is
 // unset or empty, and may hold references itself. A path is relative to the configuration's folder;
-// one line end at the end of the file is dropped. A literal ${ is written $${; in a command it is quoted
-// as in any shell: '${x}' or \${x}. References in env see toolman's own environment, those in a
-// command also the server's env.
+// one line end at the end of the file is dropped. A literal ${ is written $${; in a command it is
+// quoted as in any shell: '${x}' or \${x}. References in env see toolman's own environment, those
+// in a command also the server's env.
 //
-// ${session.KEY} stands in values of env and headers for a value that a session gives, by itself and
-// not within another reference. Commands cannot refer to such a variable: the client would write
-// a part of what is run.
+// ${session.KEY} stands in values of env and headers for a value that a session gives, by itself
+// and not within another reference. Commands cannot refer to such a variable: the client would
+// write a part of what is run.
 //
 // # Commands
 //
-// A command that consists of assignments, words, quotes, $VAR, ${VAR}, ${VAR:-default}, ${file:path}
-// and a leading ~ is executed without a shell. The value of a reference is never read as shell
-// syntax and never split: it stays within its word. (As in a shell, an unquoted word of references
-// alone whose value is empty is left out.) A variable that is not set is an error.
+// A command that consists of assignments, words, quotes, $VAR, ${VAR}, ${VAR:-default},
+// ${file:path} and a leading ~ is executed without a shell. The value of a reference is never read
+// as shell syntax and never split: it stays within its word. (As in a shell, an unquoted word of
+// references alone whose value is empty is left out.) A variable that is not set is an error.
 //
 // A command with anything else (|, &&, >, ;, $(…), globs, a builtin such as exec) is passed to the
 // system's shell as it is written, with the server's env in its environment. There ${VAR} has to be
-// set when the file is read, $VAR is left to the shell, and ${file:path} is rejected: it belongs in env.
+// set when the file is read, $VAR is left to the shell, and ${file:path} is rejected: it belongs in
+// env.
 //
-// The shell is /bin/sh -c, and cmd /c on Windows, where cmd expands %VAR%. The grammar is POSIX's on
-// every system, in which a backslash escapes: write a Windows path with slashes or in single quotes.
+// The shell is /bin/sh -c, and cmd /c on Windows, where cmd expands %VAR%. The grammar is POSIX's
+// on every system, in which a backslash escapes: write a Windows path with slashes or in single
+// quotes.
 package reference

@@ -42,8 +42,8 @@ func (r *Resolver) Secret(value string) {
 // Secrets returns the values recorded so far.
 func (r *Resolver) Secrets() []string { return r.secrets }
 
-// A Scope is the place of a string in the file, and what its references see. It records the value of
-// every reference as a secret; its messages hold none.
+// A Scope is the place of a string in the file, and what its references see. It records the value
+// of every reference as a secret; its messages hold none.
 type Scope struct {
 	*Resolver
 	Line       int

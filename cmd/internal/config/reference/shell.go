@@ -27,7 +27,8 @@ func simpleCall(file *syntax.File) *syntax.CallExpr {
 	return call
 }
 
-// isBuiltin reports commands that only a shell has, and not those that are also programs (echo, test).
+// isBuiltin reports commands that only a shell has, and not those that are also programs (echo,
+// test).
 func isBuiltin(name string) bool {
 	switch name {
 	case ".", ":", "alias", "bg", "break", "builtin", "cd", "command", "continue", "eval", "exec", "exit", "export", "fg",
@@ -50,8 +51,8 @@ func needsShellWord(w *syntax.Word) bool {
 	return needsShell(w.Parts, false)
 }
 
-// needsShell reports whether parts hold anything but text, quotes and plain references. quoted means
-// within double quotes.
+// needsShell reports whether parts hold anything but text, quotes and plain references. quoted
+// means within double quotes.
 func needsShell(parts []syntax.WordPart, quoted bool) bool {
 	for i, part := range parts {
 		switch p := part.(type) {
@@ -78,7 +79,8 @@ func needsShell(parts []syntax.WordPart, quoted bool) bool {
 	return false
 }
 
-// plainReference reports whether pe is $NAME, ${NAME} or ${NAME:-word} with a word that needs no shell.
+// plainReference reports whether pe is $NAME, ${NAME} or ${NAME:-word} with a word that needs no
+// shell.
 func plainReference(pe *syntax.ParamExp, quoted bool) bool {
 	if !plainName(pe) {
 		return false

@@ -7,16 +7,16 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// words expands the words of a simple command. Each stays one word, whatever the values of its
+// shellWords expands the words of a simple command. Each stays one word, whatever the values of its
 // references.
-type words struct {
+type shellWords struct {
 	Scope
 	files map[string]string // by the variable that stands for it, the path of a ${file:path}
 }
 
-// call returns what to execute, and the variables assigned before it. As in a shell, the arguments do
-// not see these variables, and each assignment sees the ones before it.
-func (w words) call(call *syntax.CallExpr) (argv, env []string) {
+// call returns what to execute, and the variables assigned before it. As in a shell, the arguments
+// do not see these variables, and each assignment sees the ones before it.
+func (w shellWords) call(call *syntax.CallExpr) (argv, env []string) {
 	before := w.Count()
 	for _, word := range call.Args {
 		value := w.clean(w.join(word.Parts, false))
@@ -55,7 +55,7 @@ func vanishes(parts []syntax.WordPart) bool {
 }
 
 // join returns the text of parts. quoted means within double quotes.
-func (w words) join(parts []syntax.WordPart, quoted bool) string {
+func (w shellWords) join(parts []syntax.WordPart, quoted bool) string {
 	var b strings.Builder
 	for i, part := range parts {
 		switch p := part.(type) {
@@ -77,17 +77,19 @@ func (w words) join(parts []syntax.WordPart, quoted bool) string {
 	return b.String()
 }
 
-// startsAtHome reports whether the first of n parts begins with a ~ that stands for the home folder.
+// startsAtHome reports whether the first of n parts begins with a ~ that stands for the home
+// folder.
 func startsAtHome(text string, n int) bool {
 	return text == "~" && n == 1 || strings.HasPrefix(text, "~/")
 }
 
 // literal removes the backslashes from text.
-func (w words) literal(text string, quoted bool) string {
+func (w shellWords) literal(text string, quoted bool) string {
 	text = w.asWritten(text)
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
-		// Within double quotes a backslash stands for itself before other characters (POSIX shell, 2.2.3).
+		// Within double quotes a backslash stands for itself before other characters (POSIX shell,
+		// 2.2.3).
 		if text[i] == '\\' && i+1 < len(text) && (!quoted || strings.IndexByte("\\$`\"", text[i+1]) >= 0) {
 			i++
 		}
@@ -97,7 +99,7 @@ func (w words) literal(text string, quoted bool) string {
 }
 
 // asWritten restores file references where quotes make them literal.
-func (w words) asWritten(text string) string {
+func (w shellWords) asWritten(text string) string {
 	if !strings.Contains(text, standIn) {
 		return text
 	}
@@ -108,7 +110,7 @@ func (w words) asWritten(text string) string {
 }
 
 // param returns the value of a reference.
-func (w words) param(pe *syntax.ParamExp, quoted bool) string {
+func (w shellWords) param(pe *syntax.ParamExp, quoted bool) string {
 	name := pe.Param.Value
 	if path, ok := w.files[name]; ok {
 		return w.file(path)

@@ -9,7 +9,8 @@ import (
 	"toolman/mcpwire/sanitize"
 )
 
-// A jsonReader reads JSON token by token: it needs the lines, and notices a key that is given twice.
+// A jsonReader reads JSON token by token: it needs the lines, and notices a key that is given
+// twice.
 type jsonReader struct {
 	text    []byte
 	dec     *json.Decoder

@@ -6,23 +6,23 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// A place is the line of a value in a TOML file, and the places of the values in it.
-type place struct {
+// A position is the line of a value in a TOML file, and the positions of the values in it.
+type position struct {
 	line, depth int
-	keys        map[string]*place
-	elems       []*place
+	keys        map[string]*position
+	elems       []*position
 }
 
-// key returns the place of a table's key, or nil.
-func (p *place) key(name string) *place {
+// key returns the position of a table's key, or nil.
+func (p *position) key(name string) *position {
 	if p == nil {
 		return nil
 	}
 	return p.keys[name]
 }
 
-// elem returns the place of an array's i-th element, or nil.
-func (p *place) elem(i int) *place {
+// elem returns the position of an array's i-th element, or nil.
+func (p *position) elem(i int) *position {
 	if p == nil || i >= len(p.elems) {
 		return nil
 	}
@@ -39,10 +39,10 @@ type locator struct {
 	deep    int // the line that is nested deeper than maxDepth, or 0
 }
 
-// locate returns the places of a file, and the line that is nested too deep, or 0.
-func locate(text string) (root *place, deep int) {
+// locate returns the positions of a file, and the line that is nested too deep, or 0.
+func locate(text string) (root *position, deep int) {
 	l := &locator{text: text, line: 1}
-	root = &place{line: 1}
+	root = &position{line: 1}
 	table := root
 	for l.blank(true) {
 		switch {
@@ -60,7 +60,7 @@ func locate(text string) (root *place, deep int) {
 }
 
 // pair reads key = value.
-func (l *locator) pair(table *place) {
+func (l *locator) pair(table *position) {
 	p := l.path(table)
 	l.blank(false)
 	if !l.eat("=") {
@@ -71,7 +71,7 @@ func (l *locator) pair(table *place) {
 }
 
 // value skips the value of p.
-func (l *locator) value(p *place) {
+func (l *locator) value(p *position) {
 	l.blank(false)
 	switch {
 	case l.eat("["):
@@ -91,8 +91,9 @@ func (l *locator) value(p *place) {
 	}
 }
 
-// path skips a dotted key and returns its place under p: in the last element of an array of tables.
-func (l *locator) path(p *place) *place {
+// path skips a dotted key and returns its position under p: in the last element of an array of
+// tables.
+func (l *locator) path(p *position) *position {
 	for {
 		l.blank(false)
 		name := l.name()
@@ -103,7 +104,7 @@ func (l *locator) path(p *place) *place {
 		if child == nil {
 			child = l.under(p)
 			if p.keys == nil {
-				p.keys = map[string]*place{}
+				p.keys = map[string]*position{}
 			}
 			p.keys[name] = child
 		}
@@ -116,21 +117,21 @@ func (l *locator) path(p *place) *place {
 }
 
 // element adds an element to the array at p.
-func (l *locator) element(p *place) *place {
+func (l *locator) element(p *position) *position {
 	e := l.under(p)
 	p.elems = append(p.elems, e)
 	return e
 }
 
-// under returns a new place on the current line, one level below p.
-func (l *locator) under(p *place) *place {
+// under returns a new position on the current line, one level below p.
+func (l *locator) under(p *position) *position {
 	l.line += strings.Count(l.text[l.counted:l.pos], "\n")
 	l.counted = l.pos
 	if p.depth == maxDepth {
 		l.deep = l.line
 		l.stop()
 	}
-	return &place{line: l.line, depth: p.depth + 1}
+	return &position{line: l.line, depth: p.depth + 1}
 }
 
 // name skips one part of a key and returns it unquoted.
@@ -160,7 +161,8 @@ func (l *locator) eat(token string) bool {
 	return true
 }
 
-// run skips to the next of the characters and returns the text before it. It stops if that is empty.
+// run skips to the next of the characters and returns the text before it. It stops if that is
+// empty.
 func (l *locator) run(until string) string {
 	rest := l.text[l.pos:]
 	n := strings.IndexAny(rest, until)

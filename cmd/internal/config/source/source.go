@@ -16,7 +16,8 @@ const (
 	// MaxBytes is the longest configuration, and the longest file that a ${file:…} may name.
 	MaxBytes = 1 << 20
 
-	// maxDepth bounds the nesting of a file. It uses four levels: servers, one of them, its env, a variable.
+	// maxDepth bounds the nesting of a file. It uses four levels: servers, one of them, its env, a
+	// variable.
 	maxDepth = 16
 )
 
@@ -24,7 +25,8 @@ const (
 type Node struct {
 	Line int
 	// Value is a string, an int64, a float64, a bool, a []Node (an array), a []Member (a table, in
-	// the order of the file), nil (JSON's null) or something else that is never valid here (a TOML date).
+	// the order of the file), nil (JSON's null) or something else that is never valid here (a TOML
+	// date).
 	Value any
 }
 
@@ -131,7 +133,8 @@ const Smallest = `    active_toolsets = ["fs_read*"]
     command = "npx -y @modelcontextprotocol/server-filesystem ."
 `
 
-// Reason returns an error's text without the path and the system call, which the message already has.
+// Reason returns an error's text without the path and the system call, which the message already
+// has.
 func Reason(err error) string {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err

@@ -119,7 +119,7 @@ func validText(text string) bool {
 	return utf8.ValidString(text) && !strings.HasPrefix(text, "\ufeff")
 }
 
-func sameShape(t *testing.T, path string, value any, p *place) {
+func sameShape(t *testing.T, path string, value any, p *position) {
 	t.Helper()
 	if p.line == 0 {
 		t.Errorf("%s has no line", path)
@@ -143,7 +143,7 @@ func sameShape(t *testing.T, path string, value any, p *place) {
 	}
 }
 
-func sameElements[T any](t *testing.T, path string, values []T, p *place) {
+func sameElements[T any](t *testing.T, path string, values []T, p *position) {
 	t.Helper()
 	if len(p.elems) != len(values) || len(p.keys) > 0 {
 		t.Fatalf("elements of %q: got %d and %d keys, want %d", path, len(p.elems), len(p.keys), len(values))

@@ -13,8 +13,8 @@ import (
 )
 
 // parseTOML reads the values with the library and their lines with [locate]: the library has
-// positions for errors only. It calls locate first, which bounds the nesting: the library takes time
-// quadratic in that.
+// positions for errors only. It calls locate first, which bounds the nesting: the library takes
+// time quadratic in that.
 func parseTOML(text string) (Node, *Problem) {
 	root, deep := locate(text)
 	if deep > 0 {
@@ -27,8 +27,9 @@ func parseTOML(text string) (Node, *Problem) {
 	return placed(values, root), nil
 }
 
-// placed joins a value with its place. A missing place gives line 0, which messages leave out.
-func placed(value any, p *place) Node {
+// placed joins a value with its position. A missing position gives line 0, which messages leave
+// out.
+func placed(value any, p *position) Node {
 	n := Node{Value: value}
 	if p != nil {
 		n.Line = p.line
@@ -49,7 +50,7 @@ func placed(value any, p *place) Node {
 	return n
 }
 
-func placedArray[T any](values []T, p *place) []Node {
+func placedArray[T any](values []T, p *position) []Node {
 	nodes := []Node{}
 	for i, v := range values {
 		nodes = append(nodes, placed(v, p.elem(i)))

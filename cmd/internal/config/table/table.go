@@ -20,8 +20,8 @@ type Table struct {
 	values map[string]source.Node
 }
 
-// New reads a table and adds a problem for each key that is not among known. where is its place, for
-// messages.
+// New reads a table and adds a problem for each key that is not among known. where is its place,
+// for messages.
 func New(p *source.Problems, n source.Node, where string, known ...string) Table {
 	t := Table{p, n.Line, map[string]source.Node{}}
 	members, _ := n.Value.([]source.Member)
@@ -103,8 +103,8 @@ func (t Table) Text(key, example string) (string, bool) {
 	return read[string](t, key, "a string", example)
 }
 
-// Filled reads a string that is not blank; "" stands for one that is not there, or is blank. hint is
-// for the latter.
+// Filled reads a string that is not blank; "" stands for one that is not there, or is blank. hint
+// is for the latter.
 func (t Table) Filled(key, example, hint string) string {
 	s, ok := t.Text(key, example)
 	if ok && strings.TrimSpace(s) == "" {
@@ -215,7 +215,8 @@ func (t Table) Duration(key string, absent, least time.Duration) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
-// A Check returns what is wrong with a string of an array, and what to write instead; "" is nothing.
+// A Check returns what is wrong with a string of an array, and what to write instead; "" is
+// nothing.
 type Check func(text string) (problem, hint string)
 
 // Strings reads an array of strings, each with its line.
@@ -295,8 +296,8 @@ func (t Table) Members(key, path, hint string) []source.Member {
 	return all
 }
 
-// StringMembers reads a table of strings with any keys that valid accepts; valid adds a problem with
-// others. example is the table's value, for messages.
+// StringMembers reads a table of strings with any keys that valid accepts; valid adds a problem
+// with others. example is the table's value, for messages.
 func (t Table) StringMembers(key, example string, valid func(m source.Member) bool) []source.Member {
 	all, ok := t.values[key].Value.([]source.Member)
 	if !ok && t.Has(key) {
