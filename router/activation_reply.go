@@ -48,8 +48,8 @@ func (s *Session) replyAfterRelistLocked(req *request, o metatool.Outcome) {
 	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.modern, mode: s.modeOf(req.modern), n: s.traceArrivalLocked(req, name),
 		on: on, off: off, outcome: o}
 	h.audited = s.decideOwnLocked(req, h.n)
-	if s.r.trace.On() {
-		s.r.trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
+	if s.trace.On() {
+		s.trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
 	}
 	told := s.announceLocked(before, after, req.out)
 	if !told || h.mode != view.ModeMutate || s.peer.listsOnce || s.r.Settle <= 0 {
@@ -58,10 +58,6 @@ func (s *Session) replyAfterRelistLocked(req *request, o metatool.Outcome) {
 	}
 	s.waiting.replies = append(s.waiting.replies, h)
 	h.timer = time.AfterFunc(s.r.Settle, func() { s.expire(h) })
-}
-
-func (s *Session) notify(out *peer.Outgoing, method mcpwire.Method) {
-	s.send(out, jsonrpc.AppendNotification(nil, string(method), nil), tracing.Note{Method: method})
 }
 
 // toolsRelistedLocked notes that the client has listed the tools again.
@@ -94,7 +90,7 @@ func (s *Session) expire(h *pendingReply) {
 func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
 	h.timer.Stop()
 	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
-	s.r.trace.Settled(h.listed, h.n)
+	s.trace.Settled(h.listed, h.n)
 	s.replyLocked(h, out)
 }
 

@@ -110,8 +110,8 @@ func (u *Upstream) writeQueued(q *queuedCall, out *peer.Outgoing) {
 		q.call.fail(fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, out)
 		return
 	}
-	if u.r.timed.Load() {
-		q.call.wait(u.r.clock.now())
+	if u.r.clock.Timed() {
+		q.call.wait(u.r.clock.Now())
 	}
 	if u.private.leased { // and not there yet when the call came
 		u.raiseLogLevel(q.call.logs, nil, out)

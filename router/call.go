@@ -132,8 +132,3 @@ func (c *call) itsName() string {
 	}
 	return c.entry.Item.Name
 }
-
-// clock counts nanoseconds since its making, on a clock that does not jump.
-type clock struct{ start time.Time }
-
-func (c clock) now() int64 { return int64(time.Since(c.start)) }

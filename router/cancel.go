@@ -20,7 +20,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
 		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
-			s.r.trace.Notification(tracing.Client, s.name(), m, r.call.n)
+			s.trace.Notification(tracing.Client, s.name(), m, r.call.n)
 			s.closeRoundLocked(r, out)
 			r.call.audited.End(audit.Cancelled)
 			return
@@ -28,7 +28,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		dropped, u, our = s.dropLocked(m.Bytes(at), out)
 		dropped.audited.End(audit.Cancelled)
 	}
-	s.r.trace.Notification(tracing.Client, s.name(), m, dropped.n)
+	s.trace.Notification(tracing.Client, s.name(), m, dropped.n)
 	if u == nil {
 		return
 	}

@@ -104,8 +104,8 @@ func (s *Session) againLocked(r *inputRound, out *peer.Outgoing, handle func(ask
 // passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
 // it was and may still be called. Its time begins now: the person's is not toolman's.
 func (s *Session) passAgreedLocked(req *request, e *catalog.Entry) {
-	if s.r.timed.Load() {
-		req.arrivedAt = s.r.clock.now()
+	if s.clock.Timed() {
+		req.arrivedAt = s.clock.Now()
 	}
 	at, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	v := s.view.Load()

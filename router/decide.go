@@ -24,8 +24,8 @@ func audits(method mcpwire.Method) bool {
 // decideLocked begins the audit of the request being handled, which is about where t
 // leads, and has this correlation number. If there is a decision about it already, that
 // is another now.
-func (s *Session) decideLocked(req *request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
-	if s.r.Audit == nil || !audits(req.method) {
+func (s *conn) decideLocked(req *request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
+	if s.audit == nil || !audits(req.method) {
 		return nil
 	}
 	if d := req.decision; d != nil {
@@ -41,7 +41,7 @@ func (s *Session) decideLocked(req *request, t catalog.Target, verdict audit.Ver
 
 // forwardedLocked is decideLocked for a request that is passed on: it may be, or somebody
 // has agreed to it.
-func (s *Session) forwardedLocked(req *request, t catalog.Target, n uint64) *audit.Decision {
+func (s *conn) forwardedLocked(req *request, t catalog.Target, n uint64) *audit.Decision {
 	verdict := audit.Allowed
 	if req.decision != nil {
 		verdict = audit.Confirmed
@@ -50,8 +50,8 @@ func (s *Session) forwardedLocked(req *request, t catalog.Target, n uint64) *aud
 }
 
 // decideOwnLocked is decideLocked for what is toolman's own.
-func (s *Session) decideOwnLocked(req *request, n uint64) *audit.Decision {
-	if s.r.Audit == nil || !audits(req.method) {
+func (s *conn) decideOwnLocked(req *request, n uint64) *audit.Decision {
+	if s.audit == nil || !audits(req.method) {
 		return nil
 	}
 	at, kind, _ := mcpwire.Target(req.Message, req.method)
@@ -61,11 +61,11 @@ func (s *Session) decideOwnLocked(req *request, n uint64) *audit.Decision {
 }
 
 // decideAgainstLocked audits a request that is refused.
-func (s *Session) decideAgainstLocked(req *request, why *refusal, n uint64) {
-	if s.r.Audit == nil || !audits(req.method) {
+func (s *conn) decideAgainstLocked(req *request, why *refusal, n uint64) {
+	if s.audit == nil || !audits(req.method) {
 		return
 	}
-	if at, _, _ := mcpwire.Target(req.Message, req.method); req.method == mcpwire.ToolsCall && slices.Contains(s.r.ownNames, string(req.Text(at))) {
+	if at, _, _ := mcpwire.Target(req.Message, req.method); req.method == mcpwire.ToolsCall && slices.Contains(s.ownNames, string(req.Text(at))) {
 		s.decideOwnLocked(req, n).End(audit.Refused)
 		return
 	}
@@ -80,8 +80,8 @@ func (s *Session) decideAgainstLocked(req *request, why *refusal, n uint64) {
 }
 
 // decideListenLocked audits a resource that a subscription is to be about.
-func (s *Session) decideListenLocked(req *request, uri string, t catalog.Target, verdict catalog.Verdict, taken bool) {
-	if s.r.Audit == nil {
+func (s *conn) decideListenLocked(req *request, uri string, t catalog.Target, verdict catalog.Verdict, taken bool) {
+	if s.audit == nil {
 		return
 	}
 	line := about(s.lineLocked(mcpwire.Listen, verdict.Audited(), req.traceID), mcpwire.Resource, uri, t)
@@ -99,8 +99,8 @@ func (s *Session) decideListenLocked(req *request, uri string, t catalog.Target,
 // Misfit audits a call of a tool that FindTool has found and that the session's Sender does
 // not pass on: its arguments are not as the tool's inputSchema wants them. The arguments
 // are copied.
-func (s *Session) Misfit(e *catalog.Entry, correlation string, arguments []byte) {
-	if s.r.Audit == nil {
+func (s *conn) Misfit(e *catalog.Entry, correlation string, arguments []byte) {
+	if s.audit == nil {
 		return
 	}
 	s.mu.Lock()
@@ -108,11 +108,11 @@ func (s *Session) Misfit(e *catalog.Entry, correlation string, arguments []byte)
 	line := about(s.lineLocked(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
 	line.Correlation = correlation
 	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
-	s.r.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
+	s.audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
 }
 
 // lineLocked is a line with what it says of the client.
-func (s *Session) lineLocked(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
+func (s *conn) lineLocked(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
 	line := audit.Line{Agent: s.who.Agent, Client: s.who.Name, Session: s.label, Method: string(method), Verdict: verdict}
 	if name := s.peer.name.Load(); name != nil {
 		line.Client = *name
@@ -140,7 +140,7 @@ func about(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Target) a
 func ownRules(audit.Verdict) string { return ownRule }
 
 // ruleLocked tells later which rule has led to a verdict on an entry.
-func (s *Session) ruleLocked(e *catalog.Entry) audit.Rule {
+func (s *conn) ruleLocked(e *catalog.Entry) audit.Rule {
 	if e == nil {
 		return nil
 	}
@@ -161,8 +161,8 @@ func (s *Session) ruleLocked(e *catalog.Entry) audit.Rule {
 	}
 }
 
-func (s *Session) begin(req *request, line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
-	return s.r.Audit.Begin(line, rule, s.r.clock.start.Add(time.Duration(req.arrivedAt)), arguments)
+func (s *conn) begin(req *request, line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
+	return s.audit.Begin(line, rule, s.clock.At(req.arrivedAt), arguments)
 }
 
 // givenWith returns what a request is made with, if it is clear what that is.

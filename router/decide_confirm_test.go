@@ -50,8 +50,8 @@ func TestConsentIsAudited(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, lines := auditTo(t)
 				g := newCautious(t, setup{}, false)
-				g.r.Audit = w
-				g.r.timed.Store(true)
+				g.s.audit = w
+				g.r.clock.Time()
 				tt.play(g)
 				time.Sleep(time.Hour)
 				synctest.Wait()
@@ -95,8 +95,8 @@ func TestConsentOfAModernClientIsAudited(t *testing.T) {
 			bothEras(t, func(t *testing.T, modern bool) {
 				w, lines := auditTo(t)
 				d := newCautiousDialog(t, modern)
-				d.g.r.Audit = w
-				d.g.r.timed.Store(true)
+				d.g.s.audit = w
+				d.g.r.clock.Time()
 				tt.play(d, d.demanded("1"))
 				checkEnds(t, lines(), tt.want...)
 			})
@@ -109,8 +109,8 @@ func TestConsentOfAModernClientIsAudited(t *testing.T) {
 func TestARetryUnderConsentIsConfirmed(t *testing.T) {
 	w, lines := auditTo(t)
 	d := newCautiousDialog(t, true)
-	d.g.r.Audit = w
-	d.g.r.timed.Store(true)
+	d.g.s.audit = w
+	d.g.r.clock.Time()
 	d.retry("2", d.demanded("1"), agree)
 	d.server.says(reply(d.ran(), `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"s"}`))
 	d.client.hears()
@@ -134,8 +134,8 @@ func TestDangerWithoutConsentIsAudited(t *testing.T) {
 	}
 	w, lines := auditTo(t)
 	g := newCautious(t, setup{capabilities: `{"roots":{}}`}, false)
-	g.r.Audit = w
-	g.r.timed.Store(true)
+	g.s.audit = w
+	g.r.clock.Time()
 	g.client.says(callFrame("1", "ns_echo", "{}"))
 	checkEnds(t, lines(), "unconfirmed refused")
 }

@@ -281,8 +281,8 @@ func TestACallDuringWhichItsClientIsAskedIsOneDecision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, lines := auditTo(t)
 			g := newRoundRigWith(t, asksAll, func(*offer) {})
-			g.r.Audit = w
-			g.r.timed.Store(true)
+			g.s.audit = w
+			g.r.clock.Time()
 			tt.play(g)
 			checkEnds(t, lines(), tt.want...)
 		})
@@ -303,8 +303,8 @@ func TestACallDuringWhichItsClientIsAskedIsOneDecision(t *testing.T) {
 		t.Run("modern, "+name, func(t *testing.T) {
 			w, lines := auditTo(t)
 			d := newDialog(t)
-			d.g.r.Audit = w
-			d.g.r.timed.Store(true)
+			d.g.s.audit = w
+			d.g.r.clock.Time()
 			our := d.call("1")
 			tt.play(d, our, d.asked("1", elicit, "0", askedBy(elicits)))
 			checkEnds(t, lines(), tt.want...)
@@ -345,8 +345,10 @@ func BenchmarkAudited(bench *testing.B) {
 	for name, w := range map[string]*audit.Writer{"off": nil, "caller": audit.NewWriter(stuckFile{}, o), "all": audit.NewWriter(io.Discard, o)} {
 		bench.Run(name, func(bench *testing.B) {
 			s, u, _, server := joined(bench, "ns", echoTool)
-			s.r.Audit = w
-			s.r.timed.Store(w != nil)
+			s.audit = w
+			if w != nil {
+				s.clock.Time()
+			}
 			text := strings.Repeat("x", 100)
 			call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"` + text + `"},"_meta":{"progressToken":3}}}`)
 			var fromClient, fromServer reader

@@ -61,11 +61,11 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	}
 	c.elicits = u.source.Modern && (!req.modern || inputreq.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
 	s.markLocked(req, &c, t)
-	if s.r.timed.Load() {
-		c.came, c.sent = req.arrivedAt, s.r.clock.now()
+	if s.clock.Timed() {
+		c.came, c.sent = req.arrivedAt, s.clock.Now()
 	}
 	c.n = s.traceArrivalLocked(req, at)
-	if s.r.Audit != nil {
+	if s.audit != nil {
 		c.audited = s.forwardedLocked(req, t, c.n)
 		c.audited.Asked(len(req.Frame))
 	}
@@ -135,7 +135,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		s.cancelLocked(m, out)
 		return
 	}
-	s.r.trace.Notification(tracing.Client, s.name(), m, 0)
+	s.trace.Notification(tracing.Client, s.name(), m, 0)
 	switch method {
 	case mcpwire.Initialized:
 		s.clientReadyLocked(out)

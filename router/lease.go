@@ -34,7 +34,7 @@ func (s *Session) leaseLocked(u *Upstream, c *call, out *peer.Outgoing) *Upstrea
 	if leased == nil {
 		return u
 	}
-	leased.private.used.Store(s.r.clock.now())
+	leased.private.used.Store(s.clock.Now())
 	leased.raiseLogLevel(c.logs, nil, out)
 	return leased
 }
@@ -88,7 +88,7 @@ func (s *Session) expireLease(u *Upstream) {
 	if s.servers.releasing || !slices.Contains(s.servers.leased, u) {
 		return
 	}
-	idle := time.Duration(s.r.clock.now() - u.private.used.Load())
+	idle := time.Duration(s.clock.Now() - u.private.used.Load())
 	if !u.is(Gone) && (u.pending.limiter.Load() > 0 || idle < idleLease) {
 		time.AfterFunc(idleLease, func() { s.expireLease(u) })
 		return

@@ -1,42 +1,13 @@
 package router
 
 import (
-	"bytes"
-
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
 	"toolman/router/audit"
-	"toolman/router/tracing"
 )
 
-// A parked request waits for the upstreams to start.
-type parked struct {
-	frame []byte
-	came  int64  // when it came, if calls are timed
-	n     uint64 // its correlation number in the trace
-}
-
-func (p parked) size() int { return len(p.frame) }
-
-// Bounds on what waits: how many requests of the client, and how many bytes on
-// either side. One request may wait whatever its size.
-const (
-	parkLimit = 4096
-	waitBytes = 64 << 20
-)
-
-// overBytes reports whether what waits already leaves no room for size bytes more.
-func overBytes[T interface{ size() int }](waiting []T, size int) bool {
-	return len(waiting) > 0 && sizeOf(waiting)+size > waitBytes
-}
-
-func sizeOf[T interface{ size() int }](waiting []T) (size int) {
-	for _, w := range waiting {
-		size += w.size()
-	}
-	return size
-}
+// parkLimit is how many requests of the client wait.
+const parkLimit = 4096
 
 func (s *Session) parkLocked(req *request) {
 	if len(s.waiting.parked) >= parkLimit || overBytes(s.waiting.parked, len(req.Frame)) {
@@ -45,25 +16,6 @@ func (s *Session) parkLocked(req *request) {
 		return
 	}
 	s.waiting.parked = append(s.waiting.parked, s.keepLocked(req))
-}
-
-// keepLocked returns a request as one that waits.
-func (s *Session) keepLocked(req *request) parked {
-	name, _, _ := mcpwire.Target(req.Message, req.method)
-	return parked{bytes.Clone(req.Frame), req.arrivedAt, s.traceArrivalLocked(req, name)}
-}
-
-// request reads the request again. It was read when it came, so it can be.
-func (p *parked) request(out *peer.Outgoing) *request {
-	req, _ := readRequest(p.frame, out)
-	req.arrivedAt, req.traceID = p.came, p.n
-	return req
-}
-
-// is reports whether a request has this ID.
-func (p *parked) is(id []byte) bool {
-	var m jsonrpc.Message
-	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
 }
 
 // busyLocked says what requests wait for.
@@ -103,14 +55,4 @@ func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*request)) {
 	for _, p := range waited {
 		handle(p.request(out))
 	}
-}
-
-// traceArrivalLocked traces a request of the client and returns its correlation number.
-// One that has waited was traced when it came.
-func (s *Session) traceArrivalLocked(req *request, name jsonrpc.Span) uint64 {
-	if req.traceID == 0 {
-		req.traceID = s.r.trace.Next()
-		s.r.trace.Request(tracing.Client, s.name(), req.Message, req.traceID, req.method, name)
-	}
-	return req.traceID
 }

@@ -51,7 +51,7 @@ func (all *permits) take(about requestHash, state uint64, now int64) (permit, bo
 
 // permitLocked lets the client come back with a state, for a tool as it is now.
 func (s *Session) permitLocked(about requestHash, e *catalog.Entry, state []byte, agreed bool) {
-	now := s.r.clock.now()
+	now := s.clock.Now()
 	s.input.permits.add(permit{about, e, s.r.signer.hash(state), agreed, now + int64(stateLife)}, now)
 }
 
@@ -68,7 +68,7 @@ func (s *Session) checkRetryLocked(req *request, t catalog.Target) bool {
 		return false
 	}
 	state := req.Text(retry.State.Value)
-	p, ok := s.input.permits.take(about, s.r.signer.hash(state), s.r.clock.now())
+	p, ok := s.input.permits.take(about, s.r.signer.hash(state), s.clock.Now())
 	switch {
 	case ok && p.entry != t.Entry:
 		s.denyUnconfirmedLocked(req, t.Entry, changedMeanwhile)

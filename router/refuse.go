@@ -1,6 +1,7 @@
 package router
 
 import (
+	"errors"
 	"fmt"
 
 	"toolman/jsonrpc"
@@ -22,9 +23,9 @@ type refusal struct {
 }
 
 // refuse answers a request with a refusal.
-func (s *Session) refuse(req *request, why refusal) {
+func (s *conn) refuse(req *request, why refusal) {
 	said := tracing.Note{Method: req.method, Verdict: "local"}
-	if s.r.trace.On() {
+	if s.trace.On() {
 		name, _, _ := mcpwire.Target(req.Message, req.method)
 		said.ID = s.traceArrivalLocked(req, name)
 		said.Name = string(req.Text(name))
@@ -44,7 +45,7 @@ func (s *Session) refuse(req *request, why refusal) {
 
 // replyLocal answers a request with a result of toolman's own, and returns its
 // correlation number.
-func (s *Session) replyLocal(req *request, result []byte) (n uint64) {
+func (s *conn) replyLocal(req *request, result []byte) (n uint64) {
 	n = s.traceArrivalLocked(req, jsonrpc.Span{})
 	if req.modern {
 		result = completed(result, req.method)
@@ -77,4 +78,36 @@ func badTarget(method mcpwire.Method, err error) refusal {
 // refuseName is a refusal of a name that cannot be used.
 func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has *metatool.Guidance) refusal {
 	return refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t, text: has.Explain(v, k, name, t, verdict)}
+}
+
+// decline answers a request with an error that the specification prescribes, also
+// where a tool result is usual.
+func (s *conn) decline(req *request, why *mcpwire.Refusal) {
+	s.tellObserver(req.Bytes(req.ID), reasonFor("", why.Message))
+	s.declined(req, why)
+}
+
+// declined is decline for what the ledger knows already.
+func (s *conn) declined(req *request, why *mcpwire.Refusal) {
+	n := s.traceArrivalLocked(req, jsonrpc.Span{})
+	s.decideAgainstLocked(req, &refusal{}, n)
+	s.send(req.out, why.Append(nil, req.Bytes(req.ID)), tracing.Note{ID: n, Method: req.method, Verdict: "local"})
+}
+
+// declineError is decline for an error of package mcpwire.
+func (s *conn) declineError(req *request, err error) {
+	if why, ok := errors.AsType[*mcpwire.Refusal](err); ok {
+		s.decline(req, why)
+		return
+	}
+	s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+}
+
+// completed returns a result of toolman's own as the modern era wants it.
+func completed(result []byte, method mcpwire.Method) []byte {
+	out := mcpwire.AppendComplete([]byte{'{'}, method)
+	if string(result) == "{}" {
+		return append(out[:len(out)-1], '}')
+	}
+	return append(out, result[1:]...)
 }

@@ -39,7 +39,7 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	if c.session == nil {
-		u.r.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.n, Method: c.method, Leg: time.Duration(u.r.clock.now() - c.sent)})
+		u.r.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.n, Method: c.method, Leg: time.Duration(u.r.clock.Now() - c.sent)})
 		if c.method == mcpwire.Listen {
 			u.listenEnded(id, &c, m)
 			return
@@ -88,7 +88,7 @@ func (u *Upstream) answerLost(c call, err error, out *peer.Outgoing) {
 // timing traces an answer as it came, and returns what to say of it on its way
 // to the client.
 func (u *Upstream) timing(c *call, m *jsonrpc.Message) tracing.Note {
-	now := u.r.clock.now()
+	now := u.r.clock.Now()
 	back := tracing.Note{ID: c.n, Method: c.method, Name: c.name(), Leg: time.Duration(now - c.sent), Total: time.Duration(now - c.came)}
 	there := back
 	there.Name, there.Total = c.itsName(), 0
@@ -180,7 +180,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	if u.CallTimeout > 0 {
-		now := u.r.clock.now()
+		now := u.r.clock.Now()
 		u.pending.calls.Update(id, func(c *call) { c.hear(now) })
 	}
 	out.Edit(at, out.Copy(c.token()))
@@ -232,4 +232,13 @@ func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
 		id, found = jsonrpc.ParseID(m.Bytes(m.ID))
 	}
 	return id, found
+}
+
+// send writes a message to the upstream, with the edits of out.
+func (u *Upstream) send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
+	if u.r.trace.On() {
+		note.Rewrote = rewrote(out, m)
+		u.r.trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
+	}
+	return out.Pass(u.pipe.out, m)
 }

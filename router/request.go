@@ -1,6 +1,8 @@
 package router
 
 import (
+	"bytes"
+
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
@@ -50,4 +52,32 @@ func (req *request) rewritten(frame []byte) (*request, error) {
 	}
 	to.arrivedAt, to.traceID, to.decision = req.arrivedAt, req.traceID, req.decision
 	return to, nil
+}
+
+// A parked request waits for the upstreams to start.
+type parked struct {
+	frame []byte
+	came  int64  // when it came, if calls are timed
+	n     uint64 // its correlation number in the trace
+}
+
+func (p parked) size() int { return len(p.frame) }
+
+// keepLocked returns a request as one that waits.
+func (s *conn) keepLocked(req *request) parked {
+	name, _, _ := mcpwire.Target(req.Message, req.method)
+	return parked{bytes.Clone(req.Frame), req.arrivedAt, s.traceArrivalLocked(req, name)}
+}
+
+// request reads the request again. It was read when it came, so it can be.
+func (p *parked) request(out *peer.Outgoing) *request {
+	req, _ := readRequest(p.frame, out)
+	req.arrivedAt, req.traceID = p.came, p.n
+	return req
+}
+
+// is reports whether a request has this ID.
+func (p *parked) is(id []byte) bool {
+	var m jsonrpc.Message
+	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
 }

@@ -31,7 +31,7 @@ func (s *Session) resumeLocked(req *request, c *call, about requestHash, retry *
 	}
 	p := s.input.suspensions.calls[state.handle]
 	switch {
-	case state.expires < s.r.clock.now():
+	case state.expires < s.clock.Now():
 		s.decline(req, errStaleState)
 	case state.kind == stateAgain:
 		return s.urlConsentedLocked(req, c, retry)

@@ -122,7 +122,7 @@ func (s *Session) askInputLocked(r *inputRound, ask *inputreq.Ask, out *peer.Out
 // addInputLocked makes a leg, and returns the id to ask it under. Without a client it
 // gives up the round.
 func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, out *peer.Outgoing) (num []byte, ok bool) {
-	q := serverRequest{from: r.from, method: string(method), n: r.call.n, came: s.r.clock.now(), round: r, leg: len(r.legs)}
+	q := serverRequest{from: r.from, method: string(method), n: r.call.n, came: s.clock.Now(), round: r, leg: len(r.legs)}
 	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
 		s.unansweredLocked(&q, "the client is gone", out)

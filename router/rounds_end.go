@@ -18,7 +18,7 @@ import (
 // answeredLocked takes the client's answer to one leg, and with the last one has the
 // call made again.
 func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
-	s.r.trace.Response(tracing.Client, s.name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.r.clock.now() - q.came)})
+	s.trace.Response(tracing.Client, s.name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.clock.Now() - q.came)})
 	if m.BothResultAndError {
 		m = strict(m)
 	}
@@ -87,8 +87,8 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 		c.fail(fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), audit.Failed, out)
 		return
 	}
-	if s.r.timed.Load() {
-		now := s.r.clock.now()
+	if s.clock.Timed() {
+		now := s.clock.Now()
 		c.translation.before += now - c.sent
 		c.sent, c.waited = now, 0
 	}

@@ -26,8 +26,8 @@ func TestHistoriesOfRounds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &roundSim{roundRig: newRoundRig(t, asksAll), rng: rand.New(rand.NewPCG(seed, 1))}
 			w, lines := auditTo(t)
-			s.r.Audit = w
-			s.r.timed.Store(true)
+			s.s.audit = w
+			s.r.clock.Time()
 			for range 10 + s.rng.IntN(60) {
 				s.step()
 				if t.Failed() {

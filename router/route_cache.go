@@ -35,7 +35,7 @@ func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *call) {
 // tool. One that is to be timed, traced or audited does not.
 func (s *Session) cachedRouteLocked(req *request) (at jsonrpc.Span, ok bool) {
 	l := &s.routeCache
-	if req.Template != l.form || l.view != s.view.Load() || l.view == nil || s.r.timed.Load() || !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
+	if req.Template != l.form || l.view != s.view.Load() || l.view == nil || s.clock.Timed() || !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
 		return at, false
 	}
 	at, _ = req.Param("name")

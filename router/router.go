@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/metatool"
@@ -28,10 +27,9 @@ type Router struct {
 	Options
 	log       *zap.Logger
 	trace     *tracing.Tracer
-	clock     clock
+	clock     *tracing.Clock
 	signer    *signer
-	ownNames  []string    // names that are toolman's own
-	timed     atomic.Bool // calls are timed: there is a trace, an audit log, or a call_timeout
+	ownNames  []string // names that are toolman's own
 	run       run
 	startup   startup
 	greeted   greeted
@@ -74,7 +72,7 @@ type greeted struct {
 // New makes a router. No server runs before Start. The loop stays the caller's.
 func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: clock{time.Now()}, signer: newSigner(),
+	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(), signer: newSigner(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, greeted: greeted{done: make(chan struct{})}, startup: startup{done: make(chan struct{})}}
 	r.given.Store(&o)
 	var upstreams []*Upstream
@@ -113,7 +111,7 @@ func (r *Router) all() []*Upstream { return *r.upstreams.Load() }
 // time has calls timed if the trace or a server wants that.
 func (r *Router) time(servers []Server) {
 	if r.trace.On() || r.Audit != nil || slices.ContainsFunc(servers, func(s Server) bool { return s.CallTimeout > 0 }) {
-		r.timed.Store(true)
+		r.clock.Time()
 	}
 }
 
@@ -229,7 +227,8 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 // NewSession makes a session for a client. out takes what is sent to it; it may
 // implement Streams.
 func (r *Router) NewSession(out peer.Sender, who Client) *Session {
-	s := &Session{r: r, who: who, log: r.log.Named("session"), front: front{out: out}, closed: closed{done: make(chan struct{})}}
+	s := &Session{r: r, closed: closed{done: make(chan struct{})}}
+	s.conn = conn{who: who, log: r.log.Named("session"), front: front{out: out}, trace: r.trace, clock: r.clock, audit: r.Audit, ownNames: r.ownNames}
 	s.front.streams, _ = out.(Streams)
 	s.front.ledger, _ = out.(Ledger)
 	s.front.checker, _ = out.(CallChecker)

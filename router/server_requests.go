@@ -44,7 +44,7 @@ func (s *Session) clientReadyLocked(out *peer.Outgoing) {
 
 // ask passes a request of an upstream on to the client, under an id of ours.
 func (s *Session) ask(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing, method mcpwire.Method, n uint64) {
-	q := serverRequest{from: u, method: string(method), n: n, came: u.r.clock.now(), task: mcpwire.AsksForTask(m)}
+	q := serverRequest{from: u, method: string(method), n: n, came: u.r.clock.Now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.keep(m, token)
 	if err == nil {

@@ -1,11 +1,8 @@
 package router
 
 import (
-	"cmp"
 	"errors"
 	"io"
-	"sync"
-	"sync/atomic"
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/metatool"
@@ -15,8 +12,6 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
-	"toolman/router/budget"
-	"toolman/router/policy"
 	"toolman/router/tracing"
 	"toolman/router/view"
 )
@@ -24,36 +19,19 @@ import (
 // A Session is one connected client. It is the peer.Handler of the client's
 // peer; the client's messages are handled in the order they came.
 type Session struct {
+	conn
 	r       *Router
-	who     Client
-	label   string // what the audit log calls it
-	policy  *policy.Policy
-	front   front
 	builtin builtin
-	log     *zap.Logger
-	view    atomic.Pointer[view.View]
 	closed  closed
 
-	mu            sync.Mutex    // held while one message of the client is handled
 	request       request       // guarded by mu: the storage of the request being handled
 	routeCache    routeCache    // guarded by mu
-	peer          clientState   // guarded by mu, but for name
 	servers       servers       // guarded by mu
 	waiting       waiting       // guarded by mu
 	logLevel      logLevel      // guarded by mu
 	input         input         // guarded by mu, but for serverRequests
 	subscriptions subscriptions // guarded by mu
 	tasks         sessionTasks  // guarded by mu
-	account       account       // guarded by mu
-}
-
-// A front is where the client's messages come from and where those for it go.
-type front struct {
-	out     peer.Sender
-	batches atomic.Pointer[peer.BatchResponder] // to out, from the first batch of requests on
-	streams Streams                             // nil: all goes to out
-	ledger  Ledger                              // nil: there is none
-	checker CallChecker                         // nil: there is none
 }
 
 // A builtin is what the client is offered of toolman's own tools.
@@ -66,17 +44,6 @@ type builtin struct {
 type closed struct {
 	done chan struct{} // closed then
 	err  error         // written before
-}
-
-// A clientState is what the client has said of itself.
-type clientState struct {
-	name      atomic.Pointer[string] // for the log and the trace
-	hello     *mcpwire.Hello         // nil until initialize
-	revision  string                 // what was agreed on
-	meta      *mcpwire.Claim         // what modern servers are told of the client
-	ready     bool                   // it takes requests and notifications
-	modern    bool                   // it has sent a modern request
-	listsOnce bool                   // it was seen not to list again
 }
 
 // servers are those that the session uses.
@@ -125,39 +92,6 @@ type sessionTasks struct {
 	client   tasks  // that the client does for servers
 }
 
-// An account is what the session keeps of its client's budget.
-type account struct {
-	retained int  // bytes of Client.Account
-	ended    bool // it keeps none any more
-}
-
-// retainLocked takes bytes from the client's account for something that is kept. The error is a
-// *budget.LimitError.
-func (s *Session) retainLocked(n int) error {
-	if s.account.ended {
-		return nil
-	}
-	if err := s.who.Account.Take(budget.Bytes, int64(n)); err != nil {
-		return err
-	}
-	s.account.retained += n
-	return nil
-}
-
-// freeLocked gives back bytes for what is kept no more.
-func (s *Session) freeLocked(n int) {
-	if !s.account.ended {
-		s.account.retained -= n
-		s.who.Account.Give(budget.Bytes, int64(n))
-	}
-}
-
-// freeAllLocked gives back all bytes: the session has ended.
-func (s *Session) freeAllLocked() {
-	s.freeLocked(s.account.retained)
-	s.account.ended = true
-}
-
 // Message implements peer.Handler.
 func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	s.mu.Lock()
@@ -165,8 +99,8 @@ func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	case jsonrpc.Request:
 		req := &s.request
 		req.Message, req.out, req.arrivedAt, req.traceID, req.decision = m, out, 0, 0, nil
-		if s.r.timed.Load() {
-			req.arrivedAt = s.r.clock.now()
+		if s.clock.Timed() {
+			req.arrivedAt = s.clock.Now()
 		}
 		s.requestLocked(req)
 	case jsonrpc.Notification:
@@ -185,7 +119,7 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 }
 
 func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	s.r.trace.Bad(tracing.Client, s.name(), m.Frame, err)
+	s.trace.Bad(tracing.Client, s.name(), m.Frame, err)
 	if s.malformedAnswer(m, err, out) || isResponse(m) {
 		return // a response has no answer
 	}
@@ -193,7 +127,7 @@ func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
 		code = jsonrpc.CodeParseError
 	}
-	s.send(out, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.r.trace.Next()})
+	s.send(out, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.trace.Next()})
 }
 
 // idOfBad is the id to refuse a message under that could not be read: null when it
@@ -261,14 +195,6 @@ func (s *Session) Gone() <-chan struct{} { return s.closed.done }
 // Broken reports, once Gone is closed, whether the client cannot be told anything
 // any more either.
 func (s *Session) Broken() bool { return !errors.Is(s.closed.err, io.EOF) }
-
-// name is how the client calls itself.
-func (s *Session) name() string {
-	if name := s.peer.name.Load(); name != nil {
-		return *name
-	}
-	return cmp.Or(s.who.Name, "client")
-}
 
 // requestLocked answers what is toolman's own business at once, and leaves the
 // rest until it is known what there is.
@@ -359,7 +285,7 @@ func (s *Session) answerLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		q, ok = s.input.serverRequests.Take(id)
 	}
 	if !ok {
-		s.r.trace.Orphan(tracing.Client, s.name(), m)
+		s.trace.Orphan(tracing.Client, s.name(), m)
 		return
 	}
 	if q.round != nil {

@@ -94,7 +94,7 @@ func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inq
 
 // stateFor signs a state that is good from now on.
 func (s *Session) stateFor(about requestHash, kind stateKind, h handle) string {
-	return s.r.signer.signState(requestState{kind, h, s.r.clock.now() + int64(stateLife)}, about, s.who.Principal)
+	return s.r.signer.signState(requestState{kind, h, s.clock.Now() + int64(stateLife)}, about, s.who.Principal)
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.

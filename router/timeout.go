@@ -26,7 +26,7 @@ func (u *Upstream) watchTimeout() {
 // sweep gives up calls that are over their time, and comes back when the next
 // may be.
 func (u *Upstream) sweep() {
-	now := u.r.clock.now()
+	now := u.r.clock.Now()
 	u.giveUp(now)
 	next := int64(-1)
 	u.mu.Lock()

@@ -366,7 +366,7 @@ type ownIDs struct{ u *Upstream }
 
 func (o ownIDs) Next(method string) (uint64, bool) {
 	r := o.u.r
-	return o.u.pending.calls.Add(call{method: mcpwire.Method(method), n: r.trace.Next(), sent: r.clock.now()})
+	return o.u.pending.calls.Add(call{method: mcpwire.Method(method), n: r.trace.Next(), sent: r.clock.Now()})
 }
 
 func (o ownIDs) Forget(id uint64) {

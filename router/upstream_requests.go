@@ -59,7 +59,7 @@ func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
 func (u *Upstream) answer(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	back := tracing.Note{ID: q.n, Method: mcpwire.Method(q.method)}
 	if u.r.trace.On() {
-		back.Total = time.Duration(u.r.clock.now() - q.came)
+		back.Total = time.Duration(u.r.clock.Now() - q.came)
 		u.r.trace.Response(tracing.Client, "client", m, tracing.Note{ID: q.n, Method: back.Method, Leg: back.Total})
 	}
 	if m.BothResultAndError {

@@ -114,7 +114,7 @@ func (u *Upstream) tellURI(method mcpwire.Method, uri string, out *peer.Outgoing
 // ask makes a request of toolman's own whose answer nobody waits for.
 func (u *Upstream) ask(method mcpwire.Method, params []byte, out *peer.Outgoing) (id uint64) {
 	n := u.r.trace.Next()
-	id, ok := u.pending.calls.Add(call{method: method, n: n, sent: u.r.clock.now()})
+	id, ok := u.pending.calls.Add(call{method: method, n: n, sent: u.r.clock.Now()})
 	if !ok {
 		return 0
 	}
@@ -175,7 +175,7 @@ func (u *Upstream) listenEnded(id uint64, c *call, m *jsonrpc.Message) {
 	case m.Err.Present():
 		u.log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxSaid)]))
 		return
-	case u.r.clock.now()-c.sent < int64(relisten):
+	case u.r.clock.Now()-c.sent < int64(relisten):
 		return
 	case u.following.lists == id:
 		u.following.lists = 0
