@@ -30,7 +30,7 @@ func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *call) bool {
 		return true
 	}
 	var how limiter.Admission
-	if client := c.session.who.Principal.Client(); limited(c.method) {
+	if client := c.caller.Principal().Client(); limited(c.method) {
 		c.place, how = u.pending.limiter.Admit(client, len(m.Frame), func() queuedCall { return queuedCall{*c, out.Preview(m.Frame)} })
 	} else {
 		c.place, how = u.pending.limiter.AdmitControl(client)
@@ -50,7 +50,7 @@ func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *call) bool {
 			text = fmt.Sprintf("server %s has %d requests of this client that are no calls, as many as it may have of one; "+
 				"this one was not passed on: try again when some of them are answered", u.Name, limiter.MaxControl)
 		}
-		c.fail(text, audit.Refused, out)
+		c.caller.Unsent(*c, text, audit.Refused, out)
 	}
 	return false
 }
@@ -58,7 +58,7 @@ func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *call) bool {
 // leave takes back the call's place at its server.
 func (c *call) leave(u *Upstream) {
 	if c.place != limiter.None {
-		u.pending.limiter.Leave(c.session.who.Principal.Client(), c.place)
+		u.pending.limiter.Leave(c.caller.Principal().Client(), c.place)
 		c.place = limiter.None
 	}
 }
@@ -81,7 +81,7 @@ const lateAnswer = 5 * time.Second
 func (u *Upstream) calledOff(c *call, out *peer.Outgoing) {
 	if u.Dial != nil && !u.source.Modern && c.place == limiter.Active {
 		off := *c
-		u.pending.limiter.Linger(off.session.who.Principal.Client())
+		u.pending.limiter.Linger(off.caller.Principal().Client())
 		off.place, c.place = limiter.Lingering, limiter.None
 		time.AfterFunc(lateAnswer, func() {
 			var out peer.Outgoing
@@ -107,11 +107,11 @@ func (u *Upstream) writeQueued(q *queuedCall, out *peer.Outgoing) {
 	var m jsonrpc.Message
 	if jsonrpc.Scan(q.frame, &m) != nil { // it was one when it came
 		q.call.leave(u)
-		q.call.fail(fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, out)
+		q.caller.Unsent(q.call, fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, out)
 		return
 	}
-	if u.r.clock.Timed() {
-		q.call.wait(u.r.clock.Now())
+	if u.env.clock.Timed() {
+		q.call.wait(u.env.clock.Now())
 	}
 	if u.private.leased { // and not there yet when the call came
 		u.raiseLogLevel(q.call.logs, nil, out)

@@ -224,7 +224,7 @@ func TestAServerThatDiesAnswersWhatWaits(t *testing.T) {
 	}
 	// One that was on its way when the server died does not wait for ever.
 	u := server.u
-	c := call{session: g.s, method: mcpwire.ToolsCall}
+	c := call{caller: g.s, method: mcpwire.ToolsCall}
 	m := scanned(t, callNumber(3))
 	c.keep(m, jsonrpc.Span{})
 	var out peer.Outgoing

@@ -9,7 +9,7 @@ import (
 
 // named is a request of the server, or its response, in which each message for the client's user
 // begins with the server's name. It is m itself where there is no such message.
-func (u *Upstream) named(m *jsonrpc.Message) (*jsonrpc.Message, error) {
+func named(u *Upstream, m *jsonrpc.Message) (*jsonrpc.Message, error) {
 	edits, err := inputreq.NameAsker(nil, m, u.Name)
 	if err != nil || len(edits) == 0 {
 		return m, err
@@ -20,15 +20,15 @@ func (u *Upstream) named(m *jsonrpc.Message) (*jsonrpc.Message, error) {
 
 // namedResponse is named for a response; elicits reports whether its result may ask something. A
 // response in which it is not clear what the user is asked becomes an error.
-func (u *Upstream) namedResponse(m *jsonrpc.Message, elicits bool) *jsonrpc.Message {
+func namedResponse(u *Upstream, m *jsonrpc.Message, elicits bool) *jsonrpc.Message {
 	if !elicits && !m.Err.Present() {
 		return m
 	}
-	named, err := u.named(m)
+	said, err := named(u, m)
 	if err != nil {
-		named = new(jsonrpc.Message)
+		said = new(jsonrpc.Message)
 		text := fmt.Sprintf(untranslatable, u.Name, err)
-		_ = jsonrpc.Scan(jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeInternalError, text, nil), named) // toolman's own frame
+		_ = jsonrpc.Scan(jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeInternalError, text, nil), said) // toolman's own frame
 	}
-	return named
+	return said
 }

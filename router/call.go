@@ -15,26 +15,21 @@ import (
 // It is kept small: the table of calls holds it by value.
 type call struct {
 	ids
-	session     *Session // nil: a request of toolman's own
-	method      mcpwire.Method
-	entry       *catalog.Entry // nil when it is about a task
-	task        bool           // a task is wanted instead of the result
-	modern      bool           // the client's request is of the modern era
-	elicits     bool           // the answer may ask the client's user something
-	logs        logThreshold   // of log messages that a modern client's request wants
-	place       limiter.Place  // what it has at its server's limiter
-	waited      uint32         // milliseconds, there
-	heard       uint32         // milliseconds from sent to the last progress; 0: there was none
-	translation *translation
-	audited     *audit.Decision // nil: there is no audit log, or it has no line for this
-	n           uint64          // correlation number in the trace; 0: no trace
-	came        int64           // when the client's request came; in nanoseconds since start
-	sent        int64           // when it was passed on
-}
-
-// failure makes toolman's own answer to the call.
-func (c *call) failure(code int64, problem string) []byte {
-	return mcpwire.AppendFailureFor(eraOf(c.modern), nil, c.id(), c.method, code, problem)
+	caller  Caller // nil: a request of toolman's own
+	method  mcpwire.Method
+	entry   *catalog.Entry  // nil when it is about a task
+	task    bool            // a task is wanted instead of the result
+	modern  bool            // the client's request is of the modern era
+	elicits bool            // the answer may ask the client's user something
+	logs    logThreshold    // of log messages that a modern client's request wants
+	place   limiter.Place   // what it has at its server's limiter
+	waited  uint32          // milliseconds, there
+	heard   uint32          // milliseconds from sent to the last progress; 0: there was none
+	context any             // what the caller keeps with the call; the upstream does not look at it
+	audited *audit.Decision // nil: there is no audit log, or it has no line for this
+	n       uint64          // correlation number in the trace; 0: no trace
+	came    int64           // when the client's request came; in nanoseconds since start
+	sent    int64           // when it was passed on
 }
 
 // wait notes that the call goes on now.
@@ -61,25 +56,6 @@ func (c *call) due(timeout time.Duration) int64 {
 	}
 	last := c.sent + int64(c.heard)*int64(time.Millisecond)
 	return min(last+int64(timeout), began+maxExtended*int64(timeout))
-}
-
-// is reports whether the session's request with this id waits for it. Session.mu is
-// held.
-func (c *call) is(s *Session, id []byte) bool {
-	return c.session == s && c.currentLocked() && bytes.Equal(c.id(), id)
-}
-
-// A serverRequest is a request of an upstream that was passed on to the client and
-// not answered yet.
-type serverRequest struct {
-	ids
-	from   *Upstream
-	method string
-	task   bool // a task is wanted instead of the result
-	n      uint64
-	came   int64
-	round  *inputRound // not nil: it is a leg of a round of from's, and not its request
-	leg    int         // of the round
 }
 
 // ids are the asker's id and its progress token, verbatim. Those of most clients

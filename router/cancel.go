@@ -63,7 +63,7 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c call, u *Upstream
 		return call{}, nil, 0
 	}
 	for _, u := range s.reachLocked() {
-		if our, c, ok := u.pending.calls.TakeIf(func(c call) bool { return c.is(s, id) }); ok {
+		if our, c, ok := u.pending.calls.TakeIf(func(c call) bool { return s.isLocked(&c, id) }); ok {
 			return c, u, our
 		}
 		if c, ok := s.dropWaitingLocked(u, id); ok {
@@ -76,7 +76,7 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c call, u *Upstream
 // dropWaitingLocked forgets a call that waits at an upstream's limiter.
 func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
 	u.pending.limiter.Remove(func(w *queuedCall) bool {
-		if ok || !w.is(s, id) {
+		if ok || !s.isLocked(&w.call, id) {
 			return false
 		}
 		c, ok = w.call, true

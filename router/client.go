@@ -111,14 +111,6 @@ func (x *sessions) list() []*Session {
 	return slices.Collect(maps.Keys(x.all))
 }
 
-// sessions returns those whose server this is: its owner, or all that share it.
-func (u *Upstream) sessions() []*Session {
-	if s := u.private.owner.Load(); s != nil {
-		return []*Session{s}
-	}
-	return slices.DeleteFunc(u.r.sessions.list(), func(s *Session) bool { return !s.uses(u) })
-}
-
 // uses reports whether the session has this upstream, and neither an own one in its place nor none.
 func (s *Session) uses(u *Upstream) bool {
 	s.mu.Lock()

@@ -49,7 +49,7 @@ func (s *Session) confirmLocked(req *request, t catalog.Target) {
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	c := call{session: s, method: mcpwire.ToolsCall, entry: t.Entry, n: s.traceArrivalLocked(req, name)}
+	c := call{caller: s, method: mcpwire.ToolsCall, entry: t.Entry, n: s.traceArrivalLocked(req, name)}
 	c.keep(req.Message, jsonrpc.Span{})
 	c.audited = s.decideLocked(req, t, audit.Asked, c.n)
 	r := &inputRound{from: upstreamOf(t.Source), call: c, frame: bytes.Clone(req.Frame)}

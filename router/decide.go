@@ -180,7 +180,7 @@ func givenWith(m *jsonrpc.Message, method mcpwire.Method) []byte {
 
 // outcome reads how a server has answered a call. Nobody asks that of a call that is
 // not audited.
-func (c *call) outcome(m *jsonrpc.Message) audit.Outcome {
+func outcome(c *call, m *jsonrpc.Message) audit.Outcome {
 	if c.audited == nil {
 		return ""
 	}

@@ -100,7 +100,7 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 		return false
 	case u.For != nil:
 		return s.servers.missing[u] == nil
-	case s.who.Sole || u.private.owner.Load() != nil || !u.is(Ready):
+	case s.who.Sole || u.owner() != nil || !u.is(Ready):
 		return false
 	}
 	switch u.Share {
@@ -120,7 +120,7 @@ func (r *Router) private(shared *Upstream, server Server, s *Session, settled fu
 	}
 	u := r.newUpstream(server, shared.Name, settled)
 	u.source.Modern, u.life.awaited = shared.source.Modern, shared.life.awaited
-	u.private.owner.Store(s)
+	u.own(s, s.who.Many)
 	u.greeting.known, u.greeting.client = alreadyGreeted, s.clientLocked()
 	return u, nil
 }
@@ -151,6 +151,9 @@ func (s *Session) ownSettled() {
 	}
 }
 
+// Refresh implements Caller.
+func (s *Session) Refresh() { s.refresh(true) }
+
 // refresh shows the session what its own servers offer now.
 func (s *Session) refresh(announce bool) {
 	s.r.mu.Lock()
@@ -179,7 +182,7 @@ func (s *Session) disownLocked() {
 	s.servers.releasing = true
 	for _, u := range s.reachLocked() {
 		if u.private.replaces != nil {
-			s.r.dismiss(u)
+			s.dismiss(u)
 		}
 	}
 }
@@ -200,10 +203,11 @@ func (u *Upstream) era() mcpwire.Era {
 
 // dismiss ends a process that one session had for itself. The router waits for it when
 // it closes.
-func (r *Router) dismiss(u *Upstream) {
+func (s *Session) dismiss(u *Upstream) {
+	r, account := s.r, s.who.Account
 	r.run.dismissed.Go(func() {
 		u.stop()
-		r.quota.back(u.private.owner.Load().who.Account)
+		r.quota.back(account)
 		if u.Over != nil && !u.private.leased {
 			u.Over()
 		}

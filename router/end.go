@@ -22,7 +22,7 @@ func (s *Session) Pending() int {
 	}
 	for _, u := range s.reachLocked() {
 		pending := func(c *call) {
-			if c.session == s && c.currentLocked() {
+			if c.caller == Caller(s) && currentLocked(c) {
 				n++
 			}
 		}
@@ -47,11 +47,11 @@ func (s *Session) Abandon() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
-			s.fail(&c.call, why, audit.Cancelled, &out)
+		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.caller == Caller(s) }) {
+			s.Lost(c.call, why, audit.Cancelled, &out)
 		}
-		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.session == s }) {
-			s.fail(&taken.Call, why, audit.Cancelled, &out)
+		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.caller == Caller(s) }) {
+			s.Lost(taken.Call, why, audit.Cancelled, &out)
 			u.over(&taken.Call, &out)
 		}
 	}
@@ -73,10 +73,10 @@ func (s *Session) End() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s }) {
+		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.caller == Caller(s) }) {
 			c.audited.End(audit.Cancelled)
 		}
-		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.session == s }) {
+		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.caller == Caller(s) }) {
 			u.pending.late.add(taken.ID)
 			u.sendFrame(&out, cancellation(taken.ID, "the client is gone"), tracing.Note{ID: taken.Call.n, Method: mcpwire.Cancelled})
 			taken.Call.audited.End(audit.Cancelled)

@@ -51,7 +51,7 @@ func (s *Session) routeLocked(req *request) {
 // changed.
 func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	u, token := upstreamOf(t.Source), req.envelope.Token.Value
-	c := call{session: s, method: req.method, entry: t.Entry, task: mcpwire.AsksForTask(req.Message), modern: req.modern}
+	c := call{caller: s, method: req.method, entry: t.Entry, task: mcpwire.AsksForTask(req.Message), modern: req.modern}
 	c.keep(req.Message, token)
 	if level := req.envelope.LogLevel.Value; req.modern && level.Present() {
 		c.logs = logThresholdOf(req.Text(level))
@@ -76,8 +76,8 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	case t.Entry != nil:
 		req.out.Edit(at, t.Entry.Quoted)
 	}
-	if c.translation != nil && !c.modern {
-		c.translation.request = req.out.Preview(req.Frame)
+	if !c.modern && c.context != nil {
+		translationOf(&c).request = req.out.Preview(req.Frame)
 	}
 	s.cacheRouteLocked(req, at, &c)
 	s.leaseLocked(u, &c, req.out).submit(req.Message, req.out, &c, token, t.Name())
@@ -98,7 +98,7 @@ func (u *Upstream) write(m *jsonrpc.Message, out *peer.Outgoing, c *call, token 
 	if !ok {
 		out.Forget()
 		c.leave(u)
-		c.fail(u.goneText(), audit.Gone, out)
+		c.caller.Unsent(*c, u.goneText(), audit.Gone, out)
 		return false
 	}
 	num := out.Number(id)
@@ -109,7 +109,7 @@ func (u *Upstream) write(m *jsonrpc.Message, out *peer.Outgoing, c *call, token 
 	if err := u.send(out, m, &tracing.Note{ID: c.n, Method: c.method, Name: name}); err != nil {
 		if _, mine := u.pending.calls.Take(id); mine {
 			c.leave(u)
-			c.fail(u.unsentText(err), audit.Refused, out)
+			c.caller.Unsent(*c, u.unsentText(err), audit.Refused, out)
 		}
 		return false
 	}

@@ -28,7 +28,7 @@ var errProbed = errors.New("it ended when it was asked for its era")
 func (u *Upstream) meet(ctx context.Context) error {
 	first := u.Era
 	if first == mcpwire.Unknown {
-		first = u.r.current().Eras[u.Name]
+		first = u.env.host.Rules().Eras[u.Name]
 	}
 	if first == mcpwire.Unknown {
 		first = mcpwire.EraOf(u.greeting.client.Version)
@@ -50,10 +50,10 @@ func (u *Upstream) meet(ctx context.Context) error {
 	u.offered.result = result
 	u.mu.Unlock()
 	if u.source.Modern {
-		u.r.trace.Event(trace.EventReady, u.Name, "discovered, revision "+result.ProtocolVersion, 0)
+		u.env.trace.Event(trace.EventReady, u.Name, "discovered, revision "+result.ProtocolVersion, 0)
 		return nil
 	}
-	u.r.trace.Event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
+	u.env.trace.Event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
 	return u.pipe.control.Notify(ctx, string(mcpwire.Initialized), nil)
 }
 
@@ -101,7 +101,7 @@ func (u *Upstream) discoverFirst(ctx context.Context) (mcpwire.InitializeResult,
 
 // discover asks a modern server what it is.
 func (u *Upstream) discover(ctx context.Context) (mcpwire.InitializeResult, error) {
-	raw, err := u.pipe.control.Call(ctx, string(mcpwire.Discover), json.RawMessage(u.r.claim().AppendParams(nil, nil)))
+	raw, err := u.pipe.control.Call(ctx, string(mcpwire.Discover), json.RawMessage(u.env.claim().AppendParams(nil, nil)))
 	if err != nil {
 		return mcpwire.InitializeResult{}, err
 	}
@@ -131,7 +131,7 @@ func (u *Upstream) handshake(ctx context.Context) (mcpwire.InitializeResult, err
 func (u *Upstream) initialize(ctx context.Context, hello mcpwire.Hello, version string) (result mcpwire.InitializeResult, err error) {
 	params := mcpwire.InitializeParams{ProtocolVersion: version, Capabilities: hello.Relayed(), ClientInfo: hello.Info}
 	if params.ClientInfo == nil {
-		params.ClientInfo = u.r.info()
+		params.ClientInfo = u.env.info()
 	}
 	raw, err := u.pipe.control.Call(ctx, string(mcpwire.Initialize), params)
 	if err != nil {

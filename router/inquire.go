@@ -24,14 +24,14 @@ func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, out *peer.
 	if !ok {
 		return false
 	}
-	ask, err := inputreq.AskOf(m, strconv.Itoa(c.translation.asked))
+	ask, err := inputreq.AskOf(m, strconv.Itoa(translationOf(&c).asked))
 	switch {
 	case err != nil:
-		u.refuseAsk(q, jsonrpc.CodeInvalidParams, err.Error(), out)
+		refuseAsk(q, jsonrpc.CodeInvalidParams, err.Error(), out)
 	case ask.Params == nil && ask.Method != mcpwire.ListRoots:
-		u.refuseAsk(q, jsonrpc.CodeInvalidParams, "params must be an object", out)
+		refuseAsk(q, jsonrpc.CodeInvalidParams, "params must be an object", out)
 	case s.input.suspensions.closed:
-		u.refuseAsk(q, jsonrpc.CodeInternalError, "the client is gone", out)
+		refuseAsk(q, jsonrpc.CodeInternalError, "the client is gone", out)
 	default:
 		s.askDuringLocked(u, id, &c, inquiry{*q, ask}, out)
 	}
@@ -42,23 +42,23 @@ func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, out *peer.
 // asked during.
 func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
 	u.pending.calls.Each(func(at uint64, one call) {
-		if at > id && one.session == s && one.modern && one.translation != nil {
+		if at > id && one.caller == Caller(s) && one.modern && one.context != nil {
 			id, c, ok = at, one, true
 		}
 	})
-	c.currentLocked()
+	currentLocked(&c)
 	return id, c, ok
 }
 
 func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, out *peer.Outgoing) {
 	switch {
 	case s.lacksLocked(u, id, c, &q, out):
-	case c.translation.suspended != nil:
-		s.enqueueLocked(c.translation.suspended, q, out)
+	case translationOf(c).suspended != nil:
+		s.enqueueLocked(translationOf(c).suspended, q, out)
 	case len(s.input.suspensions.calls) >= maxSuspended || !s.input.suspensions.fits(q.size()):
 		const why = "too many calls wait for answers of the client"
-		u.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, why, out)
-		u.breakOffLocked(id, why, failing(why+", so this one was cancelled; answer the others first", audit.Failed), out)
+		refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, why, out)
+		s.breakOffLocked(u, id, why, s.failing(why+", so this one was cancelled; answer the others first", audit.Failed), out)
 	default:
 		s.suspendLocked(u, id, c, []inquiry{q}, out)
 	}
@@ -67,32 +67,32 @@ func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, ou
 // lacksLocked ends a call during which the server asks what the client has not declared
 // that it can do. It reports whether that is so.
 func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, out *peer.Outgoing) bool {
-	lacking := inputreq.Lacks(c.translation.capabilities, q.ask.Method, q.ask.Params)
+	lacking := inputreq.Lacks(translationOf(c).capabilities, q.ask.Method, q.ask.Params)
 	if lacking == "" {
 		return false
 	}
-	u.refuseAsk(&q.serverRequest, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+lacking, out)
-	u.breakOffLocked(id, "the client cannot be asked what the server asks", refusing(u.missing(lacking)), out)
+	refuseAsk(&q.serverRequest, jsonrpc.CodeMethodNotFound, "the client has not declared the capability "+lacking, out)
+	s.breakOffLocked(u, id, "the client cannot be asked what the server asks", s.refusing(missing(u, lacking)), out)
 	return true
 }
 
 // missing refuses a call of a client that cannot do what the server needs.
-func (u *Upstream) missing(lacking string) *mcpwire.Refusal {
+func missing(u *Upstream, lacking string) *mcpwire.Refusal {
 	return mcpwire.MissingCapability(lacking, fmt.Sprintf("server %s needs of the client, for this call, a capability that it has not declared: %s", u.Name, lacking))
 }
 
 // refusing is the ending with an error that the specification prescribes.
-func refusing(why *mcpwire.Refusal) ending {
+func (s *conn) refusing(why *mcpwire.Refusal) ending {
 	return func(c call, out *peer.Outgoing) {
-		c.session.send(out, why.Append(nil, c.id()), tracing.Note{ID: c.n, Method: c.method})
+		s.send(out, why.Append(nil, c.id()), tracing.Note{ID: c.n, Method: c.method})
 	}
 }
 
 // breakOffLocked ends a call on both sides.
-func (u *Upstream) breakOffLocked(id uint64, reason string, end ending, out *peer.Outgoing) {
+func (s *Session) breakOffLocked(u *Upstream, id uint64, reason string, end ending, out *peer.Outgoing) {
 	if c, ok := u.callOff(id, reason, out); ok {
 		c.audited.End(audit.Failed)
-		c.concludeLocked(end, out)
+		concludeLocked(&c, end, out)
 	}
 }
 
@@ -104,15 +104,15 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Ou
 		return err
 	}
 	for _, ask := range asks {
-		if lacking := inputreq.Lacks(c.translation.capabilities, ask.Method, ask.Params); lacking != "" {
-			refusing(u.missing(lacking))(*c, out)
+		if lacking := inputreq.Lacks(translationOf(c).capabilities, ask.Method, ask.Params); lacking != "" {
+			s.refusing(missing(u, lacking))(*c, out)
 			return nil
 		}
 	}
-	state := s.stateFor(c.translation.about, stateAgain, newCallID())
+	state := s.stateFor(translationOf(c).about, stateAgain, newCallID())
 	if c.entry.AsksFirst() {
 		s.mu.Lock()
-		s.permitLocked(c.translation.about, c.entry, []byte(state), true)
+		s.permitLocked(translationOf(c).about, c.entry, []byte(state), true)
 		s.mu.Unlock()
 	}
 	s.sendAsks(c, asks, state, out)

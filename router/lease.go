@@ -27,10 +27,10 @@ const (
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
 func (s *Session) leaseLocked(u *Upstream, c *call, out *peer.Outgoing) *Upstream {
-	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.translation == nil || !inputreq.CanBeAsked(c.translation.capabilities) {
+	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.context == nil || !inputreq.CanBeAsked(translationOf(c).capabilities) {
 		return u
 	}
-	leased := s.leastLoadedLocked(u, inputreq.Askable(c.translation.capabilities))
+	leased := s.leastLoadedLocked(u, inputreq.Askable(translationOf(c).capabilities))
 	if leased == nil {
 		return u
 	}
@@ -98,7 +98,7 @@ func (s *Session) expireLease(u *Upstream) {
 
 func (s *Session) dismissLeasedLocked(u *Upstream) {
 	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(other *Upstream) bool { return other == u })
-	s.r.dismiss(u)
+	s.dismiss(u)
 }
 
 // reachLocked returns all upstreams that may have calls of the session.

@@ -56,7 +56,7 @@ func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel
 	if u.state != Ready || !u.offered.result.Offers("logging") || u.source.Modern {
 		return
 	}
-	if u.private.owner.Load() == nil {
+	if u.owner() == nil {
 		if u.logLevels.raised != 0 && u.logLevels.raised <= want {
 			return
 		}
@@ -117,52 +117,53 @@ func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, out *pee
 // logged passes a log message on. It does not say whose call it belongs to: while
 // several clients share the server, one gets it when no other has an open call there.
 func (u *Upstream) logged(m *jsonrpc.Message, out *peer.Outgoing) {
-	if s := u.private.owner.Load(); s != nil && !s.who.Many {
-		if s.knows(u) {
-			s.logged(u, m, out)
-		}
-		return
-	}
-	level, err := m.Param("level")
-	if err != nil {
+	if owner := u.owner(); owner != nil && !u.private.many {
+		owner.Notify(u, m, out)
 		return
 	}
 	var open []call
 	u.pending.calls.Each(func(_ uint64, c call) {
-		if c.session != nil {
+		if c.caller != nil {
 			open = append(open, c)
 		}
 	})
-	if len(open) == 1 && open[0].wants(logThresholdOf(m.Text(level))) {
-		open[0].session.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: open[0].id()})
+	if len(open) == 1 {
+		open[0].caller.Logged(open[0], m, out)
+	}
+}
+
+// Logged implements Caller. The client gets the message if its call wants to hear of that level.
+func (s *Session) Logged(c call, m *jsonrpc.Message, out *peer.Outgoing) {
+	level, err := m.Param("level")
+	if err == nil && s.wants(&c, logThresholdOf(m.Text(level))) {
+		s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.id()})
 	}
 }
 
 // wants reports whether the client of an open call wants to hear of a log message of this
 // level.
-func (c *call) wants(got logThreshold) bool {
-	s := c.session
+func (s *Session) wants(c *call, got logThreshold) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	want := c.logs
 	if !c.modern {
 		want = logThresholdOf([]byte(s.logLevel.name))
 	}
-	return c.currentLocked() && want != 0 && want <= got
+	return currentLocked(c) && want != 0 && want <= got
 }
 
 // logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
 func (s *Session) logged(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
-	if !u.source.Modern && !s.inSession() && !u.logsFor(s, m) {
+	if !u.source.Modern && !s.inSession() && !s.logsFor(u, m) {
 		return
 	}
 	s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})
 }
 
 // logsFor reports whether a modern request is open that wants to hear of a message.
-func (u *Upstream) logsFor(s *Session, m *jsonrpc.Message) (wanted bool) {
+func (s *Session) logsFor(u *Upstream, m *jsonrpc.Message) (wanted bool) {
 	level, err := m.Param("level")
 	if err != nil {
 		return false
@@ -171,7 +172,7 @@ func (u *Upstream) logsFor(s *Session, m *jsonrpc.Message) (wanted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	u.pending.calls.Each(func(_ uint64, c call) {
-		wanted = wanted || c.session == s && c.currentLocked() && c.logs != 0 && c.logs <= got
+		wanted = wanted || c.caller == Caller(s) && currentLocked(&c) && c.logs != 0 && c.logs <= got
 	})
 	return wanted
 }

@@ -109,7 +109,7 @@ func (u *Upstream) declares(k mcpwire.Kind) bool {
 // supervise makes entries of the items. Entries whose item is as it was stay the same,
 // so that a list that has not changed is seen not to have.
 func (u *Upstream) supervise(k mcpwire.Kind, items []mcpwire.Item) {
-	given := u.r.current() // there may be others before this is done
+	given := u.env.host.Rules() // there may be others before this is done
 	u.mu.Lock()
 	old := u.offered.entries[k]
 	u.mu.Unlock()
@@ -125,12 +125,12 @@ func (u *Upstream) supervise(k mcpwire.Kind, items []mcpwire.Item) {
 			entries[i] = e
 			continue
 		}
-		entries[i] = catalog.NewEntry(u.source, item, u.r.current().rules())
+		entries[i] = catalog.NewEntry(u.source, item, u.env.host.Rules())
 	}
 	u.mu.Lock()
 	u.offered.entries[k] = entries
 	u.mu.Unlock()
-	if u.r.current() != given {
+	if u.env.host.Rules() != given {
 		u.judgeAgain()
 	}
 }
@@ -184,7 +184,7 @@ func (u *Upstream) listParams(cursor *string) any {
 	}
 	switch {
 	case u.source.Modern:
-		return json.RawMessage(u.r.claim().AppendParams(nil, members))
+		return json.RawMessage(u.env.claim().AppendParams(nil, members))
 	case cursor == nil:
 		return nil
 	}
@@ -221,7 +221,7 @@ func (u *Upstream) refresh() {
 		if len(kinds) == 0 {
 			return
 		}
-		ctx, cancel := context.WithTimeout(u.r.run.ctx, u.StartTimeout)
+		ctx, cancel := context.WithTimeout(u.env.ctx, u.StartTimeout)
 		u.read(ctx, kinds) // logs what fails
 		cancel()
 		u.update()

@@ -25,7 +25,7 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 }
 
 func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	u.r.trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
+	u.env.trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
 	id, found := answers(m, err)
 	if found && u.damaged(id, err, out) {
 		return
@@ -61,9 +61,9 @@ func (u *Upstream) damaged(id uint64, err error, out *peer.Outgoing) bool {
 		return false
 	}
 	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
-	if c.session != nil {
+	if c.caller != nil {
 		u.over(&c, out)
-		c.session.fail(&c, text, audit.Failed, out)
+		c.caller.Lost(c, text, audit.Failed, out)
 		return true
 	}
 	var m jsonrpc.Message

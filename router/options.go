@@ -104,8 +104,3 @@ func (o *Options) ladder() spawn.Ladder {
 	}
 	return patient
 }
-
-// rules are what the options say about entries.
-func (o *Options) rules() *catalog.Rules {
-	return &catalog.Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras}
-}

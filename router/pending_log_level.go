@@ -77,9 +77,9 @@ func (u *Upstream) leveled(id uint64, out *peer.Outgoing) {
 	}
 }
 
-// replayLevel tells an upstream of the session's own, which is ready now, the level that was
+// Ready implements Caller. It tells an upstream of the session's own, which is ready now, the level that was
 // set before.
-func (s *Session) replayLevel(u *Upstream) {
+func (s *Session) Ready(u *Upstream) {
 	var out peer.Outgoing
 	u.mu.Lock()
 	waiting := u.logLevels.queued

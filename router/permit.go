@@ -153,7 +153,7 @@ func (s *Session) resumableLocked(req *request, t catalog.Target, about requestH
 // server asks during it, its client may come back with.
 func (s *Session) markLocked(req *request, c *call, t catalog.Target) {
 	if t.Entry.AsksFirst() && c.modern && t.Source.Modern {
-		c.translation = &translation{about: s.r.signer.requestHash(req.Message, c.method, t)}
+		c.context = &translation{about: s.r.signer.requestHash(req.Message, c.method, t)}
 	}
 }
 
@@ -169,6 +169,6 @@ func (s *Session) permitRetry(c *call, m *jsonrpc.Message) {
 		return
 	}
 	s.mu.Lock()
-	s.permitLocked(c.translation.about, c.entry, m.Text(in.State), true)
+	s.permitLocked(translationOf(c).about, c.entry, m.Text(in.State), true)
 	s.mu.Unlock()
 }

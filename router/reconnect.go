@@ -72,7 +72,7 @@ func (u *Upstream) triedIn(pause time.Duration) {
 func (r *Router) try(server Server, gone *Upstream) *Upstream {
 	next := r.newUpstream(server, gone.Name, func() {})
 	next.life.supersedes = gone
-	next.private.owner.Store(gone.private.owner.Load())
+	next.private.caller.Store(gone.private.caller.Load())
 	next.run(r.run.guard)
 	if slices.Contains(r.all(), next) {
 		return next
@@ -114,7 +114,7 @@ func (u *Upstream) promote() bool {
 	gone := u.life.supersedes
 	u.life.supersedes = nil
 	u.mu.Unlock()
-	return gone == nil || u.r.replace(gone, u)
+	return gone == nil || u.env.host.Replace(gone, u)
 }
 
 func (r *Router) replace(gone, next *Upstream) bool {
@@ -125,7 +125,7 @@ func (r *Router) replace(gone, next *Upstream) bool {
 	if at < 0 || r.run.ctx.Err() != nil {
 		return false
 	}
-	next.private.owner.Store(gone.private.owner.Load())
+	next.private.caller.Store(gone.private.caller.Load())
 	all[at] = next
 	r.upstreams.Store(&all)
 	for _, s := range r.sessions.list() {
@@ -170,8 +170,8 @@ func (s *Session) exchangeLocked(old, next *Upstream) bool {
 // renew has the session that an upstream was for get another one of its own: soon, if that
 // was there for long.
 func (u *Upstream) renew() {
-	s := u.private.owner.Load()
-	if s == nil || u.private.replaces == nil || !u.comesBack() {
+	owner := u.owner()
+	if owner == nil || u.private.replaces == nil || !u.comesBack() {
 		return
 	}
 	pause := longestPause
@@ -179,11 +179,14 @@ func (u *Upstream) renew() {
 		pause = firstPause
 	}
 	u.triedIn(pause)
-	time.AfterFunc(pause, func() {
-		if s.shareAgain(u) {
-			s.refresh(true) // where it gets its own
-		}
-	})
+	time.AfterFunc(pause, func() { owner.Reconnect(u) })
+}
+
+// Reconnect implements Caller.
+func (s *Session) Reconnect(own *Upstream) {
+	if s.shareAgain(own) {
+		s.Refresh() // where it gets its own
+	}
 }
 
 // shareAgain gives the session the shared upstream in the place of its own that is gone.
@@ -197,7 +200,7 @@ func (s *Session) shareAgain(own *Upstream) bool {
 	if i < 0 || s.servers.releasing || !s.exchangeLocked(own, all[i]) {
 		return false
 	}
-	s.r.dismiss(own)
+	s.dismiss(own)
 	return true
 }
 

@@ -2,8 +2,6 @@ package router
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"go.uber.org/zap"
@@ -12,7 +10,6 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
-	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
@@ -29,8 +26,7 @@ func (u *Upstream) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// response gives an answer to whoever asked, under the asker's own id. Nothing
-// else in it changes, but that what it asks of a user names the server.
+// response gives an answer to whoever asked.
 func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
 	c, ok := u.pending.calls.Take(id)
@@ -38,8 +34,8 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		u.unasked(id, m, out)
 		return
 	}
-	if c.session == nil {
-		u.r.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.n, Method: c.method, Leg: time.Duration(u.r.clock.Now() - c.sent)})
+	if c.caller == nil {
+		u.env.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.n, Method: c.method, Leg: time.Duration(u.env.clock.Now() - c.sent)})
 		if c.method == mcpwire.Listen {
 			u.listenEnded(id, &c, m)
 			return
@@ -53,50 +49,7 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	u.over(&c, out)
 	c.audited.Answered(len(m.Frame))
-	if c.task {
-		c.session.learnTask(u, id, &c, m)
-	}
-	back := tracing.Note{}
-	if u.r.trace.On() {
-		back = u.timing(&c, m)
-	}
-	if m.BothResultAndError {
-		m = strict(m)
-	}
-	m = u.namedResponse(m, c.elicits)
-	if c.modern != u.source.Modern {
-		u.crossBack(&c, m, out, &back)
-		return
-	}
-	if c.translation != nil {
-		c.session.permitRetry(&c, m)
-	}
-	out.Edit(m.ID, out.Copy(c.id()))
-	if err := c.session.pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
-		u.answerLost(c, err, out)
-	} else if c.audited != nil {
-		c.audited.End(c.outcome(m))
-	}
-}
-
-// answerLost answers a call in the place of an answer that could not be written to the client. The
-// call comes by value: its address would have each call of a client made on the heap.
-func (u *Upstream) answerLost(c call, err error, out *peer.Outgoing) {
-	c.fail(fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
-}
-
-// timing traces an answer as it came, and returns what to say of it on its way
-// to the client.
-func (u *Upstream) timing(c *call, m *jsonrpc.Message) tracing.Note {
-	now := u.r.clock.Now()
-	back := tracing.Note{ID: c.n, Method: c.method, Name: c.name(), Leg: time.Duration(now - c.sent), Total: time.Duration(now - c.came)}
-	there := back
-	there.Name, there.Total = c.itsName(), 0
-	u.r.trace.Response(tracing.Upstream, u.Name, m, there)
-	if c.translation != nil {
-		back.Leg += time.Duration(c.translation.before) // not toolman's own time either
-	}
-	return back
+	c.caller.Answer(u, id, c, m, out)
 }
 
 // strict returns a response that had both a result and an error without the null one.
@@ -119,17 +72,17 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
 		u.silenced(out)
 	}
 	if silenced || u.pending.late.has(id) {
-		u.r.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
+		u.env.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}
-	u.r.trace.Orphan(tracing.Upstream, u.Name, m)
+	u.env.trace.Orphan(tracing.Upstream, u.Name, m)
 	u.log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
 }
 
 // notification handles what the server tells.
 func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
-	u.r.trace.Notification(tracing.Upstream, u.Name, m, 0)
+	u.env.trace.Notification(tracing.Upstream, u.Name, m, 0)
 	switch method {
 	case mcpwire.ToolsListChanged:
 		u.changed(mcpwire.Tool)
@@ -140,28 +93,25 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	case mcpwire.Progress:
 		u.progress(m, out)
 	case mcpwire.Cancelled:
-		u.cancelled(m, out)
-	case mcpwire.ResourceUpdated:
-		for _, s := range u.sessions() {
-			s.updated(u, m, out)
+		if owner := u.owner(); owner != nil {
+			owner.Cancel(u, m, out)
 		}
-	case mcpwire.TaskStatus:
-		for _, s := range u.sessions() {
-			s.taskStatus(u, m, out)
+	case mcpwire.ResourceUpdated, mcpwire.TaskStatus:
+		for _, s := range u.callers() {
+			s.Notify(u, m, out)
 		}
 	case mcpwire.LogMessage:
 		u.logged(m, out)
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	case mcpwire.Acknowledged: // toolman's own subscription
-	default: // elicitation/complete, what later revisions add
-		if s := u.private.owner.Load(); s != nil && !u.source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
-			s.pass(out, m, &tracing.Note{Method: method})
+	default:
+		if owner := u.owner(); owner != nil {
+			owner.Notify(u, m, out)
 		}
 	}
 }
 
-// progress passes on the progress of a call while the call is open. Strict
-// clients end the connection over a token they do not know.
+// progress passes on the progress of a call while the call is open.
 func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "progressToken")
 	if err != nil || !at.Present() {
@@ -173,36 +123,20 @@ func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	c, ok := u.pending.calls.Get(id)
 	if !ok {
-		u.taskProgress(id, at, m, out)
-		return
-	}
-	if c.session == nil || !c.current() || len(c.token()) == 0 {
-		return
-	}
-	if u.CallTimeout > 0 {
-		now := u.r.clock.Now()
-		u.pending.calls.Update(id, func(c *call) { c.hear(now) })
-	}
-	out.Edit(at, out.Copy(c.token()))
-	c.session.pass(out, m, &tracing.Note{ID: c.n, Method: mcpwire.Progress, During: c.id()})
-}
-
-// taskProgress passes on the progress of a call that has become a task.
-func (u *Upstream) taskProgress(id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
-	for _, s := range u.sessions() {
-		s.mu.Lock()
-		token := s.tasks.tokens.get(taskToken{u, id})
-		s.mu.Unlock()
-		if token != nil {
-			out.Edit(at, token)
-			s.pass(out, m, &tracing.Note{Method: mcpwire.Progress})
+		for _, s := range u.callers() {
+			s.TaskProgress(u, id, at, m, out)
 		}
+		return
+	}
+	if c.caller != nil && c.caller.Progress(c, at, m, out) && u.CallTimeout > 0 {
+		now := u.env.clock.Now()
+		u.pending.calls.Update(id, func(c *call) { c.hear(now) })
 	}
 }
 
 // sendFrame writes a frame of toolman's own to the server.
 func (u *Upstream) sendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
-	u.r.trace.Sent(tracing.Upstream, u.Name, frame, note)
+	u.env.trace.Sent(tracing.Upstream, u.Name, frame, note)
 	err := out.Send(u.pipe.out, frame)
 	if err != nil {
 		u.log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
@@ -236,9 +170,9 @@ func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
 
 // send writes a message to the upstream, with the edits of out.
 func (u *Upstream) send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
-	if u.r.trace.On() {
+	if u.env.trace.On() {
 		note.Rewrote = rewrote(out, m)
-		u.r.trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
+		u.env.trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
 	}
 	return out.Pass(u.pipe.out, m)
 }

@@ -33,7 +33,7 @@ func (r *Router) policyFor(who Client) *policy.Policy {
 func (r *Router) Reload(o Options) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.given.Store(&o)
+	r.adopt(&o)
 	r.time(o.Servers)
 	old := *r.upstreams.Load()
 	next, fresh := r.succeedLocked(old, o.Servers)
@@ -92,7 +92,7 @@ func (u *Upstream) judgeAgain() {
 	for k, entries := range u.offered.entries {
 		next := slices.Clone(entries)
 		for i, e := range entries {
-			if again := catalog.NewEntry(u.source, e.Item, u.r.current().rules()); !again.JudgedAs(e) {
+			if again := catalog.NewEntry(u.source, e.Item, u.env.host.Rules()); !again.JudgedAs(e) {
 				next[i] = again
 			}
 		}
@@ -123,14 +123,14 @@ func (s *Session) succeed(old, next []*Upstream) {
 	for _, u := range own {
 		s.revokeCallsLocked(u, &out)
 		u.leave("the configuration was changed")
-		s.r.dismiss(u)
+		s.dismiss(u)
 	}
 	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(u *Upstream) bool {
 		gone := !slices.Contains(next, u.private.replaces) || !s.mayUseLocked(u)
 		if gone {
 			s.revokeCallsLocked(u, &out)
 			u.leave("the configuration was changed")
-			s.r.dismiss(u)
+			s.dismiss(u)
 		}
 		return gone
 	})

@@ -68,9 +68,9 @@ func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry 
 	name, _, _ := mcpwire.Target(req.Message, c.method)
 	s.input.suspensions.remove(p)
 	c.n = s.traceArrivalLocked(req, name)
-	c.translation = p.bridge
-	c.translation.turn = turn{c.ids, c.logs, c.n}
-	c.translation.capabilities = bytes.Clone(req.Bytes(req.envelope.Capabilities.Value))
+	c.context = p.bridge
+	p.bridge.turn = turn{c.ids, c.logs, c.n}
+	p.bridge.capabilities = bytes.Clone(req.Bytes(req.envelope.Capabilities.Value))
 	var left []inquiry
 	for i := range answers {
 		q := &p.questions[i]
@@ -79,7 +79,7 @@ func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry 
 			continue
 		}
 		result := jsonrpc.AppendResult(nil, q.id(), req.Bytes(answers[i]))
-		p.from.answered(&q.serverRequest, p.from.sendFrame(req.out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.out)
+		answered(&q.serverRequest, p.from.sendFrame(req.out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.out)
 	}
 	s.resumeSuspendedLocked(c, p, left, req.out)
 }
@@ -88,13 +88,13 @@ func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry 
 // end of the call, or with the questions that are left.
 func (s *Session) resumeSuspendedLocked(c *call, p *suspended, left []inquiry, out *peer.Outgoing) {
 	if p.end != nil {
-		p.from.refuseAll(left, "the call is over", out)
+		refuseAll(left, "the call is over", out)
 		p.end(*c, out)
 		return
 	}
 	for i := range left {
 		if s.lacksLocked(p.from, p.id, c, &left[i], out) {
-			p.from.refuseAll(append(left[:i:i], left[i+1:]...), "the call is over", out)
+			refuseAll(append(left[:i:i], left[i+1:]...), "the call is over", out)
 			return
 		}
 	}

@@ -17,9 +17,9 @@ func (s *Session) revokeWaiting() {
 	var out peer.Outgoing
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
-		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.session == s && s.withdrawnLocked(u, c.entry) != "" }) {
+		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.caller == Caller(s) && s.withdrawnLocked(u, c.entry) != "" }) {
 			c.audited.End(audit.Refused)
-			c.concludeLocked(failing(s.withdrawnLocked(u, c.entry), audit.Refused), &out)
+			concludeLocked(&c.call, s.failing(s.withdrawnLocked(u, c.entry), audit.Refused), &out)
 		}
 	}
 	s.mu.Unlock()
@@ -65,14 +65,14 @@ func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 func (s *Session) revokeCallsLocked(u *Upstream, out *peer.Outgoing) {
 	ends := map[uint64]string{}
 	u.pending.calls.Each(func(id uint64, c call) {
-		if c.session == s {
+		if c.caller == Caller(s) {
 			if why := s.withdrawnLocked(u, c.entry); why != "" {
 				ends[id] = why
 			}
 		}
 	})
 	for id, why := range ends {
-		u.breakOffLocked(id, "the client may not make this call any more", failing(why, audit.Failed), out)
+		s.breakOffLocked(u, id, "the client may not make this call any more", s.failing(why, audit.Failed), out)
 	}
 }
 

@@ -268,7 +268,7 @@ func (l *link) dies() {
 	l.u.mu.Unlock()
 	l.u.answerAll()
 	close(l.u.life.ended)
-	l.u.r.update()
+	l.u.env.host.Changed()
 	l.u.settled()
 }
 

@@ -55,7 +55,7 @@ func (r *inputRound) size() int {
 // beginRound asks the client what a modern server needs for going on with a call. An
 // error says what is wrong with the server's result.
 func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
-	if c.translation == nil {
+	if c.context == nil {
 		return errors.New("it asks for input, which is not for requests of this method")
 	}
 	in, err := inputreq.InputOf(result, m)
@@ -64,16 +64,16 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.translation.rounds++
+	translationOf(c).rounds++
 	if why := s.whyNotAskLocked(u, c, m, &in); why != "" {
-		c.fail(why, audit.Failed, out)
+		s.failCall(c, why, audit.Failed, out)
 		return nil
 	}
 	r := &inputRound{from: u, call: *c}
 	if in.State.Present() {
 		r.held = in.State.Hi - in.State.Lo
 		if err := s.retainLocked(r.held); err != nil {
-			c.fail(fmt.Sprintf("server %s needs input of the client for this, but %v", u.Name, err), audit.Failed, out)
+			s.failCall(c, fmt.Sprintf("server %s needs input of the client for this, but %v", u.Name, err), audit.Failed, out)
 			return nil
 		}
 		r.state = bytes.Clone(m.Bytes(in.State))
@@ -94,7 +94,7 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 // no user is asked in vain.
 func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *inputreq.Input) string {
 	switch {
-	case c.translation.rounds > maxRounds:
+	case translationOf(c).rounds > maxRounds:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)
 	case len(s.input.rounds) >= openRounds || overBytes(s.input.rounds, len(m.Frame)):
 		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)

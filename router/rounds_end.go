@@ -50,7 +50,7 @@ func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, out *peer
 // unansweredLocked gives up a question that gets no answer, and with a leg its round.
 func (s *Session) unansweredLocked(q *serverRequest, why string, out *peer.Outgoing) {
 	if q.round == nil {
-		q.from.refuseAsk(q, jsonrpc.CodeInternalError, why, out)
+		refuseAsk(q, jsonrpc.CodeInternalError, why, out)
 		return
 	}
 	said, how := fmt.Sprintf("server %s needs %s of the client for this, which could not be had: %s", q.from.Name, q.method, why), audit.Failed
@@ -68,7 +68,7 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 	}
 	c := &r.call
 	if c.entry.AsksFirst() && !s.hasLocked(c.entry) {
-		c.fail(c.entry.NotRun(changedMeanwhile), audit.Refused, out)
+		s.failCall(c, c.entry.NotRun(changedMeanwhile), audit.Refused, out)
 		return
 	}
 	var answers []inputreq.Answer
@@ -76,7 +76,7 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 		answers = append(answers, r.legs[i].answer)
 	}
 	var m jsonrpc.Message
-	err := jsonrpc.Scan(c.translation.request, &m)
+	err := jsonrpc.Scan(translationOf(c).request, &m)
 	if err == nil {
 		var edits []jsonrpc.Edit
 		edits, err = inputreq.AddRetry(out.Edits(), &m, inputreq.AppendRetryMembers(nil, answers, r.state))
@@ -84,12 +84,12 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 	}
 	if err != nil {
 		out.Forget()
-		c.fail(fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), audit.Failed, out)
+		s.failCall(c, fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), audit.Failed, out)
 		return
 	}
 	if s.clock.Timed() {
 		now := s.clock.Now()
-		c.translation.before += now - c.sent
+		translationOf(c).before += now - c.sent
 		c.sent, c.waited = now, 0
 	}
 	token, _ := mcpwire.ProgressToken(&m)      // was there before, or is not there
@@ -141,7 +141,7 @@ func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, 
 		}
 		s.againLocked(r, out, func(asked *request) { s.denyUnconfirmedLocked(asked, r.call.entry, why) })
 	default:
-		r.call.fail(why, how, out)
+		s.failCall(&r.call, why, how, out)
 	}
 }
 
@@ -158,7 +158,7 @@ func (s *Session) failRoundsLocked(match func(*inputRound) bool, why string, how
 // this id, or nil.
 func (s *Session) roundOfLocked(id []byte) *inputRound {
 	for _, r := range slices.Backward(s.input.rounds) {
-		if r.call.is(s, id) {
+		if s.isLocked(&r.call, id) {
 			return r
 		}
 	}

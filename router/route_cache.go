@@ -20,7 +20,7 @@ type routeCache struct {
 
 // cacheRouteLocked keeps the route of a call, if nothing about it is special.
 func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *call) {
-	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.translation != nil || c.entry.AsksFirst() || req.envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
+	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.context != nil || c.entry.AsksFirst() || req.envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
 	l := &s.routeCache
@@ -28,7 +28,7 @@ func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *call) {
 	if string(req.Text(at)) != c.itsName() {
 		l.rename = c.entry.Quoted
 	}
-	l.call = call{session: s, method: c.method, entry: c.entry}
+	l.call = call{caller: s, method: c.method, entry: c.entry}
 }
 
 // cachedRouteLocked reports whether a request takes the last route, and where it names the

@@ -33,11 +33,12 @@ type Router struct {
 	run       run
 	startup   startup
 	greeted   greeted
+	env       *Env
 	upstreams atomic.Pointer[[]*Upstream] // in the order of the file; the slice does not change
+	rules     atomic.Pointer[catalog.Rules]
 	given     atomic.Pointer[Options]
 	catalog   atomic.Pointer[catalog.Catalog]
 	sessions  sessions
-	starts    tally // connections to servers, by name
 	viewCache viewCache
 	quota     processQuota
 
@@ -74,7 +75,8 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(), signer: newSigner(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, greeted: greeted{done: make(chan struct{})}, startup: startup{done: make(chan struct{})}}
-	r.given.Store(&o)
+	r.env = &Env{log: log.Named("upstream"), trace: r.trace, clock: r.clock, loop: loop, ctx: ctx, version: o.Version, host: host{r}}
+	r.adopt(&o)
 	var upstreams []*Upstream
 	r.time(o.Servers)
 	for i, s := range o.Servers {
@@ -90,12 +92,12 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 // newUpstream makes an upstream that is not started yet. settled is called once, when
 // nobody need wait for it any more.
 func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
-	u := &Upstream{Server: s, Name: name, r: r,
+	u := &Upstream{Server: s, Name: name, env: r.env,
 		source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: r.URISeparator},
 		greeting: greeting{known: r.greeted.done, client: &r.greeted.client},
 		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
 		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
-		log:      r.log.Named("upstream").With(zap.String("upstream", name))}
+		log:      r.env.log.With(zap.String("upstream", name))}
 	u.latest.Store(&s)
 	u.source.Server = u
 	if s.For != nil {
@@ -103,6 +105,41 @@ func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
 		close(u.life.begun) // it never will
 	}
 	return u
+}
+
+// adopt has options count from now on.
+func (r *Router) adopt(o *Options) {
+	r.given.Store(o)
+	r.rules.Store(&catalog.Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras})
+}
+
+// A host is a router as its upstreams know it.
+type host struct{ r *Router }
+
+// Rules implements Host.
+func (h host) Rules() *catalog.Rules { return h.r.rules.Load() }
+
+// Servers implements Host.
+func (h host) Servers() int { return len(h.r.all()) }
+
+// Changed implements Host.
+func (h host) Changed() { h.r.update() }
+
+// Replace implements Host.
+func (h host) Replace(gone, next *Upstream) bool { return h.r.replace(gone, next) }
+
+// Ladder implements Host.
+func (h host) Ladder() spawn.Ladder { return h.r.ladder() }
+
+// Sharing implements Host.
+func (h host) Sharing(u *Upstream) []Caller {
+	var sharing []Caller
+	for _, s := range h.r.sessions.list() {
+		if s.uses(u) {
+			sharing = append(sharing, s)
+		}
+	}
+	return sharing
 }
 
 // all returns the upstreams, in the order of the file. The caller does not change it.
@@ -246,7 +283,7 @@ func (r *Router) NewSession(out peer.Sender, who Client) *Session {
 	s.label = r.sessions.add(s, r.Run)
 	if who.Sole {
 		for _, u := range r.all() {
-			u.private.owner.Store(s)
+			u.own(s, who.Many)
 		}
 	}
 	return s

@@ -2,7 +2,9 @@ package router
 
 import (
 	"bytes"
+	"errors"
 	"slices"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
@@ -10,6 +12,19 @@ import (
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
+
+// A serverRequest is a request of an upstream that was passed on to the client and
+// not answered yet.
+type serverRequest struct {
+	ids
+	from   *Upstream
+	method string
+	task   bool // a task is wanted instead of the result
+	n      uint64
+	came   int64
+	round  *inputRound // not nil: it is a leg of a round of from's, and not its request
+	leg    int         // of the round
+}
 
 // How many requests of upstreams wait until the client is ready for them, and how many bytes they
 // have together.
@@ -42,16 +57,22 @@ func (s *Session) clientReadyLocked(out *peer.Outgoing) {
 	s.input.queued = nil
 }
 
-// ask passes a request of an upstream on to the client, under an id of ours.
-func (s *Session) ask(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing, method mcpwire.Method, n uint64) {
-	q := serverRequest{from: u, method: string(method), n: n, came: u.r.clock.Now(), task: mcpwire.AsksForTask(m)}
+// Request implements Caller. It passes the request on to the client, under an id of ours.
+func (s *Session) Request(u *Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
+	method := mcpwire.Method(m.Text(m.Method))
+	if !s.knows(u) {
+		const why = "the client may use nothing of this server"
+		u.sendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
+		return
+	}
+	q := serverRequest{from: u, method: string(method), n: n, came: u.env.clock.Now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.keep(m, token)
 	if err == nil {
-		m, err = u.named(m)
+		m, err = named(u, m)
 	}
 	if err != nil {
-		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), out)
+		refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), out)
 		return
 	}
 	s.mu.Lock()
@@ -60,11 +81,11 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing, metho
 		return
 	}
 	if why := s.cannotLocked(method); why != "" {
-		u.refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, out)
+		refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, out)
 		return
 	}
 	if s.foreignTaskLocked(u, m, method) {
-		u.refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", out)
+		refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", out)
 		return
 	}
 	if s.peer.ready {
@@ -72,7 +93,7 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing, metho
 		return
 	}
 	if len(s.input.queued) >= earlyLimit || sizeOf(s.input.queued)+len(m.Frame) > earlyBytes || s.retainLocked(len(m.Frame)) != nil {
-		u.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", out)
+		refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", out)
 		return
 	}
 	s.input.queued = append(s.input.queued, queuedServerRequest{q, bytes.Clone(m.Frame)})
@@ -96,7 +117,7 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 func (s *Session) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
-		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", out)
+		refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", out)
 		return
 	}
 	num := out.Number(id)
@@ -108,7 +129,7 @@ func (s *Session) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	if _, mine := s.input.serverRequests.Take(id); mine {
-		q.from.refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", out)
+		refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", out)
 	}
 }
 
@@ -121,7 +142,7 @@ func (s *Session) openAt(u *Upstream) (id []byte) {
 	var newest uint64
 	var found call
 	u.pending.calls.Each(func(at uint64, c call) {
-		if at > newest && c.session == s && !c.modern {
+		if at > newest && c.caller == Caller(s) && !c.modern {
 			newest, found = at, c
 		}
 	})
@@ -144,8 +165,8 @@ func (s *Session) forgetEarly(match func(serverRequest) bool) {
 	})
 }
 
-// withdraw takes back what an upstream has asked that is gone now.
-func (s *Session) withdraw(u *Upstream, out *peer.Outgoing) {
+// Withdraw implements Caller: it takes back what an upstream has asked that is gone now.
+func (s *Session) Withdraw(u *Upstream, out *peer.Outgoing) {
 	s.forgetEarly(func(q serverRequest) bool { return q.from == u })
 	for _, q := range s.input.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", out)
@@ -159,4 +180,53 @@ func (s *Session) withdraw(u *Upstream, out *peer.Outgoing) {
 // asks.
 func (s *Session) takeBack(id, n uint64, reason string, out *peer.Outgoing) {
 	s.send(out, cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
+}
+
+// answer writes the client's answer to a request of the server.
+func (s *Session) answer(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
+	back := tracing.Note{ID: q.n, Method: mcpwire.Method(q.method)}
+	if s.trace.On() {
+		back.Total = time.Duration(s.clock.Now() - q.came)
+		s.trace.Response(tracing.Client, "client", m, tracing.Note{ID: q.n, Method: back.Method, Leg: back.Total})
+	}
+	if m.BothResultAndError {
+		m = strict(m)
+	}
+	out.Edit(m.ID, out.Copy(q.id()))
+	answered(q, q.from.send(out, m, &back), out)
+}
+
+// answered refuses a request of the server whose answer could not be written to it.
+func answered(q *serverRequest, err error, out *peer.Outgoing) {
+	if errors.Is(err, jsonrpc.ErrLineBreak) {
+		refuseAsk(q, jsonrpc.CodeInternalError, "the client's answer could not be passed on: "+err.Error(), out)
+	}
+}
+
+// refuseAsk answers a request of the server that the client cannot answer.
+func refuseAsk(q *serverRequest, code int64, why string, out *peer.Outgoing) {
+	frame := jsonrpc.AppendError(nil, q.id(), code, why, nil)
+	if q.method == string(mcpwire.Elicit) && code == jsonrpc.CodeInternalError {
+		frame = jsonrpc.AppendResult(nil, q.id(), []byte(`{"action":"cancel"}`))
+	}
+	q.from.sendFrame(out, frame, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Status: "local"})
+}
+
+// Cancel implements Caller.
+func (s *Session) Cancel(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	at, err := mcpwire.IDParam(m, "requestId")
+	if err != nil || !at.Present() {
+		return
+	}
+	their := m.Bytes(at)
+	asked := func(q serverRequest) bool { return q.from == u && bytes.Equal(q.id(), their) }
+	id, q, ok := s.input.serverRequests.TakeIf(asked)
+	if !ok {
+		s.forgetEarly(asked)
+		s.retract(asked)
+		return
+	}
+	num := out.Number(id)
+	out.Edit(at, num)
+	s.pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Cancelled})
 }

@@ -295,5 +295,5 @@ func (s *Session) answerLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	if task := mcpwire.CreatedTask(m); q.task && task != nil {
 		s.tasks.client.add(task, q.from)
 	}
-	q.from.answer(&q, m, out)
+	s.answer(&q, m, out)
 }

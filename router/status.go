@@ -39,7 +39,7 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
-		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.r.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.offered.entries, Unread: u.offered.unread}
+		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.offered.entries, Unread: u.offered.unread}
 	if u.state == Gone && u.comesBack() {
 		st.Retry = max(time.Second, time.Until(u.life.nextTry))
 	}

@@ -79,7 +79,7 @@ func (all *suspensions) remove(p *suspended) {
 
 // suspendLocked answers the client's request with the server's questions.
 func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, out *peer.Outgoing) {
-	p := &suspended{handle: newCallID(), from: u, id: id, bridge: c.translation, questions: questions}
+	p := &suspended{handle: newCallID(), from: u, id: id, bridge: translationOf(c), questions: questions}
 	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
 	s.input.suspensions.add(p)
 	asks := make([]inputreq.Ask, len(questions))
@@ -87,9 +87,9 @@ func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inq
 		asks[i] = questions[i].ask
 		s.input.suspensions.grow(p, questions[i].size())
 	}
-	c.translation.asked++
-	c.translation.suspended, c.translation.turn = p, turn{}
-	s.sendAsks(c, asks, s.stateFor(c.translation.about, stateResume, p.handle), out)
+	p.bridge.asked++
+	p.bridge.suspended, p.bridge.turn = p, turn{}
+	s.sendAsks(c, asks, s.stateFor(p.bridge.about, stateResume, p.handle), out)
 }
 
 // stateFor signs a state that is good from now on.
@@ -105,7 +105,7 @@ func (s *Session) sendAsks(c *call, asks []inputreq.Ask, state string, out *peer
 // enqueueLocked keeps what the server asks further during a call that is suspended.
 func (s *Session) enqueueLocked(p *suspended, q inquiry, out *peer.Outgoing) {
 	if len(p.questions) >= maxQuestions || !s.input.suspensions.fits(q.size()) {
-		p.from.refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", out)
+		refuseAsk(&q.serverRequest, jsonrpc.CodeInternalError, "too many requests wait for answers of the client", out)
 		return
 	}
 	p.bridge.asked++
@@ -137,16 +137,16 @@ func (s *Session) giveUpOn(p *suspended) {
 // dismissLocked gives up a call whose client does not come back.
 func (s *Session) dismissLocked(p *suspended, why string, out *peer.Outgoing) {
 	s.input.suspensions.remove(p)
-	p.from.refuseAll(p.questions, why, out)
+	refuseAll(p.questions, why, out)
 	if c, ok := p.from.callOff(p.id, why, out); ok {
 		c.audited.End(audit.Cancelled)
 	}
 }
 
 // refuseAll answers questions that the client does not.
-func (u *Upstream) refuseAll(questions []inquiry, why string, out *peer.Outgoing) {
+func refuseAll(questions []inquiry, why string, out *peer.Outgoing) {
 	for i := range questions {
-		u.refuseAsk(&questions[i].serverRequest, jsonrpc.CodeInternalError, why, out)
+		refuseAsk(&questions[i].serverRequest, jsonrpc.CodeInternalError, why, out)
 	}
 }
 

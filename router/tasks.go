@@ -85,7 +85,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing
 	s.mu.Lock()
 	owner := s.tasks.upstream.of(m.Text(at))
 	s.mu.Unlock()
-	if owner == u || owner == nil && u.private.owner.Load() == s && s.knows(u) {
+	if owner == u || owner == nil && u.owner() == Caller(s) && s.knows(u) {
 		s.pass(out, m, &tracing.Note{Method: mcpwire.TaskStatus})
 	}
 }
@@ -111,4 +111,15 @@ func (s *Session) foreignTaskLocked(u *Upstream, m *jsonrpc.Message, method mcpw
 		return err != nil || !at.Present() || s.tasks.client.of(m.Text(at)) != u
 	}
 	return false
+}
+
+// TaskProgress implements Caller.
+func (s *Session) TaskProgress(u *Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
+	s.mu.Lock()
+	token := s.tasks.tokens.get(taskToken{u, id})
+	s.mu.Unlock()
+	if token != nil {
+		out.Edit(at, token)
+		s.pass(out, m, &tracing.Note{Method: mcpwire.Progress})
+	}
 }

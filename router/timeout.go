@@ -26,13 +26,13 @@ func (u *Upstream) watchTimeout() {
 // sweep gives up calls that are over their time, and comes back when the next
 // may be.
 func (u *Upstream) sweep() {
-	now := u.r.clock.Now()
+	now := u.env.clock.Now()
 	u.giveUp(now)
 	next := int64(-1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	sooner := func(c *call) {
-		if due := c.due(u.CallTimeout); c.session != nil && (next < 0 || due < next) {
+		if due := c.due(u.CallTimeout); c.caller != nil && (next < 0 || due < next) {
 			next = due
 		}
 	}
@@ -47,10 +47,10 @@ func (u *Upstream) sweep() {
 func (u *Upstream) giveUp(now int64) {
 	var out peer.Outgoing
 	for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.due(u.CallTimeout) <= now }) {
-		c.session.fail(&c.call, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
+		c.caller.Lost(c.call, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
 			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.pending.limiter.Most()), audit.Timeout, &out)
 	}
-	for _, due := range u.pending.calls.TakeAll(func(c call) bool { return c.session != nil && c.due(u.CallTimeout) <= now }) {
+	for _, due := range u.pending.calls.TakeAll(func(c call) bool { return c.caller != nil && c.due(u.CallTimeout) <= now }) {
 		u.giveUpCall(due.ID, &due.Call, &out)
 	}
 	out.Flush()
@@ -63,7 +63,7 @@ func (u *Upstream) giveUpCall(id uint64, c *call, out *peer.Outgoing) {
 		text = fmt.Sprintf("server %s has sent neither an answer nor progress for %s (call_timeout), or has taken %d times as long in all; the call was cancelled there",
 			u.Name, u.CallTimeout, maxExtended)
 	}
-	c.session.fail(c, text, audit.Timeout, out)
+	c.caller.Lost(*c, text, audit.Timeout, out)
 	u.sendFrame(out, cancellation(id, "call_timeout"), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
 	u.calledOff(c, out)
 }

@@ -42,7 +42,7 @@ func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target
 	if !req.modern {
 		req.out.SetEdits(s.peer.meta.AddTo(req.out.Edits(), req.Message, &req.envelope))
 		if mcpwire.TakesInput(c.method) {
-			c.translation = &translation{}
+			c.context = &translation{}
 		}
 		return true
 	}
@@ -60,30 +60,30 @@ func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target
 		return false
 	}
 	req.out.SetEdits(retry.Strip(req.out.Edits(), req.Message, &req.envelope))
-	c.translation = &translation{capabilities: bytes.Clone(req.Bytes(req.envelope.Capabilities.Value)), about: about}
+	c.context = &translation{capabilities: bytes.Clone(req.Bytes(req.envelope.Capabilities.Value)), about: about}
 	return true
 }
 
 // crossBack gives an answer to a client of the other era.
-func (u *Upstream) crossBack(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
-	if c.modern && c.translation != nil {
-		if !c.session.awaited(u, c, m) {
-			c.audited.End(c.outcome(m))
+func (s *Session) crossBack(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+	if c.modern && c.context != nil {
+		if !s.awaited(u, c, m) {
+			c.audited.End(outcome(c, m))
 			return // the client has not come back for it yet
 		}
 		back.ID = c.n
 	}
-	u.cross(c, m, out, back)
+	s.cross(u, c, m, out, back)
 }
 
-func (u *Upstream) cross(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+func (s *Session) cross(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
-		err = u.crossError(c, m, out, back)
+		err = s.crossError(u, c, m, out, back)
 	} else {
-		err = u.crossResult(c, m, out, back)
+		err = s.crossResult(u, c, m, out, back)
 	}
-	how := c.outcome(m)
+	how := outcome(c, m)
 	if err != nil {
 		how = audit.Failed
 	}
@@ -93,12 +93,12 @@ func (u *Upstream) cross(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *
 	if err != nil {
 		out.Forget()
 		problem := fmt.Sprintf(untranslatable, u.Name, err)
-		c.session.tellObserver(c.id(), Reason{Outcome: audit.Failed, Text: problem})
-		c.session.send(out, c.failure(jsonrpc.CodeInternalError, problem), *back)
+		s.tellObserver(c.id(), Reason{Outcome: audit.Failed, Text: problem})
+		s.send(out, failureOf(c, problem), *back)
 	}
 }
 
-func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Session) crossResult(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, out *peer.Outgoing, 
 		case mcpwire.ResultComplete:
 			edits, err = r.ToLegacy(edits, m, c.method, c.entry != nil && c.entry.Wrapped)
 		case mcpwire.ResultInputRequired:
-			return c.session.beginRound(u, c, m, &r, out)
+			return s.beginRound(u, c, m, &r, out)
 		default:
 			err = fmt.Errorf("a result of type %s is nothing that the client knows", sanitize.Short(string(m.Text(r.Type.Value))))
 		}
@@ -121,27 +121,27 @@ func (u *Upstream) crossResult(c *call, m *jsonrpc.Message, out *peer.Outgoing, 
 	}
 	out.SetEdits(edits)
 	out.Edit(m.ID, out.Copy(c.id()))
-	return c.session.pass(out, m, back)
+	return s.pass(out, m, back)
 }
 
-func (u *Upstream) crossError(c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Session) crossError(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.method, eraOf(u.source.Modern), eraOf(c.modern))
 	if err != nil {
 		return err
 	}
 	switch remedy {
 	case mcpwire.AskUser:
-		return c.session.askURLs(u, c, m, out)
+		return s.askURLs(u, c, m, out)
 	case mcpwire.Explain:
 		text, required := mcpwire.ErrorText(m)
-		c.session.send(out, c.failure(jsonrpc.CodeInternalError, explained(u, text, required)), *back)
+		s.send(out, failureOf(c, explained(u, text, required)), *back)
 		return nil
 	case mcpwire.Reconsider:
 		return fmt.Errorf("it does not speak revision %s any more; have toolman restarted", mcpwire.Newest)
 	}
 	out.SetEdits(edits)
 	out.Edit(m.ID, out.Copy(c.id()))
-	return c.session.pass(out, m, back)
+	return s.pass(out, m, back)
 }
 
 // explained says what went wrong in a modern server, for a model.

@@ -41,7 +41,7 @@ type Upstream struct {
 	Server
 	Name   string // unique, for people
 	source *catalog.Source
-	r      *Router
+	env    *Env
 	log    *zap.Logger
 	latest atomic.Pointer[Server] // as the options given last have it; what is started from now on is like that
 
@@ -62,10 +62,11 @@ type Upstream struct {
 
 // private says whose an upstream is that one session has for itself.
 type private struct {
-	owner    atomic.Pointer[Session] // nil: sessions share it
-	replaces *Upstream               // the shared one in whose place the owner has it; nil: none
-	leased   bool                    // it is for one call at a time and offers nothing
-	used     atomic.Int64            // when it was leased last
+	caller   atomic.Pointer[Caller] // whose it is; nil: sessions share it
+	many     bool                   // that one speaks for several programs
+	replaces *Upstream              // the shared one in whose place the owner has it; nil: none
+	leased   bool                   // it is for one call at a time and offers nothing
+	used     atomic.Int64           // when it was leased last
 }
 
 // A greeting is whom the server is to serve, and how it is spoken to.
@@ -157,9 +158,9 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	u.Command.Name = u.Name
 	u.Command.Stderr = func(line string) {
 		u.log.Info("stderr", zap.String("text", line))
-		u.r.trace.Stderr(u.Name, line)
+		u.env.trace.Stderr(u.Name, line)
 	}
-	u.Command.PipeSize = u.r.pipeSize()
+	u.Command.PipeSize = u.env.pipeSize()
 	defer close(u.life.begun)
 	return u.launch(guard)
 }
@@ -177,7 +178,7 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 		conn.Stop()
 		return dial.ErrEnding
 	}
-	u.r.trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
+	u.env.trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
 	conn.Start(u, u.life.ended)
 	return nil
 }
@@ -188,9 +189,9 @@ func (u *Upstream) connect(guard *spawn.Guard) (dial.Conn, error) {
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":
-		return dial.Socket(u.r.run.ctx, u.Socket, u.r.run.loop, u.FrameLimit, u.life.ended)
+		return dial.Socket(u.env.ctx, u.Socket, u.env.loop, u.FrameLimit, u.life.ended)
 	}
-	return dial.Process(u.Command, guard, u.r.run.loop, u.FrameLimit, u.r.ladder)
+	return dial.Process(u.Command, guard, u.env.loop, u.FrameLimit, u.env.host.Ladder)
 }
 
 // take makes a connection the upstream's, unless that is to end.
@@ -200,7 +201,7 @@ func (u *Upstream) take(conn dial.Conn) bool {
 	if u.closing {
 		return false
 	}
-	u.r.starts.add(u.Name)
+	u.env.starts.add(u.Name)
 	u.pipe.conn, u.pipe.out = conn, conn.Out()
 	u.pipe.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
 	return true
@@ -215,11 +216,33 @@ func (u *Upstream) isClosing() bool {
 // pipeSize is how large a server's pipes are made. Large ones halve the cost of
 // large messages, but Linux allows a user 64 MiB of them, and makes all later
 // pipes tiny.
-func (r *Router) pipeSize() int {
-	if len(r.all()) <= 8 {
+func (e *Env) pipeSize() int {
+	if e.host.Servers() <= 8 {
 		return 1 << 20
 	}
 	return 128 << 10
+}
+
+// own makes the upstream a caller's own, which may speak for many programs.
+func (u *Upstream) own(owner Caller, many bool) {
+	u.private.many = many
+	u.private.caller.Store(&owner)
+}
+
+// owner is whose the upstream is; nil: sessions share it.
+func (u *Upstream) owner() Caller {
+	if owner := u.private.caller.Load(); owner != nil {
+		return *owner
+	}
+	return nil
+}
+
+// callers returns those whose server this is: its owner, or all that share it.
+func (u *Upstream) callers() []Caller {
+	if owner := u.owner(); owner != nil {
+		return []Caller{owner}
+	}
+	return u.env.host.Sharing(u)
 }
 
 // Closed implements peer.Handler: the server has closed its output. One that does
@@ -258,7 +281,7 @@ func (u *Upstream) tellGone(problem string) {
 	close(u.life.ended)
 	if !closing && news {
 		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.pipe.conn.LastWords()))
-		u.r.trace.Event(trace.EventGone, u.Name, problem, 0)
+		u.env.trace.Event(trace.EventGone, u.Name, problem, 0)
 	}
 	if !closing && after == nil {
 		u.update()
@@ -272,11 +295,11 @@ func (u *Upstream) update() {
 	if u.private.leased {
 		return
 	}
-	if s := u.private.owner.Load(); s != nil && u.private.replaces != nil {
-		s.refresh(true)
+	if owner := u.owner(); owner != nil && u.private.replaces != nil {
+		owner.Refresh()
 		return
 	}
-	u.r.update()
+	u.env.host.Changed()
 }
 
 // answerAll answers everybody who waits for the upstream, and takes back what it
@@ -284,16 +307,16 @@ func (u *Upstream) update() {
 func (u *Upstream) answerAll() {
 	var out peer.Outgoing
 	for _, c := range u.pending.calls.Close() {
-		if c.session != nil {
-			c.session.fail(&c, u.goneText(), audit.Gone, &out)
+		if c.caller != nil {
+			c.caller.Lost(c, u.goneText(), audit.Gone, &out)
 		}
 	}
 	for _, c := range u.pending.limiter.Close() {
-		c.session.fail(&c.call, u.goneText(), audit.Gone, &out)
+		c.caller.Lost(c.call, u.goneText(), audit.Gone, &out)
 	}
 	u.endPendingLogLevels(&out)
-	for _, s := range u.sessions() {
-		s.withdraw(u, &out)
+	for _, s := range u.callers() {
+		s.Withdraw(u, &out)
 	}
 	out.Flush()
 }
@@ -317,7 +340,7 @@ func (u *Upstream) fail(reason string) {
 		if !closing {
 			u.log.Warn("upstream not started", zap.String("err", reason))
 		}
-		u.r.trace.Event(trace.EventGone, u.Name, reason, 0)
+		u.env.trace.Event(trace.EventGone, u.Name, reason, 0)
 	}
 	u.answerAll()
 	close(u.life.ended)
@@ -344,7 +367,7 @@ func (u *Upstream) stop() {
 
 // sendOwn writes a frame of toolman's own conversation.
 func (u *Upstream) sendOwn(frame []byte) error {
-	if u.r.trace.On() {
+	if u.env.trace.On() {
 		var own tracing.Note
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
@@ -352,7 +375,7 @@ func (u *Upstream) sendOwn(frame []byte) error {
 			c, _ := u.pending.calls.Get(id)
 			own = tracing.Note{ID: c.n, Method: c.method}
 		}
-		u.r.trace.Sent(tracing.Upstream, u.Name, frame, own)
+		u.env.trace.Sent(tracing.Upstream, u.Name, frame, own)
 	}
 	if err := u.pipe.out.Queue(frame, nil); err != nil {
 		return err
@@ -365,8 +388,8 @@ func (u *Upstream) sendOwn(frame []byte) error {
 type ownIDs struct{ u *Upstream }
 
 func (o ownIDs) Next(method string) (uint64, bool) {
-	r := o.u.r
-	return o.u.pending.calls.Add(call{method: mcpwire.Method(method), n: r.trace.Next(), sent: r.clock.Now()})
+	env := o.u.env
+	return o.u.pending.calls.Add(call{method: mcpwire.Method(method), n: env.trace.Next(), sent: env.clock.Now()})
 }
 
 func (o ownIDs) Forget(id uint64) {

@@ -41,7 +41,7 @@ func (u *Upstream) subscribable() bool {
 // server as they are. A modern one has no such methods, and at one that is shared nobody
 // may end what another wants.
 func (u *Upstream) passesSubscriptions() bool {
-	return !u.source.Modern && u.private.owner.Load() != nil
+	return !u.source.Modern && u.owner() != nil
 }
 
 // follow notes that a session wants to hear of these resources of the upstream, and no
@@ -90,7 +90,7 @@ func (u *Upstream) subscribe(uri string, out *peer.Outgoing) (id uint64) {
 		return 0
 	}
 	filter := mcpwire.Filter{ResourceSubscriptions: []string{uri}}
-	return u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), out)
+	return u.ask(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
 }
 
 func (u *Upstream) unsubscribe(uri string, id uint64, out *peer.Outgoing) {
@@ -113,8 +113,8 @@ func (u *Upstream) tellURI(method mcpwire.Method, uri string, out *peer.Outgoing
 
 // ask makes a request of toolman's own whose answer nobody waits for.
 func (u *Upstream) ask(method mcpwire.Method, params []byte, out *peer.Outgoing) (id uint64) {
-	n := u.r.trace.Next()
-	id, ok := u.pending.calls.Add(call{method: method, n: n, sent: u.r.clock.Now()})
+	n := u.env.trace.Next()
+	id, ok := u.pending.calls.Add(call{method: method, n: n, sent: u.env.clock.Now()})
 	if !ok {
 		return 0
 	}
@@ -151,7 +151,7 @@ func (u *Upstream) listenLocked(out *peer.Outgoing) {
 		ResourcesListChanged: u.offered.result.OffersFlag("resources", "listChanged"),
 	}
 	if string(filter.Append(nil)) != "{}" {
-		u.following.lists = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.r.claim()), out)
+		u.following.lists = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
 	}
 }
 
@@ -175,7 +175,7 @@ func (u *Upstream) listenEnded(id uint64, c *call, m *jsonrpc.Message) {
 	case m.Err.Present():
 		u.log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxSaid)]))
 		return
-	case u.r.clock.Now()-c.sent < int64(relisten):
+	case u.env.clock.Now()-c.sent < int64(relisten):
 		return
 	case u.following.lists == id:
 		u.following.lists = 0
@@ -205,9 +205,9 @@ func (u *Upstream) silenced(out *peer.Outgoing) {
 }
 
 // claim is what toolman says of itself in its own requests to modern servers.
-func (r *Router) claim() *mcpwire.Claim { return mcpwire.NewClaim(nil, r.info(), "") }
+func (e *Env) claim() *mcpwire.Claim { return mcpwire.NewClaim(nil, e.info(), "") }
 
 // info is toolman's Implementation object.
-func (r *Router) info() []byte {
-	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), r.Version), '}')
+func (e *Env) info() []byte {
+	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.version), '}')
 }

@@ -1,0 +1,106 @@
+package router
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+	"toolman/router/principal"
+	"toolman/router/tracing"
+)
+
+// Principal implements Caller.
+func (s *Session) Principal() principal.Principal { return s.who.Principal }
+
+// Answer implements Caller. It gives the answer to the client under the client's own id. Nothing else
+// in it changes, but that what it asks of a user names the server.
+func (s *Session) Answer(u *Upstream, id uint64, c call, m *jsonrpc.Message, out *peer.Outgoing) {
+	if c.task {
+		s.learnTask(u, id, &c, m)
+	}
+	back := tracing.Note{}
+	if s.trace.On() {
+		back = s.timing(u, &c, m)
+	}
+	if m.BothResultAndError {
+		m = strict(m)
+	}
+	m = namedResponse(u, m, c.elicits)
+	if c.modern != u.source.Modern {
+		s.crossBack(u, &c, m, out, &back)
+		return
+	}
+	if c.context != nil {
+		s.permitRetry(&c, m)
+	}
+	out.Edit(m.ID, out.Copy(c.id()))
+	if err := s.pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
+		s.Unsent(c, fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
+	} else if c.audited != nil {
+		c.audited.End(outcome(&c, m))
+	}
+}
+
+// timing traces an answer as it came, and returns what to say of it on its way to the client.
+func (s *Session) timing(u *Upstream, c *call, m *jsonrpc.Message) tracing.Note {
+	now := s.clock.Now()
+	back := tracing.Note{ID: c.n, Method: c.method, Name: c.name(), Leg: time.Duration(now - c.sent), Total: time.Duration(now - c.came)}
+	there := back
+	there.Name, there.Total = c.itsName(), 0
+	s.trace.Response(tracing.Upstream, u.Name, m, there)
+	if x := translationOf(c); x != nil {
+		back.Leg += time.Duration(x.before) // not toolman's own time either
+	}
+	return back
+}
+
+// Unsent implements Caller.
+func (s *Session) Unsent(c call, problem string, how audit.Outcome, out *peer.Outgoing) {
+	s.failCall(&c, problem, how, out)
+}
+
+// Lost implements Caller. Session.mu is not held.
+func (s *Session) Lost(c call, problem string, how audit.Outcome, out *peer.Outgoing) {
+	c.audited.End(how)
+	end := s.failing(problem, how)
+	if !c.modern || c.context == nil {
+		end(c, out)
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	concludeLocked(&c, end, out)
+}
+
+// Progress implements Caller. Strict clients end the connection over a token they do not know.
+func (s *Session) Progress(c call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
+	if !s.current(&c) || len(c.token()) == 0 {
+		return false
+	}
+	out.Edit(at, out.Copy(c.token()))
+	s.pass(out, m, &tracing.Note{ID: c.n, Method: mcpwire.Progress, During: c.id()})
+	return true
+}
+
+// Notify implements Caller.
+func (s *Session) Notify(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	switch method := mcpwire.Method(m.Text(m.Method)); method {
+	case mcpwire.ResourceUpdated:
+		s.updated(u, m, out)
+	case mcpwire.TaskStatus:
+		s.taskStatus(u, m, out)
+	case mcpwire.LogMessage:
+		if s.knows(u) {
+			s.logged(u, m, out)
+		}
+	default: // elicitation/complete, what later revisions add
+		if !u.source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
+			s.pass(out, m, &tracing.Note{Method: method})
+		}
+	}
+}

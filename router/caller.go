@@ -1,0 +1,77 @@
+package router
+
+import (
+	"context"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
+	"toolman/router/audit"
+	"toolman/router/catalog"
+	"toolman/router/principal"
+	"toolman/router/tracing"
+	"toolman/spawn"
+)
+
+// A Caller makes calls to upstreams and hears what comes of them. It is a session, as its upstreams
+// know it. Calls come by value: a call whose address is taken here would be made on the heap.
+type Caller interface {
+	// Principal is in whose share of an upstream's limit the calls count.
+	Principal() principal.Principal
+	// Answer takes the upstream's answer to a call, which had this id there.
+	Answer(u *Upstream, id uint64, c call, m *jsonrpc.Message, out *peer.Outgoing)
+	// Unsent answers a call that was not written to its upstream.
+	Unsent(c call, problem string, how audit.Outcome, out *peer.Outgoing)
+	// Lost answers a call that its upstream does not answer.
+	Lost(c call, problem string, how audit.Outcome, out *peer.Outgoing)
+	// Progress passes on progress of a call, whose token is at this place of the message. It
+	// reports whether the client wants to hear of it.
+	Progress(c call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool
+	// TaskProgress passes on progress of a call that has become a task; it had this id.
+	TaskProgress(u *Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing)
+	// Logged passes on a log message of a shared upstream, whose only open call this is.
+	Logged(c call, m *jsonrpc.Message, out *peer.Outgoing)
+	// Notify passes on any other notification.
+	Notify(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing)
+	// Request passes on a request of the upstream, which has this correlation number.
+	Request(u *Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing)
+	// Cancel takes back a request of the upstream.
+	Cancel(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing)
+	// Withdraw takes back all requests of an upstream that is gone.
+	Withdraw(u *Upstream, out *peer.Outgoing)
+	// Ready is called when an upstream is ready, before calls that wait for it are written.
+	Ready(u *Upstream)
+	// Refresh shows the client what an upstream of its own offers now.
+	Refresh()
+	// Reconnect has an upstream of the caller's own that is gone replaced.
+	Reconnect(u *Upstream)
+}
+
+// An Env is what the upstreams of a router share.
+type Env struct {
+	log     *zap.Logger
+	trace   *tracing.Tracer
+	clock   *tracing.Clock
+	loop    *peer.Loop
+	ctx     context.Context // ends when the router closes
+	version string          // of toolman
+	starts  tally           // connections to servers, by name
+	host    Host
+}
+
+// A Host has upstreams.
+type Host interface {
+	// Rules are what the configuration says about entries now.
+	Rules() *catalog.Rules
+	// Servers is how many there are.
+	Servers() int
+	// Sharing returns the callers that share an upstream.
+	Sharing(u *Upstream) []Caller
+	// Changed is called when the items of a shared upstream have changed.
+	Changed()
+	// Replace puts an upstream in the place of one that is gone; false: that has none any more.
+	Replace(gone, next *Upstream) bool
+	// Ladder is how long a server has that is to end now.
+	Ladder() spawn.Ladder
+}
