@@ -8,9 +8,6 @@ import (
 	"toolman/mcpwire"
 )
 
-// maxArray is how many messages a client may send at once.
-const maxArray = 256
-
 // batch handles a batch of messages, which only revision 2025-03-26 has. The answers
 // come in one array, too.
 func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
@@ -40,40 +37,6 @@ func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 			s.bad(&m, err, out)
 		} else {
 			s.Message(&m, out)
-		}
-	}
-	return true
-}
-
-// arrayOf returns the elements of a frame that is a valid array, or nothing.
-func arrayOf(frame []byte) (elements []jsonrpc.Span) {
-	if len(frame) == 0 || frame[0] != '[' || !jsonrpc.Valid(frame) {
-		return nil
-	}
-	jsonrpc.OneLine(frame)
-	for at := range jsonrpc.Elements(frame, jsonrpc.Span{Hi: len(frame)}) {
-		if elements = append(elements, at); len(elements) > maxArray {
-			break
-		}
-	}
-	return elements
-}
-
-// array handles a batch of a server of revision 2025-03-26.
-func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
-	elements := arrayOf(frame)
-	u.mu.Lock()
-	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
-	u.mu.Unlock()
-	if !may || len(elements) == 0 || len(elements) > maxArray {
-		return false
-	}
-	var m jsonrpc.Message
-	for _, at := range elements {
-		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
-			u.bad(&m, err, out)
-		} else {
-			u.Message(&m, out)
 		}
 	}
 	return true

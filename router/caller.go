@@ -2,11 +2,13 @@ package router
 
 import (
 	"context"
+	"sync"
 
 	"go.uber.org/zap"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
+	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/principal"
@@ -56,7 +58,9 @@ type Env struct {
 	loop    *peer.Loop
 	ctx     context.Context // ends when the router closes
 	version string          // of toolman
-	starts  tally           // connections to servers, by name
+	uriSep  string          // between namespace and URI
+	greeted *greeted
+	starts  tally // connections to servers, by name
 	host    Host
 }
 
@@ -74,4 +78,21 @@ type Host interface {
 	Replace(gone, next *Upstream) bool
 	// Ladder is how long a server has that is to end now.
 	Ladder() spawn.Ladder
+}
+
+// greeted is what the first client can do, which servers that sessions share are told.
+type greeted struct {
+	once   sync.Once
+	done   chan struct{} // closed when it is known
+	client mcpwire.Hello // written before done is closed
+}
+
+func newGreeted() *greeted { return &greeted{done: make(chan struct{})} }
+
+// greet lets the handshakes begin.
+func (g *greeted) greet(h mcpwire.Hello) {
+	g.once.Do(func() {
+		g.client = h
+		close(g.done)
+	})
 }

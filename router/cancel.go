@@ -1,8 +1,6 @@
 package router
 
 import (
-	"strconv"
-
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
@@ -32,13 +30,10 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	if u == nil {
 		return
 	}
-	u.pending.late.add(our)
 	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.source.Modern {
 		out.SetEdits(mcpwire.StripEnvelope(out.Edits(), m, &envelope))
 	}
-	out.Edit(at, out.Number(our))
-	u.send(out, m, &tracing.Note{ID: dropped.n, Method: mcpwire.Cancelled})
-	u.calledOff(&dropped, out)
+	u.passCancel(our, &dropped, m, at, out)
 }
 
 // dropLocked forgets the request with this id. It returns the call, of which at least
@@ -63,42 +58,12 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c call, u *Upstream
 		return call{}, nil, 0
 	}
 	for _, u := range s.reachLocked() {
-		if our, c, ok := u.pending.calls.TakeIf(func(c call) bool { return s.isLocked(&c, id) }); ok {
+		switch our, c, ok := u.takeCall(func(c *call) bool { return s.isLocked(c, id) }); {
+		case ok && our > 0:
 			return c, u, our
-		}
-		if c, ok := s.dropWaitingLocked(u, id); ok {
+		case ok:
 			return c, nil, 0
 		}
 	}
 	return call{}, nil, 0
-}
-
-// dropWaitingLocked forgets a call that waits at an upstream's limiter.
-func (s *Session) dropWaitingLocked(u *Upstream, id []byte) (c call, ok bool) {
-	u.pending.limiter.Remove(func(w *queuedCall) bool {
-		if ok || !s.isLocked(&w.call, id) {
-			return false
-		}
-		c, ok = w.call, true
-		return true
-	})
-	return c, ok
-}
-
-// callOff takes a call back from the server, and returns it, unless somebody else has
-// taken it before.
-func (u *Upstream) callOff(id uint64, reason string, out *peer.Outgoing) (c call, ok bool) {
-	if c, ok = u.pending.calls.Take(id); ok {
-		u.pending.late.add(id)
-		u.sendFrame(out, cancellation(id, reason), tracing.Note{ID: c.n, Method: mcpwire.Cancelled})
-		u.calledOff(&c, out)
-	}
-	return c, ok
-}
-
-// cancellation takes back a request with an id of toolman's own.
-func cancellation(id uint64, reason string) []byte {
-	params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
-	params = append(jsonrpc.AppendQuoted(append(params, `,"reason":`...), reason), '}')
-	return jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params)
 }

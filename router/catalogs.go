@@ -61,11 +61,7 @@ func (r *Router) idleDangers(c *catalog.Catalog) []string {
 // warnIdleLocked warns, once all servers are there, of what dangerous_tools has and no
 // server: a tool that was meant would run without a question.
 func (r *Router) warnIdleLocked(c *catalog.Catalog) {
-	ready := func(u *Upstream) bool {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		return u.state == Ready
-	}
+	ready := func(u *Upstream) bool { return u.is(Ready) }
 	guard := r.current().Dangers
 	if guard == r.warned || !allOf(r.all(), ready) {
 		return

@@ -13,29 +13,6 @@ import (
 	"toolman/router/catalog"
 )
 
-// Share says who uses the process of a server.
-type Share uint8
-
-// The ways to share. Left to itself, a process is shared by all sessions unless the
-// server could ask a client something: one of the handshake's eras does not say during
-// which call, so that a client that can be asked has a process of its own.
-const (
-	ShareAuto Share = iota
-	ShareAlways
-	ShareNever
-)
-
-// ParseShare returns the way that has this name: auto, always or never.
-func ParseShare(name string) Share {
-	switch name {
-	case "always":
-		return ShareAlways
-	case "never":
-		return ShareNever
-	}
-	return ShareAuto
-}
-
 // startDedicatedLocked starts processes of the session's own in the place of shared ones that
 // it must not share. Session.mu is held.
 func (s *Session) startDedicatedLocked() {
@@ -47,7 +24,6 @@ func (s *Session) startDedicatedLocked() {
 		if u == nil {
 			continue
 		}
-		u.private.replaces = shared
 		s.servers.all = slices.Clone(s.servers.all)
 		s.servers.all[i] = u
 		s.servers.awaited++
@@ -61,10 +37,9 @@ func (s *Session) ownLocked(shared *Upstream) *Upstream {
 	if shared.For != nil {
 		return s.instantiateLocked(shared)
 	}
-	u, err := s.r.private(shared, *shared.latest.Load(), s, s.ownSettled)
+	u, err := s.privateLocked(shared, *shared.configured(), dedication{client: s.clientLocked(), era: shared.era(), settled: s.ownSettled})
 	switch {
 	case err == nil:
-		u.Era = shared.era()
 	case shared.Share == ShareNever:
 		s.goWithoutLocked(shared, err)
 	default:
@@ -112,24 +87,15 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 	return !u.source.Modern && s.peer.hello != nil && inputreq.CanBeAsked(s.peer.hello.Capabilities)
 }
 
-// private makes an upstream like a shared one for one session. The error says of what there is too
-// much. Whoever starts it has it ended.
-func (r *Router) private(shared *Upstream, server Server, s *Session, settled func()) (*Upstream, error) {
-	if err := r.quota.take(s.who.Account); err != nil {
+// privateLocked makes an upstream like a shared one for the session. The error says of what there is
+// too much. Whoever starts it has it ended.
+func (s *Session) privateLocked(shared *Upstream, server Server, d dedication) (*Upstream, error) {
+	if err := s.r.quota.take(s.who.Account); err != nil {
 		return nil, err
 	}
-	u := r.newUpstream(server, shared.Name, settled)
-	u.source.Modern, u.life.awaited = shared.source.Modern, shared.life.awaited
-	u.own(s, s.who.Many)
-	u.greeting.known, u.greeting.client = alreadyGreeted, s.clientLocked()
-	return u, nil
+	d.owner, d.many = s, s.who.Many
+	return shared.dedicate(server, d), nil
 }
-
-var alreadyGreeted = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
 
 // clientLocked is what the session's own servers are told of its client.
 func (s *Session) clientLocked() *mcpwire.Hello {
@@ -165,7 +131,7 @@ func (s *Session) refresh(announce bool) {
 
 // offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
 func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
-	if !slices.ContainsFunc(s.servers.all, func(u *Upstream) bool { return u.private.replaces != nil }) {
+	if !slices.ContainsFunc(s.servers.all, func(u *Upstream) bool { return u.replaced() != nil }) {
 		return shared
 	}
 	return s.r.buildCatalog(s.servers.all)
@@ -181,7 +147,7 @@ func (s *Session) disownLocked() {
 	}
 	s.servers.releasing = true
 	for _, u := range s.reachLocked() {
-		if u.private.replaces != nil {
+		if u.replaced() != nil {
 			s.dismiss(u)
 		}
 	}
@@ -191,14 +157,6 @@ func (s *Session) releaseDedicated() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.disownLocked()
-}
-
-// era is that of an upstream that is ready.
-func (u *Upstream) era() mcpwire.Era {
-	if u.source.Modern {
-		return mcpwire.Modern
-	}
-	return mcpwire.Legacy
 }
 
 // dismiss ends a process that one session had for itself. The router waits for it when
@@ -212,11 +170,4 @@ func (s *Session) dismiss(u *Upstream) {
 			u.Over()
 		}
 	})
-}
-
-// is reports whether the upstream is in this state.
-func (u *Upstream) is(state State) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.state == state
 }

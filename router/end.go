@@ -7,9 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
-	"toolman/mcpwire"
 	"toolman/router/audit"
-	"toolman/router/tracing"
 )
 
 // Pending returns how many requests of the client are not answered yet.
@@ -26,8 +24,8 @@ func (s *Session) Pending() int {
 				n++
 			}
 		}
-		u.pending.calls.Each(func(_ uint64, c call) { pending(&c) })
-		u.pending.limiter.Each(func(q *queuedCall) { pending(&q.call) })
+		u.eachCall(func(_ uint64, c call) { pending(&c) })
+		u.eachQueued(pending)
 	}
 	return n
 }
@@ -47,12 +45,8 @@ func (s *Session) Abandon() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.caller == Caller(s) }) {
-			s.Lost(c.call, why, audit.Cancelled, &out)
-		}
-		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.caller == Caller(s) }) {
-			s.Lost(taken.Call, why, audit.Cancelled, &out)
-			u.over(&taken.Call, &out)
+		for _, c := range append(u.takeQueued(s.made), u.takeCalls(s.made, &out)...) {
+			s.Lost(c, why, audit.Cancelled, &out)
 		}
 	}
 	out.Flush()
@@ -73,18 +67,15 @@ func (s *Session) End() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.caller == Caller(s) }) {
+		for _, c := range append(u.takeQueued(s.made), u.callOffAll(s.made, "the client is gone", &out)...) {
 			c.audited.End(audit.Cancelled)
-		}
-		for _, taken := range u.pending.calls.TakeAll(func(c call) bool { return c.caller == Caller(s) }) {
-			u.pending.late.add(taken.ID)
-			u.sendFrame(&out, cancellation(taken.ID, "the client is gone"), tracing.Note{ID: taken.Call.n, Method: mcpwire.Cancelled})
-			taken.Call.audited.End(audit.Cancelled)
-			u.calledOff(&taken.Call, &out)
 		}
 	}
 	out.Flush()
 }
+
+// made reports whether a call is the session's.
+func (s *Session) made(c *call) bool { return c.caller == Caller(s) }
 
 // Close ends all servers, in parallel, and returns when they are gone. It comes
 // after Start.

@@ -1,9 +1,6 @@
 package router
 
 import (
-	"errors"
-	"fmt"
-
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
@@ -81,51 +78,6 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	}
 	s.cacheRouteLocked(req, at, &c)
 	s.leaseLocked(u, &c, req.out).submit(req.Message, req.out, &c, token, t.Name())
-}
-
-// submit writes a request of the client, with the edits of out, to the upstream that
-// knows what it is about by this name.
-func (u *Upstream) submit(m *jsonrpc.Message, out *peer.Outgoing, c *call, token jsonrpc.Span, name string) {
-	if u.admit(m, out, c) && !u.write(m, out, c, token, name) && u.pending.limiter != nil {
-		u.admitNext(out)
-	}
-}
-
-// write is submit for a call that may be written now. It reports whether that was so:
-// if not, the call was answered.
-func (u *Upstream) write(m *jsonrpc.Message, out *peer.Outgoing, c *call, token jsonrpc.Span, name string) bool {
-	id, ok := u.pending.calls.Add(*c)
-	if !ok {
-		out.Forget()
-		c.leave(u)
-		c.caller.Unsent(*c, u.goneText(), audit.Gone, out)
-		return false
-	}
-	num := out.Number(id)
-	out.Edit(m.ID, num)
-	if token.Present() {
-		out.Edit(token, num)
-	}
-	if err := u.send(out, m, &tracing.Note{ID: c.n, Method: c.method, Name: name}); err != nil {
-		if _, mine := u.pending.calls.Take(id); mine {
-			c.leave(u)
-			c.caller.Unsent(*c, u.unsentText(err), audit.Refused, out)
-		}
-		return false
-	}
-	u.watchTimeout()
-	return true
-}
-
-// unsentText says why a request could not be written to the upstream.
-func (u *Upstream) unsentText(err error) string {
-	switch {
-	case errors.Is(err, jsonrpc.ErrQueueFull):
-		return fmt.Sprintf("server %s does not read what it is sent, so this call was not passed on; try again later or go on without it", u.Name)
-	case errors.Is(err, jsonrpc.ErrLineBreak):
-		return fmt.Sprintf("this call was not passed on to server %s: %v; send it again without the line break", u.Name, err)
-	}
-	return u.goneText()
 }
 
 // notificationLocked handles what the client tells.

@@ -41,8 +41,8 @@ func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, out *peer.
 // newestLocked returns the newest call, with this server, that a modern client can be
 // asked during.
 func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
-	u.pending.calls.Each(func(at uint64, one call) {
-		if at > id && one.caller == Caller(s) && one.modern && one.context != nil {
+	u.eachCall(func(at uint64, one call) {
+		if at > id && s.made(&one) && one.modern && one.context != nil {
 			id, c, ok = at, one, true
 		}
 	})

@@ -11,7 +11,6 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
-	"toolman/router/limiter"
 )
 
 // A server of the legacy era does not say during which call it asks something. Where
@@ -24,6 +23,12 @@ const (
 	idleLease = time.Minute // how long one that is not needed is kept
 )
 
+// A lease is a process for one call at a time.
+type lease struct {
+	*Upstream
+	used int64 // when it was needed last, on the session's clock
+}
+
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
 func (s *Session) leaseLocked(u *Upstream, c *call, out *peer.Outgoing) *Upstream {
@@ -34,25 +39,25 @@ func (s *Session) leaseLocked(u *Upstream, c *call, out *peer.Outgoing) *Upstrea
 	if leased == nil {
 		return u
 	}
-	leased.private.used.Store(s.clock.Now())
+	leased.used = s.clock.Now()
 	leased.raiseLogLevel(c.logs, nil, out)
-	return leased
+	return leased.Upstream
 }
 
 // leastLoadedLocked returns the process with the fewest calls, among those that were told of a client with
 // these capabilities, and a new one if all have some; nil when there can be none. Servers ask by
 // what they were told, and a client is asked nothing that it has not declared. A process that was
 // told something else and has no calls makes room for a new one.
-func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessage) (best *Upstream) {
-	var spare *Upstream
+func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessage) (best *lease) {
+	var spare *lease
 	n, least := 0, 0
 	for _, u := range s.servers.leased {
-		if u.private.replaces != shared || u.is(Gone) {
+		if u.replaced() != shared || u.is(Gone) {
 			continue
 		}
 		n++
-		load := u.pending.limiter.Load()
-		switch same := bytes.Equal(u.greeting.client.Capabilities, capabilities); {
+		load := u.load()
+		switch same := bytes.Equal(u.toldCapabilities(), capabilities); {
 		case same && (best == nil || load < least):
 			best, least = u, load
 		case !same && load == 0:
@@ -67,49 +72,45 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 	case n >= maxLeased:
 		s.dismissLeasedLocked(spare)
 	}
-	u, err := s.r.private(shared, *shared.latest.Load(), s, func() {})
+	u, err := s.privateLocked(shared, *shared.configured(), dedication{client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
+		era: shared.era(), leased: true, settled: func() {}})
 	if err != nil {
 		shared.log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
 			zap.String("session", s.name()), zap.NamedError("err", err))
 		return best
 	}
-	u.Era, u.private.leased, u.private.replaces, u.pending.limiter = shared.era(), true, shared, limiter.NewClosed[queuedCall]()
-	u.greeting.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
-	s.servers.leased = append(s.servers.leased, u)
+	l := &lease{Upstream: u}
+	s.servers.leased = append(s.servers.leased, l)
 	go u.run(s.r.run.guard)
-	time.AfterFunc(idleLease, func() { s.expireLease(u) })
-	return u
+	time.AfterFunc(idleLease, func() { s.expireLease(l) })
+	return l
 }
 
 // expireLease ends a leased process that has not been needed for a while.
-func (s *Session) expireLease(u *Upstream) {
+func (s *Session) expireLease(u *lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.servers.releasing || !slices.Contains(s.servers.leased, u) {
 		return
 	}
-	idle := time.Duration(s.clock.Now() - u.private.used.Load())
-	if !u.is(Gone) && (u.pending.limiter.Load() > 0 || idle < idleLease) {
+	idle := time.Duration(s.clock.Now() - u.used)
+	if !u.is(Gone) && (u.load() > 0 || idle < idleLease) {
 		time.AfterFunc(idleLease, func() { s.expireLease(u) })
 		return
 	}
 	s.dismissLeasedLocked(u)
 }
 
-func (s *Session) dismissLeasedLocked(u *Upstream) {
-	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(other *Upstream) bool { return other == u })
-	s.dismiss(u)
+func (s *Session) dismissLeasedLocked(u *lease) {
+	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(other *lease) bool { return other == u })
+	s.dismiss(u.Upstream)
 }
 
 // reachLocked returns all upstreams that may have calls of the session.
 func (s *Session) reachLocked() []*Upstream {
-	return append(slices.Clip(s.servers.all), s.servers.leased...)
-}
-
-// openLease lets calls to a leased upstream, which is ready.
-func (u *Upstream) openLease() {
-	var out peer.Outgoing
-	u.pending.limiter.Open()
-	u.admitNext(&out)
-	out.Flush()
+	all := slices.Clip(s.servers.all)
+	for _, l := range s.servers.leased {
+		all = append(all, l.Upstream)
+	}
+	return all
 }

@@ -44,94 +44,6 @@ func checkLevel(level []byte) error {
 	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", sanitize.Cut(string(level), catalog.NameLimit))
 }
 
-// setLevel passes the client's log level on, when the server logs. What waits for its answer
-// may be nil. One that is shared logs what any client wants, and each hears no more than it wants.
-func (u *Upstream) setLevel(params []byte, want logThreshold, l *pendingLogLevel, out *peer.Outgoing) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if l != nil && u.state == Starting && u.private.replaces != nil {
-		l.left.Add(1)
-		u.logLevels.queued = append(u.logLevels.queued, l)
-	}
-	if u.state != Ready || !u.offered.result.Offers("logging") || u.source.Modern {
-		return
-	}
-	if u.owner() == nil {
-		if u.logLevels.raised != 0 && u.logLevels.raised <= want {
-			return
-		}
-		u.logLevels.raised = want
-	}
-	u.levelLocked(params, l, out)
-}
-
-// levelLocked asks the server for a level. What waits for its answer may be nil.
-func (u *Upstream) levelLocked(params []byte, l *pendingLogLevel, out *peer.Outgoing) {
-	id := u.ask(mcpwire.SetLevel, params, out)
-	if l == nil || id == 0 {
-		return
-	}
-	l.left.Add(1)
-	if u.logLevels.pending == nil {
-		u.logLevels.pending = map[uint64]*pendingLogLevel{}
-	}
-	u.logLevels.pending[id] = l
-}
-
-// logThreshold is a log level as a call remembers it: 0 for none, and the more the
-// less is wanted.
-type logThreshold uint8
-
-func logThresholdOf(level []byte) logThreshold {
-	rank, ok := mcpwire.LevelRank(level)
-	if !ok {
-		return 0
-	}
-	return logThreshold(rank + 1)
-}
-
-// needsMoreLogs reports whether a server that logs is to log more for what wants this.
-func (u *Upstream) needsMoreLogs(want logThreshold) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.logsLessLocked(want)
-}
-
-func (u *Upstream) logsLessLocked(want logThreshold) bool {
-	return want != 0 && (u.logLevels.raised == 0 || u.logLevels.raised > want) && u.state == Ready && u.offered.result.Offers("logging")
-}
-
-// raiseLogLevel makes a legacy server log what a modern client's call wants to hear. It goes on
-// to do so: what is too much for other calls is dropped here. What waits for its answer
-// may be nil.
-func (u *Upstream) raiseLogLevel(want logThreshold, l *pendingLogLevel, out *peer.Outgoing) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if !u.logsLessLocked(want) {
-		return
-	}
-	u.logLevels.raised = want
-	u.levelLocked(fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), l, out)
-}
-
-// logged passes a log message on. It does not say whose call it belongs to: while
-// several clients share the server, one gets it when no other has an open call there.
-func (u *Upstream) logged(m *jsonrpc.Message, out *peer.Outgoing) {
-	if owner := u.owner(); owner != nil && !u.private.many {
-		owner.Notify(u, m, out)
-		return
-	}
-	var open []call
-	u.pending.calls.Each(func(_ uint64, c call) {
-		if c.caller != nil {
-			open = append(open, c)
-		}
-	})
-	if len(open) == 1 {
-		open[0].caller.Logged(open[0], m, out)
-	}
-}
-
 // Logged implements Caller. The client gets the message if its call wants to hear of that level.
 func (s *Session) Logged(c call, m *jsonrpc.Message, out *peer.Outgoing) {
 	level, err := m.Param("level")
@@ -171,8 +83,8 @@ func (s *Session) logsFor(u *Upstream, m *jsonrpc.Message) (wanted bool) {
 	got := logThresholdOf(m.Text(level))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u.pending.calls.Each(func(_ uint64, c call) {
-		wanted = wanted || c.caller == Caller(s) && currentLocked(&c) && c.logs != 0 && c.logs <= got
+	u.eachCall(func(_ uint64, c call) {
+		wanted = wanted || s.made(&c) && currentLocked(&c) && c.logs != 0 && c.logs <= got
 	})
 	return wanted
 }

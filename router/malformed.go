@@ -88,3 +88,54 @@ func (u *Upstream) junked(err error) {
 		u.log.Warn("the server wrote something that could not be passed on", zap.NamedError("err", err), zap.Int("count", count))
 	}
 }
+
+// array handles a batch of a server of revision 2025-03-26.
+func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
+	elements := arrayOf(frame)
+	u.mu.Lock()
+	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
+	u.mu.Unlock()
+	if !may || len(elements) == 0 || len(elements) > maxArray {
+		return false
+	}
+	var m jsonrpc.Message
+	for _, at := range elements {
+		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
+			u.bad(&m, err, out)
+		} else {
+			u.Message(&m, out)
+		}
+	}
+	return true
+}
+
+// answers tells which request a message that could not be read was to answer, if
+// it does.
+func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
+	head, tail := m.Frame, m.Frame
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+		head, tail = long.Head, long.Tail
+	}
+	id, found = jsonrpc.SalvageID(head, tail)
+	if !found && m.ID.Present() && !m.Method.Present() {
+		id, found = jsonrpc.ParseID(m.Bytes(m.ID))
+	}
+	return id, found
+}
+
+// arrayOf returns the elements of a frame that is a valid array, or nothing.
+func arrayOf(frame []byte) (elements []jsonrpc.Span) {
+	if len(frame) == 0 || frame[0] != '[' || !jsonrpc.Valid(frame) {
+		return nil
+	}
+	jsonrpc.OneLine(frame)
+	for at := range jsonrpc.Elements(frame, jsonrpc.Span{Hi: len(frame)}) {
+		if elements = append(elements, at); len(elements) > maxArray {
+			break
+		}
+	}
+	return elements
+}
+
+// maxArray is how many messages a client may send at once.
+const maxArray = 256

@@ -1,9 +1,7 @@
 package router
 
 import (
-	"maps"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"toolman/jsonrpc/peer"
@@ -19,18 +17,17 @@ const levelTime = time.Second
 // call of a modern client to a legacy server that is to log more than before.
 type pendingLogLevel struct {
 	parked
-	s    *Session
-	left atomic.Int32 // servers that have not answered
+	levelChange
 }
 
 // levelLocked tells the servers that log, and answers the client when they have heard.
 func (s *Session) levelLocked(req *request) {
-	l := &pendingLogLevel{s: s}
-	l.left.Add(1)
+	l := s.newLogLevel()
+	l.asked()
 	for _, u := range s.servers.all {
-		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), l, req.out)
+		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), &l.levelChange, req.out)
 	}
-	if l.left.Add(-1) == 0 {
+	if l.answered() {
 		s.replyLocal(req, []byte("{}"))
 		return
 	}
@@ -48,12 +45,18 @@ func (s *Session) logLevelRaisedLocked(req *request, u *Upstream) bool {
 	if !u.needsMoreLogs(want) {
 		return true
 	}
-	l := &pendingLogLevel{s: s}
-	if u.raiseLogLevel(want, l, req.out); l.left.Load() == 0 {
+	l := s.newLogLevel()
+	if u.raiseLogLevel(want, &l.levelChange, req.out); l.left.Load() == 0 {
 		return true
 	}
 	s.waitLocked(req, l)
 	return false
+}
+
+func (s *Session) newLogLevel() *pendingLogLevel {
+	l := &pendingLogLevel{}
+	l.done = func(out *peer.Outgoing) { s.goOn(l, out) }
+	return l
 }
 
 func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
@@ -61,66 +64,35 @@ func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 	s.logLevel.pending = append(s.logLevel.pending, l)
 	time.AfterFunc(levelTime, func() {
 		var out peer.Outgoing
-		l.goOn(&out)
+		l.done(&out)
 		out.Flush()
 	})
-}
-
-// leveled notes that the server has answered one of toolman's own logging/setLevel.
-func (u *Upstream) leveled(id uint64, out *peer.Outgoing) {
-	u.mu.Lock()
-	l := u.logLevels.pending[id]
-	delete(u.logLevels.pending, id)
-	u.mu.Unlock()
-	if l != nil && l.left.Add(-1) == 0 {
-		l.goOn(out)
-	}
 }
 
 // Ready implements Caller. It tells an upstream of the session's own, which is ready now, the level that was
 // set before.
 func (s *Session) Ready(u *Upstream) {
 	var out peer.Outgoing
-	u.mu.Lock()
-	waiting := u.logLevels.queued
-	u.logLevels.queued = nil
-	u.mu.Unlock()
+	waiting := u.takeQueuedLevels()
 	s.mu.Lock()
 	if s.logLevel.params != nil {
 		if len(waiting) == 0 {
-			waiting = []*pendingLogLevel{nil}
+			waiting = []*levelChange{nil}
 		}
 		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
 	}
 	s.mu.Unlock()
 	for _, l := range waiting {
-		if l != nil && l.left.Add(-1) == 0 {
-			l.goOn(&out)
+		if l != nil && l.answered() {
+			l.done(&out)
 		}
 	}
 	out.Flush()
 }
 
-// endPendingLogLevels notes that the server will answer nothing more.
-func (u *Upstream) endPendingLogLevels(out *peer.Outgoing) {
-	u.mu.Lock()
-	ids, unlevel := slices.Collect(maps.Keys(u.logLevels.pending)), u.logLevels.queued
-	u.logLevels.queued = nil
-	u.mu.Unlock()
-	for _, l := range unlevel {
-		if l.left.Add(-1) == 0 {
-			l.goOn(out)
-		}
-	}
-	for _, id := range ids {
-		u.leveled(id, out)
-	}
-}
-
 // goOn answers the client, or passes its call on, unless that has happened or it wants no
 // answer.
-func (l *pendingLogLevel) goOn(out *peer.Outgoing) {
-	s := l.s
+func (s *Session) goOn(l *pendingLogLevel, out *peer.Outgoing) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	i := slices.Index(s.logLevel.pending, l)

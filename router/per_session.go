@@ -8,13 +8,13 @@ import "cmp"
 // instantiateLocked makes the session's own of a server that is another for each; nil when the
 // session goes without it. The client may come again with what was missing.
 func (s *Session) instantiateLocked(apart *Upstream) *Upstream {
-	server, err := apart.latest.Load().For(s.who.Config)
+	server, err := apart.configured().For(s.who.Config)
 	if err != nil {
 		s.goWithoutLocked(apart, err)
 		return nil
 	}
 	server.For = nil
-	u, err := s.r.private(apart, server, s, s.ownSettled)
+	u, err := s.privateLocked(apart, server, dedication{client: s.clientLocked(), settled: s.ownSettled})
 	if err != nil {
 		if server.Over != nil {
 			server.Over()

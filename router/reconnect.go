@@ -13,19 +13,6 @@ import (
 // While it is gone it is tried again; the upstream that gets through takes the place of the
 // one that is gone. A server that toolman has started, and that has ended, stays so.
 
-// The pauses between two tries: each is twice the last. The first one comes again when the
-// server was there for as long as the longest.
-const (
-	firstPause   = time.Second
-	longestPause = 30 * time.Second
-)
-
-// comesBack reports whether the server is tried again when it is gone. One that is another
-// for each session is not: nobody sees whether it could be reached, and the session would wait.
-func (u *Upstream) comesBack() bool {
-	return (u.Dial != nil || u.Socket != "") && !u.private.leased && u.For == nil && (u.private.replaces == nil || u.private.replaces.For == nil)
-}
-
 // begin brings an upstream up, and keeps its place filled if the server may come back.
 func (r *Router) begin(u *Upstream) {
 	if u.comesBack() {
@@ -42,7 +29,7 @@ func (r *Router) supervise(u *Upstream) {
 	u.run(r.run.guard)
 	pause := firstPause
 	for up := time.Now(); ; up = time.Now() {
-		<-u.life.ended
+		<-u.gone()
 		if time.Since(up) >= longestPause {
 			pause = firstPause
 		}
@@ -60,19 +47,10 @@ func (r *Router) supervise(u *Upstream) {
 	}
 }
 
-// triedIn notes when the server is tried again, for those who ask.
-func (u *Upstream) triedIn(pause time.Duration) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.life.nextTry = time.Now().Add(pause)
-}
-
 // try makes another upstream for a server that is gone, and returns the one that has the
 // place then.
 func (r *Router) try(server Server, gone *Upstream) *Upstream {
-	next := r.newUpstream(server, gone.Name, func() {})
-	next.life.supersedes = gone
-	next.private.caller.Store(gone.private.caller.Load())
+	next := gone.successor(server)
 	next.run(r.run.guard)
 	if slices.Contains(r.all(), next) {
 		return next
@@ -80,41 +58,9 @@ func (r *Router) try(server Server, gone *Upstream) *Upstream {
 	if next.is(Ready) {
 		next.stop()
 	}
-	<-next.life.ended
-	next.mu.Lock()
-	problem := next.problem
-	next.mu.Unlock()
-	gone.mu.Lock()
-	gone.problem = problem
-	gone.mu.Unlock()
+	<-next.gone()
+	gone.explainBy(next)
 	return gone
-}
-
-// news reports whether this is another reason to be gone than u has, which may be nil.
-func (u *Upstream) news(problem string) bool {
-	if u == nil {
-		return true
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.problem != problem
-}
-
-// isCandidate reports whether the upstream has no place yet.
-func (u *Upstream) isCandidate() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.life.supersedes != nil
-}
-
-// promote lets an upstream that is ready take the place that it was made for. It is false
-// when that is no more.
-func (u *Upstream) promote() bool {
-	u.mu.Lock()
-	gone := u.life.supersedes
-	u.life.supersedes = nil
-	u.mu.Unlock()
-	return gone == nil || u.env.host.Replace(gone, u)
 }
 
 func (r *Router) replace(gone, next *Upstream) bool {
@@ -125,7 +71,7 @@ func (r *Router) replace(gone, next *Upstream) bool {
 	if at < 0 || r.run.ctx.Err() != nil {
 		return false
 	}
-	next.private.caller.Store(gone.private.caller.Load())
+	next.inherit(gone)
 	all[at] = next
 	r.upstreams.Store(&all)
 	for _, s := range r.sessions.list() {
@@ -165,21 +111,6 @@ func (s *Session) exchangeLocked(old, next *Upstream) bool {
 		s.servers.all[i] = next
 	}
 	return i >= 0
-}
-
-// renew has the session that an upstream was for get another one of its own: soon, if that
-// was there for long.
-func (u *Upstream) renew() {
-	owner := u.owner()
-	if owner == nil || u.private.replaces == nil || !u.comesBack() {
-		return
-	}
-	pause := longestPause
-	if time.Since(u.life.startedAt) >= longestPause {
-		pause = firstPause
-	}
-	u.triedIn(pause)
-	time.AfterFunc(pause, func() { owner.Reconnect(u) })
 }
 
 // Reconnect implements Caller.

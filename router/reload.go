@@ -4,8 +4,6 @@ import (
 	"slices"
 
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
-	"toolman/router/catalog"
 	"toolman/router/policy"
 )
 
@@ -75,29 +73,14 @@ func (r *Router) succeedLocked(old []*Upstream, servers []Server) (next, fresh [
 			return u.Fingerprint == s.Fingerprint && u.Namespace == s.Namespace && !u.is(Gone)
 		})
 		if at >= 0 {
-			left[at].latest.Store(&s)
+			left[at].reconfigure(&s)
 			next, left = append(next, left[at]), slices.Delete(left, at, at+1)
 			continue
 		}
-		u := r.newUpstream(s, nameFor(next, s, i), func() {})
+		u := newUpstream(r.env, s, nameFor(next, s, i), func() {})
 		next, fresh = append(next, u), append(fresh, u)
 	}
 	return next, fresh
-}
-
-// judgeAgain makes the entries anew that other options see in another way.
-func (u *Upstream) judgeAgain() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for k, entries := range u.offered.entries {
-		next := slices.Clone(entries)
-		for i, e := range entries {
-			if again := catalog.NewEntry(u.source, e.Item, u.env.host.Rules()); !again.JudgedAs(e) {
-				next[i] = again
-			}
-		}
-		u.offered.entries[mcpwire.Kind(k)] = next
-	}
 }
 
 // succeed gives the session the upstreams of other options. It keeps its own ones of
@@ -108,8 +91,8 @@ func (s *Session) succeed(old, next []*Upstream) {
 	s.policy = s.r.policyFor(s.who)
 	own := map[*Upstream]*Upstream{}
 	for _, u := range s.servers.all {
-		if u.private.replaces != nil {
-			own[u.private.replaces] = u
+		if u.replaced() != nil {
+			own[u.replaced()] = u
 		}
 	}
 	s.servers.all = slices.Clone(next)
@@ -125,8 +108,9 @@ func (s *Session) succeed(old, next []*Upstream) {
 		u.leave("the configuration was changed")
 		s.dismiss(u)
 	}
-	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(u *Upstream) bool {
-		gone := !slices.Contains(next, u.private.replaces) || !s.mayUseLocked(u)
+	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(l *lease) bool {
+		u := l.Upstream
+		gone := !slices.Contains(next, u.replaced()) || !s.mayUseLocked(u)
 		if gone {
 			s.revokeCallsLocked(u, &out)
 			u.leave("the configuration was changed")
@@ -142,13 +126,4 @@ func (s *Session) succeed(old, next []*Upstream) {
 	s.followAllLocked(&out)
 	s.mu.Unlock()
 	out.Flush()
-}
-
-// leave notes why an upstream is ended that nobody has ended yet.
-func (u *Upstream) leave(why string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.problem == "" {
-		u.problem = why
-	}
 }

@@ -17,9 +17,9 @@ func (s *Session) revokeWaiting() {
 	var out peer.Outgoing
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
-		for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.caller == Caller(s) && s.withdrawnLocked(u, c.entry) != "" }) {
+		for _, c := range u.takeQueued(func(c *call) bool { return s.made(c) && s.withdrawnLocked(u, c.entry) != "" }) {
 			c.audited.End(audit.Refused)
-			concludeLocked(&c.call, s.failing(s.withdrawnLocked(u, c.entry), audit.Refused), &out)
+			concludeLocked(&c, s.failing(s.withdrawnLocked(u, c.entry), audit.Refused), &out)
 		}
 	}
 	s.mu.Unlock()
@@ -64,8 +64,8 @@ func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 // revokeCallsLocked ends the session's calls at an upstream that are of what it may not have any more.
 func (s *Session) revokeCallsLocked(u *Upstream, out *peer.Outgoing) {
 	ends := map[uint64]string{}
-	u.pending.calls.Each(func(id uint64, c call) {
-		if c.caller == Caller(s) {
+	u.eachCall(func(id uint64, c call) {
+		if s.made(&c) {
 			if why := s.withdrawnLocked(u, c.entry); why != "" {
 				ends[id] = why
 			}

@@ -15,7 +15,6 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
-	"toolman/router/limiter"
 	"toolman/router/policy"
 	"toolman/router/tracing"
 	"toolman/router/view"
@@ -32,7 +31,6 @@ type Router struct {
 	ownNames  []string // names that are toolman's own
 	run       run
 	startup   startup
-	greeted   greeted
 	env       *Env
 	upstreams atomic.Pointer[[]*Upstream] // in the order of the file; the slice does not change
 	rules     atomic.Pointer[catalog.Rules]
@@ -63,48 +61,23 @@ type startup struct {
 	done    chan struct{} // closed when opened is set
 }
 
-// greeted is what the first client can do, which servers that sessions share are told.
-type greeted struct {
-	once   sync.Once
-	done   chan struct{} // closed when it is known
-	client mcpwire.Hello // written before done is closed
-}
-
 // New makes a router. No server runs before Start. The loop stays the caller's.
 func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(), signer: newSigner(),
-		run: run{loop: loop, ctx: ctx, cancel: cancel}, greeted: greeted{done: make(chan struct{})}, startup: startup{done: make(chan struct{})}}
-	r.env = &Env{log: log.Named("upstream"), trace: r.trace, clock: r.clock, loop: loop, ctx: ctx, version: o.Version, host: host{r}}
+		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
+	r.env = &Env{log: log.Named("upstream"), trace: r.trace, clock: r.clock, loop: loop, ctx: ctx, version: o.Version, uriSep: o.URISeparator, host: host{r}, greeted: newGreeted()}
 	r.adopt(&o)
 	var upstreams []*Upstream
 	r.time(o.Servers)
 	for i, s := range o.Servers {
-		upstreams = append(upstreams, r.newUpstream(s, nameFor(upstreams, s, i), r.upstreamSettled))
+		upstreams = append(upstreams, newUpstream(r.env, s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
 	r.upstreams.Store(&upstreams)
 	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
 	r.ownNames = metatool.Names(o.MetaTools, r.metas[o.MetaTools])
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
-}
-
-// newUpstream makes an upstream that is not started yet. settled is called once, when
-// nobody need wait for it any more.
-func (r *Router) newUpstream(s Server, name string, settled func()) *Upstream {
-	u := &Upstream{Server: s, Name: name, env: r.env,
-		source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: r.URISeparator},
-		greeting: greeting{known: r.greeted.done, client: &r.greeted.client},
-		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
-		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
-		log:      r.env.log.With(zap.String("upstream", name))}
-	u.latest.Store(&s)
-	u.source.Server = u
-	if s.For != nil {
-		u.state = Apart
-		close(u.life.begun) // it never will
-	}
-	return u
 }
 
 // adopt has options count from now on.
@@ -170,7 +143,9 @@ func nameFor(others []*Upstream, s Server, i int) string {
 // one, until it is ready or gone: longer than its StartTimeout. It comes before Start.
 func (r *Router) Await(server string) {
 	for _, u := range r.all() {
-		u.life.awaited = server == "" || u.source.HasName(server)
+		if server == "" || u.source.HasName(server) {
+			u.await()
+		}
 	}
 }
 
@@ -199,10 +174,7 @@ func (r *Router) GreetShared() { r.greet(mcpwire.Hello{Version: mcpwire.Newest})
 
 // greet lets the handshakes begin.
 func (r *Router) greet(h mcpwire.Hello) {
-	r.greeted.once.Do(func() {
-		r.greeted.client = h
-		close(r.greeted.done)
-	})
+	r.env.greeted.greet(h)
 }
 
 // Started is closed when every server is ready, gone, or, unless it is awaited, late.
@@ -301,11 +273,11 @@ func (r *Router) Upstreams() []Status {
 // Catalog returns what is offered now.
 func (r *Router) Catalog() *catalog.Catalog { return r.catalog.Load() }
 
-// upstreamOf returns the upstream that a source is of; nil for nil.
-func upstreamOf(s *catalog.Source) *Upstream {
-	if s == nil {
-		return nil
-	}
-	u, _ := s.Server.(*Upstream)
-	return u
+// Refreshing reports whether lists of a server have changed and are not yet read
+// again.
+func (r *Router) Refreshing() bool {
+	return slices.ContainsFunc(r.all(), (*Upstream).refreshing)
 }
+
+// Sessions returns how many sessions there are.
+func (r *Router) Sessions() int { return r.sessions.count() }

@@ -65,7 +65,7 @@ func (s *Session) Request(u *Upstream, m *jsonrpc.Message, n uint64, out *peer.O
 		u.sendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
 	}
-	q := serverRequest{from: u, method: string(method), n: n, came: u.env.clock.Now(), task: mcpwire.AsksForTask(m)}
+	q := serverRequest{from: u, method: string(method), n: n, came: s.clock.Now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.keep(m, token)
 	if err == nil {
@@ -141,8 +141,8 @@ func (s *Session) openAt(u *Upstream) (id []byte) {
 	}
 	var newest uint64
 	var found call
-	u.pending.calls.Each(func(at uint64, c call) {
-		if at > newest && c.caller == Caller(s) && !c.modern {
+	u.eachCall(func(at uint64, c call) {
+		if at > newest && s.made(&c) && !c.modern {
 			newest, found = at, c
 		}
 	})

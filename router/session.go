@@ -50,7 +50,7 @@ type closed struct {
 type servers struct {
 	all       []*Upstream         // in the order of the file
 	awaited   int                 // servers of its own that requests wait for
-	leased    []*Upstream         // processes for one call at a time
+	leased    []*lease            // processes for one call at a time
 	releasing bool                // those are being ended
 	missing   map[*Upstream]error // servers that it cannot have, and why
 }

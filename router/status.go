@@ -57,16 +57,6 @@ func (u *Upstream) patience() time.Duration {
 	return u.StartTimeout
 }
 
-// Refreshing reports whether lists of a server have changed and are not yet read
-// again.
-func (r *Router) Refreshing() bool {
-	return slices.ContainsFunc(r.all(), func(u *Upstream) bool {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		return u.offered.refreshing
-	})
-}
-
 // A tally counts something by name. The zero value is ready to use.
 type tally struct {
 	mu sync.Mutex
@@ -109,6 +99,3 @@ func (r *recent) has(id uint64) bool {
 	defer r.mu.Unlock()
 	return id != 0 && slices.Contains(r.ids[:], id)
 }
-
-// Sessions returns how many sessions there are.
-func (r *Router) Sessions() int { return r.sessions.count() }

@@ -102,6 +102,3 @@ func (s *Session) known() []*Upstream {
 
 // knows reports whether the client may know that there is a server.
 func (s *Session) knows(u *Upstream) bool { return u.knownTo(s.view.Load().Catalog) }
-
-// knownTo reports whether clients of a catalog may know that there is the server.
-func (u *Upstream) knownTo(c *catalog.Catalog) bool { return c.Knows(u.source, u.offer().Entries) }

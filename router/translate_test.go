@@ -134,7 +134,7 @@ func TestModernRequests(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.greeted.done:
+	case <-g.r.env.greeted.done:
 	default:
 		t.Error("the servers are not spoken to")
 	}
@@ -149,7 +149,7 @@ func TestDiscoverDoesNotDecideWhatTheServersAreTold(t *testing.T) {
 	g := newRig(t, setup{silent: true}, various())
 	g.client.asks(modernCall("1", "server/discover", "", ""))
 	select {
-	case <-g.r.greeted.done:
+	case <-g.r.env.greeted.done:
 		t.Error("the handshakes begin for a client that only looks around")
 	default:
 	}

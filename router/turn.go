@@ -52,7 +52,7 @@ func (s *Session) current(c *call) (open bool) {
 
 // isLocked reports whether the client's request with this id waits for a call.
 func (s *Session) isLocked(c *call, id []byte) bool {
-	return c.caller == Caller(s) && currentLocked(c) && bytes.Equal(c.id(), id)
+	return s.made(c) && currentLocked(c) && bytes.Equal(c.id(), id)
 }
 
 // An ending answers the client's request for a call that has ended. Session.mu may be

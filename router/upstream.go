@@ -1,6 +1,8 @@
 package router
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -66,7 +68,6 @@ type private struct {
 	many     bool                   // that one speaks for several programs
 	replaces *Upstream              // the shared one in whose place the owner has it; nil: none
 	leased   bool                   // it is for one call at a time and offers nothing
-	used     atomic.Int64           // when it was leased last
 }
 
 // A greeting is whom the server is to serve, and how it is spoken to.
@@ -117,11 +118,22 @@ type offered struct {
 	refreshing bool
 }
 
-// upstreamLogLevels are what clients want the server to log.
-type upstreamLogLevels struct {
-	pending map[uint64]*pendingLogLevel // what waits for answers to logging/setLevel, by ID
-	queued  []*pendingLogLevel          // what waits for one of the session's own to be ready
-	raised  logThreshold                // what modern clients' requests have it log
+// newUpstream makes an upstream that is not started yet. settled is called once, when nobody need wait
+// for it any more.
+func newUpstream(env *Env, s Server, name string, settled func()) *Upstream {
+	u := &Upstream{Server: s, Name: name, env: env,
+		source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.uriSep},
+		greeting: greeting{known: env.greeted.done, client: &env.greeted.client},
+		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
+		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
+		log:      env.log.With(zap.String("upstream", name))}
+	u.latest.Store(&s)
+	u.source.Server = u
+	if s.For != nil {
+		u.state = Apart
+		close(u.life.begun) // it never will
+	}
+	return u
 }
 
 // offer returns what the upstream has, or had when it went.
@@ -395,4 +407,214 @@ func (o ownIDs) Next(method string) (uint64, bool) {
 func (o ownIDs) Forget(id uint64) {
 	o.u.pending.calls.Take(id)
 	o.u.pending.late.add(id)
+}
+
+// comesBack reports whether the server is tried again when it is gone. One that is another
+// for each session is not: nobody sees whether it could be reached, and the session would wait.
+func (u *Upstream) comesBack() bool {
+	return (u.Dial != nil || u.Socket != "") && !u.private.leased && u.For == nil && (u.private.replaces == nil || u.private.replaces.For == nil)
+}
+
+// renew has the session that an upstream was for get another one of its own: soon, if that
+// was there for long.
+func (u *Upstream) renew() {
+	owner := u.owner()
+	if owner == nil || u.private.replaces == nil || !u.comesBack() {
+		return
+	}
+	pause := longestPause
+	if time.Since(u.life.startedAt) >= longestPause {
+		pause = firstPause
+	}
+	u.triedIn(pause)
+	time.AfterFunc(pause, func() { owner.Reconnect(u) })
+}
+
+// triedIn notes when the server is tried again, for those who ask.
+func (u *Upstream) triedIn(pause time.Duration) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.life.nextTry = time.Now().Add(pause)
+}
+
+// news reports whether this is another reason to be gone than u has, which may be nil.
+func (u *Upstream) news(problem string) bool {
+	if u == nil {
+		return true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.problem != problem
+}
+
+// isCandidate reports whether the upstream has no place yet.
+func (u *Upstream) isCandidate() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.life.supersedes != nil
+}
+
+// promote lets an upstream that is ready take the place that it was made for. It is false
+// when that is no more.
+func (u *Upstream) promote() bool {
+	u.mu.Lock()
+	gone := u.life.supersedes
+	u.life.supersedes = nil
+	u.mu.Unlock()
+	return gone == nil || u.env.host.Replace(gone, u)
+}
+
+// The pauses between two tries: each is twice the last. The first one comes again when the
+// server was there for as long as the longest.
+const (
+	firstPause   = time.Second
+	longestPause = 30 * time.Second
+)
+
+// era is that of an upstream that is ready.
+func (u *Upstream) era() mcpwire.Era {
+	if u.source.Modern {
+		return mcpwire.Modern
+	}
+	return mcpwire.Legacy
+}
+
+// is reports whether the upstream is in this state.
+func (u *Upstream) is(state State) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.state == state
+}
+
+// judgeAgain makes the entries anew that other options see in another way.
+func (u *Upstream) judgeAgain() {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for k, entries := range u.offered.entries {
+		next := slices.Clone(entries)
+		for i, e := range entries {
+			if again := catalog.NewEntry(u.source, e.Item, u.env.host.Rules()); !again.JudgedAs(e) {
+				next[i] = again
+			}
+		}
+		u.offered.entries[mcpwire.Kind(k)] = next
+	}
+}
+
+// leave notes why an upstream is ended that nobody has ended yet.
+func (u *Upstream) leave(why string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.problem == "" {
+		u.problem = why
+	}
+}
+
+// openLease lets calls to a leased upstream, which is ready.
+func (u *Upstream) openLease() {
+	var out peer.Outgoing
+	u.pending.limiter.Open()
+	u.admitNext(&out)
+	out.Flush()
+}
+
+// knownTo reports whether clients of a catalog may know that there is the server.
+func (u *Upstream) knownTo(c *catalog.Catalog) bool { return c.Knows(u.source, u.offer().Entries) }
+
+// upstreamOf returns the upstream that a source is of; nil for nil.
+func upstreamOf(s *catalog.Source) *Upstream {
+	if s == nil {
+		return nil
+	}
+	u, _ := s.Server.(*Upstream)
+	return u
+}
+
+// claim is what toolman says of itself in its own requests to modern servers.
+func (e *Env) claim() *mcpwire.Claim { return mcpwire.NewClaim(nil, e.info(), "") }
+
+// info is toolman's Implementation object.
+func (e *Env) info() []byte {
+	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.version), '}')
+}
+
+// A dedication says whom an upstream is for that sessions do not share.
+type dedication struct {
+	owner   Caller
+	many    bool           // it speaks for several programs
+	client  *mcpwire.Hello // what the server is told of the client
+	era     mcpwire.Era    // in which the server is spoken to; Unknown: as it is configured
+	leased  bool           // it is for one call at a time and offers nothing
+	settled func()         // is called when it need not be waited for any more
+}
+
+// dedicate makes an upstream like a shared one, for one caller. It has to be run.
+func (u *Upstream) dedicate(server Server, d dedication) *Upstream {
+	own := newUpstream(u.env, server, u.Name, d.settled)
+	own.source.Modern, own.life.awaited = u.source.Modern, u.life.awaited
+	own.private.replaces, own.private.leased = u, d.leased
+	own.own(d.owner, d.many)
+	own.greeting = greeting{known: alreadyGreeted, client: d.client}
+	if d.era != mcpwire.Unknown {
+		own.Era = d.era
+	}
+	if d.leased {
+		own.pending.limiter = limiter.NewClosed[queuedCall]()
+	}
+	return own
+}
+
+var alreadyGreeted = func() chan struct{} {
+	c := make(chan struct{})
+	close(c)
+	return c
+}()
+
+// replaced is the shared upstream in whose place the owner has this one; nil: sessions share it.
+func (u *Upstream) replaced() *Upstream { return u.private.replaces }
+
+// load is how many calls a leased upstream has.
+func (u *Upstream) load() int { return u.pending.limiter.Load() }
+
+// toldCapabilities are the capabilities of the client that the server was told of.
+func (u *Upstream) toldCapabilities() json.RawMessage { return u.greeting.client.Capabilities }
+
+// configured is the server as the configuration that was given last has it.
+func (u *Upstream) configured() *Server { return u.latest.Load() }
+
+// reconfigure has what is started from now on be like this.
+func (u *Upstream) reconfigure(s *Server) { u.latest.Store(s) }
+
+// await has the first list wait for the upstream until it is ready or gone.
+func (u *Upstream) await() { u.life.awaited = true }
+
+// over is closed when the upstream is gone and its callers have been told.
+func (u *Upstream) gone() <-chan struct{} { return u.life.ended }
+
+// successor makes an upstream for a server that is gone, which takes its place when it is ready.
+func (u *Upstream) successor(server Server) *Upstream {
+	next := newUpstream(u.env, server, u.Name, func() {})
+	next.life.supersedes = u
+	next.inherit(u)
+	return next
+}
+
+// inherit makes the upstream that of another's owner.
+func (u *Upstream) inherit(gone *Upstream) { u.private.caller.Store(gone.private.caller.Load()) }
+
+// explainBy has the upstream be gone for another's reason.
+func (u *Upstream) explainBy(other *Upstream) {
+	other.mu.Lock()
+	problem := other.problem
+	other.mu.Unlock()
+	u.mu.Lock()
+	u.problem = problem
+	u.mu.Unlock()
+}
+
+// refreshing reports whether lists of the server have changed and are not yet read again.
+func (u *Upstream) refreshing() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.offered.refreshing
 }

@@ -15,6 +15,9 @@ import (
 // relisten is how long after a server has ended a subscription it is asked again.
 const relisten = time.Second
 
+// maxErrorText is how many bytes of a server's error are logged.
+const maxErrorText = 2000
+
 // A following is what toolman hears of an upstream. Modern servers are asked on one
 // subscription for the lists and on one for each resource: none of them can be changed,
 // and opened anew it would be deaf in between.
@@ -173,7 +176,7 @@ func (u *Upstream) listenEnded(id uint64, c *call, m *jsonrpc.Message) {
 	defer u.mu.Unlock()
 	switch {
 	case m.Err.Present():
-		u.log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxSaid)]))
+		u.log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxErrorText)]))
 		return
 	case u.env.clock.Now()-c.sent < int64(relisten):
 		return
@@ -202,12 +205,4 @@ func (u *Upstream) silenced(out *peer.Outgoing) {
 	u.pending.late.add(u.following.lists)
 	u.listenLocked(out)
 	go u.changed(u.announced()...)
-}
-
-// claim is what toolman says of itself in its own requests to modern servers.
-func (e *Env) claim() *mcpwire.Claim { return mcpwire.NewClaim(nil, e.info(), "") }
-
-// info is toolman's Implementation object.
-func (e *Env) info() []byte {
-	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.version), '}')
 }

@@ -1,7 +1,6 @@
 package router
 
 import (
-	"errors"
 	"time"
 
 	"go.uber.org/zap"
@@ -154,20 +153,6 @@ func (u *Upstream) tell(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// answers tells which request a message that could not be read was to answer, if
-// it does.
-func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
-	head, tail := m.Frame, m.Frame
-	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
-		head, tail = long.Head, long.Tail
-	}
-	id, found = jsonrpc.SalvageID(head, tail)
-	if !found && m.ID.Present() && !m.Method.Present() {
-		id, found = jsonrpc.ParseID(m.Bytes(m.ID))
-	}
-	return id, found
-}
-
 // send writes a message to the upstream, with the edits of out.
 func (u *Upstream) send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
 	if u.env.trace.On() {
@@ -175,4 +160,23 @@ func (u *Upstream) send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.No
 		u.env.trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
 	}
 	return out.Pass(u.pipe.out, m)
+}
+
+// request handles what the server asks: a ping is answered here, the rest is the
+// client's to answer.
+func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
+	method := mcpwire.Method(m.Text(m.Method))
+	n := u.env.trace.Next()
+	u.env.trace.Request(tracing.Upstream, u.Name, m, n, method, jsonrpc.Span{})
+	if method == mcpwire.Ping {
+		u.sendFrame(out, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), tracing.Note{ID: n, Method: method, Status: "local"})
+		return
+	}
+	owner := u.owner()
+	if owner == nil {
+		const why = "no client is connected, or several are and this server cannot say which it means"
+		u.sendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
+		return
+	}
+	owner.Request(u, m, n, out)
 }
