@@ -185,7 +185,7 @@ func TestACallThatWaitsTooLongIsGivenUp(t *testing.T) {
 		o := various()
 		o.most, o.timeout = 1, 10*time.Second
 		_, client, server := one(t, o)
-		server.u.pending.limiter.Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
+		Simulate(server.u).Limiter().Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
 		client.says(callNumber(1))
 		time.Sleep(4 * time.Second)
 		client.says(callNumber(2))
@@ -363,8 +363,8 @@ func TestHistoriesAtALimiter(t *testing.T) {
 					within, waiting = append(within, waiting[0]), waiting[1:]
 				}
 			}
-			if len(within) > most || len(waiting) > 0 && len(within) < most || server.u.pending.limiter.Counts().Active != len(within) {
-				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, server.u.pending.limiter.Counts().Active)
+			if len(within) > most || len(waiting) > 0 && len(within) < most || Simulate(server.u).Limiter().Counts().Active != len(within) {
+				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, Simulate(server.u).Limiter().Counts().Active)
 			}
 		}
 		if n := g.s.Pending(); n != len(waiting)+len(within) {
@@ -435,7 +435,7 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 	for _, l := range []*link{greedy, other, third} {
 		l.handler.(*Session).End()
 	}
-	if has := server.u.pending.limiter.Counts(); has != (limiter.Counts{}) {
+	if has := Simulate(server.u).Limiter().Counts(); has != (limiter.Counts{}) {
 		t.Errorf("the limiter has %+v", has)
 	}
 }
@@ -513,7 +513,7 @@ func TestACancelledCallKeepsItsPlaceFromItsClient(t *testing.T) {
 		}
 		names, _ := numbered(t, server.hears())
 		checkList(t, "of another client", names, "10", "11", "12")
-		time.Sleep(lateAnswer - 1)
+		time.Sleep(lateAnswerTime - 1)
 		synctest.Wait()
 		server.wants()
 		time.Sleep(time.Nanosecond)
@@ -522,6 +522,6 @@ func TestACancelledCallKeepsItsPlaceFromItsClient(t *testing.T) {
 		checkList(t, "then", names, "3")
 		greedy.handler.(*Session).End()
 		other.handler.(*Session).End()
-		time.Sleep(lateAnswer)
+		time.Sleep(lateAnswerTime)
 	})
 }

@@ -33,7 +33,7 @@ func TestAllocationsOfACall(t *testing.T) {
 			if want := `{"jsonrpc":"2.0","id":17,"result":` + string(outcome) + `}`; string(client.frame) != want {
 				t.Errorf("got %s, want %s", client.frame, want)
 			}
-			if n := u.pending.calls.Len(); n > 0 {
+			if n := Simulate(u).Calls(); n > 0 {
 				t.Errorf("%d calls are left", n)
 			}
 		})

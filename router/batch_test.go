@@ -56,7 +56,7 @@ func TestBatchesAreBounded(t *testing.T) {
 func TestABatchOfAServer(t *testing.T) {
 	for version, want := range map[string]int{mcpwire.V2025_03_26: 2, mcpwire.V2025_06_18: 0} {
 		g, client, server := one(t, offer{namespace: "a", tools: []string{"t"}})
-		server.u.offered.result.ProtocolVersion = version
+		Simulate(server.u).Result().ProtocolVersion = version
 		client.says(callFrame("1", "a_t", "{}"))
 		id := idOf(t, server.hearsOne())
 		server.says(`[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}},3,{"jsonrpc":"2.0","id":` + id + `,"result":{}}]`)

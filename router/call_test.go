@@ -267,7 +267,7 @@ func TestACallThatCannotBeWrittenIsAnsweredAtOnce(t *testing.T) {
 		server.refuses = nil
 		server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 		client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-		if n := server.u.pending.calls.Len(); n > 0 {
+		if n := Simulate(server.u).Calls(); n > 0 {
 			t.Errorf("%d calls are left", n)
 		}
 	}
@@ -305,7 +305,7 @@ func TestTheCallsOfADeadServerAreAnswered(t *testing.T) {
 // A call may come between the death of its server and the catalog's change.
 func TestACallToAServerThatHasJustDiedIsAnswered(t *testing.T) {
 	_, client, server := one(t, various())
-	server.u.answerAll()
+	Simulate(server.u).Lose()
 	frame := client.asks(fmt.Sprintf(echo, "1", "{}"))
 	if got := refusalOf(t, frame, mcpwire.ToolsCall, 0); !strings.HasPrefix(got, "server ns is gone (it has ended), ") {
 		t.Errorf("says %q", got)

@@ -164,9 +164,9 @@ func TestKindsDoNotCollide(t *testing.T) {
 // An entry that has not changed is the same, so that nobody is told of a change.
 func TestKeepKeepsWhatIsAsItWas(t *testing.T) {
 	_, _, server := one(t, offer{namespace: "ns", tools: []string{"a", "b", `{"name":"c","x":1}`}})
-	before := server.u.offered.entries[mcpwire.Tool]
+	before := Simulate(server.u).Entries(mcpwire.Tool)
 	server.lists(mcpwire.Tool, "b", `{"name":"c","x":2}`, "d", "b")
-	after := server.u.offered.entries[mcpwire.Tool]
+	after := Simulate(server.u).Entries(mcpwire.Tool)
 	if after[0] != before[1] || after[3] != before[1] {
 		t.Error("b, which has moved, is another entry")
 	}

@@ -12,7 +12,7 @@ func crowd(t *testing.T, clients int, offers ...offer) (*rig, []*link) {
 	t.Helper()
 	g := newRig(t, setup{active: []string{"*"}, capabilities: "{}"}, offers...)
 	for _, u := range g.r.all() {
-		u.private.caller.Store(nil)
+		Simulate(u).Share()
 	}
 	links := []*link{g.client}
 	for range clients - 1 {

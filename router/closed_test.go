@@ -38,9 +38,7 @@ func TestAClosedServerSaysNothingToTheClient(t *testing.T) {
 			}
 		}
 		for _, u := range g.r.all() {
-			u.mu.Lock()
-			u.state = Gone
-			u.mu.Unlock()
+			Simulate(u).End("it ended")
 		}
 		o := g.own("get-active-toolset", "{}")
 		if !strings.Contains(o.structured, `"unavailableServers":["open"]`) {

@@ -50,13 +50,13 @@ func TestConcurrentHistories(t *testing.T) {
 				t.Errorf("seed %d: %d of %d calls are audited", seed, audited, calls)
 			}
 			for _, u := range g.r.all() {
-				if n := u.pending.calls.Len(); n > 0 {
+				if n := Simulate(u).Calls(); n > 0 {
 					t.Errorf("seed %d: %d calls are left with %s", seed, n, u.Name)
 				}
-				if u.pending.limiter == nil {
+				if Simulate(u).Limiter() == nil {
 					continue
 				}
-				if has := u.pending.limiter.Counts(); !has.Closed && (has.Active != 0 || has.Queued > 0) {
+				if has := Simulate(u).Limiter().Counts(); !has.Closed && (has.Active != 0 || has.Queued > 0) {
 					t.Errorf("seed %d: the limiter of %s has %+v", seed, u.Name, has)
 				}
 			}

@@ -18,7 +18,7 @@ func (g *rig) joins(out peer.Sender, l *link, who Client) {
 func TestConsentBelongsToItsSession(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		d := newCautiousDialog(t, modern)
-		d.g.r.all()[0].private.caller.Store(nil)
+		Simulate(d.g.r.all()[0]).Share()
 		other := &link{t: t}
 		d.g.joins(other, other, Client{})
 		state := d.demanded("1")

@@ -40,15 +40,16 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 	r := New(o, nil, zap.NewNop())
 	u = r.all()[0]
 	client, server = &outlet{}, &outlet{}
-	u.pipe.out, u.state = server, Ready
+	Simulate(u).Connect(server)
 	page, err := mcpwire.ParsePage(mcpwire.Tool, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.supervise(mcpwire.Tool, page.Items)
+	Simulate(u).List(mcpwire.Tool, page.Items)
+	r.startup.waiting.Store(2)
+	Simulate(u).Ready(0, mcpwire.InitializeResult{})
 	s = r.NewSession(client, Client{Sole: true})
 	s.peer.hello, s.peer.ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
-	r.startup.waiting.Store(1)
 	r.upstreamSettled()
 	return s, u, client, server
 }

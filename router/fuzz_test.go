@@ -37,9 +37,8 @@ func FuzzSession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, client, server string) {
 		g := newRig(t, setup{active: []string{"*"}}, various())
 		u := g.servers[0].u
-		u.pipe.control = jsonrpc.NewControl(func([]byte) error { return nil }, ownIDs{u})
-		defer u.pipe.control.Close()
-		u.offered.refreshing = true // nobody answers what toolman itself would ask
+		defer Simulate(u).Converse(func([]byte) error { return nil })()
+		Simulate(u).IgnoreChanges() // nobody answers what toolman itself would ask
 		a := ledger{t: t, g: g, id: "0", asked: map[string]int{}, odd: map[string]int{}}
 		said, told := strings.Split(client, "\n"), strings.Split(server, "\n")
 		for i := range max(len(said), len(told)) {

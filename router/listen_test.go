@@ -85,7 +85,7 @@ func TestListensAreBounded(t *testing.T) {
 func (l *link) subscribable() {
 	l.u.mu.Lock()
 	defer l.u.mu.Unlock()
-	l.u.offered.result.Capabilities["resources"] = []byte(`{"subscribe":true}`)
+	Simulate(l.u).Result().Capabilities["resources"] = []byte(`{"subscribe":true}`)
 }
 
 // A legacy server is subscribed to once for all subscriptions of a modern client.
@@ -144,7 +144,7 @@ func TestListsAreListenedToAgainWhereTheEndOfAnotherSubscriptionSilencesThem(t *
 		server := g.servers[0]
 		server.converses()
 		server.subscribable()
-		server.u.offered.result.Capabilities["prompts"] = []byte(`{"listChanged":true}`)
+		Simulate(server.u).Result().Capabilities["prompts"] = []byte(`{"listChanged":true}`)
 		server.u.listen()
 		lists := server.hearsOne()
 		if filter := `"notifications":{"promptsListChanged":true}}}`; !strings.HasSuffix(lists, filter) {
@@ -162,17 +162,17 @@ func TestListsAreListenedToAgainWhereTheEndOfAnotherSubscriptionSilencesThem(t *
 		if got, want := strings.Replace(again, idOf(t, again), "", 1), strings.Replace(lists, idOf(t, lists), "", 1); got != want {
 			t.Errorf("the server got %s, want %s", got, want)
 		}
-		time.Sleep(debounce)
+		time.Sleep(debounceTime)
 		synctest.Wait()
 		if got := methodsOf(t, server.hears()); len(got) != 1 || got[0] != "prompts/list" {
 			t.Errorf("what may have changed in between is read with %q", got)
 		}
 		// The one that was forgotten may still be answered in the end; that changes nothing.
 		server.says(end(idOf(t, lists)))
-		time.Sleep(2 * relisten)
+		time.Sleep(2 * relistenPause)
 		server.wants()
 		server.says(end(idOf(t, again)))
-		time.Sleep(2 * relisten)
+		time.Sleep(2 * relistenPause)
 		synctest.Wait()
 		if got := methodsOf(t, server.hears()); len(got) != 1 || got[0] != "subscriptions/listen" {
 			t.Errorf("the end of the one that counts led to %q", got)
@@ -189,7 +189,7 @@ func TestASubscriptionThatTheServerDoesNotLetStand(t *testing.T) {
 		g.client.says(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a_r://1"}}`)
 		id := idOf(t, server.hearsOne())
 		server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete",` + onSub(id) + `}}`)
-		time.Sleep(2 * relisten)
+		time.Sleep(2 * relistenPause)
 		synctest.Wait()
 		server.wants()
 	})

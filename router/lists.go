@@ -77,7 +77,7 @@ func (u *Upstream) readKind(ctx context.Context, k mcpwire.Kind) error {
 		u.log.Warn("a list could not be read; what it was before stays", zap.Stringer("kind", k), zap.NamedError("err", err))
 		return err
 	}
-	u.supervise(k, items)
+	u.keepItems(k, items)
 	return nil
 }
 
@@ -106,9 +106,9 @@ func (u *Upstream) declares(k mcpwire.Kind) bool {
 	return u.offered.result.Offers(k.Capability())
 }
 
-// supervise makes entries of the items. Entries whose item is as it was stay the same,
+// keepItems makes entries of the items. Entries whose item is as it was stay the same,
 // so that a list that has not changed is seen not to have.
-func (u *Upstream) supervise(k mcpwire.Kind, items []mcpwire.Item) {
+func (u *Upstream) keepItems(k mcpwire.Kind, items []mcpwire.Item) {
 	given := u.env.host.Rules() // there may be others before this is done
 	u.mu.Lock()
 	old := u.offered.entries[k]

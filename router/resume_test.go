@@ -144,7 +144,7 @@ func TestALegacyServerAsksDuringAModernCall(t *testing.T) {
 func (d *dialog) over() {
 	d.t.Helper()
 	all := &d.g.s.input.suspensions
-	if n, p := d.server.u.pending.calls.Len(), d.g.s.Pending(); n > 0 || p > 0 || len(all.calls) > 0 || all.size != 0 {
+	if n, p := Simulate(d.server.u).Calls(), d.g.s.Pending(); n > 0 || p > 0 || len(all.calls) > 0 || all.size != 0 {
 		d.t.Errorf("%d calls are left, %d pending, %d suspended with %d bytes", n, p, len(all.calls), all.size)
 	}
 }

@@ -12,7 +12,7 @@ func TestReloadEndsWhatIsDenied(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"*"}}, offer{namespace: "ns", tools: []string{"x", "y"}, resources: []string{"n://a", "n://b"}, most: 2})
 	server := g.servers[0]
 	server.subscribable()
-	server.u.private.caller.Store(nil)
+	Simulate(server.u).Share()
 	modern, legacy := g.client, g.another(Client{})
 	g.listenFor(`"a"`, `{"resourceSubscriptions":["ns_n://a"]}`)
 	g.listenFor(`"ab"`, `{"resourceSubscriptions":["ns_n://a","ns_n://b"]}`)

@@ -74,11 +74,11 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	g.r.startup.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.all() {
 		l := &link{t: t, handler: u, u: u, offers: offers[i], traced: from.trace != nil}
-		u.pipe.out = l
+		Simulate(u).Connect(l)
 		g.servers = append(g.servers, l)
 		switch {
 		case offers[i].late:
-			u.settled()
+			Simulate(u).Settle()
 		case !offers[i].starting:
 			l.ready()
 		}
@@ -230,17 +230,15 @@ func (l *link) initialize(capabilities string) {
 // ready makes a server ready with what it offers.
 func (l *link) ready() {
 	version := mcpwire.Latest
-	if l.u.source.Modern = l.offers.modern; l.u.source.Modern {
+	l.u.source.Modern = l.offers.modern // before entries are made
+	if l.offers.modern {
 		version = mcpwire.Newest
 	}
 	l.lists(mcpwire.Tool, l.offers.tools...)
 	l.lists(mcpwire.Resource, l.offers.resources...)
 	l.lists(mcpwire.Template, l.offers.templates...)
 	l.lists(mcpwire.Prompt, l.offers.prompts...)
-	l.u.mu.Lock()
-	l.u.offered.result = mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}}
-	l.u.mu.Unlock()
-	l.u.becomeReady(0)
+	Simulate(l.u).Ready(0, mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}})
 }
 
 // lists gives a server's items of a kind, without showing them to the client.
@@ -258,31 +256,25 @@ func (l *link) lists(k mcpwire.Kind, items ...string) {
 	if err != nil || len(page.Odd) > 0 {
 		l.t.Fatalf("%v, %v", err, page.Odd)
 	}
-	l.u.supervise(k, page.Items)
+	Simulate(l.u).List(k, page.Items)
 }
 
 // dies ends a server, as bury does when its process has ended.
 func (l *link) dies() {
-	l.u.mu.Lock()
-	l.u.state, l.u.problem = Gone, "it ended with exit status 3"
-	l.u.mu.Unlock()
-	l.u.answerAll()
-	close(l.u.life.ended)
-	l.u.env.host.Changed()
-	l.u.settled()
+	Simulate(l.u).End("it ended with exit status 3")
 }
 
 // converses gives a server a conversation of toolman's own. It belongs in a
 // synctest bubble.
 func (l *link) converses() {
-	l.u.pipe.control = jsonrpc.NewControl(func(frame []byte) error {
+	end := Simulate(l.u).Converse(func(frame []byte) error {
 		defer l.Flush()
 		return l.Queue(frame, nil)
-	}, ownIDs{l.u})
+	})
 	l.t.Cleanup(func() {
 		time.Sleep(time.Hour) // what is being read again comes to its end
 		synctest.Wait()
-		l.u.pipe.control.Close()
+		end()
 	})
 }
 
@@ -340,3 +332,18 @@ func codeOf(t testing.TB, frame string) int {
 	}
 	return reply.Error.Code
 }
+
+// unreadBy is what a client hears whose call a server does not read.
+func unreadBy(u *Upstream) string {
+	return "server " + u.Name + " does not read what it is sent, so this call was not passed on; try again later or go on without it"
+}
+
+// What tests rely on of package upstream.
+const (
+	debounceTime   = 50 * time.Millisecond // changes of a list within this time are read once
+	relistenPause  = time.Second           // before a subscription that a server has ended is opened again
+	probeTimeout   = 15 * time.Second      // for the answer to server/discover
+	lateAnswerTime = 5 * time.Second       // for which a cancelled call counts
+	mostItems      = 20_000                // of a list
+	mostPages      = 1000                  // of a list
+)

@@ -381,7 +381,7 @@ func TestRoundsEndWithWhoeverIsGone(t *testing.T) {
 		ask := g.opened("1")
 		g.server.refuses = jsonrpc.ErrQueueFull
 		g.client.says(reply(ask, `{}`))
-		g.client.wants(failed("1", g.server.u.unsentText(jsonrpc.ErrQueueFull)))
+		g.client.wants(failed("1", unreadBy(g.server.u)))
 	})
 	t.Run("the client", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

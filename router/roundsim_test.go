@@ -362,7 +362,7 @@ func (s *roundSim) end() {
 	s.check()
 	time.Sleep(time.Hour)
 	s.check()
-	if n := s.server.u.pending.calls.Len() + s.s.input.serverRequests.Len() + len(s.s.input.rounds); n != 0 {
+	if n := Simulate(s.server.u).Calls() + s.s.input.serverRequests.Len() + len(s.s.input.rounds); n != 0 {
 		s.t.Errorf("%d are left", n)
 	}
 }

@@ -269,7 +269,7 @@ func TestAFrameOfTheClientThatIsTooLong(t *testing.T) {
 
 func TestSetLevel(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "logs"}, offer{namespace: "late", late: true}, offer{namespace: "mute"})
-	g.servers[2].u.offered.result.Capabilities = nil
+	Simulate(g.servers[2].u).Result().Capabilities = nil
 	g.client.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`)
 	g.client.wants()
 	want := func(l *link) {

@@ -238,7 +238,7 @@ func (s *simulation) full() {
 	l.refuses = jsonrpc.ErrQueueFull
 	s.g.client.says(callFrame("9", name, "{}"))
 	l.refuses = nil
-	s.client(failed("9", l.u.unsentText(jsonrpc.ErrQueueFull)))
+	s.client(failed("9", unreadBy(l.u)))
 }
 
 // end closes the connection and has all that is open answered.
@@ -276,7 +276,7 @@ func (s *simulation) end() {
 	synctest.Wait()
 	s.settled()
 	for _, u := range s.g.r.all() {
-		if n := u.pending.calls.Len(); n > 0 {
+		if n := Simulate(u).Calls(); n > 0 {
 			s.t.Errorf("%d calls are left with %s", n, u.Name)
 		}
 	}

@@ -26,7 +26,7 @@ func starting(t *testing.T, capabilities string) (g *rig, server *link) {
 func (l *link) prepares(ctx context.Context, answer func(method, params string) string) (methods []string, err error) {
 	l.t.Helper()
 	done := make(chan error, 1)
-	go func() { done <- l.u.prepare(ctx) }()
+	go func() { done <- Simulate(l.u).Prepare(ctx) }()
 	methods = l.gives(answer)
 	select {
 	case err = <-done:
@@ -66,7 +66,7 @@ func TestHandshake(t *testing.T) {
 		if methods[0] != "initialize" || methods[1] != "notifications/initialized" || len(methods) != 4 {
 			t.Errorf("said %q", methods)
 		}
-		server.u.becomeReady(5 * time.Second)
+		Simulate(server.u).Ready(5*time.Second, *Simulate(server.u).Result())
 		st := server.u.Status()
 		if st.State != Ready || st.Result.ProtocolVersion != "2025-06-18" || st.Result.ServerInfo.Name != "s" || st.Took != 5*time.Second {
 			t.Errorf("status %+v", st)
@@ -185,9 +185,9 @@ func TestAListThatFailsCostsItsKind(t *testing.T) {
 					t.Errorf("error %v", err)
 				}
 				for _, k := range allKinds {
-					got, want := len(server.u.offered.entries[k]) == 1, !strings.Contains(fails+" ", string(k.ListMethod())+" ")
+					got, want := len(Simulate(server.u).Entries(k)) == 1, !strings.Contains(fails+" ", string(k.ListMethod())+" ")
 					if got != want {
-						t.Errorf("%s: %d entries", k, len(server.u.offered.entries[k]))
+						t.Errorf("%s: %d entries", k, len(Simulate(server.u).Entries(k)))
 					}
 				}
 			})

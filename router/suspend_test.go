@@ -187,7 +187,7 @@ func TestProgressGoesToWhatWaits(t *testing.T) {
 
 func TestLogMessagesGoToWhatWaits(t *testing.T) {
 	d := newDialog(t)
-	d.server.u.logLevels.raised = logThresholdOf([]byte("debug"))
+	Simulate(d.server.u).Logs("debug")
 	d.client.says(strings.Replace(capableCall("1", "tools/call", echoParams, able, ""), `"_meta":{`, `"_meta":{"io.modelcontextprotocol/logLevel":"info",`, 1))
 	d.server.hears()
 	const logged = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`

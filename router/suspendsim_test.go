@@ -232,7 +232,7 @@ func (s *asker) check(seed uint64, alive bool) {
 			s.t.Errorf("seed %d: the question %s was answered %d times", seed, id, n)
 		}
 	}
-	if n := s.u.pending.calls.Len(); n > 0 {
+	if n := Simulate(s.u).Calls(); n > 0 {
 		s.t.Errorf("seed %d: %d calls are left with %s", seed, n, s.u.Name)
 	}
 }

@@ -75,7 +75,7 @@ func TestManyCallsAreGivenUpTogether(t *testing.T) {
 		for _, frame := range client.hears() {
 			answered[idOf(t, frame)]++
 		}
-		if len(answered) != many || len(server.hears()) != many || server.u.pending.calls.Len() != 0 {
+		if len(answered) != many || len(server.hears()) != many || Simulate(server.u).Calls() != 0 {
 			t.Errorf("%d of %d calls were given up", len(answered), many)
 		}
 	})

@@ -199,7 +199,8 @@ func crossing(t testing.TB, client, server bool, level string, size int) func() 
 		meta = `,"_meta":{` + envelope
 		if level != "" { // which the server has logged from before
 			meta += `,"io.modelcontextprotocol/logLevel":"` + level + `"`
-			u.logLevels.raised, u.offered.result.Capabilities = logThresholdOf([]byte(level)), map[string]json.RawMessage{"logging": []byte("{}")}
+			Simulate(u).Logs(level)
+			Simulate(u).Result().Capabilities = map[string]json.RawMessage{"logging": []byte("{}")}
 		}
 		meta += "}"
 	}
