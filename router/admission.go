@@ -14,23 +14,23 @@ import (
 // A queuedCall waits for a place at its server (max_concurrent_calls). Its frame has all edits made but
 // those of its ID and progress token.
 type queuedCall struct {
-	call
+	Call
 	frame []byte
 }
 
-// limited reports whether a method counts against max_concurrent_calls: it does if it has the server
+// Limited reports whether a method counts against max_concurrent_calls: it does if it has the server
 // do something. A request about a task does not, so that it gets past those that wait for one.
-func limited(method mcpwire.Method) bool {
+func Limited(method mcpwire.Method) bool {
 	return mcpwire.TakesInput(method) || method == mcpwire.Complete
 }
 
 // admit reports whether a call may be written now. If not it waits, or was refused.
-func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *call) bool {
+func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *Call) bool {
 	if u.pending.limiter == nil {
 		return true
 	}
 	var how limiter.Admission
-	if client := c.caller.Principal().Client(); limited(c.method) {
+	if client := c.Caller.Principal().Client(); Limited(c.Method) {
 		c.place, how = u.pending.limiter.Admit(client, len(m.Frame), func() queuedCall { return queuedCall{*c, out.Preview(m.Frame)} })
 	} else {
 		c.place, how = u.pending.limiter.AdmitControl(client)
@@ -43,29 +43,29 @@ func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *call) bool {
 		u.watchTimeout()
 	default:
 		out.Forget()
-		c.audited.Decide(audit.Busy)
+		c.Audited.Decide(audit.Busy)
 		text := fmt.Sprintf("server %s has %d calls under way, as many as it may have (max_concurrent_calls), and too many wait for their turn; "+
 			"this one was not passed on: try again when some of them are answered", u.Name, u.pending.limiter.Most())
-		if !limited(c.method) {
+		if !Limited(c.Method) {
 			text = fmt.Sprintf("server %s has %d requests of this client that are no calls, as many as it may have of one; "+
 				"this one was not passed on: try again when some of them are answered", u.Name, limiter.MaxControl)
 		}
-		c.caller.Unsent(*c, text, audit.Refused, out)
+		c.Caller.Unsent(*c, text, audit.Refused, out)
 	}
 	return false
 }
 
 // leave takes back the call's place at its server.
-func (c *call) leave(u *Upstream) {
+func (c *Call) leave(u *Upstream) {
 	if c.place != limiter.None {
-		u.pending.limiter.Leave(c.caller.Principal().Client(), c.place)
+		u.pending.limiter.Leave(c.Caller.Principal().Client(), c.place)
 		c.place = limiter.None
 	}
 }
 
 // over notes that a call, which was taken, is over for the server, and passes on those
 // that have waited for that. The batch has no edits.
-func (u *Upstream) over(c *call, out *peer.Outgoing) {
+func (u *Upstream) over(c *Call, out *peer.Outgoing) {
 	if c.place != limiter.None {
 		c.leave(u)
 		u.admitNext(out)
@@ -78,10 +78,10 @@ const lateAnswer = 5 * time.Second
 
 // calledOff is over for a call that was taken back. As long as its request is open it counts in its
 // client's share, so that no client has more requests open by cancelling them.
-func (u *Upstream) calledOff(c *call, out *peer.Outgoing) {
-	if u.Dial != nil && !u.source.Modern && c.place == limiter.Active {
+func (u *Upstream) calledOff(c *Call, out *peer.Outgoing) {
+	if u.Dial != nil && !u.Source.Modern && c.place == limiter.Active {
 		off := *c
-		u.pending.limiter.Linger(off.caller.Principal().Client())
+		u.pending.limiter.Linger(off.Caller.Principal().Client())
 		off.place, c.place = limiter.Lingering, limiter.None
 		time.AfterFunc(lateAnswer, func() {
 			var out peer.Outgoing
@@ -97,7 +97,7 @@ func (u *Upstream) calledOff(c *call, out *peer.Outgoing) {
 // admitNext writes the calls that have waited, as far as there are places.
 func (u *Upstream) admitNext(out *peer.Outgoing) {
 	for q, ok := u.pending.limiter.Next(); ok; q, ok = u.pending.limiter.Next() {
-		q.call.place = limiter.Active
+		q.Call.place = limiter.Active
 		u.writeQueued(&q, out)
 	}
 }
@@ -106,17 +106,17 @@ func (u *Upstream) admitNext(out *peer.Outgoing) {
 func (u *Upstream) writeQueued(q *queuedCall, out *peer.Outgoing) {
 	var m jsonrpc.Message
 	if jsonrpc.Scan(q.frame, &m) != nil { // it was one when it came
-		q.call.leave(u)
-		q.caller.Unsent(q.call, fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, out)
+		q.Call.leave(u)
+		q.Caller.Unsent(q.Call, fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, out)
 		return
 	}
-	if u.env.clock.Timed() {
-		q.call.wait(u.env.clock.Now())
+	if u.env.Clock.Timed() {
+		q.Call.wait(u.env.Clock.Now())
 	}
 	if u.private.leased { // and not there yet when the call came
-		u.raiseLogLevel(q.call.logs, nil, out)
+		u.raiseLogLevel(q.Call.Logs, nil, out)
 	}
 	token, _ := mcpwire.ProgressToken(&m)           // was there before, or is not there
-	name, _, _ := mcpwire.Target(&m, q.call.method) // likewise
-	u.write(&m, out, &q.call, token, string(m.Text(name)))
+	name, _, _ := mcpwire.Target(&m, q.Call.Method) // likewise
+	u.write(&m, out, &q.Call, token, string(m.Text(name)))
 }

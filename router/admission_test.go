@@ -224,11 +224,11 @@ func TestAServerThatDiesAnswersWhatWaits(t *testing.T) {
 	}
 	// One that was on its way when the server died does not wait for ever.
 	u := server.u
-	c := call{caller: g.s, method: mcpwire.ToolsCall}
+	c := Call{Caller: g.s, Method: mcpwire.ToolsCall}
 	m := scanned(t, callNumber(3))
-	c.keep(m, jsonrpc.Span{})
+	c.Keep(m, jsonrpc.Span{})
 	var out peer.Outgoing
-	u.submit(m, &out, &c, jsonrpc.Span{}, "echo")
+	u.Submit(m, &out, &c, jsonrpc.Span{}, "echo")
 	out.Flush()
 	if text := refusalOf(t, client.hearsOne(), mcpwire.ToolsCall, 0); !strings.Contains(text, "server ns is gone") {
 		t.Errorf("told %q", text)

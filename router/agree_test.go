@@ -170,7 +170,7 @@ func (w *world) judgesBy(g *rig, e *catalog.Entry, name string) (catalog.Verdict
 	var items []policy.Item
 	at := 0
 	for _, other := range g.everyEntry() {
-		if upstreamOf(other.Source) != upstreamOf(e.Source) {
+		if Of(other.Source) != Of(e.Source) {
 			continue
 		}
 		if other == e {
@@ -270,7 +270,7 @@ func TestAllRoadsAgree(t *testing.T) {
 // named gives a server the name that policies use, and shows the client what it has.
 func (g *rig) named(name string, server int) {
 	u := g.r.all()[server]
-	u.Server.Name, u.source.PolicyName = name, name
+	u.Server.Name, u.Source.PolicyName = name, name
 	g.r.update()
 	g.client.hears()
 }

@@ -19,8 +19,8 @@ func (s *Session) Principal() principal.Principal { return s.who.Principal }
 
 // Answer implements Caller. It gives the answer to the client under the client's own id. Nothing else
 // in it changes, but that what it asks of a user names the server.
-func (s *Session) Answer(u *Upstream, id uint64, c call, m *jsonrpc.Message, out *peer.Outgoing) {
-	if c.task {
+func (s *Session) Answer(u *Upstream, id uint64, c Call, m *jsonrpc.Message, out *peer.Outgoing) {
+	if c.Task {
 		s.learnTask(u, id, &c, m)
 	}
 	back := tracing.Note{}
@@ -28,30 +28,30 @@ func (s *Session) Answer(u *Upstream, id uint64, c call, m *jsonrpc.Message, out
 		back = s.timing(u, &c, m)
 	}
 	if m.BothResultAndError {
-		m = strict(m)
+		m = Strict(m)
 	}
-	m = namedResponse(u, m, c.elicits)
-	if c.modern != u.source.Modern {
+	m = namedResponse(u, m, c.Elicits)
+	if c.Modern != u.Source.Modern {
 		s.crossBack(u, &c, m, out, &back)
 		return
 	}
-	if c.context != nil {
+	if c.Context != nil {
 		s.permitRetry(&c, m)
 	}
-	out.Edit(m.ID, out.Copy(c.id()))
+	out.Edit(m.ID, out.Copy(c.ID()))
 	if err := s.pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
 		s.Unsent(c, fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
-	} else if c.audited != nil {
-		c.audited.End(outcome(&c, m))
+	} else if c.Audited != nil {
+		c.Audited.End(outcome(&c, m))
 	}
 }
 
 // timing traces an answer as it came, and returns what to say of it on its way to the client.
-func (s *Session) timing(u *Upstream, c *call, m *jsonrpc.Message) tracing.Note {
+func (s *Session) timing(u *Upstream, c *Call, m *jsonrpc.Message) tracing.Note {
 	now := s.clock.Now()
-	back := tracing.Note{ID: c.n, Method: c.method, Name: c.name(), Leg: time.Duration(now - c.sent), Total: time.Duration(now - c.came)}
+	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.Sent), Total: time.Duration(now - c.Came)}
 	there := back
-	there.Name, there.Total = c.itsName(), 0
+	there.Name, there.Total = c.ServerName(), 0
 	s.trace.Response(tracing.Upstream, u.Name, m, there)
 	if x := translationOf(c); x != nil {
 		back.Leg += time.Duration(x.before) // not toolman's own time either
@@ -60,15 +60,15 @@ func (s *Session) timing(u *Upstream, c *call, m *jsonrpc.Message) tracing.Note 
 }
 
 // Unsent implements Caller.
-func (s *Session) Unsent(c call, problem string, how audit.Outcome, out *peer.Outgoing) {
+func (s *Session) Unsent(c Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	s.failCall(&c, problem, how, out)
 }
 
 // Lost implements Caller. Session.mu is not held.
-func (s *Session) Lost(c call, problem string, how audit.Outcome, out *peer.Outgoing) {
-	c.audited.End(how)
+func (s *Session) Lost(c Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+	c.Audited.End(how)
 	end := s.failing(problem, how)
-	if !c.modern || c.context == nil {
+	if !c.Modern || c.Context == nil {
 		end(c, out)
 		return
 	}
@@ -78,12 +78,12 @@ func (s *Session) Lost(c call, problem string, how audit.Outcome, out *peer.Outg
 }
 
 // Progress implements Caller. Strict clients end the connection over a token they do not know.
-func (s *Session) Progress(c call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
-	if !s.current(&c) || len(c.token()) == 0 {
+func (s *Session) Progress(c Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
+	if !s.current(&c) || len(c.Token()) == 0 {
 		return false
 	}
-	out.Edit(at, out.Copy(c.token()))
-	s.pass(out, m, &tracing.Note{ID: c.n, Method: mcpwire.Progress, During: c.id()})
+	out.Edit(at, out.Copy(c.Token()))
+	s.pass(out, m, &tracing.Note{ID: c.TraceID, Method: mcpwire.Progress, During: c.ID()})
 	return true
 }
 
@@ -99,7 +99,7 @@ func (s *Session) Notify(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 			s.logged(u, m, out)
 		}
 	default: // elicitation/complete, what later revisions add
-		if !u.source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
+		if !u.Source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
 			s.pass(out, m, &tracing.Note{Method: method})
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // batch handles a batch of messages, which only revision 2025-03-26 has. The answers
 // come in one array, too.
 func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
-	elements := arrayOf(frame)
+	elements := Elements(frame)
 	s.mu.Lock()
 	may := s.peer.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= maxArray
 	if may && s.front.batches.Load() == nil {

@@ -60,7 +60,7 @@ func (s *Session) contextLocked(req *request, l *metatool.Library) *metatool.Con
 // unavailableLocked are the names of the servers that are not ready.
 func (s *Session) unavailableLocked() (names []string) {
 	for _, u := range s.servers.all {
-		if u.knownTo(s.view.Load().Catalog) && u.Status().State != Ready {
+		if u.KnownTo(s.view.Load().Catalog) && u.Status().State != Ready {
 			names = append(names, u.Name)
 		}
 	}

@@ -22,18 +22,18 @@ type Caller interface {
 	// Principal is in whose share of an upstream's limit the calls count.
 	Principal() principal.Principal
 	// Answer takes the upstream's answer to a call, which had this id there.
-	Answer(u *Upstream, id uint64, c call, m *jsonrpc.Message, out *peer.Outgoing)
+	Answer(u *Upstream, id uint64, c Call, m *jsonrpc.Message, out *peer.Outgoing)
 	// Unsent answers a call that was not written to its upstream.
-	Unsent(c call, problem string, how audit.Outcome, out *peer.Outgoing)
+	Unsent(c Call, problem string, how audit.Outcome, out *peer.Outgoing)
 	// Lost answers a call that its upstream does not answer.
-	Lost(c call, problem string, how audit.Outcome, out *peer.Outgoing)
+	Lost(c Call, problem string, how audit.Outcome, out *peer.Outgoing)
 	// Progress passes on progress of a call, whose token is at this place of the message. It
 	// reports whether the client wants to hear of it.
-	Progress(c call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool
+	Progress(c Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool
 	// TaskProgress passes on progress of a call that has become a task; it had this id.
 	TaskProgress(u *Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing)
 	// Logged passes on a log message of a shared upstream, whose only open call this is.
-	Logged(c call, m *jsonrpc.Message, out *peer.Outgoing)
+	Logged(c Call, m *jsonrpc.Message, out *peer.Outgoing)
 	// Notify passes on any other notification.
 	Notify(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing)
 	// Request passes on a request of the upstream, which has this correlation number.
@@ -52,16 +52,16 @@ type Caller interface {
 
 // An Env is what the upstreams of a router share.
 type Env struct {
-	log     *zap.Logger
-	trace   *tracing.Tracer
-	clock   *tracing.Clock
-	loop    *peer.Loop
-	ctx     context.Context // ends when the router closes
-	version string          // of toolman
-	uriSep  string          // between namespace and URI
-	greeted *greeted
-	starts  tally // connections to servers, by name
-	host    Host
+	Log          *zap.Logger
+	Trace        *tracing.Tracer
+	Clock        *tracing.Clock
+	Loop         *peer.Loop
+	Context      context.Context // ends when the router closes
+	Version      string          // of toolman
+	URISeparator string          // between namespace and URI
+	Greeted      *FirstClient
+	starts       tally // connections to servers, by name
+	Host         Host
 }
 
 // A Host has upstreams.
@@ -80,17 +80,17 @@ type Host interface {
 	Ladder() spawn.Ladder
 }
 
-// greeted is what the first client can do, which servers that sessions share are told.
-type greeted struct {
+// FirstClient is what the first client can do, which servers that sessions share are told.
+type FirstClient struct {
 	once   sync.Once
 	done   chan struct{} // closed when it is known
 	client mcpwire.Hello // written before done is closed
 }
 
-func newGreeted() *greeted { return &greeted{done: make(chan struct{})} }
+func NewFirstClient() *FirstClient { return &FirstClient{done: make(chan struct{})} }
 
 // greet lets the handshakes begin.
-func (g *greeted) greet(h mcpwire.Hello) {
+func (g *FirstClient) greet(h mcpwire.Hello) {
 	g.once.Do(func() {
 		g.client = h
 		close(g.done)

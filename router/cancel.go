@@ -12,58 +12,58 @@ import (
 // client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
 // ignored: some clients cancel what is long answered.
 func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
-	var dropped call
+	var dropped Call
 	var our uint64
 	var u *Upstream
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
 		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
-			s.trace.Notification(tracing.Client, s.name(), m, r.call.n)
+			s.trace.Notification(tracing.Client, s.name(), m, r.call.TraceID)
 			s.closeRoundLocked(r, out)
-			r.call.audited.End(audit.Cancelled)
+			r.call.Audited.End(audit.Cancelled)
 			return
 		}
 		dropped, u, our = s.dropLocked(m.Bytes(at), out)
-		dropped.audited.End(audit.Cancelled)
+		dropped.Audited.End(audit.Cancelled)
 	}
-	s.trace.Notification(tracing.Client, s.name(), m, dropped.n)
+	s.trace.Notification(tracing.Client, s.name(), m, dropped.TraceID)
 	if u == nil {
 		return
 	}
-	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.source.Modern {
+	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.Source.Modern {
 		out.SetEdits(mcpwire.StripEnvelope(out.Edits(), m, &envelope))
 	}
-	u.passCancel(our, &dropped, m, at, out)
+	u.PassCancel(our, &dropped, m, at, out)
 }
 
 // dropLocked forgets the request with this id. It returns the call, of which at least
 // the correlation number is known, and, when an upstream has it, that and the id there.
-func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c call, u *Upstream, our uint64) {
+func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c Call, u *Upstream, our uint64) {
 	if batches := s.front.batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
 	if n, ok := s.unparkLocked(id); ok {
-		return call{n: n}, nil, 0
+		return Call{TraceID: n}, nil, 0
 	}
 	if n, ok := s.dropLogLevelLocked(id); ok {
-		return call{n: n}, nil, 0
+		return Call{TraceID: n}, nil, 0
 	}
 	if n, ok := s.dropBackgroundLocked(id); ok {
-		return call{n: n}, nil, 0
+		return Call{TraceID: n}, nil, 0
 	}
 	if h := s.forgetReplyLocked(id); h != nil {
-		return call{n: h.n, audited: h.audited}, nil, 0
+		return Call{TraceID: h.n, Audited: h.audited}, nil, 0
 	}
 	if s.unlistenLocked(id, out) {
-		return call{}, nil, 0
+		return Call{}, nil, 0
 	}
 	for _, u := range s.reachLocked() {
-		switch our, c, ok := u.takeCall(func(c *call) bool { return s.isLocked(c, id) }); {
+		switch our, c, ok := u.TakeCall(func(c *Call) bool { return s.isLocked(c, id) }); {
 		case ok && our > 0:
 			return c, u, our
 		case ok:
 			return c, nil, 0
 		}
 	}
-	return call{}, nil, 0
+	return Call{}, nil, 0
 }

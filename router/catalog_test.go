@@ -58,7 +58,7 @@ func TestTheFirstServerOfTheFileHasTheName(t *testing.T) {
 	}
 	for i, c := range collisions {
 		loser := []string{"second", "third"}[i/len(allKinds)]
-		if c.By != "ns" || c.Loser.Item.Description != loser || upstreamOf(c.Loser.Source) == g.r.all()[0] {
+		if c.By != "ns" || c.Loser.Item.Description != loser || Of(c.Loser.Source) == g.r.all()[0] {
 			t.Errorf("collision %d: %s loses to %q, want %s to ns", i, c.Loser.Item.Description, c.By, loser)
 		}
 	}

@@ -18,7 +18,7 @@ func (r *Router) Known(who Client) []Status {
 	c := r.startView(r.catalog.Load(), r.policyFor(who), who).Catalog
 	known := []Status{}
 	for _, u := range r.all() {
-		if u.knownTo(c) {
+		if u.KnownTo(c) {
 			known = append(known, u.Status())
 		}
 	}
@@ -32,8 +32,8 @@ func (r *Router) IdleRules() []string {
 	entries := c.BySource()
 	var idle []string
 	for _, u := range r.all() {
-		if len(entries[u.source]) > 0 {
-			for _, text := range r.current().Policy.Idle(u.source.PolicyName, catalog.PolicyItems(entries[u.source])) {
+		if len(entries[u.Source]) > 0 {
+			for _, text := range r.current().Policy.Idle(u.Source.PolicyName, catalog.PolicyItems(entries[u.Source])) {
 				idle = append(idle, u.Name+": "+text)
 			}
 		}
@@ -89,7 +89,7 @@ func (r *Router) logHeld(next *catalog.Catalog) {
 		}
 	}
 	for _, u := range r.all() {
-		if all := fresh[u.source]; len(all) > 0 {
+		if all := fresh[u.Source]; len(all) > 0 {
 			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
 				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxNamed)], "; ")))
 		}

@@ -49,14 +49,14 @@ func (s *Session) confirmLocked(req *request, t catalog.Target) {
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	c := call{caller: s, method: mcpwire.ToolsCall, entry: t.Entry, n: s.traceArrivalLocked(req, name)}
-	c.keep(req.Message, jsonrpc.Span{})
-	c.audited = s.decideLocked(req, t, audit.Asked, c.n)
-	r := &inputRound{from: upstreamOf(t.Source), call: c, frame: bytes.Clone(req.Frame)}
+	c := Call{Caller: s, Method: mcpwire.ToolsCall, Entry: t.Entry, TraceID: s.traceArrivalLocked(req, name)}
+	c.Keep(req.Message, jsonrpc.Span{})
+	c.Audited = s.decideLocked(req, t, audit.Asked, c.TraceID)
+	r := &inputRound{from: Of(t.Source), call: c, frame: bytes.Clone(req.Frame)}
 	s.input.rounds = append(s.input.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	if id, ok := s.addInputLocked(r, ask.Method, nil, req.out); ok {
-		s.send(req.out, ask.AppendRequest(nil, id, ""), tracing.Note{ID: c.n, Method: ask.Method, During: r.call.id()})
+		s.send(req.out, ask.AppendRequest(nil, id, ""), tracing.Note{ID: c.TraceID, Method: ask.Method, During: r.call.ID()})
 	}
 }
 
@@ -84,10 +84,10 @@ func unaskable(missing string) string {
 // consentLocked goes on with a round's call, which a person has been asked about.
 func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, out *peer.Outgoing) {
 	if why := refused(m, m.Result); why != "" {
-		r.call.audited.Decide(audit.Declined)
+		r.call.Audited.Decide(audit.Declined)
 		s.failRoundLocked(r, why, audit.Refused, out)
 	} else if s.closeRoundLocked(r, out) {
-		s.againLocked(r, out, func(asked *request) { s.passAgreedLocked(asked, r.call.entry) })
+		s.againLocked(r, out, func(asked *request) { s.passAgreedLocked(asked, r.call.Entry) })
 	}
 }
 
@@ -97,7 +97,7 @@ func (s *Session) againLocked(r *inputRound, out *peer.Outgoing, handle func(ask
 	if err != nil {
 		return // it was read when it came
 	}
-	req.traceID, req.decision = r.call.n, r.call.audited
+	req.traceID, req.decision = r.call.TraceID, r.call.Audited
 	handle(req)
 }
 

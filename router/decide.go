@@ -18,7 +18,7 @@ const ownRule = "it is toolman's own, and no policy is about it"
 
 // audits reports whether requests of a method are decided about.
 func audits(method mcpwire.Method) bool {
-	return limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
+	return Limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
 }
 
 // decideLocked begins the audit of the request being handled, which is about where t
@@ -154,7 +154,7 @@ func (s *conn) ruleLocked(e *catalog.Entry) audit.Rule {
 				return v.Catalog.Rule(e) + "; " + e.Danger.String()
 			}
 		case audit.Busy:
-			u := upstreamOf(e.Source)
+			u := Of(e.Source)
 			return fmt.Sprintf("max_concurrent_calls is %d (%s)", u.MaxCalls, u.MaxCallsAt)
 		}
 		return v.Catalog.Rule(e)
@@ -180,11 +180,11 @@ func givenWith(m *jsonrpc.Message, method mcpwire.Method) []byte {
 
 // outcome reads how a server has answered a call. Nobody asks that of a call that is
 // not audited.
-func outcome(c *call, m *jsonrpc.Message) audit.Outcome {
-	if c.audited == nil {
+func outcome(c *Call, m *jsonrpc.Message) audit.Outcome {
+	if c.Audited == nil {
 		return ""
 	}
-	if c.entry != nil && c.entry.Source.Modern {
+	if c.Entry != nil && c.Entry.Source.Modern {
 		if r, err := mcpwire.ResultOf(m); err == nil && r.ResultType(m) == mcpwire.ResultInputRequired {
 			return audit.InputRequired
 		}

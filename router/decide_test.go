@@ -243,7 +243,7 @@ func TestHowCallsEndIsAudited(t *testing.T) {
 				g.client.says(callNumber(i + 2))
 			}
 			g.client.says(callNumber(-1))
-			g.servers[0].u.takeQueued(func(*call) bool { return true })
+			g.servers[0].u.TakeQueued(func(*Call) bool { return true })
 		}, []string{"busy refused 0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -37,7 +37,7 @@ func (s *Session) ownLocked(shared *Upstream) *Upstream {
 	if shared.For != nil {
 		return s.instantiateLocked(shared)
 	}
-	u, err := s.privateLocked(shared, *shared.configured(), dedication{client: s.clientLocked(), era: shared.era(), settled: s.ownSettled})
+	u, err := s.privateLocked(shared, *shared.configured(), Dedication{Client: s.clientLocked(), Era: shared.era(), Settled: s.ownSettled})
 	switch {
 	case err == nil:
 	case shared.Share == ShareNever:
@@ -84,16 +84,16 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 	case ShareNever:
 		return s.servers.missing[u] == nil
 	}
-	return !u.source.Modern && s.peer.hello != nil && inputreq.CanBeAsked(s.peer.hello.Capabilities)
+	return !u.Source.Modern && s.peer.hello != nil && inputreq.CanBeAsked(s.peer.hello.Capabilities)
 }
 
 // privateLocked makes an upstream like a shared one for the session. The error says of what there is
 // too much. Whoever starts it has it ended.
-func (s *Session) privateLocked(shared *Upstream, server Server, d dedication) (*Upstream, error) {
+func (s *Session) privateLocked(shared *Upstream, server Server, d Dedication) (*Upstream, error) {
 	if err := s.r.quota.take(s.who.Account); err != nil {
 		return nil, err
 	}
-	d.owner, d.many = s, s.who.Many
+	d.Owner, d.Many = s, s.who.Many
 	return shared.dedicate(server, d), nil
 }
 
@@ -131,7 +131,7 @@ func (s *Session) refresh(announce bool) {
 
 // offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
 func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
-	if !slices.ContainsFunc(s.servers.all, func(u *Upstream) bool { return u.replaced() != nil }) {
+	if !slices.ContainsFunc(s.servers.all, func(u *Upstream) bool { return u.Shared() != nil }) {
 		return shared
 	}
 	return s.r.buildCatalog(s.servers.all)
@@ -147,7 +147,7 @@ func (s *Session) disownLocked() {
 	}
 	s.servers.releasing = true
 	for _, u := range s.reachLocked() {
-		if u.replaced() != nil {
+		if u.Shared() != nil {
 			s.dismiss(u)
 		}
 	}

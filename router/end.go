@@ -19,13 +19,13 @@ func (s *Session) Pending() int {
 		n++
 	}
 	for _, u := range s.reachLocked() {
-		pending := func(c *call) {
-			if c.caller == Caller(s) && currentLocked(c) {
+		pending := func(c *Call) {
+			if c.Caller == Caller(s) && currentLocked(c) {
 				n++
 			}
 		}
-		u.eachCall(func(_ uint64, c call) { pending(&c) })
-		u.eachQueued(pending)
+		u.EachCall(func(_ uint64, c Call) { pending(&c) })
+		u.EachQueued(pending)
 	}
 	return n
 }
@@ -45,7 +45,7 @@ func (s *Session) Abandon() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.takeQueued(s.made), u.takeCalls(s.made, &out)...) {
+		for _, c := range append(u.TakeQueued(s.made), u.TakeCalls(s.made, &out)...) {
 			s.Lost(c, why, audit.Cancelled, &out)
 		}
 	}
@@ -67,15 +67,15 @@ func (s *Session) End() {
 	upstreams := s.reachLocked()
 	s.mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.takeQueued(s.made), u.callOffAll(s.made, "the client is gone", &out)...) {
-			c.audited.End(audit.Cancelled)
+		for _, c := range append(u.TakeQueued(s.made), u.CallOffAll(s.made, "the client is gone", &out)...) {
+			c.Audited.End(audit.Cancelled)
 		}
 	}
 	out.Flush()
 }
 
 // made reports whether a call is the session's.
-func (s *Session) made(c *call) bool { return c.caller == Caller(s) }
+func (s *Session) made(c *Call) bool { return c.Caller == Caller(s) }
 
 // Close ends all servers, in parallel, and returns when they are gone. It comes
 // after Start.

@@ -31,11 +31,11 @@ func (s *Session) routeLocked(req *request) {
 	if req.method == mcpwire.Unsubscribe {
 		req.target, req.verdict = s.subscribedLocked(name, req.target, req.verdict)
 	}
-	req.upstream = upstreamOf(req.target.Source)
+	req.upstream = Of(req.target.Source)
 	if !s.checkLocked(req) {
 		return
 	}
-	if !req.upstream.passesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
+	if !req.upstream.PassesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
 		s.decideLocked(req, req.target, audit.Allowed, s.replyLocal(req, []byte("{}"))).End(audit.OK)
 		s.followAllLocked(req.out)
 		return
@@ -47,24 +47,24 @@ func (s *Session) routeLocked(req *request) {
 // ours, with the name or URI that the upstream knows, and not another byte
 // changed.
 func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
-	u, token := upstreamOf(t.Source), req.envelope.Token.Value
-	c := call{caller: s, method: req.method, entry: t.Entry, task: mcpwire.AsksForTask(req.Message), modern: req.modern}
-	c.keep(req.Message, token)
+	u, token := Of(t.Source), req.envelope.Token.Value
+	c := Call{Caller: s, Method: req.method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.modern}
+	c.Keep(req.Message, token)
 	if level := req.envelope.LogLevel.Value; req.modern && level.Present() {
-		c.logs = logThresholdOf(req.Text(level))
+		c.Logs = ThresholdOf(req.Text(level))
 	}
-	if req.modern != u.source.Modern && !s.translateRequestLocked(req, &c, t) || req.modern && u.source.Modern && !s.hideTasks(req) {
+	if req.modern != u.Source.Modern && !s.translateRequestLocked(req, &c, t) || req.modern && u.Source.Modern && !s.hideTasks(req) {
 		return
 	}
-	c.elicits = u.source.Modern && (!req.modern || inputreq.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
+	c.Elicits = u.Source.Modern && (!req.modern || inputreq.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
 	s.markLocked(req, &c, t)
 	if s.clock.Timed() {
-		c.came, c.sent = req.arrivedAt, s.clock.Now()
+		c.Came, c.Sent = req.arrivedAt, s.clock.Now()
 	}
-	c.n = s.traceArrivalLocked(req, at)
+	c.TraceID = s.traceArrivalLocked(req, at)
 	if s.audit != nil {
-		c.audited = s.forwardedLocked(req, t, c.n)
-		c.audited.Asked(len(req.Frame))
+		c.Audited = s.forwardedLocked(req, t, c.TraceID)
+		c.Audited.Asked(len(req.Frame))
 	}
 	switch {
 	case string(req.Text(at)) == t.Name(): // it is the upstream's own already
@@ -73,11 +73,11 @@ func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
 	case t.Entry != nil:
 		req.out.Edit(at, t.Entry.Quoted)
 	}
-	if !c.modern && c.context != nil {
+	if !c.Modern && c.Context != nil {
 		translationOf(&c).request = req.out.Preview(req.Frame)
 	}
 	s.cacheRouteLocked(req, at, &c)
-	s.leaseLocked(u, &c, req.out).submit(req.Message, req.out, &c, token, t.Name())
+	s.leaseLocked(u, &c, req.out).Submit(req.Message, req.out, &c, token, t.Name())
 }
 
 // notificationLocked handles what the client tells.
@@ -97,7 +97,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		s.tellTaskLocked(m, out)
 	case mcpwire.RootsListChanged:
 		for _, u := range s.servers.all {
-			u.tell(m, out)
+			u.Tell(m, out)
 		}
 	}
 }
@@ -113,9 +113,9 @@ func (s *Session) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	q, ok := s.input.serverRequests.Get(id)
-	if !ok || len(q.token()) == 0 {
+	if !ok || len(q.Token()) == 0 {
 		return
 	}
-	out.Edit(at, out.Copy(q.token()))
-	q.from.send(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Progress})
+	out.Edit(at, out.Copy(q.Token()))
+	q.from.Send(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Progress})
 }

@@ -28,7 +28,7 @@ var errProbed = errors.New("it ended when it was asked for its era")
 func (u *Upstream) meet(ctx context.Context) error {
 	first := u.Era
 	if first == mcpwire.Unknown {
-		first = u.env.host.Rules().Eras[u.Name]
+		first = u.env.Host.Rules().Eras[u.Name]
 	}
 	if first == mcpwire.Unknown {
 		first = mcpwire.EraOf(u.greeting.client.Version)
@@ -43,17 +43,17 @@ func (u *Upstream) meet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if modern := mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern; modern != u.source.Modern {
-		u.source.Modern = modern // a process that one session has for itself has it from the start, and calls read it
+	if modern := mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern; modern != u.Source.Modern {
+		u.Source.Modern = modern // a process that one session has for itself has it from the start, and calls read it
 	}
 	u.mu.Lock()
 	u.offered.result = result
 	u.mu.Unlock()
-	if u.source.Modern {
-		u.env.trace.Event(trace.EventReady, u.Name, "discovered, revision "+result.ProtocolVersion, 0)
+	if u.Source.Modern {
+		u.env.Trace.Event(trace.EventReady, u.Name, "discovered, revision "+result.ProtocolVersion, 0)
 		return nil
 	}
-	u.env.trace.Event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
+	u.env.Trace.Event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
 	return u.pipe.control.Notify(ctx, string(mcpwire.Initialized), nil)
 }
 

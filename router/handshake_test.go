@@ -59,8 +59,8 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 				if (err == nil) != (tt.revision != "") || Simulate(server.u).Result().ProtocolVersion != tt.revision {
 					t.Errorf("revision %q, %v", Simulate(server.u).Result().ProtocolVersion, err)
 				}
-				if server.u.source.Modern != (tt.revision == mcpwire.Newest) {
-					t.Errorf("modern: %v", server.u.source.Modern)
+				if server.u.Source.Modern != (tt.revision == mcpwire.Newest) {
+					t.Errorf("modern: %v", server.u.Source.Modern)
 				}
 			})
 		})

@@ -17,7 +17,7 @@ import (
 // calls a question belongs: the newest has it.
 func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) bool {
 	u := q.from
-	if !s.peer.modern || u.source.Modern || !inputreq.AsksClient(mcpwire.Method(q.method)) {
+	if !s.peer.modern || u.Source.Modern || !inputreq.AsksClient(mcpwire.Method(q.method)) {
 		return false
 	}
 	id, c, ok := s.newestLocked(u)
@@ -40,9 +40,9 @@ func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, out *peer.
 
 // newestLocked returns the newest call, with this server, that a modern client can be
 // asked during.
-func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
-	u.eachCall(func(at uint64, one call) {
-		if at > id && s.made(&one) && one.modern && one.context != nil {
+func (s *Session) newestLocked(u *Upstream) (id uint64, c Call, ok bool) {
+	u.EachCall(func(at uint64, one Call) {
+		if at > id && s.made(&one) && one.Modern && one.Context != nil {
 			id, c, ok = at, one, true
 		}
 	})
@@ -50,7 +50,7 @@ func (s *Session) newestLocked(u *Upstream) (id uint64, c call, ok bool) {
 	return id, c, ok
 }
 
-func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, out *peer.Outgoing) {
+func (s *Session) askDuringLocked(u *Upstream, id uint64, c *Call, q inquiry, out *peer.Outgoing) {
 	switch {
 	case s.lacksLocked(u, id, c, &q, out):
 	case translationOf(c).suspended != nil:
@@ -66,7 +66,7 @@ func (s *Session) askDuringLocked(u *Upstream, id uint64, c *call, q inquiry, ou
 
 // lacksLocked ends a call during which the server asks what the client has not declared
 // that it can do. It reports whether that is so.
-func (s *Session) lacksLocked(u *Upstream, id uint64, c *call, q *inquiry, out *peer.Outgoing) bool {
+func (s *Session) lacksLocked(u *Upstream, id uint64, c *Call, q *inquiry, out *peer.Outgoing) bool {
 	lacking := inputreq.Lacks(translationOf(c).capabilities, q.ask.Method, q.ask.Params)
 	if lacking == "" {
 		return false
@@ -83,22 +83,22 @@ func missing(u *Upstream, lacking string) *mcpwire.Refusal {
 
 // refusing is the ending with an error that the specification prescribes.
 func (s *conn) refusing(why *mcpwire.Refusal) ending {
-	return func(c call, out *peer.Outgoing) {
-		s.send(out, why.Append(nil, c.id()), tracing.Note{ID: c.n, Method: c.method})
+	return func(c Call, out *peer.Outgoing) {
+		s.send(out, why.Append(nil, c.ID()), tracing.Note{ID: c.TraceID, Method: c.Method})
 	}
 }
 
 // breakOffLocked ends a call on both sides.
 func (s *Session) breakOffLocked(u *Upstream, id uint64, reason string, end ending, out *peer.Outgoing) {
-	if c, ok := u.callOff(id, reason, out); ok {
-		c.audited.End(audit.Failed)
+	if c, ok := u.CallOff(id, reason, out); ok {
+		c.Audited.End(audit.Failed)
 		concludeLocked(&c, end, out)
 	}
 }
 
 // askURLs has the client send its user to the URLs that a legacy server's error names.
 // The call is over there: it is made again when the client comes back.
-func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing) error {
+func (s *Session) askURLs(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing) error {
 	asks, err := inputreq.URLAsks(m)
 	if err != nil {
 		return err
@@ -110,9 +110,9 @@ func (s *Session) askURLs(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Ou
 		}
 	}
 	state := s.stateFor(translationOf(c).about, stateAgain, newCallID())
-	if c.entry.AsksFirst() {
+	if c.Entry.AsksFirst() {
 		s.mu.Lock()
-		s.permitLocked(translationOf(c).about, c.entry, []byte(state), true)
+		s.permitLocked(translationOf(c).about, c.Entry, []byte(state), true)
 		s.mu.Unlock()
 	}
 	s.sendAsks(c, asks, state, out)

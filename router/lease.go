@@ -31,8 +31,8 @@ type lease struct {
 
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
-func (s *Session) leaseLocked(u *Upstream, c *call, out *peer.Outgoing) *Upstream {
-	if !s.who.Many || u.source.Modern || u.Share != ShareAuto || c.context == nil || !inputreq.CanBeAsked(translationOf(c).capabilities) {
+func (s *Session) leaseLocked(u *Upstream, c *Call, out *peer.Outgoing) *Upstream {
+	if !s.who.Many || u.Source.Modern || u.Share != ShareAuto || c.Context == nil || !inputreq.CanBeAsked(translationOf(c).capabilities) {
 		return u
 	}
 	leased := s.leastLoadedLocked(u, inputreq.Askable(translationOf(c).capabilities))
@@ -40,7 +40,7 @@ func (s *Session) leaseLocked(u *Upstream, c *call, out *peer.Outgoing) *Upstrea
 		return u
 	}
 	leased.used = s.clock.Now()
-	leased.raiseLogLevel(c.logs, nil, out)
+	leased.raiseLogLevel(c.Logs, nil, out)
 	return leased.Upstream
 }
 
@@ -52,12 +52,12 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 	var spare *lease
 	n, least := 0, 0
 	for _, u := range s.servers.leased {
-		if u.replaced() != shared || u.is(Gone) {
+		if u.Shared() != shared || u.is(Gone) {
 			continue
 		}
 		n++
 		load := u.load()
-		switch same := bytes.Equal(u.toldCapabilities(), capabilities); {
+		switch same := bytes.Equal(u.ToldCapabilities(), capabilities); {
 		case same && (best == nil || load < least):
 			best, least = u, load
 		case !same && load == 0:
@@ -72,8 +72,8 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 	case n >= maxLeased:
 		s.dismissLeasedLocked(spare)
 	}
-	u, err := s.privateLocked(shared, *shared.configured(), dedication{client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
-		era: shared.era(), leased: true, settled: func() {}})
+	u, err := s.privateLocked(shared, *shared.configured(), Dedication{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
+		Era: shared.era(), Leased: true, Settled: func() {}})
 	if err != nil {
 		shared.log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
 			zap.String("session", s.name()), zap.NamedError("err", err))

@@ -45,21 +45,21 @@ func checkLevel(level []byte) error {
 }
 
 // Logged implements Caller. The client gets the message if its call wants to hear of that level.
-func (s *Session) Logged(c call, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) Logged(c Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	level, err := m.Param("level")
-	if err == nil && s.wants(&c, logThresholdOf(m.Text(level))) {
-		s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.id()})
+	if err == nil && s.wants(&c, ThresholdOf(m.Text(level))) {
+		s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.ID()})
 	}
 }
 
 // wants reports whether the client of an open call wants to hear of a log message of this
 // level.
-func (s *Session) wants(c *call, got logThreshold) bool {
+func (s *Session) wants(c *Call, got LogThreshold) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	want := c.logs
-	if !c.modern {
-		want = logThresholdOf([]byte(s.logLevel.name))
+	want := c.Logs
+	if !c.Modern {
+		want = ThresholdOf([]byte(s.logLevel.name))
 	}
 	return currentLocked(c) && want != 0 && want <= got
 }
@@ -68,7 +68,7 @@ func (s *Session) wants(c *call, got logThreshold) bool {
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
 func (s *Session) logged(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
-	if !u.source.Modern && !s.inSession() && !s.logsFor(u, m) {
+	if !u.Source.Modern && !s.inSession() && !s.logsFor(u, m) {
 		return
 	}
 	s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})
@@ -80,11 +80,11 @@ func (s *Session) logsFor(u *Upstream, m *jsonrpc.Message) (wanted bool) {
 	if err != nil {
 		return false
 	}
-	got := logThresholdOf(m.Text(level))
+	got := ThresholdOf(m.Text(level))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u.eachCall(func(_ uint64, c call) {
-		wanted = wanted || s.made(&c) && currentLocked(&c) && c.logs != 0 && c.logs <= got
+	u.EachCall(func(_ uint64, c Call) {
+		wanted = wanted || s.made(&c) && currentLocked(&c) && c.Logs != 0 && c.Logs <= got
 	})
 	return wanted
 }

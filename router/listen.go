@@ -64,7 +64,7 @@ func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
 		return true
 	}
 	t, verdict := s.view.Load().FindURI([]byte(uri))
-	u := upstreamOf(t.Source)
+	u := Of(t.Source)
 	taken := verdict == catalog.Active && u.subscribable() && s.servers.missing[u] == nil
 	s.decideListenLocked(req, uri, t, verdict, taken)
 	if taken {
@@ -172,7 +172,7 @@ func (s *Session) wantedLocked(u *Upstream) map[string]bool {
 		}
 	}
 	for sub := range s.subscriptions.subs {
-		if sub.from == u && !u.passesSubscriptions() {
+		if sub.from == u && !u.PassesSubscriptions() {
 			wanted[sub.uri] = true
 		}
 	}

@@ -109,7 +109,7 @@ func (u *Upstream) declares(k mcpwire.Kind) bool {
 // keepItems makes entries of the items. Entries whose item is as it was stay the same,
 // so that a list that has not changed is seen not to have.
 func (u *Upstream) keepItems(k mcpwire.Kind, items []mcpwire.Item) {
-	given := u.env.host.Rules() // there may be others before this is done
+	given := u.env.Host.Rules() // there may be others before this is done
 	u.mu.Lock()
 	old := u.offered.entries[k]
 	u.mu.Unlock()
@@ -125,12 +125,12 @@ func (u *Upstream) keepItems(k mcpwire.Kind, items []mcpwire.Item) {
 			entries[i] = e
 			continue
 		}
-		entries[i] = catalog.NewEntry(u.source, item, u.env.host.Rules())
+		entries[i] = catalog.NewEntry(u.Source, item, u.env.Host.Rules())
 	}
 	u.mu.Lock()
 	u.offered.entries[k] = entries
 	u.mu.Unlock()
-	if u.env.host.Rules() != given {
+	if u.env.Host.Rules() != given {
 		u.judgeAgain()
 	}
 }
@@ -183,7 +183,7 @@ func (u *Upstream) listParams(cursor *string) any {
 		members = jsonrpc.AppendQuoted([]byte(`"cursor":`), *cursor)
 	}
 	switch {
-	case u.source.Modern:
+	case u.Source.Modern:
 		return json.RawMessage(u.env.claim().AppendParams(nil, members))
 	case cursor == nil:
 		return nil
@@ -221,7 +221,7 @@ func (u *Upstream) refresh() {
 		if len(kinds) == 0 {
 			return
 		}
-		ctx, cancel := context.WithTimeout(u.env.ctx, u.StartTimeout)
+		ctx, cancel := context.WithTimeout(u.env.Context, u.StartTimeout)
 		u.read(ctx, kinds) // logs what fails
 		cancel()
 		u.update()

@@ -25,8 +25,8 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 }
 
 func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	u.env.trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
-	id, found := answers(m, err)
+	u.env.Trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
+	id, found := AnsweredID(m, err)
 	if found && u.damaged(id, err, out) {
 		return
 	}
@@ -49,7 +49,7 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error
 		return nil
 	}
 	if id != nil {
-		u.sendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
+		u.SendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
 	}
 	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
 }
@@ -61,9 +61,9 @@ func (u *Upstream) damaged(id uint64, err error, out *peer.Outgoing) bool {
 		return false
 	}
 	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
-	if c.caller != nil {
+	if c.Caller != nil {
 		u.over(&c, out)
-		c.caller.Lost(c, text, audit.Failed, out)
+		c.Caller.Lost(c, text, audit.Failed, out)
 		return true
 	}
 	var m jsonrpc.Message
@@ -91,7 +91,7 @@ func (u *Upstream) junked(err error) {
 
 // array handles a batch of a server of revision 2025-03-26.
 func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
-	elements := arrayOf(frame)
+	elements := Elements(frame)
 	u.mu.Lock()
 	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
 	u.mu.Unlock()
@@ -109,9 +109,9 @@ func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
 	return true
 }
 
-// answers tells which request a message that could not be read was to answer, if
+// AnsweredID tells which request a message that could not be read was to answer, if
 // it does.
-func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
+func AnsweredID(m *jsonrpc.Message, err error) (id uint64, found bool) {
 	head, tail := m.Frame, m.Frame
 	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
 		head, tail = long.Head, long.Tail
@@ -123,8 +123,8 @@ func answers(m *jsonrpc.Message, err error) (id uint64, found bool) {
 	return id, found
 }
 
-// arrayOf returns the elements of a frame that is a valid array, or nothing.
-func arrayOf(frame []byte) (elements []jsonrpc.Span) {
+// Elements returns the elements of a frame that is a valid array, or nothing.
+func Elements(frame []byte) (elements []jsonrpc.Span) {
 	if len(frame) == 0 || frame[0] != '[' || !jsonrpc.Valid(frame) {
 		return nil
 	}

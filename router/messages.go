@@ -33,13 +33,13 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		u.unasked(id, m, out)
 		return
 	}
-	if c.caller == nil {
-		u.env.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.n, Method: c.method, Leg: time.Duration(u.env.clock.Now() - c.sent)})
-		if c.method == mcpwire.Listen {
+	if c.Caller == nil {
+		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.TraceID, Method: c.Method, Leg: time.Duration(u.env.Clock.Now() - c.Sent)})
+		if c.Method == mcpwire.Listen {
 			u.listenEnded(id, &c, m)
 			return
 		}
-		if c.method == mcpwire.SetLevel {
+		if c.Method == mcpwire.SetLevel {
 			u.leveled(id, out)
 			return
 		}
@@ -47,12 +47,12 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	u.over(&c, out)
-	c.audited.Answered(len(m.Frame))
-	c.caller.Answer(u, id, c, m, out)
+	c.Audited.Answered(len(m.Frame))
+	c.Caller.Answer(u, id, c, m, out)
 }
 
-// strict returns a response that had both a result and an error without the null one.
-func strict(m *jsonrpc.Message) *jsonrpc.Message {
+// Strict returns a response that had both a result and an error without the null one.
+func Strict(m *jsonrpc.Message) *jsonrpc.Message {
 	var again jsonrpc.Message
 	frame := jsonrpc.AppendResult(nil, m.Bytes(m.ID), m.Bytes(m.Result))
 	if m.Err.Present() {
@@ -71,17 +71,17 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
 		u.silenced(out)
 	}
 	if silenced || u.pending.late.has(id) {
-		u.env.trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
+		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}
-	u.env.trace.Orphan(tracing.Upstream, u.Name, m)
+	u.env.Trace.Orphan(tracing.Upstream, u.Name, m)
 	u.log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
 }
 
 // notification handles what the server tells.
 func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
-	u.env.trace.Notification(tracing.Upstream, u.Name, m, 0)
+	u.env.Trace.Notification(tracing.Upstream, u.Name, m, 0)
 	switch method {
 	case mcpwire.ToolsListChanged:
 		u.changed(mcpwire.Tool)
@@ -127,15 +127,15 @@ func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 		}
 		return
 	}
-	if c.caller != nil && c.caller.Progress(c, at, m, out) && u.CallTimeout > 0 {
-		now := u.env.clock.Now()
-		u.pending.calls.Update(id, func(c *call) { c.hear(now) })
+	if c.Caller != nil && c.Caller.Progress(c, at, m, out) && u.CallTimeout > 0 {
+		now := u.env.Clock.Now()
+		u.pending.calls.Update(id, func(c *Call) { c.hear(now) })
 	}
 }
 
-// sendFrame writes a frame of toolman's own to the server.
-func (u *Upstream) sendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
-	u.env.trace.Sent(tracing.Upstream, u.Name, frame, note)
+// SendFrame writes a frame of toolman's own to the server.
+func (u *Upstream) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
+	u.env.Trace.Sent(tracing.Upstream, u.Name, frame, note)
 	err := out.Send(u.pipe.out, frame)
 	if err != nil {
 		u.log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
@@ -143,21 +143,21 @@ func (u *Upstream) sendFrame(out *peer.Outgoing, frame []byte, note tracing.Note
 	return err
 }
 
-// tell passes a notification of the client on, when the server is there to get it.
-func (u *Upstream) tell(m *jsonrpc.Message, out *peer.Outgoing) {
+// Tell passes a notification of the client on, when the server is there to get it.
+func (u *Upstream) Tell(m *jsonrpc.Message, out *peer.Outgoing) {
 	u.mu.Lock()
 	there := u.state != Gone && u.offered.result.ProtocolVersion != ""
 	u.mu.Unlock()
 	if there {
-		u.send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
+		u.Send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
 	}
 }
 
-// send writes a message to the upstream, with the edits of out.
-func (u *Upstream) send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
-	if u.env.trace.On() {
-		note.Rewrote = rewrote(out, m)
-		u.env.trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
+// Send writes a message to the upstream, with the edits of out.
+func (u *Upstream) Send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
+	if u.env.Trace.On() {
+		note.Rewrote = tracing.Rewrote(out, m)
+		u.env.Trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
 	}
 	return out.Pass(u.pipe.out, m)
 }
@@ -166,16 +166,16 @@ func (u *Upstream) send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.No
 // client's to answer.
 func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
-	n := u.env.trace.Next()
-	u.env.trace.Request(tracing.Upstream, u.Name, m, n, method, jsonrpc.Span{})
+	n := u.env.Trace.Next()
+	u.env.Trace.Request(tracing.Upstream, u.Name, m, n, method, jsonrpc.Span{})
 	if method == mcpwire.Ping {
-		u.sendFrame(out, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), tracing.Note{ID: n, Method: method, Status: "local"})
+		u.SendFrame(out, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), tracing.Note{ID: n, Method: method, Status: "local"})
 		return
 	}
 	owner := u.owner()
 	if owner == nil {
 		const why = "no client is connected, or several are and this server cannot say which it means"
-		u.sendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
+		u.SendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
 	}
 	owner.Request(u, m, n, out)

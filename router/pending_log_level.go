@@ -17,17 +17,17 @@ const levelTime = time.Second
 // call of a modern client to a legacy server that is to log more than before.
 type pendingLogLevel struct {
 	parked
-	levelChange
+	LevelChange
 }
 
 // levelLocked tells the servers that log, and answers the client when they have heard.
 func (s *Session) levelLocked(req *request) {
 	l := s.newLogLevel()
-	l.asked()
+	l.Asked()
 	for _, u := range s.servers.all {
-		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), &l.levelChange, req.out)
+		u.SetLevel(s.logLevel.params, ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.out)
 	}
-	if l.answered() {
+	if l.Answered() {
 		s.replyLocal(req, []byte("{}"))
 		return
 	}
@@ -38,15 +38,15 @@ func (s *Session) levelLocked(req *request) {
 // the call wants to hear. If not, the call waits until it does.
 func (s *Session) logLevelRaisedLocked(req *request, u *Upstream) bool {
 	level := req.envelope.LogLevel.Value
-	if !req.modern || u.source.Modern || !level.Present() {
+	if !req.modern || u.Source.Modern || !level.Present() {
 		return true
 	}
-	want := logThresholdOf(req.Text(level))
+	want := ThresholdOf(req.Text(level))
 	if !u.needsMoreLogs(want) {
 		return true
 	}
 	l := s.newLogLevel()
-	if u.raiseLogLevel(want, &l.levelChange, req.out); l.left.Load() == 0 {
+	if u.raiseLogLevel(want, &l.LevelChange, req.out); l.left.Load() == 0 {
 		return true
 	}
 	s.waitLocked(req, l)
@@ -55,7 +55,7 @@ func (s *Session) logLevelRaisedLocked(req *request, u *Upstream) bool {
 
 func (s *Session) newLogLevel() *pendingLogLevel {
 	l := &pendingLogLevel{}
-	l.done = func(out *peer.Outgoing) { s.goOn(l, out) }
+	l.Done = func(out *peer.Outgoing) { s.goOn(l, out) }
 	return l
 }
 
@@ -64,7 +64,7 @@ func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 	s.logLevel.pending = append(s.logLevel.pending, l)
 	time.AfterFunc(levelTime, func() {
 		var out peer.Outgoing
-		l.done(&out)
+		l.Done(&out)
 		out.Flush()
 	})
 }
@@ -77,14 +77,14 @@ func (s *Session) Ready(u *Upstream) {
 	s.mu.Lock()
 	if s.logLevel.params != nil {
 		if len(waiting) == 0 {
-			waiting = []*levelChange{nil}
+			waiting = []*LevelChange{nil}
 		}
-		u.setLevel(s.logLevel.params, logThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
+		u.SetLevel(s.logLevel.params, ThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
 	}
 	s.mu.Unlock()
 	for _, l := range waiting {
-		if l != nil && l.answered() {
-			l.done(&out)
+		if l != nil && l.Answered() {
+			l.Done(&out)
 		}
 	}
 	out.Flush()

@@ -14,7 +14,7 @@ func (s *Session) instantiateLocked(apart *Upstream) *Upstream {
 		return nil
 	}
 	server.For = nil
-	u, err := s.privateLocked(apart, server, dedication{client: s.clientLocked(), settled: s.ownSettled})
+	u, err := s.privateLocked(apart, server, Dedication{Client: s.clientLocked(), Settled: s.ownSettled})
 	if err != nil {
 		if server.Over != nil {
 			server.Over()
@@ -31,7 +31,7 @@ func (s *Session) Unstarted(server string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, u := range s.servers.all {
-		if u.For == nil || !u.source.HasName(cmp.Or(server, u.Name)) || !s.mayUseLocked(u) {
+		if u.For == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.mayUseLocked(u) {
 			continue
 		}
 		own, err := u.For(s.who.Config)

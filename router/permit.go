@@ -151,15 +151,15 @@ func (s *Session) resumableLocked(req *request, t catalog.Target, about requestH
 
 // markLocked notes what a modern server's call of a dangerous tool is about: what the
 // server asks during it, its client may come back with.
-func (s *Session) markLocked(req *request, c *call, t catalog.Target) {
-	if t.Entry.AsksFirst() && c.modern && t.Source.Modern {
-		c.context = &translation{about: s.r.signer.requestHash(req.Message, c.method, t)}
+func (s *Session) markLocked(req *request, c *Call, t catalog.Target) {
+	if t.Entry.AsksFirst() && c.Modern && t.Source.Modern {
+		c.Context = &translation{about: s.r.signer.requestHash(req.Message, c.Method, t)}
 	}
 }
 
 // permitRetry lets the client come back with what a modern server asks during a dangerous
 // tool's call. A person has agreed to that call already.
-func (s *Session) permitRetry(c *call, m *jsonrpc.Message) {
+func (s *Session) permitRetry(c *Call, m *jsonrpc.Message) {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil || r.ResultType(m) != mcpwire.ResultInputRequired {
 		return
@@ -169,6 +169,6 @@ func (s *Session) permitRetry(c *call, m *jsonrpc.Message) {
 		return
 	}
 	s.mu.Lock()
-	s.permitLocked(translationOf(c).about, c.entry, m.Text(in.State), true)
+	s.permitLocked(translationOf(c).about, c.Entry, m.Text(in.State), true)
 	s.mu.Unlock()
 }

@@ -29,7 +29,7 @@ func (r *Router) supervise(u *Upstream) {
 	u.run(r.run.guard)
 	pause := firstPause
 	for up := time.Now(); ; up = time.Now() {
-		<-u.gone()
+		<-u.Ended()
 		if time.Since(up) >= longestPause {
 			pause = firstPause
 		}
@@ -58,8 +58,8 @@ func (r *Router) try(server Server, gone *Upstream) *Upstream {
 	if next.is(Ready) {
 		next.stop()
 	}
-	<-next.gone()
-	gone.explainBy(next)
+	<-next.Ended()
+	gone.ExplainBy(next)
 	return gone
 }
 
@@ -90,10 +90,10 @@ func (s *Session) replace(gone, next *Upstream) {
 	for _, l := range s.subscriptions.listens {
 		moveSubscriptions(l.subs, gone, next)
 	}
-	if next.passesSubscriptions() {
+	if next.PassesSubscriptions() {
 		for sub := range s.subscriptions.subs {
 			if sub.from == next {
-				next.tellURI(mcpwire.Subscribe, sub.uri, &out)
+				next.TellURI(mcpwire.Subscribe, sub.uri, &out)
 			}
 		}
 	}

@@ -77,7 +77,7 @@ func (r *Router) succeedLocked(old []*Upstream, servers []Server) (next, fresh [
 			next, left = append(next, left[at]), slices.Delete(left, at, at+1)
 			continue
 		}
-		u := newUpstream(r.env, s, nameFor(next, s, i), func() {})
+		u := New0(r.env, s, nameFor(next, s, i), func() {})
 		next, fresh = append(next, u), append(fresh, u)
 	}
 	return next, fresh
@@ -91,8 +91,8 @@ func (s *Session) succeed(old, next []*Upstream) {
 	s.policy = s.r.policyFor(s.who)
 	own := map[*Upstream]*Upstream{}
 	for _, u := range s.servers.all {
-		if u.replaced() != nil {
-			own[u.replaced()] = u
+		if u.Shared() != nil {
+			own[u.Shared()] = u
 		}
 	}
 	s.servers.all = slices.Clone(next)
@@ -110,7 +110,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 	}
 	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(l *lease) bool {
 		u := l.Upstream
-		gone := !slices.Contains(next, u.replaced()) || !s.mayUseLocked(u)
+		gone := !slices.Contains(next, u.Shared()) || !s.mayUseLocked(u)
 		if gone {
 			s.revokeCallsLocked(u, &out)
 			u.leave("the configuration was changed")

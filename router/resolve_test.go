@@ -16,7 +16,7 @@ func checkURI(t *testing.T, v *view.View, uri, want string, verdict catalog.Verd
 	where, got := v.FindURI([]byte(uri))
 	leads := ""
 	if where.Entry != nil {
-		leads = upstreamOf(where.Source).Name + " " + where.Name()
+		leads = Of(where.Source).Name + " " + where.Name()
 	}
 	if got != verdict || leads != want {
 		t.Errorf("%q leads to %q, %s; want %q, %s", uri, leads, got, want, verdict)

@@ -23,7 +23,7 @@ var (
 
 // resumeLocked deals with a request that answers what its client was asked. It reports
 // true when the request is to be passed on like any other.
-func (s *Session) resumeLocked(req *request, c *call, about requestHash, retry *inputreq.Retry) bool {
+func (s *Session) resumeLocked(req *request, c *Call, about requestHash, retry *inputreq.Retry) bool {
 	state, ok := s.r.signer.verifyState(req.Text(retry.State.Value), about, s.who.Principal)
 	if !ok {
 		s.decline(req, errStrangeState)
@@ -44,7 +44,7 @@ func (s *Session) resumeLocked(req *request, c *call, about requestHash, retry *
 }
 
 // urlConsentedLocked reports whether the user has agreed to visit all URLs.
-func (s *Session) urlConsentedLocked(req *request, c *call, retry *inputreq.Retry) bool {
+func (s *Session) urlConsentedLocked(req *request, c *Call, retry *inputreq.Retry) bool {
 	for answer := range req.Walk(retry.Responses.Value) {
 		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
 			s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Declined), text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
@@ -56,7 +56,7 @@ func (s *Session) urlConsentedLocked(req *request, c *call, retry *inputreq.Retr
 
 // continueCallLocked gives the server what it has asked for. The request waits for the
 // suspended call from now on.
-func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry *inputreq.Retry) {
+func (s *Session) continueCallLocked(req *request, c *Call, p *suspended, retry *inputreq.Retry) {
 	answers := make([]jsonrpc.Span, len(p.questions))
 	for i := range answers {
 		var err error
@@ -65,11 +65,11 @@ func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry 
 			return
 		}
 	}
-	name, _, _ := mcpwire.Target(req.Message, c.method)
+	name, _, _ := mcpwire.Target(req.Message, c.Method)
 	s.input.suspensions.remove(p)
-	c.n = s.traceArrivalLocked(req, name)
-	c.context = p.bridge
-	p.bridge.turn = turn{c.ids, c.logs, c.n}
+	c.TraceID = s.traceArrivalLocked(req, name)
+	c.Context = p.bridge
+	p.bridge.turn = turn{c.IDs, c.Logs, c.TraceID}
 	p.bridge.capabilities = bytes.Clone(req.Bytes(req.envelope.Capabilities.Value))
 	var left []inquiry
 	for i := range answers {
@@ -78,15 +78,15 @@ func (s *Session) continueCallLocked(req *request, c *call, p *suspended, retry 
 			left = append(left, *q)
 			continue
 		}
-		result := jsonrpc.AppendResult(nil, q.id(), req.Bytes(answers[i]))
-		answered(&q.serverRequest, p.from.sendFrame(req.out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.out)
+		result := jsonrpc.AppendResult(nil, q.ID(), req.Bytes(answers[i]))
+		answered(&q.serverRequest, p.from.SendFrame(req.out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.out)
 	}
 	s.resumeSuspendedLocked(c, p, left, req.out)
 }
 
 // resumeSuspendedLocked answers the request that has come back, if it has not to wait: with the
 // end of the call, or with the questions that are left.
-func (s *Session) resumeSuspendedLocked(c *call, p *suspended, left []inquiry, out *peer.Outgoing) {
+func (s *Session) resumeSuspendedLocked(c *Call, p *suspended, left []inquiry, out *peer.Outgoing) {
 	if p.end != nil {
 		refuseAll(left, "the call is over", out)
 		p.end(*c, out)

@@ -17,9 +17,9 @@ func (s *Session) revokeWaiting() {
 	var out peer.Outgoing
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
-		for _, c := range u.takeQueued(func(c *call) bool { return s.made(c) && s.withdrawnLocked(u, c.entry) != "" }) {
-			c.audited.End(audit.Refused)
-			concludeLocked(&c, s.failing(s.withdrawnLocked(u, c.entry), audit.Refused), &out)
+		for _, c := range u.TakeQueued(func(c *Call) bool { return s.made(c) && s.withdrawnLocked(u, c.Entry) != "" }) {
+			c.Audited.End(audit.Refused)
+			concludeLocked(&c, s.failing(s.withdrawnLocked(u, c.Entry), audit.Refused), &out)
 		}
 	}
 	s.mu.Unlock()
@@ -35,7 +35,7 @@ func (s *Session) revoke() {
 		s.revokeCallsLocked(u, &out)
 	}
 	for _, r := range slices.Clone(s.input.rounds) {
-		if why := s.withdrawnLocked(r.from, r.call.entry); why != "" {
+		if why := s.withdrawnLocked(r.from, r.call.Entry); why != "" {
 			s.failRoundLocked(r, why, audit.Failed, &out)
 		}
 	}
@@ -64,9 +64,9 @@ func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 // revokeCallsLocked ends the session's calls at an upstream that are of what it may not have any more.
 func (s *Session) revokeCallsLocked(u *Upstream, out *peer.Outgoing) {
 	ends := map[uint64]string{}
-	u.eachCall(func(id uint64, c call) {
+	u.EachCall(func(id uint64, c Call) {
 		if s.made(&c) {
-			if why := s.withdrawnLocked(u, c.entry); why != "" {
+			if why := s.withdrawnLocked(u, c.Entry); why != "" {
 				ends[id] = why
 			}
 		}
@@ -81,12 +81,12 @@ func (s *Session) revokeCallsLocked(u *Upstream, out *peer.Outgoing) {
 func (s *Session) revokeSubscriptionsLocked(out *peer.Outgoing) {
 	v := s.view.Load()
 	revoked := func(sub subscription) bool {
-		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.VerdictOf(sub.from.source, sub.uri) == catalog.Denied)
+		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.VerdictOf(sub.from.Source, sub.uri) == catalog.Denied)
 	}
 	for sub := range s.subscriptions.subs {
 		if revoked(sub) {
-			if u := sub.from; u.passesSubscriptions() && u.is(Ready) {
-				u.tellURI(mcpwire.Unsubscribe, sub.uri, out)
+			if u := sub.from; u.PassesSubscriptions() && u.is(Ready) {
+				u.TellURI(mcpwire.Unsubscribe, sub.uri, out)
 			}
 			s.unsubscribeLocked(sub)
 		}

@@ -230,7 +230,7 @@ func (l *link) initialize(capabilities string) {
 // ready makes a server ready with what it offers.
 func (l *link) ready() {
 	version := mcpwire.Latest
-	l.u.source.Modern = l.offers.modern // before entries are made
+	l.u.Source.Modern = l.offers.modern // before entries are made
 	if l.offers.modern {
 		version = mcpwire.Newest
 	}

@@ -29,7 +29,7 @@ const (
 // A call that waits for a person's consent is one, too.
 type inputRound struct {
 	from  *Upstream
-	call  call
+	call  Call
 	state []byte // what the server wants back, as it came; nil for nothing
 	legs  []leg
 	timer *time.Timer
@@ -54,8 +54,8 @@ func (r *inputRound) size() int {
 
 // beginRound asks the client what a modern server needs for going on with a call. An
 // error says what is wrong with the server's result.
-func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
-	if c.context == nil {
+func (s *Session) beginRound(u *Upstream, c *Call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
+	if c.Context == nil {
 		return errors.New("it asks for input, which is not for requests of this method")
 	}
 	in, err := inputreq.InputOf(result, m)
@@ -92,7 +92,7 @@ func (s *Session) beginRound(u *Upstream, c *call, m *jsonrpc.Message, result *m
 
 // whyNotAskLocked says why a round cannot begin, or "". It is for all of it or nothing:
 // no user is asked in vain.
-func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *inputreq.Input) string {
+func (s *Session) whyNotAskLocked(u *Upstream, c *Call, m *jsonrpc.Message, in *inputreq.Input) string {
 	switch {
 	case translationOf(c).rounds > maxRounds:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)
@@ -115,14 +115,14 @@ func (s *Session) whyNotAskLocked(u *Upstream, c *call, m *jsonrpc.Message, in *
 // askInputLocked asks the client one thing.
 func (s *Session) askInputLocked(r *inputRound, ask *inputreq.Ask, out *peer.Outgoing) {
 	if num, ok := s.addInputLocked(r, ask.Method, []byte(ask.Key), out); ok {
-		s.send(out, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.n, Method: ask.Method, During: r.call.id()})
+		s.send(out, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.TraceID, Method: ask.Method, During: r.call.ID()})
 	}
 }
 
 // addInputLocked makes a leg, and returns the id to ask it under. Without a client it
 // gives up the round.
 func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, out *peer.Outgoing) (num []byte, ok bool) {
-	q := serverRequest{from: r.from, method: string(method), n: r.call.n, came: s.clock.Now(), round: r, leg: len(r.legs)}
+	q := serverRequest{from: r.from, method: string(method), n: r.call.TraceID, came: s.clock.Now(), round: r, leg: len(r.legs)}
 	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
 		s.unansweredLocked(&q, "the client is gone", out)

@@ -20,7 +20,7 @@ import (
 func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	s.trace.Response(tracing.Client, s.name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.clock.Now() - q.came)})
 	if m.BothResultAndError {
-		m = strict(m)
+		m = Strict(m)
 	}
 	r := q.round
 	switch {
@@ -67,8 +67,8 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 		return
 	}
 	c := &r.call
-	if c.entry.AsksFirst() && !s.hasLocked(c.entry) {
-		s.failCall(c, c.entry.NotRun(changedMeanwhile), audit.Refused, out)
+	if c.Entry.AsksFirst() && !s.hasLocked(c.Entry) {
+		s.failCall(c, c.Entry.NotRun(changedMeanwhile), audit.Refused, out)
 		return
 	}
 	var answers []inputreq.Answer
@@ -89,12 +89,12 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 	}
 	if s.clock.Timed() {
 		now := s.clock.Now()
-		translationOf(c).before += now - c.sent
-		c.sent, c.waited = now, 0
+		translationOf(c).before += now - c.Sent
+		c.Sent, c.Waited = now, 0
 	}
 	token, _ := mcpwire.ProgressToken(&m)      // was there before, or is not there
-	name, _, _ := mcpwire.Target(&m, c.method) // likewise
-	r.from.submit(&m, out, c, token, string(m.Text(name)))
+	name, _, _ := mcpwire.Target(&m, c.Method) // likewise
+	r.from.Submit(&m, out, c, token, string(m.Text(name)))
 }
 
 // roundDue goes on with a round whose time has come.
@@ -125,7 +125,7 @@ func (s *Session) closeRoundLocked(r *inputRound, out *peer.Outgoing) bool {
 	r.timer.Stop()
 	for i := range r.legs {
 		if _, open := s.input.serverRequests.Take(r.legs[i].ask); open {
-			s.takeBack(r.legs[i].ask, r.call.n, "the call that this was asked for is over", out)
+			s.takeBack(r.legs[i].ask, r.call.TraceID, "the call that this was asked for is over", out)
 		}
 	}
 	return true
@@ -137,9 +137,9 @@ func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, 
 	case !s.closeRoundLocked(r, out):
 	case r.frame != nil:
 		if how != audit.Refused && how != audit.Failed { // nobody is left to decide
-			r.call.audited.End(how)
+			r.call.Audited.End(how)
 		}
-		s.againLocked(r, out, func(asked *request) { s.denyUnconfirmedLocked(asked, r.call.entry, why) })
+		s.againLocked(r, out, func(asked *request) { s.denyUnconfirmedLocked(asked, r.call.Entry, why) })
 	default:
 		s.failCall(&r.call, why, how, out)
 	}

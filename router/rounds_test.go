@@ -367,7 +367,7 @@ func TestRoundsEndWithWhoeverIsGone(t *testing.T) {
 			ask := g.opened("1")
 			g.requires(open(g.client, g.server, "2"), stateOnly)
 			g.server.dies()
-			gone := g.server.u.goneText()
+			gone := g.server.u.GoneText()
 			heard := g.client.hears()
 			checkList(t, "heard", heard[:min(3, len(heard))], takenBack(ask, "the server that asked is gone"), failed("1", gone), failed("2", gone))
 			g.client.says(reply(ask, `{}`))

@@ -320,7 +320,7 @@ func (s *roundSim) die() {
 	s.note("the server dies")
 	s.dead = true
 	s.server.dies()
-	s.endAll(s.server.u.goneText(), "the server that asked is gone", isOver)
+	s.endAll(s.server.u.GoneText(), "the server that asked is gone", isOver)
 }
 
 // endAll ends the calls that are open, but in the place.

@@ -15,20 +15,20 @@ type routeCache struct {
 	view   *view.View
 	name   []byte // of the tool, as the client writes it
 	rename []byte // what is written to the upstream instead; nil: nothing is
-	call   call   // without the ids
+	call   Call   // without the ids
 }
 
 // cacheRouteLocked keeps the route of a call, if nothing about it is special.
-func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *call) {
-	if c.method != mcpwire.ToolsCall || c.modern || c.task || c.context != nil || c.entry.AsksFirst() || req.envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
+func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *Call) {
+	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.AsksFirst() || req.envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
 	l := &s.routeCache
 	l.form, l.view, l.name, l.rename = req.Template, s.view.Load(), append(l.name[:0], req.Bytes(at)...), nil
-	if string(req.Text(at)) != c.itsName() {
-		l.rename = c.entry.Quoted
+	if string(req.Text(at)) != c.ServerName() {
+		l.rename = c.Entry.Quoted
 	}
-	l.call = call{caller: s, method: c.method, entry: c.entry}
+	l.call = Call{Caller: s, Method: c.Method, Entry: c.Entry}
 }
 
 // cachedRouteLocked reports whether a request takes the last route, and where it names the
@@ -46,9 +46,9 @@ func (s *Session) cachedRouteLocked(req *request) (at jsonrpc.Span, ok bool) {
 func (s *Session) forwardCachedLocked(req *request, at jsonrpc.Span) {
 	l := &s.routeCache
 	c := l.call
-	c.keep(req.Message, jsonrpc.Span{})
+	c.Keep(req.Message, jsonrpc.Span{})
 	if l.rename != nil {
 		req.out.Edit(at, l.rename)
 	}
-	upstreamOf(c.entry.Source).submit(req.Message, req.out, &c, jsonrpc.Span{}, c.itsName())
+	Of(c.Entry.Source).Submit(req.Message, req.out, &c, jsonrpc.Span{}, c.ServerName())
 }

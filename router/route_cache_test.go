@@ -123,8 +123,8 @@ func TestACallThatIsTimedDoesNotTakeTheLastRoute(t *testing.T) {
 		} // a reload may bring a server with a call_timeout
 		fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`))
 	}
-	u.eachCall(func(_ uint64, c call) {
-		if c.sent > 0 {
+	u.EachCall(func(_ uint64, c Call) {
+		if c.Sent > 0 {
 			timed++
 		}
 	})

@@ -66,12 +66,12 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(), signer: newSigner(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
-	r.env = &Env{log: log.Named("upstream"), trace: r.trace, clock: r.clock, loop: loop, ctx: ctx, version: o.Version, uriSep: o.URISeparator, host: host{r}, greeted: newGreeted()}
+	r.env = &Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Host: host{r}, Greeted: NewFirstClient()}
 	r.adopt(&o)
 	var upstreams []*Upstream
 	r.time(o.Servers)
 	for i, s := range o.Servers {
-		upstreams = append(upstreams, newUpstream(r.env, s, nameFor(upstreams, s, i), r.upstreamSettled))
+		upstreams = append(upstreams, New0(r.env, s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
 	r.upstreams.Store(&upstreams)
 	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
@@ -143,7 +143,7 @@ func nameFor(others []*Upstream, s Server, i int) string {
 // one, until it is ready or gone: longer than its StartTimeout. It comes before Start.
 func (r *Router) Await(server string) {
 	for _, u := range r.all() {
-		if server == "" || u.source.HasName(server) {
+		if server == "" || u.Source.HasName(server) {
 			u.await()
 		}
 	}
@@ -174,7 +174,7 @@ func (r *Router) GreetShared() { r.greet(mcpwire.Hello{Version: mcpwire.Newest})
 
 // greet lets the handshakes begin.
 func (r *Router) greet(h mcpwire.Hello) {
-	r.env.greeted.greet(h)
+	r.env.Greeted.greet(h)
 }
 
 // Started is closed when every server is ready, gone, or, unless it is awaited, late.

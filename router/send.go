@@ -3,7 +3,6 @@ package router
 import (
 	"bytes"
 	"errors"
-	"slices"
 
 	"go.uber.org/zap"
 
@@ -47,25 +46,10 @@ func (s *conn) to(during []byte) peer.Sender {
 // pass writes an upstream's message to the client, with the edits of out.
 func (s *conn) pass(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
 	if s.trace.On() {
-		note.Rewrote = rewrote(out, m)
+		note.Rewrote = tracing.Rewrote(out, m)
 		s.trace.Sent(tracing.Client, s.name(), out.Preview(m.Frame), *note)
 	}
 	return out.Pass(s.to(note.During), m)
-}
-
-// rewrote names the places that the edits of out change.
-func rewrote(out *peer.Outgoing, m *jsonrpc.Message) []string {
-	var paths []string
-	for _, e := range out.Edits() {
-		path := "id"
-		if e.Span != m.ID {
-			path = m.Path(e.Span)
-		}
-		if !slices.Contains(paths, path) {
-			paths = append(paths, path)
-		}
-	}
-	return paths
 }
 
 func (s *conn) notify(out *peer.Outgoing, method mcpwire.Method) {

@@ -16,7 +16,7 @@ import (
 // A serverRequest is a request of an upstream that was passed on to the client and
 // not answered yet.
 type serverRequest struct {
-	ids
+	IDs
 	from   *Upstream
 	method string
 	task   bool // a task is wanted instead of the result
@@ -62,12 +62,12 @@ func (s *Session) Request(u *Upstream, m *jsonrpc.Message, n uint64, out *peer.O
 	method := mcpwire.Method(m.Text(m.Method))
 	if !s.knows(u) {
 		const why = "the client may use nothing of this server"
-		u.sendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
+		u.SendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
 	}
 	q := serverRequest{from: u, method: string(method), n: n, came: s.clock.Now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
-	q.keep(m, token)
+	q.Keep(m, token)
 	if err == nil {
 		m, err = named(u, m)
 	}
@@ -140,16 +140,16 @@ func (s *Session) openAt(u *Upstream) (id []byte) {
 		return nil
 	}
 	var newest uint64
-	var found call
-	u.eachCall(func(at uint64, c call) {
-		if at > newest && s.made(&c) && !c.modern {
+	var found Call
+	u.EachCall(func(at uint64, c Call) {
+		if at > newest && s.made(&c) && !c.Modern {
 			newest, found = at, c
 		}
 	})
 	if newest == 0 {
 		return nil
 	}
-	return found.id()
+	return found.ID()
 }
 
 // forgetEarly drops questions that the client has not been asked yet.
@@ -172,14 +172,14 @@ func (s *Session) Withdraw(u *Upstream, out *peer.Outgoing) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", out)
 	}
 	s.mu.Lock()
-	s.failRoundsLocked(func(r *inputRound) bool { return r.from == u }, u.goneText(), audit.Gone, out)
+	s.failRoundsLocked(func(r *inputRound) bool { return r.from == u }, u.GoneText(), audit.Gone, out)
 	s.mu.Unlock()
 }
 
 // takeBack tells the client that it need not answer any more. The question is out of
 // asks.
 func (s *Session) takeBack(id, n uint64, reason string, out *peer.Outgoing) {
-	s.send(out, cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
+	s.send(out, Cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
 }
 
 // answer writes the client's answer to a request of the server.
@@ -190,10 +190,10 @@ func (s *Session) answer(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoin
 		s.trace.Response(tracing.Client, "client", m, tracing.Note{ID: q.n, Method: back.Method, Leg: back.Total})
 	}
 	if m.BothResultAndError {
-		m = strict(m)
+		m = Strict(m)
 	}
-	out.Edit(m.ID, out.Copy(q.id()))
-	answered(q, q.from.send(out, m, &back), out)
+	out.Edit(m.ID, out.Copy(q.ID()))
+	answered(q, q.from.Send(out, m, &back), out)
 }
 
 // answered refuses a request of the server whose answer could not be written to it.
@@ -205,11 +205,11 @@ func answered(q *serverRequest, err error, out *peer.Outgoing) {
 
 // refuseAsk answers a request of the server that the client cannot answer.
 func refuseAsk(q *serverRequest, code int64, why string, out *peer.Outgoing) {
-	frame := jsonrpc.AppendError(nil, q.id(), code, why, nil)
+	frame := jsonrpc.AppendError(nil, q.ID(), code, why, nil)
 	if q.method == string(mcpwire.Elicit) && code == jsonrpc.CodeInternalError {
-		frame = jsonrpc.AppendResult(nil, q.id(), []byte(`{"action":"cancel"}`))
+		frame = jsonrpc.AppendResult(nil, q.ID(), []byte(`{"action":"cancel"}`))
 	}
-	q.from.sendFrame(out, frame, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Status: "local"})
+	q.from.SendFrame(out, frame, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Status: "local"})
 }
 
 // Cancel implements Caller.
@@ -219,7 +219,7 @@ func (s *Session) Cancel(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	their := m.Bytes(at)
-	asked := func(q serverRequest) bool { return q.from == u && bytes.Equal(q.id(), their) }
+	asked := func(q serverRequest) bool { return q.from == u && bytes.Equal(q.ID(), their) }
 	id, q, ok := s.input.serverRequests.TakeIf(asked)
 	if !ok {
 		s.forgetEarly(asked)

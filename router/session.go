@@ -154,7 +154,7 @@ func isResponse(m *jsonrpc.Message) bool {
 
 // malformedAnswer answers an upstream's question whose answer could not be read.
 func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, out *peer.Outgoing) bool {
-	id, found := answers(m, err)
+	id, found := AnsweredID(m, err)
 	if !found {
 		return false
 	}

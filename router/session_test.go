@@ -39,11 +39,11 @@ func TestInitialize(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", frame, want)
 		}
 		select {
-		case <-g.r.env.greeted.done:
+		case <-g.r.env.Greeted.done:
 		default:
 			t.Fatal("the handshakes with the servers do not begin")
 		}
-		if h := g.r.env.greeted.client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
+		if h := g.r.env.Greeted.client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
 			t.Errorf("the servers are told %+v", h)
 		}
 		if g.s.name() != "me" {
@@ -74,7 +74,7 @@ func TestInitializeThatSaysTooLittleIsRefused(t *testing.T) {
 			t.Errorf("%s: %s", params, got)
 		}
 		select {
-		case <-g.r.env.greeted.done:
+		case <-g.r.env.Greeted.done:
 			t.Errorf("%s: the handshakes begin", params)
 		default:
 		}
@@ -109,7 +109,7 @@ func TestAClientHasToSayWhatItIs(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.env.greeted.done:
+	case <-g.r.env.Greeted.done:
 		t.Error("the handshakes begin before it is known what the client can do")
 	default:
 	}

@@ -207,7 +207,7 @@ func (s *simulation) die() {
 	for _, c := range s.calls {
 		if c.server == i && !c.over {
 			c.over = true
-			want = append(want, failed(c.id, s.g.servers[i].u.goneText()))
+			want = append(want, failed(c.id, s.g.servers[i].u.GoneText()))
 		}
 	}
 	for _, q := range s.asks {

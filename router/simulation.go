@@ -47,7 +47,7 @@ func (s Simulation) Result() *mcpwire.InitializeResult { return &s.offered.resul
 
 // Ready has the server be ready, with what it said in its handshake.
 func (s Simulation) Ready(took time.Duration, result mcpwire.InitializeResult) {
-	s.source.Modern = mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern
+	s.Source.Modern = mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern
 	s.mu.Lock()
 	s.offered.result = result
 	s.mu.Unlock()
@@ -67,7 +67,7 @@ func (s Simulation) End(problem string) {
 	s.mu.Unlock()
 	s.answerAll()
 	close(s.life.ended)
-	s.env.host.Changed()
+	s.env.Host.Changed()
 	s.settled()
 }
 
@@ -84,4 +84,4 @@ func (s Simulation) Limiter() *limiter.Limiter[queuedCall] { return s.pending.li
 func (s Simulation) Share() { s.private.caller.Store(nil) }
 
 // Logs has the server log as much as this level wants.
-func (s Simulation) Logs(level string) { s.logLevels.raised = logThresholdOf([]byte(level)) }
+func (s Simulation) Logs(level string) { s.logLevels.raised = ThresholdOf([]byte(level)) }

@@ -32,7 +32,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 	}
 	slow := time.AfterFunc(u.StartTimeout, u.slow)
 	defer slow.Stop()
-	ctx, cancel := context.WithTimeoutCause(u.env.ctx, giveUp*u.StartTimeout,
+	ctx, cancel := context.WithTimeoutCause(u.env.Context, giveUp*u.StartTimeout,
 		fmt.Errorf("no answer within %s, %d times its start_timeout", giveUp*u.StartTimeout, giveUp))
 	defer cancel()
 	err := u.prepare(ctx)
@@ -100,7 +100,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 	u.log.Info("upstream ready", zap.String("revision", revision), zap.Duration("dur", took),
 		zap.Int("tools", len(counts[mcpwire.Tool])), zap.Int("resources", len(counts[mcpwire.Resource])),
 		zap.Int("templates", len(counts[mcpwire.Template])), zap.Int("prompts", len(counts[mcpwire.Prompt])))
-	u.env.trace.Event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
+	u.env.Trace.Event(trace.EventReady, u.Name, fmt.Sprintf("%d tools, %d resources, %d templates, %d prompts", len(counts[mcpwire.Tool]),
 		len(counts[mcpwire.Resource]), len(counts[mcpwire.Template]), len(counts[mcpwire.Prompt])), 0)
 	if !u.promote() {
 		return

@@ -24,7 +24,7 @@ const maxSubscriptions = 10_000
 // noteSubscriptionLocked remembers under which URI the client knows a resource that it subscribes to, so that
 // updates come under the same.
 func (s *Session) noteSubscriptionLocked(method mcpwire.Method, t catalog.Target, asked []byte) error {
-	key := subscription{upstreamOf(t.Source), t.Name()}
+	key := subscription{Of(t.Source), t.Name()}
 	switch method {
 	case mcpwire.Subscribe:
 		return s.subscribeLocked(key, string(asked))
@@ -66,12 +66,12 @@ func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) +
 // subscribedLocked returns where an unsubscription leads. What is subscribed can
 // be ended, also when the resource has been switched off or is listed no more.
 func (s *Session) subscribedLocked(asked []byte, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {
-	if _, ok := s.subscriptions.subs[subscription{upstreamOf(t.Source), t.Name()}]; ok {
+	if _, ok := s.subscriptions.subs[subscription{Of(t.Source), t.Name()}]; ok {
 		return t, catalog.Active
 	}
 	for sub, spelling := range s.subscriptions.subs {
 		if spelling == string(asked) && sub.from != nil {
-			return catalog.Target{Source: sub.from.source, URI: sub.uri}, catalog.Active
+			return catalog.Target{Source: sub.from.Source, URI: sub.uri}, catalog.Active
 		}
 	}
 	return t, verdict
@@ -123,13 +123,13 @@ func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, out *peer.Outgoing, at j
 // use both.
 func (s *Session) spelling(subs map[subscription]string, u *Upstream, uri string) (spelled string, ok bool) {
 	v := s.view.Load()
-	verdict := v.VerdictOf(u.source, uri)
+	verdict := v.VerdictOf(u.Source, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
 		return asked, verdict == catalog.Active
 	}
 	longest := 0
 	for sub, asked := range subs {
-		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.VerdictOf(u.source, sub.uri) == catalog.Active {
+		if sub.from == u && len(sub.uri) > longest && isPart(uri, sub.uri) && v.VerdictOf(u.Source, sub.uri) == catalog.Active {
 			longest, spelled = len(sub.uri), asked+uri[len(sub.uri):]
 		}
 	}
@@ -148,5 +148,5 @@ func isPart(uri, whole string) bool {
 // mayHavePart reports whether the client may have a part of a resource that it may have, where the
 // server does not list the part. The same rules count as if it did.
 func (s *Session) mayHavePart(u *Upstream, uri, whole string) bool {
-	return catalog.AsWritten(uri, whole) && s.view.Load().Catalog.AllowsUnlisted(s.policy, u.source, uri)
+	return catalog.AsWritten(uri, whole) && s.view.Load().Catalog.AllowsUnlisted(s.policy, u.Source, uri)
 }

@@ -40,7 +40,7 @@ type inquiry struct {
 	ask inputreq.Ask
 }
 
-func (q *inquiry) size() int { return len(q.ask.Params) + len(q.id()) }
+func (q *inquiry) size() int { return len(q.ask.Params) + len(q.ID()) }
 
 // suspensions are the suspended calls of a session.
 type suspensions struct {
@@ -78,7 +78,7 @@ func (all *suspensions) remove(p *suspended) {
 }
 
 // suspendLocked answers the client's request with the server's questions.
-func (s *Session) suspendLocked(u *Upstream, id uint64, c *call, questions []inquiry, out *peer.Outgoing) {
+func (s *Session) suspendLocked(u *Upstream, id uint64, c *Call, questions []inquiry, out *peer.Outgoing) {
 	p := &suspended{handle: newCallID(), from: u, id: id, bridge: translationOf(c), questions: questions}
 	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
 	s.input.suspensions.add(p)
@@ -98,8 +98,8 @@ func (s *Session) stateFor(about requestHash, kind stateKind, h handle) string {
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.
-func (s *Session) sendAsks(c *call, asks []inputreq.Ask, state string, out *peer.Outgoing) {
-	s.send(out, inputreq.AppendInputRequired(nil, c.id(), asks, state), tracing.Note{ID: c.n, Method: c.method, Name: c.name()})
+func (s *Session) sendAsks(c *Call, asks []inputreq.Ask, state string, out *peer.Outgoing) {
+	s.send(out, inputreq.AppendInputRequired(nil, c.ID(), asks, state), tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name()})
 }
 
 // enqueueLocked keeps what the server asks further during a call that is suspended.
@@ -138,8 +138,8 @@ func (s *Session) giveUpOn(p *suspended) {
 func (s *Session) dismissLocked(p *suspended, why string, out *peer.Outgoing) {
 	s.input.suspensions.remove(p)
 	refuseAll(p.questions, why, out)
-	if c, ok := p.from.callOff(p.id, why, out); ok {
-		c.audited.End(audit.Cancelled)
+	if c, ok := p.from.CallOff(p.id, why, out); ok {
+		c.Audited.End(audit.Cancelled)
 	}
 }
 

@@ -44,12 +44,12 @@ func (s *Session) routeTaskLocked(req *request) {
 			text: "unknown task " + sanitize.Short(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
 		return
 	}
-	s.forward(req, at, catalog.Target{Source: u.source})
+	s.forward(req, at, catalog.Target{Source: u.Source})
 }
 
 // learnTask remembers the task that a server made for a call, and its progress
 // token, which stays in use (2025-11-25, Tasks).
-func (s *Session) learnTask(u *Upstream, id uint64, c *call, m *jsonrpc.Message) {
+func (s *Session) learnTask(u *Upstream, id uint64, c *Call, m *jsonrpc.Message) {
 	task := mcpwire.CreatedTask(m)
 	if task == nil {
 		return
@@ -57,8 +57,8 @@ func (s *Session) learnTask(u *Upstream, id uint64, c *call, m *jsonrpc.Message)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tasks.upstream.add(task, u)
-	if len(c.token()) > 0 {
-		s.tasks.tokens.add(taskToken{u, id}, bytes.Clone(c.token()))
+	if len(c.Token()) > 0 {
+		s.tasks.tokens.add(taskToken{u, id}, bytes.Clone(c.Token()))
 	}
 }
 
@@ -98,7 +98,7 @@ func (s *Session) tellTaskLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	if u := s.tasks.client.of(m.Text(at)); u != nil {
-		u.tell(m, out)
+		u.Tell(m, out)
 	}
 }
 

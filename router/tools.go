@@ -47,10 +47,10 @@ func (s *Session) FindTool(server, tool string) *catalog.Entry {
 	s.mu.Unlock()
 	c := s.view.Load().Catalog
 	for _, u := range upstreams {
-		if !u.source.HasName(server) {
+		if !u.Source.HasName(server) {
 			continue
 		}
-		for _, name := range []string{u.source.Expose(mcpwire.Tool, tool), tool} {
+		for _, name := range []string{u.Source.Expose(mcpwire.Tool, tool), tool} {
 			e := c.ByName[mcpwire.Tool][name]
 			if e == nil {
 				e = c.IsDenied(name, mcpwire.Tool)
@@ -77,7 +77,7 @@ func (s *Session) Verdict(e *catalog.Entry) catalog.Verdict {
 // know of.
 func (s *Session) Upstream(name string) (Status, bool) {
 	for _, u := range s.known() {
-		if u.source.HasName(name) {
+		if u.Source.HasName(name) {
 			return u.Status(), true
 		}
 	}
@@ -101,4 +101,4 @@ func (s *Session) known() []*Upstream {
 }
 
 // knows reports whether the client may know that there is a server.
-func (s *Session) knows(u *Upstream) bool { return u.knownTo(s.view.Load().Catalog) }
+func (s *Session) knows(u *Upstream) bool { return u.KnownTo(s.view.Load().Catalog) }

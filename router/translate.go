@@ -38,15 +38,15 @@ type translation struct {
 
 // translateRequestLocked adds the edits that make a request one of the upstream's era. It
 // reports false when the request goes nowhere, and was dealt with.
-func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target) bool {
+func (s *Session) translateRequestLocked(req *request, c *Call, t catalog.Target) bool {
 	if !req.modern {
 		req.out.SetEdits(s.peer.meta.AddTo(req.out.Edits(), req.Message, &req.envelope))
-		if mcpwire.TakesInput(c.method) {
-			c.context = &translation{}
+		if mcpwire.TakesInput(c.Method) {
+			c.Context = &translation{}
 		}
 		return true
 	}
-	if !mcpwire.TakesInput(c.method) {
+	if !mcpwire.TakesInput(c.Method) {
 		req.out.SetEdits(mcpwire.StripEnvelope(req.out.Edits(), req.Message, &req.envelope))
 		return true
 	}
@@ -55,28 +55,28 @@ func (s *Session) translateRequestLocked(req *request, c *call, t catalog.Target
 		s.declineError(req, err)
 		return false
 	}
-	about := s.r.signer.requestHash(req.Message, c.method, t)
+	about := s.r.signer.requestHash(req.Message, c.Method, t)
 	if retry.Is() && !s.resumeLocked(req, c, about, &retry) {
 		return false
 	}
 	req.out.SetEdits(retry.Strip(req.out.Edits(), req.Message, &req.envelope))
-	c.context = &translation{capabilities: bytes.Clone(req.Bytes(req.envelope.Capabilities.Value)), about: about}
+	c.Context = &translation{capabilities: bytes.Clone(req.Bytes(req.envelope.Capabilities.Value)), about: about}
 	return true
 }
 
 // crossBack gives an answer to a client of the other era.
-func (s *Session) crossBack(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
-	if c.modern && c.context != nil {
+func (s *Session) crossBack(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+	if c.Modern && c.Context != nil {
 		if !s.awaited(u, c, m) {
-			c.audited.End(outcome(c, m))
+			c.Audited.End(outcome(c, m))
 			return // the client has not come back for it yet
 		}
-		back.ID = c.n
+		back.ID = c.TraceID
 	}
 	s.cross(u, c, m, out, back)
 }
 
-func (s *Session) cross(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+func (s *Session) cross(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
 		err = s.crossError(u, c, m, out, back)
@@ -87,29 +87,29 @@ func (s *Session) cross(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outg
 	if err != nil {
 		how = audit.Failed
 	}
-	if how != audit.InputRequired || c.modern { // else it goes on
-		c.audited.End(how)
+	if how != audit.InputRequired || c.Modern { // else it goes on
+		c.Audited.End(how)
 	}
 	if err != nil {
 		out.Forget()
 		problem := fmt.Sprintf(untranslatable, u.Name, err)
-		s.tellObserver(c.id(), Reason{Outcome: audit.Failed, Text: problem})
+		s.tellObserver(c.ID(), Reason{Outcome: audit.Failed, Text: problem})
 		s.send(out, failureOf(c, problem), *back)
 	}
 }
 
-func (s *Session) crossResult(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Session) crossResult(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
 	}
 	edits := out.Edits()
-	if c.modern {
-		edits = r.ToModern(edits, m, c.method)
+	if c.Modern {
+		edits = r.ToModern(edits, m, c.Method)
 	} else {
 		switch r.ResultType(m) {
 		case mcpwire.ResultComplete:
-			edits, err = r.ToLegacy(edits, m, c.method, c.entry != nil && c.entry.Wrapped)
+			edits, err = r.ToLegacy(edits, m, c.Method, c.Entry != nil && c.Entry.Wrapped)
 		case mcpwire.ResultInputRequired:
 			return s.beginRound(u, c, m, &r, out)
 		default:
@@ -120,12 +120,12 @@ func (s *Session) crossResult(u *Upstream, c *call, m *jsonrpc.Message, out *pee
 		}
 	}
 	out.SetEdits(edits)
-	out.Edit(m.ID, out.Copy(c.id()))
+	out.Edit(m.ID, out.Copy(c.ID()))
 	return s.pass(out, m, back)
 }
 
-func (s *Session) crossError(u *Upstream, c *call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
-	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.method, eraOf(u.source.Modern), eraOf(c.modern))
+func (s *Session) crossError(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, eraOf(u.Source.Modern), eraOf(c.Modern))
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func (s *Session) crossError(u *Upstream, c *call, m *jsonrpc.Message, out *peer
 		return fmt.Errorf("it does not speak revision %s any more; have toolman restarted", mcpwire.Newest)
 	}
 	out.SetEdits(edits)
-	out.Edit(m.ID, out.Copy(c.id()))
+	out.Edit(m.ID, out.Copy(c.ID()))
 	return s.pass(out, m, back)
 }
 

@@ -134,7 +134,7 @@ func TestModernRequests(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.env.greeted.done:
+	case <-g.r.env.Greeted.done:
 	default:
 		t.Error("the servers are not spoken to")
 	}
@@ -149,7 +149,7 @@ func TestDiscoverDoesNotDecideWhatTheServersAreTold(t *testing.T) {
 	g := newRig(t, setup{silent: true}, various())
 	g.client.asks(modernCall("1", "server/discover", "", ""))
 	select {
-	case <-g.r.env.greeted.done:
+	case <-g.r.env.Greeted.done:
 		t.Error("the handshakes begin for a client that only looks around")
 	default:
 	}
@@ -191,7 +191,7 @@ func BenchmarkCrossing(bench *testing.B) {
 // crossing returns a function that makes a call with a result of size bytes. A modern client's may want log messages of a level.
 func crossing(t testing.TB, client, server bool, level string, size int) func() {
 	s, u, c, to := joined(t, "ns", echoTool)
-	u.source.Modern = server
+	u.Source.Modern = server
 	s.peer.meta = (&mcpwire.Hello{}).Claim("")
 	text := strings.Repeat("x", size)
 	meta, kind := "", ""

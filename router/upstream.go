@@ -42,7 +42,7 @@ func (s State) String() string { return [...]string{"starting", "ready", "gone",
 type Upstream struct {
 	Server
 	Name   string // unique, for people
-	source *catalog.Source
+	Source *catalog.Source
 	env    *Env
 	log    *zap.Logger
 	latest atomic.Pointer[Server] // as the options given last have it; what is started from now on is like that
@@ -89,7 +89,7 @@ type pipe struct {
 
 // pendingCalls are those that the server has not answered.
 type pendingCalls struct {
-	calls    jsonrpc.Pending[call]
+	calls    jsonrpc.Pending[Call]
 	late     recent                       // ids of calls that were given up
 	limiter  *limiter.Limiter[queuedCall] // nil: any number of calls at once
 	watching bool                         // guarded by Upstream.mu: a timer for call_timeout runs
@@ -118,17 +118,17 @@ type offered struct {
 	refreshing bool
 }
 
-// newUpstream makes an upstream that is not started yet. settled is called once, when nobody need wait
+// New0 makes an upstream that is not started yet. settled is called once, when nobody need wait
 // for it any more.
-func newUpstream(env *Env, s Server, name string, settled func()) *Upstream {
+func New0(env *Env, s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, env: env,
-		source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.uriSep},
-		greeting: greeting{known: env.greeted.done, client: &env.greeted.client},
+		Source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
+		greeting: greeting{known: env.Greeted.done, client: &env.Greeted.client},
 		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
 		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
-		log:      env.log.With(zap.String("upstream", name))}
+		log:      env.Log.With(zap.String("upstream", name))}
 	u.latest.Store(&s)
-	u.source.Server = u
+	u.Source.Server = u
 	if s.For != nil {
 		u.state = Apart
 		close(u.life.begun) // it never will
@@ -141,17 +141,17 @@ func (u *Upstream) offer() catalog.Offer {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.state == Starting && u.private.replaces != nil {
-		return catalog.Offer{Source: u.source, Entries: u.private.replaces.offer().Entries, Alive: false} // nobody takes the names meanwhile
+		return catalog.Offer{Source: u.Source, Entries: u.private.replaces.offer().Entries, Alive: false} // nobody takes the names meanwhile
 	}
-	return catalog.Offer{Source: u.source, Entries: slices.Concat(u.offered.entries[:]...), Alive: u.state == Ready}
+	return catalog.Offer{Source: u.Source, Entries: slices.Concat(u.offered.entries[:]...), Alive: u.state == Ready}
 }
 
 // settled tells the router that the first list need not wait for this upstream
 // any more.
 func (u *Upstream) settled() { u.life.settled.Do(u.life.onSettled) }
 
-// goneText says why nothing can be asked of the upstream any more.
-func (u *Upstream) goneText() string {
+// GoneText says why nothing can be asked of the upstream any more.
+func (u *Upstream) GoneText() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	problem := u.problem
@@ -170,7 +170,7 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	u.Command.Name = u.Name
 	u.Command.Stderr = func(line string) {
 		u.log.Info("stderr", zap.String("text", line))
-		u.env.trace.Stderr(u.Name, line)
+		u.env.Trace.Stderr(u.Name, line)
 	}
 	u.Command.PipeSize = u.env.pipeSize()
 	defer close(u.life.begun)
@@ -190,7 +190,7 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 		conn.Stop()
 		return dial.ErrEnding
 	}
-	u.env.trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
+	u.env.Trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
 	conn.Start(u, u.life.ended)
 	return nil
 }
@@ -201,9 +201,9 @@ func (u *Upstream) connect(guard *spawn.Guard) (dial.Conn, error) {
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":
-		return dial.Socket(u.env.ctx, u.Socket, u.env.loop, u.FrameLimit, u.life.ended)
+		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.life.ended)
 	}
-	return dial.Process(u.Command, guard, u.env.loop, u.FrameLimit, u.env.host.Ladder)
+	return dial.Process(u.Command, guard, u.env.Loop, u.FrameLimit, u.env.Host.Ladder)
 }
 
 // take makes a connection the upstream's, unless that is to end.
@@ -229,7 +229,7 @@ func (u *Upstream) isClosing() bool {
 // large messages, but Linux allows a user 64 MiB of them, and makes all later
 // pipes tiny.
 func (e *Env) pipeSize() int {
-	if e.host.Servers() <= 8 {
+	if e.Host.Servers() <= 8 {
 		return 1 << 20
 	}
 	return 128 << 10
@@ -254,7 +254,7 @@ func (u *Upstream) callers() []Caller {
 	if owner := u.owner(); owner != nil {
 		return []Caller{owner}
 	}
-	return u.env.host.Sharing(u)
+	return u.env.Host.Sharing(u)
 }
 
 // Closed implements peer.Handler: the server has closed its output. One that does
@@ -293,7 +293,7 @@ func (u *Upstream) tellGone(problem string) {
 	close(u.life.ended)
 	if !closing && news {
 		u.log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.pipe.conn.LastWords()))
-		u.env.trace.Event(trace.EventGone, u.Name, problem, 0)
+		u.env.Trace.Event(trace.EventGone, u.Name, problem, 0)
 	}
 	if !closing && after == nil {
 		u.update()
@@ -311,7 +311,7 @@ func (u *Upstream) update() {
 		owner.Refresh()
 		return
 	}
-	u.env.host.Changed()
+	u.env.Host.Changed()
 }
 
 // answerAll answers everybody who waits for the upstream, and takes back what it
@@ -319,12 +319,12 @@ func (u *Upstream) update() {
 func (u *Upstream) answerAll() {
 	var out peer.Outgoing
 	for _, c := range u.pending.calls.Close() {
-		if c.caller != nil {
-			c.caller.Lost(c, u.goneText(), audit.Gone, &out)
+		if c.Caller != nil {
+			c.Caller.Lost(c, u.GoneText(), audit.Gone, &out)
 		}
 	}
 	for _, c := range u.pending.limiter.Close() {
-		c.caller.Lost(c.call, u.goneText(), audit.Gone, &out)
+		c.Caller.Lost(c.Call, u.GoneText(), audit.Gone, &out)
 	}
 	u.endPendingLogLevels(&out)
 	for _, s := range u.callers() {
@@ -352,7 +352,7 @@ func (u *Upstream) fail(reason string) {
 		if !closing {
 			u.log.Warn("upstream not started", zap.String("err", reason))
 		}
-		u.env.trace.Event(trace.EventGone, u.Name, reason, 0)
+		u.env.Trace.Event(trace.EventGone, u.Name, reason, 0)
 	}
 	u.answerAll()
 	close(u.life.ended)
@@ -379,15 +379,15 @@ func (u *Upstream) stop() {
 
 // sendOwn writes a frame of toolman's own conversation.
 func (u *Upstream) sendOwn(frame []byte) error {
-	if u.env.trace.On() {
+	if u.env.Trace.On() {
 		var own tracing.Note
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
 			id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
 			c, _ := u.pending.calls.Get(id)
-			own = tracing.Note{ID: c.n, Method: c.method}
+			own = tracing.Note{ID: c.TraceID, Method: c.Method}
 		}
-		u.env.trace.Sent(tracing.Upstream, u.Name, frame, own)
+		u.env.Trace.Sent(tracing.Upstream, u.Name, frame, own)
 	}
 	if err := u.pipe.out.Queue(frame, nil); err != nil {
 		return err
@@ -401,7 +401,7 @@ type ownIDs struct{ u *Upstream }
 
 func (o ownIDs) Next(method string) (uint64, bool) {
 	env := o.u.env
-	return o.u.pending.calls.Add(call{method: mcpwire.Method(method), n: env.trace.Next(), sent: env.clock.Now()})
+	return o.u.pending.calls.Add(Call{Method: mcpwire.Method(method), TraceID: env.Trace.Next(), Sent: env.Clock.Now()})
 }
 
 func (o ownIDs) Forget(id uint64) {
@@ -461,7 +461,7 @@ func (u *Upstream) promote() bool {
 	gone := u.life.supersedes
 	u.life.supersedes = nil
 	u.mu.Unlock()
-	return gone == nil || u.env.host.Replace(gone, u)
+	return gone == nil || u.env.Host.Replace(gone, u)
 }
 
 // The pauses between two tries: each is twice the last. The first one comes again when the
@@ -473,7 +473,7 @@ const (
 
 // era is that of an upstream that is ready.
 func (u *Upstream) era() mcpwire.Era {
-	if u.source.Modern {
+	if u.Source.Modern {
 		return mcpwire.Modern
 	}
 	return mcpwire.Legacy
@@ -493,7 +493,7 @@ func (u *Upstream) judgeAgain() {
 	for k, entries := range u.offered.entries {
 		next := slices.Clone(entries)
 		for i, e := range entries {
-			if again := catalog.NewEntry(u.source, e.Item, u.env.host.Rules()); !again.JudgedAs(e) {
+			if again := catalog.NewEntry(u.Source, e.Item, u.env.Host.Rules()); !again.JudgedAs(e) {
 				next[i] = again
 			}
 		}
@@ -518,11 +518,11 @@ func (u *Upstream) openLease() {
 	out.Flush()
 }
 
-// knownTo reports whether clients of a catalog may know that there is the server.
-func (u *Upstream) knownTo(c *catalog.Catalog) bool { return c.Knows(u.source, u.offer().Entries) }
+// KnownTo reports whether clients of a catalog may know that there is the server.
+func (u *Upstream) KnownTo(c *catalog.Catalog) bool { return c.Knows(u.Source, u.offer().Entries) }
 
-// upstreamOf returns the upstream that a source is of; nil for nil.
-func upstreamOf(s *catalog.Source) *Upstream {
+// Of returns the upstream that a source is of; nil for nil.
+func Of(s *catalog.Source) *Upstream {
 	if s == nil {
 		return nil
 	}
@@ -535,30 +535,30 @@ func (e *Env) claim() *mcpwire.Claim { return mcpwire.NewClaim(nil, e.info(), ""
 
 // info is toolman's Implementation object.
 func (e *Env) info() []byte {
-	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.version), '}')
+	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.Version), '}')
 }
 
-// A dedication says whom an upstream is for that sessions do not share.
-type dedication struct {
-	owner   Caller
-	many    bool           // it speaks for several programs
-	client  *mcpwire.Hello // what the server is told of the client
-	era     mcpwire.Era    // in which the server is spoken to; Unknown: as it is configured
-	leased  bool           // it is for one call at a time and offers nothing
-	settled func()         // is called when it need not be waited for any more
+// A Dedication says whom an upstream is for that sessions do not share.
+type Dedication struct {
+	Owner   Caller
+	Many    bool           // it speaks for several programs
+	Client  *mcpwire.Hello // what the server is told of the client
+	Era     mcpwire.Era    // in which the server is spoken to; Unknown: as it is configured
+	Leased  bool           // it is for one call at a time and offers nothing
+	Settled func()         // is called when it need not be waited for any more
 }
 
 // dedicate makes an upstream like a shared one, for one caller. It has to be run.
-func (u *Upstream) dedicate(server Server, d dedication) *Upstream {
-	own := newUpstream(u.env, server, u.Name, d.settled)
-	own.source.Modern, own.life.awaited = u.source.Modern, u.life.awaited
-	own.private.replaces, own.private.leased = u, d.leased
-	own.own(d.owner, d.many)
-	own.greeting = greeting{known: alreadyGreeted, client: d.client}
-	if d.era != mcpwire.Unknown {
-		own.Era = d.era
+func (u *Upstream) dedicate(server Server, d Dedication) *Upstream {
+	own := New0(u.env, server, u.Name, d.Settled)
+	own.Source.Modern, own.life.awaited = u.Source.Modern, u.life.awaited
+	own.private.replaces, own.private.leased = u, d.Leased
+	own.own(d.Owner, d.Many)
+	own.greeting = greeting{known: alreadyGreeted, client: d.Client}
+	if d.Era != mcpwire.Unknown {
+		own.Era = d.Era
 	}
-	if d.leased {
+	if d.Leased {
 		own.pending.limiter = limiter.NewClosed[queuedCall]()
 	}
 	return own
@@ -570,14 +570,14 @@ var alreadyGreeted = func() chan struct{} {
 	return c
 }()
 
-// replaced is the shared upstream in whose place the owner has this one; nil: sessions share it.
-func (u *Upstream) replaced() *Upstream { return u.private.replaces }
+// Shared is the shared upstream in whose place the owner has this one; nil: sessions share it.
+func (u *Upstream) Shared() *Upstream { return u.private.replaces }
 
 // load is how many calls a leased upstream has.
 func (u *Upstream) load() int { return u.pending.limiter.Load() }
 
-// toldCapabilities are the capabilities of the client that the server was told of.
-func (u *Upstream) toldCapabilities() json.RawMessage { return u.greeting.client.Capabilities }
+// ToldCapabilities are the capabilities of the client that the server was told of.
+func (u *Upstream) ToldCapabilities() json.RawMessage { return u.greeting.client.Capabilities }
 
 // configured is the server as the configuration that was given last has it.
 func (u *Upstream) configured() *Server { return u.latest.Load() }
@@ -589,11 +589,11 @@ func (u *Upstream) reconfigure(s *Server) { u.latest.Store(s) }
 func (u *Upstream) await() { u.life.awaited = true }
 
 // over is closed when the upstream is gone and its callers have been told.
-func (u *Upstream) gone() <-chan struct{} { return u.life.ended }
+func (u *Upstream) Ended() <-chan struct{} { return u.life.ended }
 
 // successor makes an upstream for a server that is gone, which takes its place when it is ready.
 func (u *Upstream) successor(server Server) *Upstream {
-	next := newUpstream(u.env, server, u.Name, func() {})
+	next := New0(u.env, server, u.Name, func() {})
 	next.life.supersedes = u
 	next.inherit(u)
 	return next
@@ -602,8 +602,8 @@ func (u *Upstream) successor(server Server) *Upstream {
 // inherit makes the upstream that of another's owner.
 func (u *Upstream) inherit(gone *Upstream) { u.private.caller.Store(gone.private.caller.Load()) }
 
-// explainBy has the upstream be gone for another's reason.
-func (u *Upstream) explainBy(other *Upstream) {
+// ExplainBy has the upstream be gone for another's reason.
+func (u *Upstream) ExplainBy(other *Upstream) {
 	other.mu.Lock()
 	problem := other.problem
 	other.mu.Unlock()

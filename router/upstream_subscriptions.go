@@ -40,11 +40,11 @@ func (u *Upstream) subscribable() bool {
 	return u.state == Ready && u.offered.result.OffersFlag("resources", "subscribe")
 }
 
-// passesSubscriptions reports whether the subscriptions of a legacy client pass to the
+// PassesSubscriptions reports whether the subscriptions of a legacy client pass to the
 // server as they are. A modern one has no such methods, and at one that is shared nobody
 // may end what another wants.
-func (u *Upstream) passesSubscriptions() bool {
-	return !u.source.Modern && u.owner() != nil
+func (u *Upstream) PassesSubscriptions() bool {
+	return !u.Source.Modern && u.owner() != nil
 }
 
 // follow notes that a session wants to hear of these resources of the upstream, and no
@@ -88,8 +88,8 @@ func (u *Upstream) wantLocked(uri string, out *peer.Outgoing) {
 
 // subscribe asks the server to tell of changes of a resource, and returns the id of that.
 func (u *Upstream) subscribe(uri string, out *peer.Outgoing) (id uint64) {
-	if !u.source.Modern {
-		u.tellURI(mcpwire.Subscribe, uri, out)
+	if !u.Source.Modern {
+		u.TellURI(mcpwire.Subscribe, uri, out)
 		return 0
 	}
 	filter := mcpwire.Filter{ResourceSubscriptions: []string{uri}}
@@ -97,34 +97,34 @@ func (u *Upstream) subscribe(uri string, out *peer.Outgoing) (id uint64) {
 }
 
 func (u *Upstream) unsubscribe(uri string, id uint64, out *peer.Outgoing) {
-	if !u.source.Modern {
-		u.tellURI(mcpwire.Unsubscribe, uri, out)
+	if !u.Source.Modern {
+		u.TellURI(mcpwire.Unsubscribe, uri, out)
 		return
 	}
 	if _, open := u.pending.calls.Take(id); open {
 		u.following.ended.add(id)
 		params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
-		u.sendFrame(out, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
+		u.SendFrame(out, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
 	}
 }
 
-// tellURI makes a request whose answer nobody waits for.
-func (u *Upstream) tellURI(method mcpwire.Method, uri string, out *peer.Outgoing) {
+// TellURI makes a request whose answer nobody waits for.
+func (u *Upstream) TellURI(method mcpwire.Method, uri string, out *peer.Outgoing) {
 	params := jsonrpc.AppendQuoted([]byte(`{"uri":`), uri)
 	u.ask(method, append(params, '}'), out)
 }
 
 // ask makes a request of toolman's own whose answer nobody waits for.
 func (u *Upstream) ask(method mcpwire.Method, params []byte, out *peer.Outgoing) (id uint64) {
-	n := u.env.trace.Next()
-	id, ok := u.pending.calls.Add(call{method: method, n: n, sent: u.env.clock.Now()})
+	n := u.env.Trace.Next()
+	id, ok := u.pending.calls.Add(Call{Method: method, TraceID: n, Sent: u.env.Clock.Now()})
 	if !ok {
 		return 0
 	}
 	frame := []byte(`{"jsonrpc":"2.0","id":`)
 	frame = strconv.AppendUint(frame, id, 10)
 	frame = append(append(append(frame, `,"method":"`...), method...), `","params":`...)
-	u.sendFrame(out, append(append(frame, params...), '}'), tracing.Note{ID: n, Method: method})
+	u.SendFrame(out, append(append(frame, params...), '}'), tracing.Note{ID: n, Method: method})
 	return id
 }
 
@@ -132,7 +132,7 @@ func (u *Upstream) ask(method mcpwire.Method, params []byte, out *peer.Outgoing)
 func (u *Upstream) listen() {
 	var out peer.Outgoing
 	u.mu.Lock()
-	if u.state != Gone && u.source.Modern {
+	if u.state != Gone && u.Source.Modern {
 		if u.following.lists == 0 {
 			u.listenLocked(&out)
 		}
@@ -171,14 +171,14 @@ func (u *Upstream) announced() []mcpwire.Kind {
 
 // listenEnded notes that the server has ended a subscription, and opens it again; one
 // that it does not let stand is left.
-func (u *Upstream) listenEnded(id uint64, c *call, m *jsonrpc.Message) {
+func (u *Upstream) listenEnded(id uint64, c *Call, m *jsonrpc.Message) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
 	case m.Err.Present():
 		u.log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxErrorText)]))
 		return
-	case u.env.clock.Now()-c.sent < int64(relisten):
+	case u.env.Clock.Now()-c.Sent < int64(relisten):
 		return
 	case u.following.lists == id:
 		u.following.lists = 0
