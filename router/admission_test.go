@@ -16,6 +16,7 @@ import (
 	"toolman/router/dial"
 	"toolman/router/limiter"
 	"toolman/router/principal"
+	"toolman/router/upstream"
 )
 
 // gated is a rig with a server that has so many calls at once.
@@ -185,7 +186,7 @@ func TestACallThatWaitsTooLongIsGivenUp(t *testing.T) {
 		o := various()
 		o.most, o.timeout = 1, 10*time.Second
 		_, client, server := one(t, o)
-		Simulate(server.u).Limiter().Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
+		upstream.Simulate(server.u).Limiter().Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
 		client.says(callNumber(1))
 		time.Sleep(4 * time.Second)
 		client.says(callNumber(2))
@@ -224,7 +225,7 @@ func TestAServerThatDiesAnswersWhatWaits(t *testing.T) {
 	}
 	// One that was on its way when the server died does not wait for ever.
 	u := server.u
-	c := Call{Caller: g.s, Method: mcpwire.ToolsCall}
+	c := upstream.Call{Caller: g.s, Method: mcpwire.ToolsCall}
 	m := scanned(t, callNumber(3))
 	c.Keep(m, jsonrpc.Span{})
 	var out peer.Outgoing
@@ -363,8 +364,8 @@ func TestHistoriesAtALimiter(t *testing.T) {
 					within, waiting = append(within, waiting[0]), waiting[1:]
 				}
 			}
-			if len(within) > most || len(waiting) > 0 && len(within) < most || Simulate(server.u).Limiter().Counts().Active != len(within) {
-				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, Simulate(server.u).Limiter().Counts().Active)
+			if len(within) > most || len(waiting) > 0 && len(within) < most || upstream.Simulate(server.u).Limiter().Counts().Active != len(within) {
+				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, upstream.Simulate(server.u).Limiter().Counts().Active)
 			}
 		}
 		if n := g.s.Pending(); n != len(waiting)+len(within) {
@@ -435,7 +436,7 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 	for _, l := range []*link{greedy, other, third} {
 		l.handler.(*Session).End()
 	}
-	if has := Simulate(server.u).Limiter().Counts(); has != (limiter.Counts{}) {
+	if has := upstream.Simulate(server.u).Limiter().Counts(); has != (limiter.Counts{}) {
 		t.Errorf("the limiter has %+v", has)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -170,7 +171,7 @@ func (w *world) judgesBy(g *rig, e *catalog.Entry, name string) (catalog.Verdict
 	var items []policy.Item
 	at := 0
 	for _, other := range g.everyEntry() {
-		if Of(other.Source) != Of(e.Source) {
+		if upstream.Of(other.Source) != upstream.Of(e.Source) {
 			continue
 		}
 		if other == e {

@@ -12,6 +12,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/principal"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // Principal implements Caller.
@@ -19,7 +20,7 @@ func (s *Session) Principal() principal.Principal { return s.who.Principal }
 
 // Answer implements Caller. It gives the answer to the client under the client's own id. Nothing else
 // in it changes, but that what it asks of a user names the server.
-func (s *Session) Answer(u *Upstream, id uint64, c Call, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	if c.Task {
 		s.learnTask(u, id, &c, m)
 	}
@@ -28,7 +29,7 @@ func (s *Session) Answer(u *Upstream, id uint64, c Call, m *jsonrpc.Message, out
 		back = s.timing(u, &c, m)
 	}
 	if m.BothResultAndError {
-		m = Strict(m)
+		m = upstream.Strict(m)
 	}
 	m = namedResponse(u, m, c.Elicits)
 	if c.Modern != u.Source.Modern {
@@ -47,7 +48,7 @@ func (s *Session) Answer(u *Upstream, id uint64, c Call, m *jsonrpc.Message, out
 }
 
 // timing traces an answer as it came, and returns what to say of it on its way to the client.
-func (s *Session) timing(u *Upstream, c *Call, m *jsonrpc.Message) tracing.Note {
+func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) tracing.Note {
 	now := s.clock.Now()
 	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.Sent), Total: time.Duration(now - c.Came)}
 	there := back
@@ -60,12 +61,12 @@ func (s *Session) timing(u *Upstream, c *Call, m *jsonrpc.Message) tracing.Note 
 }
 
 // Unsent implements Caller.
-func (s *Session) Unsent(c Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+func (s *Session) Unsent(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	s.failCall(&c, problem, how, out)
 }
 
 // Lost implements Caller. Session.mu is not held.
-func (s *Session) Lost(c Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
 	end := s.failing(problem, how)
 	if !c.Modern || c.Context == nil {
@@ -78,7 +79,7 @@ func (s *Session) Lost(c Call, problem string, how audit.Outcome, out *peer.Outg
 }
 
 // Progress implements Caller. Strict clients end the connection over a token they do not know.
-func (s *Session) Progress(c Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
+func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
 	if !s.current(&c) || len(c.Token()) == 0 {
 		return false
 	}
@@ -88,7 +89,7 @@ func (s *Session) Progress(c Call, at jsonrpc.Span, m *jsonrpc.Message, out *pee
 }
 
 // Notify implements Caller.
-func (s *Session) Notify(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) Notify(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	switch method := mcpwire.Method(m.Text(m.Method)); method {
 	case mcpwire.ResourceUpdated:
 		s.updated(u, m, out)

@@ -5,11 +5,12 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire/inputreq"
+	"toolman/router/upstream"
 )
 
 // named is a request of the server, or its response, in which each message for the client's user
 // begins with the server's name. It is m itself where there is no such message.
-func named(u *Upstream, m *jsonrpc.Message) (*jsonrpc.Message, error) {
+func named(u *upstream.Upstream, m *jsonrpc.Message) (*jsonrpc.Message, error) {
 	edits, err := inputreq.NameAsker(nil, m, u.Name)
 	if err != nil || len(edits) == 0 {
 		return m, err
@@ -20,7 +21,7 @@ func named(u *Upstream, m *jsonrpc.Message) (*jsonrpc.Message, error) {
 
 // namedResponse is named for a response; elicits reports whether its result may ask something. A
 // response in which it is not clear what the user is asked becomes an error.
-func namedResponse(u *Upstream, m *jsonrpc.Message, elicits bool) *jsonrpc.Message {
+func namedResponse(u *upstream.Upstream, m *jsonrpc.Message, elicits bool) *jsonrpc.Message {
 	if !elicits && !m.Err.Present() {
 		return m
 	}

@@ -6,14 +6,15 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // batch handles a batch of messages, which only revision 2025-03-26 has. The answers
 // come in one array, too.
 func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
-	elements := Elements(frame)
+	elements := upstream.Elements(frame)
 	s.mu.Lock()
-	may := s.peer.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= maxArray
+	may := s.peer.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= upstream.MaxBatch
 	if may && s.front.batches.Load() == nil {
 		s.front.batches.Store(peer.NewBatchResponder(s.front.out))
 	}

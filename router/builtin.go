@@ -12,6 +12,7 @@ import (
 	"toolman/router/metatool"
 	"toolman/router/toolset"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -60,7 +61,7 @@ func (s *Session) contextLocked(req *request, l *metatool.Library) *metatool.Con
 // unavailableLocked are the names of the servers that are not ready.
 func (s *Session) unavailableLocked() (names []string) {
 	for _, u := range s.servers.all {
-		if u.KnownTo(s.view.Load().Catalog) && u.Status().State != Ready {
+		if u.KnownTo(s.view.Load().Catalog) && u.Status().State != upstream.Ready {
 			names = append(names, u.Name)
 		}
 	}

@@ -6,15 +6,16 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // cancelLocked passes a cancellation on to the upstream that has the call. The
 // client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
 // ignored: some clients cancel what is long answered.
 func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
-	var dropped Call
+	var dropped upstream.Call
 	var our uint64
-	var u *Upstream
+	var u *upstream.Upstream
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
 		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
@@ -38,32 +39,32 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 
 // dropLocked forgets the request with this id. It returns the call, of which at least
 // the correlation number is known, and, when an upstream has it, that and the id there.
-func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c Call, u *Upstream, our uint64) {
+func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u *upstream.Upstream, our uint64) {
 	if batches := s.front.batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
 	if n, ok := s.unparkLocked(id); ok {
-		return Call{TraceID: n}, nil, 0
+		return upstream.Call{TraceID: n}, nil, 0
 	}
 	if n, ok := s.dropLogLevelLocked(id); ok {
-		return Call{TraceID: n}, nil, 0
+		return upstream.Call{TraceID: n}, nil, 0
 	}
 	if n, ok := s.dropBackgroundLocked(id); ok {
-		return Call{TraceID: n}, nil, 0
+		return upstream.Call{TraceID: n}, nil, 0
 	}
 	if h := s.forgetReplyLocked(id); h != nil {
-		return Call{TraceID: h.n, Audited: h.audited}, nil, 0
+		return upstream.Call{TraceID: h.n, Audited: h.audited}, nil, 0
 	}
 	if s.unlistenLocked(id, out) {
-		return Call{}, nil, 0
+		return upstream.Call{}, nil, 0
 	}
 	for _, u := range s.reachLocked() {
-		switch our, c, ok := u.TakeCall(func(c *Call) bool { return s.isLocked(c, id) }); {
+		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.isLocked(c, id) }); {
 		case ok && our > 0:
 			return c, u, our
 		case ok:
 			return c, nil, 0
 		}
 	}
-	return Call{}, nil, 0
+	return upstream.Call{}, nil, 0
 }

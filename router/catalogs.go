@@ -11,12 +11,13 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/upstream"
 )
 
 // Known returns what is known now of the servers that a client may know of, never nil.
-func (r *Router) Known(who Client) []Status {
+func (r *Router) Known(who Client) []upstream.Status {
 	c := r.startView(r.catalog.Load(), r.policyFor(who), who).Catalog
-	known := []Status{}
+	known := []upstream.Status{}
 	for _, u := range r.all() {
 		if u.KnownTo(c) {
 			known = append(known, u.Status())
@@ -61,7 +62,7 @@ func (r *Router) idleDangers(c *catalog.Catalog) []string {
 // warnIdleLocked warns, once all servers are there, of what dangerous_tools has and no
 // server: a tool that was meant would run without a question.
 func (r *Router) warnIdleLocked(c *catalog.Catalog) {
-	ready := func(u *Upstream) bool { return u.is(Ready) }
+	ready := func(u *upstream.Upstream) bool { return u.Is(upstream.Ready) }
 	guard := r.current().Dangers
 	if guard == r.warned || !allOf(r.all(), ready) {
 		return
@@ -111,10 +112,10 @@ func (r *Router) logCollisions(next *catalog.Catalog) {
 }
 
 // buildCatalog merges what upstreams offer, in their order.
-func (r *Router) buildCatalog(upstreams []*Upstream) *catalog.Catalog {
+func (r *Router) buildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
 	offers := make([]catalog.Offer, len(upstreams))
 	for i, u := range upstreams {
-		offers[i] = u.offer()
+		offers[i] = u.Offer()
 	}
 	return catalog.New(offers, r.ownNames, r.current().AllowStale)
 }

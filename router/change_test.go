@@ -11,13 +11,14 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // changing is a rig with one server that toolman can ask.
 func changing(t testing.TB, o offer) (g *rig, client, server *link) {
 	g, client, server = one(t, o)
 	server.converses()
-	Simulate(server.u).Result().Capabilities = nil
+	upstream.Simulate(server.u).Result().Capabilities = nil
 	for _, k := range allKinds {
 		server.declares(k)
 	}
@@ -26,10 +27,10 @@ func changing(t testing.TB, o offer) (g *rig, client, server *link) {
 
 // declares gives a server the capability for a kind.
 func (l *link) declares(k mcpwire.Kind) {
-	if Simulate(l.u).Result().Capabilities == nil {
-		Simulate(l.u).Result().Capabilities = map[string]json.RawMessage{}
+	if upstream.Simulate(l.u).Result().Capabilities == nil {
+		upstream.Simulate(l.u).Result().Capabilities = map[string]json.RawMessage{}
 	}
-	Simulate(l.u).Result().Capabilities[k.Capability()] = json.RawMessage("{}")
+	upstream.Simulate(l.u).Result().Capabilities[k.Capability()] = json.RawMessage("{}")
 }
 
 // changed announces a change and lets the debounceTime pass.
@@ -249,7 +250,7 @@ func TestADeadServerIsNotAsked(t *testing.T) {
 func readTools(t *testing.T, server *link, page func(n int, params string) string) (names []string, pages int, err error) {
 	t.Helper()
 	done := make(chan error)
-	go func() { done <- Simulate(server.u).Read(context.Background(), []mcpwire.Kind{mcpwire.Tool}) }()
+	go func() { done <- upstream.Simulate(server.u).Read(context.Background(), []mcpwire.Kind{mcpwire.Tool}) }()
 	server.gives(func(_, params string) string {
 		pages++
 		return page(pages, params)
@@ -259,7 +260,7 @@ func readTools(t *testing.T, server *link, page func(n int, params string) strin
 	case <-time.After(time.Hour):
 		t.Fatal("the list is still being read")
 	}
-	return namesOf(Simulate(server.u).Entries(mcpwire.Tool)), pages, err
+	return namesOf(upstream.Simulate(server.u).Entries(mcpwire.Tool)), pages, err
 }
 
 func TestPagesOfAServer(t *testing.T) {
@@ -309,8 +310,8 @@ func TestListsOfAServerAreBounded(t *testing.T) {
 		page         func(n int, params string) string
 		items, pages int
 	}{
-		{"pages without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), fmt.Sprint(n)) }, mostPages, maxPages},
-		{"empty pages without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n)) }, 0, maxPages},
+		{"pages without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), fmt.Sprint(n)) }, mostPages, mostPages},
+		{"empty pages without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n)) }, 0, mostPages},
 		{"items without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), many...) }, mostItems, 2},
 		{"too many items on the last page", func(n int, _ string) string { return list(mcpwire.Tool, "", append(many, many...)...) }, mostItems, 1},
 		{"bytes without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), big) }, 4, 4},
@@ -319,7 +320,7 @@ func TestListsOfAServerAreBounded(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, _, server := changing(t, offer{})
 				_, pages, _ := readTools(t, server, tt.page)
-				if items := len(Simulate(server.u).Entries(mcpwire.Tool)); items != tt.items || pages != tt.pages {
+				if items := len(upstream.Simulate(server.u).Entries(mcpwire.Tool)); items != tt.items || pages != tt.pages {
 					t.Errorf("%d items of %d pages, want %d of %d", items, pages, tt.items, tt.pages)
 				}
 			})
@@ -346,12 +347,12 @@ func TestWhatAServerIsAskedFor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, _, server := changing(t, offer{})
-				Simulate(server.u).Result().Capabilities = nil
+				upstream.Simulate(server.u).Result().Capabilities = nil
 				for _, k := range tt.declared {
 					server.declares(k)
 				}
 				var err error
-				go func() { err = Simulate(server.u).Read(context.Background(), allKinds) }()
+				go func() { err = upstream.Simulate(server.u).Read(context.Background(), allKinds) }()
 				asked := server.gives(always(tt.answer))
 				if len(asked) != tt.asked || (err != nil) != tt.fails {
 					t.Errorf("asked for %q, %v", asked, err)

@@ -4,6 +4,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -15,7 +16,7 @@ type route struct {
 	view     *view.View
 	target   catalog.Target
 	verdict  catalog.Verdict
-	upstream *Upstream // of the target; nil: nothing has the name
+	upstream *upstream.Upstream // of the target; nil: nothing has the name
 }
 
 // find looks the name up.

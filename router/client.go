@@ -13,6 +13,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/principal"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -112,7 +113,7 @@ func (x *sessions) list() []*Session {
 }
 
 // uses reports whether the session has this upstream, and neither an own one in its place nor none.
-func (s *Session) uses(u *Upstream) bool {
+func (s *Session) uses(u *upstream.Upstream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Contains(s.servers.all, u) && s.servers.missing[u] == nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // crowd is a rig whose servers are shared by several clients, each initialized.
@@ -12,7 +13,7 @@ func crowd(t *testing.T, clients int, offers ...offer) (*rig, []*link) {
 	t.Helper()
 	g := newRig(t, setup{active: []string{"*"}, capabilities: "{}"}, offers...)
 	for _, u := range g.r.all() {
-		Simulate(u).Share()
+		upstream.Simulate(u).Share()
 	}
 	links := []*link{g.client}
 	for range clients - 1 {

@@ -12,6 +12,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // A call of a dangerous tool waits here for a person to agree to it (confirm = "elicit").
@@ -49,10 +50,10 @@ func (s *Session) confirmLocked(req *request, t catalog.Target) {
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	c := Call{Caller: s, Method: mcpwire.ToolsCall, Entry: t.Entry, TraceID: s.traceArrivalLocked(req, name)}
+	c := upstream.Call{Caller: s, Method: mcpwire.ToolsCall, Entry: t.Entry, TraceID: s.traceArrivalLocked(req, name)}
 	c.Keep(req.Message, jsonrpc.Span{})
 	c.Audited = s.decideLocked(req, t, audit.Asked, c.TraceID)
-	r := &inputRound{from: Of(t.Source), call: c, frame: bytes.Clone(req.Frame)}
+	r := &inputRound{from: upstream.Of(t.Source), call: c, frame: bytes.Clone(req.Frame)}
 	s.input.rounds = append(s.input.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
 	if id, ok := s.addInputLocked(r, ask.Method, nil, req.out); ok {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/jsonrpc/peer"
+	"toolman/router/upstream"
 )
 
 // joins makes another session of a rig.
@@ -18,7 +19,7 @@ func (g *rig) joins(out peer.Sender, l *link, who Client) {
 func TestConsentBelongsToItsSession(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		d := newCautiousDialog(t, modern)
-		Simulate(d.g.r.all()[0]).Share()
+		upstream.Simulate(d.g.r.all()[0]).Share()
 		other := &link{t: t}
 		d.g.joins(other, other, Client{})
 		state := d.demanded("1")

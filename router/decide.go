@@ -11,6 +11,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // ownRule is the rule about what is toolman's own.
@@ -18,7 +19,7 @@ const ownRule = "it is toolman's own, and no policy is about it"
 
 // audits reports whether requests of a method are decided about.
 func audits(method mcpwire.Method) bool {
-	return Limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
+	return upstream.Limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
 }
 
 // decideLocked begins the audit of the request being handled, which is about where t
@@ -154,7 +155,7 @@ func (s *conn) ruleLocked(e *catalog.Entry) audit.Rule {
 				return v.Catalog.Rule(e) + "; " + e.Danger.String()
 			}
 		case audit.Busy:
-			u := Of(e.Source)
+			u := upstream.Of(e.Source)
 			return fmt.Sprintf("max_concurrent_calls is %d (%s)", u.MaxCalls, u.MaxCallsAt)
 		}
 		return v.Catalog.Rule(e)
@@ -180,7 +181,7 @@ func givenWith(m *jsonrpc.Message, method mcpwire.Method) []byte {
 
 // outcome reads how a server has answered a call. Nobody asks that of a call that is
 // not audited.
-func outcome(c *Call, m *jsonrpc.Message) audit.Outcome {
+func outcome(c *upstream.Call, m *jsonrpc.Message) audit.Outcome {
 	if c.Audited == nil {
 		return ""
 	}

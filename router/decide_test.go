@@ -16,6 +16,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/limiter"
 	"toolman/router/policy"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -243,7 +244,7 @@ func TestHowCallsEndIsAudited(t *testing.T) {
 				g.client.says(callNumber(i + 2))
 			}
 			g.client.says(callNumber(-1))
-			g.servers[0].u.TakeQueued(func(*Call) bool { return true })
+			g.servers[0].u.TakeQueued(func(*upstream.Call) bool { return true })
 		}, []string{"busy refused 0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 )
 
 // startDedicatedLocked starts processes of the session's own in the place of shared ones that
@@ -27,39 +28,39 @@ func (s *Session) startDedicatedLocked() {
 		s.servers.all = slices.Clone(s.servers.all)
 		s.servers.all[i] = u
 		s.servers.awaited++
-		go u.run(s.r.run.guard)
+		go u.Run(s.r.run.guard)
 	}
 }
 
 // ownLocked makes a process of the session's own. It returns nil if there can be none: the session
 // then shares the process of the others, or goes without the server.
-func (s *Session) ownLocked(shared *Upstream) *Upstream {
+func (s *Session) ownLocked(shared *upstream.Upstream) *upstream.Upstream {
 	if shared.For != nil {
 		return s.instantiateLocked(shared)
 	}
-	u, err := s.privateLocked(shared, *shared.configured(), Dedication{Client: s.clientLocked(), Era: shared.era(), Settled: s.ownSettled})
+	u, err := s.privateLocked(shared, *shared.Configured(), upstream.Dedication{Client: s.clientLocked(), Era: shared.EraNow(), Settled: s.ownSettled})
 	switch {
 	case err == nil:
-	case shared.Share == ShareNever:
+	case shared.Share == upstream.ShareNever:
 		s.goWithoutLocked(shared, err)
 	default:
-		shared.log.Warn("a session gets no process of its own; it shares one, and the server cannot ask it anything",
+		shared.Log.Warn("a session gets no process of its own; it shares one, and the server cannot ask it anything",
 			zap.String("session", s.name()), zap.NamedError("err", err))
 	}
 	return u
 }
 
 // goWithoutLocked has the session go without a server, which is said once.
-func (s *Session) goWithoutLocked(u *Upstream, err error) {
-	u.log.Warn("this session goes without the server", zap.String("session", s.name()), zap.NamedError("err", err))
+func (s *Session) goWithoutLocked(u *upstream.Upstream, err error) {
+	u.Log.Warn("this session goes without the server", zap.String("session", s.name()), zap.NamedError("err", err))
 	if s.servers.missing == nil {
-		s.servers.missing = map[*Upstream]error{}
+		s.servers.missing = map[*upstream.Upstream]error{}
 	}
 	s.servers.missing[u] = err
 }
 
 // withoutLocked refuses requests about a server that the session goes without; nil: it has the server.
-func (s *Session) withoutLocked(u *Upstream) *refusal {
+func (s *Session) withoutLocked(u *upstream.Upstream) *refusal {
 	err := s.servers.missing[u]
 	if err == nil {
 		return nil
@@ -69,19 +70,19 @@ func (s *Session) withoutLocked(u *Upstream) *refusal {
 }
 
 // needsOwnLocked reports whether the session must not share this upstream, and may use it at all.
-func (s *Session) needsOwnLocked(u *Upstream) bool {
+func (s *Session) needsOwnLocked(u *upstream.Upstream) bool {
 	switch {
 	case s.servers.releasing || s.peer.hello == nil && !s.peer.modern || !s.mayUseLocked(u):
 		return false
 	case u.For != nil:
 		return s.servers.missing[u] == nil
-	case s.who.Sole || u.owner() != nil || !u.is(Ready):
+	case s.who.Sole || u.Owner() != nil || !u.Is(upstream.Ready):
 		return false
 	}
 	switch u.Share {
-	case ShareAlways:
+	case upstream.ShareAlways:
 		return false
-	case ShareNever:
+	case upstream.ShareNever:
 		return s.servers.missing[u] == nil
 	}
 	return !u.Source.Modern && s.peer.hello != nil && inputreq.CanBeAsked(s.peer.hello.Capabilities)
@@ -89,12 +90,12 @@ func (s *Session) needsOwnLocked(u *Upstream) bool {
 
 // privateLocked makes an upstream like a shared one for the session. The error says of what there is
 // too much. Whoever starts it has it ended.
-func (s *Session) privateLocked(shared *Upstream, server Server, d Dedication) (*Upstream, error) {
+func (s *Session) privateLocked(shared *upstream.Upstream, server upstream.Server, d upstream.Dedication) (*upstream.Upstream, error) {
 	if err := s.r.quota.take(s.who.Account); err != nil {
 		return nil, err
 	}
 	d.Owner, d.Many = s, s.who.Many
-	return shared.dedicate(server, d), nil
+	return shared.Dedicate(server, d), nil
 }
 
 // clientLocked is what the session's own servers are told of its client.
@@ -131,7 +132,7 @@ func (s *Session) refresh(announce bool) {
 
 // offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
 func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
-	if !slices.ContainsFunc(s.servers.all, func(u *Upstream) bool { return u.Shared() != nil }) {
+	if !slices.ContainsFunc(s.servers.all, func(u *upstream.Upstream) bool { return u.Shared() != nil }) {
 		return shared
 	}
 	return s.r.buildCatalog(s.servers.all)
@@ -161,12 +162,12 @@ func (s *Session) releaseDedicated() {
 
 // dismiss ends a process that one session had for itself. The router waits for it when
 // it closes.
-func (s *Session) dismiss(u *Upstream) {
+func (s *Session) dismiss(u *upstream.Upstream) {
 	r, account := s.r, s.who.Account
 	r.run.dismissed.Go(func() {
-		u.stop()
+		u.Stop()
 		r.quota.back(account)
-		if u.Over != nil && !u.private.leased {
+		if u.Over != nil {
 			u.Over()
 		}
 	})

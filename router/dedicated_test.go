@@ -19,6 +19,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/dial"
+	"toolman/router/upstream"
 )
 
 // A played connection leads to a fake server in the test's own process.
@@ -49,12 +50,12 @@ type hall struct {
 	running atomic.Int32
 }
 
-func newHall(t *testing.T, share Share, spec *fakemcp.Spec) *hall {
+func newHall(t *testing.T, share upstream.Share, spec *fakemcp.Spec) *hall {
 	t.Helper()
-	return newHallOf(t, Server{Share: share}, spec)
+	return newHallOf(t, upstream.Server{Share: share}, spec)
 }
 
-func newHallOf(t *testing.T, server Server, spec *fakemcp.Spec) *hall {
+func newHallOf(t *testing.T, server upstream.Server, spec *fakemcp.Spec) *hall {
 	t.Helper()
 	h := &hall{t: t}
 	server.Dial = h.dial(spec)
@@ -81,10 +82,10 @@ func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (dial.Conn, error) {
 }
 
 // open starts the router with one server, everything of which is active.
-func (h *hall) open(s Server, log *zap.Logger) {
+func (h *hall) open(s upstream.Server, log *zap.Logger) {
 	s.Namespace, s.StartTimeout = "a", 10*time.Second
 	globs, _ := catalog.CompileGlobs([]string{"*"})
-	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []Server{s}}, nil, log)
+	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{s}}, nil, log)
 	h.r.Start(nil)
 	h.r.GreetShared()
 	<-h.r.Started()
@@ -177,7 +178,7 @@ func asking() *fakemcp.Spec {
 }
 
 func TestAClientThatCanBeAskedHasAProcessOfItsOwn(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
+	h := newHall(t, upstream.ShareAuto, asking())
 	mute, a, b := h.initialized(`{}`), h.initialized(`{"elicitation":{}}`), h.initialized(`{"elicitation":{}}`)
 	for _, v := range []*visitor{mute, a, b} {
 		v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -207,14 +208,14 @@ func TestAClientThatCanBeAskedHasAProcessOfItsOwn(t *testing.T) {
 
 func TestSharingCanBeForcedAndForbidden(t *testing.T) {
 	for _, c := range []struct {
-		share        Share
+		share        upstream.Share
 		capabilities string
 		started      int32
 	}{
-		{ShareAlways, `{"elicitation":{},"sampling":{},"roots":{}}`, 1},
-		{ShareNever, `{}`, 3},
-		{ShareAuto, `{"experimental":{}}`, 1},
-		{ShareAuto, `{"roots":{}}`, 3},
+		{upstream.ShareAlways, `{"elicitation":{},"sampling":{},"roots":{}}`, 1},
+		{upstream.ShareNever, `{}`, 3},
+		{upstream.ShareAuto, `{"experimental":{}}`, 1},
+		{upstream.ShareAuto, `{"roots":{}}`, 3},
 	} {
 		h := newHall(t, c.share, asking())
 		for range 2 {
@@ -231,7 +232,7 @@ func TestSharingCanBeForcedAndForbidden(t *testing.T) {
 // Each of many modern clients that speak through one session gets what its own call
 // asks, although the server does not say which call it means.
 func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
+	h := newHall(t, upstream.ShareAuto, asking())
 	v := h.enter(Client{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
 	const calls = 3 * maxLeased
@@ -262,7 +263,7 @@ func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
 func TestALeasedProcessIsToldWhatTheClientOfTheCallHasDeclared(t *testing.T) {
 	spec := asking()
 	spec.Record = filepath.Join(t.TempDir(), "record")
-	h := newHall(t, ShareAuto, spec)
+	h := newHall(t, upstream.ShareAuto, spec)
 	v := h.enter(Client{Many: true})
 	for i, declared := range []string{`{"sampling":{},"extensions":{"x/y":{}}}`, `{"elicitation":{"form":{}}}`, `{"sampling":{}}`} {
 		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_plain"`, declared))
@@ -289,7 +290,7 @@ func logger() *fakemcp.Spec {
 
 func TestAModernClientHearsTheLogOfItsCallAlsoAtASharedServer(t *testing.T) {
 	for _, era := range []mcpwire.Era{mcpwire.Legacy, mcpwire.Modern} {
-		h := newHallOf(t, Server{Era: era}, logger())
+		h := newHallOf(t, upstream.Server{Era: era}, logger())
 		v := h.enter(Client{Many: true})
 		call := modern("1", "tools/call", `"name":"a_log"`, `{}`)
 		v.says(call)
@@ -304,7 +305,7 @@ func TestAModernClientHearsTheLogOfItsCallAlsoAtASharedServer(t *testing.T) {
 
 func TestAModernClientHearsThatTheListsOfASharedServerChange(t *testing.T) {
 	for _, era := range []mcpwire.Era{mcpwire.Legacy, mcpwire.Modern} {
-		h := newHallOf(t, Server{Era: era}, &fakemcp.Spec{Eras: fakemcp.BothEras, Tools: []fakemcp.Raw{fakemcp.Tool("grow", "")}, On: map[string][]fakemcp.Step{
+		h := newHallOf(t, upstream.Server{Era: era}, &fakemcp.Spec{Eras: fakemcp.BothEras, Tools: []fakemcp.Raw{fakemcp.Tool("grow", "")}, On: map[string][]fakemcp.Step{
 			"tools/call grow": {fakemcp.Add("tools/list", fakemcp.Tool("new", "")), fakemcp.Announce("tools"), fakemcp.Notify("notifications/tools/list_changed", `{}`), fakemcp.Answer()},
 		}})
 		v := h.enter(Client{Many: true})
@@ -322,7 +323,7 @@ func TestAModernClientHearsThatTheListsOfASharedServerChange(t *testing.T) {
 // A server that is to be one for each session is not leased: it may keep what a call
 // leaves behind.
 func TestAServerThatIsNeverSharedHasOneProcess(t *testing.T) {
-	h := newHall(t, ShareNever, asking())
+	h := newHall(t, upstream.ShareNever, asking())
 	v := h.enter(Client{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
 	for i := range 3 {
@@ -342,7 +343,7 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 	spec := &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("talk", "logs")}, On: map[string][]fakemcp.Step{
 		"tools/call talk": {logging("debug"), logging("error"), fakemcp.Answer()}}}
 	spec.Record = filepath.Join(t.TempDir(), "record")
-	h := newHall(t, ShareAuto, spec)
+	h := newHall(t, upstream.ShareAuto, spec)
 	all, few := h.initialized(`{}`), h.initialized(`{}`)
 	for level, v := range map[string]*visitor{"debug": all, "error": few} {
 		v.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"` + level + `"}}`)
@@ -370,7 +371,7 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 }
 
 func TestManyProgramsMayHaveManySubscriptions(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
+	h := newHall(t, upstream.ShareAuto, asking())
 	v := h.enter(Client{Many: true})
 	for i := range maxListens + 8 {
 		v.says(modern(fmt.Sprint(i), "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/router/audit"
+	"toolman/router/upstream"
 )
 
 // Pending returns how many requests of the client are not answered yet.
@@ -19,12 +20,12 @@ func (s *Session) Pending() int {
 		n++
 	}
 	for _, u := range s.reachLocked() {
-		pending := func(c *Call) {
-			if c.Caller == Caller(s) && currentLocked(c) {
+		pending := func(c *upstream.Call) {
+			if c.Caller == upstream.Caller(s) && currentLocked(c) {
 				n++
 			}
 		}
-		u.EachCall(func(_ uint64, c Call) { pending(&c) })
+		u.EachCall(func(_ uint64, c upstream.Call) { pending(&c) })
 		u.EachQueued(pending)
 	}
 	return n
@@ -75,7 +76,7 @@ func (s *Session) End() {
 }
 
 // made reports whether a call is the session's.
-func (s *Session) made(c *Call) bool { return c.Caller == Caller(s) }
+func (s *Session) made(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
 
 // Close ends all servers, in parallel, and returns when they are gone. It comes
 // after Start.
@@ -92,7 +93,7 @@ func (r *Router) Close() {
 	r.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, u := range upstreams {
-		wg.Go(u.stop)
+		wg.Go(u.Stop)
 	}
 	wg.Wait()
 	r.run.dismissed.Wait()

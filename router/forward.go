@@ -8,6 +8,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // routeLocked finds out what a request is about and passes it on to the upstream
@@ -31,7 +32,7 @@ func (s *Session) routeLocked(req *request) {
 	if req.method == mcpwire.Unsubscribe {
 		req.target, req.verdict = s.subscribedLocked(name, req.target, req.verdict)
 	}
-	req.upstream = Of(req.target.Source)
+	req.upstream = upstream.Of(req.target.Source)
 	if !s.checkLocked(req) {
 		return
 	}
@@ -47,11 +48,11 @@ func (s *Session) routeLocked(req *request) {
 // ours, with the name or URI that the upstream knows, and not another byte
 // changed.
 func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
-	u, token := Of(t.Source), req.envelope.Token.Value
-	c := Call{Caller: s, Method: req.method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.modern}
+	u, token := upstream.Of(t.Source), req.envelope.Token.Value
+	c := upstream.Call{Caller: s, Method: req.method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.modern}
 	c.Keep(req.Message, token)
 	if level := req.envelope.LogLevel.Value; req.modern && level.Present() {
-		c.Logs = ThresholdOf(req.Text(level))
+		c.Logs = upstream.ThresholdOf(req.Text(level))
 	}
 	if req.modern != u.Source.Modern && !s.translateRequestLocked(req, &c, t) || req.modern && u.Source.Modern && !s.hideTasks(req) {
 		return

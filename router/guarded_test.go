@@ -10,6 +10,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 )
 
 // guarded are all the things that decide about the tool echo of namespace ns, which may be used.
@@ -45,7 +46,7 @@ func (s *Session) enableMany(n int) {
 }
 
 // exchange is one call of ns_echo and its answer.
-func exchange(t testing.TB, s *Session, u *Upstream, server *outlet) func() {
+func exchange(t testing.TB, s *Session, u *upstream.Upstream, server *outlet) func() {
 	call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"hello"}}}`)
 	var fromClient, fromServer reader
 	var m jsonrpc.Message

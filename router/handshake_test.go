@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // discovered is the result of a server/discover.
@@ -56,8 +57,8 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 				if got := strings.Join(said, " "); got != tt.said {
 					t.Errorf("said %s, want %s", got, tt.said)
 				}
-				if (err == nil) != (tt.revision != "") || Simulate(server.u).Result().ProtocolVersion != tt.revision {
-					t.Errorf("revision %q, %v", Simulate(server.u).Result().ProtocolVersion, err)
+				if (err == nil) != (tt.revision != "") || upstream.Simulate(server.u).Result().ProtocolVersion != tt.revision {
+					t.Errorf("revision %q, %v", upstream.Simulate(server.u).Result().ProtocolVersion, err)
 				}
 				if server.u.Source.Modern != (tt.revision == mcpwire.Newest) {
 					t.Errorf("modern: %v", server.u.Source.Modern)
@@ -71,7 +72,7 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 // to this method.
 func (l *link) meets(t *testing.T, answers []string) (said []string, err error) {
 	done := make(chan error, 1)
-	go func() { done <- Simulate(l.u).Prepare(t.Context()) }()
+	go func() { done <- upstream.Simulate(l.u).Prepare(t.Context()) }()
 	for {
 		said = append(said, l.gives(func(method, params string) string {
 			if method == "tools/list" {

@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // inquireLocked asks a modern client what a legacy server asks during its call. It
@@ -40,8 +41,8 @@ func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, out *peer.
 
 // newestLocked returns the newest call, with this server, that a modern client can be
 // asked during.
-func (s *Session) newestLocked(u *Upstream) (id uint64, c Call, ok bool) {
-	u.EachCall(func(at uint64, one Call) {
+func (s *Session) newestLocked(u *upstream.Upstream) (id uint64, c upstream.Call, ok bool) {
+	u.EachCall(func(at uint64, one upstream.Call) {
 		if at > id && s.made(&one) && one.Modern && one.Context != nil {
 			id, c, ok = at, one, true
 		}
@@ -50,7 +51,7 @@ func (s *Session) newestLocked(u *Upstream) (id uint64, c Call, ok bool) {
 	return id, c, ok
 }
 
-func (s *Session) askDuringLocked(u *Upstream, id uint64, c *Call, q inquiry, out *peer.Outgoing) {
+func (s *Session) askDuringLocked(u *upstream.Upstream, id uint64, c *upstream.Call, q inquiry, out *peer.Outgoing) {
 	switch {
 	case s.lacksLocked(u, id, c, &q, out):
 	case translationOf(c).suspended != nil:
@@ -66,7 +67,7 @@ func (s *Session) askDuringLocked(u *Upstream, id uint64, c *Call, q inquiry, ou
 
 // lacksLocked ends a call during which the server asks what the client has not declared
 // that it can do. It reports whether that is so.
-func (s *Session) lacksLocked(u *Upstream, id uint64, c *Call, q *inquiry, out *peer.Outgoing) bool {
+func (s *Session) lacksLocked(u *upstream.Upstream, id uint64, c *upstream.Call, q *inquiry, out *peer.Outgoing) bool {
 	lacking := inputreq.Lacks(translationOf(c).capabilities, q.ask.Method, q.ask.Params)
 	if lacking == "" {
 		return false
@@ -77,19 +78,19 @@ func (s *Session) lacksLocked(u *Upstream, id uint64, c *Call, q *inquiry, out *
 }
 
 // missing refuses a call of a client that cannot do what the server needs.
-func missing(u *Upstream, lacking string) *mcpwire.Refusal {
+func missing(u *upstream.Upstream, lacking string) *mcpwire.Refusal {
 	return mcpwire.MissingCapability(lacking, fmt.Sprintf("server %s needs of the client, for this call, a capability that it has not declared: %s", u.Name, lacking))
 }
 
 // refusing is the ending with an error that the specification prescribes.
 func (s *conn) refusing(why *mcpwire.Refusal) ending {
-	return func(c Call, out *peer.Outgoing) {
+	return func(c upstream.Call, out *peer.Outgoing) {
 		s.send(out, why.Append(nil, c.ID()), tracing.Note{ID: c.TraceID, Method: c.Method})
 	}
 }
 
 // breakOffLocked ends a call on both sides.
-func (s *Session) breakOffLocked(u *Upstream, id uint64, reason string, end ending, out *peer.Outgoing) {
+func (s *Session) breakOffLocked(u *upstream.Upstream, id uint64, reason string, end ending, out *peer.Outgoing) {
 	if c, ok := u.CallOff(id, reason, out); ok {
 		c.Audited.End(audit.Failed)
 		concludeLocked(&c, end, out)
@@ -98,7 +99,7 @@ func (s *Session) breakOffLocked(u *Upstream, id uint64, reason string, end endi
 
 // askURLs has the client send its user to the URLs that a legacy server's error names.
 // The call is over there: it is made again when the client comes back.
-func (s *Session) askURLs(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing) error {
+func (s *Session) askURLs(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) error {
 	asks, err := inputreq.URLAsks(m)
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
+	"toolman/router/upstream"
 )
 
 // A server of the legacy era does not say during which call it asks something. Where
@@ -25,14 +26,14 @@ const (
 
 // A lease is a process for one call at a time.
 type lease struct {
-	*Upstream
+	*upstream.Upstream
 	used int64 // when it was needed last, on the session's clock
 }
 
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
-func (s *Session) leaseLocked(u *Upstream, c *Call, out *peer.Outgoing) *Upstream {
-	if !s.who.Many || u.Source.Modern || u.Share != ShareAuto || c.Context == nil || !inputreq.CanBeAsked(translationOf(c).capabilities) {
+func (s *Session) leaseLocked(u *upstream.Upstream, c *upstream.Call, out *peer.Outgoing) *upstream.Upstream {
+	if !s.who.Many || u.Source.Modern || u.Share != upstream.ShareAuto || c.Context == nil || !inputreq.CanBeAsked(translationOf(c).capabilities) {
 		return u
 	}
 	leased := s.leastLoadedLocked(u, inputreq.Askable(translationOf(c).capabilities))
@@ -40,7 +41,7 @@ func (s *Session) leaseLocked(u *Upstream, c *Call, out *peer.Outgoing) *Upstrea
 		return u
 	}
 	leased.used = s.clock.Now()
-	leased.raiseLogLevel(c.Logs, nil, out)
+	leased.RaiseLogLevel(c.Logs, nil, out)
 	return leased.Upstream
 }
 
@@ -48,15 +49,15 @@ func (s *Session) leaseLocked(u *Upstream, c *Call, out *peer.Outgoing) *Upstrea
 // these capabilities, and a new one if all have some; nil when there can be none. Servers ask by
 // what they were told, and a client is asked nothing that it has not declared. A process that was
 // told something else and has no calls makes room for a new one.
-func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessage) (best *lease) {
+func (s *Session) leastLoadedLocked(shared *upstream.Upstream, capabilities json.RawMessage) (best *lease) {
 	var spare *lease
 	n, least := 0, 0
 	for _, u := range s.servers.leased {
-		if u.Shared() != shared || u.is(Gone) {
+		if u.Shared() != shared || u.Is(upstream.Gone) {
 			continue
 		}
 		n++
-		load := u.load()
+		load := u.Load()
 		switch same := bytes.Equal(u.ToldCapabilities(), capabilities); {
 		case same && (best == nil || load < least):
 			best, least = u, load
@@ -72,16 +73,16 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 	case n >= maxLeased:
 		s.dismissLeasedLocked(spare)
 	}
-	u, err := s.privateLocked(shared, *shared.configured(), Dedication{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
-		Era: shared.era(), Leased: true, Settled: func() {}})
+	u, err := s.privateLocked(shared, *shared.Configured(), upstream.Dedication{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
+		Era: shared.EraNow(), Leased: true, Settled: func() {}})
 	if err != nil {
-		shared.log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
+		shared.Log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
 			zap.String("session", s.name()), zap.NamedError("err", err))
 		return best
 	}
 	l := &lease{Upstream: u}
 	s.servers.leased = append(s.servers.leased, l)
-	go u.run(s.r.run.guard)
+	go u.Run(s.r.run.guard)
 	time.AfterFunc(idleLease, func() { s.expireLease(l) })
 	return l
 }
@@ -94,7 +95,7 @@ func (s *Session) expireLease(u *lease) {
 		return
 	}
 	idle := time.Duration(s.clock.Now() - u.used)
-	if !u.is(Gone) && (u.load() > 0 || idle < idleLease) {
+	if !u.Is(upstream.Gone) && (u.Load() > 0 || idle < idleLease) {
 		time.AfterFunc(idleLease, func() { s.expireLease(u) })
 		return
 	}
@@ -107,7 +108,7 @@ func (s *Session) dismissLeasedLocked(u *lease) {
 }
 
 // reachLocked returns all upstreams that may have calls of the session.
-func (s *Session) reachLocked() []*Upstream {
+func (s *Session) reachLocked() []*upstream.Upstream {
 	all := slices.Clip(s.servers.all)
 	for _, l := range s.servers.leased {
 		all = append(all, l.Upstream)

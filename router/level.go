@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // setLevelLocked keeps the level for servers that are still starting, passes it on to
@@ -45,21 +46,21 @@ func checkLevel(level []byte) error {
 }
 
 // Logged implements Caller. The client gets the message if its call wants to hear of that level.
-func (s *Session) Logged(c Call, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) Logged(c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	level, err := m.Param("level")
-	if err == nil && s.wants(&c, ThresholdOf(m.Text(level))) {
+	if err == nil && s.wants(&c, upstream.ThresholdOf(m.Text(level))) {
 		s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.ID()})
 	}
 }
 
 // wants reports whether the client of an open call wants to hear of a log message of this
 // level.
-func (s *Session) wants(c *Call, got LogThreshold) bool {
+func (s *Session) wants(c *upstream.Call, got upstream.LogThreshold) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	want := c.Logs
 	if !c.Modern {
-		want = ThresholdOf([]byte(s.logLevel.name))
+		want = upstream.ThresholdOf([]byte(s.logLevel.name))
 	}
 	return currentLocked(c) && want != 0 && want <= got
 }
@@ -67,7 +68,7 @@ func (s *Session) wants(c *Call, got LogThreshold) bool {
 // logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
-func (s *Session) logged(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) logged(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	if !u.Source.Modern && !s.inSession() && !s.logsFor(u, m) {
 		return
 	}
@@ -75,15 +76,15 @@ func (s *Session) logged(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 }
 
 // logsFor reports whether a modern request is open that wants to hear of a message.
-func (s *Session) logsFor(u *Upstream, m *jsonrpc.Message) (wanted bool) {
+func (s *Session) logsFor(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool) {
 	level, err := m.Param("level")
 	if err != nil {
 		return false
 	}
-	got := ThresholdOf(m.Text(level))
+	got := upstream.ThresholdOf(m.Text(level))
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	u.EachCall(func(_ uint64, c Call) {
+	u.EachCall(func(_ uint64, c upstream.Call) {
 		wanted = wanted || s.made(&c) && currentLocked(&c) && c.Logs != 0 && c.Logs <= got
 	})
 	return wanted

@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // How many subscriptions a client may hold open at once, and all programs together that
@@ -64,8 +65,8 @@ func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
 		return true
 	}
 	t, verdict := s.view.Load().FindURI([]byte(uri))
-	u := Of(t.Source)
-	taken := verdict == catalog.Active && u.subscribable() && s.servers.missing[u] == nil
+	u := upstream.Of(t.Source)
+	taken := verdict == catalog.Active && u.Subscribable() && s.servers.missing[u] == nil
 	s.decideListenLocked(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{u, t.Name()}] = uri
@@ -144,15 +145,15 @@ func (s *Session) followAllLocked(out *peer.Outgoing) {
 	for _, u := range s.servers.all {
 		want := s.wantedLocked(u)
 		if before := s.subscriptions.follows[u]; len(want)+len(before) > 0 {
-			u.follow(want, before, out)
+			u.Follow(want, before, out)
 			s.keepFollowedLocked(u, want)
 		}
 	}
 }
 
-func (s *Session) keepFollowedLocked(u *Upstream, uris map[string]bool) {
+func (s *Session) keepFollowedLocked(u *upstream.Upstream, uris map[string]bool) {
 	if s.subscriptions.follows == nil {
-		s.subscriptions.follows = map[*Upstream]map[string]bool{}
+		s.subscriptions.follows = map[*upstream.Upstream]map[string]bool{}
 	}
 	s.subscriptions.follows[u] = uris
 	if len(uris) == 0 {
@@ -162,7 +163,7 @@ func (s *Session) keepFollowedLocked(u *Upstream, uris map[string]bool) {
 
 // wantedLocked returns the URIs that toolman has to subscribe to itself. What a legacy
 // client subscribes to at a legacy server of its own is its business.
-func (s *Session) wantedLocked(u *Upstream) map[string]bool {
+func (s *Session) wantedLocked(u *upstream.Upstream) map[string]bool {
 	wanted := map[string]bool{}
 	for _, l := range s.subscriptions.listens {
 		for sub := range l.subs {

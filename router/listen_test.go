@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // listenFor opens a subscription with this filter, whose acknowledgement must say the same
@@ -83,9 +84,7 @@ func TestListensAreBounded(t *testing.T) {
 
 // subscribable makes a server say that it tells of changes of resources.
 func (l *link) subscribable() {
-	l.u.mu.Lock()
-	defer l.u.mu.Unlock()
-	Simulate(l.u).Result().Capabilities["resources"] = []byte(`{"subscribe":true}`)
+	upstream.Simulate(l.u).Result().Capabilities["resources"] = []byte(`{"subscribe":true}`)
 }
 
 // A legacy server is subscribed to once for all subscriptions of a modern client.
@@ -144,8 +143,8 @@ func TestListsAreListenedToAgainWhereTheEndOfAnotherSubscriptionSilencesThem(t *
 		server := g.servers[0]
 		server.converses()
 		server.subscribable()
-		Simulate(server.u).Result().Capabilities["prompts"] = []byte(`{"listChanged":true}`)
-		server.u.listen()
+		upstream.Simulate(server.u).Result().Capabilities["prompts"] = []byte(`{"listChanged":true}`)
+		server.u.Listen()
 		lists := server.hearsOne()
 		if filter := `"notifications":{"promptsListChanged":true}}}`; !strings.HasSuffix(lists, filter) {
 			t.Errorf("the server got %s", lists)

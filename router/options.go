@@ -10,14 +10,15 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 	"toolman/router/view"
 	"toolman/spawn"
 )
 
 // Options say what a Router serves and how.
 type Options struct {
-	Servers []Server      // in the order of the configuration file
-	Active  catalog.Globs // what is active at start
+	Servers []upstream.Server // in the order of the configuration file
+	Active  catalog.Globs     // what is active at start
 	// Policy says what clients may have; nil allows everything.
 	Policy *policy.Policy
 	// PolicyOf says what an agent may have; nil: the same.

@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // levelTime is how long the answer to logging/setLevel waits for servers.
@@ -17,7 +18,7 @@ const levelTime = time.Second
 // call of a modern client to a legacy server that is to log more than before.
 type pendingLogLevel struct {
 	parked
-	LevelChange
+	upstream.LevelChange
 }
 
 // levelLocked tells the servers that log, and answers the client when they have heard.
@@ -25,7 +26,7 @@ func (s *Session) levelLocked(req *request) {
 	l := s.newLogLevel()
 	l.Asked()
 	for _, u := range s.servers.all {
-		u.SetLevel(s.logLevel.params, ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.out)
+		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.out)
 	}
 	if l.Answered() {
 		s.replyLocal(req, []byte("{}"))
@@ -36,17 +37,17 @@ func (s *Session) levelLocked(req *request) {
 
 // logLevelRaisedLocked reports whether a modern client's call to a server may go on: that logs what
 // the call wants to hear. If not, the call waits until it does.
-func (s *Session) logLevelRaisedLocked(req *request, u *Upstream) bool {
+func (s *Session) logLevelRaisedLocked(req *request, u *upstream.Upstream) bool {
 	level := req.envelope.LogLevel.Value
 	if !req.modern || u.Source.Modern || !level.Present() {
 		return true
 	}
-	want := ThresholdOf(req.Text(level))
-	if !u.needsMoreLogs(want) {
+	want := upstream.ThresholdOf(req.Text(level))
+	if !u.NeedsMoreLogs(want) {
 		return true
 	}
 	l := s.newLogLevel()
-	if u.raiseLogLevel(want, &l.LevelChange, req.out); l.left.Load() == 0 {
+	if !u.RaiseLogLevel(want, &l.LevelChange, req.out) {
 		return true
 	}
 	s.waitLocked(req, l)
@@ -71,15 +72,15 @@ func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 
 // Ready implements Caller. It tells an upstream of the session's own, which is ready now, the level that was
 // set before.
-func (s *Session) Ready(u *Upstream) {
+func (s *Session) Ready(u *upstream.Upstream) {
 	var out peer.Outgoing
-	waiting := u.takeQueuedLevels()
+	waiting := u.TakeQueuedLevels()
 	s.mu.Lock()
 	if s.logLevel.params != nil {
 		if len(waiting) == 0 {
-			waiting = []*LevelChange{nil}
+			waiting = []*upstream.LevelChange{nil}
 		}
-		u.SetLevel(s.logLevel.params, ThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
+		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
 	}
 	s.mu.Unlock()
 	for _, l := range waiting {

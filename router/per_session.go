@@ -1,20 +1,24 @@
 package router
 
-import "cmp"
+import (
+	"cmp"
+
+	"toolman/router/upstream"
+)
 
 // Servers that are another for each session: there is an upstream for them all that is
 // Apart, has no process and offers nothing, and in its place each session has its own.
 
 // instantiateLocked makes the session's own of a server that is another for each; nil when the
 // session goes without it. The client may come again with what was missing.
-func (s *Session) instantiateLocked(apart *Upstream) *Upstream {
-	server, err := apart.configured().For(s.who.Config)
+func (s *Session) instantiateLocked(apart *upstream.Upstream) *upstream.Upstream {
+	server, err := apart.Configured().For(s.who.Config)
 	if err != nil {
 		s.goWithoutLocked(apart, err)
 		return nil
 	}
 	server.For = nil
-	u, err := s.privateLocked(apart, server, Dedication{Client: s.clientLocked(), Settled: s.ownSettled})
+	u, err := s.privateLocked(apart, server, upstream.Dedication{Client: s.clientLocked(), Settled: s.ownSettled})
 	if err != nil {
 		if server.Over != nil {
 			server.Over()

@@ -9,6 +9,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // maxPermits is how many calls of dangerous tools a modern client may have been asked
@@ -151,7 +152,7 @@ func (s *Session) resumableLocked(req *request, t catalog.Target, about requestH
 
 // markLocked notes what a modern server's call of a dangerous tool is about: what the
 // server asks during it, its client may come back with.
-func (s *Session) markLocked(req *request, c *Call, t catalog.Target) {
+func (s *Session) markLocked(req *request, c *upstream.Call, t catalog.Target) {
 	if t.Entry.AsksFirst() && c.Modern && t.Source.Modern {
 		c.Context = &translation{about: s.r.signer.requestHash(req.Message, c.Method, t)}
 	}
@@ -159,7 +160,7 @@ func (s *Session) markLocked(req *request, c *Call, t catalog.Target) {
 
 // permitRetry lets the client come back with what a modern server asks during a dangerous
 // tool's call. A person has agreed to that call already.
-func (s *Session) permitRetry(c *Call, m *jsonrpc.Message) {
+func (s *Session) permitRetry(c *upstream.Call, m *jsonrpc.Message) {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil || r.ResultType(m) != mcpwire.ResultInputRequired {
 		return

@@ -6,6 +6,7 @@ import (
 
 	"toolman/router/budget"
 	"toolman/router/principal"
+	"toolman/router/upstream"
 )
 
 // fewProcesses are budgets where one client can have 5 processes of its own.
@@ -45,7 +46,7 @@ func TestOneClientLeavesProcessesToTheOthers(t *testing.T) {
 
 // At its limit a client shares a process, but for a server that nobody shares. Others are not concerned.
 func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
-	for share, want := range map[Share]string{ShareAuto: `"id":1,"result"`, ShareNever: "server a is not available in this session: it has a process for each session"} {
+	for share, want := range map[upstream.Share]string{upstream.ShareAuto: `"id":1,"result"`, upstream.ShareNever: "server a is not available in this session: it has a process for each session"} {
 		h := newHall(t, share, asking())
 		budgets := fewProcesses()
 		greedy := principal.Principal{Issuer: "greedy"}

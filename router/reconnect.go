@@ -7,6 +7,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // A server that toolman has not started may come, go and come back without toolman's doing.
@@ -14,32 +15,32 @@ import (
 // one that is gone. A server that toolman has started, and that has ended, stays so.
 
 // begin brings an upstream up, and keeps its place filled if the server may come back.
-func (r *Router) begin(u *Upstream) {
-	if u.comesBack() {
+func (r *Router) begin(u *upstream.Upstream) {
+	if u.ComesBack() {
 		r.run.dismissed.Go(func() { r.supervise(u) })
 		return
 	}
-	go u.run(r.run.guard)
+	go u.Run(r.run.guard)
 }
 
 // supervise runs an upstream and those that come after it, until nobody wants the server any
 // more.
-func (r *Router) supervise(u *Upstream) {
+func (r *Router) supervise(u *upstream.Upstream) {
 	server := u.Server // running it may change that
-	u.run(r.run.guard)
-	pause := firstPause
+	u.Run(r.run.guard)
+	pause := upstream.FirstPause
 	for up := time.Now(); ; up = time.Now() {
 		<-u.Ended()
-		if time.Since(up) >= longestPause {
-			pause = firstPause
+		if time.Since(up) >= upstream.LongestPause {
+			pause = upstream.FirstPause
 		}
-		u.triedIn(pause)
+		u.SetNextTry(pause)
 		select {
 		case <-r.run.ctx.Done():
 			return
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, longestPause)
+		pause = min(2*pause, upstream.LongestPause)
 		if !slices.Contains(r.all(), u) {
 			return
 		}
@@ -49,21 +50,21 @@ func (r *Router) supervise(u *Upstream) {
 
 // try makes another upstream for a server that is gone, and returns the one that has the
 // place then.
-func (r *Router) try(server Server, gone *Upstream) *Upstream {
-	next := gone.successor(server)
-	next.run(r.run.guard)
+func (r *Router) try(server upstream.Server, gone *upstream.Upstream) *upstream.Upstream {
+	next := gone.Successor(server)
+	next.Run(r.run.guard)
 	if slices.Contains(r.all(), next) {
 		return next
 	}
-	if next.is(Ready) {
-		next.stop()
+	if next.Is(upstream.Ready) {
+		next.Stop()
 	}
 	<-next.Ended()
 	gone.ExplainBy(next)
 	return gone
 }
 
-func (r *Router) replace(gone, next *Upstream) bool {
+func (r *Router) replace(gone, next *upstream.Upstream) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	all := slices.Clone(r.all())
@@ -71,7 +72,7 @@ func (r *Router) replace(gone, next *Upstream) bool {
 	if at < 0 || r.run.ctx.Err() != nil {
 		return false
 	}
-	next.inherit(gone)
+	next.Inherit(gone)
 	all[at] = next
 	r.upstreams.Store(&all)
 	for _, s := range r.sessions.list() {
@@ -82,7 +83,7 @@ func (r *Router) replace(gone, next *Upstream) bool {
 
 // replace gives the session an upstream in the place of one that is gone. What it has
 // subscribed to stays subscribed.
-func (s *Session) replace(gone, next *Upstream) {
+func (s *Session) replace(gone, next *upstream.Upstream) {
 	var out peer.Outgoing
 	s.mu.Lock()
 	s.exchangeLocked(gone, next)
@@ -104,7 +105,7 @@ func (s *Session) replace(gone, next *Upstream) {
 }
 
 // exchangeLocked gives the session an upstream in the place of another, if it has that.
-func (s *Session) exchangeLocked(old, next *Upstream) bool {
+func (s *Session) exchangeLocked(old, next *upstream.Upstream) bool {
 	i := slices.Index(s.servers.all, old)
 	if i >= 0 {
 		s.servers.all = slices.Clone(s.servers.all)
@@ -114,18 +115,18 @@ func (s *Session) exchangeLocked(old, next *Upstream) bool {
 }
 
 // Reconnect implements Caller.
-func (s *Session) Reconnect(own *Upstream) {
+func (s *Session) Reconnect(own *upstream.Upstream) {
 	if s.shareAgain(own) {
 		s.Refresh() // where it gets its own
 	}
 }
 
 // shareAgain gives the session the shared upstream in the place of its own that is gone.
-func (s *Session) shareAgain(own *Upstream) bool {
+func (s *Session) shareAgain(own *upstream.Upstream) bool {
 	s.r.mu.Lock() // nobody takes a place meanwhile
 	defer s.r.mu.Unlock()
 	all := s.r.all()
-	i := slices.IndexFunc(all, func(u *Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
+	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if i < 0 || s.servers.releasing || !s.exchangeLocked(own, all[i]) {
@@ -135,7 +136,7 @@ func (s *Session) shareAgain(own *Upstream) bool {
 	return true
 }
 
-func moveSubscriptions(subs map[subscription]string, from, to *Upstream) {
+func moveSubscriptions(subs map[subscription]string, from, to *upstream.Upstream) {
 	for sub, asked := range maps.Clone(subs) {
 		if sub.from == from {
 			delete(subs, sub)

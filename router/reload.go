@@ -5,6 +5,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/policy"
+	"toolman/router/upstream"
 )
 
 // current are the options that were given last. Of those that Reload does not change,
@@ -37,7 +38,7 @@ func (r *Router) Reload(o Options) {
 	next, fresh := r.succeedLocked(old, o.Servers)
 	r.upstreams.Store(&next)
 	for _, u := range next {
-		u.judgeAgain()
+		u.Reevaluate()
 	}
 	for _, s := range r.sessions.list() {
 		s.succeed(old, next)
@@ -47,9 +48,9 @@ func (r *Router) Reload(o Options) {
 	}
 	for _, u := range old {
 		if !slices.Contains(next, u) {
-			u.log.Info("the server is not in the configuration any more, or changed there; it is ended")
-			u.leave("the configuration was changed, and it is not in there any more as it was")
-			r.run.dismissed.Go(u.stop)
+			u.Log.Info("the server is not in the configuration any more, or changed there; it is ended")
+			u.EndBecause("the configuration was changed, and it is not in there any more as it was")
+			r.run.dismissed.Go(u.Stop)
 		}
 	}
 	if r.startup.opened.Load() {
@@ -66,18 +67,18 @@ func (r *Router) Reload(o Options) {
 
 // succeedLocked returns the upstreams of other options, in their order, and those of them
 // that are to be started.
-func (r *Router) succeedLocked(old []*Upstream, servers []Server) (next, fresh []*Upstream) {
+func (r *Router) succeedLocked(old []*upstream.Upstream, servers []upstream.Server) (next, fresh []*upstream.Upstream) {
 	left := slices.Clone(old)
 	for i, s := range servers {
-		at := slices.IndexFunc(left, func(u *Upstream) bool {
-			return u.Fingerprint == s.Fingerprint && u.Namespace == s.Namespace && !u.is(Gone)
+		at := slices.IndexFunc(left, func(u *upstream.Upstream) bool {
+			return u.Fingerprint == s.Fingerprint && u.Namespace == s.Namespace && !u.Is(upstream.Gone)
 		})
 		if at >= 0 {
-			left[at].reconfigure(&s)
+			left[at].Reconfigure(&s)
 			next, left = append(next, left[at]), slices.Delete(left, at, at+1)
 			continue
 		}
-		u := New0(r.env, s, nameFor(next, s, i), func() {})
+		u := upstream.New(r.env, s, nameFor(next, s, i), func() {})
 		next, fresh = append(next, u), append(fresh, u)
 	}
 	return next, fresh
@@ -85,11 +86,11 @@ func (r *Router) succeedLocked(old []*Upstream, servers []Server) (next, fresh [
 
 // succeed gives the session the upstreams of other options. It keeps its own ones of
 // servers that stay.
-func (s *Session) succeed(old, next []*Upstream) {
+func (s *Session) succeed(old, next []*upstream.Upstream) {
 	var out peer.Outgoing
 	s.mu.Lock()
 	s.policy = s.r.policyFor(s.who)
-	own := map[*Upstream]*Upstream{}
+	own := map[*upstream.Upstream]*upstream.Upstream{}
 	for _, u := range s.servers.all {
 		if u.Shared() != nil {
 			own[u.Shared()] = u
@@ -99,13 +100,13 @@ func (s *Session) succeed(old, next []*Upstream) {
 	for i, u := range next {
 		if own[u] != nil && s.mayUseLocked(u) {
 			s.servers.all[i] = own[u]
-			own[u].judgeAgain()
+			own[u].Reevaluate()
 			delete(own, u)
 		}
 	}
 	for _, u := range own {
 		s.revokeCallsLocked(u, &out)
-		u.leave("the configuration was changed")
+		u.EndBecause("the configuration was changed")
 		s.dismiss(u)
 	}
 	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(l *lease) bool {
@@ -113,7 +114,7 @@ func (s *Session) succeed(old, next []*Upstream) {
 		gone := !slices.Contains(next, u.Shared()) || !s.mayUseLocked(u)
 		if gone {
 			s.revokeCallsLocked(u, &out)
-			u.leave("the configuration was changed")
+			u.EndBecause("the configuration was changed")
 			s.dismiss(u)
 		}
 		return gone

@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // Why a retry goes nowhere. It must not run a tool a second time, so that the client
@@ -23,7 +24,7 @@ var (
 
 // resumeLocked deals with a request that answers what its client was asked. It reports
 // true when the request is to be passed on like any other.
-func (s *Session) resumeLocked(req *request, c *Call, about requestHash, retry *inputreq.Retry) bool {
+func (s *Session) resumeLocked(req *request, c *upstream.Call, about requestHash, retry *inputreq.Retry) bool {
 	state, ok := s.r.signer.verifyState(req.Text(retry.State.Value), about, s.who.Principal)
 	if !ok {
 		s.decline(req, errStrangeState)
@@ -44,7 +45,7 @@ func (s *Session) resumeLocked(req *request, c *Call, about requestHash, retry *
 }
 
 // urlConsentedLocked reports whether the user has agreed to visit all URLs.
-func (s *Session) urlConsentedLocked(req *request, c *Call, retry *inputreq.Retry) bool {
+func (s *Session) urlConsentedLocked(req *request, c *upstream.Call, retry *inputreq.Retry) bool {
 	for answer := range req.Walk(retry.Responses.Value) {
 		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
 			s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Declined), text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
@@ -56,7 +57,7 @@ func (s *Session) urlConsentedLocked(req *request, c *Call, retry *inputreq.Retr
 
 // continueCallLocked gives the server what it has asked for. The request waits for the
 // suspended call from now on.
-func (s *Session) continueCallLocked(req *request, c *Call, p *suspended, retry *inputreq.Retry) {
+func (s *Session) continueCallLocked(req *request, c *upstream.Call, p *suspended, retry *inputreq.Retry) {
 	answers := make([]jsonrpc.Span, len(p.questions))
 	for i := range answers {
 		var err error
@@ -86,7 +87,7 @@ func (s *Session) continueCallLocked(req *request, c *Call, p *suspended, retry 
 
 // resumeSuspendedLocked answers the request that has come back, if it has not to wait: with the
 // end of the call, or with the questions that are left.
-func (s *Session) resumeSuspendedLocked(c *Call, p *suspended, left []inquiry, out *peer.Outgoing) {
+func (s *Session) resumeSuspendedLocked(c *upstream.Call, p *suspended, left []inquiry, out *peer.Outgoing) {
 	if p.end != nil {
 		refuseAll(left, "the call is over", out)
 		p.end(*c, out)

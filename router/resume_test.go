@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/upstream"
 )
 
 // A dialog is a modern client with all capabilities, in front of a legacy server.
@@ -144,7 +145,7 @@ func TestALegacyServerAsksDuringAModernCall(t *testing.T) {
 func (d *dialog) over() {
 	d.t.Helper()
 	all := &d.g.s.input.suspensions
-	if n, p := Simulate(d.server.u).Calls(), d.g.s.Pending(); n > 0 || p > 0 || len(all.calls) > 0 || all.size != 0 {
+	if n, p := upstream.Simulate(d.server.u).Calls(), d.g.s.Pending(); n > 0 || p > 0 || len(all.calls) > 0 || all.size != 0 {
 		d.t.Errorf("%d calls are left, %d pending, %d suspended with %d bytes", n, p, len(all.calls), all.size)
 	}
 }

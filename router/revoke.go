@@ -9,6 +9,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // revokeWaiting refuses, after a reload, the calls that wait for their turn at a server and are of
@@ -17,7 +18,7 @@ func (s *Session) revokeWaiting() {
 	var out peer.Outgoing
 	s.mu.Lock()
 	for _, u := range s.reachLocked() {
-		for _, c := range u.TakeQueued(func(c *Call) bool { return s.made(c) && s.withdrawnLocked(u, c.Entry) != "" }) {
+		for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.made(c) && s.withdrawnLocked(u, c.Entry) != "" }) {
 			c.Audited.End(audit.Refused)
 			concludeLocked(&c, s.failing(s.withdrawnLocked(u, c.Entry), audit.Refused), &out)
 		}
@@ -46,7 +47,7 @@ func (s *Session) revoke() {
 }
 
 // withdrawnLocked says why the client may not have an entry of an upstream any more, or "".
-func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
+func (s *Session) withdrawnLocked(u *upstream.Upstream, e *catalog.Entry) string {
 	if !s.mayUseLocked(u) {
 		return fmt.Sprintf("this client may have nothing of server %s any more; go on without it", u.Name)
 	}
@@ -62,9 +63,9 @@ func (s *Session) withdrawnLocked(u *Upstream, e *catalog.Entry) string {
 }
 
 // revokeCallsLocked ends the session's calls at an upstream that are of what it may not have any more.
-func (s *Session) revokeCallsLocked(u *Upstream, out *peer.Outgoing) {
+func (s *Session) revokeCallsLocked(u *upstream.Upstream, out *peer.Outgoing) {
 	ends := map[uint64]string{}
-	u.EachCall(func(id uint64, c Call) {
+	u.EachCall(func(id uint64, c upstream.Call) {
 		if s.made(&c) {
 			if why := s.withdrawnLocked(u, c.Entry); why != "" {
 				ends[id] = why
@@ -85,7 +86,7 @@ func (s *Session) revokeSubscriptionsLocked(out *peer.Outgoing) {
 	}
 	for sub := range s.subscriptions.subs {
 		if revoked(sub) {
-			if u := sub.from; u.PassesSubscriptions() && u.is(Ready) {
+			if u := sub.from; u.PassesSubscriptions() && u.Is(upstream.Ready) {
 				u.TellURI(mcpwire.Unsubscribe, sub.uri, out)
 			}
 			s.unsubscribeLocked(sub)

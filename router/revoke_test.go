@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"toolman/router/upstream"
 )
 
 // A reload that narrows a policy ends what is under way with what is denied now, in both eras, and
@@ -12,7 +14,7 @@ func TestReloadEndsWhatIsDenied(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"*"}}, offer{namespace: "ns", tools: []string{"x", "y"}, resources: []string{"n://a", "n://b"}, most: 2})
 	server := g.servers[0]
 	server.subscribable()
-	Simulate(server.u).Share()
+	upstream.Simulate(server.u).Share()
 	modern, legacy := g.client, g.another(Client{})
 	g.listenFor(`"a"`, `{"resourceSubscriptions":["ns_n://a"]}`)
 	g.listenFor(`"ab"`, `{"resourceSubscriptions":["ns_n://a","ns_n://b"]}`)

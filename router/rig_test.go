@@ -17,6 +17,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -64,7 +65,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 		o.URISeparator = "_"
 	}
 	for _, one := range offers {
-		o.Servers = append(o.Servers, Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout, MaxCalls: one.most})
+		o.Servers = append(o.Servers, upstream.Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout, MaxCalls: one.most})
 	}
 	g := &rig{t: t, r: New(o, nil, zap.NewNop())}
 	g.client = &link{t: t, traced: from.trace != nil}
@@ -74,11 +75,11 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	g.r.startup.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.all() {
 		l := &link{t: t, handler: u, u: u, offers: offers[i], traced: from.trace != nil}
-		Simulate(u).Connect(l)
+		upstream.Simulate(u).Connect(l)
 		g.servers = append(g.servers, l)
 		switch {
 		case offers[i].late:
-			Simulate(u).Settle()
+			upstream.Simulate(u).Settle()
 		case !offers[i].starting:
 			l.ready()
 		}
@@ -116,7 +117,7 @@ type link struct {
 	t       testing.TB
 	handler peer.Handler
 	batch   peer.Outgoing
-	u       *Upstream // nil: the client
+	u       *upstream.Upstream // nil: the client
 	offers  offer
 
 	mu      sync.Mutex
@@ -238,7 +239,7 @@ func (l *link) ready() {
 	l.lists(mcpwire.Resource, l.offers.resources...)
 	l.lists(mcpwire.Template, l.offers.templates...)
 	l.lists(mcpwire.Prompt, l.offers.prompts...)
-	Simulate(l.u).Ready(0, mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}})
+	upstream.Simulate(l.u).Ready(0, mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}})
 }
 
 // lists gives a server's items of a kind, without showing them to the client.
@@ -256,18 +257,18 @@ func (l *link) lists(k mcpwire.Kind, items ...string) {
 	if err != nil || len(page.Odd) > 0 {
 		l.t.Fatalf("%v, %v", err, page.Odd)
 	}
-	Simulate(l.u).List(k, page.Items)
+	upstream.Simulate(l.u).List(k, page.Items)
 }
 
 // dies ends a server, as bury does when its process has ended.
 func (l *link) dies() {
-	Simulate(l.u).End("it ended with exit status 3")
+	upstream.Simulate(l.u).End("it ended with exit status 3")
 }
 
 // converses gives a server a conversation of toolman's own. It belongs in a
 // synctest bubble.
 func (l *link) converses() {
-	end := Simulate(l.u).Converse(func(frame []byte) error {
+	end := upstream.Simulate(l.u).Converse(func(frame []byte) error {
 		defer l.Flush()
 		return l.Queue(frame, nil)
 	})
@@ -334,7 +335,7 @@ func codeOf(t testing.TB, frame string) int {
 }
 
 // unreadBy is what a client hears whose call a server does not read.
-func unreadBy(u *Upstream) string {
+func unreadBy(u *upstream.Upstream) string {
 	return "server " + u.Name + " does not read what it is sent, so this call was not passed on; try again later or go on without it"
 }
 

@@ -13,6 +13,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // Bounds on what modern servers ask of a legacy client.
@@ -28,8 +29,8 @@ const (
 // Requests). It is open while the session has it; who closes it sees to the answer.
 // A call that waits for a person's consent is one, too.
 type inputRound struct {
-	from  *Upstream
-	call  Call
+	from  *upstream.Upstream
+	call  upstream.Call
 	state []byte // what the server wants back, as it came; nil for nothing
 	legs  []leg
 	timer *time.Timer
@@ -54,7 +55,7 @@ func (r *inputRound) size() int {
 
 // beginRound asks the client what a modern server needs for going on with a call. An
 // error says what is wrong with the server's result.
-func (s *Session) beginRound(u *Upstream, c *Call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
+func (s *Session) beginRound(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
 	if c.Context == nil {
 		return errors.New("it asks for input, which is not for requests of this method")
 	}
@@ -92,7 +93,7 @@ func (s *Session) beginRound(u *Upstream, c *Call, m *jsonrpc.Message, result *m
 
 // whyNotAskLocked says why a round cannot begin, or "". It is for all of it or nothing:
 // no user is asked in vain.
-func (s *Session) whyNotAskLocked(u *Upstream, c *Call, m *jsonrpc.Message, in *inputreq.Input) string {
+func (s *Session) whyNotAskLocked(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, in *inputreq.Input) string {
 	switch {
 	case translationOf(c).rounds > maxRounds:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)

@@ -13,6 +13,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // answeredLocked takes the client's answer to one leg, and with the last one has the
@@ -20,7 +21,7 @@ import (
 func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	s.trace.Response(tracing.Client, s.name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.clock.Now() - q.came)})
 	if m.BothResultAndError {
-		m = Strict(m)
+		m = upstream.Strict(m)
 	}
 	r := q.round
 	switch {

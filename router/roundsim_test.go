@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/upstream"
 )
 
 // TestHistoriesOfRounds plays random histories of calls for which a modern server needs
@@ -362,7 +363,7 @@ func (s *roundSim) end() {
 	s.check()
 	time.Sleep(time.Hour)
 	s.check()
-	if n := Simulate(s.server.u).Calls() + s.s.input.serverRequests.Len() + len(s.s.input.rounds); n != 0 {
+	if n := upstream.Simulate(s.server.u).Calls() + s.s.input.serverRequests.Len() + len(s.s.input.rounds); n != 0 {
 		s.t.Errorf("%d are left", n)
 	}
 }

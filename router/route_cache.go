@@ -3,6 +3,7 @@ package router
 import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -13,13 +14,13 @@ import (
 type routeCache struct {
 	form   jsonrpc.TemplateID
 	view   *view.View
-	name   []byte // of the tool, as the client writes it
-	rename []byte // what is written to the upstream instead; nil: nothing is
-	call   Call   // without the ids
+	name   []byte        // of the tool, as the client writes it
+	rename []byte        // what is written to the upstream instead; nil: nothing is
+	call   upstream.Call // without the ids
 }
 
 // cacheRouteLocked keeps the route of a call, if nothing about it is special.
-func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *Call) {
+func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *upstream.Call) {
 	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.AsksFirst() || req.envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
@@ -28,7 +29,7 @@ func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *Call) {
 	if string(req.Text(at)) != c.ServerName() {
 		l.rename = c.Entry.Quoted
 	}
-	l.call = Call{Caller: s, Method: c.Method, Entry: c.Entry}
+	l.call = upstream.Call{Caller: s, Method: c.Method, Entry: c.Entry}
 }
 
 // cachedRouteLocked reports whether a request takes the last route, and where it names the
@@ -50,5 +51,5 @@ func (s *Session) forwardCachedLocked(req *request, at jsonrpc.Span) {
 	if l.rename != nil {
 		req.out.Edit(at, l.rename)
 	}
-	Of(c.Entry.Source).Submit(req.Message, req.out, &c, jsonrpc.Span{}, c.ServerName())
+	upstream.Of(c.Entry.Source).Submit(req.Message, req.out, &c, jsonrpc.Span{}, c.ServerName())
 }

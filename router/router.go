@@ -17,6 +17,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 	"toolman/router/view"
 	"toolman/spawn"
 )
@@ -31,8 +32,8 @@ type Router struct {
 	ownNames  []string // names that are toolman's own
 	run       run
 	startup   startup
-	env       *Env
-	upstreams atomic.Pointer[[]*Upstream] // in the order of the file; the slice does not change
+	env       *upstream.Env
+	upstreams atomic.Pointer[[]*upstream.Upstream] // in the order of the file; the slice does not change
 	rules     atomic.Pointer[catalog.Rules]
 	given     atomic.Pointer[Options]
 	catalog   atomic.Pointer[catalog.Catalog]
@@ -66,12 +67,12 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(), signer: newSigner(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
-	r.env = &Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Host: host{r}, Greeted: NewFirstClient()}
+	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Host: host{r}, Greeted: upstream.NewFirstClient()}
 	r.adopt(&o)
-	var upstreams []*Upstream
+	var upstreams []*upstream.Upstream
 	r.time(o.Servers)
 	for i, s := range o.Servers {
-		upstreams = append(upstreams, New0(r.env, s, nameFor(upstreams, s, i), r.upstreamSettled))
+		upstreams = append(upstreams, upstream.New(r.env, s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
 	r.upstreams.Store(&upstreams)
 	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
@@ -99,14 +100,14 @@ func (h host) Servers() int { return len(h.r.all()) }
 func (h host) Changed() { h.r.update() }
 
 // Replace implements Host.
-func (h host) Replace(gone, next *Upstream) bool { return h.r.replace(gone, next) }
+func (h host) Replace(gone, next *upstream.Upstream) bool { return h.r.replace(gone, next) }
 
 // Ladder implements Host.
 func (h host) Ladder() spawn.Ladder { return h.r.ladder() }
 
 // Sharing implements Host.
-func (h host) Sharing(u *Upstream) []Caller {
-	var sharing []Caller
+func (h host) Sharing(u *upstream.Upstream) []upstream.Caller {
+	var sharing []upstream.Caller
 	for _, s := range h.r.sessions.list() {
 		if s.uses(u) {
 			sharing = append(sharing, s)
@@ -116,17 +117,17 @@ func (h host) Sharing(u *Upstream) []Caller {
 }
 
 // all returns the upstreams, in the order of the file. The caller does not change it.
-func (r *Router) all() []*Upstream { return *r.upstreams.Load() }
+func (r *Router) all() []*upstream.Upstream { return *r.upstreams.Load() }
 
 // time has calls timed if the trace or a server wants that.
-func (r *Router) time(servers []Server) {
-	if r.trace.On() || r.Audit != nil || slices.ContainsFunc(servers, func(s Server) bool { return s.CallTimeout > 0 }) {
+func (r *Router) time(servers []upstream.Server) {
+	if r.trace.On() || r.Audit != nil || slices.ContainsFunc(servers, func(s upstream.Server) bool { return s.CallTimeout > 0 }) {
 		r.clock.Time()
 	}
 }
 
 // nameFor returns a name for a server that no other has.
-func nameFor(others []*Upstream, s Server, i int) string {
+func nameFor(others []*upstream.Upstream, s upstream.Server, i int) string {
 	name := cmp.Or(s.Name, s.Namespace)
 	if name == "" {
 		name = fmt.Sprintf("server %d", i+1)
@@ -144,7 +145,7 @@ func nameFor(others []*Upstream, s Server, i int) string {
 func (r *Router) Await(server string) {
 	for _, u := range r.all() {
 		if server == "" || u.Source.HasName(server) {
-			u.await()
+			u.Await()
 		}
 	}
 }
@@ -174,7 +175,7 @@ func (r *Router) GreetShared() { r.greet(mcpwire.Hello{Version: mcpwire.Newest})
 
 // greet lets the handshakes begin.
 func (r *Router) greet(h mcpwire.Hello) {
-	r.env.Greeted.greet(h)
+	r.env.Greeted.Greet(h)
 }
 
 // Started is closed when every server is ready, gone, or, unless it is awaited, late.
@@ -255,15 +256,15 @@ func (r *Router) NewSession(out peer.Sender, who Client) *Session {
 	s.label = r.sessions.add(s, r.Run)
 	if who.Sole {
 		for _, u := range r.all() {
-			u.own(s, who.Many)
+			u.SetOwner(s, who.Many)
 		}
 	}
 	return s
 }
 
 // Upstreams returns what is known of every upstream, in the order of the file.
-func (r *Router) Upstreams() []Status {
-	var all []Status
+func (r *Router) Upstreams() []upstream.Status {
+	var all []upstream.Status
 	for _, u := range r.all() {
 		all = append(all, u.Status())
 	}
@@ -276,7 +277,7 @@ func (r *Router) Catalog() *catalog.Catalog { return r.catalog.Load() }
 // Refreshing reports whether lists of a server have changed and are not yet read
 // again.
 func (r *Router) Refreshing() bool {
-	return slices.ContainsFunc(r.all(), (*Upstream).refreshing)
+	return slices.ContainsFunc(r.all(), (*upstream.Upstream).Refreshing)
 }
 
 // Sessions returns how many sessions there are.

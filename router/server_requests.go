@@ -11,13 +11,14 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // A serverRequest is a request of an upstream that was passed on to the client and
 // not answered yet.
 type serverRequest struct {
-	IDs
-	from   *Upstream
+	upstream.IDs
+	from   *upstream.Upstream
 	method string
 	task   bool // a task is wanted instead of the result
 	n      uint64
@@ -58,7 +59,7 @@ func (s *Session) clientReadyLocked(out *peer.Outgoing) {
 }
 
 // Request implements Caller. It passes the request on to the client, under an id of ours.
-func (s *Session) Request(u *Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
+func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	if !s.knows(u) {
 		const why = "the client may use nothing of this server"
@@ -135,13 +136,13 @@ func (s *Session) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 
 // openAt returns the id of the newest request of the client that waits for an upstream,
 // where that matters: what the upstream asks is most likely a part of that.
-func (s *Session) openAt(u *Upstream) (id []byte) {
+func (s *Session) openAt(u *upstream.Upstream) (id []byte) {
 	if s.front.streams == nil {
 		return nil
 	}
 	var newest uint64
-	var found Call
-	u.EachCall(func(at uint64, c Call) {
+	var found upstream.Call
+	u.EachCall(func(at uint64, c upstream.Call) {
 		if at > newest && s.made(&c) && !c.Modern {
 			newest, found = at, c
 		}
@@ -166,7 +167,7 @@ func (s *Session) forgetEarly(match func(serverRequest) bool) {
 }
 
 // Withdraw implements Caller: it takes back what an upstream has asked that is gone now.
-func (s *Session) Withdraw(u *Upstream, out *peer.Outgoing) {
+func (s *Session) Withdraw(u *upstream.Upstream, out *peer.Outgoing) {
 	s.forgetEarly(func(q serverRequest) bool { return q.from == u })
 	for _, q := range s.input.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", out)
@@ -179,7 +180,7 @@ func (s *Session) Withdraw(u *Upstream, out *peer.Outgoing) {
 // takeBack tells the client that it need not answer any more. The question is out of
 // asks.
 func (s *Session) takeBack(id, n uint64, reason string, out *peer.Outgoing) {
-	s.send(out, Cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
+	s.send(out, upstream.Cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
 }
 
 // answer writes the client's answer to a request of the server.
@@ -190,7 +191,7 @@ func (s *Session) answer(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoin
 		s.trace.Response(tracing.Client, "client", m, tracing.Note{ID: q.n, Method: back.Method, Leg: back.Total})
 	}
 	if m.BothResultAndError {
-		m = Strict(m)
+		m = upstream.Strict(m)
 	}
 	out.Edit(m.ID, out.Copy(q.ID()))
 	answered(q, q.from.Send(out, m, &back), out)
@@ -213,7 +214,7 @@ func refuseAsk(q *serverRequest, code int64, why string, out *peer.Outgoing) {
 }
 
 // Cancel implements Caller.
-func (s *Session) Cancel(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err != nil || !at.Present() {
 		return

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 func TestWhatAServerAsksIsPassedOnVerbatim(t *testing.T) {
@@ -231,7 +232,7 @@ func TestWhatAServerAsksOfAClientThatDoesNotRead(t *testing.T) {
 
 func TestWhatIsAskedOfNobody(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a"})
-	Simulate(g.r.all()[0]).Share()
+	upstream.Simulate(g.r.all()[0]).Share()
 	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","method":"notifications/message"}`,
 		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x"}}`, fmt.Sprintf(cancelFrame, "1"))
 	g.servers[0].wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no client is connected, or several are and this server cannot say which it means"}}`)

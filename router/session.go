@@ -13,6 +13,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -48,11 +49,11 @@ type closed struct {
 
 // servers are those that the session uses.
 type servers struct {
-	all       []*Upstream         // in the order of the file
-	awaited   int                 // servers of its own that requests wait for
-	leased    []*lease            // processes for one call at a time
-	releasing bool                // those are being ended
-	missing   map[*Upstream]error // servers that it cannot have, and why
+	all       []*upstream.Upstream         // in the order of the file
+	awaited   int                          // servers of its own that requests wait for
+	leased    []*lease                     // processes for one call at a time
+	releasing bool                         // those are being ended
+	missing   map[*upstream.Upstream]error // servers that it cannot have, and why
 }
 
 // waiting are requests that are answered later.
@@ -80,9 +81,9 @@ type input struct {
 
 // subscriptions are the client's, and those that toolman has made for it.
 type subscriptions struct {
-	listens []*listen                     // of the modern era
-	subs    map[subscription]string       // with the client's spelling of each URI
-	follows map[*Upstream]map[string]bool // the URIs that toolman has subscribed to for the client
+	listens []*listen                              // of the modern era
+	subs    map[subscription]string                // with the client's spelling of each URI
+	follows map[*upstream.Upstream]map[string]bool // the URIs that toolman has subscribed to for the client
 }
 
 // sessionTasks are the tasks of both sides.
@@ -154,7 +155,7 @@ func isResponse(m *jsonrpc.Message) bool {
 
 // malformedAnswer answers an upstream's question whose answer could not be read.
 func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, out *peer.Outgoing) bool {
-	id, found := AnsweredID(m, err)
+	id, found := upstream.AnsweredID(m, err)
 	if !found {
 		return false
 	}

@@ -16,6 +16,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -39,11 +40,11 @@ func TestInitialize(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", frame, want)
 		}
 		select {
-		case <-g.r.env.Greeted.done:
+		case <-g.r.env.Greeted.Done:
 		default:
 			t.Fatal("the handshakes with the servers do not begin")
 		}
-		if h := g.r.env.Greeted.client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
+		if h := g.r.env.Greeted.Client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
 			t.Errorf("the servers are told %+v", h)
 		}
 		if g.s.name() != "me" {
@@ -74,7 +75,7 @@ func TestInitializeThatSaysTooLittleIsRefused(t *testing.T) {
 			t.Errorf("%s: %s", params, got)
 		}
 		select {
-		case <-g.r.env.Greeted.done:
+		case <-g.r.env.Greeted.Done:
 			t.Errorf("%s: the handshakes begin", params)
 		default:
 		}
@@ -109,7 +110,7 @@ func TestAClientHasToSayWhatItIs(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.env.Greeted.done:
+	case <-g.r.env.Greeted.Done:
 		t.Error("the handshakes begin before it is known what the client can do")
 	default:
 	}
@@ -269,7 +270,7 @@ func TestAFrameOfTheClientThatIsTooLong(t *testing.T) {
 
 func TestSetLevel(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "logs"}, offer{namespace: "late", late: true}, offer{namespace: "mute"})
-	Simulate(g.servers[2].u).Result().Capabilities = nil
+	upstream.Simulate(g.servers[2].u).Result().Capabilities = nil
 	g.client.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`)
 	g.client.wants()
 	want := func(l *link) {

@@ -15,6 +15,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 var (
@@ -276,7 +277,7 @@ func (s *simulation) end() {
 	synctest.Wait()
 	s.settled()
 	for _, u := range s.g.r.all() {
-		if n := Simulate(u).Calls(); n > 0 {
+		if n := upstream.Simulate(u).Calls(); n > 0 {
 			s.t.Errorf("%d calls are left with %s", n, u.Name)
 		}
 	}

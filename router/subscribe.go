@@ -9,12 +9,13 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // A subscription is a resource that the client wants to hear of, as its server
 // spells it.
 type subscription struct {
-	from *Upstream // nil: toolman's own catalog
+	from *upstream.Upstream // nil: toolman's own catalog
 	uri  string
 }
 
@@ -24,7 +25,7 @@ const maxSubscriptions = 10_000
 // noteSubscriptionLocked remembers under which URI the client knows a resource that it subscribes to, so that
 // updates come under the same.
 func (s *Session) noteSubscriptionLocked(method mcpwire.Method, t catalog.Target, asked []byte) error {
-	key := subscription{Of(t.Source), t.Name()}
+	key := subscription{upstream.Of(t.Source), t.Name()}
 	switch method {
 	case mcpwire.Subscribe:
 		return s.subscribeLocked(key, string(asked))
@@ -66,7 +67,7 @@ func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) +
 // subscribedLocked returns where an unsubscription leads. What is subscribed can
 // be ended, also when the resource has been switched off or is listed no more.
 func (s *Session) subscribedLocked(asked []byte, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {
-	if _, ok := s.subscriptions.subs[subscription{Of(t.Source), t.Name()}]; ok {
+	if _, ok := s.subscriptions.subs[subscription{upstream.Of(t.Source), t.Name()}]; ok {
 		return t, catalog.Active
 	}
 	for sub, spelling := range s.subscriptions.subs {
@@ -79,7 +80,7 @@ func (s *Session) subscribedLocked(asked []byte, t catalog.Target, verdict catal
 
 // updated passes on that a resource has changed, under the URI that the client
 // subscribed with. The resource may be a part of that one (2025-11-25, Resources).
-func (s *Session) updated(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) updated(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := m.Param("uri")
 	if err != nil || !m.IsString(at) {
 		return
@@ -121,7 +122,7 @@ func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, out *peer.Outgoing, at j
 // spelling returns how the client spells a URI of a server, if the client is to hear that the
 // resource has changed: it has subscribed to that resource, or to one that it is a part of, and may
 // use both.
-func (s *Session) spelling(subs map[subscription]string, u *Upstream, uri string) (spelled string, ok bool) {
+func (s *Session) spelling(subs map[subscription]string, u *upstream.Upstream, uri string) (spelled string, ok bool) {
 	v := s.view.Load()
 	verdict := v.VerdictOf(u.Source, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
@@ -147,6 +148,6 @@ func isPart(uri, whole string) bool {
 
 // mayHavePart reports whether the client may have a part of a resource that it may have, where the
 // server does not list the part. The same rules count as if it did.
-func (s *Session) mayHavePart(u *Upstream, uri, whole string) bool {
+func (s *Session) mayHavePart(u *upstream.Upstream, uri, whole string) bool {
 	return catalog.AsWritten(uri, whole) && s.view.Load().Catalog.AllowsUnlisted(s.policy, u.Source, uri)
 }

@@ -8,6 +8,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 )
 
 const (
@@ -97,7 +98,7 @@ func TestUpdatesOfWhatIsDenied(t *testing.T) {
 		has.resources = append(has.resources, "n://a/open/1")
 		g := newRig(t, setup{active: []string{"*"}, Options: Options{Toolsets: []toolset.Set{fixed(t, "a", "ns_n://a", "ns_t://{id}")}}}, has)
 		g.servers[0].subscribable()
-		Simulate(g.r.all()[0]).Share()
+		upstream.Simulate(g.r.all()[0]).Share()
 		client := g.another(Client{Only: []string{"a"}})
 		client.says(fmt.Sprintf(subscribeFrame, "ns_n://a"))
 		client.hears()

@@ -10,6 +10,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/budget"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // Bounds on what waits for a modern client to come back: calls of the session, questions
@@ -25,7 +26,7 @@ const (
 // with the answers, in a new request (resume.go).
 type suspended struct {
 	handle    handle
-	from      *Upstream
+	from      *upstream.Upstream
 	id        uint64 // of the call there
 	bridge    *translation
 	questions []inquiry   // without an answer, oldest first
@@ -78,7 +79,7 @@ func (all *suspensions) remove(p *suspended) {
 }
 
 // suspendLocked answers the client's request with the server's questions.
-func (s *Session) suspendLocked(u *Upstream, id uint64, c *Call, questions []inquiry, out *peer.Outgoing) {
+func (s *Session) suspendLocked(u *upstream.Upstream, id uint64, c *upstream.Call, questions []inquiry, out *peer.Outgoing) {
 	p := &suspended{handle: newCallID(), from: u, id: id, bridge: translationOf(c), questions: questions}
 	p.expiry = time.AfterFunc(stateLife, func() { s.giveUpOn(p) })
 	s.input.suspensions.add(p)
@@ -98,7 +99,7 @@ func (s *Session) stateFor(about requestHash, kind stateKind, h handle) string {
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.
-func (s *Session) sendAsks(c *Call, asks []inputreq.Ask, state string, out *peer.Outgoing) {
+func (s *Session) sendAsks(c *upstream.Call, asks []inputreq.Ask, state string, out *peer.Outgoing) {
 	s.send(out, inputreq.AppendInputRequired(nil, c.ID(), asks, state), tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name()})
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // The server may not wait for the answer.
@@ -187,7 +188,7 @@ func TestProgressGoesToWhatWaits(t *testing.T) {
 
 func TestLogMessagesGoToWhatWaits(t *testing.T) {
 	d := newDialog(t)
-	Simulate(d.server.u).Logs("debug")
+	upstream.Simulate(d.server.u).Logs("debug")
 	d.client.says(strings.Replace(capableCall("1", "tools/call", echoParams, able, ""), `"_meta":{`, `"_meta":{"io.modelcontextprotocol/logLevel":"info",`, 1))
 	d.server.hears()
 	const logged = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/upstream"
 )
 
 // TestSuspensionsConcurrently has a modern client, legacy servers that ask, time-outs
@@ -232,7 +233,7 @@ func (s *asker) check(seed uint64, alive bool) {
 			s.t.Errorf("seed %d: the question %s was answered %d times", seed, id, n)
 		}
 	}
-	if n := Simulate(s.u).Calls(); n > 0 {
+	if n := upstream.Simulate(s.u).Calls(); n > 0 {
 		s.t.Errorf("seed %d: %d calls are left with %s", seed, n, s.u.Name)
 	}
 }

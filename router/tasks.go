@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // Tasks (2025-11-25) pass through as they are: their ids are not rewritten, but
@@ -21,15 +22,17 @@ import (
 const maxTasks, maxTaskID = 1000, 256
 
 // tasks says which upstream a task belongs to. The first to use an id has it.
-type tasks struct{ boundedMap[string, *Upstream] }
+type tasks struct {
+	boundedMap[string, *upstream.Upstream]
+}
 
-func (t *tasks) add(id []byte, u *Upstream) {
+func (t *tasks) add(id []byte, u *upstream.Upstream) {
 	if len(id) <= maxTaskID {
 		t.boundedMap.add(string(id), u, maxTasks)
 	}
 }
 
-func (t *tasks) of(id []byte) *Upstream { return t.get(string(id)) }
+func (t *tasks) of(id []byte) *upstream.Upstream { return t.get(string(id)) }
 
 // routeTaskLocked passes on what the client asks about a task of a server.
 func (s *Session) routeTaskLocked(req *request) {
@@ -49,7 +52,7 @@ func (s *Session) routeTaskLocked(req *request) {
 
 // learnTask remembers the task that a server made for a call, and its progress
 // token, which stays in use (2025-11-25, Tasks).
-func (s *Session) learnTask(u *Upstream, id uint64, c *Call, m *jsonrpc.Message) {
+func (s *Session) learnTask(u *upstream.Upstream, id uint64, c *upstream.Call, m *jsonrpc.Message) {
 	task := mcpwire.CreatedTask(m)
 	if task == nil {
 		return
@@ -65,7 +68,7 @@ func (s *Session) learnTask(u *Upstream, id uint64, c *Call, m *jsonrpc.Message)
 // taskToken is the progress token under which a server knows a call that has
 // become a task.
 type taskToken struct {
-	from *Upstream
+	from *upstream.Upstream
 	id   uint64
 }
 
@@ -77,7 +80,7 @@ func (t *tokens) add(key taskToken, token []byte) { t.boundedMap.add(key, token,
 // taskStatus passes on how a server's task is. It may come before the answer that
 // names the task; only that answer says whose the task is, and so a server cannot
 // take ids, or room, that others need.
-func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) taskStatus(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.TaskID(m)
 	if err != nil || !at.Present() {
 		return
@@ -85,7 +88,7 @@ func (s *Session) taskStatus(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing
 	s.mu.Lock()
 	owner := s.tasks.upstream.of(m.Text(at))
 	s.mu.Unlock()
-	if owner == u || owner == nil && u.owner() == Caller(s) && s.knows(u) {
+	if owner == u || owner == nil && u.Owner() == upstream.Caller(s) && s.knows(u) {
 		s.pass(out, m, &tracing.Note{Method: mcpwire.TaskStatus})
 	}
 }
@@ -104,7 +107,7 @@ func (s *Session) tellTaskLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 
 // foreignTaskLocked reports whether a server asks about a task that the client
 // does not do for it.
-func (s *Session) foreignTaskLocked(u *Upstream, m *jsonrpc.Message, method mcpwire.Method) bool {
+func (s *Session) foreignTaskLocked(u *upstream.Upstream, m *jsonrpc.Message, method mcpwire.Method) bool {
 	switch method {
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
 		at, err := mcpwire.TaskID(m)
@@ -114,7 +117,7 @@ func (s *Session) foreignTaskLocked(u *Upstream, m *jsonrpc.Message, method mcpw
 }
 
 // TaskProgress implements Caller.
-func (s *Session) TaskProgress(u *Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) TaskProgress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
 	s.mu.Lock()
 	token := s.tasks.tokens.get(taskToken{u, id})
 	s.mu.Unlock()

@@ -5,6 +5,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 )
 
 // A Tool is one that a session may have.
@@ -75,13 +76,13 @@ func (s *Session) Verdict(e *catalog.Entry) catalog.Verdict {
 
 // Upstream returns what is known of a server by its name; false: there is none that the session may
 // know of.
-func (s *Session) Upstream(name string) (Status, bool) {
+func (s *Session) Upstream(name string) (upstream.Status, bool) {
 	for _, u := range s.known() {
 		if u.Source.HasName(name) {
 			return u.Status(), true
 		}
 	}
-	return Status{}, false
+	return upstream.Status{}, false
 }
 
 // Servers are the names of the servers that the session may know of, in their order.
@@ -93,12 +94,12 @@ func (s *Session) Servers() []string {
 	return names
 }
 
-func (s *Session) known() []*Upstream {
+func (s *Session) known() []*upstream.Upstream {
 	s.mu.Lock()
 	upstreams := s.servers.all
 	s.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(upstreams), func(u *Upstream) bool { return !s.knows(u) })
+	return slices.DeleteFunc(slices.Clone(upstreams), func(u *upstream.Upstream) bool { return !s.knows(u) })
 }
 
 // knows reports whether the client may know that there is a server.
-func (s *Session) knows(u *Upstream) bool { return u.KnownTo(s.view.Load().Catalog) }
+func (s *Session) knows(u *upstream.Upstream) bool { return u.KnownTo(s.view.Load().Catalog) }

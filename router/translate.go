@@ -13,6 +13,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // What is said of a call whose answer cannot be made one of the client's era.
@@ -38,7 +39,7 @@ type translation struct {
 
 // translateRequestLocked adds the edits that make a request one of the upstream's era. It
 // reports false when the request goes nowhere, and was dealt with.
-func (s *Session) translateRequestLocked(req *request, c *Call, t catalog.Target) bool {
+func (s *Session) translateRequestLocked(req *request, c *upstream.Call, t catalog.Target) bool {
 	if !req.modern {
 		req.out.SetEdits(s.peer.meta.AddTo(req.out.Edits(), req.Message, &req.envelope))
 		if mcpwire.TakesInput(c.Method) {
@@ -65,7 +66,7 @@ func (s *Session) translateRequestLocked(req *request, c *Call, t catalog.Target
 }
 
 // crossBack gives an answer to a client of the other era.
-func (s *Session) crossBack(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+func (s *Session) crossBack(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	if c.Modern && c.Context != nil {
 		if !s.awaited(u, c, m) {
 			c.Audited.End(outcome(c, m))
@@ -76,7 +77,7 @@ func (s *Session) crossBack(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.
 	s.cross(u, c, m, out, back)
 }
 
-func (s *Session) cross(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+func (s *Session) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
 		err = s.crossError(u, c, m, out, back)
@@ -98,7 +99,7 @@ func (s *Session) cross(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outg
 	}
 }
 
-func (s *Session) crossResult(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Session) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
@@ -124,7 +125,7 @@ func (s *Session) crossResult(u *Upstream, c *Call, m *jsonrpc.Message, out *pee
 	return s.pass(out, m, back)
 }
 
-func (s *Session) crossError(u *Upstream, c *Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Session) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, eraOf(u.Source.Modern), eraOf(c.Modern))
 	if err != nil {
 		return err
@@ -145,7 +146,7 @@ func (s *Session) crossError(u *Upstream, c *Call, m *jsonrpc.Message, out *peer
 }
 
 // explained says what went wrong in a modern server, for a model.
-func explained(u *Upstream, text string, required []string) string {
+func explained(u *upstream.Upstream, text string, required []string) string {
 	said := fmt.Sprintf("server %s answered: %s", u.Name, sanitize.Cut(text, maxSaid))
 	if len(required) > 0 {
 		said += "; it needs of the client what that does not offer: " + sanitize.Cut(strings.Join(required, ", "), catalog.NameLimit)

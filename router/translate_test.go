@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // envelope is the _meta of a modern client's request, without its braces.
@@ -134,7 +135,7 @@ func TestModernRequests(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.env.Greeted.done:
+	case <-g.r.env.Greeted.Done:
 	default:
 		t.Error("the servers are not spoken to")
 	}
@@ -149,7 +150,7 @@ func TestDiscoverDoesNotDecideWhatTheServersAreTold(t *testing.T) {
 	g := newRig(t, setup{silent: true}, various())
 	g.client.asks(modernCall("1", "server/discover", "", ""))
 	select {
-	case <-g.r.env.Greeted.done:
+	case <-g.r.env.Greeted.Done:
 		t.Error("the handshakes begin for a client that only looks around")
 	default:
 	}
@@ -199,8 +200,8 @@ func crossing(t testing.TB, client, server bool, level string, size int) func() 
 		meta = `,"_meta":{` + envelope
 		if level != "" { // which the server has logged from before
 			meta += `,"io.modelcontextprotocol/logLevel":"` + level + `"`
-			Simulate(u).Logs(level)
-			Simulate(u).Result().Capabilities = map[string]json.RawMessage{"logging": []byte("{}")}
+			upstream.Simulate(u).Logs(level)
+			upstream.Simulate(u).Result().Capabilities = map[string]json.RawMessage{"logging": []byte("{}")}
 		}
 		meta += "}"
 	}

@@ -10,25 +10,26 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 )
 
 // A turn is the request of a modern client that waits for a call which was suspended
 // before: its own, first request was answered with questions. Without an id, none does.
 type turn struct {
-	IDs
-	logs LogThreshold
+	upstream.IDs
+	logs upstream.LogThreshold
 	n    uint64
 }
 
 // translationOf returns what a call needs beyond itself; nil for nothing.
-func translationOf(c *Call) *translation {
+func translationOf(c *upstream.Call) *translation {
 	x, _ := c.Context.(*translation)
 	return x
 }
 
 // currentLocked gives the call the ids of the request that waits for it now, and
 // reports whether there is one. Session.mu is held.
-func currentLocked(c *Call) (open bool) {
+func currentLocked(c *upstream.Call) (open bool) {
 	x := translationOf(c)
 	if !c.Modern || x == nil || x.asked == 0 {
 		return true
@@ -41,7 +42,7 @@ func currentLocked(c *Call) (open bool) {
 }
 
 // current is currentLocked for those who do not hold Session.mu.
-func (s *Session) current(c *Call) (open bool) {
+func (s *Session) current(c *upstream.Call) (open bool) {
 	if !c.Modern || c.Context == nil {
 		return true
 	}
@@ -51,17 +52,17 @@ func (s *Session) current(c *Call) (open bool) {
 }
 
 // isLocked reports whether the client's request with this id waits for a call.
-func (s *Session) isLocked(c *Call, id []byte) bool {
+func (s *Session) isLocked(c *upstream.Call, id []byte) bool {
 	return s.made(c) && currentLocked(c) && bytes.Equal(c.ID(), id)
 }
 
 // An ending answers the client's request for a call that has ended. Session.mu may be
 // held. It gets a copy, so that calls need no memory of their own.
-type ending func(c Call, out *peer.Outgoing)
+type ending func(c upstream.Call, out *peer.Outgoing)
 
 // concludeLocked answers a call, which was taken: at once, or when its client comes back. One that
 // has expired has no answer.
-func concludeLocked(c *Call, end ending, out *peer.Outgoing) {
+func concludeLocked(c *upstream.Call, end ending, out *peer.Outgoing) {
 	if currentLocked(c) {
 		end(*c, out)
 	} else if p := translationOf(c).suspended; p != nil {
@@ -71,11 +72,11 @@ func concludeLocked(c *Call, end ending, out *peer.Outgoing) {
 
 // failing is the ending with a failure of toolman's own.
 func (s *conn) failing(problem string, how audit.Outcome) ending {
-	return func(c Call, out *peer.Outgoing) { s.failCall(&c, problem, how, out) }
+	return func(c upstream.Call, out *peer.Outgoing) { s.failCall(&c, problem, how, out) }
 }
 
 // failCall answers the request that waits for the call with a failure of toolman's own.
-func (s *conn) failCall(c *Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+func (s *conn) failCall(c *upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
 	said := tracing.Note{ID: c.TraceID, Method: c.Method}
 	if how == audit.Timeout {
@@ -86,14 +87,14 @@ func (s *conn) failCall(c *Call, problem string, how audit.Outcome, out *peer.Ou
 }
 
 // failureOf makes toolman's own answer to a call.
-func failureOf(c *Call, problem string) []byte {
+func failureOf(c *upstream.Call, problem string) []byte {
 	return mcpwire.AppendFailureFor(eraOf(c.Modern), nil, c.ID(), c.Method, jsonrpc.CodeInternalError, problem)
 }
 
 // awaited reports whether a request of the client waits for the answer of a call, which
 // has the ids of that request then. An answer that comes while the call is suspended
 // is kept.
-func (s *Session) awaited(u *Upstream, c *Call, m *jsonrpc.Message) bool {
+func (s *Session) awaited(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if currentLocked(c) {
@@ -113,8 +114,8 @@ func (s *Session) awaited(u *Upstream, c *Call, m *jsonrpc.Message) bool {
 }
 
 // kept is the ending with an answer that has come before.
-func (s *Session) kept(u *Upstream, frame []byte) ending {
-	return func(c Call, out *peer.Outgoing) {
+func (s *Session) kept(u *upstream.Upstream, frame []byte) ending {
+	return func(c upstream.Call, out *peer.Outgoing) {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
 			s.cross(u, &c, &m, out, &tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name()})

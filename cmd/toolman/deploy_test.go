@@ -22,8 +22,8 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/setup"
-	"toolman/router"
 	"toolman/router/httpd/ops"
+	"toolman/router/upstream"
 )
 
 // What of Kubernetes' objects deploy/kubernetes.yaml uses. Other keys are typing errors.
@@ -240,8 +240,8 @@ func TestTheExampleForKubernetesGivesNoRightsAway(t *testing.T) {
 
 type readyGateway struct{ started chan struct{} }
 
-func (g readyGateway) Started() <-chan struct{}   { return g.started }
-func (g readyGateway) Upstreams() []router.Status { return nil }
+func (g readyGateway) Started() <-chan struct{}     { return g.started }
+func (g readyGateway) Upstreams() []upstream.Status { return nil }
 
 // The probes have to ask for what there is: liveness for what is true while servers start, readiness for what is not.
 func TestTheProbesAskForWhatToolmanServes(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/spawn"
 )
 
@@ -47,12 +48,12 @@ func newFront(t *testing.T, spec fakemcp.Spec, o Options) *front {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newFrontOf(t, router.Server{Namespace: "fs",
+	return newFrontOf(t, upstream.Server{Namespace: "fs",
 		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", path}, Env: os.Environ()}, StartTimeout: 20 * time.Second}, o)
 }
 
 // newFrontOf serves a server whose items are all active.
-func newFrontOf(t *testing.T, server router.Server, o Options) *front {
+func newFrontOf(t *testing.T, server upstream.Server, o Options) *front {
 	t.Helper()
 	globs, err := catalog.CompileGlobs([]string{"*"})
 	if err != nil {
@@ -63,7 +64,7 @@ func newFrontOf(t *testing.T, server router.Server, o Options) *front {
 		t.Fatal(err)
 	}
 	t.Cleanup(loop.Close)
-	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []router.Server{server}}, loop, zap.NewNop())
+	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{server}}, loop, zap.NewNop())
 	r.Start(nil)
 	r.GreetShared()
 	t.Cleanup(r.Close)

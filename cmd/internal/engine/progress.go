@@ -17,6 +17,7 @@ import (
 	"toolman/cmd/internal/traceview"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
+	"toolman/router/upstream"
 )
 
 const (
@@ -43,7 +44,7 @@ type Progress struct {
 
 // A startup is the last reported state of a server.
 type startup struct {
-	state router.State
+	state upstream.State
 	took  time.Duration // until it was ready or gone
 	late  bool
 }
@@ -77,7 +78,7 @@ func (p *Progress) Follow(ctx context.Context, r *router.Router) error {
 }
 
 // show shows the servers' states after waiting for them that long.
-func (p *Progress) show(all []router.Status, waited time.Duration) {
+func (p *Progress) show(all []upstream.Status, waited time.Duration) {
 	if p.servers == nil {
 		p.servers = make([]startup, len(all))
 	}
@@ -93,23 +94,23 @@ func (p *Progress) show(all []router.Status, waited time.Duration) {
 }
 
 // changes records a server's state and returns a line if it is to be reported.
-func (p *Progress) changes(s *startup, st *router.Status, waited time.Duration) (lines []string) {
+func (p *Progress) changes(s *startup, st *upstream.Status, waited time.Duration) (lines []string) {
 	name := sanitize.Line(st.Name)
 	switch {
 	case st.State != s.state:
-		if s.took = waited; st.State == router.Ready {
+		if s.took = waited; st.State == upstream.Ready {
 			s.took = st.Took
 		}
 		s.state = st.State
-		if st.State == router.Apart || p.quiet && !s.late {
+		if st.State == upstream.Apart || p.quiet && !s.late {
 			return nil
 		}
 		line := fmt.Sprintf("toolman: server %s is %s after %s", name, st.State, Seconds(s.took))
-		if st.State == router.Gone {
+		if st.State == upstream.Gone {
 			line += ": " + sanitize.Line(st.Problem)
 		}
 		return []string{line + "\n"}
-	case st.State == router.Starting && !s.late && waited >= st.StartTimeout:
+	case st.State == upstream.Starting && !s.late && waited >= st.StartTimeout:
 		s.late = true
 		line := fmt.Sprintf("toolman: server %s is not ready within its start_timeout of %s", name, st.StartTimeout)
 		if st.Patience > st.StartTimeout {
@@ -125,7 +126,7 @@ func (p *Progress) changes(s *startup, st *router.Status, waited time.Duration) 
 
 // table returns a line for each server. If the terminal is too small, it lists starting servers
 // first and cuts the rest.
-func (p *Progress) table(all []router.Status, waited time.Duration) (lines []string) {
+func (p *Progress) table(all []upstream.Status, waited time.Duration) (lines []string) {
 	width := 0
 	for _, st := range all {
 		width = max(width, len(st.Name))
@@ -135,14 +136,14 @@ func (p *Progress) table(all []router.Status, waited time.Duration) (lines []str
 		s := p.servers[i]
 		took, words := s.took, ""
 		switch st.State {
-		case router.Starting:
+		case upstream.Starting:
 			took, words = waited, last(st.Stderr)
-		case router.Gone:
+		case upstream.Gone:
 			words = sanitize.Line(st.Problem)
 		}
 		line := fmt.Sprintf("  %-*s  %-11s  %5.1f s  %s", width, sanitize.Line(st.Name), st.State, took.Seconds(), words)
 		lines = append(lines, line)
-		if st.State == router.Starting {
+		if st.State == upstream.Starting {
 			starting = append(starting, line)
 		} else {
 			others = append(others, line)

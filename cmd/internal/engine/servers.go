@@ -12,6 +12,7 @@ import (
 	"toolman/cmd/internal/setup"
 	"toolman/jsonrpc/peer"
 	"toolman/router"
+	"toolman/router/upstream"
 	"toolman/spawn"
 )
 
@@ -66,7 +67,7 @@ func (s *Servers) Close() {
 func (s *Servers) NotReady() []string {
 	var names []string
 	for _, st := range s.Upstreams() {
-		if st.State != router.Ready {
+		if st.State != upstream.Ready {
 			names = append(names, st.Name)
 		}
 	}
@@ -74,7 +75,7 @@ func (s *Servers) NotReady() []string {
 }
 
 // Statuses returns the status of every server, without secrets.
-func Statuses(r *router.Router, secrets []string) []router.Status {
+func Statuses(r *router.Router, secrets []string) []upstream.Status {
 	scrub := redact.NewScrubber(secrets)
 	all := r.Upstreams()
 	for i := range all {

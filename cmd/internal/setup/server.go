@@ -21,12 +21,13 @@ import (
 	"toolman/mcpwire/streamhttp/credential"
 	"toolman/router"
 	"toolman/router/dial"
+	"toolman/router/upstream"
 	"toolman/spawn"
 )
 
 // newServer turns a server of a file into one of a router.
-func newServer(s config.Server, file string) router.Server {
-	return router.Server{
+func newServer(s config.Server, file string) upstream.Server {
+	return upstream.Server{
 		Fingerprint:  fingerprint(s),
 		Name:         s.Name,
 		Namespace:    s.Namespace,
@@ -39,7 +40,7 @@ func newServer(s config.Server, file string) router.Server {
 		MaxCalls:     maxCalls(&s),
 		MaxCallsAt:   maxCallsAt(&s, file),
 		Era:          mcpwire.ParseEra(s.Era),
-		Share:        router.ParseShare(s.Share),
+		Share:        upstream.ParseShare(s.Share),
 		FrameLimit:   s.MaxMessageBytes,
 	}
 }
@@ -153,14 +154,14 @@ func TraceServers(c *config.Config) []trace.Server {
 
 // forSession returns a function that makes the server of one session from the session's values,
 // or nil for a server that is the same for all sessions.
-func forSession(s config.Server, file string) func(values map[string]string) (router.Server, error) {
+func forSession(s config.Server, file string) func(values map[string]string) (upstream.Server, error) {
 	if !s.ForEachSession() {
 		return nil
 	}
-	return func(values map[string]string) (router.Server, error) {
+	return func(values map[string]string) (upstream.Server, error) {
 		own, err := s.In(values)
 		if err != nil {
-			return router.Server{}, err
+			return upstream.Server{}, err
 		}
 		return newServer(own, file), nil
 	}
@@ -178,7 +179,7 @@ func ScrubSessions(o *router.Options, secrets *redact.Scrubber) {
 		if perSession == nil {
 			continue
 		}
-		o.Servers[i].For = func(said map[string]string) (router.Server, error) {
+		o.Servers[i].For = func(said map[string]string) (upstream.Server, error) {
 			values := slices.Collect(maps.Values(said))
 			back := secrets.Lend(values...)
 			over := func() { time.AfterFunc(lateOutput, back) }

@@ -19,6 +19,7 @@ import (
 	"toolman/router/budget"
 	"toolman/router/httpd/caller"
 	"toolman/router/httpd/presence"
+	"toolman/router/upstream"
 )
 
 // A Code says what went wrong, for programs. Codes are stable.
@@ -257,11 +258,11 @@ func unavailable(s *session, server string) *Failure {
 	switch {
 	case !known:
 		return unknownServer(s, server)
-	case st.State == router.Gone:
+	case st.State == upstream.Gone:
 		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)))
 		f.retry = int((st.Retry + time.Second - 1) / time.Second)
 		return f
-	case st.State == router.Starting:
+	case st.State == upstream.Starting:
 		f := fail(UpstreamGone, fmt.Sprintf("server %s is still starting; try again", st.Name))
 		f.retry = 1
 		return f

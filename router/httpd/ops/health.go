@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"sync/atomic"
 
-	"toolman/router"
+	"toolman/router/upstream"
 )
 
 // A Gateway is the part of a [router.Router] that Health uses.
 type Gateway interface {
-	Upstreams() []router.Status
+	Upstreams() []upstream.Status
 	Started() <-chan struct{}
 }
 
@@ -29,7 +29,7 @@ func Alive() http.Handler {
 // starting, when none of them runs, and when the program is about to end.
 type Health struct {
 	// Known returns the servers that the answer to a request names; nil: none. It may be nil.
-	Known func(*http.Request) []router.Status
+	Known func(*http.Request) []upstream.Status
 
 	gateway Gateway
 	ending  atomic.Bool
@@ -71,7 +71,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (h *Health) now() health {
 	ready, all := 0, h.gateway.Upstreams()
 	for _, st := range all {
-		if st.State == router.Ready || st.State == router.Apart {
+		if st.State == upstream.Ready || st.State == upstream.Apart {
 			ready++
 		}
 	}
@@ -79,7 +79,7 @@ func (h *Health) now() health {
 	return health{OK: problem == "", Problem: problem}
 }
 
-func named(servers []router.Status) (all []serverHealth) {
+func named(servers []upstream.Status) (all []serverHealth) {
 	if servers != nil {
 		all = []serverHealth{}
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"toolman/mcpwire"
-	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/httpd/ops/prom"
+	"toolman/router/upstream"
 )
 
 // A Meter is the part of a [router.Router] that Metrics use.
@@ -144,14 +144,14 @@ func (m *Metrics) Handler(of Meter) http.Handler {
 }
 
 // upstreams writes the metrics of the servers.
-func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
+func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
 	p.Begin("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", "upstream")
 	for _, st := range all {
-		p.Value(is(st.State == router.Ready || st.State == router.Apart), st.Name)
+		p.Value(is(st.State == upstream.Ready || st.State == upstream.Apart), st.Name)
 	}
 	p.Begin("toolman_upstream_state", "gauge", "1 for the state that the server is in.", "upstream", "state")
 	for _, st := range all {
-		for _, s := range []router.State{router.Starting, router.Ready, router.Gone, router.Apart} {
+		for _, s := range []upstream.State{upstream.Starting, upstream.Ready, upstream.Gone, upstream.Apart} {
 			p.Value(is(st.State == s), st.Name, s.String())
 		}
 	}

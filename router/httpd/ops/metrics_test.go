@@ -17,6 +17,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/upstream"
 )
 
 // A visitor is a client of a router.
@@ -112,7 +113,7 @@ func TestCallsAreMeasured(t *testing.T) {
 		},
 	}
 	r := startRouter(t, router.Options{URISeparator: "_", Active: globs, Policy: rights, Audit: audit.Watch(nil, m),
-		Servers: []router.Server{fakeServer(t, "fs", spec)}})
+		Servers: []upstream.Server{fakeServer(t, "fs", spec)}})
 	<-r.Started()
 	url := serveHandler(t, m.Handler(r))
 	v := enter(t, r, router.Client{Agent: "reviewer"})

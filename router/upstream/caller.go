@@ -1,19 +1,10 @@
-package router
+package upstream
 
 import (
-	"context"
-	"sync"
-
-	"go.uber.org/zap"
-
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
 	"toolman/router/audit"
-	"toolman/router/catalog"
 	"toolman/router/principal"
-	"toolman/router/tracing"
-	"toolman/spawn"
 )
 
 // A Caller makes calls to upstreams and hears what comes of them. It is a session, as its upstreams
@@ -48,51 +39,4 @@ type Caller interface {
 	Refresh()
 	// Reconnect has an upstream of the caller's own that is gone replaced.
 	Reconnect(u *Upstream)
-}
-
-// An Env is what the upstreams of a router share.
-type Env struct {
-	Log          *zap.Logger
-	Trace        *tracing.Tracer
-	Clock        *tracing.Clock
-	Loop         *peer.Loop
-	Context      context.Context // ends when the router closes
-	Version      string          // of toolman
-	URISeparator string          // between namespace and URI
-	Greeted      *FirstClient
-	starts       tally // connections to servers, by name
-	Host         Host
-}
-
-// A Host has upstreams.
-type Host interface {
-	// Rules are what the configuration says about entries now.
-	Rules() *catalog.Rules
-	// Servers is how many there are.
-	Servers() int
-	// Sharing returns the callers that share an upstream.
-	Sharing(u *Upstream) []Caller
-	// Changed is called when the items of a shared upstream have changed.
-	Changed()
-	// Replace puts an upstream in the place of one that is gone; false: that has none any more.
-	Replace(gone, next *Upstream) bool
-	// Ladder is how long a server has that is to end now.
-	Ladder() spawn.Ladder
-}
-
-// FirstClient is what the first client can do, which servers that sessions share are told.
-type FirstClient struct {
-	once   sync.Once
-	done   chan struct{} // closed when it is known
-	client mcpwire.Hello // written before done is closed
-}
-
-func NewFirstClient() *FirstClient { return &FirstClient{done: make(chan struct{})} }
-
-// greet lets the handshakes begin.
-func (g *FirstClient) greet(h mcpwire.Hello) {
-	g.once.Do(func() {
-		g.client = h
-		close(g.done)
-	})
 }

@@ -1,7 +1,11 @@
-package router
+package upstream
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"go.uber.org/zap"
@@ -33,8 +37,8 @@ type followed struct {
 	want int    // sessions
 }
 
-// subscribable reports whether the server tells of changes of resources.
-func (u *Upstream) subscribable() bool {
+// Subscribable reports whether the server tells of changes of resources.
+func (u *Upstream) Subscribable() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.state == Ready && u.offered.result.OffersFlag("resources", "subscribe")
@@ -44,13 +48,13 @@ func (u *Upstream) subscribable() bool {
 // server as they are. A modern one has no such methods, and at one that is shared nobody
 // may end what another wants.
 func (u *Upstream) PassesSubscriptions() bool {
-	return !u.Source.Modern && u.owner() != nil
+	return !u.Source.Modern && u.Owner() != nil
 }
 
-// follow notes that a session wants to hear of these resources of the upstream, and no
+// Follow notes that a session wants to hear of these resources of the upstream, and no
 // longer of those it wanted before. It subscribes to what the first one wants, and
 // ends what nobody does any more.
-func (u *Upstream) follow(want, before map[string]bool, out *peer.Outgoing) {
+func (u *Upstream) Follow(want, before map[string]bool, out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	f := &u.following
@@ -128,8 +132,8 @@ func (u *Upstream) ask(method mcpwire.Method, params []byte, out *peer.Outgoing)
 	return id
 }
 
-// listen opens the subscriptions that a modern server should have and has not.
-func (u *Upstream) listen() {
+// Listen opens the subscriptions that a modern server should have and has not.
+func (u *Upstream) Listen() {
 	var out peer.Outgoing
 	u.mu.Lock()
 	if u.state != Gone && u.Source.Modern {
@@ -176,7 +180,7 @@ func (u *Upstream) listenEnded(id uint64, c *Call, m *jsonrpc.Message) {
 	defer u.mu.Unlock()
 	switch {
 	case m.Err.Present():
-		u.log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxErrorText)]))
+		u.Log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxErrorText)]))
 		return
 	case u.env.Clock.Now()-c.Sent < int64(relisten):
 		return
@@ -189,7 +193,7 @@ func (u *Upstream) listenEnded(id uint64, c *Call, m *jsonrpc.Message) {
 			}
 		}
 	}
-	time.AfterFunc(relisten, u.listen)
+	time.AfterFunc(relisten, u.Listen)
 }
 
 // silenced is called when a subscription that toolman has cancelled is answered all the
@@ -205,4 +209,148 @@ func (u *Upstream) silenced(out *peer.Outgoing) {
 	u.pending.late.add(u.following.lists)
 	u.listenLocked(out)
 	go u.changed(u.announced()...)
+}
+
+// A LevelChange is a log level that several servers are asked for.
+type LevelChange struct {
+	left atomic.Int32             // servers that have not answered
+	Done func(out *peer.Outgoing) // is called with the last answer
+}
+
+// Asked notes that one more has to answer.
+func (l *LevelChange) Asked() { l.left.Add(1) }
+
+// Answered notes that one has answered, and reports whether it was the last.
+func (l *LevelChange) Answered() bool { return l.left.Add(-1) == 0 }
+
+// TakeQueuedLevels takes the changes of the log level that wait for the server to be ready.
+func (u *Upstream) TakeQueuedLevels() []*LevelChange {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	queued := u.logLevels.queued
+	u.logLevels.queued = nil
+	return queued
+}
+
+// LogThreshold is a log level as a call remembers it: 0 for none, and the more the
+// less is wanted.
+type LogThreshold uint8
+
+func ThresholdOf(level []byte) LogThreshold {
+	rank, ok := mcpwire.LevelRank(level)
+	if !ok {
+		return 0
+	}
+	return LogThreshold(rank + 1)
+}
+
+// upstreamLogLevels are what clients want the server to log.
+type upstreamLogLevels struct {
+	pending map[uint64]*LevelChange // what waits for answers to logging/setLevel, by ID
+	queued  []*LevelChange          // what waits for one of the session's own to be ready
+	raised  LogThreshold            // what modern clients' requests have it log
+}
+
+// SetLevel passes the client's log level on, when the server logs. What waits for its answer
+// may be nil. One that is shared logs what any client wants, and each hears no more than it wants.
+func (u *Upstream) SetLevel(params []byte, want LogThreshold, l *LevelChange, out *peer.Outgoing) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if l != nil && u.state == Starting && u.private.replaces != nil {
+		l.Asked()
+		u.logLevels.queued = append(u.logLevels.queued, l)
+	}
+	if u.state != Ready || !u.offered.result.Offers("logging") || u.Source.Modern {
+		return
+	}
+	if u.Owner() == nil {
+		if u.logLevels.raised != 0 && u.logLevels.raised <= want {
+			return
+		}
+		u.logLevels.raised = want
+	}
+	u.levelLocked(params, l, out)
+}
+
+// levelLocked asks the server for a level, and reports whether that could be done. What waits for its
+// answer may be nil.
+func (u *Upstream) levelLocked(params []byte, l *LevelChange, out *peer.Outgoing) bool {
+	id := u.ask(mcpwire.SetLevel, params, out)
+	if l == nil || id == 0 {
+		return id != 0
+	}
+	l.Asked()
+	if u.logLevels.pending == nil {
+		u.logLevels.pending = map[uint64]*LevelChange{}
+	}
+	u.logLevels.pending[id] = l
+	return true
+}
+
+// NeedsMoreLogs reports whether a server that logs is to log more for what wants this.
+func (u *Upstream) NeedsMoreLogs(want LogThreshold) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.logsLessLocked(want)
+}
+
+func (u *Upstream) logsLessLocked(want LogThreshold) bool {
+	return want != 0 && (u.logLevels.raised == 0 || u.logLevels.raised > want) && u.state == Ready && u.offered.result.Offers("logging")
+}
+
+// RaiseLogLevel makes a legacy server log what a modern client's call wants to hear. It goes on
+// to do so: what is too much for other calls is dropped here. It reports whether the server was asked;
+// what waits for its answer may be nil.
+func (u *Upstream) RaiseLogLevel(want LogThreshold, l *LevelChange, out *peer.Outgoing) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.logsLessLocked(want) {
+		return false
+	}
+	u.logLevels.raised = want
+	return u.levelLocked(fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), l, out)
+}
+
+// logged passes a log message on. It does not say whose call it belongs to: while
+// several clients share the server, one gets it when no other has an open call there.
+func (u *Upstream) logged(m *jsonrpc.Message, out *peer.Outgoing) {
+	if owner := u.Owner(); owner != nil && !u.private.many {
+		owner.Notify(u, m, out)
+		return
+	}
+	var open []Call
+	u.pending.calls.Each(func(_ uint64, c Call) {
+		if c.Caller != nil {
+			open = append(open, c)
+		}
+	})
+	if len(open) == 1 {
+		open[0].Caller.Logged(open[0], m, out)
+	}
+}
+
+// leveled notes that the server has answered one of toolman's own logging/setLevel.
+func (u *Upstream) leveled(id uint64, out *peer.Outgoing) {
+	u.mu.Lock()
+	l := u.logLevels.pending[id]
+	delete(u.logLevels.pending, id)
+	u.mu.Unlock()
+	if l != nil && l.Answered() {
+		l.Done(out)
+	}
+}
+
+// endPendingLogLevels notes that the server will answer nothing more.
+func (u *Upstream) endPendingLogLevels(out *peer.Outgoing) {
+	u.mu.Lock()
+	ids := slices.Collect(maps.Keys(u.logLevels.pending))
+	u.mu.Unlock()
+	for _, l := range u.TakeQueuedLevels() {
+		if l.Answered() {
+			l.Done(out)
+		}
+	}
+	for _, id := range ids {
+		u.leveled(id, out)
+	}
 }

@@ -1,6 +1,9 @@
-package router
+package upstream
 
 import (
+	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
 	"go.uber.org/zap"
@@ -9,6 +12,8 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
@@ -75,7 +80,7 @@ func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	u.env.Trace.Orphan(tracing.Upstream, u.Name, m)
-	u.log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
+	u.Log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
 }
 
 // notification handles what the server tells.
@@ -92,7 +97,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	case mcpwire.Progress:
 		u.progress(m, out)
 	case mcpwire.Cancelled:
-		if owner := u.owner(); owner != nil {
+		if owner := u.Owner(); owner != nil {
 			owner.Cancel(u, m, out)
 		}
 	case mcpwire.ResourceUpdated, mcpwire.TaskStatus:
@@ -104,7 +109,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	case mcpwire.Acknowledged: // toolman's own subscription
 	default:
-		if owner := u.owner(); owner != nil {
+		if owner := u.Owner(); owner != nil {
 			owner.Notify(u, m, out)
 		}
 	}
@@ -138,7 +143,7 @@ func (u *Upstream) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note
 	u.env.Trace.Sent(tracing.Upstream, u.Name, frame, note)
 	err := out.Send(u.pipe.out, frame)
 	if err != nil {
-		u.log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
+		u.Log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
 	}
 	return err
 }
@@ -172,7 +177,7 @@ func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
 		u.SendFrame(out, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), tracing.Note{ID: n, Method: method, Status: "local"})
 		return
 	}
-	owner := u.owner()
+	owner := u.Owner()
 	if owner == nil {
 		const why = "no client is connected, or several are and this server cannot say which it means"
 		u.SendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
@@ -180,3 +185,127 @@ func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	owner.Request(u, m, n, out)
 }
+
+// Bad implements peer.Handler. A damaged answer ends its call with an error;
+// other lines, such as banners, are counted and passed over.
+func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	if !u.array(m.Frame, out) {
+		u.bad(m, err, out)
+	}
+}
+
+func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	u.env.Trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
+	id, found := AnsweredID(m, err)
+	if found && u.damaged(id, err, out) {
+		return
+	}
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok && !found {
+		err = u.tooLong(long, out)
+	}
+	if err != nil {
+		u.junked(err)
+	}
+}
+
+// tooLong deals with a message that is too long and no answer of which the id is
+// known. A request is refused and a notification dropped; anything else may be
+// the answer to any call, so that the server has to go. It returns what to log.
+func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error {
+	const advice = "raise max_message_bytes if messages of that size are right"
+	id, method := long.Peek()
+	if method == "" {
+		go u.fail(fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; %s", long, advice))
+		return nil
+	}
+	if id != nil {
+		u.SendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
+	}
+	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
+}
+
+// damaged ends a call whose answer could not be read.
+func (u *Upstream) damaged(id uint64, err error, out *peer.Outgoing) bool {
+	c, ok := u.pending.calls.Take(id)
+	if !ok {
+		return false
+	}
+	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
+	if c.Caller != nil {
+		u.over(&c, out)
+		c.Caller.Lost(c, text, audit.Failed, out)
+		return true
+	}
+	var m jsonrpc.Message
+	frame := jsonrpc.AppendError(nil, strconv.AppendUint(nil, id, 10), jsonrpc.CodeInternalError, text, nil)
+	if jsonrpc.Scan(frame, &m) == nil {
+		u.pipe.control.Deliver(id, &m)
+	}
+	return true
+}
+
+// junked counts a line that is no message, and logs the first of a minute.
+func (u *Upstream) junked(err error) {
+	u.mu.Lock()
+	u.pipe.junk++
+	quiet := time.Since(u.pipe.junkLogged) < time.Minute
+	if !quiet {
+		u.pipe.junkLogged = time.Now()
+	}
+	count := u.pipe.junk
+	u.mu.Unlock()
+	if !quiet {
+		u.Log.Warn("the server wrote something that could not be passed on", zap.NamedError("err", err), zap.Int("count", count))
+	}
+}
+
+// array handles a batch of a server of revision 2025-03-26.
+func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
+	elements := Elements(frame)
+	u.mu.Lock()
+	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
+	u.mu.Unlock()
+	if !may || len(elements) == 0 || len(elements) > MaxBatch {
+		return false
+	}
+	var m jsonrpc.Message
+	for _, at := range elements {
+		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
+			u.bad(&m, err, out)
+		} else {
+			u.Message(&m, out)
+		}
+	}
+	return true
+}
+
+// AnsweredID tells which request a message that could not be read was to answer, if
+// it does.
+func AnsweredID(m *jsonrpc.Message, err error) (id uint64, found bool) {
+	head, tail := m.Frame, m.Frame
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+		head, tail = long.Head, long.Tail
+	}
+	id, found = jsonrpc.SalvageID(head, tail)
+	if !found && m.ID.Present() && !m.Method.Present() {
+		id, found = jsonrpc.ParseID(m.Bytes(m.ID))
+	}
+	return id, found
+}
+
+// Elements returns the elements of a frame that is a valid array, or nothing.
+func Elements(frame []byte) (elements []jsonrpc.Span) {
+	if len(frame) == 0 || frame[0] != '[' || !jsonrpc.Valid(frame) {
+		return nil
+	}
+	jsonrpc.OneLine(frame)
+	for at := range jsonrpc.Elements(frame, jsonrpc.Span{Hi: len(frame)}) {
+		if elements = append(elements, at); len(elements) > MaxBatch {
+			break
+		}
+	}
+	return elements
+}
+
+// MaxBatch is how many messages a client may send at once.
+const MaxBatch = 256

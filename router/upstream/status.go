@@ -1,4 +1,4 @@
-package router
+package upstream
 
 import (
 	"slices"
@@ -32,50 +32,6 @@ func (s *Status) Era() string {
 		return ""
 	}
 	return mcpwire.EraOf(s.Result.ProtocolVersion).String()
-}
-
-// Status returns what is known of the upstream now.
-func (u *Upstream) Status() Status {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
-		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.offered.entries, Unread: u.offered.unread}
-	if u.state == Gone && u.comesBack() {
-		st.Retry = max(time.Second, time.Until(u.life.nextTry))
-	}
-	if u.pipe.conn != nil {
-		st.Stderr = u.pipe.conn.LastWords()
-	}
-	return st
-}
-
-// patience is how long the first list waits for the upstream.
-func (u *Upstream) patience() time.Duration {
-	if u.life.awaited {
-		return giveUp * u.StartTimeout
-	}
-	return u.StartTimeout
-}
-
-// A tally counts something by name. The zero value is ready to use.
-type tally struct {
-	mu sync.Mutex
-	n  map[string]int // guarded by mu
-}
-
-func (t *tally) add(name string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.n == nil {
-		t.n = map[string]int{}
-	}
-	t.n[name]++
-}
-
-func (t *tally) of(name string) int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.n[name]
 }
 
 // recent remembers the last ids of calls that were given up, to tell a late
