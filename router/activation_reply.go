@@ -40,20 +40,20 @@ type pendingReply struct {
 
 // replyAfterRelistLocked shows the client another view, tells it what has changed and arranges for the reply: once
 // the client has listed again, or when it does not in time.
-func (s *Session) replyAfterRelistLocked(req *request, o metatool.Outcome) {
-	before, after := s.view.Load(), o.View
-	s.view.Store(after)
+func (s *Session) replyAfterRelistLocked(req *Request, o metatool.Outcome) {
+	before, after := s.View.Load(), o.View
+	s.View.Store(after)
 	on, off := metatool.Switched(before, after)
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.modern, mode: s.modeOf(req.modern), n: s.traceArrivalLocked(req, name),
+	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.modeOf(req.Modern), n: s.TraceArrival(req, name),
 		on: on, off: off, outcome: o}
-	h.audited = s.decideOwnLocked(req, h.n)
-	if s.trace.On() {
-		s.trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
+	h.audited = s.DecideOwn(req, h.n)
+	if s.Trace.On() {
+		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
 	}
-	told := s.announceLocked(before, after, req.out)
-	if !told || h.mode != view.ModeMutate || s.peer.listsOnce || s.r.Settle <= 0 {
-		s.replyLocked(h, req.out)
+	told := s.announceLocked(before, after, req.Out)
+	if !told || h.mode != view.ModeMutate || s.Peer.ListsOnce || s.r.Settle <= 0 {
+		s.replyLocked(h, req.Out)
 		return
 	}
 	s.waiting.replies = append(s.waiting.replies, h)
@@ -73,16 +73,16 @@ func (s *Session) toolsRelistedLocked() {
 // expire sends a held reply: the client has listed again, or let the wait pass.
 func (s *Session) expire(h *pendingReply) {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	if slices.Contains(s.waiting.replies, h) {
-		if !h.listed && !s.peer.listsOnce {
-			s.peer.listsOnce = true
-			s.log.Info("the client does not list tools again when they change; activations will not wait for it",
-				zap.String("session", s.name()))
+		if !h.listed && !s.Peer.ListsOnce {
+			s.Peer.ListsOnce = true
+			s.Log.Info("the client does not list tools again when they change; activations will not wait for it",
+				zap.String("session", s.Name()))
 		}
 		s.releaseLocked(h, &out)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
@@ -90,7 +90,7 @@ func (s *Session) expire(h *pendingReply) {
 func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
 	h.timer.Stop()
 	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
-	s.trace.Settled(h.listed, h.n)
+	s.Trace.Settled(h.listed, h.n)
 	s.replyLocked(h, out)
 }
 
@@ -110,6 +110,6 @@ func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
 // replyLocked answers a call that has changed what the client sees.
 func (s *Session) replyLocked(h *pendingReply, out *peer.Outgoing) {
 	h.audited.End(audit.OK)
-	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.peer.listsOnce}
-	s.send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
+	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.Peer.ListsOnce}
+	s.Send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
 }

@@ -52,7 +52,7 @@ func TestAnActivationWaitsForTheListAndAMoment(t *testing.T) {
 		checkList(t, "just before the moment is over", g.after(replyAfterList-1))
 		checkList(t, "when it is", g.after(1), "1")
 		checkList(t, "and then nothing", g.after(time.Hour))
-		if g.s.peer.listsOnce {
+		if g.s.Peer.ListsOnce {
 			t.Error("the client is taken for one that does not list again")
 		}
 	})
@@ -154,8 +154,8 @@ func TestACancelledActivationIsNotAnsweredButStays(t *testing.T) {
 		g.client.says(listTools, fmt.Sprintf(cancelFrame, "1"))
 		checkList(t, "the other is answered", g.after(time.Hour), `"list"`, "2")
 		checkList(t, "active", activeNames(g.view()), "tool ns_on", "tool ns_off1", "tool ns_off2")
-		if g.s.peer.listsOnce || g.s.Pending() > 0 {
-			t.Errorf("static %v, %d pending", g.s.peer.listsOnce, g.s.Pending())
+		if g.s.Peer.ListsOnce || g.s.Pending() > 0 {
+			t.Errorf("static %v, %d pending", g.s.Peer.ListsOnce, g.s.Pending())
 		}
 	})
 }

@@ -261,7 +261,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	t.Run("in bytes", func(t *testing.T) {
 		_, client, server := gated(t, 1)
 		open(client, server, "0")
-		large := fmt.Sprintf(echo, "1", `"`+strings.Repeat("x", waitBytes/2)+`"`)
+		large := fmt.Sprintf(echo, "1", `"`+strings.Repeat("x", MaxWaitingBytes/2)+`"`)
 		client.says(large)
 		client.wants()
 		refused(t, client.asks(large))

@@ -16,7 +16,7 @@ import (
 )
 
 // Principal implements Caller.
-func (s *Session) Principal() principal.Principal { return s.who.Principal }
+func (s *Session) Principal() principal.Principal { return s.Who.Principal }
 
 // Answer implements Caller. It gives the answer to the client under the client's own id. Nothing else
 // in it changes, but that what it asks of a user names the server.
@@ -25,7 +25,7 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 		s.learnTask(u, id, &c, m)
 	}
 	back := tracing.Note{}
-	if s.trace.On() {
+	if s.Trace.On() {
 		back = s.timing(u, &c, m)
 	}
 	if m.BothResultAndError {
@@ -40,20 +40,20 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 		s.permitRetry(&c, m)
 	}
 	out.Edit(m.ID, out.Copy(c.ID()))
-	if err := s.pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
+	if err := s.Pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
 		s.Unsent(c, fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
 	} else if c.Audited != nil {
-		c.Audited.End(outcome(&c, m))
+		c.Audited.End(OutcomeOf(&c, m))
 	}
 }
 
 // timing traces an answer as it came, and returns what to say of it on its way to the client.
 func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) tracing.Note {
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.Sent), Total: time.Duration(now - c.Came)}
 	there := back
 	there.Name, there.Total = c.ServerName(), 0
-	s.trace.Response(tracing.Upstream, u.Name, m, there)
+	s.Trace.Response(tracing.Upstream, u.Name, m, there)
 	if x := translationOf(c); x != nil {
 		back.Leg += time.Duration(x.before) // not toolman's own time either
 	}
@@ -73,8 +73,8 @@ func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *
 		end(c, out)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	concludeLocked(&c, end, out)
 }
 
@@ -84,7 +84,7 @@ func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message,
 		return false
 	}
 	out.Edit(at, out.Copy(c.Token()))
-	s.pass(out, m, &tracing.Note{ID: c.TraceID, Method: mcpwire.Progress, During: c.ID()})
+	s.Pass(out, m, &tracing.Note{ID: c.TraceID, Method: mcpwire.Progress, During: c.ID()})
 	return true
 }
 
@@ -100,8 +100,8 @@ func (s *Session) Notify(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 			s.logged(u, m, out)
 		}
 	default: // elicitation/complete, what later revisions add
-		if !u.Source.Modern && s.inSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
-			s.pass(out, m, &tracing.Note{Method: method})
+		if !u.Source.Modern && s.InSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
+			s.Pass(out, m, &tracing.Note{Method: method})
 		}
 	}
 }

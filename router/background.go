@@ -15,17 +15,17 @@ const backgroundTime = 3 * time.Second
 // it waits for the disk. What the client asks after it waits too, so that it sees what
 // the request did.
 type backgroundTask struct {
-	parked
+	Deferred
 	dropped bool // nobody waits for the answer any more
 }
 
 // What a background task ends with: the request's answer.
-type completion func(req *request)
+type completion func(req *Request)
 
 // runInBackgroundLocked has work done apart, and then what it returns with the request, as if
 // that came now.
-func (s *Session) runInBackgroundLocked(req *request, work func(ctx context.Context) completion) {
-	e := &backgroundTask{parked: s.keepLocked(req)}
+func (s *Session) runInBackgroundLocked(req *Request, work func(ctx context.Context) completion) {
+	e := &backgroundTask{Deferred: s.Defer(req)}
 	s.waiting.background = e
 	go func() {
 		ctx, cancel := context.WithTimeout(s.r.run.ctx, backgroundTime)
@@ -37,13 +37,13 @@ func (s *Session) runInBackgroundLocked(req *request, work func(ctx context.Cont
 // completeBackground serves the request of a background task, and then those that waited for it.
 func (s *Session) completeBackground(e *backgroundTask, answer completion) {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.waiting.background = nil
 	if !e.dropped {
-		answer(e.request(&out))
+		answer(e.Request(&out))
 	}
 	s.unparkAllLocked(&out, s.whenOpenLocked)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
@@ -51,20 +51,20 @@ func (s *Session) completeBackground(e *backgroundTask, answer completion) {
 // its correlation number. What is being done is done.
 func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
 	e := s.waiting.background
-	if e == nil || e.dropped || !e.is(id) {
+	if e == nil || e.dropped || !e.Is(id) {
 		return 0, false
 	}
 	e.dropped = true
-	s.decideOwnLocked(e.request(nil), e.n).End(audit.Cancelled)
-	return e.n, true
+	s.DecideOwn(e.Request(nil), e.TraceID).End(audit.Cancelled)
+	return e.TraceID, true
 }
 
 // endBackgroundLocked answers the request of a background task that cannot be waited for.
-func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*request)) {
+func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*Request)) {
 	if e := s.waiting.background; e != nil && !e.dropped {
 		e.dropped = true
-		req := e.request(out)
-		s.decideOwnLocked(req, e.n).End(audit.Cancelled)
+		req := e.Request(out)
+		s.DecideOwn(req, e.TraceID).End(audit.Cancelled)
 		answer(req)
 	}
 }

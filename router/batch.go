@@ -13,12 +13,12 @@ import (
 // come in one array, too.
 func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 	elements := upstream.Elements(frame)
-	s.mu.Lock()
-	may := s.peer.revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= upstream.MaxBatch
-	if may && s.front.batches.Load() == nil {
-		s.front.batches.Store(peer.NewBatchResponder(s.front.out))
+	s.Mu.Lock()
+	may := s.Peer.Revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= upstream.MaxBatch
+	if may && s.Front.Batches.Load() == nil {
+		s.Front.Batches.Store(peer.NewBatchResponder(s.Front.Out))
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	if !may {
 		return false
 	}
@@ -32,7 +32,7 @@ func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))
 		}
 	}
-	s.front.batches.Load().Expect(ids)
+	s.Front.Batches.Load().Expect(ids)
 	for _, at := range elements {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
 			s.bad(&m, err, out)

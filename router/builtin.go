@@ -18,7 +18,7 @@ import (
 
 // callBuiltinLocked serves a call of one of toolman's own tools. It reports whether it was
 // one.
-func (s *Session) callBuiltinLocked(req *request, name []byte) bool {
+func (s *Session) callBuiltinLocked(req *Request, name []byte) bool {
 	switch string(name) {
 	case catalog.ActivateTool:
 		if s.builtin.offers.NoActivate {
@@ -27,7 +27,7 @@ func (s *Session) callBuiltinLocked(req *request, name []byte) bool {
 		s.activateLocked(req)
 		return true
 	case metatool.CallTool:
-		if s.who.Static != "" {
+		if s.Who.Static != "" {
 			return false
 		}
 		s.callThroughLocked(req)
@@ -42,10 +42,10 @@ func (s *Session) callBuiltinLocked(req *request, name []byte) bool {
 }
 
 // activateLocked handles a call of toolman_activate.
-func (s *Session) activateLocked(req *request) {
+func (s *Session) activateLocked(req *Request) {
 	a, err := metatool.ParseActivation(req.Message)
 	activate := func(c *metatool.Context) metatool.Outcome { return metatool.Activate(c, a, err) }
-	if err == nil && a.NamesToolsets() && s.modeOf(req.modern) != view.ModeStatic {
+	if err == nil && a.NamesToolsets() && s.modeOf(req.Modern) != view.ModeStatic {
 		s.withLibraryLocked(req, activate)
 		return
 	}
@@ -53,15 +53,15 @@ func (s *Session) activateLocked(req *request) {
 }
 
 // contextLocked is what a call of one of toolman's own tools may look at.
-func (s *Session) contextLocked(req *request, l *metatool.Library) *metatool.Context {
-	return &metatool.Context{Message: req.Message, View: s.view.Load(), Modern: req.modern, Guidance: s.guidanceLocked(req.modern),
-		Library: l, Shelf: s.r.Shelf, Fixed: s.r.current().Toolsets, Owner: s.who.Principal.Owner(), Unavailable: s.unavailableLocked}
+func (s *Session) contextLocked(req *Request, l *metatool.Library) *metatool.Context {
+	return &metatool.Context{Message: req.Message, View: s.View.Load(), Modern: req.Modern, Guidance: s.guidanceLocked(req.Modern),
+		Library: l, Shelf: s.r.Shelf, Fixed: s.r.current().Toolsets, Owner: s.Who.Principal.Owner(), Unavailable: s.unavailableLocked}
 }
 
 // unavailableLocked are the names of the servers that are not ready.
 func (s *Session) unavailableLocked() (names []string) {
 	for _, u := range s.servers.all {
-		if u.KnownTo(s.view.Load().Catalog) && u.Status().State != upstream.Ready {
+		if u.KnownTo(s.View.Load().Catalog) && u.Status().State != upstream.Ready {
 			names = append(names, u.Name)
 		}
 	}
@@ -70,22 +70,22 @@ func (s *Session) unavailableLocked() (names []string) {
 
 // withLibraryLocked serves a call that is about toolsets: at once when none can
 // have been saved, else when the file is read.
-func (s *Session) withLibraryLocked(req *request, call func(*metatool.Context) metatool.Outcome) {
-	if s.r.Shelf == nil || s.who.Only != nil {
-		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.who.library(s.r))))
+func (s *Session) withLibraryLocked(req *Request, call func(*metatool.Context) metatool.Outcome) {
+	if s.r.Shelf == nil || s.Who.Only != nil {
+		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.Who.library(s.r))))
 		return
 	}
 	s.runInBackgroundLocked(req, func(context.Context) completion {
-		l := s.who.library(s.r)
-		return func(req *request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
+		l := s.Who.library(s.r)
+		return func(req *Request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
 	})
 }
 
 // concludeBuiltinLocked does what a call of one of toolman's own tools has led to.
-func (s *Session) concludeBuiltinLocked(req *request, o metatool.Outcome) {
+func (s *Session) concludeBuiltinLocked(req *Request, o metatool.Outcome) {
 	switch {
 	case o.Err != nil:
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: o.Err.Error()})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: o.Err.Error()})
 	case o.Save != nil:
 		s.saveLocked(req, o)
 	case o.View != nil:
@@ -96,7 +96,7 @@ func (s *Session) concludeBuiltinLocked(req *request, o metatool.Outcome) {
 }
 
 // saveLocked changes the saved toolsets in the background, and goes on with the outcome of that.
-func (s *Session) saveLocked(req *request, o metatool.Outcome) {
+func (s *Session) saveLocked(req *Request, o metatool.Outcome) {
 	s.runInBackgroundLocked(req, func(ctx context.Context) completion {
 		var refused error
 		err := s.r.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
@@ -104,9 +104,9 @@ func (s *Session) saveLocked(req *request, o metatool.Outcome) {
 			return refused
 		})
 		if refused == nil {
-			err = s.r.shelfError(&s.who, err)
+			err = s.r.shelfError(&s.Who, err)
 		}
-		return func(req *request) {
+		return func(req *Request) {
 			if err != nil {
 				s.concludeBuiltinLocked(req, metatool.Failure(sanitize.Line(err.Error())))
 				return
@@ -119,40 +119,40 @@ func (s *Session) saveLocked(req *request, o metatool.Outcome) {
 // callThroughLocked handles a call of toolman_call: it becomes the call of the tool
 // that it names, in the frame that came, with the bytes of that tool's arguments.
 // All that comes after it sees no difference to a call of the tool.
-func (s *Session) callThroughLocked(req *request) {
+func (s *Session) callThroughLocked(req *Request) {
 	through, err := metatool.ParseThrough(req.Message)
 	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
-	s.traceArrivalLocked(req, through.Tool())
-	call, err := req.rewritten(through.Frame(req.Message))
+	s.TraceArrival(req, through.Tool())
+	call, err := req.Rewritten(through.Frame(req.Message))
 	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: err.Error()})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Text: err.Error()})
 		return
 	}
 	s.routeLocked(call)
 }
 
 // sayLocked answers a call of one of these tools.
-func (s *Session) sayLocked(req *request, outcome any, failed bool) {
-	result := mcpwire.AppendToolOutcome(req.era(), nil, metatool.JSON(outcome), nil, false)
+func (s *Session) sayLocked(req *Request, outcome any, failed bool) {
+	result := mcpwire.AppendToolOutcome(req.Era(), nil, metatool.JSON(outcome), nil, false)
 	if failed {
-		result = mcpwire.AppendToolFailure(req.era(), nil, metatool.JSON(outcome))
+		result = mcpwire.AppendToolFailure(req.Era(), nil, metatool.JSON(outcome))
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	n := s.traceArrivalLocked(req, name)
+	n := s.TraceArrival(req, name)
 	how := audit.OK
 	if failed {
 		how = audit.Refused
 	}
-	s.decideOwnLocked(req, n).End(how)
-	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
+	s.DecideOwn(req, n).End(how)
+	s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
 // guidanceLocked is what refusals of the client's requests of an era may refer to.
 func (s *Session) guidanceLocked(modern bool) *metatool.Guidance {
-	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.who.Static, metatool.FixedByMode), Lists: s.who.Lists}
+	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.Who.Static, metatool.FixedByMode), Lists: s.Who.Lists}
 }
 
 // guidance is that of a client that everything is offered to.

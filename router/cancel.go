@@ -19,7 +19,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
 		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
-			s.trace.Notification(tracing.Client, s.name(), m, r.call.TraceID)
+			s.Trace.Notification(tracing.Client, s.Name(), m, r.call.TraceID)
 			s.closeRoundLocked(r, out)
 			r.call.Audited.End(audit.Cancelled)
 			return
@@ -27,7 +27,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		dropped, u, our = s.dropLocked(m.Bytes(at), out)
 		dropped.Audited.End(audit.Cancelled)
 	}
-	s.trace.Notification(tracing.Client, s.name(), m, dropped.TraceID)
+	s.Trace.Notification(tracing.Client, s.Name(), m, dropped.TraceID)
 	if u == nil {
 		return
 	}
@@ -40,7 +40,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 // dropLocked forgets the request with this id. It returns the call, of which at least
 // the correlation number is known, and, when an upstream has it, that and the id there.
 func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u *upstream.Upstream, our uint64) {
-	if batches := s.front.batches.Load(); batches != nil {
+	if batches := s.Front.Batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
 	if n, ok := s.unparkLocked(id); ok {

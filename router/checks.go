@@ -4,37 +4,17 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
-	"toolman/router/upstream"
+	"toolman/router/metatool"
 	"toolman/router/view"
 )
-
-// A route is what a request is about, and where that leads.
-type route struct {
-	at       jsonrpc.Span // of the name or URI
-	name     []byte
-	kind     mcpwire.Kind
-	view     *view.View
-	target   catalog.Target
-	verdict  catalog.Verdict
-	upstream *upstream.Upstream // of the target; nil: nothing has the name
-}
-
-// find looks the name up.
-func (r *route) find() {
-	if r.kind.IsURI() {
-		r.target, r.verdict = r.view.FindURI(r.name)
-	} else {
-		r.target, r.verdict = r.view.Find(r.kind, r.name)
-	}
-}
 
 // checkLocked reports whether a request may go to its server now. If not, it was answered, or waits.
 //
 // These are all checks of a request that names an item. Before them stand those of the message
 // (requestLocked, serveLocked); after them come only what the server's era cannot express (crossLocked)
 // and the limit of calls at the server (Upstream.admit).
-func (s *Session) checkLocked(req *request) bool {
-	for _, passes := range [...]func(*Session, *request) bool{
+func (s *Session) checkLocked(req *Request) bool {
+	for _, passes := range [...]func(*Session, *Request) bool{
 		(*Session).checkActive,       // policy, toolset limit, pin and activation, which the catalog and the view know
 		(*Session).checkCaller,       // what the front knows of the call, such as headers that mirror it
 		(*Session).checkServer,       // the session has the server
@@ -49,42 +29,47 @@ func (s *Session) checkLocked(req *request) bool {
 	return true
 }
 
-func (s *Session) checkActive(req *request) bool {
-	if req.verdict == catalog.Active {
+func (s *Session) checkActive(req *Request) bool {
+	if req.Verdict == catalog.Active {
 		return true
 	}
-	s.refuse(req, refuseName(req.view, req.kind, string(req.name), req.target, req.verdict, s.guidanceLocked(req.modern)))
+	s.Refuse(req, refuseName(req.View, req.ItemKind, string(req.Name), req.Target, req.Verdict, s.guidanceLocked(req.Modern)))
 	return false
 }
 
-func (s *Session) checkCaller(req *request) bool {
-	if s.front.checker == nil || req.method != mcpwire.ToolsCall {
+func (s *Session) checkCaller(req *Request) bool {
+	if s.Front.Checker == nil || req.Method != mcpwire.ToolsCall {
 		return true
 	}
-	why := s.front.checker.CheckCall(req.Message, req.target.Entry)
+	why := s.Front.Checker.CheckCall(req.Message, req.Target.Entry)
 	if why != nil {
-		s.decline(req, why)
+		s.Decline(req, why)
 	}
 	return why == nil
 }
 
-func (s *Session) checkServer(req *request) bool {
-	why := s.withoutLocked(req.upstream)
+func (s *Session) checkServer(req *Request) bool {
+	why := s.withoutLocked(req.Upstream)
 	if why != nil {
-		why.about = req.target
-		s.refuse(req, *why)
+		why.About = req.Target
+		s.Refuse(req, *why)
 	}
 	return why == nil
 }
 
-func (s *Session) checkLogLevel(req *request) bool { return s.logLevelRaisedLocked(req, req.upstream) }
+func (s *Session) checkLogLevel(req *Request) bool { return s.logLevelRaisedLocked(req, req.Upstream) }
 
-func (s *Session) checkConfirmed(req *request) bool { return s.confirmedLocked(req, req.target) }
+func (s *Session) checkConfirmed(req *Request) bool { return s.confirmedLocked(req, req.Target) }
 
-func (s *Session) checkSubscription(req *request) bool {
-	err := s.noteSubscriptionLocked(req.method, req.target, req.name)
+func (s *Session) checkSubscription(req *Request) bool {
+	err := s.noteSubscriptionLocked(req.Method, req.Target, req.Name)
 	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error(), about: req.target})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error(), About: req.Target})
 	}
 	return err == nil
+}
+
+// refuseName is a refusal of a name that cannot be used.
+func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has *metatool.Guidance) Refusal {
+	return Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: verdict.String(), About: t, Text: has.Explain(v, k, name, t, verdict)}
 }

@@ -1,19 +1,10 @@
 package router
 
 import (
-	"fmt"
-	"maps"
-	"slices"
-	"sync"
-
-	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
 	"toolman/router/budget"
-	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/principal"
-	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -62,59 +53,4 @@ type Streams interface {
 	// During returns where the client listens during its request with this id; nil
 	// when that is not open. The id is valid until During returns.
 	During(id []byte) peer.Sender
-}
-
-// A CallChecker is implemented by a session's Sender that checks calls of tools against more than
-// the message. It is called with locks held, and must not call the router.
-type CallChecker interface {
-	// CheckCall returns why a call is refused; nil if it is not.
-	CheckCall(m *jsonrpc.Message, tool *catalog.Entry) *mcpwire.Refusal
-}
-
-// sessions are those that a router has.
-type sessions struct {
-	mu   sync.Mutex
-	all  map[*Session]bool // guarded by mu
-	made int               // guarded by mu: how many there ever were
-}
-
-// add keeps a session, and returns what to call it: a run's only client as the run.
-func (x *sessions) add(s *Session, run string) (label string) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.all == nil {
-		x.all = map[*Session]bool{}
-	}
-	x.all[s] = true
-	x.made++
-	if s.who.Sole {
-		return run
-	}
-	return fmt.Sprintf("%s.%d", run, x.made)
-}
-
-func (x *sessions) remove(s *Session) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	delete(x.all, s)
-}
-
-func (x *sessions) count() int {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return len(x.all)
-}
-
-// list returns all sessions, in no order.
-func (x *sessions) list() []*Session {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return slices.Collect(maps.Keys(x.all))
-}
-
-// uses reports whether the session has this upstream, and neither an own one in its place nor none.
-func (s *Session) uses(u *upstream.Upstream) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Contains(s.servers.all, u) && s.servers.missing[u] == nil
 }

@@ -6,20 +6,20 @@ import "toolman/router/view"
 // can learn of it: those of the modern era if they listen.
 func (s *Session) modeOf(modern bool) view.Mode {
 	switch {
-	case s.who.Static != "":
+	case s.Who.Static != "":
 		return view.ModeStatic
 	case s.r.Mode != view.ModeAuto:
 		return s.r.Mode
 	case modern && !s.listensForToolsLocked():
 		return view.ModeCall
-	case !modern && view.HabitsOf(s.name()).ListsOnce:
+	case !modern && view.HabitsOf(s.Name()).ListsOnce:
 		return view.ModeCall
 	}
 	return view.ModeMutate
 }
 
 func (s *Session) variantLocked(modern bool) view.Variant {
-	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.name()), Offers: s.builtin.offers}
+	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.Name()), Offers: s.builtin.offers}
 }
 
 // alwaysLoad reports whether tools are listed as ones to be loaded always.
@@ -27,5 +27,5 @@ func (s *Session) alwaysLoad() bool {
 	if fixed := s.r.AlwaysLoad; fixed != nil {
 		return *fixed
 	}
-	return view.HabitsOf(s.name()).Defers
+	return view.HabitsOf(s.Name()).Defers
 }

@@ -22,16 +22,16 @@ import (
 
 // confirmedLocked reports whether a call of a tool may go to its server now. If not, it was
 // dealt with: refused, or asked about.
-func (s *Session) confirmedLocked(req *request, t catalog.Target) bool {
+func (s *Session) confirmedLocked(req *Request, t catalog.Target) bool {
 	if !t.Entry.AsksFirst() {
 		return true
 	}
 	// What is not clear to toolman would not be what a person has seen and agreed to.
 	if _, err := req.Param("arguments"); err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return false
 	}
-	if req.modern {
+	if req.Modern {
 		return s.checkRetryLocked(req, t)
 	}
 	s.confirmLocked(req, t)
@@ -39,7 +39,7 @@ func (s *Session) confirmedLocked(req *request, t catalog.Target) bool {
 }
 
 // confirmLocked asks a legacy client whether a call may be made.
-func (s *Session) confirmLocked(req *request, t catalog.Target) {
+func (s *Session) confirmLocked(req *Request, t catalog.Target) {
 	ask, err := s.r.confirmation(req.Message, t.Entry)
 	if err != nil {
 		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
@@ -50,27 +50,27 @@ func (s *Session) confirmLocked(req *request, t catalog.Target) {
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	c := upstream.Call{Caller: s, Method: mcpwire.ToolsCall, Entry: t.Entry, TraceID: s.traceArrivalLocked(req, name)}
+	c := upstream.Call{Caller: s, Method: mcpwire.ToolsCall, Entry: t.Entry, TraceID: s.TraceArrival(req, name)}
 	c.Keep(req.Message, jsonrpc.Span{})
-	c.Audited = s.decideLocked(req, t, audit.Asked, c.TraceID)
+	c.Audited = s.Decide(req, t, audit.Asked, c.TraceID)
 	r := &inputRound{from: upstream.Of(t.Source), call: c, frame: bytes.Clone(req.Frame)}
 	s.input.rounds = append(s.input.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
-	if id, ok := s.addInputLocked(r, ask.Method, nil, req.out); ok {
-		s.send(req.out, ask.AppendRequest(nil, id, ""), tracing.Note{ID: c.TraceID, Method: ask.Method, During: r.call.ID()})
+	if id, ok := s.addInputLocked(r, ask.Method, nil, req.Out); ok {
+		s.Send(req.Out, ask.AppendRequest(nil, id, ""), tracing.Note{ID: c.TraceID, Method: ask.Method, During: r.call.ID()})
 	}
 }
 
 // unaskableLocked says why a legacy client cannot be asked for a person's consent, or "".
 func (s *Session) unaskableLocked(ask *inputreq.Ask, size int) string {
 	since := inputreq.AskedSince(ask.Method, ask.Params)
-	missing := inputreq.Lacks(s.peer.hello.Capabilities, ask.Method, ask.Params)
+	missing := inputreq.Lacks(s.Peer.Hello.Capabilities, ask.Method, ask.Params)
 	switch {
 	case missing != "":
 		return unaskable(missing)
-	case mcpwire.Negotiate(s.peer.hello.Version) < since:
-		return fmt.Sprintf("a person has to agree first, and the client cannot ask anybody: that came with revision %s, and it speaks %s. Use a client that can", since, s.peer.hello.Version)
-	case len(s.input.rounds) >= openRounds || overBytes(s.input.rounds, size):
+	case mcpwire.Negotiate(s.Peer.Hello.Version) < since:
+		return fmt.Sprintf("a person has to agree first, and the client cannot ask anybody: that came with revision %s, and it speaks %s. Use a client that can", since, s.Peer.Hello.Version)
+	case len(s.input.rounds) >= openRounds || OverBytes(s.input.rounds, size):
 		return "a person has to agree first, and too many calls wait for answers already; answer those and call again"
 	}
 	return ""
@@ -88,32 +88,32 @@ func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, out *peer.Out
 		r.call.Audited.Decide(audit.Declined)
 		s.failRoundLocked(r, why, audit.Refused, out)
 	} else if s.closeRoundLocked(r, out) {
-		s.againLocked(r, out, func(asked *request) { s.passAgreedLocked(asked, r.call.Entry) })
+		s.againLocked(r, out, func(asked *Request) { s.passAgreedLocked(asked, r.call.Entry) })
 	}
 }
 
 // againLocked has the call of a round that is closed handled as it came.
-func (s *Session) againLocked(r *inputRound, out *peer.Outgoing, handle func(asked *request)) {
-	req, err := readRequest(r.frame, out)
+func (s *Session) againLocked(r *inputRound, out *peer.Outgoing, handle func(asked *Request)) {
+	req, err := ReadRequest(r.frame, out)
 	if err != nil {
 		return // it was read when it came
 	}
-	req.traceID, req.decision = r.call.TraceID, r.call.Audited
+	req.TraceID, req.Decision = r.call.TraceID, r.call.Audited
 	handle(req)
 }
 
 // passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
 // it was and may still be called. Its time begins now: the person's is not toolman's.
-func (s *Session) passAgreedLocked(req *request, e *catalog.Entry) {
-	if s.clock.Timed() {
-		req.arrivedAt = s.clock.Now()
+func (s *Session) passAgreedLocked(req *Request, e *catalog.Entry) {
+	if s.Clock.Timed() {
+		req.ArrivedAt = s.Clock.Now()
 	}
 	at, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	v := s.view.Load()
+	v := s.View.Load()
 	name := req.Text(at)
 	switch t, verdict := v.Find(mcpwire.Tool, name); {
 	case verdict != catalog.Active:
-		s.refuse(req, refuseName(v, mcpwire.Tool, string(name), t, verdict, s.guidanceLocked(req.modern)))
+		s.Refuse(req, refuseName(v, mcpwire.Tool, string(name), t, verdict, s.guidanceLocked(req.Modern)))
 	case t.Entry != e:
 		s.denyUnconfirmedLocked(req, e, changedMeanwhile)
 	default:
@@ -126,7 +126,7 @@ const changedMeanwhile = "it was changed by its server while a person was asked;
 
 // hasLocked reports whether a tool is still what it was, and may still be called.
 func (s *Session) hasLocked(e *catalog.Entry) bool {
-	t, verdict := s.view.Load().Find(mcpwire.Tool, []byte(e.Name))
+	t, verdict := s.View.Load().Find(mcpwire.Tool, []byte(e.Name))
 	return verdict == catalog.Active && t.Entry == e
 }
 
@@ -149,6 +149,6 @@ func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
 }
 
 // denyUnconfirmedLocked refuses a call of a dangerous tool that it takes a person's consent for.
-func (s *Session) denyUnconfirmedLocked(req *request, e *catalog.Entry, why string) {
-	s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: e.NotRun(why), verdict: string(audit.Unconfirmed), about: catalog.At(e)})
+func (s *Session) denyUnconfirmedLocked(req *Request, e *catalog.Entry, why string) {
+	s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Text: e.NotRun(why), Verdict: string(audit.Unconfirmed), About: catalog.At(e)})
 }

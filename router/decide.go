@@ -14,79 +14,79 @@ import (
 	"toolman/router/upstream"
 )
 
-// ownRule is the rule about what is toolman's own.
-const ownRule = "it is toolman's own, and no policy is about it"
+// OwnRule is the rule about what is toolman's own.
+const OwnRule = "it is toolman's own, and no policy is about it"
 
 // audits reports whether requests of a method are decided about.
 func audits(method mcpwire.Method) bool {
 	return upstream.Limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
 }
 
-// decideLocked begins the audit of the request being handled, which is about where t
+// Decide begins the audit of the request being handled, which is about where t
 // leads, and has this correlation number. If there is a decision about it already, that
 // is another now.
-func (s *conn) decideLocked(req *request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
-	if s.audit == nil || !audits(req.method) {
+func (s *Conn) Decide(req *Request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
+	if s.Audit == nil || !audits(req.Method) {
 		return nil
 	}
-	if d := req.decision; d != nil {
-		req.decision = nil
+	if d := req.Decision; d != nil {
+		req.Decision = nil
 		d.Decide(verdict)
 		return d
 	}
-	at, kind, _ := mcpwire.Target(req.Message, req.method)
-	line := about(s.lineLocked(req.method, verdict, n), kind, string(req.Text(at)), t)
+	at, kind, _ := mcpwire.Target(req.Message, req.Method)
+	line := about(s.line(req.Method, verdict, n), kind, string(req.Text(at)), t)
 	line.Correlation = s.correlation(req)
-	return s.begin(req, line, s.ruleLocked(t.Entry), givenWith(req.Message, req.method))
+	return s.begin(req, line, s.rule(t.Entry), givenWith(req.Message, req.Method))
 }
 
-// forwardedLocked is decideLocked for a request that is passed on: it may be, or somebody
+// DecideForwarded is decideLocked for a request that is passed on: it may be, or somebody
 // has agreed to it.
-func (s *conn) forwardedLocked(req *request, t catalog.Target, n uint64) *audit.Decision {
+func (s *Conn) DecideForwarded(req *Request, t catalog.Target, n uint64) *audit.Decision {
 	verdict := audit.Allowed
-	if req.decision != nil {
+	if req.Decision != nil {
 		verdict = audit.Confirmed
 	}
-	return s.decideLocked(req, t, verdict, n)
+	return s.Decide(req, t, verdict, n)
 }
 
-// decideOwnLocked is decideLocked for what is toolman's own.
-func (s *conn) decideOwnLocked(req *request, n uint64) *audit.Decision {
-	if s.audit == nil || !audits(req.method) {
+// DecideOwn is decideLocked for what is toolman's own.
+func (s *Conn) DecideOwn(req *Request, n uint64) *audit.Decision {
+	if s.Audit == nil || !audits(req.Method) {
 		return nil
 	}
-	at, kind, _ := mcpwire.Target(req.Message, req.method)
-	line := about(s.lineLocked(req.method, audit.Allowed, n), kind, string(req.Text(at)), catalog.Target{})
+	at, kind, _ := mcpwire.Target(req.Message, req.Method)
+	line := about(s.line(req.Method, audit.Allowed, n), kind, string(req.Text(at)), catalog.Target{})
 	line.Server, line.Correlation = "toolman", s.correlation(req)
-	return s.begin(req, line, ownRules, givenWith(req.Message, req.method))
+	return s.begin(req, line, ownRules, givenWith(req.Message, req.Method))
 }
 
-// decideAgainstLocked audits a request that is refused.
-func (s *conn) decideAgainstLocked(req *request, why *refusal, n uint64) {
-	if s.audit == nil || !audits(req.method) {
+// decideAgainst audits a request that is refused.
+func (s *Conn) decideAgainst(req *Request, why *Refusal, n uint64) {
+	if s.Audit == nil || !audits(req.Method) {
 		return
 	}
-	if at, _, _ := mcpwire.Target(req.Message, req.method); req.method == mcpwire.ToolsCall && slices.Contains(s.ownNames, string(req.Text(at))) {
-		s.decideOwnLocked(req, n).End(audit.Refused)
+	if at, _, _ := mcpwire.Target(req.Message, req.Method); req.Method == mcpwire.ToolsCall && slices.Contains(s.OwnNames, string(req.Text(at))) {
+		s.DecideOwn(req, n).End(audit.Refused)
 		return
 	}
-	verdict := audit.Verdict(why.verdict)
-	switch has := req.decision; {
+	verdict := audit.Verdict(why.Verdict)
+	switch has := req.Decision; {
 	case has != nil && (verdict == "" || has.Verdict() == audit.Declined):
 		verdict = has.Verdict()
 	case verdict == "":
 		verdict = audit.Invalid
 	}
-	s.decideLocked(req, why.about, verdict, n).End(audit.Refused)
+	s.Decide(req, why.About, verdict, n).End(audit.Refused)
 }
 
-// decideListenLocked audits a resource that a subscription is to be about.
-func (s *conn) decideListenLocked(req *request, uri string, t catalog.Target, verdict catalog.Verdict, taken bool) {
-	if s.audit == nil {
+// DecideListen audits a resource that a subscription is to be about.
+func (s *Conn) DecideListen(req *Request, uri string, t catalog.Target, verdict catalog.Verdict, taken bool) {
+	if s.Audit == nil {
 		return
 	}
-	line := about(s.lineLocked(mcpwire.Listen, verdict.Audited(), req.traceID), mcpwire.Resource, uri, t)
-	rule := s.ruleLocked(t.Entry)
+	line := about(s.line(mcpwire.Listen, verdict.Audited(), req.TraceID), mcpwire.Resource, uri, t)
+	rule := s.rule(t.Entry)
 	if uri == catalog.CatalogURI {
 		line.Server, line.Verdict, rule = "toolman", audit.Allowed, ownRules
 	}
@@ -100,22 +100,22 @@ func (s *conn) decideListenLocked(req *request, uri string, t catalog.Target, ve
 // Misfit audits a call of a tool that FindTool has found and that the session's Sender does
 // not pass on: its arguments are not as the tool's inputSchema wants them. The arguments
 // are copied.
-func (s *conn) Misfit(e *catalog.Entry, correlation string, arguments []byte) {
-	if s.audit == nil {
+func (s *Conn) Misfit(e *catalog.Entry, correlation string, arguments []byte) {
+	if s.Audit == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	line := about(s.lineLocked(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	line := about(s.line(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
 	line.Correlation = correlation
 	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
-	s.audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
+	s.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
 }
 
-// lineLocked is a line with what it says of the client.
-func (s *conn) lineLocked(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
-	line := audit.Line{Agent: s.who.Agent, Client: s.who.Name, Session: s.label, Method: string(method), Verdict: verdict}
-	if name := s.peer.name.Load(); name != nil {
+// line is a line with what it says of the client.
+func (s *Conn) line(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
+	line := audit.Line{Agent: s.Who.Agent, Client: s.Who.Name, Session: s.Label, Method: string(method), Verdict: verdict}
+	if name := s.Peer.name.Load(); name != nil {
 		line.Client = *name
 	}
 	if n > 0 {
@@ -138,14 +138,14 @@ func about(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Target) a
 	return line
 }
 
-func ownRules(audit.Verdict) string { return ownRule }
+func ownRules(audit.Verdict) string { return OwnRule }
 
-// ruleLocked tells later which rule has led to a verdict on an entry.
-func (s *conn) ruleLocked(e *catalog.Entry) audit.Rule {
+// rule tells later which rule has led to a verdict on an entry.
+func (s *Conn) rule(e *catalog.Entry) audit.Rule {
 	if e == nil {
 		return nil
 	}
-	v := s.view.Load()
+	v := s.View.Load()
 	return func(verdict audit.Verdict) string {
 		switch verdict {
 		case audit.Inactive:
@@ -162,8 +162,8 @@ func (s *conn) ruleLocked(e *catalog.Entry) audit.Rule {
 	}
 }
 
-func (s *conn) begin(req *request, line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
-	return s.audit.Begin(line, rule, s.clock.At(req.arrivedAt), arguments)
+func (s *Conn) begin(req *Request, line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
+	return s.Audit.Begin(line, rule, s.Clock.At(req.ArrivedAt), arguments)
 }
 
 // givenWith returns what a request is made with, if it is clear what that is.
@@ -179,9 +179,9 @@ func givenWith(m *jsonrpc.Message, method mcpwire.Method) []byte {
 	return m.Bytes(at)
 }
 
-// outcome reads how a server has answered a call. Nobody asks that of a call that is
+// OutcomeOf reads how a server has answered a call. Nobody asks that of a call that is
 // not audited.
-func outcome(c *upstream.Call, m *jsonrpc.Message) audit.Outcome {
+func OutcomeOf(c *upstream.Call, m *jsonrpc.Message) audit.Outcome {
 	if c.Audited == nil {
 		return ""
 	}

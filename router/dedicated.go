@@ -45,14 +45,14 @@ func (s *Session) ownLocked(shared *upstream.Upstream) *upstream.Upstream {
 		s.goWithoutLocked(shared, err)
 	default:
 		shared.Log.Warn("a session gets no process of its own; it shares one, and the server cannot ask it anything",
-			zap.String("session", s.name()), zap.NamedError("err", err))
+			zap.String("session", s.Name()), zap.NamedError("err", err))
 	}
 	return u
 }
 
 // goWithoutLocked has the session go without a server, which is said once.
 func (s *Session) goWithoutLocked(u *upstream.Upstream, err error) {
-	u.Log.Warn("this session goes without the server", zap.String("session", s.name()), zap.NamedError("err", err))
+	u.Log.Warn("this session goes without the server", zap.String("session", s.Name()), zap.NamedError("err", err))
 	if s.servers.missing == nil {
 		s.servers.missing = map[*upstream.Upstream]error{}
 	}
@@ -60,23 +60,23 @@ func (s *Session) goWithoutLocked(u *upstream.Upstream, err error) {
 }
 
 // withoutLocked refuses requests about a server that the session goes without; nil: it has the server.
-func (s *Session) withoutLocked(u *upstream.Upstream) *refusal {
+func (s *Session) withoutLocked(u *upstream.Upstream) *Refusal {
 	err := s.servers.missing[u]
 	if err == nil {
 		return nil
 	}
-	return &refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy), text: fmt.Sprintf(
+	return &Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: fmt.Sprintf(
 		"server %s is not available in this session: it has a process for each session (share = \"never\"), and %v; end another session and begin a new one", u.Name, err)}
 }
 
 // needsOwnLocked reports whether the session must not share this upstream, and may use it at all.
 func (s *Session) needsOwnLocked(u *upstream.Upstream) bool {
 	switch {
-	case s.servers.releasing || s.peer.hello == nil && !s.peer.modern || !s.mayUseLocked(u):
+	case s.servers.releasing || s.Peer.Hello == nil && !s.Peer.Modern || !s.mayUseLocked(u):
 		return false
 	case u.For != nil:
 		return s.servers.missing[u] == nil
-	case s.who.Sole || u.Owner() != nil || !u.Is(upstream.Ready):
+	case s.Who.Sole || u.Owner() != nil || !u.Is(upstream.Ready):
 		return false
 	}
 	switch u.Share {
@@ -85,33 +85,33 @@ func (s *Session) needsOwnLocked(u *upstream.Upstream) bool {
 	case upstream.ShareNever:
 		return s.servers.missing[u] == nil
 	}
-	return !u.Source.Modern && s.peer.hello != nil && inputreq.CanBeAsked(s.peer.hello.Capabilities)
+	return !u.Source.Modern && s.Peer.Hello != nil && inputreq.CanBeAsked(s.Peer.Hello.Capabilities)
 }
 
 // privateLocked makes an upstream like a shared one for the session. The error says of what there is
 // too much. Whoever starts it has it ended.
 func (s *Session) privateLocked(shared *upstream.Upstream, server upstream.Server, d upstream.Dedication) (*upstream.Upstream, error) {
-	if err := s.r.quota.take(s.who.Account); err != nil {
+	if err := s.r.quota.take(s.Who.Account); err != nil {
 		return nil, err
 	}
-	d.Owner, d.Many = s, s.who.Many
+	d.Owner, d.Many = s, s.Who.Many
 	return shared.Dedicate(server, d), nil
 }
 
 // clientLocked is what the session's own servers are told of its client.
 func (s *Session) clientLocked() *mcpwire.Hello {
-	if s.peer.hello != nil {
-		return s.peer.hello
+	if s.Peer.Hello != nil {
+		return s.Peer.Hello
 	}
 	return &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: declaredForModern}
 }
 
 // ownSettled is called when the session need not wait for a process of its own any more.
 func (s *Session) ownSettled() {
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.servers.awaited--
 	last := s.servers.awaited == 0
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	if last {
 		s.refresh(false)
 		s.release()
@@ -155,15 +155,15 @@ func (s *Session) disownLocked() {
 }
 
 func (s *Session) releaseDedicated() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.disownLocked()
 }
 
 // dismiss ends a process that one session had for itself. The router waits for it when
 // it closes.
 func (s *Session) dismiss(u *upstream.Upstream) {
-	r, account := s.r, s.who.Account
+	r, account := s.r, s.Who.Account
 	r.run.dismissed.Go(func() {
 		u.Stop()
 		r.quota.back(account)

@@ -13,8 +13,8 @@ import (
 
 // Pending returns how many requests of the client are not answered yet.
 func (s *Session) Pending() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	n := len(s.waiting.parked) + len(s.waiting.replies) + len(s.input.rounds) + len(s.logLevel.pending)
 	if s.waiting.background != nil && !s.waiting.background.dropped {
 		n++
@@ -35,16 +35,16 @@ func (s *Session) Pending() int {
 func (s *Session) Abandon() {
 	const why = "toolman is ending because its client closed the connection; this was not answered in time"
 	var out peer.Outgoing
-	s.mu.Lock()
-	refuse := func(req *request) {
-		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, text: why, ending: true})
+	s.Mu.Lock()
+	refuse := func(req *Request) {
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Text: why, Ending: true})
 	}
 	s.abandonLogLevelsLocked(&out, refuse)
 	s.endBackgroundLocked(&out, refuse)
 	s.unparkAllLocked(&out, refuse)
 	s.failRoundsLocked(func(*inputRound) bool { return true }, why, audit.Cancelled, &out)
 	upstreams := s.reachLocked()
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	for _, u := range upstreams {
 		for _, c := range append(u.TakeQueued(s.made), u.TakeCalls(s.made, &out)...) {
 			s.Lost(c, why, audit.Cancelled, &out)
@@ -59,14 +59,14 @@ func (s *Session) End() {
 	s.Closed(io.EOF)
 	s.r.sessions.remove(s)
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.waiting.parked, s.logLevel.pending, s.subscriptions.subs = nil, nil, nil
-	s.endBackgroundLocked(nil, func(*request) {})
+	s.endBackgroundLocked(nil, func(*Request) {})
 	s.followAllLocked(&out)
 	s.disownLocked()
-	s.freeAllLocked()
+	s.FreeAll()
 	upstreams := s.reachLocked()
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	for _, u := range upstreams {
 		for _, c := range append(u.TakeQueued(s.made), u.CallOffAll(s.made, "the client is gone", &out)...) {
 			c.Audited.End(audit.Cancelled)

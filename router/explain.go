@@ -53,7 +53,7 @@ func (r *Router) Explain(name string) []Explanation {
 // ownExplanation is about what toolman itself offers.
 func (r *Router) ownExplanation(name string) Explanation {
 	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true,
-		Rule: ownRule, Activity: "it is toolman's own"}
+		Rule: OwnRule, Activity: "it is toolman's own"}
 	meta := metatool.Tools(r.MetaTools)[name]
 	switch {
 	case name == catalog.CatalogURI:

@@ -31,7 +31,7 @@ func BenchmarkInFlight(bench *testing.B) {
 	const window = 256
 	s, u, _, _ := joined(bench, "s00", echoTool)
 	var client, server queue
-	s.front.out = &client
+	s.Front.Out = &client
 	upstream.Simulate(u).Connect(&server)
 	text := `a tool said \"found it\" and went on to the next of 1,024 rows\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`
 	var calls [window][]byte

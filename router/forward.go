@@ -13,72 +13,72 @@ import (
 
 // routeLocked finds out what a request is about and passes it on to the upstream
 // that owns it, if the client may use it.
-func (s *Session) routeLocked(req *request) {
-	at, kind, err := mcpwire.Target(req.Message, req.method)
+func (s *Session) routeLocked(req *Request) {
+	at, kind, err := mcpwire.Target(req.Message, req.Method)
 	if err != nil || !at.Present() {
-		s.refuse(req, badTarget(req.method, err))
+		s.Refuse(req, BadTarget(req.Method, err))
 		return
 	}
 	name := req.Text(at)
 	switch {
-	case req.method == mcpwire.ToolsCall && s.callBuiltinLocked(req, name):
+	case req.Method == mcpwire.ToolsCall && s.callBuiltinLocked(req, name):
 		return
 	case kind == mcpwire.Resource && string(name) == catalog.CatalogURI:
 		s.catalogLocked(req)
 		return
 	}
-	req.route = route{at: at, name: name, kind: kind, view: s.view.Load()}
-	req.find()
-	if req.method == mcpwire.Unsubscribe {
-		req.target, req.verdict = s.subscribedLocked(name, req.target, req.verdict)
+	req.Route = Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
+	req.Route.Find()
+	if req.Method == mcpwire.Unsubscribe {
+		req.Target, req.Verdict = s.subscribedLocked(name, req.Target, req.Verdict)
 	}
-	req.upstream = upstream.Of(req.target.Source)
+	req.Upstream = upstream.Of(req.Target.Source)
 	if !s.checkLocked(req) {
 		return
 	}
-	if !req.upstream.PassesSubscriptions() && (req.method == mcpwire.Subscribe || req.method == mcpwire.Unsubscribe) {
-		s.decideLocked(req, req.target, audit.Allowed, s.replyLocal(req, []byte("{}"))).End(audit.OK)
-		s.followAllLocked(req.out)
+	if !req.Upstream.PassesSubscriptions() && (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) {
+		s.Decide(req, req.Target, audit.Allowed, s.Reply(req, []byte("{}"))).End(audit.OK)
+		s.followAllLocked(req.Out)
 		return
 	}
-	s.forward(req, at, req.target)
+	s.forward(req, at, req.Target)
 }
 
 // forward writes a request to an upstream: under an id and a progress token of
 // ours, with the name or URI that the upstream knows, and not another byte
 // changed.
-func (s *Session) forward(req *request, at jsonrpc.Span, t catalog.Target) {
-	u, token := upstream.Of(t.Source), req.envelope.Token.Value
-	c := upstream.Call{Caller: s, Method: req.method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.modern}
+func (s *Session) forward(req *Request, at jsonrpc.Span, t catalog.Target) {
+	u, token := upstream.Of(t.Source), req.Envelope.Token.Value
+	c := upstream.Call{Caller: s, Method: req.Method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.Modern}
 	c.Keep(req.Message, token)
-	if level := req.envelope.LogLevel.Value; req.modern && level.Present() {
+	if level := req.Envelope.LogLevel.Value; req.Modern && level.Present() {
 		c.Logs = upstream.ThresholdOf(req.Text(level))
 	}
-	if req.modern != u.Source.Modern && !s.translateRequestLocked(req, &c, t) || req.modern && u.Source.Modern && !s.hideTasks(req) {
+	if req.Modern != u.Source.Modern && !s.translateRequestLocked(req, &c, t) || req.Modern && u.Source.Modern && !s.hideTasks(req) {
 		return
 	}
-	c.Elicits = u.Source.Modern && (!req.modern || inputreq.CanElicit(req.Bytes(req.envelope.Capabilities.Value)))
+	c.Elicits = u.Source.Modern && (!req.Modern || inputreq.CanElicit(req.Bytes(req.Envelope.Capabilities.Value)))
 	s.markLocked(req, &c, t)
-	if s.clock.Timed() {
-		c.Came, c.Sent = req.arrivedAt, s.clock.Now()
+	if s.Clock.Timed() {
+		c.Came, c.Sent = req.ArrivedAt, s.Clock.Now()
 	}
-	c.TraceID = s.traceArrivalLocked(req, at)
-	if s.audit != nil {
-		c.Audited = s.forwardedLocked(req, t, c.TraceID)
+	c.TraceID = s.TraceArrival(req, at)
+	if s.Audit != nil {
+		c.Audited = s.DecideForwarded(req, t, c.TraceID)
 		c.Audited.Asked(len(req.Frame))
 	}
 	switch {
 	case string(req.Text(at)) == t.Name(): // it is the upstream's own already
 	case t.URI != "":
-		req.out.Edit(at, jsonrpc.AppendQuoted(nil, t.URI))
+		req.Out.Edit(at, jsonrpc.AppendQuoted(nil, t.URI))
 	case t.Entry != nil:
-		req.out.Edit(at, t.Entry.Quoted)
+		req.Out.Edit(at, t.Entry.Quoted)
 	}
 	if !c.Modern && c.Context != nil {
-		translationOf(&c).request = req.out.Preview(req.Frame)
+		translationOf(&c).request = req.Out.Preview(req.Frame)
 	}
 	s.cacheRouteLocked(req, at, &c)
-	s.leaseLocked(u, &c, req.out).Submit(req.Message, req.out, &c, token, t.Name())
+	s.leaseLocked(u, &c, req.Out).Submit(req.Message, req.Out, &c, token, t.Name())
 }
 
 // notificationLocked handles what the client tells.
@@ -88,7 +88,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		s.cancelLocked(m, out)
 		return
 	}
-	s.trace.Notification(tracing.Client, s.name(), m, 0)
+	s.Trace.Notification(tracing.Client, s.Name(), m, 0)
 	switch method {
 	case mcpwire.Initialized:
 		s.clientReadyLocked(out)

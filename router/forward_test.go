@@ -50,7 +50,7 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 	r.startup.waiting.Store(2)
 	upstream.Simulate(u).Ready(0, mcpwire.InitializeResult{})
 	s = r.NewSession(client, Client{Sole: true})
-	s.peer.hello, s.peer.ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
+	s.Peer.Hello, s.Peer.Ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
 	r.upstreamSettled()
 	return s, u, client, server
 }

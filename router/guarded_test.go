@@ -38,11 +38,11 @@ func guarded(t testing.TB) Options {
 
 // enableMany enables toolsets that do not have the tool.
 func (s *Session) enableMany(n int) {
-	v := s.view.Load()
+	v := s.View.Load()
 	for i := range n {
 		v = v.Enable(&toolset.Set{Name: fmt.Sprint(i), Tools: []toolset.Ref{{NamespacedName: "ns_other"}}})
 	}
-	s.view.Store(v)
+	s.View.Store(v)
 }
 
 // exchange is one call of ns_echo and its answer.

@@ -13,9 +13,9 @@ import (
 
 // initializeLocked answers the client at once. The upstreams are started by now,
 // and learn who the client is and what it can do.
-func (s *Session) initializeLocked(req *request) {
-	if s.peer.hello != nil && s.peer.hello.Version != "" {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest, text: "initialize was answered already; start a new connection to begin again"})
+func (s *Session) initializeLocked(req *Request) {
+	if s.Peer.Hello != nil && s.Peer.Hello.Version != "" {
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidRequest, Text: "initialize was answered already; start a new connection to begin again"})
 		return
 	}
 	hello, err := mcpwire.ParseHello(req.Message)
@@ -23,20 +23,20 @@ func (s *Session) initializeLocked(req *request) {
 		err = errors.New("initialize needs params.protocolVersion")
 	}
 	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
-	if err := s.retainLocked(len(hello.Capabilities) + len(hello.Info)); err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy), text: err.Error()})
+	if err := s.Retain(len(hello.Capabilities) + len(hello.Info)); err != nil {
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: err.Error()})
 		return
 	}
-	s.peer.hello = &hello
-	s.peer.meta = hello.Claim(s.logLevel.name)
+	s.Peer.Hello = &hello
+	s.Peer.Meta = hello.Claim(s.logLevel.name)
 	version := mcpwire.Negotiate(hello.Version)
-	s.connected(&hello, version)
-	s.peer.revision = version
-	s.replyLocal(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.modern), s.builtin.offers)))
-	if s.who.Sole {
+	s.Connected(&hello, version)
+	s.Peer.Revision = version
+	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers)))
+	if s.Who.Sole {
 		s.r.greet(hello)
 	} else if s.r.startup.opened.Load() {
 		s.startDedicatedLocked()
@@ -44,21 +44,21 @@ func (s *Session) initializeLocked(req *request) {
 }
 
 // catalogLocked answers requests about toolman's own resource.
-func (s *Session) catalogLocked(req *request) {
+func (s *Session) catalogLocked(req *Request) {
 	result := []byte("{}")
-	switch req.method {
+	switch req.Method {
 	case mcpwire.ResourcesRead:
 		result = append([]byte(nil), `{"contents":[{"uri":"`+catalog.CatalogURI+`","mimeType":"text/plain","text":"`...)
-		result = append(view.AppendCatalog(result, s.view.Load(), 0), `"}]}`...)
+		result = append(view.AppendCatalog(result, s.View.Load(), 0), `"}]}`...)
 	case mcpwire.Subscribe:
 		if err := s.subscribeLocked(ownCatalog, catalog.CatalogURI); err != nil {
-			s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+			s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 			return
 		}
 	case mcpwire.Unsubscribe:
 		s.unsubscribeLocked(ownCatalog)
 	}
-	s.decideOwnLocked(req, s.replyLocal(req, result)).End(audit.OK)
+	s.DecideOwn(req, s.Reply(req, result)).End(audit.OK)
 }
 
 // ownCatalog is the subscription to toolman's own resource.

@@ -18,7 +18,7 @@ import (
 // calls a question belongs: the newest has it.
 func (s *Session) inquireLocked(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) bool {
 	u := q.from
-	if !s.peer.modern || u.Source.Modern || !inputreq.AsksClient(mcpwire.Method(q.method)) {
+	if !s.Peer.Modern || u.Source.Modern || !inputreq.AsksClient(mcpwire.Method(q.method)) {
 		return false
 	}
 	id, c, ok := s.newestLocked(u)
@@ -83,9 +83,9 @@ func missing(u *upstream.Upstream, lacking string) *mcpwire.Refusal {
 }
 
 // refusing is the ending with an error that the specification prescribes.
-func (s *conn) refusing(why *mcpwire.Refusal) ending {
+func (s *Conn) refusing(why *mcpwire.Refusal) ending {
 	return func(c upstream.Call, out *peer.Outgoing) {
-		s.send(out, why.Append(nil, c.ID()), tracing.Note{ID: c.TraceID, Method: c.Method})
+		s.Send(out, why.Append(nil, c.ID()), tracing.Note{ID: c.TraceID, Method: c.Method})
 	}
 }
 
@@ -112,9 +112,9 @@ func (s *Session) askURLs(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Mes
 	}
 	state := s.stateFor(translationOf(c).about, stateAgain, newCallID())
 	if c.Entry.AsksFirst() {
-		s.mu.Lock()
+		s.Mu.Lock()
 		s.permitLocked(translationOf(c).about, c.Entry, []byte(state), true)
-		s.mu.Unlock()
+		s.Mu.Unlock()
 	}
 	s.sendAsks(c, asks, state, out)
 	return nil

@@ -33,14 +33,14 @@ type lease struct {
 // leaseLocked returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
 func (s *Session) leaseLocked(u *upstream.Upstream, c *upstream.Call, out *peer.Outgoing) *upstream.Upstream {
-	if !s.who.Many || u.Source.Modern || u.Share != upstream.ShareAuto || c.Context == nil || !inputreq.CanBeAsked(translationOf(c).capabilities) {
+	if !s.Who.Many || u.Source.Modern || u.Share != upstream.ShareAuto || c.Context == nil || !inputreq.CanBeAsked(translationOf(c).capabilities) {
 		return u
 	}
 	leased := s.leastLoadedLocked(u, inputreq.Askable(translationOf(c).capabilities))
 	if leased == nil {
 		return u
 	}
-	leased.used = s.clock.Now()
+	leased.used = s.Clock.Now()
 	leased.RaiseLogLevel(c.Logs, nil, out)
 	return leased.Upstream
 }
@@ -77,7 +77,7 @@ func (s *Session) leastLoadedLocked(shared *upstream.Upstream, capabilities json
 		Era: shared.EraNow(), Leased: true, Settled: func() {}})
 	if err != nil {
 		shared.Log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
-			zap.String("session", s.name()), zap.NamedError("err", err))
+			zap.String("session", s.Name()), zap.NamedError("err", err))
 		return best
 	}
 	l := &lease{Upstream: u}
@@ -89,12 +89,12 @@ func (s *Session) leastLoadedLocked(shared *upstream.Upstream, capabilities json
 
 // expireLease ends a leased process that has not been needed for a while.
 func (s *Session) expireLease(u *lease) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if s.servers.releasing || !slices.Contains(s.servers.leased, u) {
 		return
 	}
-	idle := time.Duration(s.clock.Now() - u.used)
+	idle := time.Duration(s.Clock.Now() - u.used)
 	if !u.Is(upstream.Gone) && (u.Load() > 0 || idle < idleLease) {
 		time.AfterFunc(idleLease, func() { s.expireLease(u) })
 		return

@@ -15,21 +15,21 @@ import (
 
 // setLevelLocked keeps the level for servers that are still starting, passes it on to
 // the others, and says it to modern ones with each request from now on.
-func (s *Session) setLevelLocked(req *request) {
+func (s *Session) setLevelLocked(req *Request) {
 	level, err := req.Param("level")
 	if err == nil {
 		err = checkLevel(req.Text(level))
 	}
 	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
 	if s.logLevel.params = []byte(fmt.Sprintf(`{"level":%q}`, req.Text(level))); req.Params.Hi-req.Params.Lo <= maxLevelParams {
 		s.logLevel.params = bytes.Clone(req.Bytes(req.Params))
 	}
 	s.logLevel.name = string(req.Text(level))
-	if s.peer.hello != nil {
-		s.peer.meta = s.peer.hello.Claim(s.logLevel.name)
+	if s.Peer.Hello != nil {
+		s.Peer.Meta = s.Peer.Hello.Claim(s.logLevel.name)
 	}
 	s.levelLocked(req)
 }
@@ -49,15 +49,15 @@ func checkLevel(level []byte) error {
 func (s *Session) Logged(c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	level, err := m.Param("level")
 	if err == nil && s.wants(&c, upstream.ThresholdOf(m.Text(level))) {
-		s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.ID()})
+		s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.ID()})
 	}
 }
 
 // wants reports whether the client of an open call wants to hear of a log message of this
 // level.
 func (s *Session) wants(c *upstream.Call, got upstream.LogThreshold) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	want := c.Logs
 	if !c.Modern {
 		want = upstream.ThresholdOf([]byte(s.logLevel.name))
@@ -69,10 +69,10 @@ func (s *Session) wants(c *upstream.Call, got upstream.LogThreshold) bool {
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
 func (s *Session) logged(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
-	if !u.Source.Modern && !s.inSession() && !s.logsFor(u, m) {
+	if !u.Source.Modern && !s.InSession() && !s.logsFor(u, m) {
 		return
 	}
-	s.pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})
+	s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})
 }
 
 // logsFor reports whether a modern request is open that wants to hear of a message.
@@ -82,8 +82,8 @@ func (s *Session) logsFor(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool
 		return false
 	}
 	got := upstream.ThresholdOf(m.Text(level))
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	u.EachCall(func(_ uint64, c upstream.Call) {
 		wanted = wanted || s.made(&c) && currentLocked(&c) && c.Logs != 0 && c.Logs <= got
 	})

@@ -25,7 +25,7 @@ func (r *Router) shelfError(who *Client, err error) error {
 }
 
 // mayUseLocked reports whether the client's policy leaves anything of an upstream open.
-func (s *Session) mayUseLocked(u *upstream.Upstream) bool { return s.policy.Opens(u.Source.PolicyName) }
+func (s *Session) mayUseLocked(u *upstream.Upstream) bool { return s.Policy.Opens(u.Source.PolicyName) }
 
 // only returns the toolsets of tools.toml with these names, in the order of that file,
 // each once. Saved ones are not among them: clients can change those.

@@ -154,7 +154,7 @@ func TestAStaticClientCanChangeNothing(t *testing.T) {
 func TestWhatOneClientSwitchesAnotherDoesNotSee(t *testing.T) {
 	g := library3(t, Options{})
 	a, b := g.another(Client{}), g.another(Client{})
-	if g.r.sessions.list()[0].view.Load() != g.r.sessions.list()[1].view.Load() {
+	if g.r.sessions.list()[0].View.Load() != g.r.sessions.list()[1].View.Load() {
 		t.Error("clients with the same rights do not begin with the same view")
 	}
 	a.says(callFrame("1", catalog.ActivateTool, `{"tools_on":["ns_off"],"tools_off":["ns_a"],"resources_on":[],"resources_off":[]}`))

@@ -11,15 +11,15 @@ import (
 
 // listLocked answers a list request from what is cached. The first page is made
 // once for a view.
-func (s *Session) listLocked(req *request, k mcpwire.Kind) {
-	as := s.variantLocked(req.modern)
-	v := s.view.Load().Listed(as.Mode)
+func (s *Session) listLocked(req *Request, k mcpwire.Kind) {
+	as := s.variantLocked(req.Modern)
+	v := s.View.Load().Listed(as.Mode)
 	from, err := view.Cursor(req.Message)
 	if err == nil && from > len(v.Catalog.Entries(k)) {
 		err = view.ErrCursor
 	}
 	if err != nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
 	own := view.OwnItems{Tools: func() []byte { return s.definitions().Tools(v, as) }, Resource: metatool.CatalogResource(s.builtin.offers)}
@@ -29,9 +29,9 @@ func (s *Session) listLocked(req *request, k mcpwire.Kind) {
 	} else {
 		p = v.FirstPage(as, k, own)
 	}
-	n := s.traceArrivalLocked(req, jsonrpc.Span{})
-	req.out.Edit(view.PageID, req.Bytes(req.ID))
-	s.pass(req.out, &jsonrpc.Message{Frame: p.Frame, Kind: jsonrpc.Response, ID: view.PageID}, &tracing.Note{ID: n, Method: k.ListMethod(), Status: "local"})
+	n := s.TraceArrival(req, jsonrpc.Span{})
+	req.Out.Edit(view.PageID, req.Bytes(req.ID))
+	s.Pass(req.Out, &jsonrpc.Message{Frame: p.Frame, Kind: jsonrpc.Response, ID: view.PageID}, &tracing.Note{ID: n, Method: k.ListMethod(), Status: "local"})
 	if k == mcpwire.Tool && p.Last {
 		s.toolsRelistedLocked()
 	}

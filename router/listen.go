@@ -17,7 +17,7 @@ import (
 const maxListens, maxListensOfMany = 64, 16384
 
 func (s *Session) maxListens() int {
-	if s.who.Many {
+	if s.Who.Many {
 		return maxListensOfMany
 	}
 	return maxListens
@@ -32,42 +32,42 @@ type listen struct {
 
 // listenLocked opens a subscription. What it will bring is said first; what cannot be
 // had is not said.
-func (s *Session) listenLocked(req *request) {
+func (s *Session) listenLocked(req *Request) {
 	l := &listen{id: bytes.Clone(req.Bytes(req.ID)), subs: map[subscription]string{}}
 	var err error
 	if l.filter, err = mcpwire.ParseFilter(req.Message); err != nil {
-		s.declineError(req, err)
+		s.DeclineError(req, err)
 		return
 	}
 	open := func(o *listen) bool { return bytes.Equal(o.id, l.id) }
 	if len(s.subscriptions.listens) >= s.maxListens() || slices.ContainsFunc(s.subscriptions.listens, open) {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest,
-			text: "too many subscriptions are open, or one with this id; cancel one of them first"})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidRequest,
+			Text: "too many subscriptions are open, or one with this id; cancel one of them first"})
 		return
 	}
-	n := s.traceArrivalLocked(req, jsonrpc.Span{})
+	n := s.TraceArrival(req, jsonrpc.Span{})
 	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(req, l, uri) })
-	s.send(req.out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), tracing.Note{ID: n, Method: mcpwire.Acknowledged})
+	s.Send(req.Out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), tracing.Note{ID: n, Method: mcpwire.Acknowledged})
 	if string(l.filter.Append(nil)) == "{}" {
-		s.send(req.out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{ID: n, Method: mcpwire.Listen, Status: "local"})
+		s.Send(req.Out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{ID: n, Method: mcpwire.Listen, Status: "local"})
 		return
 	}
 	s.subscriptions.listens = append(s.subscriptions.listens, l)
-	s.followAllLocked(req.out)
+	s.followAllLocked(req.Out)
 }
 
 // subscribeTo finds out whose resource a URI names, and reports whether changes of
 // it can be heard of.
-func (s *Session) subscribeTo(req *request, l *listen, uri string) bool {
+func (s *Session) subscribeTo(req *Request, l *listen, uri string) bool {
 	if uri == catalog.CatalogURI {
-		s.decideListenLocked(req, uri, catalog.Target{}, catalog.Active, true)
+		s.DecideListen(req, uri, catalog.Target{}, catalog.Active, true)
 		l.subs[ownCatalog] = uri
 		return true
 	}
-	t, verdict := s.view.Load().FindURI([]byte(uri))
+	t, verdict := s.View.Load().FindURI([]byte(uri))
 	u := upstream.Of(t.Source)
 	taken := verdict == catalog.Active && u.Subscribable() && s.servers.missing[u] == nil
-	s.decideListenLocked(req, uri, t, verdict, taken)
+	s.DecideListen(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{u, t.Name()}] = uri
 	}
@@ -95,7 +95,7 @@ func (s *Session) unlistenLocked(id []byte, out *peer.Outgoing) bool {
 // endListensLocked ends all subscriptions in good order.
 func (s *Session) endListensLocked(out *peer.Outgoing) {
 	for _, l := range s.subscriptions.listens {
-		s.send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
+		s.Send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 	}
 	s.subscriptions.listens = nil
 }
@@ -103,9 +103,9 @@ func (s *Session) endListensLocked(out *peer.Outgoing) {
 // endListens ends all subscriptions because toolman ends.
 func (s *Session) endListens() {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.endListensLocked(&out)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
@@ -113,13 +113,13 @@ func (s *Session) endListens() {
 // a list has changed: for its requests of the legacy era, for those of the modern one. It
 // reports whether there is any.
 func (s *Session) changedLocked(out *peer.Outgoing, method mcpwire.Method, legacy, modern bool) (heard bool) {
-	if legacy && s.peer.ready {
-		s.notify(out, method)
+	if legacy && s.Peer.Ready {
+		s.Announce(out, method)
 		heard = true
 	}
 	for _, l := range s.subscriptions.listens {
 		if modern && l.filter.Wants(method) {
-			s.send(out, mcpwire.AppendListChanged(nil, l.id, method), tracing.Note{Method: method})
+			s.Send(out, mcpwire.AppendListChanged(nil, l.id, method), tracing.Note{Method: method})
 			heard = true
 		}
 	}
@@ -131,11 +131,11 @@ func (s *Session) changedLocked(out *peer.Outgoing, method mcpwire.Method, legac
 func (s *Session) catalogUpdatedLocked(out *peer.Outgoing) {
 	if _, ok := s.subscriptions.subs[ownCatalog]; ok {
 		params := []byte(`{"uri":"` + catalog.CatalogURI + `"}`)
-		s.send(out, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
+		s.Send(out, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
 	}
 	for _, l := range s.subscriptions.listens {
 		if _, ok := l.subs[ownCatalog]; ok {
-			s.send(out, mcpwire.AppendUpdated(nil, l.id, catalog.CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
+			s.Send(out, mcpwire.AppendUpdated(nil, l.id, catalog.CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
 		}
 	}
 }

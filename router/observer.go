@@ -3,7 +3,10 @@ package router
 import (
 	"bytes"
 
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 )
 
 // A Ledger is what a session's Sender implements that keeps more of a request than the
@@ -24,17 +27,17 @@ type Reason struct {
 	Text    string        // what is wrong, and what to do
 }
 
-// tellObserver tells the session's ledger, if it has one. The id is copied: a call whose own
+// TellObserver tells the session's ledger, if it has one. The id is copied: a call whose own
 // could leave it would be made on the heap.
-func (s *conn) tellObserver(id []byte, why Reason) {
-	if s.front.ledger != nil {
-		s.front.ledger.Because(bytes.Clone(id), why)
+func (s *Conn) TellObserver(id []byte, why Reason) {
+	if s.Front.Ledger != nil {
+		s.Front.Ledger.Because(bytes.Clone(id), why)
 	}
 }
 
-// reasonFor is the reason of a request that is not passed on. Without a verdict it was
+// ReasonFor is the reason of a request that is not passed on. Without a verdict it was
 // not understood.
-func reasonFor(verdict, text string) Reason {
+func ReasonFor(verdict, text string) Reason {
 	if verdict == "" {
 		verdict = string(audit.Invalid)
 	}
@@ -42,9 +45,16 @@ func reasonFor(verdict, text string) Reason {
 }
 
 // correlation is what the ledger calls a request.
-func (s *conn) correlation(req *request) string {
-	if s.front.ledger == nil {
+func (s *Conn) correlation(req *Request) string {
+	if s.Front.Ledger == nil {
 		return ""
 	}
-	return s.front.ledger.Correlation(bytes.Clone(req.Bytes(req.ID)))
+	return s.Front.Ledger.Correlation(bytes.Clone(req.Bytes(req.ID)))
+}
+
+// A CallChecker is implemented by a session's Sender that checks calls of tools against more than
+// the message. It is called with locks held, and must not call the router.
+type CallChecker interface {
+	// CheckCall returns why a call is refused; nil if it is not.
+	CheckCall(m *jsonrpc.Message, tool *catalog.Entry) *mcpwire.Refusal
 }

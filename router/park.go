@@ -9,13 +9,13 @@ import (
 // parkLimit is how many requests of the client wait.
 const parkLimit = 4096
 
-func (s *Session) parkLocked(req *request) {
-	if len(s.waiting.parked) >= parkLimit || overBytes(s.waiting.parked, len(req.Frame)) {
-		s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Busy),
-			text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
+func (s *Session) parkLocked(req *Request) {
+	if len(s.waiting.parked) >= parkLimit || OverBytes(s.waiting.parked, len(req.Frame)) {
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
+			Text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
 		return
 	}
-	s.waiting.parked = append(s.waiting.parked, s.keepLocked(req))
+	s.waiting.parked = append(s.waiting.parked, s.Defer(req))
 }
 
 // busyLocked says what requests wait for.
@@ -30,9 +30,9 @@ func (s *Session) busyLocked() string {
 // number.
 func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
 	for i, p := range s.waiting.parked {
-		if p.is(id) {
+		if p.Is(id) {
 			s.waiting.parked = append(s.waiting.parked[:i], s.waiting.parked[i+1:]...)
-			return p.n, true
+			return p.TraceID, true
 		}
 	}
 	return 0, false
@@ -41,18 +41,18 @@ func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
 // release serves the requests that have waited.
 func (s *Session) release() {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.unparkAllLocked(&out, s.whenOpenLocked)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
 // unparkAllLocked has every request that waits handled as if it came now, but that
 // it came before.
-func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*request)) {
+func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*Request)) {
 	waited := s.waiting.parked
 	s.waiting.parked = nil
 	for _, p := range waited {
-		handle(p.request(out))
+		handle(p.Request(out))
 	}
 }

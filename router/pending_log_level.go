@@ -17,19 +17,19 @@ const levelTime = time.Second
 // call logs at first. It is a logging/setLevel, which is answered then, or the
 // call of a modern client to a legacy server that is to log more than before.
 type pendingLogLevel struct {
-	parked
+	Deferred
 	upstream.LevelChange
 }
 
 // levelLocked tells the servers that log, and answers the client when they have heard.
-func (s *Session) levelLocked(req *request) {
+func (s *Session) levelLocked(req *Request) {
 	l := s.newLogLevel()
 	l.Asked()
 	for _, u := range s.servers.all {
-		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.out)
+		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.Out)
 	}
 	if l.Answered() {
-		s.replyLocal(req, []byte("{}"))
+		s.Reply(req, []byte("{}"))
 		return
 	}
 	s.waitLocked(req, l)
@@ -37,9 +37,9 @@ func (s *Session) levelLocked(req *request) {
 
 // logLevelRaisedLocked reports whether a modern client's call to a server may go on: that logs what
 // the call wants to hear. If not, the call waits until it does.
-func (s *Session) logLevelRaisedLocked(req *request, u *upstream.Upstream) bool {
-	level := req.envelope.LogLevel.Value
-	if !req.modern || u.Source.Modern || !level.Present() {
+func (s *Session) logLevelRaisedLocked(req *Request, u *upstream.Upstream) bool {
+	level := req.Envelope.LogLevel.Value
+	if !req.Modern || u.Source.Modern || !level.Present() {
 		return true
 	}
 	want := upstream.ThresholdOf(req.Text(level))
@@ -47,7 +47,7 @@ func (s *Session) logLevelRaisedLocked(req *request, u *upstream.Upstream) bool 
 		return true
 	}
 	l := s.newLogLevel()
-	if !u.RaiseLogLevel(want, &l.LevelChange, req.out) {
+	if !u.RaiseLogLevel(want, &l.LevelChange, req.Out) {
 		return true
 	}
 	s.waitLocked(req, l)
@@ -60,8 +60,8 @@ func (s *Session) newLogLevel() *pendingLogLevel {
 	return l
 }
 
-func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
-	l.parked = s.keepLocked(req)
+func (s *Session) waitLocked(req *Request, l *pendingLogLevel) {
+	l.Deferred = s.Defer(req)
 	s.logLevel.pending = append(s.logLevel.pending, l)
 	time.AfterFunc(levelTime, func() {
 		var out peer.Outgoing
@@ -75,14 +75,14 @@ func (s *Session) waitLocked(req *request, l *pendingLogLevel) {
 func (s *Session) Ready(u *upstream.Upstream) {
 	var out peer.Outgoing
 	waiting := u.TakeQueuedLevels()
-	s.mu.Lock()
+	s.Mu.Lock()
 	if s.logLevel.params != nil {
 		if len(waiting) == 0 {
 			waiting = []*upstream.LevelChange{nil}
 		}
 		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	for _, l := range waiting {
 		if l != nil && l.Answered() {
 			l.Done(&out)
@@ -94,8 +94,8 @@ func (s *Session) Ready(u *upstream.Upstream) {
 // goOn answers the client, or passes its call on, unless that has happened or it wants no
 // answer.
 func (s *Session) goOn(l *pendingLogLevel, out *peer.Outgoing) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	i := slices.Index(s.logLevel.pending, l)
 	if i < 0 {
 		return
@@ -105,17 +105,17 @@ func (s *Session) goOn(l *pendingLogLevel, out *peer.Outgoing) {
 }
 
 // takenLocked deals with a request that has waited: one for the level is answered.
-func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*request)) {
-	req := l.request(out)
-	if req.method == mcpwire.SetLevel {
-		s.replyLocal(req, []byte("{}"))
+func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*Request)) {
+	req := l.Request(out)
+	if req.Method == mcpwire.SetLevel {
+		s.Reply(req, []byte("{}"))
 		return
 	}
 	call(req)
 }
 
 // abandonLogLevelsLocked waits for no server any more.
-func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*request)) {
+func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*Request)) {
 	for _, l := range s.logLevel.pending {
 		s.takenLocked(l, out, refuse)
 	}
@@ -125,11 +125,11 @@ func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*reques
 // dropLogLevelLocked forgets the request with this id, if it is one, and returns its
 // correlation number.
 func (s *Session) dropLogLevelLocked(id []byte) (n uint64, ok bool) {
-	i := slices.IndexFunc(s.logLevel.pending, func(l *pendingLogLevel) bool { return l.is(id) })
+	i := slices.IndexFunc(s.logLevel.pending, func(l *pendingLogLevel) bool { return l.Is(id) })
 	if i < 0 {
 		return 0, false
 	}
-	n = s.logLevel.pending[i].n
+	n = s.logLevel.pending[i].TraceID
 	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
 	return n, true
 }

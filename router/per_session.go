@@ -12,7 +12,7 @@ import (
 // instantiateLocked makes the session's own of a server that is another for each; nil when the
 // session goes without it. The client may come again with what was missing.
 func (s *Session) instantiateLocked(apart *upstream.Upstream) *upstream.Upstream {
-	server, err := apart.Configured().For(s.who.Config)
+	server, err := apart.Configured().For(s.Who.Config)
 	if err != nil {
 		s.goWithoutLocked(apart, err)
 		return nil
@@ -32,13 +32,13 @@ func (s *Session) instantiateLocked(apart *upstream.Upstream) *upstream.Upstream
 // that starts with the first request of its client; "" if there is none. With a name it is about
 // the servers that go by that.
 func (s *Session) Unstarted(server string) string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	for _, u := range s.servers.all {
 		if u.For == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.mayUseLocked(u) {
 			continue
 		}
-		own, err := u.For(s.who.Config)
+		own, err := u.For(s.Who.Config)
 		if err != nil {
 			continue // the session goes without it
 		}

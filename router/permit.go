@@ -52,15 +52,15 @@ func (all *permits) take(about requestHash, state uint64, now int64) (permit, bo
 
 // permitLocked lets the client come back with a state, for a tool as it is now.
 func (s *Session) permitLocked(about requestHash, e *catalog.Entry, state []byte, agreed bool) {
-	now := s.clock.Now()
+	now := s.Clock.Now()
 	s.input.permits.add(permit{about, e, s.r.signer.hash(state), agreed, now + int64(stateLife)}, now)
 }
 
 // checkRetryLocked is clearedLocked for a modern client.
-func (s *Session) checkRetryLocked(req *request, t catalog.Target) bool {
+func (s *Session) checkRetryLocked(req *Request, t catalog.Target) bool {
 	retry, err := inputreq.RetryOf(req.Message)
 	if err != nil {
-		s.declineError(req, err)
+		s.DeclineError(req, err)
 		return false
 	}
 	about := s.r.signer.requestHash(req.Message, mcpwire.ToolsCall, t)
@@ -69,12 +69,12 @@ func (s *Session) checkRetryLocked(req *request, t catalog.Target) bool {
 		return false
 	}
 	state := req.Text(retry.State.Value)
-	p, ok := s.input.permits.take(about, s.r.signer.hash(state), s.clock.Now())
+	p, ok := s.input.permits.take(about, s.r.signer.hash(state), s.Clock.Now())
 	switch {
 	case ok && p.entry != t.Entry:
 		s.denyUnconfirmedLocked(req, t.Entry, changedMeanwhile)
 	case ok && p.agreed:
-		req.decision = s.decideLocked(req, t, audit.Confirmed, req.traceID)
+		req.Decision = s.Decide(req, t, audit.Confirmed, req.TraceID)
 		return true
 	case ok:
 		s.answeredForLocked(req, t, about, &retry)
@@ -85,34 +85,34 @@ func (s *Session) checkRetryLocked(req *request, t catalog.Target) bool {
 }
 
 // requestConfirmationLocked answers a call with the question whether it may be made.
-func (s *Session) requestConfirmationLocked(req *request, t catalog.Target, about requestHash) {
+func (s *Session) requestConfirmationLocked(req *Request, t catalog.Target, about requestHash) {
 	ask, err := s.r.confirmation(req.Message, t.Entry)
 	if err != nil {
 		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
 		return
 	}
-	if missing := inputreq.Lacks(req.Bytes(req.envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
-		req.decision = s.decideLocked(req, t, audit.Unconfirmed, req.traceID)
+	if missing := inputreq.Lacks(req.Bytes(req.Envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
+		req.Decision = s.Decide(req, t, audit.Unconfirmed, req.TraceID)
 		why := mcpwire.MissingCapability(missing, t.Entry.NotRun(unaskable(missing)))
-		s.tellObserver(req.Bytes(req.ID), reasonFor(string(audit.Unconfirmed), why.Message))
-		s.declined(req, why)
+		s.TellObserver(req.Bytes(req.ID), ReasonFor(string(audit.Unconfirmed), why.Message))
+		s.Declined(req, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	n := s.traceArrivalLocked(req, name)
-	s.decideLocked(req, t, audit.Asked, n).End(audit.InputRequired)
+	n := s.TraceArrival(req, name)
+	s.Decide(req, t, audit.Asked, n).End(audit.InputRequired)
 	state := s.stateFor(about, stateConfirm, newCallID())
 	s.permitLocked(about, t.Entry, []byte(state), false)
-	s.send(req.out, inputreq.AppendInputRequired(nil, req.Bytes(req.ID), []inputreq.Ask{ask}, state),
+	s.Send(req.Out, inputreq.AppendInputRequired(nil, req.Bytes(req.ID), []inputreq.Ask{ask}, state),
 		tracing.Note{ID: n, Method: mcpwire.ToolsCall, Name: t.Entry.Name, Status: "local"})
 }
 
 // answeredForLocked makes a call whose client has come back with a person's answer, if
 // that is consent. Without an answer it is asked again.
-func (s *Session) answeredForLocked(req *request, t catalog.Target, about requestHash, retry *inputreq.Retry) {
+func (s *Session) answeredForLocked(req *Request, t catalog.Target, about requestHash, retry *inputreq.Retry) {
 	answer, err := retry.Response(req.Message, confirmKey)
 	if err != nil {
-		s.declineError(req, err)
+		s.DeclineError(req, err)
 		return
 	}
 	if !answer.Present() {
@@ -120,14 +120,14 @@ func (s *Session) answeredForLocked(req *request, t catalog.Target, about reques
 		return
 	}
 	if why := refused(req.Message, answer); why != "" {
-		req.decision = s.decideLocked(req, t, audit.Declined, req.traceID)
+		req.Decision = s.Decide(req, t, audit.Declined, req.TraceID)
 		s.denyUnconfirmedLocked(req, t.Entry, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	req.decision = s.decideLocked(req, t, audit.Asked, s.traceArrivalLocked(req, name))
+	req.Decision = s.Decide(req, t, audit.Asked, s.TraceArrival(req, name))
 	frame := jsonrpc.AppendSplice(nil, req.Frame, jsonrpc.AppendRemoval(nil, req.Frame, req.Params, retry.Responses, retry.State)...)
-	first, err := req.rewritten(frame) // the call, as it was before it was a retry
+	first, err := req.Rewritten(frame) // the call, as it was before it was a retry
 	if err != nil {
 		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
 		return
@@ -137,22 +137,22 @@ func (s *Session) answeredForLocked(req *request, t catalog.Target, about reques
 
 // resumableLocked deals with a retry that there is no permit for. One may be for a call
 // that runs already, in a legacy server: that one is not made again.
-func (s *Session) resumableLocked(req *request, t catalog.Target, about requestHash, state []byte) bool {
-	st, ours := s.r.signer.verifyState(state, about, s.who.Principal)
+func (s *Session) resumableLocked(req *Request, t catalog.Target, about requestHash, state []byte) bool {
+	st, ours := s.r.signer.verifyState(state, about, s.Who.Principal)
 	switch {
 	case !ours:
-		s.decline(req, errStrangeState)
+		s.Decline(req, errStrangeState)
 	case st.kind == stateResume && !t.Source.Modern:
 		return true
 	default:
-		s.decline(req, errStaleState)
+		s.Decline(req, errStaleState)
 	}
 	return false
 }
 
 // markLocked notes what a modern server's call of a dangerous tool is about: what the
 // server asks during it, its client may come back with.
-func (s *Session) markLocked(req *request, c *upstream.Call, t catalog.Target) {
+func (s *Session) markLocked(req *Request, c *upstream.Call, t catalog.Target) {
 	if t.Entry.AsksFirst() && c.Modern && t.Source.Modern {
 		c.Context = &translation{about: s.r.signer.requestHash(req.Message, c.Method, t)}
 	}
@@ -169,7 +169,7 @@ func (s *Session) permitRetry(c *upstream.Call, m *jsonrpc.Message) {
 	if err != nil {
 		return
 	}
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.permitLocked(translationOf(c).about, c.Entry, m.Text(in.State), true)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 }

@@ -85,7 +85,7 @@ func (r *Router) replace(gone, next *upstream.Upstream) bool {
 // subscribed to stays subscribed.
 func (s *Session) replace(gone, next *upstream.Upstream) {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.exchangeLocked(gone, next)
 	moveSubscriptions(s.subscriptions.subs, gone, next)
 	for _, l := range s.subscriptions.listens {
@@ -100,7 +100,7 @@ func (s *Session) replace(gone, next *upstream.Upstream) {
 	}
 	delete(s.subscriptions.follows, gone)
 	s.followAllLocked(&out)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
@@ -127,8 +127,8 @@ func (s *Session) shareAgain(own *upstream.Upstream) bool {
 	defer s.r.mu.Unlock()
 	all := s.r.all()
 	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if i < 0 || s.servers.releasing || !s.exchangeLocked(own, all[i]) {
 		return false
 	}

@@ -7,50 +7,48 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
-	"toolman/router/metatool"
 	"toolman/router/tracing"
-	"toolman/router/view"
 )
 
-// A refusal is why toolman does not pass a request on, in words that say what
+// A Refusal is why toolman does not pass a request on, in words that say what
 // to do next.
-type refusal struct {
-	code    int64
-	text    string
-	verdict string         // for the trace and the audit log; "" when it is not about a name
-	about   catalog.Target // what the name leads to, if anything
-	ending  bool           // toolman ends, and has decided nothing
+type Refusal struct {
+	Code    int64
+	Text    string
+	Verdict string         // for the trace and the audit log; "" when it is not about a name
+	About   catalog.Target // what the name leads to, if anything
+	Ending  bool           // toolman ends, and has decided nothing
 }
 
-// refuse answers a request with a refusal.
-func (s *conn) refuse(req *request, why refusal) {
-	said := tracing.Note{Method: req.method, Verdict: "local"}
-	if s.trace.On() {
-		name, _, _ := mcpwire.Target(req.Message, req.method)
-		said.ID = s.traceArrivalLocked(req, name)
+// Refuse answers a request with a refusal.
+func (s *Conn) Refuse(req *Request, why Refusal) {
+	said := tracing.Note{Method: req.Method, Verdict: "local"}
+	if s.Trace.On() {
+		name, _, _ := mcpwire.Target(req.Message, req.Method)
+		said.ID = s.TraceArrival(req, name)
 		said.Name = string(req.Text(name))
 	}
-	if why.verdict != "" {
-		said.Verdict = why.verdict
+	if why.Verdict != "" {
+		said.Verdict = why.Verdict
 	}
-	if !why.ending {
-		s.decideAgainstLocked(req, &why, said.ID)
+	if !why.Ending {
+		s.decideAgainst(req, &why, said.ID)
 	}
-	s.tellObserver(req.Bytes(req.ID), reasonFor(why.verdict, why.text))
-	if req.modern && why.verdict == catalog.Unknown.String() {
-		req.method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
+	s.TellObserver(req.Bytes(req.ID), ReasonFor(why.Verdict, why.Text))
+	if req.Modern && why.Verdict == catalog.Unknown.String() {
+		req.Method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
-	s.send(req.out, mcpwire.AppendFailureFor(req.era(), nil, req.Bytes(req.ID), req.method, why.code, why.text), said)
+	s.Send(req.Out, mcpwire.AppendFailureFor(req.Era(), nil, req.Bytes(req.ID), req.Method, why.Code, why.Text), said)
 }
 
-// replyLocal answers a request with a result of toolman's own, and returns its
+// Reply answers a request with a result of toolman's own, and returns its
 // correlation number.
-func (s *conn) replyLocal(req *request, result []byte) (n uint64) {
-	n = s.traceArrivalLocked(req, jsonrpc.Span{})
-	if req.modern {
-		result = completed(result, req.method)
+func (s *Conn) Reply(req *Request, result []byte) (n uint64) {
+	n = s.TraceArrival(req, jsonrpc.Span{})
+	if req.Modern {
+		result = completed(result, req.Method)
 	}
-	s.send(req.out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.method, Status: "local"})
+	s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.Method, Status: "local"})
 	return n
 }
 
@@ -66,41 +64,36 @@ var targetParam = map[mcpwire.Method]string{
 	mcpwire.Complete:      `ref, either {"type":"ref/prompt","name":…} or {"type":"ref/resource","uri":…}`,
 }
 
-// badTarget refuses a request that does not say what it is about.
-func badTarget(method mcpwire.Method, err error) refusal {
+// BadTarget refuses a request that does not say what it is about.
+func BadTarget(method mcpwire.Method, err error) Refusal {
 	text := fmt.Sprintf("%s needs params.%s", method, targetParam[method])
 	if err != nil {
 		text = err.Error()
 	}
-	return refusal{code: jsonrpc.CodeInvalidParams, text: text}
+	return Refusal{Code: jsonrpc.CodeInvalidParams, Text: text}
 }
 
-// refuseName is a refusal of a name that cannot be used.
-func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has *metatool.Guidance) refusal {
-	return refusal{code: jsonrpc.CodeInvalidParams, verdict: verdict.String(), about: t, text: has.Explain(v, k, name, t, verdict)}
-}
-
-// decline answers a request with an error that the specification prescribes, also
+// Decline answers a request with an error that the specification prescribes, also
 // where a tool result is usual.
-func (s *conn) decline(req *request, why *mcpwire.Refusal) {
-	s.tellObserver(req.Bytes(req.ID), reasonFor("", why.Message))
-	s.declined(req, why)
+func (s *Conn) Decline(req *Request, why *mcpwire.Refusal) {
+	s.TellObserver(req.Bytes(req.ID), ReasonFor("", why.Message))
+	s.Declined(req, why)
 }
 
-// declined is decline for what the ledger knows already.
-func (s *conn) declined(req *request, why *mcpwire.Refusal) {
-	n := s.traceArrivalLocked(req, jsonrpc.Span{})
-	s.decideAgainstLocked(req, &refusal{}, n)
-	s.send(req.out, why.Append(nil, req.Bytes(req.ID)), tracing.Note{ID: n, Method: req.method, Verdict: "local"})
+// Declined is decline for what the ledger knows already.
+func (s *Conn) Declined(req *Request, why *mcpwire.Refusal) {
+	n := s.TraceArrival(req, jsonrpc.Span{})
+	s.decideAgainst(req, &Refusal{}, n)
+	s.Send(req.Out, why.Append(nil, req.Bytes(req.ID)), tracing.Note{ID: n, Method: req.Method, Verdict: "local"})
 }
 
-// declineError is decline for an error of package mcpwire.
-func (s *conn) declineError(req *request, err error) {
+// DeclineError is decline for an error of package mcpwire.
+func (s *Conn) DeclineError(req *Request, err error) {
 	if why, ok := errors.AsType[*mcpwire.Refusal](err); ok {
-		s.decline(req, why)
+		s.Decline(req, why)
 		return
 	}
-	s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+	s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 }
 
 // completed returns a result of toolman's own as the modern era wants it.

@@ -88,8 +88,8 @@ func (r *Router) succeedLocked(old []*upstream.Upstream, servers []upstream.Serv
 // servers that stay.
 func (s *Session) succeed(old, next []*upstream.Upstream) {
 	var out peer.Outgoing
-	s.mu.Lock()
-	s.policy = s.r.policyFor(s.who)
+	s.Mu.Lock()
+	s.Policy = s.r.policyFor(s.Who)
 	own := map[*upstream.Upstream]*upstream.Upstream{}
 	for _, u := range s.servers.all {
 		if u.Shared() != nil {
@@ -125,6 +125,6 @@ func (s *Session) succeed(old, next []*upstream.Upstream) {
 		}
 	}
 	s.followAllLocked(&out)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }

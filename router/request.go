@@ -7,77 +7,100 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
+	"toolman/router/upstream"
+	"toolman/router/view"
 )
 
-// A request is a request of the client while a session handles it. It is valid until the session has
+// A Request is a request of the client while a session handles it. It is valid until the session has
 // handled it: a request that has to wait is kept as its frame (see parked) and read again.
-type request struct {
+type Request struct {
 	*jsonrpc.Message
-	route                    // of a request that names something
-	out       *peer.Outgoing // takes what is sent because of it
-	method    mcpwire.Method
-	envelope  mcpwire.Envelope
-	modern    bool            // it is of the modern era
-	arrivedAt int64           // on the router's clock, if calls are timed
-	traceID   uint64          // its correlation number in the trace; 0: it is not traced yet
-	decision  *audit.Decision // nil: nothing was decided about it yet
+	Route                    // of a request that names something
+	Out       *peer.Outgoing // takes what is sent because of it
+	Method    mcpwire.Method
+	Envelope  mcpwire.Envelope
+	Modern    bool            // it is of the modern era
+	ArrivedAt int64           // on the router's clock, if calls are timed
+	TraceID   uint64          // its correlation number in the trace; 0: it is not traced yet
+	Decision  *audit.Decision // nil: nothing was decided about it yet
 }
 
-// readEnvelope reads the metadata of the request, which tells its era.
-func (req *request) readEnvelope() error {
-	err := req.envelope.Read(req.Message)
-	req.modern = req.envelope.Claims()
+// ReadEnvelope reads the metadata of the request, which tells its era.
+func (req *Request) ReadEnvelope() error {
+	err := req.Envelope.Read(req.Message)
+	req.Modern = req.Envelope.Claims()
 	return err
 }
 
-// era is the era of the request.
-func (req *request) era() mcpwire.Era { return eraOf(req.modern) }
+// Era is the era of the request.
+func (req *Request) Era() mcpwire.Era { return EraOf(req.Modern) }
 
-// readRequest reads a request from its frame.
-func readRequest(frame []byte, out *peer.Outgoing) (*request, error) {
+// ReadRequest reads a request from its frame.
+func ReadRequest(frame []byte, out *peer.Outgoing) (*Request, error) {
 	m := new(jsonrpc.Message)
 	if err := jsonrpc.Scan(frame, m); err != nil {
 		return nil, err
 	}
-	req := &request{Message: m, out: out, method: mcpwire.MethodOf(m.Text(m.Method))}
-	return req, req.readEnvelope()
+	req := &Request{Message: m, Out: out, Method: mcpwire.MethodOf(m.Text(m.Method))}
+	return req, req.ReadEnvelope()
 }
 
-// rewritten returns the request with another frame. It arrived when req did, and what was decided
+// Rewritten returns the request with another frame. It arrived when req did, and what was decided
 // about req was decided about it.
-func (req *request) rewritten(frame []byte) (*request, error) {
-	to, err := readRequest(frame, req.out)
+func (req *Request) Rewritten(frame []byte) (*Request, error) {
+	to, err := ReadRequest(frame, req.Out)
 	if err != nil {
 		return nil, err
 	}
-	to.arrivedAt, to.traceID, to.decision = req.arrivedAt, req.traceID, req.decision
+	to.ArrivedAt, to.TraceID, to.Decision = req.ArrivedAt, req.TraceID, req.Decision
 	return to, nil
 }
 
-// A parked request waits for the upstreams to start.
-type parked struct {
-	frame []byte
-	came  int64  // when it came, if calls are timed
-	n     uint64 // its correlation number in the trace
+// A Deferred request waits for the upstreams to start.
+type Deferred struct {
+	frame   []byte
+	came    int64  // when it came, if calls are timed
+	TraceID uint64 // its correlation number in the trace
 }
 
-func (p parked) size() int { return len(p.frame) }
+func (p Deferred) Size() int { return len(p.frame) }
 
-// keepLocked returns a request as one that waits.
-func (s *conn) keepLocked(req *request) parked {
-	name, _, _ := mcpwire.Target(req.Message, req.method)
-	return parked{bytes.Clone(req.Frame), req.arrivedAt, s.traceArrivalLocked(req, name)}
+// Defer returns a request as one that waits.
+func (s *Conn) Defer(req *Request) Deferred {
+	name, _, _ := mcpwire.Target(req.Message, req.Method)
+	return Deferred{bytes.Clone(req.Frame), req.ArrivedAt, s.TraceArrival(req, name)}
 }
 
-// request reads the request again. It was read when it came, so it can be.
-func (p *parked) request(out *peer.Outgoing) *request {
-	req, _ := readRequest(p.frame, out)
-	req.arrivedAt, req.traceID = p.came, p.n
+// Request reads the request again. It was read when it came, so it can be.
+func (p *Deferred) Request(out *peer.Outgoing) *Request {
+	req, _ := ReadRequest(p.frame, out)
+	req.ArrivedAt, req.TraceID = p.came, p.TraceID
 	return req
 }
 
-// is reports whether a request has this ID.
-func (p *parked) is(id []byte) bool {
+// Is reports whether a request has this ID.
+func (p *Deferred) Is(id []byte) bool {
 	var m jsonrpc.Message
 	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
+}
+
+// A Route is what a request is about, and where that leads.
+type Route struct {
+	At       jsonrpc.Span // of the name or URI
+	Name     []byte
+	ItemKind mcpwire.Kind
+	View     *view.View
+	Target   catalog.Target
+	Verdict  catalog.Verdict
+	Upstream *upstream.Upstream // of the target; nil: nothing has the name
+}
+
+// Find looks the name up.
+func (r *Route) Find() {
+	if r.ItemKind.IsURI() {
+		r.Target, r.Verdict = r.View.FindURI(r.Name)
+	} else {
+		r.Target, r.Verdict = r.View.Find(r.ItemKind, r.Name)
+	}
 }

@@ -24,20 +24,20 @@ var (
 
 // resumeLocked deals with a request that answers what its client was asked. It reports
 // true when the request is to be passed on like any other.
-func (s *Session) resumeLocked(req *request, c *upstream.Call, about requestHash, retry *inputreq.Retry) bool {
-	state, ok := s.r.signer.verifyState(req.Text(retry.State.Value), about, s.who.Principal)
+func (s *Session) resumeLocked(req *Request, c *upstream.Call, about requestHash, retry *inputreq.Retry) bool {
+	state, ok := s.r.signer.verifyState(req.Text(retry.State.Value), about, s.Who.Principal)
 	if !ok {
-		s.decline(req, errStrangeState)
+		s.Decline(req, errStrangeState)
 		return false
 	}
 	p := s.input.suspensions.calls[state.handle]
 	switch {
-	case state.expires < s.clock.Now():
-		s.decline(req, errStaleState)
+	case state.expires < s.Clock.Now():
+		s.Decline(req, errStaleState)
 	case state.kind == stateAgain:
 		return s.urlConsentedLocked(req, c, retry)
 	case p == nil:
-		s.decline(req, errStaleState)
+		s.Decline(req, errStaleState)
 	default:
 		s.continueCallLocked(req, c, p, retry)
 	}
@@ -45,10 +45,10 @@ func (s *Session) resumeLocked(req *request, c *upstream.Call, about requestHash
 }
 
 // urlConsentedLocked reports whether the user has agreed to visit all URLs.
-func (s *Session) urlConsentedLocked(req *request, c *upstream.Call, retry *inputreq.Retry) bool {
+func (s *Session) urlConsentedLocked(req *Request, c *upstream.Call, retry *inputreq.Retry) bool {
 	for answer := range req.Walk(retry.Responses.Value) {
 		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
-			s.refuse(req, refusal{code: jsonrpc.CodeInternalError, verdict: string(audit.Declined), text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
+			s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Declined), Text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
 			return false
 		}
 	}
@@ -57,21 +57,21 @@ func (s *Session) urlConsentedLocked(req *request, c *upstream.Call, retry *inpu
 
 // continueCallLocked gives the server what it has asked for. The request waits for the
 // suspended call from now on.
-func (s *Session) continueCallLocked(req *request, c *upstream.Call, p *suspended, retry *inputreq.Retry) {
+func (s *Session) continueCallLocked(req *Request, c *upstream.Call, p *suspended, retry *inputreq.Retry) {
 	answers := make([]jsonrpc.Span, len(p.questions))
 	for i := range answers {
 		var err error
 		if answers[i], err = retry.Response(req.Message, p.questions[i].ask.Key); err != nil {
-			s.declineError(req, err)
+			s.DeclineError(req, err)
 			return
 		}
 	}
 	name, _, _ := mcpwire.Target(req.Message, c.Method)
 	s.input.suspensions.remove(p)
-	c.TraceID = s.traceArrivalLocked(req, name)
+	c.TraceID = s.TraceArrival(req, name)
 	c.Context = p.bridge
 	p.bridge.turn = turn{c.IDs, c.Logs, c.TraceID}
-	p.bridge.capabilities = bytes.Clone(req.Bytes(req.envelope.Capabilities.Value))
+	p.bridge.capabilities = bytes.Clone(req.Bytes(req.Envelope.Capabilities.Value))
 	var left []inquiry
 	for i := range answers {
 		q := &p.questions[i]
@@ -80,9 +80,9 @@ func (s *Session) continueCallLocked(req *request, c *upstream.Call, p *suspende
 			continue
 		}
 		result := jsonrpc.AppendResult(nil, q.ID(), req.Bytes(answers[i]))
-		answered(&q.serverRequest, p.from.SendFrame(req.out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.out)
+		answered(&q.serverRequest, p.from.SendFrame(req.Out, result, tracing.Note{ID: q.n, Method: q.ask.Method}), req.Out)
 	}
-	s.resumeSuspendedLocked(c, p, left, req.out)
+	s.resumeSuspendedLocked(c, p, left, req.Out)
 }
 
 // resumeSuspendedLocked answers the request that has come back, if it has not to wait: with the

@@ -16,14 +16,14 @@ import (
 // what the client may not have any more.
 func (s *Session) revokeWaiting() {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	for _, u := range s.reachLocked() {
 		for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.made(c) && s.withdrawnLocked(u, c.Entry) != "" }) {
 			c.Audited.End(audit.Refused)
 			concludeLocked(&c, s.failing(s.withdrawnLocked(u, c.Entry), audit.Refused), &out)
 		}
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
@@ -31,7 +31,7 @@ func (s *Session) revokeWaiting() {
 // calls, rounds and subscriptions. What it may have goes on.
 func (s *Session) revoke() {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	for _, u := range s.reachLocked() {
 		s.revokeCallsLocked(u, &out)
 	}
@@ -42,7 +42,7 @@ func (s *Session) revoke() {
 	}
 	s.revokeSubscriptionsLocked(&out)
 	s.followAllLocked(&out)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
@@ -51,7 +51,7 @@ func (s *Session) withdrawnLocked(u *upstream.Upstream, e *catalog.Entry) string
 	if !s.mayUseLocked(u) {
 		return fmt.Sprintf("this client may have nothing of server %s any more; go on without it", u.Name)
 	}
-	c := s.view.Load().Catalog
+	c := s.View.Load().Catalog
 	if e != nil {
 		if d := c.IsDenied(e.Name, e.Item.Kind); d != nil && d.Source == e.Source {
 			if _, verdict := c.Keeps(d); verdict == catalog.Denied {
@@ -80,7 +80,7 @@ func (s *Session) revokeCallsLocked(u *upstream.Upstream, out *peer.Outgoing) {
 // revokeSubscriptionsLocked ends subscriptions to what the client may not have any more. A
 // subscriptions/listen that is for nothing else ends in good order.
 func (s *Session) revokeSubscriptionsLocked(out *peer.Outgoing) {
-	v := s.view.Load()
+	v := s.View.Load()
 	revoked := func(sub subscription) bool {
 		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.VerdictOf(sub.from.Source, sub.uri) == catalog.Denied)
 	}
@@ -102,7 +102,7 @@ func (s *Session) revokeSubscriptionsLocked(out *peer.Outgoing) {
 		}
 		over := len(l.subs) < before && string(l.filter.Append(nil)) == "{}"
 		if over {
-			s.send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
+			s.Send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 		}
 		return over
 	})

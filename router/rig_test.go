@@ -101,7 +101,7 @@ func one(t testing.TB, o offer) (g *rig, client, server *link) {
 }
 
 // view is what the session sees now.
-func (g *rig) view() *view.View { return g.s.view.Load() }
+func (g *rig) view() *view.View { return g.s.View.Load() }
 
 // quiet fails the test when anybody has been sent anything.
 func (g *rig) quiet() {

@@ -45,7 +45,7 @@ type leg struct {
 }
 
 // size is what the round keeps beside the call.
-func (r *inputRound) size() int {
+func (r *inputRound) Size() int {
 	size := len(r.state) + len(r.frame)
 	for i := range r.legs {
 		size += len(r.legs[i].answer.Result)
@@ -63,8 +63,8 @@ func (s *Session) beginRound(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	translationOf(c).rounds++
 	if why := s.whyNotAskLocked(u, c, m, &in); why != "" {
 		s.failCall(c, why, audit.Failed, out)
@@ -73,7 +73,7 @@ func (s *Session) beginRound(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.
 	r := &inputRound{from: u, call: *c}
 	if in.State.Present() {
 		r.held = in.State.Hi - in.State.Lo
-		if err := s.retainLocked(r.held); err != nil {
+		if err := s.Retain(r.held); err != nil {
 			s.failCall(c, fmt.Sprintf("server %s needs input of the client for this, but %v", u.Name, err), audit.Failed, out)
 			return nil
 		}
@@ -97,16 +97,16 @@ func (s *Session) whyNotAskLocked(u *upstream.Upstream, c *upstream.Call, m *jso
 	switch {
 	case translationOf(c).rounds > maxRounds:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)
-	case len(s.input.rounds) >= openRounds || overBytes(s.input.rounds, len(m.Frame)):
+	case len(s.input.rounds) >= openRounds || OverBytes(s.input.rounds, len(m.Frame)):
 		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)
 	}
-	version := mcpwire.Negotiate(s.peer.hello.Version)
+	version := mcpwire.Negotiate(s.Peer.Hello.Version)
 	for _, ask := range in.Asks {
 		method, params := ask.Method, ask.Params
 		if since := inputreq.AskedSince(method, params); version < since {
 			return fmt.Sprintf("server %s needs %s of the client for this, in a form that came with revision %s; the client speaks %s", u.Name, method, since, version)
 		}
-		if missing := inputreq.Lacks(s.peer.hello.Capabilities, method, params); missing != "" {
+		if missing := inputreq.Lacks(s.Peer.Hello.Capabilities, method, params); missing != "" {
 			return fmt.Sprintf("server %s needs %s of the client for this, but the client has not declared the capability %s", u.Name, method, missing)
 		}
 	}
@@ -116,14 +116,14 @@ func (s *Session) whyNotAskLocked(u *upstream.Upstream, c *upstream.Call, m *jso
 // askInputLocked asks the client one thing.
 func (s *Session) askInputLocked(r *inputRound, ask *inputreq.Ask, out *peer.Outgoing) {
 	if num, ok := s.addInputLocked(r, ask.Method, []byte(ask.Key), out); ok {
-		s.send(out, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.TraceID, Method: ask.Method, During: r.call.ID()})
+		s.Send(out, ask.AppendRequest(nil, num, "toolman-"+string(num)), tracing.Note{ID: r.call.TraceID, Method: ask.Method, During: r.call.ID()})
 	}
 }
 
 // addInputLocked makes a leg, and returns the id to ask it under. Without a client it
 // gives up the round.
 func (s *Session) addInputLocked(r *inputRound, method mcpwire.Method, key []byte, out *peer.Outgoing) (num []byte, ok bool) {
-	q := serverRequest{from: r.from, method: string(method), n: r.call.TraceID, came: s.clock.Now(), round: r, leg: len(r.legs)}
+	q := serverRequest{from: r.from, method: string(method), n: r.call.TraceID, came: s.Clock.Now(), round: r, leg: len(r.legs)}
 	id, ok := s.input.serverRequests.Add(q)
 	if !ok {
 		s.unansweredLocked(&q, "the client is gone", out)

@@ -19,7 +19,7 @@ import (
 // answeredLocked takes the client's answer to one leg, and with the last one has the
 // call made again.
 func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
-	s.trace.Response(tracing.Client, s.name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.clock.Now() - q.came)})
+	s.Trace.Response(tracing.Client, s.Name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.Clock.Now() - q.came)})
 	if m.BothResultAndError {
 		m = upstream.Strict(m)
 	}
@@ -32,11 +32,11 @@ func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, out *peer
 		s.unansweredLocked(q, "the client's answer is not an object", out)
 	case r.frame != nil:
 		s.consentLocked(r, m, out)
-	case overBytes(s.input.rounds, m.Result.Hi-m.Result.Lo):
+	case OverBytes(s.input.rounds, m.Result.Hi-m.Result.Lo):
 		s.unansweredLocked(q, "the client's answers are too long to be kept", out)
 	default:
 		size := m.Result.Hi - m.Result.Lo
-		if err := s.retainLocked(size); err != nil {
+		if err := s.Retain(size); err != nil {
 			s.unansweredLocked(q, err.Error(), out)
 			return
 		}
@@ -88,8 +88,8 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 		s.failCall(c, fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), audit.Failed, out)
 		return
 	}
-	if s.clock.Timed() {
-		now := s.clock.Now()
+	if s.Clock.Timed() {
+		now := s.Clock.Now()
 		translationOf(c).before += now - c.Sent
 		c.Sent, c.Waited = now, 0
 	}
@@ -101,7 +101,7 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 // roundDue goes on with a round whose time has come.
 func (s *Session) roundDue(r *inputRound) {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	switch {
 	case len(r.legs) == 0:
 		s.retryLocked(r, &out)
@@ -110,7 +110,7 @@ func (s *Session) roundDue(r *inputRound) {
 	default:
 		s.failRoundLocked(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTime), audit.Failed, &out)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
@@ -122,7 +122,7 @@ func (s *Session) closeRoundLocked(r *inputRound, out *peer.Outgoing) bool {
 		return false
 	}
 	s.input.rounds = slices.Delete(s.input.rounds, i, i+1)
-	s.freeLocked(r.held)
+	s.Free(r.held)
 	r.timer.Stop()
 	for i := range r.legs {
 		if _, open := s.input.serverRequests.Take(r.legs[i].ask); open {
@@ -140,7 +140,7 @@ func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, 
 		if how != audit.Refused && how != audit.Failed { // nobody is left to decide
 			r.call.Audited.End(how)
 		}
-		s.againLocked(r, out, func(asked *request) { s.denyUnconfirmedLocked(asked, r.call.Entry, why) })
+		s.againLocked(r, out, func(asked *Request) { s.denyUnconfirmedLocked(asked, r.call.Entry, why) })
 	default:
 		s.failCall(&r.call, why, how, out)
 	}

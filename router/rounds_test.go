@@ -166,7 +166,7 @@ func TestARoundThatTheClientCannotGoDoesNotBegin(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newRoundRig(t, tt.capabilities)
-			g.s.peer.hello.Version = tt.version
+			g.s.Peer.Hello.Version = tt.version
 			for method, params := range map[mcpwire.Method]string{mcpwire.ToolsCall: `"name":"ns_echo"`, mcpwire.PromptsGet: `"name":"ns_p"`, mcpwire.ResourcesRead: `"uri":"ns_r://x"`} {
 				g.client.says(`{"jsonrpc":"2.0","id":1,"method":"` + string(method) + `","params":{` + params + `}}`)
 				g.requires(idOf(t, g.server.hearsOne()), `"inputRequests":{`+roots+`"x":`+tt.request+`}`)
@@ -188,7 +188,7 @@ func TestARoundThatTheClientCannotGoDoesNotBegin(t *testing.T) {
 func TestOldClientsAreAskedWhatTheyKnow(t *testing.T) {
 	for version, request := range map[string]string{"2024-11-05": `{"method":"sampling/createMessage","params":{}}`, "2025-03-26": `{"method":"roots/list"}`, "2025-06-18": `{"method":"elicitation/create","params":{"mode":"form","message":"m"}}`} {
 		g := newRoundRig(t, asksAll)
-		g.s.peer.hello.Version = version
+		g.s.Peer.Hello.Version = version
 		g.requires(open(g.client, g.server, "1"), `"inputRequests":{"x":`+request+`}`)
 		if asked := g.client.hearsOne(); scanned(t, asked).Kind != jsonrpc.Request {
 			t.Errorf("%s: got %s", version, asked)
@@ -346,7 +346,7 @@ func TestRoundsAreBounded(t *testing.T) {
 		}
 		g.requires(open(g.client, g.server, "1"), `"inputRequests":{`+strings.Join(requests, ",")+`}`)
 		asked := g.client.hears()
-		long := `{"x":"` + strings.Repeat("x", waitBytes/(legs-2)) + `"}`
+		long := `{"x":"` + strings.Repeat("x", MaxWaitingBytes/(legs-2)) + `"}`
 		for _, ask := range asked[:legs-3] {
 			g.client.says(reply(idOf(t, ask), long))
 		}

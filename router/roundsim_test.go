@@ -27,7 +27,7 @@ func TestHistoriesOfRounds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &roundSim{roundRig: newRoundRig(t, asksAll), rng: rand.New(rand.NewPCG(seed, 1))}
 			w, lines := auditTo(t)
-			s.s.audit = w
+			s.s.Audit = w
 			s.r.clock.Time()
 			for range 10 + s.rng.IntN(60) {
 				s.step()

@@ -20,12 +20,12 @@ type routeCache struct {
 }
 
 // cacheRouteLocked keeps the route of a call, if nothing about it is special.
-func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *upstream.Call) {
-	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.AsksFirst() || req.envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
+func (s *Session) cacheRouteLocked(req *Request, at jsonrpc.Span, c *upstream.Call) {
+	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.AsksFirst() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
 	l := &s.routeCache
-	l.form, l.view, l.name, l.rename = req.Template, s.view.Load(), append(l.name[:0], req.Bytes(at)...), nil
+	l.form, l.view, l.name, l.rename = req.Template, s.View.Load(), append(l.name[:0], req.Bytes(at)...), nil
 	if string(req.Text(at)) != c.ServerName() {
 		l.rename = c.Entry.Quoted
 	}
@@ -34,9 +34,9 @@ func (s *Session) cacheRouteLocked(req *request, at jsonrpc.Span, c *upstream.Ca
 
 // cachedRouteLocked reports whether a request takes the last route, and where it names the
 // tool. One that is to be timed, traced or audited does not.
-func (s *Session) cachedRouteLocked(req *request) (at jsonrpc.Span, ok bool) {
+func (s *Session) cachedRouteLocked(req *Request) (at jsonrpc.Span, ok bool) {
 	l := &s.routeCache
-	if req.Template != l.form || l.view != s.view.Load() || l.view == nil || s.clock.Timed() || !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
+	if req.Template != l.form || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
 		return at, false
 	}
 	at, _ = req.Param("name")
@@ -44,12 +44,12 @@ func (s *Session) cachedRouteLocked(req *request) (at jsonrpc.Span, ok bool) {
 }
 
 // forwardCachedLocked is forward for a call that takes the last route.
-func (s *Session) forwardCachedLocked(req *request, at jsonrpc.Span) {
+func (s *Session) forwardCachedLocked(req *Request, at jsonrpc.Span) {
 	l := &s.routeCache
 	c := l.call
 	c.Keep(req.Message, jsonrpc.Span{})
 	if l.rename != nil {
-		req.out.Edit(at, l.rename)
+		req.Out.Edit(at, l.rename)
 	}
-	upstream.Of(c.Entry.Source).Submit(req.Message, req.out, &c, jsonrpc.Span{}, c.ServerName())
+	upstream.Of(c.Entry.Source).Submit(req.Message, req.Out, &c, jsonrpc.Span{}, c.ServerName())
 }

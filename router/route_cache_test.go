@@ -23,7 +23,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 	for i := range pairs {
 		p := &pairs[i]
 		p.s, _, p.client, p.server = joined(t, "ns", fmt.Sprintf(tool, "a"), fmt.Sprintf(tool, "b"))
-		p.s.peer.meta = (&mcpwire.Hello{}).Claim("")
+		p.s.Peer.Meta = (&mcpwire.Hello{}).Claim("")
 	}
 	params := []string{
 		`{"name":"ns_a","arguments":{"x":"%d"}}`,
@@ -58,7 +58,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 		for j := range pairs {
 			p := &pairs[j]
 			if change {
-				p.s.view.Store(p.s.view.Load().Switched(on, nil))
+				p.s.View.Store(p.s.View.Load().Switched(on, nil))
 			}
 			p.client.frame, p.server.frame = p.client.frame[:0], p.server.frame[:0]
 			var m jsonrpc.Message
@@ -70,7 +70,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			if err := read(frame, &m); err != nil {
 				t.Fatal(err)
 			}
-			if _, same := p.s.cachedRouteLocked(&request{Message: &m}); same {
+			if _, same := p.s.cachedRouteLocked(&Request{Message: &m}); same {
 				took++
 			}
 			p.s.Message(&m, &out)
@@ -91,7 +91,7 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 	for name, stop := range map[string]func(*Session){
 		"its own servers start": func(s *Session) { s.servers.awaited = 1 },
 		"something is done":     func(s *Session) { s.waiting.background = &backgroundTask{} },
-		"others wait":           func(s *Session) { s.waiting.parked = make([]parked, 1) },
+		"others wait":           func(s *Session) { s.waiting.parked = make([]Deferred, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _, server := joined(t, "ns", echoTool)
@@ -100,7 +100,7 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 			for range 4 {
 				fromClient.deliver(t, s, call)
 			}
-			if _, same := s.cachedRouteLocked(&request{Message: &fromClient.m}); !same {
+			if _, same := s.cachedRouteLocked(&Request{Message: &fromClient.m}); !same {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)
@@ -120,7 +120,7 @@ func TestACallThatIsTimedDoesNotTakeTheLastRoute(t *testing.T) {
 	timed := 0
 	for i := range 8 {
 		if i == 4 {
-			s.clock.Time()
+			s.Clock.Time()
 		} // a reload may bring a server with a call_timeout
 		fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`))
 	}

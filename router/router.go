@@ -222,15 +222,15 @@ func (r *Router) rebuildLocked() {
 // first catalog is not announced: nothing was listed before it.
 func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.startDedicatedLocked()
-	before := s.view.Load()
+	before := s.View.Load()
 	after := before.Rebase(s.startLocked(next))
-	s.view.Store(after)
+	s.View.Store(after)
 	if announce && s.servers.awaited == 0 {
 		s.announceLocked(before, after, &out)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 
@@ -238,22 +238,19 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 // implement Streams.
 func (r *Router) NewSession(out peer.Sender, who Client) *Session {
 	s := &Session{r: r, closed: closed{done: make(chan struct{})}}
-	s.conn = conn{who: who, log: r.log.Named("session"), front: front{out: out}, trace: r.trace, clock: r.clock, audit: r.Audit, ownNames: r.ownNames}
-	s.front.streams, _ = out.(Streams)
-	s.front.ledger, _ = out.(Ledger)
-	s.front.checker, _ = out.(CallChecker)
+	s.Conn.Init(out, who, Env{Log: r.log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: r.Audit, OwnNames: r.ownNames})
 	s.input.suspensions.who = who.Account
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.policy = r.policyFor(who)
+	s.Policy = r.policyFor(who)
 	s.servers.all = r.all()
 	s.builtin.offers = r.MetaTools
 	if who.MetaTools != nil {
 		s.builtin.offers = s.builtin.offers.And(*who.MetaTools)
 	}
 	s.builtin.tools = r.metaLocked(s.builtin.offers)
-	s.view.Store(r.startView(r.catalog.Load(), s.policy, who))
-	s.label = r.sessions.add(s, r.Run)
+	s.View.Store(r.startView(r.catalog.Load(), s.Policy, who))
+	s.Label = r.sessions.add(s, r.Run)
 	if who.Sole {
 		for _, u := range r.all() {
 			u.SetOwner(s, who.Many)

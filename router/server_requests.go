@@ -37,20 +37,20 @@ type queuedServerRequest struct {
 	frame []byte
 }
 
-func (e queuedServerRequest) size() int { return len(e.frame) }
+func (e queuedServerRequest) Size() int { return len(e.frame) }
 
 // clientReadyLocked notes that the client takes requests (2025-11-25, Lifecycle: a
 // server "SHOULD NOT send requests other than pings and logging before receiving
 // the initialized notification"). A client that asks for something without having
 // sent that notification is ready, too.
 func (s *Session) clientReadyLocked(out *peer.Outgoing) {
-	if s.peer.ready {
+	if s.Peer.Ready {
 		return
 	}
-	s.peer.ready = true
+	s.Peer.Ready = true
 	var m jsonrpc.Message
 	for _, e := range s.input.queued {
-		s.freeLocked(e.size())
+		s.Free(e.Size())
 		if jsonrpc.Scan(e.frame, &m) == nil {
 			s.put(e.serverRequest, &m, out)
 		}
@@ -66,7 +66,7 @@ func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, ou
 		u.SendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
 	}
-	q := serverRequest{from: u, method: string(method), n: n, came: s.clock.Now(), task: mcpwire.AsksForTask(m)}
+	q := serverRequest{from: u, method: string(method), n: n, came: s.Clock.Now(), task: mcpwire.AsksForTask(m)}
 	token, err := mcpwire.ProgressToken(m)
 	q.Keep(m, token)
 	if err == nil {
@@ -76,8 +76,8 @@ func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, ou
 		refuseAsk(&q, jsonrpc.CodeInvalidParams, err.Error(), out)
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if s.inquireLocked(&q, m, out) {
 		return
 	}
@@ -89,11 +89,11 @@ func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, ou
 		refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", out)
 		return
 	}
-	if s.peer.ready {
+	if s.Peer.Ready {
 		s.put(q, m, out)
 		return
 	}
-	if len(s.input.queued) >= earlyLimit || sizeOf(s.input.queued)+len(m.Frame) > earlyBytes || s.retainLocked(len(m.Frame)) != nil {
+	if len(s.input.queued) >= earlyLimit || TotalSize(s.input.queued)+len(m.Frame) > earlyBytes || s.Retain(len(m.Frame)) != nil {
 		refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", out)
 		return
 	}
@@ -106,9 +106,9 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 	switch {
 	case need == "":
 		return "toolman does not pass on requests of this method to clients"
-	case s.peer.hello == nil && s.peer.modern:
+	case s.Peer.Hello == nil && s.Peer.Modern:
 		return "no request of the client is open during which it could be asked"
-	case s.peer.hello == nil || !s.peer.hello.Has(need):
+	case s.Peer.Hello == nil || !s.Peer.Hello.Has(need):
 		return "the client has not declared the capability " + need
 	}
 	return ""
@@ -126,7 +126,7 @@ func (s *Session) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
 		out.Edit(token, num)
 	}
-	if s.pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.openAt(q.from)}) == nil {
+	if s.Pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.openAt(q.from)}) == nil {
 		return
 	}
 	if _, mine := s.input.serverRequests.Take(id); mine {
@@ -137,7 +137,7 @@ func (s *Session) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 // openAt returns the id of the newest request of the client that waits for an upstream,
 // where that matters: what the upstream asks is most likely a part of that.
 func (s *Session) openAt(u *upstream.Upstream) (id []byte) {
-	if s.front.streams == nil {
+	if s.Front.Streams == nil {
 		return nil
 	}
 	var newest uint64
@@ -155,12 +155,12 @@ func (s *Session) openAt(u *upstream.Upstream) (id []byte) {
 
 // forgetEarly drops questions that the client has not been asked yet.
 func (s *Session) forgetEarly(match func(serverRequest) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.input.queued = slices.DeleteFunc(s.input.queued, func(e queuedServerRequest) bool {
 		gone := match(e.serverRequest)
 		if gone {
-			s.freeLocked(e.size())
+			s.Free(e.Size())
 		}
 		return gone
 	})
@@ -172,23 +172,23 @@ func (s *Session) Withdraw(u *upstream.Upstream, out *peer.Outgoing) {
 	for _, q := range s.input.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", out)
 	}
-	s.mu.Lock()
+	s.Mu.Lock()
 	s.failRoundsLocked(func(r *inputRound) bool { return r.from == u }, u.GoneText(), audit.Gone, out)
-	s.mu.Unlock()
+	s.Mu.Unlock()
 }
 
 // takeBack tells the client that it need not answer any more. The question is out of
 // asks.
 func (s *Session) takeBack(id, n uint64, reason string, out *peer.Outgoing) {
-	s.send(out, upstream.Cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
+	s.Send(out, upstream.Cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
 }
 
 // answer writes the client's answer to a request of the server.
 func (s *Session) answer(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	back := tracing.Note{ID: q.n, Method: mcpwire.Method(q.method)}
-	if s.trace.On() {
-		back.Total = time.Duration(s.clock.Now() - q.came)
-		s.trace.Response(tracing.Client, "client", m, tracing.Note{ID: q.n, Method: back.Method, Leg: back.Total})
+	if s.Trace.On() {
+		back.Total = time.Duration(s.Clock.Now() - q.came)
+		s.Trace.Response(tracing.Client, "client", m, tracing.Note{ID: q.n, Method: back.Method, Leg: back.Total})
 	}
 	if m.BothResultAndError {
 		m = upstream.Strict(m)
@@ -229,5 +229,5 @@ func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 	}
 	num := out.Number(id)
 	out.Edit(at, num)
-	s.pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Cancelled})
+	s.Pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Cancelled})
 }

@@ -20,12 +20,12 @@ import (
 // A Session is one connected client. It is the peer.Handler of the client's
 // peer; the client's messages are handled in the order they came.
 type Session struct {
-	conn
+	Conn
 	r       *Router
 	builtin builtin
 	closed  closed
 
-	request       request       // guarded by mu: the storage of the request being handled
+	request       Request       // guarded by mu: the storage of the request being handled
 	routeCache    routeCache    // guarded by mu
 	servers       servers       // guarded by mu
 	waiting       waiting       // guarded by mu
@@ -58,7 +58,7 @@ type servers struct {
 
 // waiting are requests that are answered later.
 type waiting struct {
-	parked     []parked        // until the servers have started
+	parked     []Deferred      // until the servers have started
 	background *backgroundTask // until this is done; nil: nothing is
 	replies    []*pendingReply // until the client has listed again
 }
@@ -95,13 +95,13 @@ type sessionTasks struct {
 
 // Message implements peer.Handler.
 func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
-	s.mu.Lock()
+	s.Mu.Lock()
 	switch m.Kind {
 	case jsonrpc.Request:
 		req := &s.request
-		req.Message, req.out, req.arrivedAt, req.traceID, req.decision = m, out, 0, 0, nil
-		if s.clock.Timed() {
-			req.arrivedAt = s.clock.Now()
+		req.Message, req.Out, req.ArrivedAt, req.TraceID, req.Decision = m, out, 0, 0, nil
+		if s.Clock.Timed() {
+			req.ArrivedAt = s.Clock.Now()
 		}
 		s.requestLocked(req)
 	case jsonrpc.Notification:
@@ -109,7 +109,7 @@ func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	case jsonrpc.Response:
 		s.answerLocked(m, out)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 }
 
 // Bad implements peer.Handler. The connection lives on.
@@ -120,7 +120,7 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 }
 
 func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	s.trace.Bad(tracing.Client, s.name(), m.Frame, err)
+	s.Trace.Bad(tracing.Client, s.Name(), m.Frame, err)
 	if s.malformedAnswer(m, err, out) || isResponse(m) {
 		return // a response has no answer
 	}
@@ -128,7 +128,7 @@ func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
 		code = jsonrpc.CodeParseError
 	}
-	s.send(out, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.trace.Next()})
+	s.Send(out, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.Trace.Next()})
 }
 
 // idOfBad is the id to refuse a message under that could not be read: null when it
@@ -161,9 +161,9 @@ func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, out *peer.Outgo
 	}
 	q, ok := s.input.serverRequests.Take(id)
 	if ok {
-		s.mu.Lock()
+		s.Mu.Lock()
 		s.unansweredLocked(&q, "the client's answer could not be passed on: "+err.Error(), out)
-		s.mu.Unlock()
+		s.Mu.Unlock()
 	}
 	return ok
 }
@@ -171,11 +171,11 @@ func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, out *peer.Outgo
 // Closed implements peer.Handler: the client has closed its side.
 func (s *Session) Closed(err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
-		s.log.Info("client gone", zap.NamedError("err", err))
+		s.Log.Info("client gone", zap.NamedError("err", err))
 	}
 	var out peer.Outgoing
-	s.mu.Lock()
-	s.peer.listsOnce = true
+	s.Mu.Lock()
+	s.Peer.ListsOnce = true
 	for _, h := range s.waiting.replies {
 		s.releaseLocked(h, &out)
 	}
@@ -184,7 +184,7 @@ func (s *Session) Closed(err error) {
 	for _, q := range s.input.serverRequests.Close() {
 		s.unansweredLocked(&q, "the client is gone", &out)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 	s.closed.err = err
 	close(s.closed.done)
@@ -199,54 +199,54 @@ func (s *Session) Broken() bool { return !errors.Is(s.closed.err, io.EOF) }
 
 // requestLocked answers what is toolman's own business at once, and leaves the
 // rest until it is known what there is.
-func (s *Session) requestLocked(req *request) {
+func (s *Session) requestLocked(req *Request) {
 	if err := mcpwire.CheckID(req.Message); err != nil {
-		req.method, req.modern = mcpwire.MethodOf(req.Text(req.Method)), false
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidRequest, text: err.Error()})
+		req.Method, req.Modern = mcpwire.MethodOf(req.Text(req.Message.Method)), false
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidRequest, Text: err.Error()})
 		return
 	}
 	if at, ok := s.cachedRouteLocked(req); ok {
 		s.forwardCachedLocked(req, at)
 		return
 	}
-	req.method = mcpwire.MethodOf(req.Text(req.Method))
-	if err := req.readEnvelope(); err != nil {
-		if req.modern {
-			s.declineError(req, err)
+	req.Method = mcpwire.MethodOf(req.Text(req.Message.Method))
+	if err := req.ReadEnvelope(); err != nil {
+		if req.Modern {
+			s.DeclineError(req, err)
 		} else {
-			s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: err.Error()})
+			s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		}
 		return
 	}
-	if req.modern {
+	if req.Modern {
 		s.modernLocked(req)
 		return
 	}
-	switch req.method {
+	switch req.Method {
 	case mcpwire.Initialize:
 		s.initializeLocked(req)
 		return
 	case mcpwire.Ping:
-		s.replyLocal(req, []byte("{}"))
+		s.Reply(req, []byte("{}"))
 		return
 	case mcpwire.SetLevel:
 		s.setLevelLocked(req)
 		return
 	}
 	switch {
-	case s.peer.hello == nil:
+	case s.Peer.Hello == nil:
 		s.outOfSession(req)
-	case !mcpwire.Known(req.method):
-		s.refuse(req, refusal{code: jsonrpc.CodeMethodNotFound,
-			text: "toolman does not know the method " + sanitize.Short(string(req.method))})
+	case !mcpwire.Known(req.Method):
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeMethodNotFound,
+			Text: "toolman does not know the method " + sanitize.Short(string(req.Method))})
 	default:
-		s.clientReadyLocked(req.out)
+		s.clientReadyLocked(req.Out)
 		s.whenOpenLocked(req)
 	}
 }
 
 // whenOpenLocked serves a request as soon as the catalog is there.
-func (s *Session) whenOpenLocked(req *request) {
+func (s *Session) whenOpenLocked(req *Request) {
 	if !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
 		s.parkLocked(req)
 		return
@@ -255,12 +255,12 @@ func (s *Session) whenOpenLocked(req *request) {
 }
 
 // serveLocked answers a request that needs the catalog.
-func (s *Session) serveLocked(req *request) {
+func (s *Session) serveLocked(req *Request) {
 	if req.Params.Present() && !req.IsObject(req.Params) {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, text: "params must be an object"})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: "params must be an object"})
 		return
 	}
-	switch req.method {
+	switch req.Method {
 	case mcpwire.ToolsList:
 		s.listLocked(req, mcpwire.Tool)
 	case mcpwire.ResourcesList:
@@ -286,7 +286,7 @@ func (s *Session) answerLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		q, ok = s.input.serverRequests.Take(id)
 	}
 	if !ok {
-		s.trace.Orphan(tracing.Client, s.name(), m)
+		s.Trace.Orphan(tracing.Client, s.Name(), m)
 		return
 	}
 	if q.round != nil {

@@ -23,7 +23,7 @@ import (
 func TestTheLogTellsTheBeginningOfALongName(t *testing.T) {
 	g := newRig(t, setup{silent: true})
 	core, logs := observer.New(zap.InfoLevel)
-	g.s.log = zap.New(core)
+	g.s.Log = zap.New(core)
 	long := strings.Repeat("n", 1000)
 	g.client.asks(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"` + long + `","version":"` + long + `"}}}`)
 	const want = 2*catalog.NameLimit + 1
@@ -47,8 +47,8 @@ func TestInitialize(t *testing.T) {
 		if h := g.r.env.Greeted.Client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
 			t.Errorf("the servers are told %+v", h)
 		}
-		if g.s.name() != "me" {
-			t.Errorf("the client is called %q", g.s.name())
+		if g.s.Name() != "me" {
+			t.Errorf("the client is called %q", g.s.Name())
 		}
 		frame = g.client.asks(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"` + asked + `"}}`)
 		if got := refusalOf(t, frame, mcpwire.Initialize, -32600); got != "initialize was answered already; start a new connection to begin again" {
@@ -89,7 +89,7 @@ func TestInitializeThatSaysTooLittleIsRefused(t *testing.T) {
 func TestTheNameOfAClientIsShownSafely(t *testing.T) {
 	g := newRig(t, setup{silent: true})
 	g.client.says(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"x","clientInfo":{"name":"\u001b[2J\u202e` + strings.Repeat("ü", 100) + `"}}}`)
-	if got, want := g.s.name(), " [2J"+strings.Repeat("ü", 59); got != want {
+	if got, want := g.s.Name(), " [2J"+strings.Repeat("ü", 59); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -198,7 +198,7 @@ func TestParkedRequestsAreBounded(t *testing.T) {
 
 func TestTheBytesOfParkedRequestsAreBounded(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a", starting: true})
-	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", waitBytes) + `"}}`
+	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", MaxWaitingBytes) + `"}}`
 	small := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`
 	g.client.says(large) // alone it may wait
 	g.quiet()

@@ -44,7 +44,7 @@ func (s *Session) subscribeLocked(key subscription, asked string) error {
 		return fmt.Errorf("the session has %d subscriptions, as many as it may have; end some of them first", maxSubscriptions)
 	}
 	s.unsubscribeLocked(key)
-	if err := s.retainLocked(key.size(asked)); err != nil {
+	if err := s.Retain(key.size(asked)); err != nil {
 		return err
 	}
 	if s.subscriptions.subs == nil {
@@ -56,7 +56,7 @@ func (s *Session) subscribeLocked(key subscription, asked string) error {
 
 func (s *Session) unsubscribeLocked(key subscription) {
 	if asked, known := s.subscriptions.subs[key]; known {
-		s.freeLocked(key.size(asked))
+		s.Free(key.size(asked))
 		delete(s.subscriptions.subs, key)
 	}
 }
@@ -90,8 +90,8 @@ func (s *Session) updated(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Ou
 	if err != nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if known, ok := s.spelling(s.subscriptions.subs, u, uri); ok {
 		s.tellUpdatedLocked(m, out, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 			return mcpwire.FromSubscription(edits, m, subscription)
@@ -116,14 +116,14 @@ func (s *Session) tellUpdatedLocked(m *jsonrpc.Message, out *peer.Outgoing, at j
 	}
 	out.SetEdits(edits)
 	out.Edit(at, jsonrpc.AppendQuoted(nil, uri))
-	s.pass(out, m, &tracing.Note{Method: mcpwire.ResourceUpdated})
+	s.Pass(out, m, &tracing.Note{Method: mcpwire.ResourceUpdated})
 }
 
 // spelling returns how the client spells a URI of a server, if the client is to hear that the
 // resource has changed: it has subscribed to that resource, or to one that it is a part of, and may
 // use both.
 func (s *Session) spelling(subs map[subscription]string, u *upstream.Upstream, uri string) (spelled string, ok bool) {
-	v := s.view.Load()
+	v := s.View.Load()
 	verdict := v.VerdictOf(u.Source, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
 		return asked, verdict == catalog.Active
@@ -149,5 +149,5 @@ func isPart(uri, whole string) bool {
 // mayHavePart reports whether the client may have a part of a resource that it may have, where the
 // server does not list the part. The same rules count as if it did.
 func (s *Session) mayHavePart(u *upstream.Upstream, uri, whole string) bool {
-	return catalog.AsWritten(uri, whole) && s.view.Load().Catalog.AllowsUnlisted(s.policy, u.Source, uri)
+	return catalog.AsWritten(uri, whole) && s.View.Load().Catalog.AllowsUnlisted(s.Policy, u.Source, uri)
 }

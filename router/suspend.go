@@ -95,12 +95,12 @@ func (s *Session) suspendLocked(u *upstream.Upstream, id uint64, c *upstream.Cal
 
 // stateFor signs a state that is good from now on.
 func (s *Session) stateFor(about requestHash, kind stateKind, h handle) string {
-	return s.r.signer.signState(requestState{kind, h, s.clock.Now() + int64(stateLife)}, about, s.who.Principal)
+	return s.r.signer.signState(requestState{kind, h, s.Clock.Now() + int64(stateLife)}, about, s.Who.Principal)
 }
 
 // sendAsks answers a modern client's request with what it has to answer first.
 func (s *Session) sendAsks(c *upstream.Call, asks []inputreq.Ask, state string, out *peer.Outgoing) {
-	s.send(out, inputreq.AppendInputRequired(nil, c.ID(), asks, state), tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name()})
+	s.Send(out, inputreq.AppendInputRequired(nil, c.ID(), asks, state), tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name()})
 }
 
 // enqueueLocked keeps what the server asks further during a call that is suspended.
@@ -117,8 +117,8 @@ func (s *Session) enqueueLocked(p *suspended, q inquiry, out *peer.Outgoing) {
 // retract drops questions that their server has taken back. The client may still answer
 // them, which goes nowhere.
 func (s *Session) retract(match func(serverRequest) bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	for _, p := range s.input.suspensions.calls {
 		p.questions = slices.DeleteFunc(p.questions, func(q inquiry) bool { return match(q.serverRequest) })
 	}
@@ -127,11 +127,11 @@ func (s *Session) retract(match func(serverRequest) bool) {
 // giveUpOn gives up a call whose client has had its time.
 func (s *Session) giveUpOn(p *suspended) {
 	var out peer.Outgoing
-	s.mu.Lock()
+	s.Mu.Lock()
 	if s.input.suspensions.calls[p.handle] == p {
 		s.dismissLocked(p, "the client did not come back with answers in time", &out)
 	}
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	out.Flush()
 }
 

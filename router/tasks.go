@@ -35,16 +35,16 @@ func (t *tasks) add(id []byte, u *upstream.Upstream) {
 func (t *tasks) of(id []byte) *upstream.Upstream { return t.get(string(id)) }
 
 // routeTaskLocked passes on what the client asks about a task of a server.
-func (s *Session) routeTaskLocked(req *request) {
+func (s *Session) routeTaskLocked(req *Request) {
 	at, err := mcpwire.TaskID(req.Message)
 	if err != nil || !at.Present() {
-		s.refuse(req, badTarget(req.method, err))
+		s.Refuse(req, BadTarget(req.Method, err))
 		return
 	}
 	u := s.tasks.upstream.of(req.Text(at))
 	if u == nil {
-		s.refuse(req, refusal{code: jsonrpc.CodeInvalidParams, verdict: catalog.Unknown.String(),
-			text: "unknown task " + sanitize.Short(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
+		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: catalog.Unknown.String(),
+			Text: "unknown task " + sanitize.Short(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
 		return
 	}
 	s.forward(req, at, catalog.Target{Source: u.Source})
@@ -57,8 +57,8 @@ func (s *Session) learnTask(u *upstream.Upstream, id uint64, c *upstream.Call, m
 	if task == nil {
 		return
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.tasks.upstream.add(task, u)
 	if len(c.Token()) > 0 {
 		s.tasks.tokens.add(taskToken{u, id}, bytes.Clone(c.Token()))
@@ -85,11 +85,11 @@ func (s *Session) taskStatus(u *upstream.Upstream, m *jsonrpc.Message, out *peer
 	if err != nil || !at.Present() {
 		return
 	}
-	s.mu.Lock()
+	s.Mu.Lock()
 	owner := s.tasks.upstream.of(m.Text(at))
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	if owner == u || owner == nil && u.Owner() == upstream.Caller(s) && s.knows(u) {
-		s.pass(out, m, &tracing.Note{Method: mcpwire.TaskStatus})
+		s.Pass(out, m, &tracing.Note{Method: mcpwire.TaskStatus})
 	}
 }
 
@@ -118,11 +118,11 @@ func (s *Session) foreignTaskLocked(u *upstream.Upstream, m *jsonrpc.Message, me
 
 // TaskProgress implements Caller.
 func (s *Session) TaskProgress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
-	s.mu.Lock()
+	s.Mu.Lock()
 	token := s.tasks.tokens.get(taskToken{u, id})
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	if token != nil {
 		out.Edit(at, token)
-		s.pass(out, m, &tracing.Note{Method: mcpwire.Progress})
+		s.Pass(out, m, &tracing.Note{Method: mcpwire.Progress})
 	}
 }

@@ -18,9 +18,9 @@ type Tool struct {
 // Tools returns the tools that the session may have, active or not, in catalog order. It
 // may wait for the disk, where saved toolsets are.
 func (s *Session) Tools() []Tool {
-	v := s.view.Load()
+	v := s.View.Load()
 	in := map[string][]string{}
-	for _, set := range s.who.library(s.r).Sets {
+	for _, set := range s.Who.library(s.r).Sets {
 		for name := range v.Catalog.Expand(set).Tools {
 			in[name] = append(in[name], set.Name)
 		}
@@ -36,17 +36,17 @@ func (s *Session) Tools() []Tool {
 
 // Known returns every tool that FindTool may return, those first that the session may have.
 func (s *Session) Known() []*catalog.Entry {
-	c := s.view.Load().Catalog
+	c := s.View.Load().Catalog
 	return slices.Concat(c.Entries(mcpwire.Tool), c.Denied.Entries(mcpwire.Tool))
 }
 
 // FindTool returns a tool by its server's name for it or the one that clients see, also one
 // that the session may not have: calls of that are refused. Nil: there is none.
 func (s *Session) FindTool(server, tool string) *catalog.Entry {
-	s.mu.Lock()
+	s.Mu.Lock()
 	upstreams := s.servers.all
-	s.mu.Unlock()
-	c := s.view.Load().Catalog
+	s.Mu.Unlock()
+	c := s.View.Load().Catalog
 	for _, u := range upstreams {
 		if !u.Source.HasName(server) {
 			continue
@@ -66,7 +66,7 @@ func (s *Session) FindTool(server, tool string) *catalog.Entry {
 
 // Verdict says what the session may do with a tool that FindTool has found.
 func (s *Session) Verdict(e *catalog.Entry) catalog.Verdict {
-	v := s.view.Load()
+	v := s.View.Load()
 	if v.Catalog.ByName[e.Item.Kind][e.Name] == e {
 		return v.Verdict(e)
 	}
@@ -95,11 +95,11 @@ func (s *Session) Servers() []string {
 }
 
 func (s *Session) known() []*upstream.Upstream {
-	s.mu.Lock()
+	s.Mu.Lock()
 	upstreams := s.servers.all
-	s.mu.Unlock()
+	s.Mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(upstreams), func(u *upstream.Upstream) bool { return !s.knows(u) })
 }
 
 // knows reports whether the client may know that there is a server.
-func (s *Session) knows(u *upstream.Upstream) bool { return u.KnownTo(s.view.Load().Catalog) }
+func (s *Session) knows(u *upstream.Upstream) bool { return u.KnownTo(s.View.Load().Catalog) }

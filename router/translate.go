@@ -39,29 +39,29 @@ type translation struct {
 
 // translateRequestLocked adds the edits that make a request one of the upstream's era. It
 // reports false when the request goes nowhere, and was dealt with.
-func (s *Session) translateRequestLocked(req *request, c *upstream.Call, t catalog.Target) bool {
-	if !req.modern {
-		req.out.SetEdits(s.peer.meta.AddTo(req.out.Edits(), req.Message, &req.envelope))
+func (s *Session) translateRequestLocked(req *Request, c *upstream.Call, t catalog.Target) bool {
+	if !req.Modern {
+		req.Out.SetEdits(s.Peer.Meta.AddTo(req.Out.Edits(), req.Message, &req.Envelope))
 		if mcpwire.TakesInput(c.Method) {
 			c.Context = &translation{}
 		}
 		return true
 	}
 	if !mcpwire.TakesInput(c.Method) {
-		req.out.SetEdits(mcpwire.StripEnvelope(req.out.Edits(), req.Message, &req.envelope))
+		req.Out.SetEdits(mcpwire.StripEnvelope(req.Out.Edits(), req.Message, &req.Envelope))
 		return true
 	}
 	retry, err := inputreq.RetryOf(req.Message)
 	if err != nil {
-		s.declineError(req, err)
+		s.DeclineError(req, err)
 		return false
 	}
 	about := s.r.signer.requestHash(req.Message, c.Method, t)
 	if retry.Is() && !s.resumeLocked(req, c, about, &retry) {
 		return false
 	}
-	req.out.SetEdits(retry.Strip(req.out.Edits(), req.Message, &req.envelope))
-	c.Context = &translation{capabilities: bytes.Clone(req.Bytes(req.envelope.Capabilities.Value)), about: about}
+	req.Out.SetEdits(retry.Strip(req.Out.Edits(), req.Message, &req.Envelope))
+	c.Context = &translation{capabilities: bytes.Clone(req.Bytes(req.Envelope.Capabilities.Value)), about: about}
 	return true
 }
 
@@ -69,7 +69,7 @@ func (s *Session) translateRequestLocked(req *request, c *upstream.Call, t catal
 func (s *Session) crossBack(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	if c.Modern && c.Context != nil {
 		if !s.awaited(u, c, m) {
-			c.Audited.End(outcome(c, m))
+			c.Audited.End(OutcomeOf(c, m))
 			return // the client has not come back for it yet
 		}
 		back.ID = c.TraceID
@@ -84,7 +84,7 @@ func (s *Session) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Messa
 	} else {
 		err = s.crossResult(u, c, m, out, back)
 	}
-	how := outcome(c, m)
+	how := OutcomeOf(c, m)
 	if err != nil {
 		how = audit.Failed
 	}
@@ -94,8 +94,8 @@ func (s *Session) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Messa
 	if err != nil {
 		out.Forget()
 		problem := fmt.Sprintf(untranslatable, u.Name, err)
-		s.tellObserver(c.ID(), Reason{Outcome: audit.Failed, Text: problem})
-		s.send(out, failureOf(c, problem), *back)
+		s.TellObserver(c.ID(), Reason{Outcome: audit.Failed, Text: problem})
+		s.Send(out, failureOf(c, problem), *back)
 	}
 }
 
@@ -122,11 +122,11 @@ func (s *Session) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc
 	}
 	out.SetEdits(edits)
 	out.Edit(m.ID, out.Copy(c.ID()))
-	return s.pass(out, m, back)
+	return s.Pass(out, m, back)
 }
 
 func (s *Session) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
-	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, eraOf(u.Source.Modern), eraOf(c.Modern))
+	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, EraOf(u.Source.Modern), EraOf(c.Modern))
 	if err != nil {
 		return err
 	}
@@ -135,14 +135,14 @@ func (s *Session) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.
 		return s.askURLs(u, c, m, out)
 	case mcpwire.Explain:
 		text, required := mcpwire.ErrorText(m)
-		s.send(out, failureOf(c, explained(u, text, required)), *back)
+		s.Send(out, failureOf(c, explained(u, text, required)), *back)
 		return nil
 	case mcpwire.Reconsider:
 		return fmt.Errorf("it does not speak revision %s any more; have toolman restarted", mcpwire.Newest)
 	}
 	out.SetEdits(edits)
 	out.Edit(m.ID, out.Copy(c.ID()))
-	return s.pass(out, m, back)
+	return s.Pass(out, m, back)
 }
 
 // explained says what went wrong in a modern server, for a model.
@@ -159,12 +159,12 @@ const maxSaid = 2000
 
 // hideTasks keeps from a modern server that a modern client knows tasks, which toolman
 // does not pass on.
-func (s *Session) hideTasks(req *request) bool {
-	edits, err := mcpwire.HideTasks(req.out.Edits(), req.Message, &req.envelope)
+func (s *Session) hideTasks(req *Request) bool {
+	edits, err := mcpwire.HideTasks(req.Out.Edits(), req.Message, &req.Envelope)
 	if err != nil {
-		s.declineError(req, err)
+		s.DeclineError(req, err)
 		return false
 	}
-	req.out.SetEdits(edits)
+	req.Out.SetEdits(edits)
 	return true
 }

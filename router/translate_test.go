@@ -164,7 +164,7 @@ func TestAllocationsOfACallThatCrosses(t *testing.T) {
 		level          string
 		most           float64
 	}{{false, false, "", 0}, {true, true, "", 0}, {false, true, "", 6}, {true, false, "", 2}, {true, false, "info", 2}} {
-		t.Run(fmt.Sprintf("%s to %s %s", eraOf(tt.client), eraOf(tt.server), tt.level), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s to %s %s", EraOf(tt.client), EraOf(tt.server), tt.level), func(t *testing.T) {
 			exchange := crossing(t, tt.client, tt.server, tt.level, 1000)
 			if allocs := testing.AllocsPerRun(1000, exchange); allocs > tt.most {
 				t.Errorf("%v allocations, want %v at most", allocs, tt.most)
@@ -177,7 +177,7 @@ func BenchmarkCrossing(bench *testing.B) {
 	for _, size := range []int{1000, 1_000_000} {
 		for _, from := range []bool{false, true} {
 			for _, to := range []bool{false, true} {
-				bench.Run(fmt.Sprintf("%s to %s/%d", eraOf(from), eraOf(to), size), func(bench *testing.B) {
+				bench.Run(fmt.Sprintf("%s to %s/%d", EraOf(from), EraOf(to), size), func(bench *testing.B) {
 					exchange := crossing(bench, from, to, "", size)
 					bench.ReportAllocs()
 					for bench.Loop() {
@@ -193,7 +193,7 @@ func BenchmarkCrossing(bench *testing.B) {
 func crossing(t testing.TB, client, server bool, level string, size int) func() {
 	s, u, c, to := joined(t, "ns", echoTool)
 	u.Source.Modern = server
-	s.peer.meta = (&mcpwire.Hello{}).Claim("")
+	s.Peer.Meta = (&mcpwire.Hello{}).Claim("")
 	text := strings.Repeat("x", size)
 	meta, kind := "", ""
 	if client {

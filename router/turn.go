@@ -46,8 +46,8 @@ func (s *Session) current(c *upstream.Call) (open bool) {
 	if !c.Modern || c.Context == nil {
 		return true
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	return currentLocked(c)
 }
 
@@ -71,32 +71,32 @@ func concludeLocked(c *upstream.Call, end ending, out *peer.Outgoing) {
 }
 
 // failing is the ending with a failure of toolman's own.
-func (s *conn) failing(problem string, how audit.Outcome) ending {
+func (s *Conn) failing(problem string, how audit.Outcome) ending {
 	return func(c upstream.Call, out *peer.Outgoing) { s.failCall(&c, problem, how, out) }
 }
 
 // failCall answers the request that waits for the call with a failure of toolman's own.
-func (s *conn) failCall(c *upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+func (s *Conn) failCall(c *upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
 	said := tracing.Note{ID: c.TraceID, Method: c.Method}
 	if how == audit.Timeout {
 		said.Status = trace.StatusTimeout
 	}
-	s.tellObserver(c.ID(), Reason{Outcome: how, Text: problem})
-	s.send(out, failureOf(c, problem), said)
+	s.TellObserver(c.ID(), Reason{Outcome: how, Text: problem})
+	s.Send(out, failureOf(c, problem), said)
 }
 
 // failureOf makes toolman's own answer to a call.
 func failureOf(c *upstream.Call, problem string) []byte {
-	return mcpwire.AppendFailureFor(eraOf(c.Modern), nil, c.ID(), c.Method, jsonrpc.CodeInternalError, problem)
+	return mcpwire.AppendFailureFor(EraOf(c.Modern), nil, c.ID(), c.Method, jsonrpc.CodeInternalError, problem)
 }
 
 // awaited reports whether a request of the client waits for the answer of a call, which
 // has the ids of that request then. An answer that comes while the call is suspended
 // is kept.
 func (s *Session) awaited(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	if currentLocked(c) {
 		return true
 	}

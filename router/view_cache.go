@@ -64,5 +64,5 @@ func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who Client) *vie
 // startLocked is what the session sees, while nothing is switched, when the shared servers
 // offer this catalog.
 func (s *Session) startLocked(shared *catalog.Catalog) *view.View {
-	return s.r.startView(s.offeredLocked(shared), s.policy, s.who)
+	return s.r.startView(s.offeredLocked(shared), s.Policy, s.Who)
 }

@@ -73,8 +73,8 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 		t.Helper()
 		seen := map[*view.View]bool{}
 		for name, pair := range alike {
-			v := pair[0].view.Load()
-			if v != pair[1].view.Load() {
+			v := pair[0].View.Load()
+			if v != pair[1].View.Load() {
 				t.Errorf("%s, %s: two views", when, name)
 			}
 			seen[v] = true
@@ -86,7 +86,7 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 	check("at first")
 	g.servers[1].dies()
 	check("after a change")
-	for _, e := range alike["nobody's"][0].view.Load().Catalog.Tools() {
+	for _, e := range alike["nobody's"][0].View.Load().Catalog.Tools() {
 		if e.Source.Name == "b" {
 			t.Error("what is gone is still there")
 		}
