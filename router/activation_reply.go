@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc/peer"
+	"toolman/router/client"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -40,7 +41,7 @@ type pendingReply struct {
 
 // replyAfterRelistLocked shows the client another view, tells it what has changed and arranges for the reply: once
 // the client has listed again, or when it does not in time.
-func (s *Session) replyAfterRelistLocked(req *Request, o metatool.Outcome) {
+func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome) {
 	before, after := s.View.Load(), o.View
 	s.View.Store(after)
 	on, off := metatool.Switched(before, after)

@@ -13,6 +13,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/dial"
 	"toolman/router/limiter"
 	"toolman/router/principal"
@@ -261,7 +262,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	t.Run("in bytes", func(t *testing.T) {
 		_, client, server := gated(t, 1)
 		open(client, server, "0")
-		large := fmt.Sprintf(echo, "1", `"`+strings.Repeat("x", MaxWaitingBytes/2)+`"`)
+		large := fmt.Sprintf(echo, "1", `"`+strings.Repeat("x", (32<<20))+`"`)
 		client.says(large)
 		client.wants()
 		refused(t, client.asks(large))
@@ -396,7 +397,7 @@ func TestClientsShareALimit(t *testing.T) {
 func (g *rig) clientOf(budgets *budget.Budgets, name string) *link {
 	who := principal.Principal{Issuer: name}
 	l := &link{t: g.t}
-	l.handler = g.r.NewSession(l, Client{Principal: who, Account: budgets.Open(who)})
+	l.handler = g.r.NewSession(l, client.Info{Principal: who, Account: budgets.Open(who)})
 	l.initialize("{}")
 	l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	l.hears()

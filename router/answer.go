@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/client"
 	"toolman/router/principal"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -43,7 +44,7 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 	if err := s.Pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
 		s.Unsent(c, fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
 	} else if c.Audited != nil {
-		c.Audited.End(OutcomeOf(&c, m))
+		c.Audited.End(client.OutcomeOf(&c, m))
 	}
 }
 
@@ -62,7 +63,7 @@ func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Mess
 
 // Unsent implements Caller.
 func (s *Session) Unsent(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
-	s.failCall(&c, problem, how, out)
+	s.FailCall(&c, problem, how, out)
 }
 
 // Lost implements Caller. Session.mu is not held.

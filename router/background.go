@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/audit"
+	"toolman/router/client"
 )
 
 // backgroundTime bounds what a request may take of the disk.
@@ -15,16 +16,16 @@ const backgroundTime = 3 * time.Second
 // it waits for the disk. What the client asks after it waits too, so that it sees what
 // the request did.
 type backgroundTask struct {
-	Deferred
+	client.Deferred
 	dropped bool // nobody waits for the answer any more
 }
 
 // What a background task ends with: the request's answer.
-type completion func(req *Request)
+type completion func(req *client.Request)
 
 // runInBackgroundLocked has work done apart, and then what it returns with the request, as if
 // that came now.
-func (s *Session) runInBackgroundLocked(req *Request, work func(ctx context.Context) completion) {
+func (s *Session) runInBackgroundLocked(req *client.Request, work func(ctx context.Context) completion) {
 	e := &backgroundTask{Deferred: s.Defer(req)}
 	s.waiting.background = e
 	go func() {
@@ -60,7 +61,7 @@ func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
 }
 
 // endBackgroundLocked answers the request of a background task that cannot be waited for.
-func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*Request)) {
+func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*client.Request)) {
 	if e := s.waiting.background; e != nil && !e.dropped {
 		e.dropped = true
 		req := e.Request(out)

@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/metatool"
 	"toolman/router/toolset"
 	"toolman/router/tracing"
@@ -18,7 +19,7 @@ import (
 
 // callBuiltinLocked serves a call of one of toolman's own tools. It reports whether it was
 // one.
-func (s *Session) callBuiltinLocked(req *Request, name []byte) bool {
+func (s *Session) callBuiltinLocked(req *client.Request, name []byte) bool {
 	switch string(name) {
 	case catalog.ActivateTool:
 		if s.builtin.offers.NoActivate {
@@ -42,7 +43,7 @@ func (s *Session) callBuiltinLocked(req *Request, name []byte) bool {
 }
 
 // activateLocked handles a call of toolman_activate.
-func (s *Session) activateLocked(req *Request) {
+func (s *Session) activateLocked(req *client.Request) {
 	a, err := metatool.ParseActivation(req.Message)
 	activate := func(c *metatool.Context) metatool.Outcome { return metatool.Activate(c, a, err) }
 	if err == nil && a.NamesToolsets() && s.modeOf(req.Modern) != view.ModeStatic {
@@ -53,7 +54,7 @@ func (s *Session) activateLocked(req *Request) {
 }
 
 // contextLocked is what a call of one of toolman's own tools may look at.
-func (s *Session) contextLocked(req *Request, l *metatool.Library) *metatool.Context {
+func (s *Session) contextLocked(req *client.Request, l *metatool.Library) *metatool.Context {
 	return &metatool.Context{Message: req.Message, View: s.View.Load(), Modern: req.Modern, Guidance: s.guidanceLocked(req.Modern),
 		Library: l, Shelf: s.r.Shelf, Fixed: s.r.current().Toolsets, Owner: s.Who.Principal.Owner(), Unavailable: s.unavailableLocked}
 }
@@ -70,22 +71,22 @@ func (s *Session) unavailableLocked() (names []string) {
 
 // withLibraryLocked serves a call that is about toolsets: at once when none can
 // have been saved, else when the file is read.
-func (s *Session) withLibraryLocked(req *Request, call func(*metatool.Context) metatool.Outcome) {
+func (s *Session) withLibraryLocked(req *client.Request, call func(*metatool.Context) metatool.Outcome) {
 	if s.r.Shelf == nil || s.Who.Only != nil {
-		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.Who.library(s.r))))
+		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.r.library(&s.Who))))
 		return
 	}
 	s.runInBackgroundLocked(req, func(context.Context) completion {
-		l := s.Who.library(s.r)
-		return func(req *Request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
+		l := s.r.library(&s.Who)
+		return func(req *client.Request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
 	})
 }
 
 // concludeBuiltinLocked does what a call of one of toolman's own tools has led to.
-func (s *Session) concludeBuiltinLocked(req *Request, o metatool.Outcome) {
+func (s *Session) concludeBuiltinLocked(req *client.Request, o metatool.Outcome) {
 	switch {
 	case o.Err != nil:
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: o.Err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: o.Err.Error()})
 	case o.Save != nil:
 		s.saveLocked(req, o)
 	case o.View != nil:
@@ -96,7 +97,7 @@ func (s *Session) concludeBuiltinLocked(req *Request, o metatool.Outcome) {
 }
 
 // saveLocked changes the saved toolsets in the background, and goes on with the outcome of that.
-func (s *Session) saveLocked(req *Request, o metatool.Outcome) {
+func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
 	s.runInBackgroundLocked(req, func(ctx context.Context) completion {
 		var refused error
 		err := s.r.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
@@ -106,7 +107,7 @@ func (s *Session) saveLocked(req *Request, o metatool.Outcome) {
 		if refused == nil {
 			err = s.r.shelfError(&s.Who, err)
 		}
-		return func(req *Request) {
+		return func(req *client.Request) {
 			if err != nil {
 				s.concludeBuiltinLocked(req, metatool.Failure(sanitize.Line(err.Error())))
 				return
@@ -119,23 +120,23 @@ func (s *Session) saveLocked(req *Request, o metatool.Outcome) {
 // callThroughLocked handles a call of toolman_call: it becomes the call of the tool
 // that it names, in the frame that came, with the bytes of that tool's arguments.
 // All that comes after it sees no difference to a call of the tool.
-func (s *Session) callThroughLocked(req *Request) {
+func (s *Session) callThroughLocked(req *client.Request) {
 	through, err := metatool.ParseThrough(req.Message)
 	if err != nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
 	s.TraceArrival(req, through.Tool())
 	call, err := req.Rewritten(through.Frame(req.Message))
 	if err != nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Text: err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: err.Error()})
 		return
 	}
 	s.routeLocked(call)
 }
 
 // sayLocked answers a call of one of these tools.
-func (s *Session) sayLocked(req *Request, outcome any, failed bool) {
+func (s *Session) sayLocked(req *client.Request, outcome any, failed bool) {
 	result := mcpwire.AppendToolOutcome(req.Era(), nil, metatool.JSON(outcome), nil, false)
 	if failed {
 		result = mcpwire.AppendToolFailure(req.Era(), nil, metatool.JSON(outcome))

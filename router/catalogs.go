@@ -10,12 +10,13 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/policy"
 	"toolman/router/upstream"
 )
 
 // Known returns what is known now of the servers that a client may know of, never nil.
-func (r *Router) Known(who Client) []upstream.Status {
+func (r *Router) Known(who client.Info) []upstream.Status {
 	c := r.startView(r.catalog.Load(), r.policyFor(who), who).Catalog
 	known := []upstream.Status{}
 	for _, u := range r.all() {

@@ -4,6 +4,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/metatool"
 	"toolman/router/view"
 )
@@ -13,8 +14,8 @@ import (
 // These are all checks of a request that names an item. Before them stand those of the message
 // (requestLocked, serveLocked); after them come only what the server's era cannot express (crossLocked)
 // and the limit of calls at the server (Upstream.admit).
-func (s *Session) checkLocked(req *Request) bool {
-	for _, passes := range [...]func(*Session, *Request) bool{
+func (s *Session) checkLocked(req *client.Request) bool {
+	for _, passes := range [...]func(*Session, *client.Request) bool{
 		(*Session).checkActive,       // policy, toolset limit, pin and activation, which the catalog and the view know
 		(*Session).checkCaller,       // what the front knows of the call, such as headers that mirror it
 		(*Session).checkServer,       // the session has the server
@@ -29,7 +30,7 @@ func (s *Session) checkLocked(req *Request) bool {
 	return true
 }
 
-func (s *Session) checkActive(req *Request) bool {
+func (s *Session) checkActive(req *client.Request) bool {
 	if req.Verdict == catalog.Active {
 		return true
 	}
@@ -37,7 +38,7 @@ func (s *Session) checkActive(req *Request) bool {
 	return false
 }
 
-func (s *Session) checkCaller(req *Request) bool {
+func (s *Session) checkCaller(req *client.Request) bool {
 	if s.Front.Checker == nil || req.Method != mcpwire.ToolsCall {
 		return true
 	}
@@ -48,7 +49,7 @@ func (s *Session) checkCaller(req *Request) bool {
 	return why == nil
 }
 
-func (s *Session) checkServer(req *Request) bool {
+func (s *Session) checkServer(req *client.Request) bool {
 	why := s.withoutLocked(req.Upstream)
 	if why != nil {
 		why.About = req.Target
@@ -57,19 +58,21 @@ func (s *Session) checkServer(req *Request) bool {
 	return why == nil
 }
 
-func (s *Session) checkLogLevel(req *Request) bool { return s.logLevelRaisedLocked(req, req.Upstream) }
+func (s *Session) checkLogLevel(req *client.Request) bool {
+	return s.logLevelRaisedLocked(req, req.Upstream)
+}
 
-func (s *Session) checkConfirmed(req *Request) bool { return s.confirmedLocked(req, req.Target) }
+func (s *Session) checkConfirmed(req *client.Request) bool { return s.confirmedLocked(req, req.Target) }
 
-func (s *Session) checkSubscription(req *Request) bool {
+func (s *Session) checkSubscription(req *client.Request) bool {
 	err := s.noteSubscriptionLocked(req.Method, req.Target, req.Name)
 	if err != nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error(), About: req.Target})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error(), About: req.Target})
 	}
 	return err == nil
 }
 
 // refuseName is a refusal of a name that cannot be used.
-func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has *metatool.Guidance) Refusal {
-	return Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: verdict.String(), About: t, Text: has.Explain(v, k, name, t, verdict)}
+func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has *metatool.Guidance) client.Refusal {
+	return client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: verdict.String(), About: t, Text: has.Explain(v, k, name, t, verdict)}
 }

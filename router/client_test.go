@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -18,7 +19,7 @@ func crowd(t *testing.T, clients int, offers ...offer) (*rig, []*link) {
 	links := []*link{g.client}
 	for range clients - 1 {
 		l := &link{t: t}
-		l.handler = g.r.NewSession(l, Client{})
+		l.handler = g.r.NewSession(l, client.Info{})
 		l.initialize("{}")
 		l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		l.hears()

@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -22,13 +23,13 @@ import (
 
 // confirmedLocked reports whether a call of a tool may go to its server now. If not, it was
 // dealt with: refused, or asked about.
-func (s *Session) confirmedLocked(req *Request, t catalog.Target) bool {
+func (s *Session) confirmedLocked(req *client.Request, t catalog.Target) bool {
 	if !t.Entry.AsksFirst() {
 		return true
 	}
 	// What is not clear to toolman would not be what a person has seen and agreed to.
 	if _, err := req.Param("arguments"); err != nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return false
 	}
 	if req.Modern {
@@ -39,7 +40,7 @@ func (s *Session) confirmedLocked(req *Request, t catalog.Target) bool {
 }
 
 // confirmLocked asks a legacy client whether a call may be made.
-func (s *Session) confirmLocked(req *Request, t catalog.Target) {
+func (s *Session) confirmLocked(req *client.Request, t catalog.Target) {
 	ask, err := s.r.confirmation(req.Message, t.Entry)
 	if err != nil {
 		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
@@ -70,7 +71,7 @@ func (s *Session) unaskableLocked(ask *inputreq.Ask, size int) string {
 		return unaskable(missing)
 	case mcpwire.Negotiate(s.Peer.Hello.Version) < since:
 		return fmt.Sprintf("a person has to agree first, and the client cannot ask anybody: that came with revision %s, and it speaks %s. Use a client that can", since, s.Peer.Hello.Version)
-	case len(s.input.rounds) >= openRounds || OverBytes(s.input.rounds, size):
+	case len(s.input.rounds) >= openRounds || client.OverBytes(s.input.rounds, size):
 		return "a person has to agree first, and too many calls wait for answers already; answer those and call again"
 	}
 	return ""
@@ -88,13 +89,13 @@ func (s *Session) consentLocked(r *inputRound, m *jsonrpc.Message, out *peer.Out
 		r.call.Audited.Decide(audit.Declined)
 		s.failRoundLocked(r, why, audit.Refused, out)
 	} else if s.closeRoundLocked(r, out) {
-		s.againLocked(r, out, func(asked *Request) { s.passAgreedLocked(asked, r.call.Entry) })
+		s.againLocked(r, out, func(asked *client.Request) { s.passAgreedLocked(asked, r.call.Entry) })
 	}
 }
 
 // againLocked has the call of a round that is closed handled as it came.
-func (s *Session) againLocked(r *inputRound, out *peer.Outgoing, handle func(asked *Request)) {
-	req, err := ReadRequest(r.frame, out)
+func (s *Session) againLocked(r *inputRound, out *peer.Outgoing, handle func(asked *client.Request)) {
+	req, err := client.ReadRequest(r.frame, out)
 	if err != nil {
 		return // it was read when it came
 	}
@@ -104,7 +105,7 @@ func (s *Session) againLocked(r *inputRound, out *peer.Outgoing, handle func(ask
 
 // passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
 // it was and may still be called. Its time begins now: the person's is not toolman's.
-func (s *Session) passAgreedLocked(req *Request, e *catalog.Entry) {
+func (s *Session) passAgreedLocked(req *client.Request, e *catalog.Entry) {
 	if s.Clock.Timed() {
 		req.ArrivedAt = s.Clock.Now()
 	}
@@ -149,6 +150,6 @@ func refused(m *jsonrpc.Message, answer jsonrpc.Span) string {
 }
 
 // denyUnconfirmedLocked refuses a call of a dangerous tool that it takes a person's consent for.
-func (s *Session) denyUnconfirmedLocked(req *Request, e *catalog.Entry, why string) {
-	s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Text: e.NotRun(why), Verdict: string(audit.Unconfirmed), About: catalog.At(e)})
+func (s *Session) denyUnconfirmedLocked(req *client.Request, e *catalog.Entry, why string) {
+	s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: e.NotRun(why), Verdict: string(audit.Unconfirmed), About: catalog.At(e)})
 }

@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -60,12 +61,12 @@ func (s *Session) goWithoutLocked(u *upstream.Upstream, err error) {
 }
 
 // withoutLocked refuses requests about a server that the session goes without; nil: it has the server.
-func (s *Session) withoutLocked(u *upstream.Upstream) *Refusal {
+func (s *Session) withoutLocked(u *upstream.Upstream) *client.Refusal {
 	err := s.servers.missing[u]
 	if err == nil {
 		return nil
 	}
-	return &Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: fmt.Sprintf(
+	return &client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: fmt.Sprintf(
 		"server %s is not available in this session: it has a process for each session (share = \"never\"), and %v; end another session and begin a new one", u.Name, err)}
 }
 

@@ -18,6 +18,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/dial"
 	"toolman/router/upstream"
 )
@@ -111,17 +112,17 @@ func (v *visitor) Queue(frame []byte, edits []jsonrpc.Edit) error {
 }
 func (v *visitor) Flush() {}
 
-func (h *hall) enter(who Client) *visitor {
+func (h *hall) enter(who client.Info) *visitor {
 	v := &visitor{t: h.t, heard: make(chan string, 100)}
 	v.s = h.r.NewSession(v, who)
 	return v
 }
 
 func (h *hall) initialized(capabilities string) *visitor {
-	return h.initializedAs(Client{}, capabilities)
+	return h.initializedAs(client.Info{}, capabilities)
 }
 
-func (h *hall) initializedAs(who Client, capabilities string) *visitor {
+func (h *hall) initializedAs(who client.Info, capabilities string) *visitor {
 	v := h.enter(who)
 	v.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"v","version":"1"}}}`)
 	v.hears(`"id":0`)
@@ -233,7 +234,7 @@ func TestSharingCanBeForcedAndForbidden(t *testing.T) {
 // asks, although the server does not say which call it means.
 func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
 	h := newHall(t, upstream.ShareAuto, asking())
-	v := h.enter(Client{Many: true})
+	v := h.enter(client.Info{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
 	const calls = 3 * maxLeased
 	for i := range calls {
@@ -264,7 +265,7 @@ func TestALeasedProcessIsToldWhatTheClientOfTheCallHasDeclared(t *testing.T) {
 	spec := asking()
 	spec.Record = filepath.Join(t.TempDir(), "record")
 	h := newHall(t, upstream.ShareAuto, spec)
-	v := h.enter(Client{Many: true})
+	v := h.enter(client.Info{Many: true})
 	for i, declared := range []string{`{"sampling":{},"extensions":{"x/y":{}}}`, `{"elicitation":{"form":{}}}`, `{"sampling":{}}`} {
 		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_plain"`, declared))
 		v.hears(fmt.Sprintf(`"id":%d,`, i))
@@ -291,7 +292,7 @@ func logger() *fakemcp.Spec {
 func TestAModernClientHearsTheLogOfItsCallAlsoAtASharedServer(t *testing.T) {
 	for _, era := range []mcpwire.Era{mcpwire.Legacy, mcpwire.Modern} {
 		h := newHallOf(t, upstream.Server{Era: era}, logger())
-		v := h.enter(Client{Many: true})
+		v := h.enter(client.Info{Many: true})
 		call := modern("1", "tools/call", `"name":"a_log"`, `{}`)
 		v.says(call)
 		v.hears(`"id":1`)
@@ -308,7 +309,7 @@ func TestAModernClientHearsThatTheListsOfASharedServerChange(t *testing.T) {
 		h := newHallOf(t, upstream.Server{Era: era}, &fakemcp.Spec{Eras: fakemcp.BothEras, Tools: []fakemcp.Raw{fakemcp.Tool("grow", "")}, On: map[string][]fakemcp.Step{
 			"tools/call grow": {fakemcp.Add("tools/list", fakemcp.Tool("new", "")), fakemcp.Announce("tools"), fakemcp.Notify("notifications/tools/list_changed", `{}`), fakemcp.Answer()},
 		}})
-		v := h.enter(Client{Many: true})
+		v := h.enter(client.Info{Many: true})
 		v.says(modern(`"l"`, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))
 		v.hears("acknowledged")
 		v.says(modern("1", "tools/call", `"name":"a_grow"`, `{}`))
@@ -324,7 +325,7 @@ func TestAModernClientHearsThatTheListsOfASharedServerChange(t *testing.T) {
 // leaves behind.
 func TestAServerThatIsNeverSharedHasOneProcess(t *testing.T) {
 	h := newHall(t, upstream.ShareNever, asking())
-	v := h.enter(Client{Many: true})
+	v := h.enter(client.Info{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
 	for i := range 3 {
 		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_plain"`, able))
@@ -372,7 +373,7 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 
 func TestManyProgramsMayHaveManySubscriptions(t *testing.T) {
 	h := newHall(t, upstream.ShareAuto, asking())
-	v := h.enter(Client{Many: true})
+	v := h.enter(client.Info{Many: true})
 	for i := range maxListens + 8 {
 		v.says(modern(fmt.Sprint(i), "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))
 		v.hears(fmt.Sprintf(`"io.modelcontextprotocol/subscriptionId":%d}`, i))

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/router/audit"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -36,8 +37,8 @@ func (s *Session) Abandon() {
 	const why = "toolman is ending because its client closed the connection; this was not answered in time"
 	var out peer.Outgoing
 	s.Mu.Lock()
-	refuse := func(req *Request) {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Text: why, Ending: true})
+	refuse := func(req *client.Request) {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: why, Ending: true})
 	}
 	s.abandonLogLevelsLocked(&out, refuse)
 	s.endBackgroundLocked(&out, refuse)
@@ -61,7 +62,7 @@ func (s *Session) End() {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.waiting.parked, s.logLevel.pending, s.subscriptions.subs = nil, nil, nil
-	s.endBackgroundLocked(nil, func(*Request) {})
+	s.endBackgroundLocked(nil, func(*client.Request) {})
 	s.followAllLocked(&out)
 	s.disownLocked()
 	s.FreeAll()

@@ -3,6 +3,7 @@ package router
 import (
 	"encoding/json"
 
+	"toolman/router/client"
 	"toolman/router/metatool"
 
 	"toolman/jsonrpc"
@@ -12,7 +13,7 @@ import (
 )
 
 // modernLocked answers a request of the modern era.
-func (s *Session) modernLocked(req *Request) {
+func (s *Session) modernLocked(req *client.Request) {
 	switch {
 	case req.Method == mcpwire.Discover:
 		n := s.TraceArrival(req, jsonrpc.Span{})
@@ -34,14 +35,14 @@ func (s *Session) modernLocked(req *Request) {
 }
 
 // outOfSession answers a legacy request before there was a handshake.
-func (s *Session) outOfSession(req *Request) {
+func (s *Session) outOfSession(req *client.Request) {
 	s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
 		Message: "begin with initialize, or say with each request in params._meta which revision it is of, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
 }
 
 // noteFirstModernLocked notes what the first modern request says of its client, and returns what
 // the servers may now be told of it.
-func (s *Session) noteFirstModernLocked(req *Request) *mcpwire.Hello {
+func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
 	if s.Peer.Modern {
 		return nil
 	}

@@ -3,6 +3,7 @@ package router
 import (
 	"slices"
 
+	"toolman/router/client"
 	"toolman/router/metatool"
 
 	"toolman/mcpwire"
@@ -32,7 +33,7 @@ func (r *Router) Explain(name string) []Explanation {
 	if slices.Contains(r.ownNames, name) || name == catalog.CatalogURI {
 		return []Explanation{r.ownExplanation(name)}
 	}
-	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
+	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
 	var all []Explanation
 	for _, e := range v.Named(name) {
 		all = append(all, explanationOf(v, e, r.guidance()))
@@ -53,7 +54,7 @@ func (r *Router) Explain(name string) []Explanation {
 // ownExplanation is about what toolman itself offers.
 func (r *Router) ownExplanation(name string) Explanation {
 	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true,
-		Rule: OwnRule, Activity: "it is toolman's own"}
+		Rule: client.OwnRule, Activity: "it is toolman's own"}
 	meta := metatool.Tools(r.MetaTools)[name]
 	switch {
 	case name == catalog.CatalogURI:

@@ -7,16 +7,17 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
 
 // routeLocked finds out what a request is about and passes it on to the upstream
 // that owns it, if the client may use it.
-func (s *Session) routeLocked(req *Request) {
+func (s *Session) routeLocked(req *client.Request) {
 	at, kind, err := mcpwire.Target(req.Message, req.Method)
 	if err != nil || !at.Present() {
-		s.Refuse(req, BadTarget(req.Method, err))
+		s.Refuse(req, client.BadTarget(req.Method, err))
 		return
 	}
 	name := req.Text(at)
@@ -27,7 +28,7 @@ func (s *Session) routeLocked(req *Request) {
 		s.catalogLocked(req)
 		return
 	}
-	req.Route = Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
+	req.Route = client.Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
 	req.Route.Find()
 	if req.Method == mcpwire.Unsubscribe {
 		req.Target, req.Verdict = s.subscribedLocked(name, req.Target, req.Verdict)
@@ -47,7 +48,7 @@ func (s *Session) routeLocked(req *Request) {
 // forward writes a request to an upstream: under an id and a progress token of
 // ours, with the name or URI that the upstream knows, and not another byte
 // changed.
-func (s *Session) forward(req *Request, at jsonrpc.Span, t catalog.Target) {
+func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target) {
 	u, token := upstream.Of(t.Source), req.Envelope.Token.Value
 	c := upstream.Call{Caller: s, Method: req.Method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.Modern}
 	c.Keep(req.Message, token)

@@ -49,7 +49,7 @@ func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *
 	upstream.Simulate(u).List(mcpwire.Tool, page.Items)
 	r.startup.waiting.Store(2)
 	upstream.Simulate(u).Ready(0, mcpwire.InitializeResult{})
-	s = r.NewSession(client, Client{Sole: true})
+	s = r.NewSession(client, soleClient)
 	s.Peer.Hello, s.Peer.Ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
 	r.upstreamSettled()
 	return s, u, client, server

@@ -7,15 +7,16 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
 // initializeLocked answers the client at once. The upstreams are started by now,
 // and learn who the client is and what it can do.
-func (s *Session) initializeLocked(req *Request) {
+func (s *Session) initializeLocked(req *client.Request) {
 	if s.Peer.Hello != nil && s.Peer.Hello.Version != "" {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidRequest, Text: "initialize was answered already; start a new connection to begin again"})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest, Text: "initialize was answered already; start a new connection to begin again"})
 		return
 	}
 	hello, err := mcpwire.ParseHello(req.Message)
@@ -23,11 +24,11 @@ func (s *Session) initializeLocked(req *Request) {
 		err = errors.New("initialize needs params.protocolVersion")
 	}
 	if err != nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
 	if err := s.Retain(len(hello.Capabilities) + len(hello.Info)); err != nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: err.Error()})
 		return
 	}
 	s.Peer.Hello = &hello
@@ -44,7 +45,7 @@ func (s *Session) initializeLocked(req *Request) {
 }
 
 // catalogLocked answers requests about toolman's own resource.
-func (s *Session) catalogLocked(req *Request) {
+func (s *Session) catalogLocked(req *client.Request) {
 	result := []byte("{}")
 	switch req.Method {
 	case mcpwire.ResourcesRead:
@@ -52,7 +53,7 @@ func (s *Session) catalogLocked(req *Request) {
 		result = append(view.AppendCatalog(result, s.View.Load(), 0), `"}]}`...)
 	case mcpwire.Subscribe:
 		if err := s.subscribeLocked(ownCatalog, catalog.CatalogURI); err != nil {
-			s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 			return
 		}
 	case mcpwire.Unsubscribe:

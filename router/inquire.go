@@ -83,7 +83,7 @@ func missing(u *upstream.Upstream, lacking string) *mcpwire.Refusal {
 }
 
 // refusing is the ending with an error that the specification prescribes.
-func (s *Conn) refusing(why *mcpwire.Refusal) ending {
+func (s *Session) refusing(why *mcpwire.Refusal) ending {
 	return func(c upstream.Call, out *peer.Outgoing) {
 		s.Send(out, why.Append(nil, c.ID()), tracing.Note{ID: c.TraceID, Method: c.Method})
 	}

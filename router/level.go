@@ -9,19 +9,20 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
 
 // setLevelLocked keeps the level for servers that are still starting, passes it on to
 // the others, and says it to modern ones with each request from now on.
-func (s *Session) setLevelLocked(req *Request) {
+func (s *Session) setLevelLocked(req *client.Request) {
 	level, err := req.Param("level")
 	if err == nil {
 		err = checkLevel(req.Text(level))
 	}
 	if err != nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
 	if s.logLevel.params = []byte(fmt.Sprintf(`{"level":%q}`, req.Text(level))); req.Params.Hi-req.Params.Lo <= maxLevelParams {

@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/zap"
 
+	"toolman/router/client"
 	"toolman/router/metatool"
 	"toolman/router/toolset"
 	"toolman/router/upstream"
@@ -16,7 +17,7 @@ import (
 var errShelf = errors.New("the file of saved toolsets cannot be used; toolman's log says why")
 
 // shelfError is an error of the shelf as the client may read it.
-func (r *Router) shelfError(who *Client, err error) error {
+func (r *Router) shelfError(who *client.Info, err error) error {
 	if err == nil || who.Sole {
 		return err
 	}
@@ -42,7 +43,7 @@ func (r *Router) only(names []string) []*toolset.Set {
 
 // library returns the toolsets that the client may know of. It may wait for the disk,
 // unless the client is limited to some.
-func (who *Client) library(r *Router) *metatool.Library {
+func (r *Router) library(who *client.Info) *metatool.Library {
 	if who.Only != nil {
 		return &metatool.Library{Sets: r.only(who.Only)}
 	}

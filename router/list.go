@@ -1,6 +1,7 @@
 package router
 
 import (
+	"toolman/router/client"
 	"toolman/router/metatool"
 
 	"toolman/jsonrpc"
@@ -11,7 +12,7 @@ import (
 
 // listLocked answers a list request from what is cached. The first page is made
 // once for a view.
-func (s *Session) listLocked(req *Request, k mcpwire.Kind) {
+func (s *Session) listLocked(req *client.Request, k mcpwire.Kind) {
 	as := s.variantLocked(req.Modern)
 	v := s.View.Load().Listed(as.Mode)
 	from, err := view.Cursor(req.Message)
@@ -19,7 +20,7 @@ func (s *Session) listLocked(req *Request, k mcpwire.Kind) {
 		err = view.ErrCursor
 	}
 	if err != nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
 	own := view.OwnItems{Tools: func() []byte { return s.definitions().Tools(v, as) }, Resource: metatool.CatalogResource(s.builtin.offers)}

@@ -8,6 +8,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -32,7 +33,7 @@ type listen struct {
 
 // listenLocked opens a subscription. What it will bring is said first; what cannot be
 // had is not said.
-func (s *Session) listenLocked(req *Request) {
+func (s *Session) listenLocked(req *client.Request) {
 	l := &listen{id: bytes.Clone(req.Bytes(req.ID)), subs: map[subscription]string{}}
 	var err error
 	if l.filter, err = mcpwire.ParseFilter(req.Message); err != nil {
@@ -41,7 +42,7 @@ func (s *Session) listenLocked(req *Request) {
 	}
 	open := func(o *listen) bool { return bytes.Equal(o.id, l.id) }
 	if len(s.subscriptions.listens) >= s.maxListens() || slices.ContainsFunc(s.subscriptions.listens, open) {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidRequest,
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest,
 			Text: "too many subscriptions are open, or one with this id; cancel one of them first"})
 		return
 	}
@@ -58,7 +59,7 @@ func (s *Session) listenLocked(req *Request) {
 
 // subscribeTo finds out whose resource a URI names, and reports whether changes of
 // it can be heard of.
-func (s *Session) subscribeTo(req *Request, l *listen, uri string) bool {
+func (s *Session) subscribeTo(req *client.Request, l *listen, uri string) bool {
 	if uri == catalog.CatalogURI {
 		s.DecideListen(req, uri, catalog.Target{}, catalog.Active, true)
 		l.subs[ownCatalog] = uri

@@ -4,14 +4,15 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/router/audit"
+	"toolman/router/client"
 )
 
 // parkLimit is how many requests of the client wait.
 const parkLimit = 4096
 
-func (s *Session) parkLocked(req *Request) {
-	if len(s.waiting.parked) >= parkLimit || OverBytes(s.waiting.parked, len(req.Frame)) {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
+func (s *Session) parkLocked(req *client.Request) {
+	if len(s.waiting.parked) >= parkLimit || client.OverBytes(s.waiting.parked, len(req.Frame)) {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
 			Text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
 		return
 	}
@@ -49,7 +50,7 @@ func (s *Session) release() {
 
 // unparkAllLocked has every request that waits handled as if it came now, but that
 // it came before.
-func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*Request)) {
+func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*client.Request)) {
 	waited := s.waiting.parked
 	s.waiting.parked = nil
 	for _, p := range waited {

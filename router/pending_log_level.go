@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -17,12 +18,12 @@ const levelTime = time.Second
 // call logs at first. It is a logging/setLevel, which is answered then, or the
 // call of a modern client to a legacy server that is to log more than before.
 type pendingLogLevel struct {
-	Deferred
+	client.Deferred
 	upstream.LevelChange
 }
 
 // levelLocked tells the servers that log, and answers the client when they have heard.
-func (s *Session) levelLocked(req *Request) {
+func (s *Session) levelLocked(req *client.Request) {
 	l := s.newLogLevel()
 	l.Asked()
 	for _, u := range s.servers.all {
@@ -37,7 +38,7 @@ func (s *Session) levelLocked(req *Request) {
 
 // logLevelRaisedLocked reports whether a modern client's call to a server may go on: that logs what
 // the call wants to hear. If not, the call waits until it does.
-func (s *Session) logLevelRaisedLocked(req *Request, u *upstream.Upstream) bool {
+func (s *Session) logLevelRaisedLocked(req *client.Request, u *upstream.Upstream) bool {
 	level := req.Envelope.LogLevel.Value
 	if !req.Modern || u.Source.Modern || !level.Present() {
 		return true
@@ -60,7 +61,7 @@ func (s *Session) newLogLevel() *pendingLogLevel {
 	return l
 }
 
-func (s *Session) waitLocked(req *Request, l *pendingLogLevel) {
+func (s *Session) waitLocked(req *client.Request, l *pendingLogLevel) {
 	l.Deferred = s.Defer(req)
 	s.logLevel.pending = append(s.logLevel.pending, l)
 	time.AfterFunc(levelTime, func() {
@@ -105,7 +106,7 @@ func (s *Session) goOn(l *pendingLogLevel, out *peer.Outgoing) {
 }
 
 // takenLocked deals with a request that has waited: one for the level is answered.
-func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*Request)) {
+func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*client.Request)) {
 	req := l.Request(out)
 	if req.Method == mcpwire.SetLevel {
 		s.Reply(req, []byte("{}"))
@@ -115,7 +116,7 @@ func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(
 }
 
 // abandonLogLevelsLocked waits for no server any more.
-func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*Request)) {
+func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*client.Request)) {
 	for _, l := range s.logLevel.pending {
 		s.takenLocked(l, out, refuse)
 	}

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -30,7 +31,7 @@ func apiece(t *testing.T, share upstream.Share) (h *hall, over chan string, log 
 }
 
 func (h *hall) configured(key string) *visitor {
-	who := Client{}
+	who := client.Info{}
 	if key != "" {
 		who.Config = map[string]string{"KEY": key}
 	}
@@ -51,7 +52,7 @@ func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
 			t.Errorf("%s is listed %s", key, list)
 		}
 	}
-	m := h.enter(Client{Many: true, Config: map[string]string{"KEY": "three"}})
+	m := h.enter(client.Info{Many: true, Config: map[string]string{"KEY": "three"}})
 	m.says(modern("1", "tools/list", `"x":1`, `{}`))
 	if list := m.hears(`"id":1`); !strings.Contains(list, `"a_of_three"`) {
 		t.Errorf("a modern client is listed %s", list)

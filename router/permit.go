@@ -8,6 +8,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -57,7 +58,7 @@ func (s *Session) permitLocked(about requestHash, e *catalog.Entry, state []byte
 }
 
 // checkRetryLocked is clearedLocked for a modern client.
-func (s *Session) checkRetryLocked(req *Request, t catalog.Target) bool {
+func (s *Session) checkRetryLocked(req *client.Request, t catalog.Target) bool {
 	retry, err := inputreq.RetryOf(req.Message)
 	if err != nil {
 		s.DeclineError(req, err)
@@ -85,7 +86,7 @@ func (s *Session) checkRetryLocked(req *Request, t catalog.Target) bool {
 }
 
 // requestConfirmationLocked answers a call with the question whether it may be made.
-func (s *Session) requestConfirmationLocked(req *Request, t catalog.Target, about requestHash) {
+func (s *Session) requestConfirmationLocked(req *client.Request, t catalog.Target, about requestHash) {
 	ask, err := s.r.confirmation(req.Message, t.Entry)
 	if err != nil {
 		s.denyUnconfirmedLocked(req, t.Entry, err.Error())
@@ -94,7 +95,7 @@ func (s *Session) requestConfirmationLocked(req *Request, t catalog.Target, abou
 	if missing := inputreq.Lacks(req.Bytes(req.Envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
 		req.Decision = s.Decide(req, t, audit.Unconfirmed, req.TraceID)
 		why := mcpwire.MissingCapability(missing, t.Entry.NotRun(unaskable(missing)))
-		s.TellObserver(req.Bytes(req.ID), ReasonFor(string(audit.Unconfirmed), why.Message))
+		s.TellObserver(req.Bytes(req.ID), client.ReasonFor(string(audit.Unconfirmed), why.Message))
 		s.Declined(req, why)
 		return
 	}
@@ -109,7 +110,7 @@ func (s *Session) requestConfirmationLocked(req *Request, t catalog.Target, abou
 
 // answeredForLocked makes a call whose client has come back with a person's answer, if
 // that is consent. Without an answer it is asked again.
-func (s *Session) answeredForLocked(req *Request, t catalog.Target, about requestHash, retry *inputreq.Retry) {
+func (s *Session) answeredForLocked(req *client.Request, t catalog.Target, about requestHash, retry *inputreq.Retry) {
 	answer, err := retry.Response(req.Message, confirmKey)
 	if err != nil {
 		s.DeclineError(req, err)
@@ -137,7 +138,7 @@ func (s *Session) answeredForLocked(req *Request, t catalog.Target, about reques
 
 // resumableLocked deals with a retry that there is no permit for. One may be for a call
 // that runs already, in a legacy server: that one is not made again.
-func (s *Session) resumableLocked(req *Request, t catalog.Target, about requestHash, state []byte) bool {
+func (s *Session) resumableLocked(req *client.Request, t catalog.Target, about requestHash, state []byte) bool {
 	st, ours := s.r.signer.verifyState(state, about, s.Who.Principal)
 	switch {
 	case !ours:
@@ -152,7 +153,7 @@ func (s *Session) resumableLocked(req *Request, t catalog.Target, about requestH
 
 // markLocked notes what a modern server's call of a dangerous tool is about: what the
 // server asks during it, its client may come back with.
-func (s *Session) markLocked(req *Request, c *upstream.Call, t catalog.Target) {
+func (s *Session) markLocked(req *client.Request, c *upstream.Call, t catalog.Target) {
 	if t.Entry.AsksFirst() && c.Modern && t.Source.Modern {
 		c.Context = &translation{about: s.r.signer.requestHash(req.Message, c.Method, t)}
 	}

@@ -3,6 +3,7 @@ package router
 import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/view"
 )
 
@@ -18,7 +19,7 @@ type Preview struct {
 
 // Preview measures what a client would be given now.
 func (r *Router) Preview() Preview {
-	v := r.startView(r.catalog.Load(), r.current().Policy, Client{})
+	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
 	s := &Session{r: r}
 	as := s.variantLocked(false) // nobody else has the session
 	p := Preview{AllTools: len(v.Catalog.Entries(mcpwire.Tool)), CatalogBytes: len(view.AppendCatalog(nil, v, 0))}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/principal"
 	"toolman/router/upstream"
 )
@@ -53,7 +54,7 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 		for range 5 {
 			h.r.quota.take(budgets.Open(greedy))
 		}
-		v := h.initializedAs(Client{Principal: greedy, Account: budgets.Open(greedy), Many: true}, everything)
+		v := h.initializedAs(client.Info{Principal: greedy, Account: budgets.Open(greedy), Many: true}, everything)
 		v.says(callFrame("1", "a_plain", "{}"))
 		if got := v.hears(`"id":1`); !strings.Contains(got, want) {
 			t.Errorf("share %d: got %s, want %s", share, got, want)
@@ -63,7 +64,7 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 		}
 		v.s.End()
 		other := principal.Principal{Issuer: "other"}
-		v = h.initializedAs(Client{Principal: other, Account: budgets.Open(other), Many: true}, everything)
+		v = h.initializedAs(client.Info{Principal: other, Account: budgets.Open(other), Many: true}, everything)
 		v.says(callFrame("1", "a_plain", "{}"))
 		if got := v.hears(`"id":1`); !strings.Contains(got, `"result":{"content"`) || h.started.Load() != 2 {
 			t.Errorf("share %d: another client got %s, with %d processes", share, got, h.started.Load())

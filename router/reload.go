@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"toolman/jsonrpc/peer"
+	"toolman/router/client"
 	"toolman/router/policy"
 	"toolman/router/upstream"
 )
@@ -13,7 +14,7 @@ import (
 func (r *Router) current() *Options { return r.given.Load() }
 
 // policyFor is what a client may have by the options given last.
-func (r *Router) policyFor(who Client) *policy.Policy {
+func (r *Router) policyFor(who client.Info) *policy.Policy {
 	o := r.current()
 	switch {
 	case who.Policy != nil:

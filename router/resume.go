@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -24,7 +25,7 @@ var (
 
 // resumeLocked deals with a request that answers what its client was asked. It reports
 // true when the request is to be passed on like any other.
-func (s *Session) resumeLocked(req *Request, c *upstream.Call, about requestHash, retry *inputreq.Retry) bool {
+func (s *Session) resumeLocked(req *client.Request, c *upstream.Call, about requestHash, retry *inputreq.Retry) bool {
 	state, ok := s.r.signer.verifyState(req.Text(retry.State.Value), about, s.Who.Principal)
 	if !ok {
 		s.Decline(req, errStrangeState)
@@ -45,10 +46,10 @@ func (s *Session) resumeLocked(req *Request, c *upstream.Call, about requestHash
 }
 
 // urlConsentedLocked reports whether the user has agreed to visit all URLs.
-func (s *Session) urlConsentedLocked(req *Request, c *upstream.Call, retry *inputreq.Retry) bool {
+func (s *Session) urlConsentedLocked(req *client.Request, c *upstream.Call, retry *inputreq.Retry) bool {
 	for answer := range req.Walk(retry.Responses.Value) {
 		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
-			s.Refuse(req, Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Declined), Text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
+			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Declined), Text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
 			return false
 		}
 	}
@@ -57,7 +58,7 @@ func (s *Session) urlConsentedLocked(req *Request, c *upstream.Call, retry *inpu
 
 // continueCallLocked gives the server what it has asked for. The request waits for the
 // suspended call from now on.
-func (s *Session) continueCallLocked(req *Request, c *upstream.Call, p *suspended, retry *inputreq.Retry) {
+func (s *Session) continueCallLocked(req *client.Request, c *upstream.Call, p *suspended, retry *inputreq.Retry) {
 	answers := make([]jsonrpc.Span, len(p.questions))
 	for i := range answers {
 		var err error

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -15,7 +16,7 @@ func TestReloadEndsWhatIsDenied(t *testing.T) {
 	server := g.servers[0]
 	server.subscribable()
 	upstream.Simulate(server.u).Share()
-	modern, legacy := g.client, g.another(Client{})
+	modern, legacy := g.client, g.another(client.Info{})
 	g.listenFor(`"a"`, `{"resourceSubscriptions":["ns_n://a"]}`)
 	g.listenFor(`"ab"`, `{"resourceSubscriptions":["ns_n://a","ns_n://b"]}`)
 	legacy.says(fmt.Sprintf(subscribeFrame, "ns_n://a"), fmt.Sprintf(subscribeFrame, "ns_n://b"))

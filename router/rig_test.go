@@ -17,6 +17,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/upstream"
 	"toolman/router/view"
 )
@@ -50,7 +51,7 @@ type setup struct {
 	capabilities string   // of the client
 	silent       bool     // the client has not said anything yet
 	trace        *trace.Writer
-	who          Client // but for Sole
+	who          client.Info // but for Sole
 }
 
 func newRig(t testing.TB, from setup, offers ...offer) *rig {
@@ -348,3 +349,6 @@ const (
 	mostItems      = 20_000                // of a list
 	mostPages      = 1000                  // of a list
 )
+
+// soleClient is one for whose own use all servers are, as over stdio.
+var soleClient = client.Info{Sole: true}

@@ -12,6 +12,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -67,14 +68,14 @@ func (s *Session) beginRound(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.
 	defer s.Mu.Unlock()
 	translationOf(c).rounds++
 	if why := s.whyNotAskLocked(u, c, m, &in); why != "" {
-		s.failCall(c, why, audit.Failed, out)
+		s.FailCall(c, why, audit.Failed, out)
 		return nil
 	}
 	r := &inputRound{from: u, call: *c}
 	if in.State.Present() {
 		r.held = in.State.Hi - in.State.Lo
 		if err := s.Retain(r.held); err != nil {
-			s.failCall(c, fmt.Sprintf("server %s needs input of the client for this, but %v", u.Name, err), audit.Failed, out)
+			s.FailCall(c, fmt.Sprintf("server %s needs input of the client for this, but %v", u.Name, err), audit.Failed, out)
 			return nil
 		}
 		r.state = bytes.Clone(m.Bytes(in.State))
@@ -97,7 +98,7 @@ func (s *Session) whyNotAskLocked(u *upstream.Upstream, c *upstream.Call, m *jso
 	switch {
 	case translationOf(c).rounds > maxRounds:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRounds)
-	case len(s.input.rounds) >= openRounds || OverBytes(s.input.rounds, len(m.Frame)):
+	case len(s.input.rounds) >= openRounds || client.OverBytes(s.input.rounds, len(m.Frame)):
 		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)
 	}
 	version := mcpwire.Negotiate(s.Peer.Hello.Version)

@@ -12,6 +12,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -32,7 +33,7 @@ func (s *Session) answeredLocked(q *serverRequest, m *jsonrpc.Message, out *peer
 		s.unansweredLocked(q, "the client's answer is not an object", out)
 	case r.frame != nil:
 		s.consentLocked(r, m, out)
-	case OverBytes(s.input.rounds, m.Result.Hi-m.Result.Lo):
+	case client.OverBytes(s.input.rounds, m.Result.Hi-m.Result.Lo):
 		s.unansweredLocked(q, "the client's answers are too long to be kept", out)
 	default:
 		size := m.Result.Hi - m.Result.Lo
@@ -69,7 +70,7 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 	}
 	c := &r.call
 	if c.Entry.AsksFirst() && !s.hasLocked(c.Entry) {
-		s.failCall(c, c.Entry.NotRun(changedMeanwhile), audit.Refused, out)
+		s.FailCall(c, c.Entry.NotRun(changedMeanwhile), audit.Refused, out)
 		return
 	}
 	var answers []inputreq.Answer
@@ -85,7 +86,7 @@ func (s *Session) retryLocked(r *inputRound, out *peer.Outgoing) {
 	}
 	if err != nil {
 		out.Forget()
-		s.failCall(c, fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), audit.Failed, out)
+		s.FailCall(c, fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), audit.Failed, out)
 		return
 	}
 	if s.Clock.Timed() {
@@ -140,9 +141,9 @@ func (s *Session) failRoundLocked(r *inputRound, why string, how audit.Outcome, 
 		if how != audit.Refused && how != audit.Failed { // nobody is left to decide
 			r.call.Audited.End(how)
 		}
-		s.againLocked(r, out, func(asked *Request) { s.denyUnconfirmedLocked(asked, r.call.Entry, why) })
+		s.againLocked(r, out, func(asked *client.Request) { s.denyUnconfirmedLocked(asked, r.call.Entry, why) })
 	default:
-		s.failCall(&r.call, why, how, out)
+		s.FailCall(&r.call, why, how, out)
 	}
 }
 

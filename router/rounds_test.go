@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/client"
 )
 
 // A roundRig is a legacy client in front of a modern server.
@@ -346,7 +347,7 @@ func TestRoundsAreBounded(t *testing.T) {
 		}
 		g.requires(open(g.client, g.server, "1"), `"inputRequests":{`+strings.Join(requests, ",")+`}`)
 		asked := g.client.hears()
-		long := `{"x":"` + strings.Repeat("x", MaxWaitingBytes/(legs-2)) + `"}`
+		long := `{"x":"` + strings.Repeat("x", client.MaxWaitingBytes/(legs-2)) + `"}`
 		for _, ask := range asked[:legs-3] {
 			g.client.says(reply(idOf(t, ask), long))
 		}

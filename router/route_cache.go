@@ -3,6 +3,7 @@ package router
 import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/client"
 	"toolman/router/upstream"
 	"toolman/router/view"
 )
@@ -20,7 +21,7 @@ type routeCache struct {
 }
 
 // cacheRouteLocked keeps the route of a call, if nothing about it is special.
-func (s *Session) cacheRouteLocked(req *Request, at jsonrpc.Span, c *upstream.Call) {
+func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *upstream.Call) {
 	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.AsksFirst() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
@@ -34,7 +35,7 @@ func (s *Session) cacheRouteLocked(req *Request, at jsonrpc.Span, c *upstream.Ca
 
 // cachedRouteLocked reports whether a request takes the last route, and where it names the
 // tool. One that is to be timed, traced or audited does not.
-func (s *Session) cachedRouteLocked(req *Request) (at jsonrpc.Span, ok bool) {
+func (s *Session) cachedRouteLocked(req *client.Request) (at jsonrpc.Span, ok bool) {
 	l := &s.routeCache
 	if req.Template != l.form || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
 		return at, false
@@ -44,7 +45,7 @@ func (s *Session) cachedRouteLocked(req *Request) (at jsonrpc.Span, ok bool) {
 }
 
 // forwardCachedLocked is forward for a call that takes the last route.
-func (s *Session) forwardCachedLocked(req *Request, at jsonrpc.Span) {
+func (s *Session) forwardCachedLocked(req *client.Request, at jsonrpc.Span) {
 	l := &s.routeCache
 	c := l.call
 	c.Keep(req.Message, jsonrpc.Span{})

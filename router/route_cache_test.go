@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -70,7 +71,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			if err := read(frame, &m); err != nil {
 				t.Fatal(err)
 			}
-			if _, same := p.s.cachedRouteLocked(&Request{Message: &m}); same {
+			if _, same := p.s.cachedRouteLocked(&client.Request{Message: &m}); same {
 				took++
 			}
 			p.s.Message(&m, &out)
@@ -91,7 +92,7 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 	for name, stop := range map[string]func(*Session){
 		"its own servers start": func(s *Session) { s.servers.awaited = 1 },
 		"something is done":     func(s *Session) { s.waiting.background = &backgroundTask{} },
-		"others wait":           func(s *Session) { s.waiting.parked = make([]Deferred, 1) },
+		"others wait":           func(s *Session) { s.waiting.parked = make([]client.Deferred, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _, server := joined(t, "ns", echoTool)
@@ -100,7 +101,7 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 			for range 4 {
 				fromClient.deliver(t, s, call)
 			}
-			if _, same := s.cachedRouteLocked(&Request{Message: &fromClient.m}); !same {
+			if _, same := s.cachedRouteLocked(&client.Request{Message: &fromClient.m}); !same {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"toolman/jsonrpc/peer"
+	"toolman/router/client"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -236,9 +237,9 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 
 // NewSession makes a session for a client. out takes what is sent to it; it may
 // implement Streams.
-func (r *Router) NewSession(out peer.Sender, who Client) *Session {
+func (r *Router) NewSession(out peer.Sender, who client.Info) *Session {
 	s := &Session{r: r, closed: closed{done: make(chan struct{})}}
-	s.Conn.Init(out, who, Env{Log: r.log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: r.Audit, OwnNames: r.ownNames})
+	s.Conn.Init(out, who, client.Env{Log: r.log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: r.Audit, OwnNames: r.ownNames})
 	s.input.suspensions.who = who.Account
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -93,7 +94,7 @@ func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, ou
 		s.put(q, m, out)
 		return
 	}
-	if len(s.input.queued) >= earlyLimit || TotalSize(s.input.queued)+len(m.Frame) > earlyBytes || s.Retain(len(m.Frame)) != nil {
+	if len(s.input.queued) >= earlyLimit || client.TotalSize(s.input.queued)+len(m.Frame) > earlyBytes || s.Retain(len(m.Frame)) != nil {
 		refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", out)
 		return
 	}

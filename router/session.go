@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"toolman/jsonrpc/peer"
+	"toolman/router/client"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -20,19 +21,19 @@ import (
 // A Session is one connected client. It is the peer.Handler of the client's
 // peer; the client's messages are handled in the order they came.
 type Session struct {
-	Conn
+	client.Conn
 	r       *Router
 	builtin builtin
 	closed  closed
 
-	request       Request       // guarded by mu: the storage of the request being handled
-	routeCache    routeCache    // guarded by mu
-	servers       servers       // guarded by mu
-	waiting       waiting       // guarded by mu
-	logLevel      logLevel      // guarded by mu
-	input         input         // guarded by mu, but for serverRequests
-	subscriptions subscriptions // guarded by mu
-	tasks         sessionTasks  // guarded by mu
+	request       client.Request // guarded by mu: the storage of the request being handled
+	routeCache    routeCache     // guarded by mu
+	servers       servers        // guarded by mu
+	waiting       waiting        // guarded by mu
+	logLevel      logLevel       // guarded by mu
+	input         input          // guarded by mu, but for serverRequests
+	subscriptions subscriptions  // guarded by mu
+	tasks         sessionTasks   // guarded by mu
 }
 
 // A builtin is what the client is offered of toolman's own tools.
@@ -58,9 +59,9 @@ type servers struct {
 
 // waiting are requests that are answered later.
 type waiting struct {
-	parked     []Deferred      // until the servers have started
-	background *backgroundTask // until this is done; nil: nothing is
-	replies    []*pendingReply // until the client has listed again
+	parked     []client.Deferred // until the servers have started
+	background *backgroundTask   // until this is done; nil: nothing is
+	replies    []*pendingReply   // until the client has listed again
 }
 
 // A logLevel is what the client wants to hear of servers' logs.
@@ -199,10 +200,10 @@ func (s *Session) Broken() bool { return !errors.Is(s.closed.err, io.EOF) }
 
 // requestLocked answers what is toolman's own business at once, and leaves the
 // rest until it is known what there is.
-func (s *Session) requestLocked(req *Request) {
+func (s *Session) requestLocked(req *client.Request) {
 	if err := mcpwire.CheckID(req.Message); err != nil {
 		req.Method, req.Modern = mcpwire.MethodOf(req.Text(req.Message.Method)), false
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidRequest, Text: err.Error()})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest, Text: err.Error()})
 		return
 	}
 	if at, ok := s.cachedRouteLocked(req); ok {
@@ -214,7 +215,7 @@ func (s *Session) requestLocked(req *Request) {
 		if req.Modern {
 			s.DeclineError(req, err)
 		} else {
-			s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		}
 		return
 	}
@@ -237,7 +238,7 @@ func (s *Session) requestLocked(req *Request) {
 	case s.Peer.Hello == nil:
 		s.outOfSession(req)
 	case !mcpwire.Known(req.Method):
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeMethodNotFound,
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeMethodNotFound,
 			Text: "toolman does not know the method " + sanitize.Short(string(req.Method))})
 	default:
 		s.clientReadyLocked(req.Out)
@@ -246,7 +247,7 @@ func (s *Session) requestLocked(req *Request) {
 }
 
 // whenOpenLocked serves a request as soon as the catalog is there.
-func (s *Session) whenOpenLocked(req *Request) {
+func (s *Session) whenOpenLocked(req *client.Request) {
 	if !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
 		s.parkLocked(req)
 		return
@@ -255,9 +256,9 @@ func (s *Session) whenOpenLocked(req *Request) {
 }
 
 // serveLocked answers a request that needs the catalog.
-func (s *Session) serveLocked(req *Request) {
+func (s *Session) serveLocked(req *client.Request) {
 	if req.Params.Present() && !req.IsObject(req.Params) {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: "params must be an object"})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: "params must be an object"})
 		return
 	}
 	switch req.Method {

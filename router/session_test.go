@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"toolman/router/client"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -198,7 +199,7 @@ func TestParkedRequestsAreBounded(t *testing.T) {
 
 func TestTheBytesOfParkedRequestsAreBounded(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a", starting: true})
-	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", MaxWaitingBytes) + `"}}`
+	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", client.MaxWaitingBytes) + `"}}`
 	small := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`
 	g.client.says(large) // alone it may wait
 	g.quiet()

@@ -7,6 +7,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/toolset"
 	"toolman/router/upstream"
 )
@@ -99,7 +100,7 @@ func TestUpdatesOfWhatIsDenied(t *testing.T) {
 		g := newRig(t, setup{active: []string{"*"}, Options: Options{Toolsets: []toolset.Set{fixed(t, "a", "ns_n://a", "ns_t://{id}")}}}, has)
 		g.servers[0].subscribable()
 		upstream.Simulate(g.r.all()[0]).Share()
-		client := g.another(Client{Only: []string{"a"}})
+		client := g.another(client.Info{Only: []string{"a"}})
 		client.says(fmt.Sprintf(subscribeFrame, "ns_n://a"))
 		client.hears()
 		for _, uri := range []string{"n://a/open/1", "n://a/other", "n://a-secret"} {

@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -35,15 +36,15 @@ func (t *tasks) add(id []byte, u *upstream.Upstream) {
 func (t *tasks) of(id []byte) *upstream.Upstream { return t.get(string(id)) }
 
 // routeTaskLocked passes on what the client asks about a task of a server.
-func (s *Session) routeTaskLocked(req *Request) {
+func (s *Session) routeTaskLocked(req *client.Request) {
 	at, err := mcpwire.TaskID(req.Message)
 	if err != nil || !at.Present() {
-		s.Refuse(req, BadTarget(req.Method, err))
+		s.Refuse(req, client.BadTarget(req.Method, err))
 		return
 	}
 	u := s.tasks.upstream.of(req.Text(at))
 	if u == nil {
-		s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: catalog.Unknown.String(),
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: catalog.Unknown.String(),
 			Text: "unknown task " + sanitize.Short(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", maxTasks, maxTaskID)})
 		return
 	}

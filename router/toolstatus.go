@@ -2,6 +2,7 @@ package router
 
 import (
 	"toolman/mcpwire/sanitize"
+	"toolman/router/client"
 	"toolman/router/metatool"
 )
 
@@ -19,8 +20,8 @@ type ToolStatus struct {
 
 // ToolStatus returns what there is at first for a client. It may wait for the disk, where
 // saved toolsets are.
-func (r *Router) ToolStatus(who Client) ToolStatus {
-	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who), who.library(r)
+func (r *Router) ToolStatus(who client.Info) ToolStatus {
+	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who), r.library(&who)
 	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
 	for _, set := range l.Sets {
 		one := metatool.Status(v, set)

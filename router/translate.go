@@ -12,6 +12,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -39,7 +40,7 @@ type translation struct {
 
 // translateRequestLocked adds the edits that make a request one of the upstream's era. It
 // reports false when the request goes nowhere, and was dealt with.
-func (s *Session) translateRequestLocked(req *Request, c *upstream.Call, t catalog.Target) bool {
+func (s *Session) translateRequestLocked(req *client.Request, c *upstream.Call, t catalog.Target) bool {
 	if !req.Modern {
 		req.Out.SetEdits(s.Peer.Meta.AddTo(req.Out.Edits(), req.Message, &req.Envelope))
 		if mcpwire.TakesInput(c.Method) {
@@ -69,7 +70,7 @@ func (s *Session) translateRequestLocked(req *Request, c *upstream.Call, t catal
 func (s *Session) crossBack(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	if c.Modern && c.Context != nil {
 		if !s.awaited(u, c, m) {
-			c.Audited.End(OutcomeOf(c, m))
+			c.Audited.End(client.OutcomeOf(c, m))
 			return // the client has not come back for it yet
 		}
 		back.ID = c.TraceID
@@ -84,7 +85,7 @@ func (s *Session) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Messa
 	} else {
 		err = s.crossResult(u, c, m, out, back)
 	}
-	how := OutcomeOf(c, m)
+	how := client.OutcomeOf(c, m)
 	if err != nil {
 		how = audit.Failed
 	}
@@ -94,8 +95,8 @@ func (s *Session) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Messa
 	if err != nil {
 		out.Forget()
 		problem := fmt.Sprintf(untranslatable, u.Name, err)
-		s.TellObserver(c.ID(), Reason{Outcome: audit.Failed, Text: problem})
-		s.Send(out, failureOf(c, problem), *back)
+		s.TellObserver(c.ID(), client.Reason{Outcome: audit.Failed, Text: problem})
+		s.Send(out, client.FailureOf(c, problem), *back)
 	}
 }
 
@@ -126,7 +127,7 @@ func (s *Session) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc
 }
 
 func (s *Session) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
-	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, EraOf(u.Source.Modern), EraOf(c.Modern))
+	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, client.EraOf(u.Source.Modern), client.EraOf(c.Modern))
 	if err != nil {
 		return err
 	}
@@ -135,7 +136,7 @@ func (s *Session) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.
 		return s.askURLs(u, c, m, out)
 	case mcpwire.Explain:
 		text, required := mcpwire.ErrorText(m)
-		s.Send(out, failureOf(c, explained(u, text, required)), *back)
+		s.Send(out, client.FailureOf(c, explained(u, text, required)), *back)
 		return nil
 	case mcpwire.Reconsider:
 		return fmt.Errorf("it does not speak revision %s any more; have toolman restarted", mcpwire.Newest)
@@ -159,7 +160,7 @@ const maxSaid = 2000
 
 // hideTasks keeps from a modern server that a modern client knows tasks, which toolman
 // does not pass on.
-func (s *Session) hideTasks(req *Request) bool {
+func (s *Session) hideTasks(req *client.Request) bool {
 	edits, err := mcpwire.HideTasks(req.Out.Edits(), req.Message, &req.Envelope)
 	if err != nil {
 		s.DeclineError(req, err)

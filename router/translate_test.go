@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -164,7 +165,7 @@ func TestAllocationsOfACallThatCrosses(t *testing.T) {
 		level          string
 		most           float64
 	}{{false, false, "", 0}, {true, true, "", 0}, {false, true, "", 6}, {true, false, "", 2}, {true, false, "info", 2}} {
-		t.Run(fmt.Sprintf("%s to %s %s", EraOf(tt.client), EraOf(tt.server), tt.level), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s to %s %s", client.EraOf(tt.client), client.EraOf(tt.server), tt.level), func(t *testing.T) {
 			exchange := crossing(t, tt.client, tt.server, tt.level, 1000)
 			if allocs := testing.AllocsPerRun(1000, exchange); allocs > tt.most {
 				t.Errorf("%v allocations, want %v at most", allocs, tt.most)
@@ -177,7 +178,7 @@ func BenchmarkCrossing(bench *testing.B) {
 	for _, size := range []int{1000, 1_000_000} {
 		for _, from := range []bool{false, true} {
 			for _, to := range []bool{false, true} {
-				bench.Run(fmt.Sprintf("%s to %s/%d", EraOf(from), EraOf(to), size), func(bench *testing.B) {
+				bench.Run(fmt.Sprintf("%s to %s/%d", client.EraOf(from), client.EraOf(to), size), func(bench *testing.B) {
 					exchange := crossing(bench, from, to, "", size)
 					bench.ReportAllocs()
 					for bench.Loop() {

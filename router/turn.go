@@ -6,8 +6,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
-	"toolman/jsonrpc/trace"
-	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -71,24 +69,8 @@ func concludeLocked(c *upstream.Call, end ending, out *peer.Outgoing) {
 }
 
 // failing is the ending with a failure of toolman's own.
-func (s *Conn) failing(problem string, how audit.Outcome) ending {
-	return func(c upstream.Call, out *peer.Outgoing) { s.failCall(&c, problem, how, out) }
-}
-
-// failCall answers the request that waits for the call with a failure of toolman's own.
-func (s *Conn) failCall(c *upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
-	c.Audited.End(how)
-	said := tracing.Note{ID: c.TraceID, Method: c.Method}
-	if how == audit.Timeout {
-		said.Status = trace.StatusTimeout
-	}
-	s.TellObserver(c.ID(), Reason{Outcome: how, Text: problem})
-	s.Send(out, failureOf(c, problem), said)
-}
-
-// failureOf makes toolman's own answer to a call.
-func failureOf(c *upstream.Call, problem string) []byte {
-	return mcpwire.AppendFailureFor(EraOf(c.Modern), nil, c.ID(), c.Method, jsonrpc.CodeInternalError, problem)
+func (s *Session) failing(problem string, how audit.Outcome) ending {
+	return func(c upstream.Call, out *peer.Outgoing) { s.FailCall(&c, problem, how, out) }
 }
 
 // awaited reports whether a request of the client waits for the answer of a call, which

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/policy"
 	"toolman/router/view"
 )
@@ -28,7 +29,7 @@ type viewKey struct {
 const maxStarts = 1024
 
 // startView is what a client sees of a catalog while nothing is switched.
-func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who Client) *view.View {
+func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
 	if c != r.catalog.Load() {
 		return r.newStart(c, p, who)
 	}
@@ -50,7 +51,7 @@ func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who Client) *vi
 	return v
 }
 
-func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who Client) *view.View {
+func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
 	c = c.Under(p)
 	if who.AllActive {
 		c = c.AllActive()

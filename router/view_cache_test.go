@@ -9,6 +9,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/client"
 	"toolman/router/policy"
 	"toolman/router/view"
 )
@@ -48,7 +49,7 @@ func TestIdleSessionsAreSmall(t *testing.T) {
 	for grown < 0 { // while what other tests have left is freed
 		before := heap()
 		for range n {
-			settlesIn(t, g.r.NewSession(deaf{}, Client{}))
+			settlesIn(t, g.r.NewSession(deaf{}, client.Info{}))
 		}
 		grown = heap() - before
 	}
@@ -66,7 +67,7 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 	}
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: []string{"one"}}, offer{namespace: "b", tools: []string{"two"}})
 	alike := map[string][2]*Session{}
-	for name, who := range map[string]Client{"nobody's": {}, "a policy's": {Policy: p}, "limited": {Only: []string{}}} {
+	for name, who := range map[string]client.Info{"nobody's": {}, "a policy's": {Policy: p}, "limited": {Only: []string{}}} {
 		alike[name] = [2]*Session{g.r.NewSession(deaf{}, who), g.r.NewSession(deaf{}, who)}
 	}
 	check := func(when string) {
@@ -95,12 +96,12 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 
 func TestSharedPagesAreMadeForManyAtOnce(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: manyTools(20)})
-	want := g.another(Client{}).asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	want := g.another(client.Info{}).asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	g.servers[0].lists(mcpwire.Tool, manyTools(20)...) // the same
 	g.r.update()
 	var wg sync.WaitGroup
 	for range 8 {
-		l := g.another(Client{})
+		l := g.another(client.Info{})
 		wg.Go(func() {
 			if got := l.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); got != want {
 				t.Errorf("got %s", got)
@@ -122,7 +123,7 @@ func TestViewsThatProxiesAskForAreBounded(t *testing.T) {
 				only = append(only, fmt.Sprintf("s%d", i))
 			}
 		}
-		g.r.startView(g.r.catalog.Load(), nil, Client{Only: only})
+		g.r.startView(g.r.catalog.Load(), nil, client.Info{Only: only})
 	}
 	if n := len(g.r.viewCache.made); n > maxStarts {
 		t.Errorf("%d views are kept", n)

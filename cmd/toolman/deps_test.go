@@ -59,7 +59,7 @@ cmd/internal/pins: cmd/internal/plainjson cmd/internal/store mcpwire mcpwire/ite
 cmd/internal/plainjson:
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/setup mcpwire mcpwire/itemdef mcpwire/sanitize router router/catalog router/toolset router/upstream router/view
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/configfile cmd/internal/pins cmd/internal/toolsets jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
-cmd/internal/stdio: cmd/internal/cli cmd/internal/engine jsonrpc jsonrpc/peer mcpwire/streamhttp router router/dial
+cmd/internal/stdio: cmd/internal/cli cmd/internal/engine jsonrpc jsonrpc/peer mcpwire/streamhttp router router/client router/dial
 cmd/internal/store:
 cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/plainjson cmd/internal/setup cmd/internal/toolsets mcpwire/sanitize router router/catalog router/toolset
 cmd/internal/toolsets: cmd/internal/config/source cmd/internal/plainjson cmd/internal/store router/toolset
@@ -82,19 +82,20 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpclie
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/upstream router/view spawn
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire/itemdef
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
+router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/policy router/principal router/tracing router/upstream router/view
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
-router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/caller router/httpd/presence router/principal router/upstream spawn
-router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/upstream router/view spawn
+router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/caller router/httpd/presence router/principal router/upstream spawn
+router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/client router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/upstream router/view spawn
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
-router/httpd/caller: router router/principal
+router/httpd/caller: router/client router/principal
 router/httpd/guard: mcpwire/sanitize router/budget router/principal
-router/httpd/modes: mcpwire/sanitize router router/httpd/caller router/httpd/guard router/principal router/view
-router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/httpd/ops/prom router/policy router/upstream spawn
+router/httpd/modes: mcpwire/sanitize router/client router/httpd/caller router/httpd/guard router/principal router/view
+router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/client router/httpd/ops/prom router/policy router/upstream spawn
 router/httpd/ops/prom:
 router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget router/httpd/caller
 router/limiter: router/principal

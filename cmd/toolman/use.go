@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/engine"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/bridge/provider"
 )
@@ -40,7 +41,7 @@ func use(f *flags, cmd *cobra.Command, server string, do func(ctx context.Contex
 		}
 		b := bridge.New(r, bridge.Options{})
 		defer b.Close()
-		l, err := b.Local(ctx, router.Client{Name: "toolman " + cmd.Name(), Agent: c.Agent, Lists: "toolman tools"})
+		l, err := b.Local(ctx, client.Info{Name: "toolman " + cmd.Name(), Agent: c.Agent, Lists: "toolman tools"})
 		if err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
-	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/httpd/caller"
 	"toolman/router/principal"
 )
@@ -83,7 +83,7 @@ func TestASessionHasAnIDThatCannotBeGuessedAndEnds(t *testing.T) {
 
 func TestASessionIsItsCallersAlone(t *testing.T) {
 	o := Options{Caller: func(r *http.Request) (caller.Caller, error) {
-		return caller.Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
+		return caller.Caller{Client: client.Info{Principal: principal.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
 	}}
 	f := newFront(t, echoing(fakemcp.Legacy, nil), o)
 	c := f.initialize("2025-11-25", "{}")
@@ -160,7 +160,7 @@ func TestWhatBelongsToNoRequestComesOnTheGETStreamAlsoWhatCameBefore(t *testing.
 	if r := c.ask(request{body: legacyCall(`1`, "fs_grow", "{}", "")}); r.Header.Get("Content-Type") != httpheader.JSON {
 		t.Errorf("the call's response is %s", r.Header.Get("Content-Type"))
 	}
-	for _, one := range []*client{c, other} {
+	for _, one := range []*legacyClient{c, other} {
 		stream := one.listens()
 		if got := stream.event(); got != changed {
 			t.Errorf("got %q", got)

@@ -9,7 +9,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
-	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/httpd/caller"
 	"toolman/router/principal"
 )
@@ -20,7 +20,7 @@ func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
 	var in atomic.Bool
 	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{
 		Caller: func(r *http.Request) (caller.Caller, error) {
-			return caller.Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who")}}}, nil
+			return caller.Caller{Client: client.Info{Principal: principal.Principal{Subject: r.Header.Get("X-Who")}}}, nil
 		},
 		Lasts: func(*caller.Caller) bool { return in.Load() },
 	})

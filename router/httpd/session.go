@@ -10,8 +10,8 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
-	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/httpd/presence"
 )
 
@@ -277,6 +277,6 @@ func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
 func (c *call) Flush() {}
 
 var (
-	_ router.Streams     = (*session)(nil)
-	_ router.CallChecker = (*session)(nil)
+	_ client.Streams     = (*session)(nil)
+	_ client.CallChecker = (*session)(nil)
 )

@@ -14,9 +14,9 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire/sanitize"
 	"toolman/mcpwire/sse"
-	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/httpd/caller"
 	"toolman/router/httpd/presence"
 	"toolman/router/upstream"
@@ -118,7 +118,7 @@ func denied(why error) *Failure {
 }
 
 // failureOf is the failure of a call that toolman itself has answered.
-func failureOf(why *router.Reason) *Failure {
+func failureOf(why *client.Reason) *Failure {
 	f := fail(Internal, why.Text)
 	switch why.Outcome {
 	case audit.Timeout:

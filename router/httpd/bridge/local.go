@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/httpd/caller"
 )
 
@@ -19,7 +20,7 @@ type Local struct {
 }
 
 // Local makes a caller. It waits until the servers are there. The Bridge's Close ends it.
-func (b *Bridge) Local(ctx context.Context, who router.Client) (*Local, error) {
+func (b *Bridge) Local(ctx context.Context, who client.Info) (*Local, error) {
 	s, f := b.session(ctx, &caller.Caller{Client: who})
 	if f != nil {
 		return nil, f

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/principal"
 )
 
@@ -72,7 +72,7 @@ func wantedOf(r *http.Request) (want wanted, f *Failure) {
 }
 
 // entries are what a client wants and may read.
-func (b *Bridge) entries(want wanted, who *router.Client, may Logs) []entry {
+func (b *Bridge) entries(want wanted, who *client.Info, may Logs) []entry {
 	all := []entry{}
 	add := func(e *entry) {
 		if (want.server == "" || e.Server == want.server) && !e.Timestamp.Before(want.since) {

@@ -10,8 +10,8 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/httpd/caller"
 	"toolman/router/httpd/presence"
 	"toolman/router/view"
@@ -110,7 +110,7 @@ type call struct {
 	done        chan struct{}  // closed when it is answered
 
 	mu      sync.Mutex
-	reason  *router.Reason // guarded by mu: why toolman answers it itself
+	reason  *client.Reason // guarded by mu: why toolman answers it itself
 	result  []byte         // written before done is closed
 	failure *Failure       // written before done is closed
 }
@@ -264,7 +264,7 @@ func (s *session) Correlation(id []byte) string {
 }
 
 // Because implements router.Ledger.
-func (s *session) Because(id []byte, why router.Reason) {
+func (s *session) Because(id []byte, why client.Reason) {
 	if c := s.Find(id); c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -273,6 +273,6 @@ func (s *session) Because(id []byte, why router.Reason) {
 }
 
 var (
-	_ router.Streams = (*session)(nil)
-	_ router.Ledger  = (*session)(nil)
+	_ client.Streams = (*session)(nil)
+	_ client.Ledger  = (*session)(nil)
 )

@@ -4,7 +4,7 @@ package caller
 import (
 	"net/netip"
 
-	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/principal"
 )
 
@@ -14,8 +14,8 @@ type Caller struct {
 	// View distinguishes the views of one principal. It is equal as long as the configuration and
 	// the client's own settings are. It contains no secret.
 	View   string
-	Client router.Client // fronts set Sole and Many
-	Addr   netip.Addr    // of the client
+	Client client.Info // fronts set Sole and Many
+	Addr   netip.Addr  // of the client
 }
 
 // A Key is equal for the requests of one caller.

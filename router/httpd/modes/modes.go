@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/httpd/caller"
 	"toolman/router/httpd/guard"
 	"toolman/router/principal"
@@ -94,8 +94,8 @@ func (m *Modes) Lasts(was *caller.Caller, id guard.Identity) bool {
 }
 
 // Client returns the client that an identity is at /mcp.
-func (m *Modes) Client(id *guard.Identity) router.Client {
-	c := router.Client{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools}
+func (m *Modes) Client(id *guard.Identity) client.Info {
+	c := client.Info{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools}
 	switch {
 	case m.Permissions != nil:
 		c.Static, c.MetaTools = "http.permissions", noTools
@@ -111,7 +111,7 @@ func (m *Modes) Client(id *guard.Identity) router.Client {
 
 // clientAt returns the client that an identity is at its path, /mcp/NAME or /mcp. A toolset takes
 // precedence over an agent of the same name.
-func (m *Modes) clientAt(id *guard.Identity) (router.Client, error) {
+func (m *Modes) clientAt(id *guard.Identity) (client.Info, error) {
 	c, name := m.Client(id), id.Path
 	switch {
 	case name == "":
@@ -135,7 +135,7 @@ func (m *Modes) mayBe(id *guard.Identity, agent string) bool {
 }
 
 // asAgent returns the client as an agent.
-func (m *Modes) asAgent(c router.Client, id *guard.Identity, agent string) router.Client {
+func (m *Modes) asAgent(c client.Info, id *guard.Identity, agent string) client.Info {
 	c.Agent = agent
 	if m.Permissions == nil {
 		return c
@@ -152,7 +152,7 @@ const maxNames = 50
 
 // unknownName is the error for a path that the client may not use. It lists those that it may, and does
 // not tell whether there are others.
-func (m *Modes) unknownName(id *guard.Identity, c *router.Client) error {
+func (m *Modes) unknownName(id *guard.Identity, c *client.Info) error {
 	var names []string
 	for _, set := range m.Toolsets {
 		if c.Only == nil || slices.Contains(c.Only, set) {
@@ -195,7 +195,7 @@ func both(a, b []string) []string {
 
 // view returns the caller.Caller's View: all of what a client sees that does not come from its principal,
 // but from the configuration and the client's own settings.
-func (m *Modes) view(c *router.Client, id *guard.Identity) string {
+func (m *Modes) view(c *client.Info, id *guard.Identity) string {
 	view := "agent " + c.Agent
 	if id.Terms != "" {
 		view += " terms " + id.Terms

@@ -1,4 +1,4 @@
-package router
+package client
 
 import (
 	"toolman/jsonrpc/peer"
@@ -8,8 +8,8 @@ import (
 	"toolman/router/view"
 )
 
-// A Client says for whom a session is.
-type Client struct {
+// A Info says for whom a session is.
+type Info struct {
 	// Sole is the only client there will be, as on stdio: every server is its own,
 	// learns what it can do, and may ask it back. Others share the servers that can be
 	// shared.
