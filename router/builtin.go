@@ -61,7 +61,7 @@ func (s *Session) contextLocked(req *client.Request, l *metatool.Library) *metat
 
 // unavailableLocked are the names of the servers that are not ready.
 func (s *Session) unavailableLocked() (names []string) {
-	for _, u := range s.servers.all {
+	for _, u := range s.servers.All {
 		if u.KnownTo(s.View.Load().Catalog) && u.Status().State != upstream.Ready {
 			names = append(names, u.Name)
 		}

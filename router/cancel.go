@@ -58,7 +58,7 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u 
 	if s.unlistenLocked(id, out) {
 		return upstream.Call{}, nil, 0
 	}
-	for _, u := range s.reachLocked() {
+	for _, u := range s.servers.Reachable() {
 		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.isLocked(c, id) }); {
 		case ok && our > 0:
 			return c, u, our

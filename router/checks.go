@@ -50,7 +50,7 @@ func (s *Session) checkCaller(req *client.Request) bool {
 }
 
 func (s *Session) checkServer(req *client.Request) bool {
-	why := s.withoutLocked(req.Upstream)
+	why := s.servers.Without(req.Upstream)
 	if why != nil {
 		why.About = req.Target
 		s.Refuse(req, *why)

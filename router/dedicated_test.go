@@ -236,7 +236,7 @@ func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
 	h := newHall(t, upstream.ShareAuto, asking())
 	v := h.enter(client.Info{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
-	const calls = 3 * maxLeased
+	const calls = 3 * mostLeased
 	for i := range calls {
 		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_who"`, able))
 	}
@@ -251,8 +251,8 @@ func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
 			t.Errorf("call %d, %s, got %s", i, id, answer)
 		}
 	}
-	if n := h.started.Load(); n != 1+maxLeased {
-		t.Errorf("%d processes were started, want the shared one and %d", n, maxLeased)
+	if n := h.started.Load(); n != 1+mostLeased {
+		t.Errorf("%d processes were started, want the shared one and %d", n, mostLeased)
 	}
 	v.says(modern("99", "tools/call", `"name":"a_plain"`, `{}`))
 	v.hears(`"id":99`)

@@ -20,7 +20,7 @@ func (s *Session) Pending() int {
 	if s.waiting.background != nil && !s.waiting.background.dropped {
 		n++
 	}
-	for _, u := range s.reachLocked() {
+	for _, u := range s.servers.Reachable() {
 		pending := func(c *upstream.Call) {
 			if c.Caller == upstream.Caller(s) && currentLocked(c) {
 				n++
@@ -44,7 +44,7 @@ func (s *Session) Abandon() {
 	s.endBackgroundLocked(&out, refuse)
 	s.unparkAllLocked(&out, refuse)
 	s.failRoundsLocked(func(*inputRound) bool { return true }, why, audit.Cancelled, &out)
-	upstreams := s.reachLocked()
+	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
 		for _, c := range append(u.TakeQueued(s.made), u.TakeCalls(s.made, &out)...) {
@@ -64,9 +64,9 @@ func (s *Session) End() {
 	s.waiting.parked, s.logLevel.pending, s.subscriptions.subs = nil, nil, nil
 	s.endBackgroundLocked(nil, func(*client.Request) {})
 	s.followAllLocked(&out)
-	s.disownLocked()
+	s.servers.Disown()
 	s.FreeAll()
-	upstreams := s.reachLocked()
+	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
 		for _, c := range append(u.TakeQueued(s.made), u.CallOffAll(s.made, "the client is gone", &out)...) {
@@ -85,7 +85,7 @@ func (r *Router) Close() {
 	r.trace.Event(trace.EventShutdown, "", "", 0)
 	for _, s := range r.sessions.list() {
 		s.endListens()
-		s.releaseDedicated()
+		s.servers.ReleaseAll()
 	}
 	r.run.cancel()
 	r.Greet()   // whoever still waits for a client, waits in vain
@@ -97,5 +97,5 @@ func (r *Router) Close() {
 		wg.Go(u.Stop)
 	}
 	wg.Wait()
-	r.run.dismissed.Wait()
+	r.pool.Dismissed.Wait()
 }

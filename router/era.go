@@ -25,7 +25,7 @@ func (s *Session) modernLocked(req *client.Request) {
 	default:
 		hello := s.noteFirstModernLocked(req)
 		if hello != nil && !s.Who.Sole && s.r.startup.opened.Load() {
-			s.startDedicatedLocked()
+			s.servers.StartDedicated()
 		}
 		s.whenOpenLocked(req)
 		if hello != nil && s.Who.Sole {
@@ -47,7 +47,7 @@ func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
 		return nil
 	}
 	s.Peer.Modern = true
-	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: declaredForModern}
+	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: client.DeclaredForModern}
 	if at := req.Envelope.ClientInfo.Value; req.IsObject(at) {
 		hello.Info = json.RawMessage(append([]byte(nil), req.Bytes(at)...))
 		var info struct{ Name, Version string }
@@ -58,7 +58,3 @@ func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
 	s.Connected(&hello, mcpwire.Newest)
 	return &hello
 }
-
-// declaredForModern is what legacy servers are told that a modern client can do:
-// that differs from request to request, and their handshake comes before them.
-var declaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)

@@ -79,7 +79,10 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 		translationOf(&c).request = req.Out.Preview(req.Frame)
 	}
 	s.cacheRouteLocked(req, at, &c)
-	s.leaseLocked(u, &c, req.Out).Submit(req.Message, req.Out, &c, token, t.Name())
+	if c.Modern && c.Context != nil {
+		u = s.servers.Lease(u, translationOf(&c).capabilities, c.Logs, req.Out)
+	}
+	u.Submit(req.Message, req.Out, &c, token, t.Name())
 }
 
 // notificationLocked handles what the client tells.
@@ -98,7 +101,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	case mcpwire.TaskStatus:
 		s.tellTaskLocked(m, out)
 	case mcpwire.RootsListChanged:
-		for _, u := range s.servers.all {
+		for _, u := range s.servers.All {
 			u.Tell(m, out)
 		}
 	}

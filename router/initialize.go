@@ -40,7 +40,7 @@ func (s *Session) initializeLocked(req *client.Request) {
 	if s.Who.Sole {
 		s.r.greet(hello)
 	} else if s.r.startup.opened.Load() {
-		s.startDedicatedLocked()
+		s.servers.StartDedicated()
 	}
 }
 

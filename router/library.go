@@ -9,7 +9,6 @@ import (
 	"toolman/router/client"
 	"toolman/router/metatool"
 	"toolman/router/toolset"
-	"toolman/router/upstream"
 )
 
 // errShelf is what clients hear of a file of toolsets that cannot be used: what is wrong with it may
@@ -24,9 +23,6 @@ func (r *Router) shelfError(who *client.Info, err error) error {
 	r.log.Warn("saved toolsets cannot be used", zap.NamedError("err", err))
 	return errShelf
 }
-
-// mayUseLocked reports whether the client's policy leaves anything of an upstream open.
-func (s *Session) mayUseLocked(u *upstream.Upstream) bool { return s.Policy.Opens(u.Source.PolicyName) }
 
 // only returns the toolsets of tools.toml with these names, in the order of that file,
 // each once. Saved ones are not among them: clients can change those.

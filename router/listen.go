@@ -67,7 +67,7 @@ func (s *Session) subscribeTo(req *client.Request, l *listen, uri string) bool {
 	}
 	t, verdict := s.View.Load().FindURI([]byte(uri))
 	u := upstream.Of(t.Source)
-	taken := verdict == catalog.Active && u.Subscribable() && s.servers.missing[u] == nil
+	taken := verdict == catalog.Active && u.Subscribable() && s.servers.Missing[u] == nil
 	s.DecideListen(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{u, t.Name()}] = uri
@@ -143,7 +143,7 @@ func (s *Session) catalogUpdatedLocked(out *peer.Outgoing) {
 
 // followAllLocked has each upstream tell of what is subscribed to, and of nothing else.
 func (s *Session) followAllLocked(out *peer.Outgoing) {
-	for _, u := range s.servers.all {
+	for _, u := range s.servers.All {
 		want := s.wantedLocked(u)
 		if before := s.subscriptions.follows[u]; len(want)+len(before) > 0 {
 			u.Follow(want, before, out)

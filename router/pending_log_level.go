@@ -26,7 +26,7 @@ type pendingLogLevel struct {
 func (s *Session) levelLocked(req *client.Request) {
 	l := s.newLogLevel()
 	l.Asked()
-	for _, u := range s.servers.all {
+	for _, u := range s.servers.All {
 		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.Out)
 	}
 	if l.Answered() {

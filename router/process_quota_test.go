@@ -15,36 +15,6 @@ func fewProcesses() *budget.Budgets {
 	return budget.New(budget.Limits{budget.Processes: 5}, budget.Limits{})
 }
 
-func TestOneClientLeavesProcessesToTheOthers(t *testing.T) {
-	budgets := fewProcesses()
-	a, b := budgets.Open(principal.Principal{Issuer: "a"}), budgets.Open(principal.Principal{Issuer: "b"})
-	var x processQuota
-	taken := func(of *budget.Account) (n int, err error) {
-		for err == nil {
-			if err = x.take(of); err == nil {
-				n++
-			}
-		}
-		return n, err
-	}
-	if n, err := taken(a); n != 5 || !strings.Contains(err.Error(), "processes in [http.limits]") {
-		t.Errorf("one client got %d, then: %v", n, err)
-	}
-	if err := x.take(b); err != nil {
-		t.Errorf("the other one: %v", err)
-	}
-	x.back(a)
-	if n, _ := taken(a); n != 1 {
-		t.Errorf("it got %d again where it gave one back", n)
-	}
-	if n, err := taken(nil); n != maxPrivate-6 || err != errProcesses {
-		t.Errorf("one without limits got %d more, then: %v", n, err)
-	}
-	if err := x.take(b); err != errProcesses || x.count() != maxPrivate {
-		t.Errorf("there are %d in all, then: %v", x.count(), err)
-	}
-}
-
 // At its limit a client shares a process, but for a server that nobody shares. Others are not concerned.
 func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 	for share, want := range map[upstream.Share]string{upstream.ShareAuto: `"id":1,"result"`, upstream.ShareNever: "server a is not available in this session: it has a process for each session"} {
@@ -52,7 +22,7 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 		budgets := fewProcesses()
 		greedy := principal.Principal{Issuer: "greedy"}
 		for range 5 {
-			h.r.quota.take(budgets.Open(greedy))
+			h.r.pool.Quota.Take(budgets.Open(greedy))
 		}
 		v := h.initializedAs(client.Info{Principal: greedy, Account: budgets.Open(greedy), Many: true}, everything)
 		v.says(callFrame("1", "a_plain", "{}"))
@@ -70,6 +40,6 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 			t.Errorf("share %d: another client got %s, with %d processes", share, got, h.started.Load())
 		}
 		v.s.End()
-		eventually(t, "the process of the session that has ended is not counted", func() bool { return h.r.quota.count() == 5 })
+		eventually(t, "the process of the session that has ended is not counted", func() bool { return h.r.pool.Quota.Count() == 5 })
 	}
 }

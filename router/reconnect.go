@@ -17,17 +17,17 @@ import (
 // begin brings an upstream up, and keeps its place filled if the server may come back.
 func (r *Router) begin(u *upstream.Upstream) {
 	if u.ComesBack() {
-		r.run.dismissed.Go(func() { r.supervise(u) })
+		r.pool.Dismissed.Go(func() { r.supervise(u) })
 		return
 	}
-	go u.Run(r.run.guard)
+	go u.Run(r.pool.Guard)
 }
 
 // supervise runs an upstream and those that come after it, until nobody wants the server any
 // more.
 func (r *Router) supervise(u *upstream.Upstream) {
 	server := u.Server // running it may change that
-	u.Run(r.run.guard)
+	u.Run(r.pool.Guard)
 	pause := upstream.FirstPause
 	for up := time.Now(); ; up = time.Now() {
 		<-u.Ended()
@@ -52,7 +52,7 @@ func (r *Router) supervise(u *upstream.Upstream) {
 // place then.
 func (r *Router) try(server upstream.Server, gone *upstream.Upstream) *upstream.Upstream {
 	next := gone.Successor(server)
-	next.Run(r.run.guard)
+	next.Run(r.pool.Guard)
 	if slices.Contains(r.all(), next) {
 		return next
 	}
@@ -86,7 +86,7 @@ func (r *Router) replace(gone, next *upstream.Upstream) bool {
 func (s *Session) replace(gone, next *upstream.Upstream) {
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.exchangeLocked(gone, next)
+	s.servers.Exchange(gone, next)
 	moveSubscriptions(s.subscriptions.subs, gone, next)
 	for _, l := range s.subscriptions.listens {
 		moveSubscriptions(l.subs, gone, next)
@@ -104,16 +104,6 @@ func (s *Session) replace(gone, next *upstream.Upstream) {
 	out.Flush()
 }
 
-// exchangeLocked gives the session an upstream in the place of another, if it has that.
-func (s *Session) exchangeLocked(old, next *upstream.Upstream) bool {
-	i := slices.Index(s.servers.all, old)
-	if i >= 0 {
-		s.servers.all = slices.Clone(s.servers.all)
-		s.servers.all[i] = next
-	}
-	return i >= 0
-}
-
 // Reconnect implements Caller.
 func (s *Session) Reconnect(own *upstream.Upstream) {
 	if s.shareAgain(own) {
@@ -129,10 +119,10 @@ func (s *Session) shareAgain(own *upstream.Upstream) bool {
 	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	if i < 0 || s.servers.releasing || !s.exchangeLocked(own, all[i]) {
+	if i < 0 || s.servers.Releasing || !s.servers.Exchange(own, all[i]) {
 		return false
 	}
-	s.dismiss(own)
+	s.servers.Dismiss(own)
 	return true
 }
 

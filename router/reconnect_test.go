@@ -235,7 +235,7 @@ func TestConnectionsOfSessionsComeBack(t *testing.T) {
 		if got := len(n.tries()); got != 6 {
 			t.Errorf("%d connections were made, want one for all and two others, twice", got)
 		}
-		if n := h.r.quota.count(); n != 2 {
+		if n := h.r.pool.Quota.Count(); n != 2 {
 			t.Errorf("%d connections of sessions are counted, want 2", n)
 		}
 	})
@@ -275,7 +275,7 @@ func TestAConnectionOfASessionComesBack(t *testing.T) {
 			}
 		}
 		wantTried(t, n, 0, 0, 61, 92)
-		if n := h.r.quota.count(); n != 1 {
+		if n := h.r.pool.Quota.Count(); n != 1 {
 			t.Errorf("%d connections of sessions are counted, want 1", n)
 		}
 		v.s.End()

@@ -51,7 +51,7 @@ func (r *Router) Reload(o Options) {
 		if !slices.Contains(next, u) {
 			u.Log.Info("the server is not in the configuration any more, or changed there; it is ended")
 			u.EndBecause("the configuration was changed, and it is not in there any more as it was")
-			r.run.dismissed.Go(u.Stop)
+			r.pool.Dismissed.Go(u.Stop)
 		}
 	}
 	if r.startup.opened.Load() {
@@ -91,35 +91,11 @@ func (s *Session) succeed(old, next []*upstream.Upstream) {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.Policy = s.r.policyFor(s.Who)
-	own := map[*upstream.Upstream]*upstream.Upstream{}
-	for _, u := range s.servers.all {
-		if u.Shared() != nil {
-			own[u.Shared()] = u
-		}
-	}
-	s.servers.all = slices.Clone(next)
-	for i, u := range next {
-		if own[u] != nil && s.mayUseLocked(u) {
-			s.servers.all[i] = own[u]
-			own[u].Reevaluate()
-			delete(own, u)
-		}
-	}
-	for _, u := range own {
+	for _, u := range s.servers.Succeed(next) {
 		s.revokeCallsLocked(u, &out)
 		u.EndBecause("the configuration was changed")
-		s.dismiss(u)
+		s.servers.Dismiss(u)
 	}
-	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(l *lease) bool {
-		u := l.Upstream
-		gone := !slices.Contains(next, u.Shared()) || !s.mayUseLocked(u)
-		if gone {
-			s.revokeCallsLocked(u, &out)
-			u.EndBecause("the configuration was changed")
-			s.dismiss(u)
-		}
-		return gone
-	})
 	for sub := range s.subscriptions.subs {
 		if sub.from != nil && slices.Contains(old, sub.from) && !slices.Contains(next, sub.from) {
 			s.unsubscribeLocked(sub)

@@ -17,7 +17,7 @@ import (
 func (s *Session) revokeWaiting() {
 	var out peer.Outgoing
 	s.Mu.Lock()
-	for _, u := range s.reachLocked() {
+	for _, u := range s.servers.Reachable() {
 		for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.made(c) && s.withdrawnLocked(u, c.Entry) != "" }) {
 			c.Audited.End(audit.Refused)
 			concludeLocked(&c, s.failing(s.withdrawnLocked(u, c.Entry), audit.Refused), &out)
@@ -32,7 +32,7 @@ func (s *Session) revokeWaiting() {
 func (s *Session) revoke() {
 	var out peer.Outgoing
 	s.Mu.Lock()
-	for _, u := range s.reachLocked() {
+	for _, u := range s.servers.Reachable() {
 		s.revokeCallsLocked(u, &out)
 	}
 	for _, r := range slices.Clone(s.input.rounds) {
@@ -48,7 +48,7 @@ func (s *Session) revoke() {
 
 // withdrawnLocked says why the client may not have an entry of an upstream any more, or "".
 func (s *Session) withdrawnLocked(u *upstream.Upstream, e *catalog.Entry) string {
-	if !s.mayUseLocked(u) {
+	if !s.MayUse(u) {
 		return fmt.Sprintf("this client may have nothing of server %s any more; go on without it", u.Name)
 	}
 	c := s.View.Load().Catalog
@@ -82,7 +82,7 @@ func (s *Session) revokeCallsLocked(u *upstream.Upstream, out *peer.Outgoing) {
 func (s *Session) revokeSubscriptionsLocked(out *peer.Outgoing) {
 	v := s.View.Load()
 	revoked := func(sub subscription) bool {
-		return sub.from != nil && (!s.mayUseLocked(sub.from) || v.VerdictOf(sub.from.Source, sub.uri) == catalog.Denied)
+		return sub.from != nil && (!s.MayUse(sub.from) || v.VerdictOf(sub.from.Source, sub.uri) == catalog.Denied)
 	}
 	for sub := range s.subscriptions.subs {
 		if revoked(sub) {

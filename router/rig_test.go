@@ -346,6 +346,7 @@ const (
 	relistenPause  = time.Second           // before a subscription that a server has ended is opened again
 	probeTimeout   = 15 * time.Second      // for the answer to server/discover
 	lateAnswerTime = 5 * time.Second       // for which a cancelled call counts
+	mostLeased     = 8                     // processes of a server for one session
 	mostItems      = 20_000                // of a list
 	mostPages      = 1000                  // of a list
 )

@@ -90,7 +90,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 
 func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 	for name, stop := range map[string]func(*Session){
-		"its own servers start": func(s *Session) { s.servers.awaited = 1 },
+		"its own servers start": func(s *Session) { s.servers.Awaited = 1 },
 		"something is done":     func(s *Session) { s.waiting.background = &backgroundTask{} },
 		"others wait":           func(s *Session) { s.waiting.parked = make([]client.Deferred, 1) },
 	} {

@@ -17,6 +17,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/pool"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 	"toolman/router/view"
@@ -40,7 +41,7 @@ type Router struct {
 	catalog   atomic.Pointer[catalog.Catalog]
 	sessions  sessions
 	viewCache viewCache
-	quota     processQuota
+	pool      pool.Pool
 
 	mu     sync.Mutex                                   // held while the catalog is replaced
 	warned *policy.Guard                                // guarded by mu: what was looked through for entries that no tool has
@@ -49,11 +50,9 @@ type Router struct {
 
 // A run is what the goroutines and processes of a router share.
 type run struct {
-	loop      *peer.Loop
-	ctx       context.Context // ends when the router closes
-	cancel    context.CancelFunc
-	guard     *spawn.Guard   // nil: none
-	dismissed sync.WaitGroup // servers that are being ended, and those that are kept up
+	loop   *peer.Loop
+	ctx    context.Context // ends when the router closes
+	cancel context.CancelFunc
 }
 
 // A startup tells when the servers have started.
@@ -154,7 +153,7 @@ func (r *Router) Await(server string) {
 // Start starts all servers, at once and without waiting for them. The guard, which
 // may be nil, stays the caller's.
 func (r *Router) Start(guard *spawn.Guard) {
-	r.run.guard = guard
+	r.pool.Guard = guard
 	r.startup.waiting.Store(int32(len(r.all())) + 1)
 	for _, u := range r.all() {
 		r.begin(u)
@@ -168,7 +167,7 @@ func (r *Router) Greet() { r.greet(mcpwire.Hello{}) }
 
 // GreetAble begins them for a client that can do everything: servers offer more to
 // one.
-func (r *Router) GreetAble() { r.greet(mcpwire.Hello{Capabilities: declaredForModern}) }
+func (r *Router) GreetAble() { r.greet(mcpwire.Hello{Capabilities: client.DeclaredForModern}) }
 
 // GreetShared begins them for many clients, who share the servers. Those of the modern
 // era are asked for that first: they can be shared by all.
@@ -224,11 +223,11 @@ func (r *Router) rebuildLocked() {
 func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.startDedicatedLocked()
+	s.servers.StartDedicated()
 	before := s.View.Load()
 	after := before.Rebase(s.startLocked(next))
 	s.View.Store(after)
-	if announce && s.servers.awaited == 0 {
+	if announce && s.servers.Awaited == 0 {
 		s.announceLocked(before, after, &out)
 	}
 	s.Mu.Unlock()
@@ -244,7 +243,8 @@ func (r *Router) NewSession(out peer.Sender, who client.Info) *Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Policy = r.policyFor(who)
-	s.servers.all = r.all()
+	s.Caller = s
+	s.servers = pool.Servers{Conn: &s.Conn, Pool: &r.pool, OnSettled: s.ownSettled, All: r.all()}
 	s.builtin.offers = r.MetaTools
 	if who.MetaTools != nil {
 		s.builtin.offers = s.builtin.offers.And(*who.MetaTools)

@@ -13,6 +13,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/pool"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 	"toolman/router/view"
@@ -28,7 +29,7 @@ type Session struct {
 
 	request       client.Request // guarded by mu: the storage of the request being handled
 	routeCache    routeCache     // guarded by mu
-	servers       servers        // guarded by mu
+	servers       pool.Servers   // guarded by mu
 	waiting       waiting        // guarded by mu
 	logLevel      logLevel       // guarded by mu
 	input         input          // guarded by mu, but for serverRequests
@@ -46,15 +47,6 @@ type builtin struct {
 type closed struct {
 	done chan struct{} // closed then
 	err  error         // written before
-}
-
-// servers are those that the session uses.
-type servers struct {
-	all       []*upstream.Upstream         // in the order of the file
-	awaited   int                          // servers of its own that requests wait for
-	leased    []*lease                     // processes for one call at a time
-	releasing bool                         // those are being ended
-	missing   map[*upstream.Upstream]error // servers that it cannot have, and why
 }
 
 // waiting are requests that are answered later.

@@ -54,5 +54,5 @@ func (x *sessions) list() []*Session {
 func (s *Session) uses(u *upstream.Upstream) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	return slices.Contains(s.servers.all, u) && s.servers.missing[u] == nil
+	return slices.Contains(s.servers.All, u) && s.servers.Missing[u] == nil
 }

@@ -44,7 +44,7 @@ func (s *Session) Known() []*catalog.Entry {
 // that the session may not have: calls of that are refused. Nil: there is none.
 func (s *Session) FindTool(server, tool string) *catalog.Entry {
 	s.Mu.Lock()
-	upstreams := s.servers.all
+	upstreams := s.servers.All
 	s.Mu.Unlock()
 	c := s.View.Load().Catalog
 	for _, u := range upstreams {
@@ -96,10 +96,15 @@ func (s *Session) Servers() []string {
 
 func (s *Session) known() []*upstream.Upstream {
 	s.Mu.Lock()
-	upstreams := s.servers.all
+	upstreams := s.servers.All
 	s.Mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(upstreams), func(u *upstream.Upstream) bool { return !s.knows(u) })
 }
 
 // knows reports whether the client may know that there is a server.
 func (s *Session) knows(u *upstream.Upstream) bool { return u.KnownTo(s.View.Load().Catalog) }
+
+// Unstarted returns the name of a server that is another for each session, that this one may use and
+// that starts with the first request of its client; "" if there is none. With a name it is about
+// the servers that go by that.
+func (s *Session) Unstarted(server string) string { return s.servers.Unstarted(server) }

@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/tracing"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -34,6 +36,7 @@ type Env struct {
 // requests are answered, traced and audited.
 type Conn struct {
 	Env
+	Caller upstream.Caller // the session, as upstreams know it
 	Who    Info
 	Label  string // what the audit log calls the session
 	Policy *policy.Policy
@@ -208,3 +211,10 @@ func (s *Conn) TraceArrival(req *Request, name jsonrpc.Span) uint64 {
 	}
 	return req.TraceID
 }
+
+// MayUse reports whether the client's policy leaves anything of an upstream open.
+func (s *Conn) MayUse(u *upstream.Upstream) bool { return s.Policy.Opens(u.Source.PolicyName) }
+
+// DeclaredForModern is what legacy servers are told that a modern client can do:
+// that differs from request to request, and their handshake comes before them.
+var DeclaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)

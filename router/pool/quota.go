@@ -1,4 +1,4 @@
-package router
+package pool
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ const maxPrivate = 256
 
 var errProcesses = fmt.Errorf("there are %d processes that single sessions have for themselves, as many as there may be", maxPrivate)
 
-// processQuota counts processes that one session has for itself. The zero value is ready to use.
-type processQuota struct {
+// Quota counts processes that one session has for itself. The zero value is ready to use.
+type Quota struct {
 	mu  sync.Mutex
 	all int // guarded by mu
 }
 
-// take counts one more, of the account of a client.
-func (x *processQuota) take(account *budget.Account) error {
+// Take counts one more, of the account of a client.
+func (x *Quota) Take(account *budget.Account) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.all >= maxPrivate {
@@ -33,14 +33,14 @@ func (x *processQuota) take(account *budget.Account) error {
 }
 
 // back counts one less.
-func (x *processQuota) back(account *budget.Account) {
+func (x *Quota) back(account *budget.Account) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.all--
 	account.Give(budget.Processes, 1)
 }
 
-func (x *processQuota) count() int {
+func (x *Quota) Count() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.all

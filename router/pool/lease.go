@@ -1,4 +1,4 @@
-package router
+package pool
 
 import (
 	"bytes"
@@ -30,29 +30,30 @@ type lease struct {
 	used int64 // when it was needed last, on the session's clock
 }
 
-// leaseLocked returns the upstream that a call goes to: the one that the session shares,
+// Lease returns the upstream that a call goes to: the one that the session shares,
 // or a process for this call alone.
-func (s *Session) leaseLocked(u *upstream.Upstream, c *upstream.Call, out *peer.Outgoing) *upstream.Upstream {
-	if !s.Who.Many || u.Source.Modern || u.Share != upstream.ShareAuto || c.Context == nil || !inputreq.CanBeAsked(translationOf(c).capabilities) {
+// capabilities are those that the call's client has declared.
+func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs upstream.LogThreshold, out *peer.Outgoing) *upstream.Upstream {
+	if !s.Who.Many || u.Source.Modern || u.Share != upstream.ShareAuto || !inputreq.CanBeAsked(capabilities) {
 		return u
 	}
-	leased := s.leastLoadedLocked(u, inputreq.Askable(translationOf(c).capabilities))
+	leased := s.leastLoaded(u, inputreq.Askable(capabilities))
 	if leased == nil {
 		return u
 	}
 	leased.used = s.Clock.Now()
-	leased.RaiseLogLevel(c.Logs, nil, out)
+	leased.RaiseLogLevel(logs, nil, out)
 	return leased.Upstream
 }
 
-// leastLoadedLocked returns the process with the fewest calls, among those that were told of a client with
+// leastLoaded returns the process with the fewest calls, among those that were told of a client with
 // these capabilities, and a new one if all have some; nil when there can be none. Servers ask by
 // what they were told, and a client is asked nothing that it has not declared. A process that was
 // told something else and has no calls makes room for a new one.
-func (s *Session) leastLoadedLocked(shared *upstream.Upstream, capabilities json.RawMessage) (best *lease) {
+func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMessage) (best *lease) {
 	var spare *lease
 	n, least := 0, 0
-	for _, u := range s.servers.leased {
+	for _, u := range s.leased {
 		if u.Shared() != shared || u.Is(upstream.Gone) {
 			continue
 		}
@@ -71,9 +72,9 @@ func (s *Session) leastLoadedLocked(shared *upstream.Upstream, capabilities json
 	case n >= maxLeased && spare == nil:
 		return nil
 	case n >= maxLeased:
-		s.dismissLeasedLocked(spare)
+		s.dismissLeased(spare)
 	}
-	u, err := s.privateLocked(shared, *shared.Configured(), upstream.Dedication{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
+	u, err := s.private(shared, *shared.Configured(), upstream.Dedication{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
 		Era: shared.EraNow(), Leased: true, Settled: func() {}})
 	if err != nil {
 		shared.Log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
@@ -81,17 +82,17 @@ func (s *Session) leastLoadedLocked(shared *upstream.Upstream, capabilities json
 		return best
 	}
 	l := &lease{Upstream: u}
-	s.servers.leased = append(s.servers.leased, l)
-	go u.Run(s.r.run.guard)
+	s.leased = append(s.leased, l)
+	go u.Run(s.Pool.Guard)
 	time.AfterFunc(idleLease, func() { s.expireLease(l) })
 	return l
 }
 
 // expireLease ends a leased process that has not been needed for a while.
-func (s *Session) expireLease(u *lease) {
+func (s *Servers) expireLease(u *lease) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	if s.servers.releasing || !slices.Contains(s.servers.leased, u) {
+	if s.Releasing || !slices.Contains(s.leased, u) {
 		return
 	}
 	idle := time.Duration(s.Clock.Now() - u.used)
@@ -99,18 +100,18 @@ func (s *Session) expireLease(u *lease) {
 		time.AfterFunc(idleLease, func() { s.expireLease(u) })
 		return
 	}
-	s.dismissLeasedLocked(u)
+	s.dismissLeased(u)
 }
 
-func (s *Session) dismissLeasedLocked(u *lease) {
-	s.servers.leased = slices.DeleteFunc(s.servers.leased, func(other *lease) bool { return other == u })
-	s.dismiss(u.Upstream)
+func (s *Servers) dismissLeased(u *lease) {
+	s.leased = slices.DeleteFunc(s.leased, func(other *lease) bool { return other == u })
+	s.Dismiss(u.Upstream)
 }
 
-// reachLocked returns all upstreams that may have calls of the session.
-func (s *Session) reachLocked() []*upstream.Upstream {
-	all := slices.Clip(s.servers.all)
-	for _, l := range s.servers.leased {
+// Reachable returns all upstreams that may have calls of the session.
+func (s *Servers) Reachable() []*upstream.Upstream {
+	all := slices.Clip(s.All)
+	for _, l := range s.leased {
 		all = append(all, l.Upstream)
 	}
 	return all
