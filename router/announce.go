@@ -17,11 +17,11 @@ func (s *Session) announceLocked(before, after *view.View, out *peer.Outgoing) (
 		return before.AtStart().Changes(after.AtStart())
 	}
 	legacy, modern := listed(false), listed(true)
-	tools = s.changedLocked(out, mcpwire.ToolsListChanged, legacy.Tools, modern.Tools)
+	tools = s.subscriptions.ListChanged(out, mcpwire.ToolsListChanged, legacy.Tools, modern.Tools)
 	if active.Tools {
-		s.catalogUpdatedLocked(out)
+		s.subscriptions.CatalogChanged(out)
 	}
-	s.changedLocked(out, mcpwire.ResourcesListChanged, legacy.Resources, modern.Resources)
-	s.changedLocked(out, mcpwire.PromptsListChanged, legacy.Prompts, modern.Prompts)
+	s.subscriptions.ListChanged(out, mcpwire.ResourcesListChanged, legacy.Resources, modern.Resources)
+	s.subscriptions.ListChanged(out, mcpwire.PromptsListChanged, legacy.Prompts, modern.Prompts)
 	return tools
 }

@@ -23,7 +23,7 @@ func (s *Session) Principal() principal.Principal { return s.Who.Principal }
 // in it changes, but that what it asks of a user names the server.
 func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	if c.Task {
-		s.learnTask(u, id, &c, m)
+		s.tasks.Learn(u, id, &c, m)
 	}
 	back := tracing.Note{}
 	if s.Trace.On() {
@@ -93,16 +93,21 @@ func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message,
 func (s *Session) Notify(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	switch method := mcpwire.Method(m.Text(m.Method)); method {
 	case mcpwire.ResourceUpdated:
-		s.updated(u, m, out)
+		s.subscriptions.Updated(u, m, out)
 	case mcpwire.TaskStatus:
-		s.taskStatus(u, m, out)
+		s.tasks.Status(u, m, out)
 	case mcpwire.LogMessage:
-		if s.knows(u) {
+		if s.Knows(u) {
 			s.logged(u, m, out)
 		}
 	default: // elicitation/complete, what later revisions add
-		if !u.Source.Modern && s.InSession() && s.knows(u) && strings.HasPrefix(string(method), "notifications/") {
+		if !u.Source.Modern && s.InSession() && s.Knows(u) && strings.HasPrefix(string(method), "notifications/") {
 			s.Pass(out, m, &tracing.Note{Method: method})
 		}
 	}
+}
+
+// TaskProgress implements Caller.
+func (s *Session) TaskProgress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
+	s.tasks.Progress(u, id, at, m, out)
 }

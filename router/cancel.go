@@ -55,7 +55,7 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u 
 	if h := s.forgetReplyLocked(id); h != nil {
 		return upstream.Call{TraceID: h.n, Audited: h.audited}, nil, 0
 	}
-	if s.unlistenLocked(id, out) {
+	if s.subscriptions.Cancel(id, out) {
 		return upstream.Call{}, nil, 0
 	}
 	for _, u := range s.servers.Reachable() {

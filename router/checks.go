@@ -65,7 +65,7 @@ func (s *Session) checkLogLevel(req *client.Request) bool {
 func (s *Session) checkConfirmed(req *client.Request) bool { return s.confirmedLocked(req, req.Target) }
 
 func (s *Session) checkSubscription(req *client.Request) bool {
-	err := s.noteSubscriptionLocked(req.Method, req.Target, req.Name)
+	err := s.subscriptions.Note(req.Method, req.Target, req.Name)
 	if err != nil {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error(), About: req.Target})
 	}

@@ -10,7 +10,7 @@ func (s *Session) modeOf(modern bool) view.Mode {
 		return view.ModeStatic
 	case s.r.Mode != view.ModeAuto:
 		return s.r.Mode
-	case modern && !s.listensForToolsLocked():
+	case modern && !s.subscriptions.HearsOfTools():
 		return view.ModeCall
 	case !modern && view.HabitsOf(s.Name()).ListsOnce:
 		return view.ModeCall

@@ -20,6 +20,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/dial"
+	"toolman/router/subscribe"
 	"toolman/router/upstream"
 )
 
@@ -374,7 +375,7 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 func TestManyProgramsMayHaveManySubscriptions(t *testing.T) {
 	h := newHall(t, upstream.ShareAuto, asking())
 	v := h.enter(client.Info{Many: true})
-	for i := range maxListens + 8 {
+	for i := range subscribe.MaxListens + 8 {
 		v.says(modern(fmt.Sprint(i), "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))
 		v.hears(fmt.Sprintf(`"io.modelcontextprotocol/subscriptionId":%d}`, i))
 	}

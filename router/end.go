@@ -61,9 +61,9 @@ func (s *Session) End() {
 	s.r.sessions.remove(s)
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.waiting.parked, s.logLevel.pending, s.subscriptions.subs = nil, nil, nil
+	s.waiting.parked, s.logLevel.pending = nil, nil
 	s.endBackgroundLocked(nil, func(*client.Request) {})
-	s.followAllLocked(&out)
+	s.subscriptions.Clear(&out)
 	s.servers.Disown()
 	s.FreeAll()
 	upstreams := s.servers.Reachable()
@@ -84,7 +84,7 @@ func (s *Session) made(c *upstream.Call) bool { return c.Caller == upstream.Call
 func (r *Router) Close() {
 	r.trace.Event(trace.EventShutdown, "", "", 0)
 	for _, s := range r.sessions.list() {
-		s.endListens()
+		s.subscriptions.End()
 		s.servers.ReleaseAll()
 	}
 	r.run.cancel()

@@ -1,13 +1,17 @@
 package router
 
 import (
+	"fmt"
+
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/subscribe"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -31,7 +35,7 @@ func (s *Session) routeLocked(req *client.Request) {
 	req.Route = client.Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
 	req.Route.Find()
 	if req.Method == mcpwire.Unsubscribe {
-		req.Target, req.Verdict = s.subscribedLocked(name, req.Target, req.Verdict)
+		req.Target, req.Verdict = s.subscriptions.Find(name, req.Target, req.Verdict)
 	}
 	req.Upstream = upstream.Of(req.Target.Source)
 	if !s.checkLocked(req) {
@@ -39,7 +43,7 @@ func (s *Session) routeLocked(req *client.Request) {
 	}
 	if !req.Upstream.PassesSubscriptions() && (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) {
 		s.Decide(req, req.Target, audit.Allowed, s.Reply(req, []byte("{}"))).End(audit.OK)
-		s.followAllLocked(req.Out)
+		s.subscriptions.Follow(req.Out)
 		return
 	}
 	s.forward(req, at, req.Target)
@@ -99,7 +103,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	case mcpwire.Progress:
 		s.progress(m, out)
 	case mcpwire.TaskStatus:
-		s.tellTaskLocked(m, out)
+		s.tasks.Tell(m, out)
 	case mcpwire.RootsListChanged:
 		for _, u := range s.servers.All {
 			u.Tell(m, out)
@@ -123,4 +127,20 @@ func (s *Session) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	out.Edit(at, out.Copy(q.Token()))
 	q.from.Send(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Progress})
+}
+
+// routeTaskLocked passes on what the client asks about a task of a server.
+func (s *Session) routeTaskLocked(req *client.Request) {
+	at, err := mcpwire.TaskID(req.Message)
+	if err != nil || !at.Present() {
+		s.Refuse(req, client.BadTarget(req.Method, err))
+		return
+	}
+	u := s.tasks.OfServer(req.Text(at))
+	if u == nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: catalog.Unknown.String(),
+			Text: "unknown task " + sanitize.Short(string(req.Text(at))) + fmt.Sprintf("; it was not made over this connection, is older than the last %d, or its ID is longer than %d bytes", subscribe.MaxTasks, subscribe.MaxTaskID)})
+		return
+	}
+	s.forward(req, at, catalog.Target{Source: u.Source})
 }

@@ -52,15 +52,12 @@ func (s *Session) catalogLocked(req *client.Request) {
 		result = append([]byte(nil), `{"contents":[{"uri":"`+catalog.CatalogURI+`","mimeType":"text/plain","text":"`...)
 		result = append(view.AppendCatalog(result, s.View.Load(), 0), `"}]}`...)
 	case mcpwire.Subscribe:
-		if err := s.subscribeLocked(ownCatalog, catalog.CatalogURI); err != nil {
+		if err := s.subscriptions.Catalog(true); err != nil {
 			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 			return
 		}
 	case mcpwire.Unsubscribe:
-		s.unsubscribeLocked(ownCatalog)
+		s.subscriptions.Catalog(false)
 	}
 	s.DecideOwn(req, s.Reply(req, result)).End(audit.OK)
 }
-
-// ownCatalog is the subscription to toolman's own resource.
-var ownCatalog = subscription{uri: catalog.CatalogURI}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/subscribe"
 	"toolman/router/upstream"
 )
 
@@ -74,7 +75,7 @@ func TestASubscriptionToNothingEndsAtOnce(t *testing.T) {
 
 func TestListensAreBounded(t *testing.T) {
 	g := newRig(t, setup{silent: true}, offer{namespace: "a"})
-	for i := range maxListens {
+	for i := range subscribe.MaxListens {
 		g.listenFor(fmt.Sprint(i), `{"toolsListChanged":true}`)
 	}
 	if got := g.client.asks(modernCall(`"more"`, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, "")); codeOf(t, got) != -32600 {

@@ -1,12 +1,10 @@
 package router
 
 import (
-	"maps"
 	"slices"
 	"time"
 
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
 	"toolman/router/upstream"
 )
 
@@ -87,19 +85,7 @@ func (s *Session) replace(gone, next *upstream.Upstream) {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.servers.Exchange(gone, next)
-	moveSubscriptions(s.subscriptions.subs, gone, next)
-	for _, l := range s.subscriptions.listens {
-		moveSubscriptions(l.subs, gone, next)
-	}
-	if next.PassesSubscriptions() {
-		for sub := range s.subscriptions.subs {
-			if sub.from == next {
-				next.TellURI(mcpwire.Subscribe, sub.uri, &out)
-			}
-		}
-	}
-	delete(s.subscriptions.follows, gone)
-	s.followAllLocked(&out)
+	s.subscriptions.Exchange(gone, next, &out)
 	s.Mu.Unlock()
 	out.Flush()
 }
@@ -124,13 +110,4 @@ func (s *Session) shareAgain(own *upstream.Upstream) bool {
 	}
 	s.servers.Dismiss(own)
 	return true
-}
-
-func moveSubscriptions(subs map[subscription]string, from, to *upstream.Upstream) {
-	for sub, asked := range maps.Clone(subs) {
-		if sub.from == from {
-			delete(subs, sub)
-			subs[subscription{to, sub.uri}] = asked
-		}
-	}
 }

@@ -96,12 +96,8 @@ func (s *Session) succeed(old, next []*upstream.Upstream) {
 		u.EndBecause("the configuration was changed")
 		s.servers.Dismiss(u)
 	}
-	for sub := range s.subscriptions.subs {
-		if sub.from != nil && slices.Contains(old, sub.from) && !slices.Contains(next, sub.from) {
-			s.unsubscribeLocked(sub)
-		}
-	}
-	s.followAllLocked(&out)
+	s.subscriptions.Drop(func(u *upstream.Upstream) bool { return slices.Contains(old, u) && !slices.Contains(next, u) })
+	s.subscriptions.Follow(&out)
 	s.Mu.Unlock()
 	out.Flush()
 }

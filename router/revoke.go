@@ -5,10 +5,8 @@ import (
 	"slices"
 
 	"toolman/jsonrpc/peer"
-	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
-	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
 
@@ -40,8 +38,8 @@ func (s *Session) revoke() {
 			s.failRoundLocked(r, why, audit.Failed, &out)
 		}
 	}
-	s.revokeSubscriptionsLocked(&out)
-	s.followAllLocked(&out)
+	s.subscriptions.Revoke(&out)
+	s.subscriptions.Follow(&out)
 	s.Mu.Unlock()
 	out.Flush()
 }
@@ -75,35 +73,4 @@ func (s *Session) revokeCallsLocked(u *upstream.Upstream, out *peer.Outgoing) {
 	for id, why := range ends {
 		s.breakOffLocked(u, id, "the client may not make this call any more", s.failing(why, audit.Failed), out)
 	}
-}
-
-// revokeSubscriptionsLocked ends subscriptions to what the client may not have any more. A
-// subscriptions/listen that is for nothing else ends in good order.
-func (s *Session) revokeSubscriptionsLocked(out *peer.Outgoing) {
-	v := s.View.Load()
-	revoked := func(sub subscription) bool {
-		return sub.from != nil && (!s.MayUse(sub.from) || v.VerdictOf(sub.from.Source, sub.uri) == catalog.Denied)
-	}
-	for sub := range s.subscriptions.subs {
-		if revoked(sub) {
-			if u := sub.from; u.PassesSubscriptions() && u.Is(upstream.Ready) {
-				u.TellURI(mcpwire.Unsubscribe, sub.uri, out)
-			}
-			s.unsubscribeLocked(sub)
-		}
-	}
-	s.subscriptions.listens = slices.DeleteFunc(s.subscriptions.listens, func(l *listen) bool {
-		before := len(l.subs)
-		for sub, asked := range l.subs {
-			if revoked(sub) {
-				delete(l.subs, sub)
-				l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return uri == asked })
-			}
-		}
-		over := len(l.subs) < before && string(l.filter.Append(nil)) == "{}"
-		if over {
-			s.Send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
-		}
-		return over
-	})
 }

@@ -18,6 +18,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/pool"
+	"toolman/router/subscribe"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 	"toolman/router/view"
@@ -244,6 +245,8 @@ func (r *Router) NewSession(out peer.Sender, who client.Info) *Session {
 	defer r.mu.Unlock()
 	s.Policy = r.policyFor(who)
 	s.Caller = s
+	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
+	s.tasks = subscribe.Tasks{Conn: &s.Conn}
 	s.servers = pool.Servers{Conn: &s.Conn, Pool: &r.pool, OnSettled: s.ownSettled, All: r.all()}
 	s.builtin.offers = r.MetaTools
 	if who.MetaTools != nil {

@@ -62,7 +62,7 @@ func (s *Session) clientReadyLocked(out *peer.Outgoing) {
 // Request implements Caller. It passes the request on to the client, under an id of ours.
 func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
-	if !s.knows(u) {
+	if !s.Knows(u) {
 		const why = "the client may use nothing of this server"
 		u.SendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
@@ -86,7 +86,7 @@ func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, ou
 		refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, out)
 		return
 	}
-	if s.foreignTaskLocked(u, m, method) {
+	if s.tasks.Foreign(u, m, method) {
 		refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", out)
 		return
 	}

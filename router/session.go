@@ -14,6 +14,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/pool"
+	"toolman/router/subscribe"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 	"toolman/router/view"
@@ -27,14 +28,14 @@ type Session struct {
 	builtin builtin
 	closed  closed
 
-	request       client.Request // guarded by mu: the storage of the request being handled
-	routeCache    routeCache     // guarded by mu
-	servers       pool.Servers   // guarded by mu
-	waiting       waiting        // guarded by mu
-	logLevel      logLevel       // guarded by mu
-	input         input          // guarded by mu, but for serverRequests
-	subscriptions subscriptions  // guarded by mu
-	tasks         sessionTasks   // guarded by mu
+	request       client.Request  // guarded by mu: the storage of the request being handled
+	routeCache    routeCache      // guarded by mu
+	servers       pool.Servers    // guarded by mu
+	waiting       waiting         // guarded by mu
+	logLevel      logLevel        // guarded by mu
+	input         input           // guarded by mu, but for serverRequests
+	subscriptions subscribe.Set   // guarded by mu
+	tasks         subscribe.Tasks // guarded by mu
 }
 
 // A builtin is what the client is offered of toolman's own tools.
@@ -70,20 +71,6 @@ type input struct {
 	rounds         []*inputRound                  // calls that wait for what modern servers ask
 	suspensions    suspensions                    // calls of the modern era that wait for answers
 	permits        permits                        // retries that a modern client may make of calls of dangerous tools
-}
-
-// subscriptions are the client's, and those that toolman has made for it.
-type subscriptions struct {
-	listens []*listen                              // of the modern era
-	subs    map[subscription]string                // with the client's spelling of each URI
-	follows map[*upstream.Upstream]map[string]bool // the URIs that toolman has subscribed to for the client
-}
-
-// sessionTasks are the tasks of both sides.
-type sessionTasks struct {
-	upstream tasks  // that servers do for the client
-	tokens   tokens // the client's progress tokens of those
-	client   tasks  // that the client does for servers
 }
 
 // Message implements peer.Handler.
@@ -172,7 +159,7 @@ func (s *Session) Closed(err error) {
 	for _, h := range s.waiting.replies {
 		s.releaseLocked(h, &out)
 	}
-	s.endListensLocked(&out)
+	s.subscriptions.EndListens(&out)
 	s.endSuspensionsLocked(&out)
 	for _, q := range s.input.serverRequests.Close() {
 		s.unansweredLocked(&q, "the client is gone", &out)
@@ -267,7 +254,7 @@ func (s *Session) serveLocked(req *client.Request) {
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
 		s.routeTaskLocked(req)
 	case mcpwire.Listen:
-		s.listenLocked(req)
+		s.subscriptions.Listen(req)
 	}
 }
 
@@ -286,8 +273,8 @@ func (s *Session) answerLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		s.answeredLocked(&q, m, out)
 		return
 	}
-	if task := mcpwire.CreatedTask(m); q.task && task != nil {
-		s.tasks.client.add(task, q.from)
+	if q.task {
+		s.tasks.LearnClients(m, q.from)
 	}
 	s.answer(&q, m, out)
 }

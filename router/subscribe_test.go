@@ -8,6 +8,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/subscribe"
 	"toolman/router/toolset"
 	"toolman/router/upstream"
 )
@@ -216,16 +217,16 @@ func TestARefusedSubscriptionIsNone(t *testing.T) {
 
 func TestSubscriptionsAreBounded(t *testing.T) {
 	g, client, server := subscribing(t)
-	for i := range maxSubscriptions + 10 {
+	for i := range subscribe.MaxSubscriptions + 10 {
 		client.says(fmt.Sprintf(subscribeFrame, fmt.Sprintf("t://%06d", i)))
 	}
-	if n := len(server.hears()); n != maxSubscriptions {
+	if n := len(server.hears()); n != subscribe.MaxSubscriptions {
 		t.Errorf("%d were passed on", n)
 	}
 	if got := client.hears(); len(got) != 10 || !strings.Contains(got[0], "has 10000 subscriptions, as many as it may have") {
 		t.Errorf("the client hears %d answers, the first is %.200q", len(got), got)
 	}
-	if n := len(g.s.subscriptions.subs); n != maxSubscriptions {
-		t.Errorf("%d are remembered, want %d", n, maxSubscriptions)
+	if n := g.s.subscriptions.Len(); n != subscribe.MaxSubscriptions {
+		t.Errorf("%d are remembered, want %d", n, subscribe.MaxSubscriptions)
 	}
 }

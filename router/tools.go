@@ -98,11 +98,8 @@ func (s *Session) known() []*upstream.Upstream {
 	s.Mu.Lock()
 	upstreams := s.servers.All
 	s.Mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(upstreams), func(u *upstream.Upstream) bool { return !s.knows(u) })
+	return slices.DeleteFunc(slices.Clone(upstreams), func(u *upstream.Upstream) bool { return !s.Knows(u) })
 }
-
-// knows reports whether the client may know that there is a server.
-func (s *Session) knows(u *upstream.Upstream) bool { return u.KnownTo(s.View.Load().Catalog) }
 
 // Unstarted returns the name of a server that is another for each session, that this one may use and
 // that starts with the first request of its client; "" if there is none. With a name it is about

@@ -82,7 +82,7 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpclie
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/limiter router/metatool router/policy router/pool router/principal router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/limiter router/metatool router/policy router/pool router/principal router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire/itemdef
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
@@ -103,6 +103,7 @@ router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset 
 router/policy:
 router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq router/audit router/budget router/client router/principal router/upstream spawn
 router/principal:
+router/subscribe: jsonrpc jsonrpc/peer mcpwire router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
@@ -134,7 +135,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/client", "toolman/router/pool", "toolman/router/session", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/client", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

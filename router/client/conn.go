@@ -218,3 +218,6 @@ func (s *Conn) MayUse(u *upstream.Upstream) bool { return s.Policy.Opens(u.Sourc
 // DeclaredForModern is what legacy servers are told that a modern client can do:
 // that differs from request to request, and their handshake comes before them.
 var DeclaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
+
+// Knows reports whether the client may know that there is a server.
+func (s *Conn) Knows(u *upstream.Upstream) bool { return u.KnownTo(s.View.Load().Catalog) }

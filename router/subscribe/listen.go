@@ -1,4 +1,4 @@
-package router
+package subscribe
 
 import (
 	"bytes"
@@ -15,13 +15,13 @@ import (
 
 // How many subscriptions a client may hold open at once, and all programs together that
 // speak through one session.
-const maxListens, maxListensOfMany = 64, 16384
+const MaxListens, maxListensOfMany = 64, 16384
 
-func (s *Session) maxListens() int {
+func (s *Set) maxListens() int {
 	if s.Who.Many {
 		return maxListensOfMany
 	}
-	return maxListens
+	return MaxListens
 }
 
 // A listen is an open subscription of a modern client (2026-07-28, Subscriptions).
@@ -31,9 +31,9 @@ type listen struct {
 	subs   map[subscription]string // the client's spelling of each URI
 }
 
-// listenLocked opens a subscription. What it will bring is said first; what cannot be
+// Listen opens a subscription. What it will bring is said first; what cannot be
 // had is not said.
-func (s *Session) listenLocked(req *client.Request) {
+func (s *Set) Listen(req *client.Request) {
 	l := &listen{id: bytes.Clone(req.Bytes(req.ID)), subs: map[subscription]string{}}
 	var err error
 	if l.filter, err = mcpwire.ParseFilter(req.Message); err != nil {
@@ -41,7 +41,7 @@ func (s *Session) listenLocked(req *client.Request) {
 		return
 	}
 	open := func(o *listen) bool { return bytes.Equal(o.id, l.id) }
-	if len(s.subscriptions.listens) >= s.maxListens() || slices.ContainsFunc(s.subscriptions.listens, open) {
+	if len(s.listens) >= s.maxListens() || slices.ContainsFunc(s.listens, open) {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest,
 			Text: "too many subscriptions are open, or one with this id; cancel one of them first"})
 		return
@@ -53,13 +53,13 @@ func (s *Session) listenLocked(req *client.Request) {
 		s.Send(req.Out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{ID: n, Method: mcpwire.Listen, Status: "local"})
 		return
 	}
-	s.subscriptions.listens = append(s.subscriptions.listens, l)
-	s.followAllLocked(req.Out)
+	s.listens = append(s.listens, l)
+	s.Follow(req.Out)
 }
 
 // subscribeTo finds out whose resource a URI names, and reports whether changes of
 // it can be heard of.
-func (s *Session) subscribeTo(req *client.Request, l *listen, uri string) bool {
+func (s *Set) subscribeTo(req *client.Request, l *listen, uri string) bool {
 	if uri == catalog.CatalogURI {
 		s.DecideListen(req, uri, catalog.Target{}, catalog.Active, true)
 		l.subs[ownCatalog] = uri
@@ -67,7 +67,7 @@ func (s *Session) subscribeTo(req *client.Request, l *listen, uri string) bool {
 	}
 	t, verdict := s.View.Load().FindURI([]byte(uri))
 	u := upstream.Of(t.Source)
-	taken := verdict == catalog.Active && u.Subscribable() && s.servers.Missing[u] == nil
+	taken := verdict == catalog.Active && u.Subscribable() && s.Servers.Missing[u] == nil
 	s.DecideListen(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{u, t.Name()}] = uri
@@ -75,50 +75,50 @@ func (s *Session) subscribeTo(req *client.Request, l *listen, uri string) bool {
 	return taken
 }
 
-// listensForToolsLocked reports whether the client hears of changes of the list of
+// HearsOfTools reports whether the client hears of changes of the list of
 // tools, on a subscription.
-func (s *Session) listensForToolsLocked() bool {
-	return slices.ContainsFunc(s.subscriptions.listens, func(l *listen) bool { return l.filter.ToolsListChanged })
+func (s *Set) HearsOfTools() bool {
+	return slices.ContainsFunc(s.listens, func(l *listen) bool { return l.filter.ToolsListChanged })
 }
 
-// unlistenLocked ends the subscription that the request with this id opened. The
+// Cancel ends the subscription that the request with this id opened. The
 // client has cancelled it and hears no more of it.
-func (s *Session) unlistenLocked(id []byte, out *peer.Outgoing) bool {
-	i := slices.IndexFunc(s.subscriptions.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
+func (s *Set) Cancel(id []byte, out *peer.Outgoing) bool {
+	i := slices.IndexFunc(s.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
 	if i < 0 {
 		return false
 	}
-	s.subscriptions.listens = slices.Delete(s.subscriptions.listens, i, i+1)
-	s.followAllLocked(out)
+	s.listens = slices.Delete(s.listens, i, i+1)
+	s.Follow(out)
 	return true
 }
 
-// endListensLocked ends all subscriptions in good order.
-func (s *Session) endListensLocked(out *peer.Outgoing) {
-	for _, l := range s.subscriptions.listens {
+// EndListens ends all subscriptions in good order.
+func (s *Set) EndListens(out *peer.Outgoing) {
+	for _, l := range s.listens {
 		s.Send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
 	}
-	s.subscriptions.listens = nil
+	s.listens = nil
 }
 
-// endListens ends all subscriptions because toolman ends.
-func (s *Session) endListens() {
+// End ends all subscriptions because toolman ends.
+func (s *Set) End() {
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.endListensLocked(&out)
+	s.EndListens(&out)
 	s.Mu.Unlock()
 	out.Flush()
 }
 
-// changedLocked tells the client, in every way in which it wants to hear of it, that
+// ListChanged tells the client, in every way in which it wants to hear of it, that
 // a list has changed: for its requests of the legacy era, for those of the modern one. It
 // reports whether there is any.
-func (s *Session) changedLocked(out *peer.Outgoing, method mcpwire.Method, legacy, modern bool) (heard bool) {
+func (s *Set) ListChanged(out *peer.Outgoing, method mcpwire.Method, legacy, modern bool) (heard bool) {
 	if legacy && s.Peer.Ready {
 		s.Announce(out, method)
 		heard = true
 	}
-	for _, l := range s.subscriptions.listens {
+	for _, l := range s.listens {
 		if modern && l.filter.Wants(method) {
 			s.Send(out, mcpwire.AppendListChanged(nil, l.id, method), tracing.Note{Method: method})
 			heard = true
@@ -127,53 +127,53 @@ func (s *Session) changedLocked(out *peer.Outgoing, method mcpwire.Method, legac
 	return heard
 }
 
-// catalogUpdatedLocked tells a client that has subscribed to the catalog that it
+// CatalogChanged tells a client that has subscribed to the catalog that it
 // has changed.
-func (s *Session) catalogUpdatedLocked(out *peer.Outgoing) {
-	if _, ok := s.subscriptions.subs[ownCatalog]; ok {
+func (s *Set) CatalogChanged(out *peer.Outgoing) {
+	if _, ok := s.subs[ownCatalog]; ok {
 		params := []byte(`{"uri":"` + catalog.CatalogURI + `"}`)
 		s.Send(out, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
 	}
-	for _, l := range s.subscriptions.listens {
+	for _, l := range s.listens {
 		if _, ok := l.subs[ownCatalog]; ok {
 			s.Send(out, mcpwire.AppendUpdated(nil, l.id, catalog.CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
 		}
 	}
 }
 
-// followAllLocked has each upstream tell of what is subscribed to, and of nothing else.
-func (s *Session) followAllLocked(out *peer.Outgoing) {
-	for _, u := range s.servers.All {
-		want := s.wantedLocked(u)
-		if before := s.subscriptions.follows[u]; len(want)+len(before) > 0 {
+// Follow has each upstream tell of what is subscribed to, and of nothing else.
+func (s *Set) Follow(out *peer.Outgoing) {
+	for _, u := range s.Servers.All {
+		want := s.wanted(u)
+		if before := s.follows[u]; len(want)+len(before) > 0 {
 			u.Follow(want, before, out)
-			s.keepFollowedLocked(u, want)
+			s.keepFollowed(u, want)
 		}
 	}
 }
 
-func (s *Session) keepFollowedLocked(u *upstream.Upstream, uris map[string]bool) {
-	if s.subscriptions.follows == nil {
-		s.subscriptions.follows = map[*upstream.Upstream]map[string]bool{}
+func (s *Set) keepFollowed(u *upstream.Upstream, uris map[string]bool) {
+	if s.follows == nil {
+		s.follows = map[*upstream.Upstream]map[string]bool{}
 	}
-	s.subscriptions.follows[u] = uris
+	s.follows[u] = uris
 	if len(uris) == 0 {
-		delete(s.subscriptions.follows, u)
+		delete(s.follows, u)
 	}
 }
 
-// wantedLocked returns the URIs that toolman has to subscribe to itself. What a legacy
+// wanted returns the URIs that toolman has to subscribe to itself. What a legacy
 // client subscribes to at a legacy server of its own is its business.
-func (s *Session) wantedLocked(u *upstream.Upstream) map[string]bool {
+func (s *Set) wanted(u *upstream.Upstream) map[string]bool {
 	wanted := map[string]bool{}
-	for _, l := range s.subscriptions.listens {
+	for _, l := range s.listens {
 		for sub := range l.subs {
 			if sub.from == u {
 				wanted[sub.uri] = true
 			}
 		}
 	}
-	for sub := range s.subscriptions.subs {
+	for sub := range s.subs {
 		if sub.from == u && !u.PassesSubscriptions() {
 			wanted[sub.uri] = true
 		}
