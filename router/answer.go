@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/client"
+	"toolman/router/input"
 	"toolman/router/principal"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -32,13 +33,13 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 	if m.BothResultAndError {
 		m = upstream.Strict(m)
 	}
-	m = namedResponse(u, m, c.Elicits)
+	m = input.NamedResponse(u, m, c.Elicits)
 	if c.Modern != u.Source.Modern {
-		s.crossBack(u, &c, m, out, &back)
+		s.input.AnswerAcross(u, &c, m, out, &back)
 		return
 	}
 	if c.Context != nil {
-		s.permitRetry(&c, m)
+		s.input.PermitRetry(&c, m)
 	}
 	out.Edit(m.ID, out.Copy(c.ID()))
 	if err := s.Pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
@@ -55,9 +56,7 @@ func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Mess
 	there := back
 	there.Name, there.Total = c.ServerName(), 0
 	s.Trace.Response(tracing.Upstream, u.Name, m, there)
-	if x := translationOf(c); x != nil {
-		back.Leg += time.Duration(x.before) // not toolman's own time either
-	}
+	back.Leg += time.Duration(input.Earlier(c)) // not toolman's own time either
 	return back
 }
 
@@ -69,19 +68,19 @@ func (s *Session) Unsent(c upstream.Call, problem string, how audit.Outcome, out
 // Lost implements Caller. Session.mu is not held.
 func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
-	end := s.failing(problem, how)
+	end := s.input.Failing(problem, how)
 	if !c.Modern || c.Context == nil {
 		end(c, out)
 		return
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	concludeLocked(&c, end, out)
+	input.Conclude(&c, end, out)
 }
 
 // Progress implements Caller. Strict clients end the connection over a token they do not know.
 func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
-	if !s.current(&c) || len(c.Token()) == 0 {
+	if !s.input.CurrentUnlocked(&c) || len(c.Token()) == 0 {
 		return false
 	}
 	out.Edit(at, out.Copy(c.Token()))
@@ -111,3 +110,16 @@ func (s *Session) Notify(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 func (s *Session) TaskProgress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
 	s.tasks.Progress(u, id, at, m, out)
 }
+
+// Request implements Caller.
+func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
+	s.input.Request(u, m, n, out)
+}
+
+// Cancel implements Caller.
+func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	s.input.Cancel(u, m, out)
+}
+
+// Withdraw implements Caller.
+func (s *Session) Withdraw(u *upstream.Upstream, out *peer.Outgoing) { s.input.Withdraw(u, out) }

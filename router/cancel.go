@@ -18,10 +18,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	var u *upstream.Upstream
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err == nil && at.Present() {
-		if r := s.roundOfLocked(m.Bytes(at)); r != nil {
-			s.Trace.Notification(tracing.Client, s.Name(), m, r.call.TraceID)
-			s.closeRoundLocked(r, out)
-			r.call.Audited.End(audit.Cancelled)
+		if s.input.CancelRound(m.Bytes(at), m, out) {
 			return
 		}
 		dropped, u, our = s.dropLocked(m.Bytes(at), out)
@@ -59,7 +56,7 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u 
 		return upstream.Call{}, nil, 0
 	}
 	for _, u := range s.servers.Reachable() {
-		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.isLocked(c, id) }); {
+		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.input.IsFor(c, id) }); {
 		case ok && our > 0:
 			return c, u, our
 		case ok:

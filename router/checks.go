@@ -62,7 +62,9 @@ func (s *Session) checkLogLevel(req *client.Request) bool {
 	return s.logLevelRaisedLocked(req, req.Upstream)
 }
 
-func (s *Session) checkConfirmed(req *client.Request) bool { return s.confirmedLocked(req, req.Target) }
+func (s *Session) checkConfirmed(req *client.Request) bool {
+	return s.input.Confirmed(req, req.Target)
+}
 
 func (s *Session) checkSubscription(req *client.Request) bool {
 	err := s.subscriptions.Note(req.Method, req.Target, req.Name)

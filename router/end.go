@@ -8,7 +8,9 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/input"
 	"toolman/router/upstream"
 )
 
@@ -16,13 +18,13 @@ import (
 func (s *Session) Pending() int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	n := len(s.waiting.parked) + len(s.waiting.replies) + len(s.input.rounds) + len(s.logLevel.pending)
+	n := len(s.waiting.parked) + len(s.waiting.replies) + s.input.Held().Rounds + len(s.logLevel.pending)
 	if s.waiting.background != nil && !s.waiting.background.dropped {
 		n++
 	}
 	for _, u := range s.servers.Reachable() {
 		pending := func(c *upstream.Call) {
-			if c.Caller == upstream.Caller(s) && currentLocked(c) {
+			if c.Caller == upstream.Caller(s) && input.Current(c) {
 				n++
 			}
 		}
@@ -43,7 +45,7 @@ func (s *Session) Abandon() {
 	s.abandonLogLevelsLocked(&out, refuse)
 	s.endBackgroundLocked(&out, refuse)
 	s.unparkAllLocked(&out, refuse)
-	s.failRoundsLocked(func(*inputRound) bool { return true }, why, audit.Cancelled, &out)
+	s.input.FailRounds(func(*upstream.Upstream, *catalog.Entry) string { return why }, audit.Cancelled, &out)
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {

@@ -11,6 +11,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/input"
 	"toolman/router/subscribe"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -59,11 +60,11 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 	if level := req.Envelope.LogLevel.Value; req.Modern && level.Present() {
 		c.Logs = upstream.ThresholdOf(req.Text(level))
 	}
-	if req.Modern != u.Source.Modern && !s.translateRequestLocked(req, &c, t) || req.Modern && u.Source.Modern && !s.hideTasks(req) {
+	if req.Modern != u.Source.Modern && !s.input.TranslateRequest(req, &c, t) || req.Modern && u.Source.Modern && !s.input.HideTasks(req) {
 		return
 	}
 	c.Elicits = u.Source.Modern && (!req.Modern || inputreq.CanElicit(req.Bytes(req.Envelope.Capabilities.Value)))
-	s.markLocked(req, &c, t)
+	s.input.Mark(req, &c, t)
 	if s.Clock.Timed() {
 		c.Came, c.Sent = req.ArrivedAt, s.Clock.Now()
 	}
@@ -80,11 +81,11 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 		req.Out.Edit(at, t.Entry.Quoted)
 	}
 	if !c.Modern && c.Context != nil {
-		translationOf(&c).request = req.Out.Preview(req.Frame)
+		input.KeepRequest(&c, req.Out.Preview(req.Frame))
 	}
 	s.cacheRouteLocked(req, at, &c)
 	if c.Modern && c.Context != nil {
-		u = s.servers.Lease(u, translationOf(&c).capabilities, c.Logs, req.Out)
+		u = s.servers.Lease(u, input.CapabilitiesOf(&c), c.Logs, req.Out)
 	}
 	u.Submit(req.Message, req.Out, &c, token, t.Name())
 }
@@ -99,9 +100,9 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	s.Trace.Notification(tracing.Client, s.Name(), m, 0)
 	switch method {
 	case mcpwire.Initialized:
-		s.clientReadyLocked(out)
+		s.input.ClientReady(out)
 	case mcpwire.Progress:
-		s.progress(m, out)
+		s.input.Progress(m, out)
 	case mcpwire.TaskStatus:
 		s.tasks.Tell(m, out)
 	case mcpwire.RootsListChanged:
@@ -109,24 +110,6 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 			u.Tell(m, out)
 		}
 	}
-}
-
-// progress passes on what the client tells about a request that an upstream made.
-func (s *Session) progress(m *jsonrpc.Message, out *peer.Outgoing) {
-	at, err := mcpwire.IDParam(m, "progressToken")
-	if err != nil || !at.Present() {
-		return
-	}
-	id, ok := jsonrpc.ParseID(m.Bytes(at))
-	if !ok {
-		return
-	}
-	q, ok := s.input.serverRequests.Get(id)
-	if !ok || len(q.Token()) == 0 {
-		return
-	}
-	out.Edit(at, out.Copy(q.Token()))
-	q.from.Send(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Progress})
 }
 
 // routeTaskLocked passes on what the client asks about a task of a server.
@@ -143,4 +126,23 @@ func (s *Session) routeTaskLocked(req *client.Request) {
 		return
 	}
 	s.forward(req, at, catalog.Target{Source: u.Source})
+}
+
+// passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
+// it was and may still be called. Its time begins now: the person's is not toolman's.
+func (s *Session) passAgreedLocked(req *client.Request, e *catalog.Entry) {
+	if s.Clock.Timed() {
+		req.ArrivedAt = s.Clock.Now()
+	}
+	at, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	v := s.View.Load()
+	name := req.Text(at)
+	switch t, verdict := v.Find(mcpwire.Tool, name); {
+	case verdict != catalog.Active:
+		s.Refuse(req, refuseName(v, mcpwire.Tool, string(name), t, verdict, s.guidanceLocked(req.Modern)))
+	case t.Entry != e:
+		s.input.DenyUnconfirmed(req, e, input.ChangedMeanwhile)
+	default:
+		s.forward(req, at, t)
+	}
 }

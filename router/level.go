@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/input"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -63,7 +64,7 @@ func (s *Session) wants(c *upstream.Call, got upstream.LogThreshold) bool {
 	if !c.Modern {
 		want = upstream.ThresholdOf([]byte(s.logLevel.name))
 	}
-	return currentLocked(c) && want != 0 && want <= got
+	return input.Current(c) && want != 0 && want <= got
 }
 
 // logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
@@ -73,7 +74,7 @@ func (s *Session) logged(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 	if !u.Source.Modern && !s.InSession() && !s.logsFor(u, m) {
 		return
 	}
-	s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.openAt(u)})
+	s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.input.OpenAt(u)})
 }
 
 // logsFor reports whether a modern request is open that wants to hear of a message.
@@ -86,7 +87,7 @@ func (s *Session) logsFor(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	u.EachCall(func(_ uint64, c upstream.Call) {
-		wanted = wanted || s.made(&c) && currentLocked(&c) && c.Logs != 0 && c.Logs <= got
+		wanted = wanted || s.made(&c) && input.Current(&c) && c.Logs != 0 && c.Logs <= got
 	})
 	return wanted
 }

@@ -2,11 +2,11 @@ package router
 
 import (
 	"fmt"
-	"slices"
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/input"
 	"toolman/router/upstream"
 )
 
@@ -18,7 +18,7 @@ func (s *Session) revokeWaiting() {
 	for _, u := range s.servers.Reachable() {
 		for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.made(c) && s.withdrawnLocked(u, c.Entry) != "" }) {
 			c.Audited.End(audit.Refused)
-			concludeLocked(&c, s.failing(s.withdrawnLocked(u, c.Entry), audit.Refused), &out)
+			input.Conclude(&c, s.input.Failing(s.withdrawnLocked(u, c.Entry), audit.Refused), &out)
 		}
 	}
 	s.Mu.Unlock()
@@ -33,11 +33,7 @@ func (s *Session) revoke() {
 	for _, u := range s.servers.Reachable() {
 		s.revokeCallsLocked(u, &out)
 	}
-	for _, r := range slices.Clone(s.input.rounds) {
-		if why := s.withdrawnLocked(r.from, r.call.Entry); why != "" {
-			s.failRoundLocked(r, why, audit.Failed, &out)
-		}
-	}
+	s.input.FailRounds(s.withdrawnLocked, audit.Failed, &out)
 	s.subscriptions.Revoke(&out)
 	s.subscriptions.Follow(&out)
 	s.Mu.Unlock()
@@ -71,6 +67,6 @@ func (s *Session) revokeCallsLocked(u *upstream.Upstream, out *peer.Outgoing) {
 		}
 	})
 	for id, why := range ends {
-		s.breakOffLocked(u, id, "the client may not make this call any more", s.failing(why, audit.Failed), out)
+		s.input.BreakOff(u, id, "the client may not make this call any more", s.input.Failing(why, audit.Failed), out)
 	}
 }

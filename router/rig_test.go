@@ -342,13 +342,24 @@ func unreadBy(u *upstream.Upstream) string {
 
 // What tests rely on of package upstream.
 const (
-	debounceTime   = 50 * time.Millisecond // changes of a list within this time are read once
-	relistenPause  = time.Second           // before a subscription that a server has ended is opened again
-	probeTimeout   = 15 * time.Second      // for the answer to server/discover
-	lateAnswerTime = 5 * time.Second       // for which a cancelled call counts
-	mostLeased     = 8                     // processes of a server for one session
-	mostItems      = 20_000                // of a list
-	mostPages      = 1000                  // of a list
+	debounceTime       = 50 * time.Millisecond  // changes of a list within this time are read once
+	relistenPause      = time.Second            // before a subscription that a server has ended is opened again
+	probeTimeout       = 15 * time.Second       // for the answer to server/discover
+	lateAnswerTime     = 5 * time.Second        // for which a cancelled call counts
+	mostLeased         = 8                      // processes of a server for one session
+	mostRounds         = 10                     // of a call
+	mostOpenRounds     = 64                     // of a session
+	roundTimeout       = 10 * time.Minute       // for what is asked in one
+	roundPause         = 250 * time.Millisecond // before one without questions is repeated
+	mostSuspended      = 256                    // calls of a session
+	mostSuspendedBytes = 32 << 20
+	mostQuestions      = 16               // of a suspended call
+	mostPermits        = 256              // of a session
+	stateLifetime      = 10 * time.Minute // of a requestState
+	mostEarly          = 256              // requests of servers before the client is ready
+	mostEarlyBytes     = 4 << 20          // of those
+	mostItems          = 20_000           // of a list
+	mostPages          = 1000             // of a list
 )
 
 // soleClient is one for whose own use all servers are, as over stdio.

@@ -191,7 +191,7 @@ func (s *roundSim) require() {
 	}
 	s.note("%d needs %d answers, %s", c.n, len(requests), c.state)
 	s.requires(c.theirs, c.state+`"inputRequests":{`+strings.Join(requests, ",")+`}`)
-	if c.rounds++; c.rounds > maxRounds {
+	if c.rounds++; c.rounds > mostRounds {
 		s.failed(c, "server ns has asked for input 10 times during this call and wants still more; that is as often as toolman lets it")
 		return
 	}
@@ -306,9 +306,9 @@ func (s *roundSim) pass() {
 	time.Sleep(d)
 	for _, c := range s.calls {
 		switch {
-		case c.at == pausing && time.Since(c.since) >= roundPace:
+		case c.at == pausing && time.Since(c.since) >= roundPause:
 			s.submitted(c, c.state)
-		case c.at == atClient && time.Since(c.since) >= roundTime:
+		case c.at == atClient && time.Since(c.since) >= roundTimeout:
 			s.failed(c, "server ns needs input of the client for this, and the client has not answered within 10m0s")
 		}
 	}
@@ -363,7 +363,7 @@ func (s *roundSim) end() {
 	s.check()
 	time.Sleep(time.Hour)
 	s.check()
-	if n := upstream.Simulate(s.server.u).Calls() + s.s.input.serverRequests.Len() + len(s.s.input.rounds); n != 0 {
+	if n := upstream.Simulate(s.server.u).Calls() + s.s.input.Held().ServerRequests + s.s.input.Held().Rounds; n != 0 {
 		s.t.Errorf("%d are left", n)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/client"
+	"toolman/router/input"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -31,7 +32,7 @@ type Router struct {
 	log       *zap.Logger
 	trace     *tracing.Tracer
 	clock     *tracing.Clock
-	signer    *signer
+	signer    *input.Signer
 	ownNames  []string // names that are toolman's own
 	run       run
 	startup   startup
@@ -66,7 +67,7 @@ type startup struct {
 // New makes a router. No server runs before Start. The loop stays the caller's.
 func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(), signer: newSigner(),
+	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(), signer: input.NewSigner(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
 	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Host: host{r}, Greeted: upstream.NewFirstClient()}
 	r.adopt(&o)
@@ -240,13 +241,13 @@ func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
 func (r *Router) NewSession(out peer.Sender, who client.Info) *Session {
 	s := &Session{r: r, closed: closed{done: make(chan struct{})}}
 	s.Conn.Init(out, who, client.Env{Log: r.log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: r.Audit, OwnNames: r.ownNames})
-	s.input.suspensions.who = who.Account
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s.Policy = r.policyFor(who)
 	s.Caller = s
 	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
 	s.tasks = subscribe.Tasks{Conn: &s.Conn}
+	s.input.Init(&s.Conn, &s.tasks, r.signer, func() func(string) string { return r.current().Scrub }, s.passAgreedLocked)
 	s.servers = pool.Servers{Conn: &s.Conn, Pool: &r.pool, OnSettled: s.ownSettled, All: r.all()}
 	s.builtin.offers = r.MetaTools
 	if who.MetaTools != nil {

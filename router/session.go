@@ -6,6 +6,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/client"
+	"toolman/router/input"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -16,7 +17,6 @@ import (
 	"toolman/router/pool"
 	"toolman/router/subscribe"
 	"toolman/router/tracing"
-	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -33,7 +33,7 @@ type Session struct {
 	servers       pool.Servers    // guarded by mu
 	waiting       waiting         // guarded by mu
 	logLevel      logLevel        // guarded by mu
-	input         input           // guarded by mu, but for serverRequests
+	input         input.Requests  // guarded by mu
 	subscriptions subscribe.Set   // guarded by mu
 	tasks         subscribe.Tasks // guarded by mu
 }
@@ -64,15 +64,6 @@ type logLevel struct {
 	pending []*pendingLogLevel // requests that wait for servers
 }
 
-// An input is what servers, and toolman itself, want of the client during its calls.
-type input struct {
-	serverRequests jsonrpc.Pending[serverRequest] // that the client has not answered
-	queued         []queuedServerRequest          // until the client is ready
-	rounds         []*inputRound                  // calls that wait for what modern servers ask
-	suspensions    suspensions                    // calls of the modern era that wait for answers
-	permits        permits                        // retries that a modern client may make of calls of dangerous tools
-}
-
 // Message implements peer.Handler.
 func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	s.Mu.Lock()
@@ -87,7 +78,7 @@ func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	case jsonrpc.Notification:
 		s.notificationLocked(m, out)
 	case jsonrpc.Response:
-		s.answerLocked(m, out)
+		s.input.Answer(m, out)
 	}
 	s.Mu.Unlock()
 }
@@ -101,7 +92,7 @@ func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 
 func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	s.Trace.Bad(tracing.Client, s.Name(), m.Frame, err)
-	if s.malformedAnswer(m, err, out) || isResponse(m) {
+	if s.input.MalformedAnswer(m, err, out) || isResponse(m) {
 		return // a response has no answer
 	}
 	code := int64(jsonrpc.CodeInvalidRequest)
@@ -133,21 +124,6 @@ func isResponse(m *jsonrpc.Message) bool {
 	return !m.Method.Present() && (m.Result.Present() || m.Err.Present())
 }
 
-// malformedAnswer answers an upstream's question whose answer could not be read.
-func (s *Session) malformedAnswer(m *jsonrpc.Message, err error, out *peer.Outgoing) bool {
-	id, found := upstream.AnsweredID(m, err)
-	if !found {
-		return false
-	}
-	q, ok := s.input.serverRequests.Take(id)
-	if ok {
-		s.Mu.Lock()
-		s.unansweredLocked(&q, "the client's answer could not be passed on: "+err.Error(), out)
-		s.Mu.Unlock()
-	}
-	return ok
-}
-
 // Closed implements peer.Handler: the client has closed its side.
 func (s *Session) Closed(err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -160,10 +136,7 @@ func (s *Session) Closed(err error) {
 		s.releaseLocked(h, &out)
 	}
 	s.subscriptions.EndListens(&out)
-	s.endSuspensionsLocked(&out)
-	for _, q := range s.input.serverRequests.Close() {
-		s.unansweredLocked(&q, "the client is gone", &out)
-	}
+	s.input.Close(&out)
 	s.Mu.Unlock()
 	out.Flush()
 	s.closed.err = err
@@ -220,7 +193,7 @@ func (s *Session) requestLocked(req *client.Request) {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeMethodNotFound,
 			Text: "toolman does not know the method " + sanitize.Short(string(req.Method))})
 	default:
-		s.clientReadyLocked(req.Out)
+		s.input.ClientReady(req.Out)
 		s.whenOpenLocked(req)
 	}
 }
@@ -256,25 +229,4 @@ func (s *Session) serveLocked(req *client.Request) {
 	case mcpwire.Listen:
 		s.subscriptions.Listen(req)
 	}
-}
-
-// answerLocked passes the client's answer on to the upstream that asked.
-func (s *Session) answerLocked(m *jsonrpc.Message, out *peer.Outgoing) {
-	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
-	var q serverRequest
-	if ok {
-		q, ok = s.input.serverRequests.Take(id)
-	}
-	if !ok {
-		s.Trace.Orphan(tracing.Client, s.Name(), m)
-		return
-	}
-	if q.round != nil {
-		s.answeredLocked(&q, m, out)
-		return
-	}
-	if q.task {
-		s.tasks.LearnClients(m, q.from)
-	}
-	s.answer(&q, m, out)
 }

@@ -42,15 +42,15 @@ func TestSuspensionsConcurrently(t *testing.T) {
 			time.Sleep(time.Second)
 			close(done)
 			all.Wait()
-			time.Sleep(2 * stateLife) // who was to come back has had its time
+			time.Sleep(2 * stateLifetime) // who was to come back has had its time
 			synctest.Wait()
 			client.listen()
 			client.check(seed)
 			for i, one := range servers {
 				one.check(seed, i != 1)
 			}
-			if all := &g.s.input.suspensions; len(all.calls) > 0 || all.size != 0 || g.s.Pending() > 0 {
-				t.Errorf("seed %d: %d calls are suspended with %d bytes, %d pending", seed, len(all.calls), all.size, g.s.Pending())
+			if all := g.s.input.Held(); all.Suspended > 0 || all.Bytes != 0 || g.s.Pending() > 0 {
+				t.Errorf("seed %d: %d calls are suspended with %d bytes, %d pending", seed, all.Suspended, all.Bytes, g.s.Pending())
 			}
 		})
 	}

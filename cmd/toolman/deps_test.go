@@ -82,7 +82,7 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpclie
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/limiter router/metatool router/policy router/pool router/principal router/subscribe router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/principal router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire/itemdef
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
@@ -98,6 +98,7 @@ router/httpd/modes: mcpwire/sanitize router/client router/httpd/caller router/ht
 router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/client router/httpd/ops/prom router/policy router/upstream spawn
 router/httpd/ops/prom:
 router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget router/httpd/caller
+router/input: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/catalog router/client router/principal router/subscribe router/tracing router/upstream
 router/limiter: router/principal
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
 router/policy:
@@ -135,7 +136,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/client", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/client", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

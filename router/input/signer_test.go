@@ -1,14 +1,11 @@
-package router
+package input
 
 import (
-	"io"
 	"strings"
 	"testing"
 	"time"
 
-	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/inputreq"
 
 	"toolman/router/catalog"
 	"toolman/router/principal"
@@ -17,7 +14,7 @@ import (
 var alice = principal.Principal{Issuer: "https://login.example.com", Subject: "alice"}
 
 func TestAStateIsReadBack(t *testing.T) {
-	s := newSigner()
+	s := NewSigner()
 	for _, want := range []requestState{{}, {stateAgain, handle{}, 0}, {stateResume, newCallID(), int64(time.Hour)}, {stateResume, newCallID(), -1}} {
 		text := s.signState(want, 7, alice)
 		got, ok := s.verifyState([]byte(text), 7, alice)
@@ -30,7 +27,7 @@ func TestAStateIsReadBack(t *testing.T) {
 		if _, ok := s.verifyState([]byte(text), 8, alice); ok {
 			t.Error("the state is good for another subject")
 		}
-		if _, ok := newSigner().verifyState([]byte(text), 7, alice); ok {
+		if _, ok := NewSigner().verifyState([]byte(text), 7, alice); ok {
 			t.Error("the state is good for another toolman")
 		}
 	}
@@ -38,7 +35,7 @@ func TestAStateIsReadBack(t *testing.T) {
 
 // Everything that makes a request another one makes its subject another one.
 func TestWhatARequestIsAbout(t *testing.T) {
-	s := newSigner()
+	s := NewSigner()
 	a, b := &catalog.Source{Name: "a"}, &catalog.Source{Name: "b"}
 	tool := func(from *catalog.Source, name string) catalog.Target {
 		return catalog.Target{Source: from, Entry: &catalog.Entry{Item: mcpwire.Item{Name: name}}}
@@ -61,7 +58,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		{"a URI", `{}`, mcpwire.ResourcesRead, catalog.Target{Source: a, URI: "t"}},
 	} {
 		frame := `{"jsonrpc":"2.0","id":1,"method":"x","params":` + tt.params + `}`
-		about := s.requestHash(scanned(t, frame), tt.method, tt.t)
+		about := s.requestHash(message(t, frame), tt.method, tt.t)
 		if other, known := seen[about]; known {
 			t.Errorf("%s is the same as %s", tt.name, other)
 		}
@@ -69,7 +66,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 		again := strings.Replace(frame, `"id":1`, `"id":2`, 1)
 		again = strings.Replace(again, `"params":{`, `"params":{"_meta":{},`, 1)
 		again = strings.Replace(again, ",}", "}", 1)
-		if s.requestHash(scanned(t, again), tt.method, tt.t) != about {
+		if s.requestHash(message(t, again), tt.method, tt.t) != about {
 			t.Errorf("%s is another one with another id", tt.name)
 		}
 	}
@@ -77,7 +74,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 
 // FuzzOpenState shows that what was not sealed is not opened, whatever it is.
 func FuzzOpenState(f *testing.F) {
-	s := newSigner()
+	s := NewSigner()
 	sealed := s.signState(requestState{stateResume, handle{1, 2, 3}, 4}, 5, alice)
 	for _, seed := range []string{"", "A", sealed, sealed[1:] + "A", sealed[:len(sealed)-1] + "=", sealed[:len(sealed)-1] + "\n", strings.Repeat("A", len(sealed)), strings.Repeat("-", len(sealed)), "\xff"} {
 		f.Add(seed)
@@ -91,44 +88,5 @@ func FuzzOpenState(f *testing.F) {
 		if _, ok := s.verifyState(mixed, 5, alice); ok != (string(mixed) == sealed) {
 			t.Errorf("%q is opened: %v", mixed, ok)
 		}
-	})
-}
-
-// FuzzRetry has a client send anything as a retry: it is answered, once, and the tool
-// does not run again.
-func FuzzRetry(f *testing.F) {
-	for _, seed := range []string{`,"requestState":@`, `,"requestState":@,"inputResponses":{"0":{}}`, `,"requestState":@,"inputResponses":{"0":{},"0":1}`, `,"inputResponses":{}`,
-		`,"requestState":"","requestState":@`, `,"requestState":@,"inputResponses":null`, `,"RequestState":@`, `,"requestState":"\u0041"`} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, more string) {
-		d := newDialog(t)
-		our := d.call("1")
-		state := d.asked("1", elicit, "0", askedBy(elicits))
-		frame := capableCall("2", "tools/call", echoParams, able, strings.ReplaceAll(more, "@", state))
-		var m jsonrpc.Message
-		retry, err := inputreq.Retry{}, jsonrpc.Scan([]byte(frame), &m)
-		if err == nil {
-			retry, err = inputreq.RetryOf(&m)
-		}
-		if err == nil && !retry.Is() {
-			return // it is a call of its own
-		}
-		d.client.says(frame)
-		if n := calls(t, d.server.hears()); n > 0 {
-			t.Errorf("the tool runs again for %s", frame)
-		}
-		d.server.says(`{"jsonrpc":"2.0","id":` + our + `,"result":{}}`)
-		answered := 0
-		for _, got := range d.client.hears() {
-			if id := idOf(t, got); id == "2" {
-				answered++
-			}
-		}
-		if answered > 1 {
-			t.Errorf("answered %d times: %s", answered, frame)
-		}
-		d.g.s.Closed(io.EOF)
-		d.over()
 	})
 }

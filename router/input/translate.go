@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"bytes"
@@ -38,9 +38,9 @@ type translation struct {
 	turn         turn        // guarded by Session.mu: once asked, what the client waits for the call with
 }
 
-// translateRequestLocked adds the edits that make a request one of the upstream's era. It
+// TranslateRequest adds the edits that make a request one of the upstream's era. It
 // reports false when the request goes nowhere, and was dealt with.
-func (s *Session) translateRequestLocked(req *client.Request, c *upstream.Call, t catalog.Target) bool {
+func (s *Requests) TranslateRequest(req *client.Request, c *upstream.Call, t catalog.Target) bool {
 	if !req.Modern {
 		req.Out.SetEdits(s.Peer.Meta.AddTo(req.Out.Edits(), req.Message, &req.Envelope))
 		if mcpwire.TakesInput(c.Method) {
@@ -57,8 +57,8 @@ func (s *Session) translateRequestLocked(req *client.Request, c *upstream.Call, 
 		s.DeclineError(req, err)
 		return false
 	}
-	about := s.r.signer.requestHash(req.Message, c.Method, t)
-	if retry.Is() && !s.resumeLocked(req, c, about, &retry) {
+	about := s.signer.requestHash(req.Message, c.Method, t)
+	if retry.Is() && !s.resume(req, c, about, &retry) {
 		return false
 	}
 	req.Out.SetEdits(retry.Strip(req.Out.Edits(), req.Message, &req.Envelope))
@@ -66,8 +66,8 @@ func (s *Session) translateRequestLocked(req *client.Request, c *upstream.Call, 
 	return true
 }
 
-// crossBack gives an answer to a client of the other era.
-func (s *Session) crossBack(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+// AnswerAcross gives an answer to a client of the other era.
+func (s *Requests) AnswerAcross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	if c.Modern && c.Context != nil {
 		if !s.awaited(u, c, m) {
 			c.Audited.End(client.OutcomeOf(c, m))
@@ -78,7 +78,7 @@ func (s *Session) crossBack(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.M
 	s.cross(u, c, m, out, back)
 }
 
-func (s *Session) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+func (s *Requests) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
 		err = s.crossError(u, c, m, out, back)
@@ -100,7 +100,7 @@ func (s *Session) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Messa
 	}
 }
 
-func (s *Session) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Requests) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
@@ -126,7 +126,7 @@ func (s *Session) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc
 	return s.Pass(out, m, back)
 }
 
-func (s *Session) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Requests) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, client.EraOf(u.Source.Modern), client.EraOf(c.Modern))
 	if err != nil {
 		return err
@@ -158,9 +158,9 @@ func explained(u *upstream.Upstream, text string, required []string) string {
 // maxSaid is how many bytes of a server's error message are repeated.
 const maxSaid = 2000
 
-// hideTasks keeps from a modern server that a modern client knows tasks, which toolman
+// HideTasks keeps from a modern server that a modern client knows tasks, which toolman
 // does not pass on.
-func (s *Session) hideTasks(req *client.Request) bool {
+func (s *Requests) HideTasks(req *client.Request) bool {
 	edits, err := mcpwire.HideTasks(req.Out.Edits(), req.Message, &req.Envelope)
 	if err != nil {
 		s.DeclineError(req, err)
@@ -168,4 +168,30 @@ func (s *Session) hideTasks(req *client.Request) bool {
 	}
 	req.Out.SetEdits(edits)
 	return true
+}
+
+// named is a request of the server, or its response, in which each message for the client's user
+// begins with the server's name. It is m itself where there is no such message.
+func named(u *upstream.Upstream, m *jsonrpc.Message) (*jsonrpc.Message, error) {
+	edits, err := inputreq.NameAsker(nil, m, u.Name)
+	if err != nil || len(edits) == 0 {
+		return m, err
+	}
+	named := new(jsonrpc.Message)
+	return named, jsonrpc.Scan(jsonrpc.AppendSplice(nil, m.Frame, edits...), named)
+}
+
+// NamedResponse is named for a response; elicits reports whether its result may ask something. A
+// response in which it is not clear what the user is asked becomes an error.
+func NamedResponse(u *upstream.Upstream, m *jsonrpc.Message, elicits bool) *jsonrpc.Message {
+	if !elicits && !m.Err.Present() {
+		return m
+	}
+	said, err := named(u, m)
+	if err != nil {
+		said = new(jsonrpc.Message)
+		text := fmt.Sprintf(untranslatable, u.Name, err)
+		_ = jsonrpc.Scan(jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeInternalError, text, nil), said) // toolman's own frame
+	}
+	return said
 }

@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -40,27 +41,27 @@ type queuedServerRequest struct {
 
 func (e queuedServerRequest) Size() int { return len(e.frame) }
 
-// clientReadyLocked notes that the client takes requests (2025-11-25, Lifecycle: a
+// ClientReady notes that the client takes requests (2025-11-25, Lifecycle: a
 // server "SHOULD NOT send requests other than pings and logging before receiving
 // the initialized notification"). A client that asks for something without having
 // sent that notification is ready, too.
-func (s *Session) clientReadyLocked(out *peer.Outgoing) {
+func (s *Requests) ClientReady(out *peer.Outgoing) {
 	if s.Peer.Ready {
 		return
 	}
 	s.Peer.Ready = true
 	var m jsonrpc.Message
-	for _, e := range s.input.queued {
+	for _, e := range s.queued {
 		s.Free(e.Size())
 		if jsonrpc.Scan(e.frame, &m) == nil {
 			s.put(e.serverRequest, &m, out)
 		}
 	}
-	s.input.queued = nil
+	s.queued = nil
 }
 
-// Request implements Caller. It passes the request on to the client, under an id of ours.
-func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
+// Request passes the request on to the client, under an id of ours.
+func (s *Requests) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	if !s.Knows(u) {
 		const why = "the client may use nothing of this server"
@@ -79,10 +80,10 @@ func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, ou
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	if s.inquireLocked(&q, m, out) {
+	if s.inquire(&q, m, out) {
 		return
 	}
-	if why := s.cannotLocked(method); why != "" {
+	if why := s.cannot(method); why != "" {
 		refuseAsk(&q, jsonrpc.CodeMethodNotFound, why, out)
 		return
 	}
@@ -94,15 +95,15 @@ func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, ou
 		s.put(q, m, out)
 		return
 	}
-	if len(s.input.queued) >= earlyLimit || client.TotalSize(s.input.queued)+len(m.Frame) > earlyBytes || s.Retain(len(m.Frame)) != nil {
+	if len(s.queued) >= earlyLimit || client.TotalSize(s.queued)+len(m.Frame) > earlyBytes || s.Retain(len(m.Frame)) != nil {
 		refuseAsk(&q, jsonrpc.CodeInternalError, "the client is not ready yet", out)
 		return
 	}
-	s.input.queued = append(s.input.queued, queuedServerRequest{q, bytes.Clone(m.Frame)})
+	s.queued = append(s.queued, queuedServerRequest{q, bytes.Clone(m.Frame)})
 }
 
-// cannotLocked says why the client cannot be asked this, or "".
-func (s *Session) cannotLocked(method mcpwire.Method) string {
+// cannot says why the client cannot be asked this, or "".
+func (s *Requests) cannot(method mcpwire.Method) string {
 	need := mcpwire.RequiredCapability(method)
 	switch {
 	case need == "":
@@ -116,8 +117,8 @@ func (s *Session) cannotLocked(method mcpwire.Method) string {
 }
 
 // put writes a question to the client.
-func (s *Session) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
-	id, ok := s.input.serverRequests.Add(q)
+func (s *Requests) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
+	id, ok := s.serverRequests.Add(q)
 	if !ok {
 		refuseAsk(&q, jsonrpc.CodeInternalError, "the client is gone", out)
 		return
@@ -127,17 +128,17 @@ func (s *Session) put(q serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	if token, err := mcpwire.ProgressToken(m); err == nil && token.Present() {
 		out.Edit(token, num)
 	}
-	if s.Pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.openAt(q.from)}) == nil {
+	if s.Pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), During: s.OpenAt(q.from)}) == nil {
 		return
 	}
-	if _, mine := s.input.serverRequests.Take(id); mine {
+	if _, mine := s.serverRequests.Take(id); mine {
 		refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", out)
 	}
 }
 
-// openAt returns the id of the newest request of the client that waits for an upstream,
+// OpenAt returns the id of the newest request of the client that waits for an upstream,
 // where that matters: what the upstream asks is most likely a part of that.
-func (s *Session) openAt(u *upstream.Upstream) (id []byte) {
+func (s *Requests) OpenAt(u *upstream.Upstream) (id []byte) {
 	if s.Front.Streams == nil {
 		return nil
 	}
@@ -155,10 +156,10 @@ func (s *Session) openAt(u *upstream.Upstream) (id []byte) {
 }
 
 // forgetEarly drops questions that the client has not been asked yet.
-func (s *Session) forgetEarly(match func(serverRequest) bool) {
+func (s *Requests) forgetEarly(match func(serverRequest) bool) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	s.input.queued = slices.DeleteFunc(s.input.queued, func(e queuedServerRequest) bool {
+	s.queued = slices.DeleteFunc(s.queued, func(e queuedServerRequest) bool {
 		gone := match(e.serverRequest)
 		if gone {
 			s.Free(e.Size())
@@ -167,25 +168,30 @@ func (s *Session) forgetEarly(match func(serverRequest) bool) {
 	})
 }
 
-// Withdraw implements Caller: it takes back what an upstream has asked that is gone now.
-func (s *Session) Withdraw(u *upstream.Upstream, out *peer.Outgoing) {
+// Withdraw takes back what an upstream has asked that is gone now.
+func (s *Requests) Withdraw(u *upstream.Upstream, out *peer.Outgoing) {
 	s.forgetEarly(func(q serverRequest) bool { return q.from == u })
-	for _, q := range s.input.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
+	for _, q := range s.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
 		s.takeBack(q.ID, q.Call.n, "the server that asked is gone", out)
 	}
 	s.Mu.Lock()
-	s.failRoundsLocked(func(r *inputRound) bool { return r.from == u }, u.GoneText(), audit.Gone, out)
+	s.FailRounds(func(from *upstream.Upstream, _ *catalog.Entry) string {
+		if from == u {
+			return u.GoneText()
+		}
+		return ""
+	}, audit.Gone, out)
 	s.Mu.Unlock()
 }
 
 // takeBack tells the client that it need not answer any more. The question is out of
 // asks.
-func (s *Session) takeBack(id, n uint64, reason string, out *peer.Outgoing) {
+func (s *Requests) takeBack(id, n uint64, reason string, out *peer.Outgoing) {
 	s.Send(out, upstream.Cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
 }
 
 // answer writes the client's answer to a request of the server.
-func (s *Session) answer(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Requests) answer(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	back := tracing.Note{ID: q.n, Method: mcpwire.Method(q.method)}
 	if s.Trace.On() {
 		back.Total = time.Duration(s.Clock.Now() - q.came)
@@ -214,15 +220,15 @@ func refuseAsk(q *serverRequest, code int64, why string, out *peer.Outgoing) {
 	q.from.SendFrame(out, frame, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Status: "local"})
 }
 
-// Cancel implements Caller.
-func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+// Cancel takes back a request of an upstream.
+func (s *Requests) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "requestId")
 	if err != nil || !at.Present() {
 		return
 	}
 	their := m.Bytes(at)
 	asked := func(q serverRequest) bool { return q.from == u && bytes.Equal(q.ID(), their) }
-	id, q, ok := s.input.serverRequests.TakeIf(asked)
+	id, q, ok := s.serverRequests.TakeIf(asked)
 	if !ok {
 		s.forgetEarly(asked)
 		s.retract(asked)
@@ -231,4 +237,83 @@ func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 	num := out.Number(id)
 	out.Edit(at, num)
 	s.Pass(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Cancelled})
+}
+
+// MalformedAnswer answers an upstream's question whose answer could not be read.
+func (s *Requests) MalformedAnswer(m *jsonrpc.Message, err error, out *peer.Outgoing) bool {
+	id, found := upstream.AnsweredID(m, err)
+	if !found {
+		return false
+	}
+	q, ok := s.serverRequests.Take(id)
+	if ok {
+		s.Mu.Lock()
+		s.unanswered(&q, "the client's answer could not be passed on: "+err.Error(), out)
+		s.Mu.Unlock()
+	}
+	return ok
+}
+
+// Answer passes the client's answer on to the upstream that asked.
+func (s *Requests) Answer(m *jsonrpc.Message, out *peer.Outgoing) {
+	id, ok := jsonrpc.ParseID(m.Bytes(m.ID))
+	var q serverRequest
+	if ok {
+		q, ok = s.serverRequests.Take(id)
+	}
+	if !ok {
+		s.Trace.Orphan(tracing.Client, s.Name(), m)
+		return
+	}
+	if q.round != nil {
+		s.answered(&q, m, out)
+		return
+	}
+	if q.task {
+		s.tasks.LearnClients(m, q.from)
+	}
+	s.answer(&q, m, out)
+}
+
+// Progress passes on what the client tells about a request that an upstream made.
+func (s *Requests) Progress(m *jsonrpc.Message, out *peer.Outgoing) {
+	at, err := mcpwire.IDParam(m, "progressToken")
+	if err != nil || !at.Present() {
+		return
+	}
+	id, ok := jsonrpc.ParseID(m.Bytes(at))
+	if !ok {
+		return
+	}
+	q, ok := s.serverRequests.Get(id)
+	if !ok || len(q.Token()) == 0 {
+		return
+	}
+	out.Edit(at, out.Copy(q.Token()))
+	q.from.Send(out, m, &tracing.Note{ID: q.n, Method: mcpwire.Progress})
+}
+
+// Close gives up all that is asked of the client: it is gone.
+func (s *Requests) Close(out *peer.Outgoing) {
+	s.endSuspensions(out)
+	for _, q := range s.serverRequests.Close() {
+		s.unanswered(&q, "the client is gone", out)
+	}
+}
+
+// made reports whether a call is the session's.
+func (s *Requests) made(c *upstream.Call) bool { return c.Caller == s.Caller }
+
+// Held says how much is kept for a client's input.
+type Held struct {
+	ServerRequests int // that the client has not answered
+	Rounds         int // calls that wait for what modern servers ask
+	Suspended      int // calls of the modern era that wait for answers
+	Bytes          int // of those
+	Permits        int // calls of dangerous tools that the client may repeat
+}
+
+// Held returns how much is kept now.
+func (s *Requests) Held() Held {
+	return Held{s.serverRequests.Len(), len(s.rounds), len(s.suspensions.calls), s.suspensions.size, len(s.permits)}
 }

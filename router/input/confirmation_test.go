@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"encoding/json"
@@ -7,14 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"go.uber.org/zap"
-
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace/redact"
 )
 
 func TestWhatAPersonIsShownOfArguments(t *testing.T) {
-	r := New(Options{Scrub: redact.NewScrubber([]string{"hunter22"}).Values}, nil, zap.NewNop())
+	scrub := redact.NewScrubber([]string{"hunter22"}).Values
 	const these = "It gets these arguments:\n  "
 	full := strings.Repeat("é", mostShown-len(these)-len(`"a": ""`))
 	many := make([]string, mostMembers+1)
@@ -42,7 +40,7 @@ func TestWhatAPersonIsShownOfArguments(t *testing.T) {
 		{"as many as are shown", `"arguments":{` + strings.Join(many[1:], ",") + `}`, these + shownMany},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := r.argumentsText(scanned(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`))
+			got, err := argumentsText(message(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`), scrub)
 			if got != tt.want || err != nil {
 				t.Errorf("got\n%s\n%v, want\n%s", got, err, tt.want)
 			}
@@ -56,7 +54,7 @@ func TestWhatAPersonIsShownOfArguments(t *testing.T) {
 		{"arguments given twice", `"arguments":{"a":1},"arguments":{"a":2}`, "arguments"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := r.argumentsText(scanned(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`))
+			got, err := argumentsText(message(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`), scrub)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got\n%s\n%v, want the error: %s", got, err, tt.want)
 			}
@@ -96,4 +94,14 @@ func FuzzLegible(f *testing.F) {
 			t.Errorf("%q is shown as %q (%v)", raw, got, err)
 		}
 	})
+}
+
+// message reads a frame.
+func message(t *testing.T, frame string) *jsonrpc.Message {
+	t.Helper()
+	m := new(jsonrpc.Message)
+	if err := jsonrpc.Scan([]byte(frame), m); err != nil {
+		t.Fatalf("%v: %s", err, frame)
+	}
+	return m
 }

@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"crypto/hmac"
@@ -51,15 +51,15 @@ const (
 
 var stateText = base64.RawURLEncoding.Strict()
 
-// A signer signs states and reads its own again. There is one for a router: nothing
+// A Signer signs states and reads its own again. There is one for a router: nothing
 // that was signed before toolman was started is good any more.
-type signer struct {
+type Signer struct {
 	key  [sha256.Size]byte
 	seed maphash.Seed
 }
 
-func newSigner() *signer {
-	s := &signer{seed: maphash.MakeSeed()}
+func NewSigner() *Signer {
+	s := &Signer{seed: maphash.MakeSeed()}
 	rand.Read(s.key[:]) // does not fail
 	return s
 }
@@ -69,7 +69,7 @@ func newSigner() *signer {
 // is why it is no cryptographic hash; nobody but the signer ever sees it.
 type requestHash uint64
 
-func (s *signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) requestHash {
+func (s *Signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) requestHash {
 	arguments, _ := m.Param("arguments") // an unclear one is none, as it was the first time
 	var h maphash.Hash
 	h.SetSeed(s.seed)
@@ -84,10 +84,10 @@ func (s *signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalo
 }
 
 // hash stands for a state that somebody else has made, as a subject does for a request.
-func (s *signer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
+func (s *Signer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
 
 // signState returns a state as the client of a principal gets it.
-func (s *signer) signState(st requestState, about requestHash, who principal.Principal) string {
+func (s *Signer) signState(st requestState, about requestHash, who principal.Principal) string {
 	raw := append(make([]byte, 0, stateBytes), byte(st.kind))
 	raw = append(raw, st.handle[:]...)
 	raw = binary.BigEndian.AppendUint64(raw, uint64(st.expires))
@@ -95,7 +95,7 @@ func (s *signer) signState(st requestState, about requestHash, who principal.Pri
 }
 
 // sign appends the signature of a state to dst. The state is good for one principal and no other.
-func (s *signer) sign(dst, plain []byte, about requestHash, who principal.Principal) []byte {
+func (s *Signer) sign(dst, plain []byte, about requestHash, who principal.Principal) []byte {
 	mac := hmac.New(sha256.New, s.key[:])
 	mac.Write(plain)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(about)))
@@ -105,7 +105,7 @@ func (s *signer) sign(dst, plain []byte, about requestHash, who principal.Princi
 
 // verifyState reads a state. It reports false when the text is not what seal has returned for this subject and this
 // principal. Whether the state has expired is the caller's to ask.
-func (s *signer) verifyState(text []byte, about requestHash, who principal.Principal) (st requestState, ok bool) {
+func (s *Signer) verifyState(text []byte, about requestHash, who principal.Principal) (st requestState, ok bool) {
 	var raw [stateBytes]byte
 	if len(text) != stateText.EncodedLen(stateBytes) {
 		return st, false

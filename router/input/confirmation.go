@@ -1,4 +1,4 @@
-package router
+package input
 
 import (
 	"fmt"
@@ -28,8 +28,8 @@ const confirmKey = "confirm"
 // confirmation asks a person whether a tool may be called. Its form has no fields:
 // accepting it is the answer, and some clients send nothing else. An error says why the call
 // cannot be shown completely.
-func (r *Router) confirmation(m *jsonrpc.Message, e *catalog.Entry) (inputreq.Ask, error) {
-	text, err := r.callText(m, e)
+func confirmation(m *jsonrpc.Message, e *catalog.Entry, scrub func(string) string) (inputreq.Ask, error) {
+	text, err := callText(m, e, scrub)
 	if err != nil {
 		return inputreq.Ask{}, fmt.Errorf("a person has to agree first, and cannot be shown the whole call: %w", err)
 	}
@@ -40,11 +40,11 @@ func (r *Router) confirmation(m *jsonrpc.Message, e *catalog.Entry) (inputreq.As
 
 // callText shows a call. Its first words are toolman's own: what a server asks begins with that
 // server's name (inputreq.NameAsker).
-func (r *Router) callText(m *jsonrpc.Message, e *catalog.Entry) (string, error) {
+func callText(m *jsonrpc.Message, e *catalog.Entry, scrub func(string) string) (string, error) {
 	if n := utf8.RuneCountInString(e.Item.Name); n > mostName {
 		return "", fmt.Errorf("the tool's name has %d characters, and at most %d are shown", n, mostName)
 	}
-	arguments, err := r.argumentsText(m)
+	arguments, err := argumentsText(m, scrub)
 	if err != nil {
 		return "", err
 	}
@@ -63,7 +63,7 @@ func toolText(name string) string {
 
 // argumentsText shows the arguments of a call, a line each: none can look like another, or
 // hide behind another.
-func (r *Router) argumentsText(m *jsonrpc.Message) (string, error) {
+func argumentsText(m *jsonrpc.Message, scrub func(string) string) (string, error) {
 	arguments, err := m.Param("arguments")
 	if err != nil {
 		return "", err
@@ -73,12 +73,12 @@ func (r *Router) argumentsText(m *jsonrpc.Message) (string, error) {
 	}
 	var lines []string
 	for one := range m.Walk(arguments) {
-		lines = append(lines, r.readable(m, jsonrpc.Span{Lo: one.Key.Lo - 1, Hi: one.Value.Hi}))
+		lines = append(lines, readable(m, jsonrpc.Span{Lo: one.Key.Lo - 1, Hi: one.Value.Hi}, scrub))
 	}
 	text := "It gets these arguments:\n  " + strings.Join(lines, "\n  ")
 	switch {
 	case arguments.Present() && !m.IsObject(arguments):
-		text = "Its arguments are no object: " + r.readable(m, arguments)
+		text = "Its arguments are no object: " + readable(m, arguments, scrub)
 	case len(lines) == 0:
 		return "It gets no arguments.", nil
 	case len(lines) > mostMembers:
@@ -95,9 +95,9 @@ const sendLess = "send less at once, or the name of a file in place of its conte
 
 // readable returns a part of a frame, JSON or a member of an object, as a person is shown it:
 // on one line, with the length of secrets in their place, and with nothing that cannot be seen.
-func (r *Router) readable(m *jsonrpc.Message, at jsonrpc.Span) string {
+func readable(m *jsonrpc.Message, at jsonrpc.Span, scrub func(string) string) string {
 	text := legible(m.Bytes(at))
-	if scrub := r.current().Scrub; scrub != nil {
+	if scrub != nil {
 		text = scrub(text)
 	}
 	return sanitize.Visible(text)
