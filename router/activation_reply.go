@@ -53,12 +53,12 @@ func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome
 		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
 	}
 	told := s.announceLocked(before, after, req.Out)
-	if !told || h.mode != view.ModeMutate || s.Peer.ListsOnce || s.r.Settle <= 0 {
+	if !told || h.mode != view.ModeMutate || s.Peer.ListsOnce || s.env.Settle <= 0 {
 		s.replyLocked(h, req.Out)
 		return
 	}
 	s.waiting.replies = append(s.waiting.replies, h)
-	h.timer = time.AfterFunc(s.r.Settle, func() { s.expire(h) })
+	h.timer = time.AfterFunc(s.env.Settle, func() { s.expire(h) })
 }
 
 // toolsRelistedLocked notes that the client has listed the tools again.

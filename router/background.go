@@ -29,7 +29,7 @@ func (s *Session) runInBackgroundLocked(req *client.Request, work func(ctx conte
 	e := &backgroundTask{Deferred: s.Defer(req)}
 	s.waiting.background = e
 	go func() {
-		ctx, cancel := context.WithTimeout(s.r.run.ctx, backgroundTime)
+		ctx, cancel := context.WithTimeout(s.env.Context, backgroundTime)
 		defer cancel()
 		s.completeBackground(e, work(ctx))
 	}()

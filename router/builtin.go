@@ -56,7 +56,7 @@ func (s *Session) activateLocked(req *client.Request) {
 // contextLocked is what a call of one of toolman's own tools may look at.
 func (s *Session) contextLocked(req *client.Request, l *metatool.Library) *metatool.Context {
 	return &metatool.Context{Message: req.Message, View: s.View.Load(), Modern: req.Modern, Guidance: s.guidanceLocked(req.Modern),
-		Library: l, Shelf: s.r.Shelf, Fixed: s.r.current().Toolsets, Owner: s.Who.Principal.Owner(), Unavailable: s.unavailableLocked}
+		Library: l, Shelf: s.env.Shelf, Fixed: s.env.Host.Toolsets(), Owner: s.Who.Principal.Owner(), Unavailable: s.unavailableLocked}
 }
 
 // unavailableLocked are the names of the servers that are not ready.
@@ -72,12 +72,12 @@ func (s *Session) unavailableLocked() (names []string) {
 // withLibraryLocked serves a call that is about toolsets: at once when none can
 // have been saved, else when the file is read.
 func (s *Session) withLibraryLocked(req *client.Request, call func(*metatool.Context) metatool.Outcome) {
-	if s.r.Shelf == nil || s.Who.Only != nil {
-		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.r.library(&s.Who))))
+	if s.env.Shelf == nil || s.Who.Only != nil {
+		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.env.Host.Library(&s.Who))))
 		return
 	}
 	s.runInBackgroundLocked(req, func(context.Context) completion {
-		l := s.r.library(&s.Who)
+		l := s.env.Host.Library(&s.Who)
 		return func(req *client.Request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
 	})
 }
@@ -100,12 +100,12 @@ func (s *Session) concludeBuiltinLocked(req *client.Request, o metatool.Outcome)
 func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
 	s.runInBackgroundLocked(req, func(ctx context.Context) completion {
 		var refused error
-		err := s.r.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
+		err := s.env.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
 			refused = o.Save(saved)
 			return refused
 		})
 		if refused == nil {
-			err = s.r.shelfError(&s.Who, err)
+			err = s.env.Host.ShelfError(&s.Who, err)
 		}
 		return func(req *client.Request) {
 			if err != nil {
@@ -156,21 +156,7 @@ func (s *Session) guidanceLocked(modern bool) *metatool.Guidance {
 	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.Who.Static, metatool.FixedByMode), Lists: s.Who.Lists}
 }
 
-// guidance is that of a client that everything is offered to.
-func (r *Router) guidance() *metatool.Guidance {
-	return &metatool.Guidance{Mode: r.Mode, Offers: r.MetaTools, Tools: metatool.Tools(r.MetaTools), Fixed: metatool.FixedByMode}
-}
-
 // definitions are those of toolman's own tools.
 func (s *Session) definitions() *metatool.Definitions {
-	return &metatool.Definitions{Own: s.builtin.tools, Toolsets: s.r.current().Toolsets, CatalogBytes: s.r.CatalogBytes}
-}
-
-// metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
-// is held.
-func (r *Router) metaLocked(o view.MetaTools) map[string]*metatool.Tool {
-	if _, ok := r.metas[o]; !ok {
-		r.metas[o] = metatool.Tools(o)
-	}
-	return r.metas[o]
+	return &metatool.Definitions{Own: s.builtin.tools, Toolsets: s.env.Host.Toolsets(), CatalogBytes: s.env.CatalogBytes}
 }

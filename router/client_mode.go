@@ -8,8 +8,8 @@ func (s *Session) modeOf(modern bool) view.Mode {
 	switch {
 	case s.Who.Static != "":
 		return view.ModeStatic
-	case s.r.Mode != view.ModeAuto:
-		return s.r.Mode
+	case s.env.Mode != view.ModeAuto:
+		return s.env.Mode
 	case modern && !s.subscriptions.HearsOfTools():
 		return view.ModeCall
 	case !modern && view.HabitsOf(s.Name()).ListsOnce:
@@ -24,7 +24,7 @@ func (s *Session) variantLocked(modern bool) view.Variant {
 
 // alwaysLoad reports whether tools are listed as ones to be loaded always.
 func (s *Session) alwaysLoad() bool {
-	if fixed := s.r.AlwaysLoad; fixed != nil {
+	if fixed := s.env.AlwaysLoad; fixed != nil {
 		return *fixed
 	}
 	return view.HabitsOf(s.Name()).Defers

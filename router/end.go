@@ -2,11 +2,9 @@ package router
 
 import (
 	"io"
-	"sync"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
-	"toolman/jsonrpc/trace"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/client"
@@ -60,7 +58,7 @@ func (s *Session) Abandon() {
 // of any more. What it has under way is cancelled, and hears nothing any more.
 func (s *Session) End() {
 	s.Closed(io.EOF)
-	s.r.sessions.remove(s)
+	s.env.Host.Ended(s)
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.waiting.parked, s.logLevel.pending = nil, nil
@@ -80,24 +78,3 @@ func (s *Session) End() {
 
 // made reports whether a call is the session's.
 func (s *Session) made(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
-
-// Close ends all servers, in parallel, and returns when they are gone. It comes
-// after Start.
-func (r *Router) Close() {
-	r.trace.Event(trace.EventShutdown, "", "", 0)
-	for _, s := range r.sessions.list() {
-		s.subscriptions.End()
-		s.servers.ReleaseAll()
-	}
-	r.run.cancel()
-	r.Greet()   // whoever still waits for a client, waits in vain
-	r.mu.Lock() // nobody takes a place from here on
-	upstreams := r.all()
-	r.mu.Unlock()
-	var wg sync.WaitGroup
-	for _, u := range upstreams {
-		wg.Go(u.Stop)
-	}
-	wg.Wait()
-	r.pool.Dismissed.Wait()
-}

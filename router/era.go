@@ -17,19 +17,19 @@ func (s *Session) modernLocked(req *client.Request) {
 	switch {
 	case req.Method == mcpwire.Discover:
 		n := s.TraceArrival(req, jsonrpc.Span{})
-		result := mcpwire.AppendDiscoverResult(nil, s.r.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers))
+		result := mcpwire.AppendDiscoverResult(nil, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers))
 		s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.Method, Status: "local"})
 	case !mcpwire.KnownModern(req.Method):
 		s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
 			Message: "revision " + mcpwire.Newest + " has no method " + sanitize.Short(string(req.Method))})
 	default:
 		hello := s.noteFirstModernLocked(req)
-		if hello != nil && !s.Who.Sole && s.r.startup.opened.Load() {
+		if hello != nil && !s.Who.Sole && s.env.Host.Opened() {
 			s.servers.StartDedicated()
 		}
 		s.whenOpenLocked(req)
 		if hello != nil && s.Who.Sole {
-			s.r.greet(*hello)
+			s.env.Host.Greet(*hello)
 		}
 	}
 }

@@ -90,3 +90,8 @@ func (r *Router) Similar(name string) []string {
 	}
 	return near
 }
+
+// guidance is that of a client that everything is offered to.
+func (r *Router) guidance() *metatool.Guidance {
+	return &metatool.Guidance{Mode: r.Mode, Offers: r.MetaTools, Tools: metatool.Tools(r.MetaTools), Fixed: metatool.FixedByMode}
+}

@@ -36,10 +36,10 @@ func (s *Session) initializeLocked(req *client.Request) {
 	version := mcpwire.Negotiate(hello.Version)
 	s.Connected(&hello, version)
 	s.Peer.Revision = version
-	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.r.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers)))
+	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers)))
 	if s.Who.Sole {
-		s.r.greet(hello)
-	} else if s.r.startup.opened.Load() {
+		s.env.Host.Greet(hello)
+	} else if s.env.Host.Opened() {
 		s.servers.StartDedicated()
 	}
 }

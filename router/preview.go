@@ -20,10 +20,9 @@ type Preview struct {
 // Preview measures what a client would be given now.
 func (r *Router) Preview() Preview {
 	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
-	s := &Session{r: r}
-	as := s.variantLocked(false) // nobody else has the session
+	own, as := atStart(r.sessionEnv)
 	p := Preview{AllTools: len(v.Catalog.Entries(mcpwire.Tool)), CatalogBytes: len(view.AppendCatalog(nil, v, 0))}
-	p.Bytes = len(s.definitions().Tools(v, as))
+	p.Bytes = len(own.Tools(v, as))
 	for _, e := range v.Catalog.Denied.All() {
 		if _, verdict := v.Catalog.Keeps(e); verdict == catalog.Denied {
 			p.Denied++

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"toolman/jsonrpc/peer"
 	"toolman/router/upstream"
 )
 
@@ -76,38 +75,5 @@ func (r *Router) replace(gone, next *upstream.Upstream) bool {
 	for _, s := range r.sessions.list() {
 		s.replace(gone, next)
 	}
-	return true
-}
-
-// replace gives the session an upstream in the place of one that is gone. What it has
-// subscribed to stays subscribed.
-func (s *Session) replace(gone, next *upstream.Upstream) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.servers.Exchange(gone, next)
-	s.subscriptions.Exchange(gone, next, &out)
-	s.Mu.Unlock()
-	out.Flush()
-}
-
-// Reconnect implements Caller.
-func (s *Session) Reconnect(own *upstream.Upstream) {
-	if s.shareAgain(own) {
-		s.Refresh() // where it gets its own
-	}
-}
-
-// shareAgain gives the session the shared upstream in the place of its own that is gone.
-func (s *Session) shareAgain(own *upstream.Upstream) bool {
-	s.r.mu.Lock() // nobody takes a place meanwhile
-	defer s.r.mu.Unlock()
-	all := s.r.all()
-	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	if i < 0 || s.servers.Releasing || !s.servers.Exchange(own, all[i]) {
-		return false
-	}
-	s.servers.Dismiss(own)
 	return true
 }

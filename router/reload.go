@@ -3,7 +3,6 @@ package router
 import (
 	"slices"
 
-	"toolman/jsonrpc/peer"
 	"toolman/router/client"
 	"toolman/router/policy"
 	"toolman/router/upstream"
@@ -42,7 +41,7 @@ func (r *Router) Reload(o Options) {
 		u.Reevaluate()
 	}
 	for _, s := range r.sessions.list() {
-		s.succeed(old, next)
+		s.succeed(old, next, r.policyFor(s.Who))
 	}
 	for _, u := range fresh {
 		r.begin(u)
@@ -83,21 +82,4 @@ func (r *Router) succeedLocked(old []*upstream.Upstream, servers []upstream.Serv
 		next, fresh = append(next, u), append(fresh, u)
 	}
 	return next, fresh
-}
-
-// succeed gives the session the upstreams of other options. It keeps its own ones of
-// servers that stay.
-func (s *Session) succeed(old, next []*upstream.Upstream) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.Policy = s.r.policyFor(s.Who)
-	for _, u := range s.servers.Succeed(next) {
-		s.revokeCallsLocked(u, &out)
-		u.EndBecause("the configuration was changed")
-		s.servers.Dismiss(u)
-	}
-	s.subscriptions.Drop(func(u *upstream.Upstream) bool { return slices.Contains(old, u) && !slices.Contains(next, u) })
-	s.subscriptions.Follow(&out)
-	s.Mu.Unlock()
-	out.Flush()
 }

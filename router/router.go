@@ -9,9 +9,11 @@ import (
 	"sync/atomic"
 
 	"toolman/jsonrpc/peer"
+	"toolman/jsonrpc/trace"
 	"toolman/router/client"
 	"toolman/router/input"
 	"toolman/router/metatool"
+	"toolman/router/toolset"
 
 	"go.uber.org/zap"
 
@@ -19,7 +21,6 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/pool"
-	"toolman/router/subscribe"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 	"toolman/router/view"
@@ -29,21 +30,21 @@ import (
 // A Router joins upstream servers to a client.
 type Router struct {
 	Options
-	log       *zap.Logger
-	trace     *tracing.Tracer
-	clock     *tracing.Clock
-	signer    *input.Signer
-	ownNames  []string // names that are toolman's own
-	run       run
-	startup   startup
-	env       *upstream.Env
-	upstreams atomic.Pointer[[]*upstream.Upstream] // in the order of the file; the slice does not change
-	rules     atomic.Pointer[catalog.Rules]
-	given     atomic.Pointer[Options]
-	catalog   atomic.Pointer[catalog.Catalog]
-	sessions  sessions
-	viewCache viewCache
-	pool      pool.Pool
+	log        *zap.Logger
+	trace      *tracing.Tracer
+	clock      *tracing.Clock
+	ownNames   []string // names that are toolman's own
+	run        run
+	startup    startup
+	env        *upstream.Env
+	sessionEnv *sessionEnv
+	upstreams  atomic.Pointer[[]*upstream.Upstream] // in the order of the file; the slice does not change
+	rules      atomic.Pointer[catalog.Rules]
+	given      atomic.Pointer[Options]
+	catalog    atomic.Pointer[catalog.Catalog]
+	sessions   sessions
+	viewCache  viewCache
+	pool       pool.Pool
 
 	mu     sync.Mutex                                   // held while the catalog is replaced
 	warned *policy.Guard                                // guarded by mu: what was looked through for entries that no tool has
@@ -67,7 +68,7 @@ type startup struct {
 // New makes a router. No server runs before Start. The loop stays the caller's.
 func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
-	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(), signer: input.NewSigner(),
+	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
 	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Host: host{r}, Greeted: upstream.NewFirstClient()}
 	r.adopt(&o)
@@ -79,6 +80,9 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	r.upstreams.Store(&upstreams)
 	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
 	r.ownNames = metatool.Names(o.MetaTools, r.metas[o.MetaTools])
+	r.sessionEnv = &sessionEnv{Version: o.Version, Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf,
+		Context: ctx, Signer: input.NewSigner(), Pool: &r.pool, Host: host{r},
+		Client: client.Env{Log: log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: o.Audit, OwnNames: r.ownNames}}
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
 }
@@ -116,6 +120,61 @@ func (h host) Sharing(u *upstream.Upstream) []upstream.Caller {
 		}
 	}
 	return sharing
+}
+
+// Toolsets implements session.Host.
+func (h host) Toolsets() []toolset.Set { return h.r.current().Toolsets }
+
+// Scrub implements session.Host.
+func (h host) Scrub() func(string) string { return h.r.current().Scrub }
+
+// Library implements session.Host.
+func (h host) Library(who *client.Info) *metatool.Library { return h.r.library(who) }
+
+// ShelfError implements session.Host.
+func (h host) ShelfError(who *client.Info, err error) error { return h.r.shelfError(who, err) }
+
+// Opened implements session.Host.
+func (h host) Opened() bool { return h.r.startup.opened.Load() }
+
+// Greet implements session.Host.
+func (h host) Greet(hello mcpwire.Hello) { h.r.greet(hello) }
+
+// Ended implements session.Host.
+func (h host) Ended(s *Session) { h.r.sessions.remove(s) }
+
+// BuildCatalog implements session.Host.
+func (h host) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
+	return h.r.buildCatalog(upstreams)
+}
+
+// StartView implements session.Host.
+func (h host) StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
+	return h.r.startView(c, p, who)
+}
+
+// Refresh implements session.Host.
+func (h host) Refresh(s *Session, announce bool) {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	if h.r.startup.opened.Load() {
+		s.catalogChanged(h.r.catalog.Load(), announce)
+	}
+}
+
+// Reconnect implements session.Host.
+func (h host) Reconnect(s *Session, own *upstream.Upstream) {
+	if h.shareAgain(s, own) {
+		h.Refresh(s, true) // where the session gets its own
+	}
+}
+
+func (h host) shareAgain(s *Session, own *upstream.Upstream) bool {
+	h.r.mu.Lock() // nobody takes a place meanwhile
+	defer h.r.mu.Unlock()
+	all := h.r.all()
+	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
+	return i >= 0 && s.shareAgain(own, all[i])
 }
 
 // all returns the upstreams, in the order of the file. The caller does not change it.
@@ -220,40 +279,16 @@ func (r *Router) rebuildLocked() {
 	}
 }
 
-// catalogChanged shows the client a new catalog; what it has switched stays. The
-// first catalog is not announced: nothing was listed before it.
-func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.servers.StartDedicated()
-	before := s.View.Load()
-	after := before.Rebase(s.startLocked(next))
-	s.View.Store(after)
-	if announce && s.servers.Awaited == 0 {
-		s.announceLocked(before, after, &out)
-	}
-	s.Mu.Unlock()
-	out.Flush()
-}
-
 // NewSession makes a session for a client. out takes what is sent to it; it may
 // implement Streams.
 func (r *Router) NewSession(out peer.Sender, who client.Info) *Session {
-	s := &Session{r: r, closed: closed{done: make(chan struct{})}}
-	s.Conn.Init(out, who, client.Env{Log: r.log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: r.Audit, OwnNames: r.ownNames})
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.Policy = r.policyFor(who)
-	s.Caller = s
-	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
-	s.tasks = subscribe.Tasks{Conn: &s.Conn}
-	s.input.Init(&s.Conn, &s.tasks, r.signer, func() func(string) string { return r.current().Scrub }, s.passAgreedLocked)
-	s.servers = pool.Servers{Conn: &s.Conn, Pool: &r.pool, OnSettled: s.ownSettled, All: r.all()}
-	s.builtin.offers = r.MetaTools
+	offers := r.MetaTools
 	if who.MetaTools != nil {
-		s.builtin.offers = s.builtin.offers.And(*who.MetaTools)
+		offers = offers.And(*who.MetaTools)
 	}
-	s.builtin.tools = r.metaLocked(s.builtin.offers)
+	s := newSession(r.sessionEnv, out, who, r.policyFor(who), r.all(), offers, r.metaLocked(offers))
 	s.View.Store(r.startView(r.catalog.Load(), s.Policy, who))
 	s.Label = r.sessions.add(s, r.Run)
 	if who.Sole {
@@ -284,3 +319,33 @@ func (r *Router) Refreshing() bool {
 
 // Sessions returns how many sessions there are.
 func (r *Router) Sessions() int { return r.sessions.count() }
+
+// Close ends all servers, in parallel, and returns when they are gone. It comes
+// after Start.
+func (r *Router) Close() {
+	r.trace.Event(trace.EventShutdown, "", "", 0)
+	for _, s := range r.sessions.list() {
+		s.subscriptions.End()
+		s.servers.ReleaseAll()
+	}
+	r.run.cancel()
+	r.Greet()   // whoever still waits for a client, waits in vain
+	r.mu.Lock() // nobody takes a place from here on
+	upstreams := r.all()
+	r.mu.Unlock()
+	var wg sync.WaitGroup
+	for _, u := range upstreams {
+		wg.Go(u.Stop)
+	}
+	wg.Wait()
+	r.pool.Dismissed.Wait()
+}
+
+// metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
+// is held.
+func (r *Router) metaLocked(o view.MetaTools) map[string]*metatool.Tool {
+	if _, ok := r.metas[o]; !ok {
+		r.metas[o] = metatool.Tools(o)
+	}
+	return r.metas[o]
+}

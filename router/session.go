@@ -1,13 +1,19 @@
 package router
 
 import (
+	"context"
 	"errors"
 	"io"
+	"time"
 
 	"toolman/jsonrpc/peer"
+	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/input"
 	"toolman/router/metatool"
+	"toolman/router/policy"
+	"toolman/router/toolset"
+	"toolman/router/upstream"
 
 	"go.uber.org/zap"
 
@@ -24,7 +30,7 @@ import (
 // peer; the client's messages are handled in the order they came.
 type Session struct {
 	client.Conn
-	r       *Router
+	env     *sessionEnv
 	builtin builtin
 	closed  closed
 
@@ -62,6 +68,68 @@ type logLevel struct {
 	params  []byte             // of the last logging/setLevel
 	name    string             // the level in them
 	pending []*pendingLogLevel // requests that wait for servers
+}
+
+// A sessionEnv is what the sessions of a router share.
+type sessionEnv struct {
+	Version      string // of toolman
+	Settle       time.Duration
+	CatalogBytes int
+	Mode         view.Mode
+	AlwaysLoad   *bool
+	Shelf        toolset.Shelf
+	Context      context.Context // ends when the router closes
+	Client       client.Env
+	Signer       *input.Signer
+	Pool         *pool.Pool
+	Host         sessionHost
+}
+
+// A sessionHost has sessions.
+type sessionHost interface {
+	// Toolsets are those of tools.toml.
+	Toolsets() []toolset.Set
+	// Scrub returns what hides the configured secrets; nil: there are none.
+	Scrub() func(text string) string
+	// Library returns the toolsets that a client may know of. It may wait for the disk.
+	Library(who *client.Info) *metatool.Library
+	// ShelfError is an error of the saved toolsets as the client may read it.
+	ShelfError(who *client.Info, err error) error
+	// Opened reports whether lists need not wait for servers any more.
+	Opened() bool
+	// Greet tells the servers what the client can do.
+	Greet(hello mcpwire.Hello)
+	// BuildCatalog merges what servers offer.
+	BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog
+	// StartView is what a client sees of a catalog while nothing is switched.
+	StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View
+	// Refresh shows the session the catalog as it is now.
+	Refresh(s *Session, announce bool)
+	// Reconnect gives the session the shared server in the place of its own that is gone.
+	Reconnect(s *Session, own *upstream.Upstream)
+	// Ended is called when a session has ended.
+	Ended(s *Session)
+}
+
+// newSession makes a session. out takes what is sent to the client; it may implement
+// client.Streams, client.Ledger and client.CallChecker. offers are the groups of toolman's own tools
+// that the client is offered, and tools those about toolsets.
+func newSession(env *sessionEnv, out peer.Sender, who client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
+	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
+	s.Conn.Init(out, who, env.Client)
+	s.Policy, s.Caller = p, s
+	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
+	s.tasks = subscribe.Tasks{Conn: &s.Conn}
+	s.input.Init(&s.Conn, &s.tasks, env.Signer, env.Host.Scrub, s.passAgreedLocked)
+	s.servers = pool.Servers{Conn: &s.Conn, Pool: env.Pool, OnSettled: s.ownSettled, All: servers}
+	return s
+}
+
+// atStart returns what defines toolman's own tools, and how lists are rendered, for a client that has
+// said nothing.
+func atStart(env *sessionEnv) (*metatool.Definitions, view.Variant) {
+	s := &Session{env: env}
+	return s.definitions(), s.variantLocked(false)
 }
 
 // Message implements peer.Handler.

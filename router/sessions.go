@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-
-	"toolman/router/upstream"
 )
 
 // sessions are those that a router has.
@@ -48,11 +46,4 @@ func (x *sessions) list() []*Session {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.Collect(maps.Keys(x.all))
-}
-
-// uses reports whether the session has this upstream, and neither an own one in its place nor none.
-func (s *Session) uses(u *upstream.Upstream) bool {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	return slices.Contains(s.servers.All, u) && s.servers.Missing[u] == nil
 }

@@ -20,7 +20,7 @@ type Tool struct {
 func (s *Session) Tools() []Tool {
 	v := s.View.Load()
 	in := map[string][]string{}
-	for _, set := range s.r.library(&s.Who).Sets {
+	for _, set := range s.env.Host.Library(&s.Who).Sets {
 		for name := range v.Catalog.Expand(set).Tools {
 			in[name] = append(in[name], set.Name)
 		}

@@ -61,9 +61,3 @@ func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who client.Info)
 	}
 	return view.New(c, r.Equipped)
 }
-
-// startLocked is what the session sees, while nothing is switched, when the shared servers
-// offer this catalog.
-func (s *Session) startLocked(shared *catalog.Catalog) *view.View {
-	return s.r.startView(s.offeredLocked(shared), s.Policy, s.Who)
-}
