@@ -46,9 +46,9 @@ type definition struct {
 func (g *rig) definition() definition {
 	g.t.Helper()
 	var d definition
-	as := g.s.variantLocked(false)
+	as := Simulate(g.s).Variant(false)
 	as.Mode = view.ModeMutate
-	if err := json.Unmarshal(g.s.definitions().Tools(g.view(), as), &d); err != nil {
+	if err := json.Unmarshal(Simulate(g.s).OwnTools(g.view(), as), &d); err != nil {
 		g.t.Fatal(err)
 	}
 	return d

@@ -78,3 +78,9 @@ func (s *Session) End() {
 
 // made reports whether a call is the session's.
 func (s *Session) made(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
+
+// Shutdown ends the client's subscriptions in good order, and the session's own servers: toolman ends.
+func (s *Session) Shutdown() {
+	s.subscriptions.End()
+	s.servers.ReleaseAll()
+}

@@ -39,8 +39,8 @@ func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
 	return 0, false
 }
 
-// release serves the requests that have waited.
-func (s *Session) release() {
+// Unpark serves the requests that have waited.
+func (s *Session) Unpark() {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.unparkAllLocked(&out, s.whenOpenLocked)

@@ -135,7 +135,7 @@ func TestConsentExpires(t *testing.T) {
 		wantCode(t, d.client.hearsOne(), "2", -32602)
 		d.g.quiet()
 		d.demanded("3")
-		if n := d.g.s.input.Held().Permits; n != 1 {
+		if n := Simulate(d.g.s).Held().Permits; n != 1 {
 			t.Errorf("%d permits are kept", n)
 		}
 	})

@@ -73,7 +73,7 @@ func (r *Router) replace(gone, next *upstream.Upstream) bool {
 	all[at] = next
 	r.upstreams.Store(&all)
 	for _, s := range r.sessions.list() {
-		s.replace(gone, next)
+		s.ReplaceServer(gone, next)
 	}
 	return true
 }

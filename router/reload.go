@@ -41,7 +41,7 @@ func (r *Router) Reload(o Options) {
 		u.Reevaluate()
 	}
 	for _, s := range r.sessions.list() {
-		s.succeed(old, next, r.policyFor(s.Who))
+		s.Reload(old, next, r.policyFor(s.Who))
 	}
 	for _, u := range fresh {
 		r.begin(u)

@@ -353,13 +353,16 @@ const (
 	roundPause         = 250 * time.Millisecond // before one without questions is repeated
 	mostSuspended      = 256                    // calls of a session
 	mostSuspendedBytes = 32 << 20
-	mostQuestions      = 16               // of a suspended call
-	mostPermits        = 256              // of a session
-	stateLifetime      = 10 * time.Minute // of a requestState
-	mostEarly          = 256              // requests of servers before the client is ready
-	mostEarlyBytes     = 4 << 20          // of those
-	mostItems          = 20_000           // of a list
-	mostPages          = 1000             // of a list
+	mostQuestions      = 16                    // of a suspended call
+	mostPermits        = 256                   // of a session
+	stateLifetime      = 10 * time.Minute      // of a requestState
+	mostEarly          = 256                   // requests of servers before the client is ready
+	mostEarlyBytes     = 4 << 20               // of those
+	replyPause         = 50 * time.Millisecond // from the answer to a list to the reply that waited for it
+	levelTimeout       = time.Second           // for servers to take a log level
+	mostParked         = 4096                  // requests that wait for servers
+	mostItems          = 20_000                // of a list
+	mostPages          = 1000                  // of a list
 )
 
 // soleClient is one for whose own use all servers are, as over stdio.

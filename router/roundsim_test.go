@@ -363,7 +363,7 @@ func (s *roundSim) end() {
 	s.check()
 	time.Sleep(time.Hour)
 	s.check()
-	if n := upstream.Simulate(s.server.u).Calls() + s.s.input.Held().ServerRequests + s.s.input.Held().Rounds; n != 0 {
+	if n := upstream.Simulate(s.server.u).Calls() + Simulate(s.s).Held().ServerRequests + Simulate(s.s).Held().Rounds; n != 0 {
 		s.t.Errorf("%d are left", n)
 	}
 }

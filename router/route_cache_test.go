@@ -9,7 +9,6 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
-	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -71,7 +70,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			if err := read(frame, &m); err != nil {
 				t.Fatal(err)
 			}
-			if _, same := p.s.cachedRouteLocked(&client.Request{Message: &m}); same {
+			if Simulate(p.s).TakesLastRoute(&m) {
 				took++
 			}
 			p.s.Message(&m, &out)
@@ -90,9 +89,9 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 
 func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 	for name, stop := range map[string]func(*Session){
-		"its own servers start": func(s *Session) { s.servers.Awaited = 1 },
-		"something is done":     func(s *Session) { s.waiting.background = &backgroundTask{} },
-		"others wait":           func(s *Session) { s.waiting.parked = make([]client.Deferred, 1) },
+		"its own servers start": func(s *Session) { Simulate(s).AwaitServer() },
+		"something is done":     func(s *Session) { Simulate(s).Occupy() },
+		"others wait":           func(s *Session) { Simulate(s).Park() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _, server := joined(t, "ns", echoTool)
@@ -101,15 +100,15 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 			for range 4 {
 				fromClient.deliver(t, s, call)
 			}
-			if _, same := s.cachedRouteLocked(&client.Request{Message: &fromClient.m}); !same {
+			if !Simulate(s).TakesLastRoute(&fromClient.m) {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)
-			waiting := len(s.waiting.parked)
+			waiting := Simulate(s).Held().Parked
 			server.frame = nil
 			fromClient.deliver(t, s, call)
-			if server.frame != nil || len(s.waiting.parked) != waiting+1 {
-				t.Errorf("the server got %s, %d requests wait", server.frame, len(s.waiting.parked))
+			if server.frame != nil || Simulate(s).Held().Parked != waiting+1 {
+				t.Errorf("the server got %s, %d requests wait", server.frame, Simulate(s).Held().Parked)
 			}
 		})
 	}

@@ -158,7 +158,7 @@ func (h host) Refresh(s *Session, announce bool) {
 	h.r.mu.Lock()
 	defer h.r.mu.Unlock()
 	if h.r.startup.opened.Load() {
-		s.catalogChanged(h.r.catalog.Load(), announce)
+		s.CatalogChanged(h.r.catalog.Load(), announce)
 	}
 }
 
@@ -174,7 +174,7 @@ func (h host) shareAgain(s *Session, own *upstream.Upstream) bool {
 	defer h.r.mu.Unlock()
 	all := h.r.all()
 	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
-	return i >= 0 && s.shareAgain(own, all[i])
+	return i >= 0 && s.ShareAgain(own, all[i])
 }
 
 // all returns the upstreams, in the order of the file. The caller does not change it.
@@ -254,7 +254,7 @@ func (r *Router) upstreamSettled() {
 	r.mu.Unlock()
 	close(r.startup.done)
 	for _, s := range r.sessions.list() {
-		s.release()
+		s.Unpark()
 	}
 }
 
@@ -275,7 +275,7 @@ func (r *Router) rebuildLocked() {
 	r.warnIdleLocked(next)
 	r.catalog.Store(next)
 	for _, s := range r.sessions.list() {
-		s.catalogChanged(next, r.startup.opened.Load())
+		s.CatalogChanged(next, r.startup.opened.Load())
 	}
 }
 
@@ -325,8 +325,7 @@ func (r *Router) Sessions() int { return r.sessions.count() }
 func (r *Router) Close() {
 	r.trace.Event(trace.EventShutdown, "", "", 0)
 	for _, s := range r.sessions.list() {
-		s.subscriptions.End()
-		s.servers.ReleaseAll()
+		s.Shutdown()
 	}
 	r.run.cancel()
 	r.Greet()   // whoever still waits for a client, waits in vain

@@ -183,7 +183,7 @@ func TestTheFirstCatalogIsNotAnnounced(t *testing.T) {
 
 func TestParkedRequestsAreBounded(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a", starting: true})
-	for i := range parkLimit {
+	for i := range mostParked {
 		g.client.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x"}}`, i))
 	}
 	g.quiet()
@@ -192,8 +192,8 @@ func TestParkedRequestsAreBounded(t *testing.T) {
 		t.Errorf("says %q", got)
 	}
 	g.servers[0].ready()
-	if n := len(g.client.hears()); n != parkLimit {
-		t.Errorf("%d answers, want %d", n, parkLimit)
+	if n := len(g.client.hears()); n != mostParked {
+		t.Errorf("%d answers, want %d", n, mostParked)
 	}
 }
 
@@ -318,7 +318,7 @@ func TestTheAnswerToSetLevelWaitsForTheServersButNotForEver(t *testing.T) {
 
 		g.client.says(ask)
 		a.hearsOne()
-		time.Sleep(levelTime)
+		time.Sleep(levelTimeout)
 		synctest.Wait()
 		g.client.wants(answer)
 	})

@@ -226,7 +226,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	if got := client.hears(); len(got) != 10 || !strings.Contains(got[0], "has 10000 subscriptions, as many as it may have") {
 		t.Errorf("the client hears %d answers, the first is %.200q", len(got), got)
 	}
-	if n := g.s.subscriptions.Len(); n != subscribe.MaxSubscriptions {
+	if n := Simulate(g.s).Held().Subscriptions; n != subscribe.MaxSubscriptions {
 		t.Errorf("%d are remembered, want %d", n, subscribe.MaxSubscriptions)
 	}
 }

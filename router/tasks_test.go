@@ -134,7 +134,7 @@ func TestOnlyTheNewestTasksAreRemembered(t *testing.T) {
 	id := begins(g, server, "more")
 	server.says(fmt.Sprintf(progressFrame, id))
 	g.client.wants(fmt.Sprintf(progressFrame, `"p"`))
-	if n := g.s.tasks.Len(); n != 2*subscribe.MaxTasks {
+	if n := Simulate(g.s).Held().Tasks; n != 2*subscribe.MaxTasks {
 		t.Errorf("%d are remembered, want %d", n, 2*subscribe.MaxTasks)
 	}
 }

@@ -30,12 +30,12 @@ func (s *Session) openLocked() bool { return s.env.Host.Opened() && s.servers.Aw
 // ownSettled is called when no server of the session's own is waited for any more.
 func (s *Session) ownSettled() {
 	s.refresh(false)
-	s.release()
+	s.Unpark()
 }
 
-// catalogChanged shows the client a new catalog; what it has switched stays. The
+// CatalogChanged shows the client a new catalog; what it has switched stays. The
 // first catalog is not announced: nothing was listed before it.
-func (s *Session) catalogChanged(next *catalog.Catalog, announce bool) {
+func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.servers.StartDedicated()
@@ -55,9 +55,9 @@ func (s *Session) startLocked(shared *catalog.Catalog) *view.View {
 	return s.env.Host.StartView(s.offeredLocked(shared), s.Policy, s.Who)
 }
 
-// replace gives the session an upstream in the place of one that is gone. What it has
+// ReplaceServer gives the session an upstream in the place of one that is gone. What it has
 // subscribed to stays subscribed.
-func (s *Session) replace(gone, next *upstream.Upstream) {
+func (s *Session) ReplaceServer(gone, next *upstream.Upstream) {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.servers.Exchange(gone, next)
@@ -69,9 +69,9 @@ func (s *Session) replace(gone, next *upstream.Upstream) {
 // Reconnect implements Caller.
 func (s *Session) Reconnect(own *upstream.Upstream) { s.env.Host.Reconnect(s, own) }
 
-// shareAgain gives the session the shared upstream in the place of its own that is gone. It reports
+// ShareAgain gives the session the shared upstream in the place of its own that is gone. It reports
 // whether the session had that.
-func (s *Session) shareAgain(own, shared *upstream.Upstream) bool {
+func (s *Session) ShareAgain(own, shared *upstream.Upstream) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if s.servers.Releasing || !s.servers.Exchange(own, shared) {
@@ -81,9 +81,9 @@ func (s *Session) shareAgain(own, shared *upstream.Upstream) bool {
 	return true
 }
 
-// succeed gives the session the upstreams of other options. It keeps its own ones of
+// Reload gives the session the upstreams of other options. It keeps its own ones of
 // servers that stay.
-func (s *Session) succeed(old, next []*upstream.Upstream, p *policy.Policy) {
+func (s *Session) Reload(old, next []*upstream.Upstream, p *policy.Policy) {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.Policy = p
