@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/session"
 )
 
 // settling is a rig whose activations wait for the client to list again.
@@ -163,7 +164,7 @@ func TestACancelledActivationIsNotAnsweredButStays(t *testing.T) {
 // A timer may fire while what it is for happens otherwise.
 func TestAnExpiryThatComesTooLateDoesNothing(t *testing.T) {
 	for name, before := range map[string]func(g *rig){
-		"answered":  func(g *rig) { Simulate(g.s).Expiry()(); g.client.hearsOne() },
+		"answered":  func(g *rig) { session.Simulate(g.s).Expiry()(); g.client.hearsOne() },
 		"cancelled": func(g *rig) { g.client.says(fmt.Sprintf(cancelFrame, "1")) },
 		"closed":    func(g *rig) { g.s.Closed(io.EOF); g.client.hearsOne() },
 	} {
@@ -172,7 +173,7 @@ func TestAnExpiryThatComesTooLateDoesNothing(t *testing.T) {
 				g := settling(t)
 				g.client.says(on("ns_off1").frame("1"))
 				g.client.hears()
-				expire := Simulate(g.s).Expiry()
+				expire := session.Simulate(g.s).Expiry()
 				before(g)
 				expire()
 				g.quiet()

@@ -17,6 +17,7 @@ import (
 	"toolman/router/dial"
 	"toolman/router/limiter"
 	"toolman/router/principal"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -383,7 +384,7 @@ func TestClientsShareALimit(t *testing.T) {
 	clients[0].says(callNumber(1))
 	clients[1].says(callNumber(2))
 	g.quiet()
-	clients[0].handler.(*Session).End()
+	clients[0].handler.(*session.Session).End()
 	sent := server.hears()
 	checkList(t, "sent", methodsOf(t, sent), "notifications/cancelled", "tools/call")
 	names, ids := numbered(t, sent[1:])
@@ -435,7 +436,7 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 	names, _ = numbered(t, server.hears())
 	checkList(t, "the first client's next calls", names, "6", "7", "8")
 	for _, l := range []*link{greedy, other, third} {
-		l.handler.(*Session).End()
+		l.handler.(*session.Session).End()
 	}
 	if has := upstream.Simulate(server.u).Limiter().Counts(); has != (limiter.Counts{}) {
 		t.Errorf("the limiter has %+v", has)
@@ -522,8 +523,8 @@ func TestACancelledCallKeepsItsPlaceFromItsClient(t *testing.T) {
 		synctest.Wait()
 		names, _ = numbered(t, server.hears())
 		checkList(t, "then", names, "3")
-		greedy.handler.(*Session).End()
-		other.handler.(*Session).End()
+		greedy.handler.(*session.Session).End()
+		other.handler.(*session.Session).End()
 		time.Sleep(lateAnswerTime)
 	})
 }

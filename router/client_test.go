@@ -6,6 +6,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/client"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -99,7 +100,7 @@ func TestAResourceIsFollowedUntilNobodyWantsItAnyMore(t *testing.T) {
 	}
 	subscribe(clients[0], mcpwire.Unsubscribe)
 	server.wants()
-	clients[1].handler.(*Session).End()
+	clients[1].handler.(*session.Session).End()
 	if got := server.hears(); len(got) != 1 || !strings.Contains(got[0], `"resources/unsubscribe"`) {
 		t.Errorf("the server hears %q", got)
 	}
@@ -112,7 +113,7 @@ func TestASessionThatEndsTakesItsCallsBack(t *testing.T) {
 		c.says(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a_x"}}`)
 		ids = append(ids, idOf(t, g.servers[0].hears()[0]))
 	}
-	clients[1].handler.(*Session).End()
+	clients[1].handler.(*session.Session).End()
 	if got := g.servers[0].hears(); len(got) != 1 || !strings.Contains(got[0], `"requestId":`+ids[1]) {
 		t.Errorf("the server hears %q", got)
 	}

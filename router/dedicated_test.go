@@ -20,6 +20,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/dial"
+	"toolman/router/session"
 	"toolman/router/subscribe"
 	"toolman/router/upstream"
 )
@@ -102,7 +103,7 @@ func (h *hall) open(s upstream.Server, log *zap.Logger) {
 // A visitor is a client of a hall.
 type visitor struct {
 	t     *testing.T
-	s     *Session
+	s     *session.Session
 	heard chan string
 	kept  []string // heard, and not asked for yet
 }

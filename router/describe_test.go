@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/metatool"
+	"toolman/router/session"
 	"toolman/router/view"
 )
 
@@ -46,9 +47,9 @@ type definition struct {
 func (g *rig) definition() definition {
 	g.t.Helper()
 	var d definition
-	as := Simulate(g.s).Variant(false)
+	as := session.Simulate(g.s).Variant(false)
 	as.Mode = view.ModeMutate
-	if err := json.Unmarshal(Simulate(g.s).OwnTools(g.view(), as), &d); err != nil {
+	if err := json.Unmarshal(session.Simulate(g.s).OwnTools(g.view(), as), &d); err != nil {
 		g.t.Fatal(err)
 	}
 	return d

@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -26,12 +27,12 @@ func (o *outlet) Flush() {}
 
 // joined returns a session and an upstream that offers the tools, with outlets in
 // the place of pipes.
-func joined(t testing.TB, namespace string, tools ...string) (s *Session, u *upstream.Upstream, client, server *outlet) {
+func joined(t testing.TB, namespace string, tools ...string) (s *session.Session, u *upstream.Upstream, client, server *outlet) {
 	t.Helper()
 	return joinedWith(t, Options{}, namespace, tools...)
 }
 
-func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *Session, u *upstream.Upstream, client, server *outlet) {
+func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *session.Session, u *upstream.Upstream, client, server *outlet) {
 	t.Helper()
 	globs, err := catalog.CompileGlobs([]string{"*"})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/session"
 	"toolman/router/toolset"
 	"toolman/router/upstream"
 	"toolman/router/view"
@@ -71,3 +72,9 @@ var (
 	patient = spawn.Ladder{AfterEOF: 200 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
 	brisk   = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
 )
+
+// A Session is one connected client.
+type Session = session.Session
+
+// A Tool is one that a session may have.
+type Tool = session.Tool

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"toolman/router/session"
 )
 
 const confirmAsk = `{"method":"elicitation/create","params":{` + mayEcho + `It gets these arguments:\n  \"n\": 1.0","requestedSchema":{"type":"object","properties":{}}}}`
@@ -135,7 +137,7 @@ func TestConsentExpires(t *testing.T) {
 		wantCode(t, d.client.hearsOne(), "2", -32602)
 		d.g.quiet()
 		d.demanded("3")
-		if n := Simulate(d.g.s).Held().Permits; n != 1 {
+		if n := session.Simulate(d.g.s).Held().Permits; n != 1 {
 			t.Errorf("%d permits are kept", n)
 		}
 	})

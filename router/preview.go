@@ -4,6 +4,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/session"
 	"toolman/router/view"
 )
 
@@ -20,7 +21,7 @@ type Preview struct {
 // Preview measures what a client would be given now.
 func (r *Router) Preview() Preview {
 	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
-	own, as := atStart(r.sessionEnv)
+	own, as := session.AtStart(r.sessionEnv)
 	p := Preview{AllTools: len(v.Catalog.Entries(mcpwire.Tool)), CatalogBytes: len(view.AppendCatalog(nil, v, 0))}
 	p.Bytes = len(own.Tools(v, as))
 	for _, e := range v.Catalog.Denied.All() {

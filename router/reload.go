@@ -57,10 +57,10 @@ func (r *Router) Reload(o Options) {
 		r.rebuildLocked()
 		all := r.sessions.list()
 		for _, s := range all {
-			s.revokeWaiting() // first: the end of a call lets the next one through
+			s.RevokeQueued() // first: the end of a call lets the next one through
 		}
 		for _, s := range all {
-			s.revoke()
+			s.Revoke()
 		}
 	}
 }

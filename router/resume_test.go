@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -144,7 +145,7 @@ func TestALegacyServerAsksDuringAModernCall(t *testing.T) {
 // over checks that nothing is left of any call.
 func (d *dialog) over() {
 	d.t.Helper()
-	all := Simulate(d.g.s).Held()
+	all := session.Simulate(d.g.s).Held()
 	if n, p := upstream.Simulate(d.server.u).Calls(), d.g.s.Pending(); n > 0 || p > 0 || all.Suspended > 0 || all.Bytes != 0 {
 		d.t.Errorf("%d calls are left, %d pending, %d suspended with %d bytes", n, p, all.Suspended, all.Bytes)
 	}

@@ -18,6 +18,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/session"
 	"toolman/router/upstream"
 	"toolman/router/view"
 )
@@ -27,7 +28,7 @@ import (
 type rig struct {
 	t       testing.TB
 	r       *Router
-	s       *Session
+	s       *session.Session
 	client  *link
 	servers []*link
 }

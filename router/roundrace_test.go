@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -45,7 +46,7 @@ func TestConcurrentRounds(t *testing.T) {
 					t.Errorf("seed %d: %s is answered %d times, cancelled: %v", seed, id, count, cancelled[n])
 				}
 			}
-			if n := upstream.Simulate(g.server.u).Calls() + Simulate(g.s).Held().ServerRequests + g.s.Pending(); n != 0 {
+			if n := upstream.Simulate(g.server.u).Calls() + session.Simulate(g.s).Held().ServerRequests + g.s.Pending(); n != 0 {
 				t.Errorf("seed %d: %d are left", seed, n)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -343,7 +344,7 @@ func (s *roundSim) endAll(why, reason string, but callPlace) {
 // end has the client close its side and toolman end.
 func (s *roundSim) end() {
 	s.note("end")
-	s.client.handler.(*Session).Closed(io.EOF)
+	s.client.handler.(*session.Session).Closed(io.EOF)
 	var pending []*roundCall
 	for _, c := range s.calls {
 		switch c.at {
@@ -363,7 +364,7 @@ func (s *roundSim) end() {
 	s.check()
 	time.Sleep(time.Hour)
 	s.check()
-	if n := upstream.Simulate(s.server.u).Calls() + Simulate(s.s).Held().ServerRequests + Simulate(s.s).Held().Rounds; n != 0 {
+	if n := upstream.Simulate(s.server.u).Calls() + session.Simulate(s.s).Held().ServerRequests + session.Simulate(s.s).Held().Rounds; n != 0 {
 		s.t.Errorf("%d are left", n)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestTheLastRouteIsTheRightOne(t *testing.T) {
 	const tool = `{"name":"%s","inputSchema":{"type":"object"}}`
 	var pairs [2]struct {
-		s              *Session
+		s              *session.Session
 		client, server *outlet
 	}
 	for i := range pairs {
@@ -70,7 +71,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			if err := read(frame, &m); err != nil {
 				t.Fatal(err)
 			}
-			if Simulate(p.s).TakesLastRoute(&m) {
+			if session.Simulate(p.s).TakesLastRoute(&m) {
 				took++
 			}
 			p.s.Message(&m, &out)
@@ -88,10 +89,10 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 }
 
 func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
-	for name, stop := range map[string]func(*Session){
-		"its own servers start": func(s *Session) { Simulate(s).AwaitServer() },
-		"something is done":     func(s *Session) { Simulate(s).Occupy() },
-		"others wait":           func(s *Session) { Simulate(s).Park() },
+	for name, stop := range map[string]func(*session.Session){
+		"its own servers start": func(s *session.Session) { session.Simulate(s).AwaitServer() },
+		"something is done":     func(s *session.Session) { session.Simulate(s).Occupy() },
+		"others wait":           func(s *session.Session) { session.Simulate(s).Park() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _, server := joined(t, "ns", echoTool)
@@ -100,15 +101,15 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 			for range 4 {
 				fromClient.deliver(t, s, call)
 			}
-			if !Simulate(s).TakesLastRoute(&fromClient.m) {
+			if !session.Simulate(s).TakesLastRoute(&fromClient.m) {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)
-			waiting := Simulate(s).Held().Parked
+			waiting := session.Simulate(s).Held().Parked
 			server.frame = nil
 			fromClient.deliver(t, s, call)
-			if server.frame != nil || Simulate(s).Held().Parked != waiting+1 {
-				t.Errorf("the server got %s, %d requests wait", server.frame, Simulate(s).Held().Parked)
+			if server.frame != nil || session.Simulate(s).Held().Parked != waiting+1 {
+				t.Errorf("the server got %s, %d requests wait", server.frame, session.Simulate(s).Held().Parked)
 			}
 		})
 	}

@@ -13,6 +13,7 @@ import (
 	"toolman/router/client"
 	"toolman/router/input"
 	"toolman/router/metatool"
+	"toolman/router/session"
 	"toolman/router/toolset"
 
 	"go.uber.org/zap"
@@ -37,7 +38,7 @@ type Router struct {
 	run        run
 	startup    startup
 	env        *upstream.Env
-	sessionEnv *sessionEnv
+	sessionEnv *session.Env
 	upstreams  atomic.Pointer[[]*upstream.Upstream] // in the order of the file; the slice does not change
 	rules      atomic.Pointer[catalog.Rules]
 	given      atomic.Pointer[Options]
@@ -80,7 +81,7 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	r.upstreams.Store(&upstreams)
 	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
 	r.ownNames = metatool.Names(o.MetaTools, r.metas[o.MetaTools])
-	r.sessionEnv = &sessionEnv{Version: o.Version, Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf,
+	r.sessionEnv = &session.Env{Version: o.Version, Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf,
 		Context: ctx, Signer: input.NewSigner(), Pool: &r.pool, Host: host{r},
 		Client: client.Env{Log: log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: o.Audit, OwnNames: r.ownNames}}
 	r.catalog.Store(r.buildCatalog(nil))
@@ -115,7 +116,7 @@ func (h host) Ladder() spawn.Ladder { return h.r.ladder() }
 func (h host) Sharing(u *upstream.Upstream) []upstream.Caller {
 	var sharing []upstream.Caller
 	for _, s := range h.r.sessions.list() {
-		if s.uses(u) {
+		if s.Uses(u) {
 			sharing = append(sharing, s)
 		}
 	}
@@ -141,7 +142,7 @@ func (h host) Opened() bool { return h.r.startup.opened.Load() }
 func (h host) Greet(hello mcpwire.Hello) { h.r.greet(hello) }
 
 // Ended implements session.Host.
-func (h host) Ended(s *Session) { h.r.sessions.remove(s) }
+func (h host) Ended(s *session.Session) { h.r.sessions.remove(s) }
 
 // BuildCatalog implements session.Host.
 func (h host) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
@@ -154,7 +155,7 @@ func (h host) StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *
 }
 
 // Refresh implements session.Host.
-func (h host) Refresh(s *Session, announce bool) {
+func (h host) Refresh(s *session.Session, announce bool) {
 	h.r.mu.Lock()
 	defer h.r.mu.Unlock()
 	if h.r.startup.opened.Load() {
@@ -163,13 +164,13 @@ func (h host) Refresh(s *Session, announce bool) {
 }
 
 // Reconnect implements session.Host.
-func (h host) Reconnect(s *Session, own *upstream.Upstream) {
+func (h host) Reconnect(s *session.Session, own *upstream.Upstream) {
 	if h.shareAgain(s, own) {
 		h.Refresh(s, true) // where the session gets its own
 	}
 }
 
-func (h host) shareAgain(s *Session, own *upstream.Upstream) bool {
+func (h host) shareAgain(s *session.Session, own *upstream.Upstream) bool {
 	h.r.mu.Lock() // nobody takes a place meanwhile
 	defer h.r.mu.Unlock()
 	all := h.r.all()
@@ -281,14 +282,14 @@ func (r *Router) rebuildLocked() {
 
 // NewSession makes a session for a client. out takes what is sent to it; it may
 // implement Streams.
-func (r *Router) NewSession(out peer.Sender, who client.Info) *Session {
+func (r *Router) NewSession(out peer.Sender, who client.Info) *session.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	offers := r.MetaTools
 	if who.MetaTools != nil {
 		offers = offers.And(*who.MetaTools)
 	}
-	s := newSession(r.sessionEnv, out, who, r.policyFor(who), r.all(), offers, r.metaLocked(offers))
+	s := session.New(r.sessionEnv, out, who, r.policyFor(who), r.all(), offers, r.metaLocked(offers))
 	s.View.Store(r.startView(r.catalog.Load(), s.Policy, who))
 	s.Label = r.sessions.add(s, r.Run)
 	if who.Sole {

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -225,7 +226,7 @@ func TestWhatAServerAsksOfAClientThatDoesNotRead(t *testing.T) {
 	server.says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"m"}}`)
 	server.wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the client does not take what it is asked"}}`,
 		`{"jsonrpc":"2.0","id":2,"result":{"action":"cancel"}}`)
-	if n := Simulate(g.s).Held().ServerRequests; n != 0 {
+	if n := session.Simulate(g.s).Held().ServerRequests; n != 0 {
 		t.Errorf("%d questions are open", n)
 	}
 }

@@ -5,21 +5,23 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	"toolman/router/session"
 )
 
 // sessions are those that a router has.
 type sessions struct {
 	mu   sync.Mutex
-	all  map[*Session]bool // guarded by mu
-	made int               // guarded by mu: how many there ever were
+	all  map[*session.Session]bool // guarded by mu
+	made int                       // guarded by mu: how many there ever were
 }
 
 // add keeps a session, and returns what to call it: a run's only client as the run.
-func (x *sessions) add(s *Session, run string) (label string) {
+func (x *sessions) add(s *session.Session, run string) (label string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.all == nil {
-		x.all = map[*Session]bool{}
+		x.all = map[*session.Session]bool{}
 	}
 	x.all[s] = true
 	x.made++
@@ -29,7 +31,7 @@ func (x *sessions) add(s *Session, run string) (label string) {
 	return fmt.Sprintf("%s.%d", run, x.made)
 }
 
-func (x *sessions) remove(s *Session) {
+func (x *sessions) remove(s *session.Session) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	delete(x.all, s)
@@ -42,7 +44,7 @@ func (x *sessions) count() int {
 }
 
 // list returns all sessions, in no order.
-func (x *sessions) list() []*Session {
+func (x *sessions) list() []*session.Session {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.Collect(maps.Keys(x.all))

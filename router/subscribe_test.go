@@ -8,6 +8,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/session"
 	"toolman/router/subscribe"
 	"toolman/router/toolset"
 	"toolman/router/upstream"
@@ -226,7 +227,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	if got := client.hears(); len(got) != 10 || !strings.Contains(got[0], "has 10000 subscriptions, as many as it may have") {
 		t.Errorf("the client hears %d answers, the first is %.200q", len(got), got)
 	}
-	if n := Simulate(g.s).Held().Subscriptions; n != subscribe.MaxSubscriptions {
+	if n := session.Simulate(g.s).Held().Subscriptions; n != subscribe.MaxSubscriptions {
 		t.Errorf("%d are remembered, want %d", n, subscribe.MaxSubscriptions)
 	}
 }

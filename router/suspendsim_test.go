@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/session"
 	"toolman/router/upstream"
 )
 
@@ -49,7 +50,7 @@ func TestSuspensionsConcurrently(t *testing.T) {
 			for i, one := range servers {
 				one.check(seed, i != 1)
 			}
-			if all := Simulate(g.s).Held(); all.Suspended > 0 || all.Bytes != 0 || g.s.Pending() > 0 {
+			if all := session.Simulate(g.s).Held(); all.Suspended > 0 || all.Bytes != 0 || g.s.Pending() > 0 {
 				t.Errorf("seed %d: %d calls are suspended with %d bytes, %d pending", seed, all.Suspended, all.Bytes, g.s.Pending())
 			}
 		})

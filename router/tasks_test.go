@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/session"
 	"toolman/router/subscribe"
 )
 
@@ -134,7 +135,7 @@ func TestOnlyTheNewestTasksAreRemembered(t *testing.T) {
 	id := begins(g, server, "more")
 	server.says(fmt.Sprintf(progressFrame, id))
 	g.client.wants(fmt.Sprintf(progressFrame, `"p"`))
-	if n := Simulate(g.s).Held().Tasks; n != 2*subscribe.MaxTasks {
+	if n := session.Simulate(g.s).Held().Tasks; n != 2*subscribe.MaxTasks {
 		t.Errorf("%d are remembered, want %d", n, 2*subscribe.MaxTasks)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/client"
 	"toolman/router/policy"
+	"toolman/router/session"
 	"toolman/router/view"
 )
 
@@ -21,7 +22,7 @@ func (deaf) Queue([]byte, []jsonrpc.Edit) error { return nil }
 func (deaf) Flush()                             {}
 
 // settlesIn has a session go through what clients do first.
-func settlesIn(t testing.TB, s *Session) {
+func settlesIn(t testing.TB, s *session.Session) {
 	l := &link{t: t, handler: s}
 	l.initialize("{}")
 	l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -66,9 +67,9 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: []string{"one"}}, offer{namespace: "b", tools: []string{"two"}})
-	alike := map[string][2]*Session{}
+	alike := map[string][2]*session.Session{}
 	for name, who := range map[string]client.Info{"nobody's": {}, "a policy's": {Policy: p}, "limited": {Only: []string{}}} {
-		alike[name] = [2]*Session{g.r.NewSession(deaf{}, who), g.r.NewSession(deaf{}, who)}
+		alike[name] = [2]*session.Session{g.r.NewSession(deaf{}, who), g.r.NewSession(deaf{}, who)}
 	}
 	check := func(when string) {
 		t.Helper()

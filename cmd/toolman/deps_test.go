@@ -82,7 +82,7 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpclie
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/principal router/subscribe router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/principal router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire/itemdef
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
@@ -104,6 +104,7 @@ router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset 
 router/policy:
 router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq router/audit router/budget router/client router/principal router/upstream spawn
 router/principal:
+router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/catalog router/client router/input router/metatool router/policy router/pool router/principal router/subscribe router/toolset router/tracing router/upstream router/view
 router/subscribe: jsonrpc jsonrpc/peer mcpwire router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
 router/toolset:

@@ -1,6 +1,7 @@
-package router
+package session
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -30,7 +31,7 @@ import (
 // peer; the client's messages are handled in the order they came.
 type Session struct {
 	client.Conn
-	env     *sessionEnv
+	env     *Env
 	builtin builtin
 	closed  closed
 
@@ -70,8 +71,8 @@ type logLevel struct {
 	pending []*pendingLogLevel // requests that wait for servers
 }
 
-// A sessionEnv is what the sessions of a router share.
-type sessionEnv struct {
+// A Env is what the sessions of a router share.
+type Env struct {
 	Version      string // of toolman
 	Settle       time.Duration
 	CatalogBytes int
@@ -111,10 +112,10 @@ type sessionHost interface {
 	Ended(s *Session)
 }
 
-// newSession makes a session. out takes what is sent to the client; it may implement
+// New makes a session. out takes what is sent to the client; it may implement
 // client.Streams, client.Ledger and client.CallChecker. offers are the groups of toolman's own tools
 // that the client is offered, and tools those about toolsets.
-func newSession(env *sessionEnv, out peer.Sender, who client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
+func New(env *Env, out peer.Sender, who client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
 	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
 	s.Conn.Init(out, who, env.Client)
 	s.Policy, s.Caller = p, s
@@ -125,9 +126,9 @@ func newSession(env *sessionEnv, out peer.Sender, who client.Info, p *policy.Pol
 	return s
 }
 
-// atStart returns what defines toolman's own tools, and how lists are rendered, for a client that has
+// AtStart returns what defines toolman's own tools, and how lists are rendered, for a client that has
 // said nothing.
-func atStart(env *sessionEnv) (*metatool.Definitions, view.Variant) {
+func AtStart(env *Env) (*metatool.Definitions, view.Variant) {
 	s := &Session{env: env}
 	return s.definitions(), s.variantLocked(false)
 }
@@ -297,4 +298,38 @@ func (s *Session) serveLocked(req *client.Request) {
 	case mcpwire.Listen:
 		s.subscriptions.Listen(req)
 	}
+}
+
+// batch handles a batch of messages, which only revision 2025-03-26 has. The answers
+// come in one array, too.
+func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
+	elements := upstream.Elements(frame)
+	s.Mu.Lock()
+	may := s.Peer.Revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= upstream.MaxBatch
+	if may && s.Front.Batches.Load() == nil {
+		s.Front.Batches.Store(peer.NewBatchResponder(s.Front.Out))
+	}
+	s.Mu.Unlock()
+	if !may {
+		return false
+	}
+	var m jsonrpc.Message
+	var ids [][]byte
+	for _, at := range elements {
+		switch err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); {
+		case err != nil && !isResponse(&m):
+			ids = append(ids, bytes.Clone(idOfBad(&m, err)))
+		case err == nil && m.Kind == jsonrpc.Request:
+			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))
+		}
+	}
+	s.Front.Batches.Load().Expect(ids)
+	for _, at := range elements {
+		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
+			s.bad(&m, err, out)
+		} else {
+			s.Message(&m, out)
+		}
+	}
+	return true
 }
