@@ -88,6 +88,7 @@ router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/policy router/principal router/tracing router/upstream router/view
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
+router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
 router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/caller router/httpd/presence router/principal router/upstream spawn
 router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/client router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/upstream router/view spawn
 router/httpd/bridge/inputschema:
@@ -109,7 +110,7 @@ router/subscribe: jsonrpc jsonrpc/peer mcpwire router/catalog router/client rout
 router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
-router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/catalog router/dial router/limiter router/principal router/tracing spawn
+router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/catalog router/dial router/discovery router/limiter router/principal router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset
 spawn: mcpwire/sanitize
 `)
@@ -137,7 +138,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/client", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/client", "toolman/router/discovery", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

@@ -164,7 +164,7 @@ func (s *Requests) addInput(r *inputRound, method mcpwire.Method, key []byte, ou
 func (s *Requests) answered(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
 	s.Trace.Response(tracing.Client, s.Name(), m, tracing.Note{ID: q.n, Method: mcpwire.Method(q.method), Leg: time.Duration(s.Clock.Now() - q.came)})
 	if m.BothResultAndError {
-		m = upstream.Strict(m)
+		m = jsonrpc.Strict(m)
 	}
 	r := q.round
 	switch {

@@ -198,7 +198,7 @@ func (s *Requests) answer(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoi
 		s.Trace.Response(tracing.Client, "client", m, tracing.Note{ID: q.n, Method: back.Method, Leg: back.Total})
 	}
 	if m.BothResultAndError {
-		m = upstream.Strict(m)
+		m = jsonrpc.Strict(m)
 	}
 	out.Edit(m.ID, out.Copy(q.ID()))
 	answered(q, q.from.Send(out, m, &back), out)
@@ -241,7 +241,7 @@ func (s *Requests) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Ou
 
 // MalformedAnswer answers an upstream's question whose answer could not be read.
 func (s *Requests) MalformedAnswer(m *jsonrpc.Message, err error, out *peer.Outgoing) bool {
-	id, found := upstream.AnsweredID(m, err)
+	id, found := jsonrpc.AnsweredID(m, err)
 	if !found {
 		return false
 	}

@@ -33,7 +33,7 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 		back = s.timing(u, &c, m)
 	}
 	if m.BothResultAndError {
-		m = upstream.Strict(m)
+		m = jsonrpc.Strict(m)
 	}
 	m = input.NamedResponse(u, m, c.Elicits)
 	if c.Modern != u.Source.Modern {

@@ -303,7 +303,7 @@ func (s *Session) serveLocked(req *client.Request) {
 // batch handles a batch of messages, which only revision 2025-03-26 has. The answers
 // come in one array, too.
 func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
-	elements := upstream.Elements(frame)
+	elements := jsonrpc.BatchOf(frame, upstream.MaxBatch)
 	s.Mu.Lock()
 	may := s.Peer.Revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= upstream.MaxBatch
 	if may && s.Front.Batches.Load() == nil {

@@ -14,6 +14,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/dial"
+	"toolman/router/discovery"
 	"toolman/spawn"
 )
 
@@ -40,7 +41,7 @@ func (u *Upstream) Run(guard *spawn.Guard) {
 		fmt.Errorf("no answer within %s, %d times its start_timeout", giveUp*u.StartTimeout, giveUp))
 	defer cancel()
 	err := u.prepare(ctx)
-	if errors.Is(err, errProbed) {
+	if errors.Is(err, discovery.ErrProbed) {
 		u.pipe.conn.Stop()
 		if err = u.launch(guard); err != nil {
 			u.bury(err)
@@ -98,7 +99,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		u.openLease()
 		return
 	}
-	counts := u.offered.entries
+	counts := u.lists.Entries()
 	revision := u.offered.result.ProtocolVersion
 	u.mu.Unlock()
 	u.Log.Info("upstream ready", zap.String("revision", revision), zap.Duration("dur", took),

@@ -56,19 +56,6 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	c.Caller.Answer(u, id, c, m, out)
 }
 
-// Strict returns a response that had both a result and an error without the null one.
-func Strict(m *jsonrpc.Message) *jsonrpc.Message {
-	var again jsonrpc.Message
-	frame := jsonrpc.AppendResult(nil, m.Bytes(m.ID), m.Bytes(m.Result))
-	if m.Err.Present() {
-		frame = jsonrpc.AppendErrorResponse(nil, m.Bytes(m.ID), m.Bytes(m.Err))
-	}
-	if jsonrpc.Scan(frame, &again) != nil {
-		return m
-	}
-	return &again
-}
-
 // unasked drops an answer that nobody waits for: it is late, or was invented.
 func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
 	silenced := u.following.ended.has(id)
@@ -196,7 +183,7 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 
 func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	u.env.Trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
-	id, found := AnsweredID(m, err)
+	id, found := jsonrpc.AnsweredID(m, err)
 	if found && u.damaged(id, err, out) {
 		return
 	}
@@ -261,7 +248,7 @@ func (u *Upstream) junked(err error) {
 
 // array handles a batch of a server of revision 2025-03-26.
 func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
-	elements := Elements(frame)
+	elements := jsonrpc.BatchOf(frame, MaxBatch)
 	u.mu.Lock()
 	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
 	u.mu.Unlock()
@@ -277,34 +264,6 @@ func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
 		}
 	}
 	return true
-}
-
-// AnsweredID tells which request a message that could not be read was to answer, if
-// it does.
-func AnsweredID(m *jsonrpc.Message, err error) (id uint64, found bool) {
-	head, tail := m.Frame, m.Frame
-	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
-		head, tail = long.Head, long.Tail
-	}
-	id, found = jsonrpc.SalvageID(head, tail)
-	if !found && m.ID.Present() && !m.Method.Present() {
-		id, found = jsonrpc.ParseID(m.Bytes(m.ID))
-	}
-	return id, found
-}
-
-// Elements returns the elements of a frame that is a valid array, or nothing.
-func Elements(frame []byte) (elements []jsonrpc.Span) {
-	if len(frame) == 0 || frame[0] != '[' || !jsonrpc.Valid(frame) {
-		return nil
-	}
-	jsonrpc.OneLine(frame)
-	for at := range jsonrpc.Elements(frame, jsonrpc.Span{Hi: len(frame)}) {
-		if elements = append(elements, at); len(elements) > MaxBatch {
-			break
-		}
-	}
-	return elements
 }
 
 // MaxBatch is how many messages a client may send at once.

@@ -37,10 +37,10 @@ func (s Simulation) Prepare(ctx context.Context) error {
 func (s Simulation) Read(ctx context.Context, kinds []mcpwire.Kind) error { return s.read(ctx, kinds) }
 
 // List sets what the server offers of a kind.
-func (s Simulation) List(k mcpwire.Kind, items []mcpwire.Item) { s.keepItems(k, items) }
+func (s Simulation) List(k mcpwire.Kind, items []mcpwire.Item) { s.lists.Keep(k, items) }
 
 // Entries are what the server offers of a kind.
-func (s Simulation) Entries(k mcpwire.Kind) []*catalog.Entry { return s.offered.entries[k] }
+func (s Simulation) Entries(k mcpwire.Kind) []*catalog.Entry { return s.lists.Entries()[k] }
 
 // Result is what the server said in its handshake. The caller may change it while nothing else runs.
 func (s Simulation) Result() *mcpwire.InitializeResult { return &s.offered.result }

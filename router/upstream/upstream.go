@@ -16,6 +16,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/dial"
+	"toolman/router/discovery"
 	"toolman/router/limiter"
 	"toolman/router/tracing"
 )
@@ -50,10 +51,11 @@ type Upstream struct {
 	pending  pendingCalls
 
 	mu        sync.Mutex
-	state     State             // guarded by mu
-	closing   bool              // guarded by mu: toolman is ending it
-	problem   string            // guarded by mu: why it is gone
-	life      life              // nextTry, supersedes and startup are guarded by mu
+	state     State  // guarded by mu
+	closing   bool   // guarded by mu: toolman is ending it
+	problem   string // guarded by mu: why it is gone
+	life      life   // nextTry, supersedes and startup are guarded by mu
+	lists     discovery.Lists
 	offered   offered           // guarded by mu
 	following following         // guarded by mu
 	logLevels upstreamLogLevels // guarded by mu
@@ -109,9 +111,7 @@ type life struct {
 // offered is what the server offers.
 type offered struct {
 	result     mcpwire.InitializeResult
-	entries    [mcpwire.Kinds][]*catalog.Entry
-	unread     [mcpwire.Kinds]string // why a list is not known as it is now
-	stale      [mcpwire.Kinds]bool   // kinds whose list has changed
+	stale      [mcpwire.Kinds]bool // kinds whose list has changed
 	refreshing bool
 }
 
@@ -124,6 +124,7 @@ func New(env *Env, s Server, name string, settled func()) *Upstream {
 		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
 		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
 		Log:      env.Log.With(zap.String("upstream", name))}
+	u.lists = discovery.Lists{Source: u.Source, Rules: env.Host.Rules, Log: u.Log}
 	u.latest.Store(&s)
 	u.Source.Server = u
 	if s.For != nil {
@@ -140,7 +141,8 @@ func (u *Upstream) Offer() catalog.Offer {
 	if u.state == Starting && u.private.replaces != nil {
 		return catalog.Offer{Source: u.Source, Entries: u.private.replaces.Offer().Entries, Alive: false} // nobody takes the names meanwhile
 	}
-	return catalog.Offer{Source: u.Source, Entries: slices.Concat(u.offered.entries[:]...), Alive: u.state == Ready}
+	entries := u.lists.Entries()
+	return catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready}
 }
 
 // settled tells the router that the first list need not wait for this upstream
@@ -209,21 +211,6 @@ func (u *Upstream) Is(state State) bool {
 	return u.state == state
 }
 
-// Reevaluate makes the entries anew that other options see in another way.
-func (u *Upstream) Reevaluate() {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	for k, entries := range u.offered.entries {
-		next := slices.Clone(entries)
-		for i, e := range entries {
-			if again := catalog.NewEntry(u.Source, e.Item, u.env.Host.Rules()); !again.JudgedAs(e) {
-				next[i] = again
-			}
-		}
-		u.offered.entries[mcpwire.Kind(k)] = next
-	}
-}
-
 // EndBecause notes why an upstream is ended that nobody has ended yet.
 func (u *Upstream) EndBecause(why string) {
 	u.mu.Lock()
@@ -269,7 +256,7 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
-		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.offered.entries, Unread: u.offered.unread}
+		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
 	if u.state == Gone && u.ComesBack() {
 		st.Retry = max(time.Second, time.Until(u.life.nextTry))
 	}
@@ -358,3 +345,6 @@ func (u *Upstream) openLease() {
 	u.admitNext(&out)
 	out.Flush()
 }
+
+// Reevaluate makes the entries anew that other options see in another way.
+func (u *Upstream) Reevaluate() { u.lists.Reevaluate() }
