@@ -127,7 +127,7 @@ func (u *Upstream) CallOffAll(match func(*Call) bool, reason string, out *peer.O
 
 // tellOff tells the server that a call, which was taken, is cancelled.
 func (u *Upstream) tellOff(id uint64, c *Call, reason string, out *peer.Outgoing) {
-	u.pending.late.add(id)
+	u.pending.late.Add(id)
 	u.SendFrame(out, Cancellation(id, reason), tracing.Note{ID: c.TraceID, Method: mcpwire.Cancelled})
 	u.calledOff(c, out)
 }
@@ -135,7 +135,7 @@ func (u *Upstream) tellOff(id uint64, c *Call, reason string, out *peer.Outgoing
 // PassCancel passes the client's cancellation of a call on, which was taken and has this ID at the
 // server. at is where the message has the client's.
 func (u *Upstream) PassCancel(id uint64, c *Call, m *jsonrpc.Message, at jsonrpc.Span, out *peer.Outgoing) {
-	u.pending.late.add(id)
+	u.pending.late.Add(id)
 	out.Edit(at, out.Number(id))
 	u.Send(out, m, &tracing.Note{ID: c.TraceID, Method: mcpwire.Cancelled})
 	u.calledOff(c, out)
@@ -290,7 +290,7 @@ func (u *Upstream) giveUp(now int64) {
 }
 
 func (u *Upstream) giveUpCall(id uint64, c *Call, out *peer.Outgoing) {
-	u.pending.late.add(id)
+	u.pending.late.Add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
 	if c.heard > 0 {
 		text = fmt.Sprintf("server %s has sent neither an answer nor progress for %s (call_timeout), or has taken %d times as long in all; the call was cancelled there",

@@ -58,11 +58,11 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 
 // unasked drops an answer that nobody waits for: it is late, or was invented.
 func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
-	silenced := u.following.ended.has(id)
+	silenced := u.following.ended.Has(id)
 	if silenced {
 		u.silenced(out)
 	}
-	if silenced || u.pending.late.has(id) {
+	if silenced || u.pending.late.Has(id) {
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}

@@ -28,7 +28,7 @@ const maxErrorText = 2000
 type following struct {
 	lists uint64               // id of the open subscriptions/listen; 0: none
 	uris  map[string]*followed // resources that sessions want to hear of
-	ended recent               // ids of those that toolman has cancelled
+	ended jsonrpc.Recent       // ids of those that toolman has cancelled
 }
 
 // A followed resource is one that the server is to tell of.
@@ -106,7 +106,7 @@ func (u *Upstream) unsubscribe(uri string, id uint64, out *peer.Outgoing) {
 		return
 	}
 	if _, open := u.pending.calls.Take(id); open {
-		u.following.ended.add(id)
+		u.following.ended.Add(id)
 		params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
 		u.SendFrame(out, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
 	}
@@ -206,7 +206,7 @@ func (u *Upstream) silenced(out *peer.Outgoing) {
 		return
 	}
 	u.pending.calls.Take(u.following.lists)
-	u.pending.late.add(u.following.lists)
+	u.pending.late.Add(u.following.lists)
 	u.listenLocked(out)
 	go u.changed(u.announced()...)
 }

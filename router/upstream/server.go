@@ -1,8 +1,6 @@
 package upstream
 
 import (
-	"slices"
-	"sync"
 	"time"
 
 	"toolman/mcpwire"
@@ -90,26 +88,4 @@ func (s *Status) Era() string {
 		return ""
 	}
 	return mcpwire.EraOf(s.Result.ProtocolVersion).String()
-}
-
-// recent remembers the last ids of calls that were given up, to tell a late
-// answer from one that nobody asked for.
-type recent struct {
-	mu   sync.Mutex
-	ids  [64]uint64
-	next int
-}
-
-func (r *recent) add(id uint64) {
-	r.mu.Lock()
-	r.ids[r.next%len(r.ids)] = id
-	r.next++
-	r.mu.Unlock()
-}
-
-// has reports whether id is among them; 0, which no call has, is not.
-func (r *recent) has(id uint64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return id != 0 && slices.Contains(r.ids[:], id)
 }

@@ -89,7 +89,7 @@ type pipe struct {
 // pendingCalls are those that the server has not answered.
 type pendingCalls struct {
 	calls    jsonrpc.Pending[Call]
-	late     recent                       // ids of calls that were given up
+	late     jsonrpc.Recent               // ids of calls that were given up
 	limiter  *limiter.Limiter[queuedCall] // nil: any number of calls at once
 	watching bool                         // guarded by Upstream.mu: a timer for call_timeout runs
 }
@@ -193,7 +193,7 @@ func (o ownIDs) Next(method string) (uint64, bool) {
 
 func (o ownIDs) Forget(id uint64) {
 	o.u.pending.calls.Take(id)
-	o.u.pending.late.add(id)
+	o.u.pending.late.Add(id)
 }
 
 // EraNow is the era of an upstream that is ready.
