@@ -51,7 +51,7 @@ func (s *Session) startDedicatedLocked() {
 		s.servers.all = slices.Clone(s.servers.all)
 		s.servers.all[i] = u
 		s.servers.awaited++
-		go u.run(s.r.run.guard)
+		go u.run(s.r.run.reaper)
 	}
 }
 

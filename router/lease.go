@@ -76,7 +76,7 @@ func (s *Session) leastLoadedLocked(shared *Upstream, capabilities json.RawMessa
 	u.Era, u.private.leased, u.private.replaces, u.pending.limiter = shared.era(), true, shared, limiter.NewClosed[queuedCall]()
 	u.greeting.client = &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities}
 	s.servers.leased = append(s.servers.leased, u)
-	go u.run(s.r.run.guard)
+	go u.run(s.r.run.reaper)
 	time.AfterFunc(idleLease, func() { s.expireLease(u) })
 	return u
 }

@@ -32,14 +32,14 @@ func (r *Router) begin(u *Upstream) {
 		r.run.dismissed.Go(func() { r.supervise(u) })
 		return
 	}
-	go u.run(r.run.guard)
+	go u.run(r.run.reaper)
 }
 
 // supervise runs an upstream and those that come after it, until nobody wants the server any
 // more.
 func (r *Router) supervise(u *Upstream) {
 	server := u.Server // running it may change that
-	u.run(r.run.guard)
+	u.run(r.run.reaper)
 	pause := firstPause
 	for up := time.Now(); ; up = time.Now() {
 		<-u.life.ended
@@ -73,7 +73,7 @@ func (r *Router) try(server Server, gone *Upstream) *Upstream {
 	next := r.newUpstream(server, gone.Name, func() {})
 	next.life.supersedes = gone
 	next.private.owner.Store(gone.private.owner.Load())
-	next.run(r.run.guard)
+	next.run(r.run.reaper)
 	if slices.Contains(r.all(), next) {
 		return next
 	}

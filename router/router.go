@@ -51,7 +51,7 @@ type run struct {
 	loop      *peer.Loop
 	ctx       context.Context // ends when the router closes
 	cancel    context.CancelFunc
-	guard     *spawn.Guard   // nil: none
+	reaper    *spawn.Reaper  // nil: none
 	dismissed sync.WaitGroup // servers that are being ended, and those that are kept up
 }
 
@@ -137,10 +137,10 @@ func (r *Router) Await(server string) {
 	}
 }
 
-// Start starts all servers, at once and without waiting for them. The guard, which
-// may be nil, stays the caller's.
-func (r *Router) Start(guard *spawn.Guard) {
-	r.run.guard = guard
+// Start starts all servers, at once and without waiting for them. The caller closes the
+// reaper, which may be nil.
+func (r *Router) Start(reaper *spawn.Reaper) {
+	r.run.reaper = reaper
 	r.startup.waiting.Store(int32(len(r.all())) + 1)
 	for _, u := range r.all() {
 		r.begin(u)

@@ -15,13 +15,13 @@ import (
 
 // run brings an upstream up: its process at once, the handshake as soon as it is
 // known what the client can do.
-func (u *Upstream) run(guard *spawn.Guard) {
+func (u *Upstream) run(reaper *spawn.Reaper) {
 	if u.is(Apart) {
 		u.settled()
 		return
 	}
 	u.life.startedAt = time.Now()
-	if err := u.start(guard); err != nil {
+	if err := u.start(reaper); err != nil {
 		u.fail(err.Error())
 		return
 	}
@@ -38,7 +38,7 @@ func (u *Upstream) run(guard *spawn.Guard) {
 	err := u.prepare(ctx)
 	if errors.Is(err, errProbed) {
 		u.pipe.conn.Stop()
-		if err = u.launch(guard); err != nil {
+		if err = u.launch(reaper); err != nil {
 			u.bury(err)
 			return
 		}

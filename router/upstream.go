@@ -153,7 +153,7 @@ func (u *Upstream) goneText() string {
 }
 
 // start runs the server's command and begins to read it.
-func (u *Upstream) start(guard *spawn.Guard) error {
+func (u *Upstream) start(reaper *spawn.Reaper) error {
 	u.Command.Name = u.Name
 	u.Command.Stderr = func(line string) {
 		u.log.Info("stderr", zap.String("text", line))
@@ -161,15 +161,15 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	}
 	u.Command.PipeSize = u.r.pipeSize()
 	defer close(u.life.begun)
-	return u.launch(guard)
+	return u.launch(reaper)
 }
 
 // launch starts a process for the upstream and begins to read it.
-func (u *Upstream) launch(guard *spawn.Guard) error {
+func (u *Upstream) launch(reaper *spawn.Reaper) error {
 	if u.isClosing() {
 		return dial.ErrEnding
 	}
-	conn, err := u.connect(guard)
+	conn, err := u.connect(reaper)
 	if err != nil {
 		return err
 	}
@@ -183,14 +183,14 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 }
 
 // connect makes a connection to the server, and starts it if it does not run already.
-func (u *Upstream) connect(guard *spawn.Guard) (dial.Conn, error) {
+func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
 	switch {
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":
 		return dial.Socket(u.r.run.ctx, u.Socket, u.r.run.loop, u.FrameLimit, u.life.ended)
 	}
-	return dial.Process(u.Command, guard, u.r.run.loop, u.FrameLimit, u.r.ladder)
+	return dial.Process(u.Command, reaper, u.r.run.loop, u.FrameLimit, u.r.ladder)
 }
 
 // take makes a connection the upstream's, unless that is to end.

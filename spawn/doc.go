@@ -26,24 +26,24 @@
 //
 // # When toolman itself is killed
 //
-// A Guard is a second process that only reads a pipe from this one. Each group is announced to it,
+// A Reaper is a second process that only reads a pipe from this one. Each group is announced to it,
 // with the start time of its leader. The pipe ends when this process ends for any reason, and each
-// child that was being started has its own program or is dead. The guard then kills the groups that
-// remain. On Linux it also kills each process that has the token of this run in its environment,
-// even if it has left its group (setsid, double fork). On Windows the kernel closes the jobs
-// instead.
+// child that was being started has its own program or is dead. The reaper then kills the groups
+// that remain. On Linux it also kills each process that has the token of this run in its
+// environment, even if it has left its group (setsid, double fork). On Windows the kernel closes
+// the jobs instead.
 //
-// Guard.Close does the same within this process, and tells the guard that nothing is left. If that
-// takes too long on a busy machine, the guard does the rest.
+// Reaper.Close does the same within this process, and tells the reaper that nothing is left. If
+// that takes too long on a busy machine, the reaper does the rest.
 //
 // Nothing is killed by its number alone, because another process may have the number now. The
 // leader of a group is not reaped before the last signal to the group. If it was reaped, its start
 // time is compared. A process that was found by its token is killed through a pidfd.
 //
-// On Linux the guard is stopped for its first second, so that the children start sooner. The kernel
-// resumes it if this process ends before.
+// On Linux the reaper is stopped for its first second, so that the children start sooner. The
+// kernel resumes it if this process ends before.
 //
 // Some processes escape: on macOS, a process that has left its group; on Linux, one that has left
 // its group and erased its environment, or changed its user. On other Unix systems, where start
-// times are not known, the guard does not kill a group whose leader lives.
+// times are not known, the reaper does not kill a group whose leader lives.
 package spawn

@@ -58,7 +58,7 @@ func TestLeaderIsAZombieUntilItsGroupIsDealtWith(t *testing.T) {
 		t.Errorf("state %q when Done is closed, want Z: the pid is free for others", got)
 	}
 	if got := newSweep(newToken(), map[int]uint64{p.Pid(): startTime(p.Pid())}).inspect(p.Pid()); got != ended {
-		t.Error("the guard would wait for somebody to reap it")
+		t.Error("the reaper would wait for somebody to reap it")
 	}
 	p.KillGroup()
 	waitFor(t, "the end", p.ended)
@@ -96,23 +96,23 @@ func TestPipesAreAsLargeAsWishedFor(t *testing.T) {
 	}
 }
 
-func TestGuardIgnoresBeingAskedToEnd(t *testing.T) {
+func TestReaperIgnoresBeingAskedToEnd(t *testing.T) {
 	dir := t.TempDir()
-	g, err := StartGuard()
+	r, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
-	run(t, g, script("ignore", "announce", dir, "hang")...)
+	defer r.Close()
+	run(t, r, script("ignore", "announce", dir, "hang")...)
 	all := announced(t, dir, 1)
 	signals := []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE}
-	eventually(t, "the guard is up", func() bool { return ignores(g.child.pid, signals...) })
+	eventually(t, "the reaper is up", func() bool { return ignores(r.child.pid, signals...) })
 	for _, s := range signals {
-		unix.Kill(g.child.pid, s)
+		unix.Kill(r.child.pid, s)
 	}
-	g.closePipe()
+	r.closePipe()
 	awaitDead(t, all)
-	waitFor(t, "the guard's end", g.exited)
+	waitFor(t, "the reaper's end", r.exited)
 }
 
 // ignores reports whether a process ignores all these signals.

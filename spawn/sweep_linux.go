@@ -14,7 +14,7 @@ const (
 	// maxEnviron is how much of an environment is read. Linux allows 128 KiB per variable and some
 	// MiB in all.
 	maxEnviron = 4 << 20
-	// innerLimit is how long the guards of inner runs may work after their runs were killed. They
+	// innerLimit is how long the reapers of inner runs may work after their runs were killed. They
 	// know groups without a token.
 	innerLimit = 2 * time.Second
 	// sweepPause is the time between passes, for killed processes to end.
@@ -32,7 +32,7 @@ func endRun(token string, groups map[int]uint64, limit time.Duration) (clean boo
 		s.inspect(pgid) // the known ones first
 	}
 	for time.Now().Before(until) {
-		s.guards = time.Since(begin) > innerLimit
+		s.reapers = time.Since(begin) > innerLimit
 		switch s.pass(until) {
 		case foreign:
 			return true
@@ -49,7 +49,7 @@ type sweep struct {
 	groups  map[int]uint64 // the groups of the run, with the start times of their leaders
 	began   uint64         // start of the search, in ticks
 	uid     uint32
-	guards  bool         // the guards of inner runs are killed too
+	reapers bool         // the reapers of inner runs are killed too
 	ignored map[int]bool // processes that are not inspected again
 	environ []byte       // of the last inspected process
 }
@@ -180,7 +180,7 @@ func (s *sweep) readEnviron(fd int) {
 // kill kills a process that had the token. Another process may have its pid now, so kill opens a
 // pidfd and looks for the token again.
 func (s *sweep) kill(pid int) {
-	if !s.guards && isGuard(s.environ) {
+	if !s.reapers && isReaper(s.environ) {
 		return
 	}
 	fd, err := unix.PidfdOpen(pid, 0)
@@ -217,6 +217,6 @@ func inTokens(environ, token []byte) bool {
 	return false
 }
 
-func isGuard(environ []byte) bool {
-	return bytes.HasPrefix(environ, []byte(guardingVar+"=")) || bytes.Contains(environ, []byte("\x00"+guardingVar+"="))
+func isReaper(environ []byte) bool {
+	return bytes.HasPrefix(environ, []byte(reapingVar+"=")) || bytes.Contains(environ, []byte("\x00"+reapingVar+"="))
 }

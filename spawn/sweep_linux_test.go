@@ -31,8 +31,8 @@ func TestSweepTellsRunsApart(t *testing.T) {
 		{"this run", []string{tokensVar + "=" + token}, true, true},
 		{"an inner run", []string{tokensVar + "=" + token + ":" + other}, true, true},
 		{"this run inside another", []string{tokensVar + "=" + other + ":" + token}, true, true},
-		{"the guard of an inner run", []string{tokensVar + "=" + token, guardingVar + "=" + other}, true, false},
-		{"the guard of this run", []string{guardingVar + "=" + token}, false, false},
+		{"the reaper of an inner run", []string{tokensVar + "=" + token, reapingVar + "=" + other}, true, false},
+		{"the reaper of this run", []string{reapingVar + "=" + token}, false, false},
 		{"this run after much else", []string{"A=" + strings.Repeat("x", 100<<10), tokensVar + "=" + token}, true, true},
 		{"another run", []string{tokensVar + "=" + other}, false, false},
 		{"a longer token", []string{tokensVar + "=" + token + "0"}, false, false},
@@ -54,11 +54,11 @@ func TestSweepTellsRunsApart(t *testing.T) {
 	}
 }
 
-func TestSweepKillsGuardsInTheEnd(t *testing.T) {
+func TestSweepKillsReapersInTheEnd(t *testing.T) {
 	token := newToken()
-	p := runWithEnv(t, tokensVar+"="+token, guardingVar+"="+newToken())
+	p := runWithEnv(t, tokensVar+"="+token, reapingVar+"="+newToken())
 	s := newSweep(token, nil)
-	s.guards = true
+	s.reapers = true
 	s.inspect(p.Pid())
 	waitFor(t, "exit", p.Done())
 }
@@ -77,12 +77,12 @@ func TestSweepSparesOtherUsers(t *testing.T) {
 }
 
 func TestSweepReachesTheOwnSession(t *testing.T) {
-	mine, err := StartGuard()
+	mine, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer mine.Close()
-	other, err := StartGuard()
+	other, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,14 +200,14 @@ func leaderless(t *testing.T) (group int, started uint64, member process.ID) {
 	return cmd.Process.Pid, started, member
 }
 
-func TestGuardKillsAGroupWithoutItsLeader(t *testing.T) {
+func TestReaperKillsAGroupWithoutItsLeader(t *testing.T) {
 	group, started, member := leaderless(t)
 	endRun(newToken(), map[int]uint64{group: started}, patience)
 	awaitDead(t, []process.ID{member})
 }
 
 // Nobody who was started after the end is of a group that lived at the end.
-func TestGuardSparesANewGroupWithoutItsLeader(t *testing.T) {
+func TestReaperSparesANewGroupWithoutItsLeader(t *testing.T) {
 	group, started, member := leaderless(t)
 	s := newSweep(newToken(), map[int]uint64{group: started})
 	s.began = member.Start - 1

@@ -120,23 +120,23 @@ func checkExecutable(path string) error {
 	return nil
 }
 
-// A Guard does nothing on Windows, because the job objects end with this process.
-type Guard struct{}
+// A Reaper does nothing on Windows, because the job objects end with this process.
+type Reaper struct{}
 
-// StartGuard returns an empty Guard.
-func StartGuard() (*Guard, error) { return &Guard{}, nil }
+// StartReaper returns an empty Reaper.
+func StartReaper() (*Reaper, error) { return &Reaper{}, nil }
 
-// RunGuard does nothing on Windows.
-func RunGuard(_ []string, _ io.Reader) int { return 0 }
+// RunReaper does nothing on Windows.
+func RunReaper(_ []string, _ io.Reader) int { return 0 }
 
 // Close does nothing on Windows.
-func (g *Guard) Close() {}
+func (r *Reaper) Close() {}
 
-func (g *Guard) environ() []string { return nil }
+func (r *Reaper) environ() []string { return nil }
 
-func (g *Guard) add(int) {}
+func (r *Reaper) add(int) {}
 
-func (g *Guard) remove(int) {}
+func (r *Reaper) remove(int) {}
 
 // hint returns "". The error texts of Windows need no hints.
 func hint(error) string { return "" }
