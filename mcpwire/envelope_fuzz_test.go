@@ -8,8 +8,8 @@ import (
 	"toolman/jsonrpc"
 )
 
-// FuzzEnvelope checks that what was stripped is gone for every reader, that what
-// was added is there once, and that nothing else changes.
+// FuzzEnvelope checks that what was stripped is gone for every reader, that what was added is there
+// once, and that nothing else changes.
 func FuzzEnvelope(f *testing.F) {
 	for _, seed := range []string{
 		``, `null`, `[]`, `{}`, `{"_meta":null}`, `{"_meta":{}}`, `{ "_meta" : { ` + bareClaim + ` } }`, `{"a":1,"_meta":{"progressToken":1,` + bareClaim + `,"b":2}}`,

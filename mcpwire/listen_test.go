@@ -81,8 +81,8 @@ func TestFilterWants(t *testing.T) {
 	}
 }
 
-// FuzzParseFilter checks that a filter that was read is read the same from what
-// toolman acknowledges.
+// FuzzParseFilter checks that a filter that was read is read the same from what toolman
+// acknowledges.
 func FuzzParseFilter(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"toolsListChanged":true}`, `{"resourceSubscriptions":["a","\ud800",""],"x":null}`, `{"promptsListChanged":false,"resourcesListChanged" : true}`,

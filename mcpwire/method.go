@@ -24,8 +24,8 @@ const (
 	Listen        Method = "subscriptions/listen" // modern only
 )
 
-// Requests about tasks (2025-11-25 only), in both directions. tasks/list is not
-// among them: its answer would mix the tasks of all servers.
+// Requests about tasks (2025-11-25 only), in both directions. tasks/list is not among them: its
+// answer would mix the tasks of all servers.
 const (
 	TasksGet    Method = "tasks/get"
 	TasksResult Method = "tasks/result"

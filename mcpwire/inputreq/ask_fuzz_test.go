@@ -7,8 +7,7 @@ import (
 	"toolman/jsonrpc"
 )
 
-// FuzzAsk checks that an ask says what the request said, but for what belongs to
-// the request.
+// FuzzAsk checks that an ask says what the request said, but for what belongs to the request.
 func FuzzAsk(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `null`, `[]`, `{"elicitationId":"e"}`, `{ "mode":"url" , "elicitationId" : 1 , "task":{} , "_meta":{"progressToken":1} }`,

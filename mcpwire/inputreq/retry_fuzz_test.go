@@ -8,8 +8,8 @@ import (
 	"toolman/mcpwire"
 )
 
-// FuzzRound goes one round for a legacy client: what a modern server asks becomes
-// requests, and the retry gives back every answer under its key, and the state.
+// FuzzRound goes one round for a legacy client: what a modern server asks becomes requests, and the
+// retry gives back every answer under its key, and the state.
 func FuzzRound(f *testing.F) {
 	for _, seed := range []string{
 		`{"requestState":"s"}`, `{"inputRequests":{"a":{"method":"roots/list"}},"requestState":"\ud800\u0000"}`, `{"inputRequests":{}}`,

@@ -44,9 +44,9 @@ func UnknownMembers(it *mcpwire.Item) []string {
 	return slices.Compact(unknown)
 }
 
-// Of returns the item's definition in canonical JSON (RFC 8785): the same bytes whatever
-// the order of members, white space, escapes and spelling of numbers that the server used. It is an
-// object of these members as the server gave them:
+// Of returns the item's definition in canonical JSON (RFC 8785): the same bytes whatever the order
+// of members, white space, escapes and spelling of numbers that the server used. It is an object of
+// these members as the server gave them:
 //
 //	tool                name title description inputSchema outputSchema annotations
 //	resource            uri name title description mimeType annotations
