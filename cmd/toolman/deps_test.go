@@ -71,14 +71,13 @@ jsonrpc/peer: jsonrpc
 jsonrpc/trace: jsonrpc/asyncwriter jsonrpc/trace/redact
 jsonrpc/trace/redact:
 mcpwire: jsonrpc
-mcpwire/bodies:
+mcpwire/httpbody: jsonrpc mcpwire/httpheader
 mcpwire/httpclient: mcpwire/sanitize
 mcpwire/httpheader: jsonrpc mcpwire mcpwire/sanitize
 mcpwire/inputreq: jsonrpc mcpwire
 mcpwire/itemdef: jsonrpc mcpwire
 mcpwire/sanitize:
-mcpwire/sse: jsonrpc mcpwire/httpheader
-mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp/internal/endpoint
+mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/endpoint
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
@@ -87,8 +86,8 @@ router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire/itemdef
 router/budget: router/principal
 router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
-router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/caller router/httpd/presence router/principal spawn
-router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/view spawn
+router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/caller router/httpd/presence router/principal spawn
+router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/view spawn
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
 router/httpd/caller: router router/principal

@@ -6,7 +6,7 @@
 // that belong to the request. Each request in flight has a goroutine.
 //
 //	Queue ─▶ outbox ─▶ request ─▶ attempt ─▶ endpoint ─POST─▶ server
-//	Handler ◀─ dispatcher ◀─ answer ◀─ events ◀─ sse.Reader ◀── server
+//	Handler ◀─ dispatcher ◀─ answer ◀─ events ◀─ httpbody.EventReader ◀── server
 //
 // Each message says of which era it is. The headers of modern messages mirror them, and the end of
 // its POST cancels a modern request. Legacy messages belong to a session; a GET stream brings what
