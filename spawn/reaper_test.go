@@ -4,6 +4,7 @@ package spawn
 
 import (
 	"cmp"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"maps"
@@ -222,11 +223,11 @@ func TestReaperTellsGroupsApart(t *testing.T) {
 	if started == 0 {
 		t.Skip("this system does not show when a process has started")
 	}
-	endRun(newToken(), map[int]uint64{p.Pid(): started - 1}, patience)
+	endRun(rand.Text(), map[int]uint64{p.Pid(): started - 1}, patience)
 	if p.hasExited() {
 		t.Error("a group was killed whose leader was started at another time")
 	}
-	endRun(newToken(), map[int]uint64{p.Pid(): started}, patience)
+	endRun(rand.Text(), map[int]uint64{p.Pid(): started}, patience)
 	waitFor(t, "exit", p.Done())
 }
 

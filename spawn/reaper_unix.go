@@ -5,7 +5,6 @@ package spawn
 import (
 	"bufio"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -36,7 +35,7 @@ const (
 // is killed by SIGKILL. Its methods may be called concurrently. A nil Reaper does nothing. On
 // Windows, job objects do the work instead.
 type Reaper struct {
-	token  string        // 128 random bits in hex
+	token  string        // random
 	entry  string        // the tokensVar entry of our children
 	child  *child        // the reaper process
 	exited chan struct{} // closed under mu when the reaper has exited and was reaped
@@ -47,32 +46,20 @@ type Reaper struct {
 }
 
 // StartReaper starts a reaper for all children of this process. When this process ends, the reaper
-// runs this program as `__guard`, which must call RunReaper. StartReaper does not wait for the
-// reaper, whose events wait in its pipe.
+// runs this program with the argument __guard. The program must then call RunReaper. (The name is
+// older than the type. It stays, because the file may hold a newer version by then.) StartReaper
+// does not wait for the reaper: its pipe holds the events until it reads them.
 func StartReaper() (*Reaper, error) {
-	token := newToken()
+	token := rand.Text()
 	r := &Reaper{
 		token:  token,
-		entry:  tokensVar + "=" + joinToken(os.Getenv(tokensVar), token),
+		entry:  tokensVar + "=" + strings.TrimPrefix(os.Getenv(tokensVar)+":"+token, ":"),
 		exited: make(chan struct{}),
 	}
 	if err := r.start(); err != nil {
 		return nil, fmt.Errorf("starting the reaper process: %w", err)
 	}
 	return r, nil
-}
-
-func newToken() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
-
-func joinToken(outer, token string) string {
-	if outer == "" {
-		return token
-	}
-	return outer + ":" + token
 }
 
 func (r *Reaper) start() error {
@@ -232,11 +219,11 @@ const cleanEnd = "."
 // endLimit is how long a reaper works after the end of its run.
 const endLimit = 10 * time.Second
 
-// RunReaper is the hidden command `toolman __guard`, which a reaper runs. It reads events from args
-// and then from stdin, kills what the run has left behind, and returns the exit code.
+// RunReaper is the hidden command `toolman __guard`, which the reaper runs. It reads events from
+// args and then from stdin, kills what the run has left behind, and returns the exit code.
 func RunReaper(args []string, stdin io.Reader) int {
 	token := os.Getenv(reapingVar)
-	if len(token) != 32 {
+	if token == "" {
 		return 2 // not started by StartReaper
 	}
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)

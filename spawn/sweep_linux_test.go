@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"crypto/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ func runWithEnv(t *testing.T, entries ...string) *Process {
 }
 
 func TestSweepTellsRunsApart(t *testing.T) {
-	token, other := newToken(), newToken()
+	token, other := rand.Text(), rand.Text()
 	for _, tt := range []struct {
 		name    string
 		entries []string
@@ -55,8 +56,8 @@ func TestSweepTellsRunsApart(t *testing.T) {
 }
 
 func TestSweepKillsReapersInTheEnd(t *testing.T) {
-	token := newToken()
-	p := runWithEnv(t, tokensVar+"="+token, reapingVar+"="+newToken())
+	token := rand.Text()
+	p := runWithEnv(t, tokensVar+"="+token, reapingVar+"="+rand.Text())
 	s := newSweep(token, nil)
 	s.reapers = true
 	s.inspect(p.Pid())
@@ -67,7 +68,7 @@ func TestSweepSparesOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can see the environment of another user's process, so there is nothing to spare")
 	}
-	token := newToken()
+	token := rand.Text()
 	p := runWithEnv(t, tokensVar+"="+token)
 	s := newSweep(token, nil)
 	s.uid = 12345
@@ -110,7 +111,7 @@ func TestSweepMissesNoProcessThatChangesItsProgram(t *testing.T) {
 	if err := os.WriteFile(loop, []byte(`exec sh "$0"`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	token := newToken()
+	token := rand.Text()
 	p := runCommand(t, nil, Command{Argv: []string{"sh", loop}, Env: Environ(os.Environ(), []string{tokensVar + "=" + token})})
 	s := newSweep(token, nil)
 	eventually(t, "it carries the token", func() bool { carries, _ := s.hasToken(p.Pid()); return carries })
@@ -139,7 +140,7 @@ func TestSweepCatchesUpWithAChainOfDaemons(t *testing.T) {
 		if err := os.WriteFile(link, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		token := newToken()
+		token := rand.Text()
 		p := runCommand(t, nil, Command{Argv: []string{"sh", link, "99910"}, Env: Environ(os.Environ(), []string{tokensVar + "=" + token})})
 		readLine(t, p)
 		if !endRun(token, nil, patience) {
@@ -202,14 +203,14 @@ func leaderless(t *testing.T) (group int, started uint64, member process.ID) {
 
 func TestReaperKillsAGroupWithoutItsLeader(t *testing.T) {
 	group, started, member := leaderless(t)
-	endRun(newToken(), map[int]uint64{group: started}, patience)
+	endRun(rand.Text(), map[int]uint64{group: started}, patience)
 	awaitDead(t, []process.ID{member})
 }
 
 // Nobody who was started after the end is of a group that lived at the end.
 func TestReaperSparesANewGroupWithoutItsLeader(t *testing.T) {
 	group, started, member := leaderless(t)
-	s := newSweep(newToken(), map[int]uint64{group: started})
+	s := newSweep(rand.Text(), map[int]uint64{group: started})
 	s.began = member.Start - 1
 	if s.inspect(member.Pid) != foreign || !member.Alive() {
 		t.Error("a member of a younger group was taken for one of the run")

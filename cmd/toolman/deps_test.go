@@ -104,7 +104,7 @@ router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/trace mcpwire
 router/view: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset
-spawn: mcpwire/sanitize
+spawn: jsonrpc/asyncwriter mcpwire/sanitize
 `)
 
 // rules reads a table with a line for each package: its path and those that it may import, below
