@@ -57,7 +57,7 @@ func (e *Envelope) Read(m *jsonrpc.Message) error {
 		return Invalid(err.Error())
 	}
 	e.Version, e.Capabilities, e.ClientInfo, e.LogLevel = found[0], found[1], found[2], found[3]
-	if isID(m, found[4].Value) {
+	if m.IsID(found[4].Value) {
 		e.Token = found[4]
 	}
 	if err := tooLong("params._meta.progressToken", e.Token.Value, MaxID); err != nil {

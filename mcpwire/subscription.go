@@ -147,7 +147,7 @@ func SubscriptionOf(m *jsonrpc.Message) (jsonrpc.Member, error) {
 		return jsonrpc.Member{}, err
 	}
 	id, err := findMember(m, meta, subscriptionKey)
-	if err != nil || !isID(m, id.Value) {
+	if err != nil || !m.IsID(id.Value) {
 		return jsonrpc.Member{}, err
 	}
 	return id, nil

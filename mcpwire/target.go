@@ -74,14 +74,14 @@ func ProgressToken(m *jsonrpc.Message) (jsonrpc.Span, error) {
 		return jsonrpc.Span{}, err
 	}
 	at, err := m.Get(meta, "progressToken")
-	return onlyIf(isID(m, at), at), err
+	return onlyIf(m.IsID(at), at), err
 }
 
 // IDParam returns a member of a notification's params that holds a request ID or a progress token,
 // if it is well formed.
 func IDParam(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
 	at, err := m.Param(key)
-	return onlyIf(isID(m, at), at), err
+	return onlyIf(m.IsID(at), at), err
 }
 
 func onlyIf(valid bool, at jsonrpc.Span) jsonrpc.Span {
@@ -89,15 +89,6 @@ func onlyIf(valid bool, at jsonrpc.Span) jsonrpc.Span {
 		return jsonrpc.Span{}
 	}
 	return at
-}
-
-// isID reports whether the value is a string or a number, as IDs and progress tokens are.
-func isID(m *jsonrpc.Message, at jsonrpc.Span) bool {
-	if !at.Present() {
-		return false
-	}
-	c := m.Frame[at.Lo]
-	return c == '"' || c == '-' || '0' <= c && c <= '9'
 }
 
 // AsksForTask reports whether a request wants a task instead of its result (2025-11-25, Tasks:

@@ -68,7 +68,7 @@ jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
 jsonrpc/peer: jsonrpc
-jsonrpc/trace: jsonrpc/asyncwriter jsonrpc/trace/redact
+jsonrpc/trace: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact
 jsonrpc/trace/redact:
 mcpwire: jsonrpc
 mcpwire/httpbody: jsonrpc mcpwire/httpheader
