@@ -28,7 +28,7 @@ func FuzzEnvelope(f *testing.F) {
 		if jsonrpc.Scan([]byte(frame), &m) != nil {
 			return
 		}
-		e, err := EnvelopeOf(&m)
+		e, err := envelopeOf(&m)
 		if _, refused := err.(*Refusal); err != nil {
 			if !refused {
 				t.Errorf("%T", err)

@@ -34,7 +34,7 @@ type call struct {
 
 // failure makes toolman's own answer to the call.
 func (c *call) failure(code int64, problem string) []byte {
-	return mcpwire.AppendFailureFor(eraOf(c.modern), nil, c.id(), c.method, code, problem)
+	return mcpwire.AppendFailure(eraOf(c.modern), nil, c.id(), c.method, code, problem)
 }
 
 // wait notes that the call goes on now.

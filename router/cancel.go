@@ -33,7 +33,8 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	u.pending.late.add(our)
-	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.source.Modern {
+	var envelope mcpwire.Envelope
+	if err := envelope.Read(m); err == nil && envelope.Claims() && !u.source.Modern {
 		out.SetEdits(mcpwire.StripEnvelope(out.Edits(), m, &envelope))
 	}
 	out.Edit(at, out.Number(our))

@@ -40,7 +40,7 @@ func (s *conn) refuse(req *request, why refusal) {
 	if req.modern && why.verdict == catalog.Unknown.String() {
 		req.method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
-	s.send(req.out, mcpwire.AppendFailureFor(req.era(), nil, req.Bytes(req.ID), req.method, why.code, why.text), said)
+	s.send(req.out, mcpwire.AppendFailure(req.era(), nil, req.Bytes(req.ID), req.method, why.code, why.text), said)
 }
 
 // replyLocal answers a request with a result of toolman's own, and returns its

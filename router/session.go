@@ -127,7 +127,7 @@ func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
 		code = jsonrpc.CodeParseError
 	}
-	s.send(out, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.trace.Next()})
+	s.send(out, mcpwire.AppendFailure(mcpwire.Legacy, nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.trace.Next()})
 }
 
 // idOfBad is the id to refuse a message under that could not be read: null when it

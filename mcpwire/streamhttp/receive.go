@@ -175,7 +175,7 @@ func (c *Conn) fail(p *post, f *endpoint.Failure) {
 	case f.RPC != nil:
 		c.in.frames(jsonrpc.AppendErrorResponse(nil, []byte(p.id), f.RPC))
 	default:
-		c.in.frames(mcpwire.AppendFailureFor(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, c.explain(f)))
+		c.in.frames(mcpwire.AppendFailure(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, c.explain(f)))
 	}
 }
 
