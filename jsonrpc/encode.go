@@ -118,8 +118,8 @@ func AppendNotification(dst []byte, method string, params []byte) []byte {
 	return append(dst, '}')
 }
 
-// A Param is a member of the params of a request to build. The key needs no escapes, and the value is
-// JSON.
+// A Param is a member of the params of a request to build. The key needs no escapes, and the value
+// is JSON.
 type Param struct {
 	Key   string
 	Value []byte

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
-	"toolman/mcpwire/itemdef"
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
@@ -71,7 +70,7 @@ func somePins(t *testing.T, rng *rand.Rand) *catalog.Pins {
 		switch rng.IntN(6) {
 		case 0:
 		case 1:
-			p[e.Item.Kind][e.Name] = itemdef.RefID([]byte("what it was"))
+			p[e.Item.Kind][e.Name] = mcpwire.RefID([]byte("what it was"))
 		default:
 			p[e.Item.Kind][e.Name] = e.RefID()
 		}

@@ -6,7 +6,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/itemdef"
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/session"
@@ -28,11 +27,11 @@ func guarded(t testing.TB) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	def, err := itemdef.Of(&mcpwire.Item{Kind: mcpwire.Tool, Raw: []byte(echoTool)})
+	def, err := (&mcpwire.Item{Kind: mcpwire.Tool, Raw: []byte(echoTool)}).Definition()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ref := itemdef.RefID(def)
+	ref := mcpwire.RefID(def)
 	return Options{Policy: p, Dangers: dangerous(t, policy.Elicit, "other_*", "*_delete").Dangers, Pins: &catalog.Pins{mcpwire.Tool: {"ns_echo": ref}},
 		Equipped: &toolset.Set{Name: "s", Tools: []toolset.Ref{{NamespacedName: "ns_echo", RefID: ref}}}}
 }

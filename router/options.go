@@ -67,7 +67,7 @@ func (o *Options) ladder() spawn.Ladder {
 // How long a server has to end by itself, and then after SIGTERM. A signal to toolman leaves less
 // time: toolman is to be gone, with all servers, within 400 ms. Otherwise, as at the end of input, a
 // server has time to write down what it must; some clients kill toolman 350 ms after that, and
-// the guard then ends the rest.
+// the reaper then ends the rest.
 var (
 	patient = spawn.Ladder{AfterEOF: 200 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
 	brisk   = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 120 * time.Millisecond}

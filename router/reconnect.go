@@ -17,14 +17,14 @@ func (r *Router) begin(u *upstream.Upstream) {
 		r.pool.Dismissed.Go(func() { r.supervise(u) })
 		return
 	}
-	go u.Run(r.pool.Guard)
+	go u.Run(r.pool.Reaper)
 }
 
 // supervise runs an upstream and those that come after it, until nobody wants the server any
 // more.
 func (r *Router) supervise(u *upstream.Upstream) {
 	server := u.Server // running it may change that
-	u.Run(r.pool.Guard)
+	u.Run(r.pool.Reaper)
 	pause := upstream.FirstPause
 	for up := time.Now(); ; up = time.Now() {
 		<-u.Ended()
@@ -49,7 +49,7 @@ func (r *Router) supervise(u *upstream.Upstream) {
 // place then.
 func (r *Router) try(server upstream.Server, gone *upstream.Upstream) *upstream.Upstream {
 	next := gone.Successor(server)
-	next.Run(r.pool.Guard)
+	next.Run(r.pool.Reaper)
 	if slices.Contains(r.all(), next) {
 		return next
 	}

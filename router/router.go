@@ -214,8 +214,8 @@ func (r *Router) Await(server string) {
 
 // Start starts all servers, at once and without waiting for them. The guard, which
 // may be nil, stays the caller's.
-func (r *Router) Start(guard *spawn.Guard) {
-	r.pool.Guard = guard
+func (r *Router) Start(reaper *spawn.Reaper) {
+	r.pool.Reaper = reaper
 	r.startup.waiting.Store(int32(len(r.all())) + 1)
 	for _, u := range r.all() {
 		r.begin(u)

@@ -15,8 +15,8 @@ import (
 	"toolman/router/upstream"
 )
 
-// starting is a rig whose one server is to be brought up, for a client that has
-// said this of itself.
+// starting is a rig whose one server is to be brought up, for a client that has said this of
+// itself.
 func starting(t *testing.T, capabilities string) (g *rig, server *link) {
 	g = newRig(t, setup{active: []string{"*"}, capabilities: capabilities, Options: Options{Version: "1.2"}}, offer{namespace: "ns", late: true})
 	g.servers[0].converses()
@@ -103,7 +103,7 @@ func TestHandshakesThatFail(t *testing.T) {
 		{"another shape", `"result":[1]`, "initialize: the answer has a wrong shape: "},
 		{"capabilities of another shape", `"result":{"protocolVersion":"2025-11-25","capabilities":[]}`, "initialize: the answer has a wrong shape: "},
 		{"an error", `"error":{"code":-32000,"message":"not today"}`, "initialize: not today (error -32000)"},
-		{"an error of another shape", `"error":{"code":"x"}`, "initialize: the error answer has a wrong shape (error -32603)"},
+		{"an error of another shape", `"error":{"code":"x"}`, "initialize: the error response is malformed (error -32603)"},
 		{"no answer", "", "initialize: too late"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

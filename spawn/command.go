@@ -30,23 +30,23 @@ type Command struct {
 	PipeSize int
 }
 
-// Start runs c and does not wait. If g is not nil, the child and its own children do not outlive
+// Start runs c and does not wait. If r is not nil, the child and its own children do not outlive
 // this process. The child ignores the signals that this process ignores (signal.Ignore). An error
 // says which command could not run, why, and what to do. It contains no arguments and no
 // environment, which may be secret.
-func Start(c Command, g *Guard) (*Process, error) {
-	p, err := start(&c, g)
+func Start(c Command, r *Reaper) (*Process, error) {
+	p, err := start(&c, r)
 	if err != nil {
 		return nil, explain(&c, err)
 	}
 	return p, nil
 }
 
-func start(c *Command, g *Guard) (*Process, error) {
+func start(c *Command, r *Reaper) (*Process, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("the command is empty; write the program to run")
 	}
-	env := Environ(c.Env, g.environ())
+	env := Environ(c.Env, r.environ())
 	if err := checkDir(c.Dir); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func start(c *Command, g *Guard) (*Process, error) {
 		s.close()
 		return nil, err
 	}
-	return newProcess(child, s, c.Stderr, g), nil
+	return newProcess(child, s, c.Stderr, r), nil
 }
 
 // checkDir runs before the fork, whose ENOENT means a missing directory or a missing program.

@@ -54,10 +54,10 @@ cmd/internal/demo: cmd/internal/config cmd/internal/demo/demoserver cmd/internal
 cmd/internal/demo/demoserver: cmd/internal/plainjson jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/setup cmd/internal/traceview jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/upstream spawn
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/pins cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/caller router/httpd/guard router/httpd/modes router/httpd/ops router/policy router/upstream
-cmd/internal/lockfile: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/pins cmd/internal/report cmd/internal/setup mcpwire/itemdef mcpwire/sanitize router router/catalog
-cmd/internal/pins: cmd/internal/plainjson cmd/internal/store mcpwire mcpwire/itemdef mcpwire/sanitize router/toolset
+cmd/internal/lockfile: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/pins cmd/internal/report cmd/internal/setup mcpwire/sanitize router router/catalog
+cmd/internal/pins: cmd/internal/plainjson cmd/internal/store mcpwire mcpwire/sanitize router/toolset
 cmd/internal/plainjson:
-cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/setup mcpwire mcpwire/itemdef mcpwire/sanitize router router/catalog router/toolset router/upstream router/view
+cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/catalog router/toolset router/upstream router/view
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/configfile cmd/internal/pins cmd/internal/toolsets jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine jsonrpc jsonrpc/peer mcpwire/streamhttp router router/client router/dial
 cmd/internal/store:
@@ -68,29 +68,27 @@ jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
 jsonrpc/peer: jsonrpc
-jsonrpc/trace: jsonrpc/asyncwriter jsonrpc/trace/redact
+jsonrpc/trace: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact
 jsonrpc/trace/redact:
 mcpwire: jsonrpc
-mcpwire/bodies:
+mcpwire/httpbody: jsonrpc mcpwire/httpheader
 mcpwire/httpclient: mcpwire/sanitize
 mcpwire/httpheader: jsonrpc mcpwire mcpwire/sanitize
 mcpwire/inputreq: jsonrpc mcpwire
-mcpwire/itemdef: jsonrpc mcpwire
 mcpwire/sanitize:
-mcpwire/sse: jsonrpc mcpwire/httpheader
-mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp/internal/endpoint
+mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/endpoint
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/principal router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
-router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire/itemdef
+router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/principal router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
+router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire
 router/budget: router/principal
-router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
+router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/policy router/principal router/tracing router/upstream router/view
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
 router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
-router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/caller router/httpd/presence router/principal router/upstream spawn
-router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/client router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/upstream router/view spawn
+router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/caller router/httpd/presence router/principal router/upstream spawn
+router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize router router/audit router/budget router/catalog router/client router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/upstream router/view spawn
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
 router/httpd/caller: router/client router/principal
@@ -112,7 +110,7 @@ router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
 router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/catalog router/dial router/discovery router/limiter router/principal router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset
-spawn: mcpwire/sanitize
+spawn: jsonrpc/asyncwriter mcpwire/sanitize
 `)
 
 // rules reads a table with a line for each package: its path and those that it may import, below
@@ -134,7 +132,7 @@ var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config", "toolman/cmd/internal/config/source"},
 	"github.com/gobwas/glob":           {"toolman/router/catalog", "toolman/router/policy"},
-	"github.com/gowebpki/jcs":          {"toolman/mcpwire/itemdef"},
+	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},

@@ -16,7 +16,7 @@ import (
 
 func main() {
 	if len(os.Args) >= 2 && os.Args[1] == "__guard" {
-		os.Exit(spawn.RunGuard(os.Args[2:], os.Stdin))
+		os.Exit(spawn.RunReaper(os.Args[2:], os.Stdin))
 	}
 	keepPrivate()
 	growStack()

@@ -33,7 +33,7 @@ func use(f *flags, cmd *cobra.Command, server string, do func(ctx context.Contex
 	return engine.Run(ctx, engine.Options{Flags: f.engine, Config: c, At: at, Stderr: f.stderr, Progress: p}, func(e *engine.Engine) error {
 		r := router.New(e.RouterOptions, e.Loop, e.Log)
 		r.Await(server)
-		r.Start(e.Guard())
+		r.Start(e.Reaper())
 		r.GreetShared()
 		defer r.Close()
 		if err := p.Follow(ctx, r); err != nil {

@@ -151,7 +151,7 @@ func (p *Peer) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return p.QueueMessage(&jsonrpc.Message{Frame: frame}, edits)
 }
 
-// QueueMessage implements Reader.
+// QueueMessage implements MessageSender.
 func (p *Peer) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if !m.IsOneLine(edits) {
 		return jsonrpc.ErrLineBreak
@@ -201,13 +201,6 @@ func (p *Peer) sendLocked() {
 	if !p.out.blocked && !p.out.closed {
 		p.wire.flushLocked()
 	}
-}
-
-// Send queues a frame and flushes.
-func (p *Peer) Send(frame []byte) error {
-	err := p.Queue(frame, nil)
-	p.Flush()
-	return err
 }
 
 // Waiting returns how many bytes are queued and not yet written.

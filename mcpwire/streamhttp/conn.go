@@ -11,7 +11,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
-	"toolman/mcpwire/bodies"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/httpclient"
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
@@ -29,7 +29,7 @@ type Conn struct {
 	server *endpoint.Endpoint
 	in     dispatcher
 	params httpheader.Table
-	bodies bodies.Pool
+	bodies httpbody.Pool
 	ctx    context.Context // of everything in flight
 	stop   context.CancelFunc
 	slots  chan struct{} // holds an element for each request in flight

@@ -1,12 +1,12 @@
 // Package streamhttp is the client half of MCP over HTTP.
 //
-// A Conn has the methods of a peer.Peer: frames go in through Queue and Flush, and a
-// peer.Handler gets what comes, one message at a time. Each message is a POST of its own. The
-// answer to a request is the body of the response, or comes on a stream of events together with the
-// messages that belong to the request. Each request in flight has a goroutine.
+// A Conn has the methods of a peer.Peer: frames go in through Queue and Flush, and a peer.Handler
+// gets what comes, one message at a time. Each message is a POST of its own. The answer to a
+// request is the body of the response, or comes on a stream of events together with the messages
+// that belong to the request. Each request in flight has a goroutine.
 //
 //	Queue ─▶ outbox ─▶ request ─▶ attempt ─▶ endpoint ─POST─▶ server
-//	Handler ◀─ dispatcher ◀─ answer ◀─ events ◀─ sse.Reader ◀── server
+//	Handler ◀─ dispatcher ◀─ answer ◀─ events ◀─ httpbody.EventReader ◀── server
 //
 // Each message says of which era it is. The headers of modern messages mirror them, and the end of
 // its POST cancels a modern request. Legacy messages belong to a session; a GET stream brings what

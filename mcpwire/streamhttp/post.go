@@ -62,7 +62,9 @@ func newPost(m *jsonrpc.Message, edits []jsonrpc.Edit) (*post, error) {
 		p.id = string(p.msg.Bytes(p.msg.ID))
 	}
 	p.method = mcpwire.MethodOf(p.msg.Text(p.msg.Method))
-	if e, _ := mcpwire.EnvelopeOf(&p.msg); e.Claims() && p.msg.IsString(e.Version.Value) {
+	var e mcpwire.Envelope
+	e.Read(&p.msg) // the receiver judges an error
+	if e.Claims() && p.msg.IsString(e.Version.Value) {
 		if version := p.msg.Text(e.Version.Value); httpheader.Visible(version) {
 			p.era, p.version = mcpwire.Modern, string(version)
 		}

@@ -10,9 +10,9 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/httpclient"
 	"toolman/mcpwire/httpheader"
-	"toolman/mcpwire/sse"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
@@ -55,7 +55,7 @@ func (c *Conn) readBody(p *post, resp *http.Response) *endpoint.Failure {
 // readStream reads a stream until the answer has come, and continues it on another connection if
 // the server allows that.
 func (c *Conn) readStream(p *post, resp *http.Response) *endpoint.Failure {
-	r := sse.NewReader(resp.Body, c.o.FrameLimit)
+	r := httpbody.NewEventReader(resp.Body, c.o.FrameLimit)
 	answered, f := c.events(p, r, resp.Header)
 	switch {
 	case f != nil:
@@ -76,7 +76,7 @@ func (c *Conn) readStream(p *post, resp *http.Response) *endpoint.Failure {
 }
 
 // events delivers the messages of a stream until it ends or, with p, has answered p.
-func (c *Conn) events(p *post, r *sse.Reader, h http.Header) (answered bool, f *endpoint.Failure) {
+func (c *Conn) events(p *post, r *httpbody.EventReader, h http.Header) (answered bool, f *endpoint.Failure) {
 	for {
 		e, err := r.Next()
 		long, isLong := errors.AsType[*jsonrpc.TooLongError](err)
@@ -175,7 +175,7 @@ func (c *Conn) fail(p *post, f *endpoint.Failure) {
 	case f.RPC != nil:
 		c.in.frames(jsonrpc.AppendErrorResponse(nil, []byte(p.id), f.RPC))
 	default:
-		c.in.frames(mcpwire.AppendFailureFor(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, c.explain(f)))
+		c.in.frames(mcpwire.AppendFailure(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, c.explain(f)))
 	}
 }
 

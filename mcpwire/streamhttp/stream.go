@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"toolman/mcpwire/sse"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
@@ -29,7 +29,7 @@ type position struct {
 }
 
 // advance moves the position to the end of a stream.
-func (x *position) advance(r *sse.Reader) (moved bool) {
+func (x *position) advance(r *httpbody.EventReader) (moved bool) {
 	if r.Retry() > 0 {
 		x.retry = r.Retry()
 	}
@@ -66,7 +66,7 @@ func (c *Conn) resume(p *post, at position) *endpoint.Failure {
 			f.RPC, f.Status = nil, 0
 			return f
 		}
-		r := sse.NewReader(resp.Body, c.o.FrameLimit)
+		r := httpbody.NewEventReader(resp.Body, c.o.FrameLimit)
 		answered, f := c.events(p, r, resp.Header)
 		resp.Body.Close()
 		if answered || f != nil {
@@ -120,7 +120,7 @@ func (c *Conn) holdStream(ctx context.Context, s session, tried func()) {
 				c.synthesizeMissed() // what was sent meanwhile does not come any more
 			}
 			opened = true
-			since, r := time.Now(), sse.NewReader(resp.Body, c.o.FrameLimit)
+			since, r := time.Now(), httpbody.NewEventReader(resp.Body, c.o.FrameLimit)
 			c.events(nil, r, resp.Header)
 			resp.Body.Close()
 			at.advance(r)
@@ -147,7 +147,7 @@ func (c *Conn) fallBack(p *post) bool {
 		cancel()
 		return false
 	}
-	r := sse.NewReader(resp.Body, c.o.FrameLimit)
+	r := httpbody.NewEventReader(resp.Body, c.o.FrameLimit)
 	err := errors.New("the server's stream does not begin as that of the transport of 2024-11-05 does")
 	if e, readErr := r.Next(); readErr == nil && e.Name == "endpoint" && limit.Stop() {
 		err = c.server.UseMessages(string(e.Data))

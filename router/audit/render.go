@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"unicode/utf8"
 
-	"toolman/mcpwire/itemdef"
+	"toolman/mcpwire"
 )
 
 const (
@@ -68,7 +68,7 @@ func (w *Writer) text(s string) string {
 // digest sets the hash of arguments.
 func (l *Line) digest(arguments []byte) {
 	if len(arguments) <= maxCanonical {
-		if canonical, err := itemdef.Canonical(arguments); err == nil {
+		if canonical, err := mcpwire.Canonical(arguments); err == nil {
 			l.ArgumentsSHA256 = sum(canonical)
 			return
 		}

@@ -43,7 +43,7 @@ func (s *Conn) Refuse(req *Request, why Refusal) {
 	if req.Modern && why.Verdict == catalog.Unknown.String() {
 		req.Method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
-	s.Send(req.Out, mcpwire.AppendFailureFor(req.Era(), nil, req.Bytes(req.ID), req.Method, why.Code, why.Text), said)
+	s.Send(req.Out, mcpwire.AppendFailure(req.Era(), nil, req.Bytes(req.ID), req.Method, why.Code, why.Text), said)
 }
 
 // Reply answers a request with a result of toolman's own, and returns its
@@ -123,7 +123,7 @@ func (s *Conn) FailCall(c *upstream.Call, problem string, how audit.Outcome, out
 
 // FailureOf makes toolman's own answer to a call.
 func FailureOf(c *upstream.Call, problem string) []byte {
-	return mcpwire.AppendFailureFor(EraOf(c.Modern), nil, c.ID(), c.Method, jsonrpc.CodeInternalError, problem)
+	return mcpwire.AppendFailure(EraOf(c.Modern), nil, c.ID(), c.Method, jsonrpc.CodeInternalError, problem)
 }
 
 // A Ledger is what a session's Sender implements that keeps more of a request than the

@@ -83,7 +83,7 @@ func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMe
 	}
 	l := &lease{Upstream: u}
 	s.leased = append(s.leased, l)
-	go u.Run(s.Pool.Guard)
+	go u.Run(s.Pool.Reaper)
 	time.AfterFunc(idleLease, func() { s.expireLease(l) })
 	return l
 }

@@ -21,7 +21,7 @@ import (
 // A Pool is what the private processes of all sessions share.
 type Pool struct {
 	Quota     Quota
-	Guard     *spawn.Guard   // nil: none
+	Reaper    *spawn.Reaper  // nil: none
 	Dismissed sync.WaitGroup // servers that are being ended, and those that are kept up
 }
 
@@ -51,7 +51,7 @@ func (s *Servers) StartDedicated() {
 		s.All = slices.Clone(s.All)
 		s.All[i] = u
 		s.Awaited++
-		go u.Run(s.Pool.Guard)
+		go u.Run(s.Pool.Reaper)
 	}
 }
 

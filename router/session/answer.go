@@ -145,7 +145,8 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	if u == nil {
 		return
 	}
-	if envelope, err := mcpwire.EnvelopeOf(m); err == nil && envelope.Claims() && !u.Source.Modern {
+	var envelope mcpwire.Envelope
+	if err := envelope.Read(m); err == nil && envelope.Claims() && !u.Source.Modern {
 		out.SetEdits(mcpwire.StripEnvelope(out.Edits(), m, &envelope))
 	}
 	u.PassCancel(our, &dropped, m, at, out)

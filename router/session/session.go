@@ -168,7 +168,7 @@ func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
 		code = jsonrpc.CodeParseError
 	}
-	s.Send(out, mcpwire.AppendFailure(nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.Trace.Next()})
+	s.Send(out, mcpwire.AppendFailure(mcpwire.Legacy, nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.Trace.Next()})
 }
 
 // idOfBad is the id to refuse a message under that could not be read: null when it

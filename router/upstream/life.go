@@ -20,13 +20,13 @@ import (
 
 // Run brings an upstream up: its process at once, the handshake as soon as it is
 // known what the client can do.
-func (u *Upstream) Run(guard *spawn.Guard) {
+func (u *Upstream) Run(reaper *spawn.Reaper) {
 	if u.Is(Apart) {
 		u.settled()
 		return
 	}
 	u.life.startedAt = time.Now()
-	if err := u.start(guard); err != nil {
+	if err := u.start(reaper); err != nil {
 		u.fail(err.Error())
 		return
 	}
@@ -43,7 +43,7 @@ func (u *Upstream) Run(guard *spawn.Guard) {
 	err := u.prepare(ctx)
 	if errors.Is(err, discovery.ErrProbed) {
 		u.pipe.conn.Stop()
-		if err = u.launch(guard); err != nil {
+		if err = u.launch(reaper); err != nil {
 			u.bury(err)
 			return
 		}
@@ -119,7 +119,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 }
 
 // start runs the server's command and begins to read it.
-func (u *Upstream) start(guard *spawn.Guard) error {
+func (u *Upstream) start(reaper *spawn.Reaper) error {
 	u.Command.Name = u.Name
 	u.Command.Stderr = func(line string) {
 		u.Log.Info("stderr", zap.String("text", line))
@@ -127,15 +127,15 @@ func (u *Upstream) start(guard *spawn.Guard) error {
 	}
 	u.Command.PipeSize = u.env.pipeSize()
 	defer close(u.life.begun)
-	return u.launch(guard)
+	return u.launch(reaper)
 }
 
 // launch starts a process for the upstream and begins to read it.
-func (u *Upstream) launch(guard *spawn.Guard) error {
+func (u *Upstream) launch(reaper *spawn.Reaper) error {
 	if u.isClosing() {
 		return dial.ErrEnding
 	}
-	conn, err := u.connect(guard)
+	conn, err := u.connect(reaper)
 	if err != nil {
 		return err
 	}
@@ -149,14 +149,14 @@ func (u *Upstream) launch(guard *spawn.Guard) error {
 }
 
 // connect makes a connection to the server, and starts it if it does not run already.
-func (u *Upstream) connect(guard *spawn.Guard) (dial.Conn, error) {
+func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
 	switch {
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":
 		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.life.ended)
 	}
-	return dial.Process(u.Command, guard, u.env.Loop, u.FrameLimit, u.env.Host.Ladder)
+	return dial.Process(u.Command, reaper, u.env.Loop, u.FrameLimit, u.env.Host.Ladder)
 }
 
 // take makes a connection the upstream's, unless that is to end.

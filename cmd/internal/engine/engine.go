@@ -60,7 +60,7 @@ type Engine struct {
 	Log           *zap.Logger
 	Secrets       *redact.Scrubber // removes secrets from the log
 
-	Guard func() *spawn.Guard // waits for the process that ends orphaned servers; nil: there is none
+	Reaper func() *spawn.Reaper // waits for the process that ends orphaned servers; nil: there is none
 }
 
 // Run opens an engine, calls serve, and closes the engine when that returns. The end of ctx, by a
@@ -73,7 +73,7 @@ func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
 		return err
 	}
 	defer close()
-	defer e.startGuard()()
+	defer e.startReaper()()
 	c := o.Config
 	e.Log.Info("starting", zap.String("config", o.At.Path), zap.String("why", o.At.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
 	if e.RouterOptions, err = e.Configure(c); err != nil {
@@ -104,17 +104,17 @@ func (e *Engine) Configure(c *config.Config) (router.Options, error) {
 	return setup.FullOptions(c, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
 }
 
-// startGuard starts the guard in the background. Call done once the servers have ended.
-func (e *Engine) startGuard() (done func()) {
-	e.Guard = sync.OnceValue(func() *spawn.Guard {
-		g, err := spawn.StartGuard()
+// startReaper starts the reaper in the background. Call done once the servers have ended.
+func (e *Engine) startReaper() (done func()) {
+	e.Reaper = sync.OnceValue(func() *spawn.Reaper {
+		r, err := spawn.StartReaper()
 		if err != nil {
-			e.Log.Warn("no guard: servers may outlive a toolman that is killed", zap.NamedError("err", err))
+			e.Log.Warn("no reaper process: servers may outlive a killed toolman", zap.NamedError("err", err))
 		}
-		return g
+		return r
 	})
-	go e.Guard()
-	return func() { e.Guard().Close() }
+	go e.Reaper()
+	return func() { e.Reaper().Close() }
 }
 
 // openAudit opens the audit log that the configuration names, if any.

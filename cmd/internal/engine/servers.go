@@ -19,8 +19,8 @@ import (
 // Servers are the configured servers, running, without a client.
 type Servers struct {
 	*router.Router
-	loop  *peer.Loop
-	guard *spawn.Guard
+	loop   *peer.Loop
+	reaper *spawn.Reaper
 }
 
 // Check starts every server with policies and pins, for a client without capabilities. It shows on
@@ -40,14 +40,14 @@ func Start(ctx context.Context, o router.Options, log *zap.Logger, p *Progress, 
 	if err != nil {
 		return nil, err
 	}
-	guard, err := spawn.StartGuard()
+	reaper, err := spawn.StartReaper()
 	if err != nil {
-		guard = nil // Close ends the servers; the guard is for a toolman that is killed
+		reaper = nil // Close ends the servers; the reaper is for a toolman that is killed
 	}
 	o.Signalled = ctx
-	s := &Servers{router.New(o, loop, log), loop, guard}
+	s := &Servers{router.New(o, loop, log), loop, reaper}
 	s.Await("")
-	s.Start(guard)
+	s.Start(reaper)
 	greet(s.Router)
 	if err := p.Follow(ctx, s.Router); err != nil {
 		s.Close()
@@ -59,7 +59,7 @@ func Start(ctx context.Context, o router.Options, log *zap.Logger, p *Progress, 
 // Close ends the servers.
 func (s *Servers) Close() {
 	s.Router.Close()
-	s.guard.Close()
+	s.reaper.Close()
 	s.loop.Close()
 }
 

@@ -11,7 +11,6 @@ import (
 	"toolman/cmd/internal/pins"
 	"toolman/cmd/internal/report"
 	"toolman/cmd/internal/setup"
-	"toolman/mcpwire/itemdef"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -86,7 +85,7 @@ func (f *inventory) addItems(offered *catalog.Catalog, unpinned catalog.Globs) {
 			f.unpinned = append(f.unpinned, k)
 			continue
 		}
-		def, err := itemdef.Of(&e.Item)
+		def, err := e.Item.Definition()
 		if err != nil {
 			f.warnings = append(f.warnings, fmt.Sprintf("%s of server %s cannot be pinned and is held back: %s", sanitize.Visible(k.String()), e.Source.Name, sanitize.Visible(err.Error())))
 			continue

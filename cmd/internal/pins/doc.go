@@ -8,7 +8,7 @@
 //	{"kind":"tool","name":"fs_read_file","server":"fs","era":"legacy","refId":"sha256:…","definition":{…}}
 //
 // name is the item's name as clients see it, server and era are those of the server that offered
-// it, definition is the item in canonical JSON (see itemdef.Item.Definition) and refId is the hash
+// it, definition is the item in canonical JSON (see mcpwire.Item.Definition) and refId is the hash
 // of that. A definition longer than 64 KiB is left out: refId then tells that it has changed, but
 // not how.
 //

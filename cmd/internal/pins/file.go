@@ -12,7 +12,6 @@ import (
 	"toolman/cmd/internal/plainjson"
 	"toolman/cmd/internal/store"
 	"toolman/mcpwire"
-	"toolman/mcpwire/itemdef"
 	"toolman/router/toolset"
 )
 
@@ -146,7 +145,7 @@ func (s Set) add(raw []byte) error {
 		return errors.New("this line is not as toolman lock writes it; " + restore)
 	case mcpwire.ParseEra(p.Era) == mcpwire.Unknown:
 		return errors.New("era is neither legacy nor modern; " + restore)
-	case p.Definition != nil && (p.Definition[0] != '{' || p.RefID != itemdef.RefID(p.Definition)):
+	case p.Definition != nil && (p.Definition[0] != '{' || p.RefID != mcpwire.RefID(p.Definition)):
 		return errors.New("refId is not the hash of this definition; " + restore)
 	case !toolset.ValidRefID(p.RefID):
 		return errors.New("refId is no sha256 hash; " + restore)

@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
-	"toolman/mcpwire/itemdef"
 )
 
 func someSet() Set {
@@ -30,7 +29,7 @@ func TestTheFileHasOneSortedLineAnItem(t *testing.T) {
 	for i, want := range []string{
 		`{"toolman_lock":1}`,
 		`{"kind":"tool","name":"b_large","server":"b (server 2)","era":"legacy","refId":"sha256:`,
-		`{"kind":"tool","name":"fs_read","server":"fs","era":"legacy","refId":"` + itemdef.RefID([]byte(`{"name":"read"}`)) + `","definition":{"name":"read"}}`,
+		`{"kind":"tool","name":"fs_read","server":"fs","era":"legacy","refId":"` + mcpwire.RefID([]byte(`{"name":"read"}`)) + `","definition":{"name":"read"}}`,
 		`{"kind":"tool","name":"fs_write","server":"fs","era":"legacy","refId":`,
 		`{"kind":"resource","name":"b_file:///`,
 		`{"kind":"resource template","name":"fs_file:///{path}","server":"fs","era":"legacy","refId":`,
@@ -151,7 +150,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for k, p := range set {
-			if p.Definition != nil && itemdef.RefID(p.Definition) != p.RefID {
+			if p.Definition != nil && mcpwire.RefID(p.Definition) != p.RefID {
 				t.Errorf("%s has another definition than its refId says", k)
 			}
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"toolman/mcpwire"
-	"toolman/mcpwire/itemdef"
 )
 
 // maxDefinition is the longest definition that is stored, in bytes.
@@ -30,7 +29,7 @@ type Pin struct {
 
 // New returns the pin of an item with a definition. It keeps the definition.
 func New(server, era string, definition []byte) Pin {
-	p := Pin{Server: server, Era: era, RefID: itemdef.RefID(definition)}
+	p := Pin{Server: server, Era: era, RefID: mcpwire.RefID(definition)}
 	if len(definition) <= maxDefinition {
 		p.Definition = definition
 	}

@@ -8,7 +8,6 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/mcpwire"
-	"toolman/mcpwire/itemdef"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -69,7 +68,7 @@ func UnknownMembers(offered *catalog.Catalog, unpinned catalog.Globs) []string {
 	var all []*unknown
 	of := map[*catalog.Source]*unknown{}
 	for _, e := range offered.All() {
-		members := itemdef.UnknownMembers(&e.Item)
+		members := e.Item.UnknownMembers()
 		if len(members) == 0 || unpinned.Match(e) {
 			continue
 		}

@@ -25,7 +25,7 @@ func Serve(ctx context.Context, e *engine.Engine, agent string, stdin, stdout *o
 	r := router.New(e.RouterOptions, e.Loop, e.Log)
 	s := r.NewSession(peer, client.Info{Sole: true, Agent: agent})
 	peer.Start(s) // initialize is answered before any server is started
-	r.Start(e.Guard())
+	r.Start(e.Reaper())
 	select {
 	case <-ctx.Done():
 		e.Log.Info("ending: " + context.Cause(ctx).Error())

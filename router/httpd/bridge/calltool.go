@@ -7,8 +7,8 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/httpheader"
-	"toolman/mcpwire/sse"
 	"toolman/router/budget"
 	"toolman/router/catalog"
 )
@@ -99,7 +99,7 @@ func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
 // answer answers the request with the outcome of its call; false if the client has disconnected.
 func (x *exchange) answer(c *call) bool {
 	if c.progress != nil {
-		s := &stream{x, c, sse.NewWriter(x.w, "no-store")}
+		s := &stream{x, c, httpbody.NewEventWriter(x.w, "no-store")}
 		return s.serve()
 	}
 	select {
@@ -133,7 +133,7 @@ const keepAlive = 20 * time.Second
 type stream struct {
 	*exchange
 	c   *call
-	out sse.Writer
+	out httpbody.EventWriter
 }
 
 // serve returns false if the client has disconnected.
@@ -147,7 +147,7 @@ func (s *stream) serve() bool {
 		case params := <-s.c.progress:
 			err = s.progress(params)
 		case <-tick.C:
-			err = s.out.Write([]byte(sse.KeepAlive))
+			err = s.out.Write([]byte(httpbody.KeepAlive))
 		case <-s.c.done:
 			return s.end() == nil
 		case <-ctx.Done():
@@ -198,5 +198,5 @@ func (s *stream) fail(f *Failure) error {
 }
 
 func (s *stream) send(event string, data []byte) error {
-	return s.out.Write(sse.Append(nil, event, bytes.TrimSuffix(data, []byte{'\n'})))
+	return s.out.Write(httpbody.AppendEvent(nil, event, bytes.TrimSuffix(data, []byte{'\n'})))
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/sanitize"
-	"toolman/mcpwire/sse"
 	"toolman/router/audit"
 	"toolman/router/budget"
 	"toolman/router/client"
@@ -224,7 +224,7 @@ func encode(value any) ([]byte, error) {
 
 func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	c := http.NewResponseController(w)
-	c.SetWriteDeadline(sse.Deadline(len(body))) // fails only without a connection
+	c.SetWriteDeadline(httpbody.WriteDeadline(len(body))) // fails only without a connection
 	defer c.SetWriteDeadline(time.Time{})
 	h := w.Header()
 	h.Set("Content-Type", kind)

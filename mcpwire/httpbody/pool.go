@@ -1,4 +1,4 @@
-package bodies
+package httpbody
 
 import (
 	"io"

@@ -2,14 +2,15 @@ package inputreq
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
 
-// FuzzRound goes one round for a legacy client: what a modern server asks becomes
-// requests, and the retry gives back every answer under its key, and the state.
+// FuzzRound goes one round for a legacy client: what a modern server asks becomes requests, and the
+// retry gives back every answer under its key, and the state.
 func FuzzRound(f *testing.F) {
 	for _, seed := range []string{
 		`{"requestState":"s"}`, `{"inputRequests":{"a":{"method":"roots/list"}},"requestState":"\ud800\u0000"}`, `{"inputRequests":{}}`,
@@ -54,7 +55,7 @@ func FuzzRound(f *testing.F) {
 
 func checkRetry(t *testing.T, m *jsonrpc.Message, in *Input, call *jsonrpc.Message, answers []Answer, claim *mcpwire.Claim) {
 	t.Helper()
-	e, err := mcpwire.EnvelopeOf(call)
+	e, err := envelopeOf(call)
 	if err != nil {
 		return
 	}
@@ -83,7 +84,42 @@ func checkRetry(t *testing.T, m *jsonrpc.Message, in *Input, call *jsonrpc.Messa
 	if len(given) != len(answers) {
 		t.Errorf("%d answers in %s, want %d", len(given), again.Frame, len(answers))
 	}
-	if e, err := mcpwire.EnvelopeOf(again); err != nil || !e.Claims() {
+	if e, err := envelopeOf(again); err != nil || !e.Claims() {
 		t.Errorf("no claim in %s: %v", again.Frame, err)
 	}
+}
+
+// FuzzAsk checks that an ask says what the request said, but for what belongs to the request.
+func FuzzAsk(f *testing.F) {
+	for _, seed := range []string{
+		`{}`, `null`, `[]`, `{"elicitationId":"e"}`, `{ "mode":"url" , "elicitationId" : 1 , "task":{} , "_meta":{"progressToken":1} }`,
+		`{"_meta":{"a":1,"progressToken":2,"io.modelcontextprotocol\/related-task":{}},"t\u0061sk":1,"a":1,"a":2}`, `{"_meta":null,"x":[1,{"task":2}]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, params []byte) {
+		var m jsonrpc.Message
+		if jsonrpc.Scan([]byte(`{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":`+string(params)+`}`), &m) != nil {
+			return
+		}
+		a, err := AskOf(&m, "k")
+		if err != nil || a.Params == nil {
+			return
+		}
+		asked := rescan(t, string(AppendInputRequired(nil, []byte("1"), []Ask{a}, "s")))
+		r := resultOf(t, asked)
+		in, err := InputOf(&r, asked)
+		if err != nil { // what decides how it is asked can be read two ways
+			return
+		}
+		want := otherMembers(m.Frame, m.Params, "elicitationId", "task", "_meta")
+		if got := otherMembers(in.Asks[0].Params, jsonrpc.Span{Hi: len(in.Asks[0].Params)}, "_meta"); !slices.Equal(got, want) {
+			t.Errorf("%s became %s", params, a.Params)
+		}
+		for _, key := range requestMetaKeys {
+			if left := lastWins(a.Params, "_meta", key); left != nil {
+				t.Errorf("%s is left in %s", key, a.Params)
+			}
+		}
+	})
 }

@@ -1,9 +1,10 @@
-package sse
+package httpbody
 
 import (
 	"bufio"
 	"bytes"
 	"io"
+	"net/http"
 	"strconv"
 	"time"
 
@@ -14,8 +15,6 @@ import (
 const (
 	fieldSpace = 64       // how much longer than the limit of its event a line may be: a field's name
 	maxID      = 1 << 10  // IDs are sent back in a header
-	headBytes  = 4 << 10  // kept of the start of an event that is too long
-	tailBytes  = 256      // and of its end
 	readBytes  = 16 << 10 // read at once
 )
 
@@ -26,9 +25,9 @@ type Event struct {
 	Data []byte // without the last line break; valid until the next event is read
 }
 
-// A Reader reads a stream of events. It takes any line break, holds no more than its limit, and
-// skips events that are longer.
-type Reader struct {
+// An EventReader reads a stream of events. It accepts any line break, holds no more than its limit,
+// and skips events that are longer.
+type EventReader struct {
 	in     *bufio.Reader
 	limit  int
 	skipLF bool // the last line ended with CR
@@ -45,22 +44,22 @@ type Reader struct {
 	retry  time.Duration
 }
 
-// NewReader returns a Reader of events with up to limit bytes of data.
-func NewReader(in io.Reader, limit int) *Reader {
-	return &Reader{in: bufio.NewReaderSize(in, readBytes), limit: limit}
+// NewEventReader returns an EventReader of events with up to limit bytes of data.
+func NewEventReader(in io.Reader, limit int) *EventReader {
+	return &EventReader{in: bufio.NewReaderSize(in, readBytes), limit: limit}
 }
 
 // LastID returns the ID to resume the stream with, "" if the server gave none.
-func (r *Reader) LastID() string { return r.lastID }
+func (r *EventReader) LastID() string { return r.lastID }
 
 // Retry returns how long the server wants clients to wait before they reconnect, 0 if it did not
 // say.
-func (r *Reader) Retry() time.Duration { return r.retry }
+func (r *EventReader) Retry() time.Duration { return r.retry }
 
 // Next returns the next event that has data or an ID. An event over the limit is a
 // *jsonrpc.TooLongError, after which the stream goes on; any other error ends it, io.EOF at its
 // end. An event that the end of the stream cuts off is dropped.
-func (r *Reader) Next() (Event, error) {
+func (r *EventReader) Next() (Event, error) {
 	for {
 		if err := r.readLine(); err != nil {
 			return Event{}, err
@@ -77,7 +76,7 @@ func (r *Reader) Next() (Event, error) {
 }
 
 // event returns the event that a blank line ends.
-func (r *Reader) event() (Event, error) {
+func (r *EventReader) event() (Event, error) {
 	e := Event{Name: r.name, ID: r.id, Data: bytes.TrimSuffix(r.data, []byte{'\n'})}
 	if r.id != "" {
 		r.lastID = r.id
@@ -94,7 +93,7 @@ func (r *Reader) event() (Event, error) {
 }
 
 // field reads one line that is not blank.
-func (r *Reader) field() {
+func (r *EventReader) field() {
 	name, value, _ := bytes.Cut(r.line, []byte{':'})
 	value = bytes.TrimPrefix(value, []byte{' '})
 	switch string(name) {
@@ -114,30 +113,21 @@ func (r *Reader) field() {
 }
 
 // addData adds a data field to the event.
-func (r *Reader) addData(value []byte) {
+func (r *EventReader) addData(value []byte) {
 	if r.long == nil && len(r.data)+len(value) <= r.limit {
 		r.data = append(append(r.data, value...), '\n')
 		return
 	}
 	if r.long == nil {
 		r.long = &jsonrpc.TooLongError{Limit: int64(r.limit)}
-		r.skip(r.data)
+		r.long.Add(r.data)
 		r.data = r.data[:0]
 	}
-	r.skip(value)
-}
-
-// skip counts a part of an event that is too long.
-func (r *Reader) skip(part []byte) {
-	long := r.long
-	long.Size += int64(len(part))
-	long.Head = append(long.Head, part[:min(len(part), headBytes-len(long.Head))]...)
-	long.Tail = append(long.Tail, part[max(0, len(part)-tailBytes):]...)
-	long.Tail = long.Tail[max(0, len(long.Tail)-tailBytes):]
+	r.long.Add(value)
 }
 
 // readLine reads a line without its end.
-func (r *Reader) readLine() error {
+func (r *EventReader) readLine() error {
 	r.line, r.longData = r.line[:0], false
 	for {
 		if _, err := r.in.Peek(1); err != nil {
@@ -173,7 +163,7 @@ func indexOr(text []byte, c byte, otherwise int) int {
 
 // addToLine adds a part to the line. What is over the limit is counted if it is data, and dropped
 // otherwise: the line becomes a comment.
-func (r *Reader) addToLine(part []byte) {
+func (r *EventReader) addToLine(part []byte) {
 	if len(r.line) == 0 || r.line[0] != ':' {
 		fits := min(len(part), r.limit+fieldSpace-len(r.line))
 		r.line = append(r.line, part[:fits]...)
@@ -187,6 +177,64 @@ func (r *Reader) addToLine(part []byte) {
 		r.line = append(r.line[:0], ':')
 	}
 	if r.longData {
-		r.skip(part)
+		r.long.Add(part)
 	}
+}
+
+// KeepAlive is a comment. Readers skip it; it shows proxies and clients that the stream is alive.
+const KeepAlive = ": \n\n"
+
+// AppendEvent appends an event. The data has no line breaks.
+func AppendEvent(dst []byte, name string, data []byte) []byte {
+	dst = append(append(dst, "event: "...), name...)
+	dst = append(append(dst, "\ndata: "...), data...)
+	return append(dst, "\n\n"...)
+}
+
+// An EventWriter writes a response that is a stream of events. The response begins with the first
+// write.
+type EventWriter struct {
+	*http.ResponseController
+	w            http.ResponseWriter
+	cacheControl string
+	begun        bool
+}
+
+// NewEventWriter returns an EventWriter for this response, which has this header Cache-Control.
+func NewEventWriter(w http.ResponseWriter, cacheControl string) EventWriter {
+	return EventWriter{ResponseController: http.NewResponseController(w), w: w, cacheControl: cacheControl}
+}
+
+// Begun reports whether the response has begun.
+func (w *EventWriter) Begun() bool { return w.begun }
+
+// Write writes events and flushes. It fails if the client does not read.
+func (w *EventWriter) Write(text []byte) error {
+	if !w.begun {
+		w.begun = true
+		h := w.w.Header()
+		h.Set("Content-Type", httpheader.EventStream)
+		h.Set("Cache-Control", w.cacheControl)
+		h.Set("X-Accel-Buffering", "no") // 2026-07-28, Receiving Messages: proxies must not keep events
+	} else if len(text) == 0 {
+		return nil
+	}
+	w.SetWriteDeadline(WriteDeadline(len(text))) // fails only without a connection
+	defer w.SetWriteDeadline(time.Time{})        // it would apply to the connection's next request, too
+	if _, err := w.w.Write(text); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+// A client that is slower than this is considered gone. The limit is on the time of a write, and
+// not on that of a stream.
+const (
+	writeTime = 30 * time.Second
+	writeRate = 64 << 10 // bytes a second
+)
+
+// WriteDeadline returns the time by which a client must have taken n bytes that are written now.
+func WriteDeadline(n int) time.Time {
+	return time.Now().Add(writeTime + time.Duration(n)*time.Second/writeRate)
 }

@@ -4,6 +4,7 @@ package spawn
 
 import (
 	"cmp"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"maps"
@@ -14,18 +15,19 @@ import (
 	"time"
 )
 
-// gateway is what a scripted child does to be a toolman: it runs argv under a guard, and leaves its
-// pid and the guard's in dir. One that is settled has run for so long that the guard has come up.
+// gateway is what a scripted child does to be a toolman: it runs argv under a reaper, and leaves
+// its pid and the reaper's in dir. One that is settled has run for so long that the reaper has come
+// up.
 func gateway(settled bool, dir string, argv []string) {
-	g, err := StartGuard()
+	r, err := StartReaper()
 	check(err)
-	_, err = Start(Command{Name: "server", Argv: argv, Env: os.Environ()}, g)
+	_, err = Start(Command{Name: "server", Argv: argv, Env: os.Environ()}, r)
 	check(err)
 	if settled {
-		comeUp(g)
+		comeUp(r)
 	}
 	announce(dir, os.Getpid())
-	announce(dir, g.child.pid)
+	announce(dir, r.child.pid)
 	time.Sleep(lifetime)
 }
 
@@ -80,7 +82,7 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 			dir := t.TempDir()
 			server := tt.argv(dir, script("ignore", "announce", dir, "hang"))
 			p := run(t, nil, script(append([]string{cmp.Or(tt.verb, "gateway"), dir}, server...)...)...)
-			all := announced(t, dir, tt.count+2) // and the gateway and its guard
+			all := announced(t, dir, tt.count+2) // and the gateway and its reaper
 			start := time.Now()
 			p.KillGroup() // as clients do that kill what they have started
 			awaitDead(t, all)
@@ -89,8 +91,8 @@ func TestKilledGatewayLeavesNobody(t *testing.T) {
 	}
 }
 
-func TestGuardOfAGatewayThatIsKilledAtOnce(t *testing.T) {
-	for range 5 { // the guard may not have come up yet
+func TestReaperOfAGatewayThatIsKilledAtOnce(t *testing.T) {
+	for range 5 { // the reaper may not have come up yet
 		dir := t.TempDir()
 		p := run(t, nil, script(append([]string{"gateway", t.TempDir()}, shell(`kill -KILL $PPID; trap "" TERM; sleep 100; true`, dir)...)...)...)
 		waitFor(t, "exit", p.Done())
@@ -99,30 +101,30 @@ func TestGuardOfAGatewayThatIsKilledAtOnce(t *testing.T) {
 	}
 }
 
-func TestClosedGuardLeavesNobody(t *testing.T) {
-	g, err := StartGuard()
+func TestClosedReaperLeavesNobody(t *testing.T) {
+	r, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	run(t, g, script("fork", "ignore announce "+dir+" hang", "ignore", "announce", dir, "hang")...)
-	stopped := run(t, g, script("eof")...)
+	run(t, r, script("fork", "ignore announce "+dir+" hang", "ignore", "announce", dir, "hang")...)
+	stopped := run(t, r, script("eof")...)
 	all := announced(t, dir, 2)
 	stopped.Stop(closer(stopped), unhurried)
-	g.Close()
-	g.Close()
-	waitFor(t, "the guard's end", g.exited)
+	r.Close()
+	r.Close()
+	waitFor(t, "the reaper's end", r.exited)
 	awaitDead(t, all)
 }
 
-// What Close has not ended when its time is over, the guard ends.
-func TestGuardEndsWhatCloseHasNoTimeFor(t *testing.T) {
-	g, err := StartGuard()
+// What Close has not ended when its time is over, the reaper ends.
+func TestReaperEndsWhatCloseHasNoTimeFor(t *testing.T) {
+	r, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	p := run(t, g, script("daemon", "ignore announce "+dir+" hang", "announce", dir, "eof")...)
+	p := run(t, r, script("daemon", "ignore announce "+dir+" hang", "announce", dir, "eof")...)
 	all := announced(t, dir, 2)
 	t.Cleanup(func() {
 		for _, id := range all {
@@ -131,57 +133,57 @@ func TestGuardEndsWhatCloseHasNoTimeFor(t *testing.T) {
 	})
 	p.Stop(closer(p), unhurried)
 	waitFor(t, "the end", p.ended)
-	g.close(0)
+	r.close(0)
 	if runtime.GOOS == "linux" { // elsewhere it reaches nothing that has left its group
 		awaitDead(t, all)
 	}
-	waitFor(t, "the guard's end", g.exited)
+	waitFor(t, "the reaper's end", r.exited)
 }
 
 // A child that does not carry the token is in its group.
-func TestGuardEndsGroupsThatCloseLeaves(t *testing.T) {
-	g, err := StartGuard()
+func TestReaperEndsGroupsThatCloseLeaves(t *testing.T) {
+	r, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	run(t, g, append([]string{"env", "-i"}, script("ignore", "announce", dir, "hang")...)...)
+	run(t, r, append([]string{"env", "-i"}, script("ignore", "announce", dir, "hang")...)...)
 	all := announced(t, dir, 1)
-	g.Close()
+	r.Close()
 	awaitDead(t, all)
-	waitFor(t, "the guard's end", g.exited)
+	waitFor(t, "the reaper's end", r.exited)
 }
 
-func TestGuardedChildKnowsItsRuns(t *testing.T) {
+func TestChildKnowsItsRuns(t *testing.T) {
 	t.Setenv(tokensVar, "outer")
-	g, err := StartGuard()
+	r, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
-	p := runCommand(t, g, Command{
+	defer r.Close()
+	p := runCommand(t, r, Command{
 		Argv: []string{"sh", "-c", `echo "$TOOLMAN_GUARD"`},
 		Env:  []string{tokensVar + "=stale", "PATH=" + os.Getenv("PATH")},
 	})
-	if got, want := readLine(t, p), "outer:"+g.token; got != want {
+	if got, want := readLine(t, p), "outer:"+r.token; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
-func TestGuardIsToldOfEveryGroup(t *testing.T) {
+func TestReaperIsToldOfEveryGroup(t *testing.T) {
 	fds, err := pipeFDs()
 	if err != nil {
 		t.Fatal(err)
 	}
 	events := os.NewFile(uintptr(fds[0]), "events")
 	defer events.Close()
-	g := &Guard{pipe: fds[1], exited: make(chan struct{})}
-	p := run(t, g, "true")
+	r := &Reaper{pipe: fds[1], exited: make(chan struct{})}
+	p := run(t, r, "true")
 	waitFor(t, "exit", p.Done())
 	started := startTime(p.Pid())
 	p.KillGroup()
 	waitFor(t, "the end", p.ended)
-	g.closePipe()
+	r.closePipe()
 	got, err := io.ReadAll(events)
 	if want := fmt.Sprintf("+%d@%d\n-%[1]d\n", p.Pid(), started); err != nil || string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
@@ -214,23 +216,23 @@ func TestReadEvents(t *testing.T) {
 }
 
 // A group whose number belongs to another since is left alone.
-func TestGuardTellsGroupsApart(t *testing.T) {
+func TestReaperTellsGroupsApart(t *testing.T) {
 	p := run(t, nil, script("ignore", "print", "up", "hang")...)
 	readLine(t, p)
 	started := startTime(p.Pid())
 	if started == 0 {
 		t.Skip("this system does not show when a process has started")
 	}
-	endRun(newToken(), map[int]uint64{p.Pid(): started - 1}, patience)
+	endRun(rand.Text(), map[int]uint64{p.Pid(): started - 1}, patience)
 	if p.hasExited() {
 		t.Error("a group was killed whose leader was started at another time")
 	}
-	endRun(newToken(), map[int]uint64{p.Pid(): started}, patience)
+	endRun(rand.Text(), map[int]uint64{p.Pid(): started}, patience)
 	waitFor(t, "exit", p.Done())
 }
 
-func TestGuardStartedByHandDoesNothing(t *testing.T) {
-	if got := RunGuard([]string{"+2147483646@1"}, strings.NewReader("")); got != 2 {
+func TestReaperStartedByHandDoesNothing(t *testing.T) {
+	if got := RunReaper([]string{"+2147483646@1"}, strings.NewReader("")); got != 2 {
 		t.Errorf("got exit code %d, want 2", got)
 	}
 }

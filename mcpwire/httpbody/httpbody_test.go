@@ -1,4 +1,4 @@
-package sse
+package httpbody
 
 import (
 	"bytes"
@@ -15,7 +15,7 @@ import (
 // readAll reads events as text, one a line, until the stream ends.
 func readAll(in io.Reader, limit int) string {
 	var b strings.Builder
-	r := NewReader(in, limit)
+	r := NewEventReader(in, limit)
 	for {
 		e, err := r.Next()
 		if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
@@ -64,7 +64,7 @@ func TestAnEventIsThereAsSoonAsItsBlankLineIs(t *testing.T) {
 		in, out := io.Pipe()
 		got := make(chan string)
 		go func() {
-			e, _ := NewReader(in, 100).Next()
+			e, _ := NewEventReader(in, 100).Next()
 			got <- string(e.Data)
 		}()
 		io.WriteString(out, "data: a"+end)
@@ -85,7 +85,7 @@ func FuzzEvents(f *testing.F) {
 	f.Add([]byte("id: 1\ndata: "+strings.Repeat("x", 2<<10)+"\n\n:"+strings.Repeat("y", 2<<10)), "")
 	f.Fuzz(func(t *testing.T, text []byte, name string) {
 		const limit = 1 << 10
-		r := NewReader(iotest.HalfReader(bytes.NewReader(text)), limit)
+		r := NewEventReader(iotest.HalfReader(bytes.NewReader(text)), limit)
 		for {
 			e, err := r.Next()
 			if len(e.Data) > limit || len(r.line) > limit+fieldSpace {
@@ -98,10 +98,36 @@ func FuzzEvents(f *testing.F) {
 		if len(text) == 0 || len(text) > limit || bytes.ContainsAny(text, "\r\n") || strings.ContainsAny(name, "\r\n") || len(name) > fieldSpace {
 			return
 		}
-		written := Append([]byte(KeepAlive), name, text)
-		e, err := NewReader(bytes.NewReader(written), limit).Next()
+		written := AppendEvent([]byte(KeepAlive), name, text)
+		e, err := NewEventReader(bytes.NewReader(written), limit).Next()
 		if err != nil || e.Name != name || !bytes.Equal(e.Data, text) {
 			t.Fatalf("%q was read as %+v, %v", written, e, err)
 		}
 	})
+}
+
+func TestABodyIsReadWholeWhateverItAnnounces(t *testing.T) {
+	for _, size := range []int{0, 1, 511, 512, firstRead - 1, firstRead, firstRead + 1, 3<<20 + 7} {
+		want := bytes.Repeat([]byte("0123456"), size/7+1)[:size]
+		for _, announced := range []int64{-1, 0, int64(size), int64(size) / 2, int64(size) * 2, 1 << 62} {
+			got, err := new(Pool).Read(iotest.HalfReader(bytes.NewReader(want)), announced)
+			if err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%d bytes, of which %d are announced: got %d, %v", size, announced, len(got), err)
+			}
+			if announced == int64(size) && cap(got) > size+512+spare {
+				t.Errorf("%d bytes, as announced, take %d", size, cap(got))
+			}
+		}
+	}
+	broken := errors.New("broken")
+	if got, err := new(Pool).Read(io.MultiReader(bytes.NewReader([]byte("ab")), iotest.ErrReader(broken)), 5); !errors.Is(err, broken) || string(got) != "ab" {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func TestABodyThatIsOnlyAnnouncedTakesLittleRoom(t *testing.T) {
+	got, _ := new(Pool).Read(bytes.NewReader([]byte("{")), 1<<30)
+	if cap(got) > firstRead {
+		t.Errorf("one byte takes %d", cap(got))
+	}
 }

@@ -1,4 +1,4 @@
-package itemdef
+package mcpwire
 
 import (
 	"fmt"
@@ -6,23 +6,21 @@ import (
 	"slices"
 	"strconv"
 	"testing"
-
-	"toolman/mcpwire"
 )
 
 // itemOf reads an item.
-func itemOf(t *testing.T, k mcpwire.Kind, raw string) *mcpwire.Item {
+func itemOf(t *testing.T, k Kind, raw string) *Item {
 	t.Helper()
-	page, err := mcpwire.ParsePage(k, []byte(`{"`+k.Member()+`":[`+raw+`]}`))
+	page, err := ParsePage(k, []byte(`{"`+k.Member()+`":[`+raw+`]}`))
 	if err != nil || len(page.Items) != 1 {
 		t.Fatalf("%s: %v %v", raw, err, page.Odd)
 	}
 	return &page.Items[0]
 }
 
-func definition(t *testing.T, k mcpwire.Kind, raw string) string {
+func definition(t *testing.T, k Kind, raw string) string {
 	t.Helper()
-	def, err := Of(itemOf(t, k, raw))
+	def, err := itemOf(t, k, raw).Definition()
 	if err != nil {
 		t.Fatalf("%s: %v", raw, err)
 	}
@@ -32,23 +30,23 @@ func definition(t *testing.T, k mcpwire.Kind, raw string) string {
 func TestDefinitionHoldsWhatAnItemIsAndNothingElse(t *testing.T) {
 	for _, tt := range []struct {
 		name      string
-		kind      mcpwire.Kind
+		kind      Kind
 		raw, want string
 	}{
-		{"a tool", mcpwire.Tool,
+		{"a tool", Tool,
 			`{"title":"T","name":"n","icons":[{"src":"x"}],"_meta":{"a":1},"execution":{"taskSupport":"optional"},"inputSchema":{"type":"object"},"outputSchema":{"type":"object"},"annotations":{"readOnlyHint":true},"description":"d","later":1}`,
 			`{"annotations":{"readOnlyHint":true},"description":"d","inputSchema":{"type":"object"},"name":"n","outputSchema":{"type":"object"},"title":"T"}`},
-		{"a resource", mcpwire.Resource,
+		{"a resource", Resource,
 			`{"uri":"file:///a","name":"n","title":"T","description":"d","mimeType":"text/plain","size":12,"annotations":{"audience":["user"],"lastModified":"2025-01-12T15:00:58Z","priority":0.8}}`,
 			`{"annotations":{"audience":["user"],"priority":0.8},"description":"d","mimeType":"text/plain","name":"n","title":"T","uri":"file:///a"}`},
-		{"a template", mcpwire.Template,
+		{"a template", Template,
 			`{"uriTemplate":"file:///{path}","name":"n","annotations":{"lastModified":"2025-01-12T15:00:58Z"}}`,
 			`{"name":"n","uriTemplate":"file:///{path}"}`},
-		{"a prompt", mcpwire.Prompt,
+		{"a prompt", Prompt,
 			`{"name":"n","arguments":[{"required":true,"name":"b"},{"name":"a"}],"description":"d"}`,
 			`{"arguments":[{"name":"b","required":true},{"name":"a"}],"description":"d","name":"n"}`},
-		{"null and nothing said are absent", mcpwire.Tool, `{"name":"n","title":null,"annotations":{ }}`, `{"name":"n"}`},
-		{"lastModified of a tool is no date", mcpwire.Tool, `{"name":"n","annotations":{"lastModified":1}}`, `{"annotations":{"lastModified":1},"name":"n"}`},
+		{"null and nothing said are absent", Tool, `{"name":"n","title":null,"annotations":{ }}`, `{"name":"n"}`},
+		{"lastModified of a tool is no date", Tool, `{"name":"n","annotations":{"lastModified":1}}`, `{"annotations":{"lastModified":1},"name":"n"}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := definition(t, tt.kind, tt.raw); got != tt.want {
@@ -61,19 +59,19 @@ func TestDefinitionHoldsWhatAnItemIsAndNothingElse(t *testing.T) {
 func TestMembersThatNoRevisionHasAreNamed(t *testing.T) {
 	for _, tt := range []struct {
 		name string
-		kind mcpwire.Kind
+		kind Kind
 		raw  string
 		want []string
 	}{
-		{"none", mcpwire.Tool, `{"name":"n","title":"t","description":"d","inputSchema":{"x":1},"outputSchema":{},"annotations":{"x":1},"icons":[],"_meta":{"x":1},"execution":{}}`, nil},
-		{"of a resource", mcpwire.Resource, `{"uri":"a:b","name":"n","title":"t","description":"d","mimeType":"m","annotations":{},"icons":[],"_meta":{},"size":1}`, nil},
-		{"of a template", mcpwire.Template, `{"uriTemplate":"a:b","name":"n","title":"t","description":"d","mimeType":"m","annotations":{},"icons":[],"_meta":{}}`, nil},
-		{"of a prompt", mcpwire.Prompt, `{"name":"n","title":"t","description":"d","arguments":[],"icons":[],"_meta":{}}`, nil},
-		{"some, one twice", mcpwire.Tool, `{"x":1,"name":"n","instruct\u0069ons":"do","instructions":"do not","":2}`, []string{"", "instructions", "x"}},
-		{"of another kind", mcpwire.Prompt, `{"name":"n","size":1,"execution":{},"inputSchema":{}}`, []string{"execution", "inputSchema", "size"}},
+		{"none", Tool, `{"name":"n","title":"t","description":"d","inputSchema":{"x":1},"outputSchema":{},"annotations":{"x":1},"icons":[],"_meta":{"x":1},"execution":{}}`, nil},
+		{"of a resource", Resource, `{"uri":"a:b","name":"n","title":"t","description":"d","mimeType":"m","annotations":{},"icons":[],"_meta":{},"size":1}`, nil},
+		{"of a template", Template, `{"uriTemplate":"a:b","name":"n","title":"t","description":"d","mimeType":"m","annotations":{},"icons":[],"_meta":{}}`, nil},
+		{"of a prompt", Prompt, `{"name":"n","title":"t","description":"d","arguments":[],"icons":[],"_meta":{}}`, nil},
+		{"some, one twice", Tool, `{"x":1,"name":"n","instruct\u0069ons":"do","instructions":"do not","":2}`, []string{"", "instructions", "x"}},
+		{"of another kind", Prompt, `{"name":"n","size":1,"execution":{},"inputSchema":{}}`, []string{"execution", "inputSchema", "size"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := UnknownMembers(itemOf(t, tt.kind, tt.raw)); !slices.Equal(got, tt.want) {
+			if got := itemOf(t, tt.kind, tt.raw).UnknownMembers(); !slices.Equal(got, tt.want) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -86,7 +84,7 @@ func TestDefinitionIsTheSameInEverySpelling(t *testing.T) {
 		`{ "inputSchema" : {"b":[ true,null],"a":1e1}, "description":"a\u000Ab", "name":"\u00e9\/x" }`,
 		`{"n\u0061me":"é/x","description":"a\nb","inputSchema":{"a":10.0,"b":[true,null]}}`,
 	} {
-		if got, want := definition(t, mcpwire.Tool, other), definition(t, mcpwire.Tool, plain); got != want {
+		if got, want := definition(t, Tool, other), definition(t, Tool, plain); got != want {
 			t.Errorf("%s: got %s, want %s", other, got, want)
 		}
 	}
@@ -102,7 +100,7 @@ func TestDefinitionsThatMeanNothingCertainAreRefused(t *testing.T) {
 		`{"name":"n","description":"\ud800"}`,
 		`{"name":"n","inputSchema":{"maximum":1e400}}`,
 	} {
-		if def, err := Of(itemOf(t, mcpwire.Tool, raw)); err == nil {
+		if def, err := itemOf(t, Tool, raw).Definition(); err == nil {
 			t.Errorf("%s has the definition %s", raw, def)
 		}
 	}
@@ -148,7 +146,7 @@ func TestNumbersAreCanonical(t *testing.T) {
 		{0x43143ff3c1cb0959, "1424953923781206.2"},
 	} {
 		long := strconv.FormatFloat(math.Float64frombits(tt.bits), 'e', 25, 64)
-		got := definition(t, mcpwire.Tool, fmt.Sprintf(`{"name":"n","inputSchema":%s}`, long))
+		got := definition(t, Tool, fmt.Sprintf(`{"name":"n","inputSchema":%s}`, long))
 		if want := fmt.Sprintf(`{"inputSchema":%s,"name":"n"}`, tt.want); got != want {
 			t.Errorf("%s: got %s, want %s", long, got, want)
 		}
@@ -163,7 +161,7 @@ func TestObjectsAreCanonical(t *testing.T) {
 		{`{"\u20ac":"Euro Sign","\r":"Carriage Return","\ufb33":"Hebrew Letter Dalet With Dagesh","1":"One","\ud83d\ude00":"Emoji: Grinning Face","\u0080":"Control","\u00f6":"Latin Small Letter O With Diaeresis"}`,
 			"{\"\\r\":\"Carriage Return\",\"1\":\"One\",\"\u0080\":\"Control\",\"ö\":\"Latin Small Letter O With Diaeresis\",\"€\":\"Euro Sign\",\"😀\":\"Emoji: Grinning Face\",\"\ufb33\":\"Hebrew Letter Dalet With Dagesh\"}"},
 	} {
-		if got, want := definition(t, mcpwire.Tool, `{"name":"n","inputSchema":`+tt.schema+`}`), `{"inputSchema":`+tt.want+`,"name":"n"}`; got != want {
+		if got, want := definition(t, Tool, `{"name":"n","inputSchema":`+tt.schema+`}`), `{"inputSchema":`+tt.want+`,"name":"n"}`; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 	}

@@ -5,7 +5,6 @@ package spawn
 import (
 	"bufio"
 	"crypto/rand"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
@@ -23,59 +22,47 @@ const (
 	// tokensVar is in the environment of every child. It holds the tokens of the runs that the
 	// child belongs to, the outermost first, joined by ":".
 	tokensVar = "TOOLMAN_GUARD"
-	// guardingVar is in the environment of a guard. It holds the token of the run that it guards.
-	// The guard's tokensVar has only those of outer runs.
-	guardingVar = "TOOLMAN_GUARDING"
+	// reapingVar is in the environment of a reaper. It holds the token of the run that it ends. The
+	// reaper's tokensVar has only those of outer runs.
+	reapingVar = "TOOLMAN_GUARDING"
 	// sweepWait limits the search of Close.
 	sweepWait = 100 * time.Millisecond
-	// closeWait is how long Close waits for the guard to exit.
+	// closeWait is how long Close waits for the reaper to exit.
 	closeWait = 100 * time.Millisecond
 )
 
-// A Guard is a process that kills the children that this process leaves behind, even if this one is
-// killed by SIGKILL. Its methods may be called concurrently. A nil Guard guards nothing. On
+// A Reaper is a process that kills the children that this process leaves behind, even if this one
+// is killed by SIGKILL. Its methods may be called concurrently. A nil Reaper does nothing. On
 // Windows, job objects do the work instead.
-type Guard struct {
-	token  string        // 128 random bits in hex
+type Reaper struct {
+	token  string        // random
 	entry  string        // the tokensVar entry of our children
-	child  *child        // the guard process
-	exited chan struct{} // closed under mu when the guard has exited and was reaped
+	child  *child        // the reaper process
+	exited chan struct{} // closed under mu when the reaper has exited and was reaped
 
 	mu     sync.Mutex
 	pipe   int // guarded by mu: writing end, non-blocking; -1 after Close
 	groups int // guarded by mu: the number of announced groups
 }
 
-// StartGuard starts a guard for all children of this process. When this process ends, the guard
-// runs this program as `__guard`, which must call RunGuard. StartGuard does not wait for the guard,
-// whose events wait in its pipe.
-func StartGuard() (*Guard, error) {
-	token := newToken()
-	g := &Guard{
+// StartReaper starts a reaper for all children of this process. When this process ends, the reaper
+// runs this program with the argument __guard. The program must then call RunReaper. (The name is
+// older than the type. It stays, because the file may hold a newer version by then.) StartReaper
+// does not wait for the reaper: its pipe holds the events until it reads them.
+func StartReaper() (*Reaper, error) {
+	token := rand.Text()
+	r := &Reaper{
 		token:  token,
-		entry:  tokensVar + "=" + joinToken(os.Getenv(tokensVar), token),
+		entry:  tokensVar + "=" + strings.TrimPrefix(os.Getenv(tokensVar)+":"+token, ":"),
 		exited: make(chan struct{}),
 	}
-	if err := g.start(); err != nil {
-		return nil, fmt.Errorf("starting the guard process: %w", err)
+	if err := r.start(); err != nil {
+		return nil, fmt.Errorf("starting the reaper process: %w", err)
 	}
-	return g, nil
+	return r, nil
 }
 
-func newToken() string {
-	var b [16]byte
-	rand.Read(b[:])
-	return hex.EncodeToString(b[:])
-}
-
-func joinToken(outer, token string) string {
-	if outer == "" {
-		return token
-	}
-	return outer + ":" + token
-}
-
-func (g *Guard) start() error {
+func (r *Reaper) start() error {
 	exe, err := os.Executable()
 	if err != nil {
 		return err
@@ -91,12 +78,12 @@ func (g *Guard) start() error {
 	}
 	defer unix.Close(fds[0])
 	closeInheritedOnExec()
-	argv := guardCommand(exe)
+	argv := reaperCommand(exe)
 	pid, err := syscall.ForkExec(argv[0], argv, &syscall.ProcAttr{
 		Dir:   "/", // does not keep a directory busy
-		Env:   g.guardEnv(),
+		Env:   r.reaperEnv(),
 		Files: []uintptr{uintptr(fds[0]), null.Fd(), null.Fd()},
-		Sys:   guardAttr(), // in its own session, so that Ctrl-C or a signal to our group does not reach it
+		Sys:   reaperAttr(), // in its own session, so that Ctrl-C or a signal to our group does not reach it
 	})
 	if err == nil {
 		err = unix.SetNonblock(fds[1], true)
@@ -105,9 +92,9 @@ func (g *Guard) start() error {
 		unix.Close(fds[1])
 		return err
 	}
-	g.child, g.pipe = &child{pid: pid}, fds[1]
-	g.pause()
-	go g.wait()
+	r.child, r.pipe = &child{pid: pid}, fds[1]
+	r.pause()
+	go r.wait()
 	return nil
 }
 
@@ -121,8 +108,9 @@ while read -r event; do
 done
 exec "$0" __guard $events </dev/null`
 
-// guardCommand returns the command of the guard: the script, or this program if there is no shell.
-func guardCommand(exe string) []string {
+// reaperCommand returns the command of the reaper: the script, or this program if there is no
+// shell.
+func reaperCommand(exe string) []string {
 	const shell = "/bin/sh"
 	if unix.Access(shell, unix.X_OK) != nil {
 		return []string{exe, "__guard"}
@@ -130,112 +118,113 @@ func guardCommand(exe string) []string {
 	return []string{shell, "-c", watchScript, exe}
 }
 
-// guardEnv is an environment without the token of this run, so that the guard does not kill itself.
-func (g *Guard) guardEnv() []string {
-	env := []string{guardingVar + "=" + g.token, "GOMAXPROCS=1"}
+// reaperEnv is an environment without the token of this run, so that the reaper does not kill
+// itself.
+func (r *Reaper) reaperEnv() []string {
+	env := []string{reapingVar + "=" + r.token, "GOMAXPROCS=1"}
 	if outer, ok := os.LookupEnv(tokensVar); ok {
 		env = append(env, tokensVar+"="+outer)
 	}
 	return env
 }
 
-// wait reaps the guard. After that, another process may get its pid.
-func (g *Guard) wait() {
-	g.child.await()
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.child.reap()
-	close(g.exited)
+// wait reaps the reaper. After that, another process may get its pid.
+func (r *Reaper) wait() {
+	r.child.await()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.child.reap()
+	close(r.exited)
 }
 
-func (g *Guard) environ() []string {
-	if g == nil {
+func (r *Reaper) environ() []string {
+	if r == nil {
 		return nil
 	}
-	return []string{g.entry}
+	return []string{r.entry}
 }
 
 // add announces a group whose leader has not been reaped.
-func (g *Guard) add(pgid int) {
-	if g != nil {
-		g.send(fmt.Sprintf("+%d@%d\n", pgid, startTime(pgid)), 1)
+func (r *Reaper) add(pgid int) {
+	if r != nil {
+		r.send(fmt.Sprintf("+%d@%d\n", pgid, startTime(pgid)), 1)
 	}
 }
 
 // remove reports that a group has ended.
-func (g *Guard) remove(pgid int) {
-	if g != nil {
-		g.send(fmt.Sprintf("-%d\n", pgid), -1)
+func (r *Reaper) remove(pgid int) {
+	if r != nil {
+		r.send(fmt.Sprintf("-%d\n", pgid), -1)
 	}
 }
 
 // send writes an event that changes the number of groups, and never waits. The event is lost if the
-// guard was killed, or stopped for about three thousand events.
-func (g *Guard) send(event string, groups int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.groups += groups
-	if g.pipe >= 0 {
-		unix.Write(g.pipe, []byte(event))
+// reaper was killed, or stopped for about three thousand events.
+func (r *Reaper) send(event string, groups int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.groups += groups
+	if r.pipe >= 0 {
+		unix.Write(r.pipe, []byte(event))
 	}
 }
 
 // Close kills every child that is still running and, on Linux, every process that the children have
-// left behind, also in other groups. After about 100 ms it leaves the rest to the guard, which
-// outlives this process. Start must not be called with g after that.
-func (g *Guard) Close() {
-	if g != nil {
-		g.close(sweepWait)
+// left behind, also in other groups. After about 100 ms it leaves the rest to the reaper, which
+// outlives this process. Start must not be called with r after that.
+func (r *Reaper) Close() {
+	if r != nil {
+		r.close(sweepWait)
 	}
 }
 
 // close is Close with a time limit for the search.
-func (g *Guard) close(limit time.Duration) {
-	if g.sweep(limit) {
-		g.send(cleanEnd+"\n", 0)
+func (r *Reaper) close(limit time.Duration) {
+	if r.sweep(limit) {
+		r.send(cleanEnd+"\n", 0)
 	}
-	g.closePipe()
-	g.resume()
-	closedWithin(g.exited, closeWait)
+	r.closePipe()
+	r.resume()
+	closedWithin(r.exited, closeWait)
 }
 
 // sweep kills what the children have left behind, and reports whether no such process and no group
 // is left.
-func (g *Guard) sweep(limit time.Duration) (clean bool) {
+func (r *Reaper) sweep(limit time.Duration) (clean bool) {
 	swept := make(chan bool, 1)
-	go func() { swept <- endRun(g.token, nil, limit) }()
+	go func() { swept <- endRun(r.token, nil, limit) }()
 	select {
 	case clean = <-swept:
 	case <-time.After(limit): // the search itself may block on a process that is stuck in the kernel
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return clean && g.groups == 0
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return clean && r.groups == 0
 }
 
 // closePipe closes the pipe, as the end of this process does.
-func (g *Guard) closePipe() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.pipe >= 0 {
-		unix.Close(g.pipe)
-		g.pipe = -1
+func (r *Reaper) closePipe() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.pipe >= 0 {
+		unix.Close(r.pipe)
+		r.pipe = -1
 	}
 }
 
-// A guard gets events, one on each line: "+PGID@START" is a group to guard, with the start time of
+// A reaper gets events, one on each line: "+PGID@START" is a group to end, with the start time of
 // its leader, "-PGID" a group that has ended, and cleanEnd means that nothing is left.
 const cleanEnd = "."
 
-// endLimit is how long a guard works after the end of its run.
+// endLimit is how long a reaper works after the end of its run.
 const endLimit = 10 * time.Second
 
-// RunGuard is the hidden command `toolman __guard`, which a guard runs. It reads events from args
-// and then from stdin, kills what the run has left behind, and returns the exit code.
-func RunGuard(args []string, stdin io.Reader) int {
-	token := os.Getenv(guardingVar)
-	if len(token) != 32 {
-		return 2 // not started by StartGuard
+// RunReaper is the hidden command `toolman __guard`, which the reaper runs. It reads events from
+// args and then from stdin, kills what the run has left behind, and returns the exit code.
+func RunReaper(args []string, stdin io.Reader) int {
+	token := os.Getenv(reapingVar)
+	if token == "" {
+		return 2 // not started by StartReaper
 	}
 	signal.Ignore(unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE)
 	groups, orderly := readEvents(io.MultiReader(strings.NewReader(strings.Join(args, "\n")+"\n"), stdin))
