@@ -39,11 +39,11 @@ type conn struct {
 
 // A front is where the client's messages come from and where those for it go.
 type front struct {
-	out     peer.Sender
-	batches atomic.Pointer[peer.BatchResponder] // to out, from the first batch of requests on
-	streams Streams                             // nil: all goes to out
-	ledger  Ledger                              // nil: there is none
-	checker CallChecker                         // nil: there is none
+	out      peer.Sender
+	batches  atomic.Pointer[peer.BatchResponder] // to out, from the first batch of requests on
+	streams  Streams                             // nil: all goes to out
+	observer CallObserver                        // nil: there is none
+	checker  CallChecker                         // nil: there is none
 }
 
 // A clientState is what the client has said of itself.

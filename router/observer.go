@@ -6,29 +6,28 @@ import (
 	"toolman/router/audit"
 )
 
-// A Ledger is what a session's Sender implements that keeps more of a request than the
-// frame says, as the bridge does. Both methods are called with locks held: they must not
-// wait, nor call the router. Ids are theirs to keep.
-type Ledger interface {
-	// Correlation returns what the request with this id is called by whoever made it, for
-	// the audit log; "" for nothing.
+// A CallObserver is implemented by a session's Sender that keeps more about a request than its frame has,
+// as the bridge does. Its methods are called with locks held: they must not block or call the router.
+// They may keep the IDs.
+type CallObserver interface {
+	// Correlation returns the correlation ID of the request with this ID, for the audit log; "" for none.
 	Correlation(id []byte) string
-	// Because says why toolman itself answers the request, just before that answer is queued.
-	Because(id []byte, why Reason)
+	// LocalReply is called with the reason for a reply of toolman itself, just before it is queued.
+	LocalReply(id []byte, why Reason)
 }
 
-// A Reason is why toolman answers a request in a server's place.
+// A Reason says why toolman itself answers a request.
 type Reason struct {
 	Verdict audit.Verdict // what was decided about it; "" when it was passed on
 	Outcome audit.Outcome // how it ended: Refused, or what became of it at its server
 	Text    string        // what is wrong, and what to do
 }
 
-// tellObserver tells the session's ledger, if it has one. The id is copied: a call whose own
+// tellObserver tells the session's observer, if it has one. The id is copied: a call whose own
 // could leave it would be made on the heap.
 func (s *conn) tellObserver(id []byte, why Reason) {
-	if s.front.ledger != nil {
-		s.front.ledger.Because(bytes.Clone(id), why)
+	if s.front.observer != nil {
+		s.front.observer.LocalReply(bytes.Clone(id), why)
 	}
 }
 
@@ -41,10 +40,10 @@ func reasonFor(verdict, text string) Reason {
 	return Reason{Verdict: audit.Verdict(verdict), Outcome: audit.Refused, Text: text}
 }
 
-// correlation is what the ledger calls a request.
+// correlation is the correlation ID of a request.
 func (s *conn) correlation(req *request) string {
-	if s.front.ledger == nil {
+	if s.front.observer == nil {
 		return ""
 	}
-	return s.front.ledger.Correlation(bytes.Clone(req.Bytes(req.ID)))
+	return s.front.observer.Correlation(bytes.Clone(req.Bytes(req.ID)))
 }

@@ -87,7 +87,7 @@ func (s *conn) decline(req *request, why *mcpwire.Refusal) {
 	s.declined(req, why)
 }
 
-// declined is decline for what the ledger knows already.
+// declined is decline for what the observer knows already.
 func (s *conn) declined(req *request, why *mcpwire.Refusal) {
 	n := s.traceArrivalLocked(req, jsonrpc.Span{})
 	s.decideAgainstLocked(req, &refusal{}, n)

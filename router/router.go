@@ -42,7 +42,7 @@ type Router struct {
 	quota     processQuota
 
 	mu     sync.Mutex                                   // held while the catalog is replaced
-	warned *policy.Guard                                // guarded by mu: what was looked through for entries that no tool has
+	warned *policy.Dangers                              // guarded by mu: what was looked through for entries that no tool has
 	metas  map[view.MetaTools]map[string]*metatool.Tool // guarded by mu: toolman's own tools for toolsets, by name
 }
 
@@ -230,7 +230,7 @@ func (r *Router) NewSession(out peer.Sender, who Client) *Session {
 	s := &Session{r: r, closed: closed{done: make(chan struct{})}}
 	s.conn = conn{who: who, log: r.log.Named("session"), front: front{out: out}, trace: r.trace, clock: r.clock, audit: r.Audit, ownNames: r.ownNames}
 	s.front.streams, _ = out.(Streams)
-	s.front.ledger, _ = out.(Ledger)
+	s.front.observer, _ = out.(CallObserver)
 	s.front.checker, _ = out.(CallChecker)
 	s.input.suspensions.who = who.Account
 	r.mu.Lock()

@@ -10,12 +10,12 @@
 // ID, which the trace shows and no server gets.
 //
 // A [Failure] tells why a call was not carried out, with one of the codes in failure.go. The router
-// reports the reason through router.Ledger; answers of servers are not searched for one. A tool's
+// reports the reason through router.CallObserver; answers of servers are not searched for one. A tool's
 // result is passed on verbatim, including one with isError.
 //
 // Arguments are validated against the tool's inputSchema before the call (package inputschema). A
 // schema is written by a server: it cannot make toolman read a file or use the network.
 //
 // Locks: those of package presence, then call.mu. None is held while the router is called, which itself
-// calls session.QueueMessage and the methods of router.Ledger with its own locks held.
+// calls session.QueueMessage and the methods of router.CallObserver with its own locks held.
 package bridge

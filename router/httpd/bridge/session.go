@@ -18,7 +18,7 @@ import (
 )
 
 // A session is the router.Session of a caller, and its peer.Sender, router.Streams and
-// router.Ledger.
+// router.CallObserver.
 type session struct {
 	*presence.Session[session, call]
 	temporary bool // it lists tools once, and starts no servers
@@ -255,7 +255,7 @@ func (s *session) During(id []byte) peer.Sender {
 	return nil
 }
 
-// Correlation implements router.Ledger.
+// Correlation implements router.CallObserver.
 func (s *session) Correlation(id []byte) string {
 	if c := s.Find(id); c != nil {
 		return c.correlation
@@ -263,8 +263,8 @@ func (s *session) Correlation(id []byte) string {
 	return ""
 }
 
-// Because implements router.Ledger.
-func (s *session) Because(id []byte, why router.Reason) {
+// LocalReply implements router.CallObserver.
+func (s *session) LocalReply(id []byte, why router.Reason) {
 	if c := s.Find(id); c != nil {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -273,6 +273,6 @@ func (s *session) Because(id []byte, why router.Reason) {
 }
 
 var (
-	_ router.Streams = (*session)(nil)
-	_ router.Ledger  = (*session)(nil)
+	_ router.Streams      = (*session)(nil)
+	_ router.CallObserver = (*session)(nil)
 )
