@@ -30,7 +30,11 @@ func (s *Session) routeLocked(req *request) {
 		return
 	}
 	req.route = route{at: at, name: name, kind: kind, view: s.view.Load()}
-	req.find()
+	if t := req.tool; t != nil && t.view == req.view {
+		req.target, req.verdict = catalog.At(t.Entry), t.Verdict
+	} else {
+		req.find()
+	}
 	if req.method == mcpwire.Unsubscribe {
 		req.target, req.verdict = s.subscribedLocked(name, req.target, req.verdict)
 	}

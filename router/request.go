@@ -14,6 +14,7 @@ import (
 type request struct {
 	*jsonrpc.Message
 	route                    // of a request that names something
+	tool      *FoundTool     // of a call, if it has been found already; nil otherwise
 	out       *peer.Outgoing // takes what is sent because of it
 	method    mcpwire.Method
 	envelope  mcpwire.Envelope

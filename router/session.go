@@ -97,18 +97,23 @@ func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	s.mu.Lock()
 	switch m.Kind {
 	case jsonrpc.Request:
-		req := &s.request
-		req.Message, req.out, req.arrivedAt, req.traceID, req.decision = m, out, 0, 0, nil
-		if s.clock.Timed() {
-			req.arrivedAt = s.clock.Now()
-		}
-		s.requestLocked(req)
+		s.beginLocked(m, nil, out)
 	case jsonrpc.Notification:
 		s.notificationLocked(m, out)
 	case jsonrpc.Response:
 		s.answerLocked(m, out)
 	}
 	s.mu.Unlock()
+}
+
+// beginLocked handles a request. tool is what it calls, if that has been found already.
+func (s *Session) beginLocked(m *jsonrpc.Message, tool *FoundTool, out *peer.Outgoing) {
+	req := &s.request
+	req.Message, req.tool, req.out, req.arrivedAt, req.traceID, req.decision = m, tool, out, 0, 0, nil
+	if s.clock.Timed() {
+		req.arrivedAt = s.clock.Now()
+	}
+	s.requestLocked(req)
 }
 
 // Bad implements peer.Handler. The connection lives on.

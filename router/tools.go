@@ -3,8 +3,11 @@ package router
 import (
 	"slices"
 
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/view"
 )
 
 // A Tool is one that a session may have.
@@ -39,38 +42,45 @@ func (s *Session) Known() []*catalog.Entry {
 	return slices.Concat(c.Entries(mcpwire.Tool), c.Denied.Entries(mcpwire.Tool))
 }
 
-// FindTool returns a tool by its server's name for it or the one that clients see, also one
-// that the session may not have: calls of that are refused. Nil: there is none.
-func (s *Session) FindTool(server, tool string) *catalog.Entry {
+// A FoundTool is a tool that FindTool has found, and what the session may do with it.
+type FoundTool struct {
+	*catalog.Entry
+	Verdict catalog.Verdict
+	view    *view.View // in which it was found
+}
+
+// FindTool finds a tool by its server's name for it or by the one that clients see. It also finds tools
+// that the session may not use: their Verdict refuses calls. Nil: there is no such tool.
+func (s *Session) FindTool(server, tool string) *FoundTool {
 	s.mu.Lock()
 	upstreams := s.servers.all
 	s.mu.Unlock()
-	c := s.view.Load().Catalog
+	v := s.view.Load()
 	for _, u := range upstreams {
 		if !u.source.HasName(server) {
 			continue
 		}
 		for _, name := range []string{u.source.Expose(mcpwire.Tool, tool), tool} {
-			e := c.ByName[mcpwire.Tool][name]
-			if e == nil {
-				e = c.IsDenied(name, mcpwire.Tool)
+			e, verdict := v.Catalog.ByName[mcpwire.Tool][name], catalog.Active
+			if e != nil {
+				verdict = v.Verdict(e)
+			} else if e = v.Catalog.IsDenied(name, mcpwire.Tool); e != nil {
+				_, verdict = v.Catalog.Keeps(e)
 			}
 			if e != nil && (e.Item.Name == tool || e.Name == tool) && e.Source.HasName(server) {
-				return e
+				return &FoundTool{e, verdict, v}
 			}
 		}
 	}
 	return nil
 }
 
-// Verdict says what the session may do with a tool that FindTool has found.
-func (s *Session) Verdict(e *catalog.Entry) catalog.Verdict {
-	v := s.view.Load()
-	if v.Catalog.ByName[e.Item.Kind][e.Name] == e {
-		return v.Verdict(e)
-	}
-	_, verdict := v.Catalog.Keeps(e)
-	return verdict
+// Call is Message for a tools/call of a tool that FindTool has found. The tool is not looked up again,
+// unless the session's view has changed since then.
+func (s *Session) Call(m *jsonrpc.Message, t *FoundTool, out *peer.Outgoing) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.beginLocked(m, t, out)
 }
 
 // Upstream returns what is known of a server by its name; false: there is none that the session may

@@ -73,22 +73,19 @@ func (x *exchange) toolCall() (q toolCall, f *Failure) {
 
 // begin begins a call, unless something is wrong with it.
 func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
-	e := s.Router.FindTool(q.server, q.tool)
+	c := &call{correlation: q.correlation, kept: q.kept, tool: s.Router.FindTool(q.server, q.tool)}
 	name := q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and finds similar names
-	if e == nil {
-		if f := unavailable(s, q.server); f != nil {
-			return nil, f
-		}
-	} else {
-		name = e.Name
-		if s.Router.Verdict(e) == catalog.Active {
-			if f := b.schemas.check(e, q.arguments); f != nil {
-				s.Router.Misfit(e, q.correlation, q.arguments)
+	if c.tool != nil {
+		name = c.tool.Name
+		if c.tool.Verdict == catalog.Active {
+			if f := b.schemas.check(c.tool.Entry, q.arguments); f != nil {
+				s.Router.Misfit(c.tool.Entry, q.correlation, q.arguments)
 				return nil, f
 			}
 		}
+	} else if f := unavailable(s, q.server); f != nil {
+		return nil, f
 	}
-	c := &call{correlation: q.correlation, kept: q.kept}
 	if q.progress {
 		c.progress = make(chan []byte, maxProgress)
 	}

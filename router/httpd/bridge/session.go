@@ -105,9 +105,10 @@ const maxProgress = 64
 type call struct {
 	id          string // a JSON string that ends in the correlation ID: the trace shows it
 	correlation string
-	kept        *budget.Reader // counts the bytes that are kept for it; nil: nothing does
-	progress    chan []byte    // params of progress notifications; nil if the client does not want them
-	done        chan struct{}  // closed when it is answered
+	tool        *router.FoundTool // nil: it is not a call of a tool, or the router has to find it
+	kept        *budget.Reader    // counts the bytes that are kept for it; nil: nothing does
+	progress    chan []byte       // params of progress notifications; nil if the client does not want them
+	done        chan struct{}     // closed when it is answered
 
 	mu      sync.Mutex
 	reason  *router.Reason // guarded by mu: why toolman answers it itself
@@ -139,7 +140,9 @@ func (s *session) begin(c *call, method mcpwire.Method, params ...jsonrpc.Param)
 	}
 	var m jsonrpc.Message
 	m.Build([]byte(c.id), string(method), append(params, jsonrpc.Param{Key: "_meta", Value: append(meta, '}')})...)
-	s.Handle(&m)
+	var out peer.Outgoing
+	s.Router.Call(&m, c.tool, &out)
+	out.Flush()
 	return c
 }
 
