@@ -15,7 +15,6 @@ import (
 	"toolman/router/budget"
 	"toolman/router/dial"
 	"toolman/router/limiter"
-	"toolman/router/principal"
 )
 
 // gated is a rig with a server that has so many calls at once.
@@ -185,7 +184,7 @@ func TestACallThatWaitsTooLongIsGivenUp(t *testing.T) {
 		o := various()
 		o.most, o.timeout = 1, 10*time.Second
 		_, client, server := one(t, o)
-		server.u.pending.limiter.Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
+		server.u.pending.limiter.Admit(budget.Principal{}, 0, nil) // somebody else's call, which is never answered
 		client.says(callNumber(1))
 		time.Sleep(4 * time.Second)
 		client.says(callNumber(2))
@@ -393,7 +392,7 @@ func TestClientsShareALimit(t *testing.T) {
 
 // clientOf adds a client with a credential of its own.
 func (g *rig) clientOf(budgets *budget.Budgets, name string) *link {
-	who := principal.Principal{Issuer: name}
+	who := budget.Principal{Issuer: name}
 	l := &link{t: g.t}
 	l.handler = g.r.NewSession(l, Client{Principal: who, Account: budgets.Open(who)})
 	l.initialize("{}")

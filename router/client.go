@@ -12,7 +12,6 @@ import (
 	"toolman/router/budget"
 	"toolman/router/catalog"
 	"toolman/router/policy"
-	"toolman/router/principal"
 	"toolman/router/view"
 )
 
@@ -29,7 +28,7 @@ type Client struct {
 	Name string
 	// Principal is who makes its requests. Clients of one principal share a bound on processes
 	// of their own.
-	Principal principal.Principal
+	Principal budget.Principal
 	// Account is what the client may hold; nil: there is no limit. It stays open until the session ends.
 	Account *budget.Account
 	// Agent is whom it acts for, "" for nobody that is known: Options.PolicyOf knows what

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"toolman/router/budget"
-	"toolman/router/principal"
 )
 
 // fewProcesses are budgets where one client can have 5 processes of its own.
@@ -15,7 +14,7 @@ func fewProcesses() *budget.Budgets {
 
 func TestOneClientLeavesProcessesToTheOthers(t *testing.T) {
 	budgets := fewProcesses()
-	a, b := budgets.Open(principal.Principal{Issuer: "a"}), budgets.Open(principal.Principal{Issuer: "b"})
+	a, b := budgets.Open(budget.Principal{Issuer: "a"}), budgets.Open(budget.Principal{Issuer: "b"})
 	var x processQuota
 	taken := func(of *budget.Account) (n int, err error) {
 		for err == nil {
@@ -48,7 +47,7 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 	for share, want := range map[Share]string{ShareAuto: `"id":1,"result"`, ShareNever: "server a is not available in this session: it has a process for each session"} {
 		h := newHall(t, share, asking())
 		budgets := fewProcesses()
-		greedy := principal.Principal{Issuer: "greedy"}
+		greedy := budget.Principal{Issuer: "greedy"}
 		for range 5 {
 			h.r.quota.take(budgets.Open(greedy))
 		}
@@ -61,7 +60,7 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 			t.Errorf("share %d: there are %d processes, want the shared one", share, n)
 		}
 		v.s.End()
-		other := principal.Principal{Issuer: "other"}
+		other := budget.Principal{Issuer: "other"}
 		v = h.initializedAs(Client{Principal: other, Account: budgets.Open(other), Many: true}, everything)
 		v.says(callFrame("1", "a_plain", "{}"))
 		if got := v.hears(`"id":1`); !strings.Contains(got, `"result":{"content"`) || h.started.Load() != 2 {

@@ -53,7 +53,7 @@ cmd/internal/configfile: cmd/internal/config cmd/internal/config/source
 cmd/internal/demo: cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/plainjson jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/setup cmd/internal/traceview jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit spawn
-cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/pins cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/caller router/httpd/guard router/httpd/modes router/httpd/ops router/policy
+cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/pins cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy
 cmd/internal/lockfile: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/pins cmd/internal/report cmd/internal/setup mcpwire/itemdef mcpwire/sanitize router router/catalog
 cmd/internal/pins: cmd/internal/plainjson cmd/internal/store mcpwire mcpwire/itemdef mcpwire/sanitize router/toolset
 cmd/internal/plainjson:
@@ -82,25 +82,23 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpclie
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/itemdef mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/toolset router/tracing router/view spawn
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire/itemdef
-router/budget: router/principal
+router/budget:
 router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
-router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/caller router/httpd/presence router/principal spawn
-router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/view spawn
+router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/presence spawn
+router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/presence router/view spawn
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
-router/httpd/caller: router router/principal
-router/httpd/guard: mcpwire/sanitize router/budget router/principal
-router/httpd/modes: mcpwire/sanitize router router/httpd/caller router/httpd/guard router/principal router/view
+router/httpd/guard: mcpwire/sanitize router/budget
+router/httpd/modes: mcpwire/sanitize router router/budget router/httpd/guard router/httpd/presence router/view
 router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/httpd/ops/prom router/policy spawn
 router/httpd/ops/prom:
-router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget router/httpd/caller
-router/limiter: router/principal
+router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget
+router/limiter: router/budget
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
 router/policy:
-router/principal:
 router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/trace mcpwire
@@ -131,7 +129,7 @@ var only = map[string][]string{
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

@@ -6,12 +6,10 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-
-	"toolman/router/principal"
 )
 
 func TestAReaderCountsWhatItReads(t *testing.T) {
-	a := New(Limits{Bytes: 100}, Limits{}).Open(principal.Principal{Issuer: "i"})
+	a := New(Limits{Bytes: 100}, Limits{}).Open(Principal{Issuer: "i"})
 	kept := a.Reader(strings.NewReader(strings.Repeat("x", 40)))
 	if text, err := io.ReadAll(kept); err != nil || len(text) != 40 || a.Used(Bytes) != 40 {
 		t.Fatalf("%d bytes, %v; %d are counted", len(text), err, a.Used(Bytes))

@@ -12,8 +12,8 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
-	"toolman/router/httpd/caller"
-	"toolman/router/principal"
+	"toolman/router/budget"
+	"toolman/router/httpd/presence"
 )
 
 // hungUp makes a request whose client goes away before it is answered.
@@ -82,10 +82,10 @@ func TestASessionHasAnIDThatCannotBeGuessedAndEnds(t *testing.T) {
 }
 
 func TestASessionIsItsCallersAlone(t *testing.T) {
-	o := Options{Caller: func(r *http.Request) (caller.Caller, error) {
-		return caller.Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
+	o := presence.Options{Caller: func(r *http.Request) (presence.Caller, error) {
+		return presence.Caller{Client: router.Client{Principal: budget.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
 	}}
-	f := newFront(t, echoing(fakemcp.Legacy, nil), o)
+	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: o})
 	c := f.initialize("2025-11-25", "{}")
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for _, q := range []request{{body: ping, header: map[string]string{"X-Who": "thief"}}, {method: "GET", header: map[string]string{"X-Who": "thief"}},
@@ -98,7 +98,7 @@ func TestASessionIsItsCallersAlone(t *testing.T) {
 }
 
 func TestSessionsAreBoundedAndIdleOnesEnd(t *testing.T) {
-	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{MaxSessions: 2, Idle: 300 * time.Millisecond})
+	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: presence.Options{MaxSessions: 2, Idle: 300 * time.Millisecond}})
 	busy := f.initialize("2025-11-25", "{}")
 	stream := busy.listens()
 	oldest := f.initialize("2025-11-25", "{}")

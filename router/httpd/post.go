@@ -22,7 +22,7 @@ func (x *exchange) post() {
 		x.refuse(http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message is application/json")
 		return
 	}
-	x.body = x.client.Client.Account.Reader(http.MaxBytesReader(x.w, x.r.Body, x.o.MaxBody))
+	x.body = x.sessions.Body(x.w, x.r, &x.client)
 	defer x.body.Close()
 	text, err := x.bodies.Read(x.body, x.r.ContentLength)
 	defer x.bodies.Put(text) // what is kept of it is copied
@@ -57,11 +57,11 @@ func (x *exchange) post() {
 
 // unreadBody answers a request whose body could not be read.
 func (x *exchange) unreadBody(err error) {
-	_, tooLong := errors.AsType[*http.MaxBytesError](err)
+	long, tooLong := errors.AsType[*http.MaxBytesError](err)
 	_, limit := errors.AsType[*budget.LimitError](err)
 	switch {
 	case tooLong:
-		x.refuse(http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", x.o.MaxBody))
+		x.refuse(http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", long.Limit))
 	case limit:
 		x.w.Header().Set("Connection", "close") // the rest of the body is not read
 		x.reject(nil, err)

@@ -10,20 +10,20 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
-	"toolman/router/httpd/caller"
-	"toolman/router/principal"
+	"toolman/router/budget"
+	"toolman/router/httpd/presence"
 )
 
 // A request may have been let in just before a reload, and begin its session after Recheck has looked at
 // the sessions.
 func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
 	var in atomic.Bool
-	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{
-		Caller: func(r *http.Request) (caller.Caller, error) {
-			return caller.Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who")}}}, nil
+	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: presence.Options{
+		Caller: func(r *http.Request) (presence.Caller, error) {
+			return presence.Caller{Client: router.Client{Principal: budget.Principal{Subject: r.Header.Get("X-Who")}}}, nil
 		},
-		Lasts: func(*caller.Caller) bool { return in.Load() },
-	})
+		Lasts: func(*presence.Caller) bool { return in.Load() },
+	}})
 	initialize := request{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`}
 	r := f.do(initialize)
 	text, err := io.ReadAll(r.Body)

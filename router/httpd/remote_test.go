@@ -20,6 +20,7 @@ import (
 	"toolman/mcpwire/streamhttp"
 	"toolman/router"
 	"toolman/router/dial"
+	"toolman/router/httpd/presence"
 )
 
 // A far server is reached over HTTP. What its tools do, the test does.
@@ -287,7 +288,7 @@ func TestAClientThatDisconnectsFromACallOfARemoteServer(t *testing.T) {
 	for name, modern := range map[string]bool{"calls off a modern request": true, "leaves a legacy one alone": false} {
 		t.Run(name, func(t *testing.T) {
 			server := newFar(t, modern)
-			f := newFrontOfFar(t, server, 0, Options{Idle: 200 * time.Millisecond})
+			f := newFrontOfFar(t, server, 0, Options{Options: presence.Options{Idle: 200 * time.Millisecond}})
 			ctx, cancel := context.WithCancel(t.Context())
 			q := toolCall(`1`, "fs_slow", `{}`, "")
 			if !modern {

@@ -7,6 +7,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
+	"toolman/router/httpd/presence"
 )
 
 func TestWhatIsWrongWithARequestHasItsStatusAndItsCode(t *testing.T) {
@@ -16,7 +17,7 @@ func TestWhatIsWrongWithARequestHasItsStatusAndItsCode(t *testing.T) {
 	})
 	spec.Tools = append(spec.Tools, fakemcp.Raw(`{"name":"at","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},`+
 		`"deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}}`))
-	f := newFront(t, spec, Options{MaxBody: 1 << 16})
+	f := newFront(t, spec, Options{Options: presence.Options{MaxBody: 1 << 16}})
 	c := f.initialize("2025-11-25", "{}")
 	with := func(q request, header ...string) request {
 		for i := 0; i < len(header); i += 2 {

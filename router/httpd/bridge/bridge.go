@@ -9,21 +9,15 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
 	"toolman/router/httpd/presence"
 )
 
-// Options configure a Bridge. The zero value is usable.
+// Options configure a Bridge.
 type Options struct {
-	// Caller returns which client sends a request. The error may be a *caller.Denial, which has a
-	// status. If Caller is nil, all requests have the same caller.
-	Caller func(r *http.Request) (caller.Caller, error)
-	// Lasts is that of httpd.Options.
-	Lasts func(c *caller.Caller) bool
+	presence.Options
 	// Correlate is called with the correlation ID of a request, for the log. It may be nil.
 	Correlate func(r *http.Request, correlation string)
 	// Logs returns what a request of an agent may read of the calls; nil: only those of the agent.
@@ -33,12 +27,7 @@ type Options struct {
 	// Scrub returns a copy of JSON without secrets; nil removes nothing.
 	Scrub func(text []byte) []byte
 	// ActiveOnly refuses calls of tools that are not active.
-	ActiveOnly  bool
-	Budgets     *budget.Budgets // limit each client; nil: no limits
-	MaxBody     int64           // bytes of a request; 0: 16 MiB
-	MaxSessions int             // callers at once; 0: 10,000
-	Idle        time.Duration   // after this time without a request a session ends; 0: 1 hour
-	Version     string          // of toolman
+	ActiveOnly bool
 }
 
 // A Bridge is the http.Handler of all paths of the API.
@@ -56,10 +45,6 @@ var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
 
 // New makes the bridge of a router.
 func New(r *router.Router, o Options) *Bridge {
-	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
-	if o.Caller == nil {
-		o.Caller = func(*http.Request) (c caller.Caller, err error) { return c, nil }
-	}
 	if o.Correlate == nil {
 		o.Correlate = func(*http.Request, string) {}
 	}
@@ -70,8 +55,7 @@ func New(r *router.Router, o Options) *Bridge {
 		o.Scrub = bytes.Clone
 	}
 	b := &Bridge{r: r, o: o, mux: http.NewServeMux()}
-	b.sessions = presence.NewRegistry(presence.Front[session, call]{Budgets: o.Budgets, MaxSessions: o.MaxSessions,
-		Idle: o.Idle, Allowed: o.Lasts, New: b.newSession, Ended: (*session).ended})
+	b.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, New: b.newSession, Ended: (*session).ended})
 	b.handle("/call_tool", (*exchange).callTool, http.MethodPost)
 	b.handle("/execute", (*exchange).execute, http.MethodPost)
 	b.handle("/tools", (*exchange).listTools, http.MethodGet, http.MethodPost)
@@ -136,17 +120,17 @@ type exchange struct {
 	r           *http.Request
 	correlation string // "" until the body is read
 
-	caller caller.Caller  // set by admit
-	kept   *budget.Reader // set by admit: reads the body, and counts bytes until the request is served
+	caller presence.Caller // set by admit
+	kept   *budget.Reader  // set by admit: reads the body, and counts bytes until the request is served
 }
 
 // admit finds out which client sends the request.
 func (x *exchange) admit() *Failure {
 	var err error
-	if x.caller, err = x.o.Caller(x.r); err != nil {
+	if x.caller, err = x.sessions.Admit(x.r); err != nil {
 		return denied(err)
 	}
-	x.kept = x.sessions.Account(&x.caller).Reader(http.MaxBytesReader(x.w, x.r.Body, x.o.MaxBody))
+	x.kept = x.sessions.Body(x.w, x.r, &x.caller)
 	return nil
 }
 

@@ -17,7 +17,6 @@ import (
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
 	"toolman/router/httpd/presence"
 )
 
@@ -105,7 +104,7 @@ func failureFor(err error) *Failure {
 // denied is the failure of a request that Options.Caller denies.
 func denied(why error) *Failure {
 	f := fail(Forbidden, why.Error())
-	if d, ok := errors.AsType[*caller.Denial](why); ok {
+	if d, ok := errors.AsType[*presence.Denial](why); ok {
 		switch d.Status {
 		case http.StatusNotFound:
 			f.Code = NotFound

@@ -9,7 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
-	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
 // A Local is a caller in the same program, without HTTP: the command line.
@@ -20,7 +20,7 @@ type Local struct {
 
 // Local makes a caller. It waits until the servers are there. The Bridge's Close ends it.
 func (b *Bridge) Local(ctx context.Context, who router.Client) (*Local, error) {
-	s, f := b.session(ctx, &caller.Caller{Client: who})
+	s, f := b.session(ctx, &presence.Caller{Client: who})
 	if f != nil {
 		return nil, f
 	}

@@ -14,7 +14,7 @@ import (
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 const (
@@ -114,7 +114,7 @@ type entry struct {
 	Correlation string          `json:"correlation_id,omitempty"`
 	Truncated   bool            `json:"truncated,omitempty"` // input or result was too long to be kept: it is null
 
-	who principal.Principal // whose call it was
+	who budget.Principal // whose call it was
 }
 
 func (e *entry) size() int {
@@ -124,9 +124,9 @@ func (e *entry) size() int {
 // A ring keeps the last calls. The zero value is ready to use.
 type ring struct {
 	mu    sync.Mutex
-	of    map[principal.Principal]*recent // guarded by mu: by Principal.Client
-	calls int                             // guarded by mu
-	bytes int                             // guarded by mu
+	of    map[budget.Principal]*recent // guarded by mu: by Principal.Client
+	calls int                          // guarded by mu
+	bytes int                          // guarded by mu
 }
 
 // recent are the last calls of one client, oldest first.
@@ -143,7 +143,7 @@ func (r *ring) add(e entry) {
 	mine := r.of[client]
 	if mine == nil {
 		if r.of == nil {
-			r.of = map[principal.Principal]*recent{}
+			r.of = map[budget.Principal]*recent{}
 		}
 		mine = &recent{}
 		r.of[client] = mine
@@ -162,7 +162,7 @@ func (r *ring) add(e entry) {
 
 // forget drops the oldest call of the client that has the most by a measure. mu is held.
 func (r *ring) forget(measure func(*recent) int) {
-	var client principal.Principal
+	var client budget.Principal
 	most := 0
 	for c, x := range r.of {
 		if n := measure(x); n > most {

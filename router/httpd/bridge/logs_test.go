@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 func same(text []byte) []byte { return text }
@@ -80,15 +80,15 @@ func TestTheRingIsBounded(t *testing.T) {
 
 func TestOneClientsCallsDoNotDriveOutThoseOfOthers(t *testing.T) {
 	var r ring
-	honest := principal.Principal{Issuer: "honest", Path: "reader"}
+	honest := budget.Principal{Issuer: "honest", Path: "reader"}
 	for i := range 100 {
 		r.add(entry{who: honest, Tool: fmt.Sprint(i)})
 	}
 	for range 2 * ringEntries {
-		r.add(entry{who: principal.Principal{Issuer: "many"}})
+		r.add(entry{who: budget.Principal{Issuer: "many"}})
 	}
 	for range 2 * ringBytes / entryBytes {
-		r.add(entry{who: principal.Principal{Issuer: "large"}, Input: make([]byte, entryBytes)})
+		r.add(entry{who: budget.Principal{Issuer: "large"}, Input: make([]byte, entryBytes)})
 	}
 	n := 0
 	r.each(func(e *entry) {

@@ -12,7 +12,6 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
 	"toolman/router/httpd/presence"
 	"toolman/router/view"
 )
@@ -39,7 +38,7 @@ func (b *Bridge) newSession(p *presence.Session[session, call], key any) *sessio
 }
 
 // session acquires the session of a caller, and waits until its servers have started.
-func (b *Bridge) session(ctx context.Context, who *caller.Caller) (*session, *Failure) {
+func (b *Bridge) session(ctx context.Context, who *presence.Caller) (*session, *Failure) {
 	s, err := b.sessions.AcquireOrNew(who.Key(), who)
 	if err != nil {
 		return nil, failureFor(err)
@@ -49,7 +48,7 @@ func (b *Bridge) session(ctx context.Context, who *caller.Caller) (*session, *Fa
 
 // view is session for a request that must not start servers. A caller without a session gets a
 // temporary one.
-func (b *Bridge) view(ctx context.Context, who *caller.Caller) (*session, *Failure) {
+func (b *Bridge) view(ctx context.Context, who *presence.Caller) (*session, *Failure) {
 	if s := b.sessions.Acquire(who.Key(), who); s != nil {
 		return s.whenReady(ctx)
 	}

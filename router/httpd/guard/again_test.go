@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"testing"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 // After a reload a principal has its identity again if the new settings let it in, on terms that are
@@ -17,13 +17,13 @@ func TestPrincipalsAfterAReload(t *testing.T) {
 	narrower := issuer
 	narrower.Scopes = []string{"mcp"}
 	proxy := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
-	subject := principal.Principal{Issuer: "i", Subject: "s", Agent: "alice"}
+	subject := budget.Principal{Issuer: "i", Subject: "s", Agent: "alice"}
 	behind := alice.principal()
 	behind.ClientID = "c"
-	restricted := principal.Principal{Restricted: true, Toolsets: "a"}
+	restricted := budget.Principal{Restricted: true, Toolsets: "a"}
 	for _, tt := range []struct {
 		name          string
-		p             principal.Principal
+		p             budget.Principal
 		before, after Options
 		in, same      bool
 	}{
@@ -32,8 +32,8 @@ func TestPrincipalsAfterAReload(t *testing.T) {
 		{"another token of its agent", alice.principal(), Options{Tokens: []Token{alice}}, Options{Tokens: []Token{renewed}}, false, true},
 		{"the token is another agent's", alice.principal(), Options{Tokens: []Token{alice}}, Options{Tokens: []Token{{"bob", alice.Hash}}}, false, true},
 		{"its agent has no policy any more", alice.principal(), Options{Tokens: []Token{alice}, Agents: []string{"alice"}}, Options{Tokens: []Token{alice}, Agents: []string{"bob"}}, false, true},
-		{"nobody", principal.Principal{}, Options{}, Options{}, true, true},
-		{"nobody, where a credential is needed now", principal.Principal{}, Options{}, Options{Tokens: []Token{bob}}, false, true},
+		{"nobody", budget.Principal{}, Options{}, Options{}, true, true},
+		{"nobody, where a credential is needed now", budget.Principal{}, Options{}, Options{Tokens: []Token{bob}}, false, true},
 		{"a JWT", subject, Options{JWT: &issuer}, Options{JWT: &issuer, Tokens: []Token{bob}}, true, true},
 		{"a JWT that may lack a scope now", subject, Options{JWT: &issuer}, Options{JWT: &narrower}, true, false},
 		{"a JWT where there are none", subject, Options{JWT: &issuer}, Options{Tokens: []Token{bob}}, false, false},

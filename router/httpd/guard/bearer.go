@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 // NewToken returns a bearer token of 256 random bits, and its hash as tools.toml takes it. A plain
@@ -96,7 +96,7 @@ func (g *Guard) authenticate(r *http.Request) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	id, err := g.withPolicy(principal.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, cmp.Or(c.agent, c.subject))
+	id, err := g.withPolicy(budget.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, cmp.Or(c.agent, c.subject))
 	id.Expires = c.expires
 	return id, err
 }
@@ -104,13 +104,13 @@ func (g *Guard) authenticate(r *http.Request) (Identity, error) {
 // Again returns the identity of a principal that an earlier guard has accepted; false if its requests
 // are no longer accepted. It has no credential to check: Terms tell whether settings have changed that
 // would matter for it.
-func (g *Guard) Again(p principal.Principal) (Identity, bool) {
+func (g *Guard) Again(p budget.Principal) (Identity, bool) {
 	id, err := g.again(p)
 	id.Principal, id.Terms = p, g.terms(&p)
 	return id, err == nil
 }
 
-func (g *Guard) again(p principal.Principal) (Identity, error) {
+func (g *Guard) again(p budget.Principal) (Identity, error) {
 	isIts := func(t Token) bool {
 		is := t.principal()
 		return is.Issuer == p.Issuer && is.Subject == p.Subject && is.Agent == p.Agent
@@ -125,7 +125,7 @@ func (g *Guard) again(p principal.Principal) (Identity, error) {
 }
 
 // terms returns the Terms of a principal.
-func (g *Guard) terms(p *principal.Principal) (terms string) {
+func (g *Guard) terms(p *budget.Principal) (terms string) {
 	if g.jwt != nil && p.Issuer == g.JWT.Issuer {
 		terms = g.jwt.terms
 	}
@@ -136,8 +136,8 @@ func (g *Guard) terms(p *principal.Principal) (terms string) {
 }
 
 // principal returns the principal of clients with the token.
-func (t *Token) principal() principal.Principal {
-	return principal.Principal{Issuer: principal.Tokens, Subject: hex.EncodeToString(t.Hash[:6]), Agent: t.Agent}
+func (t *Token) principal() budget.Principal {
+	return budget.Principal{Issuer: budget.Tokens, Subject: hex.EncodeToString(t.Hash[:6]), Agent: t.Agent}
 }
 
 // find looks up a token, in constant time.
@@ -155,7 +155,7 @@ func (g *Guard) find(token string) (Token, bool) {
 
 // withPolicy returns the identity of a principal with a valid credential. If there are policies, an
 // agent without one has no access.
-func (g *Guard) withPolicy(p principal.Principal, name string) (Identity, error) {
+func (g *Guard) withPolicy(p budget.Principal, name string) (Identity, error) {
 	switch {
 	case len(g.Agents) == 0:
 		return Identity{Principal: p, Name: name, Policy: g.Agent}, nil

@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"toolman/router/budget"
-	"toolman/router/principal"
 )
 
 // unknownShare is the share of all connections that may be unauthenticated, where requests need a
@@ -64,7 +63,7 @@ type listener struct {
 
 // An owner of connections is the client whose credential they had, or else a network.
 type owner struct {
-	client  principal.Principal
+	client  budget.Principal
 	network string
 }
 
@@ -199,7 +198,7 @@ func (l *listener) removeLocked(c *conn) {
 
 // claim gives a connection to the client that was the first to send a valid credential over it. The
 // error is a *budget.LimitError: the client has as many as it may, and none of them is idle.
-func (l *listener) claim(c *conn, p principal.Principal) error {
+func (l *listener) claim(c *conn, p budget.Principal) error {
 	if c.known.Load() || p.Anonymous() {
 		return nil
 	}
@@ -294,7 +293,7 @@ func withConn(ctx context.Context, nc net.Conn) context.Context {
 }
 
 // claimConn gives the connection of a request to its client. See [listener.claim].
-func claimConn(r *http.Request, p principal.Principal) error {
+func claimConn(r *http.Request, p budget.Principal) error {
 	if c, _ := r.Context().Value(connKey{}).(*conn); c != nil {
 		return c.l.claim(c, p)
 	}

@@ -12,7 +12,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"toolman/router/budget"
-	"toolman/router/principal"
 )
 
 // Options configure authentication and the other checks. The zero value accepts all requests to a
@@ -206,7 +205,7 @@ func (g *Guard) unauthenticated(r *http.Request, from netip.Addr, err error) *re
 
 // An Identity says which client sends a request.
 type Identity struct {
-	principal.Principal
+	budget.Principal
 	Policy string     // the agent whose policy applies; "" for the default one
 	Name   string     // for people: the agent, the subject of a JWT, or "anonymous"
 	Addr   netip.Addr // of the client, as far as proxies are trusted to tell it

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 var loopbackProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -34,7 +34,7 @@ func TestWhatATrustedProxySaysCounts(t *testing.T) {
 func TestWhatOthersSayCountsForNothing(t *testing.T) {
 	url := "http://" + start(t, Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}) + "/mcp"
 	p := send(t, "POST", url, "Mcp-Client-Id", "one", "Mcp-Toolset-Permissions", "all", "X-Forwarded-For", "192.0.2.1").identity(t)
-	if p.Name != "anonymous" || p.Principal != (principal.Principal{}) || p.Addr.String() != "127.0.0.1" {
+	if p.Name != "anonymous" || p.Principal != (budget.Principal{}) || p.Addr.String() != "127.0.0.1" {
 		t.Errorf("got %+v", p)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 // withToken makes a token and what lets it in.
@@ -31,7 +31,7 @@ func TestATokenSaysWhoseRequestItIs(t *testing.T) {
 	if a.Principal == b.Principal || b.Principal == c.Principal || ask("Bearer "+one).Principal != a.Principal {
 		t.Errorf("a principal is not that of a credential: %s, %s, %s", a.Principal, b.Principal, c.Principal)
 	}
-	if text := a.String(); strings.Contains(text, one) || strings.Contains(text, one[3:]) || a.Issuer != principal.Tokens || a.Agent != "reader" {
+	if text := a.String(); strings.Contains(text, one) || strings.Contains(text, one[3:]) || a.Issuer != budget.Tokens || a.Agent != "reader" {
 		t.Errorf("the principal is %s", text)
 	}
 	if a.Addr.String() != "127.0.0.1" {
@@ -105,7 +105,7 @@ func TestWithoutPoliciesATokenIsJustAName(t *testing.T) {
 func TestWithoutTokensEverybodyIsOne(t *testing.T) {
 	addr := start(t, Options{Agent: "reader"})
 	for _, headers := range [][]string{nil, {"Authorization", "Bearer whatever"}, {"Mcp-Client-Id", "somebody"}} {
-		if p := send(t, "POST", "http://"+addr+"/mcp", headers...).identity(t); p.Name != "anonymous" || p.Policy != "reader" || p.Principal != (principal.Principal{}) {
+		if p := send(t, "POST", "http://"+addr+"/mcp", headers...).identity(t); p.Name != "anonymous" || p.Policy != "reader" || p.Principal != (budget.Principal{}) {
 			t.Errorf("%v: got %+v", headers, p)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"unicode/utf8"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
 const (
@@ -62,7 +62,7 @@ func (m *Modes) accepted(members map[string]string) (map[string]string, error) {
 }
 
 func malformed(text string) error {
-	return &caller.Denial{Status: http.StatusBadRequest, Text: text}
+	return &presence.Denial{Status: http.StatusBadRequest, Text: text}
 }
 
 const form = "config is base64 of a JSON object whose values are strings"

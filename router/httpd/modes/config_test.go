@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
 func TestConfigsThatAreTaken(t *testing.T) {
@@ -60,7 +60,7 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := New(Options{ConfigKeys: tt.keys})
 			r, err := ask(t, m, reader, "", tt.query)
-			denial, ok := errors.AsType[*caller.Denial](err)
+			denial, ok := errors.AsType[*presence.Denial](err)
 			switch {
 			case !ok || denial.Status != 400:
 				t.Fatalf("got %+v, %v", r, err)
@@ -97,7 +97,7 @@ func FuzzConfig(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		members, err := parseConfig(text)
-		if _, ok := errors.AsType[*caller.Denial](err); err != nil && !ok || err != nil && members != nil {
+		if _, ok := errors.AsType[*presence.Denial](err); err != nil && !ok || err != nil && members != nil {
 			t.Errorf("got %v, %v", members, err)
 		}
 		if err == nil && len(text) > maxConfig {

@@ -10,9 +10,9 @@ import (
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
-	"toolman/router/httpd/caller"
+	"toolman/router/budget"
 	"toolman/router/httpd/guard"
-	"toolman/router/principal"
+	"toolman/router/httpd/presence"
 	"toolman/router/view"
 )
 
@@ -68,23 +68,23 @@ func (m *Modes) Offers() view.MetaTools {
 }
 
 // Caller returns the caller of a request that has passed the guard. The error is a *caller.Denial.
-func (m *Modes) Caller(r *http.Request) (caller.Caller, error) {
+func (m *Modes) Caller(r *http.Request) (presence.Caller, error) {
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {
-		return caller.Caller{}, &caller.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
+		return presence.Caller{}, &presence.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
 	}
 	c, err := m.clientAt(&id)
 	if err == nil {
 		c.Config, err = m.config(r)
 	}
 	if err != nil {
-		return caller.Caller{}, err
+		return presence.Caller{}, err
 	}
-	return caller.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
+	return presence.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
 }
 
 // Lasts reports whether a caller, which has this identity now, still has the same rights.
-func (m *Modes) Lasts(was *caller.Caller, id guard.Identity) bool {
+func (m *Modes) Lasts(was *presence.Caller, id guard.Identity) bool {
 	id.Addr = was.Addr
 	c, err := m.clientAt(&id)
 	if err == nil {
@@ -173,7 +173,7 @@ func (m *Modes) unknownName(id *guard.Identity, c *router.Client) error {
 	default:
 		text += "besides /mcp there are /mcp/NAME for " + strings.Join(names, ", ")
 	}
-	return &caller.Denial{Status: http.StatusNotFound, Text: text}
+	return &presence.Denial{Status: http.StatusNotFound, Text: text}
 }
 
 // permitted returns the toolsets that a client of this agent may use, never nil.
@@ -204,7 +204,7 @@ func (m *Modes) view(c *router.Client, id *guard.Identity) string {
 		view += " static"
 	}
 	if c.Only != nil {
-		view += " only " + principal.Join(c.Only)
+		view += " only " + budget.Join(c.Only)
 	}
 	if c.Config != nil {
 		view += " config " + m.digest(c.Config)
