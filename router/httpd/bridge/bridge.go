@@ -18,11 +18,12 @@ import (
 // Options configure a Bridge.
 type Options struct {
 	presence.Options
-	// Correlate is called with the correlation ID of a request, for the log. It may be nil.
+	// Correlate is called with the correlation ID of each request, for the log. It may be nil.
 	Correlate func(r *http.Request, correlation string)
-	// Logs returns what a request of an agent may read of the calls; nil: only those of the agent.
+	// Logs returns the logs that a request of an agent may read. If it is nil, a client may read only its
+	// own calls.
 	Logs func(r *http.Request, agent string) Logs
-	// Status returns what GET /tools?view=status answers a request; nil: there is no such view.
+	// Status returns the response to GET /tools?view=status. If it is nil, there is no such view.
 	Status func(r *http.Request) router.ToolStatus
 	// Scrub returns a copy of JSON without secrets; nil removes nothing.
 	Scrub func(text []byte) []byte
@@ -43,7 +44,7 @@ type Bridge struct {
 
 var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
 
-// New makes the bridge of a router.
+// New returns the bridge of a router.
 func New(r *router.Router, o Options) *Bridge {
 	if o.Correlate == nil {
 		o.Correlate = func(*http.Request, string) {}
@@ -121,10 +122,10 @@ type exchange struct {
 	correlation string // "" until the body is read
 
 	caller presence.Caller // set by admit
-	kept   *budget.Reader  // set by admit: reads the body, and counts bytes until the request is served
+	kept   *budget.Reader  // set by admit: reads the body, and counts bytes until the request has been served
 }
 
-// admit finds out which client sends the request.
+// admit determines which client sends the request.
 func (x *exchange) admit() *Failure {
 	var err error
 	if x.caller, err = x.sessions.Admit(x.r); err != nil {
@@ -134,23 +135,20 @@ func (x *exchange) admit() *Failure {
 	return nil
 }
 
-// session acquires the session of the request's caller, see Bridge.session.
-func (x *exchange) session() (*session, *Failure) { return x.Bridge.session(x.r.Context(), &x.caller) }
-
 // maxCorrelation is the longest correlation ID, in bytes.
 const maxCorrelation = 128
 
-// headerCorrelation is a header of requests, and of the answers to calls.
+// headerCorrelation is the header of requests and responses that contains the correlation ID.
 const headerCorrelation = "X-Correlation-Id"
 
-// correlationOf returns the correlation ID of a request: that of its body or else of its header,
-// without characters that could be misread in a log, and otherwise a new one.
+// correlationOf returns the correlation ID of a request: the one in its body, or else in its header, or
+// else a new one.
 func correlationOf(r *http.Request, inBody string) string {
 	return cmp.Or(plain(inBody), plain(r.Header.Get(headerCorrelation)), rand.Text())
 }
 
-// plain returns the part of a correlation ID that has no special meaning anywhere. It is a copy: the
-// log keeps the ID of each call, and must not keep the text around it.
+// plain returns a correlation ID without characters that could be misread in a log. It is a copy: the log
+// keeps the ID of each call, and must not keep the request in memory.
 func plain(id string) string {
 	id = strings.Map(func(c rune) rune {
 		if c <= ' ' || c > '~' || strings.ContainsRune("\"\\<>&'`", c) {
@@ -161,7 +159,7 @@ func plain(id string) string {
 	return strings.Clone(id[:min(len(id), maxCorrelation)])
 }
 
-// clientGone is the failure of a request whose context has ended before the answer came.
+// clientGone returns the failure of a request whose context ended before the answer came.
 func clientGone(ctx context.Context) *Failure {
 	if expired(ctx) {
 		return fail(Unauthenticated, context.Cause(ctx).Error())

@@ -19,7 +19,7 @@ type toolCall struct {
 	arguments    []byte
 	correlation  string
 	progress     bool
-	kept         *budget.Reader // counts the bytes that are kept for it; nil: nothing does
+	kept         *budget.Reader // counts the bytes that are kept for it; may be nil
 }
 
 // callTool serves POST /call_tool.
@@ -31,7 +31,7 @@ func (x *exchange) callTool() *Failure {
 	if f != nil {
 		return f
 	}
-	s, f := x.session()
+	s, f := x.session(x.r.Context(), &x.caller)
 	if f != nil {
 		return f
 	}
@@ -71,10 +71,10 @@ func (x *exchange) toolCall() (q toolCall, f *Failure) {
 	return q, f
 }
 
-// begin begins a call, unless something is wrong with it.
+// begin begins a call, unless the request is wrong.
 func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
 	c := &call{correlation: q.correlation, kept: q.kept, tool: s.Router.FindTool(q.server, q.tool)}
-	name := q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and finds similar names
+	name := q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and suggests names
 	if c.tool != nil {
 		name = c.tool.Name
 		if c.tool.Verdict == catalog.Active {
@@ -93,7 +93,7 @@ func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
 		jsonrpc.Param{Key: "arguments", Value: q.arguments}), nil
 }
 
-// answer answers the request with the outcome of its call; false if the client has disconnected.
+// answer answers the request with the outcome of its call. It returns false if the client has disconnected.
 func (x *exchange) answer(c *call) bool {
 	if c.progress != nil {
 		s := &stream{x, c, sse.NewWriter(x.w, "no-store")}
@@ -115,25 +115,25 @@ func (x *exchange) answer(c *call) bool {
 	return true
 }
 
-// answer returns the body of the answer, with the call's result verbatim.
+// answer returns the response body. It contains the call's result verbatim.
 func (c *call) answer() []byte {
 	text := append(make([]byte, 0, len(c.result)+len(c.correlation)+64), `{"result":`...)
 	text = append(append(text, c.result...), `,"correlation_id":`...)
 	return append(jsonrpc.AppendQuoted(text, c.correlation), '}', '\n')
 }
 
-// keepAlive is the interval of comments on a silent stream, so that proxies keep it open.
+// keepAlive is the interval of comments on a silent stream. Proxies close streams without traffic.
 const keepAlive = 20 * time.Second
 
-// A stream is an answer of server-sent events: progress, and finally result or error. An error
-// before any progress is a JSON response with its status.
+// A stream is a response of server-sent events: progress, and at the end result or error. An error before
+// any progress becomes a JSON response with its status.
 type stream struct {
 	*exchange
 	c   *call
 	out sse.Writer
 }
 
-// serve returns false if the client has disconnected.
+// serve writes the stream. It returns false if the client has disconnected.
 func (s *stream) serve() bool {
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()

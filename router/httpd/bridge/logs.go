@@ -22,13 +22,13 @@ const (
 	maxLogs     = 1000
 )
 
-// Logs are what a caller may read of calls.
+// Logs are the calls that a caller may read.
 type Logs struct {
-	All   bool      // calls of all principals, and not only of its own
-	Files []CallLog // which say nothing of agents, and are there for who may read all
+	All   bool      // calls of all principals, not only its own
+	Files []CallLog // read only with All, because they do not name agents
 }
 
-// wanted is what a caller wants of the logs.
+// wanted is the query of GET /logs.
 type wanted struct {
 	server string
 	since  time.Time
@@ -71,7 +71,7 @@ func wantedOf(r *http.Request) (want wanted, f *Failure) {
 	return want, nil
 }
 
-// entries are what a client wants and may read.
+// entries returns the entries that a client wants and may read.
 func (b *Bridge) entries(want wanted, who *router.Client, may Logs) []entry {
 	all := []entry{}
 	add := func(e *entry) {
@@ -100,28 +100,28 @@ func (b *Bridge) entries(want wanted, who *router.Client, may Logs) []entry {
 const (
 	ringEntries = 4096
 	ringBytes   = 16 << 20
-	entryBytes  = 64 << 10 // of an entry's input or result that is kept
+	entryBytes  = 64 << 10 // of an entry's input or result; longer ones are dropped
 )
 
-// An entry is one call, as GET /logs has it.
+// An entry is one call in the response to GET /logs.
 type entry struct {
-	Timestamp   time.Time       `json:"timestamp"` // when it ended; UTC
+	Timestamp   time.Time       `json:"timestamp"` // of its end; UTC
 	Server      string          `json:"server"`
 	Tool        string          `json:"tool"`
 	Input       json.RawMessage `json:"input"`
 	Result      json.RawMessage `json:"result,omitempty"`
 	Error       json.RawMessage `json:"error,omitempty"`
 	Correlation string          `json:"correlation_id,omitempty"`
-	Truncated   bool            `json:"truncated,omitempty"` // input or result was too long to be kept: it is null
+	Truncated   bool            `json:"truncated,omitempty"` // input or result is null, because it is too long
 
-	who budget.Principal // whose call it was
+	who budget.Principal // made the call
 }
 
 func (e *entry) size() int {
 	return len(e.Input) + len(e.Result) + len(e.Error) + len(e.Server) + len(e.Tool) + len(e.Correlation) + 128
 }
 
-// A ring keeps the last calls. The zero value is ready to use.
+// A ring keeps the latest calls. The zero value is ready to use.
 type ring struct {
 	mu    sync.Mutex
 	of    map[budget.Principal]*recent // guarded by mu: by Principal.Client
@@ -129,13 +129,13 @@ type ring struct {
 	bytes int                          // guarded by mu
 }
 
-// recent are the last calls of one client, oldest first.
+// recent are the latest calls of one client, oldest first.
 type recent struct {
 	all   []entry
 	bytes int
 }
 
-// add keeps an entry, and forgets old ones for it: those of the client that has the most.
+// add adds an entry. If there are too many, it drops the oldest ones of the client that has most.
 func (r *ring) add(e entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -160,7 +160,7 @@ func (r *ring) add(e entry) {
 	}
 }
 
-// forget drops the oldest call of the client that has the most by a measure. mu is held.
+// forget drops the oldest call of the client with the largest measure. mu is held.
 func (r *ring) forget(measure func(*recent) int) {
 	var client budget.Principal
 	most := 0
@@ -191,24 +191,24 @@ func (r *ring) each(f func(*entry)) {
 	}
 }
 
-// kept is JSON for an entry: without secrets, and null when it is too long.
-func (b *Bridge) kept(text []byte, e *entry) json.RawMessage {
+// keep returns JSON for the entry: without secrets, or null if it is too long.
+func (e *entry) keep(text []byte, scrub func([]byte) []byte) json.RawMessage {
 	if len(text) > entryBytes {
 		e.Truncated = true
 		return json.RawMessage("null")
 	}
-	return b.o.Scrub(text)
+	return scrub(text)
 }
 
-// log notes how a call went.
+// log adds the outcome of a call to the log.
 func (b *Bridge) log(s *session, q *toolCall, result []byte, f *Failure) {
 	e := entry{Timestamp: time.Now().UTC(), Server: q.server, Tool: q.tool, Correlation: q.correlation, who: s.Caller.Client.Principal}
 	e.Server, e.Tool = sanitize.Cut(e.Server, maxShown), sanitize.Cut(e.Tool, maxShown)
-	e.Input = b.kept(q.arguments, &e)
+	e.Input = e.keep(q.arguments, b.o.Scrub)
 	if f == nil {
-		e.Result = b.kept(result, &e)
+		e.Result = e.keep(result, b.o.Scrub)
 	} else if text, err := encode(f); err == nil {
-		e.Error = b.kept(text, &e)
+		e.Error = e.keep(text, b.o.Scrub)
 	}
 	b.ring.add(e)
 }
@@ -216,17 +216,17 @@ func (b *Bridge) log(s *session, q *toolCall, result []byte, f *Failure) {
 // tailBytes is how much of the end of a file is read.
 const tailBytes = 1 << 20
 
-// A CallLog is a file to which a server writes a line of JSON for each call: what servers
-// do that are told of one by the environment variable MCP_CALL_LOG.
+// A CallLog is a file to which a server writes a line of JSON for each call. Some servers do so if the
+// environment variable MCP_CALL_LOG names one.
 type CallLog struct {
 	Server string // its name
 	Path   string
 }
 
-// tail reads the entries at the end of the file. What is no entry is passed over, and so
-// is a file that is not there or is no plain one.
+// tail reads the entries at the end of the file. It skips other lines. Without a regular file there are none.
 func (l CallLog) tail(scrub func([]byte) []byte) (all []entry) {
-	if info, err := os.Stat(l.Path); err != nil || !info.Mode().IsRegular() {
+	info, err := os.Stat(l.Path)
+	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
 	f, err := os.Open(l.Path)
@@ -234,17 +234,11 @@ func (l CallLog) tail(scrub func([]byte) []byte) (all []entry) {
 		return nil
 	}
 	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
+	from := max(0, info.Size()-tailBytes)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, tailBytes))
 	if err != nil {
 		return nil
 	}
-	from := max(0, size-tailBytes)
-	text := make([]byte, size-from)
-	n, err := f.ReadAt(text, from)
-	if err != nil && err != io.EOF {
-		return nil
-	}
-	text = text[:n]
 	if from > 0 {
 		_, text, _ = bytes.Cut(text, []byte{'\n'})
 	}
@@ -256,7 +250,7 @@ func (l CallLog) tail(scrub func([]byte) []byte) (all []entry) {
 	return all
 }
 
-// entry reads a line. Servers agree on its form only roughly.
+// entry reads a line. Its form differs between servers.
 func (l CallLog) entry(line []byte, scrub func([]byte) []byte) (e entry, ok bool) {
 	var said struct {
 		Timestamp, Tool, Input, Result, Error json.RawMessage
@@ -271,14 +265,10 @@ func (l CallLog) entry(line []byte, scrub func([]byte) []byte) (e entry, ok bool
 	}
 	e.Timestamp, e.Tool = at, sanitize.Cut(e.Tool, maxShown)
 	keep := func(text json.RawMessage) json.RawMessage {
-		if len(text) > entryBytes {
-			e.Truncated = true
-			return json.RawMessage("null")
-		}
 		if len(text) == 0 || string(text) == "null" {
 			return nil
 		}
-		return scrub(text)
+		return e.keep(text, scrub)
 	}
 	e.Input, e.Result, e.Error = keep(said.Input), keep(said.Result), keep(said.Error)
 	if e.Input == nil {
@@ -287,7 +277,7 @@ func (l CallLog) entry(line []byte, scrub func([]byte) []byte) (e entry, ok bool
 	return e, true
 }
 
-// timeOf reads a time: as RFC 3339 has it, or in milliseconds since 1970.
+// timeOf reads a time: in the form of RFC 3339, or in milliseconds since 1970.
 func timeOf(token json.RawMessage) (time.Time, bool) {
 	var text string
 	if json.Unmarshal(token, &text) == nil {

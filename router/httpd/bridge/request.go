@@ -15,14 +15,14 @@ import (
 	"toolman/router/budget"
 )
 
-// A body is the JSON object of a request. Only the members that are asked for are decoded.
+// A body is the JSON object of a request. Its members are decoded when they are used.
 type body struct {
 	m       jsonrpc.Message
 	members map[string]jsonrpc.Span
 }
 
-// read reads the body of the request, an object that may have these members and a correlation ID,
-// which is that of the exchange from now on.
+// read reads the body of the request: an object with these members, all optional, and a correlation ID,
+// which it sets for the exchange.
 func (x *exchange) read(members ...string) (*body, *Failure) {
 	const key = "correlation_id"
 	p, f := x.readBody(append(members, key))
@@ -38,7 +38,7 @@ func (x *exchange) read(members ...string) (*body, *Failure) {
 
 func (x *exchange) readBody(members []string) (*body, *Failure) {
 	if httpheader.MediaType(x.r.Header) != httpheader.JSON {
-		// A form of a web page of another site cannot have this type.
+		// A page of another site cannot send a form with this type.
 		return nil, fail(BadRequest, "the request needs the header Content-Type: application/json (with curl: --json, or -H and that)")
 	}
 	text, err := io.ReadAll(x.kept)
@@ -54,13 +54,13 @@ func (x *exchange) readBody(members []string) (*body, *Failure) {
 	return parse(text, members...)
 }
 
-// parse reads an object. The body owns the text from now on.
+// parse reads an object. It may change the text, and the body keeps it.
 func parse(text []byte, members ...string) (*body, *Failure) {
 	text = bytes.Trim(text, " \t\r\n")
-	if !jsonrpc.ValidWithin(1, text) { // parts of it are a level deeper in messages to servers
+	if !jsonrpc.ValidWithin(1, text) { // the message to the server nests its parts one level deeper
 		return nil, fail(BadRequest, "the request is not valid JSON, or is nested too deep")
 	}
-	jsonrpc.OneLine(text) // servers on pipes take one message a line
+	jsonrpc.OneLine(text) // a message over a pipe is one line
 	p := &body{m: jsonrpc.Message{Frame: text}, members: map[string]jsonrpc.Span{}}
 	whole := jsonrpc.Span{Hi: len(text)}
 	if !p.m.IsObject(whole) {

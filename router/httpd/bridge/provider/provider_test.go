@@ -107,8 +107,8 @@ func FuzzCalls(f *testing.F) {
 					t.Errorf("%s takes %s as a call of %q with %s", format, text, c.Name, c.Arguments)
 				}
 			}
-			if failure, err := c.Failure("no"); err != nil || !json.Valid(failure) {
-				t.Errorf("%s: %v: %s", format, err, failure)
+			if failure := c.Failure("no"); !json.Valid(failure) {
+				t.Errorf("%s: %s", format, failure)
 			}
 			if out, err := c.Result(result); err == nil && !json.Valid(out) && json.Valid(result) {
 				t.Errorf("%s: %s", format, out)
