@@ -48,12 +48,11 @@ func isLoopback(addr string) bool {
 // unauthenticated one, or else an idle one, of the owner that has most of all connections.
 type listener struct {
 	net.Listener
-	max, maxUnknown int // connections, and unauthenticated ones
-	trusted         func(netip.Addr) bool
-	budgets         *budget.Budgets
-	changed         chan struct{} // receives when there may be room, or an idle connection; of capacity 1
-	closed          chan struct{}
-	closing         sync.Once
+	g          *Guard
+	maxUnknown int           // unauthenticated connections
+	changed    chan struct{} // receives when there may be room, or an idle connection; of capacity 1
+	closed     chan struct{}
+	closing    sync.Once
 
 	mu      sync.Mutex
 	all     int                  // guarded by mu
@@ -82,7 +81,7 @@ type conn struct {
 
 // limited limits the connections of a listener.
 func (g *Guard) limited(from net.Listener) net.Listener {
-	l := &listener{Listener: from, max: g.MaxConnections, maxUnknown: g.MaxConnections, trusted: g.trusted, budgets: g.Budgets,
+	l := &listener{Listener: from, g: g, maxUnknown: g.MaxConnections,
 		changed: make(chan struct{}, 1), closed: make(chan struct{}), of: map[owner]*list.List{}}
 	if g.Authenticates() {
 		l.maxUnknown = max(1, g.MaxConnections/unknownShare)
@@ -99,7 +98,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	at, _ := netip.ParseAddrPort(nc.RemoteAddr().String())
 	from := at.Addr().Unmap().WithZone("")
 	c := &conn{Conn: nc, l: l, owner: owner{network: network(from)}, idle: true}
-	c.known.Store(l.trusted(from))
+	c.known.Store(l.g.trusted(from))
 	if !l.add(c) {
 		c.Close()
 		return nil, net.ErrClosed
@@ -140,9 +139,9 @@ func (l *listener) add(c *conn) bool {
 // fullLocked reports whether there is no room for a connection, and which one to close then; nil: none.
 func (l *listener) fullLocked(c *conn) (full bool, victim *conn) {
 	switch {
-	case l.all < l.max && (c.known.Load() || l.unknown < l.maxUnknown):
+	case l.all < l.g.MaxConnections && (c.known.Load() || l.unknown < l.maxUnknown):
 		return false, nil
-	case l.maxUnknown < l.max && l.unknown > 0:
+	case l.maxUnknown < l.g.MaxConnections && l.unknown > 0:
 		return true, l.firstLocked(func(c *conn) bool { return !c.known.Load() })
 	}
 	return true, l.firstLocked(isIdle)
@@ -163,7 +162,11 @@ func (l *listener) firstLocked(suitable func(*conn) bool) (found *conn) {
 	return found
 }
 
+// first returns the first suitable connection; nil if there is none. conns may be nil.
 func first(conns *list.List, suitable func(*conn) bool) *conn {
+	if conns == nil {
+		return nil
+	}
 	for at := conns.Front(); at != nil; at = at.Next() {
 		if c := at.Value.(*conn); suitable(c) {
 			return c
@@ -202,15 +205,12 @@ func (l *listener) claim(c *conn, p budget.Principal) error {
 	if c.known.Load() || p.Anonymous() {
 		return nil
 	}
-	account := l.budgets.Open(p)
+	account := l.g.Budgets.Open(p)
 	client := owner{client: p.Client()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for err := account.Take(budget.Connections, 1); err != nil; err = account.Take(budget.Connections, 1) {
-		var idle *conn
-		if conns := l.of[client]; conns != nil {
-			idle = first(conns, isIdle)
-		}
+		idle := first(l.of[client], isIdle)
 		if idle == nil {
 			account.Close()
 			return err
