@@ -36,7 +36,6 @@ type Endpoint struct {
 	o        Options
 	sessions *presence.Registry[session, call]
 	bodies   bodies.Pool
-	waiting  sharedTimer
 	calls    atomic.Int64 // requests that wait for their answers, without subscriptions
 	hijacked atomic.Int64 // streams that continue without their handlers
 }
