@@ -92,7 +92,7 @@ router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/san
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
 router/httpd/guard: mcpwire/sanitize router/budget
-router/httpd/modes: mcpwire/sanitize router router/budget router/httpd/guard router/httpd/presence router/view
+router/httpd/modes: jsonrpc mcpwire/sanitize router router/budget router/httpd/guard router/httpd/presence router/view
 router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/httpd/ops/prom router/policy spawn
 router/httpd/ops/prom:
 router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget

@@ -95,57 +95,22 @@ func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
 
 // answer answers the request with the outcome of its call. It returns false if the client has disconnected.
 func (x *exchange) answer(c *call) bool {
+	s := &stream{x, c, sse.NewWriter(x.w, "no-store")}
+	var tick <-chan time.Time
 	if c.progress != nil {
-		s := &stream{x, c, sse.NewWriter(x.w, "no-store")}
-		return s.serve()
+		t := time.NewTicker(keepAlive)
+		defer t.Stop()
+		tick = t.C
 	}
-	select {
-	case <-c.done:
-	case <-x.r.Context().Done():
-		if expired(x.r.Context()) {
-			writeFailure(x.w, clientGone(x.r.Context()), c.correlation)
-		}
-		return false
-	}
-	if f := c.outcome(); f != nil {
-		writeFailure(x.w, f, c.correlation)
-	} else {
-		writeText(x.w, http.StatusOK, c.answer(), c.kept)
-	}
-	return true
-}
-
-// answer returns the response body. It contains the call's result verbatim.
-func (c *call) answer() []byte {
-	text := append(make([]byte, 0, len(c.result)+len(c.correlation)+64), `{"result":`...)
-	text = append(append(text, c.result...), `,"correlation_id":`...)
-	return append(jsonrpc.AppendQuoted(text, c.correlation), '}', '\n')
-}
-
-// keepAlive is the interval of comments on a silent stream. Proxies close streams without traffic.
-const keepAlive = 20 * time.Second
-
-// A stream is a response of server-sent events: progress, and at the end result or error. An error before
-// any progress becomes a JSON response with its status.
-type stream struct {
-	*exchange
-	c   *call
-	out sse.Writer
-}
-
-// serve writes the stream. It returns false if the client has disconnected.
-func (s *stream) serve() bool {
-	tick := time.NewTicker(keepAlive)
-	defer tick.Stop()
-	ctx := s.r.Context()
+	ctx := x.r.Context()
 	for {
 		var err error
 		select {
-		case params := <-s.c.progress:
+		case params := <-c.progress:
 			err = s.progress(params)
-		case <-tick.C:
+		case <-tick:
 			err = s.out.Write([]byte(sse.KeepAlive))
-		case <-s.c.done:
+		case <-c.done:
 			return s.end() == nil
 		case <-ctx.Done():
 			if s.out.Begun() || expired(ctx) {
@@ -159,7 +124,25 @@ func (s *stream) serve() bool {
 	}
 }
 
-// end sends the remaining progress and the answer.
+// answer returns the response body. It contains the call's result verbatim.
+func (c *call) answer() []byte {
+	text := append(make([]byte, 0, len(c.result)+len(c.correlation)+64), `{"result":`...)
+	text = append(append(text, c.result...), `,"correlation_id":`...)
+	return append(jsonrpc.AppendQuoted(text, c.correlation), '}', '\n')
+}
+
+// keepAlive is the interval of comments on a silent stream. Proxies close streams without traffic.
+const keepAlive = 20 * time.Second
+
+// A stream is the response to a call: JSON or, if the client accepts progress, server-sent events: progress,
+// and at the end result or error. An error before any progress is JSON with its status in any case.
+type stream struct {
+	*exchange
+	c   *call
+	out sse.Writer
+}
+
+// end sends the remaining progress and the result or error.
 func (s *stream) end() error {
 	for len(s.c.progress) > 0 {
 		if err := s.progress(<-s.c.progress); err != nil {
@@ -170,6 +153,10 @@ func (s *stream) end() error {
 		return s.fail(f)
 	}
 	text := s.c.answer()
+	if s.c.progress == nil {
+		writeText(s.w, http.StatusOK, text, s.c.kept)
+		return nil
+	}
 	if err := s.c.kept.Take(len(text)); err != nil {
 		return s.fail(failureFor(err))
 	}

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/httpd/presence"
 )
@@ -90,25 +90,19 @@ func parseConfig(text string) (map[string]string, error) {
 
 // stringsOf reads a JSON object with different keys whose values are strings.
 func stringsOf(text []byte) (map[string]string, bool) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	text = bytes.TrimSpace(text)
+	m, whole := jsonrpc.Message{Frame: text}, jsonrpc.Span{Hi: len(text)}
+	if !jsonrpc.Valid(text) || !m.IsObject(whole) {
 		return nil, false
 	}
 	members := map[string]string{}
-	for d.More() {
-		key, _ := d.Token()
-		value, _ := d.Token()
-		k, isKey := key.(string)
-		v, isText := value.(string)
-		if _, twice := members[k]; !isKey || !isText || twice {
+	for key, at := range jsonrpc.Members(text, whole) {
+		if _, twice := members[key]; twice || !m.IsString(at) {
 			return nil, false
 		}
-		members[k] = v
+		members[key] = string(m.Text(at))
 	}
-	if _, err := d.Token(); err != nil { // the }
-		return nil, false
-	}
-	return members, len(bytes.TrimSpace(text[d.InputOffset():])) == 0
+	return members, true
 }
 
 // check returns what is wrong with a key or its value. The error does not repeat the value.
