@@ -62,7 +62,7 @@ func New(r *router.Router, o Options) *Bridge {
 	b.handle("/tools", (*exchange).listTools, http.MethodGet, http.MethodPost)
 	b.handle("/logs", (*exchange).listLogs, http.MethodGet)
 	b.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeFailure(w, fail(NotFound, "there is nothing at this path; /openapi.json says what there is"), correlationOf(r, ""))
+		writeFailure(w, fail(NotFound, "there is nothing at this path; /openapi.json lists all paths"), correlationOf(r, ""))
 	})
 	return b
 }
@@ -164,7 +164,7 @@ func clientGone(ctx context.Context) *Failure {
 	if expired(ctx) {
 		return fail(Unauthenticated, context.Cause(ctx).Error())
 	}
-	return fail(Unavailable, "the client was gone before the answer came")
+	return fail(Unavailable, "the client disconnected before the answer came")
 }
 
 // expired reports whether the credential of a request has expired.

@@ -71,16 +71,16 @@ func (x *exchange) modelCalls() (format provider.Format, calls []json.RawMessage
 	}
 	at := p.members["tool_calls"]
 	if !at.Present() || p.m.Frame[at.Lo] != '[' {
-		return "", nil, fail(BadRequest, "tool_calls has to be an array of what the model has called")
+		return "", nil, fail(BadRequest, "tool_calls must be an array of the model's tool calls")
 	}
 	for one := range jsonrpc.Elements(p.m.Frame, at) {
 		if !p.m.IsObject(one) {
-			return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls has to have objects, and %d is none", len(calls)))
+			return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls must contain objects, and element %d is not one", len(calls)))
 		}
 		calls = append(calls, p.m.Bytes(one))
 	}
 	if len(calls) > maxCalls {
-		return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls may have %d calls", maxCalls))
+		return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls can have at most %d calls", maxCalls))
 	}
 	return format, calls, nil
 }

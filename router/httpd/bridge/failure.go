@@ -103,7 +103,7 @@ func failureFor(err error) *Failure {
 	case presence.ErrRevoked:
 		return fail(Unauthenticated, err.Error())
 	case presence.ErrEnded:
-		f.Code, f.Message = Unavailable, "toolman is ending, or the session has; try again"
+		f.Code, f.Message = Unavailable, "toolman is ending, or the session has ended; try again"
 	case presence.ErrFull:
 		f.Code = Unavailable
 	}

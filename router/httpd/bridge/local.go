@@ -41,7 +41,7 @@ func (l *Local) Call(ctx context.Context, server, tool string, arguments []byte)
 	text := append([]byte(`{"arguments":`), bytes.TrimSpace(arguments)...)
 	p, f := parse(append(text, '}'), "arguments")
 	if f != nil {
-		return nil, fail(BadRequest, "the arguments are no JSON")
+		return nil, fail(BadRequest, "the arguments are not valid JSON")
 	}
 	if text, f = p.object("arguments"); f != nil {
 		return nil, f

@@ -57,14 +57,14 @@ func wantedOf(r *http.Request) (want wanted, f *Failure) {
 	if q.Has("since") {
 		at, err := time.Parse(time.RFC3339, q.Get("since"))
 		if err != nil {
-			return want, fail(BadRequest, `since has to be a time as in RFC 3339, such as 2026-01-31T12:00:00Z`)
+			return want, fail(BadRequest, `since must be a time in the format of RFC 3339, such as 2026-01-31T12:00:00Z`)
 		}
 		want.since = at
 	}
 	if q.Has("limit") {
 		n, err := strconv.Atoi(q.Get("limit"))
 		if err != nil || n < 1 || n > maxLogs {
-			return want, fail(BadRequest, fmt.Sprintf("limit has to be a number from 1 to %d", maxLogs))
+			return want, fail(BadRequest, fmt.Sprintf("limit must be a number from 1 to %d", maxLogs))
 		}
 		want.limit = n
 	}

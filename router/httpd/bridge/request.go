@@ -49,7 +49,7 @@ func (x *exchange) readBody(members []string) (*body, *Failure) {
 		return nil, failureFor(err)
 	}
 	if err != nil {
-		return nil, fail(BadRequest, "the body of the request did not come whole")
+		return nil, fail(BadRequest, "the request body is incomplete")
 	}
 	return parse(text, members...)
 }
@@ -64,7 +64,7 @@ func parse(text []byte, members ...string) (*body, *Failure) {
 	p := &body{m: jsonrpc.Message{Frame: text}, members: map[string]jsonrpc.Span{}}
 	whole := jsonrpc.Span{Hi: len(text)}
 	if !p.m.IsObject(whole) {
-		return nil, fail(BadRequest, "the request has to be a JSON object")
+		return nil, fail(BadRequest, "the request must be a JSON object")
 	}
 	found := make([]jsonrpc.Member, len(members))
 	if err := p.m.Find(whole, members, found); err != nil {
@@ -85,7 +85,7 @@ func parse(text []byte, members ...string) (*body, *Failure) {
 func (p *body) text(key string) (string, *Failure) {
 	at := p.members[key]
 	if at.Present() && !p.m.IsString(at) {
-		return "", fail(BadRequest, key+" has to be a string")
+		return "", fail(BadRequest, key+" must be a string")
 	}
 	return string(p.m.Text(at)), nil
 }
@@ -97,7 +97,7 @@ func (p *body) object(key string) ([]byte, *Failure) {
 	case !at.Present():
 		return []byte("{}"), nil
 	case !p.m.IsObject(at):
-		return nil, fail(BadRequest, key+" has to be an object")
+		return nil, fail(BadRequest, key+" must be an object")
 	}
 	return p.m.Bytes(at), nil
 }

@@ -82,12 +82,12 @@ func (s *session) notStarted(server string) *Failure {
 	if name == "" {
 		return nil
 	}
-	return fail(WrongMethod, fmt.Sprintf("server %s is another for each client, and GET starts no server: send POST /tools with the same query, which does", sanitize.Cut(name, maxShown)))
+	return fail(WrongMethod, fmt.Sprintf("server %s runs separately for each client, and GET does not start it: send POST /tools with the same query", sanitize.Cut(name, maxShown)))
 }
 
 // ended is presence.Front.Ended.
 func (s *session) ended(open []*call, why error) {
-	f := fail(Unavailable, "toolman is ending, or the session has; this was not answered in time")
+	f := fail(Unavailable, "toolman is ending, or the session has ended, before the answer came")
 	if why != nil {
 		f = failureFor(why)
 	}
@@ -163,7 +163,7 @@ func (c *call) outcome() *Failure {
 	}
 	m := jsonrpc.Message{Frame: c.result, Result: jsonrpc.Span{Hi: len(c.result)}}
 	if r, err := mcpwire.ResultOf(&m); err == nil && r.ResultType(&m) == mcpwire.ResultInputRequired {
-		return fail(UpstreamError, "the server needs an answer of a person before it can go on, and a program cannot be asked; call the tool through MCP")
+		return fail(UpstreamError, "the server needs input from a person, which this API cannot ask for; call the tool through MCP")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (x *exchange) listTools() *Failure {
 	}
 	if q.Has("view") {
 		if x.o.Status == nil || q.Get("view") != "status" {
-			return fail(BadRequest, "there is no such view; ?view=status is one")
+			return fail(BadRequest, "there is no such view; use ?view=status")
 		}
 		writeJSON(x.w, http.StatusOK, x.o.Status(x.r), nil)
 		return nil
@@ -81,7 +81,7 @@ func shapeOf(q url.Values) (shape Shape, f *Failure) {
 	}
 	if slim := q.Get("slim"); q.Has("slim") {
 		if shape.Slim = slim == "true"; !shape.Slim && slim != "false" {
-			return shape, fail(BadRequest, "slim is true or false")
+			return shape, fail(BadRequest, "slim must be true or false")
 		}
 	}
 	return shape, nil
@@ -190,7 +190,7 @@ func (x *schemas) check(e *catalog.Entry, arguments []byte) *Failure {
 	for i, p := range listed {
 		listed[i] = inputschema.Problem{Path: sanitize.Cut(p.Path, maxShown), Message: sanitize.Cut(p.Message, maxShown)}
 	}
-	f := fail(InvalidArguments, fmt.Sprintf("the arguments are not as tool %s wants them: %s", e.Item.Name, listed[0]))
+	f := fail(InvalidArguments, fmt.Sprintf("the arguments do not match the inputSchema of tool %s: %s", e.Item.Name, listed[0]))
 	if more := len(problems) - 1; more > 0 {
 		f.Message += fmt.Sprintf(" (and %d more)", more)
 	}

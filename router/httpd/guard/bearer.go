@@ -45,7 +45,7 @@ func bearer(h http.Header) (string, *refusal) {
 	}
 	token = strings.Trim(token, " ")
 	if !isCredential(token) {
-		return "", badRequest("the bearer token is not written as one")
+		return "", badRequest("the bearer token is malformed")
 	}
 	return token, nil
 }
@@ -57,7 +57,7 @@ func (g *Guard) authenticate(r *http.Request) (Identity, *refusal) {
 	}
 	// 2026-07-28, authorization, Token Requirements: "Access tokens MUST NOT be included in the URI query string".
 	if q, _ := url.ParseQuery(r.URL.RawQuery); q.Has("access_token") {
-		return Identity{}, badRequest("a token does not belong into a URL: send it as Authorization: Bearer TOKEN")
+		return Identity{}, badRequest("send the token not in the URL but as Authorization: Bearer TOKEN")
 	}
 	token, why := bearer(r.Header)
 	if why != nil {
@@ -139,7 +139,7 @@ func (g *Guard) withPolicy(p budget.Principal, name string) (Identity, *refusal)
 	case slices.Contains(g.Agents, p.Agent):
 		return Identity{Principal: p, Name: name, Policy: p.Agent}, nil
 	}
-	return Identity{}, &refusal{status: http.StatusForbidden, message: "the credential is good, but its agent has no policy here", counts: true}
+	return Identity{}, &refusal{status: http.StatusForbidden, message: "the credential is valid, but its agent has no policy here", counts: true}
 }
 
 // challenge returns the header WWW-Authenticate of a refusal (RFC 6750, 3; RFC 9728, 5.1); "" for none.

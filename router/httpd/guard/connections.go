@@ -23,7 +23,7 @@ const unknownShare = 4
 // at a time; see [Guard.Server] for what is closed then.
 func (g *Guard) Listen(addr string) (net.Listener, error) {
 	if !g.Authenticates() && !g.Unauthenticated && !isLoopback(addr) {
-		return nil, fmt.Errorf("on %s everybody who reaches this machine could use its servers: "+
+		return nil, fmt.Errorf("on %s every client that reaches this machine could use its servers: "+
 			"give out tokens ([http.tokens], see toolman token) or use [http.jwt], or listen on 127.0.0.1; "+
 			`if it is meant, write unauthenticated = "anybody-may-connect" in [http], and in allowed_hosts the names that clients use`, addr)
 	}

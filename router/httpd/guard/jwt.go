@@ -66,7 +66,7 @@ type verified struct {
 func (v *verifier) verify(ctx context.Context, token string) (verified, *refusal) {
 	parsed, err := jwt.ParseSigned(token, v.algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
-		return verified{}, invalidToken("the token is no JWT with one of the algorithms that are allowed")
+		return verified{}, invalidToken("the token is not a JWT with an allowed algorithm")
 	}
 	header := parsed.Headers[0]
 	keys, err := v.keys.find(ctx, header.KeyID, header.Algorithm)
@@ -76,7 +76,7 @@ func (v *verifier) verify(ctx context.Context, token string) (verified, *refusal
 	var std jwt.Claims
 	var all map[string]any
 	if !slices.ContainsFunc(keys, func(k jose.JSONWebKey) bool { return parsed.Claims(k.Key, &std, &all) == nil }) {
-		return verified{}, invalidToken("the token's signature is of no key of the issuer")
+		return verified{}, invalidToken("the token's signature does not match a key of the issuer")
 	}
 	if why := v.check(std); why != nil {
 		return verified{}, why
@@ -98,7 +98,7 @@ func (v *verifier) check(c jwt.Claims) *refusal {
 	case err == jwt.ErrExpired:
 		return invalidToken(expired)
 	case err == jwt.ErrInvalidIssuer:
-		return invalidToken("the token is of another issuer")
+		return invalidToken("the token is from another issuer")
 	case err == jwt.ErrInvalidAudience:
 		return invalidToken("the token is not for this server")
 	case err != nil:

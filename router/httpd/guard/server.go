@@ -79,7 +79,7 @@ func Plain(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		why := refusal{status: http.StatusBadRequest, message: "the path is not written plainly: leave out %, \\, //, . and .."}
+		why := refusal{status: http.StatusBadRequest, message: "the path must not contain %, \\, //, . and .."}
 		why.write(w, r, rpcError)
 	})
 }

@@ -39,7 +39,7 @@ func (m *Modes) config(r *http.Request) (map[string]string, error) {
 		return nil, nil
 	}
 	if err != nil || len(values) > 1 {
-		return nil, malformed("the query of the URL is not written plainly, or has config twice")
+		return nil, malformed("the query of the URL is malformed, or has config twice")
 	}
 	members, err := parseConfig(values[0])
 	if err != nil {
@@ -65,7 +65,7 @@ func malformed(text string) error {
 	return &presence.Denial{Status: http.StatusBadRequest, Text: text}
 }
 
-const form = "config is base64 of a JSON object whose values are strings"
+const form = "config must be base64 of a JSON object whose values are strings"
 
 // parseConfig reads Base64, in either alphabet, of a JSON object of strings. Errors do not repeat it.
 func parseConfig(text string) (map[string]string, error) {
@@ -76,11 +76,11 @@ func parseConfig(text string) (map[string]string, error) {
 	plain := strings.NewReplacer(" ", "+", "-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
 	decoded, err := base64.RawStdEncoding.DecodeString(plain)
 	if err != nil || !utf8.Valid(decoded) {
-		return nil, malformed(form + "; this is no base64")
+		return nil, malformed(form + "; this is not base64")
 	}
 	members, ok := stringsOf(decoded)
 	if !ok {
-		return nil, malformed(form + ", each key once; this is none")
+		return nil, malformed(form + ", with each key once; this is not one")
 	}
 	if len(members) == 0 {
 		return nil, nil
@@ -109,7 +109,7 @@ func stringsOf(text []byte) (map[string]string, bool) {
 func (m *Modes) check(key, value string) error {
 	switch {
 	case len(m.ConfigKeys) == 0:
-		return malformed(fmt.Sprintf("?config= is not taken here, and so not its key %s: session_config_keys of [http] would have to have it", sanitize.Cut(key, maxShown)))
+		return malformed(fmt.Sprintf("?config= with the key %s is not accepted: session_config_keys of [http] is empty", sanitize.Cut(key, maxShown)))
 	case !slices.Contains(m.ConfigKeys, key):
 		return malformed(fmt.Sprintf("?config= cannot have the key %s: session_config_keys of [http] does not have it", sanitize.Cut(key, maxShown)))
 	case strings.ContainsFunc(value, unicode.IsControl):

@@ -38,14 +38,14 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		keys        []string
 		want        string
 	}{
-		{"off", b64(`{"KEY":"hidden"}`), none, "not taken here, and so not its key KEY"},
+		{"off", b64(`{"KEY":"hidden"}`), none, "?config= with the key KEY is not accepted"},
 		{"another key", b64(`{"KEY":"hidden","PATH":"hidden"}`), []string{"KEY"}, "cannot have the key PATH"},
 		{"in other letters", b64(`{"key":"hidden"}`), []string{"KEY"}, "cannot have the key key"},
 		{"a key that is no text for a terminal", b64(`{"\u001b[2J":"hidden"}`), []string{"KEY"}, "cannot have the key  [2J:"},
 		{"a line break", b64(`{"KEY":"hidden\r\nX-Other: 1"}`), []string{"KEY"}, "the value of KEY in ?config= holds control characters"},
 		{"a NUL", b64(`{"KEY":"hidden\u0000"}`), []string{"KEY"}, "the value of KEY"},
-		{"no base64", "?config={}", []string{"KEY"}, "no base64"},
-		{"no UTF-8", b64("{\"KEY\":\"hidden\xff\"}"), []string{"KEY"}, "no base64"},
+		{"no base64", "?config={}", []string{"KEY"}, "not base64"},
+		{"no UTF-8", b64("{\"KEY\":\"hidden\xff\"}"), []string{"KEY"}, "not base64"},
 		{"no object", b64(`["hidden"]`), []string{"KEY"}, "an object"},
 		{"a number", b64(`{"KEY":1}`), []string{"KEY"}, "an object"},
 		{"an object within", b64(`{"KEY":{"hidden":"x"}}`), []string{"KEY"}, "an object"},

@@ -63,10 +63,10 @@ func ParseCall(f Format, text json.RawMessage) (Call, error) {
 		arguments = said.Arguments
 	}
 	if c.Name == "" {
-		return c, fmt.Errorf("a tool call of %s has to name its tool", f)
+		return c, fmt.Errorf("a tool call of %s must name its tool", f)
 	}
 	if c.id == "" && f != Gemini && f != MCP {
-		return c, fmt.Errorf("a tool call of %s has to have an id", f)
+		return c, fmt.Errorf("a tool call of %s must have an id", f)
 	}
 	var err error
 	c.Arguments, err = argumentsOf(arguments)
@@ -78,7 +78,7 @@ func unreadable(f Format, err error) error {
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
 		return fmt.Errorf("a tool call of %s cannot be read: %s cannot be a JSON %s", f, wrong.Field, wrong.Value)
 	}
-	return fmt.Errorf("a tool call of %s cannot be read: it has to be a JSON object", f)
+	return fmt.Errorf("a tool call of %s cannot be read: it must be a JSON object", f)
 }
 
 // argumentsOf reads arguments: an object, or a string that contains one, as OpenAI writes it. Without
@@ -112,7 +112,7 @@ func objectOf(text json.RawMessage) (json.RawMessage, error) {
 	case len(text) == 0 || string(text) == "null":
 		return json.RawMessage("{}"), nil
 	case text[0] != '{':
-		return nil, errors.New("the arguments have to be an object")
+		return nil, errors.New("the arguments must be an object")
 	}
 	return text, nil
 }

@@ -83,7 +83,7 @@ func TestCallsAndTheirResults(t *testing.T) {
 
 func TestACallThatCannotBeReadIsNamedInWordsOfJSON(t *testing.T) {
 	for call, want := range map[string]string{
-		`[]`:                      "a tool call of openai cannot be read: it has to be a JSON object",
+		`[]`:                      "a tool call of openai cannot be read: it must be a JSON object",
 		`{"id":"c","function":3}`: "a tool call of openai cannot be read: function cannot be a JSON number",
 		`{"id":"c","type":"function","function":{"name":["t"]}}`: "a tool call of openai cannot be read: function.name cannot be a JSON array",
 	} {
