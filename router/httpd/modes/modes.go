@@ -67,7 +67,7 @@ func (m *Modes) Offers() view.MetaTools {
 	return o
 }
 
-// Caller returns the caller of a request that has passed the guard. The error is a *caller.Denial.
+// Caller returns the caller of a request that has passed the guard. The error is a *presence.Denial.
 func (m *Modes) Caller(r *http.Request) (presence.Caller, error) {
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {
@@ -193,7 +193,7 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(a, name) })
 }
 
-// view returns the caller.Caller's View: all of what a client sees that does not come from its principal,
+// view returns the presence.Caller's View: all of what a client sees that does not come from its principal,
 // but from the configuration and the client's own settings.
 func (m *Modes) view(c *router.Client, id *guard.Identity) string {
 	view := "agent " + c.Agent
