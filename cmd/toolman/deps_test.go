@@ -53,7 +53,7 @@ cmd/internal/configfile: cmd/internal/config cmd/internal/config/source
 cmd/internal/demo: cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/plainjson jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/setup cmd/internal/traceview jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit spawn
-cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/pins cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy
+cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/pins cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy
 cmd/internal/lockfile: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/pins cmd/internal/report cmd/internal/setup mcpwire/itemdef mcpwire/sanitize router router/catalog
 cmd/internal/pins: cmd/internal/plainjson cmd/internal/store mcpwire mcpwire/itemdef mcpwire/sanitize router/toolset
 cmd/internal/plainjson:
@@ -88,7 +88,8 @@ router/budget:
 router/catalog: jsonrpc mcpwire mcpwire/itemdef mcpwire/sanitize router/audit router/policy router/suggest router/toolset
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
 router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/bodies mcpwire/httpheader mcpwire/sanitize mcpwire/sse mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/presence spawn
-router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/presence router/view spawn
+router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpheader mcpwire/sanitize mcpwire/sse router router/audit router/budget router/catalog router/httpd/bridge/calllog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/presence router/view spawn
+router/httpd/bridge/calllog: mcpwire/sanitize router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
 router/httpd/guard: mcpwire/sanitize router/budget

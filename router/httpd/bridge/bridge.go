@@ -5,6 +5,9 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
@@ -12,6 +15,7 @@ import (
 
 	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/httpd/bridge/calllog"
 	"toolman/router/httpd/presence"
 )
 
@@ -39,7 +43,7 @@ type Bridge struct {
 	sessions *presence.Registry[session, call]
 	schemas  schemas
 	calls    atomic.Int64
-	ring     ring
+	calllog  calllog.Log
 }
 
 var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
@@ -133,6 +137,34 @@ func (x *exchange) admit() *Failure {
 	}
 	x.kept = x.sessions.Body(x.w, x.r, &x.caller)
 	return nil
+}
+
+//go:embed openapi.json
+var openapi string
+
+//go:generate go test -run TestThePage . -update
+//go:embed docs.html
+var docs string
+
+// OpenAPI returns the description of the API, in OpenAPI 3.1.
+func OpenAPI() []byte { return []byte(openapi) }
+
+// Documents serves /openapi.json and /docs. They contain nothing secret.
+func Documents() http.Handler {
+	mux := http.NewServeMux()
+	handle(mux, "/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, http.StatusOK, "application/json", OpenAPI())
+	}, http.MethodGet)
+	_, style, _ := strings.Cut(docs, "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	hash := sha256.Sum256([]byte(style)) // browsers then accept no other style
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	handle(mux, "/docs", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		write(w, http.StatusOK, "text/html; charset=utf-8", []byte(docs))
+	}, http.MethodGet)
+	return mux
 }
 
 // maxCorrelation is the longest correlation ID, in bytes.

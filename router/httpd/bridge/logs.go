@@ -1,20 +1,15 @@
 package bridge
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
-	"toolman/router/budget"
+	"toolman/router/httpd/bridge/calllog"
 )
 
 const (
@@ -24,8 +19,8 @@ const (
 
 // Logs are the calls that a caller may read.
 type Logs struct {
-	All   bool      // calls of all principals, not only its own
-	Files []CallLog // read only with All, because they do not name agents
+	All   bool           // calls of all principals, not only its own
+	Files []calllog.File // read only with All, because they do not name agents
 }
 
 // wanted is the query of GET /logs.
@@ -46,7 +41,7 @@ func (x *exchange) listLogs() *Failure {
 	}
 	client := &x.caller.Client
 	all := x.entries(want, client, x.o.Logs(x.r, client.Agent))
-	slices.SortStableFunc(all, func(x, y entry) int { return x.Timestamp.Compare(y.Timestamp) })
+	slices.SortStableFunc(all, func(x, y calllog.Entry) int { return x.Timestamp.Compare(y.Timestamp) })
 	writeJSON(x.w, http.StatusOK, all[max(0, len(all)-want.limit):], x.kept)
 	return nil
 }
@@ -72,219 +67,31 @@ func wantedOf(r *http.Request) (want wanted, f *Failure) {
 }
 
 // entries returns the entries that a client wants and may read.
-func (b *Bridge) entries(want wanted, who *router.Client, may Logs) []entry {
-	all := []entry{}
-	add := func(e *entry) {
-		if (want.server == "" || e.Server == want.server) && !e.Timestamp.Before(want.since) {
-			all = append(all, *e)
-		}
+func (b *Bridge) entries(want wanted, who *router.Client, may Logs) []calllog.Entry {
+	wants := func(e *calllog.Entry) bool {
+		return (want.server == "" || e.Server == want.server) && !e.Timestamp.Before(want.since)
 	}
-	b.ring.each(func(e *entry) {
-		if may.All || e.who == who.Principal {
-			add(e)
-		}
-	})
+	all := b.calllog.Find(func(e *calllog.Entry) bool { return (may.All || e.Who == who.Principal) && wants(e) })
 	if !may.All {
 		return all
 	}
 	for _, file := range may.Files {
 		if want.server == "" || want.server == file.Server {
-			for _, e := range file.tail(b.o.Scrub) {
-				add(&e)
-			}
+			all = append(all, slices.DeleteFunc(file.Read(b.o.Scrub), func(e calllog.Entry) bool { return !wants(&e) })...)
 		}
 	}
 	return all
-}
-
-const (
-	ringEntries = 4096
-	ringBytes   = 16 << 20
-	entryBytes  = 64 << 10 // of an entry's input or result; longer ones are dropped
-)
-
-// An entry is one call in the response to GET /logs.
-type entry struct {
-	Timestamp   time.Time       `json:"timestamp"` // of its end; UTC
-	Server      string          `json:"server"`
-	Tool        string          `json:"tool"`
-	Input       json.RawMessage `json:"input"`
-	Result      json.RawMessage `json:"result,omitempty"`
-	Error       json.RawMessage `json:"error,omitempty"`
-	Correlation string          `json:"correlation_id,omitempty"`
-	Truncated   bool            `json:"truncated,omitempty"` // input or result is null, because it is too long
-
-	who budget.Principal // made the call
-}
-
-func (e *entry) size() int {
-	return len(e.Input) + len(e.Result) + len(e.Error) + len(e.Server) + len(e.Tool) + len(e.Correlation) + 128
-}
-
-// A ring keeps the latest calls. The zero value is ready to use.
-type ring struct {
-	mu    sync.Mutex
-	of    map[budget.Principal]*recent // guarded by mu: by Principal.Client
-	calls int                          // guarded by mu
-	bytes int                          // guarded by mu
-}
-
-// recent are the latest calls of one client, oldest first.
-type recent struct {
-	all   []entry
-	bytes int
-}
-
-// add adds an entry. If there are too many, it drops the oldest ones of the client that has most.
-func (r *ring) add(e entry) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	client := e.who.Client()
-	mine := r.of[client]
-	if mine == nil {
-		if r.of == nil {
-			r.of = map[budget.Principal]*recent{}
-		}
-		mine = &recent{}
-		r.of[client] = mine
-	}
-	mine.all = append(mine.all, e)
-	mine.bytes += e.size()
-	r.calls++
-	r.bytes += e.size()
-	for r.calls > ringEntries {
-		r.forget(func(x *recent) int { return len(x.all) })
-	}
-	for r.bytes > ringBytes {
-		r.forget(func(x *recent) int { return x.bytes })
-	}
-}
-
-// forget drops the oldest call of the client with the largest measure. mu is held.
-func (r *ring) forget(measure func(*recent) int) {
-	var client budget.Principal
-	most := 0
-	for c, x := range r.of {
-		if n := measure(x); n > most {
-			client, most = c, n
-		}
-	}
-	x := r.of[client]
-	size := x.all[0].size()
-	x.all[0] = entry{}
-	x.all = x.all[1:]
-	x.bytes -= size
-	r.bytes -= size
-	if r.calls--; len(x.all) == 0 {
-		delete(r.of, client)
-	}
-}
-
-// each calls f with every entry, those of one client oldest first.
-func (r *ring) each(f func(*entry)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, x := range r.of {
-		for i := range x.all {
-			f(&x.all[i])
-		}
-	}
-}
-
-// keep returns JSON for the entry: without secrets, or null if it is too long.
-func (e *entry) keep(text []byte, scrub func([]byte) []byte) json.RawMessage {
-	if len(text) > entryBytes {
-		e.Truncated = true
-		return json.RawMessage("null")
-	}
-	return scrub(text)
 }
 
 // log adds the outcome of a call to the log.
 func (b *Bridge) log(s *session, q *toolCall, result []byte, f *Failure) {
-	e := entry{Timestamp: time.Now().UTC(), Server: q.server, Tool: q.tool, Correlation: q.correlation, who: s.Caller.Client.Principal}
-	e.Server, e.Tool = sanitize.Cut(e.Server, maxShown), sanitize.Cut(e.Tool, maxShown)
-	e.Input = e.keep(q.arguments, b.o.Scrub)
+	e := calllog.Entry{Timestamp: time.Now().UTC(), Server: sanitize.Cut(q.server, maxShown), Tool: sanitize.Cut(q.tool, maxShown),
+		Correlation: q.correlation, Who: s.Caller.Client.Principal}
+	e.Input = e.Keep(q.arguments, b.o.Scrub)
 	if f == nil {
-		e.Result = e.keep(result, b.o.Scrub)
+		e.Result = e.Keep(result, b.o.Scrub)
 	} else if text, err := encode(f); err == nil {
-		e.Error = e.keep(text, b.o.Scrub)
+		e.Error = e.Keep(text, b.o.Scrub)
 	}
-	b.ring.add(e)
-}
-
-// tailBytes is how much of the end of a file is read.
-const tailBytes = 1 << 20
-
-// A CallLog is a file to which a server writes a line of JSON for each call. Some servers do so if the
-// environment variable MCP_CALL_LOG names one.
-type CallLog struct {
-	Server string // its name
-	Path   string
-}
-
-// tail reads the entries at the end of the file. It skips other lines. Without a regular file there are none.
-func (l CallLog) tail(scrub func([]byte) []byte) (all []entry) {
-	info, err := os.Stat(l.Path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(l.Path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	from := max(0, info.Size()-tailBytes)
-	text, err := io.ReadAll(io.NewSectionReader(f, from, tailBytes))
-	if err != nil {
-		return nil
-	}
-	if from > 0 {
-		_, text, _ = bytes.Cut(text, []byte{'\n'})
-	}
-	for line := range bytes.Lines(text) {
-		if e, ok := l.entry(bytes.TrimSpace(line), scrub); ok {
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
-// entry reads a line. Its form differs between servers.
-func (l CallLog) entry(line []byte, scrub func([]byte) []byte) (e entry, ok bool) {
-	var said struct {
-		Timestamp, Tool, Input, Result, Error json.RawMessage
-	}
-	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &said) != nil {
-		return e, false
-	}
-	e.Server = l.Server
-	at, known := timeOf(said.Timestamp)
-	if !known || json.Unmarshal(said.Tool, &e.Tool) != nil || e.Tool == "" {
-		return e, false
-	}
-	e.Timestamp, e.Tool = at, sanitize.Cut(e.Tool, maxShown)
-	keep := func(text json.RawMessage) json.RawMessage {
-		if len(text) == 0 || string(text) == "null" {
-			return nil
-		}
-		return e.keep(text, scrub)
-	}
-	e.Input, e.Result, e.Error = keep(said.Input), keep(said.Result), keep(said.Error)
-	if e.Input == nil {
-		e.Input = json.RawMessage("null")
-	}
-	return e, true
-}
-
-// timeOf reads a time: in the form of RFC 3339, or in milliseconds since 1970.
-func timeOf(token json.RawMessage) (time.Time, bool) {
-	var text string
-	if json.Unmarshal(token, &text) == nil {
-		at, err := time.Parse(time.RFC3339, text)
-		return at.UTC(), err == nil && at.Year() < 10_000
-	}
-	ms, err := strconv.ParseInt(string(token), 10, 64)
-	at := time.UnixMilli(ms).UTC()
-	return at, err == nil && at.Year() > 0 && at.Year() < 10_000
+	b.calllog.Add(e)
 }
