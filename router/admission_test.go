@@ -16,7 +16,6 @@ import (
 	"toolman/router/client"
 	"toolman/router/dial"
 	"toolman/router/limiter"
-	"toolman/router/principal"
 	"toolman/router/session"
 	"toolman/router/upstream"
 )
@@ -188,7 +187,7 @@ func TestACallThatWaitsTooLongIsGivenUp(t *testing.T) {
 		o := various()
 		o.most, o.timeout = 1, 10*time.Second
 		_, client, server := one(t, o)
-		upstream.Simulate(server.u).Limiter().Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
+		upstream.Simulate(server.u).Limiter().Admit(budget.Principal{}, 0, nil) // somebody else's call, which is never answered
 		client.says(callNumber(1))
 		time.Sleep(4 * time.Second)
 		client.says(callNumber(2))
@@ -396,7 +395,7 @@ func TestClientsShareALimit(t *testing.T) {
 
 // clientOf adds a client with a credential of its own.
 func (g *rig) clientOf(budgets *budget.Budgets, name string) *link {
-	who := principal.Principal{Issuer: name}
+	who := budget.Principal{Issuer: name}
 	l := &link{t: g.t}
 	l.handler = g.r.NewSession(l, client.Info{Principal: who, Account: budgets.Open(who)})
 	l.initialize("{}")

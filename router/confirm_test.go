@@ -14,11 +14,11 @@ import (
 // dangerous are options with which these names are dangerous tools.
 func dangerous(t testing.TB, confirm policy.Confirm, names ...string) Options {
 	t.Helper()
-	d := policy.Dangers{File: "tools.toml", Confirm: confirm}
+	d := policy.DangerRules{File: "tools.toml", Confirm: confirm}
 	for i, name := range names {
 		d.Tools = append(d.Tools, policy.Entry{Text: name, Line: 12 + i})
 	}
-	g, err := d.Guard()
+	g, err := d.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@
 //	dedicated.go, process_quota.go, lease.go, per_session.go   servers that sessions do not share
 //
 // The whole: router.go, options.go, reload.go, catalogs.go, view_cache.go, client.go. For operators:
-// explain.go, preview.go, toolstatus.go, decide.go (audit). For callers without MCP: ledger.go.
+// explain.go, preview.go, toolstatus.go, decide.go (audit). For callers without MCP: observer.go.
 //
 // # Goroutines
 //

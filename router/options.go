@@ -25,7 +25,7 @@ type Options struct {
 	// PolicyOf says what an agent may have; nil: the same.
 	PolicyOf func(agent string) *policy.Policy
 	// Dangers say which tools are dangerous, and what becomes of their calls; nil: none are.
-	Dangers *policy.Guard
+	Dangers *policy.Dangers
 	// Scrub replaces the configured secrets, and nothing else, in what a person is shown; nil replaces nothing.
 	Scrub func(text string) string
 	Pins  *catalog.Pins // what holds items back; nil holds nothing

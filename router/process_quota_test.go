@@ -6,7 +6,6 @@ import (
 
 	"toolman/router/budget"
 	"toolman/router/client"
-	"toolman/router/principal"
 	"toolman/router/upstream"
 )
 
@@ -20,7 +19,7 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 	for share, want := range map[upstream.Share]string{upstream.ShareAuto: `"id":1,"result"`, upstream.ShareNever: "server a is not available in this session: it has a process for each session"} {
 		h := newHall(t, share, asking())
 		budgets := fewProcesses()
-		greedy := principal.Principal{Issuer: "greedy"}
+		greedy := budget.Principal{Issuer: "greedy"}
 		for range 5 {
 			h.r.pool.Quota.Take(budgets.Open(greedy))
 		}
@@ -33,7 +32,7 @@ func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 			t.Errorf("share %d: there are %d processes, want the shared one", share, n)
 		}
 		v.s.End()
-		other := principal.Principal{Issuer: "other"}
+		other := budget.Principal{Issuer: "other"}
 		v = h.initializedAs(client.Info{Principal: other, Account: budgets.Open(other), Many: true}, everything)
 		v.says(callFrame("1", "a_plain", "{}"))
 		if got := v.hears(`"id":1`); !strings.Contains(got, `"result":{"content"`) || h.started.Load() != 2 {

@@ -48,7 +48,7 @@ type Router struct {
 	pool       pool.Pool
 
 	mu     sync.Mutex                                   // held while the catalog is replaced
-	warned *policy.Guard                                // guarded by mu: what was looked through for entries that no tool has
+	warned *policy.Dangers                              // guarded by mu: what was looked through for entries that no tool has
 	metas  map[view.MetaTools]map[string]*metatool.Tool // guarded by mu: toolman's own tools for toolsets, by name
 }
 

@@ -242,6 +242,7 @@ type readyGateway struct{ started chan struct{} }
 
 func (g readyGateway) Started() <-chan struct{}     { return g.started }
 func (g readyGateway) Upstreams() []upstream.Status { return nil }
+func (g readyGateway) Sessions() int                { return 0 }
 
 // The probes have to ask for what there is: liveness for what is true while servers start, readiness for what is not.
 func TestTheProbesAskForWhatToolmanServes(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// A Reader reads the body of a request, and counts what it has read as bytes of an account until
-// Close. It is safe for use by many goroutines, but for Read.
+// A Reader reads the body of a request. Until Close, the bytes that it has read count against an account.
+// Its methods except Read are safe for use by many goroutines.
 type Reader struct {
 	from    io.Reader
 	account *Account
@@ -25,7 +25,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	n, err := r.from.Read(p)
 	if n > 0 {
 		full := r.Take(n)
-		if full != nil && r.account.EndIdlest() { // it kept some
+		if full != nil && r.account.EndIdlest() { // the session held some
 			full = r.Take(n)
 		}
 		if full != nil {
@@ -35,7 +35,7 @@ func (r *Reader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Take counts n bytes more that are kept for the request. The error is a *LimitError. A nil Reader
+// Take counts n more bytes that are kept for the request. The error is a *LimitError. A nil Reader
 // counts nothing.
 func (r *Reader) Take(n int) error {
 	if r == nil {
@@ -53,7 +53,7 @@ func (r *Reader) Take(n int) error {
 	return nil
 }
 
-// Give counts n bytes less.
+// Give is the reverse of Take.
 func (r *Reader) Give(n int) {
 	if r == nil {
 		return
@@ -66,7 +66,7 @@ func (r *Reader) Give(n int) {
 	}
 }
 
-// Detach returns how many bytes are counted. They are the caller's to give back then.
+// Detach returns the number of bytes that are counted. The caller has to give them back.
 func (r *Reader) Detach() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -75,7 +75,7 @@ func (r *Reader) Detach() int64 {
 	return n
 }
 
-// Close gives back what is counted, and counts no more.
+// Close gives back all bytes. Later bytes are not counted.
 func (r *Reader) Close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

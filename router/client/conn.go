@@ -49,21 +49,21 @@ type Conn struct {
 }
 
 // Open makes the connection to a client. out takes what is sent to it; it may implement Streams,
-// Ledger and CallChecker.
+// CallObserver and CallChecker.
 func (s *Conn) Init(out peer.Sender, who Info, of Env) {
 	s.Env, s.Who, s.Front.Out = of, who, out
 	s.Front.Streams, _ = out.(Streams)
-	s.Front.Ledger, _ = out.(Ledger)
+	s.Front.Observer, _ = out.(CallObserver)
 	s.Front.Checker, _ = out.(CallChecker)
 }
 
 // A front is where the client's messages come from and where those for it go.
 type front struct {
-	Out     peer.Sender
-	Batches atomic.Pointer[peer.BatchResponder] // to out, from the first batch of requests on
-	Streams Streams                             // nil: all goes to out
-	Ledger  Ledger                              // nil: there is none
-	Checker CallChecker                         // nil: there is none
+	Out      peer.Sender
+	Batches  atomic.Pointer[peer.BatchResponder] // to out, from the first batch of requests on
+	Streams  Streams                             // nil: all goes to out
+	Observer CallObserver                        // nil: there is none
+	Checker  CallChecker                         // nil: there is none
 }
 
 // A clientState is what the client has said of itself.

@@ -4,7 +4,6 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/router/budget"
 	"toolman/router/policy"
-	"toolman/router/principal"
 	"toolman/router/view"
 )
 
@@ -21,7 +20,7 @@ type Info struct {
 	Name string
 	// Principal is who makes its requests. Clients of one principal share a bound on processes
 	// of their own.
-	Principal principal.Principal
+	Principal budget.Principal
 	// Account is what the client may hold; nil: there is no limit. It stays open until the session ends.
 	Account *budget.Account
 	// Agent is whom it acts for, "" for nobody that is known: Options.PolicyOf knows what

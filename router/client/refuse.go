@@ -85,7 +85,7 @@ func (s *Conn) Decline(req *Request, why *mcpwire.Refusal) {
 	s.Declined(req, why)
 }
 
-// Declined is decline for what the ledger knows already.
+// Declined is decline for what the observer knows already.
 func (s *Conn) Declined(req *Request, why *mcpwire.Refusal) {
 	n := s.TraceArrival(req, jsonrpc.Span{})
 	s.decideAgainst(req, &Refusal{}, n)
@@ -126,29 +126,28 @@ func FailureOf(c *upstream.Call, problem string) []byte {
 	return mcpwire.AppendFailure(EraOf(c.Modern), nil, c.ID(), c.Method, jsonrpc.CodeInternalError, problem)
 }
 
-// A Ledger is what a session's Sender implements that keeps more of a request than the
-// frame says, as the bridge does. Both methods are called with locks held: they must not
-// wait, nor call the router. Ids are theirs to keep.
-type Ledger interface {
-	// Correlation returns what the request with this id is called by whoever made it, for
-	// the audit log; "" for nothing.
+// A CallObserver is implemented by a session's Sender that keeps more about a request than its frame has,
+// as the bridge does. Its methods are called with locks held: they must not block or call the router.
+// They may keep the IDs.
+type CallObserver interface {
+	// Correlation returns the correlation ID of the request with this ID, for the audit log; "" for none.
 	Correlation(id []byte) string
-	// Because says why toolman itself answers the request, just before that answer is queued.
-	Because(id []byte, why Reason)
+	// LocalReply is called with the reason for a reply of toolman itself, just before it is queued.
+	LocalReply(id []byte, why Reason)
 }
 
-// A Reason is why toolman answers a request in a server's place.
+// A Reason says why toolman itself answers a request.
 type Reason struct {
 	Verdict audit.Verdict // what was decided about it; "" when it was passed on
 	Outcome audit.Outcome // how it ended: Refused, or what became of it at its server
 	Text    string        // what is wrong, and what to do
 }
 
-// TellObserver tells the session's ledger, if it has one. The id is copied: a call whose own
+// TellObserver tells the session's observer, if it has one. The id is copied: a call whose own
 // could leave it would be made on the heap.
 func (s *Conn) TellObserver(id []byte, why Reason) {
-	if s.Front.Ledger != nil {
-		s.Front.Ledger.Because(bytes.Clone(id), why)
+	if s.Front.Observer != nil {
+		s.Front.Observer.LocalReply(bytes.Clone(id), why)
 	}
 }
 
@@ -161,12 +160,12 @@ func ReasonFor(verdict, text string) Reason {
 	return Reason{Verdict: audit.Verdict(verdict), Outcome: audit.Refused, Text: text}
 }
 
-// correlation is what the ledger calls a request.
+// correlation is the correlation ID of a request.
 func (s *Conn) correlation(req *Request) string {
-	if s.Front.Ledger == nil {
+	if s.Front.Observer == nil {
 		return ""
 	}
-	return s.Front.Ledger.Correlation(bytes.Clone(req.Bytes(req.ID)))
+	return s.Front.Observer.Correlation(bytes.Clone(req.Bytes(req.ID)))
 }
 
 // A CallChecker is implemented by a session's Sender that checks calls of tools against more than

@@ -23,6 +23,7 @@ type Request struct {
 	Modern    bool            // it is of the modern era
 	ArrivedAt int64           // on the router's clock, if calls are timed
 	TraceID   uint64          // its correlation number in the trace; 0: it is not traced yet
+	Tool      *FoundTool      // of a call, if it has been found already; nil otherwise
 	Decision  *audit.Decision // nil: nothing was decided about it yet
 }
 
@@ -85,6 +86,13 @@ func (p *Deferred) Is(id []byte) bool {
 	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
 }
 
+// A FoundTool is a tool that was found by its name, and what the client may do with it.
+type FoundTool struct {
+	*catalog.Entry
+	Verdict catalog.Verdict
+	View    *view.View // in which it was found
+}
+
 // A Route is what a request is about, and where that leads.
 type Route struct {
 	At       jsonrpc.Span // of the name or URI
@@ -96,8 +104,12 @@ type Route struct {
 	Upstream *upstream.Upstream // of the target; nil: nothing has the name
 }
 
-// Find looks the name up.
-func (r *Route) Find() {
+// Find looks the name up, unless the tool is known already.
+func (r *Route) Find(known *FoundTool) {
+	if known != nil && known.View == r.View {
+		r.Target, r.Verdict = catalog.At(known.Entry), known.Verdict
+		return
+	}
 	if r.ItemKind.IsURI() {
 		r.Target, r.Verdict = r.View.FindURI(r.Name)
 	} else {

@@ -19,6 +19,7 @@ import (
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp"
 	"toolman/router/dial"
+	"toolman/router/httpd/presence"
 	"toolman/router/upstream"
 )
 
@@ -287,7 +288,7 @@ func TestAClientThatDisconnectsFromACallOfARemoteServer(t *testing.T) {
 	for name, modern := range map[string]bool{"calls off a modern request": true, "leaves a legacy one alone": false} {
 		t.Run(name, func(t *testing.T) {
 			server := newFar(t, modern)
-			f := newFrontOfFar(t, server, 0, Options{Idle: 200 * time.Millisecond})
+			f := newFrontOfFar(t, server, 0, Options{Options: presence.Options{Idle: 200 * time.Millisecond}})
 			ctx, cancel := context.WithCancel(t.Context())
 			q := toolCall(`1`, "fs_slow", `{}`, "")
 			if !modern {

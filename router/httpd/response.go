@@ -3,7 +3,6 @@ package httpd
 import (
 	"context"
 	"net/http"
-	"sync"
 	"time"
 
 	"toolman/jsonrpc"
@@ -48,18 +47,9 @@ func (x *exchange) respond(s *session, t *stream, staysOpen bool) *response {
 // serve writes the stream until it has ended, or continues without the handler. done is called
 // when nothing more is written.
 func (o *response) serve(done func(complete bool)) {
-	end, ctx := running, o.r.Context()
-	if !o.Begun() {
-		select {
-		case <-o.t.wake:
-			end = o.next()
-		case <-o.waiting.after():
-		case <-ctx.Done():
-			end = o.clientGone(ctx)
-		}
-	}
 	keepAlive := time.NewTimer(o.o.KeepAlive)
 	defer keepAlive.Stop()
+	end, ctx := running, o.r.Context()
 	for end == running {
 		if o.Begun() && o.hijackable {
 			if o.hijack(done) {
@@ -142,28 +132,4 @@ func appendEvents(dst []byte, frames [][]byte) []byte {
 		dst = httpbody.AppendEvent(dst, "message", frame)
 	}
 	return dst
-}
-
-// A sharedTimer fires for all who wait at that time. A timer for each request would cost 4 % of the
-// processor time of a small call (fixtures/bench, http100).
-type sharedTimer struct {
-	mu    sync.Mutex
-	fires chan struct{} // guarded by mu: closed by the timer; nil if it does not run
-}
-
-// after returns a channel that is closed within 100 ms.
-func (t *sharedTimer) after() <-chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.fires == nil {
-		fires := make(chan struct{})
-		t.fires = fires
-		time.AfterFunc(100*time.Millisecond, func() {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.fires = nil
-			close(fires)
-		})
-	}
-	return t.fires
 }

@@ -182,7 +182,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 // Flush implements peer.Sender. Streams are written as soon as possible.
 func (s *session) Flush() {}
 
-// During implements router.Streams.
+// During implements client.Streams.
 func (s *session) During(id []byte) peer.Sender {
 	if c := s.Find(id); c != nil && c.to.isOpen() {
 		return c
@@ -259,7 +259,7 @@ func (s *session) answerBatch(array []byte) error {
 	return to.answer(array, n, http.StatusOK)
 }
 
-// CheckCall implements router.CallChecker: headers of the modern era have to agree with the
+// CheckCall implements client.CallChecker: headers of the modern era have to agree with the
 // arguments of a tool.
 func (s *session) CheckCall(m *jsonrpc.Message, tool *catalog.Entry) *mcpwire.Refusal {
 	if c := s.Find(m.Bytes(m.ID)); c != nil && s.modern {

@@ -11,8 +11,8 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/budget"
 	"toolman/router/catalog"
-	"toolman/router/principal"
 )
 
 // stateLife is how long a client may take over its answers.
@@ -87,7 +87,7 @@ func (s *Signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalo
 func (s *Signer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
 
 // signState returns a state as the client of a principal gets it.
-func (s *Signer) signState(st requestState, about requestHash, who principal.Principal) string {
+func (s *Signer) signState(st requestState, about requestHash, who budget.Principal) string {
 	raw := append(make([]byte, 0, stateBytes), byte(st.kind))
 	raw = append(raw, st.handle[:]...)
 	raw = binary.BigEndian.AppendUint64(raw, uint64(st.expires))
@@ -95,7 +95,7 @@ func (s *Signer) signState(st requestState, about requestHash, who principal.Pri
 }
 
 // sign appends the signature of a state to dst. The state is good for one principal and no other.
-func (s *Signer) sign(dst, plain []byte, about requestHash, who principal.Principal) []byte {
+func (s *Signer) sign(dst, plain []byte, about requestHash, who budget.Principal) []byte {
 	mac := hmac.New(sha256.New, s.key[:])
 	mac.Write(plain)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(about)))
@@ -104,8 +104,8 @@ func (s *Signer) sign(dst, plain []byte, about requestHash, who principal.Princi
 }
 
 // verifyState reads a state. It reports false when the text is not what seal has returned for this subject and this
-// principal. Whether the state has expired is the caller's to ask.
-func (s *Signer) verifyState(text []byte, about requestHash, who principal.Principal) (st requestState, ok bool) {
+// budget. Whether the state has expired is the caller's to ask.
+func (s *Signer) verifyState(text []byte, about requestHash, who budget.Principal) (st requestState, ok bool) {
 	var raw [stateBytes]byte
 	if len(text) != stateText.EncodedLen(stateBytes) {
 		return st, false

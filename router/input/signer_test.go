@@ -7,11 +7,11 @@ import (
 
 	"toolman/mcpwire"
 
+	"toolman/router/budget"
 	"toolman/router/catalog"
-	"toolman/router/principal"
 )
 
-var alice = principal.Principal{Issuer: "https://login.example.com", Subject: "alice"}
+var alice = budget.Principal{Issuer: "https://login.example.com", Subject: "alice"}
 
 func TestAStateIsReadBack(t *testing.T) {
 	s := NewSigner()
@@ -21,7 +21,7 @@ func TestAStateIsReadBack(t *testing.T) {
 		if !ok || got != want {
 			t.Errorf("got %v %v, want %v", got, ok, want)
 		}
-		if _, ok := s.verifyState([]byte(text), 7, principal.Principal{Issuer: alice.Issuer, Subject: alice.Subject, Agent: "other"}); ok {
+		if _, ok := s.verifyState([]byte(text), 7, budget.Principal{Issuer: alice.Issuer, Subject: alice.Subject, Agent: "other"}); ok {
 			t.Errorf("%+v is good for another principal", want)
 		}
 		if _, ok := s.verifyState([]byte(text), 8, alice); ok {

@@ -5,12 +5,11 @@ import (
 	"testing"
 
 	"toolman/router/budget"
-	"toolman/router/principal"
 )
 
 func TestOneClientLeavesProcessesToTheOthers(t *testing.T) {
 	budgets := budget.New(budget.Limits{budget.Processes: 5}, budget.Limits{})
-	a, b := budgets.Open(principal.Principal{Issuer: "a"}), budgets.Open(principal.Principal{Issuer: "b"})
+	a, b := budgets.Open(budget.Principal{Issuer: "a"}), budgets.Open(budget.Principal{Issuer: "b"})
 	var x Quota
 	taken := func(of *budget.Account) (n int, err error) {
 		for err == nil {

@@ -11,16 +11,16 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/budget"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/input"
-	"toolman/router/principal"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
 
 // Principal implements Caller.
-func (s *Session) Principal() principal.Principal { return s.Who.Principal }
+func (s *Session) Principal() budget.Principal { return s.Who.Principal }
 
 // Answer implements Caller. It gives the answer to the client under the client's own id. Nothing else
 // in it changes, but that what it asks of a user names the server.

@@ -8,6 +8,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/input"
 	"toolman/router/policy"
 	"toolman/router/upstream"
@@ -202,38 +203,30 @@ func (s *Session) Known() []*catalog.Entry {
 	return slices.Concat(c.Entries(mcpwire.Tool), c.Denied.Entries(mcpwire.Tool))
 }
 
-// FindTool returns a tool by its server's name for it or the one that clients see, also one
-// that the session may not have: calls of that are refused. Nil: there is none.
-func (s *Session) FindTool(server, tool string) *catalog.Entry {
+// FindTool finds a tool by its server's name for it or by the one that clients see. It also finds tools
+// that the session may not use: their Verdict refuses calls. Nil: there is no such tool.
+func (s *Session) FindTool(server, tool string) *client.FoundTool {
 	s.Mu.Lock()
 	upstreams := s.servers.All
 	s.Mu.Unlock()
-	c := s.View.Load().Catalog
+	v := s.View.Load()
 	for _, u := range upstreams {
 		if !u.Source.HasName(server) {
 			continue
 		}
 		for _, name := range []string{u.Source.Expose(mcpwire.Tool, tool), tool} {
-			e := c.ByName[mcpwire.Tool][name]
-			if e == nil {
-				e = c.IsDenied(name, mcpwire.Tool)
+			e, verdict := v.Catalog.ByName[mcpwire.Tool][name], catalog.Active
+			if e != nil {
+				verdict = v.Verdict(e)
+			} else if e = v.Catalog.IsDenied(name, mcpwire.Tool); e != nil {
+				_, verdict = v.Catalog.Keeps(e)
 			}
 			if e != nil && (e.Item.Name == tool || e.Name == tool) && e.Source.HasName(server) {
-				return e
+				return &client.FoundTool{Entry: e, Verdict: verdict, View: v}
 			}
 		}
 	}
 	return nil
-}
-
-// Verdict says what the session may do with a tool that FindTool has found.
-func (s *Session) Verdict(e *catalog.Entry) catalog.Verdict {
-	v := s.View.Load()
-	if v.Catalog.ByName[e.Item.Kind][e.Name] == e {
-		return v.Verdict(e)
-	}
-	_, verdict := v.Catalog.Keeps(e)
-	return verdict
 }
 
 // Upstream returns what is known of a server by its name; false: there is none that the session may

@@ -38,7 +38,7 @@ func (s *Session) routeLocked(req *client.Request) {
 		return
 	}
 	req.Route = client.Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
-	req.Route.Find()
+	req.Route.Find(req.Tool)
 	if req.Method == mcpwire.Unsubscribe {
 		req.Target, req.Verdict = s.subscriptions.Find(name, req.Target, req.Verdict)
 	}

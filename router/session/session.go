@@ -113,7 +113,7 @@ type sessionHost interface {
 }
 
 // New makes a session. out takes what is sent to the client; it may implement
-// client.Streams, client.Ledger and client.CallChecker. offers are the groups of toolman's own tools
+// client.Streams, client.CallObserver and client.CallChecker. offers are the groups of toolman's own tools
 // that the client is offered, and tools those about toolsets.
 func New(env *Env, out peer.Sender, who client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
 	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
@@ -138,18 +138,31 @@ func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	s.Mu.Lock()
 	switch m.Kind {
 	case jsonrpc.Request:
-		req := &s.request
-		req.Message, req.Out, req.ArrivedAt, req.TraceID, req.Decision = m, out, 0, 0, nil
-		if s.Clock.Timed() {
-			req.ArrivedAt = s.Clock.Now()
-		}
-		s.requestLocked(req)
+		s.beginLocked(m, nil, out)
 	case jsonrpc.Notification:
 		s.notificationLocked(m, out)
 	case jsonrpc.Response:
 		s.input.Answer(m, out)
 	}
 	s.Mu.Unlock()
+}
+
+// Call is Message for a tools/call of a tool that FindTool has found. The tool is not looked up again,
+// unless the session's view has changed since then.
+func (s *Session) Call(m *jsonrpc.Message, t *client.FoundTool, out *peer.Outgoing) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.beginLocked(m, t, out)
+}
+
+// beginLocked handles a request. tool is what it calls, if that has been found already.
+func (s *Session) beginLocked(m *jsonrpc.Message, tool *client.FoundTool, out *peer.Outgoing) {
+	req := &s.request
+	req.Message, req.Tool, req.Out, req.ArrivedAt, req.TraceID, req.Decision = m, tool, out, 0, 0, nil
+	if s.Clock.Timed() {
+		req.ArrivedAt = s.Clock.Now()
+	}
+	s.requestLocked(req)
 }
 
 // Bad implements peer.Handler. The connection lives on.

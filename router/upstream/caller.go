@@ -10,8 +10,8 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/budget"
 	"toolman/router/catalog"
-	"toolman/router/principal"
 	"toolman/router/tracing"
 	"toolman/spawn"
 )
@@ -20,7 +20,7 @@ import (
 // know it. Calls come by value: a call whose address is taken here would be made on the heap.
 type Caller interface {
 	// Principal is in whose share of an upstream's limit the calls count.
-	Principal() principal.Principal
+	Principal() budget.Principal
 	// Answer takes the upstream's answer to a call, which had this id there.
 	Answer(u *Upstream, id uint64, c Call, m *jsonrpc.Message, out *peer.Outgoing)
 	// Unsent answers a call that was not written to its upstream.

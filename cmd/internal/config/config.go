@@ -17,21 +17,21 @@ type Config struct {
 	Path           string // absolute
 	Format         string // "toml" or "json"
 	ActiveToolsets []Active
-	Settle         time.Duration   // settle_ms
-	CatalogBytes   CatalogBytes    // catalog_bytes
-	URISeparator   string          // uri_separator: "_" or "+"
-	ActivationMode string          // activation_mode: "auto", "mutate", "call" or "static"
-	AlwaysLoad     *bool           // always_load; nil is "auto"
-	MetaTools      []string        // meta_tools: some of "activate", "toolsets" and "manage"
-	AuditLog       string          // audit_log, absolute; "" is none
-	AuditArguments bool            // audit_arguments
-	AllowStaleRefs bool            // allow_stale_refs
-	Unpinned       []string        // unpinned: names and globs
-	Toolsets       []Toolset       // by name
-	Servers        []Server        // in the file's order, including those that are not enabled
-	Agent          string          // as in Options
-	Dangers        *policy.Dangers // dangerous_tools and confirm; nil if there are none
-	Rules          *policy.Rules   // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
+	Settle         time.Duration       // settle_ms
+	CatalogBytes   CatalogBytes        // catalog_bytes
+	URISeparator   string              // uri_separator: "_" or "+"
+	ActivationMode string              // activation_mode: "auto", "mutate", "call" or "static"
+	AlwaysLoad     *bool               // always_load; nil is "auto"
+	MetaTools      []string            // meta_tools: some of "activate", "toolsets" and "manage"
+	AuditLog       string              // audit_log, absolute; "" is none
+	AuditArguments bool                // audit_arguments
+	AllowStaleRefs bool                // allow_stale_refs
+	Unpinned       []string            // unpinned: names and globs
+	Toolsets       []Toolset           // by name
+	Servers        []Server            // in the file's order, including those that are not enabled
+	Agent          string              // as in Options
+	Dangers        *policy.DangerRules // dangerous_tools and confirm; nil if there are none
+	Rules          *policy.Rules       // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
 	HTTP           HTTP
 
 	// Secrets are the values that came from an env table, from an assignment before a command or
@@ -197,7 +197,7 @@ func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 }
 
 // dangers decodes dangerous_tools and confirm.
-func (d *decoder) dangers(t table.Table) *policy.Dangers {
+func (d *decoder) dangers(t table.Table) *policy.DangerRules {
 	const example = `["fs_delete*"]`
 	confirm := t.Choice("confirm", string(policy.Elicit), string(policy.Deny), string(policy.Allow))
 	tools := d.globs(t, "dangerous_tools", example)
@@ -207,7 +207,7 @@ func (d *decoder) dangers(t table.Table) *policy.Dangers {
 	if len(tools) == 0 {
 		return nil
 	}
-	return &policy.Dangers{File: filepath.Base(d.File), Confirm: policy.Confirm(confirm), Tools: tools}
+	return &policy.DangerRules{File: filepath.Base(d.File), Confirm: policy.Confirm(confirm), Tools: tools}
 }
 
 // sessionKeys returns http.session_config_keys. It adds no problems: http is decoded later.

@@ -132,7 +132,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
 				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true, Unpinned: []string{"fs_note://*"},
-				Dangers:  &policy.Dangers{File: "every-key." + format, Confirm: policy.Deny, Tools: []policy.Entry{{Text: "fs_write*"}, {Text: "mcp__plain__drop"}}},
+				Dangers:  &policy.DangerRules{File: "every-key." + format, Confirm: policy.Deny, Tools: []policy.Entry{{Text: "fs_write*"}, {Text: "mcp__plain__drop"}}},
 				AuditLog: filepath.Join(dir, "logs", "audit.jsonl"), AuditArguments: true,
 				Toolsets: []Toolset{{Name: "a.b", Tools: []string{"*"}},
 					{Name: "reading", Tools: []string{"fs_read*", "git_log"}, Description: "To look and not to touch"}},

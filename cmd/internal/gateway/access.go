@@ -12,6 +12,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/setup"
 	"toolman/router/httpd/bridge"
+	"toolman/router/httpd/bridge/calllog"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/modes"
 	"toolman/router/policy"
@@ -120,7 +121,7 @@ func (a agents) policy(agent string) *policy.Policy {
 type callLogs struct {
 	open    bool     // no client needs a credential: all may read them
 	readers []string // agents that may read all logs
-	files   []bridge.CallLog
+	files   []calllog.File
 }
 
 // callLogVariable tells a server where to log its calls.
@@ -137,7 +138,7 @@ func newCallLogs(c *config.Config, authenticates bool) callLogs {
 			if !filepath.IsAbs(path) {
 				path = filepath.Join(s.Dir, path)
 			}
-			l.files = append(l.files, bridge.CallLog{Server: s.Name, Path: path})
+			l.files = append(l.files, calllog.File{Server: s.Name, Path: path})
 		}
 	}
 	return l

@@ -23,6 +23,7 @@ import (
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
+	"toolman/router/httpd/presence"
 )
 
 // A server serves HTTP for one router. What depends on the configuration is in its access.
@@ -89,13 +90,13 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 	s.router = router.New(o, s.Loop, s.Log)
 	s.health = ops.NewHealth(s.router)
 	s.health.Known = s.known
-	s.endpoint = httpd.New(s.router, httpd.Options{Caller: callerOf, Lasts: s.lasts, Outlive: s.metrics.Outlive, Budgets: s.budgets,
-		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle})
+	front := presence.Options{Caller: callerOf, Lasts: s.lasts, Budgets: s.budgets,
+		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle}
+	s.endpoint = httpd.New(s.router, httpd.Options{Options: front, Outlive: s.metrics.Outlive})
 	s.bridge = bridge.New(s.router, bridge.Options{
-		Caller: callerOf, Status: s.tools, Lasts: s.lasts, ActiveOnly: c.BridgeActiveOnly, Scrub: s.Secrets.JSON,
+		Options: front, Status: s.tools, ActiveOnly: c.BridgeActiveOnly, Scrub: s.Secrets.JSON,
 		Logs:      func(r *http.Request, agent string) bridge.Logs { return accessOf(r).logs.of(agent) },
 		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
-		Budgets:   s.budgets, MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle,
 	})
 	s.admit(a)
 }

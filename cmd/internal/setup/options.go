@@ -32,7 +32,7 @@ func Options(c *config.Config) (router.Options, error) {
 	if err != nil {
 		return router.Options{}, err
 	}
-	dangers, err := c.Dangers.Guard()
+	dangers, err := c.Dangers.Compile()
 	if err != nil {
 		return router.Options{}, err
 	}

@@ -10,25 +10,25 @@ import (
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/client"
-	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
-// A Local is a caller in the same program, without HTTP: the command line.
+// A Local is a caller in the same process, without HTTP. The command line uses it.
 type Local struct {
 	b *Bridge
 	s *session
 }
 
-// Local makes a caller. It waits until the servers are there. The Bridge's Close ends it.
+// Local makes a caller. It waits until the servers have started. Bridge.Close ends it.
 func (b *Bridge) Local(ctx context.Context, who client.Info) (*Local, error) {
-	s, f := b.session(ctx, &caller.Caller{Client: who})
+	s, f := b.session(ctx, &presence.Caller{Client: who})
 	if f != nil {
 		return nil, f
 	}
 	return &Local{b, s}, nil
 }
 
-// Tools returns the tools that the caller may have; with a server's name, of that one.
+// Tools returns the tools that the caller may use, of all servers if server is "".
 func (l *Local) Tools(server string) ([]router.Tool, error) {
 	all, f := l.b.tools(l.s, server)
 	if f != nil {
@@ -37,13 +37,12 @@ func (l *Local) Tools(server string) ([]router.Tool, error) {
 	return all, nil
 }
 
-// Call calls a tool and returns its result, also one that says isError. Any other error is
-// a *Failure.
+// Call calls a tool and returns its result, also one with isError. The error is a *Failure.
 func (l *Local) Call(ctx context.Context, server, tool string, arguments []byte) ([]byte, error) {
-	text := append([]byte(nil), bytes.TrimSpace(arguments)...)
-	p, f := parse(append(append([]byte(`{"arguments":`), text...), '}'), "arguments")
+	text := append([]byte(`{"arguments":`), bytes.TrimSpace(arguments)...)
+	p, f := parse(append(text, '}'), "arguments")
 	if f != nil {
-		return nil, fail(BadRequest, "the arguments are no JSON")
+		return nil, fail(BadRequest, "the arguments are not valid JSON")
 	}
 	if text, f = p.object("arguments"); f != nil {
 		return nil, f
@@ -51,12 +50,12 @@ func (l *Local) Call(ctx context.Context, server, tool string, arguments []byte)
 	return failing(l.b.run(ctx, l.s, &toolCall{server: server, tool: tool, arguments: text}))
 }
 
-// Read reads a resource, by a URI as its server has it or as clients see it.
+// Read reads a resource. The URI may be the server's or the one that clients see.
 func (l *Local) Read(ctx context.Context, uri string) ([]byte, error) {
 	return l.ask(ctx, mcpwire.ResourcesRead, jsonrpc.Param{Key: "uri", Value: jsonrpc.AppendQuoted(nil, uri)})
 }
 
-// Prompt gets a prompt, by its name as clients see it.
+// Prompt gets a prompt by the name that clients see.
 func (l *Local) Prompt(ctx context.Context, name string, arguments map[string]string) ([]byte, error) {
 	text, err := json.Marshal(arguments)
 	if err != nil || arguments == nil {
@@ -76,8 +75,8 @@ func failing(result []byte, f *Failure) ([]byte, error) {
 	return result, nil
 }
 
-// Text is a result as people read it: the texts in it, of a tool's content, a resource's or
-// a prompt's messages. False: the tool says that it failed.
+// Text returns the text of a result for people: of the content of a tool result or resource, or of the
+// messages of a prompt. ok is false if the result has isError.
 func Text(result []byte) (text string, ok bool) {
 	type block struct {
 		Type, Text, URI, MIMEType string

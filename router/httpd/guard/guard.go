@@ -1,9 +1,10 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
+	"fmt"
 	"net/http"
 	"net/netip"
 	"sync"
@@ -12,7 +13,6 @@ import (
 	"golang.org/x/time/rate"
 
 	"toolman/router/budget"
-	"toolman/router/principal"
 )
 
 // Options configure authentication and the other checks. The zero value accepts all requests to a
@@ -51,8 +51,6 @@ type Token struct {
 // A Guard checks requests. It is safe for use by many goroutines.
 type Guard struct {
 	Options
-	origins  map[string]bool
-	hosts    map[string]bool
 	jwt      *verifier    // nil: none
 	proxies  string       // the part of Identity.Terms for headers of proxies
 	requests *rateLimiter // by principal; nil: no limit
@@ -60,9 +58,6 @@ type Guard struct {
 }
 
 const (
-	defaultBodyBytes   = 16 << 20
-	defaultConnections = 16384
-
 	// Wrong credentials from one address get 401 up to this limit, and 429 then. A valid credential is
 	// accepted all the same: there may be many clients behind one address, and one with an old token
 	// must not lock out the others. Tokens have 256 bits, so guessing is hopeless; the limit keeps it
@@ -73,25 +68,15 @@ const (
 
 // New makes a guard. It opens nothing. The keys of a JWT issuer are fetched when they are needed.
 func New(o Options) (*Guard, error) {
-	if o.MaxBodyBytes == 0 {
-		o.MaxBodyBytes = defaultBodyBytes
-	}
-	if o.MaxConnections == 0 {
-		o.MaxConnections = defaultConnections
-	}
+	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 16<<20)
+	o.MaxConnections = cmp.Or(o.MaxConnections, 16384)
 	if o.Budgets == nil {
 		o.Budgets = budget.New(budget.Limits{}, budget.Limits{})
 	}
 	if o.Warn == nil {
 		o.Warn = func(string, error) {}
 	}
-	g := &Guard{Options: o, origins: map[string]bool{}, hosts: map[string]bool{}, proxies: digest(o.TrustedProxies), failures: newRateLimiter(failureRate, failureBurst)}
-	for _, origin := range o.AllowedOrigins {
-		g.origins[normalOrigin(origin)] = true
-	}
-	for _, host := range o.AllowedHosts {
-		g.hosts[host] = true
-	}
+	g := &Guard{Options: o, proxies: digest(o.TrustedProxies), failures: newRateLimiter(failureRate, failureBurst)}
 	if o.RateLimit > 0 {
 		g.requests = newRateLimiter(rate.Limit(o.RateLimit), 2*o.RateLimit)
 	}
@@ -132,7 +117,7 @@ func (g *Guard) ProtectAs(body RefusalBody, next http.Handler) http.Handler {
 		ctx := WithIdentity(r.Context(), id)
 		if !id.Expires.IsZero() { // the response must not continue for longer
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithDeadlineCause(ctx, id.Expires, errExpired)
+			ctx, cancel = context.WithDeadlineCause(ctx, id.Expires, invalidToken(expired))
 			defer cancel()
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
@@ -159,24 +144,29 @@ func (g *Guard) open(body RefusalBody, next http.Handler) http.Handler {
 // precheck makes the checks before authentication. It may answer the request.
 func (g *Guard) precheck(w http.ResponseWriter, r *http.Request) (answered bool, why *refusal) {
 	if g.host(r) == unknownHost {
-		return false, refusedHost(r.Host)
+		return false, forbidden("the host %s is not known here: if it is right, write it into allowed_hosts in [http]", r.Host)
 	}
 	origin, ok := g.origin(r)
 	if !ok {
-		return false, refusedOrigin(origin)
+		return false, forbidden("pages of %s may not use this server: to let them, write it into allowed_origins in [http]", origin)
 	}
 	if answered = cors(w, r, origin); !answered && r.ContentLength > g.MaxBodyBytes {
-		return false, tooLong(g.MaxBodyBytes)
+		return false, &refusal{status: http.StatusRequestEntityTooLarge, hangUp: true,
+			message: fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", g.MaxBodyBytes)}
 	}
 	return answered, nil
 }
 
 // admit makes the checks from authentication on, and returns the identity of the client.
 func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
-	id, err := g.authenticate(r)
+	id, why := g.authenticate(r)
 	id.Addr = g.address(r)
-	if err != nil {
-		return id, g.unauthenticated(r, id.Addr, err)
+	if why != nil {
+		if why.counts && !g.failures.allow(network(id.Addr)) {
+			return id, &refusal{status: http.StatusTooManyRequests, message: "too many wrong credentials from this address", retry: 5, hangUp: true}
+		}
+		why.challenge = g.challenge(r, why)
+		return id, why
 	}
 	if problem := g.fromProxy(r, &id.Principal); problem != "" {
 		return id, &refusal{status: http.StatusBadRequest, message: problem}
@@ -192,21 +182,9 @@ func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
 	return id, nil
 }
 
-// unauthenticated returns the refusal of a request without a valid credential.
-func (g *Guard) unauthenticated(r *http.Request, from netip.Addr, err error) *refusal {
-	denied, _ := errors.AsType[*deniedError](err)
-	if denied == nil {
-		denied = &deniedError{status: http.StatusInternalServerError, text: "the credential could not be checked"}
-	}
-	if denied.counts && !g.failures.allow(network(from)) {
-		return &refusal{status: http.StatusTooManyRequests, message: "too many wrong credentials from this address", retry: 5, hangUp: true}
-	}
-	return &refusal{status: denied.status, message: denied.text, challenge: g.challenge(r, denied), retry: denied.retry}
-}
-
 // An Identity says which client sends a request.
 type Identity struct {
-	principal.Principal
+	budget.Principal
 	Policy string     // the agent whose policy applies; "" for the default one
 	Name   string     // for people: the agent, the subject of a JWT, or "anonymous"
 	Addr   netip.Addr // of the client, as far as proxies are trusted to tell it

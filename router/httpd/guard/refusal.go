@@ -12,10 +12,27 @@ import (
 // A refusal is the response to a request that is not accepted.
 type refusal struct {
 	status    int
-	message   string
+	message   string // for people; in ASCII and without quotes if there is a code
+	code      string // of RFC 6750, 3.1; "" for none
+	counts    bool   // it counts towards the limit of wrong credentials
 	challenge string // WWW-Authenticate; "" for none
 	retry     int    // seconds; 0 for none
 	hangUp    bool   // close the connection
+}
+
+// Error implements error.
+func (why *refusal) Error() string { return why.message }
+
+func noCredential() *refusal {
+	return &refusal{status: http.StatusUnauthorized, message: "a bearer token is needed: Authorization: Bearer TOKEN"}
+}
+
+func badRequest(text string) *refusal {
+	return &refusal{status: http.StatusBadRequest, code: "invalid_request", message: text, counts: true}
+}
+
+func invalidToken(text string) *refusal {
+	return &refusal{status: http.StatusUnauthorized, code: "invalid_token", message: text, counts: true}
 }
 
 // invalidRequest is the JSON-RPC error code of refused requests.
@@ -48,18 +65,7 @@ func (why *refusal) write(w http.ResponseWriter, r *http.Request, body RefusalBo
 // maxShown is how many characters of a header an error repeats.
 const maxShown = 80
 
-func refusedHost(host string) *refusal {
-	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("the host %s is not known here: if it is right, write it into allowed_hosts in [http]", sanitize.Quoted(host, maxShown))}
-}
-
-func refusedOrigin(origin string) *refusal {
-	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of %s may not use this server: to let them, write it into allowed_origins in [http]", sanitize.Quoted(origin, maxShown))}
-}
-
-func refusedSite(site string) *refusal {
-	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf("pages of other sites may not use this server (Sec-Fetch-Site: %s): to let a page, write its origin into allowed_origins in [http] and have it send its requests with fetch in mode cors", sanitize.Quoted(site, maxShown))}
-}
-
-func tooLong(most int64) *refusal {
-	return &refusal{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", most), hangUp: true}
+// forbidden refuses a request. The format has one verb, for a value of the request.
+func forbidden(format, value string) *refusal {
+	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf(format, sanitize.Quoted(value, maxShown))}
 }

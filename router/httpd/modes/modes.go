@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 
 	"toolman/mcpwire/sanitize"
+	"toolman/router/budget"
 	"toolman/router/client"
-	"toolman/router/httpd/caller"
 	"toolman/router/httpd/guard"
-	"toolman/router/principal"
+	"toolman/router/httpd/presence"
 	"toolman/router/view"
 )
 
@@ -67,24 +67,24 @@ func (m *Modes) Offers() view.MetaTools {
 	return o
 }
 
-// Caller returns the caller of a request that has passed the guard. The error is a *caller.Denial.
-func (m *Modes) Caller(r *http.Request) (caller.Caller, error) {
+// Caller returns the caller of a request that has passed the guard. The error is a *presence.Denial.
+func (m *Modes) Caller(r *http.Request) (presence.Caller, error) {
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {
-		return caller.Caller{}, &caller.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
+		return presence.Caller{}, &presence.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
 	}
 	c, err := m.clientAt(&id)
 	if err == nil {
 		c.Config, err = m.config(r)
 	}
 	if err != nil {
-		return caller.Caller{}, err
+		return presence.Caller{}, err
 	}
-	return caller.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
+	return presence.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
 }
 
 // Lasts reports whether a caller, which has this identity now, still has the same rights.
-func (m *Modes) Lasts(was *caller.Caller, id guard.Identity) bool {
+func (m *Modes) Lasts(was *presence.Caller, id guard.Identity) bool {
 	id.Addr = was.Addr
 	c, err := m.clientAt(&id)
 	if err == nil {
@@ -173,7 +173,7 @@ func (m *Modes) unknownName(id *guard.Identity, c *client.Info) error {
 	default:
 		text += "besides /mcp there are /mcp/NAME for " + strings.Join(names, ", ")
 	}
-	return &caller.Denial{Status: http.StatusNotFound, Text: text}
+	return &presence.Denial{Status: http.StatusNotFound, Text: text}
 }
 
 // permitted returns the toolsets that a client of this agent may use, never nil.
@@ -193,7 +193,7 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(a, name) })
 }
 
-// view returns the caller.Caller's View: all of what a client sees that does not come from its principal,
+// view returns the presence.Caller's View: all of what a client sees that does not come from its principal,
 // but from the configuration and the client's own settings.
 func (m *Modes) view(c *client.Info, id *guard.Identity) string {
 	view := "agent " + c.Agent
@@ -204,7 +204,7 @@ func (m *Modes) view(c *client.Info, id *guard.Identity) string {
 		view += " static"
 	}
 	if c.Only != nil {
-		view += " only " + principal.Join(c.Only)
+		view += " only " + budget.Join(c.Only)
 	}
 	if c.Config != nil {
 		view += " config " + m.digest(c.Config)

@@ -116,6 +116,8 @@ type gateway struct {
 
 func (g *gateway) Started() <-chan struct{} { return g.started }
 
+func (g *gateway) Sessions() int { return 0 }
+
 func (g *gateway) Upstreams() (all []upstream.Status) {
 	for i, s := range g.states {
 		all = append(all, upstream.Status{Name: string(rune('a' + i)), State: s, Problem: "it ended with token-secret", Stderr: "token-secret"})

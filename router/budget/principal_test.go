@@ -1,4 +1,4 @@
-package principal
+package budget
 
 import (
 	"reflect"

@@ -1,4 +1,4 @@
-package principal
+package budget
 
 import (
 	"net/url"
@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// A Principal is who makes a request. Two requests have the same rights if their principals are
-// equal and the configuration has not changed between them. The zero Principal is anybody who
-// needs no credential.
+// A Principal identifies the sender of a request. Two requests have the same rights if their principals
+// are equal and the configuration has not changed between them. The zero Principal is a client that needs
+// no credential.
 type Principal struct {
 	Issuer  string // of the credential: of a JWT, or Tokens; "" without a credential
 	Subject string // the sub of a JWT, or the start of a token's hash
 	Agent   string // the agent that the credential names; "" for none
 
-	ClientID string // mcp-client-id, as a trusted proxy says it; "" for none
-	// Restricted says that a trusted proxy has sent mcp-toolset-permissions. Toolsets are the
-	// names in it as Join writes them.
+	ClientID string // mcp-client-id from a trusted proxy; "" for none
+	// Restricted means that a trusted proxy has sent mcp-toolset-permissions. Toolsets are the
+	// names in it, as Join writes them.
 	Restricted bool
 	Toolsets   string
 
@@ -26,13 +26,13 @@ type Principal struct {
 // Tokens is the issuer of the tokens in the configuration.
 const Tokens = "tokens"
 
-// Join writes names of toolsets as a Principal has them: sorted, each once.
+// Join returns names of toolsets in the form of Principal.Toolsets: sorted, each once.
 func Join(toolsets []string) string {
 	sorted := slices.Sorted(slices.Values(toolsets))
 	return strings.Join(slices.Compact(sorted), ",")
 }
 
-// Permissions are the toolsets that a restricted principal may use, never nil.
+// Permissions returns the toolsets that a restricted principal may use, never nil.
 func (p *Principal) Permissions() []string {
 	if p.Toolsets == "" {
 		return []string{}
@@ -40,15 +40,15 @@ func (p *Principal) Permissions() []string {
 	return strings.Split(p.Toolsets, ",")
 }
 
-// Client is the principal without what a client can vary from request to request: its path and its
-// permissions. A budget is a client's, which must not have more of it because it asks elsewhere.
+// Client returns the principal without its path and permissions, which a client can vary from request to
+// request. Limits apply to clients: another path must not give a client more.
 func (p Principal) Client() Principal {
 	return Principal{Issuer: p.Issuer, Subject: p.Subject, Agent: p.Agent, ClientID: p.ClientID}
 }
 
-// Owner identifies the client for what outlives its credential, such as saved toolsets: it is the
-// same for all tokens of an agent, and "" for the zero Principal, who is the operator. It is
-// printable and has no slash.
+// Owner identifies the client for data that outlive its credential, such as saved toolsets. It is the same
+// for all tokens of an agent, and "" for the zero Principal, which is the operator. It is printable and has
+// no slash.
 func (p Principal) Owner() string {
 	owner := p.Client()
 	if owner == (Principal{}) {
@@ -60,10 +60,10 @@ func (p Principal) Owner() string {
 	return strings.TrimRight(owner.String(), ":")
 }
 
-// Anonymous reports whether the principal has shown no credential.
+// Anonymous reports whether the request had no credential.
 func (p *Principal) Anonymous() bool { return p.Issuer == "" }
 
-// String returns a text that no other principal has. It is printable and holds no secret.
+// String returns a text that is different for each principal. It is printable and contains no secret.
 func (p Principal) String() string {
 	parts := []string{p.Issuer, p.Subject, p.Agent, p.ClientID, p.Path}
 	if p.Restricted {

@@ -8,18 +8,18 @@ import (
 )
 
 const (
-	maxNodes = 4_000 // schemas that a tool's may become when its references are followed
-	maxTurns = 2     // how often what refers to itself stands within itself
+	maxNodes = 4_000 // schemas in the result of resolving references
+	maxTurns = 2     // levels of a recursive schema
 )
 
-// An opening follows the references of a schema.
-type opening struct {
+// A resolver resolves the references in a schema.
+type resolver struct {
 	root   schema
-	nodes  int  // opened so far
-	turned bool // whether something refers to itself
+	nodes  int  // resolved so far
+	turned bool // there is a recursive schema
 }
 
-// A trail is the references that led to a place, the last one first.
+// A trail is the list of references that led to a place, the last one first.
 type trail struct {
 	ref    string
 	before *trail
@@ -34,12 +34,12 @@ func (t *trail) times(ref string) (n int) {
 	return n
 }
 
-// open is a schema with what its reference leads to in its place, and with what its allOf
-// has. Where that would never end it stops, and more is allowed than the schema does.
-func (o *opening) open(s schema, way *trail) (schema, *trail) {
+// open returns a schema with its reference resolved and its allOf merged. Recursion ends after some
+// levels. The schema then allows more than before.
+func (o *resolver) open(s schema, way *trail) (schema, *trail) {
 	s = maps.Clone(s)
 	for s["$ref"] != nil {
-		s, way = o.hop(s, way)
+		s, way = o.follow(s, way)
 	}
 	all, _ := s["allOf"].([]any)
 	delete(s, "allOf")
@@ -52,8 +52,8 @@ func (o *opening) open(s schema, way *trail) (schema, *trail) {
 	return s, way
 }
 
-// hop is what a reference leads to, with the description that stands beside it.
-func (o *opening) hop(s schema, way *trail) (schema, *trail) {
+// follow returns the target of a schema's reference, with the description beside the reference.
+func (o *resolver) follow(s schema, way *trail) (schema, *trail) {
 	o.nodes++
 	ref, _ := s["$ref"].(string)
 	found, _ := at(o.root, ref).(schema)
@@ -71,7 +71,7 @@ func (o *opening) hop(s schema, way *trail) (schema, *trail) {
 	return next, &trail{ref, way}
 }
 
-// at is what a reference within a schema leads to, nil if that is nothing.
+// at returns the target of a reference within a schema; nil if there is none.
 func at(root schema, ref string) any {
 	pointer, ok := strings.CutPrefix(ref, "#")
 	if !ok || pointer != "" && pointer[0] != '/' {
@@ -81,10 +81,7 @@ func at(root schema, ref string) any {
 		pointer = plain
 	}
 	var v any = root
-	for i, name := range strings.Split(pointer, "/") {
-		if i == 0 {
-			continue
-		}
+	for _, name := range strings.Split(pointer, "/")[1:] {
 		switch in := v.(type) {
 		case schema:
 			v = in[strings.NewReplacer("~1", "/", "~0", "~").Replace(name)]
@@ -101,21 +98,21 @@ func at(root schema, ref string) any {
 	return v
 }
 
-// settled puts in place what references in s lead to, but for those that stay.
-func (o *opening) settled(s schema, stays func(ref string) bool, way *trail) schema {
+// inline replaces references in s by their targets, except those that stay.
+func (o *resolver) inline(s schema, stays func(ref string) bool, way *trail) schema {
 	if ref, ok := s["$ref"].(string); ok && !stays(ref) {
-		s, way = o.hop(s, way)
-		return o.settled(s, stays, way)
+		s, way = o.follow(s, way)
+		return o.inline(s, stays, way)
 	}
-	return each(s, func(sub schema) schema { return o.settled(sub, stays, way) })
+	return each(s, func(sub schema) schema { return o.inline(sub, stays, way) })
 }
 
-// within says which references lead somewhere in a schema.
+// within returns a function that reports whether a reference has a target in a schema.
 func within(root schema) func(ref string) bool {
 	return func(ref string) bool { return at(root, ref) != nil }
 }
 
-// join adds what another schema says and s does not.
+// join adds the keywords of another schema that s does not have.
 func join(s, other schema) {
 	for key, value := range other {
 		switch key {
@@ -127,6 +124,6 @@ func join(s, other schema) {
 		}
 	}
 	if other["properties"] != nil || other["required"] != nil {
-		adopt(s, other, true)
+		merge(s, other, true)
 	}
 }

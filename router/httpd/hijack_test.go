@@ -12,6 +12,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
+	"toolman/router/httpd/presence"
 )
 
 // counting serves an endpoint and knows how many of its handlers run.
@@ -85,7 +86,7 @@ func TestASubscriptionNeedsNoHandlerAndEndsInGoodOrder(t *testing.T) {
 }
 
 func TestASubscriptionWhoseClientGoesIsCancelled(t *testing.T) {
-	f := newFront(t, talker(1), Options{KeepAlive: time.Hour, Idle: time.Second})
+	f := newFront(t, talker(1), Options{KeepAlive: time.Hour, Options: presence.Options{Idle: time.Second}})
 	stream := f.do(modern(`"s"`, "subscriptions/listen", "", `"notifications":{"toolsListChanged":true}`, ""))
 	stream.event()
 	await(t, "the stream goes on by itself", func() bool { return f.e.hijacked.Load() == 1 })

@@ -1,4 +1,4 @@
-package bridge
+package calllog
 
 import (
 	"encoding/json"
@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 func same(text []byte) []byte { return text }
@@ -28,7 +28,7 @@ func TestTheEndOfACallLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	for _, e := range (CallLog{"s", path}).tail(same) {
+	for _, e := range (File{"s", path}).Read(same) {
 		text, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
@@ -53,50 +53,47 @@ func TestOnlyTheEndOfALongCallLogIsRead(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := (CallLog{"s", path}).tail(same)
+	all := (File{"s", path}).Read(same)
 	if n := len(all); n == 0 || n*50 > tailBytes || all[n-1].Tool != "t39999" {
 		t.Errorf("%d entries", n)
 	}
-	if all := (CallLog{"s", filepath.Dir(path)}).tail(same); all != nil {
+	if all := (File{"s", filepath.Dir(path)}).Read(same); all != nil {
 		t.Errorf("a folder has %d entries", len(all))
 	}
 }
 
 func TestTheRingIsBounded(t *testing.T) {
-	var few, large ring
-	for i := range 3 * ringEntries {
-		few.add(entry{Tool: fmt.Sprint(i), Timestamp: time.Unix(int64(i), 0)})
-		large.add(entry{Tool: fmt.Sprint(i), Result: make([]byte, entryBytes)})
+	var few, large Log
+	for i := range 3 * maxEntries {
+		few.Add(Entry{Tool: fmt.Sprint(i), Timestamp: time.Unix(int64(i), 0)})
+		large.Add(Entry{Tool: fmt.Sprint(i), Result: make([]byte, entryBytes)})
 	}
 	last := ""
-	few.each(func(e *entry) { last = e.Tool })
-	if few.calls != ringEntries || last != fmt.Sprint(3*ringEntries-1) {
+	for _, e := range few.Find(func(*Entry) bool { return true }) {
+		last = e.Tool
+	}
+	if few.calls != maxEntries || last != fmt.Sprint(3*maxEntries-1) {
 		t.Errorf("%d entries, the last is %s", few.calls, last)
 	}
-	if large.bytes > ringBytes || large.calls < ringBytes/entryBytes-2 {
+	if large.bytes > maxBytes || large.calls < maxBytes/entryBytes-2 {
 		t.Errorf("%d entries of %d bytes", large.calls, large.bytes)
 	}
 }
 
 func TestOneClientsCallsDoNotDriveOutThoseOfOthers(t *testing.T) {
-	var r ring
-	honest := principal.Principal{Issuer: "honest", Path: "reader"}
+	var r Log
+	honest := budget.Principal{Issuer: "honest", Path: "reader"}
 	for i := range 100 {
-		r.add(entry{who: honest, Tool: fmt.Sprint(i)})
+		r.Add(Entry{Who: honest, Tool: fmt.Sprint(i)})
 	}
-	for range 2 * ringEntries {
-		r.add(entry{who: principal.Principal{Issuer: "many"}})
+	for range 2 * maxEntries {
+		r.Add(Entry{Who: budget.Principal{Issuer: "many"}})
 	}
-	for range 2 * ringBytes / entryBytes {
-		r.add(entry{who: principal.Principal{Issuer: "large"}, Input: make([]byte, entryBytes)})
+	for range 2 * maxBytes / entryBytes {
+		r.Add(Entry{Who: budget.Principal{Issuer: "large"}, Input: make([]byte, entryBytes)})
 	}
-	n := 0
-	r.each(func(e *entry) {
-		if e.who == honest {
-			n++
-		}
-	})
-	if n != 100 || r.calls > ringEntries || r.bytes > ringBytes {
+	n := len(r.Find(func(e *Entry) bool { return e.Who == honest }))
+	if n != 100 || r.calls > maxEntries || r.bytes > maxBytes {
 		t.Errorf("%d of 100 calls are left, of %d with %d bytes", n, r.calls, r.bytes)
 	}
 }
