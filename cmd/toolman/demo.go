@@ -9,9 +9,9 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/demo"
 	"toolman/cmd/internal/demo/demoserver"
+	"toolman/cmd/internal/setup"
 )
 
 // demoTime is how long the demo may take. It usually takes half a second.
@@ -52,7 +52,7 @@ command, with the same two servers behind it:
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), f, c, configfile.Location{Path: c.Path, Why: "made for demo --serve"})
+			return serve(cmd.Context(), f, c, setup.Location{Path: c.Path, Why: "made for demo --serve"})
 		},
 	}
 	f.engine.AddTrace(cmd)

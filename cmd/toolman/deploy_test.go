@@ -147,7 +147,7 @@ func configured(t *testing.T, c configMap) *config.Config {
 	if err := os.WriteFile(file, []byte(c.Data["tools.toml"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := new(setup.Flags).HTTPOptions()
+	o := (&setup.Flags{HTTP: true}).Options()
 	o.LookupEnv = func(string) (string, bool) { return "", false }
 	conf, err := config.Load(file, o)
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 )
@@ -20,7 +19,7 @@ type flags struct {
 }
 
 // check starts every server of the configuration, without a client.
-func (f *flags) check(ctx context.Context) (*config.Config, configfile.Location, *engine.Servers, error) {
+func (f *flags) check(ctx context.Context) (*config.Config, setup.Location, *engine.Servers, error) {
 	c, at, err := f.config.Load()
 	if err != nil {
 		return nil, at, nil, err

@@ -14,7 +14,6 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/gateway"
 	"toolman/cmd/internal/setup"
@@ -25,7 +24,7 @@ import (
 
 // serve is an MCP server on standard input and output, until the client closes them or a signal
 // ends ctx.
-func serve(ctx context.Context, f *flags, c *config.Config, at configfile.Location) error {
+func serve(ctx context.Context, f *flags, c *config.Config, at setup.Location) error {
 	return engine.Run(ctx, engine.Options{Flags: f.engine, Config: c, At: at, Stderr: f.stderr}, func(e *engine.Engine) error {
 		return stdio.Serve(ctx, e, c.Agent, f.stdin, f.stdout)
 	})

@@ -17,7 +17,6 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/setup"
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
@@ -48,7 +47,7 @@ func (f *Flags) AddTrace(cmd *cobra.Command) {
 type Options struct {
 	Flags
 	Config   *config.Config
-	At       configfile.Location
+	At       setup.Location
 	Stderr   *os.File
 	Progress *Progress // if not nil, the log is written through it
 }

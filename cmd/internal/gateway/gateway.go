@@ -12,7 +12,6 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/pins"
 	"toolman/cmd/internal/setup"
@@ -43,12 +42,13 @@ type server struct {
 // Run serves clients over HTTP until ctx ends by a signal. An address other than "" replaces
 // http.listen.
 func Run(ctx context.Context, flags *setup.Flags, o engine.Options, address string) error {
+	flags.HTTP = true
 	var err error
 	if o.At, err = flags.Find(); err != nil {
 		return err
 	}
-	files := []*configfile.Watch{configfile.NewWatch(o.At.Path), configfile.NewWatch(pins.Path(o.At.Path))} // before Load: later changes count
-	if o.Config, err = config.Load(o.At.Path, flags.HTTPOptions()); err != nil {
+	files := []*setup.Watch{setup.NewWatch(o.At.Path), setup.NewWatch(pins.Path(o.At.Path))} // before Load: later changes count
+	if o.Config, err = config.Load(o.At.Path, flags.Options()); err != nil {
 		return err
 	}
 	if address != "" {

@@ -10,13 +10,12 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/setup"
 )
 
 // watch reloads the configuration whenever a watched file has changed, and on SIGHUP, which also
 // stands for a change of the files that it refers to.
-func (s *server) watch(ctx context.Context, at configfile.Location, files []*configfile.Watch) {
+func (s *server) watch(ctx context.Context, at setup.Location, files []*setup.Watch) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
@@ -43,11 +42,11 @@ func (s *server) watch(ctx context.Context, at configfile.Location, files []*con
 }
 
 // reload applies the configuration as it is now, or changes nothing.
-func (s *server) reload(at configfile.Location) error {
+func (s *server) reload(at setup.Location) error {
 	if err := at.Check(); err != nil {
 		return err
 	}
-	c, err := config.Load(at.Path, s.flags.HTTPOptions())
+	c, err := config.Load(at.Path, s.flags.Options())
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 	"toolman/mcpwire"
@@ -59,7 +58,7 @@ type cost struct {
 }
 
 // New reports on servers that have started.
-func New(at configfile.Location, c *config.Config, r *router.Router) *Report {
+func New(at setup.Location, c *config.Config, r *router.Router) *Report {
 	rep := &Report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
 	if setup.Mode(c) != view.ModeAuto {
 		rep.Mode = c.ActivationMode

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-
-	"toolman/jsonrpc/trace/redact"
+	"runtime/debug"
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/pins"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -149,4 +149,13 @@ func Mode(c *config.Config) view.Mode {
 		}
 	}
 	return view.ModeAuto
+}
+
+// Version returns the version that the build recorded.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }

@@ -1,12 +1,17 @@
-package configfile
+package setup
 
 import (
+	"context"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/config/reference"
 )
 
 // tree makes files, and folders where the name ends in a slash.
@@ -56,7 +61,7 @@ func TestFindLooksInOrder(t *testing.T) {
 			if err := os.MkdirAll(filepath.Join(root, "repo/sub"), 0o755); err != nil {
 				t.Fatal(err)
 			}
-			got, err := Find(tt.explicit, func(name string) string { return tt.env[name] }, filepath.Join(root, "repo/sub"))
+			got, err := find(tt.explicit, func(name string) string { return tt.env[name] }, filepath.Join(root, "repo/sub"))
 			if tt.want == "" {
 				if err == nil {
 					t.Fatalf("found %+v", got)
@@ -76,7 +81,7 @@ func TestFindLooksInOrder(t *testing.T) {
 func TestNothingFoundListsEveryPlaceAndAnExampleThatWorks(t *testing.T) {
 	root := tree(t, "repo/.git/", "repo/sub/", "project/")
 	dir := filepath.Join(root, "repo/sub")
-	_, err := Find("", func(name string) string {
+	_, err := find("", func(name string) string {
 		return map[string]string{"CLAUDE_PROJECT_DIR": filepath.Join(root, "project")}[name]
 	}, dir)
 	if err == nil {
@@ -95,5 +100,65 @@ func TestNothingFoundListsEveryPlaceAndAnExampleThatWorks(t *testing.T) {
 	c, err := config.Load(path, config.Options{})
 	if err != nil || len(c.Servers) != 1 || len(c.ActiveToolsets) != 1 {
 		t.Errorf("the example does not load: %v\n%s", err, example)
+	}
+}
+
+func TestWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		write := func(name, text string) string {
+			path := filepath.Join(dir, name)
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return path
+		}
+		link := filepath.Join(dir, "tools.toml")
+		if err := os.Symlink(write("v1", "one"), link); err != nil && runtime.GOOS == "windows" {
+			t.Skip("A FILE BEHIND A LINK IS NOT TESTED: making one is a privilege on Windows: ", err)
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		changes := 0
+		w := NewWatch(link)
+		write("v1", "one and a half") // as soon as it is read for use
+		go w.Run(ctx, func() { changes++ })
+		expect := func(what string, want int) {
+			t.Helper()
+			time.Sleep(2 * watchEvery)
+			synctest.Wait()
+			if changes != want {
+				t.Errorf("%s: %d changes, want %d", what, changes, want)
+			}
+		}
+		expect("written before it was first looked at", 1)
+		expect("nothing was done", 1)
+		write("v1", "one and a half")
+		expect("written again as it was", 1)
+		write("v1", "two")
+		expect("written", 2)
+		os.Remove(link)
+		expect("gone", 2)
+		os.Symlink(write("v2", "three"), link)
+		expect("swapped", 3)
+		cancel()
+		synctest.Wait()
+		write("v2", "four")
+		expect("not watched any more", 3)
+	})
+}
+
+// A server is started again for its own keys alone, not for variables that others refer to.
+func TestAServerIsAnotherWhenItsOwnKeysAre(t *testing.T) {
+	s := config.Server{Namespace: "a", Argv: []string{"a"}, Referred: reference.Variables{"KEY": true}, Line: 1}
+	same, inheriting := s, s
+	same.Referred, same.Line = reference.Variables{"OTHER": true}, 2
+	inheriting.InheritEnv = []string{}
+	if fingerprint(s) != fingerprint(same) {
+		t.Error("a server is another because of what others refer to")
+	}
+	if fingerprint(s) == fingerprint(inheriting) {
+		t.Error("a server that inherits nothing is as the one that inherits everything")
 	}
 }

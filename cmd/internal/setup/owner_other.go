@@ -1,6 +1,6 @@
 //go:build !unix
 
-package configfile
+package setup
 
 import "toolman/cmd/internal/config/source"
 

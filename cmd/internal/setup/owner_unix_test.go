@@ -1,6 +1,6 @@
 //go:build unix
 
-package configfile
+package setup
 
 import (
 	"os"
@@ -57,7 +57,7 @@ func TestAFileThatOthersMayHaveWrittenHasToBeNamed(t *testing.T) {
 			}
 			none := func(string) string { return "" }
 			for _, dir := range []string{"repo", "repo/sub"} {
-				at, err := Find("", none, filepath.Join(root, dir))
+				at, err := find("", none, filepath.Join(root, dir))
 				switch {
 				case tt.says == "" && (err != nil || at.Path != path):
 					t.Errorf("from %s: %+v, %v", dir, at, err)
@@ -66,11 +66,11 @@ func TestAFileThatOthersMayHaveWrittenHasToBeNamed(t *testing.T) {
 					t.Errorf("from %s: %+v, %v", dir, at, err)
 				}
 			}
-			if at, err := Find(path, none, root); err != nil || at.Path != path {
+			if at, err := find(path, none, root); err != nil || at.Path != path {
 				t.Errorf("named by --config: %+v, %v", at, err)
 			}
 			named := func(name string) string { return map[string]string{"TOOLMAN_CONFIG": path}[name] }
-			if at, err := Find("", named, root); err != nil || at.Path != path {
+			if at, err := find("", named, root); err != nil || at.Path != path {
 				t.Errorf("named by TOOLMAN_CONFIG: %+v, %v", at, err)
 			}
 		})
@@ -83,7 +83,7 @@ func TestAFileThatIsDistrustedHidesNoOther(t *testing.T) {
 	if err := os.Chmod(filepath.Join(root, "repo/sub/tools.toml"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if at, err := Find("", func(string) string { return "" }, filepath.Join(root, "repo/sub")); err == nil {
+	if at, err := find("", func(string) string { return "" }, filepath.Join(root, "repo/sub")); err == nil {
 		t.Errorf("found %+v", at)
 	}
 }
