@@ -13,8 +13,8 @@ import (
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
-	"toolman/cmd/internal/pins"
 	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/store"
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/budget"
@@ -47,7 +47,7 @@ func Run(ctx context.Context, flags *setup.Flags, o engine.Options, address stri
 	if o.At, err = flags.Find(); err != nil {
 		return err
 	}
-	files := []*setup.Watch{setup.NewWatch(o.At.Path), setup.NewWatch(pins.Path(o.At.Path))} // before Load: later changes count
+	files := []*setup.Watch{setup.NewWatch(o.At.Path), setup.NewWatch(store.LockPath(o.At.Path))} // before Load: later changes count
 	if o.Config, err = config.Load(o.At.Path, flags.Options()); err != nil {
 		return err
 	}

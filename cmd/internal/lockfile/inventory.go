@@ -8,9 +8,9 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
-	"toolman/cmd/internal/pins"
 	"toolman/cmd/internal/report"
 	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/store"
 	"toolman/mcpwire/itemdef"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
@@ -19,8 +19,8 @@ import (
 
 // An inventory is what the servers offer.
 type inventory struct {
-	pins     pins.Set
-	unpinned []pins.Key
+	pins     store.Pins
+	unpinned []store.ItemKey
 	warnings []string // what cannot be pinned, and why
 	unknown  []string // servers that are not ready, or have a list that could not be read
 	problems []string // why they are unknown
@@ -28,7 +28,7 @@ type inventory struct {
 
 // takeInventory starts the servers and collects what they offer. It speaks to them in the era of
 // their pins in old.
-func takeInventory(ctx context.Context, c *config.Config, old pins.Set, logLevel string, stderr *os.File) (*inventory, error) {
+func takeInventory(ctx context.Context, c *config.Config, old store.Pins, logLevel string, stderr *os.File) (*inventory, error) {
 	o, err := setup.Options(c)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func takeInventory(ctx context.Context, c *config.Config, old pins.Set, logLevel
 		return nil, err
 	}
 	awaitQuiet(ctx, r.Router)
-	found := &inventory{pins: pins.Set{}}
+	found := &inventory{pins: store.Pins{}}
 	found.unknown, found.problems = report.ServerProblems(c, r.Router)
 	found.addItems(r.Catalog(), o.Unpinned)
 	found.warnings = append(found.warnings, report.UnknownMembers(r.Catalog(), o.Unpinned)...)
@@ -81,7 +81,7 @@ func awaitQuiet(ctx context.Context, r *router.Router) {
 // addItems pins every item that clients can be offered, except those that need no pin.
 func (f *inventory) addItems(offered *catalog.Catalog, unpinned catalog.Globs) {
 	for _, e := range offered.All() {
-		k := pins.Key{Kind: e.Item.Kind, Name: e.Name}
+		k := store.ItemKey{Kind: e.Item.Kind, Name: e.Name}
 		if unpinned.Match(e) {
 			f.unpinned = append(f.unpinned, k)
 			continue
@@ -91,6 +91,6 @@ func (f *inventory) addItems(offered *catalog.Catalog, unpinned catalog.Globs) {
 			f.warnings = append(f.warnings, fmt.Sprintf("%s of server %s cannot be pinned and is held back: %s", sanitize.Visible(k.String()), e.Source.Name, sanitize.Visible(err.Error())))
 			continue
 		}
-		f.pins[k] = pins.New(e.Source.Name, e.Source.Era().String(), def)
+		f.pins[k] = store.NewPin(e.Source.Name, e.Source.Era().String(), def)
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/pins"
+	"toolman/cmd/internal/store"
 	"toolman/mcpwire/sanitize"
 )
 
@@ -28,8 +28,8 @@ type Options struct {
 
 // Run does what the options say for the lock file of a configuration.
 func Run(ctx context.Context, o Options, c *config.Config, out io.Writer, stderr *os.File) error {
-	path := pins.Path(c.Path)
-	old, err := pins.Load(path) // before servers are started
+	path := store.LockPath(c.Path)
+	old, err := store.LoadPins(path) // before servers are started
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && (o.Accept || o.Diff || o.Check):
 		return cli.Failed(fmt.Errorf("there is no %s", path), "toolman lock writes it")
@@ -55,10 +55,10 @@ func Run(ctx context.Context, o Options, c *config.Config, out io.Writer, stderr
 
 // write writes the lock file, with all items or only those that o accepts as they are now.
 func (f *inventory) write(ctx context.Context, out io.Writer, path string, o Options) error {
-	var old, next pins.Set
-	err := pins.Update(ctx, path, func(was pins.Set) (pins.Set, error) {
+	var old, next store.Pins
+	err := store.UpdatePins(ctx, path, func(was store.Pins) (store.Pins, error) {
 		var err error
-		old, next = was, pins.Keep(was, f.pins, f.unknown)
+		old, next = was, store.KeepPins(was, f.pins, f.unknown)
 		if o.Accept {
 			next, err = f.accept(was, next, o.Names)
 		}
@@ -67,7 +67,7 @@ func (f *inventory) write(ctx context.Context, out io.Writer, path string, o Opt
 	if err != nil {
 		return err
 	}
-	changes := pins.Compare(old, next)
+	changes := store.ComparePins(old, next)
 	if old != nil {
 		for _, c := range changes {
 			fmt.Fprintln(out, c.Line())
@@ -81,8 +81,8 @@ func (f *inventory) write(ctx context.Context, out io.Writer, path string, o Opt
 }
 
 // accept returns was with the named items as they are in now.
-func (f *inventory) accept(was, now pins.Set, names []string) (pins.Set, error) {
-	next, unknown := pins.Accept(was, now, names)
+func (f *inventory) accept(was, now store.Pins, names []string) (store.Pins, error) {
+	next, unknown := store.AcceptPins(was, now, names)
 	if unknown != nil {
 		return nil, f.unknownItems(unknown)
 	}
@@ -125,14 +125,14 @@ func (f *inventory) namespaced(name string) (found string) {
 
 // compare prints what has changed since the lock file was written.
 func (f *inventory) compare(out io.Writer, path string, o Options) error {
-	old, err := pins.Load(path)
+	old, err := store.LoadPins(path)
 	if err != nil {
 		return err
 	}
 	for _, k := range f.unpinned {
 		delete(old, k) // the file may still have it; it needs no pin any more
 	}
-	changes := pins.Compare(old, pins.Keep(old, f.pins, f.unknown))
+	changes := store.ComparePins(old, store.KeepPins(old, f.pins, f.unknown))
 	for _, c := range changes {
 		if o.Diff {
 			err = c.Print(out)

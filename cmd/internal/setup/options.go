@@ -8,7 +8,7 @@ import (
 	"runtime/debug"
 
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/pins"
+	"toolman/cmd/internal/store"
 	"toolman/jsonrpc/trace/redact"
 	"toolman/mcpwire"
 	"toolman/router"
@@ -79,7 +79,7 @@ func Enabled(c *config.Config) []*config.Server {
 
 // addPins adds what the configuration's lock file says, if there is one.
 func addPins(o *router.Options, c *config.Config) error {
-	set, err := pins.Load(pins.Path(c.Path))
+	set, err := store.LoadPins(store.LockPath(c.Path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -98,7 +98,7 @@ func addPins(o *router.Options, c *config.Config) error {
 }
 
 // AddEras has the router speak to servers in the era in which they were pinned.
-func AddEras(o *router.Options, set pins.Set) {
+func AddEras(o *router.Options, set store.Pins) {
 	o.Eras = map[string]mcpwire.Era{}
 	for server, era := range set.Eras() {
 		o.Eras[server] = mcpwire.ParseEra(era)

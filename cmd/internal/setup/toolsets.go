@@ -10,7 +10,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/toolsets"
+	"toolman/cmd/internal/store"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -28,7 +28,7 @@ func addToolsets(o *router.Options, c *config.Config) error {
 		o.Toolsets = append(o.Toolsets, toolset.Set{Name: s.Name, Description: s.Description, Patterns: patterns,
 			File: filepath.Base(c.Path), Line: max(1, s.Line)})
 	}
-	o.Shelf, o.AllowStale, o.MetaTools = toolsets.In(c.Path), c.AllowStaleRefs, MetaTools(c)
+	o.Shelf, o.AllowStale, o.MetaTools = store.ToolsetsBeside(c.Path), c.AllowStaleRefs, MetaTools(c)
 	return nil
 }
 
@@ -56,7 +56,7 @@ func CompilePatterns(texts []string) ([]toolset.Pattern, error) {
 
 // Equipped returns the toolset that is equipped at start, or nil.
 func Equipped(o *router.Options, c *config.Config) (*toolset.Set, error) {
-	name, err := toolsets.In(c.Path).Equipped()
+	name, err := store.ToolsetsBeside(c.Path).Equipped()
 	if err != nil || name == "" {
 		return nil, err
 	}

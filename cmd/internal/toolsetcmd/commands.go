@@ -12,7 +12,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
-	"toolman/cmd/internal/toolsets"
+	"toolman/cmd/internal/store"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -42,7 +42,7 @@ type command struct {
 	stderr *os.File
 	config *config.Config
 	o      router.Options
-	folder toolsets.Folder
+	folder store.Toolsets
 }
 
 // New returns the command toolset. Flags choose the configuration.
@@ -68,7 +68,7 @@ func New(flags *setup.Flags, stderr *os.File) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return run(&command{cmd, stderr, c, o, toolsets.In(at.Path)}, args)
+				return run(&command{cmd, stderr, c, o, store.ToolsetsBeside(at.Path)}, args)
 			},
 		}
 		cmd.AddCommand(sub)
@@ -161,13 +161,13 @@ func (c *command) export(owner, name string) error {
 	}
 	free := *set
 	free.Owner = "" // it will belong to the user who imports it
-	_, err = io.WriteString(c.OutOrStdout(), sanitize.JSON(string(toolsets.Format(map[string]toolset.Set{free.Key(): free}))))
+	_, err = io.WriteString(c.OutOrStdout(), sanitize.JSON(string(store.FormatToolsets(map[string]toolset.Set{free.Key(): free}))))
 	return err
 }
 
 // load saves the toolsets of a file.
 func (c *command) load(path string, replace bool) error {
-	sets, err := toolsets.ReadFile(path, c.InOrStdin())
+	sets, err := store.ReadToolsets(path, c.InOrStdin())
 	if err != nil {
 		return err
 	}

@@ -223,5 +223,5 @@ func readRegular(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	return source.Read(path)
+	return source.Read(path, source.MaxBytes)
 }

@@ -1,4 +1,4 @@
-package pins
+package store
 
 import (
 	"bytes"
@@ -16,19 +16,19 @@ import (
 
 // A Change is an item that differs from its pin.
 type Change struct {
-	Key
+	ItemKey
 	Old, New *Pin // nil: the item had no pin; the item is gone
 }
 
-// Compare returns how now differs from old, in the order of the file. An item that another server
+// ComparePins returns how now differs from old, in the order of the file. An item that another server
 // offers has not changed: tools.toml decides which server that is.
-func Compare(old, now Set) []Change {
-	all := Set{}
+func ComparePins(old, now Pins) []Change {
+	all := Pins{}
 	maps.Copy(all, old)
 	maps.Copy(all, now)
 	var changes []Change
 	for _, k := range all.Keys() {
-		c := Change{Key: k}
+		c := Change{ItemKey: k}
 		if p, had := old[k]; had {
 			c.Old = &p
 		}
@@ -60,7 +60,7 @@ func (c Change) Mark() string {
 
 // Line returns the change on one line.
 func (c Change) Line() string {
-	return fmt.Sprintf("%s %s (%s)", c.Mark(), sanitize.Visible(c.Key.String()), c.Word())
+	return fmt.Sprintf("%s %s (%s)", c.Mark(), sanitize.Visible(c.ItemKey.String()), c.Word())
 }
 
 // Print writes a change for people: a line with the item and the kind of change, and below it,

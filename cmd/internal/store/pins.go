@@ -1,4 +1,4 @@
-package pins
+package store
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 // maxDefinition is the longest definition that is stored, in bytes.
 const maxDefinition = 64 << 10
 
-// A Key identifies an item.
-type Key struct {
+// A ItemKey identifies an item.
+type ItemKey struct {
 	Kind mcpwire.Kind
 	Name string // as clients see it
 }
@@ -28,8 +28,8 @@ type Pin struct {
 	Definition json.RawMessage // canonical JSON; nil if it was too long to be stored
 }
 
-// New returns the pin of an item with a definition. It keeps the definition.
-func New(server, era string, definition []byte) Pin {
+// NewPin returns the pin of an item with a definition. It keeps the definition.
+func NewPin(server, era string, definition []byte) Pin {
 	p := Pin{Server: server, Era: era, RefID: itemdef.RefID(definition)}
 	if len(definition) <= maxDefinition {
 		p.Definition = definition
@@ -37,21 +37,21 @@ func New(server, era string, definition []byte) Pin {
 	return p
 }
 
-// A Set holds the pins of many items.
-type Set map[Key]Pin
+// A Pins holds the pins of many items.
+type Pins map[ItemKey]Pin
 
 // Keys returns the items in the order of the file: by kind, then by name.
-func (s Set) Keys() []Key {
-	return slices.SortedFunc(maps.Keys(s), func(a, b Key) int {
+func (s Pins) Keys() []ItemKey {
+	return slices.SortedFunc(maps.Keys(s), func(a, b ItemKey) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
 	})
 }
 
 // String returns the kind and the name, as they are.
-func (k Key) String() string { return fmt.Sprintf("%s %s", k.Kind, k.Name) }
+func (k ItemKey) String() string { return fmt.Sprintf("%s %s", k.Kind, k.Name) }
 
 // Eras returns the era of each server's pins, without servers with pins of both eras.
-func (s Set) Eras() map[string]string {
+func (s Pins) Eras() map[string]string {
 	eras := map[string]string{}
 	mixed := map[string]bool{}
 	for _, p := range s {
@@ -64,9 +64,9 @@ func (s Set) Eras() map[string]string {
 	return eras
 }
 
-// Keep returns now with those pins of old whose servers are in unknown: nothing else is known of
+// KeepPins returns now with those pins of old whose servers are in unknown: nothing else is known of
 // what these servers offer.
-func Keep(old, now Set, unknown []string) Set {
+func KeepPins(old, now Pins, unknown []string) Pins {
 	kept := maps.Clone(now)
 	for k, p := range old {
 		if _, offered := kept[k]; !offered && slices.Contains(unknown, p.Server) {
@@ -76,15 +76,15 @@ func Keep(old, now Set, unknown []string) Set {
 	return kept
 }
 
-// Accept returns old with the named items as they are in now; those that now lacks are removed. A
+// AcceptPins returns old with the named items as they are in now; those that now lacks are removed. A
 // name stands for items of all kinds. If neither set has some of the names, Accept returns these
 // instead.
-func Accept(old, now Set, names []string) (next Set, unknown []string) {
+func AcceptPins(old, now Pins, names []string) (next Pins, unknown []string) {
 	next = maps.Clone(old)
 	for _, name := range names {
 		known := false
 		for kind := range mcpwire.Kind(mcpwire.Kinds) {
-			k := Key{kind, name}
+			k := ItemKey{kind, name}
 			pin, has := now[k]
 			_, had := next[k]
 			if has {

@@ -1,4 +1,4 @@
-package pins
+package store
 
 import (
 	"fmt"
@@ -8,21 +8,21 @@ import (
 	"toolman/mcpwire"
 )
 
-func pin(definition string) Pin { return New("fs", "legacy", []byte(definition)) }
+func pin(definition string) Pin { return NewPin("fs", "legacy", []byte(definition)) }
 
-func tool(name string) Key { return Key{mcpwire.Tool, name} }
+func tool(name string) ItemKey { return ItemKey{mcpwire.Tool, name} }
 
 func TestCompare(t *testing.T) {
-	old := Set{tool("gone"): pin(`{"a":1}`), tool("same"): pin(`{"a":1}`), tool("changed"): pin(`{"a":1}`), {mcpwire.Prompt, "same"}: pin(`{}`)}
-	now := Set{tool("same"): New("elsewhere", "legacy", []byte(`{"a":1}`)), tool("changed"): pin(`{"a":2}`), tool("new"): pin(`{}`), {mcpwire.Prompt, "same"}: pin(`{"b":0}`)}
+	old := Pins{tool("gone"): pin(`{"a":1}`), tool("same"): pin(`{"a":1}`), tool("changed"): pin(`{"a":1}`), {mcpwire.Prompt, "same"}: pin(`{}`)}
+	now := Pins{tool("same"): NewPin("elsewhere", "legacy", []byte(`{"a":1}`)), tool("changed"): pin(`{"a":2}`), tool("new"): pin(`{}`), {mcpwire.Prompt, "same"}: pin(`{"b":0}`)}
 	var got []string
-	for _, c := range Compare(old, now) {
+	for _, c := range ComparePins(old, now) {
 		got = append(got, c.Mark()+" "+c.String()+" "+c.Word())
 	}
 	if want := "~ tool changed changed, - tool gone gone, + tool new new, ~ prompt same changed"; strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
-	if changes := Compare(nil, nil); changes != nil {
+	if changes := ComparePins(nil, nil); changes != nil {
 		t.Errorf("nothing has changed: %v", changes)
 	}
 }
@@ -30,12 +30,12 @@ func TestCompare(t *testing.T) {
 // The era of a server is that of its pins, if they agree. The era of an item alone is no change.
 func TestEras(t *testing.T) {
 	def := []byte(`{}`)
-	s := Set{tool("a"): New("one", "legacy", def), tool("b"): New("one", "legacy", def), tool("c"): New("two", "modern", def),
-		tool("d"): New("both", "modern", def), tool("e"): New("both", "legacy", def), tool("f"): New("both", "modern", def)}
+	s := Pins{tool("a"): NewPin("one", "legacy", def), tool("b"): NewPin("one", "legacy", def), tool("c"): NewPin("two", "modern", def),
+		tool("d"): NewPin("both", "modern", def), tool("e"): NewPin("both", "legacy", def), tool("f"): NewPin("both", "modern", def)}
 	if got := fmt.Sprint(s.Eras()); got != "map[one:legacy two:modern]" {
 		t.Errorf("got %s", got)
 	}
-	if changes := Compare(Set{tool("a"): New("one", "legacy", def)}, Set{tool("a"): New("one", "modern", def)}); changes != nil {
+	if changes := ComparePins(Pins{tool("a"): NewPin("one", "legacy", def)}, Pins{tool("a"): NewPin("one", "modern", def)}); changes != nil {
 		t.Errorf("got %v", changes)
 	}
 }

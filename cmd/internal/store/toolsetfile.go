@@ -1,4 +1,4 @@
-package toolsets
+package store
 
 import (
 	"fmt"
@@ -31,8 +31,8 @@ type savedRef struct {
 	RefID          string `json:"refId,omitempty"`
 }
 
-// Format returns toolsets in the format of toolsets.json, in the order of their keys.
-func Format(sets map[string]toolset.Set) []byte {
+// FormatToolsets returns toolsets in the format of toolsets.json, in the order of their keys.
+func FormatToolsets(sets map[string]toolset.Set) []byte {
 	file := map[string]savedSet{}
 	for key, s := range sets {
 		one := savedSet{Name: s.Name, Owner: s.Owner, Description: s.Description, Version: s.Version, Tools: []savedRef{}}
@@ -59,8 +59,8 @@ func fail(line int, format string, args ...any) error {
 	return &problem{line, fmt.Sprintf(format, args...)}
 }
 
-// readFile reads a text that is one object. read reads each member.
-func readFile(text []byte, read func(m source.Member) error) error {
+// readToolsetFile reads a text that is one object. read reads each member.
+func readToolsetFile(text []byte, read func(m source.Member) error) error {
 	root, p := source.Parse("json", text)
 	if p != nil {
 		return &problem{p.Line, p.Msg}
@@ -96,10 +96,10 @@ func readText(m source.Member, into *string, most int) error {
 	return readString(m, into, fmt.Sprintf("up to %d bytes", most), func(s string) bool { return len(s) <= most })
 }
 
-// Parse parses toolsets in the format of toolsets.json, by [toolset.Set.Key].
-func Parse(text []byte) (map[string]toolset.Set, error) {
+// parseToolsets parses toolsets in the format of toolsets.json, by [toolset.Set.Key].
+func parseToolsets(text []byte) (map[string]toolset.Set, error) {
 	sets := map[string]toolset.Set{}
-	err := readFile(text, func(m source.Member) error {
+	err := readToolsetFile(text, func(m source.Member) error {
 		if len(sets) == maxSets {
 			return fail(m.Line, "there are more than %d toolsets", maxSets)
 		}

@@ -1,4 +1,4 @@
-package pins
+package store
 
 import (
 	"bytes"
@@ -9,44 +9,41 @@ import (
 	"path/filepath"
 	"strings"
 
+	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/plainjson"
-	"toolman/cmd/internal/store"
 	"toolman/mcpwire"
 	"toolman/mcpwire/itemdef"
 	"toolman/router/toolset"
 )
 
-// maxFile is the largest file that is read or written, in bytes.
-const maxFile = 256 << 20
+// maxLockFile is the largest file that is read or written, in bytes.
+const maxLockFile = 256 << 20
 
-// header is the first line.
-const header = `{"toolman_lock":1}`
+// lockHeader is the first line.
+const lockHeader = `{"toolman_lock":1}`
 
-// Path returns the path of the lock file that belongs to a configuration: tools.lock beside
+// LockPath returns the path of the lock file that belongs to a configuration: tools.lock beside
 // tools.toml.
-func Path(config string) string {
+func LockPath(config string) string {
 	return strings.TrimSuffix(config, filepath.Ext(config)) + ".lock"
 }
 
-// Load reads a lock file. One that does not exist is an error of fs.ErrNotExist.
-func Load(path string) (Set, error) {
-	text, err := store.Read(path, maxFile)
+// LoadPins reads a lock file. One that does not exist is an error of fs.ErrNotExist.
+func LoadPins(path string) (Pins, error) {
+	text, err := source.Read(path, maxLockFile)
 	if err != nil {
 		return nil, err
 	}
-	return parse(path, text)
+	return parsePins(path, text)
 }
 
-// Update replaces the lock file by what change makes of it; old is nil if there is no file. If the
+// UpdatePins replaces the lock file by what change makes of it; old is nil if there is no file. If the
 // file cannot be parsed or change fails, Update leaves the file as it was.
-func Update(ctx context.Context, path string, change func(old Set) (Set, error)) error {
-	return store.Update(ctx, path, maxFile, func(text []byte) ([]byte, error) {
-		var old Set
-		if text != nil {
-			var err error
-			if old, err = parse(path, text); err != nil {
-				return nil, err
-			}
+func UpdatePins(ctx context.Context, path string, change func(old Pins) (Pins, error)) error {
+	return update(ctx, path, maxLockFile, func(text []byte) ([]byte, error) {
+		old, err := parsePins(path, text)
+		if err != nil {
+			return nil, err
 		}
 		next, err := change(old)
 		if err != nil {
@@ -56,8 +53,8 @@ func Update(ctx context.Context, path string, change func(old Set) (Set, error))
 	})
 }
 
-// A line is one item in the file.
-type line struct {
+// A pinLine is one item in the file.
+type pinLine struct {
 	Kind       string          `json:"kind"`
 	Name       string          `json:"name"`
 	Server     string          `json:"server"`
@@ -67,80 +64,83 @@ type line struct {
 }
 
 // render returns the text of the file.
-func (s Set) render() []byte {
-	text := append([]byte(header), '\n')
+func (s Pins) render() []byte {
+	text := append([]byte(lockHeader), '\n')
 	for _, k := range s.Keys() {
 		text = append(append(text, render(k, s[k])...), '\n')
 	}
 	return text
 }
 
-func render(k Key, p Pin) []byte {
-	return plainjson.Line(line{k.Kind.String(), k.Name, p.Server, p.Era, p.RefID, p.Definition})
+func render(k ItemKey, p Pin) []byte {
+	return plainjson.Line(pinLine{k.Kind.String(), k.Name, p.Server, p.Era, p.RefID, p.Definition})
 }
 
-// An Error says what is wrong with a lock file.
-type Error struct {
+// An LockError says what is wrong with a lock file.
+type LockError struct {
 	Path string
 	Line int // from 1
 	Msg  string
 }
 
 // Error is "file:line: what is wrong".
-func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Msg) }
+func (e *LockError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Msg) }
 
 // ExitCode is toolman's exit code for the error: that of a wrong configuration.
-func (e *Error) ExitCode() int { return 2 }
+func (e *LockError) ExitCode() int { return 2 }
 
-// parse parses the text of a file. Line ends may be those of Windows.
-func parse(path string, text []byte) (Set, error) {
-	set := Set{}
+// parsePins parses the text of a file; nil stands for no file. Line ends may be those of Windows.
+func parsePins(path string, text []byte) (Pins, error) {
+	if text == nil {
+		return nil, nil
+	}
+	set := Pins{}
 	n := 0
 	for raw := range bytes.Lines(text) {
 		n++
 		raw = bytes.TrimSuffix(bytes.TrimSuffix(raw, []byte("\n")), []byte("\r"))
 		var err error
 		if n == 1 {
-			err = checkHeader(raw)
+			err = checkLockHeader(raw)
 		} else {
 			err = set.add(raw)
 		}
 		if err != nil {
-			return nil, &Error{path, n, err.Error()}
+			return nil, &LockError{path, n, err.Error()}
 		}
 	}
 	if n == 0 {
-		return nil, &Error{path, 1, "it is empty; " + restore}
+		return nil, &LockError{path, 1, "it is empty; " + restore}
 	}
 	return set, nil
 }
 
 const restore = "restore it from version control, or remove it and write it anew with toolman lock"
 
-func checkHeader(raw []byte) error {
+func checkLockHeader(raw []byte) error {
 	var h struct {
 		Version *json.Number `json:"toolman_lock"`
 	}
 	switch err := json.Unmarshal(raw, &h); {
-	case string(raw) == header:
+	case string(raw) == lockHeader:
 		return nil
 	case err == nil && h.Version != nil:
 		return errors.New("it is of another version of the format than 1, the only one that this toolman knows; use a newer toolman, or " + restore)
 	}
-	return errors.New("this is no lock file: it does not begin with " + header + "; " + restore)
+	return errors.New("this is no lock file: it does not begin with " + lockHeader + "; " + restore)
 }
 
 // add adds the item of one line.
-func (s Set) add(raw []byte) error {
+func (s Pins) add(raw []byte) error {
 	if bytes.HasPrefix(raw, []byte("<<<<<<<")) || bytes.HasPrefix(raw, []byte("=======")) || bytes.HasPrefix(raw, []byte(">>>>>>>")) {
 		return errors.New("a merge has left a conflict here; keep the lines of items that you mean, each item once")
 	}
-	var l line
+	var l pinLine
 	if err := json.Unmarshal(raw, &l); err != nil {
 		return errors.New("this is no item; " + restore)
 	}
 	kind, ok := kindOf(l.Kind)
-	k, p := Key{kind, l.Name}, Pin{l.Server, l.Era, l.RefID, l.Definition}
+	k, p := ItemKey{kind, l.Name}, Pin{l.Server, l.Era, l.RefID, l.Definition}
 	switch {
 	case !ok || !bytes.Equal(render(k, p), raw):
 		return errors.New("this line is not as toolman lock writes it; " + restore)

@@ -1,4 +1,4 @@
-package toolsets
+package store
 
 import (
 	"context"
@@ -38,7 +38,7 @@ var document = strings.NewReplacer("abc123...", strings.Repeat("a", 64), "def456
 `)
 
 func TestTheDocumentsExampleIsReadAndWrittenAsItStands(t *testing.T) {
-	sets, err := Parse([]byte(document))
+	sets, err := parseToolsets([]byte(document))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func TestTheDocumentsExampleIsReadAndWrittenAsItStands(t *testing.T) {
 	if got := sets["dev-essentials"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
-	if text := Format(sets); string(text) != document {
+	if text := FormatToolsets(sets); string(text) != document {
 		t.Errorf("%s", text)
 	}
 }
@@ -88,10 +88,10 @@ func TestWhatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
 		{"too many tools", `{"a": {"name": "a", "tools": [` + strings.Repeat(`{"namespacedName": "x"},`, 1000) + `{"namespacedName": "x"}]}}`, "more than 1000 tools"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := Parse([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := parseToolsets([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
-			f := In(filepath.Join(t.TempDir(), "tools.toml"))
+			f := ToolsetsBeside(filepath.Join(t.TempDir(), "tools.toml"))
 			if err := os.Mkdir(f.path, 0o755); err != nil {
 				t.Fatal(err)
 			}
@@ -110,7 +110,7 @@ func TestWhatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
 }
 
 func TestOwnersMayUseTheSameName(t *testing.T) {
-	f := In(filepath.Join(t.TempDir(), "tools.toml"))
+	f := ToolsetsBeside(filepath.Join(t.TempDir(), "tools.toml"))
 	want := map[string]toolset.Set{}
 	for _, owner := range []string{"", "tokens::alice", "https%3A%2F%2Flogin.example.com:bob"} {
 		set := toolset.Set{Name: "dev", Owner: owner, Tools: []toolset.Ref{{NamespacedName: "a_b"}}}
@@ -125,7 +125,7 @@ func TestOwnersMayUseTheSameName(t *testing.T) {
 }
 
 func TestToolsetsAreKeptAndChanged(t *testing.T) {
-	f := In(filepath.Join(t.TempDir(), "tools.toml"))
+	f := ToolsetsBeside(filepath.Join(t.TempDir(), "tools.toml"))
 	if sets, err := f.Load(); err != nil || len(sets) != 0 {
 		t.Fatalf("without a file: %v, %v", sets, err)
 	}
@@ -162,7 +162,7 @@ func TestToolsetsAreKeptAndChanged(t *testing.T) {
 }
 
 func TestWhichToolsetIsEquippedIsKept(t *testing.T) {
-	f := In(filepath.Join(t.TempDir(), "tools.toml"))
+	f := ToolsetsBeside(filepath.Join(t.TempDir(), "tools.toml"))
 	for _, name := range []string{"", "dev", "other", ""} {
 		if err := f.Equip(context.Background(), name); err != nil {
 			t.Fatal(err)
@@ -187,7 +187,7 @@ func FuzzParseEquipped(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		name, err := In("x.toml").parseEquipped(text)
+		name, err := ToolsetsBeside("x.toml").parseEquipped(text)
 		if err == nil && name != "" && !toolset.ValidName(name) {
 			t.Errorf("%q names the toolset %q", text, name)
 		}
@@ -198,23 +198,23 @@ func FuzzParseEquipped(f *testing.F) {
 	})
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseToolsets(f *testing.F) {
 	f.Add([]byte(document))
 	f.Add([]byte(`{"a":{"name":"a","tools":[{"namespacedName":"é\u0000\ud800"}]}}`))
 	f.Add([]byte(`{"a":{"name":"a","createdAt":"2024-02-30T25:00:00+24:00","tools":[]}}`))
 	f.Add([]byte(`{"x:y/a":{"name":"a","owner":"x:y","tools":[]},"a":{"name":"a","tools":[]}}`))
 	f.Add([]byte(strings.Repeat(`{"a":`, 100)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		sets, err := Parse(text)
+		sets, err := parseToolsets(text)
 		if err != nil {
 			return
 		}
-		again := Format(sets)
-		back, err := Parse(again)
+		again := FormatToolsets(sets)
+		back, err := parseToolsets(again)
 		if err != nil {
 			t.Fatalf("what was written is refused: %v\n%s", err, again)
 		}
-		once := Format(back)
+		once := FormatToolsets(back)
 		if string(once) != string(again) || len(back) != len(sets) {
 			t.Errorf("written %s, and then %s", again, once)
 		}

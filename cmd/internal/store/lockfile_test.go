@@ -1,4 +1,4 @@
-package pins
+package store
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 	"toolman/mcpwire/itemdef"
 )
 
-func someSet() Set {
-	return Set{
-		{mcpwire.Prompt, "fs_greet"}:               New("fs", "legacy", []byte(`{"name":"greet"}`)),
-		{mcpwire.Tool, "fs_write"}:                 New("fs", "legacy", []byte(`{"description":"Writes <b>\u2028é","name":"write"}`)),
-		{mcpwire.Tool, "fs_read"}:                  New("fs", "legacy", []byte(`{"name":"read"}`)),
-		{mcpwire.Template, "fs_file:///{path}"}:    New("fs", "legacy", []byte(`{"uriTemplate":"file:///{path}"}`)),
-		{mcpwire.Resource, "b_file:///é\"<\u2028"}: New("b (server 2)", "legacy", []byte(`{"uri":"file:///a"}`)),
-		{mcpwire.Tool, "b_large"}:                  New("b (server 2)", "legacy", []byte(`{"name":"`+strings.Repeat("x", maxDefinition)+`"}`)),
+func someSet() Pins {
+	return Pins{
+		{mcpwire.Prompt, "fs_greet"}:               NewPin("fs", "legacy", []byte(`{"name":"greet"}`)),
+		{mcpwire.Tool, "fs_write"}:                 NewPin("fs", "legacy", []byte(`{"description":"Writes <b>\u2028é","name":"write"}`)),
+		{mcpwire.Tool, "fs_read"}:                  NewPin("fs", "legacy", []byte(`{"name":"read"}`)),
+		{mcpwire.Template, "fs_file:///{path}"}:    NewPin("fs", "legacy", []byte(`{"uriTemplate":"file:///{path}"}`)),
+		{mcpwire.Resource, "b_file:///é\"<\u2028"}: NewPin("b (server 2)", "legacy", []byte(`{"uri":"file:///a"}`)),
+		{mcpwire.Tool, "b_large"}:                  NewPin("b (server 2)", "legacy", []byte(`{"name":"`+strings.Repeat("x", maxDefinition)+`"}`)),
 	}
 }
 
@@ -49,7 +49,7 @@ func TestTheFileHasOneSortedLineAnItem(t *testing.T) {
 func TestWhatIsWrittenIsReadAgain(t *testing.T) {
 	want := someSet()
 	for _, text := range []string{string(want.render()), strings.ReplaceAll(string(want.render()), "\n", "\r\n")} {
-		got, err := parse("tools.lock", []byte(text))
+		got, err := parsePins("tools.lock", []byte(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,8 +66,8 @@ func samePin(a, b Pin) bool {
 func TestFilesThatAreNotUnderstood(t *testing.T) {
 	const hash = "sha256:e5d7b2adb8fb9f9187638229b0a2cf241c5f155867cd31c82cbb20c642e62554"
 	const good = `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"` + hash + `","definition":{"name":"n"}}` + "\n"
-	const head = header + "\n"
-	if _, err := parse("tools.lock", []byte(head+good)); err != nil {
+	const head = lockHeader + "\n"
+	if _, err := parsePins("tools.lock", []byte(head+good)); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, text, want string }{
@@ -90,7 +90,7 @@ func TestFilesThatAreNotUnderstood(t *testing.T) {
 		{"a hash that is none", head + `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"sha256:0"}` + "\n", "refId is no sha256 hash"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := parse("tools.lock", []byte(tt.text))
+			_, err := parsePins("tools.lock", []byte(tt.text))
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want …%s…", err, tt.want)
 			}
@@ -104,8 +104,8 @@ func TestUpdateDoesNotDestroyWhatItDoesNotUnderstand(t *testing.T) {
 	if err := os.WriteFile(path, []byte(later), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := Update(t.Context(), path, func(Set) (Set, error) { return Set{}, nil })
-	if _, ok := errors.AsType[*Error](err); !ok {
+	err := UpdatePins(t.Context(), path, func(Pins) (Pins, error) { return Pins{}, nil })
+	if _, ok := errors.AsType[*LockError](err); !ok {
 		t.Errorf("got %v", err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != later {
@@ -114,15 +114,15 @@ func TestUpdateDoesNotDestroyWhatItDoesNotUnderstand(t *testing.T) {
 }
 
 func TestUpdateAndLoad(t *testing.T) {
-	path := Path(filepath.Join(t.TempDir(), "tools.toml"))
+	path := LockPath(filepath.Join(t.TempDir(), "tools.toml"))
 	if filepath.Base(path) != "tools.lock" {
 		t.Errorf("the lock file of tools.toml is %s", path)
 	}
-	if _, err := Load(path); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := LoadPins(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("got %v of a file that does not exist", err)
 	}
-	for i, want := range []Set{someSet(), {}} {
-		err := Update(context.Background(), path, func(old Set) (Set, error) {
+	for i, want := range []Pins{someSet(), {}} {
+		err := UpdatePins(context.Background(), path, func(old Pins) (Pins, error) {
 			if (old == nil) != (i == 0) {
 				t.Errorf("update %d is given %v", i, old)
 			}
@@ -131,21 +131,21 @@ func TestUpdateAndLoad(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Load(path); err != nil || !maps.EqualFunc(got, want, samePin) {
+		if got, err := LoadPins(path); err != nil || !maps.EqualFunc(got, want, samePin) {
 			t.Errorf("got %s, %v", got.render(), err)
 		}
 	}
 }
 
 // What is taken is what would have been written, and nothing else is taken.
-func FuzzParse(f *testing.F) {
+func FuzzParsePins(f *testing.F) {
 	f.Add(someSet().render())
-	f.Add([]byte(header + "\r\n"))
-	f.Add([]byte(header + "\n" + `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"sha256:e5d7b2adb8fb9f9187638229b0a2cf241c5f155867cd31c82cbb20c642e62554","definition":{"name":"n"}}`))
+	f.Add([]byte(lockHeader + "\r\n"))
+	f.Add([]byte(lockHeader + "\n" + `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"sha256:e5d7b2adb8fb9f9187638229b0a2cf241c5f155867cd31c82cbb20c642e62554","definition":{"name":"n"}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		set, err := parse("tools.lock", text)
+		set, err := parsePins("tools.lock", text)
 		if err != nil {
-			if _, ok := errors.AsType[*Error](err); !ok {
+			if _, ok := errors.AsType[*LockError](err); !ok {
 				t.Errorf("an error without a place: %v", err)
 			}
 			return
@@ -155,7 +155,7 @@ func FuzzParse(f *testing.F) {
 				t.Errorf("%s has another definition than its refId says", k)
 			}
 		}
-		again, err := parse("tools.lock", set.render())
+		again, err := parsePins("tools.lock", set.render())
 		if err != nil || !maps.EqualFunc(again, set, samePin) {
 			t.Errorf("it does not read what it writes: %v\n%s", err, set.render())
 		}
