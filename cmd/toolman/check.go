@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
-	"toolman/cmd/internal/plainjson"
 	"toolman/cmd/internal/report"
 	"toolman/mcpwire/sanitize"
 )
@@ -48,7 +47,7 @@ func check(ctx context.Context, f *flags, out io.Writer, asJSON bool) error {
 	r.Close()
 	hint := "see what is marked with ! above"
 	if asJSON {
-		_, err = out.Write(plainjson.Indented(found))
+		_, err = out.Write(cli.IndentedJSON(found))
 		hint = `see "problems"`
 	} else {
 		err = found.Print(out)

@@ -48,7 +48,7 @@ func newTraceCommand() *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.File, o.Filters, o.Stdin = args[0], args[1:], cmd.InOrStdin()
-			o.Color = traceview.Colored(cmd.OutOrStdout())
+			o.Color = cli.HasColors(cmd.OutOrStdout())
 			return traceview.Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}

@@ -7,9 +7,9 @@ import (
 
 	"github.com/BurntSushi/toml"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
-	"toolman/cmd/internal/plainjson"
 	"toolman/router/policy"
 )
 
@@ -30,7 +30,7 @@ func Resolve(path string, o Options, format string) ([]byte, error) {
 	file := plain(root).(map[string]any)
 	c.resolve(file)
 	if format == "json" {
-		return plainjson.Indented(file), nil
+		return cli.IndentedJSON(file), nil
 	}
 	var out bytes.Buffer
 	enc := toml.NewEncoder(&out)

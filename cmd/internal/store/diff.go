@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/cli"
 	"toolman/mcpwire/sanitize"
 )
 
@@ -178,7 +178,7 @@ func equalEnds[T any](a, b []T) (start, end int) {
 func member(path, key string) string {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$"
 	if key == "" || !strings.Contains(letters, key[:1]) || strings.Trim(key, letters+"0123456789-") != "" {
-		return path + "[" + sanitize.Visible(string(plainjson.Line(key))) + "]"
+		return path + "[" + sanitize.Visible(string(cli.JSON(key))) + "]"
 	}
 	if path != "" {
 		key = "." + key
@@ -200,7 +200,7 @@ func lines(value any, plain bool) []string {
 		return nil
 	}
 	if !plain {
-		return []string{sanitize.Visible(string(plainjson.Line(value)))}
+		return []string{sanitize.Visible(string(cli.JSON(value)))}
 	}
 	lines := strings.Split(value.(string), "\n")
 	for i := range lines {

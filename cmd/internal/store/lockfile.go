@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
-	"toolman/cmd/internal/plainjson"
 	"toolman/mcpwire"
 	"toolman/mcpwire/itemdef"
 	"toolman/router/toolset"
@@ -73,7 +73,7 @@ func (s Pins) render() []byte {
 }
 
 func render(k ItemKey, p Pin) []byte {
-	return plainjson.Line(pinLine{k.Kind.String(), k.Name, p.Server, p.Era, p.RefID, p.Definition})
+	return cli.JSON(pinLine{k.Kind.String(), k.Name, p.Server, p.Era, p.RefID, p.Definition})
 }
 
 // An LockError says what is wrong with a lock file.

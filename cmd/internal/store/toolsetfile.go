@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
-	"toolman/cmd/internal/plainjson"
 	"toolman/router/toolset"
 )
 
@@ -44,7 +44,7 @@ func FormatToolsets(sets map[string]toolset.Set) []byte {
 		}
 		file[key] = one
 	}
-	return plainjson.Indented(file)
+	return cli.IndentedJSON(file)
 }
 
 // A problem is what is wrong with a text.

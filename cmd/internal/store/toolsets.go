@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
-	"toolman/cmd/internal/plainjson"
 	"toolman/router/toolset"
 )
 
@@ -126,7 +126,7 @@ func (f Toolsets) Equip(ctx context.Context, name string) error {
 		if name == "" {
 			return []byte("{}\n"), nil
 		}
-		return fmt.Appendf(nil, "{\"toolset\": %s}\n", plainjson.Line(name)), nil
+		return fmt.Appendf(nil, "{\"toolset\": %s}\n", cli.JSON(name)), nil
 	})
 }
 

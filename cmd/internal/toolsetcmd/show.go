@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/setup"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
@@ -69,7 +69,7 @@ func (c *command) list(asJSON bool) error {
 	out := c.OutOrStdout()
 	switch {
 	case asJSON:
-		_, err := out.Write(plainjson.Indented(reports))
+		_, err := out.Write(cli.IndentedJSON(reports))
 		return err
 	case len(reports) == 0:
 		return c.print("there are no toolsets; toolman toolset build NAME TOOL... saves one")
@@ -104,7 +104,7 @@ func (c *command) show(owner, name string, asJSON bool) error {
 		r.Tools[i].Outcome, r.Tools[i].Tools, r.Tools[i].Problem = found.Outcome.String(), found.Tools, sanitize.Line(found.Problem)
 	}
 	if asJSON {
-		_, err := c.OutOrStdout().Write(plainjson.Indented(r))
+		_, err := c.OutOrStdout().Write(cli.IndentedJSON(r))
 		return err
 	}
 	return r.print(c.OutOrStdout())

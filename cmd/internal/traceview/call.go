@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -63,7 +63,7 @@ func (c *call) json() []byte {
 	for _, r := range c.frames {
 		c.Frames = append(c.Frames, r.Line)
 	}
-	return plainjson.Line(c)
+	return cli.JSON(c)
 }
 
 // byToolman reports whether toolman itself made the request.

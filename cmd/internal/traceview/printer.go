@@ -3,6 +3,7 @@ package traceview
 import (
 	"io"
 
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -110,13 +111,8 @@ func (p *Printer) line(s string) {
 	p.buf = append(append(p.buf, s...), '\n')
 }
 
-// paint returns s in a colour, if colours are on.
-func (p *Printer) paint(c color, s string) string {
-	if !p.opts.Color || c == "" || s == "" {
-		return s
-	}
-	return string(c) + s + string(plain)
-}
+// paint returns text in a color, if colors are on.
+func (p *Printer) paint(color, text string) string { return cli.Paint(p.opts.Color, color, text) }
 
 func (p *Printer) flush() error {
 	if len(p.buf) > 0 && p.err == nil {

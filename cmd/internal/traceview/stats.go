@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -114,7 +114,7 @@ func (s *stats) print(out io.Writer, asJSON, colored bool) error {
 	s.finish()
 	table := s.table()
 	if asJSON {
-		_, err := fmt.Fprintf(out, "%s\n", cleanJSON(plainjson.Line(append([]*toolStats{}, table...))))
+		_, err := fmt.Fprintf(out, "%s\n", cleanJSON(cli.JSON(append([]*toolStats{}, table...))))
 		return err
 	}
 	p := Printer{out: out, opts: PrinterOptions{Color: colored}}
@@ -122,12 +122,12 @@ func (s *stats) print(out io.Writer, asJSON, colored bool) error {
 	for _, t := range table {
 		width = max(width, len(clean(t.Tool)))
 	}
-	p.line(p.paint(faint, statsLine(width, "tool", "calls", "errors", "pending", "p50", "p95", "p99", "own p50", "bytes")))
+	p.line(p.paint(cli.Faint, statsLine(width, "tool", "calls", "errors", "pending", "p50", "p95", "p99", "own p50", "bytes")))
 	for _, t := range table {
 		line := statsLine(width, clean(t.Tool), fmt.Sprint(t.Calls), fmt.Sprint(t.Errors), fmt.Sprint(t.Pending),
 			t.time(t.P50), t.time(t.P95), t.time(t.P99), t.ownTime(), size(t.Bytes))
 		if t.Errors > 0 {
-			line = p.paint(red, line)
+			line = p.paint(cli.Red, line)
 		}
 		p.line(line)
 	}

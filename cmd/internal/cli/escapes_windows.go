@@ -1,4 +1,4 @@
-package traceview
+package cli
 
 import (
 	"os"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// enableColors makes the console obey escape sequences, which it does not do by itself.
-func enableColors(f *os.File) bool {
+// enableEscapes makes the console obey escape sequences, which it does not do by itself.
+func enableEscapes(f *os.File) bool {
 	var mode uint32
 	h := windows.Handle(f.Fd())
 	return windows.GetConsoleMode(h, &mode) == nil &&
