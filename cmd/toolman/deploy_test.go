@@ -21,6 +21,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 	"toolman/router"
 	"toolman/router/httpd/ops"
@@ -321,7 +322,7 @@ func TestTheImageAndThePodStartTheSame(t *testing.T) {
 	if !strings.Contains(text, `ENTRYPOINT ["toolman"]`) || !strings.Contains(text, "STOPSIGNAL SIGTERM") || !strings.Contains(text, "EXPOSE 8900") {
 		t.Error("the image has another entry point, port or signal")
 	}
-	f := &flags{}
+	f := &engine.Flags{}
 	root := newRootCommand(f)
 	addCommands(root, f)
 	serve, rest, err := root.Find(args)

@@ -44,24 +44,23 @@ func packagesOf(t *testing.T, goos string) []listed {
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = rules(`
-cmd/internal/cli:
+cmd/internal/cli: mcpwire/sanitize router/suggest
 cmd/internal/config: cmd/internal/cli cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/policy router/toolset
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
-cmd/internal/config/table: cmd/internal/config/source mcpwire/sanitize router/policy router/suggest
+cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy
 cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit spawn
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store router router/audit router/budget router/httpd router/httpd/bridge router/httpd/caller router/httpd/guard router/httpd/modes router/httpd/ops router/policy
-cmd/internal/lockfile: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store mcpwire/itemdef mcpwire/sanitize router router/catalog
+cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store mcpwire/itemdef mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/itemdef mcpwire/sanitize router router/catalog router/toolset router/view
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/view spawn
-cmd/internal/stdio: cmd/internal/cli cmd/internal/engine jsonrpc jsonrpc/peer mcpwire/streamhttp router router/dial
+cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire/streamhttp mcpwire/streamhttp/credential router router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source mcpwire mcpwire/itemdef mcpwire/sanitize router/toolset
 cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store mcpwire/sanitize router router/catalog router/toolset
 cmd/internal/traceview: cmd/internal/cli jsonrpc/trace mcpwire/sanitize
-cmd/toolman: cmd/internal/cli cmd/internal/config cmd/internal/demo cmd/internal/demo/demoserver cmd/internal/engine cmd/internal/gateway cmd/internal/lockfile cmd/internal/report cmd/internal/setup cmd/internal/stdio cmd/internal/toolsetcmd cmd/internal/traceview cmd/toolman/docs jsonrpc/trace mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/httpd/bridge router/httpd/bridge/provider router/httpd/guard router/httpd/ops spawn
-cmd/toolman/docs:
+cmd/toolman: cmd/internal/cli cmd/internal/config cmd/internal/demo cmd/internal/demo/demoserver cmd/internal/engine cmd/internal/gateway cmd/internal/lockcmd cmd/internal/report cmd/internal/setup cmd/internal/stdio cmd/internal/toolsetcmd cmd/internal/traceview jsonrpc/trace mcpwire/sanitize router router/httpd/bridge router/httpd/bridge/provider router/httpd/guard router/httpd/ops spawn
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:

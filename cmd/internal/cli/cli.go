@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"toolman/mcpwire/sanitize"
+	"toolman/router/suggest"
+
 	"github.com/spf13/cobra"
 )
 
@@ -13,12 +16,27 @@ func NoCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	hint := cmd.CommandPath() + " --help lists the commands"
-	cmd.SuggestionsMinimumDistance = 2
-	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = "did you mean " + cmd.CommandPath() + " " + near[0] + "?"
+	path := cmd.CommandPath()
+	return Usage(errors.New("unknown command "+args[0]), DidYouMean(args[0], Subcommands(cmd), path+" ", path+" --help lists the commands"))
+}
+
+// Subcommands returns the names of a command's subcommands, without hidden ones.
+func Subcommands(cmd *cobra.Command) (names []string) {
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
 	}
-	return Usage(errors.New("unknown command "+args[0]), hint)
+	return names
+}
+
+// DidYouMean returns the known name that is like name, with what belongs before it, as a hint, or
+// else the other hint.
+func DidYouMean(name string, known []string, before, otherwise string) string {
+	if near := suggest.Nearest(name, known); near != "" {
+		return "did you mean " + before + sanitize.Line(near) + "?"
+	}
+	return otherwise
 }
 
 // NoArgs rejects arguments of a command that takes none.

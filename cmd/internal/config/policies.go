@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
 	"toolman/mcpwire/sanitize"
@@ -80,7 +81,7 @@ func notAServer(name string, names []string) string {
 	if len(names) == 0 {
 		return "give a server that name: " + `name = "…"`
 	}
-	return table.DidYouMean(name, names, "", "the servers are "+sanitize.Line(strings.Join(names, ", ")))
+	return cli.DidYouMean(name, names, "", "the servers are "+sanitize.Line(strings.Join(names, ", ")))
 }
 
 // agents decodes agent_policies.
@@ -130,7 +131,7 @@ func (d *decoder) defaultPolicy(root table.Table) policy.Flag {
 
 // notAnAgent returns the hint for a name that no agent has.
 func notAnAgent(name string, agents []string) string {
-	return table.DidYouMean(name, agents, "", "the agents are "+sanitize.Line(strings.Join(agents, ", ")))
+	return cli.DidYouMean(name, agents, "", "the agents are "+sanitize.Line(strings.Join(agents, ", ")))
 }
 
 // agentNames returns the keys of agent_policies.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
 	"toolman/router/toolset"
@@ -87,7 +88,7 @@ func (d *decoder) setNames() (names []string) {
 
 // notASet returns the hint for a name that no toolset has. before is what belongs before a name.
 func (d *decoder) notASet(name, before string) string {
-	return table.DidYouMean(strings.TrimPrefix(name, "toolset:"), d.setNames(), before,
+	return cli.DidYouMean(strings.TrimPrefix(name, "toolset:"), d.setNames(), before,
 		"write [toolsets.NAME] with its tools; saved ones are equipped by toolman toolset equip")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -12,7 +13,6 @@ import (
 
 	"toolman/jsonrpc/trace/redact"
 
-	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
 	"toolman/cmd/internal/cli"
@@ -30,25 +30,11 @@ const (
 	traceQueue = 32 << 20              // bytes of the trace that may wait for a slow disk
 )
 
-// Flags choose what is logged and traced.
-type Flags struct {
-	LogLevel string // --log-level
-	Trace    string // --trace
-	TraceMax int    // --trace-max
-}
-
-// AddTrace gives a command the flags --trace and --trace-max.
-func (f *Flags) AddTrace(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
-	cmd.Flags().IntVar(&f.TraceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
-}
-
 // Options are what an engine is made of.
 type Options struct {
-	Flags
+	Flags    *Flags
 	Config   *config.Config
 	At       setup.Location
-	Stderr   *os.File
 	Progress *Progress // if not nil, the log is written through it
 }
 
@@ -68,7 +54,11 @@ func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
 	e := &Engine{}
 	var close func()
 	var err error
-	if e.Log, e.Secrets, close, err = openLog(o); err != nil {
+	out := io.Writer(o.Flags.Stderr)
+	if o.Progress != nil {
+		out = o.Progress
+	}
+	if e.Log, e.Secrets, close, err = OpenLog(o.Flags.LogLevel, out, o.Config.Secrets); err != nil {
 		return err
 	}
 	defer close()
@@ -138,14 +128,14 @@ func (e *Engine) openAudit(c *config.Config) (close func(), err error) {
 
 // openTrace opens the trace that --trace or TOOLMAN_TRACE names, if any.
 func (e *Engine) openTrace(o Options) (*trace.Writer, error) {
-	name := o.Trace
+	name := o.Flags.Trace
 	if name == "" {
 		name = os.Getenv("TOOLMAN_TRACE")
 	}
 	if name == "" {
 		return nil, nil
 	}
-	out := o.Stderr
+	out := o.Flags.Stderr
 	if name != "-" {
 		file, err := trace.Open(name) // appends: a client may start toolman more than once
 		if err != nil {
@@ -155,6 +145,6 @@ func (e *Engine) openTrace(o Options) (*trace.Writer, error) {
 	}
 	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: o.Config.Path, Upstreams: setup.TraceServers(o.Config)}
 	s.Cwd, _ = os.Getwd()
-	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: o.TraceMax, QueueBytes: traceQueue,
+	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: o.Flags.TraceMax, QueueBytes: traceQueue,
 		Warn: func(err error) { e.Log.Warn("the trace is not complete", zap.NamedError("err", err)) }}), nil
 }

@@ -27,7 +27,7 @@ import (
 // A server serves HTTP for one router. What depends on the configuration is in its access.
 type server struct {
 	*engine.Engine
-	flags *setup.Flags
+	flags *engine.Flags
 	key   [32]byte // for hashes of what sessions say about themselves
 
 	router   *router.Router
@@ -41,34 +41,35 @@ type server struct {
 
 // Run serves clients over HTTP until ctx ends by a signal. An address other than "" replaces
 // http.listen.
-func Run(ctx context.Context, flags *setup.Flags, o engine.Options, address string) error {
+func Run(ctx context.Context, flags *engine.Flags, address string) error {
 	flags.HTTP = true
-	var err error
-	if o.At, err = flags.Find(); err != nil {
+	at, err := flags.Find()
+	if err != nil {
 		return err
 	}
-	files := []*setup.Watch{setup.NewWatch(o.At.Path), setup.NewWatch(store.LockPath(o.At.Path))} // before Load: later changes count
-	if o.Config, err = config.Load(o.At.Path, flags.Options()); err != nil {
+	files := []*setup.Watch{setup.NewWatch(at.Path), setup.NewWatch(store.LockPath(at.Path))} // before Load: later changes count
+	c, err := config.Load(at.Path, flags.Options())
+	if err != nil {
 		return err
 	}
 	if address != "" {
-		o.Config.HTTP.Listen = address
+		c.HTTP.Listen = address
 	}
-	return engine.Run(ctx, o, func(e *engine.Engine) error {
-		s := &server{Engine: e, flags: flags, budgets: newBudgets(o.Config.HTTP.Limits)}
+	return engine.Run(ctx, engine.Options{Flags: flags, Config: c, At: at}, func(e *engine.Engine) error {
+		s := &server{Engine: e, flags: flags, budgets: newBudgets(c.HTTP.Limits)}
 		rand.Read(s.key[:])
-		a, err := s.newAccess(o.Config)
+		a, err := s.newAccess(c)
 		if err != nil {
 			return err
 		}
-		l, err := a.guard.Listen(o.Config.HTTP.Listen)
+		l, err := a.guard.Listen(c.HTTP.Listen)
 		if err != nil {
-			return cli.Usage(err, "see [http] in "+o.Config.Path)
+			return cli.Usage(err, "see [http] in "+c.Path)
 		}
 		defer l.Close()
-		s.assemble(&o.Config.HTTP, a)
-		go s.watch(ctx, o.At, files)
-		return s.serve(ctx, l, &o.Config.HTTP)
+		s.assemble(&c.HTTP, a)
+		go s.watch(ctx, at, files)
+		return s.serve(ctx, l, &c.HTTP)
 	})
 }
 

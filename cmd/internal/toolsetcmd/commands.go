@@ -46,7 +46,7 @@ type command struct {
 }
 
 // New returns the command toolset. Flags choose the configuration.
-func New(flags *setup.Flags, stderr *os.File) *cobra.Command {
+func New(flags *engine.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "toolset",
 		Short: "Build, list and equip toolsets",
@@ -68,7 +68,7 @@ func New(flags *setup.Flags, stderr *os.File) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return run(&command{cmd, stderr, c, o, store.ToolsetsBeside(at.Path)}, args)
+				return run(&command{cmd, flags.Stderr, c, o, store.ToolsetsBeside(at.Path)}, args)
 			},
 		}
 		cmd.AddCommand(sub)

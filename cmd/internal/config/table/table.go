@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
@@ -313,4 +314,26 @@ func (t Table) StringMembers(key, example string, valid func(m source.Member) bo
 		}
 		return !isText
 	})
+}
+
+// insteadOf returns what to write instead of an unknown key.
+func insteadOf(key string, known []string) string {
+	if hint := elsewhere()[key]; hint != "" {
+		return hint
+	}
+	return cli.DidYouMean(key, known, "", "the keys here are "+strings.Join(known, ", "))
+}
+
+// elsewhere returns hints for keys of the configurations of MCP clients.
+func elsewhere() map[string]string {
+	return map[string]string{
+		"mcpServers":  "servers are listed under servers, each with its namespace and command",
+		"mcp_servers": "servers are listed under servers, each with its namespace and command",
+		"args":        "write the arguments after the program, in command",
+		"disabled":    "enabled = false switches a server off",
+		"environment": "variables for a server are in env",
+		"timeout":     "there are start_timeout and call_timeout",
+		"type":        "leave it out: a server is started by its command and speaks over stdio",
+		"transport":   "leave it out: a server is started by its command and speaks over stdio",
+	}
 }

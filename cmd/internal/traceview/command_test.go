@@ -1,4 +1,4 @@
-package main
+package traceview_test
 
 import (
 	"bytes"
@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/traceview"
 )
 
 func TestTraceCommand(t *testing.T) {
-	const sample = "../internal/traceview/testdata/calls.jsonl"
+	const sample = "testdata/calls.jsonl"
 	for _, tt := range []struct {
 		name string
 		args []string
@@ -26,7 +27,7 @@ func TestTraceCommand(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out, problems bytes.Buffer
-			cmd := newTraceCommand()
+			cmd := traceview.New()
 			cmd.SilenceErrors, cmd.SilenceUsage = true, true
 			cmd.SetArgs(append([]string{}, tt.args...))
 			cmd.SetOut(&out)

@@ -1,4 +1,4 @@
-package lockfile
+package lockcmd
 
 import (
 	"context"

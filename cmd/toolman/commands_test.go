@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/router/httpd/guard"
 )
@@ -76,5 +78,26 @@ func TestWhatTheDocumentationSaysOfHTTPIsRead(t *testing.T) {
 	}
 	if len(c.HTTP.Tokens) != 3 || c.HTTP.JWT == nil || c.HTTP.TLSCert == "" {
 		t.Errorf("got %+v", c.HTTP)
+	}
+}
+
+func TestSchemaIsPrinted(t *testing.T) {
+	out, err := os.Create(filepath.Join(t.TempDir(), "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	if code := run(t.Context(), []string{"schema"}, nil, out, os.Stderr); code != cli.ExitOK {
+		t.Fatalf("exit code %d", code)
+	}
+	text, err := os.ReadFile(out.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct {
+		Properties map[string]any `json:"properties"`
+	}
+	if err := json.Unmarshal(text, &schema); err != nil || schema.Properties["servers"] == nil {
+		t.Errorf("%v, got %s", err, text)
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package traceview
 
 import (
 	"errors"
@@ -6,10 +6,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
-	"toolman/cmd/internal/traceview"
 )
 
-const traceHelp = `trace prints what "toolman --trace FILE" has written; - is standard input.
+const help = `trace prints what "toolman --trace FILE" has written; - is standard input.
 
 Every call is one line: its number, when it began, client and server, method and name,
 status, total time and the time in toolman itself, and the bytes > into and < out of
@@ -27,19 +26,20 @@ Filters choose what is printed; all of them must match:
 
 With --frames every frame is filtered, and printed, by itself: > is into toolman, < out of it.`
 
-const traceExample = `  toolman trace trace.jsonl                       every call
+const example = `  toolman trace trace.jsonl                       every call
   toolman trace trace.jsonl -f status:error       errors, as they happen
   toolman trace trace.jsonl tool:gh_* 'dur:>1s'   slow calls of one server
   toolman trace trace.jsonl --frames call:c41     one call on both legs
   toolman trace trace.jsonl --stats               counts and percentiles by tool`
 
-func newTraceCommand() *cobra.Command {
-	var o traceview.Options
+// New returns the command trace.
+func New() *cobra.Command {
+	var o Options
 	cmd := &cobra.Command{
 		Use:     "trace FILE [filter]...",
 		Short:   "Print a trace: calls, frames or statistics",
-		Long:    traceHelp,
-		Example: traceExample,
+		Long:    help,
+		Example: example,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cli.Usage(errors.New("trace needs the name of a trace"), "toolman --trace FILE writes one; toolman trace --help says more")
@@ -49,7 +49,7 @@ func newTraceCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.File, o.Filters, o.Stdin = args[0], args[1:], cmd.InOrStdin()
 			o.Color = cli.HasColors(cmd.OutOrStdout())
-			return traceview.Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	cmd.Flags().BoolVar(&o.Frames, "frames", false, "print every frame instead of every call")

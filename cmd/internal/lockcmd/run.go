@@ -1,4 +1,4 @@
-package lockfile
+package lockcmd
 
 import (
 	"context"
@@ -16,27 +16,27 @@ import (
 	"toolman/mcpwire/sanitize"
 )
 
-// Options are the flags of toolman lock. Without Diff, Check and Accept it writes the file.
-type Options struct {
-	Diff     bool     // print what has changed, field by field
-	Check    bool     // fail if something has changed
-	Accept   bool     // replace the pins of Names alone
-	Partial  bool     // go on without servers that are not ready
-	Names    []string // with Accept
-	LogLevel string
+// options are the flags of toolman lock. Without diff, check and accept it writes the file.
+type options struct {
+	diff     bool     // print what has changed, field by field
+	check    bool     // fail if something has changed
+	accept   bool     // replace the pins of names alone
+	partial  bool     // go on without servers that are not ready
+	names    []string // with accept
+	logLevel string
 }
 
-// Run does what the options say for the lock file of a configuration.
-func Run(ctx context.Context, o Options, c *config.Config, out io.Writer, stderr *os.File) error {
+// run does what the options say for the lock file of a configuration.
+func run(ctx context.Context, o options, c *config.Config, out io.Writer, stderr *os.File) error {
 	path := store.LockPath(c.Path)
 	old, err := store.LoadPins(path) // before servers are started
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && (o.Accept || o.Diff || o.Check):
+	case errors.Is(err, fs.ErrNotExist) && (o.accept || o.diff || o.check):
 		return cli.Failed(fmt.Errorf("there is no %s", path), "toolman lock writes it")
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	found, err := takeInventory(ctx, c, old, o.LogLevel, stderr)
+	found, err := takeInventory(ctx, c, old, o.logLevel, stderr)
 	if err != nil {
 		return err
 	}
@@ -44,23 +44,23 @@ func Run(ctx context.Context, o Options, c *config.Config, out io.Writer, stderr
 		fmt.Fprintf(stderr, "toolman: warning: %s\n", warning)
 	}
 	switch {
-	case len(found.unknown) > 0 && !o.Partial && !o.Accept:
+	case len(found.unknown) > 0 && !o.partial && !o.accept:
 		return cli.Failed(fmt.Errorf("it is not known what every server offers:\n  %s", strings.Join(found.problems, "\n  ")),
 			"toolman check says more; --partial goes on without them")
-	case o.Diff || o.Check:
+	case o.diff || o.check:
 		return found.compare(out, path, o)
 	}
 	return found.write(ctx, out, path, o)
 }
 
 // write writes the lock file, with all items or only those that o accepts as they are now.
-func (f *inventory) write(ctx context.Context, out io.Writer, path string, o Options) error {
+func (f *inventory) write(ctx context.Context, out io.Writer, path string, o options) error {
 	var old, next store.Pins
 	err := store.UpdatePins(ctx, path, func(was store.Pins) (store.Pins, error) {
 		var err error
 		old, next = was, store.KeepPins(was, f.pins, f.unknown)
-		if o.Accept {
-			next, err = f.accept(was, next, o.Names)
+		if o.accept {
+			next, err = f.accept(was, next, o.names)
 		}
 		return next, err
 	})
@@ -124,7 +124,7 @@ func (f *inventory) namespaced(name string) (found string) {
 }
 
 // compare prints what has changed since the lock file was written.
-func (f *inventory) compare(out io.Writer, path string, o Options) error {
+func (f *inventory) compare(out io.Writer, path string, o options) error {
 	old, err := store.LoadPins(path)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (f *inventory) compare(out io.Writer, path string, o Options) error {
 	}
 	changes := store.ComparePins(old, store.KeepPins(old, f.pins, f.unknown))
 	for _, c := range changes {
-		if o.Diff {
+		if o.diff {
 			err = c.Print(out)
 		} else {
 			_, err = fmt.Fprintln(out, c.Line())
@@ -147,7 +147,7 @@ func (f *inventory) compare(out io.Writer, path string, o Options) error {
 	case len(changes) == 0:
 		_, err = fmt.Fprintf(out, "Everything is as %s says: %s.\n", path, cli.Count(len(old), "item"))
 		return err
-	case o.Check:
+	case o.check:
 		return cli.Failed(fmt.Errorf("%s not as %s says", cli.CountIs(len(changes), "item"), path),
 			"toolman lock --diff shows how; toolman lock --accept NAME... takes what is right")
 	}
