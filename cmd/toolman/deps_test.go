@@ -45,7 +45,7 @@ func packagesOf(t *testing.T, goos string) []listed {
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = rules(`
 cmd/internal/cli: mcpwire/sanitize router/suggest
-cmd/internal/config: cmd/internal/cli cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/policy router/toolset
+cmd/internal/config: cmd/internal/cli cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
 cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy

@@ -18,7 +18,7 @@ type Config struct {
 	Format         string // "toml" or "json"
 	ActiveToolsets []Active
 	Settle         time.Duration   // settle_ms
-	CatalogBytes   CatalogBytes    // catalog_bytes
+	CatalogBytes   int             // catalog_bytes: a positive number, CatalogAuto or CatalogAll
 	URISeparator   string          // uri_separator: "_" or "+"
 	ActivationMode string          // activation_mode: "auto", "mutate", "call" or "static"
 	AlwaysLoad     *bool           // always_load; nil is "auto"
@@ -48,13 +48,10 @@ type Active struct {
 	Task    bool   // in a task rule
 }
 
-// CatalogBytes is how much of the catalog the description of toolman_activate shows: a positive
-// number of bytes, [CatalogAuto] or [CatalogAll].
-type CatalogBytes int
-
+// Values of CatalogBytes, as in the options of a router.
 const (
-	CatalogAuto CatalogBytes = 0  // depends on the client
-	CatalogAll  CatalogBytes = -1 // everything
+	CatalogAuto = -1 // depends on the client
+	CatalogAll  = 0  // no bound
 )
 
 // Options are what reading a configuration needs from outside.
@@ -80,15 +77,6 @@ func Load(path string, o Options) (*Config, error) {
 		return nil, err
 	}
 	root, err := source.ReadTree(path)
-	if err != nil {
-		return nil, err
-	}
-	return decode(path, abs, root, o)
-}
-
-// parse is Load for a text. Problems name the file path.
-func parse(path, abs string, text []byte, o Options) (*Config, error) {
-	root, err := source.ParseFile(path, text)
 	if err != nil {
 		return nil, err
 	}
@@ -153,13 +141,13 @@ func (d *decoder) config(root source.Node) *Config {
 	return c
 }
 
-// catalogBytes reads "auto", "all" or a positive number.
-func catalogBytes(t table.Table) CatalogBytes {
+// catalogBytes reads "auto", which is the default, "all" or a positive number.
+func catalogBytes(t table.Table) int {
 	word, number := t.Words("catalog_bytes", 1<<31-1, `"auto", "all" or a number of bytes`, `write "auto", "all" or a positive number of bytes`, "auto", "all")
-	if word == "all" {
-		return CatalogAll
+	if word != "all" && number == 0 {
+		return CatalogAuto
 	}
-	return CatalogBytes(number)
+	return int(number)
 }
 
 // globs reads an array of names and globs.

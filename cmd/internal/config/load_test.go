@@ -213,7 +213,7 @@ func TestAlwaysLoad(t *testing.T) {
 }
 
 func TestCatalogBytes(t *testing.T) {
-	for value, want := range map[string]CatalogBytes{`"auto"`: CatalogAuto, `"all"`: CatalogAll, "1": 1, "2_048": 2048} {
+	for value, want := range map[string]int{`"auto"`: CatalogAuto, `"all"`: CatalogAll, "1": 1, "2_048": 2048} {
 		c, err := parse("t.toml", "/t.toml", []byte("catalog_bytes = "+value), testOptions())
 		if err != nil || c.CatalogBytes != want {
 			t.Errorf("%s: got %+v, %v", value, c, err)
@@ -297,4 +297,13 @@ func TestACallHasATimeoutWhereManyClientsShareAServer(t *testing.T) {
 			t.Errorf("with HTTP %t: %s, and %s where 0 is written", tt.http, a, b)
 		}
 	}
+}
+
+// parse is Load for a text. Problems name the file path.
+func parse(path, abs string, text []byte, o Options) (*Config, error) {
+	root, err := source.ParseFile(path, text)
+	if err != nil {
+		return nil, err
+	}
+	return decode(path, abs, root, o)
 }

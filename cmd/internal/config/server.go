@@ -93,12 +93,11 @@ func (d *decoder) server(n source.Node) Server {
 	vars := env(t)
 	cwd := t.Filled("cwd", `"sub/folder"`, "name a folder, or leave it out for the one toolman is started in")
 	socket := t.Filled("socket", exampleSocket, t.Instead("socket", exampleSocket))
-	r := d.remote(t)
+	s.Remote = d.remote(t, s.Enabled)
 	if !s.Enabled {
 		return s
 	}
 	d.expandProcess(&s, t, vars, cwd)
-	s.Remote = r.expand(d, t)
 	if socket != "" {
 		s.Socket = d.socket(t, socket)
 	}
@@ -111,16 +110,12 @@ func (d *decoder) server(n source.Node) Server {
 // expandProcess fills in Env, Dir and Argv.
 func (d *decoder) expandProcess(s *Server, t table.Table, vars []source.Member, cwd string) {
 	env, ofSession := map[string]string{}, map[string]bool{}
-	for _, v := range vars {
-		sc := reference.Scope{Resolver: d.Resolver, Line: v.Line, Key: "env." + v.Key}
-		if value := sc.Session(v.Key, v.Value.(string)); value != nil {
-			s.SessionEnv = append(s.SessionEnv, *value)
-			ofSession[v.Key] = true
-			continue
-		}
-		env[v.Key] = sc.Expand(v.Value.(string))
-		d.Secret(env[v.Key])
-		s.Env = append(s.Env, v.Key+"="+env[v.Key])
+	s.SessionEnv = d.secretValues("env", vars, func(_ reference.Scope, name, value string) {
+		env[name] = value
+		s.Env = append(s.Env, name+"="+value)
+	})
+	for _, v := range s.SessionEnv {
+		ofSession[v.Name] = true
 	}
 	if cwd != "" {
 		s.Dir = d.scope(t, "cwd", "cwd").Path(cwd, "name a folder, or leave it out")
@@ -319,27 +314,15 @@ func (s *Server) ForEachSession() bool {
 
 // In returns the server for a session that gives these values. An error names a key that it lacks.
 func (s Server) In(session map[string]string) (Server, error) {
-	own := make([]string, 0, len(s.SessionEnv)+len(s.Env))
-	for i := range s.SessionEnv {
-		value, err := s.SessionEnv[i].Fill(session)
-		if err != nil {
-			return s, err
-		}
-		own = append(own, s.SessionEnv[i].Name+"="+value)
-	}
+	var own []string
+	err := reference.Fill(s.SessionEnv, session, func(name, value string) { own = append(own, name+"="+value) })
 	s.Env, s.SessionEnv = append(own, s.Env...), nil // an assignment in the command wins
-	if s.Remote == nil {
-		return s, nil
+	if s.Remote == nil || err != nil {
+		return s, err
 	}
 	r := *s.Remote
 	r.Header = r.Header.Clone()
-	for i := range r.SessionHeader {
-		value, err := r.SessionHeader[i].Fill(session)
-		if err != nil {
-			return s, err
-		}
-		r.Header.Set(r.SessionHeader[i].Name, value)
-	}
+	err = reference.Fill(r.SessionHeader, session, r.Header.Set)
 	r.SessionHeader, s.Remote = nil, &r
-	return s, nil
+	return s, err
 }

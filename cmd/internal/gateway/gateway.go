@@ -56,7 +56,7 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 		c.HTTP.Listen = address
 	}
 	return engine.Run(ctx, engine.Options{Flags: flags, Config: c, At: at}, func(e *engine.Engine) error {
-		s := &server{Engine: e, flags: flags, budgets: newBudgets(c.HTTP.Limits)}
+		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared())}
 		rand.Read(s.key[:])
 		a, err := s.newAccess(c)
 		if err != nil {
@@ -71,14 +71,6 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 		go s.watch(ctx, at, files)
 		return s.serve(ctx, l, &c.HTTP)
 	})
-}
-
-// newBudgets limits what each client can hold.
-func newBudgets(l config.Limits) *budget.Budgets {
-	return budget.New(budget.Limits{
-		budget.Bytes: l.Bytes, budget.Sessions: l.Sessions, budget.Streams: l.Streams,
-		budget.Calls: l.Calls, budget.Processes: l.Processes, budget.Connections: l.Connections,
-	}, budget.Shared())
 }
 
 // assemble makes the router and the handlers.

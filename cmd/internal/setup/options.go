@@ -13,7 +13,6 @@ import (
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/catalog"
-	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
@@ -38,7 +37,7 @@ func Options(c *config.Config) (router.Options, error) {
 	}
 	o := router.Options{
 		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: redact.NewScrubber(c.Secrets).Values,
-		Active: active, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
+		Active: active, Settle: c.Settle, CatalogBytes: c.CatalogBytes, URISeparator: c.URISeparator,
 		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
 	}
 	if err := addToolsets(&o, c); err != nil {
@@ -129,16 +128,6 @@ func activeRule(a config.Active, file string) string {
 		return fmt.Sprintf("%s has %q (%s:%d), and that has %q", list, "toolset:"+a.Toolset, file, a.Line, a.Pattern)
 	}
 	return fmt.Sprintf("%s has %q (%s:%d)", list, a.Pattern, file, a.Line)
-}
-
-func catalogBytes(b config.CatalogBytes) int {
-	switch b {
-	case config.CatalogAuto:
-		return metatool.CatalogAuto
-	case config.CatalogAll:
-		return 0
-	}
-	return int(b)
 }
 
 // Mode returns the activation mode of the configuration.

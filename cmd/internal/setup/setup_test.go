@@ -12,6 +12,7 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/reference"
+	"toolman/router/metatool"
 )
 
 // tree makes files, and folders where the name ends in a slash.
@@ -160,5 +161,11 @@ func TestAServerIsAnotherWhenItsOwnKeysAre(t *testing.T) {
 	}
 	if fingerprint(s) == fingerprint(inheriting) {
 		t.Error("a server that inherits nothing is as the one that inherits everything")
+	}
+}
+
+func TestTheRouterReadsCatalogBytesAsTheConfigurationHasThem(t *testing.T) {
+	if config.CatalogAuto != metatool.CatalogAuto {
+		t.Errorf("%d stands for auto, and %d in the router", config.CatalogAuto, metatool.CatalogAuto)
 	}
 }

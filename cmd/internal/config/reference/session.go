@@ -26,21 +26,21 @@ var sessionReference = sync.OnceValue(func() *regexp.Regexp { return regexp.Must
 // sessionOpening is in every text that has one, and in few others.
 const sessionOpening = "${session."
 
-// Fill returns the value for a session that gives these values. An error names a key that it lacks.
-func (v *SessionValue) Fill(session map[string]string) (string, error) {
-	var b strings.Builder
-	for i, text := range v.Texts {
-		b.WriteString(text)
-		if i == len(v.Keys) {
-			break
+// Fill calls set with each value for a session that gives these values. An error names a key that
+// it lacks.
+func Fill(all []SessionValue, session map[string]string, set func(name, value string)) error {
+	for _, v := range all {
+		value := v.Texts[0]
+		for i, key := range v.Keys {
+			given, ok := session[key]
+			if !ok {
+				return fmt.Errorf("the session has no %s in its ?config=, which %s needs", key, v.Name)
+			}
+			value += given + v.Texts[i+1]
 		}
-		said, ok := session[v.Keys[i]]
-		if !ok {
-			return "", fmt.Errorf("the session has no %s in its ?config=, which %s needs", v.Keys[i], v.Name)
-		}
-		b.WriteString(said)
+		set(v.Name, value)
 	}
-	return b.String(), nil
+	return nil
 }
 
 // Session splits a string at each ${session.KEY}, and replaces all other references. It returns nil

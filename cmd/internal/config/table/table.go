@@ -38,18 +38,14 @@ func New(p *source.Problems, n source.Node, where string, known ...string) Table
 // Inner reads the table that is the value of key. ok is false if there is none, and t is empty
 // then. path is its place, for messages.
 func (t Table) Inner(key, path string, known ...string) (inner Table, ok bool) {
-	n, has := t.values[key]
-	if _, ok := n.Value.([]source.Member); ok {
-		return New(t.Problems, n, "in "+path, known...), true
+	hint := "write [" + path + "] above its keys"
+	if t.Format == "json" {
+		hint = `write "` + key + `": {…}`
 	}
-	if has {
-		hint := "write [" + path + "] above its keys"
-		if t.Format == "json" {
-			hint = `write "` + key + `": {…}`
-		}
-		t.Fail(n.Line, hint, "%s is %s where a table is expected", path, n.Kind())
+	if _, ok := get[[]source.Member](t, key, path, "a table", hint); ok {
+		return New(t.Problems, t.values[key], "in "+path, known...), true
 	}
-	return Table{Problems: t.Problems, Line: n.Line}, false
+	return Table{Problems: t.Problems, Line: t.LineOf(key)}, false
 }
 
 // Has reports whether the table has a key.
@@ -86,17 +82,20 @@ func (t Table) Outside(key, hint string) {
 	t.FailAt(key, hint, "%s cannot be %s", key, value)
 }
 
-// A scalar is a value that is read as it is.
-type scalar interface{ ~string | ~bool | ~int64 }
-
-// read reads a value of a kind. ok is false if it is not there, or of another kind.
-func read[T scalar](t Table, key, kind, example string) (value T, ok bool) {
+// get reads a value of a kind. ok is false if it is not there or, which is a problem, of another
+// kind. path is its place, for messages.
+func get[T any](t Table, key, path, kind, hint string) (value T, ok bool) {
 	n, has := t.values[key]
 	value, ok = n.Value.(T)
 	if has && !ok {
-		t.wrong(key, kind, example)
+		t.Fail(n.Line, hint, "%s is %s where %s is expected", path, n.Kind(), kind)
 	}
 	return value, ok
+}
+
+// read is get for a value that is not a table.
+func read[T any](t Table, key, kind, example string) (value T, ok bool) {
+	return get[T](t, key, key, kind, t.Instead(key, example))
 }
 
 // Text reads a string.
@@ -227,10 +226,7 @@ func (t Table) Strings(key, example string, check Check) []policy.Entry {
 
 // StringsAt is Strings for a table whose keys messages name with their path.
 func (t Table) StringsAt(key, path, example string, check Check) []policy.Entry {
-	elems, ok := t.values[key].Value.([]source.Node)
-	if !ok && t.Has(key) {
-		t.wrong(key, "an array of strings", example)
-	}
+	elems, _ := read[[]source.Node](t, key, "an array of strings", example)
 	return t.Elements(path, example, elems, check)
 }
 
@@ -275,10 +271,7 @@ func (t Table) Tables(key, noun, keys string) []source.Node {
 	if t.Format == "json" {
 		hint = `write "` + key + `": [{` + keys + `}, …]`
 	}
-	all, ok := t.values[key].Value.([]source.Node)
-	if !ok && t.Has(key) {
-		t.FailAt(key, hint, "%s is %s where an array of tables is expected", key, t.values[key].Kind())
-	}
+	all, _ := get[[]source.Node](t, key, key, "an array of tables", hint)
 	return slices.DeleteFunc(slices.Clone(all), func(n source.Node) bool {
 		_, ok := n.Value.([]source.Member)
 		if !ok {
@@ -290,20 +283,14 @@ func (t Table) Tables(key, noun, keys string) []source.Node {
 
 // Members reads a table with any keys. path is its place and hint what to write, for messages.
 func (t Table) Members(key, path, hint string) []source.Member {
-	all, ok := t.values[key].Value.([]source.Member)
-	if !ok && t.Has(key) {
-		t.FailAt(key, hint, "%s is %s where a table is expected", path, t.values[key].Kind())
-	}
+	all, _ := get[[]source.Member](t, key, path, "a table", hint)
 	return all
 }
 
 // StringMembers reads a table of strings with any keys that valid accepts; valid adds a problem
 // with others. example is the table's value, for messages.
 func (t Table) StringMembers(key, example string, valid func(m source.Member) bool) []source.Member {
-	all, ok := t.values[key].Value.([]source.Member)
-	if !ok && t.Has(key) {
-		t.wrong(key, "a table of strings", example)
-	}
+	all, _ := read[[]source.Member](t, key, "a table of strings", example)
 	return slices.DeleteFunc(slices.Clone(all), func(m source.Member) bool {
 		_, isText := m.Value.(string)
 		if !valid(m) {
