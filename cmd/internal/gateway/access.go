@@ -59,13 +59,11 @@ func (s *server) guardOptions(c *config.Config) guard.Options {
 		Agent: c.Agent, Agents: agentNames(c), Unauthenticated: h.Unauthenticated,
 		TrustedProxies: h.TrustedProxies, RequireClientID: h.RequireClientID,
 		MaxBodyBytes: int64(h.MaxBodyBytes), MaxConnections: h.MaxConnections, Budgets: s.budgets, RateLimit: h.RateLimit,
+		JWT:  (*guard.JWT)(h.JWT),
 		Warn: func(what string, err error) { s.Log.Warn(what, zap.NamedError("err", err)) },
 	}
 	for _, t := range h.Tokens {
 		o.Tokens = append(o.Tokens, guard.Token{Agent: t.Agent, Hash: t.Hash})
-	}
-	if j := h.JWT; j != nil {
-		o.JWT = &guard.JWT{Issuer: j.Issuer, Audience: j.Audience, Algorithms: j.Algorithms, JWKS: j.JWKS, AgentClaim: j.AgentClaim, Scopes: j.Scopes}
 	}
 	return o
 }
@@ -74,10 +72,7 @@ func (s *server) guardOptions(c *config.Config) guard.Options {
 func (s *server) modeOptions(c *config.Config, g *guard.Guard) modes.Options {
 	o := modes.Options{
 		Static: c.HTTP.Mode == "static", MetaTools: setup.MetaTools(c), Open: !g.Authenticates(), Agents: agentNames(c),
-		ConfigKeys: c.HTTP.SessionConfigKeys, Key: s.key, Note: func(text string) { s.Log.Warn(text) },
-	}
-	if p := c.HTTP.Permissions; p != nil {
-		o.Permissions = &modes.Permissions{Header: p.Header, Agents: p.Agents}
+		Permissions: (*modes.Permissions)(c.HTTP.Permissions), ConfigKeys: c.HTTP.SessionConfigKeys, Key: s.key, Note: func(text string) { s.Log.Warn(text) },
 	}
 	for _, set := range c.Toolsets {
 		o.Toolsets = append(o.Toolsets, set.Name)
@@ -130,14 +125,12 @@ func newCallLogs(c *config.Config, authenticates bool) callLogs {
 	l := callLogs{open: !authenticates, readers: c.HTTP.LogReaders}
 	for _, s := range setup.Enabled(c) {
 		for _, v := range s.Env {
-			path, ok := strings.CutPrefix(v, callLogVariable)
-			if !ok || path == "" {
-				continue
+			if path, ok := strings.CutPrefix(v, callLogVariable); ok && path != "" {
+				if !filepath.IsAbs(path) {
+					path = filepath.Join(s.Dir, path)
+				}
+				l.files = append(l.files, bridge.CallLog{Server: s.Name, Path: path})
 			}
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(s.Dir, path)
-			}
-			l.files = append(l.files, bridge.CallLog{Server: s.Name, Path: path})
 		}
 	}
 	return l

@@ -13,6 +13,7 @@ import (
 
 	"toolman/jsonrpc/trace/redact"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
@@ -48,17 +49,7 @@ func newServer(s config.Server, file string) router.Server {
 // the file and whatever other servers refer to.
 func fingerprint(s config.Server) string {
 	s.Line, s.MaxCallsLine, s.Referred = 0, 0, nil
-	text := ""
-	if r := s.Remote; r != nil { // compare what pointers point to, not the pointers
-		remote, oauth := *r, config.OAuth{}
-		if r.OAuth != nil {
-			oauth = *r.OAuth
-		}
-		s.Remote, remote.OAuth = nil, nil
-		text = fmt.Sprintf("%+v %t %+v", remote, r.OAuth != nil, oauth)
-	}
-	all := fmt.Appendf(nil, "%#v %s", s, text) // %+v prints nil and an empty list alike
-	return fmt.Sprintf("%x", sha256.Sum256(all))
+	return fmt.Sprintf("%x", sha256.Sum256(cli.JSON(s)))
 }
 
 // environ returns the environment of a server's process.

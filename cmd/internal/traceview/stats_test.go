@@ -1,9 +1,8 @@
 package traceview_test
 
-import "fmt"
-
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
