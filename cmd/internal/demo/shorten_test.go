@@ -1,13 +1,13 @@
 package demo
 
-import "slices"
-import "toolman/cmd/internal/config"
-
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"toolman/cmd/internal/config"
 )
 
 func TestShorten(t *testing.T) {

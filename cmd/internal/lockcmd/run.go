@@ -48,7 +48,7 @@ func run(ctx context.Context, o options, c *config.Config, out io.Writer, stderr
 		return cli.Failed(fmt.Errorf("it is not known what every server offers:\n  %s", strings.Join(found.problems, "\n  ")),
 			"toolman check says more; --partial goes on without them")
 	case o.diff || o.check:
-		return found.compare(out, path, o)
+		return found.compare(out, path, old, o)
 	}
 	return found.write(ctx, out, path, o)
 }
@@ -112,9 +112,9 @@ func (f *inventory) unknownItems(names []string) error {
 
 // namespaced returns the name that clients see for a server's own name, or "" for none or several.
 func (f *inventory) namespaced(name string) (found string) {
-	for _, k := range f.pins.Keys() {
+	for k := range f.pins {
 		if strings.HasSuffix(k.Name, "_"+name) {
-			if found != "" {
+			if found != "" && found != k.Name {
 				return ""
 			}
 			found = k.Name
@@ -124,11 +124,7 @@ func (f *inventory) namespaced(name string) (found string) {
 }
 
 // compare prints what has changed since the lock file was written.
-func (f *inventory) compare(out io.Writer, path string, o options) error {
-	old, err := store.LoadPins(path)
-	if err != nil {
-		return err
-	}
+func (f *inventory) compare(out io.Writer, path string, old store.Pins, o options) (err error) {
 	for _, k := range f.unpinned {
 		delete(old, k) // the file may still have it; it needs no pin any more
 	}

@@ -19,34 +19,21 @@ import (
 // Options turns the configuration alone into the options of a router, without pins and without an
 // equipped toolset.
 func Options(c *config.Config) (router.Options, error) {
-	active, err := activeGlobs(c)
-	if err != nil {
-		return router.Options{}, err
-	}
-	unpinned, err := catalog.CompileGlobs(c.Unpinned)
-	if err != nil {
-		return router.Options{}, err
-	}
-	allowed, err := c.Rules.For(c.Agent)
-	if err != nil {
-		return router.Options{}, err
-	}
-	dangers, err := c.Dangers.Guard()
-	if err != nil {
-		return router.Options{}, err
-	}
+	active, err1 := activeGlobs(c)
+	unpinned, err2 := catalog.CompileGlobs(c.Unpinned)
+	allowed, err3 := c.Rules.For(c.Agent)
+	dangers, err4 := c.Dangers.Guard()
+	toolsets, err5 := toolsetsOf(c)
 	o := router.Options{
 		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: redact.NewScrubber(c.Secrets).Values,
 		Active: active, Settle: c.Settle, CatalogBytes: c.CatalogBytes, URISeparator: c.URISeparator,
 		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
-	}
-	if err := addToolsets(&o, c); err != nil {
-		return router.Options{}, err
+		Toolsets: toolsets, Shelf: store.ToolsetsBeside(c.Path), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
 	for _, s := range Enabled(c) {
 		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path)))
 	}
-	return o, nil
+	return o, errors.Join(err1, err2, err3, err4, err5)
 }
 
 // FullOptions turns the configuration, and what is stored beside it, into the options of a

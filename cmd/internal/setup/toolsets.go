@@ -18,18 +18,17 @@ import (
 	"toolman/router/view"
 )
 
-// addToolsets adds the toolsets of the configuration and the folder of saved ones.
-func addToolsets(o *router.Options, c *config.Config) error {
+// toolsetsOf returns the toolsets of the configuration.
+func toolsetsOf(c *config.Config) (sets []toolset.Set, err error) {
 	for _, s := range c.Toolsets {
 		patterns, err := CompilePatterns(s.Tools)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		o.Toolsets = append(o.Toolsets, toolset.Set{Name: s.Name, Description: s.Description, Patterns: patterns,
+		sets = append(sets, toolset.Set{Name: s.Name, Description: s.Description, Patterns: patterns,
 			File: filepath.Base(c.Path), Line: max(1, s.Line)})
 	}
-	o.Shelf, o.AllowStale, o.MetaTools = store.ToolsetsBeside(c.Path), c.AllowStaleRefs, MetaTools(c)
-	return nil
+	return sets, nil
 }
 
 // MetaTools returns the groups of toolman's own tools that clients are offered.

@@ -92,7 +92,7 @@ func New(flags *engine.Flags) *cobra.Command {
 	addOwner(show)
 	addJSON(show)
 	add("equip NAME", "Activate only a toolset's tools at the next start", 1, 1, func(c *command, args []string) error { return c.equip(args[0]) })
-	add("unequip", "Activate at the next start what active_toolsets says", 0, 0, func(c *command, _ []string) error { return c.unequip() })
+	add("unequip", "Activate at the next start what active_toolsets says", 0, 0, func(c *command, _ []string) error { return c.equip("") })
 	addOwner(add("delete NAME", "Delete a saved toolset", 1, 1, func(c *command, args []string) error { return c.delete(owner, args[0]) }))
 	addOwner(add("export NAME", "Print a saved toolset as JSON", 1, 1, func(c *command, args []string) error { return c.export(owner, args[0]) }))
 	load := add("import FILE", "Save toolsets that export has printed; - is standard input", 1, 1, func(c *command, args []string) error {
@@ -120,22 +120,20 @@ func (c *command) catalog() (*catalog.Catalog, error) {
 	return r.Catalog(), nil
 }
 
+// equip equips a toolset at the next start, or none for "".
 func (c *command) equip(name string) error {
-	set, err := setup.FindSet(&c.o, "", name)
-	if err != nil {
+	what := "what active_toolsets says"
+	if name != "" {
+		set, err := setup.FindSet(&c.o, "", name)
+		if err != nil {
+			return err
+		}
+		what = "the tools of " + set.Name + " alone"
+	}
+	if err := c.folder.Equip(c.Context(), name); err != nil {
 		return err
 	}
-	if err := c.folder.Equip(c.Context(), set.Name); err != nil {
-		return err
-	}
-	return c.print("the next start begins with the tools of %s alone", set.Name)
-}
-
-func (c *command) unequip() error {
-	if err := c.folder.Equip(c.Context(), ""); err != nil {
-		return err
-	}
-	return c.print("the next start begins with what active_toolsets says")
+	return c.print("the next start begins with %s", what)
 }
 
 func (c *command) delete(owner, name string) error {
