@@ -1,12 +1,15 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/config/table"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
 
@@ -47,144 +50,96 @@ func FormatToolsets(sets map[string]toolset.Set) []byte {
 	return cli.IndentedJSON(file)
 }
 
-// A problem is what is wrong with a text.
-type problem struct {
-	line int
-	msg  string
-}
-
-func (p *problem) Error() string { return fmt.Sprintf("line %d: %s", p.line, p.msg) }
-
-func fail(line int, format string, args ...any) error {
-	return &problem{line, fmt.Sprintf(format, args...)}
-}
-
-// readToolsetFile reads a text that is one object. read reads each member.
-func readToolsetFile(text []byte, read func(m source.Member) error) error {
-	root, p := source.Parse("json", text)
-	if p != nil {
-		return &problem{p.Line, p.Msg}
+// decodeFile parses a text that is one object. read gets the object and adds problems, of which the
+// first is the error. path names the file in the error.
+func decodeFile(path string, text []byte, read func(root source.Node, p *source.Problems)) error {
+	p := &source.Problems{File: path, Format: "json"}
+	root, bad := source.Parse("json", text)
+	if bad != nil {
+		p.Fail(bad.Line, bad.Hint, "%s", bad.Msg)
+	} else {
+		read(root, p)
 	}
-	return readObject(root, "the file", read)
-}
-
-func readObject(n source.Node, what string, read func(m source.Member) error) error {
-	members, ok := n.Value.([]source.Member)
-	if !ok {
-		return fail(n.Line, "%s must be an object", what)
-	}
-	for _, m := range members {
-		if err := read(m); err != nil {
-			return err
-		}
+	if e, ok := errors.AsType[*source.Error](p.Err()); ok {
+		return errors.New(e.Problems[0].String())
 	}
 	return nil
-}
-
-// readString reads a string that valid accepts; rule describes it.
-func readString(m source.Member, into *string, rule string, valid func(string) bool) error {
-	s, ok := m.Value.(string)
-	if !ok || !valid(s) {
-		return fail(m.Line, "%s must be a string: %s", m.Key, rule)
-	}
-	*into = s
-	return nil
-}
-
-// readText reads a string of up to so many bytes.
-func readText(m source.Member, into *string, most int) error {
-	return readString(m, into, fmt.Sprintf("up to %d bytes", most), func(s string) bool { return len(s) <= most })
 }
 
 // parseToolsets parses toolsets in the format of toolsets.json, by [toolset.Set.Key].
-func parseToolsets(text []byte) (map[string]toolset.Set, error) {
+func parseToolsets(path string, text []byte) (map[string]toolset.Set, error) {
 	sets := map[string]toolset.Set{}
-	err := readToolsetFile(text, func(m source.Member) error {
-		if len(sets) == maxSets {
-			return fail(m.Line, "there are more than %d toolsets", maxSets)
+	err := decodeFile(path, text, func(root source.Node, p *source.Problems) {
+		for i, m := range root.Value.([]source.Member) {
+			if i == maxSets {
+				p.Fail(m.Line, "delete some", "there are more than %d toolsets", maxSets)
+				return
+			}
+			sets[m.Key] = readSet(table.New(p, source.Node{Value: []source.Member{m}}, "", m.Key), m.Key)
 		}
-		set, err := readSet(m)
-		sets[m.Key] = set
-		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return sets, nil
+	return sets, err
 }
 
-// readSet reads a toolset. Its key is its name, or its owner, a slash and its name.
-func readSet(m source.Member) (s toolset.Set, err error) {
-	owner, name, owned := strings.Cut(m.Key, "/")
+// readSet reads the toolset with a key. The key is its name, or its owner, a slash and its name.
+func readSet(file table.Table, key string) (s toolset.Set) {
+	owner, name, owned := strings.Cut(key, "/")
 	if !owned {
-		owner, name = "", m.Key
+		owner, name = "", key
 	}
-	if owned && !toolset.ValidOwner(owner) {
-		return s, fail(m.Line, "%q is no owner of a toolset: %s", owner, toolset.OwnerRule)
+	switch {
+	case owned && !toolset.ValidOwner(owner):
+		file.FailAt(key, "write "+toolset.OwnerRule, "%q is no owner of a toolset", owner)
+	case !toolset.ValidName(name):
+		file.FailAt(key, "write "+toolset.NameRule, "%q is no name of a toolset", name)
 	}
-	if !toolset.ValidName(name) {
-		return s, fail(m.Line, "%q is no name of a toolset: %s", name, toolset.NameRule)
-	}
-	err = readObject(m.Node, name, func(m source.Member) error {
-		switch m.Key {
-		case "name":
-			return readString(m, &s.Name, "the name that the toolset stands under", func(n string) bool { return n == name })
-		case "owner":
-			return readString(m, &s.Owner, "the owner that stands before the name", func(o string) bool { return owned && o == owner })
-		case "description":
-			return readText(m, &s.Description, toolset.MaxDescription)
-		case "version":
-			return readText(m, &s.Version, maxVersion)
-		case "createdAt":
-			var at string
-			return readString(m, &at, `a time like "2024-01-15T10:30:00Z"`, func(text string) bool {
-				if s.CreatedAt, err = time.Parse(time.RFC3339, text); err == nil {
-					_, err = s.CreatedAt.MarshalText() // which accepts fewer offsets from UTC
-				}
-				return err == nil
-			})
-		case "tools":
-			s.Tools = []toolset.Ref{}
-			return readTools(m, &s)
+	t, _ := file.Inner(key, sanitize.Line(key), "name", "owner", "description", "version", "createdAt", "tools")
+	s.Name = textOf(t, "name", "write the name that the toolset stands under", func(n string) bool { return n == name })
+	s.Owner = textOf(t, "owner", "write the owner that stands before the name", func(o string) bool { return o == owner })
+	s.Description = textOf(t, "description", fmt.Sprintf("write up to %d bytes", toolset.MaxDescription), func(d string) bool { return len(d) <= toolset.MaxDescription })
+	s.Version = textOf(t, "version", fmt.Sprintf("write up to %d bytes", maxVersion), func(v string) bool { return len(v) <= maxVersion })
+	textOf(t, "createdAt", `write a time like "2024-01-15T10:30:00Z"`, func(at string) (ok bool) {
+		var err error
+		if s.CreatedAt, err = time.Parse(time.RFC3339, at); err == nil {
+			_, err = s.CreatedAt.MarshalText() // which accepts fewer offsets from UTC
 		}
-		return fail(m.Line, "%q is not known in a toolset; was this written by another program, or by a later version of this one?", m.Key)
+		return err == nil
 	})
 	switch {
-	case err != nil:
-	case s.Name == "" || s.Tools == nil:
-		err = fail(m.Line, "the toolset %s needs name and tools", name)
+	case !t.Has("name") || !t.Has("tools"):
+		t.Fail(t.Line, "add them", "the toolset %s needs name and tools", name)
 	case s.Owner != owner:
-		err = fail(m.Line, "the toolset %s needs owner, since one stands before its name", name)
+		t.Fail(t.Line, "add it", "the toolset %s needs owner, since one stands before its name", name)
 	}
-	return s, err
+	s.Tools = readTools(t)
+	return s
 }
 
-func readTools(m source.Member, s *toolset.Set) error {
-	elems, ok := m.Value.([]source.Node)
-	if !ok {
-		return fail(m.Line, "%s must be an array", m.Key)
+// textOf reads a string that valid accepts; hint is for others.
+func textOf(t table.Table, key, hint string, valid func(string) bool) string {
+	s, ok := t.Text(key, `"…"`)
+	if ok && !valid(s) {
+		t.Outside(key, hint)
 	}
-	if len(elems) > toolset.MaxTools {
-		return fail(m.Line, "there are more than %d tools", toolset.MaxTools)
-	}
-	for _, n := range elems {
-		var ref toolset.Ref
-		err := readObject(n, "a tool", func(m source.Member) error {
-			switch m.Key {
-			case "namespacedName":
-				return readString(m, &ref.NamespacedName, fmt.Sprintf("1 to %d bytes", maxToolName), func(n string) bool { return n != "" && len(n) <= maxToolName })
-			case "refId":
-				return readString(m, &ref.RefID, "sha256: and 64 hexadecimal digits", toolset.ValidRefID)
-			}
-			return fail(m.Line, "%q is not known in a tool; it has namespacedName and refId", m.Key)
-		})
-		if err == nil && ref == (toolset.Ref{}) {
-			err = fail(n.Line, "a tool needs namespacedName or refId")
+	return s
+}
+
+func readTools(t table.Table) []toolset.Ref {
+	refs := []toolset.Ref{}
+	for i, n := range t.Tables("tools", "tool", `"namespacedName": …`) {
+		if i == toolset.MaxTools {
+			t.FailAt("tools", "leave some out", "there are more than %d tools", toolset.MaxTools)
+			break
 		}
-		if err != nil {
-			return err
+		tool := table.New(t.Problems, n, "in a tool", "namespacedName", "refId")
+		ref := toolset.Ref{
+			NamespacedName: textOf(tool, "namespacedName", fmt.Sprintf("write 1 to %d bytes", maxToolName), func(n string) bool { return n != "" && len(n) <= maxToolName }),
+			RefID:          textOf(tool, "refId", "write sha256: and 64 hexadecimal digits", toolset.ValidRefID),
 		}
-		s.Tools = append(s.Tools, ref)
+		if ref == (toolset.Ref{}) {
+			t.Fail(n.Line, `add one of them`, "a tool needs namespacedName or refId")
+		}
+		refs = append(refs, ref)
 	}
-	return nil
+	return refs
 }

@@ -11,6 +11,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/config/table"
 	"toolman/router/toolset"
 )
 
@@ -53,15 +54,11 @@ func (f Toolsets) parse(text []byte) (map[string]toolset.Set, error) {
 	if text == nil {
 		return map[string]toolset.Set{}, nil
 	}
-	sets, err := parseToolsets(text)
-	if err == nil {
-		return sets, nil
+	sets, err := parseToolsets(f.Sets(), text)
+	if err != nil {
+		return nil, fmt.Errorf("%w; correct the file or move it away (it is left as it is)", err)
 	}
-	at := f.Sets()
-	if p, ok := errors.AsType[*problem](err); ok {
-		at, err = fmt.Sprintf("%s:%d", at, p.line), errors.New(p.msg)
-	}
-	return nil, fmt.Errorf("%s: %w; correct the file or move it away (it is left as it is)", at, err)
+	return sets, nil
 }
 
 // Update implements [toolset.Shelf].
@@ -75,7 +72,7 @@ func (f Toolsets) Update(ctx context.Context, change func(map[string]toolset.Set
 			return nil, err
 		}
 		text := FormatToolsets(sets)
-		_, err = parseToolsets(text) // write nothing that could not be read again
+		_, err = parseToolsets(f.Sets(), text) // write nothing that could not be read again
 		return text, err
 	})
 }
@@ -92,20 +89,17 @@ func ReadToolsets(path string, stdin io.Reader) (map[string]toolset.Set, error) 
 	var text []byte
 	var err error
 	if path == "-" {
+		path = "standard input"
 		if text, err = io.ReadAll(io.LimitReader(stdin, maxToolsetFile+1)); len(text) > maxToolsetFile {
 			err = fmt.Errorf("it is longer than %d bytes", maxToolsetFile)
 		}
 	} else {
 		text, err = source.Read(path, maxToolsetFile)
 	}
-	var sets map[string]toolset.Set
-	if err == nil {
-		sets, err = parseToolsets(text)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("reading toolsets from %s: %w", path, err)
 	}
-	return sets, nil
+	return parseToolsets(path, text)
 }
 
 // Equipped returns the name of the toolset that is equipped at start, or "".
@@ -135,14 +129,11 @@ func (f Toolsets) parseEquipped(text []byte) (name string, err error) {
 	if text == nil {
 		return "", nil
 	}
-	err = readToolsetFile(text, func(m source.Member) error {
-		if m.Key != "toolset" {
-			return fail(m.Line, "%q is not known here", m.Key)
-		}
-		return readString(m, &name, toolset.NameRule, toolset.ValidName)
+	err = decodeFile(f.equipped(), text, func(root source.Node, p *source.Problems) {
+		name = textOf(table.New(p, root, "in the file", "toolset"), "toolset", "write "+toolset.NameRule, toolset.ValidName)
 	})
 	if err != nil {
-		return "", fmt.Errorf("%s: %w; correct the file or remove it", f.equipped(), err)
+		return "", fmt.Errorf("%w; correct the file or remove it", err)
 	}
 	return name, nil
 }

@@ -38,7 +38,7 @@ var document = strings.NewReplacer("abc123...", strings.Repeat("a", 64), "def456
 `)
 
 func TestTheDocumentsExampleIsReadAndWrittenAsItStands(t *testing.T) {
-	sets, err := parseToolsets([]byte(document))
+	sets, err := parseToolsets("toolsets.json", []byte(document))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,39 +56,39 @@ func TestTheDocumentsExampleIsReadAndWrittenAsItStands(t *testing.T) {
 
 func TestWhatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
-		{"nothing", "", "line 1: this is not JSON"},
-		{"an array", "[]", "line 1: the file holds an array"},
-		{"no JSON", "{\n\"a\": {\n\"name\" 1}}", "line 3: this is not JSON"},
-		{"cut off", "{\n\"a\": {\n\"name\": \"a\"", "line 3: this is not JSON"},
-		{"more behind it", "{}\n{}", "line 2: there is more after the end"},
+		{"nothing", "", "toolsets.json:1: this is not JSON"},
+		{"an array", "[]", "toolsets.json:1: the file holds an array"},
+		{"no JSON", "{\n\"a\": {\n\"name\" 1}}", "toolsets.json:3: this is not JSON"},
+		{"cut off", "{\n\"a\": {\n\"name\": \"a\"", "toolsets.json:3: this is not JSON"},
+		{"more behind it", "{}\n{}", "toolsets.json:2: there is more after the end"},
 		{"no UTF-8", "{\"\xff\":{}}", "not UTF-8"},
-		{"an unknown member", "{\"a\": {\"name\": \"a\",\n\"toolNotes\": [], \"tools\": []}}", `line 2: "toolNotes" is not known in a toolset`},
-		{"a member in other letters", `{"a": {"Name": "a", "tools": []}}`, `"Name" is not known`},
+		{"an unknown member", "{\"a\": {\"name\": \"a\",\n\"toolNotes\": [], \"tools\": []}}", `toolsets.json:2: unknown key "toolNotes" in a`},
+		{"a member in other letters", `{"a": {"Name": "a", "tools": []}}`, `unknown key "Name" in a`},
 		{"a member twice", `{"a": {"name": "a", "name": "a", "tools": []}}`, `the key "name" has already been given`},
 		{"a toolset twice", `{"a": {"name": "a", "tools": []}, "a": {"name": "a", "tools": []}}`, `the key "a" has already been given`},
-		{"another name within", `{"a": {"name": "b", "tools": []}}`, "name must be a string: the name that the toolset stands under"},
-		{"no owner", `{"/a": {"name": "a", "tools": []}}`, `"" is no owner of a toolset: 1 to 2048 visible`},
+		{"another name within", `{"a": {"name": "b", "tools": []}}`, `name cannot be "b"; write the name that the toolset stands under`},
+		{"no owner", `{"/a": {"name": "a", "tools": []}}`, `"" is no owner of a toolset; write 1 to 2048 visible`},
 		{"a bad owner", `{"x y/a": {"name": "a", "owner": "x y", "tools": []}}`, `"x y" is no owner`},
 		{"two owners", `{"x/y/a": {"name": "y/a", "owner": "x", "tools": []}}`, `"y/a" is no name of a toolset`},
-		{"another owner within", `{"x/a": {"name": "a", "owner": "y", "tools": []}}`, "owner must be a string: the owner that stands before the name"},
-		{"an owner that the key does not have", `{"a": {"name": "a", "owner": "y", "tools": []}}`, "owner must be a string"},
+		{"another owner within", `{"x/a": {"name": "a", "owner": "y", "tools": []}}`, `owner cannot be "y"; write the owner that stands before the name`},
+		{"an owner that the key does not have", `{"a": {"name": "a", "owner": "y", "tools": []}}`, `owner cannot be "y"`},
 		{"an owner in the key alone", `{"x/a": {"name": "a", "tools": []}}`, "the toolset a needs owner"},
 		{"no name", `{"a": {"tools": []}}`, "the toolset a needs name and tools"},
 		{"no tools", `{"a": {"name": "a"}}`, "the toolset a needs name and tools"},
 		{"a bad name", `{"a b": {"name": "a b", "tools": []}}`, `"a b" is no name of a toolset`},
-		{"tools that are no array", `{"a": {"name": "a", "tools": {}}}`, "tools must be an array"},
-		{"a tool that is a string", `{"a": {"name": "a", "tools": ["x"]}}`, "a tool must be an object"},
+		{"tools that are no array", `{"a": {"name": "a", "tools": {}}}`, "tools is a table where an array of tables is expected"},
+		{"a tool that is a string", `{"a": {"name": "a", "tools": ["x"]}}`, "tools holds a string where a table is expected"},
 		{"an empty reference", `{"a": {"name": "a", "tools": [{}]}}`, "a tool needs namespacedName or refId"},
-		{"an empty name of a tool", `{"a": {"name": "a", "tools": [{"namespacedName": ""}]}}`, "namespacedName must be a string: 1 to 1024 bytes"},
-		{"an unknown hash", `{"a": {"name": "a", "tools": [{"refId": "md5:1"}]}}`, "refId must be a string: sha256:"},
-		{"more in a reference", `{"a": {"name": "a", "tools": [{"refId": "sha256:` + strings.Repeat("a", 64) + `", "server": "x"}]}}`, `"server" is not known in a tool`},
-		{"a bad time", `{"a": {"name": "a", "createdAt": "yesterday", "tools": []}}`, "createdAt must be a string: a time like"},
-		{"a number as description", `{"a": {"name": "a", "description": 1, "tools": []}}`, "description must be a string"},
+		{"an empty name of a tool", `{"a": {"name": "a", "tools": [{"namespacedName": ""}]}}`, `namespacedName cannot be ""; write 1 to 1024 bytes`},
+		{"an unknown hash", `{"a": {"name": "a", "tools": [{"refId": "md5:1"}]}}`, `refId cannot be "md5:1"; write sha256:`},
+		{"more in a reference", `{"a": {"name": "a", "tools": [{"refId": "sha256:` + strings.Repeat("a", 64) + `", "server": "x"}]}}`, `unknown key "server" in a tool`},
+		{"a bad time", `{"a": {"name": "a", "createdAt": "yesterday", "tools": []}}`, `createdAt cannot be "yesterday"; write a time like`},
+		{"a number as description", `{"a": {"name": "a", "description": 1, "tools": []}}`, "description is a number where a string is expected"},
 		{"a long description", `{"a": {"name": "a", "description": "` + strings.Repeat("a", 1001) + `", "tools": []}}`, "up to 1000 bytes"},
 		{"too many tools", `{"a": {"name": "a", "tools": [` + strings.Repeat(`{"namespacedName": "x"},`, 1000) + `{"namespacedName": "x"}]}}`, "more than 1000 tools"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := parseToolsets([]byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, err := parseToolsets("toolsets.json", []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 			f := ToolsetsBeside(filepath.Join(t.TempDir(), "tools.toml"))
@@ -174,7 +174,7 @@ func TestWhichToolsetIsEquippedIsKept(t *testing.T) {
 	if err := os.WriteFile(f.equipped(), []byte(`{"set": "dev"}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Equipped(); err == nil || !strings.Contains(err.Error(), `"set" is not known here`) {
+	if _, err := f.Equipped(); err == nil || !strings.Contains(err.Error(), `unknown key "set" in the file`) {
 		t.Errorf("got %v", err)
 	}
 	if err := f.Equip(t.Context(), "dev"); err == nil {
@@ -205,12 +205,12 @@ func FuzzParseToolsets(f *testing.F) {
 	f.Add([]byte(`{"x:y/a":{"name":"a","owner":"x:y","tools":[]},"a":{"name":"a","tools":[]}}`))
 	f.Add([]byte(strings.Repeat(`{"a":`, 100)))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		sets, err := parseToolsets(text)
+		sets, err := parseToolsets("toolsets.json", text)
 		if err != nil {
 			return
 		}
 		again := FormatToolsets(sets)
-		back, err := parseToolsets(again)
+		back, err := parseToolsets("toolsets.json", again)
 		if err != nil {
 			t.Fatalf("what was written is refused: %v\n%s", err, again)
 		}
