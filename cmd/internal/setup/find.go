@@ -163,9 +163,8 @@ type Watch struct {
 // NewWatch returns a Watch on the file at path, which need not exist. Call it before you read the
 // file: it reports changes since then.
 func NewWatch(path string) *Watch {
-	w := &Watch{path: path}
-	w.last, _ = contentOf(path)
-	return w
+	text, _ := os.ReadFile(path)
+	return &Watch{path, sha256.Sum256(text)}
 }
 
 // Run calls changed each time the content differs from before, until ctx ends. A file that cannot
@@ -179,17 +178,10 @@ func (w *Watch) Run(ctx context.Context, changed func()) {
 			return
 		case <-tick.C:
 		}
-		if now, err := contentOf(w.path); err == nil && now != w.last {
+		text, err := os.ReadFile(w.path)
+		if now := sha256.Sum256(text); err == nil && now != w.last {
 			w.last = now
 			changed()
 		}
 	}
-}
-
-func contentOf(path string) (sum [sha256.Size]byte, err error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return sum, err
-	}
-	return sha256.Sum256(text), nil
 }
