@@ -147,42 +147,30 @@ func (d *decoder) jwt(http table.Table) *JWT {
 // audience reads a string or an array of strings.
 func audience(t table.Table, path string) []string {
 	const key, example = "audience", `"https://mcp.example.com/mcp"`
-	elems, isArray := t.At(key).Value.([]source.Node)
-	if !isArray {
+	if _, isArray := t.At(key).Value.([]source.Node); !isArray {
 		return []string{t.Required(key, example, path)}
 	}
-	var all []string
-	for _, n := range elems {
-		s, ok := n.Value.(string)
-		if !ok || s == "" {
-			t.Fail(n.Line, t.Instead(key, "["+example+"]"), "%s holds %s where a string with something in it is expected", key, n.Kind())
+	return t.FilledStrings(key, key, "["+example+"]", func(text string) (problem, hint string) {
+		if text == "" {
+			return "audience holds an empty string", t.Instead(key, "["+example+"]")
 		}
-		all = append(all, s)
-	}
-	if len(all) == 0 {
-		t.FailAt(key, t.Instead(key, example), "%s is empty", key)
-	}
-	return all
+		return "", ""
+	})
 }
 
 // algorithms reads the allowed algorithms. None and algorithms with a shared secret cannot be
 // allowed: whoever can verify such a token can make one (RFC 8725, 3.1 and 3.2).
 func algorithms(t table.Table) []string {
-	const key = "algorithms"
-	if !t.Has(key) {
+	if !t.Has("algorithms") {
 		return []string{"RS256", "ES256"}
 	}
 	asymmetric := []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-	all := t.Strings(key, `["RS256"]`, func(algorithm string) (problem, hint string) {
+	return t.FilledStrings("algorithms", "algorithms", `["RS256"]`, func(algorithm string) (problem, hint string) {
 		if slices.Contains(asymmetric, algorithm) {
 			return "", ""
 		}
 		return "algorithms holds what cannot be allowed", "the algorithms are " + strings.Join(asymmetric, ", ")
 	})
-	if elems, ok := t.At(key).Value.([]source.Node); ok && len(elems) == 0 {
-		t.Outside(key, t.Instead(key, `["RS256"]`)+", or leave it out")
-	}
-	return table.Texts(all)
 }
 
 // permissions decodes http.permissions.

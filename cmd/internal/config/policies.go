@@ -121,11 +121,7 @@ func (d *decoder) agent(n source.Node, path string, servers []string) policy.Age
 
 func (d *decoder) defaultPolicy(root table.Table) policy.Flag {
 	const key = "allow_unknown_tools"
-	if !root.Has("default_policy") {
-		return policy.Flag{}
-	}
-	members := root.Members("default_policy", "default_policy", root.Instead(key, "true")+" in it")
-	t := table.New(d.Problems, source.Node{Value: members}, "in default_policy", key)
+	t, _ := root.Inner("default_policy", "default_policy", key)
 	return policy.Flag{On: t.Bool(key, false), Line: t.LineOf(key)}
 }
 

@@ -2,9 +2,11 @@ package config
 
 import (
 	"maps"
+	"regexp"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -45,7 +47,6 @@ type Server struct {
 const (
 	leastMessageBytes = 1 << 10
 	mostMessageBytes  = 1 << 30
-	maxNamespace      = 32
 
 	// servedCallTimeout is the default of call_timeout over HTTP, where many clients share a server
 	// and no call may keep its place for ever.
@@ -141,10 +142,9 @@ func (d *decoder) socket(t table.Table, written string) string {
 
 // isNamespace reports whether a name stays within what clients accept, [A-Za-z0-9_.-], with room
 // for a tool's own name.
-func isNamespace(s string) bool {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
-	return s != "" && len(s) <= maxNamespace && strings.Contains(letters, s[:1]) && strings.Trim(s, letters+"_.-") == ""
-}
+func isNamespace(s string) bool { return namespacePattern().MatchString(s) }
+
+var namespacePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`) })
 
 const namespaceHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
 

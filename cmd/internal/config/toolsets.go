@@ -45,11 +45,9 @@ func (d *decoder) toolset(m source.Member) Toolset {
 	const example = `["fs_read*"]`
 	path := "toolsets." + m.Key
 	t := table.New(d.Problems, m.Node, "in a toolset", "tools", "description")
-	s := Toolset{Name: m.Key, Line: m.Line, Tools: table.Texts(t.StringsAt("tools", path+".tools", example, d.checkGlob(path+".tools")))}
+	s := Toolset{Name: m.Key, Line: m.Line, Tools: t.FilledStrings("tools", path+".tools", example, d.checkGlob(path+".tools"))}
 	if !t.Has("tools") {
 		d.Fail(m.Line, t.Instead("tools", example), "%s has no tools", path)
-	} else if elems, isArray := t.At("tools").Value.([]source.Node); isArray && len(elems) == 0 {
-		t.FailAt("tools", t.Instead("tools", example), "%s.tools is empty", path)
 	}
 	s.Description, _ = t.Text("description", `"…"`)
 	if len(s.Description) > toolset.MaxDescription {

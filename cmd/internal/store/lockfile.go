@@ -76,19 +76,6 @@ func render(k ItemKey, p Pin) []byte {
 	return cli.JSON(pinLine{k.Kind.String(), k.Name, p.Server, p.Era, p.RefID, p.Definition})
 }
 
-// An LockError says what is wrong with a lock file.
-type LockError struct {
-	Path string
-	Line int // from 1
-	Msg  string
-}
-
-// Error is "file:line: what is wrong".
-func (e *LockError) Error() string { return fmt.Sprintf("%s:%d: %s", e.Path, e.Line, e.Msg) }
-
-// ExitCode is toolman's exit code for the error: that of a wrong configuration.
-func (e *LockError) ExitCode() int { return 2 }
-
 // parsePins parses the text of a file; nil stands for no file. Line ends may be those of Windows.
 func parsePins(path string, text []byte) (Pins, error) {
 	if text == nil {
@@ -106,13 +93,18 @@ func parsePins(path string, text []byte) (Pins, error) {
 			err = set.add(raw)
 		}
 		if err != nil {
-			return nil, &LockError{path, n, err.Error()}
+			return nil, lockError(path, n, err)
 		}
 	}
 	if n == 0 {
-		return nil, &LockError{path, 1, "it is empty; " + restore}
+		return nil, lockError(path, 1, errors.New("it is empty; "+restore))
 	}
 	return set, nil
+}
+
+// lockError says what is wrong with a line.
+func lockError(path string, line int, err error) error {
+	return cli.Usage(fmt.Errorf("%s:%d: %w", path, line, err), "")
 }
 
 const restore = "restore it from version control, or remove it and write it anew with toolman lock"

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/cmd/internal/cli"
 	"toolman/mcpwire"
 	"toolman/mcpwire/itemdef"
 )
@@ -105,7 +106,7 @@ func TestUpdateDoesNotDestroyWhatItDoesNotUnderstand(t *testing.T) {
 		t.Fatal(err)
 	}
 	err := UpdatePins(t.Context(), path, func(Pins) (Pins, error) { return Pins{}, nil })
-	if _, ok := errors.AsType[*LockError](err); !ok {
+	if _, ok := errors.AsType[*cli.Error](err); !ok {
 		t.Errorf("got %v", err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != later {
@@ -145,7 +146,7 @@ func FuzzParsePins(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		set, err := parsePins("tools.lock", text)
 		if err != nil {
-			if _, ok := errors.AsType[*LockError](err); !ok {
+			if _, ok := errors.AsType[*cli.Error](err); !ok {
 				t.Errorf("an error without a place: %v", err)
 			}
 			return

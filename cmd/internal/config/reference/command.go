@@ -23,7 +23,8 @@ func (sc Scope) Command(text string) (argv, env []string) {
 		return nil, nil
 	}
 	sc.clean(text)
-	if sc.refuseSession(text) {
+	if len(sessionReferences(text)) > 0 {
+		sc.Fail("give it to the server in env, and have that read the variable", "${session.…} cannot stand in a command: whoever connects would write a part of what is run")
 		return nil, nil
 	}
 	standing, files := standIns(text)

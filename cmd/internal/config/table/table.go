@@ -230,6 +230,15 @@ func (t Table) StringsAt(key, path, example string, check Check) []policy.Entry 
 	return t.Elements(path, example, elems, check)
 }
 
+// FilledStrings is StringsAt for an array that must not be empty.
+func (t Table) FilledStrings(key, path, example string, check Check) []string {
+	all := t.StringsAt(key, path, example, check)
+	if elems, isArray := t.values[key].Value.([]source.Node); isArray && len(elems) == 0 {
+		t.FailAt(key, t.Instead(key, example), "%s is empty", path)
+	}
+	return Texts(all)
+}
+
 // Elements reads the strings of an array. path is its place, for messages.
 func (t Table) Elements(path, example string, elems []source.Node, check Check) []policy.Entry {
 	var all []policy.Entry
