@@ -76,7 +76,7 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 // assemble makes the router and the handlers.
 func (s *server) assemble(c *config.HTTP, a *access) {
 	o := s.RouterOptions
-	o.PolicyOf, o.MetaTools = a.agents.policy, a.modes.Offers()
+	o.PolicyOf, o.MetaTools = a.policyOf, a.modes.Offers()
 	s.metrics = ops.NewMetrics(setup.Version())
 	o.Audit = audit.Watch(o.Audit, s.metrics)
 	s.router = router.New(o, s.Loop, s.Log)
@@ -86,7 +86,7 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle})
 	s.bridge = bridge.New(s.router, bridge.Options{
 		Caller: callerOf, Status: s.tools, Lasts: s.lasts, ActiveOnly: c.BridgeActiveOnly, Scrub: s.Secrets.JSON,
-		Logs:      func(r *http.Request, agent string) bridge.Logs { return accessOf(r).logs.of(agent) },
+		Logs:      func(r *http.Request, agent string) bridge.Logs { return accessOf(r).logsOf(agent) },
 		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
 		Budgets:   s.budgets, MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle,
 	})

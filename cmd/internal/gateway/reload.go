@@ -62,7 +62,7 @@ func (s *server) reload(at setup.Location) error {
 	if s.access.Load().guard.Authenticates() && !next.guard.Authenticates() {
 		return errors.New("the new file disables authentication; restart toolman to apply it")
 	}
-	o.PolicyOf, o.Trace = next.agents.policy, s.router.Trace
+	o.PolicyOf, o.Trace = next.policyOf, s.router.Trace
 	setup.ScrubSessions(&o, s.Secrets)
 	s.admit(next) // before Reload: clients that are no longer admitted must not see what is new
 	s.router.Reload(o)

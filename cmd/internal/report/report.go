@@ -60,7 +60,7 @@ type cost struct {
 // New reports on servers that have started.
 func New(at setup.Location, c *config.Config, r *router.Router) *Report {
 	rep := &Report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
-	if setup.Mode(c) != view.ModeAuto {
+	if c.ActivationMode != view.ModeAuto.String() {
 		rep.Mode = c.ActivationMode
 	}
 	rep.addServers(c, r)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -39,13 +38,16 @@ When toolman starts the next time, only the tools of the equipped toolset are ac
 // A command is one run of a command about toolsets.
 type command struct {
 	*cobra.Command
-	stderr *os.File
+	flags  *engine.Flags
 	config *config.Config
 	o      router.Options
 	folder store.Toolsets
+
+	owner, description string
+	replace, asJSON    bool
 }
 
-// New returns the command toolset. Flags choose the configuration.
+// New returns the command toolset.
 func New(flags *engine.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "toolset",
@@ -54,52 +56,49 @@ func New(flags *engine.Flags) *cobra.Command {
 		Args:  cli.NoCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	var owner, description string
-	var replace, asJSON bool
-	add := func(use, short string, least, most int, run func(c *command, args []string) error) *cobra.Command {
-		sub := &cobra.Command{
+	add := func(use, short string, least, most int, run func(c *command, args []string) error) *command {
+		c := &command{flags: flags}
+		c.Command = &cobra.Command{
 			Use: use, Short: short, Args: cli.Args(least, most),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				c, at, err := flags.Load()
-				if err != nil {
+			RunE: func(_ *cobra.Command, args []string) error {
+				if err := c.load(); err != nil {
 					return err
 				}
-				o, err := setup.Options(c)
-				if err != nil {
-					return err
-				}
-				return run(&command{cmd, flags.Stderr, c, o, store.ToolsetsBeside(at.Path)}, args)
+				return run(c, args)
 			},
 		}
-		cmd.AddCommand(sub)
-		return sub
+		cmd.AddCommand(c.Command)
+		return c
 	}
-	addOwner := func(cmd *cobra.Command) {
-		cmd.Flags().StringVar(&owner, "owner", "", "the `client` that has saved it; without this it is yours")
-	}
-	addJSON := func(cmd *cobra.Command) { cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON") }
-
-	build := add("build NAME TOOL...", "Save some tools as a toolset", 2, -1, func(c *command, args []string) error {
-		return c.build(args[0], description, args[1:], replace)
-	})
+	build := add("build NAME TOOL...", "Save some tools as a toolset", 2, -1, func(c *command, args []string) error { return c.build(args[0], args[1:]) })
 	build.Long = "build starts every server and saves tools, each by its name and by the hash of its definition.\nTOOL is a name or a glob."
-	build.Flags().StringVar(&description, "description", "", "what the toolset is for")
-	build.Flags().BoolVar(&replace, "replace", false, "replace the saved toolset of that name")
-	addJSON(add("list", "List all toolsets", 0, 0, func(c *command, _ []string) error { return c.list(asJSON) }))
-	show := add("show NAME", "Start every server and show the tools of a toolset", 1, 1, func(c *command, args []string) error {
-		return c.show(owner, args[0], asJSON)
-	})
-	addOwner(show)
-	addJSON(show)
+	build.Flags().StringVar(&build.description, "description", "", "what the toolset is for")
+	build.Flags().BoolVar(&build.replace, "replace", false, "replace the saved toolset of that name")
+	list := add("list", "List all toolsets", 0, 0, func(c *command, _ []string) error { return c.list() })
+	show := add("show NAME", "Start every server and show the tools of a toolset", 1, 1, func(c *command, args []string) error { return c.show(args[0]) })
 	add("equip NAME", "Activate only a toolset's tools at the next start", 1, 1, func(c *command, args []string) error { return c.equip(args[0]) })
 	add("unequip", "Activate at the next start what active_toolsets says", 0, 0, func(c *command, _ []string) error { return c.equip("") })
-	addOwner(add("delete NAME", "Delete a saved toolset", 1, 1, func(c *command, args []string) error { return c.delete(owner, args[0]) }))
-	addOwner(add("export NAME", "Print a saved toolset as JSON", 1, 1, func(c *command, args []string) error { return c.export(owner, args[0]) }))
-	load := add("import FILE", "Save toolsets that export has printed; - is standard input", 1, 1, func(c *command, args []string) error {
-		return c.load(args[0], replace)
-	})
-	load.Flags().BoolVar(&replace, "replace", false, "replace saved toolsets of the same names")
+	del := add("delete NAME", "Delete a saved toolset", 1, 1, func(c *command, args []string) error { return c.delete(args[0]) })
+	export := add("export NAME", "Print a saved toolset as JSON", 1, 1, func(c *command, args []string) error { return c.export(args[0]) })
+	imports := add("import FILE", "Save toolsets that export has printed; - is standard input", 1, 1, func(c *command, args []string) error { return c.importFile(args[0]) })
+	imports.Flags().BoolVar(&imports.replace, "replace", false, "replace saved toolsets of the same names")
+	for _, c := range []*command{list, show} {
+		c.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
+	}
+	for _, c := range []*command{show, del, export} {
+		c.Flags().StringVar(&c.owner, "owner", "", "the `client` that has saved it; without this it is yours")
+	}
 	return cmd
+}
+
+// load loads the configuration.
+func (c *command) load() (err error) {
+	if c.config, _, err = c.flags.Load(); err != nil {
+		return err
+	}
+	c.folder = store.ToolsetsBeside(c.config.Path)
+	c.o, err = setup.Options(c.config)
+	return err
 }
 
 func (c *command) print(format string, args ...any) error {
@@ -109,13 +108,13 @@ func (c *command) print(format string, args ...any) error {
 
 // catalog starts every server, and reports on standard error which are not ready.
 func (c *command) catalog() (*catalog.Catalog, error) {
-	r, err := engine.Check(c.Context(), c.config, c.stderr)
+	r, err := engine.Check(c.Context(), c.config, c.flags.Stderr)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	for _, name := range r.NotReady() {
-		fmt.Fprintf(c.stderr, "toolman: server %s is not ready; its tools are missing here (toolman check says why)\n", name)
+		fmt.Fprintf(c.flags.Stderr, "toolman: server %s is not ready; its tools are missing here (toolman check says why)\n", name)
 	}
 	return r.Catalog(), nil
 }
@@ -136,11 +135,11 @@ func (c *command) equip(name string) error {
 	return c.print("the next start begins with %s", what)
 }
 
-func (c *command) delete(owner, name string) error {
-	if err := c.folder.Update(c.Context(), catalog.Remove(owner, name, c.o.Toolsets)); err != nil {
+func (c *command) delete(name string) error {
+	if err := c.folder.Update(c.Context(), catalog.Remove(c.owner, name, c.o.Toolsets)); err != nil {
 		return err
 	}
-	if equipped, err := c.folder.Equipped(); err == nil && equipped == name && owner == "" {
+	if equipped, err := c.folder.Equipped(); err == nil && equipped == name && c.owner == "" {
 		if err := c.folder.Equip(c.Context(), ""); err != nil {
 			return err
 		}
@@ -148,8 +147,8 @@ func (c *command) delete(owner, name string) error {
 	return c.print("deleted %s", name)
 }
 
-func (c *command) export(owner, name string) error {
-	set, err := setup.FindSet(&c.o, owner, name)
+func (c *command) export(name string) error {
+	set, err := setup.FindSet(&c.o, c.owner, name)
 	if err != nil {
 		return err
 	}
@@ -163,8 +162,8 @@ func (c *command) export(owner, name string) error {
 	return err
 }
 
-// load saves the toolsets of a file.
-func (c *command) load(path string, replace bool) error {
+// importFile saves the toolsets of a file.
+func (c *command) importFile(path string) error {
 	sets, err := store.ReadToolsets(path, c.InOrStdin())
 	if err != nil {
 		return err
@@ -175,7 +174,7 @@ func (c *command) load(path string, replace bool) error {
 	err = c.folder.Update(c.Context(), func(saved map[string]toolset.Set) error {
 		for _, set := range sets {
 			set.Owner = ""
-			if err := c.add(set, replace)(saved); err != nil {
+			if err := c.add(set)(saved); err != nil {
 				return err
 			}
 		}
@@ -187,12 +186,12 @@ func (c *command) load(path string, replace bool) error {
 	return c.print("saved %s", cli.Count(len(sets), "toolset"))
 }
 
-func (c *command) build(name, description string, tools []string, replace bool) error {
+func (c *command) build(name string, tools []string) error {
 	saved, err := c.folder.Load()
 	if err != nil {
 		return err
 	}
-	if err := c.add(toolset.Set{Name: name}, replace)(saved); err != nil { // before servers are started
+	if err := c.add(toolset.Set{Name: name})(saved); err != nil { // before servers are started
 		return err
 	}
 	patterns, err := setup.CompilePatterns(tools)
@@ -213,22 +212,22 @@ func (c *command) build(name, description string, tools []string, replace bool) 
 			refs = append(refs, toolset.Ref{NamespacedName: tool})
 		}
 	}
-	set, err := offered.Build(name, description, refs)
+	set, err := offered.Build(name, c.description, refs)
 	if err != nil {
 		return cli.Failed(err, "names are those that clients see, with their namespace")
 	}
-	if err := c.folder.Update(c.Context(), c.add(set, replace)); err != nil {
+	if err := c.folder.Update(c.Context(), c.add(set)); err != nil {
 		return err
 	}
 	return c.print("saved %s with %s", set.Name, cli.Count(len(set.Tools), "tool"))
 }
 
-// add returns a change that adds a toolset to the saved ones. It may replace one only if replace
-// is set.
-func (c *command) add(set toolset.Set, replace bool) func(map[string]toolset.Set) error {
+// add returns a change that adds a toolset to the saved ones. It may replace one only with
+// --replace.
+func (c *command) add(set toolset.Set) func(map[string]toolset.Set) error {
 	add := catalog.Add(set, c.o.Toolsets)
 	return func(saved map[string]toolset.Set) error {
-		if _, taken := saved[set.Key()]; taken && !replace {
+		if _, taken := saved[set.Key()]; taken && !c.replace {
 			return cli.Failed(fmt.Errorf("toolset %s already exists", set.Name), "--replace takes its place")
 		}
 		delete(saved, set.Key())
