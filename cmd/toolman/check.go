@@ -42,11 +42,11 @@ exit code is 0 without problems, 1 with problems, and 2 if the configuration can
 
 // check starts every server once and prints a report.
 func check(ctx context.Context, f *engine.Flags, out io.Writer, asJSON bool) error {
-	c, at, r, err := f.Check(ctx)
+	c, r, err := f.Check(ctx)
 	if err != nil {
 		return err
 	}
-	found := report.New(at, c, r.Router)
+	found := report.New(c, r.Router)
 	r.Close()
 	hint := "see what is marked with ! above"
 	if asJSON {
@@ -87,7 +87,7 @@ func newExplainCommand(f *engine.Flags) *cobra.Command {
 }
 
 func explain(ctx context.Context, f *engine.Flags, out io.Writer, name string) error {
-	_, _, r, err := f.Check(ctx)
+	_, r, err := f.Check(ctx)
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"toolman/cmd/internal/demo"
 	"toolman/cmd/internal/demo/demoserver"
 	"toolman/cmd/internal/engine"
-	"toolman/cmd/internal/setup"
 )
 
 // demoTime is how long the demo may take. It usually takes half a second.
@@ -53,7 +52,8 @@ command, with the same two servers behind it:
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), f, c, setup.Location{Path: c.Path, Why: "made for demo --serve"})
+			c.Why = "made for demo --serve"
+			return serve(cmd.Context(), f, c)
 		},
 	}
 	f.AddTrace(cmd)
@@ -73,8 +73,7 @@ func loadDemo(f *engine.Flags, program string) (*config.Config, error) {
 	if f.Config, err = demo.WriteConfig(dir, program); err != nil {
 		return nil, err
 	}
-	c, _, err := f.Load()
-	return c, err
+	return f.Load()
 }
 
 // newDemoServerCommand makes the command with which the demo starts its servers.

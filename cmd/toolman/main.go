@@ -106,11 +106,11 @@ func newRootCommand(f *engine.Flags) *cobra.Command {
 			cmd.SetContext(ctx)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, at, err := f.Load()
+			c, err := f.Load()
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), f, c, at)
+			return serve(cmd.Context(), f, c)
 		},
 	}
 	root.PersistentFlags().StringVar(&f.Config, "config", "", "configuration `file` (default: tools.toml, see above)")

@@ -14,15 +14,14 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/gateway"
-	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/stdio"
 	"toolman/router/httpd/guard"
 )
 
 // serve is an MCP server on standard input and output, until the client closes them or a signal
 // ends ctx.
-func serve(ctx context.Context, f *engine.Flags, c *config.Config, at setup.Location) error {
-	return engine.Run(ctx, engine.Options{Flags: f, Config: c, At: at}, func(e *engine.Engine) error {
+func serve(ctx context.Context, f *engine.Flags, c *config.Config) error {
+	return engine.Run(ctx, f, c, f.Stderr, func(e *engine.Engine) error {
 		return stdio.Serve(ctx, e, c.Agent, f.Stdin, f.Stdout)
 	})
 }

@@ -23,13 +23,13 @@ import (
 // log has errors only.
 func use(f *engine.Flags, cmd *cobra.Command, server string, do func(ctx context.Context, l *bridge.Local) error) error {
 	f.DefaultLogLevel(cmd, "error")
-	c, at, err := f.Load()
+	c, err := f.Load()
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
 	p := engine.NewProgress(f.Stderr, c.Secrets, true)
-	return engine.Run(ctx, engine.Options{Flags: f, Config: c, At: at, Progress: p}, func(e *engine.Engine) error {
+	return engine.Run(ctx, f, c, p, func(e *engine.Engine) error {
 		r := router.New(e.RouterOptions, e.Loop, e.Log)
 		r.Await(server)
 		r.Start(e.Guard())

@@ -15,6 +15,7 @@ import (
 // A Config is the content of the file, with defaults filled in and references replaced.
 type Config struct {
 	Path           string // absolute
+	Why            string // why this file was chosen; set by package setup
 	Format         string // "toml" or "json"
 	ActiveToolsets []Active
 	Settle         time.Duration   // settle_ms

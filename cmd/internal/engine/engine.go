@@ -30,14 +30,6 @@ const (
 	traceQueue = 32 << 20              // bytes of the trace that may wait for a slow disk
 )
 
-// Options are what an engine is made of.
-type Options struct {
-	Flags    *Flags
-	Config   *config.Config
-	At       setup.Location
-	Progress *Progress // if not nil, the log is written through it
-}
-
 // An Engine is what a router runs on.
 type Engine struct {
 	RouterOptions router.Options
@@ -48,23 +40,18 @@ type Engine struct {
 	Guard func() *spawn.Guard // waits for the process that ends orphaned servers; nil: there is none
 }
 
-// Run opens an engine, calls serve, and closes the engine when that returns. The end of ctx, by a
-// signal, ends what the router has under way.
-func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
+// Run opens an engine, calls serve, and closes the engine when that returns. The log is written to
+// logTo. The end of ctx, by a signal, ends what the router has under way.
+func Run(ctx context.Context, f *Flags, c *config.Config, logTo io.Writer, serve func(*Engine) error) error {
 	e := &Engine{}
 	var close func()
 	var err error
-	out := io.Writer(o.Flags.Stderr)
-	if o.Progress != nil {
-		out = o.Progress
-	}
-	if e.Log, e.Secrets, close, err = OpenLog(o.Flags.LogLevel, out, o.Config.Secrets); err != nil {
+	if e.Log, e.Secrets, close, err = OpenLog(f.LogLevel, logTo, c.Secrets); err != nil {
 		return err
 	}
 	defer close()
 	defer e.startGuard()()
-	c := o.Config
-	e.Log.Info("starting", zap.String("config", o.At.Path), zap.String("why", o.At.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
+	e.Log.Info("starting", zap.String("config", c.Path), zap.String("why", c.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
 	if e.RouterOptions, err = e.Configure(c); err != nil {
 		return err
 	}
@@ -73,7 +60,7 @@ func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
 		return err
 	}
 	defer close()
-	if e.RouterOptions.Trace, err = e.openTrace(o); err != nil {
+	if e.RouterOptions.Trace, err = e.openTrace(f, c); err != nil {
 		return err
 	}
 	if e.RouterOptions.Trace != nil {
@@ -127,15 +114,15 @@ func (e *Engine) openAudit(c *config.Config) (close func(), err error) {
 }
 
 // openTrace opens the trace that --trace or TOOLMAN_TRACE names, if any.
-func (e *Engine) openTrace(o Options) (*trace.Writer, error) {
-	name := o.Flags.Trace
+func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
+	name := f.Trace
 	if name == "" {
 		name = os.Getenv("TOOLMAN_TRACE")
 	}
 	if name == "" {
 		return nil, nil
 	}
-	out := o.Flags.Stderr
+	out := f.Stderr
 	if name != "-" {
 		file, err := trace.Open(name) // appends: a client may start toolman more than once
 		if err != nil {
@@ -143,8 +130,8 @@ func (e *Engine) openTrace(o Options) (*trace.Writer, error) {
 		}
 		out = file
 	}
-	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: o.Config.Path, Upstreams: setup.TraceServers(o.Config)}
+	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: c.Path, Upstreams: setup.TraceServers(c)}
 	s.Cwd, _ = os.Getwd()
-	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: o.Flags.TraceMax, QueueBytes: traceQueue,
+	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: f.TraceMax, QueueBytes: traceQueue,
 		Warn: func(err error) { e.Log.Warn("the trace is not complete", zap.NamedError("err", err)) }}), nil
 }

@@ -34,11 +34,11 @@ func (f *Flags) DefaultLogLevel(cmd *cobra.Command, level string) {
 }
 
 // Check loads the configuration and starts its servers, as the function Check does.
-func (f *Flags) Check(ctx context.Context) (*config.Config, setup.Location, *Servers, error) {
-	c, at, err := f.Load()
+func (f *Flags) Check(ctx context.Context) (*config.Config, *Servers, error) {
+	c, err := f.Load()
 	if err != nil {
-		return nil, at, nil, err
+		return nil, nil, err
 	}
 	s, err := Check(ctx, c, f.Stderr)
-	return c, at, s, err
+	return c, s, err
 }

@@ -48,14 +48,14 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 		return err
 	}
 	files := []*setup.Watch{setup.NewWatch(at.Path), setup.NewWatch(store.LockPath(at.Path))} // before Load: later changes count
-	c, err := config.Load(at.Path, flags.Options())
+	c, err := flags.LoadAt(at)
 	if err != nil {
 		return err
 	}
 	if address != "" {
 		c.HTTP.Listen = address
 	}
-	return engine.Run(ctx, engine.Options{Flags: flags, Config: c, At: at}, func(e *engine.Engine) error {
+	return engine.Run(ctx, flags, c, flags.Stderr, func(e *engine.Engine) error {
 		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared())}
 		rand.Read(s.key[:])
 		a, err := s.newAccess(c)

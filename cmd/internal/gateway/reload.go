@@ -9,7 +9,6 @@ import (
 
 	"go.uber.org/zap"
 
-	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/setup"
 )
 
@@ -46,7 +45,7 @@ func (s *server) reload(at setup.Location) error {
 	if err := at.Check(); err != nil {
 		return err
 	}
-	c, err := config.Load(at.Path, s.flags.Options())
+	c, err := s.flags.LoadAt(at)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func New(f *engine.Flags) *cobra.Command {
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f.DefaultLogLevel(cmd, "warn")
-			c, _, err := f.Load()
+			c, err := f.Load()
 			if err != nil {
 				return err
 			}

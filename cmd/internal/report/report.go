@@ -58,8 +58,8 @@ type cost struct {
 }
 
 // New reports on servers that have started.
-func New(at setup.Location, c *config.Config, r *router.Router) *Report {
-	rep := &Report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
+func New(c *config.Config, r *router.Router) *Report {
+	rep := &Report{Config: c.Path, Why: c.Why, Problems: []string{}, Notes: []string{}}
 	if c.ActivationMode != view.ModeAuto.String() {
 		rep.Mode = c.ActivationMode
 	}

@@ -42,13 +42,21 @@ func (f *Flags) Find() (Location, error) {
 }
 
 // Load finds and reads the configuration.
-func (f *Flags) Load() (*config.Config, Location, error) {
+func (f *Flags) Load() (*config.Config, error) {
 	at, err := f.Find()
 	if err != nil {
-		return nil, at, err
+		return nil, err
 	}
+	return f.LoadAt(at)
+}
+
+// LoadAt reads the configuration that Find has found.
+func (f *Flags) LoadAt(at Location) (*config.Config, error) {
 	c, err := config.Load(at.Path, f.Options())
-	return c, at, err
+	if err == nil {
+		c.Why = at.Why
+	}
+	return c, err
 }
 
 // Options returns the options with which to read the configuration.

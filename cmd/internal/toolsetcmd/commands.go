@@ -93,7 +93,7 @@ func New(flags *engine.Flags) *cobra.Command {
 
 // load loads the configuration.
 func (c *command) load() (err error) {
-	if c.config, _, err = c.flags.Load(); err != nil {
+	if c.config, err = c.flags.Load(); err != nil {
 		return err
 	}
 	c.folder = store.ToolsetsBeside(c.config.Path)
