@@ -11,19 +11,12 @@ import (
 )
 
 const help = `lock starts every server of tools.toml, asks it for all it offers and writes the definition
-of every tool, resource, template and prompt into tools.lock, beside tools.toml. Commit that
-file. While it exists, toolman holds back every item that differs from it: an item that is
-new, or whose name, title, description, schemas or annotations have changed since they were
-accepted.
+of every tool, resource, template and prompt into tools.lock, beside tools.toml. While that
+file exists, toolman holds back every item that is new or has changed since.
 
-lock accepts everything; --accept takes only the items that are named, as they are now.
-toolman reads the file when it starts: restart one that is running on stdio (toolman serve
-sees it by itself). unpinned = [globs] in tools.toml names items that need no pin, such as
-resources that a server adds as it runs.
-
---diff shows field by field what has changed since, and --check only whether something has:
-its exit code is 1 then, for CI. The servers see a client with every capability, since some
-offer it more.`
+lock accepts everything; --accept takes only the items that are named. --diff shows field by
+field what has changed, and --check only whether something has: its exit code is 1 then, for
+CI. "toolman help pins" says more.`
 
 const example = `  toolman lock                     write tools.lock
   toolman lock --diff              what has changed since

@@ -18,22 +18,12 @@ import (
 	"toolman/router/toolset"
 )
 
-const help = `A toolset is a name for some tools. Those of tools.toml are written there:
-
-  [toolsets.reading]
-  tools = ["fs_read*", "mem_search"]   # names and globs
-
-Others are built here, or by a model with build-toolset (meta_tools in tools.toml), and
-saved in .toolman/toolsets.json beside tools.toml. A saved toolset has each tool's name and
-the hash of its definition: a tool that has changed since is left out until the toolset is
-built again, unless allow_stale_refs = true.
+const help = `A toolset is a name for some tools. It is written in tools.toml, or saved in
+.toolman/toolsets.json beside it: by build, or by a model with build-toolset.
 
 A toolset that a client of toolman serve saves with a credential belongs to that client:
 other clients do not see it. A toolset that is saved here, or over stdio, is yours: all
-clients see it, and none of them can delete it. --owner names a client's toolset, as list
-shows the owner.
-
-When toolman starts the next time, only the tools of the equipped toolset are active.`
+clients see it, and none of them can delete it. "toolman help toolsets" says more.`
 
 // A command is one run of a command about toolsets.
 type command struct {
