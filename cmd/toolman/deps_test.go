@@ -53,12 +53,12 @@ cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demose
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit spawn
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store router router/audit router/budget router/httpd router/httpd/bridge router/httpd/caller router/httpd/guard router/httpd/modes router/httpd/ops router/policy
-cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store mcpwire/itemdef mcpwire/sanitize router router/catalog
+cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/itemdef mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/itemdef mcpwire/sanitize router router/catalog router/toolset router/view
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire/streamhttp mcpwire/streamhttp/credential router router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/itemdef mcpwire/sanitize router/toolset
-cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store mcpwire/sanitize router router/catalog router/toolset
+cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog router/toolset
 cmd/internal/traceview: cmd/internal/cli jsonrpc/trace mcpwire/sanitize
 cmd/toolman: cmd/internal/cli cmd/internal/config cmd/internal/demo cmd/internal/demo/demoserver cmd/internal/engine cmd/internal/gateway cmd/internal/lockcmd cmd/internal/report cmd/internal/setup cmd/internal/stdio cmd/internal/toolsetcmd cmd/internal/traceview jsonrpc/trace mcpwire/sanitize router router/httpd/bridge router/httpd/bridge/provider router/httpd/guard router/httpd/ops spawn
 jsonrpc: jsonrpc/internal/scan

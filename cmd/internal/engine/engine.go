@@ -11,8 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"toolman/jsonrpc/trace/redact"
-
+	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
 	"toolman/cmd/internal/cli"
@@ -20,6 +19,7 @@ import (
 	"toolman/cmd/internal/setup"
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/spawn"
@@ -66,7 +66,6 @@ func Run(ctx context.Context, f *Flags, c *config.Config, logTo io.Writer, serve
 	if e.RouterOptions.Trace != nil {
 		defer e.RouterOptions.Trace.Close(FlushTime)
 	}
-	setup.ScrubSessions(&e.RouterOptions, e.Secrets)
 	if e.Loop, err = peer.NewLoop(); err != nil {
 		return err
 	}
@@ -77,7 +76,7 @@ func Run(ctx context.Context, f *Flags, c *config.Config, logTo io.Writer, serve
 // Configure returns the options for a configuration, and logs why its equipped toolset cannot
 // be used.
 func (e *Engine) Configure(c *config.Config) (router.Options, error) {
-	return setup.FullOptions(c, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
+	return setup.FullOptions(c, e.Secrets, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
 }
 
 // startGuard starts the guard in the background. Call done once the servers have ended.
@@ -134,4 +133,37 @@ func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
 	s.Cwd, _ = os.Getwd()
 	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: f.TraceMax, QueueBytes: traceQueue,
 		Warn: func(err error) { e.Log.Warn("the trace is not complete", zap.NamedError("err", err)) }}), nil
+}
+
+// Flags are the process's standard files and the flags that several commands have.
+type Flags struct {
+	setup.Flags
+	Stdin, Stdout, Stderr *os.File
+
+	LogLevel string // --log-level
+	Trace    string // --trace
+	TraceMax int    // --trace-max
+}
+
+// AddTrace gives a command the flags --trace and --trace-max.
+func (f *Flags) AddTrace(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
+	cmd.Flags().IntVar(&f.TraceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
+}
+
+// DefaultLogLevel sets the log level of a command, unless --log-level is given.
+func (f *Flags) DefaultLogLevel(cmd *cobra.Command, level string) {
+	if !cmd.Flags().Changed("log-level") {
+		f.LogLevel = level
+	}
+}
+
+// Check loads the configuration and starts its servers, as the function Check does.
+func (f *Flags) Check(ctx context.Context) (*config.Config, *Servers, error) {
+	c, err := f.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := Check(ctx, c, f.Stderr)
+	return c, s, err
 }

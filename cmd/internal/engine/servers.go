@@ -25,7 +25,7 @@ type Servers struct {
 // Check starts every server with policies and pins, for a client without capabilities. It shows on
 // stderr how they start.
 func Check(ctx context.Context, c *config.Config, stderr *os.File) (*Servers, error) {
-	o, err := setup.FullOptions(c, func(error) {}) // check reports it
+	o, err := setup.FullOptions(c, redact.NewScrubber(c.Secrets), func(error) {}) // check reports it
 	if err != nil {
 		return nil, err
 	}

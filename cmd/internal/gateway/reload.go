@@ -62,7 +62,6 @@ func (s *server) reload(at setup.Location) error {
 		return errors.New("the new file disables authentication; restart toolman to apply it")
 	}
 	o.PolicyOf, o.Trace = next.policyOf, s.router.Trace
-	setup.ScrubSessions(&o, s.Secrets)
 	s.admit(next) // before Reload: clients that are no longer admitted must not see what is new
 	s.router.Reload(o)
 	s.Log.Info("reloaded", zap.String("config", at.Path), zap.Int("servers", len(o.Servers)))

@@ -11,6 +11,7 @@ import (
 	"toolman/cmd/internal/report"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/store"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/mcpwire/itemdef"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
@@ -29,7 +30,7 @@ type inventory struct {
 // takeInventory starts the servers and collects what they offer. It speaks to them in the era of
 // their pins in old.
 func takeInventory(ctx context.Context, c *config.Config, old store.Pins, logLevel string, stderr *os.File) (*inventory, error) {
-	o, err := setup.Options(c)
+	o, err := setup.Options(c, redact.NewScrubber(c.Secrets))
 	if err != nil {
 		return nil, err
 	}

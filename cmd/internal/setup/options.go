@@ -17,8 +17,8 @@ import (
 )
 
 // Options turns the configuration alone into the options of a router, without pins and without an
-// equipped toolset.
-func Options(c *config.Config) (router.Options, error) {
+// equipped toolset. The values that sessions give are added to secrets.
+func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error) {
 	active, err1 := activeGlobs(c)
 	unpinned, err2 := catalog.CompileGlobs(c.Unpinned)
 	allowed, err3 := c.Rules.For(c.Agent)
@@ -31,15 +31,15 @@ func Options(c *config.Config) (router.Options, error) {
 		Toolsets: toolsets, Shelf: store.ToolsetsBeside(c.Path), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
 	for _, s := range Enabled(c) {
-		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path)))
+		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path), secrets))
 	}
 	return o, errors.Join(err1, err2, err3, err4, err5)
 }
 
 // FullOptions turns the configuration, and what is stored beside it, into the options of a
 // router. It calls warn if the equipped toolset cannot be used.
-func FullOptions(c *config.Config, warn func(error)) (router.Options, error) {
-	o, err := Options(c)
+func FullOptions(c *config.Config, secrets *redact.Scrubber, warn func(error)) (router.Options, error) {
+	o, err := Options(c, secrets)
 	if err != nil {
 		return o, err
 	}

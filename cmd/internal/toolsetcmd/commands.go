@@ -12,6 +12,7 @@ import (
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/store"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -87,7 +88,7 @@ func (c *command) load() (err error) {
 		return err
 	}
 	c.folder = store.ToolsetsBeside(c.config.Path)
-	c.o, err = setup.Options(c.config)
+	c.o, err = setup.Options(c.config, redact.NewScrubber(c.config.Secrets))
 	return err
 }
 

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	File    string    // "-" is Stdin
 	Stdin   io.Reader // read when File is "-"
-	Filters []string  // see Grammar
+	Filters []string  // as toolman trace --help lists them
 	Frames  bool      // every frame instead of every call
 	Verbose bool
 	Follow  bool // wait for more as the file grows, until the context is done
