@@ -44,7 +44,7 @@ func (d *decoder) tokens(t table.Table, agents []string) []Token {
 	var all []Token
 	for _, m := range t.Members("tokens", "http.tokens", t.Instead("NAME", `"sha256:…"`)+" in it") {
 		if len(agents) > 0 && !slices.Contains(agents, m.Key) {
-			d.Fail(m.Line, notAnAgent(m.Key, agents), "http.tokens names the agent %s, which is not in agent_policies", source.Shown(m.Key))
+			d.failUnknown(m.Line, "http.tokens", "agent", m.Key, agents)
 		}
 		values, several := m.Value.([]source.Node)
 		if !several {
@@ -202,7 +202,7 @@ func (d *decoder) permitted(t table.Table, agents []string) map[string][]string 
 	for _, m := range t.Members("agents", "http.permissions.agents", t.Instead("NAME", example)+" in it") {
 		path := sanitize.Line("http.permissions.agents." + m.Key)
 		if len(agents) > 0 && !slices.Contains(agents, m.Key) {
-			d.Fail(m.Line, notAnAgent(m.Key, agents), "http.permissions names the agent %s, which is not in agent_policies", source.Shown(m.Key))
+			d.failUnknown(m.Line, "http.permissions", "agent", m.Key, agents)
 		}
 		names := t.Elements(path, example, d.listOf(m, path, example), func(name string) (problem, hint string) {
 			if slices.Contains(d.setNames(), name) {

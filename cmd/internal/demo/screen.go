@@ -148,15 +148,11 @@ func (s *screen) closing(name string) {
 // failed prints the end of the gateway's log.
 func (s *screen) failed(log *os.File) {
 	const most = 4 << 10
-	info, err := log.Stat()
+	text, err := os.ReadFile(log.Name())
 	if err != nil {
 		return // the step's error is reported
 	}
-	text := make([]byte, min(info.Size(), most))
-	if _, err := log.ReadAt(text, info.Size()-int64(len(text))); err != nil && err != io.EOF {
-		return
-	}
 	fmt.Fprintln(s.out)
 	s.paragraph("The gateway's log:")
-	s.quote(string(text))
+	s.quote(string(text[max(0, len(text)-most):]))
 }
