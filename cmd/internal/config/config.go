@@ -165,7 +165,7 @@ func (d *decoder) checkGlob(key string) table.Check {
 		if d.options.CheckGlob != nil {
 			if err := d.options.CheckGlob(text); err != nil {
 				return "the pattern " + source.Shown(text) + " of " + key + " cannot be used: " + sanitize.Line(err.Error()),
-					`close every [ and {, or write \ before one that is meant as it is`
+					`close every [ and {, or write \ before a character to match it`
 			}
 		}
 		return "", ""

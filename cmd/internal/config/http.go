@@ -93,7 +93,7 @@ func (d *decoder) http(root table.Table, agents []string) HTTP {
 	}
 	if h.RequireClientID && len(h.TrustedProxies) == 0 {
 		t.FailAt("require_client_id", t.Instead("trusted_proxies", exampleProxies)+" with the addresses of what sets the header",
-			"require_client_id needs trusted_proxies: from anybody else mcp-client-id does not count")
+			"require_client_id needs trusted_proxies: toolman ignores mcp-client-id from other addresses")
 	}
 	return h
 }

@@ -101,9 +101,9 @@ func (d *decoder) token(n source.Node, key string) (hash [sha256.Size]byte, ok b
 	switch {
 	case d.Count() > before: // which explains the value
 	case len(value) < leastToken:
-		sc.Fail("run toolman token for one that nobody guesses", "the token is too short")
+		sc.Fail("run toolman token to make one", "the token is too short")
 	case !regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`).MatchString(value): // RFC 6750, 2.1
-		sc.Fail("run toolman token for one that can be sent", "the token holds what no bearer token can: letters, digits and -._~+/ are left, and = at the end")
+		sc.Fail("run toolman token to make one", "the token holds what no bearer token can: letters, digits and -._~+/ are left, and = at the end")
 	default:
 		return sha256.Sum256([]byte(value)), true
 	}
@@ -182,15 +182,15 @@ func (d *decoder) permissions(http table.Table, agents []string) *Permissions {
 	p := &Permissions{Header: t.Choice("source", "config", "header") == "header", Agents: d.permitted(t, agents)}
 	switch {
 	case p.Header && t.Has("agents"):
-		t.FailAt("agents", "take the one or the other out", "http.permissions has agents, and its source is the header")
+		t.FailAt("agents", "take one of them out", "http.permissions has agents, and its source is the header")
 	case p.Header && !http.Has("trusted_proxies"):
 		t.FailAt("source", t.Instead("trusted_proxies", exampleProxies)+" in http with the addresses of what sets the header",
-			"permissions from a header need trusted_proxies: from anybody else mcp-toolset-permissions does not count")
+			"permissions from a header need trusted_proxies: toolman ignores mcp-toolset-permissions from other addresses")
 	case !p.Header && !t.Has("agents"):
 		t.Fail(t.Line, t.Instead("agents", `{ NAME = ["TOOLSET"] }`), "http.permissions has no agents")
 	}
 	if http.At("mode").Value == "dynamic" {
-		http.FailAt("mode", "take mode out", "with http.permissions nobody can switch anything: mode cannot be dynamic")
+		http.FailAt("mode", "take mode out", "http.permissions fixes the tools of every client: mode cannot be dynamic")
 	}
 	return p
 }

@@ -39,10 +39,7 @@ func Start(ctx context.Context, o router.Options, log *zap.Logger, p *Progress, 
 	if err != nil {
 		return nil, err
 	}
-	guard, err := spawn.StartGuard()
-	if err != nil {
-		guard = nil // Close ends the servers; the guard is for a toolman that is killed
-	}
+	guard, _ := spawn.StartGuard() // Close ends the servers; the guard is for a toolman that is killed
 	o.Signalled = ctx
 	s := &Servers{router.New(o, loop, log), loop, guard}
 	s.Await("")

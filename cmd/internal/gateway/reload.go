@@ -35,7 +35,7 @@ func (s *server) watch(ctx context.Context, at setup.Location, files []*setup.Wa
 		case <-changed:
 		}
 		if err := s.reload(at); err != nil {
-			s.Log.Error("the configuration was not reloaded; toolman goes on as it is", zap.String("config", at.Path), zap.NamedError("err", err))
+			s.Log.Error("the configuration was not reloaded; the previous one stays in effect", zap.String("config", at.Path), zap.NamedError("err", err))
 		}
 	}
 }

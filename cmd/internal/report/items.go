@@ -149,12 +149,12 @@ func (rep *Report) addUnused(c *config.Config, r *router.Router) {
 	}
 	for i, a := range c.ActiveToolsets {
 		if a.Toolset == "" && !r.Catalog().Fits(r.Active[i]) {
-			rep.note("%s, which fits nothing", sanitize.Line(r.Active[i].Rule))
+			rep.note("%s, which matches nothing", sanitize.Line(r.Active[i].Rule))
 		}
 	}
 	for i, pattern := range c.Unpinned {
 		if !r.Catalog().Fits(r.Unpinned[i]) {
-			rep.note("unpinned has %q, which fits nothing now", sanitize.Line(pattern))
+			rep.note("unpinned has %q, which matches nothing now", sanitize.Line(pattern))
 		}
 	}
 }

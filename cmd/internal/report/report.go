@@ -140,7 +140,7 @@ func (rep *Report) addServer(st router.Status, of *config.Server) {
 	switch st.State {
 	case router.Ready:
 	case router.Apart:
-		rep.note("server %s is started for each session of toolman serve, with what that says of itself; what it has is not known here", st.Name)
+		rep.note("toolman serve starts server %s for each session, with the session's own values; its items are unknown here", st.Name)
 	default:
 		s.Stderr = st.Stderr
 		rep.problem("%s:%d: server %s is not ready: %s", rep.Config, of.Line, st.Name, st.Problem)

@@ -187,7 +187,7 @@ func (c *command) build(name string, tools []string) error {
 	}
 	patterns, err := setup.CompilePatterns(tools)
 	if err != nil {
-		return cli.Usage(fmt.Errorf("a glob cannot be used: %w", err), `close every [ and {, or write \ before one that is meant as it is`)
+		return cli.Usage(fmt.Errorf("a glob cannot be used: %w", err), `close every [ and {, or write \ before a character to match it`)
 	}
 	offered, err := c.catalog()
 	if err != nil {

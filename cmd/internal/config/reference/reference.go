@@ -68,7 +68,7 @@ func (sc Scope) failNew(before int, hint, msg string) {
 
 func (sc Scope) lookup(name string) (string, bool) {
 	if sc.SessionEnv[name] {
-		sc.Fail("have the server read the variable", "it refers to %s, which env has from ${session.…}: whoever connects would write a part of what is run", name)
+		sc.Fail("have the server read the variable", "it refers to %s, which env has from ${session.…}: a client could change what is run", name)
 		return "", true
 	}
 	if v, ok := sc.Env[name]; ok {
@@ -118,7 +118,7 @@ func (sc Scope) Path(written, hint string) string {
 	before := sc.Count()
 	path := sc.Expand(written)
 	if path == "" {
-		sc.failNew(before, hint, "it comes to nothing")
+		sc.failNew(before, hint, "it is empty")
 		return ""
 	}
 	return sc.Absolute(path)
