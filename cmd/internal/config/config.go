@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gobwas/glob"
+
 	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
@@ -58,7 +60,6 @@ const (
 // Options are what reading a configuration needs from outside.
 type Options struct {
 	LookupEnv func(name string) (string, bool) // for references; nil is os.LookupEnv
-	CheckGlob func(pattern string) error       // returns why a pattern is invalid; nil accepts all
 
 	// HTTP says that the configuration is for serving over HTTP. Only then are the references in
 	// http.tokens replaced: a file may name tokens that are not set where toolman is started on
@@ -126,7 +127,7 @@ func (d *decoder) config(root source.Node) *Config {
 		AlwaysLoad:     t.AutoBool("always_load"),
 		MetaTools:      metaTools(t),
 		AllowStaleRefs: t.Bool("allow_stale_refs", false),
-		Unpinned:       table.Texts(d.globs(t, "unpinned", `["notes_note://*"]`)),
+		Unpinned:       table.Texts(globs(t, "unpinned", `["notes_note://*"]`)),
 		Toolsets:       d.sets,
 		Agent:          d.options.Agent,
 		Dangers:        d.dangers(t),
@@ -152,21 +153,19 @@ func catalogBytes(t table.Table) int {
 }
 
 // globs reads an array of names and globs.
-func (d *decoder) globs(t table.Table, key, example string) []policy.Entry {
-	return t.Strings(key, example, d.checkGlob(key))
+func globs(t table.Table, key, example string) []policy.Entry {
+	return t.Strings(key, example, checkGlob(key))
 }
 
 // checkGlob checks a name or glob of the array key.
-func (d *decoder) checkGlob(key string) table.Check {
+func checkGlob(key string) table.Check {
 	return func(text string) (problem, hint string) {
 		if text == "" {
 			return key + " holds an empty pattern, which matches nothing", `take it out, or write "*" to match everything`
 		}
-		if d.options.CheckGlob != nil {
-			if err := d.options.CheckGlob(text); err != nil {
-				return "the pattern " + source.Shown(text) + " of " + key + " cannot be used: " + sanitize.Line(err.Error()),
-					`close every [ and {, or write \ before a character to match it`
-			}
+		if _, err := glob.Compile(text); err != nil {
+			return "the pattern " + source.Shown(text) + " of " + key + " cannot be used: " + sanitize.Line(err.Error()),
+				`close every [ and {, or write \ before a character to match it`
 		}
 		return "", ""
 	}
@@ -189,7 +188,7 @@ func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 func (d *decoder) dangers(t table.Table) *policy.Dangers {
 	const example = `["fs_delete*"]`
 	confirm := t.Choice("confirm", string(policy.Elicit), string(policy.Deny), string(policy.Allow))
-	tools := d.globs(t, "dangerous_tools", example)
+	tools := globs(t, "dangerous_tools", example)
 	if t.Has("confirm") && !t.Has("dangerous_tools") {
 		t.FailAt("confirm", t.Instead("dangerous_tools", example)+", or take it out", "confirm is given, but no dangerous_tools that it is about")
 	}

@@ -62,7 +62,7 @@ func (d *decoder) lists(t table.Table, key, path string, servers []string) map[s
 		if !slices.Contains(servers, m.Key) {
 			d.failUnknown(m.Line, sanitize.Line(path), "server", m.Key, servers)
 		}
-		lists[m.Key] = policy.List{Line: m.Line, Entries: t.Elements(at, example, d.listOf(m, at, example), d.checkGlob(at))}
+		lists[m.Key] = policy.List{Line: m.Line, Entries: t.Elements(at, example, d.listOf(m, at, example), checkGlob(at))}
 	}
 	return lists
 }
@@ -112,7 +112,7 @@ func (d *decoder) agent(n source.Node, path string, servers []string) policy.Age
 	if !t.Has(key) {
 		d.Fail(t.Line, t.Instead(key, example)+`, or ["*"] for all servers`, "%s has no allowed_servers", at)
 	}
-	a.Servers = policy.List{Line: t.LineOf(key), Entries: t.StringsAt(key, at+"."+key, example, d.checkGlob(at+"."+key))}
+	a.Servers = policy.List{Line: t.LineOf(key), Entries: t.StringsAt(key, at+"."+key, example, checkGlob(at+"."+key))}
 	for _, e := range a.Servers.Entries {
 		if e.Text != "*" && !slices.ContainsFunc(servers, e.Matches) {
 			d.failUnknown(e.Line, at+"."+key, "server", e.Text, servers)
@@ -162,7 +162,7 @@ func (d *decoder) taskRule(n source.Node, servers []string) (policy.TaskRule, []
 	t := table.New(d.Problems, n, "in a task rule", "service", "keywords", "tools", "active_toolsets")
 	rule := policy.TaskRule{
 		Line:     n.Line,
-		Services: d.globs(t, "service", `["*-api"]`),
+		Services: globs(t, "service", `["*-api"]`),
 		Tools:    d.lists(t, "tools", "tools", servers),
 	}
 	rule.Keywords = table.Texts(t.Strings("keywords", keywords, func(word string) (problem, hint string) {

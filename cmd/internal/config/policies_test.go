@@ -142,7 +142,7 @@ func TestResolvedConfigurationsAreLoadedAgain(t *testing.T) {
 	for _, file := range []string{"every-key.toml", "every-key.json", "../example/tools.toml", "smallest.toml", "same-namespace.toml"} {
 		for _, format := range []string{"toml", "json"} {
 			for _, task := range []Options{{}, {Agent: "reader"}, {Service: "api", Task: "test it"}, {Agent: "reader", Service: "api", Task: "test and deploy the frontend"}} {
-				task.HTTP, task.LookupEnv, task.CheckGlob = true, testOptions().LookupEnv, testOptions().CheckGlob
+				task.HTTP, task.LookupEnv = true, environment
 				if strings.HasPrefix(file, "..") && task.Agent != "" {
 					task.Agent = "claude-developer"
 				} else if !strings.HasPrefix(file, "every") {

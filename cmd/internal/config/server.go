@@ -267,7 +267,7 @@ func (s *Server) Inherits(name string) bool {
 func (d *decoder) inheritEnv(t table.Table) []string {
 	const key = "inherit_env"
 	all := []string{}
-	for _, e := range d.globs(t, key, `["PATH", "HOME"]`) {
+	for _, e := range globs(t, key, `["PATH", "HOME"]`) {
 		switch name := reference.VariableName(e.Text); {
 		case strings.ContainsAny(e.Text, "=\x00"):
 			d.Fail(e.Line, "name the variable alone; a value belongs in env", "inherit_env holds a name that no variable can have")

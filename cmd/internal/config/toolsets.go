@@ -45,7 +45,7 @@ func (d *decoder) toolset(m source.Member) Toolset {
 	const example = `["fs_read*"]`
 	path := "toolsets." + m.Key
 	t := table.New(d.Problems, m.Node, "in a toolset", "tools", "description")
-	s := Toolset{Name: m.Key, Line: m.Line, Tools: t.FilledStrings("tools", path+".tools", example, d.checkGlob(path+".tools"))}
+	s := Toolset{Name: m.Key, Line: m.Line, Tools: t.FilledStrings("tools", path+".tools", example, checkGlob(path+".tools"))}
 	if !t.Has("tools") {
 		d.Fail(m.Line, t.Instead("tools", example), "%s has no tools", path)
 	}
@@ -93,7 +93,7 @@ func (d *decoder) notASet(name, before string) string {
 // activeToolsets reads names and globs, in which the name of a toolset stands for its tools.
 func (d *decoder) activeToolsets(t table.Table, task bool) []Active {
 	var patterns []Active
-	for _, e := range d.globs(t, "active_toolsets", `["fs_read*"]`) {
+	for _, e := range globs(t, "active_toolsets", `["fs_read*"]`) {
 		name, isSet := strings.CutPrefix(e.Text, "toolset:")
 		i := slices.Index(d.setNames(), name)
 		switch {

@@ -13,7 +13,6 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/config/source"
-	"toolman/router/catalog"
 )
 
 // Flags choose a configuration and what it is resolved for.
@@ -61,10 +60,7 @@ func (f *Flags) LoadAt(at Location) (*config.Config, error) {
 
 // Options returns the options with which to read the configuration.
 func (f *Flags) Options() config.Options {
-	return config.Options{Agent: f.Agent, Service: f.Service, Task: f.Task, HTTP: f.HTTP, CheckGlob: func(pattern string) error {
-		_, err := catalog.CompileGlobs([]string{pattern})
-		return err
-	}}
+	return config.Options{Agent: f.Agent, Service: f.Service, Task: f.Task, HTTP: f.HTTP}
 }
 
 // fileName is the name of the file that find looks for.
