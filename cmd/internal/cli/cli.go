@@ -100,13 +100,15 @@ func Failed(err error, hint string) error { return &Error{err, ExitFailed, hint}
 // Usage returns an error of the command line or the configuration, with exit code 2.
 func Usage(err error, hint string) error { return &Error{err, ExitUsage, hint} }
 
-// Code returns the exit code for an error. An error without a Code method is a failure.
+// ExitCode returns the code.
+func (e *Error) ExitCode() int { return e.Code }
+
+// Code returns the exit code for an error. An error without an ExitCode method is a failure.
 func Code(err error) int {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Code
-	}
-	var coded interface{ ExitCode() int }
-	if errors.As(err, &coded) {
+	if coded, ok := errors.AsType[interface {
+		error
+		ExitCode() int
+	}](err); ok {
 		return coded.ExitCode()
 	}
 	return ExitFailed

@@ -117,7 +117,7 @@ func (d *decoder) config(root source.Node) *Config {
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers",
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
-	d.sets, d.SessionKeys, d.ofHTTP = d.toolsets(t), sessionKeys(t), reference.VariablesIn(t.At("http"))
+	d.sets, d.ofHTTP = d.toolsets(t), reference.VariablesIn(t.At("http"))
 	c := &Config{
 		ActiveToolsets: d.activeToolsets(t, false),
 		Settle:         time.Duration(t.Int("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
@@ -131,14 +131,15 @@ func (d *decoder) config(root source.Node) *Config {
 		Toolsets:       d.sets,
 		Agent:          d.options.Agent,
 		Dangers:        d.dangers(t),
+		HTTP:           d.http(t, agentNames(t)),
 	}
+	d.SessionKeys = c.HTTP.SessionConfigKeys
 	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
 	for _, n := range servers {
 		c.Servers = append(c.Servers, d.server(n))
 	}
 	noteReferences(c.Servers, servers, d.ofHTTP)
 	d.policies(t, c)
-	c.HTTP = d.http(t, agentNames(t))
 	c.AuditLog, c.AuditArguments = d.auditLog(t)
 	return c
 }
@@ -196,18 +197,4 @@ func (d *decoder) dangers(t table.Table) *policy.Dangers {
 		return nil
 	}
 	return &policy.Dangers{File: filepath.Base(d.File), Confirm: policy.Confirm(confirm), Tools: tools}
-}
-
-// sessionKeys returns http.session_config_keys. It adds no problems: http is decoded later.
-func sessionKeys(root table.Table) (keys []string) {
-	http, _ := root.At("http").Value.([]source.Member)
-	for _, m := range http {
-		elems, _ := m.Value.([]source.Node)
-		for _, n := range elems {
-			if key, ok := n.Value.(string); ok && m.Key == "session_config_keys" {
-				keys = append(keys, key)
-			}
-		}
-	}
-	return keys
 }

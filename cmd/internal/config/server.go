@@ -74,7 +74,7 @@ func (d *decoder) server(n source.Node) Server {
 		Line:            n.Line,
 		Namespace:       namespace(t),
 		Name:            serverName(t),
-		Command:         command(t),
+		Command:         t.Filled("command", exampleCommand, t.Instead("command", exampleCommand)+", or "+t.Write("enabled", "false")),
 		InheritEnv:      d.inheritEnv(t),
 		StartTimeout:    t.Duration("start_timeout", 10*time.Second, time.Millisecond),
 		CallTimeout:     t.Duration("call_timeout", callTimeout, 0),
@@ -166,16 +166,6 @@ func serverName(t table.Table) string {
 		s, _ = t.At("namespace").Value.(string)
 	} else if !isNamespace(s) {
 		t.Outside("name", namespaceHint)
-	}
-	return s
-}
-
-// command returns the command as written, or "".
-func command(t table.Table) string {
-	s, ok := t.Text("command", exampleCommand)
-	if ok && strings.TrimSpace(s) == "" {
-		t.FailAt("command", t.Instead("command", exampleCommand)+", or "+t.Write("enabled", "false"), "command is empty")
-		return ""
 	}
 	return s
 }

@@ -62,18 +62,12 @@ func metaTools(t table.Table) []string {
 	if !t.Has("meta_tools") {
 		return all[:1]
 	}
-	groups := []string{}
-	for _, e := range t.Strings("meta_tools", `["activate", "toolsets"]`, func(group string) (problem, hint string) {
+	return table.Texts(t.Strings("meta_tools", `["activate", "toolsets"]`, func(group string) (problem, hint string) {
 		if slices.Contains(all, group) {
 			return "", ""
 		}
 		return "meta_tools cannot hold " + source.Shown(group), `write "` + strings.Join(all, `", "`) + `" or some of these`
-	}) {
-		if !slices.Contains(groups, e.Text) {
-			groups = append(groups, e.Text)
-		}
-	}
-	return groups
+	}))
 }
 
 // setNames returns the names of the file's toolsets.

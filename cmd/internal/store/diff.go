@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -42,35 +43,22 @@ func ComparePins(old, now Pins) []Change {
 	return changes
 }
 
-// Word returns "new", "changed" or "gone".
-func (c Change) Word() string {
-	switch {
-	case c.Old == nil:
-		return "new"
-	case c.New == nil:
-		return "gone"
-	}
-	return "changed"
-}
-
-// Mark returns Word as one character: +, ~ or -.
-func (c Change) Mark() string {
-	return map[string]string{"new": "+", "changed": "~", "gone": "-"}[c.Word()]
-}
-
-// Line returns the change on one line.
+// Line returns the change on one line, such as "~ tool fs_move_file (changed)".
 func (c Change) Line() string {
-	return fmt.Sprintf("%s %s (%s)", c.Mark(), sanitize.Visible(c.ItemKey.String()), c.Word())
+	mark, word := "~", "changed"
+	if c.Old == nil {
+		mark, word = "+", "new"
+	} else if c.New == nil {
+		mark, word = "-", "gone"
+	}
+	return fmt.Sprintf("%s %s (%s)", mark, sanitize.Visible(c.ItemKey.String()), word)
 }
 
 // Print writes a change for people: a line with the item and the kind of change, and below it,
 // unless the item is gone, every field that differs, old lines after a -, new ones after a +.
 func (c Change) Print(out io.Writer) error {
 	var b strings.Builder
-	pin := c.New
-	if pin == nil {
-		pin = c.Old
-	}
+	pin := cmp.Or(c.New, c.Old)
 	fmt.Fprintf(&b, "%s, server %s)\n", strings.TrimSuffix(c.Line(), ")"), sanitize.Visible(pin.Server))
 	switch {
 	case c.New == nil:

@@ -17,9 +17,9 @@ func TestCompare(t *testing.T) {
 	now := Pins{tool("same"): NewPin("elsewhere", "legacy", []byte(`{"a":1}`)), tool("changed"): pin(`{"a":2}`), tool("new"): pin(`{}`), {mcpwire.Prompt, "same"}: pin(`{"b":0}`)}
 	var got []string
 	for _, c := range ComparePins(old, now) {
-		got = append(got, c.Mark()+" "+c.String()+" "+c.Word())
+		got = append(got, c.Line())
 	}
-	if want := "~ tool changed changed, - tool gone gone, + tool new new, ~ prompt same changed"; strings.Join(got, ", ") != want {
+	if want := "~ tool changed (changed), - tool gone (gone), + tool new (new), ~ prompt same (changed)"; strings.Join(got, ", ") != want {
 		t.Errorf("got  %s\nwant %s", strings.Join(got, ", "), want)
 	}
 	if changes := ComparePins(nil, nil); changes != nil {

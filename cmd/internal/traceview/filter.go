@@ -47,7 +47,10 @@ func ParseFilter(args []string) (Filter, error) {
 }
 
 func (f *Filter) add(arg string) error {
-	arg, not := cutNot(arg)
+	not := strings.HasPrefix(arg, "!") || strings.HasPrefix(arg, "-")
+	if not {
+		arg = arg[1:]
+	}
 	key, value, found := strings.Cut(arg, ":")
 	if !found || !isWord(key) || strings.HasPrefix(value, "//") { // a URI is a text
 		key, value = "text", arg
@@ -58,13 +61,6 @@ func (f *Filter) add(arg string) error {
 	match, err := f.matcher(key, value)
 	f.conditions = append(f.conditions, condition{not, match})
 	return err
-}
-
-func cutNot(arg string) (string, bool) {
-	if rest, ok := strings.CutPrefix(arg, "!"); ok {
-		return rest, true
-	}
-	return strings.CutPrefix(arg, "-")
 }
 
 func isWord(s string) bool {

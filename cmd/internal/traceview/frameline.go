@@ -20,20 +20,12 @@ func (p *Printer) frameLine(r *trace.Record, indent string) {
 	p.width = max(p.width, min(utf8.RuneCountInString(label), 24))
 	sign, text, hue := "-", eventText(r), cli.Yellow
 	if r.Type == trace.TypeFrame {
-		sign, text, hue = arrow(r.Dir), payload(r), frameColor(r)
+		sign, text, hue = map[trace.Dir]string{trace.In: ">", trace.Out: "<"}[r.Dir], payload(r), frameColor(r)
 	}
 	p.line(indent + p.paint(cli.Faint, since(r.US)) + " " + p.paint(hue, pad(label, -p.width)+" "+sign) + " " + text)
 	if details := details(r); p.opts.Verbose && p.opts.Frames && details != "" {
 		p.line(p.paint(cli.Faint, "       "+details))
 	}
-}
-
-// arrow: > is into toolman.
-func arrow(d trace.Dir) string {
-	if d == trace.In {
-		return ">"
-	}
-	return "<"
 }
 
 // payload returns a frame as far as the trace has it.
