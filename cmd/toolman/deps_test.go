@@ -44,26 +44,22 @@ func packagesOf(t *testing.T, goos string) []listed {
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = rules(`
-cmd/internal/cli:
-cmd/internal/config: cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/plainjson mcpwire/sanitize router/policy router/toolset
+cmd/internal/cli: mcpwire/sanitize router/suggest
+cmd/internal/config: cmd/internal/cli cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
-cmd/internal/config/table: cmd/internal/config/source mcpwire/sanitize router/policy router/suggest
-cmd/internal/configfile: cmd/internal/config cmd/internal/config/source
-cmd/internal/demo: cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
-cmd/internal/demo/demoserver: cmd/internal/plainjson jsonrpc mcpwire
-cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/setup cmd/internal/traceview jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/upstream spawn
-cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/pins cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy router/upstream
-cmd/internal/lockfile: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/pins cmd/internal/report cmd/internal/setup mcpwire/sanitize router router/catalog
-cmd/internal/pins: cmd/internal/plainjson cmd/internal/store mcpwire mcpwire/sanitize router/toolset
-cmd/internal/plainjson:
-cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/catalog router/toolset router/upstream router/view
-cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/configfile cmd/internal/pins cmd/internal/toolsets jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
-cmd/internal/stdio: cmd/internal/cli cmd/internal/engine jsonrpc jsonrpc/peer mcpwire/streamhttp router router/client router/dial
-cmd/internal/store:
-cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/plainjson cmd/internal/setup cmd/internal/toolsets mcpwire/sanitize router router/catalog router/toolset
-cmd/internal/toolsets: cmd/internal/config/source cmd/internal/plainjson cmd/internal/store router/toolset
-cmd/internal/traceview: cmd/internal/cli cmd/internal/plainjson jsonrpc/trace mcpwire/sanitize
+cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy
+cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
+cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
+cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/upstream spawn
+cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy router/upstream
+cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
+cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/catalog router/toolset router/upstream router/view
+cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
+cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
+cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
+cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog router/toolset
+cmd/internal/traceview: cmd/internal/cli jsonrpc/trace mcpwire/sanitize
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
@@ -130,7 +126,7 @@ func rules(table string) map[string][]string {
 var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config", "toolman/cmd/internal/config/source"},
-	"github.com/gobwas/glob":           {"toolman/router/catalog", "toolman/router/policy"},
+	"github.com/gobwas/glob":           {"toolman/cmd/internal/config", "toolman/router/catalog", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},

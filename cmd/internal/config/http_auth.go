@@ -44,7 +44,7 @@ func (d *decoder) tokens(t table.Table, agents []string) []Token {
 	var all []Token
 	for _, m := range t.Members("tokens", "http.tokens", t.Instead("NAME", `"sha256:…"`)+" in it") {
 		if len(agents) > 0 && !slices.Contains(agents, m.Key) {
-			d.Fail(m.Line, notAnAgent(m.Key, agents), "http.tokens names the agent %s, which is not in agent_policies", source.Shown(m.Key))
+			d.failUnknown(m.Line, "http.tokens", "agent", m.Key, agents)
 		}
 		values, several := m.Value.([]source.Node)
 		if !several {
@@ -101,9 +101,9 @@ func (d *decoder) token(n source.Node, key string) (hash [sha256.Size]byte, ok b
 	switch {
 	case d.Count() > before: // which explains the value
 	case len(value) < leastToken:
-		sc.Fail("run toolman token for one that nobody guesses", "the token is too short")
+		sc.Fail("run toolman token to make one", "the token is too short")
 	case !regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`).MatchString(value): // RFC 6750, 2.1
-		sc.Fail("run toolman token for one that can be sent", "the token holds what no bearer token can: letters, digits and -._~+/ are left, and = at the end")
+		sc.Fail("run toolman token to make one", "the token holds what no bearer token can: letters, digits and -._~+/ are left, and = at the end")
 	default:
 		return sha256.Sum256([]byte(value)), true
 	}
@@ -147,42 +147,30 @@ func (d *decoder) jwt(http table.Table) *JWT {
 // audience reads a string or an array of strings.
 func audience(t table.Table, path string) []string {
 	const key, example = "audience", `"https://mcp.example.com/mcp"`
-	elems, isArray := t.At(key).Value.([]source.Node)
-	if !isArray {
+	if _, isArray := t.At(key).Value.([]source.Node); !isArray {
 		return []string{t.Required(key, example, path)}
 	}
-	var all []string
-	for _, n := range elems {
-		s, ok := n.Value.(string)
-		if !ok || s == "" {
-			t.Fail(n.Line, t.Instead(key, "["+example+"]"), "%s holds %s where a string with something in it is expected", key, n.Kind())
+	return t.FilledStrings(key, key, "["+example+"]", func(text string) (problem, hint string) {
+		if text == "" {
+			return "audience holds an empty string", t.Instead(key, "["+example+"]")
 		}
-		all = append(all, s)
-	}
-	if len(all) == 0 {
-		t.FailAt(key, t.Instead(key, example), "%s is empty", key)
-	}
-	return all
+		return "", ""
+	})
 }
 
 // algorithms reads the allowed algorithms. None and algorithms with a shared secret cannot be
 // allowed: whoever can verify such a token can make one (RFC 8725, 3.1 and 3.2).
 func algorithms(t table.Table) []string {
-	const key = "algorithms"
-	if !t.Has(key) {
+	if !t.Has("algorithms") {
 		return []string{"RS256", "ES256"}
 	}
 	asymmetric := []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-	all := t.Strings(key, `["RS256"]`, func(algorithm string) (problem, hint string) {
+	return t.FilledStrings("algorithms", "algorithms", `["RS256"]`, func(algorithm string) (problem, hint string) {
 		if slices.Contains(asymmetric, algorithm) {
 			return "", ""
 		}
 		return "algorithms holds what cannot be allowed", "the algorithms are " + strings.Join(asymmetric, ", ")
 	})
-	if elems, ok := t.At(key).Value.([]source.Node); ok && len(elems) == 0 {
-		t.Outside(key, t.Instead(key, `["RS256"]`)+", or leave it out")
-	}
-	return table.Texts(all)
 }
 
 // permissions decodes http.permissions.
@@ -194,15 +182,15 @@ func (d *decoder) permissions(http table.Table, agents []string) *Permissions {
 	p := &Permissions{Header: t.Choice("source", "config", "header") == "header", Agents: d.permitted(t, agents)}
 	switch {
 	case p.Header && t.Has("agents"):
-		t.FailAt("agents", "take the one or the other out", "http.permissions has agents, and its source is the header")
+		t.FailAt("agents", "take one of them out", "http.permissions has agents, and its source is the header")
 	case p.Header && !http.Has("trusted_proxies"):
 		t.FailAt("source", t.Instead("trusted_proxies", exampleProxies)+" in http with the addresses of what sets the header",
-			"permissions from a header need trusted_proxies: from anybody else mcp-toolset-permissions does not count")
+			"permissions from a header need trusted_proxies: toolman ignores mcp-toolset-permissions from other addresses")
 	case !p.Header && !t.Has("agents"):
 		t.Fail(t.Line, t.Instead("agents", `{ NAME = ["TOOLSET"] }`), "http.permissions has no agents")
 	}
 	if http.At("mode").Value == "dynamic" {
-		http.FailAt("mode", "take mode out", "with http.permissions nobody can switch anything: mode cannot be dynamic")
+		http.FailAt("mode", "take mode out", "http.permissions fixes the tools of every client: mode cannot be dynamic")
 	}
 	return p
 }
@@ -214,7 +202,7 @@ func (d *decoder) permitted(t table.Table, agents []string) map[string][]string 
 	for _, m := range t.Members("agents", "http.permissions.agents", t.Instead("NAME", example)+" in it") {
 		path := sanitize.Line("http.permissions.agents." + m.Key)
 		if len(agents) > 0 && !slices.Contains(agents, m.Key) {
-			d.Fail(m.Line, notAnAgent(m.Key, agents), "http.permissions names the agent %s, which is not in agent_policies", source.Shown(m.Key))
+			d.failUnknown(m.Line, "http.permissions", "agent", m.Key, agents)
 		}
 		names := t.Elements(path, example, d.listOf(m, path, example), func(name string) (problem, hint string) {
 			if slices.Contains(d.setNames(), name) {

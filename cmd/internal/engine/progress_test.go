@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"toolman/cmd/internal/cli"
 	"toolman/router/upstream"
 )
 
@@ -59,9 +60,9 @@ func TestProgressIsALineForEachChange(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
-			p := &Progress{out: &out, quiet: tt.quiet}
+			p := &Progress{Live: &cli.Live{Out: &out}, quiet: tt.quiet}
 			tt.steps(func(second upstream.State, waited time.Duration) { p.show(statuses(second), waited) })
-			p.clear()
+			p.Draw(nil)
 			if got := out.String(); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
@@ -71,7 +72,7 @@ func TestProgressIsALineForEachChange(t *testing.T) {
 
 func TestProgressOnATerminalTakesItsLinesAway(t *testing.T) {
 	var out bytes.Buffer
-	p := &Progress{out: &out, live: true, rows: 24, quiet: true}
+	p := &Progress{Live: &cli.Live{Out: &out, Terminal: true, Rows: 24}, quiet: true}
 	step := func(want string) {
 		t.Helper()
 		if got := out.String(); got != want {
@@ -90,9 +91,9 @@ func TestProgressOnATerminalTakesItsLinesAway(t *testing.T) {
 	step(noWrap + "  fs    ready          0.8 s  \n  slow  starting      12.0 s  fetching packages\n" + wrap)
 	p.show(statuses(upstream.Gone), 13*time.Second)
 	step(up + erase + noWrap + "  fs    ready          0.8 s  \n  slow  gone          13.0 s  it ended with exit status 3 and more\n" + wrap)
-	p.clear()
+	p.Draw(nil)
 	step(up + erase)
-	p.clear()
+	p.Draw(nil)
 	step("")
 }
 
@@ -103,14 +104,14 @@ func TestProgressFitsTheTerminal(t *testing.T) {
 		all = append(all, upstream.Status{Name: fmt.Sprint("s", i), State: upstream.State(i % 2), StartTimeout: time.Minute})
 	}
 	var out bytes.Buffer
-	p := &Progress{out: &out, live: true, rows: 12}
+	p := &Progress{Live: &cli.Live{Out: &out, Terminal: true, Rows: 12}}
 	p.show(all, time.Second)
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"+wrap), "\n")
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"+"\x1b[?7h"), "\n")
 	if len(lines) != 11 || strings.Count(out.String(), "starting") != 10 || lines[10] != "  and 20 more" {
 		t.Errorf("got\n%s", out.String())
 	}
 	out.Reset()
-	if p.clear(); !strings.HasPrefix(out.String(), "\x1b[11F") {
+	if p.Draw(nil); !strings.HasPrefix(out.String(), "\x1b[11F") {
 		t.Errorf("got %q", out.String())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"toolman/jsonrpc/trace/redact"
+	"toolman/router/upstream"
 
 	"go.uber.org/zap"
 
@@ -12,7 +13,6 @@ import (
 	"toolman/cmd/internal/setup"
 	"toolman/jsonrpc/peer"
 	"toolman/router"
-	"toolman/router/upstream"
 	"toolman/spawn"
 )
 
@@ -26,7 +26,7 @@ type Servers struct {
 // Check starts every server with policies and pins, for a client without capabilities. It shows on
 // stderr how they start.
 func Check(ctx context.Context, c *config.Config, stderr *os.File) (*Servers, error) {
-	o, err := setup.FullOptions(c, func(error) {}) // check reports it
+	o, err := setup.FullOptions(c, redact.NewScrubber(c.Secrets), func(error) {}) // check reports it
 	if err != nil {
 		return nil, err
 	}
@@ -40,10 +40,7 @@ func Start(ctx context.Context, o router.Options, log *zap.Logger, p *Progress, 
 	if err != nil {
 		return nil, err
 	}
-	reaper, err := spawn.StartReaper()
-	if err != nil {
-		reaper = nil // Close ends the servers; the reaper is for a toolman that is killed
-	}
+	reaper, _ := spawn.StartReaper() // Close ends the servers; the reaper is for a toolman that is killed
 	o.Signalled = ctx
 	s := &Servers{router.New(o, loop, log), loop, reaper}
 	s.Await("")

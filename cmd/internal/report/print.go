@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"toolman/cmd/internal/engine"
+	"toolman/mcpwire/sanitize"
+	"toolman/router"
 	"toolman/router/upstream"
 )
 
@@ -46,4 +48,24 @@ func (rep *Report) Print(out io.Writer) error {
 	_, err := fmt.Fprintf(out, "\n\n%d of %d tools are active: the list costs a model %d bytes, about %d tokens (all tools: %d bytes, about %d tokens).\n",
 		rep.Cost.ActiveTools, rep.Cost.AllTools, rep.Cost.ListBytes, rep.Cost.ListTokens, rep.Cost.AllBytes, rep.Cost.AllTokens)
 	return err
+}
+
+// PrintExplanation writes what toolman explain says about one item.
+func PrintExplanation(out io.Writer, x router.Explanation) {
+	yes := map[bool]string{true: "yes", false: "no"}
+	detail := func(text string) {
+		if text != "" {
+			fmt.Fprintf(out, "            %s\n", sanitize.Line(text))
+		}
+	}
+	fmt.Fprintf(out, "%s %s of %s\n", x.Kind, sanitize.Line(x.Name), x.Server)
+	fmt.Fprintf(out, "  visible   %s\n", yes[x.Visible])
+	detail(x.Rule)
+	fmt.Fprintf(out, "  active    %s\n", yes[x.Active])
+	detail(x.Activity)
+	fmt.Fprintf(out, "  callable  %s\n", yes[x.Callable])
+	detail(x.Danger)
+	if x.Error != "" {
+		fmt.Fprintf(out, "  callers are told: %s\n", sanitize.Line(x.Error))
+	}
 }

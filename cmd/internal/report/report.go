@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 	"toolman/mcpwire"
@@ -60,9 +59,9 @@ type cost struct {
 }
 
 // New reports on servers that have started.
-func New(at configfile.Location, c *config.Config, r *router.Router) *Report {
-	rep := &Report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
-	if setup.Mode(c) != view.ModeAuto {
+func New(c *config.Config, r *router.Router) *Report {
+	rep := &Report{Config: c.Path, Why: c.Why, Problems: []string{}, Notes: []string{}}
+	if c.ActivationMode != view.ModeAuto.String() {
 		rep.Mode = c.ActivationMode
 	}
 	rep.addServers(c, r)
@@ -142,7 +141,7 @@ func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 	switch st.State {
 	case upstream.Ready:
 	case upstream.Apart:
-		rep.note("server %s is started for each session of toolman serve, with what that says of itself; what it has is not known here", st.Name)
+		rep.note("toolman serve starts server %s for each session, with the session's own values; its items are unknown here", st.Name)
 	default:
 		s.Stderr = st.Stderr
 		rep.problem("%s:%d: server %s is not ready: %s", rep.Config, of.Line, st.Name, st.Problem)
