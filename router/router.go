@@ -1,9 +1,7 @@
 package router
 
 import (
-	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,7 +12,6 @@ import (
 	"toolman/router/input"
 	"toolman/router/metatool"
 	"toolman/router/session"
-	"toolman/router/toolset"
 
 	"go.uber.org/zap"
 
@@ -94,112 +91,11 @@ func (r *Router) adopt(o *Options) {
 	r.rules.Store(&catalog.Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras})
 }
 
-// A host is a router as its upstreams know it.
-type host struct{ r *Router }
-
-// Rules implements Host.
-func (h host) Rules() *catalog.Rules { return h.r.rules.Load() }
-
-// Servers implements Host.
-func (h host) Servers() int { return len(h.r.all()) }
-
-// Changed implements Host.
-func (h host) Changed() { h.r.update() }
-
-// Replace implements Host.
-func (h host) Replace(gone, next *upstream.Upstream) bool { return h.r.replace(gone, next) }
-
-// Ladder implements Host.
-func (h host) Ladder() spawn.Ladder { return h.r.ladder() }
-
-// Sharing implements Host.
-func (h host) Sharing(u *upstream.Upstream) []upstream.Caller {
-	var sharing []upstream.Caller
-	for _, s := range h.r.sessions.list() {
-		if s.Uses(u) {
-			sharing = append(sharing, s)
-		}
-	}
-	return sharing
-}
-
-// Toolsets implements session.Host.
-func (h host) Toolsets() []toolset.Set { return h.r.current().Toolsets }
-
-// Scrub implements session.Host.
-func (h host) Scrub() func(string) string { return h.r.current().Scrub }
-
-// Library implements session.Host.
-func (h host) Library(who *client.Info) *metatool.Library { return h.r.library(who) }
-
-// ShelfError implements session.Host.
-func (h host) ShelfError(who *client.Info, err error) error { return h.r.shelfError(who, err) }
-
-// Opened implements session.Host.
-func (h host) Opened() bool { return h.r.startup.opened.Load() }
-
-// Greet implements session.Host.
-func (h host) Greet(hello mcpwire.Hello) { h.r.greet(hello) }
-
-// Ended implements session.Host.
-func (h host) Ended(s *session.Session) { h.r.sessions.remove(s) }
-
-// BuildCatalog implements session.Host.
-func (h host) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
-	return h.r.buildCatalog(upstreams)
-}
-
-// StartView implements session.Host.
-func (h host) StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
-	return h.r.startView(c, p, who)
-}
-
-// Refresh implements session.Host.
-func (h host) Refresh(s *session.Session, announce bool) {
-	h.r.mu.Lock()
-	defer h.r.mu.Unlock()
-	if h.r.startup.opened.Load() {
-		s.CatalogChanged(h.r.catalog.Load(), announce)
-	}
-}
-
-// Reconnect implements session.Host.
-func (h host) Reconnect(s *session.Session, own *upstream.Upstream) {
-	if h.shareAgain(s, own) {
-		h.Refresh(s, true) // where the session gets its own
-	}
-}
-
-func (h host) shareAgain(s *session.Session, own *upstream.Upstream) bool {
-	h.r.mu.Lock() // nobody takes a place meanwhile
-	defer h.r.mu.Unlock()
-	all := h.r.all()
-	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
-	return i >= 0 && s.ShareAgain(own, all[i])
-}
-
-// all returns the upstreams, in the order of the file. The caller does not change it.
-func (r *Router) all() []*upstream.Upstream { return *r.upstreams.Load() }
-
 // time has calls timed if the trace or a server wants that.
 func (r *Router) time(servers []upstream.Server) {
 	if r.trace.On() || r.Audit != nil || slices.ContainsFunc(servers, func(s upstream.Server) bool { return s.CallTimeout > 0 }) {
 		r.clock.Time()
 	}
-}
-
-// nameFor returns a name for a server that no other has.
-func nameFor(others []*upstream.Upstream, s upstream.Server, i int) string {
-	name := cmp.Or(s.Name, s.Namespace)
-	if name == "" {
-		name = fmt.Sprintf("server %d", i+1)
-	}
-	for _, u := range others {
-		if u.Name == name {
-			return fmt.Sprintf("%s (server %d)", name, i+1)
-		}
-	}
-	return name
 }
 
 // Await has the first list wait for the server that goes by this name, or with "" for every
@@ -280,35 +176,6 @@ func (r *Router) rebuildLocked() {
 	}
 }
 
-// NewSession makes a session for a client. out takes what is sent to it; it may
-// implement Streams.
-func (r *Router) NewSession(out peer.Sender, who client.Info) *session.Session {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	offers := r.MetaTools
-	if who.MetaTools != nil {
-		offers = offers.And(*who.MetaTools)
-	}
-	s := session.New(r.sessionEnv, out, who, r.policyFor(who), r.all(), offers, r.metaLocked(offers))
-	s.View.Store(r.startView(r.catalog.Load(), s.Policy, who))
-	s.Label = r.sessions.add(s, r.Run)
-	if who.Sole {
-		for _, u := range r.all() {
-			u.SetOwner(s, who.Many)
-		}
-	}
-	return s
-}
-
-// Upstreams returns what is known of every upstream, in the order of the file.
-func (r *Router) Upstreams() []upstream.Status {
-	var all []upstream.Status
-	for _, u := range r.all() {
-		all = append(all, u.Status())
-	}
-	return all
-}
-
 // Catalog returns what is offered now.
 func (r *Router) Catalog() *catalog.Catalog { return r.catalog.Load() }
 
@@ -317,9 +184,6 @@ func (r *Router) Catalog() *catalog.Catalog { return r.catalog.Load() }
 func (r *Router) Refreshing() bool {
 	return slices.ContainsFunc(r.all(), (*upstream.Upstream).Refreshing)
 }
-
-// Sessions returns how many sessions there are.
-func (r *Router) Sessions() int { return r.sessions.count() }
 
 // Close ends all servers, in parallel, and returns when they are gone. It comes
 // after Start.
@@ -339,13 +203,4 @@ func (r *Router) Close() {
 	}
 	wg.Wait()
 	r.pool.Dismissed.Wait()
-}
-
-// metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
-// is held.
-func (r *Router) metaLocked(o view.MetaTools) map[string]*metatool.Tool {
-	if _, ok := r.metas[o]; !ok {
-		r.metas[o] = metatool.Tools(o)
-	}
-	return r.metas[o]
 }

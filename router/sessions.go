@@ -6,7 +6,11 @@ import (
 	"slices"
 	"sync"
 
+	"toolman/jsonrpc/peer"
+	"toolman/router/client"
+	"toolman/router/metatool"
 	"toolman/router/session"
+	"toolman/router/view"
 )
 
 // sessions are those that a router has.
@@ -49,3 +53,35 @@ func (x *sessions) list() []*session.Session {
 	defer x.mu.Unlock()
 	return slices.Collect(maps.Keys(x.all))
 }
+
+// NewSession makes a session for a client. out takes what is sent to it; it may
+// implement Streams.
+func (r *Router) NewSession(out peer.Sender, who client.Info) *session.Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	offers := r.MetaTools
+	if who.MetaTools != nil {
+		offers = offers.And(*who.MetaTools)
+	}
+	s := session.New(r.sessionEnv, out, who, r.policyFor(who), r.all(), offers, r.metaLocked(offers))
+	s.View.Store(r.startView(r.catalog.Load(), s.Policy, who))
+	s.Label = r.sessions.add(s, r.Run)
+	if who.Sole {
+		for _, u := range r.all() {
+			u.SetOwner(s, who.Many)
+		}
+	}
+	return s
+}
+
+// metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
+// is held.
+func (r *Router) metaLocked(o view.MetaTools) map[string]*metatool.Tool {
+	if _, ok := r.metas[o]; !ok {
+		r.metas[o] = metatool.Tools(o)
+	}
+	return r.metas[o]
+}
+
+// Sessions returns how many sessions there are.
+func (r *Router) Sessions() int { return r.sessions.count() }
