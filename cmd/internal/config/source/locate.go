@@ -1,9 +1,7 @@
 package source
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/BurntSushi/toml"
 )
@@ -13,6 +11,22 @@ type position struct {
 	line, depth int
 	keys        map[string]*position
 	elems       []*position
+}
+
+// key returns the position of a table's key, or nil.
+func (p *position) key(name string) *position {
+	if p == nil {
+		return nil
+	}
+	return p.keys[name]
+}
+
+// elem returns the position of an array's i-th element, or nil.
+func (p *position) elem(i int) *position {
+	if p == nil || i >= len(p.elems) {
+		return nil
+	}
+	return p.elems[i]
 }
 
 // A locator walks over TOML and records the line of each value. It assumes that the text is valid
@@ -72,7 +86,7 @@ func (l *locator) value(p *position) {
 			l.blank(true)
 			l.eat(",")
 		}
-	case l.skip(quoted()) == "":
+	case l.quoted() == "":
 		l.run(",]}#\r\n")
 	}
 }
@@ -122,7 +136,7 @@ func (l *locator) under(p *position) *position {
 
 // name skips one part of a key and returns it unquoted.
 func (l *locator) name() string {
-	raw := l.skip(quoted())
+	raw := l.quoted()
 	if raw == "" {
 		return l.run(" \t.=]}#\r\n")
 	}
@@ -152,44 +166,67 @@ func (l *locator) eat(token string) bool {
 func (l *locator) run(until string) string {
 	rest := l.text[l.pos:]
 	n := strings.IndexAny(rest, until)
+	if n < 0 {
+		n = len(rest)
+	}
 	if n == 0 {
 		l.stop()
-		return ""
 	}
-	if n > 0 {
-		rest = rest[:n]
-	}
-	l.pos += len(rest)
-	return rest
+	l.pos = min(l.pos+n, len(l.text))
+	return rest[:n]
 }
 
 // blank skips blanks and, with lines, line ends and comments. It reports whether anything is left.
 func (l *locator) blank(lines bool) bool {
+	cutset := " \t"
 	if lines {
-		l.skip(blankLines())
-	} else {
-		l.skip(blanks())
+		cutset = " \t\r\n"
 	}
-	return l.pos < len(l.text)
+	for {
+		rest := strings.TrimLeft(l.text[l.pos:], cutset)
+		l.pos = len(l.text) - len(rest)
+		if !lines || !strings.HasPrefix(rest, "#") {
+			return rest != ""
+		}
+		l.run("\n")
+	}
 }
 
-// skip skips what a pattern matches here, and returns it.
-func (l *locator) skip(pattern *regexp.Regexp) string {
-	found := pattern.FindString(l.text[l.pos:])
-	l.pos += len(found)
-	return found
+// quoted skips a string of any of the four kinds and returns it with its quotes, or "" if none is
+// next.
+func (l *locator) quoted() string {
+	rest := l.text[l.pos:]
+	if rest == "" || rest[0] != '"' && rest[0] != '\'' {
+		return ""
+	}
+	quote := rest[:1]
+	if triple := strings.Repeat(quote, 3); strings.HasPrefix(rest, triple) {
+		quote = triple
+	}
+	end := stringEnd(rest, quote)
+	if end < 0 {
+		l.stop()
+		return ""
+	}
+	l.pos += end
+	return rest[:end]
 }
 
-var (
-	blanks     = pattern(`^[ \t]*`)
-	blankLines = pattern(`^([ \t\r\n]|#[^\n]*)*`)
-
-	// quoted matches a string of any of the four kinds. Quotes may stand right before the closing
-	// three.
-	quoted = pattern(`^("""(?s:\\.|[^\\])*?"{3,5}|'''(?s:.)*?'{3,5}|"(\\.|[^"\\\n])*"|'[^'\n]*')`)
-)
-
-// pattern compiles a pattern when it is first used.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// stringEnd returns the offset after the string at the start of text, or -1 if it does not end.
+func stringEnd(text, quote string) int {
+	for i := len(quote); i < len(text); i++ {
+		switch {
+		case text[i] == '\\' && quote[0] == '"':
+			i++
+		case strings.HasPrefix(text[i:], quote):
+			end := i + len(quote)
+			for len(quote) == 3 && strings.HasPrefix(text[end:], quote[:1]) {
+				end++ // quotes may stand right before the closing three
+			}
+			return end
+		case text[i] == '\n' && len(quote) == 1:
+			return -1
+		}
+	}
+	return -1
 }

@@ -30,15 +30,15 @@ func parseTOML(text string) (Node, *Problem) {
 // placed joins a value with its position. A missing position gives line 0, which messages leave
 // out.
 func placed(value any, p *position) Node {
-	if p == nil {
-		p = new(position)
+	n := Node{Value: value}
+	if p != nil {
+		n.Line = p.line
 	}
-	n := Node{Line: p.line, Value: value}
 	switch v := value.(type) {
 	case map[string]any:
 		members := []Member{}
 		for _, key := range slices.Sorted(maps.Keys(v)) {
-			members = append(members, Member{key, placed(v[key], p.keys[key])})
+			members = append(members, Member{key, placed(v[key], p.key(key))})
 		}
 		slices.SortStableFunc(members, func(a, b Member) int { return cmp.Compare(a.Line, b.Line) })
 		n.Value = members
@@ -53,11 +53,7 @@ func placed(value any, p *position) Node {
 func placedArray[T any](values []T, p *position) []Node {
 	nodes := []Node{}
 	for i, v := range values {
-		var at *position
-		if i < len(p.elems) {
-			at = p.elems[i]
-		}
-		nodes = append(nodes, placed(v, at))
+		nodes = append(nodes, placed(v, p.elem(i)))
 	}
 	return nodes
 }
