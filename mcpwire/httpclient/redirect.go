@@ -11,26 +11,22 @@ import (
 
 const maxRedirects = 5
 
-// Do sends a request and follows redirects. moved is the URL that the server has moved to for good,
-// nil if it has not.
-//
-// http.Client.Do prepares each request for redirects, which hardly any needs.
-func Do(t http.RoundTripper, req *http.Request) (resp *http.Response, moved *url.URL, err error) {
-	permanent := true
-	for via := []*http.Request(nil); ; {
-		resp, err = t.RoundTrip(req)
-		if err != nil || !isRedirect(resp) {
-			return resp, moved, err
-		}
-		Drain(resp.Body)
-		via = append(via, req)
-		if req, err = redirected(req, resp, via); err != nil {
-			return nil, nil, err
-		}
-		if permanent = permanent && resp.StatusCode == http.StatusPermanentRedirect; permanent {
-			moved = req.URL
+// Do sends a request with a client whose redirects CheckRedirect checks. moved is the URL that the
+// server has permanently moved to, or nil.
+func Do(c *http.Client, req *http.Request) (resp *http.Response, moved *url.URL, err error) {
+	resp, err = c.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	for r := resp.Request; r.Response != nil; r = r.Response.Request {
+		switch {
+		case r.Response.StatusCode != http.StatusPermanentRedirect:
+			moved = nil
+		case moved == nil:
+			moved = r.URL
 		}
 	}
+	return resp, moved, nil
 }
 
 // Drain reads what is left of a small body, so that its connection can be used again, and closes
@@ -40,35 +36,11 @@ func Drain(body io.ReadCloser) {
 	body.Close()
 }
 
-func isRedirect(resp *http.Response) bool {
-	switch resp.StatusCode {
-	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther, http.StatusTemporaryRedirect, http.StatusPermanentRedirect:
-		return resp.Header.Get("Location") != ""
-	}
-	return false
-}
-
-// redirected returns the request that a response redirects to.
-func redirected(req *http.Request, resp *http.Response, via []*http.Request) (*http.Request, error) {
-	to, err := req.URL.Parse(resp.Header.Get("Location"))
-	if err != nil {
-		return nil, plainError("it redirects to what is no URL")
-	}
-	next := req.WithContext(req.Context())
-	next.URL = to
-	if resp.StatusCode != http.StatusTemporaryRedirect && resp.StatusCode != http.StatusPermanentRedirect {
-		next.Method = http.MethodGet // as clients treat it (RFC 9110, 15.4)
-	}
-	if req.GetBody != nil {
-		next.Body, _ = req.GetBody()
-	}
-	return next, checkRedirect(next, via)
-}
-
-// checkRedirect allows redirects that stay within the origin and take the message along:
-// credentials and calls are for no other server.
-func checkRedirect(req *http.Request, via []*http.Request) error {
+// CheckRedirect is for http.Client. It allows redirects that stay within the origin and repeat the
+// message, because credentials and calls are for no other server.
+func CheckRedirect(req *http.Request, via []*http.Request) error {
 	first := via[0]
+	req.Host = first.Host
 	switch {
 	case !SameOrigin(req.URL, first.URL):
 		return plainError(fmt.Sprintf("it redirects to another origin, %s, which is not followed; if that is right, write that URL", Shown(req.URL)))

@@ -12,7 +12,6 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpbody"
-	"toolman/mcpwire/httpclient"
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
@@ -49,7 +48,7 @@ type Conn struct {
 // options.
 func Dial(o Options) (*Conn, error) {
 	o.fill()
-	server, err := endpoint.New(o.URL, o.Header, o.Credential, httpclient.Options{CAFile: o.CAFile, PublicOnly: o.PublicOnly})
+	server, err := endpoint.New(o.URL, o.Header, o.Credential, o.CAFile)
 	if err != nil {
 		return nil, err
 	}

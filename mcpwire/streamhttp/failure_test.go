@@ -308,16 +308,3 @@ func TestRedirectsElsewhereTakeNothingAlong(t *testing.T) {
 	}
 	other.silent(t)
 }
-
-func TestPrivateAddressesAreRefusedWhereTheURLIsNotTheUsers(t *testing.T) {
-	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {})
-	port := f.URL[strings.LastIndex(f.URL, ":"):]
-	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "169.254.169.254", "[fd00::1]", "100.64.0.1", "[64:ff9b::7f00:1]"} {
-		conn, h := dial(t, Options{URL: "http://" + host + port, PublicOnly: true})
-		send(t, conn, modern("1", "prompts/list", ""))
-		if text := problem(t, h.next()); !strings.Contains(text, "private address") && !strings.Contains(text, "no way") {
-			t.Errorf("%s: %s", host, text)
-		}
-	}
-	f.silent(t)
-}

@@ -18,9 +18,6 @@ type Options struct {
 	Credential Credential
 	// CAFile names a file of PEM certificates that are trusted in addition to the system's.
 	CAFile string
-	// PublicOnly refuses to connect to private addresses, and uses no proxies: for URLs that do not
-	// come from the user.
-	PublicOnly bool
 	// FrameLimit is the longest message taken, in bytes; 0: jsonrpc.DefaultFrameLimit.
 	FrameLimit int
 	// QueueLimit is the number of bytes of messages that may wait to be sent; 0:

@@ -38,7 +38,7 @@ type Endpoint struct {
 	header     http.Header
 	host       string // of the header Host; "": that of the URL
 	credential Credential
-	transport  *h1.Transport
+	client     *http.Client
 
 	place    atomic.Pointer[url.URL] // the URL, until the server says that it has moved for good
 	messages atomic.Pointer[url.URL] // for messages, on the transport of 2024-11-05; nil: another one
@@ -61,7 +61,7 @@ func parse(text string) (*url.URL, error) {
 }
 
 // New returns the endpoint of this URL, whose requests have these headers.
-func New(text string, header http.Header, credential Credential, o httpclient.Options) (*Endpoint, error) {
+func New(text string, header http.Header, credential Credential, caFile string) (*Endpoint, error) {
 	u, err := parse(text)
 	if err != nil {
 		return nil, err
@@ -69,11 +69,11 @@ func New(text string, header http.Header, credential Credential, o httpclient.Op
 	if err := checkHeader(header); err != nil {
 		return nil, err
 	}
-	transport, err := httpclient.NewTransport(o)
+	transport, err := httpclient.NewTransport(caFile)
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{url: u, credential: credential, transport: h1.New(transport, u)}
+	e := &Endpoint{url: u, credential: credential, client: &http.Client{Transport: h1.New(transport, u), CheckRedirect: httpclient.CheckRedirect}}
 	e.header, e.host = commonHeader(header, u)
 	e.place.Store(u)
 	return e, nil
@@ -122,7 +122,7 @@ func commonHeader(configured http.Header, to *url.URL) (h http.Header, host stri
 func (e *Endpoint) String() string { return httpclient.Shown(e.url) }
 
 // Close closes the connections that are not in use, and the others when they no longer are.
-func (e *Endpoint) Close() { e.transport.CloseIdleConnections() }
+func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
 // UseMessages makes an endpoint of the transport of 2024-11-05 of this one: messages go to this
 // URL, and answers come on a stream. An error says that the URL leads elsewhere.
@@ -165,7 +165,7 @@ func (e *Endpoint) request(ctx context.Context, method string, to *url.URL) (*ht
 
 // Do sends a request. If the server has moved for good, the next ones go to the new URL.
 func (e *Endpoint) Do(req *http.Request) (*http.Response, error) {
-	resp, moved, err := httpclient.Do(e.transport, req)
+	resp, moved, err := httpclient.Do(e.client, req)
 	if err == nil && moved != nil && resp.StatusCode/100 == 2 {
 		e.place.CompareAndSwap(req.URL, moved)
 	}
