@@ -43,16 +43,16 @@ func CheckRedirect(req *http.Request, via []*http.Request) error {
 	req.Host = first.Host
 	switch {
 	case !SameOrigin(req.URL, first.URL):
-		return plainError(fmt.Sprintf("it redirects to another origin, %s, which is not followed; if that is right, write that URL", Shown(req.URL)))
+		return plainError(fmt.Sprintf("the server redirects to another origin, %s, which is not followed; if that is right, configure that URL", Shown(req.URL)))
 	case req.Method != first.Method:
-		return plainError(fmt.Sprintf("it redirects to %s in a way that would lose the message; write that URL", Shown(req.URL)))
+		return plainError(fmt.Sprintf("the server redirects to %s with a status that drops the message; configure that URL", Shown(req.URL)))
 	case len(via) >= maxRedirects:
-		return plainError("it redirects in circles")
+		return plainError(fmt.Sprintf("the server redirects more than %d times; configure the final URL", maxRedirects))
 	}
 	return nil
 }
 
-// Shown returns a URL as people may see it: without user, password, query and fragment.
+// Shown returns a URL without secrets: without user, password, query and fragment.
 func Shown(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
