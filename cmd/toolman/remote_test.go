@@ -67,7 +67,7 @@ func TestCheckShowsARemoteServer(t *testing.T) {
 		want []string
 	}{
 		"that is well": {withToken, true, []string{"  far     ready  2026-07-28  modern", "far 7",
-			"- server far: tool bad is left out: its x-mcp-header of the parameter a is no name for a header"}},
+			"- server far: tool bad is left out: its x-mcp-header of the parameter a is not a valid header name"}},
 		"that wants a token": {"", false, []string{"! far     gone", "server far is not ready: server/discover: " + s.URL + "/mcp: the server requires credentials"}},
 	} {
 		t.Run(name, func(t *testing.T) {
