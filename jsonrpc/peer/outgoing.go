@@ -148,7 +148,8 @@ const stagedCap = 256 << 10
 
 // A destination is a receiver of an Outgoing. The frames that a handler passes on wait here and go
 // to the outbox together at the end of the read, so that its lock is taken once and not for each
-// frame.
+// frame. With 64 calls in flight on two processors, a call takes a fifth less processor time that
+// way (fixtures/bench, flight64).
 type destination struct {
 	to      Sender // the peer itself, if there is one
 	peer    *Peer
