@@ -9,7 +9,7 @@ import (
 // scratchCap is how much memory an Outgoing keeps for copies.
 const scratchCap = 4 << 10
 
-// An Outgoing sends frames, and remembers to whom, so that those that one read causes go out in one
+// An Outgoing sends frames. It collects the frames that one read causes, and writes them with one
 // write for each receiver. The zero Outgoing is ready for use. Outside a Handler, call Flush when
 // done. It is not safe for concurrent use.
 type Outgoing struct {

@@ -58,8 +58,8 @@ func (o *OAuth) explain(err error) error {
 	return fmt.Errorf("%s gives no token: %s", where, sanitize.Cut(err.Error(), maxDetail))
 }
 
-// A cache holds a token. turn is a mutex with a timeout: who has put a value into it owns the other
-// fields.
+// A cache holds a token. turn is a mutex with a timeout: the goroutine that has put a value into it
+// owns the other fields.
 type cache struct {
 	turn    chan struct{}
 	token   oauth2.Token

@@ -17,7 +17,7 @@ import (
 
 const (
 	maxErrorBody = 64 << 10
-	maxDetail    = 300 // characters that are shown of what a server says
+	maxDetail    = 300 // characters of a server's text that are shown
 )
 
 // A Failure is the reason why a message was not delivered, or a request got no response.
