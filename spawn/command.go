@@ -110,16 +110,18 @@ const defaultPipeSize = 1 << 20
 func newStreams(c *Command) (*streams, error) {
 	s := new(streams)
 	size := cmp.Or(c.PipeSize, defaultPipeSize)
-	for _, open := range []func() error{
-		func() (err error) { s.childStdin, s.stdin, err = newPipe(c.Name+" stdin", size); return },
-		func() (err error) { s.stdout, s.childStdout, err = newPipe(c.Name+" stdout", size); return },
-		func() (err error) { s.stderr, s.childStderr, err = newPolledPipe(c.Name + " stderr"); return },
-	} {
-		if err := open(); err != nil {
-			s.closeChilds()
-			s.close()
-			return nil, err
-		}
+	var err error
+	s.childStdin, s.stdin, err = newPipe(c.Name+" stdin", size)
+	if err == nil {
+		s.stdout, s.childStdout, err = newPipe(c.Name+" stdout", size)
+	}
+	if err == nil {
+		s.stderr, s.childStderr, err = newPolledPipe(c.Name + " stderr")
+	}
+	if err != nil {
+		s.closeChilds()
+		s.close()
+		return nil, err
 	}
 	return s, nil
 }

@@ -13,8 +13,9 @@ const (
 	DefaultQueueLimit = 64 << 20
 )
 
-// largeFrame is the size from which on a frame is written by a system call of its own rather than
-// copied to the outbox.
+// largeFrame is the size from which on a frame is written by a system call of its own instead of
+// being copied to the outbox. A call of 1 MB over stdio takes 30 % less time that way
+// (fixtures/bench, seq1m).
 const largeFrame = 64 << 10
 
 var newline = []byte{'\n'}

@@ -161,8 +161,8 @@ func indexOr(text []byte, c byte, otherwise int) int {
 	return otherwise
 }
 
-// addToLine adds a part to the line. What is over the limit is counted if it is data, and dropped
-// otherwise: the line becomes a comment.
+// addToLine adds a part to the line. It only counts the part of a data field that is over the
+// limit, and turns any other line that is too long into a comment.
 func (r *EventReader) addToLine(part []byte) {
 	if len(r.line) == 0 || r.line[0] != ':' {
 		fits := min(len(part), r.limit+fieldSpace-len(r.line))

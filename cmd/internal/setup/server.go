@@ -109,7 +109,7 @@ func credentialOf(r *config.Remote) (streamhttp.Credential, error) {
 	if r.OAuth == nil {
 		return nil, nil
 	}
-	client, err := httpclient.New(httpclient.Options{CAFile: r.CAFile})
+	client, err := httpclient.New(r.CAFile)
 	if err != nil {
 		return nil, err
 	}
