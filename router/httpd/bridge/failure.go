@@ -226,13 +226,10 @@ func unavailable(s *session, server string) *Failure {
 	case !known:
 		return unknownServer(s, server)
 	case st.State == router.Gone:
-		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)))
-		f.retry = int((st.Retry + time.Second - 1) / time.Second)
-		return f
+		return &Failure{Code: UpstreamGone, Message: fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)),
+			retry: int((st.Retry + time.Second - 1) / time.Second)}
 	case st.State == router.Starting:
-		f := fail(UpstreamGone, fmt.Sprintf("server %s is still starting; try again", st.Name))
-		f.retry = 1
-		return f
+		return &Failure{Code: UpstreamGone, Message: fmt.Sprintf("server %s is still starting; try again", st.Name), retry: 1}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
@@ -108,10 +109,10 @@ type call struct {
 	progress    chan []byte       // params of progress notifications; nil if the client does not want them
 	done        chan struct{}     // closed when it is answered
 
-	mu      sync.Mutex
-	reason  *router.Reason // guarded by mu: set if toolman itself answers
-	result  []byte         // written before done is closed
-	failure *Failure       // written before done is closed
+	reason  atomic.Pointer[router.Reason] // set if toolman itself answers
+	ending  sync.Once
+	result  []byte   // written before done is closed
+	failure *Failure // written before done is closed
 }
 
 // Requests are of the modern era. They declare no capabilities, because a program cannot answer questions.
@@ -146,14 +147,10 @@ func (s *session) begin(c *call, method mcpwire.Method, params ...jsonrpc.Param)
 
 // end sets the outcome of the call, unless it has one already.
 func (c *call) end(result []byte, f *Failure) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-c.done:
-	default:
+	c.ending.Do(func() {
 		c.result, c.failure = result, f
 		close(c.done)
-	}
+	})
 }
 
 // outcome returns the failure of a call that has been answered; nil if it has succeeded.
@@ -227,10 +224,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if c == nil {
 		return nil // it was cancelled
 	}
-	c.mu.Lock()
-	reason := c.reason
-	c.mu.Unlock()
-	switch {
+	switch reason := c.reason.Load(); {
 	case reason != nil:
 		c.end(nil, failureOf(reason))
 	case answer.Err.Present():
@@ -267,9 +261,7 @@ func (s *session) Correlation(id []byte) string {
 // LocalReply implements router.CallObserver.
 func (s *session) LocalReply(id []byte, why router.Reason) {
 	if c := s.Find(id); c != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.reason = &why
+		c.reason.Store(&why)
 	}
 }
 
