@@ -155,15 +155,11 @@ func (x *exchange) refuse(status int, id []byte, code int64, why string) {
 
 // refuseWith is refuse for an error with data.
 func (x *exchange) refuseWith(status int, id []byte, e *mcpwire.Refusal) {
-	writeAnswer(x.w, status, appendError(id, e))
-}
-
-func appendError(id []byte, e *mcpwire.Refusal) []byte {
 	text := jsonrpc.AppendError(nil, id, e.Code, e.Message, e.Data)
 	if id == nil {
 		text = bytes.Replace(text, []byte(`"id":null,`), nil, 1)
 	}
-	return text
+	writeAnswer(x.w, status, text)
 }
 
 // writeAnswer writes a JSON response.
