@@ -58,9 +58,9 @@ func (o *resolver) declared(s schema, way *trail, depth int) schema {
 	}
 	nullable(s)
 	values(s)
-	for exclusive, bound := range bounds { // Gemini has no exclusive ones
-		if s[bound] == nil && s[exclusive] != nil {
-			s[bound] = s[exclusive]
+	for _, b := range bounds { // Gemini has no exclusive ones
+		if s[b.inclusive] == nil && s[b.exclusive] != nil {
+			s[b.inclusive] = s[b.exclusive]
 		}
 	}
 	places(s)

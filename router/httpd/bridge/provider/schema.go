@@ -79,10 +79,10 @@ func modern(s schema) schema {
 	for _, key := range []string{"$schema", "$id", "id", "$vocabulary", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "dependencies"} {
 		delete(s, key)
 	}
-	for exclusive, bound := range bounds { // in draft 4 the former is a boolean
-		if s[exclusive] == true {
-			s[exclusive] = s[bound]
-			delete(s, bound)
+	for _, b := range bounds {
+		if s[b.exclusive] == true { // as in draft 4
+			s[b.exclusive] = s[b.inclusive]
+			delete(s, b.inclusive)
 		}
 	}
 	if tuple, ok := s["items"].([]any); ok {
@@ -104,7 +104,7 @@ func modern(s schema) schema {
 }
 
 // bounds are the exclusive bounds of numbers, with the inclusive ones.
-var bounds = map[string]string{"exclusiveMinimum": "minimum", "exclusiveMaximum": "maximum"}
+var bounds = [...]struct{ exclusive, inclusive string }{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}}
 
 // hasType reports whether a schema has the type, alone or among others.
 func hasType(s schema, name string) bool {
