@@ -111,8 +111,8 @@ type call struct {
 
 	reason  atomic.Pointer[router.Reason] // set if toolman itself answers
 	ending  sync.Once
-	result  []byte   // written before done is closed
-	failure error // written before done is closed
+	result  []byte // written before done is closed
+	failure error  // written before done is closed
 }
 
 // Requests are of the modern era. They declare no capabilities, because a program cannot answer questions.
