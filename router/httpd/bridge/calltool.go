@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"time"
 
@@ -91,6 +92,15 @@ func (b *Bridge) begin(s *session, q *toolCall) (*call, error) {
 	}
 	return s.begin(c, mcpwire.ToolsCall, jsonrpc.Param{Key: "name", Value: jsonrpc.AppendQuoted(nil, name)},
 		jsonrpc.Param{Key: "arguments", Value: q.arguments}), nil
+}
+
+// run makes a call and waits for its answer.
+func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, error) {
+	c, err := b.begin(s, q)
+	if err != nil {
+		return nil, err
+	}
+	return s.wait(ctx, c)
 }
 
 // answer answers the request with the outcome of its call. It returns false if the client has disconnected.

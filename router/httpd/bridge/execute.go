@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -119,15 +118,6 @@ func (x *exchange) executeOne(s *session, tools map[string]*catalog.Entry, forma
 		return failedCall(&c, fail(UpstreamError, err.Error()))
 	}
 	return out
-}
-
-// run makes a call and waits for its answer.
-func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, error) {
-	c, err := b.begin(s, q)
-	if err != nil {
-		return nil, err
-	}
-	return s.wait(ctx, c)
 }
 
 // failedCall returns a failure as the result of a call, for the model.
