@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 
@@ -49,7 +50,8 @@ func (x *exchange) knownVersion(id []byte) bool {
 
 // initialize makes a session. It stays if initialize succeeds.
 func (x *exchange) initialize(m *jsonrpc.Message) {
-	s, err := x.sessions.AcquireOrNew(newID(), &x.client)
+	// 2025-11-25: an ID that is "globally unique and cryptographically secure"
+	s, err := x.sessions.AcquireOrNew(rand.Text(), &x.client)
 	if err != nil {
 		x.reject(requestID(m), err)
 		return

@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"crypto/rand"
 	"net/http"
 	"slices"
 	"strconv"
@@ -38,10 +37,6 @@ type call struct {
 	header   http.Header
 	to       *stream
 }
-
-// newID returns the ID of a new legacy session (2025-11-25: "globally unique and cryptographically
-// secure"), of 130 bits.
-func newID() string { return rand.Text() }
 
 // newSession is presence.Front.New. Sessions of the legacy era have a string as their key.
 func (e *Endpoint) newSession(p *presence.Session[session, call], key any) *session {

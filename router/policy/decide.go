@@ -44,19 +44,20 @@ func (r *Rules) For(agent string) (*Policy, error) {
 // Judge decides about all items of a server, which has this name in the rules.
 func (p *Policy) Judge(server string, items []Item) []Verdict {
 	all, list := p.step(server)
-	verdicts := make([]Verdict, len(items))
-	for i := range verdicts {
-		verdicts[i] = all
-	}
+	var found []*Entry
 	if list != nil {
-		for i, e := range list.find(server, items) {
-			verdicts[i].Allowed, verdicts[i].entry = e != nil, e
-		}
+		found = list.find(server, items)
 	}
-	for i := range verdicts {
-		if v := &verdicts[i]; v.Allowed && items[i].Effects && p != nil && p.readOnly.On {
-			*v = Verdict{Step: ReadOnly, policy: p, server: server, line: p.readOnly.Line}
+	verdicts := make([]Verdict, len(items))
+	for i, it := range items {
+		v := all
+		if list != nil {
+			v.entry, v.Allowed = found[i], found[i] != nil
 		}
+		if v.Allowed && it.Effects && p != nil && p.readOnly.On {
+			v = Verdict{Step: ReadOnly, policy: p, server: server, line: p.readOnly.Line}
+		}
+		verdicts[i] = v
 	}
 	return verdicts
 }

@@ -87,14 +87,13 @@ func (b *Bridge) Close() { b.sessions.Close() }
 func (b *Bridge) Recheck() { b.sessions.Recheck() }
 
 // handle serves a path for some HTTP methods.
-func (b *Bridge) handle(path string, serve func(*exchange) *Failure, methods ...string) {
+func (b *Bridge) handle(path string, serve func(*exchange) error, methods ...string) {
 	handle(b.mux, path, func(w http.ResponseWriter, r *http.Request) {
 		b.calls.Add(1)
 		defer b.calls.Add(-1)
 		x := &exchange{Bridge: b, w: w, r: r}
-		f := serve(x)
-		if f != nil {
-			writeFailure(w, f, cmp.Or(x.correlation, correlationOf(r, "")))
+		if err := serve(x); err != nil {
+			writeFailure(w, err, cmp.Or(x.correlation, correlationOf(r, "")))
 		}
 		if x.kept != nil {
 			x.kept.Close()
@@ -130,10 +129,10 @@ type exchange struct {
 }
 
 // admit determines which client sends the request.
-func (x *exchange) admit() *Failure {
+func (x *exchange) admit() error {
 	var err error
 	if x.caller, err = x.sessions.Admit(x.r); err != nil {
-		return denied(err)
+		return err
 	}
 	x.kept = x.sessions.Body(x.w, x.r, &x.caller)
 	return nil
@@ -192,7 +191,7 @@ func plain(id string) string {
 }
 
 // clientGone returns the failure of a request whose context ended before the answer came.
-func clientGone(ctx context.Context) *Failure {
+func clientGone(ctx context.Context) error {
 	if expired(ctx) {
 		return fail(Unauthenticated, context.Cause(ctx).Error())
 	}

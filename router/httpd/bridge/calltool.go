@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"time"
 
@@ -23,23 +24,23 @@ type toolCall struct {
 }
 
 // callTool serves POST /call_tool.
-func (x *exchange) callTool() *Failure {
-	if f := x.admit(); f != nil {
-		return f
+func (x *exchange) callTool() error {
+	if err := x.admit(); err != nil {
+		return err
 	}
-	q, f := x.toolCall()
-	if f != nil {
-		return f
+	q, err := x.toolCall()
+	if err != nil {
+		return err
 	}
-	s, f := x.session(x.r.Context(), &x.caller)
-	if f != nil {
-		return f
+	s, err := x.session(x.r.Context(), &x.caller)
+	if err != nil {
+		return err
 	}
 	defer s.Release()
-	c, f := x.begin(s, &q)
-	if f != nil {
-		x.log(s, &q, nil, f)
-		return f
+	c, err := x.begin(s, &q)
+	if err != nil {
+		x.log(s, &q, nil, err)
+		return err
 	}
 	if x.answer(c) {
 		x.log(s, &q, c.result, c.outcome())
@@ -51,46 +52,55 @@ func (x *exchange) callTool() *Failure {
 }
 
 // toolCall reads the request.
-func (x *exchange) toolCall() (q toolCall, f *Failure) {
-	p, f := x.read("server", "tool", "arguments")
-	if f != nil {
-		return q, f
+func (x *exchange) toolCall() (q toolCall, err error) {
+	p, err := x.read("server", "tool", "arguments")
+	if err != nil {
+		return q, err
 	}
 	q.correlation, q.kept = x.correlation, x.kept
 	q.progress = httpheader.AcceptsAny(x.r.Header, httpheader.EventStream)
-	if q.server, f = p.text("server"); f != nil {
-		return q, f
+	if q.server, err = p.text("server"); err != nil {
+		return q, err
 	}
-	if q.tool, f = p.text("tool"); f != nil {
-		return q, f
+	if q.tool, err = p.text("tool"); err != nil {
+		return q, err
 	}
 	if q.server == "" || q.tool == "" {
 		return q, fail(BadRequest, `the request needs "server" and "tool"; GET /tools lists them`)
 	}
-	q.arguments, f = p.object("arguments")
-	return q, f
+	q.arguments, err = p.object("arguments")
+	return q, err
 }
 
 // begin begins a call, unless the request is wrong.
-func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
+func (b *Bridge) begin(s *session, q *toolCall) (*call, error) {
 	c := &call{correlation: q.correlation, kept: q.kept, tool: s.Router.FindTool(q.server, q.tool)}
 	name := q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and suggests names
 	if c.tool != nil {
 		name = c.tool.Name
 		if c.tool.Verdict == catalog.Active {
-			if f := b.schemas.check(c.tool.Entry, q.arguments); f != nil {
+			if err := b.schemas.check(c.tool.Entry, q.arguments); err != nil {
 				s.Router.Misfit(c.tool.Entry, q.correlation, q.arguments)
-				return nil, f
+				return nil, err
 			}
 		}
-	} else if f := unavailable(s, q.server); f != nil {
-		return nil, f
+	} else if err := unavailable(s, q.server); err != nil {
+		return nil, err
 	}
 	if q.progress {
 		c.progress = make(chan []byte, maxProgress)
 	}
 	return s.begin(c, mcpwire.ToolsCall, jsonrpc.Param{Key: "name", Value: jsonrpc.AppendQuoted(nil, name)},
 		jsonrpc.Param{Key: "arguments", Value: q.arguments}), nil
+}
+
+// run makes a call and waits for its answer.
+func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, error) {
+	c, err := b.begin(s, q)
+	if err != nil {
+		return nil, err
+	}
+	return s.wait(ctx, c)
 }
 
 // answer answers the request with the outcome of its call. It returns false if the client has disconnected.
@@ -149,8 +159,8 @@ func (s *stream) end() error {
 			return err
 		}
 	}
-	if f := s.c.outcome(); f != nil {
-		return s.fail(f)
+	if err := s.c.outcome(); err != nil {
+		return s.fail(err)
 	}
 	text := s.c.answer()
 	if s.c.progress == nil {
@@ -158,7 +168,7 @@ func (s *stream) end() error {
 		return nil
 	}
 	if err := s.c.kept.Take(len(text)); err != nil {
-		return s.fail(failureFor(err))
+		return s.fail(err)
 	}
 	return s.send("result", text)
 }
@@ -169,14 +179,14 @@ func (s *stream) progress(params []byte) error {
 }
 
 // fail ends the stream with a failure.
-func (s *stream) fail(f *Failure) error {
+func (s *stream) fail(err error) error {
 	if !s.out.Begun() {
-		writeFailure(s.w, f, s.c.correlation)
+		writeFailure(s.w, err, s.c.correlation)
 		return nil
 	}
-	text, err := encode(failed{f, s.c.correlation})
-	if err != nil {
-		return err
+	text, failure := encode(failed{failureFor(err), s.c.correlation})
+	if failure != nil {
+		return failure
 	}
 	return s.send("error", text)
 }

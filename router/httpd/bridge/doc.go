@@ -14,6 +14,6 @@
 //
 // Arguments are validated against the tool's inputSchema before the call (package inputschema).
 //
-// Locks: those of package presence, then call.mu. None is held while the router is called. The router
+// The locks of package presence are not held while the router is called. The router
 // calls session.QueueMessage and the methods of client.CallObserver with its own locks held.
 package bridge

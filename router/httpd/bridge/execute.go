@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -26,17 +25,17 @@ type execution struct {
 
 // execute serves POST /execute. It makes the calls of a model concurrently, and answers with the results
 // in the format of the model's provider. The failure of a call is its result.
-func (x *exchange) execute() *Failure {
-	if f := x.admit(); f != nil {
-		return f
+func (x *exchange) execute() error {
+	if err := x.admit(); err != nil {
+		return err
 	}
-	format, calls, f := x.modelCalls()
-	if f != nil {
-		return f
+	format, calls, err := x.modelCalls()
+	if err != nil {
+		return err
 	}
-	s, f := x.session(x.r.Context(), &x.caller)
-	if f != nil {
-		return f
+	s, err := x.session(x.r.Context(), &x.caller)
+	if err != nil {
+		return err
 	}
 	defer s.Release()
 	tools := s.byModelName()
@@ -56,17 +55,16 @@ func (x *exchange) execute() *Failure {
 }
 
 // modelCalls reads the request.
-func (x *exchange) modelCalls() (format provider.Format, calls []json.RawMessage, f *Failure) {
-	p, f := x.read("provider", "tool_calls")
-	if f != nil {
-		return "", nil, f
-	}
-	name, f := p.text("provider")
-	if f != nil {
-		return "", nil, f
-	}
-	format, err := provider.ParseFormat(name)
+func (x *exchange) modelCalls() (format provider.Format, calls []json.RawMessage, err error) {
+	p, err := x.read("provider", "tool_calls")
 	if err != nil {
+		return "", nil, err
+	}
+	name, err := p.text("provider")
+	if err != nil {
+		return "", nil, err
+	}
+	if format, err = provider.ParseFormat(name); err != nil {
 		return "", nil, fail(BadRequest, "provider: "+err.Error())
 	}
 	at := p.members["tool_calls"]
@@ -110,10 +108,10 @@ func (x *exchange) executeOne(s *session, tools map[string]*catalog.Entry, forma
 	}
 	c.Restore(schemaOf(e))
 	q := toolCall{server: e.Source.Name, tool: e.Item.Name, arguments: c.Arguments, correlation: correlation, kept: x.kept}
-	result, f := x.run(x.r.Context(), s, &q)
-	x.log(s, &q, result, f)
-	if f != nil {
-		return failedCall(&c, f)
+	result, err := x.run(x.r.Context(), s, &q)
+	x.log(s, &q, result, err)
+	if err != nil {
+		return failedCall(&c, err)
 	}
 	out, err := c.Result(result)
 	if err != nil {
@@ -122,16 +120,8 @@ func (x *exchange) executeOne(s *session, tools map[string]*catalog.Entry, forma
 	return out
 }
 
-// run makes a call and waits for its answer.
-func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, *Failure) {
-	c, f := b.begin(s, q)
-	if f != nil {
-		return nil, f
-	}
-	return s.wait(ctx, c)
-}
-
 // failedCall returns a failure as the result of a call, for the model.
-func failedCall(c *provider.Call, f *Failure) json.RawMessage {
+func failedCall(c *provider.Call, err error) json.RawMessage {
+	f := failureFor(err)
 	return c.Failure(string(f.Code) + ": " + f.Message)
 }

@@ -94,30 +94,33 @@ type Failure struct {
 // Error implements error.
 func (f *Failure) Error() string { return f.Message }
 
+// fail returns a failure.
 func fail(code Code, message string) *Failure { return &Failure{Code: code, Message: message} }
 
-// failureFor returns the failure of a request that is refused because of a limit, or because its session
-// has ended.
+// failureFor returns the failure for an error: the error itself, or a refusal because of the client's rights,
+// a limit, or the end of the session.
 func failureFor(err error) *Failure {
-	f := fail(RateLimited, err.Error())
-	switch err {
-	case presence.ErrRevoked:
-		return fail(Unauthenticated, err.Error())
-	case presence.ErrEnded:
-		f.Code, f.Message = Unavailable, "toolman is ending, or the session has ended; try again"
-	case presence.ErrFull:
-		f.Code = Unavailable
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
 	}
-	f.retry = budget.RetryAfter
-	return f
-}
-
-// denied returns the failure of a request that Options.Caller refuses.
-func denied(why error) *Failure {
-	if d, ok := errors.AsType[*presence.Denial](why); ok {
+	if d, ok := errors.AsType[*presence.Denial](err); ok {
 		return fail(codeOf(d.Status), d.Text)
 	}
-	return fail(Forbidden, why.Error())
+	f := &Failure{Code: Forbidden, Message: err.Error(), retry: budget.RetryAfter}
+	_, limit := errors.AsType[*budget.LimitError](err)
+	switch {
+	case limit:
+		f.Code = RateLimited
+	case err == presence.ErrFull:
+		f.Code = Unavailable
+	case err == presence.ErrEnded:
+		f.Code, f.Message = Unavailable, "toolman is ending, or the session has ended; try again"
+	case err == presence.ErrRevoked:
+		f.Code, f.retry = Unauthenticated, 0
+	default:
+		f.retry = 0
+	}
+	return f
 }
 
 // failureOf returns the failure of a call that toolman itself has answered. A call that was passed on and
@@ -148,8 +151,9 @@ type failed struct {
 	Correlation string   `json:"correlation_id,omitempty"`
 }
 
-// writeFailure answers with a failure.
-func writeFailure(w http.ResponseWriter, f *Failure, correlation string) {
+// writeFailure answers with the failure for an error.
+func writeFailure(w http.ResponseWriter, err error, correlation string) {
+	f := failureFor(err)
 	if f.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(f.retry))
 	}
@@ -175,7 +179,7 @@ func writeJSON(w http.ResponseWriter, status int, value any, kept *budget.Reader
 // writeText is writeJSON for text that is JSON already.
 func writeText(w http.ResponseWriter, status int, text []byte, kept *budget.Reader) {
 	if err := kept.Take(len(text)); err != nil {
-		writeFailure(w, failureFor(err), w.Header().Get(headerCorrelation))
+		writeFailure(w, err, w.Header().Get(headerCorrelation))
 		return
 	}
 	write(w, status, "application/json", text)
@@ -221,24 +225,21 @@ const maxShown = 1000
 
 // unavailable returns the failure of a request about a server that does not exist or does not run; nil if
 // it runs.
-func unavailable(s *session, server string) *Failure {
+func unavailable(s *session, server string) error {
 	st, known := s.Router.Upstream(server)
 	switch {
 	case !known:
 		return unknownServer(s, server)
 	case st.State == upstream.Gone:
-		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)))
-		f.retry = int((st.Retry + time.Second - 1) / time.Second)
-		return f
+		return &Failure{Code: UpstreamGone, Message: fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)),
+			retry: int((st.Retry + time.Second - 1) / time.Second)}
 	case st.State == upstream.Starting:
-		f := fail(UpstreamGone, fmt.Sprintf("server %s is still starting; try again", st.Name))
-		f.retry = 1
-		return f
+		return &Failure{Code: UpstreamGone, Message: fmt.Sprintf("server %s is still starting; try again", st.Name), retry: 1}
 	}
 	return nil
 }
 
-func unknownServer(s *session, server string) *Failure {
+func unknownServer(s *session, server string) error {
 	names := s.Router.Servers()
 	slices.Sort(names)
 	text := "there is no server " + sanitize.Quoted(server, maxShown)

@@ -21,33 +21,29 @@ type Local struct {
 
 // Local makes a caller. It waits until the servers have started. Bridge.Close ends it.
 func (b *Bridge) Local(ctx context.Context, who client.Info) (*Local, error) {
-	s, f := b.session(ctx, &presence.Caller{Client: who})
-	if f != nil {
-		return nil, f
+	s, err := b.session(ctx, &presence.Caller{Client: who})
+	if err != nil {
+		return nil, err
 	}
 	return &Local{b, s}, nil
 }
 
 // Tools returns the tools that the caller may use, of all servers if server is "".
 func (l *Local) Tools(server string) ([]router.Tool, error) {
-	all, f := l.b.tools(l.s, server)
-	if f != nil {
-		return nil, f
-	}
-	return all, nil
+	return l.b.tools(l.s, server)
 }
 
 // Call calls a tool and returns its result, also one with isError. The error is a *Failure.
 func (l *Local) Call(ctx context.Context, server, tool string, arguments []byte) ([]byte, error) {
 	text := append([]byte(`{"arguments":`), bytes.TrimSpace(arguments)...)
-	p, f := parse(append(text, '}'), "arguments")
-	if f != nil {
+	p, err := parse(append(text, '}'), "arguments")
+	if err != nil {
 		return nil, fail(BadRequest, "the arguments are not valid JSON")
 	}
-	if text, f = p.object("arguments"); f != nil {
-		return nil, f
+	if text, err = p.object("arguments"); err != nil {
+		return nil, err
 	}
-	return failing(l.b.run(ctx, l.s, &toolCall{server: server, tool: tool, arguments: text}))
+	return l.b.run(ctx, l.s, &toolCall{server: server, tool: tool, arguments: text})
 }
 
 // Read reads a resource. The URI may be the server's or the one that clients see.
@@ -65,14 +61,7 @@ func (l *Local) Prompt(ctx context.Context, name string, arguments map[string]st
 }
 
 func (l *Local) ask(ctx context.Context, method mcpwire.Method, params ...jsonrpc.Param) ([]byte, error) {
-	return failing(l.s.wait(ctx, l.s.begin(&call{}, method, params...)))
-}
-
-func failing(result []byte, f *Failure) ([]byte, error) {
-	if f != nil {
-		return nil, f
-	}
-	return result, nil
+	return l.s.wait(ctx, l.s.begin(&call{}, method, params...))
 }
 
 // Text returns the text of a result for people: of the content of a tool result or resource, or of the

@@ -31,13 +31,13 @@ type wanted struct {
 }
 
 // listLogs serves GET /logs.
-func (x *exchange) listLogs() *Failure {
-	want, f := wantedOf(x.r)
-	if f != nil {
-		return f
+func (x *exchange) listLogs() error {
+	want, err := wantedOf(x.r)
+	if err != nil {
+		return err
 	}
-	if f := x.admit(); f != nil {
-		return f
+	if err := x.admit(); err != nil {
+		return err
 	}
 	client := &x.caller.Client
 	all := x.entries(want, client, x.o.Logs(x.r, client.Agent))
@@ -46,7 +46,7 @@ func (x *exchange) listLogs() *Failure {
 	return nil
 }
 
-func wantedOf(r *http.Request) (want wanted, f *Failure) {
+func wantedOf(r *http.Request) (want wanted, err error) {
 	q := r.URL.Query()
 	want.server, want.limit = q.Get("server"), defaultLogs
 	if q.Has("since") {
@@ -84,13 +84,13 @@ func (b *Bridge) entries(want wanted, who *client.Info, may Logs) []calllog.Entr
 }
 
 // log adds the outcome of a call to the log.
-func (b *Bridge) log(s *session, q *toolCall, result []byte, f *Failure) {
+func (b *Bridge) log(s *session, q *toolCall, result []byte, err error) {
 	e := calllog.Entry{Timestamp: time.Now().UTC(), Server: sanitize.Cut(q.server, maxShown), Tool: sanitize.Cut(q.tool, maxShown),
 		Correlation: q.correlation, Who: s.Caller.Client.Principal}
 	e.Input = e.Keep(q.arguments, b.o.Scrub)
-	if f == nil {
+	if err == nil {
 		e.Result = e.Keep(result, b.o.Scrub)
-	} else if text, err := encode(f); err == nil {
+	} else if text, failure := encode(failureFor(err)); failure == nil {
 		e.Error = e.Keep(text, b.o.Scrub)
 	}
 	b.calllog.Add(e)

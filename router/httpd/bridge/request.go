@@ -23,20 +23,20 @@ type body struct {
 
 // read reads the body of the request: an object with these members, all optional, and a correlation ID,
 // which it sets for the exchange.
-func (x *exchange) read(members ...string) (*body, *Failure) {
+func (x *exchange) read(members ...string) (*body, error) {
 	const key = "correlation_id"
-	p, f := x.readBody(append(members, key))
+	p, err := x.readBody(append(members, key))
 	id := ""
-	if f == nil {
-		id, f = p.text(key)
+	if err == nil {
+		id, err = p.text(key)
 	}
 	x.correlation = correlationOf(x.r, id)
 	x.w.Header().Set(headerCorrelation, x.correlation)
 	x.o.Correlate(x.r, x.correlation)
-	return p, f
+	return p, err
 }
 
-func (x *exchange) readBody(members []string) (*body, *Failure) {
+func (x *exchange) readBody(members []string) (*body, error) {
 	if httpheader.MediaType(x.r.Header) != httpheader.JSON {
 		// A page of another site cannot send a form with this type.
 		return nil, fail(BadRequest, "the request needs the header Content-Type: application/json (with curl: --json, or -H and that)")
@@ -55,7 +55,7 @@ func (x *exchange) readBody(members []string) (*body, *Failure) {
 }
 
 // parse reads an object. It may change the text, and the body keeps it.
-func parse(text []byte, members ...string) (*body, *Failure) {
+func parse(text []byte, members ...string) (*body, error) {
 	text = bytes.Trim(text, " \t\r\n")
 	if !jsonrpc.ValidWithin(1, text) { // the message to the server nests its parts one level deeper
 		return nil, fail(BadRequest, "the request is not valid JSON, or is nested too deep")
@@ -82,7 +82,7 @@ func parse(text []byte, members ...string) (*body, *Failure) {
 }
 
 // text returns a member that is a string; "" if it is absent.
-func (p *body) text(key string) (string, *Failure) {
+func (p *body) text(key string) (string, error) {
 	at := p.members[key]
 	if at.Present() && !p.m.IsString(at) {
 		return "", fail(BadRequest, key+" must be a string")
@@ -91,7 +91,7 @@ func (p *body) text(key string) (string, *Failure) {
 }
 
 // object returns a member that is an object, verbatim; {} if it is absent.
-func (p *body) object(key string) ([]byte, *Failure) {
+func (p *body) object(key string) ([]byte, error) {
 	at := p.members[key]
 	switch {
 	case !at.Present():

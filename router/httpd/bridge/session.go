@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
@@ -38,7 +39,7 @@ func (b *Bridge) newSession(p *presence.Session[session, call], key any) *sessio
 }
 
 // session acquires the session of a caller, and waits until its servers have started.
-func (b *Bridge) session(ctx context.Context, who *presence.Caller) (*session, *Failure) {
+func (b *Bridge) session(ctx context.Context, who *presence.Caller) (*session, error) {
 	s, err := b.sessions.AcquireOrNew(who.Key(), who)
 	if err != nil {
 		return nil, failureFor(err)
@@ -48,7 +49,7 @@ func (b *Bridge) session(ctx context.Context, who *presence.Caller) (*session, *
 
 // view is session for a request that must not start servers: a caller without a session gets a temporary
 // one.
-func (b *Bridge) view(ctx context.Context, who *presence.Caller) (*session, *Failure) {
+func (b *Bridge) view(ctx context.Context, who *presence.Caller) (*session, error) {
 	if s := b.sessions.Acquire(who.Key(), who); s != nil {
 		return s.whenReady(ctx)
 	}
@@ -61,7 +62,7 @@ func (b *Bridge) view(ctx context.Context, who *presence.Caller) (*session, *Fai
 }
 
 // whenReady waits until the session's servers have started.
-func (s *session) whenReady(ctx context.Context) (*session, *Failure) {
+func (s *session) whenReady(ctx context.Context) (*session, error) {
 	s.start.Do(func() { s.ready = s.begin(&call{}, mcpwire.PromptsList) })
 	select {
 	case <-s.ready.done:
@@ -74,7 +75,7 @@ func (s *session) whenReady(ctx context.Context) (*session, *Failure) {
 
 // notStarted returns the failure of a request for the tools of a server, or of all servers if that is "",
 // one of which the session would have to start; nil if there is none.
-func (s *session) notStarted(server string) *Failure {
+func (s *session) notStarted(server string) error {
 	if !s.temporary {
 		return nil
 	}
@@ -87,12 +88,12 @@ func (s *session) notStarted(server string) *Failure {
 
 // ended is presence.Front.Ended.
 func (s *session) ended(open []*call, why error) {
-	f := fail(Unavailable, "toolman is ending, or the session has ended, before the answer came")
+	failure := fail(Unavailable, "toolman is ending, or the session has ended, before the answer came")
 	if why != nil {
-		f = failureFor(why)
+		failure = failureFor(why)
 	}
 	for _, c := range open {
-		c.end(nil, f)
+		c.end(nil, failure)
 	}
 }
 
@@ -108,10 +109,10 @@ type call struct {
 	progress    chan []byte       // params of progress notifications; nil if the client does not want them
 	done        chan struct{}     // closed when it is answered
 
-	mu      sync.Mutex
-	reason  *client.Reason // guarded by mu: set if toolman itself answers
-	result  []byte         // written before done is closed
-	failure *Failure       // written before done is closed
+	reason  atomic.Pointer[client.Reason] // set if toolman itself answers
+	ending  sync.Once
+	result  []byte // written before done is closed
+	failure error  // written before done is closed
 }
 
 // Requests are of the modern era. They declare no capabilities, because a program cannot answer questions.
@@ -145,19 +146,15 @@ func (s *session) begin(c *call, method mcpwire.Method, params ...jsonrpc.Param)
 }
 
 // end sets the outcome of the call, unless it has one already.
-func (c *call) end(result []byte, f *Failure) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-c.done:
-	default:
-		c.result, c.failure = result, f
+func (c *call) end(result []byte, err error) {
+	c.ending.Do(func() {
+		c.result, c.failure = result, err
 		close(c.done)
-	}
+	})
 }
 
 // outcome returns the failure of a call that has been answered; nil if it has succeeded.
-func (c *call) outcome() *Failure {
+func (c *call) outcome() error {
 	if c.failure != nil {
 		return c.failure
 	}
@@ -169,7 +166,7 @@ func (c *call) outcome() *Failure {
 }
 
 // wait waits for the answer to a call.
-func (s *session) wait(ctx context.Context, c *call) ([]byte, *Failure) {
+func (s *session) wait(ctx context.Context, c *call) ([]byte, error) {
 	select {
 	case <-c.done:
 		return c.result, c.outcome()
@@ -227,10 +224,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if c == nil {
 		return nil // it was cancelled
 	}
-	c.mu.Lock()
-	reason := c.reason
-	c.mu.Unlock()
-	switch {
+	switch reason := c.reason.Load(); {
 	case reason != nil:
 		c.end(nil, failureOf(reason))
 	case answer.Err.Present():
@@ -267,9 +261,7 @@ func (s *session) Correlation(id []byte) string {
 // LocalReply implements client.CallObserver.
 func (s *session) LocalReply(id []byte, why client.Reason) {
 	if c := s.Find(id); c != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.reason = &why
+		c.reason.Store(&why)
 	}
 }
 

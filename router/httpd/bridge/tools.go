@@ -18,11 +18,11 @@ import (
 
 // listTools serves /tools. POST starts the servers that run for this caller alone. GET does not, because any
 // web page can make a browser send a GET.
-func (x *exchange) listTools() *Failure {
+func (x *exchange) listTools() error {
 	q := x.r.URL.Query()
-	shape, f := shapeOf(q)
-	if f != nil {
-		return f
+	shape, err := shapeOf(q)
+	if err != nil {
+		return err
 	}
 	if q.Has("view") {
 		if x.o.Status == nil || q.Get("view") != "status" {
@@ -31,30 +31,30 @@ func (x *exchange) listTools() *Failure {
 		writeJSON(x.w, http.StatusOK, x.o.Status(x.r), nil)
 		return nil
 	}
-	if f := x.admit(); f != nil {
-		return f
+	if err := x.admit(); err != nil {
+		return err
 	}
 	session := x.Bridge.session
 	if x.r.Method != http.MethodPost {
 		session = x.view
 	}
-	s, f := session(x.r.Context(), &x.caller)
-	if f != nil {
-		return f
+	s, err := session(x.r.Context(), &x.caller)
+	if err != nil {
+		return err
 	}
 	defer s.Release()
-	all, f := x.tools(s, q.Get("server"))
-	if f == nil {
-		f = x.writeTools(all, shape)
+	all, err := x.tools(s, q.Get("server"))
+	if err == nil {
+		err = x.writeTools(all, shape)
 	}
-	if f != nil && f.Code == WrongMethod {
+	if err != nil && failureFor(err).Code == WrongMethod {
 		x.w.Header().Set("Allow", http.MethodPost)
 	}
-	return f
+	return err
 }
 
 // writeTools writes tools in a shape.
-func (x *exchange) writeTools(all []router.Tool, shape Shape) *Failure {
+func (x *exchange) writeTools(all []router.Tool, shape Shape) error {
 	text, saved, err := List(all, shape)
 	if err != nil {
 		return fail(Internal, err.Error())
@@ -72,8 +72,7 @@ func (x *exchange) writeTools(all []router.Tool, shape Shape) *Failure {
 }
 
 // shapeOf reads the shape from a query.
-func shapeOf(q url.Values) (shape Shape, f *Failure) {
-	var err error
+func shapeOf(q url.Values) (shape Shape, err error) {
 	if q.Has("format") {
 		if shape.Format, err = provider.ParseFormat(q.Get("format")); err != nil {
 			return shape, fail(BadRequest, err.Error())
@@ -89,9 +88,9 @@ func shapeOf(q url.Values) (shape Shape, f *Failure) {
 
 // tools returns the tools that the session may use, of all servers if server is "". With Options.ActiveOnly
 // these are the active ones.
-func (b *Bridge) tools(s *session, server string) ([]router.Tool, *Failure) {
-	if f := s.notStarted(server); f != nil {
-		return nil, f
+func (b *Bridge) tools(s *session, server string) ([]router.Tool, error) {
+	if err := s.notStarted(server); err != nil {
+		return nil, err
 	}
 	var of []router.Tool
 	for _, t := range s.Router.Tools() {
@@ -177,7 +176,7 @@ type schemas struct {
 
 // check validates arguments against the schema of a tool. If that cannot be used, the server has to validate
 // them.
-func (x *schemas) check(e *catalog.Entry, arguments []byte) *Failure {
+func (x *schemas) check(e *catalog.Entry, arguments []byte) error {
 	schema := x.of(e)
 	if schema == nil {
 		return nil

@@ -233,20 +233,19 @@ func (l *listener) claim(c *conn, p budget.Principal) error {
 
 // noteState is http.Server.ConnState.
 func noteState(nc net.Conn, state http.ConnState) {
-	if c := connOf(nc); c != nil && state != http.StateClosed {
-		c.l.setIdle(c, state == http.StateNew || state == http.StateIdle)
+	c := connOf(nc)
+	if c == nil || state == http.StateClosed {
+		return
 	}
-}
-
-func (l *listener) setIdle(c *conn, idle bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	idle := state == http.StateNew || state == http.StateIdle
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
 	if c.at == nil || idle == c.idle {
 		return
 	}
 	if c.idle = idle; idle {
-		l.of[c.owner].MoveToBack(c.at)
-		l.wake()
+		c.l.of[c.owner].MoveToBack(c.at)
+		c.l.wake()
 	}
 }
 

@@ -18,8 +18,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-var errNoKeys = errors.New("there are no keys")
-
 const (
 	keyInterval = 10 * time.Second // between two fetches, however many unknown keys tokens name
 	keyAge      = time.Hour        // after which keys are fetched again, while the old ones are used
@@ -82,7 +80,7 @@ func (k *keySet) look(kid, alg string, now time.Time) (found []jose.JSONWebKey, 
 			return found, nil, nil
 		}
 	} else {
-		err = errNoKeys
+		err = errors.New("there are no keys")
 	}
 	if k.fetching == nil && now.Sub(k.tried) >= keyInterval {
 		k.tried = now

@@ -30,11 +30,9 @@ func (g *Guard) host(r *http.Request) hostClass {
 	switch {
 	case !ok:
 		return unknownHost
-	case slices.Contains(g.AllowedHosts, bracketed(name)), slices.Contains(g.AllowedHosts, bracketed(name)+":"+port):
-		return ownHost
-	case err == nil && (addr == local || addr.IsLoopback() && local.IsLoopback()):
-		return ownHost
-	case name == "localhost" && local.IsLoopback():
+	case slices.Contains(g.AllowedHosts, bracketed(name)), slices.Contains(g.AllowedHosts, bracketed(name)+":"+port),
+		err == nil && (addr == local || addr.IsLoopback() && local.IsLoopback()),
+		name == "localhost" && local.IsLoopback():
 		return ownHost
 	case len(g.AllowedHosts) == 0 && !local.IsLoopback() && (err == nil || name == "localhost" || g.Authenticates()):
 		return possibleHost

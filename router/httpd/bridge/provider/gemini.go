@@ -58,10 +58,9 @@ func (o *resolver) declared(s schema, way *trail, depth int) schema {
 	}
 	nullable(s)
 	values(s)
-	for _, b := range bounds {
-		exclusive, bound := b[0], b[1] // Gemini has no exclusive ones
-		if s[bound] == nil && s[exclusive] != nil {
-			s[bound] = s[exclusive]
+	for _, b := range bounds { // Gemini has no exclusive ones
+		if s[b.inclusive] == nil && s[b.exclusive] != nil {
+			s[b.inclusive] = s[b.exclusive]
 		}
 	}
 	places(s)

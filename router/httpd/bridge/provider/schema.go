@@ -80,10 +80,9 @@ func modern(s schema) schema {
 		delete(s, key)
 	}
 	for _, b := range bounds {
-		exclusive, bound := b[0], b[1] // in draft 4 the former is a boolean
-		if s[exclusive] == true {
-			s[exclusive] = s[bound]
-			delete(s, bound)
+		if s[b.exclusive] == true { // as in draft 4
+			s[b.exclusive] = s[b.inclusive]
+			delete(s, b.inclusive)
 		}
 	}
 	if tuple, ok := s["items"].([]any); ok {
@@ -105,7 +104,7 @@ func modern(s schema) schema {
 }
 
 // bounds are the exclusive bounds of numbers, with the inclusive ones.
-var bounds = [...][2]string{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}}
+var bounds = [...]struct{ exclusive, inclusive string }{{"exclusiveMinimum", "minimum"}, {"exclusiveMaximum", "maximum"}}
 
 // hasType reports whether a schema has the type, alone or among others.
 func hasType(s schema, name string) bool {
