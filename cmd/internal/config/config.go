@@ -176,9 +176,7 @@ func checkGlob(key string) table.Check {
 func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 	const key, example = "audit_log", `"audit.jsonl"`
 	arguments = t.Bool("audit_arguments", false)
-	if t.Has("audit_arguments") && !t.Has(key) {
-		t.FailAt("audit_arguments", t.Instead(key, example)+" too, or take it out", "audit_arguments is given, and no audit_log for them")
-	}
+	t.Needs("audit_arguments", key, example)
 	if written := t.Filled(key, example, "name a file, or leave it out for no audit log"); written != "" {
 		path = d.scope(t, key, key).Path(written, "name a file, or leave it out")
 	}
@@ -190,9 +188,7 @@ func (d *decoder) dangers(t table.Table) *policy.DangerRules {
 	const example = `["fs_delete*"]`
 	confirm := t.Choice("confirm", string(policy.Elicit), string(policy.Deny), string(policy.Allow))
 	tools := globs(t, "dangerous_tools", example)
-	if t.Has("confirm") && !t.Has("dangerous_tools") {
-		t.FailAt("confirm", t.Instead("dangerous_tools", example)+", or take it out", "confirm is given, but no dangerous_tools that it is about")
-	}
+	t.Needs("confirm", "dangerous_tools", example)
 	if len(tools) == 0 {
 		return nil
 	}

@@ -150,12 +150,7 @@ func audience(t table.Table, path string) []string {
 	if _, isArray := t.At(key).Value.([]source.Node); !isArray {
 		return []string{t.Required(key, example, path)}
 	}
-	return t.FilledStrings(key, key, "["+example+"]", func(text string) (problem, hint string) {
-		if text == "" {
-			return "audience holds an empty string", t.Instead(key, "["+example+"]")
-		}
-		return "", ""
-	})
+	return t.FilledStrings(key, key, "["+example+"]", table.Match(key, ".", "write the identifier of this server"))
 }
 
 // algorithms reads the allowed algorithms. None and algorithms with a shared secret cannot be
@@ -165,12 +160,7 @@ func algorithms(t table.Table) []string {
 		return []string{"RS256", "ES256"}
 	}
 	asymmetric := []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-	return t.FilledStrings("algorithms", "algorithms", `["RS256"]`, func(algorithm string) (problem, hint string) {
-		if slices.Contains(asymmetric, algorithm) {
-			return "", ""
-		}
-		return "algorithms holds what cannot be allowed", "the algorithms are " + strings.Join(asymmetric, ", ")
-	})
+	return t.FilledStrings("algorithms", "algorithms", `["RS256"]`, table.OneOf("algorithms", asymmetric))
 }
 
 // permissions decodes http.permissions.
