@@ -72,7 +72,7 @@ func (l *locator) value(p *position) {
 			l.blank(true)
 			l.eat(",")
 		}
-	case l.skip(quoted()) == "":
+	case l.quoted() == "":
 		l.run(",]}#\r\n")
 	}
 }
@@ -122,7 +122,7 @@ func (l *locator) under(p *position) *position {
 
 // name skips one part of a key and returns it unquoted.
 func (l *locator) name() string {
-	raw := l.skip(quoted())
+	raw := l.quoted()
 	if raw == "" {
 		return l.run(" \t.=]}#\r\n")
 	}
@@ -165,31 +165,30 @@ func (l *locator) run(until string) string {
 
 // blank skips blanks and, with lines, line ends and comments. It reports whether anything is left.
 func (l *locator) blank(lines bool) bool {
+	cutset := " \t"
 	if lines {
-		l.skip(blankLines())
-	} else {
-		l.skip(blanks())
+		cutset = " \t\r\n"
 	}
-	return l.pos < len(l.text)
+	for {
+		rest := strings.TrimLeft(l.text[l.pos:], cutset)
+		l.pos = len(l.text) - len(rest)
+		if !lines || !strings.HasPrefix(rest, "#") {
+			return rest != ""
+		}
+		l.run("\n")
+	}
 }
 
-// skip skips what a pattern matches here, and returns it.
-func (l *locator) skip(pattern *regexp.Regexp) string {
-	found := pattern.FindString(l.text[l.pos:])
+// quoted skips a string of any of the four kinds and returns it with its quotes, or "" if none is
+// next.
+func (l *locator) quoted() string {
+	found := stringPattern().FindString(l.text[l.pos:])
 	l.pos += len(found)
 	return found
 }
 
-var (
-	blanks     = pattern(`^[ \t]*`)
-	blankLines = pattern(`^([ \t\r\n]|#[^\n]*)*`)
-
-	// quoted matches a string of any of the four kinds. Quotes may stand right before the closing
-	// three.
-	quoted = pattern(`^("""(?s:\\.|[^\\])*?"{3,5}|'''(?s:.)*?'{3,5}|"(\\.|[^"\\\n])*"|'[^'\n]*')`)
-)
-
-// pattern compiles a pattern when it is first used.
-func pattern(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
-}
+// stringPattern matches a string of any of the four kinds. Quotes may stand right before the closing
+// three.
+var stringPattern = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^("""(?s:\\.|[^\\])*?"{3,5}|'''(?s:.)*?'{3,5}|"(\\.|[^"\\\n])*"|'[^'\n]*')`)
+})
