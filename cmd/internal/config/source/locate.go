@@ -187,8 +187,8 @@ func (l *locator) quoted() string {
 	return found
 }
 
-// stringPattern matches a string of any of the four kinds. Quotes may stand right before the closing
-// three.
+// stringPattern matches a string of any of the four kinds. Quotes may stand right before the
+// closing three.
 var stringPattern = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^("""(?s:\\.|[^\\])*?"{3,5}|'''(?s:.)*?'{3,5}|"(\\.|[^"\\\n])*"|'[^'\n]*')`)
 })
