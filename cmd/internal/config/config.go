@@ -18,7 +18,6 @@ import (
 type Config struct {
 	Path           string // absolute
 	Why            string // why this file was chosen; set by package setup
-	Format         string // "toml" or "json"
 	ActiveToolsets []Active
 	Settle         time.Duration       // settle_ms
 	CatalogBytes   int                 // catalog_bytes: a positive number, CatalogAuto or CatalogAll
@@ -92,7 +91,7 @@ func decode(path, abs string, root source.Node, o Options) (*Config, error) {
 	d := &decoder{options: o, Resolver: &reference.Resolver{
 		Problems: &source.Problems{File: path, Format: source.FormatOf(path)}, Dir: filepath.Dir(abs), LookupEnv: o.LookupEnv}}
 	c := d.config(root)
-	c.Path, c.Format, c.Secrets = abs, d.Format, d.Secrets()
+	c.Path, c.Secrets = abs, d.Secrets()
 	if err := d.Err(); err != nil {
 		return nil, err
 	}

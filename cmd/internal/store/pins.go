@@ -76,8 +76,8 @@ func KeepPins(old, now Pins, unknown []string) Pins {
 }
 
 // AcceptPins returns old with the named items as they are in now; those that now lacks are removed.
-// A name stands for items of all kinds. If neither set has some of the names, Accept returns these
-// instead.
+// A name stands for items of all kinds. If neither set has some of the names, AcceptPins returns
+// these instead.
 func AcceptPins(old, now Pins, names []string) (next Pins, unknown []string) {
 	next = maps.Clone(old)
 	for _, name := range names {
