@@ -22,19 +22,16 @@ type Problem struct {
 
 // String is "file:line: what is wrong; what to write instead".
 func (p Problem) String() string {
-	var b strings.Builder
-	if p.File != "" {
-		b.WriteString(p.File + ":")
-		if p.Line > 0 {
-			fmt.Fprintf(&b, "%d:", p.Line)
-		}
-		b.WriteString(" ")
+	text := p.Msg
+	if p.File != "" && p.Line > 0 {
+		text = fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Msg)
+	} else if p.File != "" {
+		text = p.File + ": " + p.Msg
 	}
-	b.WriteString(p.Msg)
 	if p.Hint != "" {
-		b.WriteString("; " + p.Hint)
+		text += "; " + p.Hint
 	}
-	return b.String()
+	return text
 }
 
 // An Error holds the problems of a configuration in the order of their lines.
