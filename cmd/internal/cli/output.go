@@ -44,8 +44,8 @@ func HasEscapes(w io.Writer) bool {
 // is not set (https://no-color.org).
 func HasColors(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && HasEscapes(w) }
 
-// JSON returns v as JSON on one line, without a line end. The characters < > and & stay as they are.
-// It panics if v cannot be written: it is for values of the program's own types.
+// JSON returns v as JSON on one line, without a line end. The characters < > and & stay as they
+// are. It panics if v cannot be written: it is for values of the program's own types.
 func JSON(v any) []byte { return bytes.TrimSuffix(encode(v, ""), []byte("\n")) }
 
 // IndentedJSON returns v as JSON on several lines, otherwise as [JSON] does.

@@ -18,7 +18,6 @@ import (
 type Config struct {
 	Path           string // absolute
 	Why            string // why this file was chosen; set by package setup
-	Format         string // "toml" or "json"
 	ActiveToolsets []Active
 	Settle         time.Duration       // settle_ms
 	CatalogBytes   int                 // catalog_bytes: a positive number, CatalogAuto or CatalogAll
@@ -92,7 +91,7 @@ func decode(path, abs string, root source.Node, o Options) (*Config, error) {
 	d := &decoder{options: o, Resolver: &reference.Resolver{
 		Problems: &source.Problems{File: path, Format: source.FormatOf(path)}, Dir: filepath.Dir(abs), LookupEnv: o.LookupEnv}}
 	c := d.config(root)
-	c.Path, c.Format, c.Secrets = abs, d.Format, d.Secrets()
+	c.Path, c.Secrets = abs, d.Secrets()
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
@@ -176,9 +175,7 @@ func checkGlob(key string) table.Check {
 func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 	const key, example = "audit_log", `"audit.jsonl"`
 	arguments = t.Bool("audit_arguments", false)
-	if t.Has("audit_arguments") && !t.Has(key) {
-		t.FailAt("audit_arguments", t.Instead(key, example)+" too, or take it out", "audit_arguments is given, and no audit_log for them")
-	}
+	t.Needs("audit_arguments", key, example)
 	if written := t.Filled(key, example, "name a file, or leave it out for no audit log"); written != "" {
 		path = d.scope(t, key, key).Path(written, "name a file, or leave it out")
 	}
@@ -190,9 +187,7 @@ func (d *decoder) dangers(t table.Table) *policy.DangerRules {
 	const example = `["fs_delete*"]`
 	confirm := t.Choice("confirm", string(policy.Elicit), string(policy.Deny), string(policy.Allow))
 	tools := globs(t, "dangerous_tools", example)
-	if t.Has("confirm") && !t.Has("dangerous_tools") {
-		t.FailAt("confirm", t.Instead("dangerous_tools", example)+", or take it out", "confirm is given, but no dangerous_tools that it is about")
-	}
+	t.Needs("confirm", "dangerous_tools", example)
 	if len(tools) == 0 {
 		return nil
 	}

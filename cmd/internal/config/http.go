@@ -3,7 +3,6 @@ package config
 import (
 	"net"
 	"net/netip"
-	"slices"
 	"strconv"
 	"time"
 
@@ -118,9 +117,7 @@ func (d *decoder) certificate(t table.Table, key, other string) string {
 	if s == "" {
 		return ""
 	}
-	if !t.Has(other) {
-		t.FailAt(key, t.Instead(other, `"…"`)+" too", "%s needs %s", key, other)
-	}
+	t.Needs(key, other, `"…"`)
 	return d.scope(t, key, key).Absolute(s)
 }
 
@@ -144,12 +141,9 @@ func prefixes(t table.Table, key string) []netip.Prefix {
 
 // knownAgents reads a list of agents, which have to be among known unless that is nil.
 func knownAgents(t table.Table, key string, known []string) []string {
-	all := table.Texts(t.Strings(key, `["judge"]`, table.Match(key, ".", "write the name of an agent")))
-	for _, name := range all {
-		if known != nil && !slices.Contains(known, name) {
-			t.Outside(key, "write names of agent_policies")
-			return nil
-		}
+	check := table.OneOf(key, known)
+	if known == nil {
+		check = table.Match(key, ".", "write the name of an agent")
 	}
-	return all
+	return table.Texts(t.Strings(key, `["judge"]`, check))
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
@@ -43,9 +44,7 @@ const leastToken = 20 // characters of a token that toolman token has not made
 func (d *decoder) tokens(t table.Table, agents []string) []Token {
 	var all []Token
 	for _, m := range t.Members("tokens", "http.tokens", t.Instead("NAME", `"sha256:…"`)+" in it") {
-		if len(agents) > 0 && !slices.Contains(agents, m.Key) {
-			d.failUnknown(m.Line, "http.tokens", "agent", m.Key, agents)
-		}
+		d.checkKnownAgent(m, "http.tokens", agents)
 		values, several := m.Value.([]source.Node)
 		if !several {
 			values = []source.Node{m.Node}
@@ -132,14 +131,11 @@ func (d *decoder) jwt(http table.Table) *JWT {
 		Audience:   audience(t, path),
 		Algorithms: algorithms(t),
 		JWKS:       t.Required("jwks_url", `"https://login.example.com/jwks.json"`, path),
-		AgentClaim: "sub",
+		AgentClaim: cmp.Or(t.Filled("agent_claim", `"sub"`, "name a claim, or leave it out for sub"), "sub"),
 		Scopes:     table.Texts(t.Strings("scopes", `["mcp"]`, table.Match("scopes", scopePattern, scopeHint))),
 	}
 	if j.JWKS != "" && !isSafeURL(j.JWKS) {
 		t.Outside("jwks_url", httpsHint)
-	}
-	if claim := t.Filled("agent_claim", `"sub"`, "name a claim, or leave it out for sub"); claim != "" {
-		j.AgentClaim = claim
 	}
 	return j
 }
@@ -150,12 +146,7 @@ func audience(t table.Table, path string) []string {
 	if _, isArray := t.At(key).Value.([]source.Node); !isArray {
 		return []string{t.Required(key, example, path)}
 	}
-	return t.FilledStrings(key, key, "["+example+"]", func(text string) (problem, hint string) {
-		if text == "" {
-			return "audience holds an empty string", t.Instead(key, "["+example+"]")
-		}
-		return "", ""
-	})
+	return t.FilledStrings(key, key, "["+example+"]", table.Match(key, ".", "write the identifier of this server"))
 }
 
 // algorithms reads the allowed algorithms. None and algorithms with a shared secret cannot be
@@ -165,12 +156,7 @@ func algorithms(t table.Table) []string {
 		return []string{"RS256", "ES256"}
 	}
 	asymmetric := []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-	return t.FilledStrings("algorithms", "algorithms", `["RS256"]`, func(algorithm string) (problem, hint string) {
-		if slices.Contains(asymmetric, algorithm) {
-			return "", ""
-		}
-		return "algorithms holds what cannot be allowed", "the algorithms are " + strings.Join(asymmetric, ", ")
-	})
+	return t.FilledStrings("algorithms", "algorithms", `["RS256"]`, table.OneOf("algorithms", asymmetric))
 }
 
 // permissions decodes http.permissions.
@@ -197,23 +183,30 @@ func (d *decoder) permissions(http table.Table, agents []string) *Permissions {
 
 // permitted reads the toolsets of each agent.
 func (d *decoder) permitted(t table.Table, agents []string) map[string][]string {
-	const example = `["reading"]`
-	all := map[string][]string{}
-	for _, m := range t.Members("agents", "http.permissions.agents", t.Instead("NAME", example)+" in it") {
-		path := sanitize.Line("http.permissions.agents." + m.Key)
-		if len(agents) > 0 && !slices.Contains(agents, m.Key) {
-			d.failUnknown(m.Line, "http.permissions", "agent", m.Key, agents)
-		}
-		names := t.Elements(path, example, d.listOf(m, path, example), func(name string) (problem, hint string) {
+	known := func(at string) table.Check {
+		return func(name string) (problem, hint string) {
 			if slices.Contains(d.setNames(), name) {
 				return "", ""
 			}
-			return path + " names the toolset " + source.Shown(name) + ", which is not in the file", d.notASet(name, "")
-		})
-		all[m.Key] = append([]string{}, table.Texts(names)...)
+			return at + " names the toolset " + source.Shown(name) + ", which is not in the file", d.notASet(name, "")
+		}
+	}
+	lists := d.listsOf(t, "agents", "http.permissions.agents", `["reading"]`, known, func(m source.Member) {
+		d.checkKnownAgent(m, "http.permissions", agents)
+	})
+	all := map[string][]string{}
+	for agent, l := range lists {
+		all[agent] = append([]string{}, table.Texts(l.Entries)...)
 	}
 	if d.options.Agent != "" && len(agents) > 0 {
 		all = map[string][]string{d.options.Agent: all[d.options.Agent]}
 	}
 	return all
+}
+
+// checkKnownAgent checks that a key is one of agents, if there are any. where is what has the key.
+func (d *decoder) checkKnownAgent(m source.Member, where string, agents []string) {
+	if len(agents) > 0 && !slices.Contains(agents, m.Key) {
+		d.failUnknown(m.Line, where, "agent", m.Key, agents)
+	}
 }

@@ -119,7 +119,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			inOrder(c.HTTP.Tokens)
 			withoutDangerLines(t, c.Dangers)
 			want := &Config{
-				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Format: format,
+				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format),
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),

@@ -55,25 +55,27 @@ func (d *decoder) serverNames(servers []Server) []string {
 
 // lists reads a table with lists by server.
 func (d *decoder) lists(t table.Table, key, path string, servers []string) map[string]policy.List {
-	const example = `["get_*"]`
-	lists := map[string]policy.List{}
-	for _, m := range t.Members(key, sanitize.Line(path), t.Instead("NAME", example)+" in it") {
-		at := sanitize.Line(path + "." + m.Key)
+	return d.listsOf(t, key, path, `["get_*"]`, checkGlob, func(m source.Member) {
 		if !slices.Contains(servers, m.Key) {
 			d.failUnknown(m.Line, sanitize.Line(path), "server", m.Key, servers)
 		}
-		lists[m.Key] = policy.List{Line: m.Line, Entries: t.Elements(at, example, d.listOf(m, at, example), checkGlob(at))}
-	}
-	return lists
+	})
 }
 
-// listOf returns the elements of a member, which has to be an array.
-func (d *decoder) listOf(m source.Member, path, example string) []source.Node {
-	nodes, ok := m.Value.([]source.Node)
-	if !ok {
-		d.Fail(m.Line, "write "+d.Write(sanitize.Line(m.Key), example), "%s is %s where an array of strings is expected", path, m.Kind())
+// listsOf reads a table of arrays of strings. It calls each with each member, and check with the
+// place of its value.
+func (d *decoder) listsOf(t table.Table, key, path, example string, check func(at string) table.Check, each func(m source.Member)) map[string]policy.List {
+	lists := map[string]policy.List{}
+	for _, m := range t.Members(key, sanitize.Line(path), t.Instead("NAME", example)+" in it") {
+		each(m)
+		at := sanitize.Line(path + "." + m.Key)
+		elems, ok := m.Value.([]source.Node)
+		if !ok {
+			d.Fail(m.Line, "write "+d.Write(sanitize.Line(m.Key), example), "%s is %s where an array of strings is expected", at, m.Kind())
+		}
+		lists[m.Key] = policy.List{Line: m.Line, Entries: t.Elements(at, example, elems, check(at))}
 	}
-	return nodes
+	return lists
 }
 
 // failUnknown adds a problem with a name that no server, or no agent, has. where is what names it.

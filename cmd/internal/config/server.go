@@ -2,11 +2,9 @@ package config
 
 import (
 	"maps"
-	"regexp"
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -142,9 +140,12 @@ func (d *decoder) socket(t table.Table, written string) string {
 
 // isNamespace reports whether a name stays within what clients accept, [A-Za-z0-9_.-], with room
 // for a tool's own name.
-func isNamespace(s string) bool { return namespacePattern().MatchString(s) }
+func isNamespace(s string) bool {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+	return s != "" && len(s) <= maxNamespace && strings.Contains(letters, s[:1]) && strings.Trim(s, letters+"_.-") == ""
+}
 
-var namespacePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`) })
+const maxNamespace = 32 // bytes
 
 const namespaceHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
 

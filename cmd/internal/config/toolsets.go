@@ -62,12 +62,7 @@ func metaTools(t table.Table) []string {
 	if !t.Has("meta_tools") {
 		return all[:1]
 	}
-	return table.Texts(t.Strings("meta_tools", `["activate", "toolsets"]`, func(group string) (problem, hint string) {
-		if slices.Contains(all, group) {
-			return "", ""
-		}
-		return "meta_tools cannot hold " + source.Shown(group), `write "` + strings.Join(all, `", "`) + `" or some of these`
-	}))
+	return table.Texts(t.Strings("meta_tools", `["activate", "toolsets"]`, table.OneOf("meta_tools", all)))
 }
 
 // setNames returns the names of the file's toolsets.

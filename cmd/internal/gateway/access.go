@@ -88,8 +88,8 @@ func agentNames(c *config.Config) []string {
 	return slices.Sorted(maps.Keys(c.Rules.Agents))
 }
 
-// policies returns the policies of all agents, and of clients that are none of them. An agent that a
-// reload has removed gets the zero Policy, which allows nothing.
+// policies returns the policies of all agents, and of clients that are none of them. An agent that
+// a reload has removed gets the zero Policy, which allows nothing.
 func policies(c *config.Config) (of func(agent string) *policy.Policy, err error) {
 	all := map[string]*policy.Policy{}
 	for _, name := range append(agentNames(c), c.Agent) {

@@ -48,7 +48,7 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 	if err != nil {
 		return err
 	}
-	files := []*setup.Watch{setup.NewWatch(at.Path), setup.NewWatch(store.LockPath(at.Path))} // before Load: later changes count
+	files := setup.NewWatch(at.Path, store.LockPath(at.Path)) // before Load: later changes count
 	c, err := flags.LoadAt(at)
 	if err != nil {
 		return err

@@ -14,19 +14,17 @@ import (
 
 // watch reloads the configuration whenever a watched file has changed, and on SIGHUP, which also
 // stands for a change of the files that it refers to.
-func (s *server) watch(ctx context.Context, at setup.Location, files []*setup.Watch) {
+func (s *server) watch(ctx context.Context, at setup.Location, files setup.Watch) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
 	changed := make(chan struct{}, 1)
-	for _, file := range files {
-		go file.Run(ctx, func() {
-			select {
-			case changed <- struct{}{}:
-			default: // a reload is due already
-			}
-		})
-	}
+	go files.Run(ctx, func() {
+		select {
+		case changed <- struct{}{}:
+		default: // a reload is due already
+		}
+	})
 	for {
 		select {
 		case <-ctx.Done():

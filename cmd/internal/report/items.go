@@ -38,16 +38,22 @@ func bySource(all []*catalog.Entry) (groups [][]*catalog.Entry) {
 	return groups
 }
 
+// atMost returns the first maxItems texts, and how many more there are.
+func atMost(texts []string) []string {
+	if more := len(texts) - maxItems; more > 0 {
+		return append(texts[:maxItems], fmt.Sprintf("and %d more", more))
+	}
+	return texts
+}
+
 // addHeld adds a problem for each server with items that differ from their pins.
 func (rep *Report) addHeld(offered *catalog.Catalog) {
 	for _, held := range bySource(offered.Held()) {
 		var lines []string
-		for _, e := range held[:min(len(held), maxItems)] {
+		for _, e := range held {
 			lines = append(lines, fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Line(e.Name), e.Hold))
 		}
-		if more := len(held) - maxItems; more > 0 {
-			lines = append(lines, fmt.Sprintf("and %d more", more))
-		}
+		lines = atMost(lines)
 		if slices.ContainsFunc(held, isNewResource) {
 			lines = append(lines, "resources that a server adds as it runs can be named in unpinned, in tools.toml")
 		}
@@ -125,14 +131,11 @@ func (rep *Report) addPolicy(c *config.Config, denied int, unused []string) {
 func (rep *Report) addDangers(c *config.Config, r *router.Router) {
 	tools, unused := r.Dangerous()
 	var names []string
-	for _, e := range tools[:min(len(tools), maxItems)] {
+	for _, e := range tools {
 		names = append(names, sanitize.Line(e.Name))
 	}
-	if more := len(tools) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
 	if len(tools) > 0 {
-		rep.note("dangerous (confirm = %q): %s", c.Dangers.Confirm, strings.Join(names, ", "))
+		rep.note("dangerous (confirm = %q): %s", c.Dangers.Confirm, strings.Join(atMost(names), ", "))
 	}
 	if rep.allReady() {
 		for _, text := range unused {

@@ -152,28 +152,29 @@ func notFound(candidates []Location) *source.Error {
 	}}}
 }
 
-// watchEvery is how often a Watch reads its file.
+// watchEvery is how often a Watch reads its files.
 const watchEvery = time.Second
 
-// A Watch reports changes of a file's content.
+// A Watch reports changes of the content of files.
 //
-// It reads the file each second and does not use events of the system: they miss a file that is
+// It reads the files each second and does not use events of the system: they miss a file that is
 // replaced behind links, as Kubernetes does, and one on a network.
-type Watch struct {
-	path string
-	last [sha256.Size]byte
+type Watch map[string][sha256.Size]byte
+
+// NewWatch returns a Watch on the files, which need not exist. Call it before you read them: it
+// reports changes since then.
+func NewWatch(paths ...string) Watch {
+	w := Watch{}
+	for _, path := range paths {
+		text, _ := os.ReadFile(path)
+		w[path] = sha256.Sum256(text)
+	}
+	return w
 }
 
-// NewWatch returns a Watch on the file at path, which need not exist. Call it before you read the
-// file: it reports changes since then.
-func NewWatch(path string) *Watch {
-	text, _ := os.ReadFile(path)
-	return &Watch{path, sha256.Sum256(text)}
-}
-
-// Run calls changed each time the content differs from before, until ctx ends. A file that cannot
-// be read, as between two versions of it, has not changed.
-func (w *Watch) Run(ctx context.Context, changed func()) {
+// Run calls changed each time the content of a file differs from before, until ctx ends. A file
+// that cannot be read, as between two versions of it, has not changed.
+func (w Watch) Run(ctx context.Context, changed func()) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -182,10 +183,12 @@ func (w *Watch) Run(ctx context.Context, changed func()) {
 			return
 		case <-tick.C:
 		}
-		text, err := os.ReadFile(w.path)
-		if now := sha256.Sum256(text); err == nil && now != w.last {
-			w.last = now
-			changed()
+		for path, last := range w {
+			text, err := os.ReadFile(path)
+			if now := sha256.Sum256(text); err == nil && now != last {
+				w[path] = now
+				changed()
+			}
 		}
 	}
 }

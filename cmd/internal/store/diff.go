@@ -21,8 +21,8 @@ type Change struct {
 	Old, New *Pin // nil: the item had no pin; the item is gone
 }
 
-// ComparePins returns how now differs from old, in the order of the file. An item that another server
-// offers has not changed: tools.toml decides which server that is.
+// ComparePins returns how now differs from old, in the order of the file. An item that another
+// server offers has not changed: tools.toml decides which server that is.
 func ComparePins(old, now Pins) []Change {
 	all := Pins{}
 	maps.Copy(all, old)

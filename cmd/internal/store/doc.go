@@ -5,10 +5,10 @@
 //
 // Several programs may change a file at the same time. A reader always sees a whole file, old or
 // new, whatever happens to the writer. A change is written to a temporary file in the same folder,
-// synced to the disk and renamed over the old file. Meanwhile the writer holds a lock on a file with
-// the same name and ".lock" appended, which it removes with the lock. If a writer is killed, what it
-// leaves of either is harmless, and the next writer removes it. Readers need no lock. A file with an
-// error is never overwritten.
+// synced to the disk and renamed over the old file. Meanwhile the writer holds a lock on a file
+// with the same name and ".lock" appended, which it removes with the lock. If a writer is killed,
+// what it leaves of either is harmless, and the next writer removes it. Readers need no lock. A
+// file with an error is never overwritten.
 //
 // # tools.lock
 //
@@ -22,7 +22,8 @@
 // name is the item's name as clients see it, server and era are those of the server that offered
 // it, definition is the item in canonical JSON (see mcpwire.Item.Definition) and refId is the hash
 // of that. A definition longer than 64 KiB is left out: refId then tells that it has changed, but
-// not how. A line must be exactly as it would be written. Other lines are errors, with their number.
+// not how. A line must be exactly as it would be written. Other lines are errors, with their
+// number.
 //
 // # Toolsets
 //

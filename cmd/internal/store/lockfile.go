@@ -36,8 +36,8 @@ func LoadPins(path string) (Pins, error) {
 	return parsePins(path, text)
 }
 
-// UpdatePins replaces the lock file by what change makes of it; old is nil if there is no file. If the
-// file cannot be parsed or change fails, Update leaves the file as it was.
+// UpdatePins replaces the lock file by what change makes of it; old is nil if there is no file. If
+// the file cannot be parsed or change fails, Update leaves the file as it was.
 func UpdatePins(ctx context.Context, path string, change func(old Pins) (Pins, error)) error {
 	return update(ctx, path, maxLockFile, func(text []byte) ([]byte, error) {
 		old, err := parsePins(path, text)

@@ -63,8 +63,8 @@ func (s Pins) Eras() map[string]string {
 	return eras
 }
 
-// KeepPins returns now with those pins of old whose servers are in unknown: nothing else is known of
-// what these servers offer.
+// KeepPins returns now with those pins of old whose servers are in unknown: nothing else is known
+// of what these servers offer.
 func KeepPins(old, now Pins, unknown []string) Pins {
 	kept := maps.Clone(now)
 	for k, p := range old {
@@ -75,9 +75,9 @@ func KeepPins(old, now Pins, unknown []string) Pins {
 	return kept
 }
 
-// AcceptPins returns old with the named items as they are in now; those that now lacks are removed. A
-// name stands for items of all kinds. If neither set has some of the names, Accept returns these
-// instead.
+// AcceptPins returns old with the named items as they are in now; those that now lacks are removed.
+// A name stands for items of all kinds. If neither set has some of the names, AcceptPins returns
+// these instead.
 func AcceptPins(old, now Pins, names []string) (next Pins, unknown []string) {
 	next = maps.Clone(old)
 	for _, name := range names {

@@ -220,8 +220,8 @@ func (cs *calls) count(c *call, r *trace.Record) {
 	}
 }
 
-// endGone ends, if an event reports that a server is gone, the requests that toolman itself has made
-// to it. Requests of clients get answers.
+// endGone ends, if an event reports that a server is gone, the requests that toolman itself has
+// made to it. Requests of clients get answers.
 func (cs *calls) endGone(r *trace.Record) {
 	if r.Event != trace.EventGone {
 		return

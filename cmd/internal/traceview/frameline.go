@@ -67,7 +67,7 @@ func details(r *trace.Record) string {
 	if r.Redacted {
 		words = append(words, "redacted")
 	}
-	return clean(strings.Join(nonEmpty(append(words, r.Rule, size(r.Bytes))...), " | "))
+	return clean(join(" | ", append(words, r.Rule, size(r.Bytes))...))
 }
 
 // session prints the first record of a run.
@@ -77,9 +77,9 @@ func (p *Printer) session(r *trace.Record) {
 		return
 	}
 	s := r.Session
-	words := nonEmpty("session "+s.Run, r.Time.UTC().Format(time.DateTime+"Z"), "toolman "+s.Toolman, s.Config)
+	words := []string{"session " + s.Run, r.Time.UTC().Format(time.DateTime + "Z"), "toolman " + s.Toolman, s.Config}
 	for _, u := range s.Upstreams {
 		words = append(words, cmp.Or(u.Name, `""`)+" = "+shorten(u.Command, 60))
 	}
-	p.line(p.paint(cli.Bold, clean(strings.Join(words, "  "))))
+	p.line(p.paint(cli.Bold, clean(join("  ", words...))))
 }

@@ -73,7 +73,7 @@ func problemLine(c *call) string {
 	if decision != "" && c.Rule != "" {
 		decision += " (" + c.Rule + ")"
 	}
-	return clean(strings.Join(nonEmpty(decision, shorten(c.Error, 300)), ": "))
+	return clean(join(": ", decision, shorten(c.Error, 300)))
 }
 
 func (c *call) color() string {
@@ -105,7 +105,7 @@ func recordRow(r *trace.Record) row {
 	case trace.Invalid:
 		out.status, out.color, out.quiet = string(r.Kind), cli.Red, false
 		out.what = cmp.Or(out.what, "no message")
-		out.note = clean(strings.Join(nonEmpty(r.Rule, shorten(string(r.Payload()), 120)), ": "))
+		out.note = clean(join(": ", r.Rule, shorten(string(r.Payload()), 120)))
 	}
 	return out
 }
@@ -118,19 +118,19 @@ func eventText(r *trace.Record) string {
 	case trace.EventJunk:
 		return clean("junk on stdout: " + r.Text)
 	}
-	return clean(strings.Join(nonEmpty(cmp.Or(r.Event, r.Type), r.Text), ": "))
+	return clean(join(": ", cmp.Or(r.Event, r.Type), r.Text))
 }
 
 // traffic returns the bytes into and out of toolman.
 func traffic(in, out int) string {
-	var parts []string
+	var into, from string
 	if in > 0 {
-		parts = append(parts, ">"+size(in))
+		into = ">" + size(in)
 	}
 	if out > 0 {
-		parts = append(parts, "<"+size(out))
+		from = "<" + size(out)
 	}
-	return strings.Join(parts, " ")
+	return join(" ", into, from)
 }
 
 // header prints the names of the columns, once.

@@ -34,11 +34,11 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	in, done, err := o.open(ctx, stderr)
+	in, err := o.open(ctx, stderr)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer in.Close()
 	out := bufio.NewWriterSize(stdout, 64<<10)
 	po := PrinterOptions{Frames: o.Frames, Verbose: o.Verbose, JSON: o.JSON, Color: o.Color, Filter: filter}
 	v := &viewer{opts: o, out: out, stderr: stderr, printer: NewPrinter(out, po)}
@@ -53,23 +53,23 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 }
 
 // open opens the source of the records.
-func (o *Options) open(ctx context.Context, stderr io.Writer) (in io.Reader, done func(), err error) {
+func (o *Options) open(ctx context.Context, stderr io.Writer) (io.ReadCloser, error) {
 	if o.File == "-" {
-		return interruptible(ctx, o.Stdin), func() {}, nil
+		return io.NopCloser(interruptible(ctx, o.Stdin)), nil
 	}
 	file, err := os.Open(o.File)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && o.Follow:
+		fmt.Fprintf(stderr, "toolman: waiting for %s\n", o.File)
+	case missing:
+		return nil, cli.Failed(err, "write one with toolman --trace "+o.File+" or TOOLMAN_TRACE; -f waits for it")
+	case err != nil:
+		return nil, err
+	}
 	if o.Follow {
-		if errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(stderr, "toolman: waiting for %s\n", o.File)
-			err = nil
-		}
-		t := &tail{ctx: ctx, path: o.File, every: poll, file: file}
-		return t, func() { t.Close() }, err
+		return &tail{ctx: ctx, path: o.File, every: poll, file: file}, nil
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, cli.Failed(err, "write one with toolman --trace "+o.File+" or TOOLMAN_TRACE; -f waits for it")
-	}
-	return file, func() { file.Close() }, err
+	return file, nil
 }
 
 // A viewer reads records and shows them.

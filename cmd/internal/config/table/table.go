@@ -73,6 +73,13 @@ func (t Table) wrong(key, expected, example string) {
 	t.FailAt(key, t.Instead(key, example), "%s is %s where %s is expected", key, t.values[key].Kind(), expected)
 }
 
+// Needs adds a problem with a key that is given without another.
+func (t Table) Needs(key, other, example string) {
+	if t.Has(key) && !t.Has(other) {
+		t.FailAt(key, t.Instead(other, example)+" too, or take "+key+" out", "%s needs %s", key, other)
+	}
+}
+
 // Outside adds a problem with a value of the right kind that is not allowed.
 func (t Table) Outside(key, hint string) {
 	value := fmt.Sprint(t.values[key].Value)
@@ -261,6 +268,16 @@ func Match(key, pattern, hint string) Check {
 			return "", ""
 		}
 		return fmt.Sprintf("%s cannot hold %s", key, source.Shown(text)), hint
+	}
+}
+
+// OneOf checks that a string of the array key is one of several.
+func OneOf(key string, of []string) Check {
+	return func(text string) (string, string) {
+		if slices.Contains(of, text) {
+			return "", ""
+		}
+		return fmt.Sprintf("%s cannot hold %s", key, source.Shown(text)), "the values are " + sanitize.Line(strings.Join(of, ", "))
 	}
 }
 
