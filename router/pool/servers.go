@@ -39,7 +39,7 @@ type Servers struct {
 }
 
 // StartDedicated starts processes of the session's own in the place of shared ones that
-// it must not share. Session.mu is held.
+// it must not share. Conn.Mu is held.
 func (s *Servers) StartDedicated() {
 	for i, shared := range s.All {
 		if !s.needsOwn(shared) {
