@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"strconv"
 	"sync"
 
@@ -40,7 +41,7 @@ type Numbering interface {
 // same ids.
 func NewControl(out func(frame []byte) error, ids Numbering) *Control {
 	s := &controlStream{out: out, in: make(chan []byte, 16), done: make(chan struct{})}
-	silent := jsonrpc2.SetLogger(discard{})
+	silent := jsonrpc2.SetLogger(log.New(io.Discard, "", 0))
 	return &Control{
 		conn: jsonrpc2.NewConn(context.Background(), s, noRequests{}, silent), stream: s, ids: ids,
 		pending: map[uint64]*answer{},
@@ -131,17 +132,13 @@ func (c *Control) Deliver(id uint64, m *Message) {
 func parseError(object []byte) *Error {
 	e := new(Error)
 	if json.Unmarshal(object, e) != nil {
-		return &Error{Code: CodeInternalError, Message: "the error answer has a wrong shape"}
+		return &Error{Code: CodeInternalError, Message: "the error response is malformed"}
 	}
 	return e
 }
 
 // Close makes all pending and future calls fail.
 func (c *Control) Close() { c.conn.Close() }
-
-type discard struct{}
-
-func (discard) Printf(string, ...any) {}
 
 // noRequests is the handler of a Conn that gets no requests.
 type noRequests struct{}

@@ -144,7 +144,7 @@ func TestControlReturnsAnswersAsTheyCame(t *testing.T) {
 		{"an error", `{"jsonrpc":"2.0","id":%d,"error":{"code":-7,"message":"m","data":[1]}}`, ``, `{"code":-7,"message":"m","data":[1]}`},
 		{"an error with data no float holds", `{"jsonrpc":"2.0","id":%d,"error":{"code":-7,"message":"m","data":1e400}}`, ``, `{"code":-7,"message":"m","data":1e400}`},
 		{"an empty error", `{"jsonrpc":"2.0","id":%d,"error":{}}`, ``, `{"code":0,"message":""}`},
-		{"an error of a wrong shape", `{"jsonrpc":"2.0","id":%d,"error":{"code":"E","message":["m"]}}`, ``, `{"code":-32603,"message":"the error answer has a wrong shape"}`},
+		{"an error of a wrong shape", `{"jsonrpc":"2.0","id":%d,"error":{"code":"E","message":["m"]}}`, ``, `{"code":-32603,"message":"the error response is malformed"}`},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		c, theirs := converse(t)

@@ -2,7 +2,8 @@
 //
 // A frame is one message as bytes. Scan checks it strictly, in one walk, and records in a Message
 // where the ID, the method, the params and so on are. To pass a message on, list the few bytes that
-// must change as Edits: AppendSplice copies all others. A Scanner is Scan for the frames of one peer.
+// must change as Edits: AppendSplice copies all others. A Scanner is Scan for the frames of one
+// peer.
 //
 // Pending is the table of requests that a peer has not answered yet. Control makes toolman's own
 // requests, with sourcegraph/jsonrpc2 for the correlation. Package peer reads and writes messages.

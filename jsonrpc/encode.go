@@ -3,7 +3,7 @@ package jsonrpc
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
+	"fmt"
 	"unicode/utf8"
 )
 
@@ -87,13 +87,9 @@ func AppendErrorResponse(dst, id, object []byte) []byte {
 // AppendError appends an error response. A nil id stands for an id that could not be read and
 // becomes null (JSON-RPC 2.0, section 5). data is JSON or nil.
 func AppendError(dst, id []byte, code int64, message string, data json.RawMessage) []byte {
-	dst = appendReply(dst, id, `,"error":{"code":`)
-	dst = strconv.AppendInt(dst, code, 10)
-	dst = append(dst, `,"message":`...)
-	dst = AppendQuoted(dst, message)
+	dst = fmt.Appendf(appendReply(dst, id, `,"error":`), `{"code":%d,"message":%s`, code, AppendQuoted(nil, message))
 	if data != nil {
-		dst = append(dst, `,"data":`...)
-		dst = append(dst, data...)
+		dst = fmt.Appendf(dst, `,"data":%s`, data)
 	}
 	return append(dst, "}}"...)
 }
@@ -109,17 +105,15 @@ func appendReply(dst, id []byte, next string) []byte {
 
 // AppendNotification appends a notification. It leaves out nil params.
 func AppendNotification(dst []byte, method string, params []byte) []byte {
-	dst = append(dst, `{"jsonrpc":"2.0","method":`...)
-	dst = AppendQuoted(dst, method)
+	dst = fmt.Appendf(dst, `{"jsonrpc":"2.0","method":%s`, AppendQuoted(nil, method))
 	if params != nil {
-		dst = append(dst, `,"params":`...)
-		dst = append(dst, params...)
+		dst = fmt.Appendf(dst, `,"params":%s`, params)
 	}
 	return append(dst, '}')
 }
 
-// A Param is a member of the params of a request to build. The key needs no escapes, and the value is
-// JSON.
+// A Param is a member of the params of a request to build. The key needs no escapes, and the value
+// is JSON.
 type Param struct {
 	Key   string
 	Value []byte

@@ -2,6 +2,8 @@ package jsonrpc
 
 import (
 	"encoding/json"
+	"reflect"
+	"strconv"
 	"testing"
 )
 
@@ -115,6 +117,27 @@ func TestKindsAreSpelledAsInTheTrace(t *testing.T) {
 	for kind, want := range map[Kind]string{Invalid: "invalid", Request: "request", Notification: "notification", Response: "response"} {
 		if got := kind.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestABuiltRequestIsAsScanFindsIt(t *testing.T) {
+	for n := range maxMembers + 2 {
+		var params []Param
+		for i := range n {
+			params = append(params, Param{"k" + strconv.Itoa(i), []byte(`{"a":[1,"b"]}`)})
+		}
+		var built, scanned Message
+		built.Build([]byte(`"1-x"`), "tools/call", params...)
+		if err := Scan(built.Frame, &scanned); err != nil {
+			t.Fatalf("%s: %v", built.Frame, err)
+		}
+		if n > maxMembers { // what is remembered of them does not count
+			built.params, scanned.params = [maxMembers]Member{}, [maxMembers]Member{}
+		}
+		scanned.oneLine = false // Build does not look for line breaks
+		if scanned.Template = built.Template; !reflect.DeepEqual(built, scanned) {
+			t.Errorf("%s\nis built  %+v\nscanned as %+v", built.Frame, built, scanned)
 		}
 	}
 }

@@ -90,10 +90,10 @@ func (e *TooLongError) Error() string {
 // Errors of a Sender.
 var (
 	// ErrQueueFull says that the queue to the far end is full, because the far end does not read.
-	ErrQueueFull = errors.New("the queue is full, the far end does not read")
+	ErrQueueFull = errors.New("the queue is full because the far end does not read")
 	// ErrLineBreak says that a frame has a line break in it. The far end of a Peer, which ends a
 	// message at a line break, would read more than one message.
-	ErrLineBreak = errors.New("the message has a raw line break in it, and would be read as more than one")
+	ErrLineBreak = errors.New("the message has a raw line break in it, so that it would be read as more than one message")
 	// ErrClosed says that the far end is gone.
 	ErrClosed = errors.New("the far end is gone")
 )

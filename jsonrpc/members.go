@@ -22,9 +22,15 @@ func (a Member) Present() bool { return a.Value.Present() }
 // could take for this key (other case, trailing NUL), is a *FormError: the server must not read
 // another value than the one that toolman decides on.
 func (m *Message) Get(obj Span, key string) (Span, error) {
+	one, err := m.GetMember(obj, key)
+	return one.Value, err
+}
+
+// GetMember is Get for the member with its key.
+func (m *Message) GetMember(obj Span, key string) (Member, error) {
 	var found [1]Member
 	err := m.Find(obj, []string{key}, found[:])
-	return found[0].Value, err
+	return found[0], err
 }
 
 // Find looks for several members of the object at obj in one walk over it. It puts the member with
@@ -52,12 +58,11 @@ func (m *Message) Param(key string) (Span, error) {
 
 // ParamMember returns a member of params with its key.
 func (m *Message) ParamMember(key string) (Member, error) {
+	if m.nparams < 0 {
+		return m.GetMember(m.Params, key)
+	}
 	var found [1]Member
 	keys := [1]string{key}
-	if m.nparams < 0 {
-		err := m.Find(m.Params, keys[:], found[:])
-		return found[0], err
-	}
 	for i := range m.params[:m.nparams] {
 		if err := m.match(m.params[i], m.odd, keys[:], found[:]); err != nil {
 			return Member{}, m.within(m.Params, err)

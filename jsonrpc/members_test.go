@@ -194,8 +194,8 @@ func TestEditingMembersAllocatesNothing(t *testing.T) {
 	})
 }
 
-// FuzzMembers takes some members out of an object and puts others in, and checks
-// that what stays is what was not named, byte for byte and in its order.
+// FuzzMembers takes some members out of an object and puts others in, and checks that what stays is
+// what was not named, byte for byte and in its order.
 func FuzzMembers(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{ "a" : 1 , "b" : [ {} ] }`, `{"a":1,"b":2,"c":3,"d":4}`, `{"\u0061":"\"}","b":{"a":1}}`, `{"a":{"b":2},"e":",","":null}`,

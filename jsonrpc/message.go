@@ -56,13 +56,12 @@ func (m *Message) Bytes(s Span) []byte { return m.Frame[s.Lo:s.Hi] }
 func (m *Message) IsObject(s Span) bool { return s.Present() && m.Frame[s.Lo] == '{' }
 
 // HasID reports whether the message has an ID that is a string or a number.
-func (m *Message) HasID() bool {
-	if !m.ID.Present() {
-		return false
-	}
-	c := m.Frame[m.ID.Lo]
-	return c == '"' || c == '-' || '0' <= c && c <= '9'
-}
+func (m *Message) HasID() bool { return m.IsID(m.ID) }
+
+// IsID reports whether the value at s is a string or a number, as IDs are.
+func (m *Message) IsID(s Span) bool { return s.Present() && startsID(m.Frame[s.Lo]) }
+
+func startsID(c byte) bool { return c == '"' || c == '-' || '0' <= c && c <= '9' }
 
 // IsString reports whether the value at s is a JSON string.
 func (m *Message) IsString(s Span) bool { return s.Present() && m.Frame[s.Lo] == '"' }

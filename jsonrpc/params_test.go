@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// padded returns an object with the members given and enough others that a
-// Message does not remember them all.
+// padded returns an object with the members given and enough others that a Message does not
+// remember them all.
 func padded(members string) string {
 	var b strings.Builder
 	for i := range maxMembers {

@@ -75,7 +75,8 @@ func (m *Message) scanMembers(s *scan.Scanner, i int) (version Span, form *FormE
 		switch {
 		case part == nil:
 		case part.Present():
-			err = m.repeated(part, &version)
+			parts := m.parts(&version)
+			err = twice(topKeys[slices.Index(parts[:], part)])
 		default:
 			*part = Span{lo, i}
 		}
@@ -151,12 +152,6 @@ func (m *Message) part(key []byte, odd bool, version *Span) (*Span, *FormError) 
 		}
 	}
 	return nil, nil
-}
-
-// repeated returns the error for a member that the message has twice.
-func (m *Message) repeated(part, version *Span) *FormError {
-	parts := m.parts(version)
-	return twice(topKeys[slices.Index(parts[:], part)])
 }
 
 // classify sets the kind of the message.

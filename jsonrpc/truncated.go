@@ -4,25 +4,16 @@ import (
 	"bytes"
 	"encoding/json"
 	"regexp"
-	"strconv"
 	"sync"
 )
-
-// anyIDLast finds an id that is the last member of a message, or the last but the version. The
-// TypeScript and Python SDKs write requests like that.
-var anyIDLast = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`,\s*"id"\s*:\s*(-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")\s*(?:,\s*` + reVersion + `)?\}\s*$`)
-})
 
 // Peek finds the ID and the method of a request or notification in its ends: the ID as it is
 // written, or nil, and the method, or "". It ignores members of inner objects and members that
 // occur twice.
 func (e *TooLongError) Peek() (id []byte, method string) {
-	id, method = peekHead(e.Head)
+	id, method, _ = peekHead(e.Head)
 	if id == nil && method != "" {
-		if last := anyIDLast().FindSubmatch(e.Tail); last != nil {
-			id = last[1]
-		}
+		id = peekTail(e.Tail)
 	}
 	if !Valid(id) {
 		return nil, method
@@ -30,71 +21,60 @@ func (e *TooLongError) Peek() (id []byte, method string) {
 	return id, method
 }
 
-// peekHead reads whole members from the start of a message.
-func peekHead(head []byte) (id []byte, method string) {
-	d := json.NewDecoder(bytes.NewReader(head))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, ""
-	}
-	seen := map[string]bool{}
-	for d.More() {
-		var value json.RawMessage
-		key, err := d.Token()
-		if err != nil || d.Decode(&value) != nil || d.InputOffset() == int64(len(head)) {
-			break // the value may continue behind the head
-		}
-		name, _ := key.(string)
-		if seen[name] {
-			return nil, ""
-		}
-		seen[name] = true
-		switch name {
-		case "id":
-			id = scalarID(value)
-		case "method":
-			json.Unmarshal(value, &method) // "" if it is not a string
-		}
-	}
-	return id, method
-}
-
-// scalarID returns an id that a request may have, or nil.
-func scalarID(value []byte) []byte {
-	if c := value[0]; c == '"' || c == '-' || '0' <= c && c <= '9' {
-		return value
-	}
-	return nil
-}
-
-// The places where SDKs write the ID of a response: near the start (Go), or at the end
-// (TypeScript).
-const (
-	reVersion = `"jsonrpc"\s*:\s*"2\.0"\s*`
-	reOpening = `^\s*\{\s*(?:` + reVersion + `,\s*)?`
-	reID      = `"id"\s*:\s*(\d{1,18})\s*`
-	reOutcome = `"(?:result|error)"\s*:`
-)
-
-// They are compiled when they are first used, because that takes time at each start.
-var (
-	idFirst = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(reOpening + reID + `,\s*(?:` + reVersion + `,\s*)?` + reOutcome)
-	})
-	noIDFirst = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(reOpening + reOutcome) })
-	idLast    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,\s*` + reID + `(?:,\s*` + reVersion + `)?\}\s*$`) })
-)
-
 // SalvageID finds the ID of a response that is malformed or was not kept, in the first 4 KiB and
 // the last 256 bytes of its frame.
 func SalvageID(head, tail []byte) (uint64, bool) {
-	head, tail = head[:min(len(head), headSize)], tail[max(0, len(tail)-tailSize):]
-	found := idFirst().FindSubmatch(head)
-	if found == nil && noIDFirst().Match(head) {
-		found = idLast().FindSubmatch(tail)
-	}
-	if found == nil {
+	id, method, response := peekHead(head[:min(len(head), headSize)])
+	if !response || method != "" {
 		return 0, false
 	}
-	id, err := strconv.ParseUint(string(found[1]), 10, 64)
-	return id, err == nil
+	if id == nil {
+		id = peekTail(tail[max(0, len(tail)-tailSize):])
+	}
+	return ParseID(id)
+}
+
+// peekHead reads whole members from the start of a message. response reports whether there is a
+// result or an error, of which only the start may be there.
+func peekHead(head []byte) (id []byte, method string, response bool) {
+	d := json.NewDecoder(bytes.NewReader(head))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, "", false
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		key, err := d.Token()
+		name, _ := key.(string)
+		response = response || name == "result" || name == "error"
+		var value json.RawMessage
+		if err != nil || d.Decode(&value) != nil || d.InputOffset() == int64(len(head)) {
+			break // the value may continue behind the head
+		}
+		if seen[name] {
+			return nil, "", false
+		}
+		seen[name] = true
+		switch {
+		case name == "id" && startsID(value[0]):
+			id = value
+		case name == "method":
+			json.Unmarshal(value, &method) // "" if it is not a string
+		}
+	}
+	return id, method, response
+}
+
+// idLast matches an ID that is the last member of a message, or the last but the version. The
+// TypeScript and Python SDKs write messages like that. It is compiled when it is first used,
+// because that takes time.
+var idLast = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`,\s*"id"\s*:\s*(-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*")\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$`)
+})
+
+// peekTail returns the ID at the end of a message, or nil.
+func peekTail(tail []byte) []byte {
+	if found := idLast().FindSubmatch(tail); found != nil {
+		return found[1]
+	}
+	return nil
 }

@@ -20,28 +20,22 @@ const (
 
 var envelopeKeys = [...]string{KeyVersion, KeyCapabilities, KeyClientInfo, KeyLogLevel, "progressToken"}
 
-// An Envelope is where the params._meta of a message describes its sender. It holds places in the
-// message that it was read from.
+// An Envelope holds the members of params._meta that describe the sender of a message, as places in
+// the message that it was read from.
 type Envelope struct {
 	// Meta is the whole member _meta of params.
 	Meta jsonrpc.Member
-	// Version, Capabilities, ClientInfo and LogLevel are members of it that only modern clients
-	// send. Token is the progress token of either era.
+	// Version, Capabilities, ClientInfo and LogLevel are members of Meta that only modern clients
+	// send. Token is the progress token, which both eras have.
 	Version, Capabilities, ClientInfo, LogLevel, Token jsonrpc.Member
 }
 
-// Claims reports whether the message says that it is of the modern era.
+// Claims reports whether the message claims to be of the modern era.
 func (e *Envelope) Claims() bool { return e.Version.Present() }
 
-// EnvelopeOf reads the envelope of a request or notification and, if it claims to be a modern one,
-// checks it. Each error is a *Refusal to answer a request with; notifications are valid without an
-// envelope, or with a bad one.
-func EnvelopeOf(m *jsonrpc.Message) (e Envelope, err error) {
-	err = e.Read(m)
-	return e, err
-}
-
-// Read is EnvelopeOf into e.
+// Read reads the envelope of a request or notification. It checks one that claims to be modern.
+// Each error is a *Refusal, the response to a request. A notification is valid without an envelope,
+// or with a bad one.
 func (e *Envelope) Read(m *jsonrpc.Message) error {
 	*e = Envelope{}
 	meta, err := m.ParamMember("_meta")
@@ -57,10 +51,10 @@ func (e *Envelope) Read(m *jsonrpc.Message) error {
 		return Invalid(err.Error())
 	}
 	e.Version, e.Capabilities, e.ClientInfo, e.LogLevel = found[0], found[1], found[2], found[3]
-	if isID(m, found[4].Value) {
+	if m.IsID(found[4].Value) {
 		e.Token = found[4]
 	}
-	if err := tooLong("params._meta.progressToken", e.Token.Value, MaxID); err != nil {
+	if err := tooLong("params._meta.progressToken", e.Token.Value, maxID); err != nil {
 		return err
 	}
 	if e.Claims() {
@@ -69,8 +63,8 @@ func (e *Envelope) Read(m *jsonrpc.Message) error {
 	return nil
 }
 
-// check says what is wrong with the envelope of a modern request (2026-07-28, Base protocol). The
-// client's name is for display only and not checked.
+// check checks the envelope of a modern request (2026-07-28, Base protocol), except the client's
+// name, which is for display only.
 func (e *Envelope) check(m *jsonrpc.Message) error {
 	if !m.IsString(e.Version.Value) {
 		return Invalid("params._meta: " + KeyVersion + " must be a string")
@@ -79,10 +73,10 @@ func (e *Envelope) check(m *jsonrpc.Message) error {
 		return unsupported(version)
 	}
 	if !m.IsObject(e.Capabilities.Value) {
-		return Invalid("params._meta: " + KeyCapabilities + " must be there and be an object; {} declares none")
+		return Invalid("params._meta: " + KeyCapabilities + " must be an object; {} declares no capabilities")
 	}
-	if err := cmp.Or(tooLong("params._meta: "+KeyCapabilities, e.Capabilities.Value, MaxDeclared),
-		tooLong("params._meta: "+KeyClientInfo, e.ClientInfo.Value, MaxDeclared)); err != nil {
+	if err := cmp.Or(tooLong("params._meta: "+KeyCapabilities, e.Capabilities.Value, maxDeclared),
+		tooLong("params._meta: "+KeyClientInfo, e.ClientInfo.Value, maxDeclared)); err != nil {
 		return err
 	}
 	if level := e.LogLevel.Value; level.Present() && !slices.Contains(levels[:], string(m.Text(level))) {
@@ -94,56 +88,53 @@ func (e *Envelope) check(m *jsonrpc.Message) error {
 // levels are the log levels, least important first.
 var levels = [...]string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// LevelRank returns the importance of a log level, from 0 for debug; ok is false if there is no
+// LevelRank returns the importance of a log level, from 0 for debug. ok is false if there is no
 // such level.
 func LevelRank(level []byte) (rank int, ok bool) {
-	for i, known := range levels {
-		if known == string(level) {
-			return i, true
-		}
-	}
-	return 0, false
+	rank = slices.Index(levels[:], string(level))
+	return max(0, rank), rank >= 0
 }
 
-// LevelName returns the log level of a rank that LevelRank gave.
+// LevelName returns the log level of a rank that LevelRank has returned.
 func LevelName(rank int) string { return levels[rank] }
 
-// StripEnvelope appends edits that make a modern client's request one that a legacy server takes:
-// some refuse the keys. An empty _meta is removed, too. The progress token stays where it is and
-// may be edited in the same splice.
+// StripEnvelope appends edits that remove the keys of a modern client from a request, because some
+// legacy servers refuse them. It also removes a _meta that becomes empty. The progress token stays
+// where it is and may be edited in the same splice.
 func StripEnvelope(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) []jsonrpc.Edit {
 	return removeParamsMeta(edits, m, e.Meta, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
 }
 
-// Limits on what is kept of a client's messages, in bytes. The specification has none.
+// Limits on the parts of a client's messages that toolman keeps, in bytes. The specification has no
+// limits.
 const (
-	MaxID       = 1 << 10  // of an ID or a progress token
 	MaxURI      = 8 << 10  // of a URI that is subscribed to
-	MaxDeclared = 64 << 10 // of capabilities, and of clientInfo
-	MaxRevision = 64       // of a protocolVersion
+	maxID       = 1 << 10  // of an ID or a progress token
+	maxDeclared = 64 << 10 // of capabilities, and of clientInfo
+	maxRevision = 64       // of a protocolVersion
 )
 
-// CheckID returns an error if a request's ID is longer than MaxID.
-func CheckID(m *jsonrpc.Message) error { return tooLong("id", m.ID, MaxID) }
+// CheckID returns an error if a request's ID is too long.
+func CheckID(m *jsonrpc.Message) error { return tooLong("id", m.ID, maxID) }
 
 // tooLong returns an error if a value is over its limit.
 func tooLong(what string, at jsonrpc.Span, limit int) error {
 	if size := at.Hi - at.Lo; size > limit {
-		return Invalid(fmt.Sprintf("%s is %d bytes long; toolman remembers %d at most", what, size, limit))
+		return Invalid(fmt.Sprintf("%s is %d bytes long; the limit is %d", what, size, limit))
 	}
 	return nil
 }
 
-// A Claim is an envelope ready to be put into requests. It describes a legacy client to a modern
-// server, or toolman itself. One is made for each client and log level.
+// A Claim is an envelope ready to be inserted into requests. It describes a legacy client, or
+// toolman itself, to a modern server. There is one for each client and log level.
 type Claim struct {
 	inside []byte // the members, each with a comma behind it
 	whole  []byte // "_meta":{…}, with a comma behind it
 }
 
-// NewClaim returns a claim of the newest revision. capabilities is a JSON object, nil for none;
-// info is the client's Implementation object, nil if it is not known; level is the least important
-// log level that the client wants, "" for no log messages.
+// NewClaim returns a claim of the newest revision. capabilities is a JSON object, or nil for none.
+// info is the client's Implementation object, or nil if it is not known. level is the least
+// important log level that the client wants, or "" for no log messages.
 func NewClaim(capabilities, info []byte, level string) *Claim {
 	if capabilities == nil {
 		capabilities = []byte("{}")
@@ -161,8 +152,8 @@ func NewClaim(capabilities, info []byte, level string) *Claim {
 // quote returns text as a JSON string.
 func quote[T string | []byte](text T) []byte { return jsonrpc.AppendQuoted(nil, text) }
 
-// AppendParams appends the params of a request of toolman's own: the claim and further members, of
-// which there may be none.
+// AppendParams appends the params of one of toolman's own requests: the claim and further members,
+// if any.
 func (c *Claim) AppendParams(dst, members []byte) []byte {
 	if len(members) == 0 {
 		return fmt.Appendf(dst, "{%s}", c.whole[:len(c.whole)-1])
@@ -171,20 +162,20 @@ func (c *Claim) AppendParams(dst, members []byte) []byte {
 }
 
 // AddTo appends edits that put the claim into params._meta of a legacy client's request, which has
-// the envelope e. Missing objects are added, and keys that the client used are replaced.
+// the envelope e. They add missing objects, and replace keys that the client used.
 func (c *Claim) AddTo(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) []jsonrpc.Edit {
 	edits = jsonrpc.AppendRemoval(edits, m.Frame, e.Meta.Value, e.Version, e.Capabilities, e.ClientInfo, e.LogLevel)
 	return addMeta(edits, m, e.Meta, c.inside, c.whole)
 }
 
 // addMeta appends edits that put members into params._meta, and add missing objects. meta is the
-// present _meta; inside is the members, and whole is a member _meta of them, each with a comma
-// behind it.
+// present _meta, inside is the members, and whole is a member _meta that holds them, each with a
+// comma behind it.
 func addMeta(edits []jsonrpc.Edit, m *jsonrpc.Message, meta jsonrpc.Member, inside, whole []byte) []jsonrpc.Edit {
 	switch {
 	case m.IsObject(meta.Value):
 		return jsonrpc.AppendInsertion(edits, m.Frame, meta.Value, inside)
-	case meta.Present(): // null, or what no receiver could read
+	case meta.Present(): // null, or a value that no receiver could read
 		return append(edits, jsonrpc.Edit{Span: meta.Value, New: whole[len(`"_meta":`) : len(whole)-1]})
 	case m.IsObject(m.Params):
 		return jsonrpc.AppendInsertion(edits, m.Frame, m.Params, whole)
@@ -196,11 +187,11 @@ func addMeta(edits []jsonrpc.Edit, m *jsonrpc.Message, meta jsonrpc.Member, insi
 	case string(m.Bytes(m.Params)) == "null":
 		return append(edits, jsonrpc.Edit{Span: m.Params, New: params[len(`,"params":`):]})
 	}
-	return edits // a list has no place for it
+	return edits // params is a list
 }
 
-// RemoveFrom appends edits that remove members from the object inner. If nothing would be left in
-// it, it appends none and reports that: inner itself can be removed.
+// RemoveFrom appends edits that remove members from the object inner. If that would empty the
+// object, RemoveFrom appends none and returns true: the caller can remove inner itself.
 func RemoveFrom(edits []jsonrpc.Edit, frame []byte, inner jsonrpc.Span, gone ...jsonrpc.Member) (out []jsonrpc.Edit, empty bool) {
 	had := len(edits)
 	edits = jsonrpc.AppendRemoval(edits, frame, inner, gone...)
@@ -210,8 +201,8 @@ func RemoveFrom(edits []jsonrpc.Edit, frame []byte, inner jsonrpc.Span, gone ...
 	return edits, false
 }
 
-// removeParamsMeta appends edits that remove members from params._meta, which is meta, and meta
-// itself if nothing is left in it.
+// removeParamsMeta appends edits that remove members from meta, which is params._meta, and meta
+// itself if it becomes empty.
 func removeParamsMeta(edits []jsonrpc.Edit, m *jsonrpc.Message, meta jsonrpc.Member, gone ...jsonrpc.Member) []jsonrpc.Edit {
 	edits, empty := RemoveFrom(edits, m.Frame, meta.Value, gone...)
 	if empty {

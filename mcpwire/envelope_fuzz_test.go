@@ -8,8 +8,8 @@ import (
 	"toolman/jsonrpc"
 )
 
-// FuzzEnvelope checks that what was stripped is gone for every reader, that what
-// was added is there once, and that nothing else changes.
+// FuzzEnvelope checks that what was stripped is gone for every reader, that what was added is there
+// once, and that nothing else changes.
 func FuzzEnvelope(f *testing.F) {
 	for _, seed := range []string{
 		``, `null`, `[]`, `{}`, `{"_meta":null}`, `{"_meta":{}}`, `{ "_meta" : { ` + bareClaim + ` } }`, `{"a":1,"_meta":{"progressToken":1,` + bareClaim + `,"b":2}}`,
@@ -28,7 +28,7 @@ func FuzzEnvelope(f *testing.F) {
 		if jsonrpc.Scan([]byte(frame), &m) != nil {
 			return
 		}
-		e, err := EnvelopeOf(&m)
+		e, err := envelopeOf(&m)
 		if _, refused := err.(*Refusal); err != nil {
 			if !refused {
 				t.Errorf("%T", err)

@@ -26,7 +26,7 @@ func spliced(t testing.TB, m *jsonrpc.Message, edits []jsonrpc.Edit) string {
 
 func envelope(t testing.TB, m *jsonrpc.Message) Envelope {
 	t.Helper()
-	e, err := EnvelopeOf(m)
+	e, err := envelopeOf(m)
 	if err != nil {
 		t.Fatalf("%s: %v", m.Frame, err)
 	}
@@ -79,7 +79,7 @@ func TestEnvelopeOfRefusesBadClaims(t *testing.T) {
 	}{
 		{"a version that is null", version + `null,` + capabilities, -32602, "protocolVersion must be a string"},
 		{"a version that is a number", version + `20260728,` + capabilities, -32602, "protocolVersion must be a string"},
-		{"no capabilities", version + `"2026-07-28"`, -32602, "clientCapabilities must be there"},
+		{"no capabilities", version + `"2026-07-28"`, -32602, "clientCapabilities must be an object"},
 		{"capabilities that are null", version + `"2026-07-28","io.modelcontextprotocol/clientCapabilities":null`, -32602, "clientCapabilities must be"},
 		{"capabilities that are a list", version + `"2026-07-28","io.modelcontextprotocol/clientCapabilities":["roots"]`, -32602, "clientCapabilities must be"},
 		{"a level that does not exist", bareClaim + level + `"loud"`, -32602, "logLevel must be debug"},
@@ -94,27 +94,27 @@ func TestEnvelopeOfRefusesBadClaims(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			_, err := EnvelopeOf(request(t, ToolsCall, `{"name":"n","_meta":{`+tt.meta+`}}`))
+			_, err := envelopeOf(request(t, ToolsCall, `{"name":"n","_meta":{`+tt.meta+`}}`))
 			why, ok := errors.AsType[*Refusal](err)
 			if !ok || why.Code != tt.code || !strings.Contains(why.Message, tt.says) {
 				t.Errorf("got %v (%+v), want %d and %q", err, why, tt.code, tt.says)
 			}
 		})
 	}
-	if _, err := EnvelopeOf(request(t, ToolsCall, `{"_meta":{},"_Meta":{}}`)); err == nil {
+	if _, err := envelopeOf(request(t, ToolsCall, `{"_meta":{},"_Meta":{}}`)); err == nil {
 		t.Error("a look-alike of _meta was accepted")
 	}
 }
 
 func TestRefusalsAreErrorsForEveryMethod(t *testing.T) {
-	_, err := EnvelopeOf(request(t, ToolsCall, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"1900-01-01"}}`))
+	_, err := envelopeOf(request(t, ToolsCall, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"1900-01-01"}}`))
 	why, _ := errors.AsType[*Refusal](err)
 	want := `{"jsonrpc":"2.0","id":"7","error":{"code":-32022,"message":"Unsupported protocol version",` +
 		`"data":{"supported":["2026-07-28"],"requested":"1900-01-01"}}}`
 	if got := string(why.Append(nil, []byte(`"7"`))); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	_, err = EnvelopeOf(request(t, ToolsCall, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"`+strings.Repeat("é", 1000)+`"}}`))
+	_, err = envelopeOf(request(t, ToolsCall, `{"_meta":{"io.modelcontextprotocol/protocolVersion":"`+strings.Repeat("é", 1000)+`"}}`))
 	if why, _ := errors.AsType[*Refusal](err); len(why.Data) > 200 || !jsonrpc.Valid(why.Data) {
 		t.Errorf("a long version is answered with %s", why.Data)
 	}
@@ -233,8 +233,8 @@ func TestEnvelopesAllocateNothing(t *testing.T) {
 	claim := NewClaim([]byte(`{"roots":{}}`), nil, "info")
 	room := make([]jsonrpc.Edit, 0, 8)
 	for name, f := range map[string]func() int{
-		"adding":    func() int { e, _ := EnvelopeOf(legacy); return len(claim.AddTo(room, legacy, &e)) },
-		"stripping": func() int { e, _ := EnvelopeOf(modern); return len(StripEnvelope(room, modern, &e)) },
+		"adding":    func() int { e, _ := envelopeOf(legacy); return len(claim.AddTo(room, legacy, &e)) },
+		"stripping": func() int { e, _ := envelopeOf(modern); return len(StripEnvelope(room, modern, &e)) },
 	} {
 		if n := testing.AllocsPerRun(100, func() {
 			if f() != 1 {
@@ -244,4 +244,9 @@ func TestEnvelopesAllocateNothing(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
+}
+
+func envelopeOf(m *jsonrpc.Message) (e Envelope, err error) {
+	err = e.Read(m)
+	return e, err
 }

@@ -14,24 +14,18 @@ const (
 	Unknown Era = iota
 	// Legacy has a handshake, sessions, and requests from server to client.
 	Legacy
-	// Modern has none of these: each request describes its sender, and a server that needs input
-	// answers that, and gets the request again.
+	// Modern has none of these. Each request describes its sender. A server that needs input
+	// responds with input requests, and then gets the original request again.
 	Modern
 )
 
-// String returns the era as tools.toml and the trace spell it.
-func (e Era) String() string { return [...]string{"unknown", "legacy", "modern"}[e] }
+var eraNames = [...]string{"unknown", "legacy", "modern"}
 
-// ParseEra returns the era of that name, Unknown for any other text.
-func ParseEra(name string) Era {
-	switch name {
-	case "legacy":
-		return Legacy
-	case "modern":
-		return Modern
-	}
-	return Unknown
-}
+// String returns the era as tools.toml and the trace spell it.
+func (e Era) String() string { return eraNames[e] }
+
+// ParseEra returns the era of that name, or Unknown for any other text.
+func ParseEra(name string) Era { return Era(max(0, slices.Index(eraNames[:], name))) }
 
 // Revisions of the protocol that toolman speaks, oldest first.
 const (
@@ -53,7 +47,7 @@ var revisions = [...]string{V2024_11_05, V2025_03_26, V2025_06_18, V2025_11_25, 
 // firstModern is the index in revisions of the first modern one.
 const firstModern = 4
 
-// EraOf returns the era of a revision, Unknown when toolman does not speak it.
+// EraOf returns the era of a revision, or Unknown if toolman does not speak it.
 func EraOf(revision string) Era {
 	switch i := slices.Index(revisions[:], revision); {
 	case i < 0:
@@ -67,8 +61,8 @@ func EraOf(revision string) Era {
 // modernRevisions returns the list of the modern revisions that toolman speaks, as JSON.
 func modernRevisions() string { return `["` + strings.Join(revisions[firstModern:], `","`) + `"]` }
 
-// Mutual returns the newest revision of an era that both toolman and a peer, which lists its own,
-// speak; "" if there is none.
+// Mutual returns the newest revision of an era that toolman and a peer have in common, or "". The
+// peer has listed its own.
 func Mutual(listed []string, e Era) string {
 	for _, revision := range slices.Backward(revisions[:]) {
 		if EraOf(revision) == e && slices.Contains(listed, revision) {
@@ -81,7 +75,7 @@ func Mutual(listed []string, e Era) string {
 // Supported reports whether version is a revision with a handshake that toolman speaks.
 func Supported(version string) bool { return EraOf(version) == Legacy }
 
-// Negotiate returns the revision to answer a client's initialize with: the one that it asked for,
+// Negotiate returns the revision for the response to initialize: the one that the client asked for,
 // or else the newest with a handshake (2025-11-25, Lifecycle, Version Negotiation).
 func Negotiate(asked string) string {
 	if Supported(asked) {

@@ -16,10 +16,10 @@ const (
 	// AskUser: the user has to visit a URL first. Ask with what URLAsks returns; if the client
 	// cannot be asked, refuse with MissingCapability.
 	AskUser
-	// Explain: a model should read the error, but its client would not show it. Answer with
+	// Explain: the model should read the error, but its client would not show it. Answer with
 	// AppendFailure and ErrorText.
 	Explain
-	// Reconsider: the server does not speak the revision that it was taken for. Find out which it
+	// Reconsider: the server does not speak the revision of the request. Find out which one it
 	// speaks, and answer with CodeInternalError.
 	Reconsider
 )
@@ -36,10 +36,9 @@ var (
 	codeInternal      = []byte("-32603")
 )
 
-// JudgeError says what to do with the error that a server of one era has answered to a call of
-// method by a client of another or the same era, and appends the edits that PassOn needs: a modern
-// client must not get codes that mean something else to it. An error says that the response has two
-// codes.
+// JudgeError returns what to do with the error response of a server to a call of method by a
+// client, and appends the edits that PassOn needs: a modern client must not get codes that have
+// another meaning in its era. It fails if the response has two codes.
 func JudgeError(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, server, client Era) ([]jsonrpc.Edit, Remedy, error) {
 	at, code, err := ErrorCode(m)
 	if err != nil {
@@ -52,7 +51,7 @@ func JudgeError(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, server,
 	case fromModern && code == CodeMissingCapability && client == Legacy && method == ToolsCall:
 		return edits, Explain, nil
 	case fromModern || !toModern || code == 0:
-	case code == CodeMissingCapability && namesCapabilities(m):
+	case code == CodeMissingCapability && m.IsObject(requiredCapabilities(m)):
 	case code == CodeURLElicitation && TakesInput(method):
 		return edits, AskUser, nil
 	case code == CodeResourceNotFound:
@@ -63,8 +62,8 @@ func JudgeError(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, server,
 	return edits, PassOn, nil
 }
 
-// ErrorCode returns the code of an error response and where it is; 0 if the response has none that
-// means anything. An error says that it has two.
+// ErrorCode returns the code of an error response and its place. The code is 0 if the response has
+// no usable one. ErrorCode fails if it has two.
 func ErrorCode(m *jsonrpc.Message) (at jsonrpc.Span, code int64, err error) {
 	at, err = m.Get(m.Err, "code")
 	if err != nil {
@@ -77,19 +76,12 @@ func ErrorCode(m *jsonrpc.Message) (at jsonrpc.Span, code int64, err error) {
 	return at, code, nil
 }
 
-// requiredCapabilities returns the data that goes with the error of a missing capability. Servers
-// of both eras send it with the code of the modern era.
-func requiredCapabilities(m *jsonrpc.Message) (jsonrpc.Span, error) {
-	data, err := m.Get(m.Err, "data")
-	if err != nil {
-		return jsonrpc.Span{}, err
-	}
-	return m.Get(data, "requiredCapabilities")
-}
-
-func namesCapabilities(m *jsonrpc.Message) bool {
-	at, err := requiredCapabilities(m)
-	return err == nil && m.IsObject(at)
+// requiredCapabilities returns the data of the error for a missing capability. It is absent if
+// there is none, or two. Servers of both eras send it with the code of the modern era.
+func requiredCapabilities(m *jsonrpc.Message) jsonrpc.Span {
+	data, _ := m.Get(m.Err, "data")
+	required, _ := m.Get(data, "requiredCapabilities")
+	return required
 }
 
 // TakesInput reports whether a modern server may answer a request of this method with
@@ -98,17 +90,13 @@ func TakesInput(method Method) bool {
 	return method == ToolsCall || method == PromptsGet || method == ResourcesRead
 }
 
-// ErrorText returns the message of an error response, and the client capabilities that it says are
-// missing, if it does. Both come from the server.
+// ErrorText returns the message of an error response, and the names of the client capabilities that
+// it reports as missing. Both come from the server.
 func ErrorText(m *jsonrpc.Message) (message string, required []string) {
 	if at, err := m.Get(m.Err, "message"); err == nil {
 		message = string(m.Text(at))
 	}
-	at, err := requiredCapabilities(m)
-	if err != nil {
-		return message, nil
-	}
-	for name := range jsonrpc.Members(m.Frame, at) {
+	for name := range jsonrpc.Members(m.Frame, requiredCapabilities(m)) {
 		if len(required) == maxNamed {
 			break
 		}

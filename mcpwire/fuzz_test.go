@@ -9,8 +9,8 @@ import (
 	"toolman/jsonrpc"
 )
 
-// What a server written in Go reads: encoding/json folds the case of keys and lets
-// the last one win.
+// What a server written in Go reads: encoding/json folds the case of keys and lets the last one
+// win.
 type foldedParams struct {
 	Name json.RawMessage `json:"name"`
 	URI  json.RawMessage `json:"uri"`
@@ -67,8 +67,8 @@ func (p *foldedParams) at(path []string) json.RawMessage {
 	return nil
 }
 
-// FuzzTarget checks that what toolman decides on is what the server will read,
-// whichever way it reads, or an error.
+// FuzzTarget checks that what toolman decides on is what the server will read, whichever way it
+// reads, or an error.
 func FuzzTarget(f *testing.F) {
 	for _, seed := range []string{
 		`{"name":"a","arguments":{"name":"b"},"_meta":{"progressToken":1}}`, `{"uri":"a:\u002f"}`, `{"na\u006de":"x","Name":"y"}`,
@@ -128,8 +128,8 @@ func checkType(t *testing.T, m *jsonrpc.Message, kind Kind) {
 	}
 }
 
-// FuzzParsePage checks that a page's items are what other parsers read, and that
-// an item shown under another name differs in that name only.
+// FuzzParsePage checks that a page's items are what other parsers read, and that an item shown
+// under another name differs in that name only.
 func FuzzParsePage(f *testing.F) {
 	for _, seed := range []string{
 		`{"tools":[{"name":"a","description":"x"},{"name":"b","name":"c"},1,{}],"nextCursor":"n"}`,

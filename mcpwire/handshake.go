@@ -9,8 +9,8 @@ import (
 	"toolman/jsonrpc"
 )
 
-// Hello is what a client says of itself in initialize. Capabilities and Info are JSON objects as
-// they came.
+// A Hello is a client's description of itself in initialize. Capabilities and Info are JSON objects
+// as they came.
 type Hello struct {
 	Version      string
 	Capabilities json.RawMessage
@@ -19,14 +19,14 @@ type Hello struct {
 	NameVersion  string // of Info
 }
 
-// ParseHello reads the params of initialize. What is missing stays empty: a client that says little
-// is still served.
+// ParseHello reads the params of initialize. Missing ones stay empty, because toolman serves such a
+// client too.
 func ParseHello(m *jsonrpc.Message) (h Hello, err error) {
 	version, err := stringParam(m, "protocolVersion")
 	if err != nil {
 		return h, err
 	}
-	if err := tooLong("params.protocolVersion", version, MaxRevision); err != nil {
+	if err := tooLong("params.protocolVersion", version, maxRevision); err != nil {
 		return h, err
 	}
 	h.Version = string(m.Text(version))
@@ -48,14 +48,12 @@ func objectParam(m *jsonrpc.Message, key string) (json.RawMessage, error) {
 	if err != nil || !m.IsObject(at) {
 		return nil, err
 	}
-	return bytes.Clone(m.Bytes(at)), tooLong("params."+key, at, MaxDeclared)
+	return bytes.Clone(m.Bytes(at)), tooLong("params."+key, at, maxDeclared)
 }
 
 // Has reports whether the client declared a capability.
-func (h *Hello) Has(capability string) bool { return declares(h.Capabilities, capability) }
-
-func declares(capabilities []byte, capability string) bool {
-	for key := range jsonrpc.Members(capabilities, jsonrpc.Span{Hi: len(capabilities)}) {
+func (h *Hello) Has(capability string) bool {
+	for key := range jsonrpc.Members(h.Capabilities, jsonrpc.Span{Hi: len(h.Capabilities)}) {
 		if key == capability {
 			return true
 		}
@@ -74,7 +72,7 @@ func (h *Hello) Relayed() json.RawMessage {
 	})
 }
 
-// Claim returns the claim in the client's name. It has all of the client's capabilities but tasks,
+// Claim returns a claim in the client's name. It has all capabilities of the client except tasks,
 // which the modern era does not have in this form.
 func (h *Hello) Claim(level string) *Claim {
 	return NewClaim(appendMembers(nil, h.Capabilities, leaveOut("tasks")), h.Info, level)
@@ -90,8 +88,8 @@ func leaveOut(left string) func(dst []byte, key string, value []byte) []byte {
 	}
 }
 
-// appendMembers appends an object again, with each value as f appends it. A member for which f
-// returns nil is left out.
+// appendMembers appends a copy of an object in which f has appended each value. It leaves out a
+// member for which f returns nil.
 func appendMembers(dst []byte, obj []byte, f func(dst []byte, key string, value []byte) []byte) []byte {
 	dst = append(dst, '{')
 	first := true
@@ -108,14 +106,14 @@ func appendMembers(dst []byte, obj []byte, f func(dst []byte, key string, value 
 	return append(dst, '}')
 }
 
-// InitializeParams are the params of an initialize request of toolman's own.
+// InitializeParams are the params of toolman's own initialize request.
 type InitializeParams struct {
 	ProtocolVersion string          `json:"protocolVersion"`
 	Capabilities    json.RawMessage `json:"capabilities"`
 	ClientInfo      json.RawMessage `json:"clientInfo"`
 }
 
-// InitializeResult is what a server answers to initialize.
+// An InitializeResult is a server's result of initialize.
 type InitializeResult struct {
 	ProtocolVersion string                     `json:"protocolVersion"`
 	Capabilities    map[string]json.RawMessage `json:"capabilities"`
@@ -136,12 +134,12 @@ func (r *InitializeResult) OffersFlag(capability, flag string) bool {
 	return json.Unmarshal(r.Capabilities[capability], &flags) == nil && string(flags[flag]) == "true"
 }
 
-// superset has the members of toolman's capabilities in every revision: all that any server may
-// turn out to have. They are declared before the servers are known, and cannot be amended.
+// superset has the members of toolman's capabilities in every revision: all that a server can have.
+// toolman declares them before it knows its servers, and cannot change them later.
 const superset = `"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
 	`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}`
 
-// AppendInitializeResult appends toolman's own answer to initialize. toolman is its version.
+// AppendInitializeResult appends toolman's own result of initialize. toolman is its version.
 func AppendInitializeResult(dst []byte, version, toolman, instructions string) []byte {
 	capabilities := superset
 	if version == Latest { // the only revision that has them
@@ -151,21 +149,22 @@ func AppendInitializeResult(dst []byte, version, toolman, instructions string) [
 		quote(version), capabilities, serverInfo(toolman), quote(instructions))
 }
 
-// AppendDiscoverResult appends toolman's own answer to server/discover. toolman is its version. A
-// client may use any revision that is listed, so that those with a handshake are not.
+// AppendDiscoverResult appends toolman's own result of server/discover. toolman is its version. The
+// result does not list revisions with a handshake, because a client may use any listed one.
 func AppendDiscoverResult(dst []byte, toolman, instructions string) []byte {
 	dst = AppendComplete(append(dst, '{'), Discover)
 	return fmt.Appendf(dst, `"supportedVersions":%s,"capabilities":{%s},"instructions":%s,"_meta":{"%s":%s}}`,
 		modernRevisions(), superset, quote(instructions), KeyServerInfo, serverInfo(toolman))
 }
 
-// serverInfo is what toolman says of itself.
+// serverInfo returns toolman's Implementation object.
 func serverInfo(version string) string {
 	return `{"name":"toolman","title":"toolman","version":` + string(quote(version)) + "}"
 }
 
-// AppendComplete appends the members with which a result of toolman's own starts in the modern era,
-// each with a comma behind it. Lists and resources may not be cached: an activation changes them.
+// AppendComplete appends the members with which toolman's own results start in the modern era, each
+// with a comma behind it. Lists and resources may not be cached, because an activation changes
+// them.
 func AppendComplete(dst []byte, method Method) []byte {
 	dst = append(dst, completeMember...)
 	if cacheable(method) {
@@ -174,10 +173,10 @@ func AppendComplete(dst []byte, method Method) []byte {
 	return dst
 }
 
-// ParseDiscoverResult reads a server's answer to server/discover as if it were one to initialize:
-// both say the same. ProtocolVersion is the newest modern revision that toolman speaks, too; it is
-// "" if there is none, and the server wants a handshake. An error says that this is no answer to
-// server/discover.
+// ParseDiscoverResult reads a server's result of server/discover as an InitializeResult, which has
+// the same content. ProtocolVersion is the newest modern revision that toolman speaks too. It is ""
+// if there is none and the server needs a handshake. ParseDiscoverResult fails if this is not a
+// result of server/discover.
 func ParseDiscoverResult(result []byte) (InitializeResult, error) {
 	var d struct {
 		SupportedVersions []string                   `json:"supportedVersions"`
@@ -200,9 +199,9 @@ func ParseDiscoverResult(result []byte) (InitializeResult, error) {
 	return r, nil
 }
 
-// ListedVersions returns the revisions that a server names in refusing another one, as it does with
-// code -32022 and as some older servers do with other codes. modern reports whether only a server
-// of the modern era answers so.
+// ListedVersions returns the revisions that a server lists in an error that refuses another one.
+// The code of such an error is -32022, but some older servers use others. modern reports whether
+// the error can only come from a server of the modern era.
 func ListedVersions(err error) (listed []string, modern bool) {
 	refused, ok := errors.AsType[*jsonrpc.Error](err)
 	if !ok {

@@ -20,17 +20,32 @@ const (
 // Kinds is how many kinds there are.
 const Kinds = 4
 
+// facts are the facts about each kind.
 var facts = [Kinds]struct {
 	noun       string
 	list       Method
 	member     string
 	capability string
-	texts      []string // members: the one that names the item, then those that describe it, the best first
+	texts      []string // the member that names the item, then those that describe it, best first
+	defining   []string // members that define the item: names, texts for models and people, schemas
+	optional   []string // the other members in any revision of MCP (2024-11-05 to 2026-07-28)
 }{
-	Tool:     {"tool", ToolsList, "tools", "tools", []string{"name", "description", "title"}},
-	Resource: {"resource", ResourcesList, "resources", "resources", []string{"uri", "description", "title", "name"}},
-	Template: {"resource template", TemplatesList, "resourceTemplates", "resources", []string{"uriTemplate", "description", "title", "name"}},
-	Prompt:   {"prompt", PromptsList, "prompts", "prompts", []string{"name", "description", "title"}},
+	Tool: {"tool", ToolsList, "tools", "tools",
+		[]string{"name", "description", "title"},
+		[]string{"name", "title", "description", "inputSchema", "outputSchema", "annotations"},
+		[]string{"icons", "_meta", "execution"}},
+	Resource: {"resource", ResourcesList, "resources", "resources",
+		[]string{"uri", "description", "title", "name"},
+		[]string{"uri", "name", "title", "description", "mimeType", "annotations"},
+		[]string{"icons", "_meta", "size"}},
+	Template: {"resource template", TemplatesList, "resourceTemplates", "resources",
+		[]string{"uriTemplate", "description", "title", "name"},
+		[]string{"uriTemplate", "name", "title", "description", "mimeType", "annotations"},
+		[]string{"icons", "_meta"}},
+	Prompt: {"prompt", PromptsList, "prompts", "prompts",
+		[]string{"name", "description", "title"},
+		[]string{"name", "title", "description", "arguments"},
+		[]string{"icons", "_meta"}},
 }
 
 // maxTexts is the largest number of texts of a kind.
@@ -48,8 +63,7 @@ func (k Kind) Member() string { return facts[k].member }
 // Capability returns the server capability that covers the kind.
 func (k Kind) Capability() string { return facts[k].capability }
 
-// IsURI reports whether items of this kind are named by a URI, or a template of one, and not by a
-// name.
+// IsURI reports whether a URI or a URI template, and not a name, identifies items of this kind.
 func (k Kind) IsURI() bool { return k == Resource || k == Template }
 
 // An Item is a tool, resource, resource template or prompt as its server sent it.
@@ -61,8 +75,8 @@ type Item struct {
 	at          jsonrpc.Span
 }
 
-// ReadOnly reports whether a tool says that it changes nothing (annotations.readOnlyHint). It is
-// the server's word, and only a plain true counts.
+// ReadOnly reports whether the server says that a tool changes nothing (annotations.readOnlyHint).
+// Only a plain true counts.
 func (it *Item) ReadOnly() bool {
 	m, hint, err := MemberOf(ObjectIn(it.Raw, "annotations"), "readOnlyHint")
 	return err == nil && string(m.Bytes(hint)) == "true"
@@ -93,12 +107,12 @@ func parseItem(k Kind, raw []byte) (Item, error) {
 	return it, nil
 }
 
-// findTexts finds the members that are strings. One that is there more than once counts as absent;
-// for the first member this is an error.
+// findTexts finds the members that are strings. A repeated one counts as absent, except the first,
+// for which that is an error.
 func findTexts(m *jsonrpc.Message, whole jsonrpc.Span, keys []string) (texts [maxTexts]jsonrpc.Span, err error) {
 	var found [maxTexts]jsonrpc.Member
 	if m.Find(whole, keys, found[:]) != nil {
-		for i := range keys { // one by one, since one spoils the search for the others
+		for i := range keys { // one by one, because an error in one hides the others
 			if err := m.Find(whole, keys[i:i+1], found[i:]); err != nil && i == 0 {
 				return texts, err
 			} else if err != nil {
@@ -117,11 +131,10 @@ func findTexts(m *jsonrpc.Message, whole jsonrpc.Span, keys []string) (texts [ma
 // A Page is one page of a list.
 type Page struct {
 	Items []Item
-	// Next is the cursor of the next page; More says whether there is one. The empty string is a
-	// cursor like any other.
+	// Next is the cursor of the next page, if More is true. It may be empty.
 	Next string
 	More bool
-	// Odd says what was wrong with items that were left out.
+	// Odd has an error for each item that was left out.
 	Odd []error
 }
 
@@ -157,25 +170,23 @@ func ParsePage(k Kind, result []byte) (Page, error) {
 	return page, nil
 }
 
-// AlwaysLoad is the member of an object that asks clients which defer tools not to defer this one:
-// _meta, with the key that Anthropic's clients look for.
+// AlwaysLoad is the member of a tool that asks clients which load tools on demand to always load
+// this one: _meta, with the key that Anthropic's clients look for.
 const AlwaysLoad = `"_meta":{"` + alwaysLoadKey + `":true}`
 
 const alwaysLoadKey = "anthropic/alwaysLoad"
 
-// AlwaysLoad returns the edit that asks clients not to defer the tool. New is nil if the tool says
-// itself what it wants, or has a _meta that cannot take it.
+// AlwaysLoad returns the edit that asks clients to always load the tool. Its New is nil if the
+// server has set the key, or if _meta is not an object.
 func (it *Item) AlwaysLoad() jsonrpc.Edit {
-	insert := func(obj jsonrpc.Span, members string) jsonrpc.Edit {
-		return jsonrpc.AppendInsertion(nil, it.Raw, obj, []byte(members))[0]
-	}
 	m, meta, err := MemberOf(it.Raw, "_meta")
-	if err == nil && !meta.Present() {
-		return insert(jsonrpc.Span{Hi: len(it.Raw)}, AlwaysLoad+",")
+	obj, members := meta, `"`+alwaysLoadKey+`":true,`
+	if !meta.Present() {
+		obj, members = jsonrpc.Span{Hi: len(it.Raw)}, AlwaysLoad+","
 	}
 	said, saidErr := m.Get(meta, alwaysLoadKey)
-	if err != nil || saidErr != nil || said.Present() || !m.IsObject(meta) {
+	if err != nil || saidErr != nil || said.Present() || !m.IsObject(obj) {
 		return jsonrpc.Edit{}
 	}
-	return insert(meta, `"`+alwaysLoadKey+`":true,`)
+	return jsonrpc.AppendInsertion(nil, it.Raw, obj, []byte(members))[0]
 }

@@ -1,6 +1,7 @@
 package mcpwire
 
 import (
+	"slices"
 	"strings"
 
 	"toolman/jsonrpc"
@@ -21,8 +22,8 @@ func (it *Item) Rename(name string) jsonrpc.Edit {
 
 var toolKeys = [...]string{"outputSchema", "execution"}
 
-// tool returns the members of a tool that differ between the eras. They are absent if one is there
-// more than once.
+// tool returns the members of a tool that differ between the eras. They are absent if one is
+// repeated.
 func (it *Item) tool() (m jsonrpc.Message, whole jsonrpc.Span, schema, execution jsonrpc.Member) {
 	m = jsonrpc.Message{Frame: it.Raw}
 	whole = jsonrpc.Span{Hi: len(it.Raw)}
@@ -33,8 +34,9 @@ func (it *Item) tool() (m jsonrpc.Message, whole jsonrpc.Span, schema, execution
 	return m, whole, found[0], found[1]
 }
 
-// ToModern appends edits that make a legacy server's item one for a modern client. tasksOnly says
-// that the tool can only be called as a task (2025-11-25, Tasks), which modern clients cannot do.
+// ToModern appends edits that turn a legacy server's item into one for a modern client. tasksOnly
+// says that the tool can only be called as a task (2025-11-25, Tasks), which modern clients cannot
+// do.
 func (it *Item) ToModern(edits []jsonrpc.Edit) (out []jsonrpc.Edit, tasksOnly bool) {
 	m, whole, _, execution := it.tool()
 	support, err := stringMember(&m, execution.Value, "taskSupport")
@@ -42,10 +44,11 @@ func (it *Item) ToModern(edits []jsonrpc.Edit) (out []jsonrpc.Edit, tasksOnly bo
 	return jsonrpc.AppendRemoval(edits, m.Frame, whole, execution), tasksOnly
 }
 
-// ToLegacy appends edits that make a modern server's item one for a legacy client. There the output
-// schema of a tool must describe an object (2025-11-25, Tools), and some clients drop the whole
-// list for one bad schema. Any other schema becomes that of an object's member "result"; wrapped
-// says that the results of the tool must be wrapped in the same way.
+// ToLegacy appends edits that turn a modern server's item into one for a legacy client. In the
+// legacy era the output schema of a tool must describe an object (2025-11-25, Tools), and some
+// clients drop the whole list because of one bad schema. ToLegacy makes any other schema that of a
+// member "result" of an object. wrapped says that results of the tool must be wrapped in the same
+// way.
 func (it *Item) ToLegacy(edits []jsonrpc.Edit) (out []jsonrpc.Edit, wrapped bool) {
 	m, whole, schema, execution := it.tool()
 	edits = jsonrpc.AppendRemoval(edits, m.Frame, whole, execution)
@@ -63,9 +66,9 @@ func (it *Item) ToLegacy(edits []jsonrpc.Edit) (out []jsonrpc.Edit, wrapped bool
 	return moveReferences(edits, &m, at, false, 0), true
 }
 
-// moveReferences appends edits that make the references in a schema, which start at the root of the
-// document, point to the schema's new place. names says that the keys of the object at obj are
-// names, and not keywords.
+// moveReferences appends edits that adapt the references in a schema to the schema's new place,
+// because references start at the root of the document. names says that the keys of the object at
+// obj are names, and not keywords.
 func moveReferences(edits []jsonrpc.Edit, m *jsonrpc.Message, obj jsonrpc.Span, names bool, depth int) []jsonrpc.Edit {
 	if depth > maxSchemaDepth || !names && hasOwnID(m, obj) {
 		return edits
@@ -80,7 +83,7 @@ func moveReferences(edits []jsonrpc.Edit, m *jsonrpc.Message, obj jsonrpc.Span, 
 			}
 		case key == "const" || key == "enum" || key == "default" || key == "examples": // values, not schemas
 		default:
-			edits = descend(edits, m, at, mapsNames(key), depth)
+			edits = descend(edits, m, at, slices.Contains(schemaMaps[:], key), depth)
 		}
 	}
 	return edits
@@ -99,18 +102,12 @@ func descend(edits []jsonrpc.Edit, m *jsonrpc.Message, at jsonrpc.Span, names bo
 	return edits
 }
 
-// hasOwnID reports whether a schema has an ID of its own, from which the references in it start
-// (JSON Schema 2020-12, 8.2.1).
+// hasOwnID reports whether a schema has an ID of its own. References in it then start there (JSON
+// Schema 2020-12, 8.2.1).
 func hasOwnID(m *jsonrpc.Message, schema jsonrpc.Span) bool {
 	id, err := m.Get(schema, "$id")
 	return err == nil && m.IsString(id) && !strings.HasPrefix(string(m.Text(id)), "#")
 }
 
-// mapsNames reports whether the value of a keyword is an object of schemas by name.
-func mapsNames(keyword string) bool {
-	switch keyword {
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies":
-		return true
-	}
-	return false
-}
+// schemaMaps are the keywords whose value is an object of schemas by name.
+var schemaMaps = [...]string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}

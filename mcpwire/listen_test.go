@@ -33,9 +33,9 @@ func TestParseFilter(t *testing.T) {
 func TestParseFilterRefuses(t *testing.T) {
 	long := strings.Repeat("x", maxListenURIBytes/2)
 	for name, tt := range map[string]struct{ params, says string }{
-		"no filter":           {`{}`, "params.notifications must be there"},
-		"a filter of null":    {`{"notifications":null}`, "params.notifications must be there"},
-		"a list":              {`{"notifications":["toolsListChanged"]}`, "params.notifications must be there"},
+		"no filter":           {`{}`, "params.notifications must be an object"},
+		"a filter of null":    {`{"notifications":null}`, "params.notifications must be an object"},
+		"a list":              {`{"notifications":["toolsListChanged"]}`, "params.notifications must be an object"},
 		"two filters":         {`{"notifications":{},"notifications":{}}`, "twice"},
 		"a flag twice":        {`{"notifications":{"toolsListChanged":true,"toolsListChanged":false}}`, "twice"},
 		"a look-alike":        {`{"notifications":{"ToolsListChanged":true}}`, "almost like toolsListChanged"},
@@ -81,8 +81,8 @@ func TestFilterWants(t *testing.T) {
 	}
 }
 
-// FuzzParseFilter checks that a filter that was read is read the same from what
-// toolman acknowledges.
+// FuzzParseFilter checks that a filter that was read is read the same from what toolman
+// acknowledges.
 func FuzzParseFilter(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{"toolsListChanged":true}`, `{"resourceSubscriptions":["a","\ud800",""],"x":null}`, `{"promptsListChanged":false,"resourcesListChanged" : true}`,

@@ -24,8 +24,8 @@ const (
 	Listen        Method = "subscriptions/listen" // modern only
 )
 
-// Requests about tasks (2025-11-25 only), in both directions. tasks/list is not
-// among them: its answer would mix the tasks of all servers.
+// Requests about tasks (2025-11-25 only), in both directions. tasks/list is not among them: its
+// answer would mix the tasks of all servers.
 const (
 	TasksGet    Method = "tasks/get"
 	TasksResult Method = "tasks/result"
@@ -51,12 +51,11 @@ const (
 	RootsListChanged     Method = "notifications/roots/list_changed"
 	TaskStatus           Method = "notifications/tasks/status" // in both directions
 	LogMessage           Method = "notifications/message"
-	ElicitationComplete  Method = "notifications/elicitation/complete"       // legacy only
 	Acknowledged         Method = "notifications/subscriptions/acknowledged" // modern only
 )
 
-// RequiredCapability returns the client capability that a server needs to send this request, "" if
-// no revision with a handshake has such a request.
+// RequiredCapability returns the client capability that a server needs to send this request, or ""
+// if no revision with a handshake has such a request.
 func RequiredCapability(request Method) string {
 	switch request {
 	case CreateMessage:

@@ -17,12 +17,12 @@ const (
 	CodeURLElicitation     = -32042 // 2025-11-25 only
 )
 
-// A Refusal is an error response of toolman's own to a modern client, whatever the method: if the
-// specification prescribes one, no tool result may replace it.
+// A Refusal is an error response of toolman to a modern client, for any method: if the
+// specification prescribes an error, no tool result may replace it.
 type Refusal struct {
 	Code    int64
 	Message string
-	Data    json.RawMessage // nil: the outcome that toolman's errors carry
+	Data    json.RawMessage // nil: the outcome object that all errors of toolman have
 }
 
 // Error returns the message.
@@ -42,28 +42,29 @@ func Invalid(message string) *Refusal {
 	return &Refusal{Code: jsonrpc.CodeInvalidParams, Message: message}
 }
 
-// unsupported refuses a revision that toolman does not speak. Of a long one it shows the start.
+// unsupported refuses a revision that toolman does not speak. It shows only the start of a long
+// one.
 func unsupported(asked []byte) *Refusal {
-	data := fmt.Appendf(nil, `{"supported":%s,"requested":%s}`, modernRevisions(), quote(asked[:min(len(asked), MaxRevision)]))
+	data := fmt.Appendf(nil, `{"supported":%s,"requested":%s}`, modernRevisions(), quote(asked[:min(len(asked), maxRevision)]))
 	return &Refusal{CodeUnsupportedVersion, "Unsupported protocol version", data}
 }
 
-// MissingCapability refuses a request that the client's capabilities do not allow to be served:
+// MissingCapability refuses a request that needs a capability that the client has not declared.
 // required is the object that it would have to declare, such as {"sampling":{}}, and why is the
 // message.
 func MissingCapability(required, why string) *Refusal {
 	return &Refusal{CodeMissingCapability, why, json.RawMessage(`{"requiredCapabilities":` + required + `}`)}
 }
 
-// failureOutcome returns the object in which toolman says why something failed. It has the form of
-// the outcomes of toolman's own tools.
+// failureOutcome returns the object that says why something failed. It has the form of the outcomes
+// of toolman's own tools.
 func failureOutcome(problem string) []byte {
 	return fmt.Appendf(nil, `{"success":false,"result":null,"error":%s}`, quote(problem))
 }
 
-// AppendToolSuccess appends the result of a tool of toolman's own, for a client of an era. tools
-// are definitions for structuredContent, as JSON; aloud puts them into a text as well, for clients
-// that show a model nothing else.
+// AppendToolSuccess appends the result of one of toolman's own tools, for a client of an era. tools
+// are definitions for structuredContent, as JSON. aloud puts them into a text as well, for clients
+// that show only texts to the model.
 func AppendToolSuccess(e Era, dst []byte, result string, tools [][]byte, aloud bool) []byte {
 	return AppendToolOutcome(e, dst, fmt.Appendf(nil, `{"success":true,"result":%s,"error":null}`, quote(result)), tools, aloud)
 }
@@ -81,20 +82,15 @@ func AppendToolOutcome(e Era, dst, outcome []byte, tools [][]byte, aloud bool) [
 	return fmt.Appendf(dst, `%s,"tools":[%s]}}`, outcome[:len(outcome)-1], definitions)
 }
 
-// AppendToolFailure appends the result of a tool of toolman's own that failed.
+// AppendToolFailure appends the result of one of toolman's own tools that failed.
 func AppendToolFailure(e Era, dst, outcome []byte) []byte {
 	return fmt.Appendf(appendResultStart(dst, e), `"content":[{"type":"text","text":%s}],"structuredContent":%s,"isError":true}`, quote(outcome), outcome)
 }
 
-// AppendFailure appends the answer to a request that toolman refuses, or answers in place of a
-// server. Models read the results of their tool calls, so that these get a tool result; other
-// requests get a JSON-RPC error.
-func AppendFailure(dst, id []byte, method Method, code int64, problem string) []byte {
-	return AppendFailureFor(Legacy, dst, id, method, code, problem)
-}
-
-// AppendFailureFor is AppendFailure for a client of an era.
-func AppendFailureFor(e Era, dst, id []byte, method Method, code int64, problem string) []byte {
+// AppendFailure appends the response to a request that toolman refuses, or answers in place of a
+// server. The response to a tool call is a tool result, because models read those. Other requests
+// get a JSON-RPC error.
+func AppendFailure(e Era, dst, id []byte, method Method, code int64, problem string) []byte {
 	outcome := failureOutcome(problem)
 	if method != ToolsCall {
 		return jsonrpc.AppendError(dst, id, code, problem, outcome)

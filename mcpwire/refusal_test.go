@@ -62,7 +62,7 @@ func checkOutcome(t *testing.T, outcome []byte, success bool, text string, more 
 }
 
 func TestAppendFailureOfAToolCallIsAToolResult(t *testing.T) {
-	frame := AppendFailure([]byte("x"), []byte(`"id\u0031"`), ToolsCall, -32602, hostile)
+	frame := AppendFailure(Legacy, []byte("x"), []byte(`"id\u0031"`), ToolsCall, -32602, hostile)
 	if want := `x{"jsonrpc":"2.0","id":"id\u0031","result":`; !strings.HasPrefix(string(frame), want) {
 		t.Fatalf("got %s, want it to start with %s", frame, want)
 	}
@@ -76,7 +76,7 @@ func TestAppendFailureOfAToolCallIsAToolResult(t *testing.T) {
 
 func TestAppendFailureOfOtherMethodsIsAnError(t *testing.T) {
 	for _, method := range []Method{ResourcesRead, PromptsGet, ToolsList, Initialize, ""} {
-		frame := AppendFailure(nil, []byte(`-0.5`), method, -32603, hostile)
+		frame := AppendFailure(Legacy, nil, []byte(`-0.5`), method, -32603, hostile)
 		all := members(t, frame, "jsonrpc", "id", "error")
 		if string(all["id"]) != "-0.5" || string(all["jsonrpc"]) != `"2.0"` {
 			t.Errorf("%s: got %s", method, frame)
@@ -87,7 +87,7 @@ func TestAppendFailureOfOtherMethodsIsAnError(t *testing.T) {
 		}
 		checkOutcome(t, e["data"], false, hostile)
 	}
-	if got, want := string(AppendFailure(nil, nil, "", -32700, "no")),
+	if got, want := string(AppendFailure(Legacy, nil, nil, "", -32700, "no")),
 		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no","data":{"success":false,"result":null,"error":"no"}}}`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
@@ -120,8 +120,8 @@ func TestOutcomesForModernClientsAreComplete(t *testing.T) {
 	const complete = `"resultType":"complete",`
 	for name, of := range map[string]func(Era) string{
 		"success": func(e Era) string { return string(AppendToolSuccess(e, nil, "done", [][]byte{[]byte(`{}`)}, false)) },
-		"failure": func(e Era) string { return string(AppendFailureFor(e, nil, []byte("1"), ToolsCall, -32602, "no")) },
-		"error":   func(e Era) string { return string(AppendFailureFor(e, nil, []byte("1"), PromptsGet, -32602, "no")) },
+		"failure": func(e Era) string { return string(AppendFailure(e, nil, []byte("1"), ToolsCall, -32602, "no")) },
+		"error":   func(e Era) string { return string(AppendFailure(e, nil, []byte("1"), PromptsGet, -32602, "no")) },
 	} {
 		legacy, modern := of(Legacy), of(Modern)
 		if name == "error" && modern != legacy {

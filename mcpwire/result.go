@@ -2,6 +2,7 @@ package mcpwire
 
 import (
 	"errors"
+	"slices"
 
 	"toolman/jsonrpc"
 )
@@ -19,8 +20,8 @@ const (
 
 var resultKeys = [...]string{"resultType", "ttlMs", "cacheScope", "_meta", "structuredContent", "inputRequests", "requestState"}
 
-// A Result is where the result of a response holds what differs between the eras. It holds places
-// in the message that it was read from.
+// A Result holds the members of a result that differ between the eras, as places in the message
+// that it was read from.
 type Result struct {
 	Type, TTL, Scope, Meta, Structured, Requests, State jsonrpc.Member
 }
@@ -39,8 +40,8 @@ func ResultOf(m *jsonrpc.Message) (Result, error) {
 	return Result{found[0], found[1], found[2], found[3], found[4], found[5], found[6]}, nil
 }
 
-// ResultType returns the type of a modern server's result. A result without one is complete, as
-// those of older servers are.
+// ResultType returns the type of a modern server's result. A result without a type is complete,
+// like those of older servers.
 func (r *Result) ResultType(m *jsonrpc.Message) ResultType {
 	if !r.Type.Present() {
 		return ResultComplete
@@ -56,17 +57,13 @@ func (r *Result) ResultType(m *jsonrpc.Message) ResultType {
 	return ResultOther
 }
 
-// cacheable reports whether the results of a method say how long they may be cached, and for whom
+// cacheable reports whether the results of a method say how long and for whom they may be cached
 // (2026-07-28, Caching).
 func cacheable(method Method) bool {
-	switch method {
-	case Discover, ToolsList, PromptsList, ResourcesList, TemplatesList, ResourcesRead:
-		return true
-	}
-	return false
+	return slices.Contains([]Method{Discover, ToolsList, PromptsList, ResourcesList, TemplatesList, ResourcesRead}, method)
 }
 
-// What edits put into results. These bytes are never changed.
+// The bytes that edits insert into results. They are never changed.
 var (
 	completeMember = []byte(`"resultType":"complete",`)
 	completeValue  = completeMember[len(`"resultType":`) : len(completeMember)-1]
@@ -78,8 +75,8 @@ var (
 	wrapClose      = []byte(`}`)
 )
 
-// ToModern appends edits that make a legacy server's result of method one for a modern client: it
-// is complete, and may not be cached unless it says so.
+// ToModern appends edits that turn a legacy server's result of method into one for a modern client.
+// The result is complete, and may not be cached unless it says so.
 func (r *Result) ToModern(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method) []jsonrpc.Edit {
 	if cacheable(method) {
 		edits = ensure(edits, m, r.Scope, isScope(m, r.Scope.Value), privateMember, privateValue)
@@ -115,16 +112,16 @@ func isTTL(m *jsonrpc.Message, at jsonrpc.Span) bool {
 	return at.Present()
 }
 
-// ToLegacy appends edits that make a modern server's complete result of method one for a legacy
-// client. wrapped says that the output schema of the tool was wrapped (Item.ToLegacy). Structured
-// content that is no object is always wrapped, as legacy clients take only objects (2025-11-25,
-// Tools).
+// ToLegacy appends edits that turn a modern server's complete result of method into one for a
+// legacy client. wrapped says that the output schema of the tool was wrapped (Item.ToLegacy).
+// Structured content that is not an object is always wrapped, because legacy clients accept only
+// objects (2025-11-25, Tools).
 func (r *Result) ToLegacy(edits []jsonrpc.Edit, m *jsonrpc.Message, method Method, wrapped bool) ([]jsonrpc.Edit, error) {
 	gone := [4]jsonrpc.Member{r.Type}
 	if cacheable(method) {
 		gone[1], gone[2] = r.TTL, r.Scope
 	}
-	info, err := findMember(m, r.Meta.Value, serverInfoKey)
+	info, err := m.GetMember(r.Meta.Value, KeyServerInfo)
 	if err != nil {
 		return edits, err
 	}
@@ -134,13 +131,8 @@ func (r *Result) ToLegacy(edits []jsonrpc.Edit, m *jsonrpc.Message, method Metho
 	}
 	edits = jsonrpc.AppendRemoval(edits, m.Frame, m.Result, gone[:]...)
 	if at := r.Structured.Value; at.Present() && (wrapped || !m.IsObject(at)) {
-		edits = wrap(edits, at)
+		edits = append(edits, jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Lo, Hi: at.Lo}, New: wrapOpen},
+			jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Hi, Hi: at.Hi}, New: wrapClose})
 	}
 	return edits, nil
-}
-
-// wrap appends edits that make a value the member "result" of an object.
-func wrap(edits []jsonrpc.Edit, at jsonrpc.Span) []jsonrpc.Edit {
-	return append(edits, jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Lo, Hi: at.Lo}, New: wrapOpen},
-		jsonrpc.Edit{Span: jsonrpc.Span{Lo: at.Hi, Hi: at.Hi}, New: wrapClose})
 }

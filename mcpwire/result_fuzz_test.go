@@ -17,8 +17,8 @@ func otherMembers(frame []byte, obj jsonrpc.Span, keys ...string) (list []string
 	return list
 }
 
-// FuzzResult takes results to the other era and checks that they say there what
-// they must and that nothing else in them changes.
+// FuzzResult takes results to the other era and checks that they say there what they must and that
+// nothing else in them changes.
 func FuzzResult(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, `{ }`, `{"resultType":"complete"}`, `{ "content" : [ ] , "resultType" : "task" }`, `{"ttlMs":1,"cacheScope":"public","_meta":{}}`,

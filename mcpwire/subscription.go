@@ -14,11 +14,10 @@ const (
 	maxListenURIBytes = 1 << 20 // of all of them together
 )
 
-// A Filter is what a client wants to hear of on a subscription.
+// A Filter selects the notifications of a subscription.
 type Filter struct {
 	ToolsListChanged, PromptsListChanged, ResourcesListChanged bool
-	// ResourceSubscriptions are the URIs whose updates are wanted.
-	ResourceSubscriptions []string
+	ResourceSubscriptions                                      []string // URIs of resources
 }
 
 var filterKeys = [...]string{"toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions"}
@@ -28,15 +27,15 @@ func (f *Filter) flags() [3]*bool {
 	return [...]*bool{&f.ToolsListChanged, &f.PromptsListChanged, &f.ResourcesListChanged}
 }
 
-// ParseFilter reads the filter of a subscriptions/listen request or of its acknowledgement. Unknown
-// members are skipped, because they will not be acknowledged. Each error is a *Refusal.
+// ParseFilter reads the filter of a subscriptions/listen request or of its acknowledgement. It
+// skips unknown members: they will not be acknowledged. Each error is a *Refusal.
 func ParseFilter(m *jsonrpc.Message) (Filter, error) {
 	at, err := m.Param("notifications")
 	if err != nil {
 		return Filter{}, Invalid(err.Error())
 	}
 	if !m.IsObject(at) {
-		return Filter{}, Invalid("params.notifications must be there and be an object, such as {\"toolsListChanged\":true}")
+		return Filter{}, Invalid(`params.notifications must be an object, such as {"toolsListChanged":true}`)
 	}
 	var found [len(filterKeys)]jsonrpc.Member
 	if err := m.Find(at, filterKeys[:], found[:]); err != nil {
@@ -84,7 +83,7 @@ func (f *Filter) Wants(method Method) bool {
 	return i >= 0 && *f.flags()[i]
 }
 
-// Append appends the filter as JSON: only what it asks for.
+// Append appends the filter as JSON.
 func (f *Filter) Append(dst []byte) []byte {
 	var members, uris [][]byte
 	for i, flag := range f.flags() {
@@ -106,11 +105,11 @@ func (f *Filter) AppendListen(dst []byte, claim *Claim) []byte {
 	return claim.AppendParams(dst, f.Append([]byte(`"notifications":`)))
 }
 
-// A subscription is known by the ID of the request that opened it, a JSON token. It goes out as it
-// came: clients compare its type, too (2026-07-28, Subscriptions).
+// The ID of a subscription is that of the request that opened it, a JSON token. It is sent exactly
+// as it came, because clients also compare its type (2026-07-28, Subscriptions).
 
-// AppendAcknowledged appends the notification that comes first on a subscription, and says which of
-// the client's wishes it meets.
+// AppendAcknowledged appends the first notification of a subscription. It says which part of the
+// client's filter is honoured.
 func AppendAcknowledged(dst, id []byte, honoured *Filter) []byte {
 	return appendOn(dst, id, Acknowledged, honoured.Append([]byte(`,"notifications":`)))
 }
@@ -134,33 +133,33 @@ func subscriptionMeta(id []byte) []byte {
 	return fmt.Appendf(nil, `"_meta":{"`+KeySubscription+`":%s}`, id)
 }
 
-// AppendListenEnd appends the response with which a server ends a subscription in good order.
+// AppendListenEnd appends the response with which a server ends a subscription.
 func AppendListenEnd(dst, id []byte) []byte {
 	return jsonrpc.AppendResult(dst, id, fmt.Appendf(nil, "{%s%s}", completeMember, subscriptionMeta(id)))
 }
 
-// SubscriptionOf returns the member of a notification's params._meta that says to which
-// subscription it belongs; it is absent if it belongs to none.
+// SubscriptionOf returns the member of a notification's params._meta that names its subscription.
+// It is absent if the notification belongs to none.
 func SubscriptionOf(m *jsonrpc.Message) (jsonrpc.Member, error) {
 	meta, err := m.Param("_meta")
 	if err != nil {
 		return jsonrpc.Member{}, err
 	}
-	id, err := findMember(m, meta, subscriptionKey)
-	if err != nil || !isID(m, id.Value) {
+	id, err := m.GetMember(meta, KeySubscription)
+	if err != nil || !m.IsID(id.Value) {
 		return jsonrpc.Member{}, err
 	}
 	return id, nil
 }
 
-// ToSubscription appends edits that put a server's notification on the subscription of a modern
-// client that has this ID.
+// ToSubscription appends edits that assign a server's notification to the subscription of a modern
+// client with this ID.
 func ToSubscription(edits []jsonrpc.Edit, m *jsonrpc.Message, id []byte) ([]jsonrpc.Edit, error) {
 	meta, err := m.ParamMember("_meta")
 	if err != nil {
 		return edits, err
 	}
-	had, err := findMember(m, meta.Value, subscriptionKey)
+	had, err := m.GetMember(meta.Value, KeySubscription)
 	if err != nil {
 		return edits, err
 	}
@@ -170,8 +169,8 @@ func ToSubscription(edits []jsonrpc.Edit, m *jsonrpc.Message, id []byte) ([]json
 	return addMeta(edits, m, meta, fmt.Appendf(nil, `"`+KeySubscription+`":%s,`, id), append(subscriptionMeta(id), ',')), nil
 }
 
-// FromSubscription appends edits that make a modern server's notification one for a legacy client,
-// which knows of no subscription.
+// FromSubscription appends edits that turn a modern server's notification into one for a legacy
+// client, which has no subscriptions.
 func FromSubscription(edits []jsonrpc.Edit, m *jsonrpc.Message, subscription jsonrpc.Member) ([]jsonrpc.Edit, error) {
 	meta, err := m.ParamMember("_meta")
 	if err != nil {

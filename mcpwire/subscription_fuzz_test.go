@@ -8,8 +8,8 @@ import (
 	"toolman/jsonrpc"
 )
 
-// FuzzToSubscription checks that a notification is known by the subscription it was
-// put on, and by none when it was taken off.
+// FuzzToSubscription checks that a notification is known by the subscription it was put on, and by
+// none when it was taken off.
 func FuzzToSubscription(f *testing.F) {
 	for _, seed := range []string{
 		``, `null`, `{}`, `[1]`, `{"uri":"a","_meta":{}}`, `{"_meta":{"io.modelcontextprotocol/subscriptionId":1},"a":2}`,
@@ -48,8 +48,8 @@ func FuzzToSubscription(f *testing.F) {
 	})
 }
 
-// FuzzItemToLegacy checks that a tool shown to legacy clients has an output schema of
-// an object, and that nothing but this, its name and its execution differs.
+// FuzzItemToLegacy checks that a tool shown to legacy clients has an output schema of an object,
+// and that nothing but this, its name and its execution differs.
 func FuzzItemToLegacy(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"array"}`, `{"type":"object","$ref":"#"}`, `{ "anyOf":[{"$ref":"#/a"},{"properties":{"enum":{"$ref":"#"}}}] }`, `true`,

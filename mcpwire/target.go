@@ -2,23 +2,23 @@ package mcpwire
 
 import "toolman/jsonrpc"
 
-// Target returns the member of a request's params that names its target, and the kind of that. The
-// span is absent if params has no such string.
+// Target returns the member of a request's params that names its target, and the kind of the
+// target. The span is absent if params has no such string.
 func Target(m *jsonrpc.Message, method Method) (jsonrpc.Span, Kind, error) {
+	kind, key := Tool, "name"
 	switch method {
 	case ToolsCall:
-		at, err := stringParam(m, "name")
-		return at, Tool, err
 	case PromptsGet:
-		at, err := stringParam(m, "name")
-		return at, Prompt, err
+		kind = Prompt
 	case ResourcesRead, Subscribe, Unsubscribe:
-		at, err := stringParam(m, "uri")
-		return at, Resource, err
+		kind, key = Resource, "uri"
 	case Complete:
 		return reference(m)
+	default:
+		return jsonrpc.Span{}, 0, nil
 	}
-	return jsonrpc.Span{}, 0, nil
+	at, err := stringParam(m, key)
+	return at, kind, err
 }
 
 // reference reads the ref of completion/complete: a prompt or a resource template.
@@ -42,21 +42,6 @@ func reference(m *jsonrpc.Message) (jsonrpc.Span, Kind, error) {
 	return jsonrpc.Span{}, 0, nil
 }
 
-// Keys of members that findMember finds.
-var (
-	serverInfoKey   = []string{KeyServerInfo}
-	subscriptionKey = []string{KeySubscription}
-	tasksKey        = []string{ExtensionTasks}
-)
-
-// findMember returns a member of an object with its key, the only one of key: a slice of a
-// parameter would be allocated.
-func findMember(m *jsonrpc.Message, obj jsonrpc.Span, key []string) (jsonrpc.Member, error) {
-	var found [1]jsonrpc.Member
-	err := m.Find(obj, key, found[:])
-	return found[0], err
-}
-
 func stringParam(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
 	at, err := m.Param(key)
 	return onlyIf(m.IsString(at), at), err
@@ -74,30 +59,21 @@ func ProgressToken(m *jsonrpc.Message) (jsonrpc.Span, error) {
 		return jsonrpc.Span{}, err
 	}
 	at, err := m.Get(meta, "progressToken")
-	return onlyIf(isID(m, at), at), err
+	return onlyIf(m.IsID(at), at), err
 }
 
 // IDParam returns a member of a notification's params that holds a request ID or a progress token,
 // if it is well formed.
 func IDParam(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
 	at, err := m.Param(key)
-	return onlyIf(isID(m, at), at), err
+	return onlyIf(m.IsID(at), at), err
 }
 
 func onlyIf(valid bool, at jsonrpc.Span) jsonrpc.Span {
-	if !valid {
-		return jsonrpc.Span{}
+	if valid {
+		return at
 	}
-	return at
-}
-
-// isID reports whether the value is a string or a number, as IDs and progress tokens are.
-func isID(m *jsonrpc.Message, at jsonrpc.Span) bool {
-	if !at.Present() {
-		return false
-	}
-	c := m.Frame[at.Lo]
-	return c == '"' || c == '-' || '0' <= c && c <= '9'
+	return jsonrpc.Span{}
 }
 
 // AsksForTask reports whether a request wants a task instead of its result (2025-11-25, Tasks:
@@ -117,20 +93,20 @@ func CreatedTask(m *jsonrpc.Message) []byte {
 	return m.Text(id)
 }
 
-// TaskID returns params.taskId; it is absent if that is no string.
+// TaskID returns params.taskId. It is absent if it is not a string.
 func TaskID(m *jsonrpc.Message) (jsonrpc.Span, error) { return stringParam(m, "taskId") }
 
-// ExtensionTasks is the extension that brings tasks to the modern era.
-const ExtensionTasks = "io.modelcontextprotocol/tasks"
+// extensionTasks is the extension that adds tasks to the modern era.
+const extensionTasks = "io.modelcontextprotocol/tasks"
 
-// HideTasks appends edits that hide from a server that a modern client, whose request has the
-// envelope e, supports tasks: servers must not create any, as toolman does not pass them on.
+// HideTasks appends edits that hide from a server that a modern client supports tasks. Servers must
+// not create any, because toolman does not pass them on. e is the envelope of the request.
 func HideTasks(edits []jsonrpc.Edit, m *jsonrpc.Message, e *Envelope) ([]jsonrpc.Edit, error) {
 	extensions, err := m.Get(e.Capabilities.Value, "extensions")
 	if err != nil {
 		return edits, err
 	}
-	tasks, err := findMember(m, extensions, tasksKey)
+	tasks, err := m.GetMember(extensions, extensionTasks)
 	if err != nil {
 		return edits, err
 	}

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
-	"toolman/mcpwire/itemdef"
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -70,7 +70,7 @@ func somePins(t *testing.T, rng *rand.Rand) *catalog.Pins {
 		switch rng.IntN(6) {
 		case 0:
 		case 1:
-			p[e.Item.Kind][e.Name] = itemdef.RefID([]byte("what it was"))
+			p[e.Item.Kind][e.Name] = mcpwire.RefID([]byte("what it was"))
 		default:
 			p[e.Item.Kind][e.Name] = e.RefID()
 		}
@@ -170,7 +170,7 @@ func (w *world) judgesBy(g *rig, e *catalog.Entry, name string) (catalog.Verdict
 	var items []policy.Item
 	at := 0
 	for _, other := range g.everyEntry() {
-		if upstreamOf(other.Source) != upstreamOf(e.Source) {
+		if upstream.Of(other.Source) != upstream.Of(e.Source) {
 			continue
 		}
 		if other == e {
@@ -270,7 +270,7 @@ func TestAllRoadsAgree(t *testing.T) {
 // named gives a server the name that policies use, and shows the client what it has.
 func (g *rig) named(name string, server int) {
 	u := g.r.all()[server]
-	u.Server.Name, u.source.PolicyName = name, name
+	u.Server.Name, u.Source.PolicyName = name, name
 	g.r.update()
 	g.client.hears()
 }

@@ -6,10 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/mcpwire/itemdef"
+	"toolman/mcpwire"
 	"toolman/router/metatool"
 
-	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
@@ -27,11 +26,11 @@ func pinsOf(t testing.TB, namespace string, items map[mcpwire.Kind][]string) *ca
 		p[k] = map[string]string{}
 	}
 	for _, e := range g.r.Catalog().All() {
-		def, err := itemdef.Of(&e.Item)
+		def, err := e.Item.Definition()
 		if err != nil {
 			t.Fatal(err)
 		}
-		p[e.Item.Kind][e.Name] = itemdef.RefID(def)
+		p[e.Item.Kind][e.Name] = mcpwire.RefID(def)
 	}
 	return &p
 }

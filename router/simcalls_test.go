@@ -12,7 +12,7 @@ import (
 
 // failed is a tool's answer of toolman's own.
 func failed(id, text string) string {
-	return string(mcpwire.AppendFailure(nil, []byte(id), mcpwire.ToolsCall, 0, text))
+	return string(mcpwire.AppendFailure(mcpwire.Legacy, nil, []byte(id), mcpwire.ToolsCall, 0, text))
 }
 
 // call has the client call something.

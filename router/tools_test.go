@@ -6,11 +6,12 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
+	"toolman/router/client"
 )
 
 func TestAFoundToolIsNotLookedUpAgain(t *testing.T) {
-	g, client, server := one(t, offer{namespace: "s", tools: []string{"a", "b"}})
-	call := func(found *FoundTool) {
+	g, c, server := one(t, offer{namespace: "s", tools: []string{"a", "b"}})
+	call := func(found *client.FoundTool) {
 		var m jsonrpc.Message
 		m.Build([]byte("1"), "tools/call", jsonrpc.Param{Key: "name", Value: []byte(`"not a name"`)})
 		var out peer.Outgoing
@@ -26,9 +27,9 @@ func TestAFoundToolIsNotLookedUpAgain(t *testing.T) {
 		t.Errorf("the server gets %s", got)
 	}
 	changed := *g.view()
-	g.s.view.Store(&changed)
+	g.s.View.Store(&changed)
 	call(found)
-	if got := client.hearsOne(); !strings.Contains(got, "not a name") {
+	if got := c.hearsOne(); !strings.Contains(got, "not a name") {
 		t.Errorf("with another view the client gets %s", got)
 	}
 }

@@ -30,23 +30,23 @@ type Command struct {
 	PipeSize int
 }
 
-// Start runs c and does not wait. If g is not nil, the child and its own children do not outlive
+// Start runs c and does not wait. If r is not nil, the child and its own children do not outlive
 // this process. The child ignores the signals that this process ignores (signal.Ignore). An error
 // says which command could not run, why, and what to do. It contains no arguments and no
 // environment, which may be secret.
-func Start(c Command, g *Guard) (*Process, error) {
-	p, err := start(&c, g)
+func Start(c Command, r *Reaper) (*Process, error) {
+	p, err := start(&c, r)
 	if err != nil {
 		return nil, explain(&c, err)
 	}
 	return p, nil
 }
 
-func start(c *Command, g *Guard) (*Process, error) {
+func start(c *Command, r *Reaper) (*Process, error) {
 	if len(c.Argv) == 0 || c.Argv[0] == "" {
 		return nil, errors.New("the command is empty; write the program to run")
 	}
-	env := Environ(c.Env, g.environ())
+	env := Environ(c.Env, r.environ())
 	if err := checkDir(c.Dir); err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func start(c *Command, g *Guard) (*Process, error) {
 		s.close()
 		return nil, err
 	}
-	return newProcess(child, s, c.Stderr, g), nil
+	return newProcess(child, s, c.Stderr, r), nil
 }
 
 // checkDir runs before the fork, whose ENOENT means a missing directory or a missing program.
@@ -110,16 +110,18 @@ const defaultPipeSize = 1 << 20
 func newStreams(c *Command) (*streams, error) {
 	s := new(streams)
 	size := cmp.Or(c.PipeSize, defaultPipeSize)
-	for _, open := range []func() error{
-		func() (err error) { s.childStdin, s.stdin, err = newPipe(c.Name+" stdin", size); return },
-		func() (err error) { s.stdout, s.childStdout, err = newPipe(c.Name+" stdout", size); return },
-		func() (err error) { s.stderr, s.childStderr, err = newPolledPipe(c.Name + " stderr"); return },
-	} {
-		if err := open(); err != nil {
-			s.closeChilds()
-			s.close()
-			return nil, err
-		}
+	var err error
+	s.childStdin, s.stdin, err = newPipe(c.Name+" stdin", size)
+	if err == nil {
+		s.stdout, s.childStdout, err = newPipe(c.Name+" stdout", size)
+	}
+	if err == nil {
+		s.stderr, s.childStderr, err = newPolledPipe(c.Name + " stderr")
+	}
+	if err != nil {
+		s.closeChilds()
+		s.close()
+		return nil, err
 	}
 	return s, nil
 }

@@ -26,24 +26,25 @@
 //
 // # When toolman itself is killed
 //
-// A Guard is a second process that only reads a pipe from this one. Each group is announced to it,
-// with the start time of its leader. The pipe ends when this process ends for any reason, and each
-// child that was being started has its own program or is dead. The guard then kills the groups that
-// remain. On Linux it also kills each process that has the token of this run in its environment,
-// even if it has left its group (setsid, double fork). On Windows the kernel closes the jobs
-// instead.
+// A Reaper is a second process that only reads a pipe from this one. Start announces each group to
+// it, with the start time of the group's leader. The pipe ends when this process ends, whatever the
+// reason. A child that is just being started holds the pipe until it runs its own program. When the
+// pipe ends, the reaper kills the remaining groups. On Linux it also kills each process that has
+// the token of this run in its environment, even if the process has left its group (setsid, double
+// fork). On Windows the kernel closes the jobs instead.
 //
-// Guard.Close does the same within this process, and tells the guard that nothing is left. If that
-// takes too long on a busy machine, the guard does the rest.
+// Reaper.Close does the same within this process, and tells the reaper that nothing is left. If
+// that takes too long on a busy machine, the reaper does the rest.
 //
-// Nothing is killed by its number alone, because another process may have the number now. The
-// leader of a group is not reaped before the last signal to the group. If it was reaped, its start
-// time is compared. A process that was found by its token is killed through a pidfd.
+// A number alone is never enough to kill a process or a group, because another one may have the
+// number now. The leader of a group is not reaped before the last signal to the group. The reaper
+// compares the start times of leaders. It uses a pidfd to kill a process that it found by its
+// token.
 //
-// On Linux the guard is stopped for its first second, so that the children start sooner. The kernel
-// resumes it if this process ends before.
+// On Linux the reaper is stopped for its first second, so that the children start sooner. The
+// kernel resumes it if this process ends before.
 //
 // Some processes escape: on macOS, a process that has left its group; on Linux, one that has left
-// its group and erased its environment, or changed its user. On other Unix systems, where start
-// times are not known, the guard does not kill a group whose leader lives.
+// its group and has also erased its environment or changed its user. On other Unix systems, start
+// times are not known, so the reaper does not kill a group whose leader is alive.
 package spawn

@@ -4,27 +4,28 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 )
 
 // Environ joins two environments. Of entries with the same key, the last one counts and takes the
 // place of the first. Entries that are not KEY=value are left out. The result shares no memory with
 // the arguments.
 func Environ(base, extra []string) []string {
-	env := make([]string, 0, len(base)+len(extra))
-	at := make(map[string]int, cap(env))
-	for _, list := range [][]string{base, extra} {
-		for _, entry := range list {
-			key, ok := envKey(entry)
-			if !ok {
-				continue
-			}
-			if i, seen := at[key]; seen {
-				env[i] = entry
-				continue
-			}
+	var env []string
+	at := map[string]int{} // key: index in env
+	for _, entry := range slices.Concat(base, extra) {
+		key, ok := envKey(entry)
+		i, seen := at[key]
+		switch {
+		case !ok:
+		case seen:
+			env[i] = entry
+		default:
 			at[key] = len(env)
 			env = append(env, entry)
 		}
@@ -64,7 +65,7 @@ var errNotFound = fmt.Errorf("not found in its PATH; install it, write its full 
 // lookPath finds a program for a child with this environment and directory. (exec.LookPath would
 // search our own PATH.) The result is relative to dir if name or the entry of PATH is.
 func lookPath(name, dir string, env []string) (string, error) {
-	if hasSeparator(name) {
+	if filepath.Base(name) != name {
 		return firstExecutable(name, dir, env)
 	}
 	found := errNotFound
@@ -78,7 +79,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 			return path, nil
 		}
 		if _, unseen := errors.AsType[*fs.PathError](err); !unseen && !errors.Is(err, fs.ErrNotExist) {
-			found = err // it exists but cannot be run; the rest of PATH may have a better one
+			found = err // it exists but cannot be run; a later entry of PATH may have one that can
 		}
 	}
 	return "", found
@@ -86,7 +87,7 @@ func lookPath(name, dir string, env []string) (string, error) {
 
 // firstExecutable tries path itself, and on Windows path.exe and similar.
 func firstExecutable(path, dir string, env []string) (string, error) {
-	found := fmt.Errorf("there is no such file; correct the path or install it: %w", fs.ErrNotExist)
+	found := fmt.Errorf("no such file; correct the path or install the program: %w", fs.ErrNotExist)
 	for _, candidate := range candidates(path, env) {
 		onDisk := candidate
 		if dir != "" && !filepath.IsAbs(candidate) {
@@ -101,4 +102,19 @@ func firstExecutable(path, dir string, env []string) (string, error) {
 		}
 	}
 	return "", found
+}
+
+func checkExecutable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, syscall.ENOTDIR):
+		return fs.ErrNotExist
+	case err != nil:
+		return err
+	case info.IsDir():
+		return fmt.Errorf("%s is a directory; write the program to run: %w", path, fs.ErrPermission)
+	case !mayExecute(path):
+		return fmt.Errorf("%s is not executable; try chmod +x: %w", path, fs.ErrPermission)
+	}
+	return nil
 }

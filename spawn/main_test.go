@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// TestMain makes the test binary be a guard, or a badly behaved child, when it is started as one.
+// TestMain makes the test binary be a reaper, or a badly behaved child, when it is started as one.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 {
 		switch os.Args[1] {
 		case "__guard":
-			RunGuard(os.Args[2:], os.Stdin)
+			RunReaper(os.Args[2:], os.Stdin)
 			syscall.Kill(os.Getpid(), syscall.SIGKILL) // os.Exit sleeps for a second under the race detector
 		case "__child":
 			play(os.Args[2:])
@@ -83,7 +83,7 @@ func play(verbs []string) {
 			launch(words(next()), false)
 		case "daemon": // the same, but in a session of its own
 			launch(words(next()), true)
-		case "gateway": // be a toolman: guard and run the rest of the words, announce all in this folder
+		case "gateway": // be a toolman: start a reaper and run the rest of the words, announce all in this folder
 			gateway(false, next(), verbs)
 		case "settled-gateway": // the same, some time after its start
 			gateway(true, next(), verbs)

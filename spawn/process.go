@@ -25,7 +25,7 @@ type Process struct {
 	stdin, stdout *os.File
 	child         *child
 	stderr        *stderr
-	guard         *Guard
+	reaper        *Reaper
 
 	exited   chan struct{} // closed when the leader has exited and status is set
 	released chan struct{} // closed when the rest of the group can be killed
@@ -38,18 +38,18 @@ type Process struct {
 }
 
 // newProcess returns the Process of a child that has just been started.
-func newProcess(c *child, s *streams, sink func(string), g *Guard) *Process {
+func newProcess(c *child, s *streams, sink func(string), r *Reaper) *Process {
 	p := &Process{
 		stdin:    s.stdin,
 		stdout:   s.stdout,
 		child:    c,
 		stderr:   drainStderr(s.stderr, sink),
-		guard:    g,
+		reaper:   r,
 		exited:   make(chan struct{}),
 		released: make(chan struct{}),
 		ended:    make(chan struct{}),
 	}
-	g.add(c.pid)
+	r.add(c.pid)
 	go p.wait()
 	return p
 }
@@ -64,12 +64,12 @@ func (p *Process) wait() {
 	close(p.ended)
 }
 
-// finish kills what is left of the group and reaps the leader. The order matters: after the guard
+// finish kills what is left of the group and reaps the leader. The order matters: after the reaper
 // has forgotten the group and the leader is reaped, another group may get the number.
 func (p *Process) finish() {
 	p.mu.Lock()
 	p.child.kill()
-	p.guard.remove(p.child.pid)
+	p.reaper.remove(p.child.pid)
 	p.reaped = true
 	p.mu.Unlock()
 	p.child.reap()

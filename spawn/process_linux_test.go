@@ -2,10 +2,13 @@ package spawn
 
 import (
 	"bytes"
+	"crypto/rand"
+	"fmt"
 	"os"
 	"strconv"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -57,8 +60,8 @@ func TestLeaderIsAZombieUntilItsGroupIsDealtWith(t *testing.T) {
 	if got := processState(p.Pid()); got != 'Z' {
 		t.Errorf("state %q when Done is closed, want Z: the pid is free for others", got)
 	}
-	if got := newSweep(newToken(), map[int]uint64{p.Pid(): startTime(p.Pid())}).inspect(p.Pid()); got != ended {
-		t.Error("the guard would wait for somebody to reap it")
+	if got := newSweep(rand.Text(), map[int]uint64{p.Pid(): startTime(p.Pid())}).inspect(p.Pid()); got != ended {
+		t.Error("the reaper would wait for somebody to reap it")
 	}
 	p.KillGroup()
 	waitFor(t, "the end", p.ended)
@@ -96,23 +99,23 @@ func TestPipesAreAsLargeAsWishedFor(t *testing.T) {
 	}
 }
 
-func TestGuardIgnoresBeingAskedToEnd(t *testing.T) {
+func TestReaperIgnoresBeingAskedToEnd(t *testing.T) {
 	dir := t.TempDir()
-	g, err := StartGuard()
+	r, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer g.Close()
-	run(t, g, script("ignore", "announce", dir, "hang")...)
+	defer r.Close()
+	run(t, r, script("ignore", "announce", dir, "hang")...)
 	all := announced(t, dir, 1)
 	signals := []syscall.Signal{unix.SIGINT, unix.SIGTERM, unix.SIGHUP, unix.SIGPIPE}
-	eventually(t, "the guard is up", func() bool { return ignores(g.child.pid, signals...) })
+	eventually(t, "the reaper is up", func() bool { return ignores(r.child.pid, signals...) })
 	for _, s := range signals {
-		unix.Kill(g.child.pid, s)
+		unix.Kill(r.child.pid, s)
 	}
-	g.closePipe()
+	r.closePipe()
 	awaitDead(t, all)
-	waitFor(t, "the guard's end", g.exited)
+	waitFor(t, "the reaper's end", r.exited)
 }
 
 // ignores reports whether a process ignores all these signals.
@@ -150,4 +153,52 @@ func TestChildrenTakeNoThreads(t *testing.T) {
 	if more := threads() - before; more > children/2 {
 		t.Errorf("%d children have taken %d threads", children, more)
 	}
+}
+
+// comeUp lets a reaper that is held back come up, and waits until it has read what it was told.
+func comeUp(r *Reaper) {
+	r.resume()
+	for {
+		unread, err := unix.IoctlGetInt(r.pipe, unix.TIOCINQ)
+		check(err)
+		if unread == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// isStopped reports whether a process has been stopped by a signal.
+func isStopped(t *testing.T, pid int) bool {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false // it is gone
+	}
+	return bytes.HasPrefix(stat[bytes.LastIndexByte(stat, ')'):], []byte(") T "))
+}
+
+func TestReaperIsHeldBack(t *testing.T) {
+	t.Parallel()
+	r := heldBack(t)
+	eventually(t, "it goes on by itself", func() bool { return !isStopped(t, r.child.pid) })
+}
+
+func TestReaperThatIsHeldBackGoesOnAtTheEnd(t *testing.T) {
+	r := heldBack(t)
+	r.Close()
+	if isStopped(t, r.child.pid) {
+		t.Error("the reaper is stopped after Close")
+	}
+}
+
+func heldBack(t *testing.T) *Reaper {
+	t.Helper()
+	r, err := StartReaper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Close)
+	eventually(t, "it is stopped", func() bool { return isStopped(t, r.child.pid) })
+	return r
 }

@@ -32,14 +32,14 @@ var unhurried = Ladder{AfterEOF: patience, AfterTerm: patience}
 var brief = Ladder{AfterEOF: 20 * time.Millisecond, AfterTerm: 20 * time.Millisecond}
 
 // run starts a child that is gone, with all that is ours of it, when the test ends.
-func run(t *testing.T, g *Guard, argv ...string) *Process {
+func run(t *testing.T, r *Reaper, argv ...string) *Process {
 	t.Helper()
-	return runCommand(t, g, Command{Name: "test", Argv: argv, Env: os.Environ()})
+	return runCommand(t, r, Command{Name: "test", Argv: argv, Env: os.Environ()})
 }
 
-func runCommand(t *testing.T, g *Guard, c Command) *Process {
+func runCommand(t *testing.T, r *Reaper, c Command) *Process {
 	t.Helper()
-	p, err := Start(c, g)
+	p, err := Start(c, r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,138 +1,202 @@
 package spawn
 
 import (
+	"bytes"
 	"fmt"
+	"math"
 	"os"
+	"regexp"
+	"strings"
 	"sync"
 	"time"
+
+	"toolman/jsonrpc/asyncwriter"
+	"toolman/mcpwire/sanitize"
 )
 
-// stderr reads a child's standard error. It keeps the last lines and gives all lines to a sink.
+const (
+	queueBytes   = 128 << 10
+	lineOverhead = 32 // bytes of a queued line in addition to its text
+)
+
+// stderr reads a child's standard error. It keeps the last lines and passes all lines to a sink.
 //
-//	pipe ──drain──▶ tail ──▶ lineQueue ──deliver──▶ sink
+//	pipe ──drain──▶ tail ──▶ queue ──▶ sink
 //
 // The reader never waits for the sink, because a child whose standard error is not read blocks in
 // write(2) and answers no calls.
 type stderr struct {
 	file  *os.File // closed by drain
 	tail  *tail
-	queue *lineQueue    // nil if there is no sink
-	eof   chan struct{} // closed after the last read
-	done  chan struct{} // closed after the last delivery
+	queue *asyncwriter.Writer[[]byte] // nil if there is no sink
+	eof   chan struct{}               // closed after the last read
 }
 
 func drainStderr(file *os.File, sink func(string)) *stderr {
-	s := &stderr{file: file, eof: make(chan struct{}), done: make(chan struct{})}
-	if sink == nil {
-		s.tail = newTail(func([]byte) {})
-		s.done = s.eof
-	} else {
-		s.queue = newLineQueue()
-		s.tail = newTail(s.queue.put)
-		go func() {
-			s.queue.deliver(sink)
-			close(s.done)
-		}()
+	s := &stderr{file: file, eof: make(chan struct{})}
+	if sink != nil {
+		s.queue = asyncwriter.New(lineSink(sink), asyncwriter.Options[[]byte]{
+			Name: "standard error", Limit: queueBytes, Report: true, Append: appendLine,
+			Keep: func(line *[]byte, to *asyncwriter.Bytes) { *line = to.Copy(*line) },
+		})
 	}
+	s.tail = newTail(func(line []byte) { s.queue.Put(line, len(line)+lineOverhead) })
 	go s.drain()
 	return s
 }
 
+// appendLine appends the sanitized line of an entry, unless it is blank, and the number of lines
+// that were dropped before it.
+func appendLine(dst []byte, e *asyncwriter.Entry[[]byte]) []byte {
+	if e.Lost > 0 {
+		dst = fmt.Appendf(dst, "… %d lines dropped\n", e.Lost)
+	}
+	if line := clean(e.Item); line != "" {
+		dst = append(append(dst, line...), '\n')
+	}
+	return dst
+}
+
+// A lineSink is an io.Writer that passes on each line.
+type lineSink func(line string)
+
+func (sink lineSink) Write(p []byte) (int, error) {
+	for line := range bytes.Lines(p) {
+		sink(string(bytes.TrimSuffix(line, []byte{'\n'})))
+	}
+	return len(p), nil
+}
+
 func (s *stderr) drain() {
-	buf := make([]byte, 2<<10) // on the stack, which would grow to four times its size with a larger one
+	buf := make([]byte, 2<<10) // a larger buffer would quadruple the stack
 	for {
 		n, err := s.file.Read(buf)
 		s.tail.write(buf[:n])
-		if err != nil { // the end, or the deadline of finish
+		if err != nil { // end of file, or the deadline that finish has set
 			break
 		}
 	}
 	s.file.Close()
 	s.tail.endLine()
-	if s.queue != nil {
-		s.queue.close()
-	}
 	close(s.eof)
 }
 
-// finish reads what is left, for at most grace if another process holds the pipe, and waits until
-// all is delivered.
+// finish reads the rest, for at most grace if another process holds the pipe open, and waits until
+// the sink has got all lines.
 func (s *stderr) finish(grace time.Duration) {
 	if err := s.file.SetReadDeadline(time.Now().Add(grace)); err != nil {
-		closedWithin(s.eof, grace) // pipes of Windows have no deadlines
+		closedWithin(s.eof, grace) // pipes have no deadlines on Windows
 		s.file.Close()
 	}
-	<-s.done
+	<-s.eof
+	s.queue.Close(math.MaxInt64)
 }
 
 const (
-	queueBytes   = 128 << 10
-	lineOverhead = 32 // bytes of a queued line beside its text
+	maxLine   = 4 << 10 // bytes of a line that are kept
+	tailLines = 20
+	tailBytes = 4 << 10
+	cutMark   = "…"
 )
 
-// A lineQueue holds lines between the goroutine that reads them and the one that delivers them.
-// Lines that do not fit are dropped and counted.
-type lineQueue struct {
-	mu      sync.Mutex
-	ready   sync.Cond // signals a change of lines, dropped or closed
-	lines   []string
-	bytes   int
-	dropped int // lines after those in lines; once one is dropped, all are until the next take
-	closed  bool
+// A tail splits a stream into lines and keeps the last ones. It reuses its memory, which is
+// limited.
+type tail struct {
+	line func(raw []byte) // gets each complete line and must not keep it
+
+	mu    sync.Mutex
+	ring  [tailLines + 1][]byte // guarded by mu: ring[ended%len] is the incomplete line
+	ended int                   // guarded by mu: complete lines so far
+	cut   bool                  // guarded by mu: the incomplete line is full
 }
 
-func newLineQueue() *lineQueue {
-	q := new(lineQueue)
-	q.ready.L = &q.mu
-	return q
-}
+func newTail(line func([]byte)) *tail { return &tail{line: line} }
 
-// put queues the sanitized line unless it is blank. It does not keep raw.
-func (q *lineQueue) put(raw []byte) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	defer q.ready.Signal()
-	if q.dropped > 0 || q.bytes+len(raw) > queueBytes {
-		q.dropped++
-		return
-	}
-	if line := clean(raw); line != "" {
-		q.lines = append(q.lines, line)
-		q.bytes += len(line) + lineOverhead
-	}
-}
-
-func (q *lineQueue) close() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.closed = true
-	q.ready.Signal()
-}
-
-// take waits for lines. It returns none, and none dropped, when the queue is closed and empty.
-func (q *lineQueue) take() (lines []string, dropped int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for len(q.lines) == 0 && q.dropped == 0 && !q.closed {
-		q.ready.Wait()
-	}
-	lines, dropped = q.lines, q.dropped
-	q.lines, q.bytes, q.dropped = nil, 0, 0
-	return lines, dropped
-}
-
-// deliver gives the lines to sink until the queue is closed and empty.
-func (q *lineQueue) deliver(sink func(string)) {
-	for {
-		lines, dropped := q.take()
-		if len(lines) == 0 && dropped == 0 {
+// write adds bytes of the stream. A carriage return ends a line too, so that a progress bar becomes
+// several lines.
+func (t *tail) write(b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for len(b) > 0 {
+		end := bytes.IndexAny(b, "\r\n")
+		if end < 0 {
+			t.extendLocked(b)
 			return
 		}
-		for _, line := range lines {
-			sink(line)
-		}
-		if dropped > 0 {
-			sink(fmt.Sprintf("… %d lines dropped", dropped))
-		}
+		t.extendLocked(b[:end])
+		t.endLineLocked()
+		b = b[end+1:]
 	}
+}
+
+// endLine ends an incomplete last line.
+func (t *tail) endLine() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.endLineLocked()
+}
+
+func (t *tail) extendLocked(b []byte) {
+	if t.cut {
+		return
+	}
+	line := &t.ring[t.ended%len(t.ring)]
+	room := maxLine - len(cutMark) - len(*line)
+	t.cut = len(b) > room
+	*line = append(*line, b[:min(len(b), room)]...)
+	if t.cut {
+		*line = append(*line, cutMark...)
+	}
+}
+
+// endLineLocked passes on the incomplete line, unless it is empty, and begins the next one.
+func (t *tail) endLineLocked() {
+	t.cut = false
+	line := t.ring[t.ended%len(t.ring)]
+	if len(line) == 0 {
+		return
+	}
+	t.line(line)
+	t.ended++
+	next := &t.ring[t.ended%len(t.ring)]
+	*next = (*next)[:0]
+}
+
+// String returns the last lines, sanitized, oldest first.
+func (t *tail) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text, lines := "", 0
+	for i := t.ended; i >= 0 && i > t.ended-len(t.ring) && lines < tailLines; i-- {
+		line := clean(t.ring[i%len(t.ring)])
+		if line == "" {
+			continue
+		}
+		if lines++; lines > 1 {
+			line += "\n"
+		}
+		if len(line)+len(text) > tailBytes {
+			break
+		}
+		text = line + text
+	}
+	return text
+}
+
+const escape = "\x1b"
+
+// escapeSequence matches an escape sequence (ECMA-48): a control sequence, a command string up to
+// BEL or ESC \, or any other. A sequence may be cut off.
+var escapeSequence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?s)\x1b(?:\[[ -?]*[@-~]?|[\]PX^_].*?(?:\x07|\x1b\\|$)|[ -/]*[0-~]?)`)
+})
+
+// clean returns a line from a child as text that is safe to show, without escape sequences and
+// trailing spaces. The result is never longer than the line.
+func clean(line []byte) string {
+	text := string(line)
+	if strings.Contains(text, escape) {
+		text = escapeSequence().ReplaceAllString(text, "")
+	}
+	return strings.TrimRight(sanitize.Line(text), " ")
 }

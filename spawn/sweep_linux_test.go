@@ -1,6 +1,7 @@
 package spawn
 
 import (
+	"crypto/rand"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,7 +22,7 @@ func runWithEnv(t *testing.T, entries ...string) *Process {
 }
 
 func TestSweepTellsRunsApart(t *testing.T) {
-	token, other := newToken(), newToken()
+	token, other := rand.Text(), rand.Text()
 	for _, tt := range []struct {
 		name    string
 		entries []string
@@ -31,8 +32,8 @@ func TestSweepTellsRunsApart(t *testing.T) {
 		{"this run", []string{tokensVar + "=" + token}, true, true},
 		{"an inner run", []string{tokensVar + "=" + token + ":" + other}, true, true},
 		{"this run inside another", []string{tokensVar + "=" + other + ":" + token}, true, true},
-		{"the guard of an inner run", []string{tokensVar + "=" + token, guardingVar + "=" + other}, true, false},
-		{"the guard of this run", []string{guardingVar + "=" + token}, false, false},
+		{"the reaper of an inner run", []string{tokensVar + "=" + token, reapingVar + "=" + other}, true, false},
+		{"the reaper of this run", []string{reapingVar + "=" + token}, false, false},
 		{"this run after much else", []string{"A=" + strings.Repeat("x", 100<<10), tokensVar + "=" + token}, true, true},
 		{"another run", []string{tokensVar + "=" + other}, false, false},
 		{"a longer token", []string{tokensVar + "=" + token + "0"}, false, false},
@@ -54,11 +55,11 @@ func TestSweepTellsRunsApart(t *testing.T) {
 	}
 }
 
-func TestSweepKillsGuardsInTheEnd(t *testing.T) {
-	token := newToken()
-	p := runWithEnv(t, tokensVar+"="+token, guardingVar+"="+newToken())
+func TestSweepKillsReapersInTheEnd(t *testing.T) {
+	token := rand.Text()
+	p := runWithEnv(t, tokensVar+"="+token, reapingVar+"="+rand.Text())
 	s := newSweep(token, nil)
-	s.guards = true
+	s.reapers = true
 	s.inspect(p.Pid())
 	waitFor(t, "exit", p.Done())
 }
@@ -67,7 +68,7 @@ func TestSweepSparesOtherUsers(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can see the environment of another user's process, so there is nothing to spare")
 	}
-	token := newToken()
+	token := rand.Text()
 	p := runWithEnv(t, tokensVar+"="+token)
 	s := newSweep(token, nil)
 	s.uid = 12345
@@ -77,12 +78,12 @@ func TestSweepSparesOtherUsers(t *testing.T) {
 }
 
 func TestSweepReachesTheOwnSession(t *testing.T) {
-	mine, err := StartGuard()
+	mine, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer mine.Close()
-	other, err := StartGuard()
+	other, err := StartReaper()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestSweepMissesNoProcessThatChangesItsProgram(t *testing.T) {
 	if err := os.WriteFile(loop, []byte(`exec sh "$0"`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	token := newToken()
+	token := rand.Text()
 	p := runCommand(t, nil, Command{Argv: []string{"sh", loop}, Env: Environ(os.Environ(), []string{tokensVar + "=" + token})})
 	s := newSweep(token, nil)
 	eventually(t, "it carries the token", func() bool { carries, _ := s.hasToken(p.Pid()); return carries })
@@ -139,7 +140,7 @@ func TestSweepCatchesUpWithAChainOfDaemons(t *testing.T) {
 		if err := os.WriteFile(link, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		token := newToken()
+		token := rand.Text()
 		p := runCommand(t, nil, Command{Argv: []string{"sh", link, "99910"}, Env: Environ(os.Environ(), []string{tokensVar + "=" + token})})
 		readLine(t, p)
 		if !endRun(token, nil, patience) {
@@ -200,16 +201,16 @@ func leaderless(t *testing.T) (group int, started uint64, member process.ID) {
 	return cmd.Process.Pid, started, member
 }
 
-func TestGuardKillsAGroupWithoutItsLeader(t *testing.T) {
+func TestReaperKillsAGroupWithoutItsLeader(t *testing.T) {
 	group, started, member := leaderless(t)
-	endRun(newToken(), map[int]uint64{group: started}, patience)
+	endRun(rand.Text(), map[int]uint64{group: started}, patience)
 	awaitDead(t, []process.ID{member})
 }
 
 // Nobody who was started after the end is of a group that lived at the end.
-func TestGuardSparesANewGroupWithoutItsLeader(t *testing.T) {
+func TestReaperSparesANewGroupWithoutItsLeader(t *testing.T) {
 	group, started, member := leaderless(t)
-	s := newSweep(newToken(), map[int]uint64{group: started})
+	s := newSweep(rand.Text(), map[int]uint64{group: started})
 	s.began = member.Start - 1
 	if s.inspect(member.Pid) != foreign || !member.Alive() {
 		t.Error("a member of a younger group was taken for one of the run")

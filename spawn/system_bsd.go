@@ -43,12 +43,12 @@ func (c *child) signalGroup(s syscall.Signal) {
 // awaitExit returns at once. The caller waits in a system call.
 func awaitExit(int) {}
 
-func guardAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
+func reaperAttr() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// pause does nothing, because nothing would resume the guard when this process is killed.
-func (g *Guard) pause() {}
+// pause does nothing, because nothing would resume the reaper when this process is killed.
+func (r *Reaper) pause() {}
 
-func (g *Guard) resume() {}
+func (r *Reaper) resume() {}
 
 // pipeFDs holds ForkLock so that no fork inherits the pipe before it is marked.
 func pipeFDs() (fds [2]int, err error) {

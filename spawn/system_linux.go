@@ -68,29 +68,29 @@ func awaitExit(pid int) {
 	})
 }
 
-// pauseTime is how long a guard is stopped at its start.
+// pauseTime is how long a reaper is stopped at its start.
 const pauseTime = time.Second
 
-// guardAttr makes the kernel resume a stopped guard when this process ends.
-func guardAttr() *syscall.SysProcAttr {
+// reaperAttr makes the kernel resume a stopped reaper when this process ends.
+func reaperAttr() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGCONT}
 }
 
-// pause stops the guard for a while, because starting it would take a millisecond of processor time
-// from the children. It runs before wait, so the guard is not reaped.
-func (g *Guard) pause() {
-	unix.Kill(g.child.pid, unix.SIGSTOP)
-	time.AfterFunc(pauseTime, g.resume)
+// pause stops the reaper for a while, because starting it would take a millisecond of processor
+// time from the children. It runs before wait, so the reaper is not reaped.
+func (r *Reaper) pause() {
+	unix.Kill(r.child.pid, unix.SIGSTOP)
+	time.AfterFunc(pauseTime, r.resume)
 }
 
-// resume resumes the guard.
-func (g *Guard) resume() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// resume resumes the reaper.
+func (r *Reaper) resume() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	select {
-	case <-g.exited: // another process may have its pid
+	case <-r.exited: // another process may have its pid
 	default:
-		unix.Kill(g.child.pid, unix.SIGCONT) // wait needs the lock to reap the guard
+		unix.Kill(r.child.pid, unix.SIGCONT) // wait needs the lock to reap the reaper
 	}
 }
 

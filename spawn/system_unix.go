@@ -3,11 +3,8 @@
 package spawn
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
-	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -73,46 +70,23 @@ func newPolledPipe(name string) (r, w *os.File, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := unix.SetNonblock(fds[0], true); err != nil {
-		unix.Close(fds[0])
-		unix.Close(fds[1])
-		return nil, nil, err
-	}
+	unix.SetNonblock(fds[0], true) // fails only for an invalid descriptor
 	return os.NewFile(uintptr(fds[0]), name), os.NewFile(uintptr(fds[1]), name), nil
 }
 
-func hasSeparator(name string) bool { return strings.Contains(name, "/") }
-
 func candidates(path string, _ []string) []string { return []string{path} }
 
-func checkExecutable(path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, syscall.ENOTDIR):
-		return fs.ErrNotExist
-	case err != nil:
-		return err
-	case info.IsDir():
-		return fmt.Errorf("%s is a directory; write the program to run: %w", path, fs.ErrPermission)
-	case unix.Access(path, unix.X_OK) != nil:
-		return fmt.Errorf("%s is not executable; try chmod +x: %w", path, fs.ErrPermission)
-	}
-	return nil
-}
+func mayExecute(path string) bool { return unix.Access(path, unix.X_OK) == nil }
 
 // hint returns what to do about an error number of fork, exec or pipe, or "".
 func hint(err error) string {
-	errno, ok := err.(syscall.Errno)
-	if !ok {
-		return ""
-	}
-	switch errno {
+	switch err {
 	case syscall.ENOENT:
-		return "the file is there, so the interpreter named in its first line, or its loader, is missing: install that"
+		return "the file exists, so the interpreter that its first line names, or its loader, is missing: install it"
 	case syscall.ENOEXEC:
 		return "it is not a program for this system; a script needs a first line such as #!/bin/sh"
 	case syscall.EACCES, syscall.EPERM:
-		return "check that the file, its interpreter and its working directory may be used by this user"
+		return "check that this user may use the file, its interpreter and its working directory"
 	case syscall.E2BIG:
 		return "its arguments and environment are too large: shorten them"
 	case syscall.EMFILE, syscall.ENFILE:

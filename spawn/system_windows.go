@@ -3,10 +3,8 @@ package spawn
 import (
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"unsafe"
 
@@ -91,8 +89,6 @@ func (c *child) kill() { windows.TerminateJobObject(c.job, 1) }
 
 func (c *child) reap() { windows.CloseHandle(c.job) }
 
-func hasSeparator(name string) bool { return strings.ContainsAny(name, `\/:`) }
-
 // candidates returns the names that Windows would try.
 func candidates(path string, env []string) []string {
 	exts := getenv(env, "PATHEXT")
@@ -109,34 +105,25 @@ func candidates(path string, env []string) []string {
 	return list
 }
 
-func checkExecutable(path string) error {
-	info, err := os.Stat(path)
-	if err != nil {
-		return err
-	}
-	if info.IsDir() {
-		return fmt.Errorf("%s is a directory; write the program to run: %w", path, fs.ErrPermission)
-	}
-	return nil
-}
+func mayExecute(string) bool { return true }
 
-// A Guard does nothing on Windows, because the job objects end with this process.
-type Guard struct{}
+// A Reaper does nothing on Windows, because the job objects end with this process.
+type Reaper struct{}
 
-// StartGuard returns an empty Guard.
-func StartGuard() (*Guard, error) { return &Guard{}, nil }
+// StartReaper returns an empty Reaper.
+func StartReaper() (*Reaper, error) { return &Reaper{}, nil }
 
-// RunGuard does nothing on Windows.
-func RunGuard(_ []string, _ io.Reader) int { return 0 }
+// RunReaper does nothing on Windows.
+func RunReaper(_ []string, _ io.Reader) int { return 0 }
 
 // Close does nothing on Windows.
-func (g *Guard) Close() {}
+func (r *Reaper) Close() {}
 
-func (g *Guard) environ() []string { return nil }
+func (r *Reaper) environ() []string { return nil }
 
-func (g *Guard) add(int) {}
+func (r *Reaper) add(int) {}
 
-func (g *Guard) remove(int) {}
+func (r *Reaper) remove(int) {}
 
 // hint returns "". The error texts of Windows need no hints.
 func hint(error) string { return "" }

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// aRemote is a server of 2026-07-28 with a tool, and one that must not be used over HTTP. It wants a token.
+// aRemote is a server of 2026-07-28 with a tool, and one that must not be used over HTTP. It wants
+// a token.
 func aRemote(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	if r.Header.Get("Authorization") != "Bearer very-secret" || r.URL.Query().Get("key") != "query-secret" {
@@ -66,8 +67,8 @@ func TestCheckShowsARemoteServer(t *testing.T) {
 		want []string
 	}{
 		"that is well": {withToken, true, []string{"  far     ready  2026-07-28  modern", "far 7",
-			"- server far: tool bad is left out: its x-mcp-header of the parameter a is no name for a header"}},
-		"that wants a token": {"", false, []string{"! far     gone", "server far is not ready: server/discover: " + s.URL + "/mcp: the server wants credentials"}},
+			"- server far: tool bad is left out: its x-mcp-header of the parameter a is not a valid header name"}},
+		"that wants a token": {"", false, []string{"! far     gone", "server far is not ready: server/discover: " + s.URL + "/mcp: the server requires credentials"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cmd, stderr, _ := toolman(t, "check", "--config", remoteConfig(t, s.URL+"/mcp?key=query-secret", c.more))

@@ -2,8 +2,8 @@
 // line.
 //
 // A Peer splits the bytes that it reads into frames and gives each message to its Handler. The
-// handler sends through an Outgoing, which writes the messages that one read causes in one write for
-// each receiver. On Linux, the peers of a Loop share one goroutine. Elsewhere each has two.
+// handler sends through an Outgoing, which writes the messages that one read causes in one write
+// for each receiver. On Linux, the peers of a Loop share one goroutine. Elsewhere each has two.
 //
 // A far end that does not read delays no other. Its queue fills up and then refuses messages
 // (ErrQueueFull). If no message may be lost (Options.Pressure), the peers that send to it stop

@@ -12,9 +12,9 @@ import (
 	"toolman/jsonrpc"
 )
 
-// cut runs a stream through a framer in reads of the given sizes, over and over
-// until it ends, and tells what came out. It spoils the shared buffer between
-// reads, as the peers of a Loop do to each other.
+// cut runs a stream through a framer in reads of the given sizes, over and over until it ends, and
+// tells what came out. It spoils the shared buffer between reads, as the peers of a Loop do to each
+// other.
 func cut(f *framer, stream string, reads ...int) (out []string) {
 	shared := make([]byte, 300)
 	add := func(line []byte, err error) {

@@ -9,7 +9,7 @@ import (
 // scratchCap is how much memory an Outgoing keeps for copies.
 const scratchCap = 4 << 10
 
-// An Outgoing sends frames, and remembers to whom, so that those that one read causes go out in one
+// An Outgoing sends frames. It collects the frames that one read causes, and writes them with one
 // write for each receiver. The zero Outgoing is ready for use. Outside a Handler, call Flush when
 // done. It is not safe for concurrent use.
 type Outgoing struct {
@@ -148,7 +148,8 @@ const stagedCap = 256 << 10
 
 // A destination is a receiver of an Outgoing. The frames that a handler passes on wait here and go
 // to the outbox together at the end of the read, so that its lock is taken once and not for each
-// frame.
+// frame. With 64 calls in flight on two processors, a call takes a fifth less processor time that
+// way (fixtures/bench, flight64).
 type destination struct {
 	to      Sender // the peer itself, if there is one
 	peer    *Peer

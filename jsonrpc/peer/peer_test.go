@@ -283,3 +283,10 @@ func TestPeerCloseWriteWithNothingQueued(t *testing.T) {
 		}
 	})
 }
+
+// Send queues a frame and flushes.
+func (p *Peer) Send(frame []byte) error {
+	err := p.Queue(frame, nil)
+	p.Flush()
+	return err
+}

@@ -67,7 +67,7 @@ func (r *BatchResponder) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return r.answer(m.Bytes(m.ID), whole)
 }
 
-// QueueMessage implements Reader.
+// QueueMessage implements MessageSender.
 func (r *BatchResponder) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if r.incomplete.Load() == 0 {
 		return queueMessage(r.Sender, m, edits)

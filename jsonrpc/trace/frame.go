@@ -45,17 +45,15 @@ const (
 
 // The names of events.
 const (
-	EventSpawn       = "spawn"
-	EventReady       = "ready"
-	EventExit        = "exit"
-	EventGone        = "gone"
-	EventStderr      = "stderr"
-	EventJunk        = "junk" // a line on an upstream's stdout that is not a message
-	EventActivate    = "activate"
-	EventListChanged = "list_changed"
-	EventSettle      = "settle"
-	EventDrop        = "drop" // lines of this trace were lost
-	EventShutdown    = "shutdown"
+	EventSpawn    = "spawn"
+	EventReady    = "ready"
+	EventGone     = "gone"
+	EventStderr   = "stderr"
+	EventJunk     = "junk" // a line on an upstream's stdout that is not a message
+	EventActivate = "activate"
+	EventSettle   = "settle"
+	EventDrop     = "drop" // lines of this trace were lost
+	EventShutdown = "shutdown"
 )
 
 // A Frame describes one frame on one leg. The byte slices are borrowed for the call of Writer.Frame

@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace/redact"
 )
 
@@ -120,23 +122,18 @@ func (r *renderer) body(dst, msg []byte, size int) []byte {
 	if size == 0 {
 		return dst
 	}
-	if cut || !json.Valid(msg) || !utf8.Valid(msg) {
+	if cut || !jsonrpc.Valid(msg) {
 		return r.text(dst, msg, cut)
 	}
-	dst = append(dst, `,"msg":`...)
-	from := len(dst)
-	dst = append(dst, r.json(msg)...)
-	unbreak(dst[from:])
-	return dst
+	return r.verbatim(append(dst, `,"msg":`...), msg)
 }
 
-// unbreak replaces line breaks, which valid JSON has only between tokens, by spaces.
-func unbreak(msg []byte) {
-	for i, c := range msg {
-		if c == '\n' || c == '\r' {
-			msg[i] = ' '
-		}
-	}
+// verbatim appends JSON without secrets and without line breaks.
+func (r *renderer) verbatim(dst, p []byte) []byte {
+	from := len(dst)
+	dst = append(dst, r.json(p)...)
+	jsonrpc.OneLine(dst[from:])
+	return dst
 }
 
 // text appends a text that is not JSON, or only the start of some.
@@ -178,13 +175,10 @@ func (r *renderer) id(dst, id []byte, cut bool) []byte {
 		return dst
 	}
 	dst = append(dst, `,"id":`...)
-	if cut || !json.Valid(id) || !utf8.Valid(id) {
+	if cut || !jsonrpc.Valid(id) {
 		return appendString(dst, r.plain(readable(id), cut))
 	}
-	from := len(dst)
-	dst = append(dst, r.json(id)...)
-	unbreak(dst[from:])
-	return dst
+	return r.verbatim(dst, id)
 }
 
 // name appends a string of a peer.
@@ -292,8 +286,7 @@ func appendRune(dst []byte, r rune) []byte {
 	case r == '\r':
 		return append(dst, `\r`...)
 	case r < ' ', 0x7f <= r && r < 0xa0:
-		const hex = "0123456789abcdef"
-		return append(dst, '\\', 'u', '0', '0', hex[r>>4], hex[r&15])
+		return fmt.Appendf(dst, `\u%04x`, r)
 	}
 	return utf8.AppendRune(dst, r)
 }

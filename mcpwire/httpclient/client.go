@@ -1,15 +1,16 @@
 package httpclient
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
-	"net/netip"
+	"net/url"
 	"os"
-	"syscall"
+	"strings"
 	"time"
 )
 
@@ -18,32 +19,25 @@ const (
 	keepAlive   = 15 * time.Second // between probes of a silent connection
 	pingTimeout = 15 * time.Second
 	idleTime    = 90 * time.Second // how long an idle connection is kept
-	maxIdle     = 512              // with fewer, most of many calls at once would open a connection each
+	maxIdle     = 512              // with fewer, most of many concurrent calls would each open a connection
 	maxHeader   = 64 << 10         // bytes of a response's header
 	ioBuffer    = 16 << 10         // of a connection, for each direction: most messages go in one piece
 	maxCAFile   = 4 << 20
 )
 
-// Options are the options of a client.
-type Options struct {
-	// CAFile names a file of PEM certificates that are trusted in addition to the system's.
-	CAFile string
-	// PublicOnly refuses to connect to private addresses, and uses no proxies: for URLs that do not
-	// come from the user.
-	PublicOnly bool
-}
-
-// New returns a client.
-func New(o Options) (*http.Client, error) {
-	t, err := NewTransport(o)
+// New returns a client. It trusts the certificates in caFile, a file in PEM form, in addition to
+// the system's. caFile may be "".
+func New(caFile string) (*http.Client, error) {
+	t, err := NewTransport(caFile)
 	if err != nil {
 		return nil, err
 	}
-	return &http.Client{Transport: t, CheckRedirect: checkRedirect}, nil
+	return &http.Client{Transport: t, CheckRedirect: CheckRedirect}, nil
 }
 
-// NewTransport returns the transport of a client. It limits everything but the length of streams.
-func NewTransport(o Options) (*http.Transport, error) {
+// NewTransport returns the transport of a client that New would return. It limits everything except
+// the length of streams.
+func NewTransport(caFile string) (*http.Transport, error) {
 	dialer := &net.Dialer{Timeout: dialTime, KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: keepAlive, Interval: keepAlive, Count: 4}}
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
@@ -59,11 +53,8 @@ func NewTransport(o Options) (*http.Transport, error) {
 		ForceAttemptHTTP2:      true,
 		HTTP2:                  &http.HTTP2Config{SendPingTimeout: 2 * keepAlive, PingTimeout: pingTimeout},
 	}
-	if o.PublicOnly {
-		t.Proxy, dialer.Control = nil, checkAddress
-	}
-	if o.CAFile != "" {
-		pool, err := withCertificates(o.CAFile)
+	if caFile != "" {
+		pool, err := withCertificates(caFile)
 		if err != nil {
 			return nil, fmt.Errorf("the certificates in ca_file: %w", err)
 		}
@@ -79,7 +70,7 @@ func withCertificates(path string) (*x509.CertPool, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxCAFile {
-		return nil, errors.New("it is no regular file, or too large for one of certificates")
+		return nil, fmt.Errorf("%s is not a regular file of at most %d bytes", path, maxCAFile)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -90,33 +81,68 @@ func withCertificates(path string) (*x509.CertPool, error) {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has none in PEM form", path)
+		return nil, fmt.Errorf("%s contains no certificate in PEM form", path)
 	}
 	return pool, nil
 }
 
-const errPrivate plainError = "it leads to a private address, which is not allowed for a URL that does not come from the configuration file"
+const maxRedirects = 5
 
-// checkAddress is called with an address before it is connected to. Names are resolved then, so
-// that what they resolved to before does not count.
-func checkAddress(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil || !isPublic(at.Addr().Unmap()) {
-		return errPrivate
+// Do sends a request with a client whose redirects CheckRedirect checks. moved is the URL that the
+// server has permanently moved to, or nil.
+func Do(c *http.Client, req *http.Request) (resp *http.Response, moved *url.URL, err error) {
+	resp, err = c.Do(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	for r := resp.Request; r.Response != nil; r = r.Response.Request {
+		switch {
+		case r.Response.StatusCode != http.StatusPermanentRedirect:
+			moved = nil
+		case moved == nil:
+			moved = r.URL
+		}
+	}
+	return resp, moved, nil
+}
+
+// Drain reads what is left of a small body, so that its connection can be used again, and closes
+// it.
+func Drain(body io.ReadCloser) {
+	io.CopyN(io.Discard, body, 64<<10)
+	body.Close()
+}
+
+// CheckRedirect is for http.Client. It allows redirects that stay within the origin and repeat the
+// message, because credentials and calls are for no other server.
+func CheckRedirect(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	req.Host = first.Host
+	switch {
+	case !SameOrigin(req.URL, first.URL):
+		return plainError(fmt.Sprintf("the server redirects to another origin, %s, which is not followed; if that is right, configure that URL", Shown(req.URL)))
+	case req.Method != first.Method:
+		return plainError(fmt.Sprintf("the server redirects to %s with a status that drops the message; configure that URL", Shown(req.URL)))
+	case len(via) >= maxRedirects:
+		return plainError(fmt.Sprintf("the server redirects more than %d times; configure the final URL", maxRedirects))
 	}
 	return nil
 }
 
-// special lists addresses that are global by their form but lead to private networks, or to IPv4
-// addresses in disguise (RFC 6890).
-var special = [...]string{"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4",
-	"64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32", "fec0::/10"}
+// Shown returns a URL without secrets: without user, password, query and fragment.
+func Shown(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}
 
-func isPublic(a netip.Addr) bool {
-	for _, p := range special {
-		if netip.MustParsePrefix(p).Contains(a) {
-			return false
-		}
+// SameOrigin reports whether two URLs have the same scheme, host and port.
+func SameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+func port(u *url.URL) string {
+	byDefault := "80"
+	if u.Scheme == "https" {
+		byDefault = "443"
 	}
-	return a.IsGlobalUnicast() && !a.IsPrivate() && a.Zone() == ""
+	return cmp.Or(u.Port(), byDefault)
 }

@@ -1,4 +1,4 @@
-// Package httpclient makes HTTP clients for servers that nobody vouches for. Whatever has no
-// natural end has a bound, redirects stay within their origin, and errors can be explained to
-// people.
+// Package httpclient makes HTTP clients for servers that are not trusted. There are limits on
+// everything that a server sends, redirects stay within their origin, and Explain turns errors into
+// texts for users.
 package httpclient

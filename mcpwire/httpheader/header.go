@@ -28,17 +28,17 @@ const (
 	EventStream = "text/event-stream"
 )
 
-// MediaType returns the media type of a body without parameters, "" if the header names none.
+// MediaType returns the media type of a body without parameters, or "".
 func MediaType(h http.Header) string {
 	kind := h.Get("Content-Type")
-	if kind != JSON && kind != EventStream { // as nearly all write it
+	if kind != JSON && kind != EventStream { // the usual spellings
 		kind, _, _ = mime.ParseMediaType(kind)
 	}
 	return kind
 }
 
-// Accepts reports whether the client accepts a media type (RFC 9110, 12.5.1). Clients of MCP have
-// to name what they accept: no header accepts nothing.
+// Accepts reports whether the client accepts a media type (RFC 9110, 12.5.1). MCP requires clients
+// to name the types that they accept, so a request without the header accepts none.
 func Accepts(h http.Header, kind string) bool {
 	major, _, _ := strings.Cut(kind, "/")
 	return AcceptsAny(h, kind, major+"/*", "*/*")
@@ -72,8 +72,8 @@ func weightless(parameters string) bool {
 	return false
 }
 
-// Target returns what the header Mcp-Name of a modern message mirrors, not encoded; ok is false for
-// messages that have none.
+// Target returns the value of the header Mcp-Name of a modern message, not encoded. ok is false for
+// messages without that header.
 func Target(m *jsonrpc.Message, method mcpwire.Method) (name string, ok bool) {
 	var at jsonrpc.Span
 	var err error
@@ -86,11 +86,10 @@ func Target(m *jsonrpc.Message, method mcpwire.Method) (name string, ok bool) {
 	return string(m.Text(at)), err == nil && at.Present()
 }
 
-// What encloses a value in Base64 (2026-07-28, Streamable HTTP, Value Encoding).
+// The prefix and suffix of a value in Base64 (2026-07-28, Streamable HTTP, Value Encoding).
 const encodedStart, encodedEnd = "=?base64?", "?="
 
-// Encode returns text as the value of a header: as it is if that is possible, and in Base64
-// otherwise.
+// Encode returns text as the value of a header: unchanged if possible, and otherwise in Base64.
 func Encode(text string) string {
 	encoded := strings.HasPrefix(text, encodedStart) && strings.HasSuffix(text, encodedEnd)
 	if printable(text) && strings.Trim(text, " \t") == text && !encoded {
@@ -99,8 +98,8 @@ func Encode(text string) string {
 	return encodedStart + base64.StdEncoding.EncodeToString([]byte(text)) + encodedEnd
 }
 
-// Decode is the inverse of Encode. It reports whether the value has only characters that a header
-// may have, and is valid Base64 of UTF-8 if it is encoded.
+// Decode is the inverse of Encode. ok is false if the value contains characters that a header may
+// not have, or invalid Base64, or Base64 of text that is not UTF-8.
 func Decode(value string) (text string, ok bool) {
 	if !printable(value) {
 		return "", false
@@ -123,8 +122,8 @@ func printable(text string) bool {
 	return true
 }
 
-// Visible reports whether text is visible ASCII, as IDs of sessions and events have to be, and not
-// empty.
+// Visible reports whether text is visible ASCII and not empty, as IDs of sessions and events must
+// be.
 func Visible[T string | []byte](text T) bool {
 	for i := range len(text) {
 		if text[i] < '!' || text[i] > '~' {
@@ -134,7 +133,7 @@ func Visible[T string | []byte](text T) bool {
 	return len(text) > 0
 }
 
-// IsToken reports whether text is a token (RFC 9110, 5.6.2), as names of headers have to be.
+// IsToken reports whether text is a token (RFC 9110, 5.6.2), as header names must be.
 func IsToken(text string) bool {
 	return Visible(text) && !strings.ContainsAny(text, `"(),/:;<=>?@[\]{}`)
 }

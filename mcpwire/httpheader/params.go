@@ -4,14 +4,15 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"toolman/jsonrpc"
 )
 
-// annotation is the keyword of a tool's inputSchema that has clients repeat an argument in a header
-// (2026-07-28, Custom Headers from Tool Parameters).
+// annotation is the keyword of a tool's inputSchema that makes clients repeat an argument in a
+// header (2026-07-28, Custom Headers from Tool Parameters).
 const annotation = "x-mcp-header"
 
 const (
@@ -25,9 +26,9 @@ type Mirrored struct {
 	Path   []string // from the arguments to it
 }
 
-// MirroredIn returns the arguments that a schema wants repeated. An error says what is wrong with
-// an annotation, and may quote the schema: clients must not use such a tool. Servers can still go
-// by the annotations that are returned.
+// MirroredIn returns the arguments that clients repeat according to a schema. It fails if an
+// annotation is invalid: clients must not use such a tool. Servers can still use the annotations
+// that are returned. The error may quote the schema.
 func MirroredIn(schema []byte) ([]Mirrored, error) {
 	if !bytes.Contains(schema, []byte(annotation)) {
 		return nil, nil
@@ -44,11 +45,11 @@ type schemaWalk struct {
 	err error
 }
 
-// schema walks the schema at an object. Only what is reached through properties alone can be
-// annotated: path leads there, and is nil elsewhere.
+// schema walks the schema at an object. Only a schema that is reached through properties alone can
+// be annotated. path leads to such a schema, and is nil for others.
 func (w *schemaWalk) schema(at jsonrpc.Span, path []string, depth int) {
 	if depth > maxDepth {
-		w.fail(path, "may be anywhere, the schema is too deep")
+		w.fail(path, "cannot be checked, because the schema nests too deep")
 		return
 	}
 	for key, value := range jsonrpc.Members(w.m.Frame, at) {
@@ -63,7 +64,7 @@ func (w *schemaWalk) schema(at jsonrpc.Span, path []string, depth int) {
 				}
 				w.schema(property, inner, depth+1)
 			}
-		case "default", "const", "enum", "examples": // values, and not schemas
+		case "default", "const", "enum", "examples": // values, not schemas
 		default:
 			w.schema(value, nil, depth+1)
 			for element := range jsonrpc.Elements(w.m.Frame, value) {
@@ -79,16 +80,16 @@ func (w *schemaWalk) annotation(property, name jsonrpc.Span, path []string) {
 	kind, _ := w.m.Get(property, "type")
 	switch t := string(w.m.Text(kind)); {
 	case len(path) == 0:
-		w.fail(path, "is where no argument can be found for it")
+		w.fail(path, "is not on a property of the arguments")
 		return
 	case !IsToken(header):
-		w.fail(path, "is no name for a header")
+		w.fail(path, "is not a valid header name")
 	case t != "string" && t != "integer" && t != "boolean":
-		w.fail(path, "is on something other than a string, an integer or a boolean")
-	case w.has(header):
-		w.fail(path, "is there twice")
+		w.fail(path, "is on a type other than string, integer or boolean")
+	case slices.ContainsFunc(w.all, func(a Mirrored) bool { return strings.EqualFold(a.Header, Param+header) }):
+		w.fail(path, "is used twice")
 	case len(w.all) == maxMirrored:
-		w.fail(path, "is one of too many")
+		w.fail(path, fmt.Sprintf("is over the limit of %d", maxMirrored))
 		return
 	}
 	if header != "" {
@@ -96,7 +97,7 @@ func (w *schemaWalk) annotation(property, name jsonrpc.Span, path []string) {
 	}
 }
 
-// fail notes the first thing that is wrong.
+// fail records the first error.
 func (w *schemaWalk) fail(path []string, what string) {
 	if w.err != nil {
 		return
@@ -108,18 +109,8 @@ func (w *schemaWalk) fail(path []string, what string) {
 	w.err = fmt.Errorf("its %s%s %s", annotation, of, what)
 }
 
-// has reports whether a header of this name, in any case, has been seen.
-func (w *schemaWalk) has(header string) bool {
-	for _, a := range w.all {
-		if strings.EqualFold(a.Header, Param+header) {
-			return true
-		}
-	}
-	return false
-}
-
-// Value returns what a client repeats of the arguments of a call: a string, an integer or a
-// boolean. ok is false if the argument is nothing of this.
+// Value returns the text that a client repeats of the arguments of a call: a string, an integer or
+// a boolean. ok is false if the argument is absent or of another type.
 func (a *Mirrored) Value(m *jsonrpc.Message, arguments jsonrpc.Span) (value string, ok bool) {
 	at := arguments
 	for _, key := range a.Path {
@@ -138,7 +129,7 @@ func (a *Mirrored) Value(m *jsonrpc.Message, arguments jsonrpc.Span) (value stri
 	}
 }
 
-// integer returns a number that is whole and exact in JavaScript in digits alone.
+// integer returns a number in digits alone, if it is an integer that JavaScript represents exactly.
 func integer(raw string) (text string, ok bool) {
 	f, err := strconv.ParseFloat(raw, 64)
 	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<53 {

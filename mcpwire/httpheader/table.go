@@ -12,8 +12,8 @@ import (
 
 const maxAnnotated = 10_000 // tools of a Table
 
-// A Table holds the arguments that headers have to repeat, by the name of the tool (2026-07-28,
-// Custom Headers from Tool Parameters).
+// A Table holds the arguments that headers repeat, by the name of the tool (2026-07-28, Custom
+// Headers from Tool Parameters).
 type Table struct {
 	mu    sync.Mutex
 	tools map[string][]Mirrored // guarded by mu
@@ -38,8 +38,8 @@ func (t *Table) setParams(h http.Header, m *jsonrpc.Message, tool string) {
 	}
 }
 
-// Learn reads a list of tools. It returns the edits that remove the tools whose annotations are
-// wrong, which a client of this transport must not use, and what is wrong with them.
+// Learn reads a list of tools. It returns the edits that remove the tools with invalid annotations,
+// which a client of this transport must not use, and an error for each of these.
 func (t *Table) Learn(m *jsonrpc.Message) (edits []jsonrpc.Edit, wrong []error) {
 	list, err := m.Get(m.Result, mcpwire.Tool.Member())
 	if err != nil || !list.Present() || m.Frame[list.Lo] != '[' {
@@ -62,11 +62,11 @@ func (t *Table) Learn(m *jsonrpc.Message) (edits []jsonrpc.Edit, wrong []error) 
 	return []jsonrpc.Edit{{Span: list, New: append(kept, ']')}}, wrong
 }
 
-// learnTool reads one tool of a list. An error says that it must not be used.
+// learnTool reads one tool of a list. It fails if clients must not use the tool.
 func (t *Table) learnTool(m *jsonrpc.Message, tool jsonrpc.Span) error {
 	at, err := m.Get(tool, "name")
 	if err != nil || !m.IsString(at) {
-		return nil // the handler judges this
+		return nil // the handler reports this
 	}
 	name := string(m.Text(at))
 	schema, _ := m.Get(tool, "inputSchema")
@@ -89,7 +89,7 @@ func (t *Table) learnTool(m *jsonrpc.Message, tool jsonrpc.Span) error {
 	return nil
 }
 
-// Set sets the headers that mirror a modern message, which claims this revision.
+// Set sets the headers that repeat parts of a modern message of this revision.
 func (t *Table) Set(h http.Header, m *jsonrpc.Message, method mcpwire.Method, revision string) {
 	h.Set(Version, revision)
 	h.Set(Method, Encode(string(method)))

@@ -10,18 +10,17 @@ import (
 	"toolman/mcpwire"
 )
 
-// maxAsks is how many things a server may ask for at once.
+// maxAsks is how many input requests a server may make at once.
 const maxAsks = 16
 
-// An Ask is something that a server asks of the client: a legacy server with a request, a modern
-// one with an input request.
+// An Ask is a request of a legacy server to the client, or an input request of a modern server.
 type Ask struct {
 	Key    string         // of the input request, as it is spelled in JSON, without quotes
 	Method mcpwire.Method // CreateMessage, Elicit or ListRoots
 	Params []byte         // an object; nil if there are none
 }
 
-// AsksClient reports whether a method asks something of the client, in both eras.
+// AsksClient reports whether servers use a method to ask the client for input, in both eras.
 func AsksClient(method mcpwire.Method) bool {
 	return method == mcpwire.CreateMessage || method == mcpwire.Elicit || method == mcpwire.ListRoots
 }
@@ -30,9 +29,9 @@ var errNoAsk = errors.New("an input request that is neither " + string(mcpwire.C
 
 var requestMetaKeys = [...]string{"progressToken", "io.modelcontextprotocol/related-task"}
 
-// AskOf reads a legacy server's request, to be asked under this key. What belongs to the request,
-// and not to what it asks, is left out: the progress token, the task, and the ID of an elicitation,
-// which the modern era does not have.
+// AskOf reads a legacy server's request, as an Ask with this key. It leaves out the members that
+// belong to the request itself: the progress token, the task, and the ID of an elicitation, which
+// the modern era does not have.
 func AskOf(m *jsonrpc.Message, key string) (Ask, error) {
 	a := Ask{Key: key, Method: mcpwire.Method(m.Text(m.Method))}
 	if !AsksClient(a.Method) {
@@ -62,8 +61,8 @@ func AskOf(m *jsonrpc.Message, key string) (Ask, error) {
 	return a, nil
 }
 
-// URLAsks reads what an error with CodeURLElicitation wants of the user: each elicitation becomes
-// an ask, with keys from "0" on. Once they are answered, the request can be made again.
+// URLAsks reads the elicitations of an error with CodeURLElicitation as Asks, with keys from "0"
+// on. Once they are answered, the request can be sent again.
 func URLAsks(m *jsonrpc.Message) ([]Ask, error) {
 	list, err := elicitations(m)
 	if err != nil {
@@ -89,7 +88,7 @@ func URLAsks(m *jsonrpc.Message) ([]Ask, error) {
 	return asks, nil
 }
 
-// elicitations returns the list of those that an error with CodeURLElicitation holds.
+// elicitations returns the list of elicitations in an error with CodeURLElicitation.
 func elicitations(m *jsonrpc.Message) (jsonrpc.Span, error) {
 	data, err := m.Get(m.Err, "data")
 	if err != nil {
@@ -102,22 +101,21 @@ func elicitations(m *jsonrpc.Message) (jsonrpc.Span, error) {
 func withoutID(params []byte) ([]byte, error) {
 	m := jsonrpc.Message{Frame: params}
 	whole := jsonrpc.Span{Hi: len(params)}
-	var id [1]jsonrpc.Member
-	if err := m.Find(whole, []string{"elicitationId"}, id[:]); err != nil {
+	id, err := m.GetMember(whole, "elicitationId")
+	if err != nil {
 		return nil, err
 	}
-	return jsonrpc.AppendSplice(nil, params, jsonrpc.AppendRemoval(nil, params, whole, id[0])...), nil
+	return jsonrpc.AppendSplice(nil, params, jsonrpc.AppendRemoval(nil, params, whole, id)...), nil
 }
 
-// An Input is what a modern server needs before it can continue with a request. It holds parts of
-// the message that it was read from.
+// An Input is what a modern server needs to continue with a request. It holds parts of the message
+// that it was read from.
 type Input struct {
 	Asks  []Ask
-	State jsonrpc.Span // a string to give back as it is; absent if there is none
+	State jsonrpc.Span // a string to be sent back unchanged; absent if there is none
 }
 
-// InputOf reads a result of type input_required (2026-07-28, Multi Round-Trip Requests). An error
-// says what is wrong with it.
+// InputOf reads a result of type input_required (2026-07-28, Multi Round-Trip Requests).
 func InputOf(r *mcpwire.Result, m *jsonrpc.Message) (in Input, err error) {
 	if r.State.Present() {
 		if !m.IsString(r.State.Value) {
@@ -152,7 +150,7 @@ func InputOf(r *mcpwire.Result, m *jsonrpc.Message) (in Input, err error) {
 
 var (
 	inputRequestKeys = [...]string{"method", "params"}
-	elicitKeys       = [...]string{"mode", "elicitationId", "tools", "toolChoice"} // which decide how it is asked
+	elicitKeys       = [...]string{"mode", "elicitationId", "tools", "toolChoice"} // must be unambiguous
 )
 
 func inputRequest(m *jsonrpc.Message, entry jsonrpc.Member) (Ask, error) {
@@ -181,7 +179,7 @@ func inputRequest(m *jsonrpc.Message, entry jsonrpc.Member) (Ask, error) {
 func (a *Ask) AppendRequest(dst, id []byte, elicitationID string) []byte {
 	params := a.Params
 	if a.Method == mcpwire.Elicit && byURL(params) {
-		rest, _ := withoutID(params) // there is one at most
+		rest, _ := withoutID(params) // cannot fail: inputRequest has checked the member
 		params = fmt.Appendf(nil, `{"elicitationId":%s,%s`, jsonrpc.AppendQuoted(nil, elicitationID), rest[1:])
 	}
 	return a.append(fmt.Appendf(dst, `{"jsonrpc":"2.0","id":%s,`, id), params)
@@ -196,8 +194,8 @@ func (a *Ask) append(dst, params []byte) []byte {
 	return append(dst, '}')
 }
 
-// AppendInputRequired appends the response that asks a modern client for input before its request,
-// with this ID, can continue. state comes back with the answers.
+// AppendInputRequired appends the response that asks a modern client for input before its request
+// with this ID can continue. The client sends state back with the answers.
 func AppendInputRequired(dst, id []byte, asks []Ask, state string) []byte {
 	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...) // fmt would move the owner of id to the heap
 	dst = append(dst, `,"result":{"resultType":"input_required","inputRequests":{`...)
@@ -210,12 +208,12 @@ func AppendInputRequired(dst, id []byte, asks []Ask, state string) []byte {
 	return fmt.Appendf(dst, `},"requestState":%s}}`, jsonrpc.AppendQuoted(nil, state))
 }
 
-// An Answer is what a client said to an input request: its key, without quotes, and the result,
-// both as they came.
+// An Answer is a client's answer to an input request: its key, without quotes, and the result, both
+// as they came.
 type Answer struct{ Key, Result []byte }
 
-// AppendRetryMembers appends the members that a retry has in addition to its request, each with a
-// comma behind it: the answers, and the state, a JSON string, or nil if the server gave none.
+// AppendRetryMembers appends the additional members of a retry, each with a comma behind it: the
+// answers, and the state, a JSON string, or nil if the server sent none.
 func AppendRetryMembers(dst []byte, answers []Answer, state []byte) []byte {
 	if len(answers) > 0 {
 		dst = append(dst, `"inputResponses":{`...)
@@ -233,11 +231,11 @@ func AppendRetryMembers(dst []byte, answers []Answer, state []byte) []byte {
 	return dst
 }
 
-// AddRetry appends edits that make a legacy client's request a retry of itself, with members from
-// AppendRetryMembers. They come before those that add a claim.
+// AddRetry appends edits that turn a legacy client's request into a retry, with members from
+// AppendRetryMembers. They must come before the edits that add a claim.
 func AddRetry(edits []jsonrpc.Edit, m *jsonrpc.Message, members []byte) ([]jsonrpc.Edit, error) {
 	if !m.IsObject(m.Params) {
-		return edits, errors.New("a request without params cannot be made again with more")
+		return edits, errors.New("a request without params cannot be retried with answers")
 	}
 	retry, err := retryMembers(m)
 	if err != nil {
@@ -247,21 +245,21 @@ func AddRetry(edits []jsonrpc.Edit, m *jsonrpc.Message, members []byte) ([]jsonr
 	return jsonrpc.AppendInsertion(edits, m.Frame, m.Params, members), nil
 }
 
-// A Retry is where a modern client's request holds what it was asked for. It holds places in the
+// A Retry holds the members with which a modern client answers input requests, as places in the
 // message that it was read from.
 type Retry struct{ Responses, State jsonrpc.Member }
 
 // Is reports whether the request is a retry.
 func (r *Retry) Is() bool { return r.Responses.Present() || r.State.Present() }
 
-// RetryOf reads what makes a modern client's request a retry. Each error is a *Refusal.
+// RetryOf reads the members that make a modern client's request a retry. Each error is a *Refusal.
 func RetryOf(m *jsonrpc.Message) (Retry, error) {
 	r, err := retryMembers(m)
 	switch {
 	case err != nil:
 		return Retry{}, mcpwire.Invalid(err.Error())
 	case r.State.Present() && !m.IsString(r.State.Value):
-		return Retry{}, mcpwire.Invalid("params.requestState must be the string that the server gave")
+		return Retry{}, mcpwire.Invalid("params.requestState must be the string that the server sent")
 	case r.Responses.Present() && !m.IsObject(r.Responses.Value):
 		return Retry{}, mcpwire.Invalid("params.inputResponses must be an object")
 	}
@@ -276,8 +274,8 @@ func retryMembers(m *jsonrpc.Message) (r Retry, err error) {
 	return r, err
 }
 
-// Strip appends edits that make the request the one that a legacy server gets: without the
-// envelope, as StripEnvelope does, and without what makes it a retry.
+// Strip appends edits that adapt the request to a legacy server. They remove the envelope, as
+// StripEnvelope does, and the members of a retry.
 func (r *Retry) Strip(edits []jsonrpc.Edit, m *jsonrpc.Message, e *mcpwire.Envelope) []jsonrpc.Edit {
 	if !r.Is() {
 		return mcpwire.StripEnvelope(edits, m, e)
@@ -290,9 +288,8 @@ func (r *Retry) Strip(edits []jsonrpc.Edit, m *jsonrpc.Message, e *mcpwire.Envel
 	return jsonrpc.AppendRemoval(edits, m.Frame, m.Params, gone[:]...)
 }
 
-// Response returns the answer to the input request with this key as it came: it is the result of
-// that request. It is absent if the client has not given one, which is no error. An error is a
-// *Refusal.
+// Response returns the answer to the input request with this key, which is the result of that
+// request. It is absent if the client has sent none. Each error is a *Refusal.
 func (r *Retry) Response(m *jsonrpc.Message, key string) (jsonrpc.Span, error) {
 	at, err := m.Get(r.Responses.Value, key)
 	switch {

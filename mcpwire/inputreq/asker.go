@@ -7,14 +7,14 @@ import (
 	"toolman/mcpwire"
 )
 
-// NameAsker appends edits that begin each message that a server has a user read with the name of
-// the server: "Server NAME asks: ". Otherwise a server could ask in the name of another server, or
-// of toolman. Clients have to make it "clear which server is requesting information" (2025-11-25,
-// Elicitation, User Interaction Model); clients of a gateway see one server.
+// NameAsker appends edits that put the name of the server before each message of the server to the
+// user: "Server NAME asks: ". Otherwise a server could ask in the name of another server or of
+// toolman. Clients have to make it "clear which server is requesting information" (2025-11-25,
+// Elicitation, User Interaction Model), but the client of a gateway sees only one server.
 //
 // The messages are those of a request elicitation/create, of the elicitations in a result of type
-// input_required, and of those in an error with CodeURLElicitation. An error says which message is
-// missing or ambiguous: such a frame must not reach a client.
+// input_required, and of those in an error with CodeURLElicitation. NameAsker fails if a message is
+// missing or ambiguous. Such a frame must not reach a client.
 func NameAsker(edits []jsonrpc.Edit, m *jsonrpc.Message, server string) ([]jsonrpc.Edit, error) {
 	a := asker{m, edits, server}
 	var err error

@@ -2,13 +2,14 @@ package inputreq
 
 import (
 	"encoding/json"
+	"strings"
 
 	"toolman/mcpwire"
 )
 
-// Lacks returns the capability that a client needs to be asked for input by this method and with
-// these params, but does not have: a JSON object such as {"elicitation":{"url":{}}}, ready for
-// MissingCapability; "" if nothing is missing. Capabilities and params are JSON objects, or nil.
+// Lacks returns the capability that a client lacks for a request of this method with these params:
+// a JSON object such as {"elicitation":{"url":{}}}, ready for MissingCapability, or "" if the
+// client lacks nothing. Capabilities and params are JSON objects, or nil.
 func Lacks(capabilities []byte, method mcpwire.Method, params []byte) string {
 	name, part := "", ""
 	switch {
@@ -21,14 +22,14 @@ func Lacks(capabilities []byte, method mcpwire.Method, params []byte) string {
 	case method == mcpwire.Elicit && byURL(params):
 		name, part = "elicitation", "url"
 	case method == mcpwire.Elicit:
-		// A client that names no mode means forms (2025-11-25 and 2026-07-28, Elicitation,
+		// A client that declares no mode supports forms (2025-11-25 and 2026-07-28, Elicitation,
 		// Capabilities).
 		name = "elicitation"
 		if mcpwire.ObjectIn(mcpwire.ObjectIn(capabilities, name), "url") != nil {
 			part = "form"
 		}
 	default:
-		return "{}" // no client can be asked this
+		return "{}" // no client supports this method
 	}
 	declared := mcpwire.ObjectIn(capabilities, name)
 	switch {
@@ -40,8 +41,8 @@ func Lacks(capabilities []byte, method mcpwire.Method, params []byte) string {
 	return ""
 }
 
-// AskedSince returns the oldest revision in which a client can be asked this, with these params,
-// which are a JSON object or nil.
+// AskedSince returns the oldest revision with requests of this method and these params, which are a
+// JSON object or nil.
 func AskedSince(method mcpwire.Method, params []byte) string {
 	switch {
 	case method == mcpwire.Elicit && byURL(params), method == mcpwire.CreateMessage && usesTools(params):
@@ -69,46 +70,39 @@ func has(object []byte, key string) bool {
 	return err != nil || at.Present()
 }
 
-// CanElicit reports whether a client with these capabilities, a JSON object, has a user who can be
-// asked something.
+// CanElicit reports whether servers can ask the user of a client with these capabilities, a JSON
+// object.
 func CanElicit(capabilities []byte) bool { return has(capabilities, "elicitation") }
 
-// CanBeAsked reports whether servers can ask a client with these capabilities, a JSON object,
-// anything.
+// CanBeAsked reports whether servers can send any request to a client with these capabilities, a
+// JSON object.
 func CanBeAsked(capabilities []byte) bool {
 	return has(capabilities, "elicitation") || has(capabilities, "sampling") || has(capabilities, "roots")
 }
 
-// askable are the capabilities that let servers ask a client something, with the parts of each that
-// the specification knows (2025-11-25 and 2026-07-28, Client Features).
+// askable are the capabilities for requests of servers, with the parts of each in the specification
+// (2025-11-25 and 2026-07-28, Client Features).
 var askable = [...]struct {
 	name  string
 	parts []string
 }{{"elicitation", []string{"form", "url"}}, {"sampling", []string{"context", "tools"}}, {"roots", nil}}
 
-// Askable returns the part of a client's capabilities, a JSON object, that lets servers ask it
-// something. Two clients that can be asked the same have equal ones.
+// Askable returns the part of a client's capabilities, a JSON object, that is about requests of
+// servers. It is equal for two clients that support the same requests.
 func Askable(capabilities []byte) json.RawMessage {
-	out := []byte{'{'}
-	member := func(name string) {
-		if out[len(out)-1] != '{' {
-			out = append(out, ',')
-		}
-		out = append(append(append(out, '"'), name...), `":{`...)
-	}
+	var members []string
 	for _, a := range askable {
 		declared := mcpwire.ObjectIn(capabilities, a.name)
 		if declared == nil {
 			continue
 		}
-		member(a.name)
+		var parts []string
 		for _, part := range a.parts {
 			if mcpwire.ObjectIn(declared, part) != nil {
-				member(part)
-				out = append(out, '}')
+				parts = append(parts, `"`+part+`":{}`)
 			}
 		}
-		out = append(out, '}')
+		members = append(members, `"`+a.name+`":{`+strings.Join(parts, ",")+`}`)
 	}
-	return append(out, '}')
+	return json.RawMessage("{" + strings.Join(members, ",") + "}")
 }

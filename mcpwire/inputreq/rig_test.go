@@ -89,7 +89,7 @@ func response(t testing.TB, result string) *jsonrpc.Message {
 
 func envelope(t testing.TB, m *jsonrpc.Message) mcpwire.Envelope {
 	t.Helper()
-	e, err := mcpwire.EnvelopeOf(m)
+	e, err := envelopeOf(m)
 	if err != nil {
 		t.Fatalf("%s: %v", m.Frame, err)
 	}
@@ -108,3 +108,8 @@ func spliced(t testing.TB, m *jsonrpc.Message, edits []jsonrpc.Edit) string {
 }
 
 const bareClaim = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`
+
+func envelopeOf(m *jsonrpc.Message) (e mcpwire.Envelope, err error) {
+	err = e.Read(m)
+	return e, err
+}

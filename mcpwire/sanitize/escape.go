@@ -22,8 +22,8 @@ func Visible(text string) string {
 	return replace(valid(strings.ReplaceAll(text, `\u{`, `\u{5c}u{`)), maxSpaces, braced)
 }
 
-// Lines returns text of several lines for a terminal, with \u{…} in place of hidden characters.
-// It keeps line ends, tabs and spaces of all kinds.
+// Lines returns text of several lines for a terminal, with \u{…} in place of hidden characters. It
+// keeps line ends, tabs and spaces of all kinds.
 func Lines(text string) string {
 	return Escape(strings.ReplaceAll(text, "\r\n", "\n"), func(r rune) string {
 		if r == '\n' || r == '\t' || unicode.Is(unicode.Zs, r) {
@@ -61,8 +61,8 @@ func braced(r rune) string { return fmt.Sprintf(`\u{%x}`, r) }
 
 func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
-// replace puts the result of with in place of each hidden character, of combining marks after
-// the fourth in a row, and of spaces beyond a number in a row.
+// replace puts the result of with in place of each hidden character, of combining marks after the
+// fourth in a row, and of spaces beyond a number in a row.
 func replace(text string, spacesAllowed int, with func(rune) string) string {
 	var b strings.Builder
 	b.Grow(len(text))

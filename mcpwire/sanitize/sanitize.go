@@ -60,8 +60,8 @@ func Name(name string) string {
 	return name
 }
 
-// Quoted returns the first n characters of text in quotes, with escapes for hidden characters.
-// An ellipsis marks that there were more.
+// Quoted returns the first n characters of text in quotes, with escapes for hidden characters. An
+// ellipsis marks that there were more.
 func Quoted(text string, n int) string {
 	if head := First(text, n); len(head) < len(text) {
 		text = head + "…"

@@ -11,8 +11,8 @@ import (
 
 const cancelFrame = `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":%d}}`
 
-// hanging is a legacy session in which requests get no answer, and cancellations none before release.
-// The handshake is over.
+// hanging is a legacy session in which requests get no answer, and cancellations none before
+// release. The handshake is over.
 func hanging(t *testing.T) (f *fake, conn *Conn, h *catcher, release func()) {
 	t.Helper()
 	s := newSessions()

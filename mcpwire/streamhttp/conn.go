@@ -1,9 +1,11 @@
 package streamhttp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,16 +13,38 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
-	"toolman/mcpwire/bodies"
-	"toolman/mcpwire/httpclient"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
 const (
-	idleWorkers = 64              // goroutines that wait for a request
-	closeTime   = 2 * time.Second // for the last messages, and again for the end of the session
+	idleWorkers     = 64 // goroutines that wait for a request
+	defaultParallel = 512
+	closeTime       = 2 * time.Second // for the last messages, and again for the end of the session
 )
+
+// Options configure a connection.
+type Options struct {
+	// URL is the server's MCP endpoint, http or https.
+	URL string
+	// Header is sent with every request. Headers of the transport itself take precedence.
+	Header http.Header
+	// Credential, if any, authorizes every request.
+	Credential Credential
+	// CAFile names a file of PEM certificates that are trusted in addition to the system's.
+	CAFile string
+	// FrameLimit is the size of the longest message that is read, in bytes. 0 means
+	// peer.DefaultFrameLimit.
+	FrameLimit int
+	// Parallel is how many requests may be in flight, not counting subscriptions. 0 means 512.
+	Parallel int
+	// Log, if any, gets information for users that is in no message. It must not block.
+	Log func(text string)
+}
+
+// A Credential authorizes requests.
+type Credential = endpoint.Credential
 
 // A Conn is a connection to a server over HTTP. It has the methods of a peer.Peer. They may be
 // called from any goroutine, and do not block.
@@ -29,60 +53,64 @@ type Conn struct {
 	server *endpoint.Endpoint
 	in     dispatcher
 	params httpheader.Table
-	bodies bodies.Pool
+	bodies httpbody.Pool
 	ctx    context.Context // of everything in flight
 	stop   context.CancelFunc
-	slots  chan struct{} // holds an element for each request in flight
+	slots  chan struct{} // has an element for each request in flight
 	work   chan *post    // to an idle worker
-	idle   chan struct{} // holds an element for each idle worker
+	idle   chan struct{} // has an element for each idle worker
 	done   chan struct{}
 
 	lastID   atomic.Int64 // of the transport's own requests
-	reviving sync.Mutex   // held while a session replaces another one; before mu
+	reviving sync.Mutex   // held while a session replaces another one; locked before mu
 
 	mu      sync.Mutex
 	out     outbox        // guarded by mu
 	session legacySession // guarded by mu
 }
 
-// Dial returns a connection. Nothing is sent before the first message; errors are about the
-// options.
+// Dial returns a connection. It sends nothing. It fails if an option is invalid.
 func Dial(o Options) (*Conn, error) {
-	o.fill()
-	server, err := endpoint.New(o.URL, o.Header, o.Credential, httpclient.Options{CAFile: o.CAFile, PublicOnly: o.PublicOnly})
+	o.FrameLimit = cmp.Or(o.FrameLimit, peer.DefaultFrameLimit)
+	o.Parallel = cmp.Or(o.Parallel, defaultParallel)
+	if o.Log == nil {
+		o.Log = func(string) {}
+	}
+	server, err := endpoint.New(o.URL, o.Header, o.Credential, o.CAFile)
 	if err != nil {
 		return nil, err
 	}
 	c := &Conn{
 		o: o, server: server, done: make(chan struct{}), slots: make(chan struct{}, o.Parallel),
 		work: make(chan *post), idle: make(chan struct{}, idleWorkers),
-		out: outbox{open: map[string]*post{}, drained: make(chan struct{})}, session: legacySession{replayable: map[string][]byte{}},
+		out:     outbox{limit: peer.DefaultQueueLimit, open: map[string]*post{}, drained: make(chan struct{})},
+		session: legacySession{replayable: map[string][]byte{}},
 	}
 	c.ctx, c.stop = context.WithCancel(context.Background())
 	c.in.ctx = c.ctx
 	return c, nil
 }
 
-// Start sets the handler. It must be called before anything is sent.
+// Start sets the handler. Call it before anything is sent.
 func (c *Conn) Start(h peer.Handler) { c.in.handler = h }
 
-// Done is closed when the connection has ended and the handler knows.
+// Done returns a channel that is closed when the connection has ended and the handler knows it.
 func (c *Conn) Done() <-chan struct{} { return c.done }
 
 // String returns the server's URL without secrets.
 func (c *Conn) String() string { return c.server.String() }
 
-// Queue implements peer.Sender. Besides ErrQueueFull and ErrClosed it fails if the frame is no
+// Queue implements peer.Sender. It fails with ErrQueueFull or ErrClosed, or if the frame is not a
 // message.
 func (c *Conn) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
 	if err := jsonrpc.Scan(frame, &m); err != nil {
-		return fmt.Errorf("what is to be sent: %w", err)
+		return fmt.Errorf("the frame to be sent: %w", err)
 	}
 	return c.QueueMessage(&m, edits)
 }
 
-// QueueMessage implements peer.Reader.
+// QueueMessage implements peer.MessageSender.
 func (c *Conn) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	p, err := newPost(m, edits)
 	if err != nil {
@@ -90,7 +118,7 @@ func (c *Conn) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.out.add(p, c.o.QueueLimit, false); err != nil {
+	if err := c.out.add(p); err != nil {
 		return err
 	}
 	p.ctx, p.cancel = context.WithCancel(c.ctx)
@@ -121,8 +149,8 @@ func (c *Conn) Flush() {
 	}
 }
 
-// worker sends requests, one after another. A new goroutine for each would have to grow its stack
-// first, which takes 8 % of the time of a small call (fixtures/bench, http100).
+// worker sends requests, one after another. A new goroutine for each request would first have to
+// grow its stack, which takes 8 % of the time of a small call (fixtures/bench, http100).
 func (c *Conn) worker(p *post) {
 	for {
 		c.request(p)
@@ -140,7 +168,7 @@ func (c *Conn) worker(p *post) {
 	}
 }
 
-// Answering returns the number of requests, not counting subscriptions, that have no answer yet.
+// Answering returns the number of requests without a response, not counting subscriptions.
 func (c *Conn) Answering() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,8 +180,8 @@ func (c *Conn) Answering() (n int) {
 	return n
 }
 
-// CloseWrite says that nothing more is sent. When the queued messages have arrived, the session
-// ends, and then the connection. Requests without an answer get none.
+// CloseWrite ends the session and then the connection, once the queued messages have arrived.
+// Requests that have no response by then get none.
 func (c *Conn) CloseWrite() {
 	c.Flush()
 	c.mu.Lock()
@@ -197,24 +225,24 @@ func (c *Conn) end(err error) {
 	}()
 }
 
-// finish notes that nothing waits for a message any more.
+// finish calls outbox.finish.
 func (c *Conn) finish(p *post) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.out.finish(p)
 }
 
-// take returns whether a request may be answered.
+// take calls outbox.take.
 func (c *Conn) take(p *post) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.out.take(p)
 }
 
-// explain returns the text of a failure for people.
+// explain returns the text of a failure for users.
 func (c *Conn) explain(f *endpoint.Failure) string { return c.server.String() + ": " + f.Text }
 
-// sleep waits; false if ctx ended first.
+// sleep waits. It returns false if ctx ends first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -113,7 +113,8 @@ func TestWhatCannotBeSentIsRefused(t *testing.T) {
 	block := make(chan struct{})
 	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) { <-block })
 	defer close(block)
-	conn, _ := dial(t, Options{URL: f.URL, QueueLimit: 1000})
+	conn, _ := dial(t, Options{URL: f.URL})
+	conn.out.limit = 1000
 	if err := conn.Queue([]byte(`{"id":1}`), nil); err == nil {
 		t.Error("no message was taken")
 	}

@@ -19,11 +19,11 @@ type dispatcher struct {
 	closed bool          // guarded by mu
 }
 
-// backpressurePause is the time between two looks at a receiver that does not read.
+// backpressurePause is the time between two checks of a receiver that does not read.
 const backpressurePause = 5 * time.Millisecond
 
-// message delivers a message, and returns when its receivers can take another one: the stream that
-// it came on waits until then.
+// message delivers a message, and returns when its receivers can take another one. Until then, the
+// stream that the message came on waits.
 func (d *dispatcher) message(m *jsonrpc.Message) {
 	m.OneLine()
 	d.mu.Lock()
@@ -51,7 +51,7 @@ func (d *dispatcher) frames(frames ...[]byte) {
 	}
 }
 
-// bad delivers what is no message.
+// bad delivers a frame that is not a message.
 func (d *dispatcher) bad(m *jsonrpc.Message, err error) {
 	m.OneLine()
 	d.mu.Lock()
@@ -62,7 +62,7 @@ func (d *dispatcher) bad(m *jsonrpc.Message, err error) {
 	}
 }
 
-// close tells the handler that nothing follows; false if it knows.
+// close reports the end to the handler. It returns false if that was done before.
 func (d *dispatcher) close(err error) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()

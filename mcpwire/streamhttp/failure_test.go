@@ -39,18 +39,18 @@ func TestWhatTheServerRefusesIsSaidInWords(t *testing.T) {
 		body   string
 		want   []string
 	}{
-		"no credentials":    {401, nil, "", []string{"wants credentials", "401 Unauthorized", "check the token"}},
-		"wrong credentials": {403, map[string]string{"Content-Type": httpheader.JSON}, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"not \u202eyou"},"id":null}`, []string{"does not let this client in", "the server says: not you"}},
-		"too many requests": {429, map[string]string{"Retry-After": "120"}, "", []string{"too many requests", "alone for 2m0s"}},
+		"no credentials":    {401, nil, "", []string{"requires credentials", "401 Unauthorized", "check the configured token"}},
+		"wrong credentials": {403, map[string]string{"Content-Type": httpheader.JSON}, `{"jsonrpc":"2.0","error":{"code":-32000,"message":"not \u202eyou"},"id":null}`, []string{"denies access", "the server says: not you"}},
+		"too many requests": {429, map[string]string{"Retry-After": "120"}, "", []string{"too many requests", "retry after 2m0s"}},
 		"wrong path":        {404, map[string]string{"Content-Type": "text/html"}, "<html>secret</html>", []string{"no MCP server at this URL", "/mcp"}},
-		"out of order":      {500, map[string]string{"Content-Type": "text/plain"}, "it\nbroke", []string{"out of order", "500", "it broke"}},
+		"out of order":      {500, map[string]string{"Content-Type": "text/plain"}, "it\nbroke", []string{"failed", "500", "it broke"}},
 		"elsewhere":         {302, map[string]string{"Location": "https://other.example/x?y"}, "", []string{"another origin", "https://other.example/x,"}},
 		"problem details":   {422, map[string]string{"Content-Type": "application/problem+json"}, `{"detail":"bad"}`, []string{"refuses the request (422", "bad"}},
 		"a web page":        {200, map[string]string{"Content-Type": "text/html"}, "<html>", []string{"a web page", "URL of its MCP endpoint"}},
-		"no answer":         {202, nil, "", []string{"gave no answer"}},
+		"no answer":         {202, nil, "", []string{"sent no response"}},
 		"no JSON":           {200, map[string]string{"Content-Type": httpheader.JSON}, "{", []string{"not valid JSON"}},
-		"another answer":    {200, map[string]string{"Content-Type": httpheader.JSON}, `{"jsonrpc":"2.0","id":77,"result":{}}`, []string{"something else than the answer"}},
-		"a broken stream":   {200, map[string]string{"Content-Type": "text/event-stream"}, "data: {\n", []string{"closed the connection before it had answered", "whether the request was carried out is not known"}},
+		"another answer":    {200, map[string]string{"Content-Type": httpheader.JSON}, `{"jsonrpc":"2.0","id":77,"result":{}}`, []string{"something other than the response"}},
+		"a broken stream":   {200, map[string]string{"Content-Type": "text/event-stream"}, "data: {\n", []string{"closed the connection before its response was complete", "the server may have executed the request"}},
 		"too large":         {200, map[string]string{"Content-Type": httpheader.JSON}, strings.Repeat(" ", 5000), []string{"longer than 4096 bytes", "max_message_bytes"}},
 		"too large events":  {200, map[string]string{"Content-Type": "text/event-stream"}, "data: " + strings.Repeat(" ", 5000) + "\n\n", []string{"longer than 4096 bytes", "max_message_bytes"}},
 	} {
@@ -85,7 +85,7 @@ func TestAFailedToolCallIsSomethingAModelCanRead(t *testing.T) {
 	conn, h := dial(t, Options{URL: f.URL})
 	send(t, conn, modern(`"a"`, "tools/call", `"name":"x"`))
 	got := h.next()
-	if !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete"`) || !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "out of order") {
+	if !strings.HasPrefix(got, `{"jsonrpc":"2.0","id":"a","result":{"resultType":"complete"`) || !strings.Contains(got, `"isError":true`) || !strings.Contains(got, "before it failed") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -104,11 +104,11 @@ func TestTheNetworkIsExplained(t *testing.T) {
 		url  string
 		want string
 	}{
-		"nobody listens":          {"http://" + closed.Addr().String(), "nothing listens there (connection refused)"},
+		"nobody listens":          {"http://" + closed.Addr().String(), "connection refused; start the server"},
 		"no such host":            {"http://no-such-host.invalid/", "no-such-host.invalid"},
-		"it hangs up":             {silent.URL, "closed the connection before it had answered"},
-		"unknown authority":       {secure.URL, "authority that is not trusted here; name a file with that authority's certificate in ca_file"},
-		"TLS where there is none": {strings.Replace(silent.URL, "http:", "https:", 1), "does not speak TLS; write http://"},
+		"it hangs up":             {silent.URL, "closed the connection before its response"},
+		"unknown authority":       {secure.URL, "is not trusted; put its certificate into a file and set ca_file"},
+		"TLS where there is none": {strings.Replace(silent.URL, "http:", "https:", 1), "does not use TLS; write http://"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			conn, h := dial(t, Options{URL: c.url})
@@ -146,12 +146,12 @@ func TestOptionsThatCannotBeUsed(t *testing.T) {
 		o    Options
 		want string
 	}{
-		"no URL":         {Options{URL: "%%secret"}, "it is no URL"},
+		"no URL":         {Options{URL: "%%secret"}, "not a valid URL"},
 		"another scheme": {Options{URL: "ftp://h/"}, "http:// or https://"},
-		"no host":        {Options{URL: "http:///x"}, "names no host"},
+		"no host":        {Options{URL: "http:///x"}, "no host"},
 		"a fragment":     {Options{URL: "http://h/#secret"}, "fragment"},
-		"a line break":   {Options{URL: "http://h/", Header: http.Header{"X": {"secret\r\nY: 1"}}}, "the header X has a line break"},
-		"no header":      {Options{URL: "http://h/", Header: http.Header{"X Y": {"1"}}}, `"X Y" is no name`},
+		"a line break":   {Options{URL: "http://h/", Header: http.Header{"X": {"secret\r\nY: 1"}}}, "the header X contains a line break"},
+		"no header":      {Options{URL: "http://h/", Header: http.Header{"X Y": {"1"}}}, `"X Y" is not a valid header name`},
 	} {
 		_, err := Dial(c.o)
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
@@ -307,17 +307,4 @@ func TestRedirectsElsewhereTakeNothingAlong(t *testing.T) {
 		}
 	}
 	other.silent(t)
-}
-
-func TestPrivateAddressesAreRefusedWhereTheURLIsNotTheUsers(t *testing.T) {
-	f := serve(t, func(w http.ResponseWriter, r *http.Request, body string) {})
-	port := f.URL[strings.LastIndex(f.URL, ":"):]
-	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "0.0.0.0", "10.0.0.1", "169.254.169.254", "[fd00::1]", "100.64.0.1", "[64:ff9b::7f00:1]"} {
-		conn, h := dial(t, Options{URL: "http://" + host + port, PublicOnly: true})
-		send(t, conn, modern("1", "prompts/list", ""))
-		if text := problem(t, h.next()); !strings.Contains(text, "private address") && !strings.Contains(text, "no way") {
-			t.Errorf("%s: %s", host, text)
-		}
-	}
-	f.silent(t)
 }

@@ -10,32 +10,33 @@ import (
 
 const (
 	maxPending  = 4096            // messages that are not done
-	cancelGrace = 5 * time.Second // a legacy server may still answer a cancelled request
-	settleTime  = 2 * time.Second // requests wait for an earlier one that changes the session
+	cancelGrace = 5 * time.Second // how long a legacy server may still respond to a cancelled request
+	settleTime  = 2 * time.Second // how long messages wait for an earlier one that changes the session
 )
 
 // An outbox holds the messages that are not done, and decides about their order. Conn.mu guards it.
 type outbox struct {
+	limit            int              // bytes that may wait; an empty outbox takes a message of any size
 	queued           []*post          // not flushed yet
-	open             map[string]*post // requests without an answer, by ID
+	open             map[string]*post // requests without a response, by ID
 	pending          int              // messages that are not done
 	bytes            int              // of messages that are not written
 	barrier          <-chan struct{}  // closed when later messages may follow: after the handshake, and after a change of the session
 	lastNotification <-chan struct{}  // closed when the last notification in the sequence has arrived
 	notifications    int              // that have not arrived
-	drained          chan struct{}    // closed when closing, and no notification is left to arrive
+	drained          chan struct{}    // closed when closing, and all notifications have arrived
 	handshake        bool             // initialize was sent
 	version          string           // of the last modern request, unless there was a handshake
 	closing          bool
 }
 
-// add counts a message. own messages of the transport have no limits.
-func (o *outbox) add(p *post, limit int, own bool) error {
+// add counts a message. There is no limit on the transport's own messages.
+func (o *outbox) add(p *post) error {
 	switch {
-	case own:
+	case p.own:
 	case o.closing:
 		return jsonrpc.ErrClosed
-	case o.pending >= maxPending || o.bytes > 0 && o.bytes+len(p.frame) > limit:
+	case o.pending >= maxPending || o.bytes > 0 && o.bytes+len(p.frame) > o.limit:
 		return jsonrpc.ErrQueueFull
 	}
 	o.pending++
@@ -46,8 +47,8 @@ func (o *outbox) add(p *post, limit int, own bool) error {
 	return nil
 }
 
-// schedule decides what a message waits for, and what waits for it. It reports whether the message
-// is to be sent.
+// schedule decides what a message waits for, and what waits for the message. It reports whether the
+// message is to be sent.
 func (o *outbox) schedule(p *post) bool {
 	p.after = []<-chan struct{}{o.barrier}
 	switch p.msg.Kind {
@@ -74,9 +75,8 @@ func (o *outbox) scheduleRequest(p *post) {
 	}
 }
 
-// scheduleNotification keeps the notifications in sequence. The one that ends the handshake holds
-// up everything else. The cancellation of an open request follows that request, and waits for
-// nothing else.
+// scheduleNotification keeps the notifications in sequence. All later messages wait for the one
+// that ends the handshake. The cancellation of an open request only waits for that request.
 func (o *outbox) scheduleNotification(p *post) bool {
 	if p.era != mcpwire.Modern && o.version != "" {
 		p.era, p.version = mcpwire.Modern, o.version
@@ -98,8 +98,9 @@ func (o *outbox) scheduleNotification(p *post) bool {
 	return true
 }
 
-// cancel ends an open request that a notification cancels. It reports whether that still has to be
-// sent: in the modern era the end of the POST says so (2026-07-28, Streamable HTTP, Cancellation).
+// cancel ends an open request that a notification cancels. It reports whether the notification has
+// to be sent. In the modern era, the end of the POST cancels the request (2026-07-28, Streamable
+// HTTP, Cancellation).
 func (o *outbox) cancel(p *post, id string) bool {
 	of := o.open[id]
 	if of == nil {
@@ -115,7 +116,8 @@ func (o *outbox) cancel(p *post, id string) bool {
 	return true
 }
 
-// take returns whether a request may be answered; nothing waits for its answer afterwards.
+// take claims the right to answer a request. It returns false if the request has been answered or
+// cancelled.
 func (o *outbox) take(p *post) bool {
 	if p.over {
 		return false
@@ -127,7 +129,7 @@ func (o *outbox) take(p *post) bool {
 	return true
 }
 
-// wrote notes that a message has been written.
+// wrote records that a message has been written.
 func (o *outbox) wrote(p *post) {
 	if p.writtenAt.IsZero() {
 		p.writtenAt = time.Now()
@@ -136,7 +138,7 @@ func (o *outbox) wrote(p *post) {
 	}
 }
 
-// finish notes that nothing waits for a message any more.
+// finish records that a message is done.
 func (o *outbox) finish(p *post) {
 	if !closeOnce(p.done) {
 		return
@@ -153,7 +155,7 @@ func (o *outbox) finish(p *post) {
 	}
 }
 
-// drain notes that nothing is left to arrive.
+// drain closes drained if the outbox is closing and no notification is left to arrive.
 func (o *outbox) drain() {
 	if o.closing && o.notifications == 0 {
 		closeOnce(o.drained)

@@ -68,7 +68,7 @@ func TestToolsWithWrongAnnotationsAreLeftOut(t *testing.T) {
 	h.want(`{"jsonrpc":"2.0","id":1,"result":{"before":1,"tools": [` + good + `,{"name":"plain"}] ,"after":2}}`)
 	mu.Lock()
 	defer mu.Unlock()
-	if len(logged) != len(tools)-2 || !strings.Contains(logged[0], "tool space is left out: its x-mcp-header of the parameter a is no name for a header") {
+	if len(logged) != len(tools)-2 || !strings.Contains(logged[0], "tool space is left out: its x-mcp-header of the parameter a is not a valid header name") {
 		t.Errorf("logged: %q", logged)
 	}
 }

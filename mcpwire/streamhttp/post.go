@@ -10,7 +10,7 @@ import (
 	"toolman/mcpwire/httpheader"
 )
 
-// A post is a message to the server. Each is a POST of its own.
+// A post is a message to the server, which is sent with its own POST.
 type post struct {
 	frame   []byte
 	msg     jsonrpc.Message // of frame
@@ -19,50 +19,52 @@ type post struct {
 	era     mcpwire.Era
 	version string // that a modern message claims
 
-	ctx    context.Context // ends if the message is cancelled, or nobody waits for its answer
+	ctx    context.Context // ends if the message is cancelled, or no longer needs a response
 	cancel context.CancelFunc
 	after  []<-chan struct{} // closed when the message may be sent
 
-	cancelled *post           // the open request that it cancels; nil: it cancels none
+	cancelled *post           // the open request that it cancels, or nil
 	reacted   <-chan struct{} // closed when the server has reacted to that request
 
 	// Conn.mu is held while these are closed.
-	written chan struct{} // its bytes have gone out
-	begun   chan struct{} // there is a response
-	done    chan struct{} // the server has it, and has answered it if it is a request
+	written chan struct{} // its bytes have been sent
+	begun   chan struct{} // there is an HTTP response
+	done    chan struct{} // the server has it, and has responded if it is a request
 
 	writtenAt time.Time // set before written is closed, and not afterwards
 	settled   func()    // guarded by Conn.mu: called when done; may be nil
 	over      bool      // guarded by Conn.mu: it is answered or cancelled
 
-	own    bool             // a request of the transport itself
+	own    bool             // one of the transport's own messages
 	answer *jsonrpc.Message // to an own request
 
 	// owned by the goroutine that sends it
-	tries        int     // that have failed
-	session      session // that it was sent in
+	tries        int     // failed ones
+	session      session // in which it was sent
 	renewed      bool    // sent again with a new credential
 	revived      bool    // sent again in a new session
 	relisted     bool    // sent again with the headers of a new list
-	acknowledged bool    // a subscription that is open, or has been
+	acknowledged bool    // a subscription that is or was open
 }
 
 // newPost copies a message with edits applied.
 func newPost(m *jsonrpc.Message, edits []jsonrpc.Edit) (*post, error) {
 	p := &post{written: make(chan struct{}), begun: make(chan struct{}), done: make(chan struct{})}
 	if err := m.Spliced(&p.msg, make([]byte, 0, len(m.Frame)+64), edits...); err != nil {
-		return nil, fmt.Errorf("what is to be sent: %w", err)
+		return nil, fmt.Errorf("the frame to be sent: %w", err)
 	}
 	p.frame = p.msg.Frame
 	p.era = mcpwire.Legacy
 	if p.msg.Kind == jsonrpc.Response {
-		return p, nil // the modern era has none
+		return p, nil // the modern era has no responses of clients
 	}
 	if p.msg.Kind == jsonrpc.Request {
 		p.id = string(p.msg.Bytes(p.msg.ID))
 	}
 	p.method = mcpwire.MethodOf(p.msg.Text(p.msg.Method))
-	if e, _ := mcpwire.EnvelopeOf(&p.msg); e.Claims() && p.msg.IsString(e.Version.Value) {
+	var e mcpwire.Envelope
+	e.Read(&p.msg) // the receiver judges an error
+	if e.Claims() && p.msg.IsString(e.Version.Value) {
 		if version := p.msg.Text(e.Version.Value); httpheader.Visible(version) {
 			p.era, p.version = mcpwire.Modern, string(version)
 		}
@@ -90,8 +92,8 @@ func (p *post) idempotent() bool {
 	return false
 }
 
-// changesSession reports whether a request changes what a legacy server does with later messages.
-// On a pipe the server would read it before them.
+// changesSession reports whether a request changes how a legacy server handles later messages. On a
+// pipe, the server would read it before them.
 func (p *post) changesSession() bool {
 	switch p.method {
 	case mcpwire.SetLevel, mcpwire.Subscribe, mcpwire.Unsubscribe:

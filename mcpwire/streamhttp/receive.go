@@ -3,6 +3,7 @@ package streamhttp
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -10,9 +11,9 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/httpclient"
 	"toolman/mcpwire/httpheader"
-	"toolman/mcpwire/sse"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
@@ -27,12 +28,12 @@ func (c *Conn) read(p *post, resp *http.Response) *endpoint.Failure {
 	case kind == httpheader.JSON:
 		return c.readBody(p, resp)
 	case resp.StatusCode == http.StatusAccepted || resp.StatusCode == http.StatusNoContent:
-		return &endpoint.Failure{Text: "the server accepted the request and gave no answer (" + resp.Status + "); it may have been carried out"}
+		return &endpoint.Failure{Text: "the server accepted the request but sent no response (" + resp.Status + "); it may have executed the request"}
 	}
 	return endpoint.NotMCP(resp)
 }
 
-// readBody reads an answer that is the whole response.
+// readBody reads a response that is the whole body.
 func (c *Conn) readBody(p *post, resp *http.Response) *endpoint.Failure {
 	body, err := c.bodies.Read(io.LimitReader(resp.Body, int64(c.o.FrameLimit)+1), resp.ContentLength)
 	defer c.bodies.Put(body)
@@ -47,15 +48,15 @@ func (c *Conn) readBody(p *post, resp *http.Response) *endpoint.Failure {
 		return &endpoint.Failure{Text: "the server's answer is " + err.Error()}
 	}
 	if m.Kind != jsonrpc.Response || string(m.Bytes(m.ID)) != p.id {
-		return &endpoint.Failure{Text: "the server sent something else than the answer to the request; it may have been carried out"}
+		return &endpoint.Failure{Text: "the server sent something other than the response to the request; it may have executed the request"}
 	}
 	return c.answer(p, &m, resp.Header)
 }
 
-// readStream reads a stream until the answer has come, and continues it on another connection if
-// the server allows that.
+// readStream reads a stream until the response has come. If the stream breaks off, readStream
+// continues it on another connection, provided that the server supports this.
 func (c *Conn) readStream(p *post, resp *http.Response) *endpoint.Failure {
-	r := sse.NewReader(resp.Body, c.o.FrameLimit)
+	r := httpbody.NewEventReader(resp.Body, c.o.FrameLimit)
 	answered, f := c.events(p, r, resp.Header)
 	switch {
 	case f != nil:
@@ -75,8 +76,9 @@ func (c *Conn) readStream(p *post, resp *http.Response) *endpoint.Failure {
 	return f
 }
 
-// events delivers the messages of a stream until it ends or, with p, has answered p.
-func (c *Conn) events(p *post, r *sse.Reader, h http.Header) (answered bool, f *endpoint.Failure) {
+// events delivers the messages of a stream until it ends. If p is not nil, it also stops after the
+// response to p.
+func (c *Conn) events(p *post, r *httpbody.EventReader, h http.Header) (answered bool, f *endpoint.Failure) {
 	for {
 		e, err := r.Next()
 		long, isLong := errors.AsType[*jsonrpc.TooLongError](err)
@@ -117,8 +119,8 @@ func (c *Conn) event(p *post, frame []byte, h http.Header) (answered bool, f *en
 	return false, nil
 }
 
-// acknowledge delivers that a subscription is open. If it was opened again, the handler gets what
-// may have been missed instead.
+// acknowledge delivers the first notification of a subscription. If the subscription was open
+// before, the handler gets the notifications that it may have missed instead.
 func (c *Conn) acknowledge(p *post, m *jsonrpc.Message) {
 	if p.acknowledged {
 		c.in.frames(missedBy(p)...)
@@ -128,7 +130,7 @@ func (c *Conn) acknowledge(p *post, m *jsonrpc.Message) {
 	c.in.message(m)
 }
 
-// answerOnOtherStream delivers an answer that did not come as the response to its request.
+// answerOnOtherStream delivers a response that did not come in the HTTP response to its request.
 func (c *Conn) answerOnOtherStream(m *jsonrpc.Message, h http.Header) {
 	c.mu.Lock()
 	p := c.out.open[string(m.Bytes(m.ID))]
@@ -144,7 +146,7 @@ func (c *Conn) answerOnOtherStream(m *jsonrpc.Message, h http.Header) {
 	p.cancel()
 }
 
-// answer delivers the answer to a request.
+// answer delivers the response to a request.
 func (c *Conn) answer(p *post, m *jsonrpc.Message, h http.Header) *endpoint.Failure {
 	if m.Err.Present() {
 		if f := endpoint.RPCFailure(m); f.Code == mcpwire.CodeHeaderMismatch && !p.relisted {
@@ -159,7 +161,7 @@ func (c *Conn) answer(p *post, m *jsonrpc.Message, h http.Header) *endpoint.Fail
 	case !c.take(p):
 	case p.own:
 		p.answer = new(jsonrpc.Message)
-		jsonrpc.Scan(bytes.Clone(m.Frame), p.answer) // as before
+		jsonrpc.Scan(bytes.Clone(m.Frame), p.answer) // cannot fail
 	case p.method == mcpwire.ToolsList && p.era == mcpwire.Modern && m.Result.Present():
 		c.listed(m)
 	default:
@@ -168,18 +170,61 @@ func (c *Conn) answer(p *post, m *jsonrpc.Message, h http.Header) *endpoint.Fail
 	return nil
 }
 
-// fail answers a request in place of the server.
+// fail responds to a request in place of the server.
 func (c *Conn) fail(p *post, f *endpoint.Failure) {
 	switch {
 	case !c.take(p):
 	case f.RPC != nil:
 		c.in.frames(jsonrpc.AppendErrorResponse(nil, []byte(p.id), f.RPC))
 	default:
-		c.in.frames(mcpwire.AppendFailureFor(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, c.explain(f)))
+		c.in.frames(mcpwire.AppendFailure(p.era, nil, []byte(p.id), p.method, jsonrpc.CodeInternalError, c.explain(f)))
 	}
 }
 
 func (c *Conn) tooLong(size int64) *endpoint.Failure {
-	return &endpoint.Failure{Text: "the answer is longer than " + strconv.Itoa(c.o.FrameLimit) + " bytes (at least " +
-		strconv.FormatInt(size, 10) + "); raise max_message_bytes if messages of that size are right"}
+	return &endpoint.Failure{Text: fmt.Sprintf("the answer is longer than %d bytes (at least %d); raise max_message_bytes if messages of that size are right",
+		c.o.FrameLimit, size)}
+}
+
+const maxPages = 100 // of a list
+
+// listed delivers a list of tools, without those that a client must not use over HTTP.
+func (c *Conn) listed(m *jsonrpc.Message) {
+	edits, wrong := c.params.Learn(m)
+	for _, err := range wrong {
+		c.o.Log(err.Error())
+	}
+	if edits != nil {
+		c.in.frames(jsonrpc.AppendSplice(nil, m.Frame, edits...))
+		return
+	}
+	c.in.message(m)
+}
+
+// relist reads the list of tools again because the headers of a call did not match. It reports
+// whether to try the call again (2026-07-28, Custom Headers from Tool Parameters).
+func (c *Conn) relist(p *post) bool {
+	var envelope mcpwire.Envelope
+	envelope.Read(&p.msg) // was valid when the call was sent
+	var info []byte
+	if envelope.ClientInfo.Present() {
+		info = p.msg.Bytes(envelope.ClientInfo.Value)
+	}
+	claim := mcpwire.NewClaim(p.msg.Bytes(envelope.Capabilities.Value), info, "")
+	var members []byte
+	for range maxPages {
+		frame := strconv.AppendInt([]byte(`{"jsonrpc":"2.0","id":"relist-`), c.lastID.Add(1), 10)
+		frame = append(frame, `","method":"`+string(mcpwire.ToolsList)+`","params":`...)
+		m, f := c.ask(p.ctx, append(claim.AppendParams(frame, members), '}'))
+		if f != nil || !m.Result.Present() {
+			return false
+		}
+		c.params.Learn(m)
+		next, err := m.Get(m.Result, "nextCursor")
+		if err != nil || !m.IsString(next) {
+			return err == nil
+		}
+		members = append([]byte(`"cursor":`), m.Bytes(next)...)
+	}
+	return false
 }

@@ -18,16 +18,16 @@ const (
 	maxTries      = 4                      // of one message
 	firstPause    = 200 * time.Millisecond // between tries, doubled each time
 	maxPause      = 30 * time.Second
-	maxRetryAfter = 5 * time.Second // the longest that is waited for
+	maxRetryAfter = 5 * time.Second // a server that asks for more gets no retry
 	notifyTime    = 30 * time.Second
 
 	// headStart is the time between a request and its cancellation if the server does not react to
-	// the request. The two take different connections, and a server ignores the cancellation of a
+	// the request. The two use different connections, and a server ignores the cancellation of a
 	// request that it has not read yet.
 	headStart = 100 * time.Millisecond
 )
 
-// request sends a request and ensures that it is answered.
+// request sends a request and ensures that it gets a response.
 func (c *Conn) request(p *post) {
 	defer p.cancel()
 	defer c.finish(p)
@@ -47,7 +47,7 @@ func (c *Conn) request(p *post) {
 	}
 }
 
-// notify sends a message that gets no answer.
+// notify sends a notification or a response.
 func (c *Conn) notify(p *post) {
 	defer p.cancel()
 	defer c.finish(p)
@@ -63,7 +63,7 @@ func (c *Conn) notify(p *post) {
 	}
 }
 
-// ready waits until the message may be sent; false if nobody wants it any more.
+// ready waits until the message may be sent. It returns false if the message was cancelled.
 func (p *post) ready() bool {
 	for _, first := range p.after {
 		if first == nil {
@@ -84,8 +84,8 @@ func (p *post) ready() bool {
 	return p.ctx.Err() == nil
 }
 
-// deliver sends a message, and sends it again as often as is right. It returns why it failed, nil
-// also if the message was cancelled.
+// deliver sends a message, and repeats it as long as retry says so. It returns nil if the message
+// was delivered or cancelled.
 func (c *Conn) deliver(p *post) *endpoint.Failure {
 	for {
 		f := c.attempt(p)
@@ -106,12 +106,12 @@ func (c *Conn) deliver(p *post) *endpoint.Failure {
 	}
 }
 
-// retry decides whether a message is sent again, and when. What may have been carried out is not
-// repeated, unless it is idempotent.
+// retry decides whether a message is sent again, and when. A request that the server may have
+// executed is only repeated if it is idempotent.
 func (c *Conn) retry(p *post, f *endpoint.Failure) (wait time.Duration, again bool) {
 	switch {
 	case p.acknowledged && (f.Status == 0 || f.Transient):
-		return max(pause(p.tries), f.Wait), true // subscriptions last until they are cancelled
+		return max(pause(p.tries), f.Wait), true // a subscription lasts until it is cancelled
 	case f.Status == http.StatusUnauthorized:
 		return 0, f.Unsent
 	case f.Status == http.StatusNotFound && p.inSession() && p.id != "" && !p.revived:
@@ -169,7 +169,7 @@ func (c *Conn) attempt(p *post) *endpoint.Failure {
 	return nil
 }
 
-// mark notes that a message has been written, and perhaps that the server reacts to it.
+// mark records that a message has been written, and with begun also that the server reacts to it.
 func (c *Conn) mark(p *post, begun bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,8 +179,8 @@ func (c *Conn) mark(p *post, begun bool) {
 	}
 }
 
-// setHeaders sets the headers of a message, which mirror it in the modern era and tell of its
-// session in the legacy era.
+// setHeaders sets the headers of a message. In the modern era they repeat parts of it, and in the
+// legacy era they name its session.
 func (c *Conn) setHeaders(h http.Header, p *post) {
 	if p.era == mcpwire.Modern {
 		c.params.Set(h, &p.msg, p.method, p.version)
@@ -194,7 +194,8 @@ func (c *Conn) setHeaders(h http.Header, p *post) {
 	}
 }
 
-// ask makes a request of the transport's own, and returns the answer; nil for a notification.
+// ask sends one of the transport's own requests and returns the response, or nil for a
+// notification.
 func (c *Conn) ask(ctx context.Context, frame []byte) (*jsonrpc.Message, *endpoint.Failure) {
 	var m jsonrpc.Message
 	if err := jsonrpc.Scan(frame, &m); err != nil {
@@ -205,14 +206,14 @@ func (c *Conn) ask(ctx context.Context, frame []byte) (*jsonrpc.Message, *endpoi
 	p.ctx, p.cancel = context.WithTimeout(ctx, notifyTime)
 	defer p.cancel()
 	c.mu.Lock()
-	c.out.add(p, 0, true) // does not fail
+	c.out.add(p) // does not fail for an own message
 	c.mu.Unlock()
 	defer c.finish(p)
 	if f := c.attempt(p); f != nil {
 		return nil, f
 	}
 	if p.answer == nil && p.id != "" {
-		return nil, &endpoint.Failure{Text: "the server did not answer in time"}
+		return nil, &endpoint.Failure{Text: "the server did not respond in time"}
 	}
 	return p.answer, nil
 }

@@ -22,13 +22,13 @@ const (
 	keyURI        = "uri:" // followed by the URI: the key of a subscription in legacySession.replayable
 )
 
-// A session is what a legacy server and its client have agreed on. The zero session is none.
+// A session is a session with a legacy server. The zero session is none.
 type session struct {
-	number int // counts the sessions of a connection
+	number int // of the session on this connection
 	endpoint.Session
 }
 
-// A legacySession is the state of the session with a legacy server, and what it takes to begin
+// A legacySession is the state of the session with a legacy server, and all that is needed to begin
 // another one. Conn.mu guards it.
 type legacySession struct {
 	current      session
@@ -39,7 +39,7 @@ type legacySession struct {
 	cancelStream context.CancelFunc // ends the GET stream
 }
 
-// sent notes the messages of the handshake.
+// sent keeps the messages of the handshake.
 func (s *legacySession) sent(p *post) {
 	switch {
 	case p.era != mcpwire.Legacy:
@@ -50,7 +50,7 @@ func (s *legacySession) sent(p *post) {
 	}
 }
 
-// remember notes a request that a new session needs, too.
+// remember keeps a request that has to be repeated in a new session.
 func (s *legacySession) remember(p *post) {
 	key := string(p.method)
 	if p.method != mcpwire.SetLevel {
@@ -67,7 +67,7 @@ func (s *legacySession) remember(p *post) {
 	}
 }
 
-// recordResult notes what a result of a legacy server means for the session.
+// recordResult updates the session after a result of a legacy server.
 func (c *Conn) recordResult(p *post, m *jsonrpc.Message, h http.Header) *endpoint.Failure {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +84,7 @@ func (c *Conn) recordResult(p *post, m *jsonrpc.Message, h http.Header) *endpoin
 func (s *legacySession) begin(m *jsonrpc.Message, h http.Header) *endpoint.Failure {
 	id := h.Get(httpheader.Session)
 	if id != "" && (len(id) > maxSessionID || !httpheader.Visible(id)) {
-		return &endpoint.Failure{Text: "the server names the session in a way that cannot be repeated to it; its " + httpheader.Session + " has to be visible ASCII"}
+		return &endpoint.Failure{Text: "the server's header " + httpheader.Session + " cannot be used; it must be at most 1,024 bytes of visible ASCII"}
 	}
 	at, _ := m.Get(m.Result, "protocolVersion")
 	version := string(m.Text(at))
@@ -96,8 +96,8 @@ func (s *legacySession) begin(m *jsonrpc.Message, h http.Header) *endpoint.Failu
 	return nil
 }
 
-// revive replaces a session that the server has forgotten, and reports whether there is another one
-// now. Requests that changed the old session are repeated.
+// revive replaces a session that the server has lost, and repeats the requests that changed it. It
+// reports whether there is another session now.
 func (c *Conn) revive(ctx context.Context, forgotten session) bool {
 	c.reviving.Lock()
 	defer c.reviving.Unlock()
@@ -122,12 +122,12 @@ func (c *Conn) revive(ctx context.Context, forgotten session) bool {
 		c.mu.Unlock()
 		switch {
 		case f != nil && i >= len(handshake):
-			c.o.Log("in the new session the server refuses what it took before: " + c.explain(f))
+			c.o.Log("the server refuses a request in the new session that it accepted in the old one: " + c.explain(f))
 		case f != nil:
-			c.o.Log("the server has forgotten the session and begins no other: " + c.explain(f))
+			c.o.Log("the server has lost the session and does not begin a new one: " + c.explain(f))
 			return false
 		case version != was.Version:
-			c.o.Log("the server has forgotten the session, and now speaks revision " + sanitize.Cut(version, 32) + "; toolman has to be started anew")
+			c.o.Log("the server has lost the session and now speaks revision " + sanitize.Cut(version, 32) + "; restart toolman")
 			return false
 		}
 	}
@@ -142,7 +142,7 @@ var listChanges = [...]struct {
 }{{"tools", mcpwire.ToolsListChanged}, {"resources", mcpwire.ResourcesListChanged}, {"prompts", mcpwire.PromptsListChanged}}
 
 // synthesizeMissed delivers the notifications that a legacy server may have sent while there was no
-// stream: its lists and the resources that are subscribed to may have changed.
+// stream: its lists and the subscribed resources may have changed.
 func (c *Conn) synthesizeMissed() {
 	var frames [][]byte
 	var r mcpwire.InitializeResult
@@ -164,7 +164,8 @@ func (c *Conn) synthesizeMissed() {
 	c.in.frames(frames...)
 }
 
-// missedBy returns the notifications that a subscription may have missed: all that it asks for.
+// missedBy returns the notifications that a subscription may have missed: all that its filter
+// selects.
 func missedBy(p *post) (frames [][]byte) {
 	filter, _ := mcpwire.ParseFilter(&p.msg)
 	id := []byte(p.id)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// A sessions is a legacy server with sessions and a GET stream. Requests that it does not
-// know it gives to other.
+// A sessions is a legacy server with sessions and a GET stream. Requests that it does not know it
+// gives to other.
 type sessions struct {
 	mu      sync.Mutex
 	n       int

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"time"
 
-	"toolman/mcpwire/sse"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/streamhttp/internal/endpoint"
 )
 
@@ -18,18 +18,18 @@ const (
 	endpointTime = 10 * time.Second // how long a server of the transport of 2024-11-05 may take to name its endpoint
 	streamPause  = time.Second      // before a stream that ended is opened again
 	maxRetry     = 60 * time.Second // the longest pause that a server may ask for
-	maxResumes   = 6                // tries in a row that bring nothing
-	steady       = 10 * time.Second // a stream that lasted as long is opened again as if for the first time
+	maxResumes   = 6                // tries in a row without an event
+	steady       = 10 * time.Second // after a stream that lasted so long, the pauses start from the shortest again
 )
 
-// A position is where a stream is continued, and when.
+// A position says where and when a stream continues.
 type position struct {
 	lastID string
 	retry  time.Duration // that the server asked for; 0: none
 }
 
 // advance moves the position to the end of a stream.
-func (x *position) advance(r *sse.Reader) (moved bool) {
+func (x *position) advance(r *httpbody.EventReader) (moved bool) {
 	if r.Retry() > 0 {
 		x.retry = r.Retry()
 	}
@@ -48,7 +48,7 @@ func (x *position) wait(tries int) time.Duration {
 	return min(max(retry, pause(tries)), maxRetry)
 }
 
-// resume continues the answer to a request on another connection (2025-11-25, Transports,
+// resume continues the stream of a request on another connection (2025-11-25, Transports,
 // Resumability and Redelivery).
 func (c *Conn) resume(p *post, at position) *endpoint.Failure {
 	for tries := 0; tries < maxResumes; tries++ {
@@ -62,11 +62,11 @@ func (c *Conn) resume(p *post, at position) *endpoint.Failure {
 		case f != nil && (f.Status == 0 || f.Transient):
 			continue
 		case f != nil:
-			f.Text += "; the stream with the answer broke off, and whether the request was carried out is not known"
+			f.Text += "; the stream broke off before the response, and the server may have executed the request"
 			f.RPC, f.Status = nil, 0
 			return f
 		}
-		r := sse.NewReader(resp.Body, c.o.FrameLimit)
+		r := httpbody.NewEventReader(resp.Body, c.o.FrameLimit)
 		answered, f := c.events(p, r, resp.Header)
 		resp.Body.Close()
 		if answered || f != nil {
@@ -79,9 +79,10 @@ func (c *Conn) resume(p *post, at position) *endpoint.Failure {
 	return endpoint.Lost(io.ErrUnexpectedEOF)
 }
 
-// openStream opens the GET stream of the session that has begun, and ends that of the one before. A
-// legacy server sends on it what belongs to no request. openStream returns when the stream is open,
-// or the server has none, or after a while: what servers send before it is open is lost.
+// openStream opens the GET stream of the session that has begun, and ends that of the one before.
+// On it a legacy server sends the messages that belong to no request. What it sends before the
+// stream is open is lost, so openStream waits for a while until the stream is open or the server
+// has refused it.
 func (c *Conn) openStream() {
 	if c.server.AnswersOnStream() {
 		return
@@ -114,13 +115,13 @@ func (c *Conn) holdStream(ctx context.Context, s session, tried func()) {
 			c.revive(ctx, s)
 			return
 		case f != nil && f.Status != 0 && !f.Transient:
-			return // it has none (405)
+			return // the server offers no stream (405)
 		case f == nil:
 			if lost && at.lastID == "" {
-				c.synthesizeMissed() // what was sent meanwhile does not come any more
+				c.synthesizeMissed() // the server does not repeat what it has sent meanwhile
 			}
 			opened = true
-			since, r := time.Now(), sse.NewReader(resp.Body, c.o.FrameLimit)
+			since, r := time.Now(), httpbody.NewEventReader(resp.Body, c.o.FrameLimit)
 			c.events(nil, r, resp.Header)
 			resp.Body.Close()
 			at.advance(r)
@@ -137,8 +138,8 @@ func (c *Conn) holdStream(ctx context.Context, s session, tried func()) {
 
 var errStreamEnded = errors.New("the server has closed its stream")
 
-// fallBack tries the transport of 2024-11-05: everything comes on one stream, whose first event
-// says where messages go.
+// fallBack tries the transport of 2024-11-05: the server sends everything on one stream, whose
+// first event has the URL for messages.
 func (c *Conn) fallBack(p *post) bool {
 	ctx, cancel := context.WithCancel(c.ctx)
 	limit := time.AfterFunc(endpointTime, cancel)
@@ -147,8 +148,8 @@ func (c *Conn) fallBack(p *post) bool {
 		cancel()
 		return false
 	}
-	r := sse.NewReader(resp.Body, c.o.FrameLimit)
-	err := errors.New("the server's stream does not begin as that of the transport of 2024-11-05 does")
+	r := httpbody.NewEventReader(resp.Body, c.o.FrameLimit)
+	err := errors.New("the server's stream does not begin with an endpoint event, as in the transport of 2024-11-05")
 	if e, readErr := r.Next(); readErr == nil && e.Name == "endpoint" && limit.Stop() {
 		err = c.server.UseMessages(string(e.Data))
 	}
@@ -170,7 +171,7 @@ func (c *Conn) fallBack(p *post) bool {
 	return true
 }
 
-// failAll answers the open requests when the stream of the transport of 2024-11-05 has ended.
+// failAll responds to the open requests when the stream of the transport of 2024-11-05 has ended.
 func (c *Conn) failAll() {
 	c.mu.Lock()
 	open := slices.Collect(maps.Values(c.out.open))

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"toolman/mcpwire/itemdef"
+	"toolman/mcpwire"
 )
 
 // A Verdict is the decision about a request.
@@ -135,7 +135,7 @@ func (w *Writer) text(s string) string {
 // digest sets the hash of arguments.
 func (l *Line) digest(arguments []byte) {
 	if len(arguments) <= maxCanonical {
-		if canonical, err := itemdef.Canonical(arguments); err == nil {
+		if canonical, err := mcpwire.Canonical(arguments); err == nil {
 			l.ArgumentsSHA256 = fmt.Sprintf("%x", sha256.Sum256(canonical))
 			return
 		}

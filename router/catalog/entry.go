@@ -8,7 +8,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/itemdef"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
 	"toolman/router/suggest"
@@ -79,11 +78,11 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 }
 
 func (e *Entry) digest() string {
-	definition, err := itemdef.Of(&e.Item)
+	definition, err := e.Item.Definition()
 	if err != nil {
 		return ""
 	}
-	return itemdef.RefID(definition)
+	return mcpwire.RefID(definition)
 }
 
 // AppendListed appends the entry as an element of a list: as its server sent it,

@@ -52,7 +52,7 @@ func (g Globs) First(name string) *Glob {
 }
 
 // Pins say what each item was when somebody last looked at it: its reference
-// (itemdef.RefID), by its name as clients see it. What is not as its pin says is held
+// (mcpwire.RefID), by its name as clients see it. What is not as its pin says is held
 // back: not offered, and not to be had by any road.
 type Pins [mcpwire.Kinds]map[string]string
 
@@ -64,7 +64,7 @@ const (
 	NotHeld Hold = iota
 	NotPinned
 	NotAsPinned
-	NotPinnable // it has no definition, see itemdef.Of
+	NotPinnable // it has no definition, see mcpwire.Item.Definition
 	OtherEra    // not as pinned, and its server is not spoken to in the era that it was pinned in
 )
 

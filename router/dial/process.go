@@ -17,8 +17,8 @@ type process struct {
 
 // Process starts a command and connects to its pipes. Stop calls ladder for how long the process
 // may take to end.
-func Process(command spawn.Command, guard *spawn.Guard, loop *peer.Loop, frameLimit int, ladder func() spawn.Ladder) (Conn, error) {
-	proc, err := spawn.Start(command, guard)
+func Process(command spawn.Command, reaper *spawn.Reaper, loop *peer.Loop, frameLimit int, ladder func() spawn.Ladder) (Conn, error) {
+	proc, err := spawn.Start(command, reaper)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
-	"toolman/mcpwire/bodies"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/budget"
@@ -35,7 +35,7 @@ type Endpoint struct {
 	r        *router.Router
 	o        Options
 	sessions *presence.Registry[session, call]
-	bodies   bodies.Pool
+	bodies   httpbody.Pool
 	calls    atomic.Int64 // requests that wait for their answers, without subscriptions
 	hijacked atomic.Int64 // streams that continue without their handlers
 }

@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"toolman/mcpwire/sse"
+	"toolman/mcpwire/httpbody"
 )
 
 // A hijackedStream writes the rest of a stream that stays open on the connection itself. A handler
@@ -83,7 +83,7 @@ func (h *hijackedStream) comment() {
 	h.writing = h.writing || idle
 	h.t.mu.Unlock()
 	if idle {
-		if !h.send([]byte(sse.KeepAlive)) {
+		if !h.send([]byte(httpbody.KeepAlive)) {
 			h.end(false)
 		}
 		h.write()
@@ -137,7 +137,7 @@ func (h *hijackedStream) send(text []byte) bool {
 	if len(text) == 0 {
 		return true // an empty chunk would be the last
 	}
-	h.conn.SetWriteDeadline(sse.Deadline(len(text)))
+	h.conn.SetWriteDeadline(httpbody.WriteDeadline(len(text)))
 	n, err := fmt.Fprintf(h.conn, "%x\r\n%s\r\n", len(text), text)
 	h.bytes.Add(int64(n))
 	return err == nil

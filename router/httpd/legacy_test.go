@@ -13,8 +13,8 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
-	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/httpd/presence"
 )
 
@@ -85,7 +85,7 @@ func TestASessionHasAnIDThatCannotBeGuessedAndEnds(t *testing.T) {
 
 func TestASessionIsItsCallersAlone(t *testing.T) {
 	o := presence.Options{Caller: func(r *http.Request) (presence.Caller, error) {
-		return presence.Caller{Client: router.Client{Principal: budget.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
+		return presence.Caller{Client: client.Info{Principal: budget.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
 	}}
 	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: o})
 	c := f.initialize("2025-11-25", "{}")
@@ -162,7 +162,7 @@ func TestWhatBelongsToNoRequestComesOnTheGETStreamAlsoWhatCameBefore(t *testing.
 	if r := c.ask(request{body: legacyCall(`1`, "fs_grow", "{}", "")}); r.Header.Get("Content-Type") != httpheader.JSON {
 		t.Errorf("the call's response is %s", r.Header.Get("Content-Type"))
 	}
-	for _, one := range []*client{c, other} {
+	for _, one := range []*legacyClient{c, other} {
 		stream := one.listens()
 		if got := stream.event(); got != changed {
 			t.Errorf("got %q", got)
@@ -222,7 +222,7 @@ func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
 	var in atomic.Bool
 	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: presence.Options{
 		Caller: func(r *http.Request) (presence.Caller, error) {
-			return presence.Caller{Client: router.Client{Principal: budget.Principal{Subject: r.Header.Get("X-Who")}}}, nil
+			return presence.Caller{Client: client.Info{Principal: budget.Principal{Subject: r.Header.Get("X-Who")}}}, nil
 		},
 		Lasts: func(*presence.Caller) bool { return in.Load() },
 	}})

@@ -18,9 +18,9 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp"
-	"toolman/router"
 	"toolman/router/dial"
 	"toolman/router/httpd/presence"
+	"toolman/router/upstream"
 )
 
 // A far server is reached over HTTP. What its tools do, the test does.
@@ -194,7 +194,7 @@ func (c farConn) Stop()                                       { c.Close(); <-c.D
 
 // newFrontOfFar serves a server that is reached over HTTP.
 func newFrontOfFar(t *testing.T, f *far, callTimeout time.Duration, o Options) *front {
-	return newFrontOf(t, router.Server{Namespace: "fs", StartTimeout: 20 * time.Second, CallTimeout: callTimeout,
+	return newFrontOf(t, upstream.Server{Namespace: "fs", StartTimeout: 20 * time.Second, CallTimeout: callTimeout,
 		Dial: func(func(string)) (dial.Conn, error) {
 			c, err := streamhttp.Dial(streamhttp.Options{URL: f.URL})
 			return farConn{c}, err

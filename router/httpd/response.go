@@ -10,7 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
-	"toolman/mcpwire/sse"
+	"toolman/mcpwire/httpbody"
 	"toolman/router/budget"
 	"toolman/router/httpd/presence"
 )
@@ -27,11 +27,11 @@ const statusClientGone = 499
 // events otherwise.
 type response struct {
 	*exchange
-	sse.Writer // begun if the response is a stream of events
-	s          *session
-	t          *stream
-	hijackable bool // a stream of events can continue without its handler
-	buf        []byte
+	httpbody.EventWriter // begun if the response is a stream of events
+	s                    *session
+	t                    *stream
+	hijackable           bool // a stream of events can continue without its handler
+	buf                  []byte
 }
 
 // An outcome tells how a response ended.
@@ -46,7 +46,7 @@ const (
 // respond makes the response that writes a stream. One that stays open while nothing is sent
 // leaves its handler where it can: a connection of HTTP/2 does not belong to one response.
 func (x *exchange) respond(s *session, t *stream, staysOpen bool) *response {
-	return &response{exchange: x, s: s, t: t, Writer: sse.NewWriter(x.w, "no-cache, no-transform"),
+	return &response{exchange: x, s: s, t: t, EventWriter: httpbody.NewEventWriter(x.w, "no-cache, no-transform"),
 		hijackable: staysOpen && x.r.ProtoMajor == 1 && x.r.ProtoAtLeast(1, 1)}
 }
 
@@ -67,7 +67,7 @@ func (o *response) serve(done func(complete bool)) {
 		case <-o.t.wake:
 			end = o.next()
 		case <-keepAlive.C:
-			end = o.write([]byte(sse.KeepAlive))
+			end = o.write([]byte(httpbody.KeepAlive))
 		case <-ctx.Done():
 			end = o.clientGone(ctx)
 		}
@@ -100,7 +100,7 @@ func (o *response) writeJSON(status int, answer []byte) outcome {
 		writeAnswer(o.w, status, answer)
 		return complete
 	}
-	o.SetWriteDeadline(sse.Deadline(len(answer)))
+	o.SetWriteDeadline(httpbody.WriteDeadline(len(answer)))
 	defer o.SetWriteDeadline(time.Time{})
 	writeAnswer(o.w, status, answer)
 	if o.Flush() != nil {
@@ -135,7 +135,7 @@ func (o *response) clientGone(ctx context.Context) outcome {
 func appendEvents(dst []byte, frames [][]byte) []byte {
 	for _, frame := range frames {
 		jsonrpc.OneLine(frame)
-		dst = sse.Append(dst, "message", frame)
+		dst = httpbody.AppendEvent(dst, "message", frame)
 	}
 	return dst
 }

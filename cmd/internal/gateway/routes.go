@@ -11,6 +11,7 @@ import (
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
 	"toolman/router/httpd/presence"
+	"toolman/router/upstream"
 )
 
 // routes returns the handlers behind a guard.
@@ -89,7 +90,7 @@ func (s *server) lasts(c *presence.Caller) bool {
 
 // known returns the servers whose health a client may see, nil for a client without a
 // credential. Where none is required, every client may see them.
-func (s *server) known(r *http.Request) []router.Status {
+func (s *server) known(r *http.Request) []upstream.Status {
 	a := accessOf(r)
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// Long strings are read 64 bytes at a time where the CPU can: wherever the blocks
-// happen to begin, the end and the errors are those of a reader of single bytes.
+// Long strings are read 64 bytes at a time where the CPU can: wherever the blocks happen to begin,
+// the end and the errors are those of a reader of single bytes.
 func TestScanReadsLongStringsLikeShortOnes(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 4))
 	ends := map[string]int{}

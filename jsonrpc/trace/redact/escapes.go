@@ -98,15 +98,8 @@ func unicodeEscape(p []byte) (rune, bool) {
 	if len(p) < 6 || p[0] != '\\' || p[1] != 'u' {
 		return 0, false
 	}
-	r := rune(0)
-	for _, c := range p[2:6] {
-		d := strings.IndexByte("0123456789abcdef", c|0x20)
-		if d < 0 || c < '0' {
-			return 0, false
-		}
-		r = r<<4 | rune(d)
-	}
-	return r, true
+	r, err := strconv.ParseUint(string(p[2:6]), 16, 16)
+	return rune(r), err == nil
 }
 
 // percentSize returns the length of %HH (RFC 3986, section 2.1).

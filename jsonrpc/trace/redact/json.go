@@ -108,14 +108,7 @@ func (r *Redactor) isSensitive(key []byte) bool {
 	if r.key.resolve(view{text: key}, &backslashes) {
 		key = r.key.text
 	}
-	r.lower = r.lower[:0]
-	for _, c := range key {
-		if 'A' <= c && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		r.lower = append(r.lower, c)
-	}
-	lower := string(r.lower)
+	lower := strings.ToLower(string(key))
 	for _, w := range sensitive {
 		if strings.Contains(lower, w) {
 			return !slices.Contains(harmless[:], lower)

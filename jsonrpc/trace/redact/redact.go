@@ -28,7 +28,6 @@ type Redactor struct {
 	other  view             // of one of these with other escapes resolved
 	nested [maxNesting]view // of the strings inside it, by depth
 	key    view
-	lower  []byte
 	out    []byte
 }
 

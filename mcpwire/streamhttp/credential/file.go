@@ -17,10 +17,11 @@ import (
 // maxFile is the largest size of a file with a token.
 const maxFile = 64 << 10
 
-// A TokenFile is a file that holds a token, either as its only line or as the JSON object of a
-// token endpoint's answer. Of that, access_token, refresh_token and expiry count (or expires_at, in
-// seconds since 1970). The file is read again when it has changed. If the token has expired or a
-// server refuses it, the refresh token in the file is used, and its result written back.
+// A TokenFile is a file that contains a token, either as its only line or as a JSON object like the
+// response of a token endpoint. Of the object, access_token, refresh_token and expiry count (or
+// expires_at, in seconds since 1970). The file is read again when it has changed. If the token has
+// expired or a server has rejected it, the refresh token in the file is used, and the result is
+// written to the file.
 type TokenFile struct {
 	path string
 	of   OAuth
@@ -54,7 +55,7 @@ func (f *TokenFile) Authorize(ctx context.Context, h http.Header) error {
 	return nil
 }
 
-// Refused says that a server did not take the token. There may be another one if the file has
+// Refused records that a server has rejected the token. There may be another one if the file has
 // changed or the token can be refreshed.
 func (f *TokenFile) Refused(h http.Header) bool {
 	f.enter(context.Background()) // does not fail
@@ -80,7 +81,7 @@ func (f *TokenFile) load() (changed bool, err error) {
 	case f.read != nil && info.ModTime().Equal(f.read.ModTime()) && info.Size() == f.read.Size():
 		return false, nil
 	case !info.Mode().IsRegular() || info.Size() > maxFile:
-		return false, fmt.Errorf("token_file: %s is no file of a token", f.path)
+		return false, fmt.Errorf("token_file: %s is not a regular file of at most %d bytes", f.path, maxFile)
 	}
 	text, err := os.ReadFile(f.path)
 	if err != nil {
@@ -103,7 +104,7 @@ func (f *TokenFile) parse(text string, written time.Time) error {
 	if !strings.HasPrefix(text, "{") {
 		file.AccessToken = text
 	} else if json.Unmarshal([]byte(text), &file) != nil || json.Unmarshal([]byte(text), &members) != nil {
-		return errors.New("is not the JSON object of a token") // the reason may quote it
+		return errors.New("is not a valid JSON object with a token") // the JSON error may quote the token
 	}
 	var seconds json.Number
 	json.Unmarshal(file.ExpiresAt, &seconds) // of another type: it does not count
@@ -114,19 +115,19 @@ func (f *TokenFile) parse(text string, written time.Time) error {
 		file.Expiry = written.Add(time.Duration(file.ExpiresIn) * time.Second)
 	}
 	if !sendable(file.AccessToken) || file.AccessToken == "" && file.RefreshToken == "" {
-		return errors.New("holds no token that could be sent")
+		return errors.New("contains no usable token; the token must be visible ASCII on a single line")
 	}
 	f.token, f.members = file.Token, members
 	return nil
 }
 
-// sendable reports whether text is empty or what RFC 6750 lets a token be, or near enough.
+// sendable reports whether text is empty or visible ASCII. (RFC 6750 allows tokens slightly less.)
 func sendable(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' })
 }
 
-// refresh requests a token. Another program may have used the refresh token first: then the file
-// holds another one.
+// refresh requests a token. If another program has used the refresh token first, the file contains
+// another one.
 func (f *TokenFile) refresh(ctx context.Context) error {
 	ctx, cancel := f.of.context(ctx)
 	defer cancel()
@@ -141,16 +142,16 @@ func (f *TokenFile) refresh(ctx context.Context) error {
 		return f.of.explain(err)
 	}
 	if token.AccessToken == "" || !sendable(token.AccessToken) {
-		return errors.New("the authorization server gives a token that cannot be sent")
+		return errors.New("the authorization server issued a token that is empty or not visible ASCII")
 	}
 	f.token, f.refused = *token, false
 	if err := f.write(); err != nil {
-		return fmt.Errorf("the new token cannot be kept, and the old one may be used up: token_file: %w", err)
+		return fmt.Errorf("token_file: the new token cannot be saved, and the old one may no longer work: %w", err)
 	}
 	return nil
 }
 
-// write puts the token into the file, and leaves what else is in it.
+// write puts the token into the file, and keeps the other members.
 func (f *TokenFile) write() error {
 	if f.members == nil {
 		f.members = map[string]json.RawMessage{}

@@ -38,12 +38,9 @@ func (o *OAuth) context(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, requestTime)
 }
 
-// explain says why there is no token. Of the authorization server's answer it repeats only the
-// code, which RFC 6749 defines.
+// explain returns an error that says why there is no token. It repeats only the code of the
+// authorization server's response, which RFC 6749 defines.
 func (o *OAuth) explain(err error) error {
-	if err == nil {
-		return nil
-	}
 	where := "the authorization server"
 	if u, parseErr := url.Parse(o.TokenURL); parseErr == nil {
 		where += " at " + u.Scheme + "://" + u.Host
@@ -56,12 +53,13 @@ func (o *OAuth) explain(err error) error {
 		return fmt.Errorf("%s gives no token (%s); check token_url, client_id, client_secret, scopes and token_file", where, sanitize.Cut(code, maxDetail))
 	}
 	if outer, ok := errors.AsType[*url.Error](err); ok {
-		err = outer.Err // it quotes the URL
+		err = outer.Err // the outer error quotes the URL
 	}
 	return fmt.Errorf("%s gives no token: %s", where, sanitize.Cut(err.Error(), maxDetail))
 }
 
-// A cache holds a token. Whoever can put a value into turn owns the rest.
+// A cache holds a token. turn is a mutex with a timeout: the goroutine that has put a value into it
+// owns the other fields.
 type cache struct {
 	turn    chan struct{}
 	token   oauth2.Token
@@ -70,7 +68,7 @@ type cache struct {
 
 func newCache() cache { return cache{turn: make(chan struct{}, 1)} }
 
-// enter waits for the turn.
+// enter waits for the turn, until ctx ends.
 func (c *cache) enter(ctx context.Context) error {
 	select {
 	case c.turn <- struct{}{}:
@@ -116,7 +114,7 @@ func (c *ClientCredentials) Authorize(ctx context.Context, h http.Header) error 
 	return nil
 }
 
-// Refused drops the token that a server did not take. The next one may be better.
+// Refused drops the token if it is the one that a server has rejected.
 func (c *ClientCredentials) Refused(h http.Header) bool {
 	c.enter(context.Background()) // does not fail
 	defer c.leave()

@@ -8,8 +8,8 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/httpheader"
-	"toolman/mcpwire/sse"
 	"toolman/router/budget"
 	"toolman/router/catalog"
 )
@@ -105,7 +105,7 @@ func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, erro
 
 // answer answers the request with the outcome of its call. It returns false if the client has disconnected.
 func (x *exchange) answer(c *call) bool {
-	s := &stream{x, c, sse.NewWriter(x.w, "no-store")}
+	s := &stream{x, c, httpbody.NewEventWriter(x.w, "no-store")}
 	var tick <-chan time.Time
 	if c.progress != nil {
 		t := time.NewTicker(keepAlive)
@@ -119,7 +119,7 @@ func (x *exchange) answer(c *call) bool {
 		case params := <-c.progress:
 			err = s.progress(params)
 		case <-tick:
-			err = s.out.Write([]byte(sse.KeepAlive))
+			err = s.out.Write([]byte(httpbody.KeepAlive))
 		case <-c.done:
 			return s.end() == nil
 		case <-ctx.Done():
@@ -149,7 +149,7 @@ const keepAlive = 20 * time.Second
 type stream struct {
 	*exchange
 	c   *call
-	out sse.Writer
+	out httpbody.EventWriter
 }
 
 // end sends the remaining progress and the result or error.
@@ -192,5 +192,5 @@ func (s *stream) fail(err error) error {
 }
 
 func (s *stream) send(event string, data []byte) error {
-	return s.out.Write(sse.Append(nil, event, bytes.TrimSuffix(data, []byte{'\n'})))
+	return s.out.Write(httpbody.AppendEvent(nil, event, bytes.TrimSuffix(data, []byte{'\n'})))
 }

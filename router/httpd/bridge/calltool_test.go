@@ -17,6 +17,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/spawn"
 )
 
@@ -45,7 +46,7 @@ func BenchmarkCall(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []router.Server{{Namespace: "fs", StartTimeout: 20 * time.Second,
+	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{{Namespace: "fs", StartTimeout: 20 * time.Second,
 		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", path}, Env: os.Environ()}}}}, loop, zap.NewNop())
 	r.Start(nil)
 	r.GreetShared()

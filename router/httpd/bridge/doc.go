@@ -9,11 +9,11 @@
 // apply. The ID of a request ends in its correlation ID. The trace shows it, servers do not get it.
 //
 // A [Failure] says why a call failed, with one of the codes in failure.go. The router reports the reason
-// for its own replies through router.CallObserver. A tool's result is passed on verbatim, including one
+// for its own replies through client.CallObserver. A tool's result is passed on verbatim, including one
 // with isError.
 //
 // Arguments are validated against the tool's inputSchema before the call (package inputschema).
 //
 // The locks of package presence are not held while the router is called. The router
-// calls session.QueueMessage and the methods of router.CallObserver with its own locks held.
+// calls session.QueueMessage and the methods of client.CallObserver with its own locks held.
 package bridge

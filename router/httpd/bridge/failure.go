@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/sanitize"
-	"toolman/mcpwire/sse"
-	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/httpd/presence"
+	"toolman/router/upstream"
 )
 
 // A Code says for programs what is wrong. Codes do not change.
@@ -124,7 +125,7 @@ func failureFor(err error) *Failure {
 
 // failureOf returns the failure of a call that toolman itself has answered. A call that was passed on and
 // then refused has found the queue of its server full.
-func failureOf(why *router.Reason) *Failure {
+func failureOf(why *client.Reason) *Failure {
 	code, known := map[audit.Outcome]Code{
 		audit.Timeout: Timeout, audit.Gone: UpstreamGone, audit.Cancelled: Unavailable, audit.Failed: UpstreamError,
 	}[why.Outcome]
@@ -195,7 +196,7 @@ func encode(value any) ([]byte, error) {
 
 func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	c := http.NewResponseController(w)
-	c.SetWriteDeadline(sse.Deadline(len(body))) // fails only without a connection
+	c.SetWriteDeadline(httpbody.WriteDeadline(len(body))) // fails only without a connection
 	defer c.SetWriteDeadline(time.Time{})
 	h := w.Header()
 	h.Set("Content-Type", kind)
@@ -229,10 +230,10 @@ func unavailable(s *session, server string) error {
 	switch {
 	case !known:
 		return unknownServer(s, server)
-	case st.State == router.Gone:
+	case st.State == upstream.Gone:
 		return &Failure{Code: UpstreamGone, Message: fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)),
 			retry: int((st.Retry + time.Second - 1) / time.Second)}
-	case st.State == router.Starting:
+	case st.State == upstream.Starting:
 		return &Failure{Code: UpstreamGone, Message: fmt.Sprintf("server %s is still starting; try again", st.Name), retry: 1}
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/httpd/presence"
 )
 
@@ -19,7 +20,7 @@ type Local struct {
 }
 
 // Local makes a caller. It waits until the servers have started. Bridge.Close ends it.
-func (b *Bridge) Local(ctx context.Context, who router.Client) (*Local, error) {
+func (b *Bridge) Local(ctx context.Context, who client.Info) (*Local, error) {
 	s, err := b.session(ctx, &presence.Caller{Client: who})
 	if err != nil {
 		return nil, err

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/httpd/bridge/calllog"
 )
 
@@ -67,7 +67,7 @@ func wantedOf(r *http.Request) (want wanted, err error) {
 }
 
 // entries returns the entries that a client wants and may read.
-func (b *Bridge) entries(want wanted, who *router.Client, may Logs) []calllog.Entry {
+func (b *Bridge) entries(want wanted, who *client.Info, may Logs) []calllog.Entry {
 	wants := func(e *calllog.Entry) bool {
 		return (want.server == "" || e.Server == want.server) && !e.Timestamp.Before(want.since)
 	}

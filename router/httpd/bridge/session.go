@@ -11,14 +11,14 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/httpd/presence"
 	"toolman/router/view"
 )
 
-// A session is the router.Session of a caller. It implements its peer.Sender, router.Streams and
-// router.CallObserver.
+// A session is the router.Session of a caller. It implements its peer.Sender, client.Streams and
+// client.CallObserver.
 type session struct {
 	*presence.Session[session, call]
 	temporary bool // for one list of tools; it starts no servers
@@ -104,12 +104,12 @@ const maxProgress = 64
 type call struct {
 	id          string // a JSON string that ends in the correlation ID, which the trace shows
 	correlation string
-	tool        *router.FoundTool // nil: there is none, or the request is not a tool call
+	tool        *client.FoundTool // nil: there is none, or the request is not a tool call
 	kept        *budget.Reader    // counts the bytes that are kept for it; may be nil
 	progress    chan []byte       // params of progress notifications; nil if the client does not want them
 	done        chan struct{}     // closed when it is answered
 
-	reason  atomic.Pointer[router.Reason] // set if toolman itself answers
+	reason  atomic.Pointer[client.Reason] // set if toolman itself answers
 	ending  sync.Once
 	result  []byte // written before done is closed
 	failure error  // written before done is closed
@@ -242,7 +242,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 // Flush implements peer.Sender.
 func (s *session) Flush() {}
 
-// During implements router.Streams.
+// During implements client.Streams.
 func (s *session) During(id []byte) peer.Sender {
 	if c := s.Find(id); c != nil && c.progress != nil {
 		return c
@@ -250,7 +250,7 @@ func (s *session) During(id []byte) peer.Sender {
 	return nil
 }
 
-// Correlation implements router.CallObserver.
+// Correlation implements client.CallObserver.
 func (s *session) Correlation(id []byte) string {
 	if c := s.Find(id); c != nil {
 		return c.correlation
@@ -258,14 +258,14 @@ func (s *session) Correlation(id []byte) string {
 	return ""
 }
 
-// LocalReply implements router.CallObserver.
-func (s *session) LocalReply(id []byte, why router.Reason) {
+// LocalReply implements client.CallObserver.
+func (s *session) LocalReply(id []byte, why client.Reason) {
 	if c := s.Find(id); c != nil {
 		c.reason.Store(&why)
 	}
 }
 
 var (
-	_ router.Streams      = (*session)(nil)
-	_ router.CallObserver = (*session)(nil)
+	_ client.Streams      = (*session)(nil)
+	_ client.CallObserver = (*session)(nil)
 )

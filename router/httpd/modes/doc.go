@@ -1,5 +1,5 @@
 // Package modes decides what the client that sends a request sees: it maps the identity of package guard
-// to a router.Client.
+// to a client.Info.
 //
 //	identity (package guard) ─┬─▶ Modes.Caller ─▶ presence.Caller, or a presence.Denial
 //	?config= ─────────────────┘

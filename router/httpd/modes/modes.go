@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/presence"
 	"toolman/router/view"
@@ -94,8 +94,8 @@ func (m *Modes) Lasts(was *presence.Caller, id guard.Identity) bool {
 }
 
 // Client returns the client that an identity is at /mcp.
-func (m *Modes) Client(id *guard.Identity) router.Client {
-	c := router.Client{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools, Only: m.only(id, cmp.Or(id.Agent, id.Policy))}
+func (m *Modes) Client(id *guard.Identity) client.Info {
+	c := client.Info{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools, Only: m.only(id, cmp.Or(id.Agent, id.Policy))}
 	switch {
 	case id.Restricted: // also if nothing else needs permissions
 		c.Static, c.MetaTools = "mcp-toolset-permissions", noTools
@@ -133,7 +133,7 @@ func both(a, b []string) []string {
 
 // clientAt returns the client that an identity is at its path, /mcp/NAME or /mcp. A toolset takes
 // precedence over an agent of the same name.
-func (m *Modes) clientAt(id *guard.Identity) (router.Client, error) {
+func (m *Modes) clientAt(id *guard.Identity) (client.Info, error) {
 	c, name := m.Client(id), id.Path
 	switch {
 	case name == "":
@@ -162,7 +162,7 @@ const maxNames = 50
 
 // unknownName is the error for a path that the client may not use. It lists the paths that it may use, and
 // does not tell whether there are others.
-func (m *Modes) unknownName(id *guard.Identity, c *router.Client) error {
+func (m *Modes) unknownName(id *guard.Identity, c *client.Info) error {
 	names := both(c.Only, m.Toolsets)
 	for _, agent := range m.Agents {
 		if m.mayBe(id, agent) && !slices.Contains(names, agent) {
@@ -181,7 +181,7 @@ func (m *Modes) unknownName(id *guard.Identity, c *router.Client) error {
 
 // view returns the presence.Caller's View: all of what a client sees that does not come from its principal,
 // but from the configuration and the client's own settings.
-func (m *Modes) view(c *router.Client, id *guard.Identity) string {
+func (m *Modes) view(c *client.Info, id *guard.Identity) string {
 	view := "agent " + c.Agent
 	if id.Terms != "" {
 		view += " terms " + id.Terms

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"toolman/router"
+	"toolman/router/upstream"
 )
 
 // A Gateway is the part of a [router.Router] that the package uses.
 type Gateway interface {
 	Sessions() int
-	Upstreams() []router.Status
+	Upstreams() []upstream.Status
 	Started() <-chan struct{}
 }
 
@@ -27,7 +27,7 @@ func Alive() http.Handler {
 // starting, when none of them runs, and when the program is about to end.
 type Health struct {
 	// Known returns the servers that the answer to a request names; nil: none. It may be nil.
-	Known func(*http.Request) []router.Status
+	Known func(*http.Request) []upstream.Status
 
 	gateway Gateway
 	ending  atomic.Bool
@@ -66,7 +66,7 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
-func named(servers []router.Status) (all []serverHealth) {
+func named(servers []upstream.Status) (all []serverHealth) {
 	if servers != nil {
 		all = []serverHealth{}
 	}
@@ -87,7 +87,7 @@ func (h *Health) problem() string {
 		return "the servers are starting"
 	}
 	all := h.gateway.Upstreams()
-	usable := func(st router.Status) bool { return st.State == router.Ready || st.State == router.Apart }
+	usable := func(st upstream.Status) bool { return st.State == upstream.Ready || st.State == upstream.Apart }
 	if len(all) > 0 && !slices.ContainsFunc(all, usable) {
 		return "no server is ready"
 	}

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"toolman/mcpwire"
-	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/httpd/ops/prom"
+	"toolman/router/upstream"
 )
 
 // Metrics are the counts and times that Prometheus reads at GET /metrics. Their labels are names of the
@@ -138,19 +138,19 @@ func (m *Metrics) Handler(of Gateway) http.Handler {
 }
 
 // upstreams writes the metrics of the servers.
-func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
-	each := func(name, kind, help string, value func(st router.Status) float64) {
+func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
+	each := func(name, kind, help string, value func(st upstream.Status) float64) {
 		p.Begin(name, kind, help, "upstream")
 		for _, st := range all {
 			p.Value(value(st), st.Name)
 		}
 	}
-	each("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", func(st router.Status) float64 {
-		return number(st.State == router.Ready || st.State == router.Apart)
+	each("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", func(st upstream.Status) float64 {
+		return number(st.State == upstream.Ready || st.State == upstream.Apart)
 	})
 	p.Begin("toolman_upstream_state", "gauge", "1 for the state that the server is in.", "upstream", "state")
 	for _, st := range all {
-		for _, s := range []router.State{router.Starting, router.Ready, router.Gone, router.Apart} {
+		for _, s := range []upstream.State{upstream.Starting, upstream.Ready, upstream.Gone, upstream.Apart} {
 			p.Value(number(st.State == s), st.Name, s.String())
 		}
 	}
@@ -160,10 +160,10 @@ func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
 			p.Value(float64(len(st.Entries[k])), mcpwire.Kind(k).String(), st.Name)
 		}
 	}
-	each("toolman_upstream_inflight", "gauge", "Calls of a server that are not over.", func(st router.Status) float64 {
+	each("toolman_upstream_inflight", "gauge", "Calls of a server that are not over.", func(st upstream.Status) float64 {
 		return float64(m.inFlight.of(st.Name))
 	})
-	each("toolman_upstream_starts_total", "counter", "Connections to a server that were made; with a command, processes.", func(st router.Status) float64 {
+	each("toolman_upstream_starts_total", "counter", "Connections to a server that were made; with a command, processes.", func(st upstream.Status) float64 {
 		return float64(st.Starts)
 	})
 }

@@ -15,6 +15,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/client"
 )
 
 // A front is the smallest user of a Registry. Its sessions write down how they end.
@@ -63,7 +64,7 @@ func newFront(t *testing.T, o Options) *front {
 
 // caller returns a caller with an open account.
 func (f *front) caller(name string) *Caller {
-	c := Caller{Client: router.Client{Principal: budget.Principal{Issuer: "test", Subject: name}}}
+	c := Caller{Client: client.Info{Principal: budget.Principal{Issuer: "test", Subject: name}}}
 	c.Client.Account = f.sessions.front.Budgets.Open(c.Client.Principal)
 	f.t.Cleanup(c.Client.Account.Close)
 	return &c

@@ -10,8 +10,8 @@ import (
 	"sync"
 	"time"
 
-	"toolman/router"
 	"toolman/router/budget"
+	"toolman/router/client"
 )
 
 // Reasons why a session cannot begin, or has ended.
@@ -26,8 +26,8 @@ type Caller struct {
 	// View distinguishes the views of one principal. It is equal as long as the configuration and
 	// the client's own settings are. It contains no secret.
 	View   string
-	Client router.Client // fronts set Sole and Many
-	Addr   netip.Addr    // of the client
+	Client client.Info // fronts set Sole and Many
+	Addr   netip.Addr  // of the client
 }
 
 // A Key is equal for the requests of one caller.

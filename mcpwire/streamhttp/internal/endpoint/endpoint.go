@@ -25,10 +25,10 @@ const deleteTime = 2 * time.Second
 // A Credential authorizes requests. Its methods may be called from any goroutine.
 type Credential interface {
 	// Authorize sets headers. It may ask another server for a token, until ctx ends. Its errors
-	// hold no secrets.
+	// contain no secrets.
 	Authorize(ctx context.Context, h http.Header) error
-	// Refused says that the server did not take the headers that Authorize set. It reports whether
-	// the next ones may differ.
+	// Refused records that the server has rejected the headers that Authorize set. It reports
+	// whether the next ones may differ.
 	Refused(h http.Header) bool
 }
 
@@ -36,32 +36,32 @@ type Credential interface {
 type Endpoint struct {
 	url        *url.URL // as configured
 	header     http.Header
-	host       string // of the header Host; "": that of the URL
+	host       string // for the header Host; "": that of the URL
 	credential Credential
-	transport  *h1.Transport
+	client     *http.Client
 
-	place    atomic.Pointer[url.URL] // the URL, until the server says that it has moved for good
-	messages atomic.Pointer[url.URL] // for messages, on the transport of 2024-11-05; nil: another one
+	place    atomic.Pointer[url.URL] // the URL, or where the server has permanently moved to
+	messages atomic.Pointer[url.URL] // for messages, if the transport is that of 2024-11-05; otherwise nil
 }
 
-// parse reads the URL of a server. Errors do not repeat it, because it may hold secrets.
+// parse reads the URL of a server. Errors do not repeat it, because it may contain secrets.
 func parse(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return nil, errors.New("it is no URL")
+		return nil, errors.New("it is not a valid URL")
 	case u.Scheme != "http" && u.Scheme != "https":
 		return nil, errors.New("it does not start with http:// or https://")
 	case u.Hostname() == "":
-		return nil, errors.New("it names no host")
+		return nil, errors.New("it has no host")
 	case u.Fragment != "":
-		return nil, errors.New("it has a fragment, which is never sent; take the # and what follows out")
+		return nil, errors.New("it has a fragment, which is never sent; remove the # and the text behind it")
 	}
 	return u, nil
 }
 
 // New returns the endpoint of this URL, whose requests have these headers.
-func New(text string, header http.Header, credential Credential, o httpclient.Options) (*Endpoint, error) {
+func New(text string, header http.Header, credential Credential, caFile string) (*Endpoint, error) {
 	u, err := parse(text)
 	if err != nil {
 		return nil, err
@@ -69,25 +69,25 @@ func New(text string, header http.Header, credential Credential, o httpclient.Op
 	if err := checkHeader(header); err != nil {
 		return nil, err
 	}
-	transport, err := httpclient.NewTransport(o)
+	transport, err := httpclient.NewTransport(caFile)
 	if err != nil {
 		return nil, err
 	}
-	e := &Endpoint{url: u, credential: credential, transport: h1.New(transport, u)}
+	e := &Endpoint{url: u, credential: credential, client: &http.Client{Transport: h1.New(transport, u), CheckRedirect: httpclient.CheckRedirect}}
 	e.header, e.host = commonHeader(header, u)
 	e.place.Store(u)
 	return e, nil
 }
 
-// checkHeader says what is wrong with configured headers.
+// checkHeader checks the configured headers.
 func checkHeader(h http.Header) error {
 	for name, values := range h {
 		if !httpheader.IsToken(name) {
-			return fmt.Errorf("%q is no name of a header", name)
+			return fmt.Errorf("%q is not a valid header name", name)
 		}
 		for _, value := range values {
 			if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-				return fmt.Errorf("the value of the header %s has a line break or another control character in it", name)
+				return fmt.Errorf("the value of the header %s contains a line break or another control character", name)
 			}
 		}
 	}
@@ -95,7 +95,8 @@ func checkHeader(h http.Header) error {
 }
 
 // commonHeader returns the headers of every request: the configured ones without those of the
-// transport. The header Host is returned apart. The values are shared, without room to append.
+// transport. It returns the header Host separately. Requests share the values, which have no room
+// to append.
 func commonHeader(configured http.Header, to *url.URL) (h http.Header, host string) {
 	h = http.Header{}
 	for name, values := range configured {
@@ -121,15 +122,15 @@ func commonHeader(configured http.Header, to *url.URL) (h http.Header, host stri
 // String returns the URL without secrets.
 func (e *Endpoint) String() string { return httpclient.Shown(e.url) }
 
-// Close closes the connections that are not in use, and the others when they no longer are.
-func (e *Endpoint) Close() { e.transport.CloseIdleConnections() }
+// Close closes the connections that are not in use. The others are closed after their requests.
+func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
-// UseMessages makes an endpoint of the transport of 2024-11-05 of this one: messages go to this
-// URL, and answers come on a stream. An error says that the URL leads elsewhere.
+// UseMessages turns this into an endpoint of the transport of 2024-11-05: messages go to this URL,
+// and responses come on a stream. It fails if the URL has another origin.
 func (e *Endpoint) UseMessages(to string) error {
 	u, err := e.url.Parse(to)
 	if err != nil || !httpclient.SameOrigin(u, e.url) {
-		return errors.New("the server wants messages to be sent to another origin, which is not done")
+		return errors.New("the server names a URL of another origin for messages, which is not allowed")
 	}
 	e.messages.Store(u)
 	return nil
@@ -163,21 +164,21 @@ func (e *Endpoint) request(ctx context.Context, method string, to *url.URL) (*ht
 	return req.WithContext(ctx), nil
 }
 
-// Do sends a request. If the server has moved for good, the next ones go to the new URL.
+// Do sends a request. If the server has permanently moved, the next ones go to the new URL.
 func (e *Endpoint) Do(req *http.Request) (*http.Response, error) {
-	resp, moved, err := httpclient.Do(e.transport, req)
+	resp, moved, err := httpclient.Do(e.client, req)
 	if err == nil && moved != nil && resp.StatusCode/100 == 2 {
 		e.place.CompareAndSwap(req.URL, moved)
 	}
 	return resp, err
 }
 
-// Renewed reports whether there may be another credential after the server has refused a request.
+// Renewed reports whether there may be another credential after the server has rejected a request.
 func (e *Endpoint) Renewed(req *http.Request) bool {
 	return e.credential != nil && e.credential.Refused(req.Header)
 }
 
-// Get opens a stream of a session, behind an event if one is named.
+// Get opens a stream of a session. If lastID is not "", the stream starts behind that event.
 func (e *Endpoint) Get(ctx context.Context, s Session, lastID string) (*http.Response, *Failure) {
 	req, err := e.request(ctx, http.MethodGet, e.place.Load())
 	if err != nil {
@@ -203,7 +204,7 @@ func (e *Endpoint) Get(ctx context.Context, s Session, lastID string) (*http.Res
 	return resp, nil
 }
 
-// Delete ends a session. Some servers do not allow this.
+// Delete ends a session. It ignores a refusal: some servers do not allow clients to end sessions.
 func (e *Endpoint) Delete(s Session) {
 	ctx, cancel := context.WithTimeout(context.Background(), deleteTime)
 	defer cancel()
@@ -217,9 +218,9 @@ func (e *Endpoint) Delete(s Session) {
 	}
 }
 
-// A Session is what a legacy server and its client have agreed on. The zero Session is none.
+// A Session identifies a session with a legacy server. The zero Session is none.
 type Session struct {
-	ID      string // "": the server gave none
+	ID      string // "": the server has set none
 	Version string // of the protocol
 }
 

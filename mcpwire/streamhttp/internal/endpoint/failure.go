@@ -17,19 +17,19 @@ import (
 
 const (
 	maxErrorBody = 64 << 10
-	maxDetail    = 300 // characters that are shown of what a server says
+	maxDetail    = 300 // characters of a server's text that are shown
 )
 
-// A Failure is the reason why a message was not delivered, or a request not answered.
+// A Failure is the reason why a message was not delivered, or a request got no response.
 type Failure struct {
-	Text      string        // for people: what happened, and what to do
-	Status    int           // 0: there was no response
-	Unsent    bool          // nothing of the message went out
-	Transient bool          // it may succeed in a moment
-	Reopened  bool          // a subscription that had been opened has broken off
+	Text      string        // for users: what happened, and what to do
+	Status    int           // 0: there was no HTTP response
+	Unsent    bool          // no part of the message was sent
+	Transient bool          // a retry may succeed
+	Reopened  bool          // an open subscription has broken off
 	Wait      time.Duration // that the server asked for
 	RPC       []byte        // the server's own error object, to be passed on as it is
-	Code      int64         // of rpc
+	Code      int64         // of RPC
 }
 
 // RPCFailure returns a JSON-RPC error as a failure.
@@ -52,22 +52,22 @@ func NetworkFailure(err error, unsent bool) *Failure {
 // Lost is the failure of a response that was not read to its end.
 func Lost(err error) *Failure {
 	f := NetworkFailure(err, false)
-	f.Text += "; whether the request was carried out is not known"
+	f.Text += "; the server may have executed the request"
 	return f
 }
 
-// NotMCP is the failure of a response that cannot be read.
+// NotMCP is the failure of a response that is not of a known media type.
 func NotMCP(resp *http.Response) *Failure {
 	kind := httpheader.MediaType(resp.Header)
-	what := "something of the type " + sanitize.Cut(kind, 64)
+	what := "a body of the type " + sanitize.Cut(kind, 64)
 	switch kind {
 	case "text/html":
 		what = "a web page"
 	case "":
-		what = "something without a Content-Type"
+		what = "a body without a Content-Type"
 	}
-	return &Failure{Status: resp.StatusCode, Text: "the server answers with " + what +
-		", where application/json or text/event-stream is expected; check whether this is the URL of its MCP endpoint"}
+	return &Failure{Status: resp.StatusCode, Text: "the server responds with " + what +
+		" instead of application/json or text/event-stream; check that this is the URL of its MCP endpoint"}
 }
 
 // Refusal reads a response with the status of an error.
@@ -86,7 +86,7 @@ func Refusal(resp *http.Response, inSession bool) *Failure {
 	f.Status, f.Wait = resp.StatusCode, retryAfter(resp.Header)
 	switch f.Status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusProxyAuthRequired:
-		f.RPC = nil // the status says more
+		f.RPC = nil // the text for the status is more useful
 	case http.StatusTooManyRequests:
 		f.RPC, f.Transient = nil, true
 	case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
@@ -99,7 +99,7 @@ func Refusal(resp *http.Response, inSession bool) *Failure {
 	return f
 }
 
-// NotStreamable reports whether initialize failed as it does at a server that knows only the
+// NotStreamable reports whether initialize failed in the way of a server that knows only the
 // transport of 2024-11-05 (2025-11-25, Transports, Backwards Compatibility).
 func (f *Failure) NotStreamable() bool {
 	modern := f.Code <= -32020 && f.Code >= -32099
@@ -111,25 +111,25 @@ func statusText(f *Failure, inSession bool) string {
 	status := strconv.Itoa(f.Status) + " " + http.StatusText(f.Status)
 	switch {
 	case f.Status == http.StatusUnauthorized:
-		return "the server wants credentials, or does not take those it was given (" + status + "); check the token or the headers that are sent"
+		return "the server requires credentials, or has rejected them (" + status + "); check the configured token or headers"
 	case f.Status == http.StatusForbidden:
-		return "the server does not let this client in (" + status + "); check what its credentials may do, and whether it takes requests from here"
+		return "the server denies access (" + status + "); check the permissions of the credentials, and whether the server accepts requests from this machine"
 	case f.Status == http.StatusProxyAuthRequired:
-		return "the proxy wants credentials (" + status + "); write them into HTTPS_PROXY"
+		return "the proxy requires credentials (" + status + "); set them in HTTPS_PROXY"
 	case f.Status == http.StatusNotFound && inSession:
-		return "the server does not know the session any more (" + status + ")"
+		return "the server has lost the session (" + status + ")"
 	case f.Status == http.StatusNotFound, f.Status == http.StatusMethodNotAllowed, f.Status == http.StatusGone:
-		return "there is no MCP server at this URL (" + status + "); check its path, which for many servers ends in /mcp"
+		return "there is no MCP server at this URL (" + status + "); check the path, which ends in /mcp for many servers"
 	case f.Status == http.StatusRequestEntityTooLarge:
 		return "the message is too large for the server (" + status + ")"
 	case f.Status == http.StatusTooManyRequests && f.Wait > 0:
-		return "the server has had too many requests (" + status + "); it wants to be left alone for " + f.Wait.String()
+		return "the server got too many requests (" + status + "); retry after " + f.Wait.String()
 	case f.Status == http.StatusTooManyRequests:
-		return "the server has had too many requests (" + status + "); wait before the next"
+		return "the server got too many requests (" + status + "); retry later"
 	case f.Status/100 == 3:
-		return "the server sends its clients elsewhere (" + status + "); write the URL that it means"
+		return "the server redirects without naming a URL to follow (" + status + "); configure the URL of its MCP endpoint"
 	case f.Status >= 500:
-		return "the server, or what stands before it, is out of order (" + status + "); what was asked may have been carried out"
+		return "the server or a proxy before it failed (" + status + "); it may have executed the request"
 	}
 	return "the server refuses the request (" + status + ")"
 }
@@ -146,7 +146,7 @@ func retryAfter(h http.Header) time.Duration {
 	return 0
 }
 
-// detailOf returns the text for people in a body that is no JSON-RPC error.
+// detailOf returns the text for users in a body that is not a JSON-RPC error.
 func detailOf(kind string, body []byte) string {
 	switch kind {
 	case "text/plain":

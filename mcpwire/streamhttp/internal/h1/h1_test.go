@@ -25,8 +25,8 @@ type wired struct {
 	ended chan struct{} // gets one for each connection that the client has closed
 }
 
-// wire starts a server. answer writes the response to a request, and reports whether it reads another
-// one there; n counts connections.
+// wire starts a server. answer writes the response to a request, and reports whether it reads
+// another one there; n counts connections.
 func wire(t *testing.T, answer func(n int, c net.Conn, body string) bool) *wired {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -7,8 +7,8 @@ import "syscall"
 // canCheck reports whether idleAlive works.
 const canCheck = true
 
-// idleAlive reports whether nothing has come on an idle connection, not even its end. What the
-// server sends unasked would be taken for the response to the next request.
+// idleAlive reports whether an idle connection is open and has nothing to read. Unexpected data
+// would be mistaken for the response to the next request.
 func (c *conn) idleAlive() bool {
 	raw, err := c.Conn.(syscall.Conn).SyscallConn()
 	if err != nil {

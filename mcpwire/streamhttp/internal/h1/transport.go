@@ -13,15 +13,15 @@ import (
 	"time"
 )
 
-// maxBody is the longest body of a request, in bytes. The system buffers as much even if the server
-// reads nothing of it, so that the response is read in any case.
+// maxBody is the size of the longest body of a request, in bytes. The system buffers that much even
+// if the server does not read, so that writing does not block and the response is read.
 const maxBody = 64 << 10
 
 // A Transport is an http.RoundTripper. It sends requests to one server that is reached by plain
 // HTTP and through no proxy; its http.Transport sends all others.
 type Transport struct {
 	*http.Transport
-	host string // of the server, as in URLs; "": this server is reached in another way
+	host string // of the server, as in URLs; "": http.Transport sends all requests
 	addr string
 
 	mu       sync.Mutex
