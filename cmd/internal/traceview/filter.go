@@ -86,7 +86,7 @@ func (f *Filter) matcher(key, value string) (func(*subject) bool, error) {
 		f.texts = append(f.texts, bytes.ToLower([]byte(value)))
 		return func(s *subject) bool { return s.texts[i] }, nil
 	}
-	return nil, fmt.Errorf("there is no filter %s:", key)
+	return nil, fmt.Errorf("no filter is called %s", key)
 }
 
 func status(value string) (func(*subject) bool, error) {
