@@ -60,7 +60,6 @@ cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup json
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
 cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog router/toolset
 cmd/internal/traceview: cmd/internal/cli jsonrpc/trace mcpwire/sanitize
-cmd/toolman: cmd/internal/cli cmd/internal/config cmd/internal/demo cmd/internal/demo/demoserver cmd/internal/engine cmd/internal/gateway cmd/internal/lockcmd cmd/internal/report cmd/internal/setup cmd/internal/stdio cmd/internal/toolsetcmd cmd/internal/traceview jsonrpc/trace mcpwire/sanitize router router/client router/httpd/bridge router/httpd/bridge/provider router/httpd/guard router/httpd/ops router/upstream spawn
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
