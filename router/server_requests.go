@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/tracing"
 )
@@ -80,7 +81,7 @@ func (s *Session) ask(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing, metho
 
 // cannotLocked says why the client cannot be asked this, or "".
 func (s *Session) cannotLocked(method mcpwire.Method) string {
-	need := mcpwire.RequiredCapability(method)
+	need := inputreq.RequiredCapability(method)
 	switch {
 	case need == "":
 		return "toolman does not pass on requests of this method to clients"
