@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/session"
 )
 
 // settling is a rig whose activations wait for the client to list again.
@@ -49,10 +50,10 @@ func TestAnActivationWaitsForTheListAndAMoment(t *testing.T) {
 		checkList(t, "before the list", g.after(900*time.Millisecond))
 		g.client.says(listTools)
 		checkList(t, "the list", g.after(0), `"list"`)
-		checkList(t, "just before the moment is over", g.after(replyAfterList-1))
+		checkList(t, "just before the moment is over", g.after(replyPause-1))
 		checkList(t, "when it is", g.after(1), "1")
 		checkList(t, "and then nothing", g.after(time.Hour))
-		if g.s.peer.listsOnce {
+		if g.s.Peer.ListsOnce {
 			t.Error("the client is taken for one that does not list again")
 		}
 	})
@@ -69,7 +70,7 @@ func TestAnActivationIsDoneBeforeItIsAnswered(t *testing.T) {
 		if len(heard) != 2 || !strings.Contains(heard[1], `"ns_off1"`) {
 			t.Errorf("heard %q", heard)
 		}
-		checkList(t, "later", g.after(replyAfterList), "1")
+		checkList(t, "later", g.after(replyPause), "1")
 	})
 }
 
@@ -104,7 +105,7 @@ func TestActivationsThatNeedNotWait(t *testing.T) {
 		g := settling(t)
 		g.client.says(on("ns_on").frame("1"), on("ns_nothing").frame("2"), activation{}.frame("3"))
 		checkList(t, "answered at once", g.after(0), "1", "2", "3")
-		g.r.Settle = 0
+		g.r.sessionEnv.Settle = 0
 		g.client.says(on("ns_off1").frame("4"))
 		checkList(t, "without a bound", g.after(0), toolsChanged, "4")
 		checkList(t, "and then nothing", g.after(time.Hour))
@@ -128,7 +129,7 @@ func TestOtherListsDoNotEndTheWait(t *testing.T) {
 		if _, next, _ = g.listPage(mcpwire.Tool, `{"cursor":"`+next+`"}`); next != "" {
 			t.Fatal("there is another page")
 		}
-		checkList(t, "after the last page", g.after(replyAfterList), "1")
+		checkList(t, "after the last page", g.after(replyPause), "1")
 	})
 }
 
@@ -138,9 +139,9 @@ func TestOneListEndsTheWaitOfAll(t *testing.T) {
 		g.client.says(on("ns_off1").frame("1"), on("ns_off2").frame("1"))
 		checkList(t, "told", g.after(100*time.Millisecond), toolsChanged, toolsChanged)
 		g.client.says(listTools)
-		g.after(replyAfterList / 2)
+		g.after(replyPause / 2)
 		g.client.says(listTools) // does not make it longer
-		g.after(replyAfterList/2 - 1)
+		g.after(replyPause/2 - 1)
 		checkList(t, "both", g.after(1), "1", "1")
 		checkList(t, "and then nothing", g.after(time.Hour))
 	})
@@ -154,8 +155,8 @@ func TestACancelledActivationIsNotAnsweredButStays(t *testing.T) {
 		g.client.says(listTools, fmt.Sprintf(cancelFrame, "1"))
 		checkList(t, "the other is answered", g.after(time.Hour), `"list"`, "2")
 		checkList(t, "active", activeNames(g.view()), "tool ns_on", "tool ns_off1", "tool ns_off2")
-		if g.s.peer.listsOnce || g.s.Pending() > 0 {
-			t.Errorf("static %v, %d pending", g.s.peer.listsOnce, g.s.Pending())
+		if g.s.Peer.ListsOnce || g.s.Pending() > 0 {
+			t.Errorf("static %v, %d pending", g.s.Peer.ListsOnce, g.s.Pending())
 		}
 	})
 }
@@ -163,7 +164,7 @@ func TestACancelledActivationIsNotAnsweredButStays(t *testing.T) {
 // A timer may fire while what it is for happens otherwise.
 func TestAnExpiryThatComesTooLateDoesNothing(t *testing.T) {
 	for name, before := range map[string]func(g *rig){
-		"answered":  func(g *rig) { g.s.expire(g.s.waiting.replies[0]); g.client.hearsOne() },
+		"answered":  func(g *rig) { session.Simulate(g.s).Expiry()(); g.client.hearsOne() },
 		"cancelled": func(g *rig) { g.client.says(fmt.Sprintf(cancelFrame, "1")) },
 		"closed":    func(g *rig) { g.s.Closed(io.EOF); g.client.hearsOne() },
 	} {
@@ -172,9 +173,9 @@ func TestAnExpiryThatComesTooLateDoesNothing(t *testing.T) {
 				g := settling(t)
 				g.client.says(on("ns_off1").frame("1"))
 				g.client.hears()
-				h := g.s.waiting.replies[0]
+				expire := session.Simulate(g.s).Expiry()
 				before(g)
-				g.s.expire(h)
+				expire()
 				g.quiet()
 			})
 		})
@@ -218,7 +219,7 @@ func TestTheCatalogMayChangeDuringTheWait(t *testing.T) {
 		checkList(t, "told", g.after(0), toolsChanged) // no resource was active
 		g.client.says(listTools)
 		g.after(0)
-		time.Sleep(replyAfterList)
+		time.Sleep(replyPause)
 		synctest.Wait()
 		if o := reportOf(t, g.client.hearsOne()); o.text() != "switched on ns_off1" || len(o.Tools) != 1 {
 			t.Errorf("says %q", o.text())

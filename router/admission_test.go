@@ -13,9 +13,11 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/dial"
 	"toolman/router/limiter"
-	"toolman/router/principal"
+	"toolman/router/session"
+	"toolman/router/upstream"
 )
 
 // gated is a rig with a server that has so many calls at once.
@@ -185,7 +187,7 @@ func TestACallThatWaitsTooLongIsGivenUp(t *testing.T) {
 		o := various()
 		o.most, o.timeout = 1, 10*time.Second
 		_, client, server := one(t, o)
-		server.u.pending.limiter.Admit(principal.Principal{}, 0, nil) // somebody else's call, which is never answered
+		upstream.Simulate(server.u).Limiter().Admit(budget.Principal{}, 0, nil) // somebody else's call, which is never answered
 		client.says(callNumber(1))
 		time.Sleep(4 * time.Second)
 		client.says(callNumber(2))
@@ -224,11 +226,11 @@ func TestAServerThatDiesAnswersWhatWaits(t *testing.T) {
 	}
 	// One that was on its way when the server died does not wait for ever.
 	u := server.u
-	c := call{session: g.s, method: mcpwire.ToolsCall}
+	c := upstream.Call{Caller: g.s, Method: mcpwire.ToolsCall}
 	m := scanned(t, callNumber(3))
-	c.keep(m, jsonrpc.Span{})
+	c.Keep(m, jsonrpc.Span{})
 	var out peer.Outgoing
-	u.submit(m, &out, &c, jsonrpc.Span{}, "echo")
+	u.Submit(m, &out, &c, jsonrpc.Span{}, "echo")
 	out.Flush()
 	if text := refusalOf(t, client.hearsOne(), mcpwire.ToolsCall, 0); !strings.Contains(text, "server ns is gone") {
 		t.Errorf("told %q", text)
@@ -260,7 +262,7 @@ func TestWhatWaitsIsBounded(t *testing.T) {
 	t.Run("in bytes", func(t *testing.T) {
 		_, client, server := gated(t, 1)
 		open(client, server, "0")
-		large := fmt.Sprintf(echo, "1", `"`+strings.Repeat("x", waitBytes/2)+`"`)
+		large := fmt.Sprintf(echo, "1", `"`+strings.Repeat("x", (32<<20))+`"`)
 		client.says(large)
 		client.wants()
 		refused(t, client.asks(large))
@@ -363,8 +365,8 @@ func TestHistoriesAtALimiter(t *testing.T) {
 					within, waiting = append(within, waiting[0]), waiting[1:]
 				}
 			}
-			if len(within) > most || len(waiting) > 0 && len(within) < most || server.u.pending.limiter.Counts().Active != len(within) {
-				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, server.u.pending.limiter.Counts().Active)
+			if len(within) > most || len(waiting) > 0 && len(within) < most || upstream.Simulate(server.u).Limiter().Counts().Active != len(within) {
+				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, upstream.Simulate(server.u).Limiter().Counts().Active)
 			}
 		}
 		if n := g.s.Pending(); n != len(waiting)+len(within) {
@@ -381,7 +383,7 @@ func TestClientsShareALimit(t *testing.T) {
 	clients[0].says(callNumber(1))
 	clients[1].says(callNumber(2))
 	g.quiet()
-	clients[0].handler.(*Session).End()
+	clients[0].handler.(*session.Session).End()
 	sent := server.hears()
 	checkList(t, "sent", methodsOf(t, sent), "notifications/cancelled", "tools/call")
 	names, ids := numbered(t, sent[1:])
@@ -393,9 +395,9 @@ func TestClientsShareALimit(t *testing.T) {
 
 // clientOf adds a client with a credential of its own.
 func (g *rig) clientOf(budgets *budget.Budgets, name string) *link {
-	who := principal.Principal{Issuer: name}
+	who := budget.Principal{Issuer: name}
 	l := &link{t: g.t}
-	l.handler = g.r.NewSession(l, Client{Principal: who, Account: budgets.Open(who)})
+	l.handler = g.r.NewSession(l, client.Info{Principal: who, Account: budgets.Open(who)})
 	l.initialize("{}")
 	l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	l.hears()
@@ -433,9 +435,9 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 	names, _ = numbered(t, server.hears())
 	checkList(t, "the first client's next calls", names, "6", "7", "8")
 	for _, l := range []*link{greedy, other, third} {
-		l.handler.(*Session).End()
+		l.handler.(*session.Session).End()
 	}
-	if has := server.u.pending.limiter.Counts(); has != (limiter.Counts{}) {
+	if has := upstream.Simulate(server.u).Limiter().Counts(); has != (limiter.Counts{}) {
 		t.Errorf("the limiter has %+v", has)
 	}
 }
@@ -513,15 +515,15 @@ func TestACancelledCallKeepsItsPlaceFromItsClient(t *testing.T) {
 		}
 		names, _ := numbered(t, server.hears())
 		checkList(t, "of another client", names, "10", "11", "12")
-		time.Sleep(lateAnswer - 1)
+		time.Sleep(lateAnswerTime - 1)
 		synctest.Wait()
 		server.wants()
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		names, _ = numbered(t, server.hears())
 		checkList(t, "then", names, "3")
-		greedy.handler.(*Session).End()
-		other.handler.(*Session).End()
-		time.Sleep(lateAnswer)
+		greedy.handler.(*session.Session).End()
+		other.handler.(*session.Session).End()
+		time.Sleep(lateAnswerTime)
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -107,7 +108,7 @@ func holds(set *toolset.Set, e *catalog.Entry) bool {
 // A world is what decides about items, and an opinion about each that is formed without the router's help.
 type world struct {
 	policy            *policy.Policy
-	dangers           *policy.Dangers // nobody may call those; nil: none
+	dangers           *policy.DangerRules // nobody may call those; nil: none
 	pins              *catalog.Pins
 	active            []string     // globs
 	equipped, enabled *toolset.Set // nil: none
@@ -125,7 +126,7 @@ func someWorld(t *testing.T, rng *rand.Rand, p *policy.Policy) *world {
 		w.equipped = &set
 	}
 	if rng.IntN(2) == 0 {
-		w.dangers = &policy.Dangers{File: "tools.toml", Confirm: policy.Deny}
+		w.dangers = &policy.DangerRules{File: "tools.toml", Confirm: policy.Deny}
 		for i, text := range []string{"a_put", "b:*", "odd?one", "*look"} {
 			if rng.IntN(2) == 0 {
 				w.dangers.Tools = append(w.dangers.Tools, policy.Entry{Text: text, Line: 90 + i})
@@ -137,7 +138,7 @@ func someWorld(t *testing.T, rng *rand.Rand, p *policy.Policy) *world {
 
 func (w *world) rig(t *testing.T, more toolset.Set) *rig {
 	t.Helper()
-	guard, err := w.dangers.Guard()
+	guard, err := w.dangers.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +170,7 @@ func (w *world) judgesBy(g *rig, e *catalog.Entry, name string) (catalog.Verdict
 	var items []policy.Item
 	at := 0
 	for _, other := range g.everyEntry() {
-		if upstreamOf(other.Source) != upstreamOf(e.Source) {
+		if upstream.Of(other.Source) != upstream.Of(e.Source) {
 			continue
 		}
 		if other == e {
@@ -269,7 +270,7 @@ func TestAllRoadsAgree(t *testing.T) {
 // named gives a server the name that policies use, and shows the client what it has.
 func (g *rig) named(name string, server int) {
 	u := g.r.all()[server]
-	u.Server.Name, u.source.PolicyName = name, name
+	u.Server.Name, u.Source.PolicyName = name, name
 	g.r.update()
 	g.client.hears()
 }

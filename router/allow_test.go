@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/upstream"
 )
 
 // exposes is a rig whose policy is these lists for every client.
@@ -88,8 +89,8 @@ func TestAClosedServerDoesNotReachTheClient(t *testing.T) {
 func TestOneServersDeniedNameIsAnothersToUse(t *testing.T) {
 	g := exposes(t, map[string][]string{"a": {}, "b": {"same", "x://same"}}, policed()[:2]...)
 	for k, name := range map[mcpwire.Kind]string{mcpwire.Tool: "same", mcpwire.Resource: "x://same"} {
-		if got, verdict := g.view().FindAny(k, name); verdict != catalog.Active || upstreamOf(got.Source).Name != "b" {
-			t.Errorf("%s leads to %v, %s", name, upstreamOf(got.Source), verdict)
+		if got, verdict := g.view().FindAny(k, name); verdict != catalog.Active || upstream.Of(got.Source).Name != "b" {
+			t.Errorf("%s leads to %v, %s", name, upstream.Of(got.Source), verdict)
 		}
 	}
 }
@@ -99,8 +100,8 @@ func TestADeniedWinnersNameIsNotInherited(t *testing.T) {
 	g := exposes(t, map[string][]string{"first": {}, "second": {"*"}}, offer{namespace: "ns", tools: []string{"x"}}, offer{namespace: "ns", tools: []string{"x"}})
 	g.named("first", 0)
 	g.named("second", 1)
-	if got, verdict := g.view().Find(mcpwire.Tool, []byte("ns_x")); verdict != catalog.Denied || upstreamOf(got.Source) != g.r.all()[0] {
-		t.Errorf("leads to %v, %s", upstreamOf(got.Source), verdict)
+	if got, verdict := g.view().Find(mcpwire.Tool, []byte("ns_x")); verdict != catalog.Denied || upstream.Of(got.Source) != g.r.all()[0] {
+		t.Errorf("leads to %v, %s", upstream.Of(got.Source), verdict)
 	}
 }
 

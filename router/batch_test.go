@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // batching is a rig whose client has agreed on the one revision with batches.
@@ -45,7 +46,7 @@ func TestABatchOfWhichAPartIsCancelled(t *testing.T) {
 func TestBatchesAreBounded(t *testing.T) {
 	client, _ := batching(t)
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
-	for _, frame := range []string{`[]`, `[` + strings.Repeat(ping+",", maxArray) + ping + `]`} {
+	for _, frame := range []string{`[]`, `[` + strings.Repeat(ping+",", upstream.MaxBatch) + ping + `]`} {
 		if got := client.asks(frame); codeOf(t, got) != -32600 {
 			t.Errorf("answered %.200s", got)
 		}
@@ -56,7 +57,7 @@ func TestBatchesAreBounded(t *testing.T) {
 func TestABatchOfAServer(t *testing.T) {
 	for version, want := range map[string]int{mcpwire.V2025_03_26: 2, mcpwire.V2025_06_18: 0} {
 		g, client, server := one(t, offer{namespace: "a", tools: []string{"t"}})
-		server.u.offered.result.ProtocolVersion = version
+		upstream.Simulate(server.u).Result().ProtocolVersion = version
 		client.says(callFrame("1", "a_t", "{}"))
 		id := idOf(t, server.hearsOne())
 		server.says(`[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}},3,{"jsonrpc":"2.0","id":` + id + `,"result":{}}]`)

@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 )
 
 // various offers something for every method that is passed on.
@@ -211,13 +212,13 @@ func TestAnAnswerThatIsTooLongEndsItsCall(t *testing.T) {
 func TestALineThatIsTooLongEndsAServerOnlyWhenItCouldBeAnybodys(t *testing.T) {
 	for _, tt := range []struct {
 		name, head, tail string
-		want             State
+		want             upstream.State
 	}{
-		{"a late answer", `{"jsonrpc":"2.0","id":#,"result":{"x":"yyyy`, `yyyyyy"}}`, Ready},
-		{"an answer to an id nobody used", `{"jsonrpc":"2.0","id":1#,"result":{"x":"yyyy`, `yyyyyy"}}`, Ready},
-		{"a notification", `{"method":"notifications/message","params":{"x":"yyyy`, `yyyyyy"}}`, Ready},
-		{"an answer without an id", `{"jsonrpc":"2.0","result":{"x":"yyyy`, `yyyyyy"}}`, Gone},
-		{"noise", `yyyy`, `yyyy`, Gone},
+		{"a late answer", `{"jsonrpc":"2.0","id":#,"result":{"x":"yyyy`, `yyyyyy"}}`, upstream.Ready},
+		{"an answer to an id nobody used", `{"jsonrpc":"2.0","id":1#,"result":{"x":"yyyy`, `yyyyyy"}}`, upstream.Ready},
+		{"a notification", `{"method":"notifications/message","params":{"x":"yyyy`, `yyyyyy"}}`, upstream.Ready},
+		{"an answer without an id", `{"jsonrpc":"2.0","result":{"x":"yyyy`, `yyyyyy"}}`, upstream.Gone},
+		{"noise", `yyyy`, `yyyy`, upstream.Gone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -226,7 +227,7 @@ func TestALineThatIsTooLongEndsAServerOnlyWhenItCouldBeAnybodys(t *testing.T) {
 				client.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 				server.tooLong(strings.Replace(tt.head, "#", id, 1), tt.tail)
 				synctest.Wait()
-				if got := server.u.Status(); got.State != tt.want || (got.Problem == "") != (tt.want == Ready) {
+				if got := server.u.Status(); got.State != tt.want || (got.Problem == "") != (tt.want == upstream.Ready) {
 					t.Errorf("the server is %s: %s", got.State, got.Problem)
 				}
 			})
@@ -240,7 +241,7 @@ func TestARequestOfAServerThatIsTooLongIsRefused(t *testing.T) {
 		server.tooLong(`{"method":"sampling/createMessage","params":{"x":"yyyy`, `yyyyyy"},"jsonrpc":"2.0","id":"s"}`)
 		server.wants(`{"jsonrpc":"2.0","id":"s","error":{"code":-32600,"message":"message of 41943040 bytes is over the limit of 33554432; it was not passed on"}}`)
 		synctest.Wait()
-		if got := server.u.Status(); got.State != Ready {
+		if got := server.u.Status(); got.State != upstream.Ready {
 			t.Errorf("the server is %s: %s", got.State, got.Problem)
 		}
 		open(client, server, "1")
@@ -267,7 +268,7 @@ func TestACallThatCannotBeWrittenIsAnsweredAtOnce(t *testing.T) {
 		server.refuses = nil
 		server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 		client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-		if n := server.u.pending.calls.Len(); n > 0 {
+		if n := upstream.Simulate(server.u).Calls(); n > 0 {
 			t.Errorf("%d calls are left", n)
 		}
 	}
@@ -305,7 +306,7 @@ func TestTheCallsOfADeadServerAreAnswered(t *testing.T) {
 // A call may come between the death of its server and the catalog's change.
 func TestACallToAServerThatHasJustDiedIsAnswered(t *testing.T) {
 	_, client, server := one(t, various())
-	server.u.answerAll()
+	upstream.Simulate(server.u).Lose()
 	frame := client.asks(fmt.Sprintf(echo, "1", "{}"))
 	if got := refusalOf(t, frame, mcpwire.ToolsCall, 0); !strings.HasPrefix(got, "server ns is gone (it has ended), ") {
 		t.Errorf("says %q", got)

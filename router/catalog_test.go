@@ -9,6 +9,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 )
 
 var allKinds = []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template, mcpwire.Prompt}
@@ -58,7 +59,7 @@ func TestTheFirstServerOfTheFileHasTheName(t *testing.T) {
 	}
 	for i, c := range collisions {
 		loser := []string{"second", "third"}[i/len(allKinds)]
-		if c.By != "ns" || c.Loser.Item.Description != loser || upstreamOf(c.Loser.Source) == g.r.all()[0] {
+		if c.By != "ns" || c.Loser.Item.Description != loser || upstream.Of(c.Loser.Source) == g.r.all()[0] {
 			t.Errorf("collision %d: %s loses to %q, want %s to ns", i, c.Loser.Item.Description, c.By, loser)
 		}
 	}
@@ -164,9 +165,9 @@ func TestKindsDoNotCollide(t *testing.T) {
 // An entry that has not changed is the same, so that nobody is told of a change.
 func TestKeepKeepsWhatIsAsItWas(t *testing.T) {
 	_, _, server := one(t, offer{namespace: "ns", tools: []string{"a", "b", `{"name":"c","x":1}`}})
-	before := server.u.offered.entries[mcpwire.Tool]
+	before := upstream.Simulate(server.u).Entries(mcpwire.Tool)
 	server.lists(mcpwire.Tool, "b", `{"name":"c","x":2}`, "d", "b")
-	after := server.u.offered.entries[mcpwire.Tool]
+	after := upstream.Simulate(server.u).Entries(mcpwire.Tool)
 	if after[0] != before[1] || after[3] != before[1] {
 		t.Error("b, which has moved, is another entry")
 	}

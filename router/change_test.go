@@ -11,13 +11,14 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // changing is a rig with one server that toolman can ask.
 func changing(t testing.TB, o offer) (g *rig, client, server *link) {
 	g, client, server = one(t, o)
 	server.converses()
-	server.u.offered.result.Capabilities = nil
+	upstream.Simulate(server.u).Result().Capabilities = nil
 	for _, k := range allKinds {
 		server.declares(k)
 	}
@@ -26,18 +27,18 @@ func changing(t testing.TB, o offer) (g *rig, client, server *link) {
 
 // declares gives a server the capability for a kind.
 func (l *link) declares(k mcpwire.Kind) {
-	if l.u.offered.result.Capabilities == nil {
-		l.u.offered.result.Capabilities = map[string]json.RawMessage{}
+	if upstream.Simulate(l.u).Result().Capabilities == nil {
+		upstream.Simulate(l.u).Result().Capabilities = map[string]json.RawMessage{}
 	}
-	l.u.offered.result.Capabilities[k.Capability()] = json.RawMessage("{}")
+	upstream.Simulate(l.u).Result().Capabilities[k.Capability()] = json.RawMessage("{}")
 }
 
-// changed announces a change and lets the debounce pass.
+// changed announces a change and lets the debounceTime pass.
 func (l *link) changed(methods ...string) {
 	for _, method := range methods {
 		l.says(`{"jsonrpc":"2.0","method":"` + method + `"}`)
 	}
-	time.Sleep(debounce)
+	time.Sleep(debounceTime)
 	synctest.Wait()
 }
 
@@ -88,7 +89,7 @@ func TestABurstOfChangesIsOneList(t *testing.T) {
 		for range 10_000 {
 			server.says(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
 		}
-		time.Sleep(debounce - 1)
+		time.Sleep(debounceTime - 1)
 		synctest.Wait()
 		server.wants()
 		time.Sleep(time.Nanosecond)
@@ -100,7 +101,7 @@ func TestABurstOfChangesIsOneList(t *testing.T) {
 			return list(mcpwire.Tool, "", "a", "b")
 		}), "tools/list")
 		checkList(t, "told", methodsOf(t, client.hears()), toolsChanged)
-		time.Sleep(debounce)
+		time.Sleep(debounceTime)
 		checkList(t, "asked again, once", server.gives(always(list(mcpwire.Tool, "", "a", "b"))), "tools/list")
 		time.Sleep(time.Hour)
 		synctest.Wait()
@@ -120,7 +121,7 @@ func TestOneListIsReadAtATime(t *testing.T) {
 			server.wants()
 		}
 		server.says(`{"jsonrpc":"2.0","id":` + idOf(t, first) + `,` + list(mcpwire.Tool, "", "b") + `}`)
-		time.Sleep(debounce)
+		time.Sleep(debounceTime)
 		checkList(t, "asked again, once", server.gives(always(list(mcpwire.Tool, "", "c"))), "tools/list")
 		checkList(t, "active", activeNames(g.view()), "tool ns_c")
 	})
@@ -227,7 +228,7 @@ func TestChangesDuringTheStartAreReadAfterIt(t *testing.T) {
 		server.wants()
 		server.ready()
 		g.client.hears()
-		time.Sleep(debounce)
+		time.Sleep(debounceTime)
 		checkList(t, "asked", server.gives(always(list(mcpwire.Tool, "", "b"))), "tools/list")
 		checkList(t, "active", activeNames(g.view()), "tool ns_b")
 	})
@@ -249,7 +250,7 @@ func TestADeadServerIsNotAsked(t *testing.T) {
 func readTools(t *testing.T, server *link, page func(n int, params string) string) (names []string, pages int, err error) {
 	t.Helper()
 	done := make(chan error)
-	go func() { done <- server.u.read(context.Background(), []mcpwire.Kind{mcpwire.Tool}) }()
+	go func() { done <- upstream.Simulate(server.u).Read(context.Background(), []mcpwire.Kind{mcpwire.Tool}) }()
 	server.gives(func(_, params string) string {
 		pages++
 		return page(pages, params)
@@ -259,7 +260,7 @@ func readTools(t *testing.T, server *link, page func(n int, params string) strin
 	case <-time.After(time.Hour):
 		t.Fatal("the list is still being read")
 	}
-	return namesOf(server.u.offered.entries[mcpwire.Tool]), pages, err
+	return namesOf(upstream.Simulate(server.u).Entries(mcpwire.Tool)), pages, err
 }
 
 func TestPagesOfAServer(t *testing.T) {
@@ -309,17 +310,17 @@ func TestListsOfAServerAreBounded(t *testing.T) {
 		page         func(n int, params string) string
 		items, pages int
 	}{
-		{"pages without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), fmt.Sprint(n)) }, maxPages, maxPages},
-		{"empty pages without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n)) }, 0, maxPages},
-		{"items without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), many...) }, maxItems, 2},
-		{"too many items on the last page", func(n int, _ string) string { return list(mcpwire.Tool, "", append(many, many...)...) }, maxItems, 1},
+		{"pages without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), fmt.Sprint(n)) }, mostPages, mostPages},
+		{"empty pages without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n)) }, 0, mostPages},
+		{"items without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), many...) }, mostItems, 2},
+		{"too many items on the last page", func(n int, _ string) string { return list(mcpwire.Tool, "", append(many, many...)...) }, mostItems, 1},
 		{"bytes without end", func(n int, _ string) string { return list(mcpwire.Tool, fmt.Sprintf(`"%d"`, n), big) }, 4, 4},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, _, server := changing(t, offer{})
 				_, pages, _ := readTools(t, server, tt.page)
-				if items := len(server.u.offered.entries[mcpwire.Tool]); items != tt.items || pages != tt.pages {
+				if items := len(upstream.Simulate(server.u).Entries(mcpwire.Tool)); items != tt.items || pages != tt.pages {
 					t.Errorf("%d items of %d pages, want %d of %d", items, pages, tt.items, tt.pages)
 				}
 			})
@@ -346,12 +347,12 @@ func TestWhatAServerIsAskedFor(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				_, _, server := changing(t, offer{})
-				server.u.offered.result.Capabilities = nil
+				upstream.Simulate(server.u).Result().Capabilities = nil
 				for _, k := range tt.declared {
 					server.declares(k)
 				}
 				var err error
-				go func() { err = server.u.read(context.Background(), allKinds) }()
+				go func() { err = upstream.Simulate(server.u).Read(context.Background(), allKinds) }()
 				asked := server.gives(always(tt.answer))
 				if len(asked) != tt.asked || (err != nil) != tt.fails {
 					t.Errorf("asked for %q, %v", asked, err)

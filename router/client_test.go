@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/client"
+	"toolman/router/session"
+	"toolman/router/upstream"
 )
 
 // crowd is a rig whose servers are shared by several clients, each initialized.
@@ -12,12 +15,12 @@ func crowd(t *testing.T, clients int, offers ...offer) (*rig, []*link) {
 	t.Helper()
 	g := newRig(t, setup{active: []string{"*"}, capabilities: "{}"}, offers...)
 	for _, u := range g.r.all() {
-		u.private.owner.Store(nil)
+		upstream.Simulate(u).Share()
 	}
 	links := []*link{g.client}
 	for range clients - 1 {
 		l := &link{t: t}
-		l.handler = g.r.NewSession(l, Client{})
+		l.handler = g.r.NewSession(l, client.Info{})
 		l.initialize("{}")
 		l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 		l.hears()
@@ -97,7 +100,7 @@ func TestAResourceIsFollowedUntilNobodyWantsItAnyMore(t *testing.T) {
 	}
 	subscribe(clients[0], mcpwire.Unsubscribe)
 	server.wants()
-	clients[1].handler.(*Session).End()
+	clients[1].handler.(*session.Session).End()
 	if got := server.hears(); len(got) != 1 || !strings.Contains(got[0], `"resources/unsubscribe"`) {
 		t.Errorf("the server hears %q", got)
 	}
@@ -110,7 +113,7 @@ func TestASessionThatEndsTakesItsCallsBack(t *testing.T) {
 		c.says(`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a_x"}}`)
 		ids = append(ids, idOf(t, g.servers[0].hears()[0]))
 	}
-	clients[1].handler.(*Session).End()
+	clients[1].handler.(*session.Session).End()
 	if got := g.servers[0].hears(); len(got) != 1 || !strings.Contains(got[0], `"requestId":`+ids[1]) {
 		t.Errorf("the server hears %q", got)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing/synctest"
 
 	"toolman/router/policy"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -38,9 +39,7 @@ func TestAClosedServerSaysNothingToTheClient(t *testing.T) {
 			}
 		}
 		for _, u := range g.r.all() {
-			u.mu.Lock()
-			u.state = Gone
-			u.mu.Unlock()
+			upstream.Simulate(u).End("it ended")
 		}
 		o := g.own("get-active-toolset", "{}")
 		if !strings.Contains(o.structured, `"unavailableServers":["open"]`) {

@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 )
 
 // TestConcurrentHistories has the client, every server and whatever ends a server
@@ -50,13 +51,13 @@ func TestConcurrentHistories(t *testing.T) {
 				t.Errorf("seed %d: %d of %d calls are audited", seed, audited, calls)
 			}
 			for _, u := range g.r.all() {
-				if n := u.pending.calls.Len(); n > 0 {
+				if n := upstream.Simulate(u).Calls(); n > 0 {
 					t.Errorf("seed %d: %d calls are left with %s", seed, n, u.Name)
 				}
-				if u.pending.limiter == nil {
+				if upstream.Simulate(u).Limiter() == nil {
 					continue
 				}
-				if has := u.pending.limiter.Counts(); !has.Closed && (has.Active != 0 || has.Queued > 0) {
+				if has := upstream.Simulate(u).Limiter().Counts(); !has.Closed && (has.Active != 0 || has.Queued > 0) {
 					t.Errorf("seed %d: the limiter of %s has %+v", seed, u.Name, has)
 				}
 			}

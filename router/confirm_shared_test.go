@@ -6,10 +6,12 @@ import (
 	"testing"
 
 	"toolman/jsonrpc/peer"
+	"toolman/router/client"
+	"toolman/router/upstream"
 )
 
 // joins makes another session of a rig.
-func (g *rig) joins(out peer.Sender, l *link, who Client) {
+func (g *rig) joins(out peer.Sender, l *link, who client.Info) {
 	s := g.r.NewSession(out, who)
 	l.handler = s
 }
@@ -18,9 +20,9 @@ func (g *rig) joins(out peer.Sender, l *link, who Client) {
 func TestConsentBelongsToItsSession(t *testing.T) {
 	bothEras(t, func(t *testing.T, modern bool) {
 		d := newCautiousDialog(t, modern)
-		d.g.r.all()[0].private.owner.Store(nil)
+		upstream.Simulate(d.g.r.all()[0]).Share()
 		other := &link{t: t}
-		d.g.joins(other, other, Client{})
+		d.g.joins(other, other, client.Info{})
 		state := d.demanded("1")
 		other.says(capableCall("1", "tools/call", echoParams, able, retryMembers(state, agree)))
 		wantCode(t, other.hearsOne(), "1", -32602)
@@ -48,7 +50,7 @@ func (s *streamed) During(id []byte) peer.Sender {
 func TestTheQuestionComesOnTheStreamOfTheCall(t *testing.T) {
 	g := newCautious(t, setup{silent: true}, false)
 	out := &streamed{&link{t: t}, map[string]*link{"5": {t: t}, "6": {t: t}}}
-	g.joins(out, out.link, Client{Sole: true})
+	g.joins(out, out.link, client.Info{Sole: true})
 	out.initialize(everything)
 	out.hears()
 	out.says(fmt.Sprintf(echo, "5", "{}"), fmt.Sprintf(echo, "6", "{}"))

@@ -14,11 +14,11 @@ import (
 // dangerous are options with which these names are dangerous tools.
 func dangerous(t testing.TB, confirm policy.Confirm, names ...string) Options {
 	t.Helper()
-	d := policy.Dangers{File: "tools.toml", Confirm: confirm}
+	d := policy.DangerRules{File: "tools.toml", Confirm: confirm}
 	for i, name := range names {
 		d.Tools = append(d.Tools, policy.Entry{Text: name, Line: 12 + i})
 	}
-	g, err := d.Guard()
+	g, err := d.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,14 +124,14 @@ func TestAClientThatCannotAskIsRefused(t *testing.T) {
 	g.quiet()
 }
 
-// Not more than openRounds calls wait for people at once.
+// Not more than mostOpenRounds calls wait for people at once.
 func TestTooManyQuestions(t *testing.T) {
 	g := newCautious(t, setup{}, false)
-	for i := range openRounds {
+	for i := range mostOpenRounds {
 		g.client.says(fmt.Sprintf(echo, fmt.Sprint(i), "{}"))
 	}
 	asked := g.client.hears()
-	if len(asked) != openRounds {
+	if len(asked) != mostOpenRounds {
 		t.Fatalf("%d questions", len(asked))
 	}
 	wantNotRun(t, g.client.asks(fmt.Sprintf(echo, "99", "{}")), "99", "a person has to agree first, and too many calls wait for answers already")
@@ -205,7 +205,7 @@ func TestNobodyAnswers(t *testing.T) {
 		g := newCautious(t, setup{}, false)
 		g.client.says(fmt.Sprintf(echo, "5", "{}"))
 		ask := g.asked(withNothing)
-		time.Sleep(roundTime - 1)
+		time.Sleep(roundTimeout - 1)
 		synctest.Wait()
 		g.quiet()
 		time.Sleep(time.Nanosecond)

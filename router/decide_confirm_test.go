@@ -50,7 +50,7 @@ func TestConsentIsAudited(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, lines := auditTo(t)
 				g := newCautious(t, setup{}, false)
-				g.s.audit = w
+				g.s.Audit = w
 				g.r.clock.Time()
 				tt.play(g)
 				time.Sleep(time.Hour)
@@ -95,7 +95,7 @@ func TestConsentOfAModernClientIsAudited(t *testing.T) {
 			bothEras(t, func(t *testing.T, modern bool) {
 				w, lines := auditTo(t)
 				d := newCautiousDialog(t, modern)
-				d.g.s.audit = w
+				d.g.s.Audit = w
 				d.g.r.clock.Time()
 				tt.play(d, d.demanded("1"))
 				checkEnds(t, lines(), tt.want...)
@@ -109,7 +109,7 @@ func TestConsentOfAModernClientIsAudited(t *testing.T) {
 func TestARetryUnderConsentIsConfirmed(t *testing.T) {
 	w, lines := auditTo(t)
 	d := newCautiousDialog(t, true)
-	d.g.s.audit = w
+	d.g.s.Audit = w
 	d.g.r.clock.Time()
 	d.retry("2", d.demanded("1"), agree)
 	d.server.says(reply(d.ran(), `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"s"}`))
@@ -134,7 +134,7 @@ func TestDangerWithoutConsentIsAudited(t *testing.T) {
 	}
 	w, lines := auditTo(t)
 	g := newCautious(t, setup{capabilities: `{"roots":{}}`}, false)
-	g.s.audit = w
+	g.s.Audit = w
 	g.r.clock.Time()
 	g.client.says(callFrame("1", "ns_echo", "{}"))
 	checkEnds(t, lines(), "unconfirmed refused")

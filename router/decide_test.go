@@ -14,8 +14,10 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/client"
 	"toolman/router/limiter"
 	"toolman/router/policy"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -72,7 +74,7 @@ func judged(t *testing.T, w *audit.Writer) *rig {
 		t.Fatal(err)
 	}
 	o := Options{Policy: p, Pins: pins, Audit: w, Run: "run1", MetaTools: view.MetaTools{Toolsets: true}}
-	return newRig(t, setup{active: []string{"ns_[!o]*", "two_*"}, Options: o, who: Client{Agent: "tester"}},
+	return newRig(t, setup{active: []string{"ns_[!o]*", "two_*"}, Options: o, who: client.Info{Agent: "tester"}},
 		offer{namespace: "ns", tools: append(items[mcpwire.Tool], "held"), resources: items[mcpwire.Resource], templates: items[mcpwire.Template], prompts: items[mcpwire.Prompt]},
 		offer{namespace: "two", resources: []string{"r://x"}})
 }
@@ -111,18 +113,18 @@ func TestEveryDecisionIsAudited(t *testing.T) {
 		{"a resource", "resources/read", `"uri":"ns_r://x"`, "resources/read ns resource ns_r://x: allowed (" + rule("r://x") + "), ok"},
 		{"what a template makes", "resources/read", `"uri":"t://1"`, "resources/read ns resource t://1: allowed (" + rule("t://*") + "), ok"},
 		{"a resource of two servers", "resources/read", `"uri":"r://x"`, "resources/read ns resource ns_r://x: ambiguous (" + rule("r://x") + "), refused"},
-		{"the catalog", "resources/read", `"uri":"toolman://catalog"`, "resources/read toolman resource toolman://catalog: allowed (" + ownRule + "), ok"},
+		{"the catalog", "resources/read", `"uri":"toolman://catalog"`, "resources/read toolman resource toolman://catalog: allowed (" + client.OwnRule + "), ok"},
 		{"a subscription", "resources/subscribe", `"uri":"ns_r://x"`, "resources/subscribe ns resource ns_r://x: allowed (" + rule("r://x") + "), ok"},
 		{"an unknown subscription", "resources/subscribe", `"uri":"z://"`, "resources/subscribe resource z://: unknown (), refused"},
 		{"a completion", "completion/complete", `"ref":{"type":"ref/prompt","name":"ns_p"},"argument":{"name":"a","value":"b"}`, "completion/complete ns prompt ns_p: allowed (" + rule("p") + "), ok"},
 		{"a completion of what is unknown", "completion/complete", `"ref":{"type":"ref/prompt","name":"q"},"argument":{"name":"a","value":"b"}`, "completion/complete prompt q: unknown (), refused"},
 		{"an activation", "tools/call", `"name":"toolman_activate","arguments":{"tools_on":["ns_off"],"tools_off":[],"resources_on":[],"resources_off":[]}`,
-			"tools/call toolman tool toolman_activate: allowed (" + ownRule + "), ok"},
+			"tools/call toolman tool toolman_activate: allowed (" + client.OwnRule + "), ok"},
 		{"an activation of what is denied", "tools/call", `"name":"toolman_activate","arguments":{"tools_on":["ns_denied"],"tools_off":[],"resources_on":[],"resources_off":[]}`,
-			"tools/call toolman tool toolman_activate: allowed (" + ownRule + "), refused"},
-		{"a tool about toolsets", "tools/call", `"name":"list_tools","arguments":{}`, "tools/call toolman tool list_tools: allowed (" + ownRule + "), ok"},
-		{"one that cannot be done", "tools/call", `"name":"enable_toolset","arguments":{"name":"none"}`, "tools/call toolman tool enable_toolset: allowed (" + ownRule + "), refused"},
-		{"toolman_call without a name", "tools/call", `"name":"toolman_call","arguments":{}`, "tools/call toolman tool toolman_call: allowed (" + ownRule + "), refused"},
+			"tools/call toolman tool toolman_activate: allowed (" + client.OwnRule + "), refused"},
+		{"a tool about toolsets", "tools/call", `"name":"list_tools","arguments":{}`, "tools/call toolman tool list_tools: allowed (" + client.OwnRule + "), ok"},
+		{"one that cannot be done", "tools/call", `"name":"enable_toolset","arguments":{"name":"none"}`, "tools/call toolman tool enable_toolset: allowed (" + client.OwnRule + "), refused"},
+		{"toolman_call without a name", "tools/call", `"name":"toolman_call","arguments":{}`, "tools/call toolman tool toolman_call: allowed (" + client.OwnRule + "), refused"},
 		{"a list", "tools/list", ``, ""},
 		{"a ping", "ping", ``, ""},
 		{"what nobody knows", "x/y", ``, ""},
@@ -162,7 +164,7 @@ func TestListeningIsAudited(t *testing.T) {
 	checkList(t, "audited", shortly(lines()),
 		`subscriptions/listen ns resource ns_r://x: allowed (exposed_tools.ns has "r://x" (tools.toml:3)), ok`,
 		`subscriptions/listen resource z://: unknown (), refused`,
-		`subscriptions/listen toolman resource toolman://catalog: allowed (`+ownRule+`), ok`,
+		`subscriptions/listen toolman resource toolman://catalog: allowed (`+client.OwnRule+`), ok`,
 		`subscriptions/listen two resource two_r://x: allowed (exposed_tools.two has "r://x" (tools.toml:4)), refused`,
 		`subscriptions/listen: invalid (), refused`)
 }
@@ -243,7 +245,7 @@ func TestHowCallsEndIsAudited(t *testing.T) {
 				g.client.says(callNumber(i + 2))
 			}
 			g.client.says(callNumber(-1))
-			g.servers[0].u.pending.limiter.Remove(func(*queuedCall) bool { return true })
+			g.servers[0].u.TakeQueued(func(*upstream.Call) bool { return true })
 		}, []string{"busy refused 0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -281,7 +283,7 @@ func TestACallDuringWhichItsClientIsAskedIsOneDecision(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w, lines := auditTo(t)
 			g := newRoundRigWith(t, asksAll, func(*offer) {})
-			g.s.audit = w
+			g.s.Audit = w
 			g.r.clock.Time()
 			tt.play(g)
 			checkEnds(t, lines(), tt.want...)
@@ -303,7 +305,7 @@ func TestACallDuringWhichItsClientIsAskedIsOneDecision(t *testing.T) {
 		t.Run("modern, "+name, func(t *testing.T) {
 			w, lines := auditTo(t)
 			d := newDialog(t)
-			d.g.s.audit = w
+			d.g.s.Audit = w
 			d.g.r.clock.Time()
 			our := d.call("1")
 			tt.play(d, our, d.asked("1", elicit, "0", askedBy(elicits)))
@@ -345,9 +347,9 @@ func BenchmarkAudited(bench *testing.B) {
 	for name, w := range map[string]*audit.Writer{"off": nil, "caller": audit.NewWriter(stuckFile{}, o), "all": audit.NewWriter(io.Discard, o)} {
 		bench.Run(name, func(bench *testing.B) {
 			s, u, _, server := joined(bench, "ns", echoTool)
-			s.audit = w
+			s.Audit = w
 			if w != nil {
-				s.clock.Time()
+				s.Clock.Time()
 			}
 			text := strings.Repeat("x", 100)
 			call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"` + text + `"},"_meta":{"progressToken":3}}}`)

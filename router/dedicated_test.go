@@ -18,7 +18,11 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/dial"
+	"toolman/router/session"
+	"toolman/router/subscribe"
+	"toolman/router/upstream"
 )
 
 // A played connection leads to a fake server in the test's own process.
@@ -49,12 +53,12 @@ type hall struct {
 	running atomic.Int32
 }
 
-func newHall(t *testing.T, share Share, spec *fakemcp.Spec) *hall {
+func newHall(t *testing.T, share upstream.Share, spec *fakemcp.Spec) *hall {
 	t.Helper()
-	return newHallOf(t, Server{Share: share}, spec)
+	return newHallOf(t, upstream.Server{Share: share}, spec)
 }
 
-func newHallOf(t *testing.T, server Server, spec *fakemcp.Spec) *hall {
+func newHallOf(t *testing.T, server upstream.Server, spec *fakemcp.Spec) *hall {
 	t.Helper()
 	h := &hall{t: t}
 	server.Dial = h.dial(spec)
@@ -81,10 +85,10 @@ func (h *hall) dial(spec *fakemcp.Spec) func(func(string)) (dial.Conn, error) {
 }
 
 // open starts the router with one server, everything of which is active.
-func (h *hall) open(s Server, log *zap.Logger) {
+func (h *hall) open(s upstream.Server, log *zap.Logger) {
 	s.Namespace, s.StartTimeout = "a", 10*time.Second
 	globs, _ := catalog.CompileGlobs([]string{"*"})
-	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []Server{s}}, nil, log)
+	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{s}}, nil, log)
 	h.r.Start(nil)
 	h.r.GreetShared()
 	<-h.r.Started()
@@ -99,7 +103,7 @@ func (h *hall) open(s Server, log *zap.Logger) {
 // A visitor is a client of a hall.
 type visitor struct {
 	t     *testing.T
-	s     *Session
+	s     *session.Session
 	heard chan string
 	kept  []string // heard, and not asked for yet
 }
@@ -110,17 +114,17 @@ func (v *visitor) Queue(frame []byte, edits []jsonrpc.Edit) error {
 }
 func (v *visitor) Flush() {}
 
-func (h *hall) enter(who Client) *visitor {
+func (h *hall) enter(who client.Info) *visitor {
 	v := &visitor{t: h.t, heard: make(chan string, 100)}
 	v.s = h.r.NewSession(v, who)
 	return v
 }
 
 func (h *hall) initialized(capabilities string) *visitor {
-	return h.initializedAs(Client{}, capabilities)
+	return h.initializedAs(client.Info{}, capabilities)
 }
 
-func (h *hall) initializedAs(who Client, capabilities string) *visitor {
+func (h *hall) initializedAs(who client.Info, capabilities string) *visitor {
 	v := h.enter(who)
 	v.says(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":` + capabilities + `,"clientInfo":{"name":"v","version":"1"}}}`)
 	v.hears(`"id":0`)
@@ -177,7 +181,7 @@ func asking() *fakemcp.Spec {
 }
 
 func TestAClientThatCanBeAskedHasAProcessOfItsOwn(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
+	h := newHall(t, upstream.ShareAuto, asking())
 	mute, a, b := h.initialized(`{}`), h.initialized(`{"elicitation":{}}`), h.initialized(`{"elicitation":{}}`)
 	for _, v := range []*visitor{mute, a, b} {
 		v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -207,14 +211,14 @@ func TestAClientThatCanBeAskedHasAProcessOfItsOwn(t *testing.T) {
 
 func TestSharingCanBeForcedAndForbidden(t *testing.T) {
 	for _, c := range []struct {
-		share        Share
+		share        upstream.Share
 		capabilities string
 		started      int32
 	}{
-		{ShareAlways, `{"elicitation":{},"sampling":{},"roots":{}}`, 1},
-		{ShareNever, `{}`, 3},
-		{ShareAuto, `{"experimental":{}}`, 1},
-		{ShareAuto, `{"roots":{}}`, 3},
+		{upstream.ShareAlways, `{"elicitation":{},"sampling":{},"roots":{}}`, 1},
+		{upstream.ShareNever, `{}`, 3},
+		{upstream.ShareAuto, `{"experimental":{}}`, 1},
+		{upstream.ShareAuto, `{"roots":{}}`, 3},
 	} {
 		h := newHall(t, c.share, asking())
 		for range 2 {
@@ -231,10 +235,10 @@ func TestSharingCanBeForcedAndForbidden(t *testing.T) {
 // Each of many modern clients that speak through one session gets what its own call
 // asks, although the server does not say which call it means.
 func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
-	v := h.enter(Client{Many: true})
+	h := newHall(t, upstream.ShareAuto, asking())
+	v := h.enter(client.Info{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
-	const calls = 3 * maxLeased
+	const calls = 3 * mostLeased
 	for i := range calls {
 		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_who"`, able))
 	}
@@ -249,8 +253,8 @@ func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
 			t.Errorf("call %d, %s, got %s", i, id, answer)
 		}
 	}
-	if n := h.started.Load(); n != 1+maxLeased {
-		t.Errorf("%d processes were started, want the shared one and %d", n, maxLeased)
+	if n := h.started.Load(); n != 1+mostLeased {
+		t.Errorf("%d processes were started, want the shared one and %d", n, mostLeased)
 	}
 	v.says(modern("99", "tools/call", `"name":"a_plain"`, `{}`))
 	v.hears(`"id":99`)
@@ -262,8 +266,8 @@ func TestCallsThatMayAskHaveAProcessToThemselves(t *testing.T) {
 func TestALeasedProcessIsToldWhatTheClientOfTheCallHasDeclared(t *testing.T) {
 	spec := asking()
 	spec.Record = filepath.Join(t.TempDir(), "record")
-	h := newHall(t, ShareAuto, spec)
-	v := h.enter(Client{Many: true})
+	h := newHall(t, upstream.ShareAuto, spec)
+	v := h.enter(client.Info{Many: true})
 	for i, declared := range []string{`{"sampling":{},"extensions":{"x/y":{}}}`, `{"elicitation":{"form":{}}}`, `{"sampling":{}}`} {
 		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_plain"`, declared))
 		v.hears(fmt.Sprintf(`"id":%d,`, i))
@@ -289,8 +293,8 @@ func logger() *fakemcp.Spec {
 
 func TestAModernClientHearsTheLogOfItsCallAlsoAtASharedServer(t *testing.T) {
 	for _, era := range []mcpwire.Era{mcpwire.Legacy, mcpwire.Modern} {
-		h := newHallOf(t, Server{Era: era}, logger())
-		v := h.enter(Client{Many: true})
+		h := newHallOf(t, upstream.Server{Era: era}, logger())
+		v := h.enter(client.Info{Many: true})
 		call := modern("1", "tools/call", `"name":"a_log"`, `{}`)
 		v.says(call)
 		v.hears(`"id":1`)
@@ -304,10 +308,10 @@ func TestAModernClientHearsTheLogOfItsCallAlsoAtASharedServer(t *testing.T) {
 
 func TestAModernClientHearsThatTheListsOfASharedServerChange(t *testing.T) {
 	for _, era := range []mcpwire.Era{mcpwire.Legacy, mcpwire.Modern} {
-		h := newHallOf(t, Server{Era: era}, &fakemcp.Spec{Eras: fakemcp.BothEras, Tools: []fakemcp.Raw{fakemcp.Tool("grow", "")}, On: map[string][]fakemcp.Step{
+		h := newHallOf(t, upstream.Server{Era: era}, &fakemcp.Spec{Eras: fakemcp.BothEras, Tools: []fakemcp.Raw{fakemcp.Tool("grow", "")}, On: map[string][]fakemcp.Step{
 			"tools/call grow": {fakemcp.Add("tools/list", fakemcp.Tool("new", "")), fakemcp.Announce("tools"), fakemcp.Notify("notifications/tools/list_changed", `{}`), fakemcp.Answer()},
 		}})
-		v := h.enter(Client{Many: true})
+		v := h.enter(client.Info{Many: true})
 		v.says(modern(`"l"`, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))
 		v.hears("acknowledged")
 		v.says(modern("1", "tools/call", `"name":"a_grow"`, `{}`))
@@ -322,8 +326,8 @@ func TestAModernClientHearsThatTheListsOfASharedServerChange(t *testing.T) {
 // A server that is to be one for each session is not leased: it may keep what a call
 // leaves behind.
 func TestAServerThatIsNeverSharedHasOneProcess(t *testing.T) {
-	h := newHall(t, ShareNever, asking())
-	v := h.enter(Client{Many: true})
+	h := newHall(t, upstream.ShareNever, asking())
+	v := h.enter(client.Info{Many: true})
 	const able = `{"elicitation":{"form":{}}}`
 	for i := range 3 {
 		v.says(modern(fmt.Sprint(i), "tools/call", `"name":"a_plain"`, able))
@@ -342,7 +346,7 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 	spec := &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("talk", "logs")}, On: map[string][]fakemcp.Step{
 		"tools/call talk": {logging("debug"), logging("error"), fakemcp.Answer()}}}
 	spec.Record = filepath.Join(t.TempDir(), "record")
-	h := newHall(t, ShareAuto, spec)
+	h := newHall(t, upstream.ShareAuto, spec)
 	all, few := h.initialized(`{}`), h.initialized(`{}`)
 	for level, v := range map[string]*visitor{"debug": all, "error": few} {
 		v.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"level":"` + level + `"}}`)
@@ -370,9 +374,9 @@ func TestASharedServerLogsWhatAnyClientWants(t *testing.T) {
 }
 
 func TestManyProgramsMayHaveManySubscriptions(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
-	v := h.enter(Client{Many: true})
-	for i := range maxListens + 8 {
+	h := newHall(t, upstream.ShareAuto, asking())
+	v := h.enter(client.Info{Many: true})
+	for i := range subscribe.MaxListens + 8 {
 		v.says(modern(fmt.Sprint(i), "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, `{}`))
 		v.hears(fmt.Sprintf(`"io.modelcontextprotocol/subscriptionId":%d}`, i))
 	}

@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/metatool"
+	"toolman/router/session"
 	"toolman/router/view"
 )
 
@@ -46,9 +47,9 @@ type definition struct {
 func (g *rig) definition() definition {
 	g.t.Helper()
 	var d definition
-	as := g.s.variantLocked(false)
+	as := session.Simulate(g.s).Variant(false)
 	as.Mode = view.ModeMutate
-	if err := json.Unmarshal(g.s.definitions().Tools(g.view(), as), &d); err != nil {
+	if err := json.Unmarshal(session.Simulate(g.s).OwnTools(g.view(), as), &d); err != nil {
 		g.t.Fatal(err)
 	}
 	return d
@@ -102,7 +103,7 @@ func TestHostileTextTakesOneLine(t *testing.T) {
 	}
 	g := newRig(t, setup{}, offer{namespace: "ns", tools: hostile, resources: resources})
 	for _, room := range []int{0, 900, 5000} {
-		g.r.CatalogBytes = room
+		g.r.sessionEnv.CatalogBytes = room
 		for i, line := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(g.definition().Description, metatool.ActivateIntro), "\n"), "\n") {
 			if !regexp.MustCompile(`^(ns_[abc]|Tools:$|Resources:$|More, not shown here: )`).MatchString(line) || i > 7 {
 				t.Errorf("room %d: line %d is %q", room, i, line)
@@ -141,7 +142,7 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 		offer{namespace: "a", tools: tools(50)}, offer{namespace: "b", tools: tools(50), resources: []string{"r://x"}})
 	whole := len(metatool.ActivateIntro) + len(view.CatalogText(g.view()))
 	for budget := 900; budget < whole+200; budget += 37 {
-		g.r.CatalogBytes = budget
+		g.r.sessionEnv.CatalogBytes = budget
 		got := g.definition().Description
 		if len(got) > budget {
 			t.Errorf("budget %d: %d bytes", budget, len(got))
@@ -155,11 +156,11 @@ func TestACatalogIsFoldedToABudget(t *testing.T) {
 		}
 		checkFolded(t, budget, catalog)
 	}
-	g.r.CatalogBytes = 1 // there is no room at all
+	g.r.sessionEnv.CatalogBytes = 1 // there is no room at all
 	if got, want := g.definition().Description, metatool.ActivateIntro+"More, not shown here: a 50, b 51\n"; got != want {
 		t.Errorf("without room: %q, want %q", got, want)
 	}
-	g.r.CatalogBytes = whole + 1000
+	g.r.sessionEnv.CatalogBytes = whole + 1000
 	if got, want := g.definition().Description, metatool.ActivateIntro+view.CatalogText(g.view()); got != want {
 		t.Errorf("with room enough: %q", got)
 	}
@@ -205,7 +206,7 @@ func TestManyServersAreCountedWithinTheBudget(t *testing.T) {
 	}
 	g := newRig(t, setup{active: []string{"*"}}, offers...)
 	for budget := 1500; budget < 1600; budget++ {
-		g.r.CatalogBytes = budget
+		g.r.sessionEnv.CatalogBytes = budget
 		if got := len(g.definition().Description); got > budget {
 			t.Errorf("%d bytes, want %d at most", got, budget)
 		}
@@ -230,7 +231,7 @@ func TestTheBudgetIsTheClients(t *testing.T) {
 // The resource has everything, whatever the budget.
 func TestCatalogResource(t *testing.T) {
 	g := switchable(t)
-	g.r.CatalogBytes = 1
+	g.r.sessionEnv.CatalogBytes = 1
 	var reply struct {
 		Result struct {
 			Contents []struct{ URI, MimeType, Text string }

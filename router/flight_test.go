@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"toolman/jsonrpc"
+	"toolman/router/upstream"
 )
 
 // queue is a Sender that keeps all frames until they are taken.
@@ -30,7 +31,8 @@ func BenchmarkInFlight(bench *testing.B) {
 	const window = 256
 	s, u, _, _ := joined(bench, "s00", echoTool)
 	var client, server queue
-	s.front.out, u.pipe.out = &client, &server
+	s.Front.Out = &client
+	upstream.Simulate(u).Connect(&server)
 	text := `a tool said \"found it\" and went on to the next of 1,024 rows\nxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx`
 	var calls [window][]byte
 	for i := range calls {

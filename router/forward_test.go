@@ -12,6 +12,8 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/session"
+	"toolman/router/upstream"
 )
 
 // outlet is a Sender that keeps the last frame.
@@ -25,30 +27,31 @@ func (o *outlet) Flush() {}
 
 // joined returns a session and an upstream that offers the tools, with outlets in
 // the place of pipes.
-func joined(t testing.TB, namespace string, tools ...string) (s *Session, u *Upstream, client, server *outlet) {
+func joined(t testing.TB, namespace string, tools ...string) (s *session.Session, u *upstream.Upstream, client, server *outlet) {
 	t.Helper()
 	return joinedWith(t, Options{}, namespace, tools...)
 }
 
-func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *Session, u *Upstream, client, server *outlet) {
+func joinedWith(t testing.TB, o Options, namespace string, tools ...string) (s *session.Session, u *upstream.Upstream, client, server *outlet) {
 	t.Helper()
 	globs, err := catalog.CompileGlobs([]string{"*"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Servers, o.Active, o.URISeparator = []Server{{Namespace: namespace, StartTimeout: time.Second}}, globs, "_"
+	o.Servers, o.Active, o.URISeparator = []upstream.Server{{Namespace: namespace, StartTimeout: time.Second}}, globs, "_"
 	r := New(o, nil, zap.NewNop())
 	u = r.all()[0]
 	client, server = &outlet{}, &outlet{}
-	u.pipe.out, u.state = server, Ready
+	upstream.Simulate(u).Connect(server)
 	page, err := mcpwire.ParsePage(mcpwire.Tool, []byte(`{"tools":[`+strings.Join(tools, ",")+`]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	u.supervise(mcpwire.Tool, page.Items)
-	s = r.NewSession(client, Client{Sole: true})
-	s.peer.hello, s.peer.ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
-	r.startup.waiting.Store(1)
+	upstream.Simulate(u).List(mcpwire.Tool, page.Items)
+	r.startup.waiting.Store(2)
+	upstream.Simulate(u).Ready(0, mcpwire.InitializeResult{})
+	s = r.NewSession(client, soleClient)
+	s.Peer.Hello, s.Peer.Ready = &mcpwire.Hello{Version: mcpwire.Latest}, true
 	r.upstreamSettled()
 	return s, u, client, server
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"toolman/jsonrpc"
+	"toolman/router/upstream"
 )
 
 // FuzzSession has a client and a server say anything, a line each in turn; an @ of
@@ -37,9 +38,8 @@ func FuzzSession(f *testing.F) {
 	f.Fuzz(func(t *testing.T, client, server string) {
 		g := newRig(t, setup{active: []string{"*"}}, various())
 		u := g.servers[0].u
-		u.pipe.control = jsonrpc.NewControl(func([]byte) error { return nil }, ownIDs{u})
-		defer u.pipe.control.Close()
-		u.offered.refreshing = true // nobody answers what toolman itself would ask
+		defer upstream.Simulate(u).Converse(func([]byte) error { return nil })()
+		upstream.Simulate(u).IgnoreChanges() // nobody answers what toolman itself would ask
 		a := ledger{t: t, g: g, id: "0", asked: map[string]int{}, odd: map[string]int{}}
 		said, told := strings.Split(client, "\n"), strings.Split(server, "\n")
 		for i := range max(len(said), len(told)) {

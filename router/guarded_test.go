@@ -8,7 +8,9 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/session"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 )
 
 // guarded are all the things that decide about the tool echo of namespace ns, which may be used.
@@ -35,16 +37,16 @@ func guarded(t testing.TB) Options {
 }
 
 // enableMany enables toolsets that do not have the tool.
-func (s *Session) enableMany(n int) {
-	v := s.view.Load()
+func enableMany(s *session.Session, n int) {
+	v := s.View.Load()
 	for i := range n {
 		v = v.Enable(&toolset.Set{Name: fmt.Sprint(i), Tools: []toolset.Ref{{NamespacedName: "ns_other"}}})
 	}
-	s.view.Store(v)
+	s.View.Store(v)
 }
 
 // exchange is one call of ns_echo and its answer.
-func exchange(t testing.TB, s *Session, u *Upstream, server *outlet) func() {
+func exchange(t testing.TB, s *session.Session, u *upstream.Upstream, server *outlet) func() {
 	call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"hello"}}}`)
 	var fromClient, fromServer reader
 	var m jsonrpc.Message
@@ -64,7 +66,7 @@ func exchange(t testing.TB, s *Session, u *Upstream, server *outlet) func() {
 func TestWhatDecidesAddsNothingToACall(t *testing.T) {
 	allocs := func(o Options, sets int) float64 {
 		s, u, client, server := joinedWith(t, o, "ns", echoTool)
-		s.enableMany(sets)
+		enableMany(s, sets)
 		n := testing.AllocsPerRun(1000, exchange(t, s, u, server))
 		if got := string(client.frame); got != `{"jsonrpc":"2.0","id":17,"result":{"content":[]}}` {
 			t.Fatalf("answered %s", got)
@@ -85,7 +87,7 @@ func BenchmarkGuarded(b *testing.B) {
 	}{{"nothing decides", Options{}, 0}, {"policy, pins and toolset", guarded(b), 0}, {"and 20 toolsets enabled", guarded(b), 20}} {
 		b.Run(bench.name, func(b *testing.B) {
 			s, u, _, server := joinedWith(b, bench.o, "ns", echoTool)
-			s.enableMany(bench.sets)
+			enableMany(s, bench.sets)
 			once := exchange(b, s, u, server)
 			b.ReportAllocs()
 			for b.Loop() {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 // discovered is the result of a server/discover.
@@ -50,17 +51,17 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 				g := newRig(t, setup{silent: true, active: []string{"*"}}, offer{namespace: "ns", late: true})
 				server := g.servers[0]
 				server.converses()
-				server.u.Era, server.u.life.startedAt = tt.era, time.Now()
+				server.u.Era = tt.era
 				g.r.greet(mcpwire.Hello{Version: tt.client, Capabilities: json.RawMessage("{}")})
 				said, err := server.meets(t, strings.Split(tt.answers, "|"))
 				if got := strings.Join(said, " "); got != tt.said {
 					t.Errorf("said %s, want %s", got, tt.said)
 				}
-				if (err == nil) != (tt.revision != "") || server.u.offered.result.ProtocolVersion != tt.revision {
-					t.Errorf("revision %q, %v", server.u.offered.result.ProtocolVersion, err)
+				if (err == nil) != (tt.revision != "") || upstream.Simulate(server.u).Result().ProtocolVersion != tt.revision {
+					t.Errorf("revision %q, %v", upstream.Simulate(server.u).Result().ProtocolVersion, err)
 				}
-				if server.u.source.Modern != (tt.revision == mcpwire.Newest) {
-					t.Errorf("modern: %v", server.u.source.Modern)
+				if server.u.Source.Modern != (tt.revision == mcpwire.Newest) {
+					t.Errorf("modern: %v", server.u.Source.Modern)
 				}
 			})
 		})
@@ -71,7 +72,7 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 // to this method.
 func (l *link) meets(t *testing.T, answers []string) (said []string, err error) {
 	done := make(chan error, 1)
-	go func() { done <- l.u.prepare(t.Context()) }()
+	go func() { done <- upstream.Simulate(l.u).Prepare(t.Context()) }()
 	for {
 		said = append(said, l.gives(func(method, params string) string {
 			if method == "tools/list" {
@@ -88,7 +89,7 @@ func (l *link) meets(t *testing.T, answers []string) (said []string, err error) 
 		select {
 		case err := <-done:
 			return said, err
-		case <-time.After(probeTime + time.Second):
+		case <-time.After(probeTimeout + time.Second):
 		}
 	}
 }

@@ -148,7 +148,7 @@ func TestAnErrorThatSendsTheUserToAURL(t *testing.T) {
 		d.server.says(`{"jsonrpc":"2.0","id":` + our + `,"result":{}}`)
 		d.client.wants(`{"jsonrpc":"2.0","id":4,"result":{"resultType":"complete"}}`)
 
-		time.Sleep(stateLife + 1)
+		time.Sleep(stateLifetime + 1)
 		d.retry("5", state, `{"0":{"action":"accept"}}`)
 		wantCode(t, d.client.hearsOne(), "5", -32602)
 		d.g.quiet()

@@ -68,7 +68,7 @@ func TestACallWaitsForALogLevelButNotForEver(t *testing.T) {
 
 		call("a_t", "warning")
 		first := a.hearsOne()
-		time.Sleep(levelTime)
+		time.Sleep(levelTimeout)
 		synctest.Wait()
 		answerTo(t, a, a.hearsOne())
 		g.client.hearsOne()
@@ -78,7 +78,7 @@ func TestACallWaitsForALogLevelButNotForEver(t *testing.T) {
 		call("a_t", "info")
 		a.hearsOne()
 		g.client.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
-		time.Sleep(levelTime)
+		time.Sleep(levelTimeout)
 		synctest.Wait()
 		g.quiet()
 

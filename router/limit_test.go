@@ -8,6 +8,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/metatool"
 	"toolman/router/policy"
 	"toolman/router/toolset"
@@ -15,7 +16,7 @@ import (
 )
 
 // another is another client of the rig's router, which shares its servers.
-func (g *rig) another(who Client) *link {
+func (g *rig) another(who client.Info) *link {
 	g.t.Helper()
 	l := &link{t: g.t}
 	l.handler = g.r.NewSession(l, who)
@@ -78,7 +79,7 @@ func TestAClientIsLimitedToItsToolsets(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := library3(t, Options{MetaTools: view.MetaTools{Toolsets: true}})
-			l := g.another(Client{Only: tt.only, Static: "a reason", MetaTools: &listed})
+			l := g.another(client.Info{Only: tt.only, Static: "a reason", MetaTools: &listed})
 			checkList(t, "tools", l.listed(mcpwire.Tool), strings.Fields(tt.tools)...)
 			checkList(t, "resources", l.listed(mcpwire.Resource), strings.Fields(tt.resources)...)
 			checkList(t, "prompts", l.listed(mcpwire.Prompt), strings.Fields(tt.prompts)...)
@@ -88,7 +89,7 @@ func TestAClientIsLimitedToItsToolsets(t *testing.T) {
 
 func TestWhatALimitedClientDoesNotHaveItCannotUse(t *testing.T) {
 	g := library3(t, Options{MetaTools: view.MetaTools{Toolsets: true}})
-	l := g.another(Client{Only: []string{"ab"}, Static: "a reason"})
+	l := g.another(client.Info{Only: []string{"ab"}, Static: "a reason"})
 	for _, frame := range []string{
 		callFrame("1", "ns_c", "{}"), callFrame("1", "c", "{}"), callFrame("1", "ns:c", "{}"), callFrame("1", "ns_off", "{}"),
 		callFrame("1", metatool.CallTool, `{"name":"ns_c"}`),
@@ -126,7 +127,7 @@ func TestPolicyAndLimitBothHaveToAllow(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := library3(t, Options{})
-	l := g.another(Client{Policy: p, Only: []string{"ab"}, Static: "a reason"})
+	l := g.another(client.Info{Policy: p, Only: []string{"ab"}, Static: "a reason"})
 	checkList(t, "tools", l.listed(mcpwire.Tool), "ns_b")
 	for name, want := range map[string]string{"ns_a": "is denied by policy", "ns_c": "is not for this client"} {
 		if answer := l.asks(callFrame("1", name, "{}")); !strings.Contains(answer, want) {
@@ -137,7 +138,7 @@ func TestPolicyAndLimitBothHaveToAllow(t *testing.T) {
 
 func TestAStaticClientCanChangeNothing(t *testing.T) {
 	g := library3(t, Options{MetaTools: view.MetaTools{Toolsets: true, Manage: true}, Shelf: &shelf{}})
-	l := g.another(Client{Static: "a reason", MetaTools: &view.MetaTools{NoActivate: true, List: true}})
+	l := g.another(client.Info{Static: "a reason", MetaTools: &view.MetaTools{NoActivate: true, List: true}})
 	before := l.listed(mcpwire.Tool)
 	checkList(t, "tools", before, "list_tools", "ns_a", "ns_b", "ns_c")
 	if answer := l.asks(callFrame("1", metatool.CallTool, `{"name":"ns_a"}`)); !strings.Contains(answer, "unknown tool") {
@@ -153,8 +154,8 @@ func TestAStaticClientCanChangeNothing(t *testing.T) {
 
 func TestWhatOneClientSwitchesAnotherDoesNotSee(t *testing.T) {
 	g := library3(t, Options{})
-	a, b := g.another(Client{}), g.another(Client{})
-	if g.r.sessions.list()[0].view.Load() != g.r.sessions.list()[1].view.Load() {
+	a, b := g.another(client.Info{}), g.another(client.Info{})
+	if g.r.sessions.list()[0].View.Load() != g.r.sessions.list()[1].View.Load() {
 		t.Error("clients with the same rights do not begin with the same view")
 	}
 	a.says(callFrame("1", catalog.ActivateTool, `{"tools_on":["ns_off"],"tools_off":["ns_a"],"resources_on":[],"resources_off":[]}`))

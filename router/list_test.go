@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/router/session"
 	"toolman/router/view"
 
 	"toolman/router/metatool"
@@ -78,7 +79,7 @@ func TestLists(t *testing.T) {
 	g.servers[0].dies()
 	g.servers[1].dies()
 	g.client.hears()
-	checkList(t, "tools of nobody", g.listed(mcpwire.Tool), string(g.s.definitions().Tools(g.view(), view.Variant{Mode: view.ModeMutate})))
+	checkList(t, "tools of nobody", g.listed(mcpwire.Tool), string(session.Simulate(g.s).OwnTools(g.view(), view.Variant{Mode: view.ModeMutate})))
 	checkList(t, "prompts of nobody", g.listed(mcpwire.Prompt))
 }
 

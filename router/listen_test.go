@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/subscribe"
+	"toolman/router/upstream"
 )
 
 // listenFor opens a subscription with this filter, whose acknowledgement must say the same
@@ -73,7 +75,7 @@ func TestASubscriptionToNothingEndsAtOnce(t *testing.T) {
 
 func TestListensAreBounded(t *testing.T) {
 	g := newRig(t, setup{silent: true}, offer{namespace: "a"})
-	for i := range maxListens {
+	for i := range subscribe.MaxListens {
 		g.listenFor(fmt.Sprint(i), `{"toolsListChanged":true}`)
 	}
 	if got := g.client.asks(modernCall(`"more"`, "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, "")); codeOf(t, got) != -32600 {
@@ -83,9 +85,7 @@ func TestListensAreBounded(t *testing.T) {
 
 // subscribable makes a server say that it tells of changes of resources.
 func (l *link) subscribable() {
-	l.u.mu.Lock()
-	defer l.u.mu.Unlock()
-	l.u.offered.result.Capabilities["resources"] = []byte(`{"subscribe":true}`)
+	upstream.Simulate(l.u).Result().Capabilities["resources"] = []byte(`{"subscribe":true}`)
 }
 
 // A legacy server is subscribed to once for all subscriptions of a modern client.
@@ -144,8 +144,8 @@ func TestListsAreListenedToAgainWhereTheEndOfAnotherSubscriptionSilencesThem(t *
 		server := g.servers[0]
 		server.converses()
 		server.subscribable()
-		server.u.offered.result.Capabilities["prompts"] = []byte(`{"listChanged":true}`)
-		server.u.listen()
+		upstream.Simulate(server.u).Result().Capabilities["prompts"] = []byte(`{"listChanged":true}`)
+		server.u.Listen()
 		lists := server.hearsOne()
 		if filter := `"notifications":{"promptsListChanged":true}}}`; !strings.HasSuffix(lists, filter) {
 			t.Errorf("the server got %s", lists)
@@ -162,17 +162,17 @@ func TestListsAreListenedToAgainWhereTheEndOfAnotherSubscriptionSilencesThem(t *
 		if got, want := strings.Replace(again, idOf(t, again), "", 1), strings.Replace(lists, idOf(t, lists), "", 1); got != want {
 			t.Errorf("the server got %s, want %s", got, want)
 		}
-		time.Sleep(debounce)
+		time.Sleep(debounceTime)
 		synctest.Wait()
 		if got := methodsOf(t, server.hears()); len(got) != 1 || got[0] != "prompts/list" {
 			t.Errorf("what may have changed in between is read with %q", got)
 		}
 		// The one that was forgotten may still be answered in the end; that changes nothing.
 		server.says(end(idOf(t, lists)))
-		time.Sleep(2 * relisten)
+		time.Sleep(2 * relistenPause)
 		server.wants()
 		server.says(end(idOf(t, again)))
-		time.Sleep(2 * relisten)
+		time.Sleep(2 * relistenPause)
 		synctest.Wait()
 		if got := methodsOf(t, server.hears()); len(got) != 1 || got[0] != "subscriptions/listen" {
 			t.Errorf("the end of the one that counts led to %q", got)
@@ -189,7 +189,7 @@ func TestASubscriptionThatTheServerDoesNotLetStand(t *testing.T) {
 		g.client.says(`{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"a_r://1"}}`)
 		id := idOf(t, server.hearsOne())
 		server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{"resultType":"complete",` + onSub(id) + `}}`)
-		time.Sleep(2 * relisten)
+		time.Sleep(2 * relistenPause)
 		synctest.Wait()
 		server.wants()
 	})

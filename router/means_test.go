@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/router/client"
 	"toolman/router/view"
 )
 
@@ -13,17 +14,17 @@ func TestARefusalRefersTheClientOnlyToWhatItHas(t *testing.T) {
 	for _, tt := range []struct {
 		name             string
 		mode             view.Mode
-		who              Client
+		who              client.Info
 		inactive, nobody string // what is said of an inactive tool, and of one that nobody has
 		misspelled       string // of toolman_activte
 	}{
-		{"everything", view.ModeMutate, Client{}, "call toolman_activate with ", "tools/list lists those there are", "similar names: toolman_activate"},
-		{"toolsets only", view.ModeMutate, Client{MetaTools: &view.MetaTools{NoActivate: true, Toolsets: true}}, "call enable_toolset with ", "tools/list lists", "tools/list lists"},
-		{"saved toolsets only", view.ModeMutate, Client{MetaTools: &view.MetaTools{NoActivate: true, Manage: true}}, "call equip-toolset with ", "tools/list lists", "tools/list lists"},
-		{"a list only", view.ModeMutate, Client{MetaTools: &view.MetaTools{NoActivate: true, List: true}}, "nothing here can switch it on", "tools/list lists", "tools/list lists"},
-		{"nothing in this mode", view.ModeStatic, Client{}, fixed + `(activation_mode = "static")`, "tools/list lists", "tools/list lists"},
-		{"nothing for this client", view.ModeMutate, Client{Static: `http.mode = "static"`}, fixed + `(http.mode = "static")`, "tools/list lists", "tools/list lists"},
-		{"another list", view.ModeMutate, Client{Static: "a_key", Lists: "GET /tools"}, fixed + "(a_key)", "GET /tools lists those there are", "GET /tools lists"},
+		{"everything", view.ModeMutate, client.Info{}, "call toolman_activate with ", "tools/list lists those there are", "similar names: toolman_activate"},
+		{"toolsets only", view.ModeMutate, client.Info{MetaTools: &view.MetaTools{NoActivate: true, Toolsets: true}}, "call enable_toolset with ", "tools/list lists", "tools/list lists"},
+		{"saved toolsets only", view.ModeMutate, client.Info{MetaTools: &view.MetaTools{NoActivate: true, Manage: true}}, "call equip-toolset with ", "tools/list lists", "tools/list lists"},
+		{"a list only", view.ModeMutate, client.Info{MetaTools: &view.MetaTools{NoActivate: true, List: true}}, "nothing here can switch it on", "tools/list lists", "tools/list lists"},
+		{"nothing in this mode", view.ModeStatic, client.Info{}, fixed + `(activation_mode = "static")`, "tools/list lists", "tools/list lists"},
+		{"nothing for this client", view.ModeMutate, client.Info{Static: `http.mode = "static"`}, fixed + `(http.mode = "static")`, "tools/list lists", "tools/list lists"},
+		{"another list", view.ModeMutate, client.Info{Static: "a_key", Lists: "GET /tools"}, fixed + "(a_key)", "GET /tools lists those there are", "GET /tools lists"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			l := library3(t, Options{Mode: tt.mode, MetaTools: all, Shelf: &shelf{}}).another(tt.who)

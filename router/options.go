@@ -8,23 +8,24 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
-	"toolman/router/dial"
 	"toolman/router/policy"
+	"toolman/router/session"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 	"toolman/router/view"
 	"toolman/spawn"
 )
 
 // Options say what a Router serves and how.
 type Options struct {
-	Servers []Server      // in the order of the configuration file
-	Active  catalog.Globs // what is active at start
+	Servers []upstream.Server // in the order of the configuration file
+	Active  catalog.Globs     // what is active at start
 	// Policy says what clients may have; nil allows everything.
 	Policy *policy.Policy
 	// PolicyOf says what an agent may have; nil: the same.
 	PolicyOf func(agent string) *policy.Policy
 	// Dangers say which tools are dangerous, and what becomes of their calls; nil: none are.
-	Dangers *policy.Guard
+	Dangers *policy.Dangers
 	// Scrub replaces the configured secrets, and nothing else, in what a person is shown; nil replaces nothing.
 	Scrub func(text string) string
 	Pins  *catalog.Pins // what holds items back; nil holds nothing
@@ -55,38 +56,13 @@ type Options struct {
 	Signalled context.Context
 }
 
-// A Server is one upstream to start.
-type Server struct {
-	// Fingerprint is equal for two servers that a running one may serve for both.
-	Fingerprint string
-	Name        string // what policies call it; "": the namespace
-	Namespace   string
-	Command     spawn.Command // what starts it, without Socket and Dial; its Stderr is set by the router
-	// Socket is the path of the Unix socket that the server listens on, if it runs already.
-	Socket string
-	// Dial connects to a server that is reached in another way; nil: it is not. It does not
-	// wait for the network. said takes what the log should know.
-	Dial         func(said func(line string)) (dial.Conn, error)
-	StartTimeout time.Duration // how long the first list waits for it
-	CallTimeout  time.Duration // 0: none
-	MaxCalls     int           // calls of the client that it has at once; 0: any number
-	MaxCallsAt   string        // where that is written, such as tools.toml:12
-	Era          mcpwire.Era   // Unknown: as it turns out
-	Share        Share         // among sessions
-	// For makes the server of one session, from what its client has said (Client.Config).
-	// The session then has a process, or connection, of its own, and none is shared. An
-	// error, which holds nothing that was said, is why the session goes without. Nil: all
-	// sessions have the same.
-	For func(config map[string]string) (Server, error)
-	// Over is called when the server that For has made is not needed any more; may be nil.
-	Over       func()
-	FrameLimit int // bytes of the longest message taken from it; 0: the default
+// ladder returns how long a server has that is to end now.
+func (o *Options) ladder() spawn.Ladder {
+	if o.Signalled != nil && o.Signalled.Err() != nil {
+		return brisk
+	}
+	return patient
 }
-
-// giveUp is how many times its StartTimeout a server may take to start before it
-// is stopped. Between the two it is waited for in the background (Router.Await: by the
-// first list): the first run of npx downloads.
-const giveUp = 6
 
 // How long a server has to end by itself, and then after SIGTERM. A signal to toolman leaves less
 // time: toolman is to be gone, with all servers, within 400 ms. Otherwise, as at the end of input, a
@@ -97,15 +73,8 @@ var (
 	brisk   = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
 )
 
-// ladder returns how long a server has that is to end now.
-func (o *Options) ladder() spawn.Ladder {
-	if o.Signalled != nil && o.Signalled.Err() != nil {
-		return brisk
-	}
-	return patient
-}
+// A Session is one connected client.
+type Session = session.Session
 
-// rules are what the options say about entries.
-func (o *Options) rules() *catalog.Rules {
-	return &catalog.Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras}
-}
+// A Tool is one that a session may have.
+type Tool = session.Tool

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/toolset"
 )
 
@@ -13,7 +14,7 @@ import (
 func withOwners(t *testing.T, test func(t *testing.T, g *rig, s *shelf, alice, bob *link)) {
 	withShelf(t, Options{}, func(t *testing.T, g *rig, s *shelf) {
 		agent := func(name string) *link {
-			return g.another(Client{Agent: name, Principal: principal.Principal{Issuer: principal.Tokens, Subject: "of " + name, Agent: name}})
+			return g.another(client.Info{Agent: name, Principal: budget.Principal{Issuer: budget.Tokens, Subject: "of " + name, Agent: name}})
 		}
 		test(t, g, s, agent("alice"), agent("bob"))
 	})
@@ -59,7 +60,7 @@ func TestASavedToolsetIsItsOwners(t *testing.T) {
 			t.Errorf("saved %+v", s.sets)
 		}
 		// Another token of the agent has the same toolsets.
-		again := g.another(Client{Agent: "alice", Principal: principal.Principal{Issuer: principal.Tokens, Subject: "new", Agent: "alice"}})
+		again := g.another(client.Info{Agent: "alice", Principal: budget.Principal{Issuer: budget.Tokens, Subject: "new", Agent: "alice"}})
 		if o := g.ownOf(again, "equip-toolset", oneSet("dev")); !o.Success || !strings.Contains(o.structured, `"ns_a"`) {
 			t.Errorf("got %+v", o)
 		}

@@ -10,26 +10,28 @@ import (
 	"go.uber.org/zap/zaptest/observer"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/router/client"
+	"toolman/router/upstream"
 )
 
 // apiece has the hall's server be another for each session: it shows its session's KEY.
-func apiece(t *testing.T, share Share) (h *hall, over chan string, log *observer.ObservedLogs) {
+func apiece(t *testing.T, share upstream.Share) (h *hall, over chan string, log *observer.ObservedLogs) {
 	t.Helper()
 	h, over = &hall{t: t}, make(chan string, 10)
 	core, log := observer.New(zap.WarnLevel)
-	h.open(Server{Share: share, For: func(config map[string]string) (Server, error) {
+	h.open(upstream.Server{Share: share, For: func(config map[string]string) (upstream.Server, error) {
 		key, ok := config["KEY"]
 		if !ok {
-			return Server{}, errors.New("the session has no KEY")
+			return upstream.Server{}, errors.New("the session has no KEY")
 		}
 		spec := &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("of_"+key, "")}}
-		return Server{Namespace: "a", StartTimeout: 10 * time.Second, Dial: h.dial(spec), Over: func() { over <- key }}, nil
+		return upstream.Server{Namespace: "a", StartTimeout: 10 * time.Second, Dial: h.dial(spec), Over: func() { over <- key }}, nil
 	}}, zap.New(core))
 	return h, over, log
 }
 
 func (h *hall) configured(key string) *visitor {
-	who := Client{}
+	who := client.Info{}
 	if key != "" {
 		who.Config = map[string]string{"KEY": key}
 	}
@@ -40,8 +42,8 @@ func (h *hall) configured(key string) *visitor {
 }
 
 func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
-	h, over, log := apiece(t, ShareAuto)
-	if st := h.r.Upstreams()[0]; st.State != Apart || h.started.Load() != 0 {
+	h, over, log := apiece(t, upstream.ShareAuto)
+	if st := h.r.Upstreams()[0]; st.State != upstream.Apart || h.started.Load() != 0 {
 		t.Errorf("before there is a session the server is %s, and %d were started", st.State, h.started.Load())
 	}
 	one, two := h.configured("one"), h.configured("two")
@@ -50,7 +52,7 @@ func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
 			t.Errorf("%s is listed %s", key, list)
 		}
 	}
-	m := h.enter(Client{Many: true, Config: map[string]string{"KEY": "three"}})
+	m := h.enter(client.Info{Many: true, Config: map[string]string{"KEY": "three"}})
 	m.says(modern("1", "tools/list", `"x":1`, `{}`))
 	if list := m.hears(`"id":1`); !strings.Contains(list, `"a_of_three"`) {
 		t.Errorf("a modern client is listed %s", list)
@@ -72,7 +74,7 @@ func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
 }
 
 func TestASessionWithoutTheConfigurationGoesWithoutTheServer(t *testing.T) {
-	h, _, log := apiece(t, ShareNever)
+	h, _, log := apiece(t, upstream.ShareNever)
 	v := h.configured("")
 	for range 2 {
 		if list := v.lists(t); strings.Contains(list, `"a_of_`) {
@@ -90,7 +92,7 @@ func TestASessionWithoutTheConfigurationGoesWithoutTheServer(t *testing.T) {
 }
 
 func TestAReloadKeepsTheServersOfSessionsWhileTheyStay(t *testing.T) {
-	h, over, _ := apiece(t, ShareAuto)
+	h, over, _ := apiece(t, upstream.ShareAuto)
 	v := h.configured("one")
 	v.lists(t)
 	o := h.r.Options

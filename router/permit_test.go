@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"toolman/router/session"
 )
 
 const confirmAsk = `{"method":"elicitation/create","params":{` + mayEcho + `It gets these arguments:\n  \"n\": 1.0","requestedSchema":{"type":"object","properties":{}}}}`
@@ -130,12 +132,12 @@ func TestConsentExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newCautiousDialog(t, false)
 		state := d.demanded("1")
-		time.Sleep(stateLife + 1)
+		time.Sleep(stateLifetime + 1)
 		d.retry("2", state, agree)
 		wantCode(t, d.client.hearsOne(), "2", -32602)
 		d.g.quiet()
 		d.demanded("3")
-		if n := len(d.g.s.input.permits); n != 1 {
+		if n := session.Simulate(d.g.s).Held().Permits; n != 1 {
 			t.Errorf("%d permits are kept", n)
 		}
 	})
@@ -144,7 +146,7 @@ func TestConsentExpires(t *testing.T) {
 func TestTheOldestQuestionsAreForgotten(t *testing.T) {
 	d := newCautiousDialog(t, false)
 	first, second := d.demanded("1"), d.demanded("1")
-	for range maxPermits - 1 {
+	for range mostPermits - 1 {
 		d.demanded("1")
 	}
 	d.retry("2", first, agree)

@@ -16,6 +16,7 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/jsonrpc/peer"
 	"toolman/router/dial"
+	"toolman/router/upstream"
 )
 
 // An inn is a server that toolman has not started: it is open or not, and throws out who is
@@ -87,7 +88,7 @@ func atInn(t *testing.T, spec *fakemcp.Spec, open bool, body func(t *testing.T, 
 		n.opens(open)
 		core, log := observer.New(zap.WarnLevel)
 		h := &hall{t: t}
-		h.open(Server{Dial: n.dial}, zap.New(core))
+		h.open(upstream.Server{Dial: n.dial}, zap.New(core))
 		body(t, h, n, log)
 	})
 }
@@ -126,7 +127,7 @@ func TestAServerThatIsNotThereAtFirstComesByItself(t *testing.T) {
 		if got := v.tools(); !strings.Contains(got, `"name":"a_who"`) {
 			t.Errorf("listed %s", got)
 		}
-		if st := h.r.Upstreams()[0]; st.State != Ready || st.Problem != "" {
+		if st := h.r.Upstreams()[0]; st.State != upstream.Ready || st.Problem != "" {
 			t.Errorf("the state is %v, %s", st.State, st.Problem)
 		}
 		if all := log.All(); len(all) != 1 || all[0].Message != "upstream not started" {
@@ -203,7 +204,7 @@ func TestAnotherReasonToBeGoneIsSaid(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		n.opens(true)
 		time.Sleep(time.Minute)
-		if st := h.r.Upstreams()[0]; st.State != Gone || !strings.Contains(st.Problem, "not today") {
+		if st := h.r.Upstreams()[0]; st.State != upstream.Gone || !strings.Contains(st.Problem, "not today") {
 			t.Errorf("the state is %v: %s", st.State, st.Problem)
 		}
 		if all := log.All(); len(all) != 2 {
@@ -234,7 +235,7 @@ func TestConnectionsOfSessionsComeBack(t *testing.T) {
 		if got := len(n.tries()); got != 6 {
 			t.Errorf("%d connections were made, want one for all and two others, twice", got)
 		}
-		if n := h.r.quota.count(); n != 2 {
+		if n := h.r.pool.Quota.Count(); n != 2 {
 			t.Errorf("%d connections of sessions are counted, want 2", n)
 		}
 	})
@@ -274,7 +275,7 @@ func TestAConnectionOfASessionComesBack(t *testing.T) {
 			}
 		}
 		wantTried(t, n, 0, 0, 61, 92)
-		if n := h.r.quota.count(); n != 1 {
+		if n := h.r.pool.Quota.Count(); n != 1 {
 			t.Errorf("%d connections of sessions are counted, want 1", n)
 		}
 		v.s.End()

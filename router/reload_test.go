@@ -8,6 +8,7 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/router/catalog"
 	"toolman/router/policy"
+	"toolman/router/upstream"
 )
 
 // eventually waits for what goroutines do.
@@ -27,7 +28,7 @@ func (v *visitor) lists(t *testing.T) string {
 }
 
 func TestReloadKeepsWhatStaysAndEndsTheRest(t *testing.T) {
-	h := newHall(t, ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("slow", "hangs"), fakemcp.Tool("quick", "does not")},
+	h := newHall(t, upstream.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("slow", "hangs"), fakemcp.Tool("quick", "does not")},
 		On: map[string][]fakemcp.Step{"tools/call slow": {fakemcp.Wait(300 * time.Millisecond), fakemcp.Reply(`{"content":[],"slow":true}`)}}})
 	v := h.initialized(`{}`)
 	v.lists(t)
@@ -36,7 +37,7 @@ func TestReloadKeepsWhatStaysAndEndsTheRest(t *testing.T) {
 	o := h.r.Options
 	a, b := o.Servers[0], o.Servers[0]
 	b.Namespace, b.Fingerprint = "b", "another"
-	o.Servers = []Server{b, a}
+	o.Servers = []upstream.Server{b, a}
 	h.r.Reload(o)
 	v.hears("tools/list_changed")
 	if answer := v.hears(`"id":1`); !strings.Contains(answer, `"slow":true`) {
@@ -47,7 +48,7 @@ func TestReloadKeepsWhatStaysAndEndsTheRest(t *testing.T) {
 		t.Errorf("%d servers were started in all, want 2", n)
 	}
 
-	o.Servers = []Server{b}
+	o.Servers = []upstream.Server{b}
 	h.r.Reload(o)
 	if list := v.lists(t); strings.Contains(list, `"a_quick"`) || !strings.Contains(list, `"b_quick"`) {
 		t.Errorf("after its server was taken out: %s", list)
@@ -60,7 +61,7 @@ func TestReloadKeepsWhatStaysAndEndsTheRest(t *testing.T) {
 }
 
 func TestReloadTakesCallsBackFromAServerThatLeaves(t *testing.T) {
-	h := newHall(t, ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("hang", "hangs")}, On: map[string][]fakemcp.Step{"tools/call hang": {fakemcp.Hang()}}})
+	h := newHall(t, upstream.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("hang", "hangs")}, On: map[string][]fakemcp.Step{"tools/call hang": {fakemcp.Hang()}}})
 	v := h.initialized(`{}`)
 	v.lists(t)
 	v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a_hang"}}`)
@@ -73,7 +74,7 @@ func TestReloadTakesCallsBackFromAServerThatLeaves(t *testing.T) {
 }
 
 func TestReloadChangesWhatIsActiveAndLeavesWhatWasSwitched(t *testing.T) {
-	h := newHall(t, ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("x", ""), fakemcp.Tool("y", "")}})
+	h := newHall(t, upstream.ShareAuto, &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("x", ""), fakemcp.Tool("y", "")}})
 	v := h.initialized(`{}`)
 	v.lists(t)
 	v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"toolman_activate","arguments":{"tools_on":[],"tools_off":["a_y"],"resources_on":[],"resources_off":[]}}}`)
@@ -95,7 +96,7 @@ func TestReloadChangesWhatIsActiveAndLeavesWhatWasSwitched(t *testing.T) {
 }
 
 func TestReloadOfTheSameChangesNothing(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
+	h := newHall(t, upstream.ShareAuto, asking())
 	v := h.initialized(`{"elicitation":{}}`)
 	before := v.lists(t)
 	o := h.r.Options
@@ -120,7 +121,7 @@ func TestReloadOfTheSameChangesNothing(t *testing.T) {
 
 // A client's own process is judged anew as well: its tools are those that the client has.
 func TestReloadJudgesTheToolsOfOwnProcessesAnew(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
+	h := newHall(t, upstream.ShareAuto, asking())
 	v := h.initialized(`{"elicitation":{}}`)
 	if list := v.lists(t); !strings.Contains(list, `"a_who"`) {
 		t.Fatalf("listed %s", list)
@@ -143,7 +144,7 @@ func TestReloadJudgesTheToolsOfOwnProcessesAnew(t *testing.T) {
 
 // A client has no process of a server of which it may have nothing.
 func TestReloadEndsOwnProcessesOfAServerThatIsClosed(t *testing.T) {
-	h := newHall(t, ShareAuto, asking())
+	h := newHall(t, upstream.ShareAuto, asking())
 	v := h.initialized(`{"elicitation":{}}`)
 	v.lists(t)
 	o := h.r.Options

@@ -7,6 +7,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -16,7 +17,7 @@ func checkURI(t *testing.T, v *view.View, uri, want string, verdict catalog.Verd
 	where, got := v.FindURI([]byte(uri))
 	leads := ""
 	if where.Entry != nil {
-		leads = upstreamOf(where.Source).Name + " " + where.Name()
+		leads = upstream.Of(where.Source).Name + " " + where.Name()
 	}
 	if got != verdict || leads != want {
 		t.Errorf("%q leads to %q, %s; want %q, %s", uri, leads, got, want, verdict)

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/session"
+	"toolman/router/upstream"
 )
 
 // A dialog is a modern client with all capabilities, in front of a legacy server.
@@ -143,9 +145,9 @@ func TestALegacyServerAsksDuringAModernCall(t *testing.T) {
 // over checks that nothing is left of any call.
 func (d *dialog) over() {
 	d.t.Helper()
-	all := &d.g.s.input.suspensions
-	if n, p := d.server.u.pending.calls.Len(), d.g.s.Pending(); n > 0 || p > 0 || len(all.calls) > 0 || all.size != 0 {
-		d.t.Errorf("%d calls are left, %d pending, %d suspended with %d bytes", n, p, len(all.calls), all.size)
+	all := session.Simulate(d.g.s).Held()
+	if n, p := upstream.Simulate(d.server.u).Calls(), d.g.s.Pending(); n > 0 || p > 0 || all.Suspended > 0 || all.Bytes != 0 {
+		d.t.Errorf("%d calls are left, %d pending, %d suspended with %d bytes", n, p, all.Suspended, all.Bytes)
 	}
 }
 
@@ -279,14 +281,14 @@ func TestTheTimeBeginsAnewWithEachRound(t *testing.T) {
 		d.call("1")
 		state := d.asked("1", elicit, "0", askedBy(elicits))
 		for i := range 3 {
-			time.Sleep(stateLife - 1)
+			time.Sleep(stateLifetime - 1)
 			id := fmt.Sprint(i + 2)
 			d.retry(id, state, "")
 			state = d.required(id, "0", askedBy(elicits))
 		}
 		d.retry("9", state, `{"0":{}}`)
 		d.server.hears()
-		time.Sleep(2 * stateLife)
+		time.Sleep(2 * stateLifetime)
 		synctest.Wait()
 		d.g.quiet() // a server may take its time
 	})

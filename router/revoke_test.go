@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"toolman/router/client"
+	"toolman/router/upstream"
 )
 
 // A reload that narrows a policy ends what is under way with what is denied now, in both eras, and
@@ -12,8 +15,8 @@ func TestReloadEndsWhatIsDenied(t *testing.T) {
 	g := exposes(t, map[string][]string{"ns": {"*"}}, offer{namespace: "ns", tools: []string{"x", "y"}, resources: []string{"n://a", "n://b"}, most: 2})
 	server := g.servers[0]
 	server.subscribable()
-	server.u.private.owner.Store(nil)
-	modern, legacy := g.client, g.another(Client{})
+	upstream.Simulate(server.u).Share()
+	modern, legacy := g.client, g.another(client.Info{})
 	g.listenFor(`"a"`, `{"resourceSubscriptions":["ns_n://a"]}`)
 	g.listenFor(`"ab"`, `{"resourceSubscriptions":["ns_n://a","ns_n://b"]}`)
 	legacy.says(fmt.Sprintf(subscribeFrame, "ns_n://a"), fmt.Sprintf(subscribeFrame, "ns_n://b"))

@@ -17,6 +17,9 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/session"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -25,7 +28,7 @@ import (
 type rig struct {
 	t       testing.TB
 	r       *Router
-	s       *Session
+	s       *session.Session
 	client  *link
 	servers []*link
 }
@@ -49,7 +52,7 @@ type setup struct {
 	capabilities string   // of the client
 	silent       bool     // the client has not said anything yet
 	trace        *trace.Writer
-	who          Client // but for Sole
+	who          client.Info // but for Sole
 }
 
 func newRig(t testing.TB, from setup, offers ...offer) *rig {
@@ -64,7 +67,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 		o.URISeparator = "_"
 	}
 	for _, one := range offers {
-		o.Servers = append(o.Servers, Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout, MaxCalls: one.most})
+		o.Servers = append(o.Servers, upstream.Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout, MaxCalls: one.most})
 	}
 	g := &rig{t: t, r: New(o, nil, zap.NewNop())}
 	g.client = &link{t: t, traced: from.trace != nil}
@@ -74,11 +77,11 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 	g.r.startup.waiting.Store(int32(len(offers)) + 1)
 	for i, u := range g.r.all() {
 		l := &link{t: t, handler: u, u: u, offers: offers[i], traced: from.trace != nil}
-		u.pipe.out = l
+		upstream.Simulate(u).Connect(l)
 		g.servers = append(g.servers, l)
 		switch {
 		case offers[i].late:
-			u.settled()
+			upstream.Simulate(u).Settle()
 		case !offers[i].starting:
 			l.ready()
 		}
@@ -100,7 +103,7 @@ func one(t testing.TB, o offer) (g *rig, client, server *link) {
 }
 
 // view is what the session sees now.
-func (g *rig) view() *view.View { return g.s.view.Load() }
+func (g *rig) view() *view.View { return g.s.View.Load() }
 
 // quiet fails the test when anybody has been sent anything.
 func (g *rig) quiet() {
@@ -116,7 +119,7 @@ type link struct {
 	t       testing.TB
 	handler peer.Handler
 	batch   peer.Outgoing
-	u       *Upstream // nil: the client
+	u       *upstream.Upstream // nil: the client
 	offers  offer
 
 	mu      sync.Mutex
@@ -230,17 +233,15 @@ func (l *link) initialize(capabilities string) {
 // ready makes a server ready with what it offers.
 func (l *link) ready() {
 	version := mcpwire.Latest
-	if l.u.source.Modern = l.offers.modern; l.u.source.Modern {
+	l.u.Source.Modern = l.offers.modern // before entries are made
+	if l.offers.modern {
 		version = mcpwire.Newest
 	}
 	l.lists(mcpwire.Tool, l.offers.tools...)
 	l.lists(mcpwire.Resource, l.offers.resources...)
 	l.lists(mcpwire.Template, l.offers.templates...)
 	l.lists(mcpwire.Prompt, l.offers.prompts...)
-	l.u.mu.Lock()
-	l.u.offered.result = mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}}
-	l.u.mu.Unlock()
-	l.u.becomeReady(0)
+	upstream.Simulate(l.u).Ready(0, mcpwire.InitializeResult{ProtocolVersion: version, Capabilities: map[string]json.RawMessage{"logging": nil}})
 }
 
 // lists gives a server's items of a kind, without showing them to the client.
@@ -258,31 +259,25 @@ func (l *link) lists(k mcpwire.Kind, items ...string) {
 	if err != nil || len(page.Odd) > 0 {
 		l.t.Fatalf("%v, %v", err, page.Odd)
 	}
-	l.u.supervise(k, page.Items)
+	upstream.Simulate(l.u).List(k, page.Items)
 }
 
 // dies ends a server, as bury does when its process has ended.
 func (l *link) dies() {
-	l.u.mu.Lock()
-	l.u.state, l.u.problem = Gone, "it ended with exit status 3"
-	l.u.mu.Unlock()
-	l.u.answerAll()
-	close(l.u.life.ended)
-	l.u.r.update()
-	l.u.settled()
+	upstream.Simulate(l.u).End("it ended with exit status 3")
 }
 
 // converses gives a server a conversation of toolman's own. It belongs in a
 // synctest bubble.
 func (l *link) converses() {
-	l.u.pipe.control = jsonrpc.NewControl(func(frame []byte) error {
+	end := upstream.Simulate(l.u).Converse(func(frame []byte) error {
 		defer l.Flush()
 		return l.Queue(frame, nil)
-	}, ownIDs{l.u})
+	})
 	l.t.Cleanup(func() {
 		time.Sleep(time.Hour) // what is being read again comes to its end
 		synctest.Wait()
-		l.u.pipe.control.Close()
+		end()
 	})
 }
 
@@ -340,3 +335,36 @@ func codeOf(t testing.TB, frame string) int {
 	}
 	return reply.Error.Code
 }
+
+// unreadBy is what a client hears whose call a server does not read.
+func unreadBy(u *upstream.Upstream) string {
+	return "server " + u.Name + " does not read what it is sent, so this call was not passed on; try again later or go on without it"
+}
+
+// What tests rely on of package upstream.
+const (
+	debounceTime       = 50 * time.Millisecond  // changes of a list within this time are read once
+	relistenPause      = time.Second            // before a subscription that a server has ended is opened again
+	probeTimeout       = 15 * time.Second       // for the answer to server/discover
+	lateAnswerTime     = 5 * time.Second        // for which a cancelled call counts
+	mostLeased         = 8                      // processes of a server for one session
+	mostRounds         = 10                     // of a call
+	mostOpenRounds     = 64                     // of a session
+	roundTimeout       = 10 * time.Minute       // for what is asked in one
+	roundPause         = 250 * time.Millisecond // before one without questions is repeated
+	mostSuspended      = 256                    // calls of a session
+	mostSuspendedBytes = 32 << 20
+	mostQuestions      = 16                    // of a suspended call
+	mostPermits        = 256                   // of a session
+	stateLifetime      = 10 * time.Minute      // of a requestState
+	mostEarly          = 256                   // requests of servers before the client is ready
+	mostEarlyBytes     = 4 << 20               // of those
+	replyPause         = 50 * time.Millisecond // from the answer to a list to the reply that waited for it
+	levelTimeout       = time.Second           // for servers to take a log level
+	mostParked         = 4096                  // requests that wait for servers
+	mostItems          = 20_000                // of a list
+	mostPages          = 1000                  // of a list
+)
+
+// soleClient is one for whose own use all servers are, as over stdio.
+var soleClient = client.Info{Sole: true}

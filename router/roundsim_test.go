@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/session"
+	"toolman/router/upstream"
 )
 
 // TestHistoriesOfRounds plays random histories of calls for which a modern server needs
@@ -26,7 +28,7 @@ func TestHistoriesOfRounds(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := &roundSim{roundRig: newRoundRig(t, asksAll), rng: rand.New(rand.NewPCG(seed, 1))}
 			w, lines := auditTo(t)
-			s.s.audit = w
+			s.s.Audit = w
 			s.r.clock.Time()
 			for range 10 + s.rng.IntN(60) {
 				s.step()
@@ -190,7 +192,7 @@ func (s *roundSim) require() {
 	}
 	s.note("%d needs %d answers, %s", c.n, len(requests), c.state)
 	s.requires(c.theirs, c.state+`"inputRequests":{`+strings.Join(requests, ",")+`}`)
-	if c.rounds++; c.rounds > maxRounds {
+	if c.rounds++; c.rounds > mostRounds {
 		s.failed(c, "server ns has asked for input 10 times during this call and wants still more; that is as often as toolman lets it")
 		return
 	}
@@ -305,9 +307,9 @@ func (s *roundSim) pass() {
 	time.Sleep(d)
 	for _, c := range s.calls {
 		switch {
-		case c.at == pausing && time.Since(c.since) >= roundPace:
+		case c.at == pausing && time.Since(c.since) >= roundPause:
 			s.submitted(c, c.state)
-		case c.at == atClient && time.Since(c.since) >= roundTime:
+		case c.at == atClient && time.Since(c.since) >= roundTimeout:
 			s.failed(c, "server ns needs input of the client for this, and the client has not answered within 10m0s")
 		}
 	}
@@ -320,7 +322,7 @@ func (s *roundSim) die() {
 	s.note("the server dies")
 	s.dead = true
 	s.server.dies()
-	s.endAll(s.server.u.goneText(), "the server that asked is gone", isOver)
+	s.endAll(s.server.u.GoneText(), "the server that asked is gone", isOver)
 }
 
 // endAll ends the calls that are open, but in the place.
@@ -342,7 +344,7 @@ func (s *roundSim) endAll(why, reason string, but callPlace) {
 // end has the client close its side and toolman end.
 func (s *roundSim) end() {
 	s.note("end")
-	s.client.handler.(*Session).Closed(io.EOF)
+	s.client.handler.(*session.Session).Closed(io.EOF)
 	var pending []*roundCall
 	for _, c := range s.calls {
 		switch c.at {
@@ -362,7 +364,7 @@ func (s *roundSim) end() {
 	s.check()
 	time.Sleep(time.Hour)
 	s.check()
-	if n := s.server.u.pending.calls.Len() + s.s.input.serverRequests.Len() + len(s.s.input.rounds); n != 0 {
+	if n := upstream.Simulate(s.server.u).Calls() + session.Simulate(s.s).Held().ServerRequests + session.Simulate(s.s).Held().Rounds; n != 0 {
 		s.t.Errorf("%d are left", n)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/session"
+	"toolman/router/upstream"
 )
 
 // A request that takes the route of the one before goes where it would have gone
@@ -16,13 +18,13 @@ import (
 func TestTheLastRouteIsTheRightOne(t *testing.T) {
 	const tool = `{"name":"%s","inputSchema":{"type":"object"}}`
 	var pairs [2]struct {
-		s              *Session
+		s              *session.Session
 		client, server *outlet
 	}
 	for i := range pairs {
 		p := &pairs[i]
 		p.s, _, p.client, p.server = joined(t, "ns", fmt.Sprintf(tool, "a"), fmt.Sprintf(tool, "b"))
-		p.s.peer.meta = (&mcpwire.Hello{}).Claim("")
+		p.s.Peer.Meta = (&mcpwire.Hello{}).Claim("")
 	}
 	params := []string{
 		`{"name":"ns_a","arguments":{"x":"%d"}}`,
@@ -57,7 +59,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 		for j := range pairs {
 			p := &pairs[j]
 			if change {
-				p.s.view.Store(p.s.view.Load().Switched(on, nil))
+				p.s.View.Store(p.s.View.Load().Switched(on, nil))
 			}
 			p.client.frame, p.server.frame = p.client.frame[:0], p.server.frame[:0]
 			var m jsonrpc.Message
@@ -69,7 +71,7 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 			if err := read(frame, &m); err != nil {
 				t.Fatal(err)
 			}
-			if _, same := p.s.cachedRouteLocked(&request{Message: &m}); same {
+			if session.Simulate(p.s).TakesLastRoute(&m) {
 				took++
 			}
 			p.s.Message(&m, &out)
@@ -87,10 +89,10 @@ func TestTheLastRouteIsTheRightOne(t *testing.T) {
 }
 
 func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
-	for name, stop := range map[string]func(*Session){
-		"its own servers start": func(s *Session) { s.servers.awaited = 1 },
-		"something is done":     func(s *Session) { s.waiting.background = &backgroundTask{} },
-		"others wait":           func(s *Session) { s.waiting.parked = make([]parked, 1) },
+	for name, stop := range map[string]func(*session.Session){
+		"its own servers start": func(s *session.Session) { session.Simulate(s).AwaitServer() },
+		"something is done":     func(s *session.Session) { session.Simulate(s).Occupy() },
+		"others wait":           func(s *session.Session) { session.Simulate(s).Park() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _, server := joined(t, "ns", echoTool)
@@ -99,15 +101,15 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 			for range 4 {
 				fromClient.deliver(t, s, call)
 			}
-			if _, same := s.cachedRouteLocked(&request{Message: &fromClient.m}); !same {
+			if !session.Simulate(s).TakesLastRoute(&fromClient.m) {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)
-			waiting := len(s.waiting.parked)
+			waiting := session.Simulate(s).Held().Parked
 			server.frame = nil
 			fromClient.deliver(t, s, call)
-			if server.frame != nil || len(s.waiting.parked) != waiting+1 {
-				t.Errorf("the server got %s, %d requests wait", server.frame, len(s.waiting.parked))
+			if server.frame != nil || session.Simulate(s).Held().Parked != waiting+1 {
+				t.Errorf("the server got %s, %d requests wait", server.frame, session.Simulate(s).Held().Parked)
 			}
 		})
 	}
@@ -119,12 +121,12 @@ func TestACallThatIsTimedDoesNotTakeTheLastRoute(t *testing.T) {
 	timed := 0
 	for i := range 8 {
 		if i == 4 {
-			s.clock.Time()
+			s.Clock.Time()
 		} // a reload may bring a server with a call_timeout
 		fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`))
 	}
-	u.pending.calls.Each(func(_ uint64, c call) {
-		if c.sent > 0 {
+	u.EachCall(func(_ uint64, c upstream.Call) {
+		if c.Sent > 0 {
 			timed++
 		}
 	})

@@ -8,6 +8,8 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/session"
+	"toolman/router/upstream"
 )
 
 func TestWhatAServerAsksIsPassedOnVerbatim(t *testing.T) {
@@ -170,15 +172,15 @@ func TestRequestsThatWaitAreBounded(t *testing.T) {
 	g := newRig(t, setup{silent: true}, offer{namespace: "a"})
 	g.client.initialize(`{"roots":{}}`)
 	g.client.hears()
-	for i := range earlyLimit {
+	for i := range mostEarly {
 		g.servers[0].says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"roots/list"}`, i))
 	}
 	g.quiet()
 	g.servers[0].says(`{"jsonrpc":"2.0","id":"x","method":"roots/list"}`)
 	g.servers[0].wants(`{"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"the client is not ready yet"}}`)
 	g.client.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
-	if n := len(g.client.hears()); n != earlyLimit {
-		t.Errorf("%d were passed on, want %d", n, earlyLimit)
+	if n := len(g.client.hears()); n != mostEarly {
+		t.Errorf("%d were passed on, want %d", n, mostEarly)
 	}
 }
 
@@ -186,7 +188,7 @@ func TestTheBytesOfRequestsThatWaitAreBounded(t *testing.T) {
 	g := newRig(t, setup{silent: true}, offer{namespace: "a"})
 	g.client.initialize(`{"roots":{}}`)
 	g.client.hears()
-	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"x":"` + strings.Repeat("x", earlyBytes-100) + `"}}`)
+	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"x":"` + strings.Repeat("x", mostEarlyBytes-100) + `"}}`)
 	g.quiet()
 	g.servers[0].says(`{"jsonrpc":"2.0","id":"x","method":"roots/list"}`)
 	g.servers[0].wants(`{"jsonrpc":"2.0","id":"x","error":{"code":-32603,"message":"the client is not ready yet"}}`)
@@ -224,14 +226,14 @@ func TestWhatAServerAsksOfAClientThatDoesNotRead(t *testing.T) {
 	server.says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"m"}}`)
 	server.wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the client does not take what it is asked"}}`,
 		`{"jsonrpc":"2.0","id":2,"result":{"action":"cancel"}}`)
-	if n := g.s.input.serverRequests.Len(); n != 0 {
+	if n := session.Simulate(g.s).Held().ServerRequests; n != 0 {
 		t.Errorf("%d questions are open", n)
 	}
 }
 
 func TestWhatIsAskedOfNobody(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a"})
-	g.r.all()[0].private.owner.Store(nil)
+	upstream.Simulate(g.r.all()[0]).Share()
 	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","method":"notifications/message"}`,
 		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x"}}`, fmt.Sprintf(cancelFrame, "1"))
 	g.servers[0].wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no client is connected, or several are and this server cannot say which it means"}}`)

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"toolman/router/client"
 	"toolman/router/metatool"
 
 	"go.uber.org/zap"
@@ -16,13 +17,14 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
 func TestTheLogTellsTheBeginningOfALongName(t *testing.T) {
 	g := newRig(t, setup{silent: true})
 	core, logs := observer.New(zap.InfoLevel)
-	g.s.log = zap.New(core)
+	g.s.Log = zap.New(core)
 	long := strings.Repeat("n", 1000)
 	g.client.asks(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"` + long + `","version":"` + long + `"}}}`)
 	const want = 2*catalog.NameLimit + 1
@@ -39,15 +41,15 @@ func TestInitialize(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", frame, want)
 		}
 		select {
-		case <-g.r.greeted.done:
+		case <-g.r.env.Greeted.Done:
 		default:
 			t.Fatal("the handshakes with the servers do not begin")
 		}
-		if h := g.r.greeted.client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
+		if h := g.r.env.Greeted.Client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
 			t.Errorf("the servers are told %+v", h)
 		}
-		if g.s.name() != "me" {
-			t.Errorf("the client is called %q", g.s.name())
+		if g.s.Name() != "me" {
+			t.Errorf("the client is called %q", g.s.Name())
 		}
 		frame = g.client.asks(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"` + asked + `"}}`)
 		if got := refusalOf(t, frame, mcpwire.Initialize, -32600); got != "initialize was answered already; start a new connection to begin again" {
@@ -74,7 +76,7 @@ func TestInitializeThatSaysTooLittleIsRefused(t *testing.T) {
 			t.Errorf("%s: %s", params, got)
 		}
 		select {
-		case <-g.r.greeted.done:
+		case <-g.r.env.Greeted.Done:
 			t.Errorf("%s: the handshakes begin", params)
 		default:
 		}
@@ -88,7 +90,7 @@ func TestInitializeThatSaysTooLittleIsRefused(t *testing.T) {
 func TestTheNameOfAClientIsShownSafely(t *testing.T) {
 	g := newRig(t, setup{silent: true})
 	g.client.says(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"x","clientInfo":{"name":"\u001b[2J\u202e` + strings.Repeat("ü", 100) + `"}}}`)
-	if got, want := g.s.name(), " [2J"+strings.Repeat("ü", 59); got != want {
+	if got, want := g.s.Name(), " [2J"+strings.Repeat("ü", 59); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
@@ -109,7 +111,7 @@ func TestAClientHasToSayWhatItIs(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.greeted.done:
+	case <-g.r.env.Greeted.Done:
 		t.Error("the handshakes begin before it is known what the client can do")
 	default:
 	}
@@ -181,7 +183,7 @@ func TestTheFirstCatalogIsNotAnnounced(t *testing.T) {
 
 func TestParkedRequestsAreBounded(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a", starting: true})
-	for i := range parkLimit {
+	for i := range mostParked {
 		g.client.says(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"x"}}`, i))
 	}
 	g.quiet()
@@ -190,14 +192,14 @@ func TestParkedRequestsAreBounded(t *testing.T) {
 		t.Errorf("says %q", got)
 	}
 	g.servers[0].ready()
-	if n := len(g.client.hears()); n != parkLimit {
-		t.Errorf("%d answers, want %d", n, parkLimit)
+	if n := len(g.client.hears()); n != mostParked {
+		t.Errorf("%d answers, want %d", n, mostParked)
 	}
 }
 
 func TestTheBytesOfParkedRequestsAreBounded(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "a", starting: true})
-	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", waitBytes) + `"}}`
+	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + strings.Repeat("x", client.MaxWaitingBytes) + `"}}`
 	small := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"x"}}`
 	g.client.says(large) // alone it may wait
 	g.quiet()
@@ -269,7 +271,7 @@ func TestAFrameOfTheClientThatIsTooLong(t *testing.T) {
 
 func TestSetLevel(t *testing.T) {
 	g := newRig(t, setup{}, offer{namespace: "logs"}, offer{namespace: "late", late: true}, offer{namespace: "mute"})
-	g.servers[2].u.offered.result.Capabilities = nil
+	upstream.Simulate(g.servers[2].u).Result().Capabilities = nil
 	g.client.says(`{"jsonrpc":"2.0","id":"l","method":"logging/setLevel","params":{"x":1.0,"level":"\u0069nfo" }}`)
 	g.client.wants()
 	want := func(l *link) {
@@ -316,7 +318,7 @@ func TestTheAnswerToSetLevelWaitsForTheServersButNotForEver(t *testing.T) {
 
 		g.client.says(ask)
 		a.hearsOne()
-		time.Sleep(levelTime)
+		time.Sleep(levelTimeout)
 		synctest.Wait()
 		g.client.wants(answer)
 	})

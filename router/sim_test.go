@@ -15,6 +15,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/upstream"
 )
 
 var (
@@ -207,7 +208,7 @@ func (s *simulation) die() {
 	for _, c := range s.calls {
 		if c.server == i && !c.over {
 			c.over = true
-			want = append(want, failed(c.id, s.g.servers[i].u.goneText()))
+			want = append(want, failed(c.id, s.g.servers[i].u.GoneText()))
 		}
 	}
 	for _, q := range s.asks {
@@ -238,7 +239,7 @@ func (s *simulation) full() {
 	l.refuses = jsonrpc.ErrQueueFull
 	s.g.client.says(callFrame("9", name, "{}"))
 	l.refuses = nil
-	s.client(failed("9", l.u.unsentText(jsonrpc.ErrQueueFull)))
+	s.client(failed("9", unreadBy(l.u)))
 }
 
 // end closes the connection and has all that is open answered.
@@ -276,7 +277,7 @@ func (s *simulation) end() {
 	synctest.Wait()
 	s.settled()
 	for _, u := range s.g.r.all() {
-		if n := u.pending.calls.Len(); n > 0 {
+		if n := upstream.Simulate(u).Calls(); n > 0 {
 			s.t.Errorf("%d calls are left with %s", n, u.Name)
 		}
 	}

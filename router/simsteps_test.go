@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolman/mcpwire"
+	"toolman/router/session"
 	"toolman/router/view"
 )
 
@@ -44,7 +45,7 @@ func (s *simulation) list() {
 	for _, name := range s.names.active() {
 		tools = append(tools, fmt.Sprintf(`{"name":%q}`, name))
 	}
-	want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[`, 1000+s.serial) + strings.Join(append([]string{string(s.g.s.definitions().Tools(s.g.view(), view.Variant{Mode: view.ModeMutate}))}, tools...), ",") + `]}}`
+	want := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"result":{"tools":[`, 1000+s.serial) + strings.Join(append([]string{string(session.Simulate(s.g.s).OwnTools(s.g.view(), view.Variant{Mode: view.ModeMutate}))}, tools...), ",") + `]}}`
 	s.client(want)
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 )
 
 func TestNamesInOtherSpellings(t *testing.T) {
@@ -52,7 +53,7 @@ func TestNamesInOtherSpellings(t *testing.T) {
 		if got.Entry != nil {
 			leads = got.Source.Namespace + " " + got.Name()
 			if got.Source.Namespace == "" {
-				leads = upstreamOf(got.Source).Name + " " + got.Name()
+				leads = upstream.Of(got.Source).Name + " " + got.Name()
 			}
 		}
 		if leads != tt.leads || verdict != tt.verdict {
@@ -67,6 +68,6 @@ func TestAnotherSpellingIsNotInherited(t *testing.T) {
 	g.servers[0].dies()
 	g.client.hears()
 	if got, verdict := g.view().Find(mcpwire.Tool, []byte("pay")); verdict != catalog.Unknown {
-		t.Errorf("leads to %s, %s", upstreamOf(got.Source).Name, verdict)
+		t.Errorf("leads to %s, %s", upstream.Of(got.Source).Name, verdict)
 	}
 }

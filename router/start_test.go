@@ -12,6 +12,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 )
 
 // starting is a rig whose one server is to be brought up, for a client that has said this of
@@ -26,7 +27,7 @@ func starting(t *testing.T, capabilities string) (g *rig, server *link) {
 func (l *link) prepares(ctx context.Context, answer func(method, params string) string) (methods []string, err error) {
 	l.t.Helper()
 	done := make(chan error, 1)
-	go func() { done <- l.u.prepare(ctx) }()
+	go func() { done <- upstream.Simulate(l.u).Prepare(ctx) }()
 	methods = l.gives(answer)
 	select {
 	case err = <-done:
@@ -66,9 +67,9 @@ func TestHandshake(t *testing.T) {
 		if methods[0] != "initialize" || methods[1] != "notifications/initialized" || len(methods) != 4 {
 			t.Errorf("said %q", methods)
 		}
-		server.u.becomeReady(5 * time.Second)
+		upstream.Simulate(server.u).Ready(5*time.Second, *upstream.Simulate(server.u).Result())
 		st := server.u.Status()
-		if st.State != Ready || st.Result.ProtocolVersion != "2025-06-18" || st.Result.ServerInfo.Name != "s" || st.Took != 5*time.Second {
+		if st.State != upstream.Ready || st.Result.ProtocolVersion != "2025-06-18" || st.Result.ServerInfo.Name != "s" || st.Took != 5*time.Second {
 			t.Errorf("status %+v", st)
 		}
 		checkList(t, "tools", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "ns_a")
@@ -185,9 +186,9 @@ func TestAListThatFailsCostsItsKind(t *testing.T) {
 					t.Errorf("error %v", err)
 				}
 				for _, k := range allKinds {
-					got, want := len(server.u.offered.entries[k]) == 1, !strings.Contains(fails+" ", string(k.ListMethod())+" ")
+					got, want := len(upstream.Simulate(server.u).Entries(k)) == 1, !strings.Contains(fails+" ", string(k.ListMethod())+" ")
 					if got != want {
-						t.Errorf("%s: %d entries", k, len(server.u.offered.entries[k]))
+						t.Errorf("%s: %d entries", k, len(upstream.Simulate(server.u).Entries(k)))
 					}
 				}
 			})
@@ -196,7 +197,7 @@ func TestAListThatFailsCostsItsKind(t *testing.T) {
 }
 
 func TestStatesHaveNames(t *testing.T) {
-	if got := fmt.Sprint(Starting, Ready, Gone, catalog.Unknown, catalog.Inactive, catalog.Ambiguous, catalog.Active); got != "starting ready gone unknown inactive ambiguous active" {
+	if got := fmt.Sprint(upstream.Starting, upstream.Ready, upstream.Gone, catalog.Unknown, catalog.Inactive, catalog.Ambiguous, catalog.Active); got != "starting ready gone unknown inactive ambiguous active" {
 		t.Errorf("got %s", got)
 	}
 }

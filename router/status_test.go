@@ -1,9 +1,13 @@
 package router
 
-import "testing"
+import (
+	"testing"
+
+	"toolman/router/upstream"
+)
 
 func TestStatusCountsConnectionsOfAllSessions(t *testing.T) {
-	h := newHall(t, ShareNever, asking())
+	h := newHall(t, upstream.ShareNever, asking())
 	a, b := h.initialized(`{}`), h.initialized(`{}`)
 	for _, v := range []*visitor{a, b} {
 		v.says(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)

@@ -7,7 +7,11 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/session"
+	"toolman/router/subscribe"
 	"toolman/router/toolset"
+	"toolman/router/upstream"
 )
 
 const (
@@ -97,8 +101,8 @@ func TestUpdatesOfWhatIsDenied(t *testing.T) {
 		has.resources = append(has.resources, "n://a/open/1")
 		g := newRig(t, setup{active: []string{"*"}, Options: Options{Toolsets: []toolset.Set{fixed(t, "a", "ns_n://a", "ns_t://{id}")}}}, has)
 		g.servers[0].subscribable()
-		g.r.all()[0].private.owner.Store(nil)
-		client := g.another(Client{Only: []string{"a"}})
+		upstream.Simulate(g.r.all()[0]).Share()
+		client := g.another(client.Info{Only: []string{"a"}})
 		client.says(fmt.Sprintf(subscribeFrame, "ns_n://a"))
 		client.hears()
 		for _, uri := range []string{"n://a/open/1", "n://a/other", "n://a-secret"} {
@@ -214,16 +218,16 @@ func TestARefusedSubscriptionIsNone(t *testing.T) {
 
 func TestSubscriptionsAreBounded(t *testing.T) {
 	g, client, server := subscribing(t)
-	for i := range maxSubscriptions + 10 {
+	for i := range subscribe.MaxSubscriptions + 10 {
 		client.says(fmt.Sprintf(subscribeFrame, fmt.Sprintf("t://%06d", i)))
 	}
-	if n := len(server.hears()); n != maxSubscriptions {
+	if n := len(server.hears()); n != subscribe.MaxSubscriptions {
 		t.Errorf("%d were passed on", n)
 	}
 	if got := client.hears(); len(got) != 10 || !strings.Contains(got[0], "has 10000 subscriptions, as many as it may have") {
 		t.Errorf("the client hears %d answers, the first is %.200q", len(got), got)
 	}
-	if n := len(g.s.subscriptions.subs); n != maxSubscriptions {
-		t.Errorf("%d are remembered, want %d", n, maxSubscriptions)
+	if n := session.Simulate(g.s).Held().Subscriptions; n != subscribe.MaxSubscriptions {
+		t.Errorf("%d are remembered, want %d", n, subscribe.MaxSubscriptions)
 	}
 }

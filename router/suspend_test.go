@@ -8,7 +8,10 @@ import (
 	"testing/synctest"
 	"time"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
+	"toolman/router/upstream"
 )
 
 // The server may not wait for the answer.
@@ -19,7 +22,7 @@ func TestTheCallEndsWhileTheClientIsAway(t *testing.T) {
 		{"with both", `{"jsonrpc":"2.0","id":@,"error":null,"result":{"x":1.0}}`, `"result":{"resultType":"complete","x":1.0}}`},
 		{"damaged", `{"jsonrpc":"2.0","id":@,"result":{"x":`, `the answer of server ns could not be passed on`},
 		{"untranslatable", `{"jsonrpc":"2.0","id":@,"result":1}`, `in a form that could not be passed on`},
-		{"too long", `{"jsonrpc":"2.0","id":@,"result":{"x":"` + strings.Repeat("x", maxSuspendedBytes) + `"}}`, `too long to be kept`},
+		{"too long", `{"jsonrpc":"2.0","id":@,"result":{"x":"` + strings.Repeat("x", mostSuspendedBytes) + `"}}`, `too long to be kept`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDialog(t)
@@ -60,7 +63,7 @@ func TestTheClientDoesNotComeBack(t *testing.T) {
 		our := d.call("1")
 		state := d.asked("1", elicit, "0", askedBy(elicits))
 		d.server.says(roots)
-		time.Sleep(stateLife - 1)
+		time.Sleep(stateLifetime - 1)
 		synctest.Wait()
 		d.g.quiet()
 		time.Sleep(time.Nanosecond)
@@ -187,7 +190,7 @@ func TestProgressGoesToWhatWaits(t *testing.T) {
 
 func TestLogMessagesGoToWhatWaits(t *testing.T) {
 	d := newDialog(t)
-	d.server.u.logLevels.raised = logThresholdOf([]byte("debug"))
+	upstream.Simulate(d.server.u).Logs("debug")
 	d.client.says(strings.Replace(capableCall("1", "tools/call", echoParams, able, ""), `"_meta":{`, `"_meta":{"io.modelcontextprotocol/logLevel":"info",`, 1))
 	d.server.hears()
 	const logged = `{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}`
@@ -229,7 +232,7 @@ func checkTimedOut(t *testing.T, frame, id string) {
 
 func TestSuspendedCallsAreBounded(t *testing.T) {
 	d := newDialog(t)
-	for i := range maxSuspended {
+	for i := range mostSuspended {
 		id := fmt.Sprint(i)
 		d.call(id)
 		d.asked(id, roots, "0", rooted)
@@ -247,17 +250,17 @@ func TestQuestionsAreBounded(t *testing.T) {
 	d := newDialog(t)
 	d.call("1")
 	state := d.asked("1", elicit, "0", askedBy(elicits))
-	for range maxQuestions - 1 {
+	for range mostQuestions - 1 {
 		d.server.says(roots)
 	}
 	d.g.quiet()
 	d.server.says(roots)
 	d.server.wants(`{"jsonrpc":"2.0","id":7.0,"error":{"code":-32603,"message":"too many requests wait for answers of the client"}}`)
 	d.retry("2", state, "")
-	if got := d.client.hearsOne(); strings.Count(got, `"roots/list"`) != maxQuestions-1 {
+	if got := d.client.hearsOne(); strings.Count(got, `"roots/list"`) != mostQuestions-1 {
 		t.Errorf("got %s", got)
 	}
-	long := strings.Replace(elicit, "Sure?", strings.Repeat("x", maxSuspendedBytes), 1)
+	long := strings.Replace(elicit, "Sure?", strings.Repeat("x", mostSuspendedBytes), 1)
 	d.server.says(long)
 	d.server.wants(`{"jsonrpc":"2.0","id":"e\u0031","result":{"action":"cancel"}}`)
 	d.client.wants()
@@ -268,4 +271,43 @@ func TestQuestionsAreBounded(t *testing.T) {
 		t.Errorf("got %.1000s", got)
 	}
 	fresh.over()
+}
+
+// FuzzRetry has a client send anything as a retry: it is answered, once, and the tool
+// does not run again.
+func FuzzRetry(f *testing.F) {
+	for _, seed := range []string{`,"requestState":@`, `,"requestState":@,"inputResponses":{"0":{}}`, `,"requestState":@,"inputResponses":{"0":{},"0":1}`, `,"inputResponses":{}`,
+		`,"requestState":"","requestState":@`, `,"requestState":@,"inputResponses":null`, `,"RequestState":@`, `,"requestState":"\u0041"`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, more string) {
+		d := newDialog(t)
+		our := d.call("1")
+		state := d.asked("1", elicit, "0", askedBy(elicits))
+		frame := capableCall("2", "tools/call", echoParams, able, strings.ReplaceAll(more, "@", state))
+		var m jsonrpc.Message
+		retry, err := inputreq.Retry{}, jsonrpc.Scan([]byte(frame), &m)
+		if err == nil {
+			retry, err = inputreq.RetryOf(&m)
+		}
+		if err == nil && !retry.Is() {
+			return // it is a call of its own
+		}
+		d.client.says(frame)
+		if n := calls(t, d.server.hears()); n > 0 {
+			t.Errorf("the tool runs again for %s", frame)
+		}
+		d.server.says(`{"jsonrpc":"2.0","id":` + our + `,"result":{}}`)
+		answered := 0
+		for _, got := range d.client.hears() {
+			if id := idOf(t, got); id == "2" {
+				answered++
+			}
+		}
+		if answered > 1 {
+			t.Errorf("answered %d times: %s", answered, frame)
+		}
+		d.g.s.Closed(io.EOF)
+		d.over()
+	})
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/router/session"
+	"toolman/router/upstream"
 )
 
 // TestSuspensionsConcurrently has a modern client, legacy servers that ask, time-outs
@@ -41,15 +43,15 @@ func TestSuspensionsConcurrently(t *testing.T) {
 			time.Sleep(time.Second)
 			close(done)
 			all.Wait()
-			time.Sleep(2 * stateLife) // who was to come back has had its time
+			time.Sleep(2 * stateLifetime) // who was to come back has had its time
 			synctest.Wait()
 			client.listen()
 			client.check(seed)
 			for i, one := range servers {
 				one.check(seed, i != 1)
 			}
-			if all := &g.s.input.suspensions; len(all.calls) > 0 || all.size != 0 || g.s.Pending() > 0 {
-				t.Errorf("seed %d: %d calls are suspended with %d bytes, %d pending", seed, len(all.calls), all.size, g.s.Pending())
+			if all := session.Simulate(g.s).Held(); all.Suspended > 0 || all.Bytes != 0 || g.s.Pending() > 0 {
+				t.Errorf("seed %d: %d calls are suspended with %d bytes, %d pending", seed, all.Suspended, all.Bytes, g.s.Pending())
 			}
 		})
 	}
@@ -232,7 +234,7 @@ func (s *asker) check(seed uint64, alive bool) {
 			s.t.Errorf("seed %d: the question %s was answered %d times", seed, id, n)
 		}
 	}
-	if n := s.u.pending.calls.Len(); n > 0 {
+	if n := upstream.Simulate(s.u).Calls(); n > 0 {
 		s.t.Errorf("seed %d: %d calls are left with %s", seed, n, s.u.Name)
 	}
 }

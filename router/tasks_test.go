@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"toolman/mcpwire"
+	"toolman/router/session"
+	"toolman/router/subscribe"
 )
 
 const (
@@ -78,7 +80,7 @@ func TestAnEarlyStatusPasses(t *testing.T) {
 // A server must not take what others need, nor another's tasks.
 func TestAServerCannotTakeTasksByTalkingOfThem(t *testing.T) {
 	g := withTasks(t)
-	for i := range maxTasks + 1 {
+	for i := range subscribe.MaxTasks + 1 {
 		g.servers[1].says(fmt.Sprintf(taskStatus, fmt.Sprint(i)))
 	}
 	g.servers[1].says(fmt.Sprintf(taskStatus, "ta"))
@@ -115,7 +117,7 @@ func TestACallThatDidNotAskForATaskMakesNone(t *testing.T) {
 func TestOnlyTheNewestTasksAreRemembered(t *testing.T) {
 	g := withTasks(t)
 	server, first := g.servers[0], ""
-	for i := range maxTasks + 1 {
+	for i := range subscribe.MaxTasks + 1 {
 		if id := begins(g, server, fmt.Sprint(i)); i == 0 {
 			first = id
 		}
@@ -126,15 +128,15 @@ func TestOnlyTheNewestTasksAreRemembered(t *testing.T) {
 	}
 	server.says(fmt.Sprintf(progressFrame, first))
 	g.quiet()
-	for _, i := range []int{1, maxTasks / 2, maxTasks} {
+	for _, i := range []int{1, subscribe.MaxTasks / 2, subscribe.MaxTasks} {
 		g.client.says(fmt.Sprintf(taskRequest, "2", "get", fmt.Sprint(i)))
 		server.hearsOne()
 	}
 	id := begins(g, server, "more")
 	server.says(fmt.Sprintf(progressFrame, id))
 	g.client.wants(fmt.Sprintf(progressFrame, `"p"`))
-	if n := len(g.s.tasks.upstream.all) + len(g.s.tasks.tokens.all); n != 2*maxTasks {
-		t.Errorf("%d are remembered, want %d", n, 2*maxTasks)
+	if n := session.Simulate(g.s).Held().Tasks; n != 2*subscribe.MaxTasks {
+		t.Errorf("%d are remembered, want %d", n, 2*subscribe.MaxTasks)
 	}
 }
 

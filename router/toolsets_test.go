@@ -14,6 +14,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/catalog"
 	"toolman/router/metatool"
+	"toolman/router/session"
 	"toolman/router/toolset"
 	"toolman/router/view"
 )
@@ -242,7 +243,7 @@ func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 				}
 			}
 			if tt.o.NoActivate {
-				text := metatool.Instructions(g.s.modeOf(g.s.request.modern), g.s.builtin.offers) + g.client.asks(legacyResources) + strings.Join(g.listed(mcpwire.Tool), "") +
+				text := session.Simulate(g.s).Instructions(false) + g.client.asks(legacyResources) + strings.Join(g.listed(mcpwire.Tool), "") +
 					g.client.asks(callFrame("1", "get-active-toolset", "{}"))
 				if strings.Contains(text, catalog.ActivateTool) != slices.ContainsFunc(g.view().ActiveEntries(mcpwire.Tool), func(e *catalog.Entry) bool { return e.Name == catalog.ActivateTool }) {
 					t.Errorf("%s is mentioned: %s", catalog.ActivateTool, text)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/router/client"
 	"toolman/router/policy"
 	"toolman/router/toolset"
 )
@@ -27,7 +28,7 @@ func TestToolStatusIsWhatToolceptionSays(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newRig(t, setup{active: []string{"ns_on"}, Options: tt.o}, offer{namespace: "ns", tools: []string{"on", "a", "b"}})
-			got, err := json.Marshal(g.r.ToolStatus(Client{}))
+			got, err := json.Marshal(g.r.ToolStatus(client.Info{}))
 			if err != nil || string(got) != tt.want {
 				t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
 			}
@@ -43,7 +44,7 @@ func TestToolStatusHidesWhatThePolicyDenies(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := json.Marshal(g.r.ToolStatus(Client{Policy: p}))
+	got, err := json.Marshal(g.r.ToolStatus(client.Info{Policy: p}))
 	if err != nil || strings.Contains(strings.Split(string(got), `"warnings"`)[0], "ns_b") || !strings.Contains(string(got), `"tools":["ns_a"]`) {
 		t.Errorf("%v, got %s", err, got)
 	}
@@ -59,7 +60,7 @@ func TestToolStatusOfALimitedClientHasItsToolsetsAlone(t *testing.T) {
 		{[]string{"a"}, `{"availableToolsets":["a"],"activeToolsets":["a"],"registeredModules":[],"totalToolsets":1,"activeCount":1,"tools":["ns_a"],"toolsetToTools":{"a":["ns_a"]}}`},
 		{[]string{}, `{"availableToolsets":[],"activeToolsets":[],"registeredModules":[],"totalToolsets":0,"activeCount":0,"tools":[],"toolsetToTools":{}}`},
 	} {
-		got, err := json.Marshal(g.r.ToolStatus(Client{Only: tt.only}))
+		got, err := json.Marshal(g.r.ToolStatus(client.Info{Only: tt.only}))
 		if err != nil || string(got) != tt.want {
 			t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
 		}

@@ -9,6 +9,8 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/client"
+	"toolman/router/upstream"
 )
 
 // envelope is the _meta of a modern client's request, without its braces.
@@ -134,7 +136,7 @@ func TestModernRequests(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.greeted.done:
+	case <-g.r.env.Greeted.Done:
 	default:
 		t.Error("the servers are not spoken to")
 	}
@@ -149,7 +151,7 @@ func TestDiscoverDoesNotDecideWhatTheServersAreTold(t *testing.T) {
 	g := newRig(t, setup{silent: true}, various())
 	g.client.asks(modernCall("1", "server/discover", "", ""))
 	select {
-	case <-g.r.greeted.done:
+	case <-g.r.env.Greeted.Done:
 		t.Error("the handshakes begin for a client that only looks around")
 	default:
 	}
@@ -163,7 +165,7 @@ func TestAllocationsOfACallThatCrosses(t *testing.T) {
 		level          string
 		most           float64
 	}{{false, false, "", 0}, {true, true, "", 0}, {false, true, "", 6}, {true, false, "", 2}, {true, false, "info", 2}} {
-		t.Run(fmt.Sprintf("%s to %s %s", eraOf(tt.client), eraOf(tt.server), tt.level), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%s to %s %s", client.EraOf(tt.client), client.EraOf(tt.server), tt.level), func(t *testing.T) {
 			exchange := crossing(t, tt.client, tt.server, tt.level, 1000)
 			if allocs := testing.AllocsPerRun(1000, exchange); allocs > tt.most {
 				t.Errorf("%v allocations, want %v at most", allocs, tt.most)
@@ -176,7 +178,7 @@ func BenchmarkCrossing(bench *testing.B) {
 	for _, size := range []int{1000, 1_000_000} {
 		for _, from := range []bool{false, true} {
 			for _, to := range []bool{false, true} {
-				bench.Run(fmt.Sprintf("%s to %s/%d", eraOf(from), eraOf(to), size), func(bench *testing.B) {
+				bench.Run(fmt.Sprintf("%s to %s/%d", client.EraOf(from), client.EraOf(to), size), func(bench *testing.B) {
 					exchange := crossing(bench, from, to, "", size)
 					bench.ReportAllocs()
 					for bench.Loop() {
@@ -191,15 +193,16 @@ func BenchmarkCrossing(bench *testing.B) {
 // crossing returns a function that makes a call with a result of size bytes. A modern client's may want log messages of a level.
 func crossing(t testing.TB, client, server bool, level string, size int) func() {
 	s, u, c, to := joined(t, "ns", echoTool)
-	u.source.Modern = server
-	s.peer.meta = (&mcpwire.Hello{}).Claim("")
+	u.Source.Modern = server
+	s.Peer.Meta = (&mcpwire.Hello{}).Claim("")
 	text := strings.Repeat("x", size)
 	meta, kind := "", ""
 	if client {
 		meta = `,"_meta":{` + envelope
 		if level != "" { // which the server has logged from before
 			meta += `,"io.modelcontextprotocol/logLevel":"` + level + `"`
-			u.logLevels.raised, u.offered.result.Capabilities = logThresholdOf([]byte(level)), map[string]json.RawMessage{"logging": []byte("{}")}
+			upstream.Simulate(u).Logs(level)
+			upstream.Simulate(u).Result().Capabilities = map[string]json.RawMessage{"logging": []byte("{}")}
 		}
 		meta += "}"
 	}

@@ -9,7 +9,9 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/router/client"
 	"toolman/router/policy"
+	"toolman/router/session"
 	"toolman/router/view"
 )
 
@@ -20,7 +22,7 @@ func (deaf) Queue([]byte, []jsonrpc.Edit) error { return nil }
 func (deaf) Flush()                             {}
 
 // settlesIn has a session go through what clients do first.
-func settlesIn(t testing.TB, s *Session) {
+func settlesIn(t testing.TB, s *session.Session) {
 	l := &link{t: t, handler: s}
 	l.initialize("{}")
 	l.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`, `{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
@@ -48,7 +50,7 @@ func TestIdleSessionsAreSmall(t *testing.T) {
 	for grown < 0 { // while what other tests have left is freed
 		before := heap()
 		for range n {
-			settlesIn(t, g.r.NewSession(deaf{}, Client{}))
+			settlesIn(t, g.r.NewSession(deaf{}, client.Info{}))
 		}
 		grown = heap() - before
 	}
@@ -65,16 +67,16 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: []string{"one"}}, offer{namespace: "b", tools: []string{"two"}})
-	alike := map[string][2]*Session{}
-	for name, who := range map[string]Client{"nobody's": {}, "a policy's": {Policy: p}, "limited": {Only: []string{}}} {
-		alike[name] = [2]*Session{g.r.NewSession(deaf{}, who), g.r.NewSession(deaf{}, who)}
+	alike := map[string][2]*session.Session{}
+	for name, who := range map[string]client.Info{"nobody's": {}, "a policy's": {Policy: p}, "limited": {Only: []string{}}} {
+		alike[name] = [2]*session.Session{g.r.NewSession(deaf{}, who), g.r.NewSession(deaf{}, who)}
 	}
 	check := func(when string) {
 		t.Helper()
 		seen := map[*view.View]bool{}
 		for name, pair := range alike {
-			v := pair[0].view.Load()
-			if v != pair[1].view.Load() {
+			v := pair[0].View.Load()
+			if v != pair[1].View.Load() {
 				t.Errorf("%s, %s: two views", when, name)
 			}
 			seen[v] = true
@@ -86,7 +88,7 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 	check("at first")
 	g.servers[1].dies()
 	check("after a change")
-	for _, e := range alike["nobody's"][0].view.Load().Catalog.Tools() {
+	for _, e := range alike["nobody's"][0].View.Load().Catalog.Tools() {
 		if e.Source.Name == "b" {
 			t.Error("what is gone is still there")
 		}
@@ -95,12 +97,12 @@ func TestSessionsWithTheSameRightsShareTheirViewAlsoAfterAChange(t *testing.T) {
 
 func TestSharedPagesAreMadeForManyAtOnce(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", tools: manyTools(20)})
-	want := g.another(Client{}).asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
+	want := g.another(client.Info{}).asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`)
 	g.servers[0].lists(mcpwire.Tool, manyTools(20)...) // the same
 	g.r.update()
 	var wg sync.WaitGroup
 	for range 8 {
-		l := g.another(Client{})
+		l := g.another(client.Info{})
 		wg.Go(func() {
 			if got := l.asks(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`); got != want {
 				t.Errorf("got %s", got)
@@ -122,7 +124,7 @@ func TestViewsThatProxiesAskForAreBounded(t *testing.T) {
 				only = append(only, fmt.Sprintf("s%d", i))
 			}
 		}
-		g.r.startView(g.r.catalog.Load(), nil, Client{Only: only})
+		g.r.startView(g.r.catalog.Load(), nil, client.Info{Only: only})
 	}
 	if n := len(g.r.viewCache.made); n > maxStarts {
 		t.Errorf("%d views are kept", n)

@@ -48,7 +48,7 @@ func TestWhatIsNotMentionedStaysAsItIs(t *testing.T) {
 func TestWhatIsSwitchedStaysSoWhenTheCatalogChanges(t *testing.T) {
 	g := newRig(t, setup{active: []string{"ns_on*"}}, offer{namespace: "ns", tools: []string{"on1", "on2", "off1", "off2"}},
 		offer{namespace: "other", tools: []string{"a"}})
-	g.s.view.Store(g.view().Apply(&view.Switches{ToolsOn: []string{"ns_off1", "other_a"}, ToolsOff: []string{"ns_on1"}}))
+	g.s.View.Store(g.view().Apply(&view.Switches{ToolsOn: []string{"ns_off1", "other_a"}, ToolsOff: []string{"ns_on1"}}))
 	want := []string{"tool ns_on2", "tool ns_off1", "tool other_a"}
 	checkList(t, "switched", activeNames(g.view()), want...)
 

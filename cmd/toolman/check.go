@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"syscall"
@@ -10,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/report"
 	"toolman/mcpwire/sanitize"
 )
 
-func newCheckCommand(f *flags) *cobra.Command {
+func newCheckCommand(f *engine.Flags) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -34,21 +36,21 @@ exit code is 0 without problems, 1 with problems, and 2 if the configuration can
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	f.config.AddTask(cmd)
+	f.AddTask(cmd)
 	return cmd
 }
 
 // check starts every server once and prints a report.
-func check(ctx context.Context, f *flags, out io.Writer, asJSON bool) error {
-	c, at, r, err := f.check(ctx)
+func check(ctx context.Context, f *engine.Flags, out io.Writer, asJSON bool) error {
+	c, r, err := f.Check(ctx)
 	if err != nil {
 		return err
 	}
-	found := report.New(at, c, r.Router)
+	found := report.New(c, r.Router)
 	r.Close()
 	hint := "see what is marked with ! above"
 	if asJSON {
-		_, err = out.Write(plainjson.Indented(found))
+		_, err = out.Write(cli.IndentedJSON(found))
 		hint = `see "problems"`
 	} else {
 		err = found.Print(out)
@@ -69,7 +71,7 @@ by which rule, and which error a caller gets if not.
 The name may be as clients see it (github_create_issue), as the server has it
 (create_issue), both together (github:create_issue, mcp__github__create_issue), or a URI.`
 
-func newExplainCommand(f *flags) *cobra.Command {
+func newExplainCommand(f *engine.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "explain NAME",
 		Short:   "Say whether a tool, resource or prompt may be used, and which rule says so",
@@ -80,12 +82,12 @@ func newExplainCommand(f *flags) *cobra.Command {
 			return explain(cmd.Context(), f, cmd.OutOrStdout(), args[0])
 		},
 	}
-	f.config.AddTask(cmd)
+	f.AddTask(cmd)
 	return cmd
 }
 
-func explain(ctx context.Context, f *flags, out io.Writer, name string) error {
-	_, _, r, err := f.check(ctx)
+func explain(ctx context.Context, f *engine.Flags, out io.Writer, name string) error {
+	_, r, err := f.Check(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,4 +110,70 @@ func explain(ctx context.Context, f *flags, out io.Writer, name string) error {
 		hint += " Not ready, and so not asked: " + strings.Join(missing, ", ")
 	}
 	return cli.Failed(errors.New("nothing is called "+sanitize.Line(name)), hint)
+}
+
+const resolveHelp = `resolve prints the configuration that applies to an agent, a service and a task: with what
+the task rules of tools.toml add, and without the rules and the policies of other agents. It
+starts nothing and replaces no ${…}. Its output can be loaded as a configuration; paths in it
+are relative to the folder of the original file.`
+
+func newResolveCommand(f *engine.Flags) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "resolve",
+		Short:   "Print the configuration for an agent, a service and a task",
+		Long:    resolveHelp,
+		Example: `  toolman resolve --agent developer --service users-api --task "add tests" > task.toml`,
+		Args:    cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			at, err := f.Find()
+			if err != nil {
+				return err
+			}
+			format, escaped := "toml", escapedTOML
+			if asJSON {
+				format, escaped = "json", sanitize.JSON
+			}
+			text, err := config.Resolve(at.Path, f.Options(), format)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), escaped(string(text)))
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	f.AddTask(cmd)
+	return cmd
+}
+
+// escapedTOML returns TOML with the same meaning as text, which is TOML without literal strings and
+// comments.
+func escapedTOML(text string) string {
+	return sanitize.Escape(text, func(r rune) string {
+		if r == '\n' || r == '\t' {
+			return string(r)
+		}
+		return fmt.Sprintf(`\U%08x`, r)
+	})
+}
+
+const schemaHelp = `schema prints the JSON Schema of tools.toml. Editors that validate TOML with JSON Schema
+(Taplo, Even Better TOML, Tombi) complete and check a file whose first line names it:
+
+  #:schema tools.schema.json
+
+It covers keys, types and ranges; toolman check covers everything else.`
+
+func newSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of tools.toml, for editors",
+		Long:  schemaHelp,
+		Args:  cli.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := cmd.OutOrStdout().Write(config.Schema())
+			return err
+		},
+	}
 }

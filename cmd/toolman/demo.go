@@ -9,15 +9,15 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/demo"
 	"toolman/cmd/internal/demo/demoserver"
+	"toolman/cmd/internal/engine"
 )
 
 // demoTime is how long the demo may take. It usually takes half a second.
 const demoTime = 15 * time.Second
 
-func newDemoCommand(f *flags) *cobra.Command {
+func newDemoCommand(f *engine.Flags) *cobra.Command {
 	var serving, keep bool
 	cmd := &cobra.Command{
 		Use:   "demo",
@@ -36,9 +36,9 @@ command, with the same two servers behind it:
 			switch {
 			case serving && keep:
 				return cli.Usage(errors.New("demo takes --serve or --keep, not both"), "--serve --trace FILE writes a trace, too")
-			case f.config.Config != "":
+			case f.Config != "":
 				return cli.Usage(errors.New("demo takes no --config"), "it has a configuration of its own")
-			case f.engine.Trace != "" && !serving:
+			case f.Trace != "" && !serving:
 				return cli.Usage(errors.New("demo takes --trace only with --serve"), "demo --keep keeps the trace of what it shows")
 			}
 			program, err := os.Executable()
@@ -46,16 +46,17 @@ command, with the same two servers behind it:
 				return err
 			}
 			if !serving {
-				return demo.Run(cmd.Context(), demo.Options{Program: program, Name: os.Args[0], Keep: keep, Limit: demoTime, Stdout: f.stdout})
+				return demo.Run(cmd.Context(), demo.Options{Program: program, Name: os.Args[0], Keep: keep, Limit: demoTime, Stdout: f.Stdout})
 			}
 			c, err := loadDemo(f, program)
 			if err != nil {
 				return err
 			}
-			return serve(cmd.Context(), f, c, configfile.Location{Path: c.Path, Why: "made for demo --serve"})
+			c.Why = "made for demo --serve"
+			return serve(cmd.Context(), f, c)
 		},
 	}
-	f.engine.AddTrace(cmd)
+	f.AddTrace(cmd)
 	cmd.Flags().BoolVar(&serving, "serve", false, "be an MCP server, with the two servers behind it")
 	cmd.Flags().BoolVar(&keep, "keep", false, "keep the temporary directory, with the trace")
 	return cmd
@@ -63,28 +64,27 @@ command, with the same two servers behind it:
 
 // loadDemo writes, loads and removes the demo's configuration. It removes the file right away since
 // a client may kill toolman at any time.
-func loadDemo(f *flags, program string) (*config.Config, error) {
+func loadDemo(f *engine.Flags, program string) (*config.Config, error) {
 	dir, err := os.MkdirTemp("", "toolman-demo-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	if f.config.Config, err = demo.WriteConfig(dir, program); err != nil {
+	if f.Config, err = demo.WriteConfig(dir, program); err != nil {
 		return nil, err
 	}
-	c, _, err := f.config.Load()
-	return c, err
+	return f.Load()
 }
 
 // newDemoServerCommand makes the command with which the demo starts its servers.
-func newDemoServerCommand(f *flags) *cobra.Command {
+func newDemoServerCommand(f *engine.Flags) *cobra.Command {
 	return &cobra.Command{
 		Use:       "__demo-server NAME",
 		Hidden:    true,
 		ValidArgs: demoserver.Names(),
 		Args:      cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return demoserver.Run(cmd.Context(), args[0], f.stdin, f.stdout)
+			return demoserver.Run(cmd.Context(), args[0], f.Stdin, f.Stdout)
 		},
 	}
 }

@@ -21,9 +21,10 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
-	"toolman/router"
 	"toolman/router/httpd/ops"
+	"toolman/router/upstream"
 )
 
 // What of Kubernetes' objects deploy/kubernetes.yaml uses. Other keys are typing errors.
@@ -147,7 +148,7 @@ func configured(t *testing.T, c configMap) *config.Config {
 	if err := os.WriteFile(file, []byte(c.Data["tools.toml"]), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := new(setup.Flags).HTTPOptions()
+	o := (&setup.Flags{HTTP: true}).Options()
 	o.LookupEnv = func(string) (string, bool) { return "", false }
 	conf, err := config.Load(file, o)
 	if err != nil {
@@ -240,8 +241,9 @@ func TestTheExampleForKubernetesGivesNoRightsAway(t *testing.T) {
 
 type readyGateway struct{ started chan struct{} }
 
-func (g readyGateway) Started() <-chan struct{}   { return g.started }
-func (g readyGateway) Upstreams() []router.Status { return nil }
+func (g readyGateway) Started() <-chan struct{}     { return g.started }
+func (g readyGateway) Upstreams() []upstream.Status { return nil }
+func (g readyGateway) Sessions() int                { return 0 }
 
 // The probes have to ask for what there is: liveness for what is true while servers start, readiness for what is not.
 func TestTheProbesAskForWhatToolmanServes(t *testing.T) {
@@ -321,7 +323,7 @@ func TestTheImageAndThePodStartTheSame(t *testing.T) {
 	if !strings.Contains(text, `ENTRYPOINT ["toolman"]`) || !strings.Contains(text, "STOPSIGNAL SIGTERM") || !strings.Contains(text, "EXPOSE 8900") {
 		t.Error("the image has another entry point, port or signal")
 	}
-	f := &flags{}
+	f := &engine.Flags{}
 	root := newRootCommand(f)
 	addCommands(root, f)
 	serve, rest, err := root.Find(args)

@@ -44,26 +44,22 @@ func packagesOf(t *testing.T, goos string) []listed {
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = rules(`
-cmd/internal/cli:
-cmd/internal/config: cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/plainjson mcpwire/sanitize router/policy router/toolset
+cmd/internal/cli: mcpwire/sanitize router/suggest
+cmd/internal/config: cmd/internal/cli cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
 cmd/internal/config/source: mcpwire/sanitize
-cmd/internal/config/table: cmd/internal/config/source mcpwire/sanitize router/policy router/suggest
-cmd/internal/configfile: cmd/internal/config cmd/internal/config/source
-cmd/internal/demo: cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
-cmd/internal/demo/demoserver: cmd/internal/plainjson jsonrpc mcpwire
-cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/setup cmd/internal/traceview jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit spawn
-cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/pins cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/caller router/httpd/guard router/httpd/modes router/httpd/ops router/policy
-cmd/internal/lockfile: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/pins cmd/internal/report cmd/internal/setup mcpwire/sanitize router router/catalog
-cmd/internal/pins: cmd/internal/plainjson cmd/internal/store mcpwire mcpwire/sanitize router/toolset
-cmd/internal/plainjson:
-cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/configfile cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/catalog router/toolset router/view
-cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/configfile cmd/internal/pins cmd/internal/toolsets jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/view spawn
-cmd/internal/stdio: cmd/internal/cli cmd/internal/engine jsonrpc jsonrpc/peer mcpwire/streamhttp router router/dial
-cmd/internal/store:
-cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/plainjson cmd/internal/setup cmd/internal/toolsets mcpwire/sanitize router router/catalog router/toolset
-cmd/internal/toolsets: cmd/internal/config/source cmd/internal/plainjson cmd/internal/store router/toolset
-cmd/internal/traceview: cmd/internal/cli cmd/internal/plainjson jsonrpc/trace mcpwire/sanitize
+cmd/internal/config/table: cmd/internal/cli cmd/internal/config/source mcpwire/sanitize router/policy
+cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demoserver cmd/internal/traceview jsonrpc/trace
+cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
+cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/upstream spawn
+cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy router/upstream
+cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
+cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/catalog router/toolset router/upstream router/view
+cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
+cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
+cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
+cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog router/toolset
+cmd/internal/traceview: cmd/internal/cli jsonrpc/trace mcpwire/sanitize
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
@@ -80,28 +76,34 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpcl
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/catalog router/dial router/limiter router/metatool router/policy router/principal router/toolset router/tracing router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire
-router/budget: router/principal
+router/budget:
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
+router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/policy router/tracing router/upstream router/view
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
-router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp router router/budget router/catalog router/dial router/httpd/caller router/httpd/presence router/principal spawn
-router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize router router/audit router/budget router/catalog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/caller router/httpd/presence router/principal router/view spawn
+router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
+router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/presence router/upstream spawn
+router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize router router/audit router/budget router/catalog router/client router/httpd/bridge/calllog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/presence router/upstream router/view spawn
+router/httpd/bridge/calllog: mcpwire/sanitize router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
-router/httpd/caller: router router/principal
-router/httpd/guard: mcpwire/sanitize router/budget router/principal
-router/httpd/modes: mcpwire/sanitize router router/httpd/caller router/httpd/guard router/principal router/view
-router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/httpd/ops/prom router/policy spawn
+router/httpd/guard: mcpwire/sanitize router/budget
+router/httpd/modes: jsonrpc mcpwire/sanitize router/budget router/client router/httpd/guard router/httpd/presence router/view
+router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/client router/httpd/ops/prom router/policy router/upstream spawn
 router/httpd/ops/prom:
-router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget router/httpd/caller
-router/limiter: router/principal
+router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget router/client
+router/input: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/catalog router/client router/subscribe router/tracing router/upstream
+router/limiter: router/budget
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
 router/policy:
-router/principal:
+router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq router/audit router/budget router/client router/upstream spawn
+router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/catalog router/client router/input router/metatool router/policy router/pool router/subscribe router/toolset router/tracing router/upstream router/view
+router/subscribe: jsonrpc jsonrpc/peer mcpwire router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
 router/toolset:
-router/tracing: jsonrpc jsonrpc/trace mcpwire
+router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
+router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/audit router/budget router/catalog router/dial router/discovery router/limiter router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset
 spawn: jsonrpc/asyncwriter mcpwire/sanitize
 `)
@@ -124,12 +126,12 @@ func rules(table string) map[string][]string {
 var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config", "toolman/cmd/internal/config/source"},
-	"github.com/gobwas/glob":           {"toolman/router/catalog", "toolman/router/policy"},
+	"github.com/gobwas/glob":           {"toolman/cmd/internal/config", "toolman/router/catalog", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
 	"golang.org/x/oauth2":              {"toolman/mcpwire/streamhttp/credential"},
-	"go.uber.org/zap":                  {"toolman/router", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
+	"go.uber.org/zap":                  {"toolman/router", "toolman/router/client", "toolman/router/discovery", "toolman/router/input", "toolman/router/pool", "toolman/router/session", "toolman/router/subscribe", "toolman/router/upstream", "toolman/router/httpd", "toolman/router/httpd/bridge", "toolman/router/httpd/ops", "toolman/router/httpd/presence", "toolman/cmd/internal/engine", "toolman/cmd/internal/gateway", "toolman/cmd/internal/stdio", "toolman/cmd/toolman"},
 	"github.com/modelcontextprotocol/": {},
 }
 

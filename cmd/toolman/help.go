@@ -1,6 +1,7 @@
 package main
 
 import (
+	"embed"
 	"fmt"
 	"io"
 	"strings"
@@ -8,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"toolman/cmd/internal/cli"
-	"toolman/cmd/toolman/docs"
 )
 
 const helpHelp = `help prints the help of a command, or a page of the documentation. Without an argument it
@@ -27,37 +27,18 @@ func newHelpCommand() *cobra.Command {
 				found.InitDefaultHelpFlag()
 				return found.Help()
 			}
-			if page, ok := docs.Page(args[0]); ok && len(args) == 1 {
-				_, err := io.WriteString(cmd.OutOrStdout(), page)
+			if text, ok := page(args[0]); ok && len(args) == 1 {
+				_, err := io.WriteString(cmd.OutOrStdout(), text)
 				return err
 			}
-			words := strings.Join(args, " ")
-			return cli.Usage(fmt.Errorf("unknown command or help topic %q", words), nearTopics(root, args[0]))
+			names := cli.Subcommands(root)
+			for _, t := range topics() {
+				names = append(names, t.name)
+			}
+			return cli.Usage(fmt.Errorf("unknown command or help topic %q", strings.Join(args, " ")),
+				cli.DidYouMean(args[0], names, "toolman help ", "toolman help lists the commands and topics"))
 		},
 	}
-}
-
-// nearTopics suggests the commands and topics with a name that is like word.
-func nearTopics(root *cobra.Command, word string) string {
-	// cobra compares a word with the names of the commands that can run.
-	names := &cobra.Command{SuggestionsMinimumDistance: 2}
-	run := func(*cobra.Command, []string) {}
-	for _, c := range root.Commands() {
-		if c.IsAvailableCommand() {
-			names.AddCommand(&cobra.Command{Use: c.Name(), Run: run})
-		}
-	}
-	for _, topic := range docs.Topics() {
-		names.AddCommand(&cobra.Command{Use: topic.Name, Run: run})
-	}
-	near := names.SuggestionsFor(word)
-	if len(near) == 0 {
-		return "toolman help lists the commands and topics"
-	}
-	for i, name := range near {
-		near[i] = "toolman help " + name
-	}
-	return "did you mean " + strings.Join(near, " or ") + "?"
 }
 
 // addTopics adds the list of topics to the help of toolman itself.
@@ -70,8 +51,40 @@ func addTopics(root *cobra.Command) {
 		}
 		out := cmd.OutOrStdout()
 		fmt.Fprint(out, "\nHelp topics, for toolman help TOPIC:\n")
-		for _, topic := range docs.Topics() {
-			fmt.Fprintf(out, "  %-14s %s\n", topic.Name, topic.Summary)
+		for _, t := range topics() {
+			fmt.Fprintf(out, "  %-14s %s\n", t.name, t.summary)
 		}
 	})
+}
+
+// pages holds the pages of the documentation. A page is a Markdown file. Its name without ".md" is
+// the topic. Its first line is a heading of the form "# Title: summary". The pages begin with tasks
+// and end with the reference. Package fixtures/readme runs their commands and checks their links.
+//
+//go:embed docs/*.md
+var pages embed.FS
+
+// A topic is one page.
+type topic struct{ name, summary string }
+
+// topics returns all topics, sorted by name.
+func topics() (all []topic) {
+	files, err := pages.ReadDir("docs")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	for _, f := range files {
+		name := strings.TrimSuffix(f.Name(), ".md")
+		text, _ := page(name)
+		heading, _, _ := strings.Cut(text, "\n")
+		_, summary, _ := strings.Cut(heading, ": ")
+		all = append(all, topic{name, summary})
+	}
+	return all
+}
+
+// page returns the text of a topic's page, and whether there is such a topic.
+func page(topic string) (text string, ok bool) {
+	page, err := pages.ReadFile("docs/" + topic + ".md")
+	return string(page), err == nil
 }

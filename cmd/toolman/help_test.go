@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"toolman/cmd/internal/cli"
-	"toolman/cmd/toolman/docs"
 )
 
 // runHelp runs toolman and returns its exit code and what it prints.
@@ -36,18 +35,18 @@ func runHelp(t *testing.T, args ...string) (code int, stdout, stderr string) {
 }
 
 func TestHelpPrintsEveryPage(t *testing.T) {
-	topics := docs.Topics()
-	if len(topics) == 0 {
+	all := topics()
+	if len(all) == 0 {
 		t.Fatal("there are no topics")
 	}
 	_, list, _ := runHelp(t, "help")
-	for _, topic := range topics {
-		page, _ := docs.Page(topic.Name)
-		if code, got, stderr := runHelp(t, "help", topic.Name); code != cli.ExitOK || got != page {
-			t.Errorf("help %s: exit code %d, got %q, %s", topic.Name, code, got, stderr)
+	for _, topic := range all {
+		page, _ := page(topic.name)
+		if code, got, stderr := runHelp(t, "help", topic.name); code != cli.ExitOK || got != page {
+			t.Errorf("help %s: exit code %d, got %q, %s", topic.name, code, got, stderr)
 		}
-		if topic.Summary == "" || !strings.Contains(list, topic.Summary) {
-			t.Errorf("help does not list %s with its summary %q", topic.Name, topic.Summary)
+		if topic.summary == "" || !strings.Contains(list, topic.summary) {
+			t.Errorf("help does not list %s with its summary %q", topic.name, topic.summary)
 		}
 	}
 }

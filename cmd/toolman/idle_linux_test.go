@@ -27,16 +27,28 @@ func TestAToolmanThatWaitsNeedsLittleMemory(t *testing.T) {
 	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	// The kernel maps more or less of the file around each page that is used: the least counts.
+	least := idle(t, path, file)
+	for range 2 {
+		least = min(least, idle(t, path, file))
+	}
+	if least > most {
+		t.Errorf("%d KB, more than %d", least, most)
+	}
+}
+
+// idle starts a toolman, and returns how much memory it needs once it has listed its tools, in KB.
+func idle(t *testing.T, path, file string) int {
+	t.Helper()
 	c := mcptest.Start(t, path, "--config", file)
 	c.Call("initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}`)
 	c.Send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	before := c.Call("tools/list", "").Names("tools", "name")
-	if kb := memory(t, c.Pid()); kb > most {
-		t.Errorf("%d KB, more than %d", kb, most)
-	}
+	kb := memory(t, c.Pid())
 	if after := c.Call("tools/list", "").Names("tools", "name"); len(before) < 4 || strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("%q were listed before, %q after", before, after)
 	}
+	return kb
 }
 
 // memory is how much memory a process needs, in KB.

@@ -3,31 +3,26 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
-	"net/netip"
-	"net/url"
+	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"go.uber.org/zap"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/gateway"
-	"toolman/cmd/internal/setup"
 	"toolman/cmd/internal/stdio"
-	"toolman/mcpwire/streamhttp"
-	"toolman/mcpwire/streamhttp/credential"
+	"toolman/router/httpd/guard"
 )
 
 // serve is an MCP server on standard input and output, until the client closes them or a signal
 // ends ctx.
-func serve(ctx context.Context, f *flags, c *config.Config, at configfile.Location) error {
-	return engine.Run(ctx, engine.Options{Flags: f.engine, Config: c, At: at, Stderr: f.stderr}, func(e *engine.Engine) error {
-		return stdio.Serve(ctx, e, c.Agent, f.stdin, f.stdout)
+func serve(ctx context.Context, f *engine.Flags, c *config.Config) error {
+	return engine.Run(ctx, f, c, f.Stderr, func(e *engine.Engine) error {
+		return stdio.Serve(ctx, e, c.Agent, f.Stdin, f.Stdout)
 	})
 }
 
@@ -38,7 +33,7 @@ http://127.0.0.1:8900/mcp unless [http] in tools.toml or --http say otherwise.
 SIGTERM ends it once the calls under way are answered. GET /health says whether it takes
 clients, GET /healthz whether it is alive.`
 
-func newServeCommand(f *flags) *cobra.Command {
+func newServeCommand(f *engine.Flags) *cobra.Command {
 	var address string
 	cmd := &cobra.Command{
 		Use:              "serve",
@@ -47,12 +42,12 @@ func newServeCommand(f *flags) *cobra.Command {
 		Args:             cli.NoArgs,
 		PersistentPreRun: func(*cobra.Command, []string) {}, // SIGHUP does not end it
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return gateway.Run(cmd.Context(), &f.config, engine.Options{Flags: f.engine, Stderr: f.stderr}, address)
+			return gateway.Run(cmd.Context(), f, address)
 		},
 	}
 	cmd.Flags().StringVar(&address, "http", "", "listen on `address` (host:port), instead of what [http] says")
-	f.engine.AddTrace(cmd)
-	f.config.AddTask(cmd)
+	f.AddTrace(cmd)
+	f.AddTask(cmd)
 	return cmd
 }
 
@@ -63,11 +58,8 @@ to any other server that speaks streamable HTTP. Messages are passed on unchange
 The token comes from the file that --token-file names, which is read again when it changes,
 or from the variable TOOLMAN_TOKEN.`
 
-// A target is the server to which stdio connects.
-type target struct{ url, tokenFile, caFile string }
-
-func newStdioCommand(f *flags) *cobra.Command {
-	var to target
+func newStdioCommand(f *engine.Flags) *cobra.Command {
+	var to stdio.Target
 	cmd := &cobra.Command{
 		Use:     "stdio --connect URL",
 		Short:   "Connect a client on standard input and output to a server over HTTP",
@@ -75,53 +67,61 @@ func newStdioCommand(f *flags) *cobra.Command {
 		Example: "  TOOLMAN_TOKEN=tm_… toolman stdio --connect https://toolman.example.com/mcp",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if to.url == "" {
+			if to.URL == "" {
 				return cli.Usage(errors.New("stdio needs to know where the server is"), "write toolman stdio --connect URL")
 			}
-			token := os.Getenv("TOOLMAN_TOKEN")
-			log, _, closeLog, err := engine.OpenLog(f.engine.LogLevel, f.stderr, []string{token})
+			to.Token = os.Getenv("TOOLMAN_TOKEN")
+			log, _, closeLog, err := engine.OpenLog(f.LogLevel, f.Stderr, []string{to.Token})
 			if err != nil {
 				return err
 			}
 			defer closeLog()
-			conn, err := streamhttp.Dial(to.options(token, log))
-			if err != nil {
-				return cli.Usage(err, "toolman stdio --help lists its flags")
-			}
-			defer conn.Close()
-			return stdio.Join(cmd.Context(), conn, f.stdin, f.stdout, log)
+			return stdio.Join(cmd.Context(), &to, f.Stdin, f.Stdout, log)
 		},
 	}
-	cmd.Flags().StringVar(&to.url, "connect", "", "the server's `URL`, such as http://127.0.0.1:8900/mcp")
-	cmd.Flags().StringVar(&to.tokenFile, "token-file", "", "`file` with the bearer token")
-	cmd.Flags().StringVar(&to.caFile, "ca-file", "", "`file` of PEM certificates to trust besides the system's")
+	cmd.Flags().StringVar(&to.URL, "connect", "", "the server's `URL`, such as http://127.0.0.1:8900/mcp")
+	cmd.Flags().StringVar(&to.TokenFile, "token-file", "", "`file` with the bearer token")
+	cmd.Flags().StringVar(&to.CAFile, "ca-file", "", "`file` of PEM certificates to trust besides the system's")
 	return cmd
 }
 
-// options returns the options of the connection to the server.
-func (to *target) options(token string, log *zap.Logger) streamhttp.Options {
-	o := streamhttp.Options{URL: to.url, CAFile: to.caFile, Header: http.Header{"User-Agent": {setup.UserAgent()}},
-		Log: func(text string) { log.Warn(text) }}
-	switch {
-	case to.tokenFile != "":
-		o.Credential = credential.NewTokenFile(to.tokenFile, credential.OAuth{})
-	case token != "":
-		o.Header.Set("Authorization", "Bearer "+strings.TrimSpace(token))
-	default:
-		return o
+const tokenHelp = `token makes a bearer token of 256 random bits for a toolman that serves over HTTP. It prints
+the token, which only the client may keep, and on standard error its hash, which goes into
+tools.toml. Neither can be printed again.`
+
+func newTokenCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "token [AGENT]",
+		Short:   "Make a bearer token for a client over HTTP",
+		Long:    tokenHelp,
+		Example: "  toolman token reviewer\n  export REVIEWER_TOKEN=$(toolman token)   # where tools.toml says ${REVIEWER_TOKEN}",
+		Args:    cli.Args(0, 1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			token, hash := guard.NewToken()
+			if _, err := fmt.Fprintln(cmd.OutOrStdout(), token); err != nil {
+				return err
+			}
+			_, err := fmt.Fprintf(cmd.ErrOrStderr(), tokenText, agentKey(args), hash)
+			return err
+		},
 	}
-	if exposed(to.url) {
-		log.Warn("the token goes to another machine without TLS, where others may read it; use an https URL")
-	}
-	return o
 }
 
-// exposed reports whether others can read on the network what is sent to a URL.
-func exposed(text string) bool {
-	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
-		return false
+// agentKey returns the agent as a key of TOML.
+func agentKey(args []string) string {
+	const bare = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+	switch {
+	case len(args) == 0:
+		return "AGENT"
+	case args[0] != "" && strings.Trim(args[0], bare) == "":
+		return args[0]
 	}
-	addr, err := netip.ParseAddr(u.Hostname())
-	return err != nil || !addr.IsLoopback()
+	return strconv.Quote(args[0])
 }
+
+// tokenText shows the agent and the hash as they are written in the file.
+const tokenText = `
+# The client sends that as Authorization: Bearer …; this is for tools.toml:
+[http.tokens]
+%s = "%s"
+`

@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/engine"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
+	"toolman/router/client"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/bridge/provider"
 )
@@ -21,15 +22,15 @@ import (
 // use starts the servers, calls do as the agent, and ends them. It waits for one server or, with
 // "", for all, until they are ready or gone. The trace and the audit log record what happens; the
 // log has errors only.
-func use(f *flags, cmd *cobra.Command, server string, do func(ctx context.Context, l *bridge.Local) error) error {
-	f.lower(cmd, "error")
-	c, at, err := f.config.Load()
+func use(f *engine.Flags, cmd *cobra.Command, server string, do func(ctx context.Context, l *bridge.Local) error) error {
+	f.DefaultLogLevel(cmd, "error")
+	c, err := f.Load()
 	if err != nil {
 		return err
 	}
 	ctx := cmd.Context()
-	p := engine.NewProgress(f.stderr, c.Secrets, true)
-	return engine.Run(ctx, engine.Options{Flags: f.engine, Config: c, At: at, Stderr: f.stderr, Progress: p}, func(e *engine.Engine) error {
+	p := engine.NewProgress(f.Stderr, c.Secrets, true)
+	return engine.Run(ctx, f, c, p, func(e *engine.Engine) error {
 		r := router.New(e.RouterOptions, e.Loop, e.Log)
 		r.Await(server)
 		r.Start(e.Reaper())
@@ -40,7 +41,7 @@ func use(f *flags, cmd *cobra.Command, server string, do func(ctx context.Contex
 		}
 		b := bridge.New(r, bridge.Options{})
 		defer b.Close()
-		l, err := b.Local(ctx, router.Client{Name: "toolman " + cmd.Name(), Agent: c.Agent, Lists: "toolman tools"})
+		l, err := b.Local(ctx, client.Info{Name: "toolman " + cmd.Name(), Agent: c.Agent, Lists: "toolman tools"})
 		if err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func use(f *flags, cmd *cobra.Command, server string, do func(ctx context.Contex
 	})
 }
 
-func newToolsCommand(f *flags) *cobra.Command {
+func newToolsCommand(f *engine.Flags) *cobra.Command {
 	var format, server string
 	var slim bool
 	cmd := &cobra.Command{
@@ -94,13 +95,13 @@ the provider's API takes.`,
 	cmd.Flags().StringVar(&format, "format", "", "`format` of a provider: openai, openai-responses, anthropic, gemini, xai or mcp")
 	cmd.Flags().StringVar(&server, "server", "", "only tools of this `server`")
 	cmd.Flags().BoolVar(&slim, "slim", false, "leave out what costs tokens and changes nothing")
-	f.config.AddTask(cmd)
+	f.AddTask(cmd)
 	return cmd
 }
 
 // resultCommand adds to a command what is common to those that print the result of one request.
 // get makes the request; server is the one it needs, or "" for all.
-func resultCommand(f *flags, cmd *cobra.Command, server func(args []string) string, get func(ctx context.Context, l *bridge.Local, args []string) ([]byte, error)) *cobra.Command {
+func resultCommand(f *engine.Flags, cmd *cobra.Command, server func(args []string) string, get func(ctx context.Context, l *bridge.Local, args []string) ([]byte, error)) *cobra.Command {
 	var asJSON bool
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return use(f, cmd, server(args), func(ctx context.Context, l *bridge.Local) error {
@@ -112,13 +113,13 @@ func resultCommand(f *flags, cmd *cobra.Command, server func(args []string) stri
 		})
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the whole result, as its server wrote it")
-	f.config.AddTask(cmd)
+	f.AddTask(cmd)
 	return cmd
 }
 
 func allServers([]string) string { return "" }
 
-func newCallCommand(f *flags) *cobra.Command {
+func newCallCommand(f *engine.Flags) *cobra.Command {
 	var arguments string
 	cmd := &cobra.Command{
 		Use:   "call SERVER TOOL",
@@ -136,7 +137,7 @@ exit code is 1 if the call was rejected or the tool reports an error.`,
 	})
 }
 
-func newReadCommand(f *flags) *cobra.Command {
+func newReadCommand(f *engine.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "read URI",
 		Short:   "Read a resource",
@@ -149,7 +150,7 @@ func newReadCommand(f *flags) *cobra.Command {
 	})
 }
 
-func newPromptCommand(f *flags) *cobra.Command {
+func newPromptCommand(f *engine.Flags) *cobra.Command {
 	var arguments map[string]string
 	cmd := &cobra.Command{
 		Use:     "prompt NAME",

@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"sync/atomic"
@@ -8,11 +10,6 @@ import (
 
 	"toolman/jsonrpc/asyncwriter"
 	"toolman/jsonrpc/trace/redact"
-)
-
-const (
-	defaultLines = 16 << 10
-	defaultBytes = 32 << 20
 )
 
 // Options configure a Writer. The zero value is usable.
@@ -24,7 +21,7 @@ type Options struct {
 	Warn      func(error)      // gets the first error of the output, on the Writer's goroutine; may be nil
 }
 
-// A Writer writes an audit log. Its methods may be called from any goroutine.
+// A Writer writes an audit log. Its methods may be called from any goroutine. A nil *Writer does nothing.
 type Writer struct {
 	out       *asyncwriter.Writer[*Decision] // nil: nothing is written
 	observer  Observer                       // may be nil
@@ -34,19 +31,33 @@ type Writer struct {
 	bytes     atomic.Int64 // of arguments that are kept
 }
 
+// An Observer is called for decisions when they begin and end, for example to count them. It is called on
+// the goroutines of the requests, also concurrently, and must not block. The line is valid until the method
+// returns. It has neither the rule nor anything about the arguments.
+type Observer interface {
+	// Begun is called once for each decision.
+	Begun(*Line)
+	// Ended is called once for each decision when it is over: outcome and duration are known.
+	Ended(*Line)
+}
+
 // NewWriter starts a Writer on out, which it never closes.
 func NewWriter(out io.Writer, o Options) *Writer {
-	if o.Lines <= 0 {
-		o.Lines = defaultLines
+	w := &Writer{arguments: o.Arguments, scrub: o.Scrub, maxBytes: int64(cmp.Or(o.Bytes, 32<<20))}
+	if w.scrub == nil {
+		w.scrub = redact.NewScrubber(nil)
 	}
-	if o.Bytes <= 0 {
-		o.Bytes = defaultBytes
+	w.out = asyncwriter.New(out, asyncwriter.Options[*Decision]{Name: "audit", Limit: cmp.Or(o.Lines, 16<<10), Append: w.append, Warn: o.Warn})
+	return w
+}
+
+// Watch adds an Observer to w and returns w. If w is nil, it returns a Writer that calls the Observer and
+// writes nothing. It is called at most once, before w is used.
+func Watch(w *Writer, by Observer) *Writer {
+	if w == nil {
+		w = new(Writer)
 	}
-	if o.Scrub == nil {
-		o.Scrub = redact.NewScrubber(nil)
-	}
-	w := &Writer{arguments: o.Arguments, scrub: o.Scrub, maxBytes: int64(o.Bytes)}
-	w.out = asyncwriter.New(out, asyncwriter.Options[*Decision]{Name: "audit", Limit: o.Lines, Append: w.append, Warn: o.Warn})
+	w.observer = by
 	return w
 }
 
@@ -63,32 +74,91 @@ func (w *Writer) Close(timeout time.Duration) error {
 	return err
 }
 
-// keep returns a copy of a request's arguments if there is room for it.
-func (w *Writer) keep(arguments []byte) []byte {
-	n := int64(len(arguments))
-	if n == 0 || w.out == nil {
-		return nil
-	}
-	if w.bytes.Add(n) > w.maxBytes {
-		w.bytes.Add(-n)
-		return nil
-	}
-	return append([]byte(nil), arguments...)
+// A Decision is the record of a request until it is answered. It belongs to the goroutine that has to
+// answer the request. A nil *Decision, of a request that is not audited, does nothing.
+type Decision struct {
+	w         *Writer
+	line      Line
+	came      time.Time
+	rule      Rule
+	arguments []byte
+	over      bool
 }
 
-func (w *Writer) write(d *Decision) {
-	if !w.out.Put(d, 1) {
-		w.release(d)
+// A Rule returns the text of the rule that led to a verdict. It is called when the line is written, on
+// another goroutine.
+type Rule func(Verdict) string
+
+// Begin begins a decision about a request that has come at this time. rule may be nil. The arguments are
+// copied.
+func (w *Writer) Begin(line Line, rule Rule, came time.Time, arguments []byte) *Decision {
+	if w == nil {
+		return nil
+	}
+	d := &Decision{w: w, line: line, came: came, rule: rule}
+	if w.observer != nil {
+		w.observer.Begun(&d.line)
+	}
+	if n := int64(len(arguments)); n > 0 && w.out != nil {
+		if w.bytes.Add(n) <= w.maxBytes {
+			d.arguments = bytes.Clone(arguments)
+		} else {
+			w.bytes.Add(-n)
+		}
+	}
+	return d
+}
+
+// Decide changes the verdict.
+func (d *Decision) Decide(v Verdict) {
+	if d != nil && !d.over {
+		d.line.Verdict = v
 	}
 }
 
-func (w *Writer) release(d *Decision) { w.bytes.Add(-int64(len(d.arguments))) }
+// Asked counts bytes of the request that are sent to its server.
+func (d *Decision) Asked(bytes int) {
+	if d != nil {
+		d.line.RequestBytes += bytes
+	}
+}
 
+// Answered counts bytes of the server's answer.
+func (d *Decision) Answered(bytes int) {
+	if d != nil {
+		d.line.AnswerBytes += bytes
+	}
+}
+
+// Verdict returns the latest verdict.
+func (d *Decision) Verdict() Verdict { return d.line.Verdict }
+
+// End writes the line. Only the first call counts: an answer may turn out to be undeliverable after End.
+func (d *Decision) End(how Outcome) {
+	if d == nil || d.over {
+		return
+	}
+	d.over = true
+	d.line.Outcome = how
+	d.line.Time = d.came.UTC().Truncate(time.Microsecond)
+	d.line.DurationMS = float64(time.Since(d.came).Microseconds()) / 1000
+	if d.w.observer != nil {
+		d.w.observer.Ended(&d.line)
+	}
+	if !d.w.out.Put(d, 1) {
+		d.release()
+	}
+}
+
+// release gives up the arguments.
+func (d *Decision) release() { d.w.bytes.Add(-int64(len(d.arguments))) }
+
+// append appends a line for the output.
 func (w *Writer) append(dst []byte, e *asyncwriter.Entry[*Decision]) []byte {
 	d := e.Item
 	if e.Empty {
-		d = &Decision{line: Line{Time: time.Now().UTC().Truncate(time.Microsecond)}}
+		d = &Decision{w: w, line: Line{Time: time.Now().UTC().Truncate(time.Microsecond)}}
 	}
-	defer w.release(d)
+	defer d.release()
 	return w.render(dst, d, e.Lost)
 }

@@ -2,24 +2,24 @@ package budget
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"sync"
 	"testing"
+	"testing/iotest"
 	"time"
-
-	"toolman/router/principal"
 )
 
 func TestAClientHasOneAccountHoweverItAsks(t *testing.T) {
 	b := New(Limits{Sessions: 2}, Limits{Sessions: 3})
-	alice := principal.Principal{Issuer: "i", Subject: "alice"}
+	alice := Principal{Issuer: "i", Subject: "alice"}
 	a := b.Open(alice)
 	elsewhere := alice
 	elsewhere.Path, elsewhere.Restricted, elsewhere.Toolsets = "reading", true, "a"
 	if other := b.Open(elsewhere); other != a {
 		t.Error("another path or other permissions are another account")
 	}
-	if bob := b.Open(principal.Principal{Issuer: "i", Subject: "bob"}); bob == a {
+	if bob := b.Open(Principal{Issuer: "i", Subject: "bob"}); bob == a {
 		t.Error("two subjects have one account")
 	}
 	a.Close()
@@ -31,7 +31,7 @@ func TestAClientHasOneAccountHoweverItAsks(t *testing.T) {
 	if n := b.Accounts(); n != 1 {
 		t.Errorf("%d accounts are kept, want 1", n)
 	}
-	if b.Open(principal.Principal{}) != b.Open(principal.Principal{Path: "x"}) {
+	if b.Open(Principal{}) != b.Open(Principal{Path: "x"}) {
 		t.Error("clients without a credential have several accounts")
 	}
 }
@@ -39,10 +39,10 @@ func TestAClientHasOneAccountHoweverItAsks(t *testing.T) {
 func TestLimits(t *testing.T) {
 	b := New(Limits{Sessions: 2, Bytes: 100}, Limits{Sessions: 3})
 	for _, tt := range []struct {
-		who   principal.Principal
+		who   Principal
 		most  int
 		where string
-	}{{principal.Principal{Issuer: "i"}, 2, "(sessions in [http.limits])"}, {principal.Principal{}, 3, "[http.tokens]"}} {
+	}{{Principal{Issuer: "i"}, 2, "(sessions in [http.limits])"}, {Principal{}, 3, "[http.tokens]"}} {
 		a := b.Open(tt.who)
 		for range tt.most {
 			if err := a.Take(Sessions, 1); err != nil {
@@ -58,7 +58,7 @@ func TestLimits(t *testing.T) {
 			t.Error("what was given back cannot be taken")
 		}
 	}
-	a := b.Open(principal.Principal{Issuer: "j"})
+	a := b.Open(Principal{Issuer: "j"})
 	if a.Take(Bytes, 101) == nil || a.Take(Bytes, 60) != nil || a.Take(Bytes, 41) == nil || a.Take(Bytes, 40) != nil || a.Used(Bytes) != 100 {
 		t.Errorf("%d bytes are taken", a.Used(Bytes))
 	}
@@ -88,7 +88,7 @@ func TestManyTakeAtOnce(t *testing.T) {
 	for range 50 {
 		all.Go(func() {
 			for range 200 {
-				a := b.Open(principal.Principal{Issuer: "i"})
+				a := b.Open(Principal{Issuer: "i"})
 				if a.Take(Calls, 1) == nil {
 					count(1)
 					count(-1)
@@ -115,7 +115,7 @@ func (v *visit) IdleSince() (time.Time, bool) { return v.left, v.busy }
 func (v *visit) EndIdle()                     { v.a.GiveSession(v) }
 
 func TestTheSessionThatIsIdleForLongestMakesRoom(t *testing.T) {
-	a := New(Limits{Sessions: 3, Processes: 8}, Limits{}).Open(principal.Principal{Issuer: "i"})
+	a := New(Limits{Sessions: 3, Processes: 8}, Limits{}).Open(Principal{Issuer: "i"})
 	begin := func(left int, busy bool) *visit {
 		t.Helper()
 		if err := a.TakeSession(); err != nil {
@@ -153,4 +153,24 @@ func TestTheSessionThatIsIdleForLongestMakesRoom(t *testing.T) {
 	}
 	sixth := begin(6, true) // there is room for it, but few processes are left
 	has(fifth, sixth)
+}
+
+func TestAReaderCountsWhatItReads(t *testing.T) {
+	a := New(Limits{Bytes: 100}, Limits{}).Open(Principal{Issuer: "i"})
+	kept := a.Reader(strings.NewReader(strings.Repeat("x", 40)))
+	if text, err := io.ReadAll(kept); err != nil || len(text) != 40 || a.Used(Bytes) != 40 {
+		t.Fatalf("%d bytes, %v; %d are counted", len(text), err, a.Used(Bytes))
+	}
+	n := kept.Detach()
+	if kept.Close(); n != 40 || a.Used(Bytes) != 40 {
+		t.Errorf("%d of %d bytes are detached", n, a.Used(Bytes))
+	}
+	long := a.Reader(iotest.OneByteReader(strings.NewReader(strings.Repeat("x", 61))))
+	text, err := io.ReadAll(long)
+	if limit, ok := errors.AsType[*LimitError](err); !ok || limit.Resource != Bytes || len(text) != 60 {
+		t.Errorf("%d bytes, %v", len(text), err)
+	}
+	if long.Close(); a.Used(Bytes) != 40 {
+		t.Errorf("%d bytes are counted after Close", a.Used(Bytes))
+	}
 }

@@ -130,7 +130,7 @@ func (c *Catalog) ToolIndex() *toolset.Index { return c.index() }
 func (c *Catalog) newToolIndex() *toolset.Index {
 	var tools []toolset.Tool
 	for _, e := range c.entries[mcpwire.Tool] {
-		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.Prefix + e.Item.Name, Bare: e.Item.Name, Server: e.Source.Name, RefID: e.RefID()})
+		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.Prefix + e.Item.Name, Bare: e.Item.Name, RefID: e.RefID()})
 	}
 	return toolset.NewIndex(tools)
 }
@@ -143,7 +143,7 @@ func (c *Catalog) Expand(set *toolset.Set) *toolset.Expansion {
 		if e := c.IsDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.Hold != NotHeld {
 			if _, verdict := c.Keeps(e); verdict == Held { // what a policy denies is not there
 				r.Problem = "SECURITY: " + heldText("tool "+sanitize.Name(e.Name), e.Hold)
-				r.Told = r.Problem
+				r.ClientProblem = r.Problem
 			}
 		}
 	}

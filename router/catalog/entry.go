@@ -16,7 +16,7 @@ import (
 // Rules are what the configuration says about entries.
 type Rules struct {
 	Active   Globs                  // are active at start
-	Dangers  *policy.Guard          // nil: nothing is dangerous
+	Dangers  *policy.Dangers        // nil: nothing is dangerous
 	Pins     *Pins                  // nil: nothing is pinned
 	Unpinned Globs                  // need no pin
 	Eras     map[string]mcpwire.Era // that servers were pinned in, by their names

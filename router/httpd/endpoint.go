@@ -15,31 +15,19 @@ import (
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
 	"toolman/router/httpd/presence"
 )
 
-// Options configure an Endpoint. The zero value serves all clients alike, with the default limits.
+// Options configure an Endpoint.
 type Options struct {
-	// Caller returns which client sends a request to /mcp or /mcp/NAME. It is called for every
-	// request. An error is the response: a caller.Denial with its status, any other error with 404.
-	// If Caller is nil, all requests have the same caller, and there is no /mcp/NAME.
-	Caller func(r *http.Request) (caller.Caller, error)
-
-	// Lasts reports whether the caller of an earlier request still has the same rights. It is called
-	// for each new session, and for all of them by Recheck. Nil means always.
-	Lasts func(c *caller.Caller) bool
+	presence.Options
 
 	// Outlive is called with the context of each request whose response continues after ServeHTTP
 	// has returned. The function that it returns is called at the end of the response, with the
 	// number of bytes that were written until then. It may be nil.
 	Outlive func(request context.Context) (ended func(bytes int64))
 
-	Budgets     *budget.Budgets // limit each client; nil: no limits
-	MaxBody     int64           // bytes of the longest request body; 0: 16 MiB
-	MaxSessions int             // at once; 0: 10,000
-	Idle        time.Duration   // after this time without a request or stream a session ends; 0: 1 hour
-	KeepAlive   time.Duration   // interval of comments on a silent stream; 0: 20 s
+	KeepAlive time.Duration // interval of comments on a silent stream; 0: 20 s
 }
 
 // An Endpoint is the http.Handler of /mcp and, if the pattern has {name}, of /mcp/NAME.
@@ -48,29 +36,18 @@ type Endpoint struct {
 	o        Options
 	sessions *presence.Registry[session, call]
 	bodies   httpbody.Pool
-	waiting  sharedTimer
 	calls    atomic.Int64 // requests that wait for their answers, without subscriptions
 	hijacked atomic.Int64 // streams that continue without their handlers
 }
 
 // New makes the endpoint of a router.
 func New(r *router.Router, o Options) *Endpoint {
-	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
 	o.KeepAlive = cmp.Or(o.KeepAlive, 20*time.Second)
-	if o.Caller == nil {
-		o.Caller = func(r *http.Request) (c caller.Caller, err error) {
-			if r.PathValue("name") != "" {
-				err = errors.New("there is no endpoint of this name here")
-			}
-			return c, err
-		}
-	}
 	if o.Outlive == nil {
 		o.Outlive = func(context.Context) func(int64) { return func(int64) {} }
 	}
 	e := &Endpoint{r: r, o: o}
-	e.sessions = presence.NewRegistry(presence.Front[session, call]{Budgets: o.Budgets, MaxSessions: o.MaxSessions,
-		Idle: o.Idle, Allowed: o.Lasts, New: e.newSession, Ended: (*session).ended})
+	e.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, New: e.newSession, Ended: (*session).ended})
 	return e
 }
 
@@ -109,7 +86,7 @@ type exchange struct {
 	*Endpoint
 	w      http.ResponseWriter
 	r      *http.Request
-	client caller.Caller
+	client presence.Caller
 	body   *budget.Reader // counts the body until it is released
 }
 
@@ -119,16 +96,15 @@ type exchange struct {
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := exchange{Endpoint: e, w: w, r: r}
 	var err error
-	if x.client, err = e.o.Caller(r); err != nil {
+	if x.client, err = e.sessions.Admit(r); err != nil {
 		status := http.StatusNotFound
-		if denial, ok := errors.AsType[*caller.Denial](err); ok {
+		if denial, ok := errors.AsType[*presence.Denial](err); ok {
 			status = denial.Status
 		}
 		x.refuse(status, nil, codeInvalidRequest, err.Error())
 		return
 	}
-	account := e.sessions.Account(&x.client)
-	defer account.Close()
+	defer x.client.Client.Account.Close()
 	switch {
 	case r.Method == http.MethodPost:
 		x.post()

@@ -56,7 +56,7 @@ func compareParam(h http.Header, m *jsonrpc.Message, at jsonrpc.Span, x *httphea
 	for _, name := range x.Path {
 		var err error
 		if at, err = m.Get(at, name); err != nil {
-			return headerMismatch("the argument for the header " + x.Header + " is not to be read in one way only")
+			return headerMismatch("the argument for the header " + x.Header + " is ambiguous")
 		}
 	}
 	switch {
@@ -65,7 +65,7 @@ func compareParam(h http.Header, m *jsonrpc.Message, at jsonrpc.Span, x *httphea
 	case at.Present() && string(m.Bytes(at)) != "null":
 		return compare(h, x.Header, string(m.Bytes(at)), isSameValue)
 	case len(h.Values(x.Header)) > 0:
-		return headerMismatch("the header " + x.Header + " stands for an argument that is not there")
+		return headerMismatch("the header " + x.Header + " repeats an argument that is missing")
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ func compare(h http.Header, name, body string, same func(header, body string) bo
 	case len(values) == 0:
 		return headerMismatch("the header " + spelled + " is missing")
 	case len(values) > 1:
-		return headerMismatch("the header " + spelled + " is there more than once")
+		return headerMismatch("the header " + spelled + " occurs more than once")
 	}
 	value := strings.Trim(values[0], " \t")
 	if same(value, body) {

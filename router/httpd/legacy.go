@@ -1,6 +1,7 @@
 package httpd
 
 import (
+	"crypto/rand"
 	"errors"
 	"net/http"
 
@@ -49,7 +50,8 @@ func (x *exchange) knownVersion(id []byte) bool {
 
 // initialize makes a session. It stays if initialize succeeds.
 func (x *exchange) initialize(m *jsonrpc.Message) {
-	s, err := x.sessions.AcquireOrNew(newID(), &x.client)
+	// 2025-11-25: an ID that is "globally unique and cryptographically secure"
+	s, err := x.sessions.AcquireOrNew(rand.Text(), &x.client)
 	if err != nil {
 		x.reject(requestID(m), err)
 		return
@@ -70,7 +72,7 @@ func (x *exchange) session(id []byte) *session {
 	name := x.r.Header.Get(httpheader.Session)
 	if name == "" {
 		x.refuse(http.StatusBadRequest, id, codeInvalidRequest,
-			"begin with initialize and repeat the Mcp-Session-Id that it brings, or say in params._meta and headers that the request is of revision "+mcpwire.Newest)
+			"begin with initialize and repeat the Mcp-Session-Id of its response, or send a request of revision "+mcpwire.Newest)
 		return nil
 	}
 	s := x.sessions.Acquire(name, &x.client)
@@ -83,7 +85,7 @@ func (x *exchange) session(id []byte) *session {
 // get serves the messages of a session that belong to no request.
 func (x *exchange) get() {
 	if !httpheader.Accepts(x.r.Header, httpheader.EventStream) {
-		x.refuse(http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name text/event-stream")
+		x.refuse(http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header must contain text/event-stream")
 		return
 	}
 	s := x.session(nil)
@@ -97,7 +99,7 @@ func (x *exchange) get() {
 	}
 	if !s.setListening(true) {
 		s.Account.Give(budget.Streams, 1)
-		x.refuse(http.StatusConflict, nil, codeInvalidRequest, "the session has a GET stream already; it has one at a time")
+		x.refuse(http.StatusConflict, nil, codeInvalidRequest, "the session has a GET stream already; only one is allowed at a time")
 		return
 	}
 	o := x.respond(s, s.push, true)

@@ -2,18 +2,20 @@ package httpd
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
-	"toolman/router"
-	"toolman/router/httpd/caller"
-	"toolman/router/principal"
+	"toolman/router/budget"
+	"toolman/router/client"
+	"toolman/router/httpd/presence"
 )
 
 // hungUp makes a request whose client goes away before it is answered.
@@ -82,10 +84,10 @@ func TestASessionHasAnIDThatCannotBeGuessedAndEnds(t *testing.T) {
 }
 
 func TestASessionIsItsCallersAlone(t *testing.T) {
-	o := Options{Caller: func(r *http.Request) (caller.Caller, error) {
-		return caller.Caller{Client: router.Client{Principal: principal.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
+	o := presence.Options{Caller: func(r *http.Request) (presence.Caller, error) {
+		return presence.Caller{Client: client.Info{Principal: budget.Principal{Subject: r.Header.Get("X-Who"), Path: r.PathValue("name")}}}, nil
 	}}
-	f := newFront(t, echoing(fakemcp.Legacy, nil), o)
+	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: o})
 	c := f.initialize("2025-11-25", "{}")
 	ping := `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	for _, q := range []request{{body: ping, header: map[string]string{"X-Who": "thief"}}, {method: "GET", header: map[string]string{"X-Who": "thief"}},
@@ -98,7 +100,7 @@ func TestASessionIsItsCallersAlone(t *testing.T) {
 }
 
 func TestSessionsAreBoundedAndIdleOnesEnd(t *testing.T) {
-	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{MaxSessions: 2, Idle: 300 * time.Millisecond})
+	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: presence.Options{MaxSessions: 2, Idle: 300 * time.Millisecond}})
 	busy := f.initialize("2025-11-25", "{}")
 	stream := busy.listens()
 	oldest := f.initialize("2025-11-25", "{}")
@@ -160,7 +162,7 @@ func TestWhatBelongsToNoRequestComesOnTheGETStreamAlsoWhatCameBefore(t *testing.
 	if r := c.ask(request{body: legacyCall(`1`, "fs_grow", "{}", "")}); r.Header.Get("Content-Type") != httpheader.JSON {
 		t.Errorf("the call's response is %s", r.Header.Get("Content-Type"))
 	}
-	for _, one := range []*client{c, other} {
+	for _, one := range []*legacyClient{c, other} {
 		stream := one.listens()
 		if got := stream.event(); got != changed {
 			t.Errorf("got %q", got)
@@ -211,5 +213,36 @@ func TestLineEndsInAMessageDoNotReachTheServer(t *testing.T) {
 	}
 	if r := c.ask(request{body: "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"pi\nng\"}"}); r.StatusCode != 400 {
 		t.Errorf("a line end within a string: %d %s", r.StatusCode, r.text())
+	}
+}
+
+// A request may have been let in just before a reload, and begin its session after Recheck has looked at
+// the sessions.
+func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
+	var in atomic.Bool
+	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: presence.Options{
+		Caller: func(r *http.Request) (presence.Caller, error) {
+			return presence.Caller{Client: client.Info{Principal: budget.Principal{Subject: r.Header.Get("X-Who")}}}, nil
+		},
+		Lasts: func(*presence.Caller) bool { return in.Load() },
+	}})
+	initialize := request{body: `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{}}}`}
+	r := f.do(initialize)
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), `"id":1`) || r.Header.Get(httpheader.Session) != "" {
+		t.Errorf("answered %s with session %q: %s, %v", r.Status, r.Header.Get(httpheader.Session), text, err)
+	}
+	if n := f.e.Sessions(); n != 0 {
+		t.Errorf("there are %d sessions", n)
+	}
+	in.Store(true)
+	c := f.initialize("2025-11-25", "{}")
+	f.e.Recheck()
+	ping := request{body: `{"jsonrpc":"2.0","id":1,"method":"ping"}`}
+	c.ask(ping).wants(200, httpheader.JSON, `{"jsonrpc":"2.0","id":1,"result":{}}`)
+	in.Store(false)
+	f.e.Recheck()
+	if r := c.ask(ping); r.StatusCode != http.StatusNotFound {
+		t.Errorf("the session that was ended answers %s", r.Status)
 	}
 }

@@ -15,14 +15,14 @@ import (
 // post handles a POSTed message. The message itself tells its era.
 func (x *exchange) post() {
 	if !httpheader.Accepts(x.r.Header, httpheader.JSON) || !httpheader.Accepts(x.r.Header, httpheader.EventStream) {
-		x.refuse(http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header has to name application/json and text/event-stream")
+		x.refuse(http.StatusNotAcceptable, nil, codeInvalidRequest, "the Accept header must contain application/json and text/event-stream")
 		return
 	}
 	if httpheader.MediaType(x.r.Header) != httpheader.JSON {
-		x.refuse(http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message is application/json")
+		x.refuse(http.StatusUnsupportedMediaType, nil, codeInvalidRequest, "the Content-Type of a message must be application/json")
 		return
 	}
-	x.body = x.client.Client.Account.Reader(http.MaxBytesReader(x.w, x.r.Body, x.o.MaxBody))
+	x.body = x.sessions.Body(x.w, x.r, &x.client)
 	defer x.body.Close()
 	text, err := x.bodies.Read(x.body, x.r.ContentLength)
 	defer x.bodies.Put(text) // what is kept of it is copied
@@ -57,16 +57,16 @@ func (x *exchange) post() {
 
 // unreadBody answers a request whose body could not be read.
 func (x *exchange) unreadBody(err error) {
-	_, tooLong := errors.AsType[*http.MaxBytesError](err)
+	long, tooLong := errors.AsType[*http.MaxBytesError](err)
 	_, limit := errors.AsType[*budget.LimitError](err)
 	switch {
 	case tooLong:
-		x.refuse(http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is over the limit of %d bytes", x.o.MaxBody))
+		x.refuse(http.StatusRequestEntityTooLarge, nil, codeInvalidRequest, fmt.Sprintf("the message is longer than the limit of %d bytes", long.Limit))
 	case limit:
 		x.w.Header().Set("Connection", "close") // the rest of the body is not read
 		x.reject(nil, err)
 	default:
-		x.refuse(http.StatusBadRequest, nil, codeInvalidRequest, "the body of the request did not come whole")
+		x.refuse(http.StatusBadRequest, nil, codeInvalidRequest, "the request body is incomplete")
 	}
 }
 

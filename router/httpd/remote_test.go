@@ -18,8 +18,9 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpheader"
 	"toolman/mcpwire/streamhttp"
-	"toolman/router"
 	"toolman/router/dial"
+	"toolman/router/httpd/presence"
+	"toolman/router/upstream"
 )
 
 // A far server is reached over HTTP. What its tools do, the test does.
@@ -193,7 +194,7 @@ func (c farConn) Stop()                                       { c.Close(); <-c.D
 
 // newFrontOfFar serves a server that is reached over HTTP.
 func newFrontOfFar(t *testing.T, f *far, callTimeout time.Duration, o Options) *front {
-	return newFrontOf(t, router.Server{Namespace: "fs", StartTimeout: 20 * time.Second, CallTimeout: callTimeout,
+	return newFrontOf(t, upstream.Server{Namespace: "fs", StartTimeout: 20 * time.Second, CallTimeout: callTimeout,
 		Dial: func(func(string)) (dial.Conn, error) {
 			c, err := streamhttp.Dial(streamhttp.Options{URL: f.URL})
 			return farConn{c}, err
@@ -287,7 +288,7 @@ func TestAClientThatDisconnectsFromACallOfARemoteServer(t *testing.T) {
 	for name, modern := range map[string]bool{"calls off a modern request": true, "leaves a legacy one alone": false} {
 		t.Run(name, func(t *testing.T) {
 			server := newFar(t, modern)
-			f := newFrontOfFar(t, server, 0, Options{Idle: 200 * time.Millisecond})
+			f := newFrontOfFar(t, server, 0, Options{Options: presence.Options{Idle: 200 * time.Millisecond}})
 			ctx, cancel := context.WithCancel(t.Context())
 			q := toolCall(`1`, "fs_slow", `{}`, "")
 			if !modern {

@@ -1,13 +1,18 @@
 package httpd
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"net/http"
-	"sync"
+	"strconv"
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 	"toolman/mcpwire/httpbody"
+	"toolman/router/budget"
+	"toolman/router/httpd/presence"
 )
 
 // largeAnswer is the size from which on an answer may not fit into the buffers of the system while
@@ -48,18 +53,9 @@ func (x *exchange) respond(s *session, t *stream, staysOpen bool) *response {
 // serve writes the stream until it has ended, or continues without the handler. done is called
 // when nothing more is written.
 func (o *response) serve(done func(complete bool)) {
-	end, ctx := running, o.r.Context()
-	if !o.Begun() {
-		select {
-		case <-o.t.wake:
-			end = o.next()
-		case <-o.waiting.after():
-		case <-ctx.Done():
-			end = o.clientGone(ctx)
-		}
-	}
 	keepAlive := time.NewTimer(o.o.KeepAlive)
 	defer keepAlive.Stop()
+	end, ctx := running, o.r.Context()
 	for end == running {
 		if o.Begun() && o.hijackable {
 			if o.hijack(done) {
@@ -144,26 +140,57 @@ func appendEvents(dst []byte, frames [][]byte) []byte {
 	return dst
 }
 
-// A sharedTimer fires for all who wait at that time. A timer for each request would cost 4 % of the
-// processor time of a small call (fixtures/bench, http100).
-type sharedTimer struct {
-	mu    sync.Mutex
-	fires chan struct{} // guarded by mu: closed by the timer; nil if it does not run
+// Error codes of the endpoint's own answers. The code of an unknown session is that of the SDKs:
+// their servers send -32001 with the 404 that the specification requires.
+const (
+	codeInvalidRequest = jsonrpc.CodeInvalidRequest
+	codeInternal       = jsonrpc.CodeInternalError
+	codeNoSession      = -32001
+)
+
+// refuse answers with a JSON-RPC error. A nil id is left out: MCP's schema has no null there.
+func (x *exchange) refuse(status int, id []byte, code int64, why string) {
+	x.refuseWith(status, id, &mcpwire.Refusal{Code: code, Message: why})
 }
 
-// after returns a channel that is closed within 100 ms.
-func (t *sharedTimer) after() <-chan struct{} {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.fires == nil {
-		fires := make(chan struct{})
-		t.fires = fires
-		time.AfterFunc(100*time.Millisecond, func() {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.fires = nil
-			close(fires)
-		})
+// refuseWith is refuse for an error with data.
+func (x *exchange) refuseWith(status int, id []byte, e *mcpwire.Refusal) {
+	text := jsonrpc.AppendError(nil, id, e.Code, e.Message, e.Data)
+	if id == nil {
+		text = bytes.Replace(text, []byte(`"id":null,`), nil, 1)
 	}
-	return t.fires
+	writeAnswer(x.w, status, text)
+}
+
+// writeAnswer writes a JSON response.
+func writeAnswer(w http.ResponseWriter, status int, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	w.Write(body) // fails only when the client is gone
+}
+
+// notAllowed answers a request of an HTTP method that is not supported.
+func (x *exchange) notAllowed(allow, why string) {
+	x.w.Header().Set("Allow", allow)
+	x.refuse(http.StatusMethodNotAllowed, nil, codeInvalidRequest, why)
+}
+
+// reject answers a request that is not accepted because of a limit, the end of its session, or a
+// wrong ID.
+func (x *exchange) reject(id []byte, err error) {
+	status, code := http.StatusBadRequest, int64(jsonrpc.CodeInvalidParams)
+	if _, limit := errors.AsType[*budget.LimitError](err); limit {
+		status, code = http.StatusTooManyRequests, codeInternal
+	} else if err == presence.ErrRevoked {
+		status, code = http.StatusUnauthorized, codeInvalidRequest
+	} else if err == presence.ErrFull || err == presence.ErrEnded {
+		status, code = http.StatusServiceUnavailable, codeInternal
+	}
+	if code == codeInternal {
+		x.w.Header().Set("Retry-After", strconv.Itoa(budget.RetryAfter))
+	}
+	x.refuse(status, id, code, err.Error())
 }

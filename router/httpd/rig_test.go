@@ -21,6 +21,7 @@ import (
 	"toolman/mcpwire/httpheader"
 	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/upstream"
 	"toolman/spawn"
 )
 
@@ -47,12 +48,12 @@ func newFront(t *testing.T, spec fakemcp.Spec, o Options) *front {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newFrontOf(t, router.Server{Namespace: "fs",
+	return newFrontOf(t, upstream.Server{Namespace: "fs",
 		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", path}, Env: os.Environ()}, StartTimeout: 20 * time.Second}, o)
 }
 
 // newFrontOf serves a server whose items are all active.
-func newFrontOf(t *testing.T, server router.Server, o Options) *front {
+func newFrontOf(t *testing.T, server upstream.Server, o Options) *front {
 	t.Helper()
 	globs, err := catalog.CompileGlobs([]string{"*"})
 	if err != nil {
@@ -63,7 +64,7 @@ func newFrontOf(t *testing.T, server router.Server, o Options) *front {
 		t.Fatal(err)
 	}
 	t.Cleanup(loop.Close)
-	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []router.Server{server}}, loop, zap.NewNop())
+	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{server}}, loop, zap.NewNop())
 	r.Start(nil)
 	r.GreetShared()
 	t.Cleanup(r.Close)
@@ -195,27 +196,27 @@ func toolCall(id, tool, arguments, meta string) request {
 	return modern(id, "tools/call", tool, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments), meta)
 }
 
-// A client is a session of the legacy era.
-type client struct {
+// A legacyClient is a session of the legacy era.
+type legacyClient struct {
 	*front
 	id string
 }
 
 // initialize begins a session.
-func (f *front) initialize(revision, capabilities string) *client {
+func (f *front) initialize(revision, capabilities string) *legacyClient {
 	f.t.Helper()
 	r := f.do(request{body: fmt.Sprintf(
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"c","version":"1"}}}`, revision, capabilities)})
 	if text := r.text(); r.StatusCode != 200 || !strings.Contains(text, `"protocolVersion":"`+revision+`"`) {
 		f.t.Fatalf("initialize: %d %s", r.StatusCode, text)
 	}
-	c := &client{f, r.Header.Get("Mcp-Session-Id")}
+	c := &legacyClient{f, r.Header.Get("Mcp-Session-Id")}
 	c.says(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
 	return c
 }
 
 // ask makes a request of the session.
-func (c *client) ask(q request) *reply {
+func (c *legacyClient) ask(q request) *reply {
 	c.t.Helper()
 	header := map[string]string{"Mcp-Session-Id": c.id, "MCP-Protocol-Version": mcpwire.Latest}
 	for key, value := range q.header {
@@ -226,12 +227,12 @@ func (c *client) ask(q request) *reply {
 }
 
 // says POSTs what has no answer.
-func (c *client) says(body string) {
+func (c *legacyClient) says(body string) {
 	c.t.Helper()
 	c.ask(request{body: body}).wants(202, "", "")
 }
 
-func (c *client) listens() *reply {
+func (c *legacyClient) listens() *reply {
 	c.t.Helper()
 	r := c.ask(request{method: "GET"})
 	if r.StatusCode != 200 || r.Header.Get("Content-Type") != httpheader.EventStream {

@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"crypto/rand"
 	"net/http"
 	"slices"
 	"strconv"
@@ -10,8 +9,8 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
-	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/httpd/presence"
 )
 
@@ -38,10 +37,6 @@ type call struct {
 	header   http.Header
 	to       *stream
 }
-
-// newID returns the ID of a new legacy session (2025-11-25: "globally unique and cryptographically
-// secure"), of 130 bits.
-func newID() string { return rand.Text() }
 
 // newSession is presence.Front.New. Sessions of the legacy era have a string as their key.
 func (e *Endpoint) newSession(p *presence.Session[session, call], key any) *session {
@@ -182,7 +177,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 // Flush implements peer.Sender. Streams are written as soon as possible.
 func (s *session) Flush() {}
 
-// During implements router.Streams.
+// During implements client.Streams.
 func (s *session) During(id []byte) peer.Sender {
 	if c := s.Find(id); c != nil && c.to.isOpen() {
 		return c
@@ -259,7 +254,7 @@ func (s *session) answerBatch(array []byte) error {
 	return to.answer(array, n, http.StatusOK)
 }
 
-// CheckCall implements router.CallChecker: headers of the modern era have to agree with the
+// CheckCall implements client.CallChecker: headers of the modern era have to agree with the
 // arguments of a tool.
 func (s *session) CheckCall(m *jsonrpc.Message, tool *catalog.Entry) *mcpwire.Refusal {
 	if c := s.Find(m.Bytes(m.ID)); c != nil && s.modern {
@@ -277,6 +272,6 @@ func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
 func (c *call) Flush() {}
 
 var (
-	_ router.Streams     = (*session)(nil)
-	_ router.CallChecker = (*session)(nil)
+	_ client.Streams     = (*session)(nil)
+	_ client.CallChecker = (*session)(nil)
 )

@@ -12,7 +12,7 @@ import (
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
-	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
 // dial sends a request and reads the header of the response, and nothing else.
@@ -53,7 +53,7 @@ func TestAClientThatDoesNotReadLosesItsStreamAndNobodyElseWaits(t *testing.T) {
 // shared returns the session of the modern era that requests without a caller have.
 func (f *front) shared() *session {
 	f.t.Helper()
-	var c caller.Caller
+	var c presence.Caller
 	s, err := f.e.sessions.AcquireOrNew(c.Key(), &c)
 	if err != nil {
 		f.t.Fatal(err)

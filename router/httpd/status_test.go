@@ -2,11 +2,16 @@ package httpd
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
 	"strings"
 	"testing"
 
 	"toolman/fixtures/fakemcp"
 	"toolman/mcpwire/httpheader"
+	"toolman/router/httpd/presence"
 )
 
 func TestWhatIsWrongWithARequestHasItsStatusAndItsCode(t *testing.T) {
@@ -16,7 +21,7 @@ func TestWhatIsWrongWithARequestHasItsStatusAndItsCode(t *testing.T) {
 	})
 	spec.Tools = append(spec.Tools, fakemcp.Raw(`{"name":"at","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},`+
 		`"deep":{"type":"object","properties":{"n":{"type":"integer","x-mcp-header":"N"}}}}}}`))
-	f := newFront(t, spec, Options{MaxBody: 1 << 16})
+	f := newFront(t, spec, Options{Options: presence.Options{MaxBody: 1 << 16}})
 	c := f.initialize("2025-11-25", "{}")
 	with := func(q request, header ...string) request {
 		for i := 0; i < len(header); i += 2 {
@@ -129,4 +134,27 @@ func TestAHeaderMismatchIsSaidAsTheSpecificationSaysIt(t *testing.T) {
 	q := toolCall(`1`, "fs_echo", `{}`, "")
 	q.header["Mcp-Name"] = "foo"
 	f.do(q).wants(400, httpheader.JSON, `{"jsonrpc":"2.0","id":1,"error":{"code":-32020,"message":"Header mismatch: Mcp-Name header value 'foo' does not match body value 'fs_echo'"}}`)
+}
+
+// A panic on the way of a request ends the process, and says where it came from.
+func TestAPanicEndsTheProcess(t *testing.T) {
+	if os.Getenv("TOOLMAN_TEST_PANIC") != "" {
+		s := httptest.NewServer(EndOnPanic(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("a lock is held") })))
+		_, _ = http.Get(s.URL)
+		return // it goes on: the parent sees that
+	}
+	cmd := exec.Command(os.Args[0], "-test.run", "^TestAPanicEndsTheProcess$")
+	cmd.Env = append(os.Environ(), "TOOLMAN_TEST_PANIC=1")
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "a lock is held") || !strings.Contains(string(out), "status_test.go") {
+		t.Errorf("it ended with %v and says %s", err, out)
+	}
+}
+
+func TestAnAbortedHandlerEndsNothing(t *testing.T) {
+	s := httptest.NewServer(EndOnPanic(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })))
+	defer s.Close()
+	if _, err := http.Get(s.URL); err == nil {
+		t.Error("the request was answered")
+	}
 }

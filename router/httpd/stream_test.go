@@ -7,8 +7,6 @@ import (
 
 	"toolman/mcpwire/httpheader"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
-	"toolman/router/principal"
 )
 
 // stuck is a stream in which n bytes wait that nobody reads.
@@ -26,7 +24,7 @@ func stuck(t *testing.T, e *Endpoint, account *budget.Account, n int) *stream {
 func TestWhereMuchWaitsForAClientEachOfItsStreamsMayKeepLess(t *testing.T) {
 	e := New(nil, Options{})
 	budgets := budget.New(budget.Limits{budget.Bytes: 8 * streamLimit}, budget.Limits{})
-	account, other := budgets.Open(principal.Principal{Issuer: "a"}), budgets.Open(principal.Principal{Issuer: "b"})
+	account, other := budgets.Open(budget.Principal{Issuer: "a"}), budgets.Open(budget.Principal{Issuer: "b"})
 	var all []*stream
 	for range 4 {
 		all = append(all, stuck(t, e, account, streamLimit-1))
@@ -61,7 +59,7 @@ func TestWhereMuchWaitsForAClientEachOfItsStreamsMayKeepLess(t *testing.T) {
 
 func TestWhatIsBeingWrittenStillWaits(t *testing.T) {
 	e := New(nil, Options{})
-	account := budget.New(budget.Limits{}, budget.Limits{}).Open(principal.Principal{})
+	account := budget.New(budget.Limits{}, budget.Limits{}).Open(budget.Principal{})
 	s := stuck(t, e, account, streamLimit/2)
 	p := s.take()
 	if err := s.put(make([]byte, streamLimit/2+1)); err == nil {
@@ -95,7 +93,11 @@ func TestWhatIsToldDuringARequestThatIsTakenBackIsNoAnswer(t *testing.T) {
 
 func TestWhatAnEndedSessionHasNotHeardWaitsNoMore(t *testing.T) {
 	f := newFront(t, talker(1), Options{KeepAlive: time.Hour})
-	account := f.e.sessions.Account(&caller.Caller{})
+	c, err := f.e.sessions.Admit(httptest.NewRequest("GET", "/mcp", nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	account := c.Client.Account
 	for _, listens := range []bool{false, true} {
 		c := f.initialize("2025-11-25", "{}")
 		c.ask(request{body: legacyCall(`1`, "fs_talk", "{}", "")}).text()

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"sync"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 // Limits on what one client can have at a limiter.
@@ -40,11 +40,11 @@ type Limiter[T any] struct {
 	most int
 
 	mu     sync.Mutex
-	active int                               // guarded by mu: calls that have a place
-	queued int                               // guarded by mu: calls that wait
-	last   uint64                            // guarded by mu: number of the last call that had to wait
-	shares map[principal.Principal]*share[T] // guarded by mu: of the clients that have anything here
-	closed bool                              // guarded by mu: no call waits any more
+	active int                            // guarded by mu: calls that have a place
+	queued int                            // guarded by mu: calls that wait
+	last   uint64                         // guarded by mu: number of the last call that had to wait
+	shares map[budget.Principal]*share[T] // guarded by mu: of the clients that have anything here
+	closed bool                           // guarded by mu: no call waits any more
 }
 
 // A share is what one client has at a limiter.
@@ -65,7 +65,7 @@ func New[T any](most int) *Limiter[T] {
 	if most <= 0 {
 		return nil
 	}
-	return &Limiter[T]{most: most, shares: map[principal.Principal]*share[T]{}}
+	return &Limiter[T]{most: most, shares: map[budget.Principal]*share[T]{}}
 }
 
 // NewClosed returns a limiter for one call at a time, which admits none before Open.
@@ -93,7 +93,7 @@ func (l *Limiter[T]) Load() int {
 }
 
 // shareLocked returns the share of a client.
-func (l *Limiter[T]) shareLocked(client principal.Principal) *share[T] {
+func (l *Limiter[T]) shareLocked(client budget.Principal) *share[T] {
 	x := l.shares[client]
 	if x == nil {
 		x = &share[T]{}
@@ -103,17 +103,17 @@ func (l *Limiter[T]) shareLocked(client principal.Principal) *share[T] {
 }
 
 // forgetLocked forgets a client that has nothing here.
-func (l *Limiter[T]) forgetLocked(client principal.Principal) {
+func (l *Limiter[T]) forgetLocked(client budget.Principal) {
 	if x := l.shares[client]; x != nil && x.active == 0 && x.lingering == 0 && x.control == 0 && len(x.queue) == 0 {
 		delete(l.shares, client)
 	}
 }
 
 // anonymous reports whether a client is all those without a credential.
-func anonymous(client principal.Principal) bool { return client == principal.Principal{} }
+func anonymous(client budget.Principal) bool { return client == budget.Principal{} }
 
 // roomLocked reports whether one more call of a client may go on.
-func (l *Limiter[T]) roomLocked(client principal.Principal, x *share[T]) bool {
+func (l *Limiter[T]) roomLocked(client budget.Principal, x *share[T]) bool {
 	if l.active >= l.most {
 		return false
 	}
@@ -123,7 +123,7 @@ func (l *Limiter[T]) roomLocked(client principal.Principal, x *share[T]) bool {
 
 // Admit gives a call of a client the place Active, or has it wait: then keep returns what to keep of it,
 // and its size in bytes. A closed limiter admits every call, without a place.
-func (l *Limiter[T]) Admit(client principal.Principal, size int, keep func() T) (Place, Admission) {
+func (l *Limiter[T]) Admit(client budget.Principal, size int, keep func() T) (Place, Admission) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.forgetLocked(client)
@@ -147,7 +147,7 @@ func (l *Limiter[T]) Admit(client principal.Principal, size int, keep func() T) 
 
 // AdmitControl gives a request that is not a limited call the place Control, unless its client has too
 // many of them.
-func (l *Limiter[T]) AdmitControl(client principal.Principal) (Place, Admission) {
+func (l *Limiter[T]) AdmitControl(client budget.Principal) (Place, Admission) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	defer l.forgetLocked(client)
@@ -200,7 +200,7 @@ func (l *Limiter[T]) Next() (call T, ok bool) {
 }
 
 // Leave takes back the place of a call that is over.
-func (l *Limiter[T]) Leave(client principal.Principal, place Place) {
+func (l *Limiter[T]) Leave(client budget.Principal, place Place) {
 	if place == None {
 		return
 	}
@@ -219,7 +219,7 @@ func (l *Limiter[T]) Leave(client principal.Principal, place Place) {
 }
 
 // Linger makes the place of a call, which is Active, Lingering: it is free for other clients.
-func (l *Limiter[T]) Linger(client principal.Principal) {
+func (l *Limiter[T]) Linger(client budget.Principal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	x := l.shareLocked(client)

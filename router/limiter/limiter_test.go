@@ -6,22 +6,22 @@ import (
 	"slices"
 	"testing"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
-func client(name string) principal.Principal { return principal.Principal{Subject: name} }
+func client(name string) budget.Principal { return budget.Principal{Subject: name} }
 
 // A user does with a limiter what a server's calls do.
 type user struct {
 	*Limiter[string]
-	active map[string]principal.Principal
+	active map[string]budget.Principal
 }
 
 func newUser(most int) *user {
-	return &user{New[string](most), map[string]principal.Principal{}}
+	return &user{New[string](most), map[string]budget.Principal{}}
 }
 
-func (u *user) call(c principal.Principal, name string) Admission {
+func (u *user) call(c budget.Principal, name string) Admission {
 	place, how := u.Admit(c, len(name), func() string { return name })
 	if place == Active {
 		u.active[name] = c
@@ -52,7 +52,7 @@ func TestPlacesGoToTheClientWithTheFewest(t *testing.T) {
 func TestAnonymousClientsCanHaveAllPlaces(t *testing.T) {
 	u := newUser(4)
 	for i := range 5 {
-		if how, want := u.call(principal.Principal{}, fmt.Sprint(i)), [...]Admission{4: Queued}[i]; how != want {
+		if how, want := u.call(budget.Principal{}, fmt.Sprint(i)), [...]Admission{4: Queued}[i]; how != want {
 			t.Errorf("call %d is %v, want %v", i, how, want)
 		}
 	}

@@ -5,100 +5,96 @@ import (
 	"slices"
 )
 
-// Dangers are what a configuration file says of dangerous tools: dangerous_tools and
-// confirm. A nil *Dangers has none.
-type Dangers struct {
+// DangerRules are what a configuration file says about dangerous tools. Nil means that there are no
+// dangerous tools.
+type DangerRules struct {
 	File    string // for messages
 	Confirm Confirm
-	Tools   []Entry // names and globs
+	Tools   []Entry // dangerous_tools: names and globs
 }
 
-// Confirm says what becomes of a call of a dangerous tool.
+// Confirm says what happens to a call of a dangerous tool.
 type Confirm string
 
 // The values of confirm.
 const (
-	Elicit Confirm = "elicit" // a person is asked first, through the client
-	Deny   Confirm = "deny"   // nobody may call it
+	Elicit Confirm = "elicit" // the client asks a person first
+	Deny   Confirm = "deny"   // it is refused
 	Allow  Confirm = "allow"  // it runs
 )
 
-// A Guard knows which tools are dangerous. A nil *Guard knows none.
-type Guard struct {
-	file    string
-	confirm Confirm
-	tools   list
+// Dangers are compiled DangerRules. A nil *Dangers knows no dangerous tool.
+type Dangers struct {
+	DangerRules
+	tools list
 }
 
-// Guard makes the dangers ready to be asked about tools.
-func (d *Dangers) Guard() (*Guard, error) {
-	if d == nil {
+// Compile compiles the rules.
+func (r *DangerRules) Compile() (*Dangers, error) {
+	if r == nil {
 		return nil, nil
 	}
-	tools, err := compile(List{Entries: d.Tools})
-	return &Guard{file: d.File, confirm: d.Confirm, tools: tools}, err
+	tools, err := compile(List{Entries: r.Tools})
+	return &Dangers{*r, tools}, err
 }
 
-// A Danger is why a tool is dangerous, and what becomes of a call of it. A nil *Danger
-// belongs to a tool that is not.
+// A Danger says why a tool is dangerous, and what happens to a call of it. For a tool that is not
+// dangerous it is nil.
 type Danger struct {
 	Confirm Confirm
 	place   string
 }
 
-// Judge returns the danger of a server's tool: that of the first entry which fits any
-// name that a caller may use for it. What is one name of many is meant, too: it is
-// better to ask once too often.
-func (g *Guard) Judge(server string, tool Item) *Danger {
-	if g == nil {
+// Judge returns the danger of a server's tool: the first entry counts that matches any name that a
+// caller may use for the tool. An entry that matches names of several tools applies to all of them: it
+// is better to ask once too often.
+func (d *Dangers) Judge(server string, tool Item) *Danger {
+	if d == nil {
 		return nil
 	}
-	for i := range g.tools.patterns {
-		if p := &g.tools.patterns[i]; p.names(server, tool) {
-			return &Danger{Confirm: g.confirm, place: g.place(p)}
+	for i := range d.tools.patterns {
+		if p := &d.tools.patterns[i]; p.matchAny(server, tool) {
+			return &Danger{d.Confirm, fmt.Sprintf("%s:%d", d.File, p.Line)}
 		}
 	}
 	return nil
 }
 
-// names reports whether the pattern fits any name of an item.
-func (p *pattern) names(server string, it Item) bool {
-	return p.match(it.Name) || p.match(it.Shown) || p.match(it.Full) || slices.ContainsFunc(qualified(server, it.Name), p.match)
+// matchAny reports whether the pattern matches any name of an item.
+func (p *pattern) matchAny(server string, it Item) bool {
+	return p.match(it.Name) || p.match(it.Shown) || p.match(it.Full) || p.matchQualified(server, it.Name)
 }
 
-func (g *Guard) place(p *pattern) string { return fmt.Sprintf("%s:%d", g.file, p.Line) }
-
-// Idle returns the entries that fit none of the tools, which are given by server, with
-// their places. Most likely they are misspelled.
-func (g *Guard) Idle(tools map[string][]Item) []string {
-	if g == nil {
+// Idle returns the entries that match none of the tools, which are given by server, with their places.
+// Most likely they are misspelled.
+func (d *Dangers) Idle(tools map[string][]Item) (idle []string) {
+	if d == nil {
 		return nil
 	}
-	var idle []string
-	for i := range g.tools.patterns {
-		p := &g.tools.patterns[i]
+	for i := range d.tools.patterns {
+		p := &d.tools.patterns[i]
 		used := false
 		for server, items := range tools {
-			used = used || slices.ContainsFunc(items, func(it Item) bool { return p.names(server, it) })
+			used = used || slices.ContainsFunc(items, func(it Item) bool { return p.matchAny(server, it) })
 		}
 		if !used {
-			idle = append(idle, fmt.Sprintf("%q (%s)", p.Text, g.place(p)))
+			idle = append(idle, p.in(d.File))
 		}
 	}
 	return idle
 }
 
-// Asks reports whether a person has to agree to each call of the tool.
+// Asks reports whether a person has to confirm each call of the tool.
 func (d *Danger) Asks() bool { return d != nil && d.Confirm == Elicit }
 
-// Denies reports whether nobody may call the tool.
+// Denies reports whether all calls of the tool are refused.
 func (d *Danger) Denies() bool { return d != nil && d.Confirm == Deny }
 
-// Place is where the rule stands that makes the tool dangerous, as file:line.
+// Place returns the place of the rule that makes the tool dangerous, as file:line.
 func (d *Danger) Place() string { return d.place }
 
-// String says what becomes of a call of the tool, and where that is written; it is "" for
-// a tool that is not dangerous.
+// String says what happens to a call of the tool, and which rule says so; "" for a tool that is not
+// dangerous.
 func (d *Danger) String() string {
 	if d == nil {
 		return ""

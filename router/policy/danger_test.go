@@ -6,13 +6,13 @@ import (
 	"testing"
 )
 
-func guard(t *testing.T, confirm Confirm, entries ...string) *Guard {
+func dangers(t *testing.T, confirm Confirm, entries ...string) *Dangers {
 	t.Helper()
-	d := Dangers{File: "tools.toml", Confirm: confirm}
+	d := DangerRules{File: "tools.toml", Confirm: confirm}
 	for i, text := range entries {
 		d.Tools = append(d.Tools, Entry{text, i + 1})
 	}
-	g, err := d.Guard()
+	g, err := d.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +40,7 @@ func TestADangerousToolIsKnownByEveryNameItHas(t *testing.T) {
 		{"part of the name", "fs_delete", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			d := guard(t, Elicit, "never", tt.entry).Judge("files", tool)
+			d := dangers(t, Elicit, "never", tt.entry).Judge("files", tool)
 			if (d != nil) != tt.dangerous {
 				t.Fatalf("got %v, want dangerous %t", d, tt.dangerous)
 			}
@@ -60,20 +60,20 @@ func TestWhatBecomesOfADangerousTool(t *testing.T) {
 		Deny:   {"dangerous: refused (tools.toml:1)", false, true},
 		Allow:  {"dangerous: runs without asking (tools.toml:1)", false, false},
 	} {
-		d := guard(t, confirm, "*").Judge("s", Item{Name: "a"})
+		d := dangers(t, confirm, "*").Judge("s", Item{Name: "a"})
 		if d.String() != want.text || d.Asks() != want.asks || d.Denies() != want.denies {
 			t.Errorf("%s: got %q, asks %t, denies %t", confirm, d, d.Asks(), d.Denies())
 		}
 	}
-	var none *Dangers
-	g, err := none.Guard()
+	var none *DangerRules
+	g, err := none.Compile()
 	if d := g.Judge("s", Item{Name: "a"}); err != nil || d.Asks() || d.Denies() || d.String() != "" || g.Idle(nil) != nil {
 		t.Errorf("without dangerous_tools: %v, %v", d, err)
 	}
 }
 
 func TestIdleDangers(t *testing.T) {
-	g := guard(t, Elicit, "a_x", "b:y", "b:x", "z*", "y")
+	g := dangers(t, Elicit, "a_x", "b:y", "b:x", "z*", "y")
 	got := g.Idle(map[string][]Item{"a": {{Name: "x", Shown: "a_x", Full: "a_x"}}, "b": {{Name: "y"}}})
 	if want := []string{`"b:x" (tools.toml:3)`, `"z*" (tools.toml:4)`}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)

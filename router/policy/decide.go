@@ -1,8 +1,12 @@
 package policy
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
-// A Policy is what the rules say for one agent. A nil *Policy allows everything.
+// A Policy is compiled Rules for one agent. A nil *Policy allows everything.
 type Policy struct {
 	file, agent        string
 	servers            list // of the agent
@@ -11,8 +15,8 @@ type Policy struct {
 	fallback           Flag
 }
 
-// For returns what the rules say for an agent, "" for a client that is none. An
-// agent that the rules do not have is an error.
+// For returns the policy of an agent, "" for a client without one. An agent that the rules do not have
+// is an error.
 func (r *Rules) For(agent string) (*Policy, error) {
 	if r == nil && agent == "" {
 		return nil, nil
@@ -37,22 +41,23 @@ func (r *Rules) For(agent string) (*Policy, error) {
 	return p, err
 }
 
-// Judge decides about all items of a server, known to the rules by this name.
+// Judge decides about all items of a server, which has this name in the rules.
 func (p *Policy) Judge(server string, items []Item) []Verdict {
 	all, list := p.step(server)
-	verdicts := make([]Verdict, len(items))
-	for i := range verdicts {
-		verdicts[i] = all
-	}
+	var found []*Entry
 	if list != nil {
-		for i, e := range list.find(server, items) {
-			verdicts[i].Allowed, verdicts[i].entry = e != nil, e
-		}
+		found = list.find(server, items)
 	}
-	for i := range verdicts {
-		if v := &verdicts[i]; v.Allowed && items[i].Effects && p != nil && p.readOnly.On {
-			*v = Verdict{Step: ReadOnly, policy: p, server: server, line: p.readOnly.Line}
+	verdicts := make([]Verdict, len(items))
+	for i, it := range items {
+		v := all
+		if list != nil {
+			v.entry, v.Allowed = found[i], found[i] != nil
 		}
+		if v.Allowed && it.Effects && p != nil && p.readOnly.On {
+			v = Verdict{Step: ReadOnly, policy: p, server: server, line: p.readOnly.Line}
+		}
+		verdicts[i] = v
 	}
 	return verdicts
 }
@@ -63,8 +68,8 @@ func (p *Policy) Opens(server string) bool {
 	return all.Allowed || list != nil && len(list.patterns) > 0
 }
 
-// step finds the step that applies to a server, and the list that then decides
-// about each item; if there is none, the verdict is the same for all.
+// step returns the list that decides about each item of a server. If there is none, the verdict is the
+// same for all items.
 func (p *Policy) step(server string) (Verdict, *list) {
 	if p == nil {
 		return Verdict{Allowed: true}, nil
@@ -86,18 +91,111 @@ func (p *Policy) step(server string) (Verdict, *list) {
 	return v, nil
 }
 
-// Idle returns the entries of the list that decides about a server that none of its
-// items fits, with their places. Most likely they are misspelled.
-func (p *Policy) Idle(server string, items []Item) []string {
+// Idle returns the entries, with their places, that apply to no item of the server, of the list that
+// decides about it. Most likely they are misspelled.
+func (p *Policy) Idle(server string, items []Item) (idle []string) {
 	_, list := p.step(server)
 	if list == nil {
 		return nil
 	}
-	var idle []string
 	for i := range list.patterns {
-		if e := &list.patterns[i]; len(e.of(server, items)) == 0 {
-			idle = append(idle, fmt.Sprintf("%q (%s:%d)", e.Text, p.file, e.Line))
+		if e := &list.patterns[i]; len(e.find(server, items)) == 0 {
+			idle = append(idle, e.in(p.file))
 		}
 	}
 	return idle
+}
+
+// A Step is a part of the rules that decides about an item.
+type Step uint8
+
+// The steps, in their order. ReadOnly decides about what the others allow.
+const (
+	NoPolicy Step = iota
+	AllowedServers
+	ToolOverrides
+	ExposedTools
+	DefaultPolicy
+	ReadOnly
+)
+
+// A Verdict says whether an agent may have an item, and why.
+type Verdict struct {
+	Allowed bool
+	Step    Step
+
+	policy *Policy
+	server string
+	line   int    // of the list or key
+	entry  *Entry // of the list, if one allows it
+}
+
+// Line returns the line of the rule that decided; 0 if the file does not have it.
+func (v Verdict) Line() int {
+	if v.entry != nil {
+		return v.entry.Line
+	}
+	return v.line
+}
+
+// String says which rule decided, and where it is.
+func (v Verdict) String() string {
+	if v.Step == NoPolicy {
+		return "no policy is given: everything is allowed"
+	}
+	return fmt.Sprintf("%s (%s)", v.rule(), v.Place())
+}
+
+// Place returns the place of the rule, as file:line; "" if there is no policy.
+func (v Verdict) Place() string {
+	if v.Step == NoPolicy {
+		return ""
+	}
+	place := v.policy.file
+	if v.Line() > 0 {
+		place += ":" + strconv.Itoa(v.Line())
+	}
+	return place
+}
+
+func (v Verdict) rule() string {
+	agent := "agent_policies." + key(v.policy.agent)
+	switch v.Step {
+	case AllowedServers:
+		return fmt.Sprintf("%s is not in %s.allowed_servers", v.serverName(), agent)
+	case ToolOverrides:
+		return v.listed(agent + ".tool_overrides." + key(v.server))
+	case ExposedTools:
+		return v.listed("exposed_tools." + key(v.server))
+	case ReadOnly:
+		return agent + ".read_only is true, and the tool does not say readOnlyHint: true"
+	}
+	text := fmt.Sprintf("no rule is about %s, and default_policy.allow_unknown_tools is %t", v.serverName(), v.Allowed)
+	if v.line == 0 {
+		text += " where the file does not give it"
+	}
+	return text
+}
+
+// listed is the rule for an item that is in a list, or not.
+func (v Verdict) listed(name string) string {
+	if v.Allowed {
+		return fmt.Sprintf("%s has %q", name, v.entry.Text)
+	}
+	return "it is not in " + name
+}
+
+func (v Verdict) serverName() string {
+	if v.server == "" {
+		return "a server without a name"
+	}
+	return "server " + v.server
+}
+
+// key returns a key as TOML writes it.
+func key(name string) string {
+	if name != "" && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") == "" {
+		return name
+	}
+	return strconv.Quote(name)
 }

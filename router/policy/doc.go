@@ -1,5 +1,5 @@
-// Package policy decides which items of which servers an agent may have. Rules
-// go in, verdicts come out, each with the rule that decided and where it stands.
+// Package policy decides which items of which servers an agent may use. [Rules] go in, a [Verdict] comes
+// out for each item, with the rule that decided and its place in the file.
 //
 // The rules are those of tools.toml:
 //
@@ -14,37 +14,41 @@
 //	github = ["get_*", "list_*"]
 //
 //	[default_policy]
-//	allow_unknown_tools = false                 # what no list is about
+//	allow_unknown_tools = false                 # for servers that no list is about
 //
-// # The four steps
+// # Steps
 //
-// The first that applies decides: a server that allowed_servers does not hold is
-// closed; the agent's tool_overrides for the server say what is open; then
-// exposed_tools for the server do; then allow_unknown_tools does. Without an agent
-// the first two do not apply. Of what is open, read_only keeps what has no effects.
+// The first of these steps that applies decides:
+//
+//  1. A server that is not in allowed_servers is closed.
+//  2. If the agent has tool_overrides for the server, these are its open items.
+//  3. If there are exposed_tools for the server, these are its open items.
+//  4. allow_unknown_tools opens or closes all items.
+//
+// Without an agent, the first two do not apply. With read_only, open tools that may have effects are
+// closed too.
 //
 // # Names
 //
-// An entry of a list is a name or a glob, in which * matches any characters. It is
-// read as a name that the server itself uses, or as server:name or
-// mcp__server__name. One that fits none of the server's own names is read as the
-// name that clients see. (Of a server search with search_web and delete, search_*
-// means search_web alone, although clients see search_delete.)
+// An entry of a list is a name or a glob, in which * matches any characters. It is compared with the
+// server's own names, and with server:name and mcp__server__name. If it matches none of the server's own
+// names, it is also compared with the names that clients see. (If server search has search_web and
+// delete, search_* matches only search_web, although clients see search_delete.)
 //
 // # Task rules
 //
-// A [TaskRule] adds to the lists for some services and tasks. It opens no server that is
-// closed to the agent, and nothing that has effects to one that is read_only: who
-// writes the text of a task does not write the policy.
+// A [TaskRule] extends the lists for some services and tasks. It does not open a server that is closed to
+// the agent, and with read_only it opens nothing that may have effects: the author of a task's text is
+// not the author of the policy.
 //
 // # Dangerous tools
 //
 //	dangerous_tools = ["fs_delete*", "github:merge_pull_request"]
 //	confirm = "elicit"                          # or "deny", "allow"
 //
-// An entry is a name or a glob that is compared with every name that a caller may use for
-// a tool: namespace_name, as clients see it, server:name, mcp__server__name, and the
-// server's own. See [Guard].
+// An entry is a name or a glob. It is compared with every name that a caller may use for a tool:
+// namespace_name, the name that clients see, server:name, mcp__server__name, and the server's own. See
+// [Dangers].
 //
-// Nothing here does I/O, and nothing changes after it is made.
+// The package does no I/O. Its values do not change after they are made.
 package policy

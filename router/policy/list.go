@@ -3,12 +3,41 @@ package policy
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gobwas/glob"
 )
 
-// A pattern is an Entry that is ready to match. It matches its own text also
-// where that means something else as a glob: URI templates are full of braces.
+// An Item is what a verdict is about: a tool, resource, resource template or prompt.
+type Item struct {
+	Name    string // its server's name for it
+	Shown   string // its name for clients
+	Full    string // with its namespace; Shown may be shorter
+	Effects bool   // it may change something: it is a tool without readOnlyHint
+}
+
+// Qualifies reports whether text consists of the server's name and the item's: server:name or
+// mcp__server__name.
+func Qualifies(text, server, name string) bool {
+	before, ok := strings.CutSuffix(text, name)
+	if !ok || server == "" {
+		return false
+	}
+	if s, ok := strings.CutSuffix(before, ":"); ok && s == server {
+		return true
+	}
+	s, ok := strings.CutPrefix(before, "mcp__")
+	return ok && len(s) == len(server)+2 && s[:len(server)] == server && s[len(server):] == "__"
+}
+
+// Addresses reports whether text begins like a name that Qualifies accepts for an item of the
+// server.
+func Addresses(text, server string) bool {
+	return server != "" && (strings.HasPrefix(text, server+":") || strings.HasPrefix(text, "mcp__"+server+"__"))
+}
+
+// A pattern is a compiled Entry. It also matches its own text, which as a glob may mean something
+// else: URI templates contain braces.
 type pattern struct {
 	Entry
 	glob *glob.Pattern
@@ -16,14 +45,22 @@ type pattern struct {
 
 func (p *pattern) match(name string) bool { return name == p.Text || p.glob.Match(name) }
 
-// Matches reports whether the entry is, or as a glob matches, a server's or
-// service's name. One that is no glob matches itself alone.
+// matchQualified reports whether the pattern matches a name that Qualifies accepts.
+func (p *pattern) matchQualified(server, name string) bool {
+	return server != "" && (p.match(server+":"+name) || p.match("mcp__"+server+"__"+name))
+}
+
+// in returns the pattern with its place in a file, for messages.
+func (p *pattern) in(file string) string { return fmt.Sprintf("%q (%s:%d)", p.Text, file, p.Line) }
+
+// Matches reports whether the entry is the name of a server or service, or a glob that matches it. An
+// entry that is not a valid glob matches only itself.
 func (e Entry) Matches(name string) bool {
 	g, err := glob.Compile(e.Text)
 	return e.Text == name || err == nil && g.Match(name)
 }
 
-// A list is a List that is ready to match.
+// A list is a compiled List.
 type list struct {
 	line     int
 	patterns []pattern
@@ -57,13 +94,12 @@ func (l list) has(name string) bool {
 	return slices.ContainsFunc(l.patterns, func(p pattern) bool { return p.match(name) })
 }
 
-// find returns for each item of a server the first entry that it fits, nil for
-// those in no entry.
+// find returns for each item of a server the first entry that applies to it; nil: none does.
 func (l list) find(server string, items []Item) []*Entry {
 	found := make([]*Entry, len(items))
 	for i := range l.patterns {
 		p := &l.patterns[i]
-		for _, j := range p.of(server, items) {
+		for _, j := range p.find(server, items) {
 			if found[j] == nil {
 				found[j] = &p.Entry
 			}
@@ -72,22 +108,14 @@ func (l list) find(server string, items []Item) []*Entry {
 	return found
 }
 
-// of returns which of a server's items are meant.
-func (p *pattern) of(server string, items []Item) (indices []int) {
+// find returns the indices of the items of a server that the pattern applies to. If it matches one of
+// the server's own names, the names for clients do not count.
+func (p *pattern) find(server string, items []Item) (indices []int) {
 	own := slices.ContainsFunc(items, func(it Item) bool { return p.match(it.Name) })
 	for i, it := range items {
-		if p.fits(server, it, own) {
+		if p.match(it.Name) || !own && p.match(it.Shown) || p.matchQualified(server, it.Name) {
 			indices = append(indices, i)
 		}
 	}
 	return indices
-}
-
-// fits reports whether an item is meant. own says that the pattern is about the
-// server's own names.
-func (p *pattern) fits(server string, it Item, own bool) bool {
-	if p.match(it.Name) || !own && p.match(it.Shown) {
-		return true
-	}
-	return slices.ContainsFunc(qualified(server, it.Name), p.match)
 }

@@ -1,9 +1,8 @@
-// Package toolset says which tools a named set of them stands for.
+// Package toolset determines which tools belong to a toolset.
 //
-// A set of tools.toml has names and globs. A saved one has references, each of which
-// names a tool twice: by the name that clients see, and by the hash of its definition
-// (package mcpwire, RefID). Between the day a set is saved and the day it is used a
-// tool may have changed, and [Index.Resolve] tells how:
+// A set of tools.toml has names and globs. A saved set has references. A reference names a tool twice: by
+// its name for clients, and by the hash of its definition (package itemdef, RefID). After a set was saved,
+// its tools may change. [Index.Resolve] compares both identifiers:
 //
 //	name leads to   hash leads to   it is      strict    stale references allowed
 //	a tool          the same        Match      used      used
@@ -13,12 +12,11 @@
 //	nothing         several         Ambiguous  refused   the first is used, with a warning
 //	nothing         nothing         Missing    skipped   skipped
 //
-// A tool that went to another server and changed there has lost both, and is Missing:
-// the text then names those that are called alike on other servers. A reference with
-// one of the two is a Match when that leads to exactly one tool.
+// A tool that has moved to another server and changed there is Missing: the text then suggests tools of the
+// same name on other servers. A reference with only one identifier is a Match if that leads to exactly one
+// tool.
 //
-// What a client reads of it names no tool that the client does not have: see [Expansion.Warnings].
+// Texts for clients name only tools that the client may use: see [Expansion.Warnings].
 //
-// The package is pure: it reads no files and knows no server. Its texts show names and
-// descriptions as they are; who shows them cleans them.
+// The package does no I/O. Its texts contain names and descriptions of servers, which are not sanitized.
 package toolset

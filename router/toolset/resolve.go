@@ -5,23 +5,22 @@ import (
 	"strings"
 )
 
-// A Tool is one that a reference may lead to.
+// A Tool is a tool that references can name.
 type Tool struct {
-	Name   string // as clients see it
-	Full   string // namespace and name where Name is a short form of them; else Name
-	Bare   string // as its server calls it
-	Server string
-	RefID  string // "" when its definition has no hash
+	Name  string // for clients
+	Full  string // namespace and name, if Name is a short form of them; otherwise Name
+	Bare  string // its server's name for it
+	RefID string // "" if its definition has no hash
 }
 
-// An Index finds tools by either identifier.
+// An Index finds tools by name and by hash.
 type Index struct {
 	tools  []Tool
 	byName map[string]int
 	byRef  map[string][]int
 }
 
-// NewIndex returns an index of tools, which are found in the order given.
+// NewIndex returns an index of tools. It finds them in this order.
 func NewIndex(tools []Tool) *Index {
 	x := &Index{tools: tools, byName: make(map[string]int, len(tools)), byRef: make(map[string][]int, len(tools))}
 	for i, t := range tools {
@@ -33,10 +32,10 @@ func NewIndex(tools []Tool) *Index {
 	return x
 }
 
-// An Outcome says what became of a reference.
+// An Outcome is the result of resolving a reference.
 type Outcome uint8
 
-// The outcomes; see the package's description.
+// The outcomes; see the table in the package comment.
 const (
 	Match Outcome = iota
 	Changed
@@ -46,24 +45,24 @@ const (
 	Missing
 )
 
-// String returns the outcome in a word.
+// String returns the outcome in one word.
 func (o Outcome) String() string {
 	return [...]string{"match", "changed", "renamed", "split", "ambiguous", "missing"}[o]
 }
 
-// A Resolution is where a reference, or a name or glob, leads.
+// A Resolution is the result of resolving a reference, name or glob.
 type Resolution struct {
-	Of      string // the reference as it is shown
+	Of      string // the reference, for messages
 	Outcome Outcome
-	Tools   []string // names of the tools to use; none when it is refused or missing
-	Problem string   // why not, or what there is to warn of; "" for a Match
-	// Told is Problem as a client may read it: it names no tool that the index does not have. It is
-	// "" for what is Missing, of which a client hears how many there are.
-	Told string
+	Tools   []string // names of the tools to use; none if it is refused or missing
+	Problem string   // an error or a warning; "" for a Match
+	// ClientProblem is Problem in a form for clients: it names only tools in the index. It is "" for
+	// Missing, of which a client gets only the number.
+	ClientProblem string
 }
 
-// Resolve finds the tool that a reference means. stale allows those whose two
-// identifiers do not lead to one tool.
+// Resolve finds the tool of a reference. stale allows references whose identifiers do not lead to the same
+// tool.
 func (x *Index) Resolve(ref Ref, stale bool) Resolution {
 	named, isNamed := x.byName[ref.NamespacedName]
 	hashed := x.byRef[ref.RefID]
@@ -93,13 +92,13 @@ func (x *Index) Resolve(ref Ref, stale bool) Resolution {
 		r.Tools = []string{name}
 	}
 	r.Problem = settled(subject+" "+what, name, stale)
-	if r.Told = r.Problem; !isNamed {
-		r.Told = settled("a tool "+what, name, stale)
+	if r.ClientProblem = r.Problem; !isNamed {
+		r.ClientProblem = settled("a tool "+what, name, stale)
 	}
 	return r
 }
 
-// settled is a problem with what becomes of it: the tool is used all the same where that is allowed.
+// settled adds to a problem what happens to the tool.
 func settled(problem, name string, stale bool) string {
 	if stale {
 		return fmt.Sprintf("INSECURE: %s; %s is used all the same (allow_stale_refs)", problem, name)
@@ -107,7 +106,7 @@ func settled(problem, name string, stale bool) string {
 	return "SECURITY: " + problem + "; it is left out until the toolset is built again"
 }
 
-// moved names tools of other servers that are called like a missing one.
+// moved suggests tools of other servers with the name of a missing one.
 func (x *Index) moved(ref Ref) string {
 	var alike []string
 	for _, t := range x.tools {
@@ -134,7 +133,7 @@ func (x *Index) names(at []int) string {
 	return text
 }
 
-// Match finds the tools of a name or glob.
+// Match finds the tools that a name or glob matches.
 func (x *Index) Match(p Pattern) Resolution {
 	r := Resolution{Of: p.Text}
 	if i, ok := x.byName[p.Text]; ok {
@@ -150,4 +149,51 @@ func (x *Index) Match(p Pattern) Resolution {
 		r.Outcome, r.Problem = Missing, "Tool not found: "+p.Text
 	}
 	return r
+}
+
+// An Expansion is the result of resolving a set.
+type Expansion struct {
+	Set         *Set
+	Resolutions []Resolution // one for each pattern and reference, in their order
+	Tools       map[string]bool
+}
+
+// Expand resolves a set. stale is that of [Index.Resolve].
+func (x *Index) Expand(s *Set, stale bool) *Expansion {
+	e := &Expansion{Set: s, Tools: map[string]bool{}}
+	for _, p := range s.Patterns {
+		e.Resolutions = append(e.Resolutions, x.Match(p))
+	}
+	for _, ref := range s.Tools {
+		e.Resolutions = append(e.Resolutions, x.Resolve(ref, stale))
+	}
+	for _, r := range e.Resolutions {
+		for _, name := range r.Tools {
+			e.Tools[name] = true
+		}
+	}
+	return e
+}
+
+// Warnings returns the problems in a form for clients, in order. The last one is the number of missing
+// tools: a client must not learn their names, nor whether they exist for others.
+func (e *Expansion) Warnings() []string {
+	warnings := []string{}
+	missing := 0
+	for _, r := range e.Resolutions {
+		switch {
+		case r.ClientProblem != "":
+			warnings = append(warnings, r.ClientProblem)
+		case r.Problem != "":
+			missing++
+		}
+	}
+	switch missing {
+	case 0:
+	case 1:
+		warnings = append(warnings, "1 tool is not there")
+	default:
+		warnings = append(warnings, fmt.Sprintf("%d tools are not there", missing))
+	}
+	return warnings
 }

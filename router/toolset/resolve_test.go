@@ -12,13 +12,13 @@ func id(letter string) string { return "sha256:" + strings.Repeat(letter, 64) }
 
 // tool is one of a server vcs or git, whose definition is known by a letter.
 func tool(name, letter string) Tool {
-	server, bare, _ := strings.Cut(name, "_")
-	return Tool{Name: name, Full: name, Bare: bare, Server: server, RefID: id(letter)}
+	_, bare, _ := strings.Cut(name, "_")
+	return Tool{Name: name, Full: name, Bare: bare, RefID: id(letter)}
 }
 
 func TestReferences(t *testing.T) {
 	x := NewIndex([]Tool{tool("git_status", "a"), tool("git_log", "b"), tool("vcs_log", "b"), tool("vcs_diff", "c"),
-		{Name: "vcs_odd", Full: "vcs_odd", Bare: "odd", Server: "vcs"}})
+		{Name: "vcs_odd", Full: "vcs_odd", Bare: "odd"}})
 	for _, tt := range []struct {
 		name          string
 		ref           Ref

@@ -2,6 +2,7 @@ package toolset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -9,24 +10,23 @@ import (
 	"time"
 )
 
-// A Set is a toolset: a name for some tools. It has Patterns when it stands in
-// tools.toml, and Tools when it was saved.
+// A Set is a toolset: a name for some tools. A set of tools.toml has Patterns, a saved one has Tools.
 type Set struct {
 	Name        string
 	Description string
-	Version     string    // "" when nobody gave one
-	CreatedAt   time.Time // zero when nobody knows
+	Version     string    // may be ""
+	CreatedAt   time.Time // zero if unknown
 	Tools       []Ref
 	Patterns    []Pattern
-	Owner       string // of a saved one: who may delete it; "" is the operator
-	File        string // the name of tools.toml, when it stands there
-	Line        int    // where it begins in that; 0 for a saved one
+	Owner       string // of a saved set: the client that may delete it; "" is the operator
+	File        string // the name of tools.toml, for a set in it
+	Line        int    // in File; 0 for a saved set
 }
 
-// SavedIn is where saved sets are, in messages.
+// SavedIn is the file of saved sets, for messages.
 const SavedIn = ".toolman/toolsets.json"
 
-// String names the set and says where it stands.
+// String returns the name of the set, and its place.
 func (s *Set) String() string {
 	switch {
 	case s.Saved() && s.Owner != "":
@@ -37,17 +37,16 @@ func (s *Set) String() string {
 	return fmt.Sprintf("toolset %s (%s:%d)", s.Name, s.File, s.Line)
 }
 
-// Saved reports whether the set comes from the file of saved ones.
+// Saved reports whether the set is a saved one.
 func (s *Set) Saved() bool { return s.Line == 0 }
 
-// SavedBy reports whether the set is a saved one of that owner.
+// SavedBy reports whether the set is a saved one of this owner.
 func (s *Set) SavedBy(owner string) bool { return s.Saved() && s.Owner == owner }
 
-// Key is what a shelf keeps the set under.
+// Key returns the key of the set in a Shelf.
 func (s *Set) Key() string { return Key(s.Owner, s.Name) }
 
-// Key is what a shelf keeps the set under that has this owner and name. Owners can use the same
-// names.
+// Key returns the key of a set in a Shelf. Different owners can use the same names.
 func Key(owner, name string) string {
 	if owner == "" {
 		return name
@@ -55,13 +54,13 @@ func Key(owner, name string) string {
 	return owner + "/" + name
 }
 
-// A Ref names one tool, by either of its two identifiers or both.
+// A Ref names a tool by one or both of its identifiers.
 type Ref struct {
-	NamespacedName string // as clients see it
-	RefID          string // of its definition
+	NamespacedName string // its name for clients
+	RefID          string // the hash of its definition
 }
 
-// String returns the name, or what there is.
+// String returns the name, or the hash if there is no name.
 func (r Ref) String() string {
 	if r.NamespacedName != "" {
 		return r.NamespacedName
@@ -75,22 +74,22 @@ type Pattern struct {
 	Glob interface{ Match(name string) bool }
 }
 
-// A Shelf keeps toolsets that were saved, by [Set.Key]. Both methods may wait for the disk.
+// A Shelf stores saved toolsets, by [Set.Key]. Both methods may wait for the disk.
 type Shelf interface {
-	// Load returns all of them. What it returns is the caller's.
+	// Load returns all toolsets. The caller may change the map.
 	Load() (map[string]Set, error)
-	// Update has them changed, while nobody else changes them. An error of change is
-	// returned as it is and changes nothing.
+	// Update calls change with all toolsets and stores the result. Other calls of Update wait
+	// meanwhile. It returns an error of change unchanged, and then stores nothing.
 	Update(ctx context.Context, change func(map[string]Set) error) error
 }
 
-// Bounds on what a toolset holds.
+// Limits of a toolset.
 const (
 	MaxTools       = 1000
 	MaxDescription = 1000 // bytes
 )
 
-// Bounds on what one owner has saved. The operator, whose file it is, has none but the file's own.
+// Limits for the saved toolsets of an owner. For the operator only that of the file applies.
 const (
 	MaxOwned     = 50   // toolsets
 	MaxOwnedRefs = 2000 // tools in all of them
@@ -98,16 +97,16 @@ const (
 
 var nameForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$`) })
 
-// NameRule says what a name of a toolset may be.
+// NameRule describes names of toolsets.
 const NameRule = "up to 64 letters, digits, _, . and -, a letter or digit first"
 
-// ValidName reports whether a toolset may have the name.
+// ValidName reports whether a toolset can have this name.
 func ValidName(name string) bool { return nameForm().MatchString(name) }
 
-// OwnerRule says what an owner of a toolset may be.
+// OwnerRule describes owners of toolsets.
 const OwnerRule = "1 to 2048 visible ASCII characters but for /"
 
-// ValidOwner reports whether owner may be the owner of a toolset.
+// ValidOwner reports whether a toolset can have this owner.
 func ValidOwner(owner string) bool {
 	other := strings.IndexFunc(owner, func(c rune) bool { return c <= ' ' || c > '~' || c == '/' })
 	return other < 0 && 0 < len(owner) && len(owner) <= 2048
@@ -115,6 +114,72 @@ func ValidOwner(owner string) bool {
 
 var refForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^sha256:[0-9a-f]{64}$`) })
 
-// ValidRefID reports whether id has the form of a tool's reference: "sha256:" and 64
-// hexadecimal digits.
+// ValidRefID reports whether id has the form of Ref.RefID: "sha256:" and 64 hexadecimal digits.
 func ValidRefID(id string) bool { return refForm().MatchString(id) }
+
+// maxProblems is the number of tools that an error of Build names.
+const maxProblems = 10
+
+// Build returns a new set of existing tools. Its references have both identifiers. similar returns
+// suggestions for an unknown name; it may be nil. The error names the references that do not lead to one
+// tool.
+func (x *Index) Build(name, description string, refs []Ref, at time.Time, similar func(name string) []string) (Set, error) {
+	set := Set{Name: name, Description: description, Version: "1.0.0", CreatedAt: at.UTC().Truncate(time.Second)}
+	if err := set.check(len(refs)); err != nil {
+		return set, err
+	}
+	var problems []string
+	had := map[string]bool{}
+	for _, ref := range refs {
+		full, err := x.complete(ref, similar)
+		if err != nil {
+			problems = append(problems, err.Error())
+		} else if !had[full.NamespacedName] {
+			had[full.NamespacedName] = true
+			set.Tools = append(set.Tools, full)
+		}
+	}
+	if more := len(problems) - maxProblems; more > 0 {
+		problems = append(problems[:maxProblems], fmt.Sprintf("and %d more", more))
+	}
+	if len(problems) > 0 {
+		return set, fmt.Errorf("nothing was saved: %s", strings.Join(problems, "; "))
+	}
+	return set, nil
+}
+
+func (s *Set) check(tools int) error {
+	switch {
+	case !ValidName(s.Name):
+		return fmt.Errorf("the name of a toolset is %s", NameRule)
+	case len(s.Description) > MaxDescription:
+		return fmt.Errorf("the description is longer than %d bytes", MaxDescription)
+	case tools == 0:
+		return errors.New("a toolset needs at least one tool")
+	case tools > MaxTools:
+		return fmt.Errorf("a toolset has at most %d tools, not %d", MaxTools, tools)
+	}
+	return nil
+}
+
+// complete adds the missing identifier to a reference.
+func (x *Index) complete(ref Ref, similar func(string) []string) (Ref, error) {
+	if ref == (Ref{}) {
+		return ref, errors.New("a tool needs namespacedName or refId")
+	}
+	r := x.Resolve(ref, false)
+	if len(r.Tools) != 1 {
+		text := r.Problem
+		if r.Outcome == Missing && similar != nil {
+			if near := similar(ref.NamespacedName); len(near) > 0 {
+				text += " (did you mean " + strings.Join(near, " or ") + "?)"
+			}
+		}
+		return ref, errors.New(text)
+	}
+	t := x.tools[x.byName[r.Tools[0]]]
+	if t.RefID == "" {
+		return ref, fmt.Errorf("%s has no one definition that could be told from another; its server has to mend it", t.Name)
+	}
+	return Ref{t.Name, t.RefID}, nil
+}

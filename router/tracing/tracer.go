@@ -2,11 +2,13 @@ package tracing
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 )
@@ -184,4 +186,19 @@ func (t *Tracer) Settled(listed bool, n uint64) {
 		text = "the client has not listed again"
 	}
 	t.Event(trace.EventSettle, "", text, n)
+}
+
+// Rewrote names the places that the edits of out change.
+func Rewrote(out *peer.Outgoing, m *jsonrpc.Message) []string {
+	var paths []string
+	for _, e := range out.Edits() {
+		path := "id"
+		if e.Span != m.ID {
+			path = m.Path(e.Span)
+		}
+		if !slices.Contains(paths, path) {
+			paths = append(paths, path)
+		}
+	}
+	return paths
 }

@@ -1,3 +1,3 @@
 // Package cli holds what toolman's commands share: errors with an exit code and a hint, checks of
-// arguments, and output that is safe to show on a terminal.
+// arguments, and output: colors and lines that change on a terminal, and JSON.
 package cli

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/gobwas/glob"
+
 	"toolman/cmd/internal/config/reference"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
@@ -15,23 +17,23 @@ import (
 // A Config is the content of the file, with defaults filled in and references replaced.
 type Config struct {
 	Path           string // absolute
-	Format         string // "toml" or "json"
+	Why            string // why this file was chosen; set by package setup
 	ActiveToolsets []Active
-	Settle         time.Duration   // settle_ms
-	CatalogBytes   CatalogBytes    // catalog_bytes
-	URISeparator   string          // uri_separator: "_" or "+"
-	ActivationMode string          // activation_mode: "auto", "mutate", "call" or "static"
-	AlwaysLoad     *bool           // always_load; nil is "auto"
-	MetaTools      []string        // meta_tools: some of "activate", "toolsets" and "manage"
-	AuditLog       string          // audit_log, absolute; "" is none
-	AuditArguments bool            // audit_arguments
-	AllowStaleRefs bool            // allow_stale_refs
-	Unpinned       []string        // unpinned: names and globs
-	Toolsets       []Toolset       // by name
-	Servers        []Server        // in the file's order, including those that are not enabled
-	Agent          string          // as in Options
-	Dangers        *policy.Dangers // dangerous_tools and confirm; nil if there are none
-	Rules          *policy.Rules   // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
+	Settle         time.Duration       // settle_ms
+	CatalogBytes   int                 // catalog_bytes: a positive number, CatalogAuto or CatalogAll
+	URISeparator   string              // uri_separator: "_" or "+"
+	ActivationMode string              // activation_mode: "auto", "mutate", "call" or "static"
+	AlwaysLoad     *bool               // always_load; nil is "auto"
+	MetaTools      []string            // meta_tools: some of "activate", "toolsets" and "manage"
+	AuditLog       string              // audit_log, absolute; "" is none
+	AuditArguments bool                // audit_arguments
+	AllowStaleRefs bool                // allow_stale_refs
+	Unpinned       []string            // unpinned: names and globs
+	Toolsets       []Toolset           // by name
+	Servers        []Server            // in the file's order, including those that are not enabled
+	Agent          string              // as in Options
+	Dangers        *policy.DangerRules // dangerous_tools and confirm; nil if there are none
+	Rules          *policy.Rules       // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
 	HTTP           HTTP
 
 	// Secrets are the values that came from an env table, from an assignment before a command or
@@ -48,19 +50,15 @@ type Active struct {
 	Task    bool   // in a task rule
 }
 
-// CatalogBytes is how much of the catalog the description of toolman_activate shows: a positive
-// number of bytes, [CatalogAuto] or [CatalogAll].
-type CatalogBytes int
-
+// Values of CatalogBytes, as in the options of a router.
 const (
-	CatalogAuto CatalogBytes = 0  // depends on the client
-	CatalogAll  CatalogBytes = -1 // everything
+	CatalogAuto = -1 // depends on the client
+	CatalogAll  = 0  // no bound
 )
 
 // Options are what reading a configuration needs from outside.
 type Options struct {
 	LookupEnv func(name string) (string, bool) // for references; nil is os.LookupEnv
-	CheckGlob func(pattern string) error       // returns why a pattern is invalid; nil accepts all
 
 	// HTTP says that the configuration is for serving over HTTP. Only then are the references in
 	// http.tokens replaced: a file may name tokens that are not set where toolman is started on
@@ -86,15 +84,6 @@ func Load(path string, o Options) (*Config, error) {
 	return decode(path, abs, root, o)
 }
 
-// parse is Load for a text. Problems name the file path.
-func parse(path, abs string, text []byte, o Options) (*Config, error) {
-	root, err := source.ParseFile(path, text)
-	if err != nil {
-		return nil, err
-	}
-	return decode(path, abs, root, o)
-}
-
 func decode(path, abs string, root source.Node, o Options) (*Config, error) {
 	if o.LookupEnv == nil {
 		o.LookupEnv = os.LookupEnv
@@ -102,7 +91,7 @@ func decode(path, abs string, root source.Node, o Options) (*Config, error) {
 	d := &decoder{options: o, Resolver: &reference.Resolver{
 		Problems: &source.Problems{File: path, Format: source.FormatOf(path)}, Dir: filepath.Dir(abs), LookupEnv: o.LookupEnv}}
 	c := d.config(root)
-	c.Path, c.Format, c.Secrets = abs, d.Format, d.Secrets()
+	c.Path, c.Secrets = abs, d.Secrets()
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
@@ -127,7 +116,7 @@ func (d *decoder) config(root source.Node) *Config {
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers",
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
-	d.sets, d.SessionKeys, d.ofHTTP = d.toolsets(t), sessionKeys(t), reference.VariablesIn(t.At("http"))
+	d.sets, d.ofHTTP = d.toolsets(t), reference.VariablesIn(t.At("http"))
 	c := &Config{
 		ActiveToolsets: d.activeToolsets(t, false),
 		Settle:         time.Duration(t.Int("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
@@ -137,47 +126,46 @@ func (d *decoder) config(root source.Node) *Config {
 		AlwaysLoad:     t.AutoBool("always_load"),
 		MetaTools:      metaTools(t),
 		AllowStaleRefs: t.Bool("allow_stale_refs", false),
-		Unpinned:       table.Texts(d.globs(t, "unpinned", `["notes_note://*"]`)),
+		Unpinned:       table.Texts(globs(t, "unpinned", `["notes_note://*"]`)),
 		Toolsets:       d.sets,
 		Agent:          d.options.Agent,
 		Dangers:        d.dangers(t),
+		HTTP:           d.http(t, agentNames(t)),
 	}
+	d.SessionKeys = c.HTTP.SessionConfigKeys
 	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
 	for _, n := range servers {
 		c.Servers = append(c.Servers, d.server(n))
 	}
 	noteReferences(c.Servers, servers, d.ofHTTP)
 	d.policies(t, c)
-	c.HTTP = d.http(t, agentNames(t))
 	c.AuditLog, c.AuditArguments = d.auditLog(t)
 	return c
 }
 
-// catalogBytes reads "auto", "all" or a positive number.
-func catalogBytes(t table.Table) CatalogBytes {
+// catalogBytes reads "auto", which is the default, "all" or a positive number.
+func catalogBytes(t table.Table) int {
 	word, number := t.Words("catalog_bytes", 1<<31-1, `"auto", "all" or a number of bytes`, `write "auto", "all" or a positive number of bytes`, "auto", "all")
-	if word == "all" {
-		return CatalogAll
+	if word != "all" && number == 0 {
+		return CatalogAuto
 	}
-	return CatalogBytes(number)
+	return int(number)
 }
 
 // globs reads an array of names and globs.
-func (d *decoder) globs(t table.Table, key, example string) []policy.Entry {
-	return t.Strings(key, example, d.checkGlob(key))
+func globs(t table.Table, key, example string) []policy.Entry {
+	return t.Strings(key, example, checkGlob(key))
 }
 
 // checkGlob checks a name or glob of the array key.
-func (d *decoder) checkGlob(key string) table.Check {
+func checkGlob(key string) table.Check {
 	return func(text string) (problem, hint string) {
 		if text == "" {
 			return key + " holds an empty pattern, which matches nothing", `take it out, or write "*" to match everything`
 		}
-		if d.options.CheckGlob != nil {
-			if err := d.options.CheckGlob(text); err != nil {
-				return "the pattern " + source.Shown(text) + " of " + key + " cannot be used: " + sanitize.Line(err.Error()),
-					`close every [ and {, or write \ before one that is meant as it is`
-			}
+		if _, err := glob.Compile(text); err != nil {
+			return "the pattern " + source.Shown(text) + " of " + key + " cannot be used: " + sanitize.Line(err.Error()),
+				`close every [ and {, or write \ before a character to match it`
 		}
 		return "", ""
 	}
@@ -187,9 +175,7 @@ func (d *decoder) checkGlob(key string) table.Check {
 func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 	const key, example = "audit_log", `"audit.jsonl"`
 	arguments = t.Bool("audit_arguments", false)
-	if t.Has("audit_arguments") && !t.Has(key) {
-		t.FailAt("audit_arguments", t.Instead(key, example)+" too, or take it out", "audit_arguments is given, and no audit_log for them")
-	}
+	t.Needs("audit_arguments", key, example)
 	if written := t.Filled(key, example, "name a file, or leave it out for no audit log"); written != "" {
 		path = d.scope(t, key, key).Path(written, "name a file, or leave it out")
 	}
@@ -197,29 +183,13 @@ func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 }
 
 // dangers decodes dangerous_tools and confirm.
-func (d *decoder) dangers(t table.Table) *policy.Dangers {
+func (d *decoder) dangers(t table.Table) *policy.DangerRules {
 	const example = `["fs_delete*"]`
 	confirm := t.Choice("confirm", string(policy.Elicit), string(policy.Deny), string(policy.Allow))
-	tools := d.globs(t, "dangerous_tools", example)
-	if t.Has("confirm") && !t.Has("dangerous_tools") {
-		t.FailAt("confirm", t.Instead("dangerous_tools", example)+", or take it out", "confirm is given, but no dangerous_tools that it is about")
-	}
+	tools := globs(t, "dangerous_tools", example)
+	t.Needs("confirm", "dangerous_tools", example)
 	if len(tools) == 0 {
 		return nil
 	}
-	return &policy.Dangers{File: filepath.Base(d.File), Confirm: policy.Confirm(confirm), Tools: tools}
-}
-
-// sessionKeys returns http.session_config_keys. It adds no problems: http is decoded later.
-func sessionKeys(root table.Table) (keys []string) {
-	http, _ := root.At("http").Value.([]source.Member)
-	for _, m := range http {
-		elems, _ := m.Value.([]source.Node)
-		for _, n := range elems {
-			if key, ok := n.Value.(string); ok && m.Key == "session_config_keys" {
-				keys = append(keys, key)
-			}
-		}
-	}
-	return keys
+	return &policy.DangerRules{File: filepath.Base(d.File), Confirm: policy.Confirm(confirm), Tools: tools}
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // withoutDangerLines takes out the lines, which each file has.
-func withoutDangerLines(t *testing.T, d *policy.Dangers) {
+func withoutDangerLines(t *testing.T, d *policy.DangerRules) {
 	t.Helper()
 	for i := range d.Tools {
 		if d.Tools[i].Line == 0 {
@@ -54,7 +54,7 @@ func TestTheExampleAsksBeforeWhatCannotBeUndone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g, err := c.Dangers.Guard()
+	g, err := c.Dangers.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func FuzzLoad(f *testing.F) {
 		if isJSON && !json.Valid(withoutBOM(text)) {
 			t.Error("accepted what is not JSON")
 		}
-		if c.URISeparator != "_" && c.URISeparator != "+" || c.Settle < 0 || c.Settle > time.Minute || c.CatalogBytes < CatalogAll {
+		if c.URISeparator != "_" && c.URISeparator != "+" || c.Settle < 0 || c.Settle > time.Minute || c.CatalogBytes < CatalogAuto {
 			t.Errorf("out of range: %+v", c)
 		}
 		for _, s := range c.Servers {

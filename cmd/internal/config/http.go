@@ -3,11 +3,11 @@ package config
 import (
 	"net"
 	"net/netip"
-	"slices"
 	"strconv"
 	"time"
 
 	"toolman/cmd/internal/config/table"
+	"toolman/router/budget"
 )
 
 // HTTP is the table of that name: how toolman is served over HTTP. Without it in the file it holds
@@ -33,15 +33,11 @@ type HTTP struct {
 	AccessLog         bool
 	DrainNotice       time.Duration
 	Drain             time.Duration
-	Tokens            []Token      // without [Options.HTTP], those that are references are left out
-	JWT               *JWT         // nil: none
-	Permissions       *Permissions // nil: none are needed
-	Limits            Limits
+	Tokens            []Token       // without [Options.HTTP], those that are references are left out
+	JWT               *JWT          // nil: none
+	Permissions       *Permissions  // nil: none are needed
+	Limits            budget.Limits // how much one client with a credential can hold of each resource
 }
-
-// Limits are the table http.limits: how much one client with a credential can hold of each
-// resource.
-type Limits struct{ Bytes, Sessions, Streams, Calls, Processes, Connections int64 }
 
 const (
 	anybody        = "anybody-may-connect"
@@ -86,17 +82,17 @@ func (d *decoder) http(root table.Table, agents []string) HTTP {
 		TLSKey:           d.certificate(t, "tls_key", "tls_cert"),
 	}
 	l, _ := t.Inner("limits", "http.limits", "bytes", "sessions", "streams", "calls", "processes", "connections")
-	h.Limits = Limits{
-		Bytes:       l.Int("bytes", 64<<20, 1<<20, 1<<39),
-		Sessions:    l.Int("sessions", 256, 1, 1<<20),
-		Streams:     l.Int("streams", 1024, 1, 1<<20),
-		Calls:       l.Int("calls", 1024, 1, 1<<20),
-		Processes:   l.Int("processes", 64, 1, 1<<20),
-		Connections: l.Int("connections", 1024, 1, 1<<20),
+	h.Limits = budget.Limits{
+		budget.Bytes:       l.Int("bytes", 64<<20, 1<<20, 1<<39),
+		budget.Sessions:    l.Int("sessions", 256, 1, 1<<20),
+		budget.Streams:     l.Int("streams", 1024, 1, 1<<20),
+		budget.Calls:       l.Int("calls", 1024, 1, 1<<20),
+		budget.Processes:   l.Int("processes", 64, 1, 1<<20),
+		budget.Connections: l.Int("connections", 1024, 1, 1<<20),
 	}
 	if h.RequireClientID && len(h.TrustedProxies) == 0 {
 		t.FailAt("require_client_id", t.Instead("trusted_proxies", exampleProxies)+" with the addresses of what sets the header",
-			"require_client_id needs trusted_proxies: from anybody else mcp-client-id does not count")
+			"require_client_id needs trusted_proxies: toolman ignores mcp-client-id from other addresses")
 	}
 	return h
 }
@@ -121,9 +117,7 @@ func (d *decoder) certificate(t table.Table, key, other string) string {
 	if s == "" {
 		return ""
 	}
-	if !t.Has(other) {
-		t.FailAt(key, t.Instead(other, `"…"`)+" too", "%s needs %s", key, other)
-	}
+	t.Needs(key, other, `"…"`)
 	return d.scope(t, key, key).Absolute(s)
 }
 
@@ -147,12 +141,9 @@ func prefixes(t table.Table, key string) []netip.Prefix {
 
 // knownAgents reads a list of agents, which have to be among known unless that is nil.
 func knownAgents(t table.Table, key string, known []string) []string {
-	all := table.Texts(t.Strings(key, `["judge"]`, table.Match(key, ".", "write the name of an agent")))
-	for _, name := range all {
-		if known != nil && !slices.Contains(known, name) {
-			t.Outside(key, "write names of agent_policies")
-			return nil
-		}
+	check := table.OneOf(key, known)
+	if known == nil {
+		check = table.Match(key, ".", "write the name of an agent")
 	}
-	return all
+	return table.Texts(t.Strings(key, `["judge"]`, check))
 }

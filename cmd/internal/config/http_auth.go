@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"regexp"
@@ -43,9 +44,7 @@ const leastToken = 20 // characters of a token that toolman token has not made
 func (d *decoder) tokens(t table.Table, agents []string) []Token {
 	var all []Token
 	for _, m := range t.Members("tokens", "http.tokens", t.Instead("NAME", `"sha256:…"`)+" in it") {
-		if len(agents) > 0 && !slices.Contains(agents, m.Key) {
-			d.Fail(m.Line, notAnAgent(m.Key, agents), "http.tokens names the agent %s, which is not in agent_policies", source.Shown(m.Key))
-		}
+		d.checkKnownAgent(m, "http.tokens", agents)
 		values, several := m.Value.([]source.Node)
 		if !several {
 			values = []source.Node{m.Node}
@@ -101,9 +100,9 @@ func (d *decoder) token(n source.Node, key string) (hash [sha256.Size]byte, ok b
 	switch {
 	case d.Count() > before: // which explains the value
 	case len(value) < leastToken:
-		sc.Fail("run toolman token for one that nobody guesses", "the token is too short")
+		sc.Fail("run toolman token to make one", "the token is too short")
 	case !regexp.MustCompile(`^[A-Za-z0-9._~+/-]+=*$`).MatchString(value): // RFC 6750, 2.1
-		sc.Fail("run toolman token for one that can be sent", "the token holds what no bearer token can: letters, digits and -._~+/ are left, and = at the end")
+		sc.Fail("run toolman token to make one", "the token holds what no bearer token can: letters, digits and -._~+/ are left, and = at the end")
 	default:
 		return sha256.Sum256([]byte(value)), true
 	}
@@ -132,14 +131,11 @@ func (d *decoder) jwt(http table.Table) *JWT {
 		Audience:   audience(t, path),
 		Algorithms: algorithms(t),
 		JWKS:       t.Required("jwks_url", `"https://login.example.com/jwks.json"`, path),
-		AgentClaim: "sub",
+		AgentClaim: cmp.Or(t.Filled("agent_claim", `"sub"`, "name a claim, or leave it out for sub"), "sub"),
 		Scopes:     table.Texts(t.Strings("scopes", `["mcp"]`, table.Match("scopes", scopePattern, scopeHint))),
 	}
 	if j.JWKS != "" && !isSafeURL(j.JWKS) {
 		t.Outside("jwks_url", httpsHint)
-	}
-	if claim := t.Filled("agent_claim", `"sub"`, "name a claim, or leave it out for sub"); claim != "" {
-		j.AgentClaim = claim
 	}
 	return j
 }
@@ -147,42 +143,20 @@ func (d *decoder) jwt(http table.Table) *JWT {
 // audience reads a string or an array of strings.
 func audience(t table.Table, path string) []string {
 	const key, example = "audience", `"https://mcp.example.com/mcp"`
-	elems, isArray := t.At(key).Value.([]source.Node)
-	if !isArray {
+	if _, isArray := t.At(key).Value.([]source.Node); !isArray {
 		return []string{t.Required(key, example, path)}
 	}
-	var all []string
-	for _, n := range elems {
-		s, ok := n.Value.(string)
-		if !ok || s == "" {
-			t.Fail(n.Line, t.Instead(key, "["+example+"]"), "%s holds %s where a string with something in it is expected", key, n.Kind())
-		}
-		all = append(all, s)
-	}
-	if len(all) == 0 {
-		t.FailAt(key, t.Instead(key, example), "%s is empty", key)
-	}
-	return all
+	return t.FilledStrings(key, key, "["+example+"]", table.Match(key, ".", "write the identifier of this server"))
 }
 
 // algorithms reads the allowed algorithms. None and algorithms with a shared secret cannot be
 // allowed: whoever can verify such a token can make one (RFC 8725, 3.1 and 3.2).
 func algorithms(t table.Table) []string {
-	const key = "algorithms"
-	if !t.Has(key) {
+	if !t.Has("algorithms") {
 		return []string{"RS256", "ES256"}
 	}
 	asymmetric := []string{"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
-	all := t.Strings(key, `["RS256"]`, func(algorithm string) (problem, hint string) {
-		if slices.Contains(asymmetric, algorithm) {
-			return "", ""
-		}
-		return "algorithms holds what cannot be allowed", "the algorithms are " + strings.Join(asymmetric, ", ")
-	})
-	if elems, ok := t.At(key).Value.([]source.Node); ok && len(elems) == 0 {
-		t.Outside(key, t.Instead(key, `["RS256"]`)+", or leave it out")
-	}
-	return table.Texts(all)
+	return t.FilledStrings("algorithms", "algorithms", `["RS256"]`, table.OneOf("algorithms", asymmetric))
 }
 
 // permissions decodes http.permissions.
@@ -194,38 +168,45 @@ func (d *decoder) permissions(http table.Table, agents []string) *Permissions {
 	p := &Permissions{Header: t.Choice("source", "config", "header") == "header", Agents: d.permitted(t, agents)}
 	switch {
 	case p.Header && t.Has("agents"):
-		t.FailAt("agents", "take the one or the other out", "http.permissions has agents, and its source is the header")
+		t.FailAt("agents", "take one of them out", "http.permissions has agents, and its source is the header")
 	case p.Header && !http.Has("trusted_proxies"):
 		t.FailAt("source", t.Instead("trusted_proxies", exampleProxies)+" in http with the addresses of what sets the header",
-			"permissions from a header need trusted_proxies: from anybody else mcp-toolset-permissions does not count")
+			"permissions from a header need trusted_proxies: toolman ignores mcp-toolset-permissions from other addresses")
 	case !p.Header && !t.Has("agents"):
 		t.Fail(t.Line, t.Instead("agents", `{ NAME = ["TOOLSET"] }`), "http.permissions has no agents")
 	}
 	if http.At("mode").Value == "dynamic" {
-		http.FailAt("mode", "take mode out", "with http.permissions nobody can switch anything: mode cannot be dynamic")
+		http.FailAt("mode", "take mode out", "http.permissions fixes the tools of every client: mode cannot be dynamic")
 	}
 	return p
 }
 
 // permitted reads the toolsets of each agent.
 func (d *decoder) permitted(t table.Table, agents []string) map[string][]string {
-	const example = `["reading"]`
-	all := map[string][]string{}
-	for _, m := range t.Members("agents", "http.permissions.agents", t.Instead("NAME", example)+" in it") {
-		path := sanitize.Line("http.permissions.agents." + m.Key)
-		if len(agents) > 0 && !slices.Contains(agents, m.Key) {
-			d.Fail(m.Line, notAnAgent(m.Key, agents), "http.permissions names the agent %s, which is not in agent_policies", source.Shown(m.Key))
-		}
-		names := t.Elements(path, example, d.listOf(m, path, example), func(name string) (problem, hint string) {
+	known := func(at string) table.Check {
+		return func(name string) (problem, hint string) {
 			if slices.Contains(d.setNames(), name) {
 				return "", ""
 			}
-			return path + " names the toolset " + source.Shown(name) + ", which is not in the file", d.notASet(name, "")
-		})
-		all[m.Key] = append([]string{}, table.Texts(names)...)
+			return at + " names the toolset " + source.Shown(name) + ", which is not in the file", d.notASet(name, "")
+		}
+	}
+	lists := d.listsOf(t, "agents", "http.permissions.agents", `["reading"]`, known, func(m source.Member) {
+		d.checkKnownAgent(m, "http.permissions", agents)
+	})
+	all := map[string][]string{}
+	for agent, l := range lists {
+		all[agent] = append([]string{}, table.Texts(l.Entries)...)
 	}
 	if d.options.Agent != "" && len(agents) > 0 {
 		all = map[string][]string{d.options.Agent: all[d.options.Agent]}
 	}
 	return all
+}
+
+// checkKnownAgent checks that a key is one of agents, if there are any. where is what has the key.
+func (d *decoder) checkKnownAgent(m source.Member, where string, agents []string) {
+	if len(agents) > 0 && !slices.Contains(agents, m.Key) {
+		d.failUnknown(m.Line, where, "agent", m.Key, agents)
+	}
 }

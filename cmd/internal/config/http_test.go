@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"toolman/router/budget"
 )
 
 // everyHTTP is what the every-key files say of http, without lines.
@@ -29,7 +31,7 @@ func everyHTTP(dir string) HTTP {
 			{Agent: "reader", Hash: sha256.Sum256([]byte("token-secret-and-more-of-it"))},
 		},
 		Permissions: &Permissions{Agents: map[string][]string{"reader": {"reading", "a.b"}, "other one": {}}},
-		Limits:      Limits{Bytes: 1 << 20, Sessions: 1, Streams: 2, Calls: 3, Processes: 4, Connections: 5},
+		Limits:      budget.Limits{budget.Bytes: 1 << 20, budget.Sessions: 1, budget.Streams: 2, budget.Calls: 3, budget.Processes: 4, budget.Connections: 5},
 		JWT: &JWT{Issuer: "https://login.example.com", Audience: []string{"https://mcp.example.com/mcp", "mcp"}, Algorithms: []string{"EdDSA"},
 			JWKS: "http://localhost:9/jwks", AgentClaim: "agent", Scopes: []string{"mcp", "tools:call"}},
 	}
@@ -51,7 +53,7 @@ func TestHTTPWithoutATableIsSafe(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := HTTP{Listen: "127.0.0.1:8900", Mode: "dynamic", MaxBodyBytes: 16 << 20, MaxConnections: 16384, MaxSessions: 10_000, SessionIdle: time.Hour, AccessLog: true, Drain: 10 * time.Second,
-		Limits: Limits{Bytes: 64 << 20, Sessions: 256, Streams: 1024, Calls: 1024, Processes: 64, Connections: 1024}}
+		Limits: budget.Limits{budget.Bytes: 64 << 20, budget.Sessions: 256, budget.Streams: 1024, budget.Calls: 1024, budget.Processes: 64, budget.Connections: 1024}}
 	if !reflect.DeepEqual(c.HTTP, want) {
 		t.Errorf("got  %+v\nwant %+v", c.HTTP, want)
 	}

@@ -29,15 +29,7 @@ func environment(name string) (string, bool) {
 	return v, ok
 }
 
-// testOptions refuses patterns with an open bracket.
-func testOptions() Options {
-	return Options{HTTP: true, LookupEnv: environment, CheckGlob: func(p string) error {
-		if strings.Contains(p, "[") {
-			return errors.New("unexpected end of input")
-		}
-		return nil
-	}}
-}
+func testOptions() Options { return Options{HTTP: true, LookupEnv: environment} }
 
 func TestBadFixturesGiveTheirMessages(t *testing.T) {
 	files, _ := filepath.Glob(fixtures + "/*.*")
@@ -127,12 +119,12 @@ func TestEveryKeyIsRead(t *testing.T) {
 			inOrder(c.HTTP.Tokens)
 			withoutDangerLines(t, c.Dangers)
 			want := &Config{
-				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Format: format,
+				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format),
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
-				MetaTools: []string{"toolsets", "manage"}, AllowStaleRefs: true, Unpinned: []string{"fs_note://*"},
-				Dangers:  &policy.Dangers{File: "every-key." + format, Confirm: policy.Deny, Tools: []policy.Entry{{Text: "fs_write*"}, {Text: "mcp__plain__drop"}}},
+				MetaTools: []string{"toolsets", "manage", "toolsets"}, AllowStaleRefs: true, Unpinned: []string{"fs_note://*"},
+				Dangers:  &policy.DangerRules{File: "every-key." + format, Confirm: policy.Deny, Tools: []policy.Entry{{Text: "fs_write*"}, {Text: "mcp__plain__drop"}}},
 				AuditLog: filepath.Join(dir, "logs", "audit.jsonl"), AuditArguments: true,
 				Toolsets: []Toolset{{Name: "a.b", Tools: []string{"*"}},
 					{Name: "reading", Tools: []string{"fs_read*", "git_log"}, Description: "To look and not to touch"}},
@@ -213,7 +205,7 @@ func TestAlwaysLoad(t *testing.T) {
 }
 
 func TestCatalogBytes(t *testing.T) {
-	for value, want := range map[string]CatalogBytes{`"auto"`: CatalogAuto, `"all"`: CatalogAll, "1": 1, "2_048": 2048} {
+	for value, want := range map[string]int{`"auto"`: CatalogAuto, `"all"`: CatalogAll, "1": 1, "2_048": 2048} {
 		c, err := parse("t.toml", "/t.toml", []byte("catalog_bytes = "+value), testOptions())
 		if err != nil || c.CatalogBytes != want {
 			t.Errorf("%s: got %+v, %v", value, c, err)
@@ -297,4 +289,13 @@ func TestACallHasATimeoutWhereManyClientsShareAServer(t *testing.T) {
 			t.Errorf("with HTTP %t: %s, and %s where 0 is written", tt.http, a, b)
 		}
 	}
+}
+
+// parse is Load for a text. Problems name the file path.
+func parse(path, abs string, text []byte, o Options) (*Config, error) {
+	root, err := source.ParseFile(path, text)
+	if err != nil {
+		return nil, err
+	}
+	return decode(path, abs, root, o)
 }

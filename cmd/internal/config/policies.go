@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
 	"toolman/mcpwire/sanitize"
@@ -54,33 +55,38 @@ func (d *decoder) serverNames(servers []Server) []string {
 
 // lists reads a table with lists by server.
 func (d *decoder) lists(t table.Table, key, path string, servers []string) map[string]policy.List {
-	const example = `["get_*"]`
+	return d.listsOf(t, key, path, `["get_*"]`, checkGlob, func(m source.Member) {
+		if !slices.Contains(servers, m.Key) {
+			d.failUnknown(m.Line, sanitize.Line(path), "server", m.Key, servers)
+		}
+	})
+}
+
+// listsOf reads a table of arrays of strings. It calls each with each member, and check with the
+// place of its value.
+func (d *decoder) listsOf(t table.Table, key, path, example string, check func(at string) table.Check, each func(m source.Member)) map[string]policy.List {
 	lists := map[string]policy.List{}
 	for _, m := range t.Members(key, sanitize.Line(path), t.Instead("NAME", example)+" in it") {
+		each(m)
 		at := sanitize.Line(path + "." + m.Key)
-		if !slices.Contains(servers, m.Key) {
-			d.Fail(m.Line, notAServer(m.Key, servers), "%s names the server %s, which is not in the file", sanitize.Line(path), source.Shown(m.Key))
+		elems, ok := m.Value.([]source.Node)
+		if !ok {
+			d.Fail(m.Line, "write "+d.Write(sanitize.Line(m.Key), example), "%s is %s where an array of strings is expected", at, m.Kind())
 		}
-		lists[m.Key] = policy.List{Line: m.Line, Entries: t.Elements(at, example, d.listOf(m, at, example), d.checkGlob(at))}
+		lists[m.Key] = policy.List{Line: m.Line, Entries: t.Elements(at, example, elems, check(at))}
 	}
 	return lists
 }
 
-// listOf returns the elements of a member, which has to be an array.
-func (d *decoder) listOf(m source.Member, path, example string) []source.Node {
-	nodes, ok := m.Value.([]source.Node)
-	if !ok {
-		d.Fail(m.Line, "write "+d.Write(sanitize.Line(m.Key), example), "%s is %s where an array of strings is expected", path, m.Kind())
+// failUnknown adds a problem with a name that no server, or no agent, has. where is what names it.
+func (d *decoder) failUnknown(line int, where, kind, name string, known []string) {
+	place, otherwise := "the file", "the "+kind+"s are "+sanitize.Line(strings.Join(known, ", "))
+	if kind == "agent" {
+		place = "agent_policies"
+	} else if len(known) == 0 {
+		otherwise = "give a server that name: " + `name = "…"`
 	}
-	return nodes
-}
-
-// notAServer returns the hint for a name that no server has.
-func notAServer(name string, names []string) string {
-	if len(names) == 0 {
-		return "give a server that name: " + `name = "…"`
-	}
-	return table.DidYouMean(name, names, "", "the servers are "+sanitize.Line(strings.Join(names, ", ")))
+	d.Fail(line, cli.DidYouMean(name, known, "", otherwise), "%s names the %s %s, which is not in %s", where, kind, source.Shown(name), place)
 }
 
 // agents decodes agent_policies.
@@ -108,10 +114,10 @@ func (d *decoder) agent(n source.Node, path string, servers []string) policy.Age
 	if !t.Has(key) {
 		d.Fail(t.Line, t.Instead(key, example)+`, or ["*"] for all servers`, "%s has no allowed_servers", at)
 	}
-	a.Servers = policy.List{Line: t.LineOf(key), Entries: t.StringsAt(key, at+"."+key, example, d.checkGlob(at+"."+key))}
+	a.Servers = policy.List{Line: t.LineOf(key), Entries: t.StringsAt(key, at+"."+key, example, checkGlob(at+"."+key))}
 	for _, e := range a.Servers.Entries {
 		if e.Text != "*" && !slices.ContainsFunc(servers, e.Matches) {
-			d.Fail(e.Line, notAServer(e.Text, servers), "%s.allowed_servers names the server %s, which is not in the file", at, source.Shown(e.Text))
+			d.failUnknown(e.Line, at+"."+key, "server", e.Text, servers)
 		}
 	}
 	a.ReadOnly = policy.Flag{On: t.Bool("read_only", false), Line: t.LineOf("read_only")}
@@ -120,17 +126,8 @@ func (d *decoder) agent(n source.Node, path string, servers []string) policy.Age
 
 func (d *decoder) defaultPolicy(root table.Table) policy.Flag {
 	const key = "allow_unknown_tools"
-	if !root.Has("default_policy") {
-		return policy.Flag{}
-	}
-	members := root.Members("default_policy", "default_policy", root.Instead(key, "true")+" in it")
-	t := table.New(d.Problems, source.Node{Value: members}, "in default_policy", key)
+	t, _ := root.Inner("default_policy", "default_policy", key)
 	return policy.Flag{On: t.Bool(key, false), Line: t.LineOf(key)}
-}
-
-// notAnAgent returns the hint for a name that no agent has.
-func notAnAgent(name string, agents []string) string {
-	return table.DidYouMean(name, agents, "", "the agents are "+sanitize.Line(strings.Join(agents, ", ")))
 }
 
 // agentNames returns the keys of agent_policies.
@@ -154,7 +151,8 @@ func (d *decoder) checkAgent(t table.Table, rules *policy.Rules) {
 			return
 		}
 		if len(rules.Agents) > 0 {
-			hint = notAnAgent(agent, slices.Sorted(maps.Keys(rules.Agents)))
+			names := slices.Sorted(maps.Keys(rules.Agents))
+			hint = cli.DidYouMean(agent, names, "", "the agents are "+sanitize.Line(strings.Join(names, ", ")))
 		}
 	}
 	d.Fail(max(1, t.LineOf("agent_policies")), hint, "agent_policies has no agent %s", source.Shown(agent))
@@ -166,7 +164,7 @@ func (d *decoder) taskRule(n source.Node, servers []string) (policy.TaskRule, []
 	t := table.New(d.Problems, n, "in a task rule", "service", "keywords", "tools", "active_toolsets")
 	rule := policy.TaskRule{
 		Line:     n.Line,
-		Services: d.globs(t, "service", `["*-api"]`),
+		Services: globs(t, "service", `["*-api"]`),
 		Tools:    d.lists(t, "tools", "tools", servers),
 	}
 	rule.Keywords = table.Texts(t.Strings("keywords", keywords, func(word string) (problem, hint string) {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -141,7 +142,7 @@ func TestResolvedConfigurationsAreLoadedAgain(t *testing.T) {
 	for _, file := range []string{"every-key.toml", "every-key.json", "../example/tools.toml", "smallest.toml", "same-namespace.toml"} {
 		for _, format := range []string{"toml", "json"} {
 			for _, task := range []Options{{}, {Agent: "reader"}, {Service: "api", Task: "test it"}, {Agent: "reader", Service: "api", Task: "test and deploy the frontend"}} {
-				task.HTTP, task.LookupEnv, task.CheckGlob = true, testOptions().LookupEnv, testOptions().CheckGlob
+				task.HTTP, task.LookupEnv = true, environment
 				if strings.HasPrefix(file, "..") && task.Agent != "" {
 					task.Agent = "claude-developer"
 				} else if !strings.HasPrefix(file, "every") {
@@ -175,7 +176,7 @@ func checkResolved(t *testing.T, path, format string, o Options) {
 		t.Fatalf("%v in\n%s", err, text)
 	}
 	for _, c := range []*Config{got, want} {
-		c.Path, c.Format, c.Secrets = "", "", nil
+		c.Path, c.Secrets = "", nil
 		for i := range c.Servers {
 			c.Servers[i].Line, c.Servers[i].MaxCallsLine, c.Servers[i].Env = 0, 0, nil
 		}
@@ -212,5 +213,41 @@ func TestResolveSaysWhatIsWrong(t *testing.T) {
 	}
 	if text, err := Resolve(null, testOptions(), "toml"); err != nil || strings.Contains(string(text), "schema") {
 		t.Errorf("got %q, %v", text, err)
+	}
+}
+
+func TestActiveToolsetsMayNameToolsets(t *testing.T) {
+	const text = `active_toolsets = ["toolset:reading", "mem_add"]
+[toolsets.reading]
+tools = ["fs_read*", "mem_search"]
+[toolsets.tests]
+tools = ["ci_*"]
+[[task_rules]]
+keywords = ["test"]
+active_toolsets = ["toolset:tests"]
+`
+	always := []Active{{"fs_read*", "reading", 1, false}, {"mem_search", "reading", 1, false}, {"mem_add", "", 1, false}}
+	for task, want := range map[string][]Active{
+		"":            always,
+		"add a test":  append(slices.Clone(always), Active{"ci_*", "tests", 8, true}),
+		"fix the bug": always,
+	} {
+		o := testOptions()
+		o.Task = task
+		c, err := parse("t.toml", "/t.toml", []byte(text), o)
+		if err != nil || !slices.Equal(c.ActiveToolsets, want) {
+			t.Errorf("%q: got %+v, %v", task, c, err)
+		}
+	}
+}
+
+func TestResolvedPatternsStandOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.toml")
+	if err := os.WriteFile(path, []byte("active_toolsets = [\"toolset:a\", \"x*\", \"y\"]\n[toolsets.a]\ntools = [\"x*\"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := Resolve(path, testOptions(), "toml")
+	if err != nil || !strings.HasPrefix(string(text), "active_toolsets = [\"x*\", \"y\"]\n") {
+		t.Errorf("got %s, %v", text, err)
 	}
 }

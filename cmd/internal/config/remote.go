@@ -44,26 +44,57 @@ const (
 	httpsHint      = "write an https URL; http is for localhost alone"
 )
 
-// An unexpanded is a Remote before references are replaced.
-type unexpanded struct {
-	url, caFile string
-	headers     []source.Member
-	oauth       *OAuth
-	oauthTable  table.Table
+// remote decodes the keys of a server with a url. It returns nil for a server without a valid one,
+// and for one that is not enabled, whose references are not replaced.
+func (d *decoder) remote(t table.Table, enabled bool) *Remote {
+	written, ok := t.Text("url", exampleURL)
+	if ok && !strings.Contains(written, "${") && !isRemoteURL(written) {
+		failURL(t)
+		written = ""
+	}
+	enabled = enabled && written != ""
+	headers := headers(t)
+	r := &Remote{Header: http.Header{}, OAuth: d.oauth(t, enabled)}
+	caFile := t.Filled("ca_file", `"ca.pem"`, "name a file of certificates in PEM form, or leave it out")
+	if !enabled {
+		return nil
+	}
+	before := d.Count()
+	r.URL = d.scope(t, "url", "url").Expand(written)
+	if !isRemoteURL(r.URL) && d.Count() == before {
+		failURL(t)
+	}
+	if u, err := url.Parse(r.URL); err == nil && u.User != nil {
+		password, _ := u.User.Password()
+		d.Secret(password)
+	}
+	r.SessionHeader = d.secretValues("headers", headers, func(sc reference.Scope, name, value string) {
+		if strings.ContainsAny(value, "\r\n") {
+			sc.Fail("take the line break out", "it holds a line break")
+		}
+		r.Header.Add(name, value)
+	})
+	if caFile != "" {
+		sc := d.scope(t, "ca_file", "ca_file")
+		r.CAFile = sc.Absolute(sc.Expand(caFile))
+	}
+	return r
 }
 
-// remote reads the keys of a server with a url.
-func (d *decoder) remote(t table.Table) unexpanded {
-	w := unexpanded{headers: headers(t)}
-	w.oauth, w.oauthTable = d.oauth(t)
-	s, ok := t.Text("url", exampleURL)
-	if ok && !strings.Contains(s, "${") && !isRemoteURL(s) {
-		failURL(t)
-	} else {
-		w.url = s
+// secretValues calls use with each member of env or headers, with its references replaced, and
+// records the value as a secret. It returns the members that are different in each session.
+func (d *decoder) secretValues(table string, members []source.Member, use func(sc reference.Scope, name, value string)) (ofSession []reference.SessionValue) {
+	for _, m := range members {
+		sc := reference.Scope{Resolver: d.Resolver, Line: m.Line, Key: table + "." + m.Key}
+		if value := sc.Session(m.Key, m.Value.(string)); value != nil {
+			ofSession = append(ofSession, *value)
+			continue
+		}
+		value := sc.Expand(m.Value.(string))
+		d.Secret(value)
+		use(sc, m.Key, value)
 	}
-	w.caFile = t.Filled("ca_file", `"ca.pem"`, "name a file of certificates in PEM form, or leave it out")
-	return w
+	return ofSession
 }
 
 // failURL adds a problem with the url without showing it: it may have a password.
@@ -102,14 +133,23 @@ func headers(t table.Table) []source.Member {
 	})
 }
 
-// oauth decodes the table of that name, with values as written.
-func (d *decoder) oauth(server table.Table) (*OAuth, table.Table) {
+// oauth decodes the table of that name. It replaces references if expand is set.
+func (d *decoder) oauth(server table.Table, expand bool) *OAuth {
 	t, ok := server.Inner("oauth", "servers.oauth", "token_url", "client_id", "client_secret", "scopes", "token_file")
 	if !ok {
-		return nil, t
+		return nil
 	}
 	filled := func(key, example string) string {
-		return t.Filled(key, example, t.Instead(key, example)+", or leave it out")
+		text := t.Filled(key, example, t.Instead(key, example)+", or leave it out")
+		before := d.Count()
+		if expand {
+			text = d.scope(t, key, "oauth."+key).Expand(text)
+		}
+		known := text != "" && (expand || !strings.Contains(text, "${")) && d.Count() == before
+		if key == "token_url" && known && !isSafeURL(text) {
+			t.FailAt(key, httpsHint, "token_url cannot be used")
+		}
+		return text
 	}
 	o := &OAuth{
 		TokenURL:     filled("token_url", `"https://login.example.com/token"`),
@@ -123,60 +163,12 @@ func (d *decoder) oauth(server table.Table) (*OAuth, table.Table) {
 			t.Fail(t.Line, t.Instead(key, `"…"`)+", or "+t.Write("token_file", `"…"`)+" for a token that is there already", "servers.oauth has no %s", key)
 		}
 	}
-	if o.TokenURL != "" && !strings.Contains(o.TokenURL, "${") && !isSafeURL(o.TokenURL) {
-		t.FailAt("token_url", httpsHint, "token_url cannot be used")
+	if !expand {
+		return o
 	}
-	return o, t
-}
-
-// expand replaces the references. It returns nil for a server without a url.
-func (w unexpanded) expand(d *decoder, t table.Table) *Remote {
-	if w.url == "" {
-		return nil
-	}
-	before := d.Count()
-	r := &Remote{URL: d.scope(t, "url", "url").Expand(w.url), Header: http.Header{}, OAuth: w.expandOAuth(d)}
-	if !isRemoteURL(r.URL) && d.Count() == before {
-		failURL(t)
-	}
-	if u, err := url.Parse(r.URL); err == nil && u.User != nil {
-		password, _ := u.User.Password()
-		d.Secret(password)
-	}
-	for _, m := range w.headers {
-		sc := reference.Scope{Resolver: d.Resolver, Line: m.Line, Key: "headers." + m.Key}
-		if value := sc.Session(m.Key, m.Value.(string)); value != nil {
-			r.SessionHeader = append(r.SessionHeader, *value)
-			continue
-		}
-		value := sc.Expand(m.Value.(string))
-		if strings.ContainsAny(value, "\r\n") {
-			sc.Fail("take the line break out", "it holds a line break")
-		}
-		d.Secret(value)
-		r.Header.Add(m.Key, value)
-	}
-	if w.caFile != "" {
-		sc := d.scope(t, "ca_file", "ca_file")
-		r.CAFile = sc.Absolute(sc.Expand(w.caFile))
-	}
-	return r
-}
-
-func (w unexpanded) expandOAuth(d *decoder) *OAuth {
-	if w.oauth == nil {
-		return nil
-	}
-	before := d.Count()
-	o := *w.oauth
-	expand := func(key, text string) string { return d.scope(w.oauthTable, key, "oauth."+key).Expand(text) }
-	o.TokenURL, o.ClientID, o.ClientSecret = expand("token_url", o.TokenURL), expand("client_id", o.ClientID), expand("client_secret", o.ClientSecret)
 	d.Secret(o.ClientSecret)
-	if o.TokenURL != "" && !isSafeURL(o.TokenURL) && d.Count() == before {
-		w.oauthTable.FailAt("token_url", httpsHint, "token_url cannot be used")
-	}
 	if o.TokenFile != "" {
-		o.TokenFile = d.scope(w.oauthTable, "token_file", "oauth.token_file").Absolute(expand("token_file", o.TokenFile))
+		o.TokenFile = d.scope(t, "token_file", "oauth.token_file").Absolute(o.TokenFile)
 	}
-	return &o
+	return o
 }

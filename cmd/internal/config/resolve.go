@@ -2,14 +2,15 @@ package config
 
 import (
 	"bytes"
+	_ "embed"
 	"maps"
 	"slices"
 
 	"github.com/BurntSushi/toml"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
-	"toolman/cmd/internal/plainjson"
 	"toolman/router/policy"
 )
 
@@ -30,7 +31,7 @@ func Resolve(path string, o Options, format string) ([]byte, error) {
 	file := plain(root).(map[string]any)
 	c.resolve(file)
 	if format == "json" {
-		return plainjson.Indented(file), nil
+		return cli.IndentedJSON(file), nil
 	}
 	var out bytes.Buffer
 	enc := toml.NewEncoder(&out)
@@ -120,3 +121,11 @@ func plain(n source.Node) any {
 		return v
 	}
 }
+
+//go:embed tools.schema.json
+var schema []byte
+
+// Schema returns the JSON Schema of tools.toml, indented. It uses the keywords of draft-07, which
+// editors' TOML plugins know. Load refuses every file that it refuses; only Load checks globs,
+// references and names of servers.
+func Schema() []byte { return schema }

@@ -45,7 +45,6 @@ type Server struct {
 const (
 	leastMessageBytes = 1 << 10
 	mostMessageBytes  = 1 << 30
-	maxNamespace      = 32
 
 	// servedCallTimeout is the default of call_timeout over HTTP, where many clients share a server
 	// and no call may keep its place for ever.
@@ -73,7 +72,7 @@ func (d *decoder) server(n source.Node) Server {
 		Line:            n.Line,
 		Namespace:       namespace(t),
 		Name:            serverName(t),
-		Command:         command(t),
+		Command:         t.Filled("command", exampleCommand, t.Instead("command", exampleCommand)+", or "+t.Write("enabled", "false")),
 		InheritEnv:      d.inheritEnv(t),
 		StartTimeout:    t.Duration("start_timeout", 10*time.Second, time.Millisecond),
 		CallTimeout:     t.Duration("call_timeout", callTimeout, 0),
@@ -93,12 +92,11 @@ func (d *decoder) server(n source.Node) Server {
 	vars := env(t)
 	cwd := t.Filled("cwd", `"sub/folder"`, "name a folder, or leave it out for the one toolman is started in")
 	socket := t.Filled("socket", exampleSocket, t.Instead("socket", exampleSocket))
-	r := d.remote(t)
+	s.Remote = d.remote(t, s.Enabled)
 	if !s.Enabled {
 		return s
 	}
 	d.expandProcess(&s, t, vars, cwd)
-	s.Remote = r.expand(d, t)
 	if socket != "" {
 		s.Socket = d.socket(t, socket)
 	}
@@ -111,16 +109,12 @@ func (d *decoder) server(n source.Node) Server {
 // expandProcess fills in Env, Dir and Argv.
 func (d *decoder) expandProcess(s *Server, t table.Table, vars []source.Member, cwd string) {
 	env, ofSession := map[string]string{}, map[string]bool{}
-	for _, v := range vars {
-		sc := reference.Scope{Resolver: d.Resolver, Line: v.Line, Key: "env." + v.Key}
-		if value := sc.Session(v.Key, v.Value.(string)); value != nil {
-			s.SessionEnv = append(s.SessionEnv, *value)
-			ofSession[v.Key] = true
-			continue
-		}
-		env[v.Key] = sc.Expand(v.Value.(string))
-		d.Secret(env[v.Key])
-		s.Env = append(s.Env, v.Key+"="+env[v.Key])
+	s.SessionEnv = d.secretValues("env", vars, func(_ reference.Scope, name, value string) {
+		env[name] = value
+		s.Env = append(s.Env, name+"="+value)
+	})
+	for _, v := range s.SessionEnv {
+		ofSession[v.Name] = true
 	}
 	if cwd != "" {
 		s.Dir = d.scope(t, "cwd", "cwd").Path(cwd, "name a folder, or leave it out")
@@ -151,6 +145,8 @@ func isNamespace(s string) bool {
 	return s != "" && len(s) <= maxNamespace && strings.Contains(letters, s[:1]) && strings.Trim(s, letters+"_.-") == ""
 }
 
+const maxNamespace = 32 // bytes
+
 const namespaceHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
 
 func namespace(t table.Table) string {
@@ -171,16 +167,6 @@ func serverName(t table.Table) string {
 		s, _ = t.At("namespace").Value.(string)
 	} else if !isNamespace(s) {
 		t.Outside("name", namespaceHint)
-	}
-	return s
-}
-
-// command returns the command as written, or "".
-func command(t table.Table) string {
-	s, ok := t.Text("command", exampleCommand)
-	if ok && strings.TrimSpace(s) == "" {
-		t.FailAt("command", t.Instead("command", exampleCommand)+", or "+t.Write("enabled", "false"), "command is empty")
-		return ""
 	}
 	return s
 }
@@ -272,7 +258,7 @@ func (s *Server) Inherits(name string) bool {
 func (d *decoder) inheritEnv(t table.Table) []string {
 	const key = "inherit_env"
 	all := []string{}
-	for _, e := range d.globs(t, key, `["PATH", "HOME"]`) {
+	for _, e := range globs(t, key, `["PATH", "HOME"]`) {
 		switch name := reference.VariableName(e.Text); {
 		case strings.ContainsAny(e.Text, "=\x00"):
 			d.Fail(e.Line, "name the variable alone; a value belongs in env", "inherit_env holds a name that no variable can have")
@@ -319,27 +305,15 @@ func (s *Server) ForEachSession() bool {
 
 // In returns the server for a session that gives these values. An error names a key that it lacks.
 func (s Server) In(session map[string]string) (Server, error) {
-	own := make([]string, 0, len(s.SessionEnv)+len(s.Env))
-	for i := range s.SessionEnv {
-		value, err := s.SessionEnv[i].Fill(session)
-		if err != nil {
-			return s, err
-		}
-		own = append(own, s.SessionEnv[i].Name+"="+value)
-	}
+	var own []string
+	err := reference.Fill(s.SessionEnv, session, func(name, value string) { own = append(own, name+"="+value) })
 	s.Env, s.SessionEnv = append(own, s.Env...), nil // an assignment in the command wins
-	if s.Remote == nil {
-		return s, nil
+	if s.Remote == nil || err != nil {
+		return s, err
 	}
 	r := *s.Remote
 	r.Header = r.Header.Clone()
-	for i := range r.SessionHeader {
-		value, err := r.SessionHeader[i].Fill(session)
-		if err != nil {
-			return s, err
-		}
-		r.Header.Set(r.SessionHeader[i].Name, value)
-	}
+	err = reference.Fill(r.SessionHeader, session, r.Header.Set)
 	r.SessionHeader, s.Remote = nil, &r
-	return s, nil
+	return s, err
 }

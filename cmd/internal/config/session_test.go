@@ -20,10 +20,10 @@ session_config_keys = ["A", "B"]`), testOptions())
 	if len(s.SessionEnv) != 1 || len(s.Env) != 1 || s.Env[0] != "PLAIN=${session.A}" || !s.ForEachSession() {
 		t.Fatalf("got %+v", s)
 	}
-	if got, err := s.SessionEnv[0].Fill(map[string]string{"A": "${session.B}", "B": ""}); err != nil || got != "${session.B}/${session.A}token-secret" {
-		t.Errorf("got %q, %v", got, err)
+	if got, err := s.In(map[string]string{"A": "${session.B}", "B": ""}); err != nil || got.Env[0] != "BOTH=${session.B}/${session.A}token-secret" {
+		t.Errorf("got %q, %v", got.Env, err)
 	}
-	if _, err := s.SessionEnv[0].Fill(map[string]string{"A": "hidden"}); err == nil || err.Error() != "the session has no B in its ?config=, which BOTH needs" {
+	if _, err := s.In(map[string]string{"A": "hidden"}); err == nil || err.Error() != "the session has no B in its ?config=, which BOTH needs" {
 		t.Errorf("got %v", err)
 	}
 	if got, err := s.In(map[string]string{"A": "1", "B": "2"}); err != nil || strings.Join(got.Env, " ") != "BOTH=1/2${session.A}token-secret PLAIN=${session.A}" || got.ForEachSession() || !s.ForEachSession() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/cmd/internal/config/table"
 	"toolman/router/toolset"
@@ -44,11 +45,9 @@ func (d *decoder) toolset(m source.Member) Toolset {
 	const example = `["fs_read*"]`
 	path := "toolsets." + m.Key
 	t := table.New(d.Problems, m.Node, "in a toolset", "tools", "description")
-	s := Toolset{Name: m.Key, Line: m.Line, Tools: table.Texts(t.StringsAt("tools", path+".tools", example, d.checkGlob(path+".tools")))}
+	s := Toolset{Name: m.Key, Line: m.Line, Tools: t.FilledStrings("tools", path+".tools", example, checkGlob(path+".tools"))}
 	if !t.Has("tools") {
 		d.Fail(m.Line, t.Instead("tools", example), "%s has no tools", path)
-	} else if elems, isArray := t.At("tools").Value.([]source.Node); isArray && len(elems) == 0 {
-		t.FailAt("tools", t.Instead("tools", example), "%s.tools is empty", path)
 	}
 	s.Description, _ = t.Text("description", `"…"`)
 	if len(s.Description) > toolset.MaxDescription {
@@ -63,18 +62,7 @@ func metaTools(t table.Table) []string {
 	if !t.Has("meta_tools") {
 		return all[:1]
 	}
-	groups := []string{}
-	for _, e := range t.Strings("meta_tools", `["activate", "toolsets"]`, func(group string) (problem, hint string) {
-		if slices.Contains(all, group) {
-			return "", ""
-		}
-		return "meta_tools cannot hold " + source.Shown(group), `write "` + strings.Join(all, `", "`) + `" or some of these`
-	}) {
-		if !slices.Contains(groups, e.Text) {
-			groups = append(groups, e.Text)
-		}
-	}
-	return groups
+	return table.Texts(t.Strings("meta_tools", `["activate", "toolsets"]`, table.OneOf("meta_tools", all)))
 }
 
 // setNames returns the names of the file's toolsets.
@@ -87,14 +75,14 @@ func (d *decoder) setNames() (names []string) {
 
 // notASet returns the hint for a name that no toolset has. before is what belongs before a name.
 func (d *decoder) notASet(name, before string) string {
-	return table.DidYouMean(strings.TrimPrefix(name, "toolset:"), d.setNames(), before,
+	return cli.DidYouMean(strings.TrimPrefix(name, "toolset:"), d.setNames(), before,
 		"write [toolsets.NAME] with its tools; saved ones are equipped by toolman toolset equip")
 }
 
 // activeToolsets reads names and globs, in which the name of a toolset stands for its tools.
 func (d *decoder) activeToolsets(t table.Table, task bool) []Active {
 	var patterns []Active
-	for _, e := range d.globs(t, "active_toolsets", `["fs_read*"]`) {
+	for _, e := range globs(t, "active_toolsets", `["fs_read*"]`) {
 		name, isSet := strings.CutPrefix(e.Text, "toolset:")
 		i := slices.Index(d.setNames(), name)
 		switch {

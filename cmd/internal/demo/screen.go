@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/traceview"
 	"toolman/jsonrpc/trace"
 )
@@ -19,10 +20,6 @@ const (
 	indent     = "  "
 	usualWidth = 100         // where there is no terminal
 	label      = "client > " // what a Printer puts before a message, without the time
-
-	bold  = "\x1b[1m"
-	faint = "\x1b[2m"
-	plain = "\x1b[0m"
 )
 
 // A screen is the output of the demo: a terminal, or anything else as if it were 100 columns wide.
@@ -34,7 +31,7 @@ type screen struct {
 }
 
 func newScreen(out io.Writer) *screen {
-	s := &screen{out: out, color: traceview.Colored(out), width: columns(out)}
+	s := &screen{out: out, color: cli.HasColors(out), width: columns(out)}
 	s.printer = traceview.NewPrinter(wireWriter{out}, traceview.PrinterOptions{Frames: true, Color: s.color})
 	return s
 }
@@ -82,7 +79,7 @@ var errClosed = errors.New("the output is closed")
 
 // headline prints the title of a step.
 func (s *screen) headline(n int, title string) {
-	fmt.Fprintf(s.out, "\n%s\n", s.paint(bold, s.fold(fmt.Sprintf("%d. %s", n, title), indent)))
+	fmt.Fprintf(s.out, "\n%s\n", s.paint(cli.Bold, s.fold(fmt.Sprintf("%d. %s", n, title), indent)))
 }
 
 // paragraph prints running text.
@@ -97,16 +94,11 @@ func (s *screen) say(text string) {
 func (s *screen) quote(lines string) {
 	const in = indent + indent
 	for line := range strings.Lines(lines) {
-		fmt.Fprintln(s.out, in+s.paint(faint, cut(strings.TrimRight(line, "\n"), s.width-len(in))))
+		fmt.Fprintln(s.out, in+s.paint(cli.Faint, cut(strings.TrimRight(line, "\n"), s.width-len(in))))
 	}
 }
 
-func (s *screen) paint(color, text string) string {
-	if !s.color || text == "" {
-		return text
-	}
-	return color + text + plain
-}
+func (s *screen) paint(color, text string) string { return cli.Paint(s.color, color, text) }
 
 // fold breaks text between words. Lines after the first begin with in.
 func (s *screen) fold(text, in string) string {
@@ -142,7 +134,7 @@ func (s *screen) opening(config string) {
 
 // closing lists what to do next.
 func (s *screen) closing(name string) {
-	fmt.Fprintf(s.out, "\n%s\n", s.paint(bold, "All of it was as expected. What next:"))
+	fmt.Fprintf(s.out, "\n%s\n", s.paint(cli.Bold, "All of it was as expected. What next:"))
 	for _, next := range [...]struct{ what, why string }{
 		{name + " demo --serve", "notes and calc as one MCP server, to be tried in your own client"},
 		{name + " demo --keep", "keeps the trace of a demo; " + name + " trace shows what took how long"},
@@ -156,15 +148,11 @@ func (s *screen) closing(name string) {
 // failed prints the end of the gateway's log.
 func (s *screen) failed(log *os.File) {
 	const most = 4 << 10
-	info, err := log.Stat()
+	text, err := os.ReadFile(log.Name())
 	if err != nil {
 		return // the step's error is reported
 	}
-	text := make([]byte, min(info.Size(), most))
-	if _, err := log.ReadAt(text, info.Size()-int64(len(text))); err != nil && err != io.EOF {
-		return
-	}
 	fmt.Fprintln(s.out)
 	s.paragraph("The gateway's log:")
-	s.quote(string(text))
+	s.quote(string(text[max(0, len(text)-most):]))
 }

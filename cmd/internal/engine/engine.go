@@ -4,23 +4,22 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
 
-	"toolman/jsonrpc/trace/redact"
-
 	"github.com/spf13/cobra"
 	"go.uber.org/zap"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/setup"
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/spawn"
@@ -30,28 +29,6 @@ const (
 	FlushTime  = 50 * time.Millisecond // for the last bytes to the client, the trace and the log
 	traceQueue = 32 << 20              // bytes of the trace that may wait for a slow disk
 )
-
-// Flags choose what is logged and traced.
-type Flags struct {
-	LogLevel string // --log-level
-	Trace    string // --trace
-	TraceMax int    // --trace-max
-}
-
-// AddTrace gives a command the flags --trace and --trace-max.
-func (f *Flags) AddTrace(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.Trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
-	cmd.Flags().IntVar(&f.TraceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
-}
-
-// Options are what an engine is made of.
-type Options struct {
-	Flags
-	Config   *config.Config
-	At       configfile.Location
-	Stderr   *os.File
-	Progress *Progress // if not nil, the log is written through it
-}
 
 // An Engine is what a router runs on.
 type Engine struct {
@@ -63,19 +40,18 @@ type Engine struct {
 	Reaper func() *spawn.Reaper // waits for the process that ends orphaned servers; nil: there is none
 }
 
-// Run opens an engine, calls serve, and closes the engine when that returns. The end of ctx, by a
-// signal, ends what the router has under way.
-func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
+// Run opens an engine, calls serve, and closes the engine when that returns. The log is written to
+// logTo. The end of ctx, by a signal, ends what the router has under way.
+func Run(ctx context.Context, f *Flags, c *config.Config, logTo io.Writer, serve func(*Engine) error) error {
 	e := &Engine{}
 	var close func()
 	var err error
-	if e.Log, e.Secrets, close, err = openLog(o); err != nil {
+	if e.Log, e.Secrets, close, err = OpenLog(f.LogLevel, logTo, c.Secrets); err != nil {
 		return err
 	}
 	defer close()
 	defer e.startReaper()()
-	c := o.Config
-	e.Log.Info("starting", zap.String("config", o.At.Path), zap.String("why", o.At.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
+	e.Log.Info("starting", zap.String("config", c.Path), zap.String("why", c.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
 	if e.RouterOptions, err = e.Configure(c); err != nil {
 		return err
 	}
@@ -84,13 +60,12 @@ func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
 		return err
 	}
 	defer close()
-	if e.RouterOptions.Trace, err = e.openTrace(o); err != nil {
+	if e.RouterOptions.Trace, err = e.openTrace(f, c); err != nil {
 		return err
 	}
 	if e.RouterOptions.Trace != nil {
 		defer e.RouterOptions.Trace.Close(FlushTime)
 	}
-	setup.ScrubSessions(&e.RouterOptions, e.Secrets)
 	if e.Loop, err = peer.NewLoop(); err != nil {
 		return err
 	}
@@ -101,17 +76,17 @@ func Run(ctx context.Context, o Options, serve func(*Engine) error) error {
 // Configure returns the options for a configuration, and logs why its equipped toolset cannot
 // be used.
 func (e *Engine) Configure(c *config.Config) (router.Options, error) {
-	return setup.FullOptions(c, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
+	return setup.FullOptions(c, e.Secrets, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
 }
 
 // startReaper starts the reaper in the background. Call done once the servers have ended.
 func (e *Engine) startReaper() (done func()) {
 	e.Reaper = sync.OnceValue(func() *spawn.Reaper {
-		r, err := spawn.StartReaper()
+		g, err := spawn.StartReaper()
 		if err != nil {
 			e.Log.Warn("no reaper process: servers may outlive a killed toolman", zap.NamedError("err", err))
 		}
-		return r
+		return g
 	})
 	go e.Reaper()
 	return func() { e.Reaper().Close() }
@@ -138,15 +113,15 @@ func (e *Engine) openAudit(c *config.Config) (close func(), err error) {
 }
 
 // openTrace opens the trace that --trace or TOOLMAN_TRACE names, if any.
-func (e *Engine) openTrace(o Options) (*trace.Writer, error) {
-	name := o.Trace
+func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
+	name := f.Trace
 	if name == "" {
 		name = os.Getenv("TOOLMAN_TRACE")
 	}
 	if name == "" {
 		return nil, nil
 	}
-	out := o.Stderr
+	out := f.Stderr
 	if name != "-" {
 		file, err := trace.Open(name) // appends: a client may start toolman more than once
 		if err != nil {
@@ -154,8 +129,41 @@ func (e *Engine) openTrace(o Options) (*trace.Writer, error) {
 		}
 		out = file
 	}
-	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: o.Config.Path, Upstreams: setup.TraceServers(o.Config)}
+	s := trace.Session{Run: e.RouterOptions.Run, Toolman: setup.Version(), Go: runtime.Version(), Config: c.Path, Upstreams: setup.TraceServers(c)}
 	s.Cwd, _ = os.Getwd()
-	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: o.TraceMax, QueueBytes: traceQueue,
+	return trace.NewWriter(out, trace.Options{Session: s, Secrets: e.Secrets.Secrets, MaxMsg: f.TraceMax, QueueBytes: traceQueue,
 		Warn: func(err error) { e.Log.Warn("the trace is not complete", zap.NamedError("err", err)) }}), nil
+}
+
+// Flags are the process's standard files and the flags that several commands have.
+type Flags struct {
+	setup.Flags
+	Stdin, Stdout, Stderr *os.File
+
+	LogLevel string // --log-level
+	Trace    string // --trace
+	TraceMax int    // --trace-max
+}
+
+// AddTrace gives a command the flags --trace and --trace-max.
+func (f *Flags) AddTrace(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.Trace, "trace", "", "write every message to `file` as JSON lines; - is standard error (also TOOLMAN_TRACE)")
+	cmd.Flags().IntVar(&f.TraceMax, "trace-max", 1<<20, "how many `bytes` of a message the trace keeps")
+}
+
+// DefaultLogLevel sets the log level of a command, unless --log-level is given.
+func (f *Flags) DefaultLogLevel(cmd *cobra.Command, level string) {
+	if !cmd.Flags().Changed("log-level") {
+		f.LogLevel = level
+	}
+}
+
+// Check loads the configuration and starts its servers, as the function Check does.
+func (f *Flags) Check(ctx context.Context) (*config.Config, *Servers, error) {
+	c, err := f.Load()
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := Check(ctx, c, f.Stderr)
+	return c, s, err
 }

@@ -18,13 +18,6 @@ import (
 // logQueue is how many bytes of the log may wait for a slow standard error.
 const logQueue = 256 << 10
 
-func openLog(o Options) (*zap.Logger, *redact.Scrubber, func(), error) {
-	if o.Progress != nil {
-		return OpenLog(o.LogLevel, o.Progress, o.Config.Secrets)
-	}
-	return OpenLog(o.LogLevel, o.Stderr, o.Config.Secrets)
-}
-
 // OpenLog opens a log that is written to out without the secrets. Call close at the end.
 func OpenLog(level string, out io.Writer, secrets []string) (log *zap.Logger, scrub *redact.Scrubber, close func(), err error) {
 	least, err := zapcore.ParseLevel(level)

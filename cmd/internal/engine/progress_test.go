@@ -7,14 +7,15 @@ import (
 	"testing"
 	"time"
 
-	"toolman/router"
+	"toolman/cmd/internal/cli"
+	"toolman/router/upstream"
 )
 
 // statuses are of two servers, the second of which is in this state.
-func statuses(second router.State) []router.Status {
+func statuses(second upstream.State) []upstream.Status {
 	const ten, sixty = 10 * time.Second, time.Minute
-	return []router.Status{
-		{Name: "fs", State: router.Ready, Took: 800 * time.Millisecond, StartTimeout: ten, Patience: sixty},
+	return []upstream.Status{
+		{Name: "fs", State: upstream.Ready, Took: 800 * time.Millisecond, StartTimeout: ten, Patience: sixty},
 		{Name: "slow", State: second, Took: 12 * time.Second, StartTimeout: ten, Patience: sixty,
 			Stderr: "first\nfetching\x1b\u202epackages", Problem: "it ended with exit status 3\nand more"},
 	}
@@ -28,40 +29,40 @@ func TestProgressIsALineForEachChange(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		quiet bool
-		steps func(show func(second router.State, waited time.Duration))
+		steps func(show func(second upstream.State, waited time.Duration))
 		want  string
 	}{
-		{"ready in time", false, func(show func(router.State, time.Duration)) {
-			show(router.Starting, time.Second)
-			show(router.Starting, 9*time.Second)
-			show(router.Ready, 9500*time.Millisecond)
-			show(router.Ready, 11*time.Second)
+		{"ready in time", false, func(show func(upstream.State, time.Duration)) {
+			show(upstream.Starting, time.Second)
+			show(upstream.Starting, 9*time.Second)
+			show(upstream.Ready, 9500*time.Millisecond)
+			show(upstream.Ready, 11*time.Second)
 		}, fs + "toolman: server slow is ready after 12.00 s\n"},
-		{"late", false, func(show func(router.State, time.Duration)) {
-			show(router.Starting, 10*time.Second)
-			show(router.Starting, 11*time.Second)
-			show(router.Ready, 12*time.Second)
+		{"late", false, func(show func(upstream.State, time.Duration)) {
+			show(upstream.Starting, 10*time.Second)
+			show(upstream.Starting, 11*time.Second)
+			show(upstream.Ready, 12*time.Second)
 		}, fs + late + "toolman: server slow is ready after 12.00 s\n"},
-		{"gone", false, func(show func(router.State, time.Duration)) {
-			show(router.Gone, 2*time.Second)
-			show(router.Gone, 3*time.Second)
+		{"gone", false, func(show func(upstream.State, time.Duration)) {
+			show(upstream.Gone, 2*time.Second)
+			show(upstream.Gone, 3*time.Second)
 		}, fs + "toolman: server slow is gone after 2.00 s: it ended with exit status 3 and more\n"},
-		{"one that each session has for itself", false, func(show func(router.State, time.Duration)) {
-			show(router.Apart, time.Second)
-			show(router.Apart, time.Hour)
+		{"one that each session has for itself", false, func(show func(upstream.State, time.Duration)) {
+			show(upstream.Apart, time.Second)
+			show(upstream.Apart, time.Hour)
 		}, fs},
-		{"ready in time, quietly", true, func(show func(router.State, time.Duration)) { show(router.Ready, time.Second) }, ""},
-		{"gone in time, quietly", true, func(show func(router.State, time.Duration)) { show(router.Gone, time.Second) }, ""},
-		{"late, quietly", true, func(show func(router.State, time.Duration)) {
-			show(router.Starting, time.Minute)
-			show(router.Ready, time.Minute)
+		{"ready in time, quietly", true, func(show func(upstream.State, time.Duration)) { show(upstream.Ready, time.Second) }, ""},
+		{"gone in time, quietly", true, func(show func(upstream.State, time.Duration)) { show(upstream.Gone, time.Second) }, ""},
+		{"late, quietly", true, func(show func(upstream.State, time.Duration)) {
+			show(upstream.Starting, time.Minute)
+			show(upstream.Ready, time.Minute)
 		}, late + "toolman: server slow is ready after 12.00 s\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var out bytes.Buffer
-			p := &Progress{out: &out, quiet: tt.quiet}
-			tt.steps(func(second router.State, waited time.Duration) { p.show(statuses(second), waited) })
-			p.clear()
+			p := &Progress{Live: &cli.Live{Out: &out}, quiet: tt.quiet}
+			tt.steps(func(second upstream.State, waited time.Duration) { p.show(statuses(second), waited) })
+			p.Draw(nil)
 			if got := out.String(); got != tt.want {
 				t.Errorf("got\n%s\nwant\n%s", got, tt.want)
 			}
@@ -71,7 +72,7 @@ func TestProgressIsALineForEachChange(t *testing.T) {
 
 func TestProgressOnATerminalTakesItsLinesAway(t *testing.T) {
 	var out bytes.Buffer
-	p := &Progress{out: &out, live: true, rows: 24, quiet: true}
+	p := &Progress{Live: &cli.Live{Out: &out, Terminal: true, Rows: 24}, quiet: true}
 	step := func(want string) {
 		t.Helper()
 		if got := out.String(); got != want {
@@ -80,37 +81,37 @@ func TestProgressOnATerminalTakesItsLinesAway(t *testing.T) {
 		out.Reset()
 	}
 	const noWrap, wrap, up, erase = "\x1b[?7l", "\x1b[?7h", "\x1b[2F", "\x1b[J"
-	p.show(statuses(router.Starting), progressDelay-1)
+	p.show(statuses(upstream.Starting), progressDelay-1)
 	step("") // it may be over in a moment
-	p.show(statuses(router.Starting), 2*time.Second)
+	p.show(statuses(upstream.Starting), 2*time.Second)
 	step(noWrap + "  fs    ready          0.8 s  \n  slow  starting       2.0 s  fetching packages\n" + wrap)
 	p.Write([]byte("a line of the log\n"))
 	step(up + erase + "a line of the log\n")
-	p.show(statuses(router.Starting), 12*time.Second)
+	p.show(statuses(upstream.Starting), 12*time.Second)
 	step(noWrap + "  fs    ready          0.8 s  \n  slow  starting      12.0 s  fetching packages\n" + wrap)
-	p.show(statuses(router.Gone), 13*time.Second)
+	p.show(statuses(upstream.Gone), 13*time.Second)
 	step(up + erase + noWrap + "  fs    ready          0.8 s  \n  slow  gone          13.0 s  it ended with exit status 3 and more\n" + wrap)
-	p.clear()
+	p.Draw(nil)
 	step(up + erase)
-	p.clear()
+	p.Draw(nil)
 	step("")
 }
 
 // What is higher than the terminal could not be taken away.
 func TestProgressFitsTheTerminal(t *testing.T) {
-	var all []router.Status
+	var all []upstream.Status
 	for i := range 30 {
-		all = append(all, router.Status{Name: fmt.Sprint("s", i), State: router.State(i % 2), StartTimeout: time.Minute})
+		all = append(all, upstream.Status{Name: fmt.Sprint("s", i), State: upstream.State(i % 2), StartTimeout: time.Minute})
 	}
 	var out bytes.Buffer
-	p := &Progress{out: &out, live: true, rows: 12}
+	p := &Progress{Live: &cli.Live{Out: &out, Terminal: true, Rows: 12}}
 	p.show(all, time.Second)
-	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"+wrap), "\n")
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"+"\x1b[?7h"), "\n")
 	if len(lines) != 11 || strings.Count(out.String(), "starting") != 10 || lines[10] != "  and 20 more" {
 		t.Errorf("got\n%s", out.String())
 	}
 	out.Reset()
-	if p.clear(); !strings.HasPrefix(out.String(), "\x1b[11F") {
+	if p.Draw(nil); !strings.HasPrefix(out.String(), "\x1b[11F") {
 		t.Errorf("got %q", out.String())
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"toolman/jsonrpc/trace/redact"
+	"toolman/router/upstream"
 
 	"go.uber.org/zap"
 
@@ -25,7 +26,7 @@ type Servers struct {
 // Check starts every server with policies and pins, for a client without capabilities. It shows on
 // stderr how they start.
 func Check(ctx context.Context, c *config.Config, stderr *os.File) (*Servers, error) {
-	o, err := setup.FullOptions(c, func(error) {}) // check reports it
+	o, err := setup.FullOptions(c, redact.NewScrubber(c.Secrets), func(error) {}) // check reports it
 	if err != nil {
 		return nil, err
 	}
@@ -39,10 +40,7 @@ func Start(ctx context.Context, o router.Options, log *zap.Logger, p *Progress, 
 	if err != nil {
 		return nil, err
 	}
-	reaper, err := spawn.StartReaper()
-	if err != nil {
-		reaper = nil // Close ends the servers; the reaper is for a toolman that is killed
-	}
+	reaper, _ := spawn.StartReaper() // Close ends the servers; the reaper is for a toolman that is killed
 	o.Signalled = ctx
 	s := &Servers{router.New(o, loop, log), loop, reaper}
 	s.Await("")
@@ -66,7 +64,7 @@ func (s *Servers) Close() {
 func (s *Servers) NotReady() []string {
 	var names []string
 	for _, st := range s.Upstreams() {
-		if st.State != router.Ready {
+		if st.State != upstream.Ready {
 			names = append(names, st.Name)
 		}
 	}
@@ -74,7 +72,7 @@ func (s *Servers) NotReady() []string {
 }
 
 // Statuses returns the status of every server, without secrets.
-func Statuses(r *router.Router, secrets []string) []router.Status {
+func Statuses(r *router.Router, secrets []string) []upstream.Status {
 	scrub := redact.NewScrubber(secrets)
 	all := r.Upstreams()
 	for i := range all {

@@ -12,6 +12,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/setup"
 	"toolman/router/httpd/bridge"
+	"toolman/router/httpd/bridge/calllog"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/modes"
 	"toolman/router/policy"
@@ -20,17 +21,17 @@ import (
 // An access is who may use the server and for what, according to one version of the configuration.
 type access struct {
 	guard          *guard.Guard
-	agents         agents
+	policyOf       func(agent string) *policy.Policy // as in router.Options
 	modes          *modes.Modes
-	logs           callLogs
-	unrestricted   bool     // no client is restricted, except by a trusted proxy
-	metricsReaders []string // agents that may read the metrics in any case
+	logsOf         func(agent string) bridge.Logs // which logs of calls an agent may read
+	unrestricted   bool                           // no client is restricted, except by a trusted proxy
+	metricsReaders []string                       // agents that may read the metrics in any case
 	routes         http.Handler
 }
 
 // newAccess makes an access, as yet without routes.
 func (s *server) newAccess(c *config.Config) (*access, error) {
-	all, err := newAgents(c)
+	policyOf, err := policies(c)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (s *server) newAccess(c *config.Config) (*access, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &access{guard: g, agents: all, modes: modes.New(s.modeOptions(c, g)), logs: newCallLogs(c, g.Authenticates()),
+	return &access{guard: g, policyOf: policyOf, modes: modes.New(s.modeOptions(c, g)), logsOf: callLogs(c, g.Authenticates()),
 		unrestricted: c.Rules == nil && c.HTTP.Permissions == nil, metricsReaders: c.HTTP.MetricsReaders}, nil
 }
 
@@ -59,13 +60,11 @@ func (s *server) guardOptions(c *config.Config) guard.Options {
 		Agent: c.Agent, Agents: agentNames(c), Unauthenticated: h.Unauthenticated,
 		TrustedProxies: h.TrustedProxies, RequireClientID: h.RequireClientID,
 		MaxBodyBytes: int64(h.MaxBodyBytes), MaxConnections: h.MaxConnections, Budgets: s.budgets, RateLimit: h.RateLimit,
+		JWT:  (*guard.JWT)(h.JWT),
 		Warn: func(what string, err error) { s.Log.Warn(what, zap.NamedError("err", err)) },
 	}
 	for _, t := range h.Tokens {
 		o.Tokens = append(o.Tokens, guard.Token{Agent: t.Agent, Hash: t.Hash})
-	}
-	if j := h.JWT; j != nil {
-		o.JWT = &guard.JWT{Issuer: j.Issuer, Audience: j.Audience, Algorithms: j.Algorithms, JWKS: j.JWKS, AgentClaim: j.AgentClaim, Scopes: j.Scopes}
 	}
 	return o
 }
@@ -74,10 +73,7 @@ func (s *server) guardOptions(c *config.Config) guard.Options {
 func (s *server) modeOptions(c *config.Config, g *guard.Guard) modes.Options {
 	o := modes.Options{
 		Static: c.HTTP.Mode == "static", MetaTools: setup.MetaTools(c), Open: !g.Authenticates(), Agents: agentNames(c),
-		ConfigKeys: c.HTTP.SessionConfigKeys, Key: s.key, Note: func(text string) { s.Log.Warn(text) },
-	}
-	if p := c.HTTP.Permissions; p != nil {
-		o.Permissions = &modes.Permissions{Header: p.Header, Agents: p.Agents}
+		Permissions: (*modes.Permissions)(c.HTTP.Permissions), ConfigKeys: c.HTTP.SessionConfigKeys, Key: s.key, Note: func(text string) { s.Log.Warn(text) },
 	}
 	for _, set := range c.Toolsets {
 		o.Toolsets = append(o.Toolsets, set.Name)
@@ -92,60 +88,44 @@ func agentNames(c *config.Config) []string {
 	return slices.Sorted(maps.Keys(c.Rules.Agents))
 }
 
-// agents holds the policy of each agent, by name.
-type agents map[string]*policy.Policy
-
-// newAgents reads the policies of all agents, and of clients that are none of them.
-func newAgents(c *config.Config) (agents, error) {
-	all := agents{}
+// policies returns the policies of all agents, and of clients that are none of them. An agent that
+// a reload has removed gets the zero Policy, which allows nothing.
+func policies(c *config.Config) (of func(agent string) *policy.Policy, err error) {
+	all := map[string]*policy.Policy{}
 	for _, name := range append(agentNames(c), c.Agent) {
-		var err error
 		if all[name], err = c.Rules.For(name); err != nil {
 			return nil, err
 		}
 	}
-	return all, nil
-}
-
-// policy is router.Options.PolicyOf. The zero Policy allows nothing: an agent that a reload has
-// removed has no rights.
-func (a agents) policy(agent string) *policy.Policy {
-	if p, known := a[agent]; known {
-		return p
-	}
-	return new(policy.Policy)
-}
-
-// callLogs says who may read which logs of calls.
-type callLogs struct {
-	open    bool     // no client needs a credential: all may read them
-	readers []string // agents that may read all logs
-	files   []bridge.CallLog
+	return func(agent string) *policy.Policy {
+		if p, known := all[agent]; known {
+			return p
+		}
+		return new(policy.Policy)
+	}, nil
 }
 
 // callLogVariable tells a server where to log its calls.
 const callLogVariable = "MCP_CALL_LOG="
 
-func newCallLogs(c *config.Config, authenticates bool) callLogs {
-	l := callLogs{open: !authenticates, readers: c.HTTP.LogReaders}
+// callLogs returns which logs of calls an agent may read: all if no client needs a credential, or
+// the agent is one of http.log_readers.
+func callLogs(c *config.Config, authenticates bool) (of func(agent string) bridge.Logs) {
+	all := bridge.Logs{All: true}
 	for _, s := range setup.Enabled(c) {
 		for _, v := range s.Env {
-			path, ok := strings.CutPrefix(v, callLogVariable)
-			if !ok || path == "" {
-				continue
+			if path, ok := strings.CutPrefix(v, callLogVariable); ok && path != "" {
+				if !filepath.IsAbs(path) {
+					path = filepath.Join(s.Dir, path)
+				}
+				all.Files = append(all.Files, calllog.File{Server: s.Name, Path: path})
 			}
-			if !filepath.IsAbs(path) {
-				path = filepath.Join(s.Dir, path)
-			}
-			l.files = append(l.files, bridge.CallLog{Server: s.Name, Path: path})
 		}
 	}
-	return l
-}
-
-func (l callLogs) of(agent string) bridge.Logs {
-	if l.open || slices.Contains(l.readers, agent) {
-		return bridge.Logs{All: true, Files: l.files}
+	return func(agent string) bridge.Logs {
+		if !authenticates || slices.Contains(c.HTTP.LogReaders, agent) {
+			return all
+		}
+		return bridge.Logs{}
 	}
-	return bridge.Logs{}
 }

@@ -12,10 +12,9 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
-	"toolman/cmd/internal/pins"
 	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/store"
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/budget"
@@ -23,12 +22,13 @@ import (
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
+	"toolman/router/httpd/presence"
 )
 
 // A server serves HTTP for one router. What depends on the configuration is in its access.
 type server struct {
 	*engine.Engine
-	flags *setup.Flags
+	flags *engine.Flags
 	key   [32]byte // for hashes of what sessions say about themselves
 
 	router   *router.Router
@@ -42,60 +42,54 @@ type server struct {
 
 // Run serves clients over HTTP until ctx ends by a signal. An address other than "" replaces
 // http.listen.
-func Run(ctx context.Context, flags *setup.Flags, o engine.Options, address string) error {
-	var err error
-	if o.At, err = flags.Find(); err != nil {
+func Run(ctx context.Context, flags *engine.Flags, address string) error {
+	flags.HTTP = true
+	at, err := flags.Find()
+	if err != nil {
 		return err
 	}
-	files := []*configfile.Watch{configfile.NewWatch(o.At.Path), configfile.NewWatch(pins.Path(o.At.Path))} // before Load: later changes count
-	if o.Config, err = config.Load(o.At.Path, flags.HTTPOptions()); err != nil {
+	files := setup.NewWatch(at.Path, store.LockPath(at.Path)) // before Load: later changes count
+	c, err := flags.LoadAt(at)
+	if err != nil {
 		return err
 	}
 	if address != "" {
-		o.Config.HTTP.Listen = address
+		c.HTTP.Listen = address
 	}
-	return engine.Run(ctx, o, func(e *engine.Engine) error {
-		s := &server{Engine: e, flags: flags, budgets: newBudgets(o.Config.HTTP.Limits)}
+	return engine.Run(ctx, flags, c, flags.Stderr, func(e *engine.Engine) error {
+		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared())}
 		rand.Read(s.key[:])
-		a, err := s.newAccess(o.Config)
+		a, err := s.newAccess(c)
 		if err != nil {
 			return err
 		}
-		l, err := a.guard.Listen(o.Config.HTTP.Listen)
+		l, err := a.guard.Listen(c.HTTP.Listen)
 		if err != nil {
-			return cli.Usage(err, "see [http] in "+o.Config.Path)
+			return cli.Usage(err, "see [http] in "+c.Path)
 		}
 		defer l.Close()
-		s.assemble(&o.Config.HTTP, a)
-		go s.watch(ctx, o.At, files)
-		return s.serve(ctx, l, &o.Config.HTTP)
+		s.assemble(&c.HTTP, a)
+		go s.watch(ctx, at, files)
+		return s.serve(ctx, l, &c.HTTP)
 	})
-}
-
-// newBudgets limits what each client can hold.
-func newBudgets(l config.Limits) *budget.Budgets {
-	return budget.New(budget.Limits{
-		budget.Bytes: l.Bytes, budget.Sessions: l.Sessions, budget.Streams: l.Streams,
-		budget.Calls: l.Calls, budget.Processes: l.Processes, budget.Connections: l.Connections,
-	}, budget.Shared())
 }
 
 // assemble makes the router and the handlers.
 func (s *server) assemble(c *config.HTTP, a *access) {
 	o := s.RouterOptions
-	o.PolicyOf, o.MetaTools = a.agents.policy, a.modes.Offers()
+	o.PolicyOf, o.MetaTools = a.policyOf, a.modes.Offers()
 	s.metrics = ops.NewMetrics(setup.Version())
 	o.Audit = audit.Watch(o.Audit, s.metrics)
 	s.router = router.New(o, s.Loop, s.Log)
 	s.health = ops.NewHealth(s.router)
 	s.health.Known = s.known
-	s.endpoint = httpd.New(s.router, httpd.Options{Caller: callerOf, Lasts: s.lasts, Outlive: s.metrics.Outlive, Budgets: s.budgets,
-		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle})
+	front := presence.Options{Caller: callerOf, Lasts: s.lasts, Budgets: s.budgets,
+		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle}
+	s.endpoint = httpd.New(s.router, httpd.Options{Options: front, Outlive: s.metrics.Outlive})
 	s.bridge = bridge.New(s.router, bridge.Options{
-		Caller: callerOf, Status: s.tools, Lasts: s.lasts, ActiveOnly: c.BridgeActiveOnly, Scrub: s.Secrets.JSON,
-		Logs:      func(r *http.Request, agent string) bridge.Logs { return accessOf(r).logs.of(agent) },
+		Options: front, Status: s.tools, ActiveOnly: c.BridgeActiveOnly, Scrub: s.Secrets.JSON,
+		Logs:      func(r *http.Request, agent string) bridge.Logs { return accessOf(r).logsOf(agent) },
 		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
-		Budgets:   s.budgets, MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle,
 	})
 	s.admit(a)
 }

@@ -9,26 +9,22 @@ import (
 
 	"go.uber.org/zap"
 
-	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/setup"
 )
 
 // watch reloads the configuration whenever a watched file has changed, and on SIGHUP, which also
 // stands for a change of the files that it refers to.
-func (s *server) watch(ctx context.Context, at configfile.Location, files []*configfile.Watch) {
+func (s *server) watch(ctx context.Context, at setup.Location, files setup.Watch) {
 	hangUp := make(chan os.Signal, 1)
 	signal.Notify(hangUp, syscall.SIGHUP)
 	defer signal.Stop(hangUp)
 	changed := make(chan struct{}, 1)
-	for _, file := range files {
-		go file.Run(ctx, func() {
-			select {
-			case changed <- struct{}{}:
-			default: // a reload is due already
-			}
-		})
-	}
+	go files.Run(ctx, func() {
+		select {
+		case changed <- struct{}{}:
+		default: // a reload is due already
+		}
+	})
 	for {
 		select {
 		case <-ctx.Done():
@@ -37,17 +33,17 @@ func (s *server) watch(ctx context.Context, at configfile.Location, files []*con
 		case <-changed:
 		}
 		if err := s.reload(at); err != nil {
-			s.Log.Error("the configuration was not reloaded; toolman goes on as it is", zap.String("config", at.Path), zap.NamedError("err", err))
+			s.Log.Error("the configuration was not reloaded; the previous one stays in effect", zap.String("config", at.Path), zap.NamedError("err", err))
 		}
 	}
 }
 
 // reload applies the configuration as it is now, or changes nothing.
-func (s *server) reload(at configfile.Location) error {
+func (s *server) reload(at setup.Location) error {
 	if err := at.Check(); err != nil {
 		return err
 	}
-	c, err := config.Load(at.Path, s.flags.HTTPOptions())
+	c, err := s.flags.LoadAt(at)
 	if err != nil {
 		return err
 	}
@@ -63,8 +59,7 @@ func (s *server) reload(at configfile.Location) error {
 	if s.access.Load().guard.Authenticates() && !next.guard.Authenticates() {
 		return errors.New("the new file disables authentication; restart toolman to apply it")
 	}
-	o.PolicyOf, o.Trace = next.agents.policy, s.router.Trace
-	setup.ScrubSessions(&o, s.Secrets)
+	o.PolicyOf, o.Trace = next.policyOf, s.router.Trace
 	s.admit(next) // before Reload: clients that are no longer admitted must not see what is new
 	s.router.Reload(o)
 	s.Log.Info("reloaded", zap.String("config", at.Path), zap.Int("servers", len(o.Servers)))

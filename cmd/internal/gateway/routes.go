@@ -8,9 +8,10 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/router"
 	"toolman/router/httpd/bridge"
-	"toolman/router/httpd/caller"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
+	"toolman/router/httpd/presence"
+	"toolman/router/upstream"
 )
 
 // routes returns the handlers behind a guard.
@@ -78,10 +79,10 @@ type accessKey struct{}
 func accessOf(r *http.Request) *access { return r.Context().Value(accessKey{}).(*access) }
 
 // callerOf is httpd.Options.Caller.
-func callerOf(r *http.Request) (caller.Caller, error) { return accessOf(r).modes.Caller(r) }
+func callerOf(r *http.Request) (presence.Caller, error) { return accessOf(r).modes.Caller(r) }
 
 // lasts is httpd.Options.Lasts.
-func (s *server) lasts(c *caller.Caller) bool {
+func (s *server) lasts(c *presence.Caller) bool {
 	now := s.access.Load()
 	id, ok := now.guard.Again(c.Client.Principal)
 	return ok && now.modes.Lasts(c, id)
@@ -89,7 +90,7 @@ func (s *server) lasts(c *caller.Caller) bool {
 
 // known returns the servers whose health a client may see, nil for a client without a
 // credential. Where none is required, every client may see them.
-func (s *server) known(r *http.Request) []router.Status {
+func (s *server) known(r *http.Request) []upstream.Status {
 	a := accessOf(r)
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {

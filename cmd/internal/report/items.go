@@ -7,10 +7,12 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/setup"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
+	"toolman/router/toolset"
 )
 
 const (
@@ -23,74 +25,69 @@ const (
 	maxClientName = 64               // characters of a name that clients accept
 )
 
+// bySource groups entries by the servers that offer them, in the order of the first entry of each.
+func bySource(all []*catalog.Entry) (groups [][]*catalog.Entry) {
+	at := map[*catalog.Source]int{}
+	for _, e := range all {
+		i, known := at[e.Source]
+		if !known {
+			i, at[e.Source], groups = len(groups), len(groups), append(groups, nil)
+		}
+		groups[i] = append(groups[i], e)
+	}
+	return groups
+}
+
+// atMost returns the first maxItems texts, and how many more there are.
+func atMost(texts []string) []string {
+	if more := len(texts) - maxItems; more > 0 {
+		return append(texts[:maxItems], fmt.Sprintf("and %d more", more))
+	}
+	return texts
+}
+
 // addHeld adds a problem for each server with items that differ from their pins.
 func (rep *Report) addHeld(offered *catalog.Catalog) {
-	type held struct {
-		server string
-		count  int
-		lines  []string
-		added  bool // has new resources, which many servers add as they run
-	}
-	var all []*held
-	of := map[*catalog.Source]*held{}
-	for _, e := range offered.Held() {
-		h := of[e.Source]
-		if h == nil {
-			h = &held{server: e.Source.Name}
-			of[e.Source], all = h, append(all, h)
+	for _, held := range bySource(offered.Held()) {
+		var lines []string
+		for _, e := range held {
+			lines = append(lines, fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Line(e.Name), e.Hold))
 		}
-		h.added = h.added || e.Hold == catalog.NotPinned && e.Item.Kind == mcpwire.Resource
-		if h.count++; h.count <= maxItems {
-			h.lines = append(h.lines, fmt.Sprintf("%s %s: %s", e.Item.Kind, sanitize.Line(e.Name), e.Hold))
-		}
-	}
-	for _, h := range all {
-		if more := h.count - maxItems; more > 0 {
-			h.lines = append(h.lines, fmt.Sprintf("and %d more", more))
-		}
-		if h.added {
-			h.lines = append(h.lines, "resources that a server adds as it runs can be named in unpinned, in tools.toml")
+		lines = atMost(lines)
+		if slices.ContainsFunc(held, isNewResource) {
+			lines = append(lines, "resources that a server adds as it runs can be named in unpinned, in tools.toml")
 		}
 		rep.problem("%s held back of server %s; toolman lock --diff shows what has changed, toolman lock --accept NAME... takes it:\n    %s",
-			cli.CountIs(h.count, "item"), h.server, strings.Join(h.lines, "\n    "))
+			cli.CountIs(len(held), "item"), held[0].Source.Name, strings.Join(lines, "\n    "))
 	}
+}
+
+func isNewResource(e *catalog.Entry) bool {
+	return e.Hold == catalog.NotPinned && e.Item.Kind == mcpwire.Resource
 }
 
 // UnknownMembers returns a line for each server whose items have members that MCP does not
 // define. Clients may show them to a model, and no pin covers them. Items without a pin are left
 // out.
-func UnknownMembers(offered *catalog.Catalog, unpinned catalog.Globs) []string {
-	type unknown struct {
-		server, first string
-		items         int
-		names         []string
-	}
-	var all []*unknown
-	of := map[*catalog.Source]*unknown{}
-	for _, e := range offered.All() {
-		members := e.Item.UnknownMembers()
-		if len(members) == 0 || unpinned.Match(e) {
-			continue
-		}
-		u := of[e.Source]
-		if u == nil {
-			u = &unknown{server: e.Source.Name, first: fmt.Sprintf("%s %s", e.Item.Kind, sanitize.Visible(e.Name))}
-			of[e.Source], all = u, append(all, u)
-		}
-		u.items++
-		for _, name := range members {
-			if r := []rune(name); len(r) > maxMemberName {
-				name = string(r[:maxMemberName]) + "…"
-			}
-			if name = sanitize.Visible(name); !slices.Contains(u.names, name) && len(u.names) < maxMembers {
-				u.names = append(u.names, name)
+func UnknownMembers(offered *catalog.Catalog, unpinned catalog.Globs) (lines []string) {
+	strange := slices.DeleteFunc(offered.All(), func(e *catalog.Entry) bool {
+		return len(e.Item.UnknownMembers()) == 0 || unpinned.Match(e)
+	})
+	for _, items := range bySource(strange) {
+		var names []string
+		for _, e := range items {
+			for _, name := range e.Item.UnknownMembers() {
+				if head := sanitize.First(name, maxMemberName); len(head) < len(name) {
+					name = head + "…"
+				}
+				if name = sanitize.Visible(name); !slices.Contains(names, name) && len(names) < maxMembers {
+					names = append(names, name)
+				}
 			}
 		}
-	}
-	var lines []string
-	for _, u := range all {
-		lines = append(lines, fmt.Sprintf("server %s gives %s members that MCP does not have and pins do not cover: %s (the first is %s)",
-			u.server, cli.Count(u.items, "item"), strings.Join(u.names, ", "), u.first))
+		first := items[0]
+		lines = append(lines, fmt.Sprintf("server %s gives %s members that MCP does not have and pins do not cover: %s (the first is %s %s)",
+			first.Source.Name, cli.Count(len(items), "item"), strings.Join(names, ", "), first.Item.Kind, sanitize.Visible(first.Name)))
 	}
 	return lines
 }
@@ -134,14 +131,11 @@ func (rep *Report) addPolicy(c *config.Config, denied int, unused []string) {
 func (rep *Report) addDangers(c *config.Config, r *router.Router) {
 	tools, unused := r.Dangerous()
 	var names []string
-	for _, e := range tools[:min(len(tools), maxItems)] {
+	for _, e := range tools {
 		names = append(names, sanitize.Line(e.Name))
 	}
-	if more := len(tools) - len(names); more > 0 {
-		names = append(names, fmt.Sprintf("and %d more", more))
-	}
 	if len(tools) > 0 {
-		rep.note("dangerous (confirm = %q): %s", c.Dangers.Confirm, strings.Join(names, ", "))
+		rep.note("dangerous (confirm = %q): %s", c.Dangers.Confirm, strings.Join(atMost(names), ", "))
 	}
 	if rep.allReady() {
 		for _, text := range unused {
@@ -157,12 +151,74 @@ func (rep *Report) addUnused(c *config.Config, r *router.Router) {
 	}
 	for i, a := range c.ActiveToolsets {
 		if a.Toolset == "" && !r.Catalog().Fits(r.Active[i]) {
-			rep.note("%s, which fits nothing", sanitize.Line(r.Active[i].Rule))
+			rep.note("%s, which matches nothing", sanitize.Line(r.Active[i].Rule))
 		}
 	}
 	for i, pattern := range c.Unpinned {
 		if !r.Catalog().Fits(r.Unpinned[i]) {
-			rep.note("unpinned has %q, which fits nothing now", sanitize.Line(pattern))
+			rep.note("unpinned has %q, which matches nothing now", sanitize.Line(pattern))
 		}
 	}
+}
+
+// maxReferences is how many references of a toolset are named.
+const maxReferences = 20
+
+// addToolsets reports what toolsets leave out, and files with toolsets that cannot be used.
+func (rep *Report) addToolsets(c *config.Config, r *router.Router) {
+	o := &r.Options
+	saved, err := o.Shelf.Load()
+	if err != nil {
+		rep.problem("%s", sanitize.Line(err.Error()))
+	}
+	for _, set := range o.Toolsets {
+		if _, hidden := saved[set.Name]; hidden {
+			rep.note("there is a saved toolset %s, too, which is not used: %s has its name", set.Name, &set)
+		}
+	}
+	sets, _ := setup.AllSets(o)
+	for i := range sets {
+		rep.addSet(r.Catalog(), &sets[i])
+	}
+	switch set, err := setup.Equipped(o, c); {
+	case err != nil:
+		rep.problem("no toolset is equipped at start: %s; toolman toolset unequip ends that", sanitize.Line(err.Error()))
+	case set != nil:
+		rep.note("%s is equipped: of tools only its own are active at start", set)
+	}
+}
+
+// addSet reports what one toolset leaves out, except for tools of servers that are not ready and
+// tools that are held back, which are reported elsewhere.
+func (rep *Report) addSet(offered *catalog.Catalog, set *toolset.Set) {
+	reported := 0
+	for i, found := range offered.Expand(set).Resolutions {
+		missing := found.Outcome == toolset.Missing
+		if found.Problem == "" || missing && (!rep.allReady() || isHeld(offered, set, i)) {
+			continue
+		}
+		if reported++; reported > maxReferences {
+			owner := ""
+			if set.Owner != "" {
+				owner = " --owner " + set.Owner
+			}
+			rep.note("%s: toolman toolset show%s %s says more", set, owner, set.Name)
+			return
+		}
+		if missing || len(found.Tools) > 0 {
+			rep.note("%s: %s", set, sanitize.Line(found.Problem))
+		} else {
+			rep.problem("%s: %s", set, sanitize.Line(found.Problem))
+		}
+	}
+}
+
+// isHeld reports whether the i-th reference of a set leads to a tool that is held back.
+func isHeld(offered *catalog.Catalog, set *toolset.Set, i int) bool {
+	return slices.ContainsFunc(offered.Held(), func(e *catalog.Entry) bool {
+		if i < len(set.Patterns) {
+			return set.Patterns[i].Text == e.Name || set.Patterns[i].Glob.Match(e.Name)
+		}
+		return set.Tools[i-len(set.Patterns)].NamespacedName == e.Name
+	})
 }

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"toolman/cmd/internal/engine"
+	"toolman/mcpwire/sanitize"
 	"toolman/router"
+	"toolman/router/upstream"
 )
 
 // Print writes the report for people.
@@ -23,7 +25,7 @@ func (rep *Report) Print(out io.Writer) error {
 	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tERA\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")
 	for _, s := range rep.Servers {
 		mark := " "
-		if s.State != router.Ready.String() && s.State != router.Apart.String() {
+		if s.State != upstream.Ready.String() && s.State != upstream.Apart.String() {
 			mark = "!"
 		}
 		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", mark, s.Name, s.State, cmp.Or(s.Revision, "-"), cmp.Or(s.Era, "-"),
@@ -46,4 +48,24 @@ func (rep *Report) Print(out io.Writer) error {
 	_, err := fmt.Fprintf(out, "\n\n%d of %d tools are active: the list costs a model %d bytes, about %d tokens (all tools: %d bytes, about %d tokens).\n",
 		rep.Cost.ActiveTools, rep.Cost.AllTools, rep.Cost.ListBytes, rep.Cost.ListTokens, rep.Cost.AllBytes, rep.Cost.AllTokens)
 	return err
+}
+
+// PrintExplanation writes what toolman explain says about one item.
+func PrintExplanation(out io.Writer, x router.Explanation) {
+	yes := map[bool]string{true: "yes", false: "no"}
+	detail := func(text string) {
+		if text != "" {
+			fmt.Fprintf(out, "            %s\n", sanitize.Line(text))
+		}
+	}
+	fmt.Fprintf(out, "%s %s of %s\n", x.Kind, sanitize.Line(x.Name), x.Server)
+	fmt.Fprintf(out, "  visible   %s\n", yes[x.Visible])
+	detail(x.Rule)
+	fmt.Fprintf(out, "  active    %s\n", yes[x.Active])
+	detail(x.Activity)
+	fmt.Fprintf(out, "  callable  %s\n", yes[x.Callable])
+	detail(x.Danger)
+	if x.Error != "" {
+		fmt.Fprintf(out, "  callers are told: %s\n", sanitize.Line(x.Error))
+	}
 }

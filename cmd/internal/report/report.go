@@ -5,12 +5,12 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/configfile"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
+	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -59,9 +59,9 @@ type cost struct {
 }
 
 // New reports on servers that have started.
-func New(at configfile.Location, c *config.Config, r *router.Router) *Report {
-	rep := &Report{Config: at.Path, Why: at.Why, Problems: []string{}, Notes: []string{}}
-	if setup.Mode(c) != view.ModeAuto {
+func New(c *config.Config, r *router.Router) *Report {
+	rep := &Report{Config: c.Path, Why: c.Why, Problems: []string{}, Notes: []string{}}
+	if c.ActivationMode != view.ModeAuto.String() {
 		rep.Mode = c.ActivationMode
 	}
 	rep.addServers(c, r)
@@ -108,14 +108,14 @@ func (rep *Report) note(format string, args ...any) {
 func ServerProblems(c *config.Config, r *router.Router) (servers, problems []string) {
 	rep := &Report{Config: c.Path}
 	for _, st := range rep.addServers(c, r) {
-		if st.State != router.Apart && st.State != router.Ready || st.Unread != [mcpwire.Kinds]string{} {
+		if st.State != upstream.Apart && st.State != upstream.Ready || st.Unread != [mcpwire.Kinds]string{} {
 			servers = append(servers, st.Name)
 		}
 	}
 	return servers, rep.Problems
 }
 
-func (rep *Report) addServers(c *config.Config, r *router.Router) []router.Status {
+func (rep *Report) addServers(c *config.Config, r *router.Router) []upstream.Status {
 	servers := setup.Enabled(c)
 	all := engine.Statuses(r, c.Secrets)
 	for i, st := range all {
@@ -124,7 +124,7 @@ func (rep *Report) addServers(c *config.Config, r *router.Router) []router.Statu
 	return all
 }
 
-func (rep *Report) addServer(st router.Status, of *config.Server) {
+func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 	if of.Remote != nil { // its Stderr is the log of the connection
 		for text := range strings.Lines(st.Stderr) {
 			rep.note("server %s: %s", st.Name, sanitize.Line(strings.TrimSpace(text)))
@@ -139,15 +139,15 @@ func (rep *Report) addServer(st router.Status, of *config.Server) {
 		Templates: len(st.Entries[mcpwire.Template]), Prompts: len(st.Entries[mcpwire.Prompt]),
 	}
 	switch st.State {
-	case router.Ready:
-	case router.Apart:
-		rep.note("server %s is started for each session of toolman serve, with what that says of itself; what it has is not known here", st.Name)
+	case upstream.Ready:
+	case upstream.Apart:
+		rep.note("toolman serve starts server %s for each session, with the session's own values; its items are unknown here", st.Name)
 	default:
 		s.Stderr = st.Stderr
 		rep.problem("%s:%d: server %s is not ready: %s", rep.Config, of.Line, st.Name, st.Problem)
 	}
 	for k, why := range st.Unread {
-		if why != "" && st.State == router.Ready {
+		if why != "" && st.State == upstream.Ready {
 			rep.problem("%s:%d: server %s has items that are not known: %s could not be read whole: %s",
 				rep.Config, of.Line, st.Name, mcpwire.Kind(k).ListMethod(), sanitize.Line(why))
 		}
@@ -161,7 +161,7 @@ func (rep *Report) addServer(st router.Status, of *config.Server) {
 // allReady reports whether the items of every server are known.
 func (rep *Report) allReady() bool {
 	for _, s := range rep.Servers {
-		if s.State != router.Ready.String() {
+		if s.State != upstream.Ready.String() {
 			return false
 		}
 	}

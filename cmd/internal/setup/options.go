@@ -5,55 +5,41 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-
-	"toolman/jsonrpc/trace/redact"
+	"runtime/debug"
 
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/pins"
+	"toolman/cmd/internal/store"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/catalog"
-	"toolman/router/metatool"
 	"toolman/router/view"
 )
 
 // Options turns the configuration alone into the options of a router, without pins and without an
-// equipped toolset.
-func Options(c *config.Config) (router.Options, error) {
-	active, err := activeGlobs(c)
-	if err != nil {
-		return router.Options{}, err
-	}
-	unpinned, err := catalog.CompileGlobs(c.Unpinned)
-	if err != nil {
-		return router.Options{}, err
-	}
-	allowed, err := c.Rules.For(c.Agent)
-	if err != nil {
-		return router.Options{}, err
-	}
-	dangers, err := c.Dangers.Guard()
-	if err != nil {
-		return router.Options{}, err
-	}
+// equipped toolset. The values that sessions give are added to secrets.
+func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error) {
+	active, err1 := activeGlobs(c)
+	unpinned, err2 := catalog.CompileGlobs(c.Unpinned)
+	allowed, err3 := c.Rules.For(c.Agent)
+	dangers, err4 := c.Dangers.Compile()
+	toolsets, err5 := toolsetsOf(c)
 	o := router.Options{
 		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: redact.NewScrubber(c.Secrets).Values,
-		Active: active, Settle: c.Settle, CatalogBytes: catalogBytes(c.CatalogBytes), URISeparator: c.URISeparator,
+		Active: active, Settle: c.Settle, CatalogBytes: c.CatalogBytes, URISeparator: c.URISeparator,
 		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
-	}
-	if err := addToolsets(&o, c); err != nil {
-		return router.Options{}, err
+		Toolsets: toolsets, Shelf: store.ToolsetsBeside(c.Path), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
 	for _, s := range Enabled(c) {
-		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path)))
+		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path), secrets))
 	}
-	return o, nil
+	return o, errors.Join(err1, err2, err3, err4, err5)
 }
 
 // FullOptions turns the configuration, and what is stored beside it, into the options of a
 // router. It calls warn if the equipped toolset cannot be used.
-func FullOptions(c *config.Config, warn func(error)) (router.Options, error) {
-	o, err := Options(c)
+func FullOptions(c *config.Config, secrets *redact.Scrubber, warn func(error)) (router.Options, error) {
+	o, err := Options(c, secrets)
 	if err != nil {
 		return o, err
 	}
@@ -79,7 +65,7 @@ func Enabled(c *config.Config) []*config.Server {
 
 // addPins adds what the configuration's lock file says, if there is one.
 func addPins(o *router.Options, c *config.Config) error {
-	set, err := pins.Load(pins.Path(c.Path))
+	set, err := store.LoadPins(store.LockPath(c.Path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -98,7 +84,7 @@ func addPins(o *router.Options, c *config.Config) error {
 }
 
 // AddEras has the router speak to servers in the era in which they were pinned.
-func AddEras(o *router.Options, set pins.Set) {
+func AddEras(o *router.Options, set store.Pins) {
 	o.Eras = map[string]mcpwire.Era{}
 	for server, era := range set.Eras() {
 		o.Eras[server] = mcpwire.ParseEra(era)
@@ -131,16 +117,6 @@ func activeRule(a config.Active, file string) string {
 	return fmt.Sprintf("%s has %q (%s:%d)", list, a.Pattern, file, a.Line)
 }
 
-func catalogBytes(b config.CatalogBytes) int {
-	switch b {
-	case config.CatalogAuto:
-		return metatool.CatalogAuto
-	case config.CatalogAll:
-		return 0
-	}
-	return int(b)
-}
-
 // Mode returns the activation mode of the configuration.
 func Mode(c *config.Config) view.Mode {
 	for _, m := range []view.Mode{view.ModeMutate, view.ModeCall, view.ModeStatic} {
@@ -149,4 +125,13 @@ func Mode(c *config.Config) view.Mode {
 		}
 	}
 	return view.ModeAuto
+}
+
+// Version returns the version that the build recorded.
+func Version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "(devel)"
+	}
+	return info.Main.Version
 }

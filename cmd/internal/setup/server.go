@@ -13,33 +13,34 @@ import (
 
 	"toolman/jsonrpc/trace/redact"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpclient"
 	"toolman/mcpwire/streamhttp"
 	"toolman/mcpwire/streamhttp/credential"
-	"toolman/router"
 	"toolman/router/dial"
+	"toolman/router/upstream"
 	"toolman/spawn"
 )
 
 // newServer turns a server of a file into one of a router.
-func newServer(s config.Server, file string) router.Server {
-	return router.Server{
+func newServer(s config.Server, file string, secrets *redact.Scrubber) upstream.Server {
+	return upstream.Server{
 		Fingerprint:  fingerprint(s),
 		Name:         s.Name,
 		Namespace:    s.Namespace,
 		Command:      spawn.Command{Argv: s.Argv, Env: environ(&s), Dir: s.Dir},
 		Socket:       s.Socket,
 		Dial:         dialer(&s),
-		For:          forSession(s, file),
+		For:          forSession(s, file, secrets),
 		StartTimeout: s.StartTimeout,
 		CallTimeout:  s.CallTimeout,
 		MaxCalls:     maxCalls(&s),
 		MaxCallsAt:   maxCallsAt(&s, file),
 		Era:          mcpwire.ParseEra(s.Era),
-		Share:        router.ParseShare(s.Share),
+		Share:        upstream.ParseShare(s.Share),
 		FrameLimit:   s.MaxMessageBytes,
 	}
 }
@@ -48,17 +49,7 @@ func newServer(s config.Server, file string) router.Server {
 // the file and whatever other servers refer to.
 func fingerprint(s config.Server) string {
 	s.Line, s.MaxCallsLine, s.Referred = 0, 0, nil
-	text := ""
-	if r := s.Remote; r != nil { // compare what pointers point to, not the pointers
-		remote, oauth := *r, config.OAuth{}
-		if r.OAuth != nil {
-			oauth = *r.OAuth
-		}
-		s.Remote, remote.OAuth = nil, nil
-		text = fmt.Sprintf("%+v %t %+v", remote, r.OAuth != nil, oauth)
-	}
-	all := fmt.Appendf(nil, "%#v %s", s, text) // %+v prints nil and an empty list alike
-	return fmt.Sprintf("%x", sha256.Sum256(all))
+	return fmt.Sprintf("%x", sha256.Sum256(cli.JSON(s)))
 }
 
 // environ returns the environment of a server's process.
@@ -151,44 +142,27 @@ func TraceServers(c *config.Config) []trace.Server {
 	return all
 }
 
-// forSession returns a function that makes the server of one session from the session's values,
-// or nil for a server that is the same for all sessions.
-func forSession(s config.Server, file string) func(values map[string]string) (router.Server, error) {
-	if !s.ForEachSession() {
-		return nil
-	}
-	return func(values map[string]string) (router.Server, error) {
-		own, err := s.In(values)
-		if err != nil {
-			return router.Server{}, err
-		}
-		return newServer(own, file), nil
-	}
-}
-
 // lateOutput is how long after the end of a session's servers their output may still reach the
 // log and the trace.
 const lateOutput = time.Minute
 
-// ScrubSessions keeps the values that sessions give out of the log, whose secrets are given, and
-// out of the trace, as long as a server of the session knows them.
-func ScrubSessions(o *router.Options, secrets *redact.Scrubber) {
-	for i := range o.Servers {
-		perSession := o.Servers[i].For
-		if perSession == nil {
-			continue
+// forSession returns a function that makes the server of one session from the session's values,
+// or nil for a server that is the same for all sessions. The values are secrets as long as the
+// server knows them.
+func forSession(s config.Server, file string, secrets *redact.Scrubber) func(values map[string]string) (upstream.Server, error) {
+	if !s.ForEachSession() {
+		return nil
+	}
+	return func(values map[string]string) (upstream.Server, error) {
+		back := secrets.Lend(slices.Collect(maps.Values(values))...)
+		over := func() { time.AfterFunc(lateOutput, back) }
+		own, err := s.In(values)
+		if err != nil {
+			over()
+			return upstream.Server{}, err
 		}
-		o.Servers[i].For = func(said map[string]string) (router.Server, error) {
-			values := slices.Collect(maps.Values(said))
-			back := secrets.Lend(values...)
-			over := func() { time.AfterFunc(lateOutput, back) }
-			own, err := perSession(said)
-			if err != nil {
-				over()
-				return own, err
-			}
-			own.Over = over
-			return own, nil
-		}
+		server := newServer(own, file, secrets)
+		server.Over = over
+		return server, nil
 	}
 }

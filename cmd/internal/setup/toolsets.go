@@ -10,7 +10,7 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
-	"toolman/cmd/internal/toolsets"
+	"toolman/cmd/internal/store"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
@@ -18,18 +18,17 @@ import (
 	"toolman/router/view"
 )
 
-// addToolsets adds the toolsets of the configuration and the folder of saved ones.
-func addToolsets(o *router.Options, c *config.Config) error {
+// toolsetsOf returns the toolsets of the configuration.
+func toolsetsOf(c *config.Config) (sets []toolset.Set, err error) {
 	for _, s := range c.Toolsets {
 		patterns, err := CompilePatterns(s.Tools)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		o.Toolsets = append(o.Toolsets, toolset.Set{Name: s.Name, Description: s.Description, Patterns: patterns,
+		sets = append(sets, toolset.Set{Name: s.Name, Description: s.Description, Patterns: patterns,
 			File: filepath.Base(c.Path), Line: max(1, s.Line)})
 	}
-	o.Shelf, o.AllowStale, o.MetaTools = toolsets.In(c.Path), c.AllowStaleRefs, MetaTools(c)
-	return nil
+	return sets, nil
 }
 
 // MetaTools returns the groups of toolman's own tools that clients are offered.
@@ -56,7 +55,7 @@ func CompilePatterns(texts []string) ([]toolset.Pattern, error) {
 
 // Equipped returns the toolset that is equipped at start, or nil.
 func Equipped(o *router.Options, c *config.Config) (*toolset.Set, error) {
-	name, err := toolsets.In(c.Path).Equipped()
+	name, err := store.ToolsetsBeside(c.Path).Equipped()
 	if err != nil || name == "" {
 		return nil, err
 	}
@@ -70,34 +69,24 @@ func Equipped(o *router.Options, c *config.Config) (*toolset.Set, error) {
 // FindSet returns the toolset with an owner and a name. One of tools.toml wins over a saved one.
 func FindSet(o *router.Options, owner, name string) (*toolset.Set, error) {
 	sets, err := AllSets(o)
-	var owners []string
-	for i := range sets {
-		if sets[i].Name != name {
-			continue
-		}
-		if sets[i].Owner == owner {
-			return &sets[i], nil
-		}
-		owners = append(owners, sets[i].Owner)
+	sets = slices.DeleteFunc(sets, func(s toolset.Set) bool { return s.Name != name })
+	if i := slices.IndexFunc(sets, func(s toolset.Set) bool { return s.Owner == owner }); i >= 0 {
+		return &sets[i], nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return nil, noSet(owner, name, owners)
-}
-
-// noSet returns the error for a toolset that an owner does not have. owners have one of the same
-// name.
-func noSet(owner, name string, owners []string) error {
-	err := fmt.Errorf("there is no toolset %q", name)
+	problem, hint := fmt.Errorf("there is no toolset %q", name), "toolman toolset list shows all toolsets"
 	if owner != "" {
-		err = fmt.Errorf("%s has no toolset %q", sanitize.Line(owner), name)
-	}
-	hint := "toolman toolset list shows all toolsets"
-	if owner == "" && len(owners) > 0 {
+		problem = fmt.Errorf("%s has no toolset %q", sanitize.Line(owner), name)
+	} else if len(sets) > 0 {
+		var owners []string
+		for _, s := range sets {
+			owners = append(owners, s.Owner)
+		}
 		hint = "clients have saved toolsets of that name; name one of them with --owner: " + strings.Join(owners, ", ")
 	}
-	return cli.Failed(err, hint)
+	return nil, cli.Failed(problem, hint)
 }
 
 // AllSets returns the toolsets of tools.toml, followed by the saved ones of all owners, both sorted

@@ -4,20 +4,66 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"net/netip"
+	"net/url"
 	"os"
+	"strings"
 
 	"go.uber.org/zap"
 
 	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/setup"
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire/streamhttp"
+	"toolman/mcpwire/streamhttp/credential"
 	"toolman/router/dial"
 )
 
+// A Target is a server over HTTP.
+type Target struct {
+	URL, CAFile string
+	TokenFile   string // read again when it changes
+	Token       string // without a TokenFile
+}
+
+// options returns the options of the connection to the server.
+func (to *Target) options(log *zap.Logger) streamhttp.Options {
+	o := streamhttp.Options{URL: to.URL, CAFile: to.CAFile, Header: http.Header{"User-Agent": {setup.UserAgent()}},
+		Log: func(text string) { log.Warn(text) }}
+	switch {
+	case to.TokenFile != "":
+		o.Credential = credential.NewTokenFile(to.TokenFile, credential.OAuth{})
+	case to.Token != "":
+		o.Header.Set("Authorization", "Bearer "+strings.TrimSpace(to.Token))
+	default:
+		return o
+	}
+	if exposed(to.URL) {
+		log.Warn("the token goes to another machine without TLS, where others may read it; use an https URL")
+	}
+	return o
+}
+
+// exposed reports whether others can read on the network what is sent to a URL.
+func exposed(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "http" || u.Hostname() == "localhost" {
+		return false
+	}
+	addr, err := netip.ParseAddr(u.Hostname())
+	return err != nil || !addr.IsLoopback()
+}
+
 // Join connects the client on standard input and output to a server over HTTP, until one of the
 // two closes the connection. It passes messages on unchanged.
-func Join(ctx context.Context, conn *streamhttp.Conn, stdin, stdout *os.File, log *zap.Logger) error {
+func Join(ctx context.Context, to *Target, stdin, stdout *os.File, log *zap.Logger) error {
+	conn, err := streamhttp.Dial(to.options(log))
+	if err != nil {
+		return cli.Usage(err, "toolman stdio --help lists its flags")
+	}
+	defer conn.Close()
 	loop, err := peer.NewLoop()
 	if err != nil {
 		return err

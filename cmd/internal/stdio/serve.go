@@ -8,6 +8,7 @@ import (
 	"toolman/cmd/internal/engine"
 	"toolman/jsonrpc/peer"
 	"toolman/router"
+	"toolman/router/client"
 )
 
 const (
@@ -22,7 +23,7 @@ func Serve(ctx context.Context, e *engine.Engine, agent string, stdin, stdout *o
 		return err
 	}
 	r := router.New(e.RouterOptions, e.Loop, e.Log)
-	s := r.NewSession(peer, router.Client{Sole: true, Agent: agent})
+	s := r.NewSession(peer, client.Info{Sole: true, Agent: agent})
 	peer.Start(s) // initialize is answered before any server is started
 	r.Start(e.Reaper())
 	select {

@@ -4,34 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"time"
+
+	"toolman/cmd/internal/config/source"
+
+	"github.com/gofrs/flock"
 )
 
-// Read returns the content of the file, at most limit bytes; a longer file is an error. For a file
-// that does not exist the error wraps fs.ErrNotExist.
-func Read(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", path, err)
-	}
-	if int64(len(text)) > limit {
-		return nil, fmt.Errorf("%s is larger than %d bytes", path, limit)
-	}
-	return text, nil
-}
-
-// Update replaces the file by what change makes of it; old is nil if the file does not exist. If
+// update replaces the file by what change makes of it; old is nil if the file does not exist. If
 // change fails, or ctx ends before the file is locked, the file stays as it was. Update replaces
 // the target of a symbolic link and keeps the link.
-func Update(ctx context.Context, path string, limit int64, change func(old []byte) ([]byte, error)) error {
+func update(ctx context.Context, path string, limit int64, change func(old []byte) ([]byte, error)) error {
 	if aim, err := filepath.EvalSymlinks(path); err == nil {
 		path = aim
 	}
@@ -40,7 +27,7 @@ func Update(ctx context.Context, path string, limit int64, change func(old []byt
 		return fmt.Errorf("locking %s: %w", path, err)
 	}
 	defer unlock()
-	old, err := Read(path, limit)
+	old, err := source.Read(path, limit)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -86,4 +73,47 @@ func write(path string, text []byte, mode fs.FileMode) error {
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
+}
+
+// retry is the time between attempts to get a lock that another process holds.
+const retry = 10 * time.Millisecond
+
+// lock creates a file and locks it; unlock removes the file. The system releases the lock of a
+// process that ends.
+func lock(ctx context.Context, path string) (unlock func(), err error) {
+	for {
+		l := flock.New(path, flock.SetPermissions(0o644))
+		if _, err := l.TryLockContext(ctx, retry); err != nil {
+			return nil, err
+		}
+		if current(l, path) {
+			return func() {
+				os.Remove(path) // while it is locked, so that no process locks a file that is gone
+				l.Unlock()
+			}, nil
+		}
+		l.Unlock()
+	}
+}
+
+// current reports whether the locked file is still the one at path.
+func current(l *flock.Flock, path string) bool {
+	held, err := l.Stat()
+	if err != nil {
+		return false
+	}
+	now, err := os.Stat(path)
+	return err == nil && os.SameFile(held, now)
+}
+
+// syncFolder makes a rename durable. Windows has no such call.
+func syncFolder(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -12,41 +11,35 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
-	"toolman/cmd/internal/toolsets"
+	"toolman/cmd/internal/store"
+	"toolman/jsonrpc/trace/redact"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
 
-const help = `A toolset is a name for some tools. Those of tools.toml are written there:
-
-  [toolsets.reading]
-  tools = ["fs_read*", "mem_search"]   # names and globs
-
-Others are built here, or by a model with build-toolset (meta_tools in tools.toml), and
-saved in .toolman/toolsets.json beside tools.toml. A saved toolset has each tool's name and
-the hash of its definition: a tool that has changed since is left out until the toolset is
-built again, unless allow_stale_refs = true.
+const help = `A toolset is a name for some tools. It is written in tools.toml, or saved in
+.toolman/toolsets.json beside it: by build, or by a model with build-toolset.
 
 A toolset that a client of toolman serve saves with a credential belongs to that client:
 other clients do not see it. A toolset that is saved here, or over stdio, is yours: all
-clients see it, and none of them can delete it. --owner names a client's toolset, as list
-shows the owner.
-
-When toolman starts the next time, only the tools of the equipped toolset are active.`
+clients see it, and none of them can delete it. "toolman help toolsets" says more.`
 
 // A command is one run of a command about toolsets.
 type command struct {
 	*cobra.Command
-	stderr *os.File
+	flags  *engine.Flags
 	config *config.Config
 	o      router.Options
-	folder toolsets.Folder
+	folder store.Toolsets
+
+	owner, description string
+	replace, asJSON    bool
 }
 
-// New returns the command toolset. Flags choose the configuration.
-func New(flags *setup.Flags, stderr *os.File) *cobra.Command {
+// New returns the command toolset.
+func New(flags *engine.Flags) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "toolset",
 		Short: "Build, list and equip toolsets",
@@ -54,52 +47,49 @@ func New(flags *setup.Flags, stderr *os.File) *cobra.Command {
 		Args:  cli.NoCommand,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	var owner, description string
-	var replace, asJSON bool
-	add := func(use, short string, least, most int, run func(c *command, args []string) error) *cobra.Command {
-		sub := &cobra.Command{
+	add := func(use, short string, least, most int, run func(c *command, args []string) error) *command {
+		c := &command{flags: flags}
+		c.Command = &cobra.Command{
 			Use: use, Short: short, Args: cli.Args(least, most),
-			RunE: func(cmd *cobra.Command, args []string) error {
-				c, at, err := flags.Load()
-				if err != nil {
+			RunE: func(_ *cobra.Command, args []string) error {
+				if err := c.load(); err != nil {
 					return err
 				}
-				o, err := setup.Options(c)
-				if err != nil {
-					return err
-				}
-				return run(&command{cmd, stderr, c, o, toolsets.In(at.Path)}, args)
+				return run(c, args)
 			},
 		}
-		cmd.AddCommand(sub)
-		return sub
+		cmd.AddCommand(c.Command)
+		return c
 	}
-	addOwner := func(cmd *cobra.Command) {
-		cmd.Flags().StringVar(&owner, "owner", "", "the `client` that has saved it; without this it is yours")
-	}
-	addJSON := func(cmd *cobra.Command) { cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON") }
-
-	build := add("build NAME TOOL...", "Save some tools as a toolset", 2, -1, func(c *command, args []string) error {
-		return c.build(args[0], description, args[1:], replace)
-	})
+	build := add("build NAME TOOL...", "Save some tools as a toolset", 2, -1, func(c *command, args []string) error { return c.build(args[0], args[1:]) })
 	build.Long = "build starts every server and saves tools, each by its name and by the hash of its definition.\nTOOL is a name or a glob."
-	build.Flags().StringVar(&description, "description", "", "what the toolset is for")
-	build.Flags().BoolVar(&replace, "replace", false, "replace the saved toolset of that name")
-	addJSON(add("list", "List all toolsets", 0, 0, func(c *command, _ []string) error { return c.list(asJSON) }))
-	show := add("show NAME", "Start every server and show the tools of a toolset", 1, 1, func(c *command, args []string) error {
-		return c.show(owner, args[0], asJSON)
-	})
-	addOwner(show)
-	addJSON(show)
+	build.Flags().StringVar(&build.description, "description", "", "what the toolset is for")
+	build.Flags().BoolVar(&build.replace, "replace", false, "replace the saved toolset of that name")
+	list := add("list", "List all toolsets", 0, 0, func(c *command, _ []string) error { return c.list() })
+	show := add("show NAME", "Start every server and show the tools of a toolset", 1, 1, func(c *command, args []string) error { return c.show(args[0]) })
 	add("equip NAME", "Activate only a toolset's tools at the next start", 1, 1, func(c *command, args []string) error { return c.equip(args[0]) })
-	add("unequip", "Activate at the next start what active_toolsets says", 0, 0, func(c *command, _ []string) error { return c.unequip() })
-	addOwner(add("delete NAME", "Delete a saved toolset", 1, 1, func(c *command, args []string) error { return c.delete(owner, args[0]) }))
-	addOwner(add("export NAME", "Print a saved toolset as JSON", 1, 1, func(c *command, args []string) error { return c.export(owner, args[0]) }))
-	load := add("import FILE", "Save toolsets that export has printed; - is standard input", 1, 1, func(c *command, args []string) error {
-		return c.load(args[0], replace)
-	})
-	load.Flags().BoolVar(&replace, "replace", false, "replace saved toolsets of the same names")
+	add("unequip", "Activate at the next start what active_toolsets says", 0, 0, func(c *command, _ []string) error { return c.equip("") })
+	del := add("delete NAME", "Delete a saved toolset", 1, 1, func(c *command, args []string) error { return c.delete(args[0]) })
+	export := add("export NAME", "Print a saved toolset as JSON", 1, 1, func(c *command, args []string) error { return c.export(args[0]) })
+	imports := add("import FILE", "Save toolsets that export has printed; - is standard input", 1, 1, func(c *command, args []string) error { return c.importFile(args[0]) })
+	imports.Flags().BoolVar(&imports.replace, "replace", false, "replace saved toolsets of the same names")
+	for _, c := range []*command{list, show} {
+		c.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
+	}
+	for _, c := range []*command{show, del, export} {
+		c.Flags().StringVar(&c.owner, "owner", "", "the `client` that has saved it; without this it is yours")
+	}
 	return cmd
+}
+
+// load loads the configuration.
+func (c *command) load() (err error) {
+	if c.config, err = c.flags.Load(); err != nil {
+		return err
+	}
+	c.folder = store.ToolsetsBeside(c.config.Path)
+	c.o, err = setup.Options(c.config, redact.NewScrubber(c.config.Secrets))
+	return err
 }
 
 func (c *command) print(format string, args ...any) error {
@@ -109,40 +99,38 @@ func (c *command) print(format string, args ...any) error {
 
 // catalog starts every server, and reports on standard error which are not ready.
 func (c *command) catalog() (*catalog.Catalog, error) {
-	r, err := engine.Check(c.Context(), c.config, c.stderr)
+	r, err := engine.Check(c.Context(), c.config, c.flags.Stderr)
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
 	for _, name := range r.NotReady() {
-		fmt.Fprintf(c.stderr, "toolman: server %s is not ready; its tools are missing here (toolman check says why)\n", name)
+		fmt.Fprintf(c.flags.Stderr, "toolman: server %s is not ready; its tools are missing here (toolman check says why)\n", name)
 	}
 	return r.Catalog(), nil
 }
 
+// equip equips a toolset at the next start, or none for "".
 func (c *command) equip(name string) error {
-	set, err := setup.FindSet(&c.o, "", name)
-	if err != nil {
+	what := "what active_toolsets says"
+	if name != "" {
+		set, err := setup.FindSet(&c.o, "", name)
+		if err != nil {
+			return err
+		}
+		what = "the tools of " + set.Name + " alone"
+	}
+	if err := c.folder.Equip(c.Context(), name); err != nil {
 		return err
 	}
-	if err := c.folder.Equip(c.Context(), set.Name); err != nil {
-		return err
-	}
-	return c.print("the next start begins with the tools of %s alone", set.Name)
+	return c.print("the next start begins with %s", what)
 }
 
-func (c *command) unequip() error {
-	if err := c.folder.Equip(c.Context(), ""); err != nil {
+func (c *command) delete(name string) error {
+	if err := c.folder.Update(c.Context(), catalog.Remove(c.owner, name, c.o.Toolsets)); err != nil {
 		return err
 	}
-	return c.print("the next start begins with what active_toolsets says")
-}
-
-func (c *command) delete(owner, name string) error {
-	if err := c.folder.Update(c.Context(), catalog.Remove(owner, name, c.o.Toolsets)); err != nil {
-		return err
-	}
-	if equipped, err := c.folder.Equipped(); err == nil && equipped == name && owner == "" {
+	if equipped, err := c.folder.Equipped(); err == nil && equipped == name && c.owner == "" {
 		if err := c.folder.Equip(c.Context(), ""); err != nil {
 			return err
 		}
@@ -150,8 +138,8 @@ func (c *command) delete(owner, name string) error {
 	return c.print("deleted %s", name)
 }
 
-func (c *command) export(owner, name string) error {
-	set, err := setup.FindSet(&c.o, owner, name)
+func (c *command) export(name string) error {
+	set, err := setup.FindSet(&c.o, c.owner, name)
 	if err != nil {
 		return err
 	}
@@ -161,13 +149,13 @@ func (c *command) export(owner, name string) error {
 	}
 	free := *set
 	free.Owner = "" // it will belong to the user who imports it
-	_, err = io.WriteString(c.OutOrStdout(), sanitize.JSON(string(toolsets.Format(map[string]toolset.Set{free.Key(): free}))))
+	_, err = io.WriteString(c.OutOrStdout(), sanitize.JSON(string(store.FormatToolsets(map[string]toolset.Set{free.Key(): free}))))
 	return err
 }
 
-// load saves the toolsets of a file.
-func (c *command) load(path string, replace bool) error {
-	sets, err := toolsets.ReadFile(path, c.InOrStdin())
+// importFile saves the toolsets of a file.
+func (c *command) importFile(path string) error {
+	sets, err := store.ReadToolsets(path, c.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -177,7 +165,7 @@ func (c *command) load(path string, replace bool) error {
 	err = c.folder.Update(c.Context(), func(saved map[string]toolset.Set) error {
 		for _, set := range sets {
 			set.Owner = ""
-			if err := c.add(set, replace)(saved); err != nil {
+			if err := c.add(set)(saved); err != nil {
 				return err
 			}
 		}
@@ -189,17 +177,17 @@ func (c *command) load(path string, replace bool) error {
 	return c.print("saved %s", cli.Count(len(sets), "toolset"))
 }
 
-func (c *command) build(name, description string, tools []string, replace bool) error {
+func (c *command) build(name string, tools []string) error {
 	saved, err := c.folder.Load()
 	if err != nil {
 		return err
 	}
-	if err := c.add(toolset.Set{Name: name}, replace)(saved); err != nil { // before servers are started
+	if err := c.add(toolset.Set{Name: name})(saved); err != nil { // before servers are started
 		return err
 	}
 	patterns, err := setup.CompilePatterns(tools)
 	if err != nil {
-		return cli.Usage(fmt.Errorf("a glob cannot be used: %w", err), `close every [ and {, or write \ before one that is meant as it is`)
+		return cli.Usage(fmt.Errorf("a glob cannot be used: %w", err), `close every [ and {, or write \ before a character to match it`)
 	}
 	offered, err := c.catalog()
 	if err != nil {
@@ -215,22 +203,22 @@ func (c *command) build(name, description string, tools []string, replace bool) 
 			refs = append(refs, toolset.Ref{NamespacedName: tool})
 		}
 	}
-	set, err := offered.Build(name, description, refs)
+	set, err := offered.Build(name, c.description, refs)
 	if err != nil {
 		return cli.Failed(err, "names are those that clients see, with their namespace")
 	}
-	if err := c.folder.Update(c.Context(), c.add(set, replace)); err != nil {
+	if err := c.folder.Update(c.Context(), c.add(set)); err != nil {
 		return err
 	}
 	return c.print("saved %s with %s", set.Name, cli.Count(len(set.Tools), "tool"))
 }
 
-// add returns a change that adds a toolset to the saved ones. It may replace one only if replace
-// is set.
-func (c *command) add(set toolset.Set, replace bool) func(map[string]toolset.Set) error {
+// add returns a change that adds a toolset to the saved ones. It may replace one only with
+// --replace.
+func (c *command) add(set toolset.Set) func(map[string]toolset.Set) error {
 	add := catalog.Add(set, c.o.Toolsets)
 	return func(saved map[string]toolset.Set) error {
-		if _, taken := saved[set.Key()]; taken && !replace {
+		if _, taken := saved[set.Key()]; taken && !c.replace {
 			return cli.Failed(fmt.Errorf("toolset %s already exists", set.Name), "--replace takes its place")
 		}
 		delete(saved, set.Key())

@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/setup"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
@@ -53,7 +53,7 @@ func (c *command) report(set *toolset.Set, equipped string) report {
 	return r
 }
 
-func (c *command) list(asJSON bool) error {
+func (c *command) list() error {
 	sets, err := setup.AllSets(&c.o)
 	if err != nil {
 		return err
@@ -68,8 +68,8 @@ func (c *command) list(asJSON bool) error {
 	}
 	out := c.OutOrStdout()
 	switch {
-	case asJSON:
-		_, err := out.Write(plainjson.Indented(reports))
+	case c.asJSON:
+		_, err := out.Write(cli.IndentedJSON(reports))
 		return err
 	case len(reports) == 0:
 		return c.print("there are no toolsets; toolman toolset build NAME TOOL... saves one")
@@ -86,8 +86,8 @@ func (c *command) list(asJSON bool) error {
 	return c.print("\nthe next start begins with %s (*)", equipped)
 }
 
-func (c *command) show(owner, name string, asJSON bool) error {
-	set, err := setup.FindSet(&c.o, owner, name)
+func (c *command) show(name string) error {
+	set, err := setup.FindSet(&c.o, c.owner, name)
 	if err != nil {
 		return err
 	}
@@ -103,8 +103,8 @@ func (c *command) show(owner, name string, asJSON bool) error {
 	for i, found := range offered.Expand(set).Resolutions {
 		r.Tools[i].Outcome, r.Tools[i].Tools, r.Tools[i].Problem = found.Outcome.String(), found.Tools, sanitize.Line(found.Problem)
 	}
-	if asJSON {
-		_, err := c.OutOrStdout().Write(plainjson.Indented(r))
+	if c.asJSON {
+		_, err := c.OutOrStdout().Write(cli.IndentedJSON(r))
 		return err
 	}
 	return r.print(c.OutOrStdout())

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -63,7 +63,7 @@ func (c *call) json() []byte {
 	for _, r := range c.frames {
 		c.Frames = append(c.Frames, r.Line)
 	}
-	return plainjson.Line(c)
+	return cli.JSON(c)
 }
 
 // byToolman reports whether toolman itself made the request.
@@ -83,6 +83,32 @@ type calls struct {
 	open   map[string]*call
 	keep   bool // keep the frames
 	filter Filter
+	done   func(*call) // gets each call that matches the filter when it is over
+}
+
+// take takes a record and returns the call to which it belongs, or nil. The start of a session ends
+// all calls.
+func (cs *calls) take(r *trace.Record) *call {
+	switch {
+	case r.Type == trace.TypeSession:
+		cs.endAll()
+	case r.Type != trace.TypeFrame:
+		cs.endGone(r)
+	default:
+		c, over := cs.add(r)
+		if over {
+			cs.end(c)
+		}
+		return c
+	}
+	return nil
+}
+
+func (cs *calls) end(c *call) {
+	if cs.filter.match(c.subject()) {
+		cs.done(c)
+	}
+	c.reported = true
 }
 
 // add takes a frame. It returns the frame's call, or nil if the frame belongs to none, and whether
@@ -194,30 +220,34 @@ func (cs *calls) count(c *call, r *trace.Record) {
 	}
 }
 
-// gone ends, if an event reports that a server is gone, the requests that toolman itself has made
-// to it. Requests of clients get answers.
-func (cs *calls) gone(r *trace.Record) (over []*call) {
+// endGone ends, if an event reports that a server is gone, the requests that toolman itself has
+// made to it. Requests of clients get answers.
+func (cs *calls) endGone(r *trace.Record) {
 	if r.Event != trace.EventGone {
-		return nil
+		return
 	}
-	for key, c := range cs.open {
+	for _, c := range cs.sorted() {
 		if c.byToolman() && c.first.Leg == trace.Upstream && c.first.Peer == r.Peer {
 			c.Status, c.Error, c.TotalUS = statusGone, r.Text, r.US-c.US
-			delete(cs.open, key)
-			over = append(over, c)
+			maps.DeleteFunc(cs.open, func(_ string, open *call) bool { return open == c })
+			cs.end(c)
 		}
 	}
-	slices.SortFunc(over, earlier)
-	return over
 }
 
-func earlier(a, b *call) int { return cmp.Compare(a.first.Seq, b.first.Seq) }
-
-// rest returns the calls that are not over, in the order they began.
-func (cs *calls) rest() []*call {
-	rest := slices.SortedFunc(maps.Values(cs.open), earlier)
+// endAll ends all calls.
+func (cs *calls) endAll() {
+	for _, c := range cs.sorted() {
+		if !c.reported {
+			cs.end(c)
+		}
+	}
 	clear(cs.open)
-	return slices.DeleteFunc(rest, func(c *call) bool { return c.reported })
+}
+
+// sorted returns the open calls in the order they began.
+func (cs *calls) sorted() []*call {
+	return slices.SortedFunc(maps.Values(cs.open), func(a, b *call) int { return cmp.Compare(a.first.Seq, b.first.Seq) })
 }
 
 // errorOf returns the error message of a response. Only the message itself shows whether a response

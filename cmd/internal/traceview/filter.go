@@ -14,12 +14,6 @@ import (
 	"toolman/jsonrpc/trace"
 )
 
-// Grammar says how filters are written.
-const Grammar = `a filter is one of tool:NAME peer:NAME method:NAME status:WORD call:cN dur:>50ms (or < >= <=), or any other text, ` +
-	`which is looked for in the messages (text:WORD if it has a colon); case does not matter, a name may be a part of it or hold *, ` +
-	`! in front negates, and all filters must match; status is ok, error (any kind), pending, rpc_error, tool_error, cancelled, ` +
-	`timeout, gone, late, orphan, local or an error's code`
-
 // A Filter selects what is printed. The zero value selects everything.
 type Filter struct {
 	conditions []condition
@@ -41,19 +35,22 @@ type subject struct {
 	texts                 []bool
 }
 
-// ParseFilter parses filters, one in each argument. Its error has Grammar as its hint.
+// ParseFilter parses filters, one in each argument. Its error says where the filters are listed.
 func ParseFilter(args []string) (Filter, error) {
 	var f Filter
 	for _, arg := range args {
 		if err := f.add(arg); err != nil {
-			return Filter{}, cli.Usage(fmt.Errorf("filter %q: %w", arg, err), Grammar)
+			return Filter{}, cli.Usage(fmt.Errorf("filter %q: %w", arg, err), "toolman trace --help lists the filters")
 		}
 	}
 	return f, nil
 }
 
 func (f *Filter) add(arg string) error {
-	arg, not := cutNot(arg)
+	not := strings.HasPrefix(arg, "!") || strings.HasPrefix(arg, "-")
+	if not {
+		arg = arg[1:]
+	}
 	key, value, found := strings.Cut(arg, ":")
 	if !found || !isWord(key) || strings.HasPrefix(value, "//") { // a URI is a text
 		key, value = "text", arg
@@ -64,13 +61,6 @@ func (f *Filter) add(arg string) error {
 	match, err := f.matcher(key, value)
 	f.conditions = append(f.conditions, condition{not, match})
 	return err
-}
-
-func cutNot(arg string) (string, bool) {
-	if rest, ok := strings.CutPrefix(arg, "!"); ok {
-		return rest, true
-	}
-	return strings.CutPrefix(arg, "-")
 }
 
 func isWord(s string) bool {

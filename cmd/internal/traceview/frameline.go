@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -17,22 +18,14 @@ func (p *Printer) frameLine(r *trace.Record, indent string) {
 		label = string(trace.Client)
 	}
 	p.width = max(p.width, min(utf8.RuneCountInString(label), 24))
-	sign, text, hue := "-", eventText(r), yellow
+	sign, text, hue := "-", eventText(r), cli.Yellow
 	if r.Type == trace.TypeFrame {
-		sign, text, hue = arrow(r.Dir), payload(r), frameColor(r)
+		sign, text, hue = map[trace.Dir]string{trace.In: ">", trace.Out: "<"}[r.Dir], payload(r), frameColor(r)
 	}
-	p.line(indent + p.paint(faint, since(r.US)) + " " + p.paint(hue, pad(label, -p.width)+" "+sign) + " " + text)
+	p.line(indent + p.paint(cli.Faint, since(r.US)) + " " + p.paint(hue, pad(label, -p.width)+" "+sign) + " " + text)
 	if details := details(r); p.opts.Verbose && p.opts.Frames && details != "" {
-		p.line(p.paint(faint, "       "+details))
+		p.line(p.paint(cli.Faint, "       "+details))
 	}
-}
-
-// arrow: > is into toolman.
-func arrow(d trace.Dir) string {
-	if d == trace.In {
-		return ">"
-	}
-	return "<"
 }
 
 // payload returns a frame as far as the trace has it.
@@ -44,14 +37,14 @@ func payload(r *trace.Record) string {
 	return text
 }
 
-func frameColor(r *trace.Record) color {
+func frameColor(r *trace.Record) string {
 	switch {
 	case r.Kind == trace.Invalid || isFailure(r.Status):
-		return red
+		return cli.Red
 	case r.Leg == trace.Client:
-		return cyan
+		return cli.Cyan
 	}
-	return green
+	return cli.Green
 }
 
 // details returns what the trace has about a frame besides its bytes.
@@ -74,7 +67,7 @@ func details(r *trace.Record) string {
 	if r.Redacted {
 		words = append(words, "redacted")
 	}
-	return clean(strings.Join(nonEmpty(append(words, r.Rule, size(r.Bytes))...), " | "))
+	return clean(join(" | ", append(words, r.Rule, size(r.Bytes))...))
 }
 
 // session prints the first record of a run.
@@ -84,9 +77,9 @@ func (p *Printer) session(r *trace.Record) {
 		return
 	}
 	s := r.Session
-	words := nonEmpty("session "+s.Run, r.Time.UTC().Format(time.DateTime+"Z"), "toolman "+s.Toolman, s.Config)
+	words := []string{"session " + s.Run, r.Time.UTC().Format(time.DateTime + "Z"), "toolman " + s.Toolman, s.Config}
 	for _, u := range s.Upstreams {
 		words = append(words, cmp.Or(u.Name, `""`)+" = "+shorten(u.Command, 60))
 	}
-	p.line(p.paint(bold, clean(strings.Join(words, "  "))))
+	p.line(p.paint(cli.Bold, clean(join("  ", words...))))
 }

@@ -3,6 +3,7 @@ package traceview
 import (
 	"io"
 
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -29,50 +30,31 @@ type Printer struct {
 // NewPrinter returns a Printer that writes to out, once for each record.
 func NewPrinter(out io.Writer, o PrinterOptions) *Printer {
 	p := &Printer{out: out, opts: o, width: len(trace.Client)}
-	p.calls = calls{open: make(map[string]*call), keep: o.Verbose && !o.Frames, filter: o.Filter}
+	p.calls = calls{open: make(map[string]*call), keep: o.Verbose && !o.Frames, filter: o.Filter, done: p.call}
 	return p
 }
 
-// Print prints r itself, the call that it ends, or nothing. It returns the first error of out.
+// Print prints r itself, the calls that it ends, or nothing. It returns the first error of out.
 func (p *Printer) Print(r *trace.Record) error {
 	switch {
 	case r.Type == trace.TypeSession:
-		p.pending()
+		p.calls.take(r)
 		p.session(r)
 	case p.opts.Frames:
 		p.single(r)
-	case r.Type != trace.TypeFrame:
-		for _, c := range p.calls.gone(r) {
-			p.call(c)
-		}
+	case r.Kind == trace.Notification:
 		p.single(r)
-	default:
-		p.frame(r)
+		p.calls.take(r)
+	case p.calls.take(r) == nil:
+		p.single(r)
 	}
 	return p.flush()
 }
 
 // Close prints the calls that have no answer yet.
 func (p *Printer) Close() error {
-	p.pending()
+	p.calls.endAll()
 	return p.flush()
-}
-
-func (p *Printer) pending() {
-	for _, c := range p.calls.rest() {
-		p.call(c)
-	}
-}
-
-// frame adds a frame to its call, and prints a frame that belongs to none.
-func (p *Printer) frame(r *trace.Record) {
-	c, over := p.calls.add(r)
-	if c == nil || r.Kind == trace.Notification {
-		p.single(r)
-	}
-	if over {
-		p.call(c)
-	}
 }
 
 func (p *Printer) single(r *trace.Record) {
@@ -91,17 +73,14 @@ func (p *Printer) single(r *trace.Record) {
 }
 
 func (p *Printer) call(c *call) {
-	c.reported = true
-	switch {
-	case !p.opts.Filter.match(c.subject()):
-	case p.opts.JSON:
+	if p.opts.JSON {
 		p.line(cleanJSON(c.json()))
-	default:
-		p.header()
-		p.row(callRow(c))
-		for _, r := range c.frames {
-			p.frameLine(r, "        ")
-		}
+		return
+	}
+	p.header()
+	p.row(callRow(c))
+	for _, r := range c.frames {
+		p.frameLine(r, "        ")
 	}
 }
 
@@ -110,13 +89,8 @@ func (p *Printer) line(s string) {
 	p.buf = append(append(p.buf, s...), '\n')
 }
 
-// paint returns s in a colour, if colours are on.
-func (p *Printer) paint(c color, s string) string {
-	if !p.opts.Color || c == "" || s == "" {
-		return s
-	}
-	return string(c) + s + string(plain)
-}
+// paint returns text in a color, if colors are on.
+func (p *Printer) paint(color, text string) string { return cli.Paint(p.opts.Color, color, text) }
 
 func (p *Printer) flush() error {
 	if len(p.buf) > 0 && p.err == nil {

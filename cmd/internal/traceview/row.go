@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
@@ -16,7 +17,7 @@ const (
 // A row is a line of the table of calls.
 type row struct {
 	number, time, peers, what, status, total, own, size string
-	color                                               color  // of the status
+	color                                               string // of the status
 	quiet                                               bool   // no call
 	note                                                string // on a line below
 }
@@ -72,17 +73,17 @@ func problemLine(c *call) string {
 	if decision != "" && c.Rule != "" {
 		decision += " (" + c.Rule + ")"
 	}
-	return clean(strings.Join(nonEmpty(decision, shorten(c.Error, 300)), ": "))
+	return clean(join(": ", decision, shorten(c.Error, 300)))
 }
 
-func (c *call) color() color {
+func (c *call) color() string {
 	switch {
 	case c.failed():
-		return red
+		return cli.Red
 	case c.Status == trace.StatusOK, c.Status == trace.StatusLocal:
-		return green
+		return cli.Green
 	}
-	return yellow
+	return cli.Yellow
 }
 
 // recordRow returns the row of an event, or of a frame that belongs to no call.
@@ -100,11 +101,11 @@ func recordRow(r *trace.Record) row {
 	switch r.Kind {
 	case trace.Response:
 		out.what = cmp.Or(out.what, "an answer to no call")
-		out.status, out.color, out.note = statusText(r.Status, r.Code), yellow, clean(shorten(errorOf(r), 300))
+		out.status, out.color, out.note = statusText(r.Status, r.Code), cli.Yellow, clean(shorten(errorOf(r), 300))
 	case trace.Invalid:
-		out.status, out.color, out.quiet = string(r.Kind), red, false
+		out.status, out.color, out.quiet = string(r.Kind), cli.Red, false
 		out.what = cmp.Or(out.what, "no message")
-		out.note = clean(strings.Join(nonEmpty(r.Rule, shorten(string(r.Payload()), 120)), ": "))
+		out.note = clean(join(": ", r.Rule, shorten(string(r.Payload()), 120)))
 	}
 	return out
 }
@@ -117,19 +118,19 @@ func eventText(r *trace.Record) string {
 	case trace.EventJunk:
 		return clean("junk on stdout: " + r.Text)
 	}
-	return clean(strings.Join(nonEmpty(cmp.Or(r.Event, r.Type), r.Text), ": "))
+	return clean(join(": ", cmp.Or(r.Event, r.Type), r.Text))
 }
 
 // traffic returns the bytes into and out of toolman.
 func traffic(in, out int) string {
-	var parts []string
+	var into, from string
 	if in > 0 {
-		parts = append(parts, ">"+size(in))
+		into = ">" + size(in)
 	}
 	if out > 0 {
-		parts = append(parts, "<"+size(out))
+		from = "<" + size(out)
 	}
-	return strings.Join(parts, " ")
+	return join(" ", into, from)
 }
 
 // header prints the names of the columns, once.
@@ -151,12 +152,12 @@ func (p *Printer) row(r row) {
 		case i == status && r.color != "":
 			text = p.paint(r.color, text)
 		case r.quiet:
-			text = p.paint(faint, text)
+			text = p.paint(cli.Faint, text)
 		}
 		b.WriteString(text + "  ")
 	}
 	p.line(strings.TrimRight(b.String(), " "))
 	if r.note != "" {
-		p.line(noteIndent + p.paint(cmp.Or(r.color, yellow), "! "+r.note))
+		p.line(noteIndent + p.paint(cmp.Or(r.color, cli.Yellow), "! "+r.note))
 	}
 }

@@ -18,7 +18,7 @@ import (
 type Options struct {
 	File    string    // "-" is Stdin
 	Stdin   io.Reader // read when File is "-"
-	Filters []string  // see Grammar
+	Filters []string  // as toolman trace --help lists them
 	Frames  bool      // every frame instead of every call
 	Verbose bool
 	Follow  bool // wait for more as the file grows, until the context is done
@@ -34,17 +34,16 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	in, done, err := o.open(ctx, stderr)
+	in, err := o.open(ctx, stderr)
 	if err != nil {
 		return err
 	}
-	defer done()
+	defer in.Close()
 	out := bufio.NewWriterSize(stdout, 64<<10)
-	v := &viewer{opts: o, out: out, stderr: stderr}
+	po := PrinterOptions{Frames: o.Frames, Verbose: o.Verbose, JSON: o.JSON, Color: o.Color, Filter: filter}
+	v := &viewer{opts: o, out: out, stderr: stderr, printer: NewPrinter(out, po)}
 	if o.Stats {
-		v.stats = newStats(filter)
-	} else {
-		v.printer = NewPrinter(out, PrinterOptions{Frames: o.Frames, Verbose: o.Verbose, JSON: o.JSON, Color: o.Color, Filter: filter})
+		v.printer = newStats(out, po)
 	}
 	err = errors.Join(v.read(in), v.end())
 	if errors.Is(err, syscall.EPIPE) {
@@ -54,23 +53,23 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 }
 
 // open opens the source of the records.
-func (o *Options) open(ctx context.Context, stderr io.Writer) (in io.Reader, done func(), err error) {
+func (o *Options) open(ctx context.Context, stderr io.Writer) (io.ReadCloser, error) {
 	if o.File == "-" {
-		return interruptible(ctx, o.Stdin), func() {}, nil
+		return io.NopCloser(interruptible(ctx, o.Stdin)), nil
 	}
 	file, err := os.Open(o.File)
+	switch missing := errors.Is(err, fs.ErrNotExist); {
+	case missing && o.Follow:
+		fmt.Fprintf(stderr, "toolman: waiting for %s\n", o.File)
+	case missing:
+		return nil, cli.Failed(err, "write one with toolman --trace "+o.File+" or TOOLMAN_TRACE; -f waits for it")
+	case err != nil:
+		return nil, err
+	}
 	if o.Follow {
-		if errors.Is(err, fs.ErrNotExist) {
-			fmt.Fprintf(stderr, "toolman: waiting for %s\n", o.File)
-			err = nil
-		}
-		t := &tail{ctx: ctx, path: o.File, every: poll, file: file}
-		return t, func() { t.Close() }, err
+		return &tail{ctx: ctx, path: o.File, every: poll, file: file}, nil
 	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, cli.Failed(err, "write one with toolman --trace "+o.File+" or TOOLMAN_TRACE; -f waits for it")
-	}
-	return file, func() { file.Close() }, err
+	return file, nil
 }
 
 // A viewer reads records and shows them.
@@ -78,8 +77,10 @@ type viewer struct {
 	opts    Options
 	out     *bufio.Writer
 	stderr  io.Writer
-	printer *Printer
-	stats   *stats // instead of printer
+	printer interface {
+		Print(*trace.Record) error
+		Close() error
+	}
 
 	records, bad int
 }
@@ -93,7 +94,11 @@ func (v *viewer) read(in io.Reader) error {
 			continue
 		}
 		v.records++
-		if err := v.show(r); err != nil {
+		err = v.printer.Print(r)
+		if err == nil && (v.opts.Follow || v.opts.File == "-") {
+			err = v.out.Flush()
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -115,18 +120,6 @@ func (v *viewer) skip(err error) error {
 	return nil
 }
 
-func (v *viewer) show(r *trace.Record) error {
-	if v.stats != nil {
-		v.stats.add(r)
-		return nil
-	}
-	err := v.printer.Print(r)
-	if err == nil && (v.opts.Follow || v.opts.File == "-") {
-		err = v.out.Flush()
-	}
-	return err
-}
-
 func (v *viewer) end() error {
 	if v.records == 0 && v.bad == 0 {
 		fmt.Fprintf(v.stderr, "toolman: %s holds no records\n", v.opts.File)
@@ -137,11 +130,5 @@ func (v *viewer) end() error {
 	if v.bad > 1 {
 		fmt.Fprintf(v.stderr, "toolman: %s: %d lines in all are no trace records and were skipped\n", v.opts.File, v.bad)
 	}
-	var err error
-	if v.stats != nil {
-		err = v.stats.print(v.out, v.opts.JSON, v.opts.Color)
-	} else {
-		err = v.printer.Close()
-	}
-	return errors.Join(err, v.out.Flush())
+	return errors.Join(v.printer.Close(), v.out.Flush())
 }

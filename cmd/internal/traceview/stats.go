@@ -7,14 +7,15 @@ import (
 	"maps"
 	"slices"
 
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc/trace"
 )
 
 // stats counts calls by tool.
 type stats struct {
-	calls calls
-	tools map[string]*toolStats
+	printer *Printer // for the table
+	calls   calls
+	tools   map[string]*toolStats
 }
 
 // toolStats count the calls of one tool, or of one method without a name.
@@ -32,35 +33,22 @@ type toolStats struct {
 	total, own []int64
 }
 
-func newStats(f Filter) *stats {
-	return &stats{calls: calls{open: make(map[string]*call), filter: f}, tools: make(map[string]*toolStats)}
+func newStats(out io.Writer, o PrinterOptions) *stats {
+	s := &stats{printer: NewPrinter(out, o), tools: make(map[string]*toolStats)}
+	s.calls = calls{open: make(map[string]*call), filter: o.Filter, done: s.count}
+	return s
 }
 
-func (s *stats) add(r *trace.Record) {
-	if r.Type == trace.TypeSession {
-		s.finish()
-		return
-	}
-	for _, c := range s.calls.gone(r) {
-		s.count(c)
-	}
-	if c, over := s.calls.add(r); over {
-		s.count(c)
-	}
-}
-
-// finish counts the calls that are not over.
-func (s *stats) finish() {
-	for _, c := range s.calls.rest() {
-		s.count(c)
-	}
+// Print counts the calls that a record ends.
+func (s *stats) Print(r *trace.Record) error {
+	s.calls.take(r)
+	return nil
 }
 
 func (s *stats) count(c *call) {
-	if c.reported || !s.calls.filter.match(c.subject()) {
+	if c.reported {
 		return
 	}
-	c.reported = true
 	name := cmp.Or(c.first.Name, c.first.Method)
 	if c.byToolman() {
 		name += " (by toolman)"
@@ -110,43 +98,36 @@ func percentile(sorted []int64, p int) int64 {
 	return sorted[max(0, (len(sorted)*p+99)/100-1)]
 }
 
-func (s *stats) print(out io.Writer, asJSON, colored bool) error {
-	s.finish()
-	table := s.table()
-	if asJSON {
-		_, err := fmt.Fprintf(out, "%s\n", cleanJSON(plainjson.Line(append([]*toolStats{}, table...))))
-		return err
+// Close counts the calls that are not over, and prints the table.
+func (s *stats) Close() error {
+	s.calls.endAll()
+	p, table := s.printer, s.table()
+	if p.opts.JSON {
+		p.line(cleanJSON(cli.JSON(append([]*toolStats{}, table...))))
+		return p.flush()
 	}
-	p := Printer{out: out, opts: PrinterOptions{Color: colored}}
 	width := 20
 	for _, t := range table {
 		width = max(width, len(clean(t.Tool)))
 	}
-	p.line(p.paint(faint, statsLine(width, "tool", "calls", "errors", "pending", "p50", "p95", "p99", "own p50", "bytes")))
+	p.line(p.paint(cli.Faint, statsLine(width, "tool", "calls", "errors", "pending", "p50", "p95", "p99", "own p50", "bytes")))
 	for _, t := range table {
 		line := statsLine(width, clean(t.Tool), fmt.Sprint(t.Calls), fmt.Sprint(t.Errors), fmt.Sprint(t.Pending),
-			t.time(t.P50), t.time(t.P95), t.time(t.P99), t.ownTime(), size(t.Bytes))
+			timeOf(t.total, t.P50), timeOf(t.total, t.P95), timeOf(t.total, t.P99), timeOf(t.own, t.OwnP50), size(t.Bytes))
 		if t.Errors > 0 {
-			line = p.paint(red, line)
+			line = p.paint(cli.Red, line)
 		}
 		p.line(line)
 	}
 	return p.flush()
 }
 
-// time formats a percentile of the calls that were answered, if there are any.
-func (t *toolStats) time(us int64) string {
-	if len(t.total) == 0 {
+// timeOf formats a percentile of values, if there are any.
+func timeOf(values []int64, us int64) string {
+	if len(values) == 0 {
 		return "-"
 	}
 	return duration(us)
-}
-
-func (t *toolStats) ownTime() string {
-	if len(t.own) == 0 {
-		return "-"
-	}
-	return duration(t.OwnP50)
 }
 
 func statsLine(width int, tool string, columns ...string) string {

@@ -2,39 +2,12 @@ package traceview
 
 import (
 	"fmt"
-	"io"
-	"os"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
 	"toolman/mcpwire/sanitize"
 )
-
-// A color is an ANSI escape sequence.
-type color string
-
-const (
-	red    color = "\x1b[31m"
-	green  color = "\x1b[32m"
-	yellow color = "\x1b[33m"
-	cyan   color = "\x1b[36m"
-	faint  color = "\x1b[2m"
-	bold   color = "\x1b[1m"
-
-	plain color = "\x1b[0m"
-)
-
-// Colored reports whether to write colours to w: it is a terminal that supports them, and NO_COLOR
-// is not set (https://no-color.org).
-func Colored(w io.Writer) bool { return os.Getenv("NO_COLOR") == "" && Terminal(w) }
-
-// Terminal reports whether w is a terminal that supports escape sequences.
-func Terminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd())) && enableColors(f)
-}
 
 // clean makes text of a peer safe to print on one line, with the escapes of JSON.
 func clean(s string) string {
@@ -54,13 +27,9 @@ func shorten(s string, n int) string {
 	return string([]rune(s)[:n-1]) + "…"
 }
 
-func nonEmpty(parts ...string) (kept []string) {
-	for _, s := range parts {
-		if s != "" {
-			kept = append(kept, s)
-		}
-	}
-	return kept
+// join joins the parts that are not empty.
+func join(sep string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), sep)
 }
 
 // pad pads text to a width, on the right if that is negative. It does not cut longer text.

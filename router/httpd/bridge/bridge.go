@@ -5,40 +5,34 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
 	"net/http"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
+	"toolman/router/httpd/bridge/calllog"
 	"toolman/router/httpd/presence"
 )
 
-// Options configure a Bridge. The zero value is usable.
+// Options configure a Bridge.
 type Options struct {
-	// Caller returns which client sends a request. The error may be a *caller.Denial, which has a
-	// status. If Caller is nil, all requests have the same caller.
-	Caller func(r *http.Request) (caller.Caller, error)
-	// Lasts is that of httpd.Options.
-	Lasts func(c *caller.Caller) bool
-	// Correlate is called with the correlation ID of a request, for the log. It may be nil.
+	presence.Options
+	// Correlate is called with the correlation ID of each request, for the log. It may be nil.
 	Correlate func(r *http.Request, correlation string)
-	// Logs returns what a request of an agent may read of the calls; nil: only those of the agent.
+	// Logs returns the logs that a request of an agent may read. If it is nil, a client may read only its
+	// own calls.
 	Logs func(r *http.Request, agent string) Logs
-	// Status returns what GET /tools?view=status answers a request; nil: there is no such view.
+	// Status returns the response to GET /tools?view=status. If it is nil, there is no such view.
 	Status func(r *http.Request) router.ToolStatus
 	// Scrub returns a copy of JSON without secrets; nil removes nothing.
 	Scrub func(text []byte) []byte
 	// ActiveOnly refuses calls of tools that are not active.
-	ActiveOnly  bool
-	Budgets     *budget.Budgets // limit each client; nil: no limits
-	MaxBody     int64           // bytes of a request; 0: 16 MiB
-	MaxSessions int             // callers at once; 0: 10,000
-	Idle        time.Duration   // after this time without a request a session ends; 0: 1 hour
-	Version     string          // of toolman
+	ActiveOnly bool
 }
 
 // A Bridge is the http.Handler of all paths of the API.
@@ -49,17 +43,13 @@ type Bridge struct {
 	sessions *presence.Registry[session, call]
 	schemas  schemas
 	calls    atomic.Int64
-	ring     ring
+	calllog  calllog.Log
 }
 
 var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
 
-// New makes the bridge of a router.
+// New returns the bridge of a router.
 func New(r *router.Router, o Options) *Bridge {
-	o.MaxBody = cmp.Or(o.MaxBody, 16<<20)
-	if o.Caller == nil {
-		o.Caller = func(*http.Request) (c caller.Caller, err error) { return c, nil }
-	}
 	if o.Correlate == nil {
 		o.Correlate = func(*http.Request, string) {}
 	}
@@ -70,14 +60,13 @@ func New(r *router.Router, o Options) *Bridge {
 		o.Scrub = bytes.Clone
 	}
 	b := &Bridge{r: r, o: o, mux: http.NewServeMux()}
-	b.sessions = presence.NewRegistry(presence.Front[session, call]{Budgets: o.Budgets, MaxSessions: o.MaxSessions,
-		Idle: o.Idle, Allowed: o.Lasts, New: b.newSession, Ended: (*session).ended})
+	b.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, New: b.newSession, Ended: (*session).ended})
 	b.handle("/call_tool", (*exchange).callTool, http.MethodPost)
 	b.handle("/execute", (*exchange).execute, http.MethodPost)
 	b.handle("/tools", (*exchange).listTools, http.MethodGet, http.MethodPost)
 	b.handle("/logs", (*exchange).listLogs, http.MethodGet)
 	b.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeFailure(w, fail(NotFound, "there is nothing at this path; /openapi.json says what there is"), correlationOf(r, ""))
+		writeFailure(w, fail(NotFound, "there is nothing at this path; /openapi.json lists all paths"), correlationOf(r, ""))
 	})
 	return b
 }
@@ -98,14 +87,13 @@ func (b *Bridge) Close() { b.sessions.Close() }
 func (b *Bridge) Recheck() { b.sessions.Recheck() }
 
 // handle serves a path for some HTTP methods.
-func (b *Bridge) handle(path string, serve func(*exchange) *Failure, methods ...string) {
+func (b *Bridge) handle(path string, serve func(*exchange) error, methods ...string) {
 	handle(b.mux, path, func(w http.ResponseWriter, r *http.Request) {
 		b.calls.Add(1)
 		defer b.calls.Add(-1)
 		x := &exchange{Bridge: b, w: w, r: r}
-		f := serve(x)
-		if f != nil {
-			writeFailure(w, f, cmp.Or(x.correlation, correlationOf(r, "")))
+		if err := serve(x); err != nil {
+			writeFailure(w, err, cmp.Or(x.correlation, correlationOf(r, "")))
 		}
 		if x.kept != nil {
 			x.kept.Close()
@@ -136,37 +124,62 @@ type exchange struct {
 	r           *http.Request
 	correlation string // "" until the body is read
 
-	caller caller.Caller  // set by admit
-	kept   *budget.Reader // set by admit: reads the body, and counts bytes until the request is served
+	caller presence.Caller // set by admit
+	kept   *budget.Reader  // set by admit: reads the body, and counts bytes until the request has been served
 }
 
-// admit finds out which client sends the request.
-func (x *exchange) admit() *Failure {
+// admit determines which client sends the request.
+func (x *exchange) admit() error {
 	var err error
-	if x.caller, err = x.o.Caller(x.r); err != nil {
-		return denied(err)
+	if x.caller, err = x.sessions.Admit(x.r); err != nil {
+		return err
 	}
-	x.kept = x.sessions.Account(&x.caller).Reader(http.MaxBytesReader(x.w, x.r.Body, x.o.MaxBody))
+	x.kept = x.sessions.Body(x.w, x.r, &x.caller)
 	return nil
 }
 
-// session acquires the session of the request's caller, see Bridge.session.
-func (x *exchange) session() (*session, *Failure) { return x.Bridge.session(x.r.Context(), &x.caller) }
+//go:embed openapi.json
+var openapi string
+
+//go:generate go test -run TestThePage . -update
+//go:embed docs.html
+var docs string
+
+// OpenAPI returns the description of the API, in OpenAPI 3.1.
+func OpenAPI() []byte { return []byte(openapi) }
+
+// Documents serves /openapi.json and /docs. They contain nothing secret.
+func Documents() http.Handler {
+	mux := http.NewServeMux()
+	handle(mux, "/openapi.json", func(w http.ResponseWriter, _ *http.Request) {
+		write(w, http.StatusOK, "application/json", OpenAPI())
+	}, http.MethodGet)
+	_, style, _ := strings.Cut(docs, "<style>")
+	style, _, _ = strings.Cut(style, "</style>")
+	hash := sha256.Sum256([]byte(style)) // browsers then accept no other style
+	policy := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+	handle(mux, "/docs", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		write(w, http.StatusOK, "text/html; charset=utf-8", []byte(docs))
+	}, http.MethodGet)
+	return mux
+}
 
 // maxCorrelation is the longest correlation ID, in bytes.
 const maxCorrelation = 128
 
-// headerCorrelation is a header of requests, and of the answers to calls.
+// headerCorrelation is the header of requests and responses that contains the correlation ID.
 const headerCorrelation = "X-Correlation-Id"
 
-// correlationOf returns the correlation ID of a request: that of its body or else of its header,
-// without characters that could be misread in a log, and otherwise a new one.
+// correlationOf returns the correlation ID of a request: the one in its body, or else in its header, or
+// else a new one.
 func correlationOf(r *http.Request, inBody string) string {
 	return cmp.Or(plain(inBody), plain(r.Header.Get(headerCorrelation)), rand.Text())
 }
 
-// plain returns the part of a correlation ID that has no special meaning anywhere. It is a copy: the
-// log keeps the ID of each call, and must not keep the text around it.
+// plain returns a correlation ID without characters that could be misread in a log. It is a copy: the log
+// keeps the ID of each call, and must not keep the request in memory.
 func plain(id string) string {
 	id = strings.Map(func(c rune) rune {
 		if c <= ' ' || c > '~' || strings.ContainsRune("\"\\<>&'`", c) {
@@ -177,12 +190,12 @@ func plain(id string) string {
 	return strings.Clone(id[:min(len(id), maxCorrelation)])
 }
 
-// clientGone is the failure of a request whose context has ended before the answer came.
-func clientGone(ctx context.Context) *Failure {
+// clientGone returns the failure of a request whose context ended before the answer came.
+func clientGone(ctx context.Context) error {
 	if expired(ctx) {
 		return fail(Unauthenticated, context.Cause(ctx).Error())
 	}
-	return fail(Unavailable, "the client was gone before the answer came")
+	return fail(Unavailable, "the client disconnected before the answer came")
 }
 
 // expired reports whether the credential of a request has expired.

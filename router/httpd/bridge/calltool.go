@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bytes"
+	"context"
 	"net/http"
 	"time"
 
@@ -19,27 +20,27 @@ type toolCall struct {
 	arguments    []byte
 	correlation  string
 	progress     bool
-	kept         *budget.Reader // counts the bytes that are kept for it; nil: nothing does
+	kept         *budget.Reader // counts the bytes that are kept for it; may be nil
 }
 
 // callTool serves POST /call_tool.
-func (x *exchange) callTool() *Failure {
-	if f := x.admit(); f != nil {
-		return f
+func (x *exchange) callTool() error {
+	if err := x.admit(); err != nil {
+		return err
 	}
-	q, f := x.toolCall()
-	if f != nil {
-		return f
+	q, err := x.toolCall()
+	if err != nil {
+		return err
 	}
-	s, f := x.session()
-	if f != nil {
-		return f
+	s, err := x.session(x.r.Context(), &x.caller)
+	if err != nil {
+		return err
 	}
 	defer s.Release()
-	c, f := x.begin(s, &q)
-	if f != nil {
-		x.log(s, &q, nil, f)
-		return f
+	c, err := x.begin(s, &q)
+	if err != nil {
+		x.log(s, &q, nil, err)
+		return err
 	}
 	if x.answer(c) {
 		x.log(s, &q, c.result, c.outcome())
@@ -51,44 +52,41 @@ func (x *exchange) callTool() *Failure {
 }
 
 // toolCall reads the request.
-func (x *exchange) toolCall() (q toolCall, f *Failure) {
-	p, f := x.read("server", "tool", "arguments")
-	if f != nil {
-		return q, f
+func (x *exchange) toolCall() (q toolCall, err error) {
+	p, err := x.read("server", "tool", "arguments")
+	if err != nil {
+		return q, err
 	}
 	q.correlation, q.kept = x.correlation, x.kept
 	q.progress = httpheader.AcceptsAny(x.r.Header, httpheader.EventStream)
-	if q.server, f = p.text("server"); f != nil {
-		return q, f
+	if q.server, err = p.text("server"); err != nil {
+		return q, err
 	}
-	if q.tool, f = p.text("tool"); f != nil {
-		return q, f
+	if q.tool, err = p.text("tool"); err != nil {
+		return q, err
 	}
 	if q.server == "" || q.tool == "" {
 		return q, fail(BadRequest, `the request needs "server" and "tool"; GET /tools lists them`)
 	}
-	q.arguments, f = p.object("arguments")
-	return q, f
+	q.arguments, err = p.object("arguments")
+	return q, err
 }
 
-// begin begins a call, unless something is wrong with it.
-func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
-	e := s.Router.FindTool(q.server, q.tool)
-	name := q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and finds similar names
-	if e == nil {
-		if f := unavailable(s, q.server); f != nil {
-			return nil, f
-		}
-	} else {
-		name = e.Name
-		if s.Router.Verdict(e) == catalog.Active {
-			if f := b.schemas.check(e, q.arguments); f != nil {
-				s.Router.Misfit(e, q.correlation, q.arguments)
-				return nil, f
+// begin begins a call, unless the request is wrong.
+func (b *Bridge) begin(s *session, q *toolCall) (*call, error) {
+	c := &call{correlation: q.correlation, kept: q.kept, tool: s.Router.FindTool(q.server, q.tool)}
+	name := q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and suggests names
+	if c.tool != nil {
+		name = c.tool.Name
+		if c.tool.Verdict == catalog.Active {
+			if err := b.schemas.check(c.tool.Entry, q.arguments); err != nil {
+				s.Router.Misfit(c.tool.Entry, q.correlation, q.arguments)
+				return nil, err
 			}
 		}
+	} else if err := unavailable(s, q.server); err != nil {
+		return nil, err
 	}
-	c := &call{correlation: q.correlation, kept: q.kept}
 	if q.progress {
 		c.progress = make(chan []byte, maxProgress)
 	}
@@ -96,59 +94,33 @@ func (b *Bridge) begin(s *session, q *toolCall) (*call, *Failure) {
 		jsonrpc.Param{Key: "arguments", Value: q.arguments}), nil
 }
 
-// answer answers the request with the outcome of its call; false if the client has disconnected.
+// run makes a call and waits for its answer.
+func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, error) {
+	c, err := b.begin(s, q)
+	if err != nil {
+		return nil, err
+	}
+	return s.wait(ctx, c)
+}
+
+// answer answers the request with the outcome of its call. It returns false if the client has disconnected.
 func (x *exchange) answer(c *call) bool {
+	s := &stream{x, c, httpbody.NewEventWriter(x.w, "no-store")}
+	var tick <-chan time.Time
 	if c.progress != nil {
-		s := &stream{x, c, httpbody.NewEventWriter(x.w, "no-store")}
-		return s.serve()
+		t := time.NewTicker(keepAlive)
+		defer t.Stop()
+		tick = t.C
 	}
-	select {
-	case <-c.done:
-	case <-x.r.Context().Done():
-		if expired(x.r.Context()) {
-			writeFailure(x.w, clientGone(x.r.Context()), c.correlation)
-		}
-		return false
-	}
-	if f := c.outcome(); f != nil {
-		writeFailure(x.w, f, c.correlation)
-	} else {
-		writeText(x.w, http.StatusOK, c.answer(), c.kept)
-	}
-	return true
-}
-
-// answer returns the body of the answer, with the call's result verbatim.
-func (c *call) answer() []byte {
-	text := append(make([]byte, 0, len(c.result)+len(c.correlation)+64), `{"result":`...)
-	text = append(append(text, c.result...), `,"correlation_id":`...)
-	return append(jsonrpc.AppendQuoted(text, c.correlation), '}', '\n')
-}
-
-// keepAlive is the interval of comments on a silent stream, so that proxies keep it open.
-const keepAlive = 20 * time.Second
-
-// A stream is an answer of server-sent events: progress, and finally result or error. An error
-// before any progress is a JSON response with its status.
-type stream struct {
-	*exchange
-	c   *call
-	out httpbody.EventWriter
-}
-
-// serve returns false if the client has disconnected.
-func (s *stream) serve() bool {
-	tick := time.NewTicker(keepAlive)
-	defer tick.Stop()
-	ctx := s.r.Context()
+	ctx := x.r.Context()
 	for {
 		var err error
 		select {
-		case params := <-s.c.progress:
+		case params := <-c.progress:
 			err = s.progress(params)
-		case <-tick.C:
+		case <-tick:
 			err = s.out.Write([]byte(httpbody.KeepAlive))
-		case <-s.c.done:
+		case <-c.done:
 			return s.end() == nil
 		case <-ctx.Done():
 			if s.out.Begun() || expired(ctx) {
@@ -162,19 +134,41 @@ func (s *stream) serve() bool {
 	}
 }
 
-// end sends the remaining progress and the answer.
+// answer returns the response body. It contains the call's result verbatim.
+func (c *call) answer() []byte {
+	text := append(make([]byte, 0, len(c.result)+len(c.correlation)+64), `{"result":`...)
+	text = append(append(text, c.result...), `,"correlation_id":`...)
+	return append(jsonrpc.AppendQuoted(text, c.correlation), '}', '\n')
+}
+
+// keepAlive is the interval of comments on a silent stream. Proxies close streams without traffic.
+const keepAlive = 20 * time.Second
+
+// A stream is the response to a call: JSON or, if the client accepts progress, server-sent events: progress,
+// and at the end result or error. An error before any progress is JSON with its status in any case.
+type stream struct {
+	*exchange
+	c   *call
+	out httpbody.EventWriter
+}
+
+// end sends the remaining progress and the result or error.
 func (s *stream) end() error {
 	for len(s.c.progress) > 0 {
 		if err := s.progress(<-s.c.progress); err != nil {
 			return err
 		}
 	}
-	if f := s.c.outcome(); f != nil {
-		return s.fail(f)
+	if err := s.c.outcome(); err != nil {
+		return s.fail(err)
 	}
 	text := s.c.answer()
+	if s.c.progress == nil {
+		writeText(s.w, http.StatusOK, text, s.c.kept)
+		return nil
+	}
 	if err := s.c.kept.Take(len(text)); err != nil {
-		return s.fail(failureFor(err))
+		return s.fail(err)
 	}
 	return s.send("result", text)
 }
@@ -185,14 +179,14 @@ func (s *stream) progress(params []byte) error {
 }
 
 // fail ends the stream with a failure.
-func (s *stream) fail(f *Failure) error {
+func (s *stream) fail(err error) error {
 	if !s.out.Begun() {
-		writeFailure(s.w, f, s.c.correlation)
+		writeFailure(s.w, err, s.c.correlation)
 		return nil
 	}
-	text, err := encode(failed{f, s.c.correlation})
-	if err != nil {
-		return err
+	text, failure := encode(failed{failureFor(err), s.c.correlation})
+	if failure != nil {
+		return failure
 	}
 	return s.send("error", text)
 }

@@ -4,18 +4,16 @@
 //	POST /call_tool ─▶ session.begin ─────▶ router.Session.Message ─▶ …
 //	POST /call_tool ◀─ exchange.answer ◀─ session.QueueMessage ◀─ router ◀─ …
 //
-// A session is a router.Session of the modern era, one for each caller (package presence). So the
-// router treats a call like any other: it applies policies, limits, pins and confirmations, and writes
-// trace and audit log. Nothing of that is decided here. The ID of a request ends in its correlation
-// ID, which the trace shows and no server gets.
+// A session is a router.Session of the modern era, one for each caller (package presence). The router
+// handles its calls like those of any client: policies, limits, pins, confirmations, trace and audit log
+// apply. The ID of a request ends in its correlation ID. The trace shows it, servers do not get it.
 //
-// A [Failure] tells why a call was not carried out, with one of the codes in failure.go. The router
-// reports the reason through router.Ledger; answers of servers are not searched for one. A tool's
-// result is passed on verbatim, including one with isError.
+// A [Failure] says why a call failed, with one of the codes in failure.go. The router reports the reason
+// for its own replies through client.CallObserver. A tool's result is passed on verbatim, including one
+// with isError.
 //
-// Arguments are validated against the tool's inputSchema before the call (package inputschema). A
-// schema is written by a server: it cannot make toolman read a file or use the network.
+// Arguments are validated against the tool's inputSchema before the call (package inputschema).
 //
-// Locks: those of package presence, then call.mu. None is held while the router is called, which itself
-// calls session.QueueMessage and the methods of router.Ledger with its own locks held.
+// The locks of package presence are not held while the router is called. The router
+// calls session.QueueMessage and the methods of client.CallObserver with its own locks held.
 package bridge

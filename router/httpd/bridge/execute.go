@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,8 +13,8 @@ import (
 )
 
 const (
-	maxCalls   = 128 // in one request
-	concurrent = 16  // calls of one request at once
+	maxCalls   = 128 // in a request
+	concurrent = 16  // calls of a request at the same time
 )
 
 // An execution is the answer to POST /execute.
@@ -24,19 +23,19 @@ type execution struct {
 	Correlation string            `json:"correlation_id"`
 }
 
-// execute serves POST /execute: it makes the calls of a model concurrently, and answers with results
-// in the form of the model's provider. The failure of a call is its result.
-func (x *exchange) execute() *Failure {
-	if f := x.admit(); f != nil {
-		return f
+// execute serves POST /execute. It makes the calls of a model concurrently, and answers with the results
+// in the format of the model's provider. The failure of a call is its result.
+func (x *exchange) execute() error {
+	if err := x.admit(); err != nil {
+		return err
 	}
-	format, calls, f := x.modelCalls()
-	if f != nil {
-		return f
+	format, calls, err := x.modelCalls()
+	if err != nil {
+		return err
 	}
-	s, f := x.session()
-	if f != nil {
-		return f
+	s, err := x.session(x.r.Context(), &x.caller)
+	if err != nil {
+		return err
 	}
 	defer s.Release()
 	tools := s.byModelName()
@@ -56,37 +55,36 @@ func (x *exchange) execute() *Failure {
 }
 
 // modelCalls reads the request.
-func (x *exchange) modelCalls() (format provider.Format, calls []json.RawMessage, f *Failure) {
-	p, f := x.read("provider", "tool_calls")
-	if f != nil {
-		return "", nil, f
-	}
-	name, f := p.text("provider")
-	if f != nil {
-		return "", nil, f
-	}
-	format, err := provider.ParseFormat(name)
+func (x *exchange) modelCalls() (format provider.Format, calls []json.RawMessage, err error) {
+	p, err := x.read("provider", "tool_calls")
 	if err != nil {
+		return "", nil, err
+	}
+	name, err := p.text("provider")
+	if err != nil {
+		return "", nil, err
+	}
+	if format, err = provider.ParseFormat(name); err != nil {
 		return "", nil, fail(BadRequest, "provider: "+err.Error())
 	}
 	at := p.members["tool_calls"]
 	if !at.Present() || p.m.Frame[at.Lo] != '[' {
-		return "", nil, fail(BadRequest, "tool_calls has to be an array of what the model has called")
+		return "", nil, fail(BadRequest, "tool_calls must be an array of the model's tool calls")
 	}
 	for one := range jsonrpc.Elements(p.m.Frame, at) {
 		if !p.m.IsObject(one) {
-			return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls has to have objects, and %d is none", len(calls)))
+			return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls must contain objects, and element %d is not one", len(calls)))
 		}
 		calls = append(calls, p.m.Bytes(one))
 	}
 	if len(calls) > maxCalls {
-		return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls may have %d calls", maxCalls))
+		return "", nil, fail(BadRequest, fmt.Sprintf("tool_calls can have at most %d calls", maxCalls))
 	}
 	return format, calls, nil
 }
 
-// byModelName returns the tools by the names that models know, including those that the session may
-// not use: calls of these are refused. If two have the same name, the first counts.
+// byModelName returns the tools by their names for models. It includes tools that the session may not use:
+// their calls are refused. If two have the same name, the first counts.
 func (s *session) byModelName() map[string]*catalog.Entry {
 	all := map[string]*catalog.Entry{}
 	for _, e := range s.Router.Known() {
@@ -98,7 +96,7 @@ func (s *session) byModelName() map[string]*catalog.Entry {
 	return all
 }
 
-// executeOne makes one call and returns its result in the provider's form.
+// executeOne makes one call and returns its result in the provider's format.
 func (x *exchange) executeOne(s *session, tools map[string]*catalog.Entry, format provider.Format, text json.RawMessage, correlation string) json.RawMessage {
 	c, err := provider.ParseCall(format, text)
 	if err != nil {
@@ -110,10 +108,10 @@ func (x *exchange) executeOne(s *session, tools map[string]*catalog.Entry, forma
 	}
 	c.Restore(schemaOf(e))
 	q := toolCall{server: e.Source.Name, tool: e.Item.Name, arguments: c.Arguments, correlation: correlation, kept: x.kept}
-	result, f := x.run(x.r.Context(), s, &q)
-	x.log(s, &q, result, f)
-	if f != nil {
-		return failedCall(&c, f)
+	result, err := x.run(x.r.Context(), s, &q)
+	x.log(s, &q, result, err)
+	if err != nil {
+		return failedCall(&c, err)
 	}
 	out, err := c.Result(result)
 	if err != nil {
@@ -122,20 +120,8 @@ func (x *exchange) executeOne(s *session, tools map[string]*catalog.Entry, forma
 	return out
 }
 
-// run makes a call and waits for its answer.
-func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, *Failure) {
-	c, f := b.begin(s, q)
-	if f != nil {
-		return nil, f
-	}
-	return s.wait(ctx, c)
-}
-
-// failedCall returns a failure as the model gets it.
-func failedCall(c *provider.Call, f *Failure) json.RawMessage {
-	out, err := c.Failure(string(f.Code) + ": " + f.Message)
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return out
+// failedCall returns a failure as the result of a call, for the model.
+func failedCall(c *provider.Call, err error) json.RawMessage {
+	f := failureFor(err)
+	return c.Failure(string(f.Code) + ": " + f.Message)
 }

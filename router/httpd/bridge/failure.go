@@ -14,41 +14,41 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire/httpbody"
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
+	"toolman/router/client"
 	"toolman/router/httpd/presence"
+	"toolman/router/upstream"
 )
 
-// A Code says what went wrong, for programs. Codes are stable.
+// A Code says for programs what is wrong. Codes do not change.
 type Code string
 
 // The codes.
 const (
-	BadRequest       Code = "bad_request"       // the request is not understood
-	InvalidArguments Code = "invalid_arguments" // they are not as the tool's schema wants them
+	BadRequest       Code = "bad_request"       // the request is malformed
+	InvalidArguments Code = "invalid_arguments" // the arguments do not match the tool's inputSchema
 	Unauthenticated  Code = "unauthenticated"   // the credential is missing or wrong
-	Forbidden        Code = "forbidden"         // the host, the page or the agent may not
-	Denied           Code = "denied"            // the agent's policy does not have the tool
-	Held             Code = "held"              // the tool's pin holds it back
+	Forbidden        Code = "forbidden"         // the host, the origin or the agent is not allowed
+	Denied           Code = "denied"            // the agent's policy does not allow the tool
+	Held             Code = "held"              // the definition of the tool differs from its pin
 	Inactive         Code = "inactive"          // with bridge_active_only: the tool is not active
-	Unconfirmed      Code = "unconfirmed"       // the tool is dangerous, and nobody can be asked
-	NotFound         Code = "not_found"         // there is no such path
-	UnknownServer    Code = "unknown_server"    // no server has that name
-	UnknownTool      Code = "unknown_tool"      // the server has no such tool
+	Unconfirmed      Code = "unconfirmed"       // the tool is dangerous, and no person can confirm the call
+	NotFound         Code = "not_found"         // no such path
+	UnknownServer    Code = "unknown_server"    // no such server
+	UnknownTool      Code = "unknown_tool"      // no such tool
 	WrongMethod      Code = "method_not_allowed"
 	TooLarge         Code = "too_large"      // the request is longer than max_body_bytes
 	RateLimited      Code = "rate_limited"   // rate_limit, or a limit of [http.limits]
-	UpstreamError    Code = "upstream_error" // the server answered with an error, or not in an understandable way
-	UpstreamGone     Code = "upstream_gone"  // the server has ended, or is not there yet
-	Overloaded       Code = "overloaded"     // too much waits already; the call was not made
-	Unavailable      Code = "unavailable"    // toolman ends, or has too many clients
-	Timeout          Code = "timeout"        // call_timeout; the call may have been carried out
+	UpstreamError    Code = "upstream_error" // the server answered with an error, or its answer is not valid
+	UpstreamGone     Code = "upstream_gone"  // the server has ended, or is starting
+	Overloaded       Code = "overloaded"     // too many calls wait already; the call was not made
+	Unavailable      Code = "unavailable"    // toolman is ending, or has too many clients
+	Timeout          Code = "timeout"        // call_timeout; the call may still take effect
 	Internal         Code = "internal_error"
 )
 
-// statuses are those of HTTP that go with the codes.
+// statuses are the HTTP statuses of the codes.
 var statuses = [...]struct {
 	code   Code
 	status int
@@ -62,7 +62,7 @@ var statuses = [...]struct {
 	{Unavailable, http.StatusServiceUnavailable}, {Timeout, http.StatusGatewayTimeout}, {Internal, http.StatusInternalServerError},
 }
 
-// status is that of HTTP.
+// status returns the HTTP status of the code.
 func (c Code) status() int {
 	for _, s := range statuses {
 		if s.code == c {
@@ -72,128 +72,101 @@ func (c Code) status() int {
 	return http.StatusInternalServerError
 }
 
-// A Failure is why a request was not, or not known to be, carried out.
+// codeOf returns the code for a status of the guard or of a presence.Denial.
+func codeOf(status int) Code {
+	for _, s := range statuses {
+		if s.status == status && status < 500 {
+			return s.code
+		}
+	}
+	return Internal
+}
+
+// A Failure says why a request failed.
 type Failure struct {
 	Code    Code   `json:"code"`
-	Message string `json:"message"`           // what is wrong, where, and what to do
-	Details any    `json:"details,omitempty"` // by code, see openapi.json
+	Message string `json:"message"`           // what is wrong, where, and what to do next
+	Details any    `json:"details,omitempty"` // depend on the code, see openapi.json
 
-	retry int // seconds after which the same request may be made again; 0: it is not known to be safe
+	retry int // seconds after which the client may retry; 0: a retry may not be safe
 }
 
 // Error implements error.
 func (f *Failure) Error() string { return f.Message }
 
+// fail returns a failure.
 func fail(code Code, message string) *Failure { return &Failure{Code: code, Message: message} }
 
-// failureFor is the failure of a request that is not accepted because of a limit or the end of its
-// session.
+// failureFor returns the failure for an error: the error itself, or a refusal because of the client's rights,
+// a limit, or the end of the session.
 func failureFor(err error) *Failure {
-	f := fail(RateLimited, err.Error())
-	switch err {
-	case presence.ErrRevoked:
-		return fail(Unauthenticated, err.Error())
-	case presence.ErrEnded:
-		f.Code, f.Message = Unavailable, "toolman is ending, or the session has; try again"
-	case presence.ErrFull:
-		f.Code = Unavailable
+	if f, ok := errors.AsType[*Failure](err); ok {
+		return f
 	}
-	f.retry = budget.RetryAfter
-	return f
-}
-
-// denied is the failure of a request that Options.Caller denies.
-func denied(why error) *Failure {
-	f := fail(Forbidden, why.Error())
-	if d, ok := errors.AsType[*caller.Denial](why); ok {
-		switch d.Status {
-		case http.StatusNotFound:
-			f.Code = NotFound
-		case http.StatusBadRequest:
-			f.Code = BadRequest
-		}
+	if d, ok := errors.AsType[*presence.Denial](err); ok {
+		return fail(codeOf(d.Status), d.Text)
+	}
+	f := &Failure{Code: Forbidden, Message: err.Error(), retry: budget.RetryAfter}
+	_, limit := errors.AsType[*budget.LimitError](err)
+	switch {
+	case limit:
+		f.Code = RateLimited
+	case err == presence.ErrFull:
+		f.Code = Unavailable
+	case err == presence.ErrEnded:
+		f.Code, f.Message = Unavailable, "toolman is ending, or the session has ended; try again"
+	case err == presence.ErrRevoked:
+		f.Code, f.retry = Unauthenticated, 0
+	default:
+		f.retry = 0
 	}
 	return f
 }
 
-// failureOf is the failure of a call that toolman itself has answered.
-func failureOf(why *router.Reason) *Failure {
-	f := fail(Internal, why.Text)
-	switch why.Outcome {
-	case audit.Timeout:
-		f.Code = Timeout
-	case audit.Gone:
-		f.Code = UpstreamGone
-	case audit.Cancelled:
-		f.Code = Unavailable
-	case audit.Failed:
-		f.Code = UpstreamError
-	case audit.Refused:
-		f.Code = refusalOf(why.Verdict)
+// failureOf returns the failure of a call that toolman itself has answered. A call that was passed on and
+// then refused has found the queue of its server full.
+func failureOf(why *client.Reason) *Failure {
+	code, known := map[audit.Outcome]Code{
+		audit.Timeout: Timeout, audit.Gone: UpstreamGone, audit.Cancelled: Unavailable, audit.Failed: UpstreamError,
+	}[why.Outcome]
+	if why.Outcome == audit.Refused {
+		code, known = map[audit.Verdict]Code{
+			audit.Denied: Denied, audit.Held: Held, audit.Inactive: Inactive, audit.Unknown: UnknownTool, audit.Ambiguous: UnknownTool,
+			audit.Unconfirmed: Unconfirmed, audit.Declined: Unconfirmed, audit.Busy: Overloaded, "": Overloaded, audit.Invalid: BadRequest,
+		}[why.Verdict]
 	}
-	if f.Code == Overloaded {
+	if !known {
+		code = Internal
+	}
+	f := fail(code, why.Text)
+	if code == Overloaded {
 		f.retry = 1
 	}
 	return f
 }
 
-// refusalOf is the code of what was decided against. A call that was passed on and
-// refused there found its server's queue full.
-func refusalOf(v audit.Verdict) Code {
-	switch v {
-	case audit.Denied:
-		return Denied
-	case audit.Held:
-		return Held
-	case audit.Inactive:
-		return Inactive
-	case audit.Unknown, audit.Ambiguous:
-		return UnknownTool
-	case audit.Unconfirmed, audit.Declined:
-		return Unconfirmed
-	case audit.Busy, "":
-		return Overloaded
-	case audit.Invalid:
-		return BadRequest
-	}
-	return Internal
-}
-
-// A failed is the answer to a request that failed.
+// A failed is the response to a request that failed.
 type failed struct {
 	Error       *Failure `json:"error"`
 	Correlation string   `json:"correlation_id,omitempty"`
 }
 
-// writeFailure answers a request with a failure.
-func writeFailure(w http.ResponseWriter, f *Failure, correlation string) {
+// writeFailure answers with the failure for an error.
+func writeFailure(w http.ResponseWriter, err error, correlation string) {
+	f := failureFor(err)
 	if f.retry > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(f.retry))
 	}
 	writeJSON(w, f.Code.status(), failed{f, correlation}, nil)
 }
 
-// Refusal is guard.RefusalBody.
+// Refusal is the guard.RefusalBody of the bridge.
 func Refusal(r *http.Request, status int, message string) []byte {
-	code := Internal
-	switch status {
-	case http.StatusUnauthorized:
-		code = Unauthenticated
-	case http.StatusForbidden:
-		code = Forbidden
-	case http.StatusTooManyRequests:
-		code = RateLimited
-	case http.StatusRequestEntityTooLarge:
-		code = TooLarge
-	case http.StatusBadRequest:
-		code = BadRequest
-	}
-	body, _ := json.Marshal(failed{fail(code, message), correlationOf(r, "")}) // of plain strings
+	body, _ := json.Marshal(failed{fail(codeOf(status), message), correlationOf(r, "")}) // cannot fail
 	return body
 }
 
-// writeJSON answers with a value as JSON, at once. What of it waits for the client is counted by
-// kept; nil: nothing does.
+// writeJSON answers with a value as JSON. kept counts its bytes; it may be nil.
 func writeJSON(w http.ResponseWriter, status int, value any, kept *budget.Reader) {
 	text, err := encode(value)
 	if err != nil {
@@ -203,16 +176,16 @@ func writeJSON(w http.ResponseWriter, status int, value any, kept *budget.Reader
 	writeText(w, status, text, kept)
 }
 
-// writeText is writeJSON for what is JSON already.
+// writeText is writeJSON for text that is JSON already.
 func writeText(w http.ResponseWriter, status int, text []byte, kept *budget.Reader) {
 	if err := kept.Take(len(text)); err != nil {
-		writeFailure(w, failureFor(err), w.Header().Get(headerCorrelation))
+		writeFailure(w, err, w.Header().Get(headerCorrelation))
 		return
 	}
 	write(w, status, "application/json", text)
 }
 
-// encode is a value as JSON, without escapes that only web pages need.
+// encode returns a value as JSON, without escapes for HTML.
 func encode(value any) ([]byte, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -231,12 +204,12 @@ func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	w.Write(body) // fails only when the client is gone or does not read
+	w.Write(body) // fails only if the client has disconnected or does not read
 	c.Flush()
 }
 
-// upstreamError is the failure of a call that its server has answered with an error. The
-// error itself goes with it, byte for byte.
+// upstreamError returns the failure of a call that its server has answered with an error. Its details
+// contain that error verbatim.
 func upstreamError(m *jsonrpc.Message) *Failure {
 	text := "the server answered with an error"
 	if at, err := m.Get(m.Err, "message"); err == nil && at.Present() {
@@ -247,29 +220,26 @@ func upstreamError(m *jsonrpc.Message) *Failure {
 	return f
 }
 
-// maxShown is how much of a foreign text a message has, in bytes.
+// maxShown is the number of bytes of foreign text that a message repeats.
 const maxShown = 1000
 
-// unavailable is the failure of a request about a server that does not exist or does not run; nil if
+// unavailable returns the failure of a request about a server that does not exist or does not run; nil if
 // it runs.
-func unavailable(s *session, server string) *Failure {
+func unavailable(s *session, server string) error {
 	st, known := s.Router.Upstream(server)
 	switch {
 	case !known:
 		return unknownServer(s, server)
-	case st.State == router.Gone:
-		f := fail(UpstreamGone, fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)))
-		f.retry = int((st.Retry + time.Second - 1) / time.Second)
-		return f
-	case st.State == router.Starting:
-		f := fail(UpstreamGone, fmt.Sprintf("server %s is still starting; try again", st.Name))
-		f.retry = 1
-		return f
+	case st.State == upstream.Gone:
+		return &Failure{Code: UpstreamGone, Message: fmt.Sprintf("server %s is not running: %s", st.Name, sanitize.Cut(st.Problem, maxShown)),
+			retry: int((st.Retry + time.Second - 1) / time.Second)}
+	case st.State == upstream.Starting:
+		return &Failure{Code: UpstreamGone, Message: fmt.Sprintf("server %s is still starting; try again", st.Name), retry: 1}
 	}
 	return nil
 }
 
-func unknownServer(s *session, server string) *Failure {
+func unknownServer(s *session, server string) error {
 	names := s.Router.Servers()
 	slices.Sort(names)
 	text := "there is no server " + sanitize.Quoted(server, maxShown)

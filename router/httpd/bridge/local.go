@@ -9,53 +9,49 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router"
-	"toolman/router/httpd/caller"
+	"toolman/router/client"
+	"toolman/router/httpd/presence"
 )
 
-// A Local is a caller in the same program, without HTTP: the command line.
+// A Local is a caller in the same process, without HTTP. The command line uses it.
 type Local struct {
 	b *Bridge
 	s *session
 }
 
-// Local makes a caller. It waits until the servers are there. The Bridge's Close ends it.
-func (b *Bridge) Local(ctx context.Context, who router.Client) (*Local, error) {
-	s, f := b.session(ctx, &caller.Caller{Client: who})
-	if f != nil {
-		return nil, f
+// Local makes a caller. It waits until the servers have started. Bridge.Close ends it.
+func (b *Bridge) Local(ctx context.Context, who client.Info) (*Local, error) {
+	s, err := b.session(ctx, &presence.Caller{Client: who})
+	if err != nil {
+		return nil, err
 	}
 	return &Local{b, s}, nil
 }
 
-// Tools returns the tools that the caller may have; with a server's name, of that one.
+// Tools returns the tools that the caller may use, of all servers if server is "".
 func (l *Local) Tools(server string) ([]router.Tool, error) {
-	all, f := l.b.tools(l.s, server)
-	if f != nil {
-		return nil, f
-	}
-	return all, nil
+	return l.b.tools(l.s, server)
 }
 
-// Call calls a tool and returns its result, also one that says isError. Any other error is
-// a *Failure.
+// Call calls a tool and returns its result, also one with isError. The error is a *Failure.
 func (l *Local) Call(ctx context.Context, server, tool string, arguments []byte) ([]byte, error) {
-	text := append([]byte(nil), bytes.TrimSpace(arguments)...)
-	p, f := parse(append(append([]byte(`{"arguments":`), text...), '}'), "arguments")
-	if f != nil {
-		return nil, fail(BadRequest, "the arguments are no JSON")
+	text := append([]byte(`{"arguments":`), bytes.TrimSpace(arguments)...)
+	p, err := parse(append(text, '}'), "arguments")
+	if err != nil {
+		return nil, fail(BadRequest, "the arguments are not valid JSON")
 	}
-	if text, f = p.object("arguments"); f != nil {
-		return nil, f
+	if text, err = p.object("arguments"); err != nil {
+		return nil, err
 	}
-	return failing(l.b.run(ctx, l.s, &toolCall{server: server, tool: tool, arguments: text}))
+	return l.b.run(ctx, l.s, &toolCall{server: server, tool: tool, arguments: text})
 }
 
-// Read reads a resource, by a URI as its server has it or as clients see it.
+// Read reads a resource. The URI may be the server's or the one that clients see.
 func (l *Local) Read(ctx context.Context, uri string) ([]byte, error) {
 	return l.ask(ctx, mcpwire.ResourcesRead, jsonrpc.Param{Key: "uri", Value: jsonrpc.AppendQuoted(nil, uri)})
 }
 
-// Prompt gets a prompt, by its name as clients see it.
+// Prompt gets a prompt by the name that clients see.
 func (l *Local) Prompt(ctx context.Context, name string, arguments map[string]string) ([]byte, error) {
 	text, err := json.Marshal(arguments)
 	if err != nil || arguments == nil {
@@ -65,18 +61,11 @@ func (l *Local) Prompt(ctx context.Context, name string, arguments map[string]st
 }
 
 func (l *Local) ask(ctx context.Context, method mcpwire.Method, params ...jsonrpc.Param) ([]byte, error) {
-	return failing(l.s.wait(ctx, l.s.begin(&call{}, method, params...)))
+	return l.s.wait(ctx, l.s.begin(&call{}, method, params...))
 }
 
-func failing(result []byte, f *Failure) ([]byte, error) {
-	if f != nil {
-		return nil, f
-	}
-	return result, nil
-}
-
-// Text is a result as people read it: the texts in it, of a tool's content, a resource's or
-// a prompt's messages. False: the tool says that it failed.
+// Text returns the text of a result for people: of the content of a tool result or resource, or of the
+// messages of a prompt. ok is false if the result has isError.
 func Text(result []byte) (text string, ok bool) {
 	type block struct {
 		Type, Text, URI, MIMEType string

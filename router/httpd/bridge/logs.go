@@ -1,20 +1,15 @@
 package bridge
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"os"
 	"slices"
 	"strconv"
-	"sync"
 	"time"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
-	"toolman/router/principal"
+	"toolman/router/client"
+	"toolman/router/httpd/bridge/calllog"
 )
 
 const (
@@ -22,13 +17,13 @@ const (
 	maxLogs     = 1000
 )
 
-// Logs are what a caller may read of calls.
+// Logs are the calls that a caller may read.
 type Logs struct {
-	All   bool      // calls of all principals, and not only of its own
-	Files []CallLog // which say nothing of agents, and are there for who may read all
+	All   bool           // calls of all principals, not only its own
+	Files []calllog.File // read only with All, because they do not name agents
 }
 
-// wanted is what a caller wants of the logs.
+// wanted is the query of GET /logs.
 type wanted struct {
 	server string
 	since  time.Time
@@ -36,265 +31,67 @@ type wanted struct {
 }
 
 // listLogs serves GET /logs.
-func (x *exchange) listLogs() *Failure {
-	want, f := wantedOf(x.r)
-	if f != nil {
-		return f
+func (x *exchange) listLogs() error {
+	want, err := wantedOf(x.r)
+	if err != nil {
+		return err
 	}
-	if f := x.admit(); f != nil {
-		return f
+	if err := x.admit(); err != nil {
+		return err
 	}
 	client := &x.caller.Client
 	all := x.entries(want, client, x.o.Logs(x.r, client.Agent))
-	slices.SortStableFunc(all, func(x, y entry) int { return x.Timestamp.Compare(y.Timestamp) })
+	slices.SortStableFunc(all, func(x, y calllog.Entry) int { return x.Timestamp.Compare(y.Timestamp) })
 	writeJSON(x.w, http.StatusOK, all[max(0, len(all)-want.limit):], x.kept)
 	return nil
 }
 
-func wantedOf(r *http.Request) (want wanted, f *Failure) {
+func wantedOf(r *http.Request) (want wanted, err error) {
 	q := r.URL.Query()
 	want.server, want.limit = q.Get("server"), defaultLogs
 	if q.Has("since") {
 		at, err := time.Parse(time.RFC3339, q.Get("since"))
 		if err != nil {
-			return want, fail(BadRequest, `since has to be a time as in RFC 3339, such as 2026-01-31T12:00:00Z`)
+			return want, fail(BadRequest, `since must be a time in the format of RFC 3339, such as 2026-01-31T12:00:00Z`)
 		}
 		want.since = at
 	}
 	if q.Has("limit") {
 		n, err := strconv.Atoi(q.Get("limit"))
 		if err != nil || n < 1 || n > maxLogs {
-			return want, fail(BadRequest, fmt.Sprintf("limit has to be a number from 1 to %d", maxLogs))
+			return want, fail(BadRequest, fmt.Sprintf("limit must be a number from 1 to %d", maxLogs))
 		}
 		want.limit = n
 	}
 	return want, nil
 }
 
-// entries are what a client wants and may read.
-func (b *Bridge) entries(want wanted, who *router.Client, may Logs) []entry {
-	all := []entry{}
-	add := func(e *entry) {
-		if (want.server == "" || e.Server == want.server) && !e.Timestamp.Before(want.since) {
-			all = append(all, *e)
-		}
+// entries returns the entries that a client wants and may read.
+func (b *Bridge) entries(want wanted, who *client.Info, may Logs) []calllog.Entry {
+	wants := func(e *calllog.Entry) bool {
+		return (want.server == "" || e.Server == want.server) && !e.Timestamp.Before(want.since)
 	}
-	b.ring.each(func(e *entry) {
-		if may.All || e.who == who.Principal {
-			add(e)
-		}
-	})
+	all := b.calllog.Find(func(e *calllog.Entry) bool { return (may.All || e.Who == who.Principal) && wants(e) })
 	if !may.All {
 		return all
 	}
 	for _, file := range may.Files {
 		if want.server == "" || want.server == file.Server {
-			for _, e := range file.tail(b.o.Scrub) {
-				add(&e)
-			}
+			all = append(all, slices.DeleteFunc(file.Read(b.o.Scrub), func(e calllog.Entry) bool { return !wants(&e) })...)
 		}
 	}
 	return all
 }
 
-const (
-	ringEntries = 4096
-	ringBytes   = 16 << 20
-	entryBytes  = 64 << 10 // of an entry's input or result that is kept
-)
-
-// An entry is one call, as GET /logs has it.
-type entry struct {
-	Timestamp   time.Time       `json:"timestamp"` // when it ended; UTC
-	Server      string          `json:"server"`
-	Tool        string          `json:"tool"`
-	Input       json.RawMessage `json:"input"`
-	Result      json.RawMessage `json:"result,omitempty"`
-	Error       json.RawMessage `json:"error,omitempty"`
-	Correlation string          `json:"correlation_id,omitempty"`
-	Truncated   bool            `json:"truncated,omitempty"` // input or result was too long to be kept: it is null
-
-	who principal.Principal // whose call it was
-}
-
-func (e *entry) size() int {
-	return len(e.Input) + len(e.Result) + len(e.Error) + len(e.Server) + len(e.Tool) + len(e.Correlation) + 128
-}
-
-// A ring keeps the last calls. The zero value is ready to use.
-type ring struct {
-	mu    sync.Mutex
-	of    map[principal.Principal]*recent // guarded by mu: by Principal.Client
-	calls int                             // guarded by mu
-	bytes int                             // guarded by mu
-}
-
-// recent are the last calls of one client, oldest first.
-type recent struct {
-	all   []entry
-	bytes int
-}
-
-// add keeps an entry, and forgets old ones for it: those of the client that has the most.
-func (r *ring) add(e entry) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	client := e.who.Client()
-	mine := r.of[client]
-	if mine == nil {
-		if r.of == nil {
-			r.of = map[principal.Principal]*recent{}
-		}
-		mine = &recent{}
-		r.of[client] = mine
+// log adds the outcome of a call to the log.
+func (b *Bridge) log(s *session, q *toolCall, result []byte, err error) {
+	e := calllog.Entry{Timestamp: time.Now().UTC(), Server: sanitize.Cut(q.server, maxShown), Tool: sanitize.Cut(q.tool, maxShown),
+		Correlation: q.correlation, Who: s.Caller.Client.Principal}
+	e.Input = e.Keep(q.arguments, b.o.Scrub)
+	if err == nil {
+		e.Result = e.Keep(result, b.o.Scrub)
+	} else if text, failure := encode(failureFor(err)); failure == nil {
+		e.Error = e.Keep(text, b.o.Scrub)
 	}
-	mine.all = append(mine.all, e)
-	mine.bytes += e.size()
-	r.calls++
-	r.bytes += e.size()
-	for r.calls > ringEntries {
-		r.forget(func(x *recent) int { return len(x.all) })
-	}
-	for r.bytes > ringBytes {
-		r.forget(func(x *recent) int { return x.bytes })
-	}
-}
-
-// forget drops the oldest call of the client that has the most by a measure. mu is held.
-func (r *ring) forget(measure func(*recent) int) {
-	var client principal.Principal
-	most := 0
-	for c, x := range r.of {
-		if n := measure(x); n > most {
-			client, most = c, n
-		}
-	}
-	x := r.of[client]
-	size := x.all[0].size()
-	x.all[0] = entry{}
-	x.all = x.all[1:]
-	x.bytes -= size
-	r.bytes -= size
-	if r.calls--; len(x.all) == 0 {
-		delete(r.of, client)
-	}
-}
-
-// each calls f with every entry, those of one client oldest first.
-func (r *ring) each(f func(*entry)) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, x := range r.of {
-		for i := range x.all {
-			f(&x.all[i])
-		}
-	}
-}
-
-// kept is JSON for an entry: without secrets, and null when it is too long.
-func (b *Bridge) kept(text []byte, e *entry) json.RawMessage {
-	if len(text) > entryBytes {
-		e.Truncated = true
-		return json.RawMessage("null")
-	}
-	return b.o.Scrub(text)
-}
-
-// log notes how a call went.
-func (b *Bridge) log(s *session, q *toolCall, result []byte, f *Failure) {
-	e := entry{Timestamp: time.Now().UTC(), Server: q.server, Tool: q.tool, Correlation: q.correlation, who: s.Caller.Client.Principal}
-	e.Server, e.Tool = sanitize.Cut(e.Server, maxShown), sanitize.Cut(e.Tool, maxShown)
-	e.Input = b.kept(q.arguments, &e)
-	if f == nil {
-		e.Result = b.kept(result, &e)
-	} else if text, err := encode(f); err == nil {
-		e.Error = b.kept(text, &e)
-	}
-	b.ring.add(e)
-}
-
-// tailBytes is how much of the end of a file is read.
-const tailBytes = 1 << 20
-
-// A CallLog is a file to which a server writes a line of JSON for each call: what servers
-// do that are told of one by the environment variable MCP_CALL_LOG.
-type CallLog struct {
-	Server string // its name
-	Path   string
-}
-
-// tail reads the entries at the end of the file. What is no entry is passed over, and so
-// is a file that is not there or is no plain one.
-func (l CallLog) tail(scrub func([]byte) []byte) (all []entry) {
-	if info, err := os.Stat(l.Path); err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(l.Path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	size, err := f.Seek(0, io.SeekEnd)
-	if err != nil {
-		return nil
-	}
-	from := max(0, size-tailBytes)
-	text := make([]byte, size-from)
-	n, err := f.ReadAt(text, from)
-	if err != nil && err != io.EOF {
-		return nil
-	}
-	text = text[:n]
-	if from > 0 {
-		_, text, _ = bytes.Cut(text, []byte{'\n'})
-	}
-	for line := range bytes.Lines(text) {
-		if e, ok := l.entry(bytes.TrimSpace(line), scrub); ok {
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
-// entry reads a line. Servers agree on its form only roughly.
-func (l CallLog) entry(line []byte, scrub func([]byte) []byte) (e entry, ok bool) {
-	var said struct {
-		Timestamp, Tool, Input, Result, Error json.RawMessage
-	}
-	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &said) != nil {
-		return e, false
-	}
-	e.Server = l.Server
-	at, known := timeOf(said.Timestamp)
-	if !known || json.Unmarshal(said.Tool, &e.Tool) != nil || e.Tool == "" {
-		return e, false
-	}
-	e.Timestamp, e.Tool = at, sanitize.Cut(e.Tool, maxShown)
-	keep := func(text json.RawMessage) json.RawMessage {
-		if len(text) > entryBytes {
-			e.Truncated = true
-			return json.RawMessage("null")
-		}
-		if len(text) == 0 || string(text) == "null" {
-			return nil
-		}
-		return scrub(text)
-	}
-	e.Input, e.Result, e.Error = keep(said.Input), keep(said.Result), keep(said.Error)
-	if e.Input == nil {
-		e.Input = json.RawMessage("null")
-	}
-	return e, true
-}
-
-// timeOf reads a time: as RFC 3339 has it, or in milliseconds since 1970.
-func timeOf(token json.RawMessage) (time.Time, bool) {
-	var text string
-	if json.Unmarshal(token, &text) == nil {
-		at, err := time.Parse(time.RFC3339, text)
-		return at.UTC(), err == nil && at.Year() < 10_000
-	}
-	ms, err := strconv.ParseInt(string(token), 10, 64)
-	at := time.UnixMilli(ms).UTC()
-	return at, err == nil && at.Year() > 0 && at.Year() < 10_000
+	b.calllog.Add(e)
 }

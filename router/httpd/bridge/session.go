@@ -5,26 +5,26 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
+	"toolman/router/client"
 	"toolman/router/httpd/presence"
 	"toolman/router/view"
 )
 
-// A session is the router.Session of a caller, and its peer.Sender, router.Streams and
-// router.Ledger.
+// A session is the router.Session of a caller. It implements its peer.Sender, client.Streams and
+// client.CallObserver.
 type session struct {
 	*presence.Session[session, call]
-	temporary bool // it lists tools once, and starts no servers
+	temporary bool // for one list of tools; it starts no servers
 
 	start sync.Once
-	ready *call // is answered when the servers have started
+	ready *call // answered when the servers have started
 }
 
 // newSession is presence.Front.New. Temporary sessions have no key.
@@ -39,7 +39,7 @@ func (b *Bridge) newSession(p *presence.Session[session, call], key any) *sessio
 }
 
 // session acquires the session of a caller, and waits until its servers have started.
-func (b *Bridge) session(ctx context.Context, who *caller.Caller) (*session, *Failure) {
+func (b *Bridge) session(ctx context.Context, who *presence.Caller) (*session, error) {
 	s, err := b.sessions.AcquireOrNew(who.Key(), who)
 	if err != nil {
 		return nil, failureFor(err)
@@ -47,9 +47,9 @@ func (b *Bridge) session(ctx context.Context, who *caller.Caller) (*session, *Fa
 	return s.whenReady(ctx)
 }
 
-// view is session for a request that must not start servers. A caller without a session gets a
-// temporary one.
-func (b *Bridge) view(ctx context.Context, who *caller.Caller) (*session, *Failure) {
+// view is session for a request that must not start servers: a caller without a session gets a temporary
+// one.
+func (b *Bridge) view(ctx context.Context, who *presence.Caller) (*session, error) {
 	if s := b.sessions.Acquire(who.Key(), who); s != nil {
 		return s.whenReady(ctx)
 	}
@@ -62,7 +62,7 @@ func (b *Bridge) view(ctx context.Context, who *caller.Caller) (*session, *Failu
 }
 
 // whenReady waits until the session's servers have started.
-func (s *session) whenReady(ctx context.Context) (*session, *Failure) {
+func (s *session) whenReady(ctx context.Context) (*session, error) {
 	s.start.Do(func() { s.ready = s.begin(&call{}, mcpwire.PromptsList) })
 	select {
 	case <-s.ready.done:
@@ -73,9 +73,9 @@ func (s *session) whenReady(ctx context.Context) (*session, *Failure) {
 	}
 }
 
-// notStarted is the failure of a request that needs a server which the session has not started; nil
-// if there is none. server is the one that the request is about, or "" for all.
-func (s *session) notStarted(server string) *Failure {
+// notStarted returns the failure of a request for the tools of a server, or of all servers if that is "",
+// one of which the session would have to start; nil if there is none.
+func (s *session) notStarted(server string) error {
 	if !s.temporary {
 		return nil
 	}
@@ -83,46 +83,46 @@ func (s *session) notStarted(server string) *Failure {
 	if name == "" {
 		return nil
 	}
-	return fail(WrongMethod, fmt.Sprintf("server %s is another for each client, and GET starts no server: send POST /tools with the same query, which does", sanitize.Cut(name, maxShown)))
+	return fail(WrongMethod, fmt.Sprintf("server %s runs separately for each client, and GET does not start it: send POST /tools with the same query", sanitize.Cut(name, maxShown)))
 }
 
 // ended is presence.Front.Ended.
 func (s *session) ended(open []*call, why error) {
-	f := fail(Unavailable, "toolman is ending, or the session has; this was not answered in time")
+	failure := fail(Unavailable, "toolman is ending, or the session has ended, before the answer came")
 	if why != nil {
-		f = failureFor(why)
+		failure = failureFor(why)
 	}
 	for _, c := range open {
-		c.end(nil, f)
+		c.end(nil, failure)
 	}
 }
 
-// maxProgress is how many progress notifications wait for a client that does not read. Further ones
-// are dropped.
+// maxProgress is the number of progress notifications that wait for a slow client. Others are dropped.
 const maxProgress = 64
 
-// A call is a request of a session to the router, and the Sender of the messages that belong to it.
+// A call is a request of a session to the router. It is the peer.Sender for the progress of the request.
 type call struct {
-	id          string // a JSON string that ends in the correlation ID: the trace shows it
+	id          string // a JSON string that ends in the correlation ID, which the trace shows
 	correlation string
-	kept        *budget.Reader // counts the bytes that are kept for it; nil: nothing does
-	progress    chan []byte    // params of progress notifications; nil if the client does not want them
-	done        chan struct{}  // closed when it is answered
+	tool        *client.FoundTool // nil: there is none, or the request is not a tool call
+	kept        *budget.Reader    // counts the bytes that are kept for it; may be nil
+	progress    chan []byte       // params of progress notifications; nil if the client does not want them
+	done        chan struct{}     // closed when it is answered
 
-	mu      sync.Mutex
-	reason  *router.Reason // guarded by mu: why toolman answers it itself
-	result  []byte         // written before done is closed
-	failure *Failure       // written before done is closed
+	reason  atomic.Pointer[client.Reason] // set if toolman itself answers
+	ending  sync.Once
+	result  []byte // written before done is closed
+	failure error  // written before done is closed
 }
 
-// Requests are of the modern era. They declare no capabilities: a program cannot be asked.
+// Requests are of the modern era. They declare no capabilities, because a program cannot answer questions.
 const (
 	envelope = `{"` + mcpwire.KeyVersion + `":"` + mcpwire.Newest + `","` + mcpwire.KeyCapabilities + `":{},"` +
 		mcpwire.KeyClientInfo + `":{"name":"toolman-bridge","version":"1"}`
 	progressToken = `,"progressToken":`
 )
 
-// begin sends a request to the router. It is answered when c.done is closed.
+// begin sends a request to the router. When the answer is there, c.done is closed.
 func (s *session) begin(c *call, method mcpwire.Method, params ...jsonrpc.Param) *call {
 	c.done = make(chan struct{})
 	_, err := s.Open(`"`+c.correlation+`"`, nil, func(id string) *call {
@@ -139,36 +139,34 @@ func (s *session) begin(c *call, method mcpwire.Method, params ...jsonrpc.Param)
 	}
 	var m jsonrpc.Message
 	m.Build([]byte(c.id), string(method), append(params, jsonrpc.Param{Key: "_meta", Value: append(meta, '}')})...)
-	s.Handle(&m)
+	var out peer.Outgoing
+	s.Router.Call(&m, c.tool, &out)
+	out.Flush()
 	return c
 }
 
-// end closes the call, the first time.
-func (c *call) end(result []byte, f *Failure) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-c.done:
-	default:
-		c.result, c.failure = result, f
+// end sets the outcome of the call, unless it has one already.
+func (c *call) end(result []byte, err error) {
+	c.ending.Do(func() {
+		c.result, c.failure = result, err
 		close(c.done)
-	}
+	})
 }
 
-// outcome returns what is wrong with the answer, which has come.
-func (c *call) outcome() *Failure {
+// outcome returns the failure of a call that has been answered; nil if it has succeeded.
+func (c *call) outcome() error {
 	if c.failure != nil {
 		return c.failure
 	}
 	m := jsonrpc.Message{Frame: c.result, Result: jsonrpc.Span{Hi: len(c.result)}}
 	if r, err := mcpwire.ResultOf(&m); err == nil && r.ResultType(&m) == mcpwire.ResultInputRequired {
-		return fail(UpstreamError, "the server needs an answer of a person before it can go on, and a program cannot be asked; call the tool through MCP")
+		return fail(UpstreamError, "the server needs input from a person, which this API cannot ask for; call the tool through MCP")
 	}
 	return nil
 }
 
 // wait waits for the answer to a call.
-func (s *session) wait(ctx context.Context, c *call) ([]byte, *Failure) {
+func (s *session) wait(ctx context.Context, c *call) ([]byte, error) {
 	select {
 	case <-c.done:
 		return c.result, c.outcome()
@@ -178,7 +176,7 @@ func (s *session) wait(ctx context.Context, c *call) ([]byte, *Failure) {
 	}
 }
 
-// Queue implements peer.Sender for messages that belong to the call: progress.
+// Queue implements peer.Sender. Progress is passed on, other messages are dropped.
 func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
 	whole := jsonrpc.AppendSplice(nil, frame, edits...)
@@ -200,20 +198,20 @@ func (c *call) Queue(frame []byte, edits []jsonrpc.Edit) error {
 // Flush implements peer.Sender.
 func (c *call) Flush() {}
 
-// Queue implements peer.Sender: answers go to their calls. All else is for clients that listen.
+// Queue implements peer.Sender.
 func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	var m jsonrpc.Message
 	err := jsonrpc.Scan(frame, &m)
 	if err == nil {
 		return s.QueueMessage(&m, edits)
 	}
-	if c := s.Close(m.Bytes(m.ID)); c != nil { // toolman has added levels to what a server wrote
+	if c := s.Close(m.Bytes(m.ID)); c != nil { // toolman has added levels to what the server wrote
 		c.end(nil, fail(UpstreamError, "the answer cannot be passed on: "+err.Error()))
 	}
 	return nil
 }
 
-// QueueMessage implements peer.Reader.
+// QueueMessage implements peer.Reader. Answers go to their calls. Other messages are for MCP clients.
 func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	var answer jsonrpc.Message
 	if m.Kind != jsonrpc.Response {
@@ -226,10 +224,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	if c == nil {
 		return nil // it was cancelled
 	}
-	c.mu.Lock()
-	reason := c.reason
-	c.mu.Unlock()
-	switch {
+	switch reason := c.reason.Load(); {
 	case reason != nil:
 		c.end(nil, failureOf(reason))
 	case answer.Err.Present():
@@ -247,7 +242,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 // Flush implements peer.Sender.
 func (s *session) Flush() {}
 
-// During implements router.Streams.
+// During implements client.Streams.
 func (s *session) During(id []byte) peer.Sender {
 	if c := s.Find(id); c != nil && c.progress != nil {
 		return c
@@ -255,7 +250,7 @@ func (s *session) During(id []byte) peer.Sender {
 	return nil
 }
 
-// Correlation implements router.Ledger.
+// Correlation implements client.CallObserver.
 func (s *session) Correlation(id []byte) string {
 	if c := s.Find(id); c != nil {
 		return c.correlation
@@ -263,16 +258,14 @@ func (s *session) Correlation(id []byte) string {
 	return ""
 }
 
-// Because implements router.Ledger.
-func (s *session) Because(id []byte, why router.Reason) {
+// LocalReply implements client.CallObserver.
+func (s *session) LocalReply(id []byte, why client.Reason) {
 	if c := s.Find(id); c != nil {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		c.reason = &why
+		c.reason.Store(&why)
 	}
 }
 
 var (
-	_ router.Streams = (*session)(nil)
-	_ router.Ledger  = (*session)(nil)
+	_ client.Streams      = (*session)(nil)
+	_ client.CallObserver = (*session)(nil)
 )

@@ -16,45 +16,45 @@ import (
 	"toolman/router/httpd/bridge/provider"
 )
 
-// listTools serves /tools. POST starts the servers that belong to this caller alone. GET lists the
-// tools without that, because any web page can make a browser send a GET.
-func (x *exchange) listTools() *Failure {
+// listTools serves /tools. POST starts the servers that run for this caller alone. GET does not, because any
+// web page can make a browser send a GET.
+func (x *exchange) listTools() error {
 	q := x.r.URL.Query()
-	shape, f := shapeOf(q)
-	if f != nil {
-		return f
+	shape, err := shapeOf(q)
+	if err != nil {
+		return err
 	}
 	if q.Has("view") {
 		if x.o.Status == nil || q.Get("view") != "status" {
-			return fail(BadRequest, "there is no such view; ?view=status is one")
+			return fail(BadRequest, "there is no such view; use ?view=status")
 		}
 		writeJSON(x.w, http.StatusOK, x.o.Status(x.r), nil)
 		return nil
 	}
-	if f := x.admit(); f != nil {
-		return f
+	if err := x.admit(); err != nil {
+		return err
 	}
 	session := x.Bridge.session
 	if x.r.Method != http.MethodPost {
 		session = x.view
 	}
-	s, f := session(x.r.Context(), &x.caller)
-	if f != nil {
-		return f
+	s, err := session(x.r.Context(), &x.caller)
+	if err != nil {
+		return err
 	}
 	defer s.Release()
-	all, f := x.tools(s, q.Get("server"))
-	if f == nil {
-		f = x.writeTools(all, shape)
+	all, err := x.tools(s, q.Get("server"))
+	if err == nil {
+		err = x.writeTools(all, shape)
 	}
-	if f != nil && f.Code == WrongMethod {
+	if err != nil && failureFor(err).Code == WrongMethod {
 		x.w.Header().Set("Allow", http.MethodPost)
 	}
-	return f
+	return err
 }
 
 // writeTools writes tools in a shape.
-func (x *exchange) writeTools(all []router.Tool, shape Shape) *Failure {
+func (x *exchange) writeTools(all []router.Tool, shape Shape) error {
 	text, saved, err := List(all, shape)
 	if err != nil {
 		return fail(Internal, err.Error())
@@ -72,8 +72,7 @@ func (x *exchange) writeTools(all []router.Tool, shape Shape) *Failure {
 }
 
 // shapeOf reads the shape from a query.
-func shapeOf(q url.Values) (shape Shape, f *Failure) {
-	var err error
+func shapeOf(q url.Values) (shape Shape, err error) {
 	if q.Has("format") {
 		if shape.Format, err = provider.ParseFormat(q.Get("format")); err != nil {
 			return shape, fail(BadRequest, err.Error())
@@ -81,17 +80,17 @@ func shapeOf(q url.Values) (shape Shape, f *Failure) {
 	}
 	if slim := q.Get("slim"); q.Has("slim") {
 		if shape.Slim = slim == "true"; !shape.Slim && slim != "false" {
-			return shape, fail(BadRequest, "slim is true or false")
+			return shape, fail(BadRequest, "slim must be true or false")
 		}
 	}
 	return shape, nil
 }
 
-// tools returns the tools that the session may use, of one server if that is named. With
-// Options.ActiveOnly these are the active ones.
-func (b *Bridge) tools(s *session, server string) ([]router.Tool, *Failure) {
-	if f := s.notStarted(server); f != nil {
-		return nil, f
+// tools returns the tools that the session may use, of all servers if server is "". With Options.ActiveOnly
+// these are the active ones.
+func (b *Bridge) tools(s *session, server string) ([]router.Tool, error) {
+	if err := s.notStarted(server); err != nil {
+		return nil, err
 	}
 	var of []router.Tool
 	for _, t := range s.Router.Tools() {
@@ -105,19 +104,19 @@ func (b *Bridge) tools(s *session, server string) ([]router.Tool, *Failure) {
 	return of, nil
 }
 
-// A Shape is a form of the list of tools. The zero value is the bridge's own.
+// A Shape is a form of the list of tools. The zero value is the bridge's own form.
 type Shape struct {
 	Format provider.Format // "": the bridge's own
-	Slim   bool            // without parts that cost tokens and change nothing
+	Slim   bool            // without parts that only cost tokens
 }
 
-// bytesPerToken is how many bytes of JSON make a token, as a rule of thumb.
+// bytesPerToken is the approximate number of bytes of JSON in a token.
 const bytesPerToken = 4
 
-// Tokens estimates how many tokens a model needs for a number of bytes of JSON.
+// Tokens estimates the number of tokens in a number of bytes of JSON.
 func Tokens(bytes int) int { return bytes / bytesPerToken }
 
-// List returns tools as JSON, and how many bytes Slim has saved.
+// List returns tools as JSON, and the number of bytes that Slim has saved.
 func List(tools []router.Tool, as Shape) (text []byte, saved int, err error) {
 	text, err = as.list(tools)
 	if err != nil || !as.Slim {
@@ -127,13 +126,13 @@ func List(tools []router.Tool, as Shape) (text []byte, saved int, err error) {
 	return text, len(whole) - len(text), err
 }
 
-// A tool is one that GET /tools lists.
+// A tool is an element of the response to GET /tools.
 type tool struct {
 	Server      string          `json:"server"`
 	Tool        string          `json:"tool"` // the server's name for it
 	Description string          `json:"description"`
-	Schema      json.RawMessage `json:"json_schema"` // of the arguments, as the server wrote it
-	Active      bool            `json:"active"`      // at first, for MCP clients of the same agent
+	Schema      json.RawMessage `json:"json_schema"` // inputSchema, as the server wrote it
+	Active      bool            `json:"active"`      // initially, for MCP clients of the same agent
 	Toolsets    []string        `json:"toolsets"`
 }
 
@@ -156,7 +155,7 @@ func (as Shape) list(tools []router.Tool) ([]byte, error) {
 	return provider.Tools(as.Format, forModels)
 }
 
-// schemaOf returns the schema of a tool's arguments; that of any object if the server gives none.
+// schemaOf returns the inputSchema of a tool, or one that allows any object if there is none.
 func schemaOf(e *catalog.Entry) json.RawMessage {
 	if schema := e.InputSchema(); bytes.HasPrefix(schema, []byte("{")) {
 		return schema
@@ -165,19 +164,19 @@ func schemaOf(e *catalog.Entry) json.RawMessage {
 }
 
 const (
-	maxSchemas  = 4096 // that are kept
-	maxProblems = 20   // that an answer lists
+	maxSchemas  = 4096 // in the cache
+	maxProblems = 20   // in a response
 )
 
-// schemas are the compiled input schemas of tools. The zero value is ready to use.
+// schemas are a cache of compiled input schemas. The zero value is ready to use.
 type schemas struct {
 	mu       sync.RWMutex
-	compiled map[*catalog.Entry]*inputschema.Schema // guarded by mu; nil for one that cannot be used
+	compiled map[*catalog.Entry]*inputschema.Schema // guarded by mu; nil for a schema that cannot be used
 }
 
-// check validates arguments against the tool's schema. If that cannot be used, the server has to
-// check them.
-func (x *schemas) check(e *catalog.Entry, arguments []byte) *Failure {
+// check validates arguments against the schema of a tool. If that cannot be used, the server has to validate
+// them.
+func (x *schemas) check(e *catalog.Entry, arguments []byte) error {
 	schema := x.of(e)
 	if schema == nil {
 		return nil
@@ -190,7 +189,7 @@ func (x *schemas) check(e *catalog.Entry, arguments []byte) *Failure {
 	for i, p := range listed {
 		listed[i] = inputschema.Problem{Path: sanitize.Cut(p.Path, maxShown), Message: sanitize.Cut(p.Message, maxShown)}
 	}
-	f := fail(InvalidArguments, fmt.Sprintf("the arguments are not as tool %s wants them: %s", e.Item.Name, listed[0]))
+	f := fail(InvalidArguments, fmt.Sprintf("the arguments do not match the inputSchema of tool %s: %s", e.Item.Name, listed[0]))
 	if more := len(problems) - 1; more > 0 {
 		f.Message += fmt.Sprintf(" (and %d more)", more)
 	}
@@ -211,7 +210,7 @@ func (x *schemas) of(e *catalog.Entry) *inputschema.Schema {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.compiled == nil || len(x.compiled) >= maxSchemas { // lists that are replaced leave entries behind
+	if x.compiled == nil || len(x.compiled) >= maxSchemas { // entries of old lists are never removed one by one
 		x.compiled = map[*catalog.Entry]*inputschema.Schema{}
 	}
 	x.compiled[e] = schema

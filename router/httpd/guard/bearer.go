@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 // NewToken returns a bearer token of 256 random bits, and its hash as tools.toml takes it. A plain
@@ -26,34 +26,11 @@ func NewToken() (token, hash string) {
 	return token, "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// A deniedError says why a credential is not accepted.
-type deniedError struct {
-	status int
-	code   string // of RFC 6750, 3.1; "" for none
-	text   string // for people; ASCII, without quotes
-	counts bool   // towards the limit of failures
-	retry  int    // seconds; 0 for none
-}
-
-func (e *deniedError) Error() string { return e.text }
-
-func noCredential() error {
-	return &deniedError{status: http.StatusUnauthorized, text: "a bearer token is needed: Authorization: Bearer TOKEN"}
-}
-
-func badRequest(text string) error {
-	return &deniedError{status: http.StatusBadRequest, code: "invalid_request", text: text, counts: true}
-}
-
-func invalidToken(text string) error {
-	return &deniedError{status: http.StatusUnauthorized, code: "invalid_token", text: text, counts: true}
-}
-
 // isCredential reports whether text is b64token, the form of bearer credentials (RFC 6750, 2.1).
 func isCredential(text string) bool { return only(strings.TrimRight(text, "="), "-._~+/") }
 
 // bearer returns the token in the header Authorization.
-func bearer(h http.Header) (string, error) {
+func bearer(h http.Header) (string, *refusal) {
 	all := h.Values("Authorization")
 	switch len(all) {
 	case 0:
@@ -68,49 +45,49 @@ func bearer(h http.Header) (string, error) {
 	}
 	token = strings.Trim(token, " ")
 	if !isCredential(token) {
-		return "", badRequest("the bearer token is not written as one")
+		return "", badRequest("the bearer token is malformed")
 	}
 	return token, nil
 }
 
 // authenticate returns the identity that the credential of a request gives.
-func (g *Guard) authenticate(r *http.Request) (Identity, error) {
+func (g *Guard) authenticate(r *http.Request) (Identity, *refusal) {
 	if !g.Authenticates() {
 		return Identity{Name: anonymous, Policy: g.Agent}, nil
 	}
 	// 2026-07-28, authorization, Token Requirements: "Access tokens MUST NOT be included in the URI query string".
 	if q, _ := url.ParseQuery(r.URL.RawQuery); q.Has("access_token") {
-		return Identity{}, badRequest("a token does not belong into a URL: send it as Authorization: Bearer TOKEN")
+		return Identity{}, badRequest("send the token not in the URL but as Authorization: Bearer TOKEN")
 	}
-	token, err := bearer(r.Header)
-	if err != nil {
-		return Identity{}, err
+	token, why := bearer(r.Header)
+	if why != nil {
+		return Identity{}, why
 	}
-	if t, ok := g.find(token); ok {
+	if t := g.find(token); t != nil {
 		return g.withPolicy(t.principal(), t.Agent)
 	}
 	if g.jwt == nil || strings.Count(token, ".") != 2 {
 		return Identity{}, invalidToken("the token is not known here")
 	}
-	c, err := g.jwt.verify(r.Context(), token)
-	if err != nil {
-		return Identity{}, err
+	c, why := g.jwt.verify(r.Context(), token)
+	if why != nil {
+		return Identity{}, why
 	}
-	id, err := g.withPolicy(principal.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, cmp.Or(c.agent, c.subject))
+	id, why := g.withPolicy(budget.Principal{Issuer: g.JWT.Issuer, Subject: c.subject, Agent: c.agent}, cmp.Or(c.agent, c.subject))
 	id.Expires = c.expires
-	return id, err
+	return id, why
 }
 
 // Again returns the identity of a principal that an earlier guard has accepted; false if its requests
 // are no longer accepted. It has no credential to check: Terms tell whether settings have changed that
 // would matter for it.
-func (g *Guard) Again(p principal.Principal) (Identity, bool) {
-	id, err := g.again(p)
+func (g *Guard) Again(p budget.Principal) (Identity, bool) {
+	id, why := g.again(p)
 	id.Principal, id.Terms = p, g.terms(&p)
-	return id, err == nil
+	return id, why == nil
 }
 
-func (g *Guard) again(p principal.Principal) (Identity, error) {
+func (g *Guard) again(p budget.Principal) (Identity, *refusal) {
 	isIts := func(t Token) bool {
 		is := t.principal()
 		return is.Issuer == p.Issuer && is.Subject == p.Subject && is.Agent == p.Agent
@@ -125,7 +102,7 @@ func (g *Guard) again(p principal.Principal) (Identity, error) {
 }
 
 // terms returns the Terms of a principal.
-func (g *Guard) terms(p *principal.Principal) (terms string) {
+func (g *Guard) terms(p *budget.Principal) (terms string) {
 	if g.jwt != nil && p.Issuer == g.JWT.Issuer {
 		terms = g.jwt.terms
 	}
@@ -136,38 +113,38 @@ func (g *Guard) terms(p *principal.Principal) (terms string) {
 }
 
 // principal returns the principal of clients with the token.
-func (t *Token) principal() principal.Principal {
-	return principal.Principal{Issuer: principal.Tokens, Subject: hex.EncodeToString(t.Hash[:6]), Agent: t.Agent}
+func (t *Token) principal() budget.Principal {
+	return budget.Principal{Issuer: budget.Tokens, Subject: hex.EncodeToString(t.Hash[:6]), Agent: t.Agent}
 }
 
-// find looks up a token, in constant time.
-func (g *Guard) find(token string) (Token, bool) {
+// find looks up a token, in constant time; nil: it is unknown.
+func (g *Guard) find(token string) *Token {
 	hash := sha256.Sum256([]byte(token))
 	at := -1
 	for i := range g.Tokens {
 		at = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(hash[:], g.Tokens[i].Hash[:]), i, at)
 	}
 	if at < 0 {
-		return Token{}, false
+		return nil
 	}
-	return g.Tokens[at], true
+	return &g.Tokens[at]
 }
 
 // withPolicy returns the identity of a principal with a valid credential. If there are policies, an
 // agent without one has no access.
-func (g *Guard) withPolicy(p principal.Principal, name string) (Identity, error) {
+func (g *Guard) withPolicy(p budget.Principal, name string) (Identity, *refusal) {
 	switch {
 	case len(g.Agents) == 0:
 		return Identity{Principal: p, Name: name, Policy: g.Agent}, nil
 	case slices.Contains(g.Agents, p.Agent):
 		return Identity{Principal: p, Name: name, Policy: p.Agent}, nil
 	}
-	return Identity{}, &deniedError{status: http.StatusForbidden, text: "the credential is good, but its agent has no policy here", counts: true}
+	return Identity{}, &refusal{status: http.StatusForbidden, message: "the credential is valid, but its agent has no policy here", counts: true}
 }
 
 // challenge returns the header WWW-Authenticate of a refusal (RFC 6750, 3; RFC 9728, 5.1); "" for none.
-func (g *Guard) challenge(r *http.Request, denied *deniedError) string {
-	if denied.status != http.StatusUnauthorized && denied.code == "" {
+func (g *Guard) challenge(r *http.Request, why *refusal) string {
+	if why.status != http.StatusUnauthorized && why.code == "" {
 		return ""
 	}
 	params := []string{`realm="toolman"`}
@@ -176,9 +153,9 @@ func (g *Guard) challenge(r *http.Request, denied *deniedError) string {
 			params = append(params, name+`="`+value+`"`)
 		}
 	}
-	add("error", denied.code)
-	if denied.code != "" {
-		add("error_description", denied.text)
+	if why.code != "" {
+		add("error", why.code)
+		add("error_description", why.message)
 	}
 	if g.jwt != nil {
 		add("scope", strings.Join(g.JWT.Scopes, " "))

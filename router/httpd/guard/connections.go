@@ -12,7 +12,6 @@ import (
 	"sync/atomic"
 
 	"toolman/router/budget"
-	"toolman/router/principal"
 )
 
 // unknownShare is the share of all connections that may be unauthenticated, where requests need a
@@ -24,7 +23,7 @@ const unknownShare = 4
 // at a time; see [Guard.Server] for what is closed then.
 func (g *Guard) Listen(addr string) (net.Listener, error) {
 	if !g.Authenticates() && !g.Unauthenticated && !isLoopback(addr) {
-		return nil, fmt.Errorf("on %s everybody who reaches this machine could use its servers: "+
+		return nil, fmt.Errorf("on %s every client that reaches this machine could use its servers: "+
 			"give out tokens ([http.tokens], see toolman token) or use [http.jwt], or listen on 127.0.0.1; "+
 			`if it is meant, write unauthenticated = "anybody-may-connect" in [http], and in allowed_hosts the names that clients use`, addr)
 	}
@@ -49,12 +48,11 @@ func isLoopback(addr string) bool {
 // unauthenticated one, or else an idle one, of the owner that has most of all connections.
 type listener struct {
 	net.Listener
-	max, maxUnknown int // connections, and unauthenticated ones
-	trusted         func(netip.Addr) bool
-	budgets         *budget.Budgets
-	changed         chan struct{} // receives when there may be room, or an idle connection; of capacity 1
-	closed          chan struct{}
-	closing         sync.Once
+	g          *Guard
+	maxUnknown int           // unauthenticated connections
+	changed    chan struct{} // receives when there may be room, or an idle connection; of capacity 1
+	closed     chan struct{}
+	closing    sync.Once
 
 	mu      sync.Mutex
 	all     int                  // guarded by mu
@@ -64,7 +62,7 @@ type listener struct {
 
 // An owner of connections is the client whose credential they had, or else a network.
 type owner struct {
-	client  principal.Principal
+	client  budget.Principal
 	network string
 }
 
@@ -83,7 +81,7 @@ type conn struct {
 
 // limited limits the connections of a listener.
 func (g *Guard) limited(from net.Listener) net.Listener {
-	l := &listener{Listener: from, max: g.MaxConnections, maxUnknown: g.MaxConnections, trusted: g.trusted, budgets: g.Budgets,
+	l := &listener{Listener: from, g: g, maxUnknown: g.MaxConnections,
 		changed: make(chan struct{}, 1), closed: make(chan struct{}), of: map[owner]*list.List{}}
 	if g.Authenticates() {
 		l.maxUnknown = max(1, g.MaxConnections/unknownShare)
@@ -100,7 +98,7 @@ func (l *listener) Accept() (net.Conn, error) {
 	at, _ := netip.ParseAddrPort(nc.RemoteAddr().String())
 	from := at.Addr().Unmap().WithZone("")
 	c := &conn{Conn: nc, l: l, owner: owner{network: network(from)}, idle: true}
-	c.known.Store(l.trusted(from))
+	c.known.Store(l.g.trusted(from))
 	if !l.add(c) {
 		c.Close()
 		return nil, net.ErrClosed
@@ -141,9 +139,9 @@ func (l *listener) add(c *conn) bool {
 // fullLocked reports whether there is no room for a connection, and which one to close then; nil: none.
 func (l *listener) fullLocked(c *conn) (full bool, victim *conn) {
 	switch {
-	case l.all < l.max && (c.known.Load() || l.unknown < l.maxUnknown):
+	case l.all < l.g.MaxConnections && (c.known.Load() || l.unknown < l.maxUnknown):
 		return false, nil
-	case l.maxUnknown < l.max && l.unknown > 0:
+	case l.maxUnknown < l.g.MaxConnections && l.unknown > 0:
 		return true, l.firstLocked(func(c *conn) bool { return !c.known.Load() })
 	}
 	return true, l.firstLocked(isIdle)
@@ -164,7 +162,11 @@ func (l *listener) firstLocked(suitable func(*conn) bool) (found *conn) {
 	return found
 }
 
+// first returns the first suitable connection; nil if there is none. conns may be nil.
 func first(conns *list.List, suitable func(*conn) bool) *conn {
+	if conns == nil {
+		return nil
+	}
 	for at := conns.Front(); at != nil; at = at.Next() {
 		if c := at.Value.(*conn); suitable(c) {
 			return c
@@ -199,19 +201,16 @@ func (l *listener) removeLocked(c *conn) {
 
 // claim gives a connection to the client that was the first to send a valid credential over it. The
 // error is a *budget.LimitError: the client has as many as it may, and none of them is idle.
-func (l *listener) claim(c *conn, p principal.Principal) error {
+func (l *listener) claim(c *conn, p budget.Principal) error {
 	if c.known.Load() || p.Anonymous() {
 		return nil
 	}
-	account := l.budgets.Open(p)
+	account := l.g.Budgets.Open(p)
 	client := owner{client: p.Client()}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for err := account.Take(budget.Connections, 1); err != nil; err = account.Take(budget.Connections, 1) {
-		var idle *conn
-		if conns := l.of[client]; conns != nil {
-			idle = first(conns, isIdle)
-		}
+		idle := first(l.of[client], isIdle)
 		if idle == nil {
 			account.Close()
 			return err
@@ -234,20 +233,19 @@ func (l *listener) claim(c *conn, p principal.Principal) error {
 
 // noteState is http.Server.ConnState.
 func noteState(nc net.Conn, state http.ConnState) {
-	if c := connOf(nc); c != nil && state != http.StateClosed {
-		c.l.setIdle(c, state == http.StateNew || state == http.StateIdle)
+	c := connOf(nc)
+	if c == nil || state == http.StateClosed {
+		return
 	}
-}
-
-func (l *listener) setIdle(c *conn, idle bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	idle := state == http.StateNew || state == http.StateIdle
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
 	if c.at == nil || idle == c.idle {
 		return
 	}
 	if c.idle = idle; idle {
-		l.of[c.owner].MoveToBack(c.at)
-		l.wake()
+		c.l.of[c.owner].MoveToBack(c.at)
+		c.l.wake()
 	}
 }
 
@@ -294,7 +292,7 @@ func withConn(ctx context.Context, nc net.Conn) context.Context {
 }
 
 // claimConn gives the connection of a request to its client. See [listener.claim].
-func claimConn(r *http.Request, p principal.Principal) error {
+func claimConn(r *http.Request, p budget.Principal) error {
 	if c, _ := r.Context().Value(connKey{}).(*conn); c != nil {
 		return c.l.claim(c, p)
 	}

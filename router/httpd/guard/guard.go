@@ -1,18 +1,21 @@
 package guard
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/budget"
-	"toolman/router/principal"
 )
 
 // Options configure authentication and the other checks. The zero value accepts all requests to a
@@ -51,8 +54,6 @@ type Token struct {
 // A Guard checks requests. It is safe for use by many goroutines.
 type Guard struct {
 	Options
-	origins  map[string]bool
-	hosts    map[string]bool
 	jwt      *verifier    // nil: none
 	proxies  string       // the part of Identity.Terms for headers of proxies
 	requests *rateLimiter // by principal; nil: no limit
@@ -60,9 +61,6 @@ type Guard struct {
 }
 
 const (
-	defaultBodyBytes   = 16 << 20
-	defaultConnections = 16384
-
 	// Wrong credentials from one address get 401 up to this limit, and 429 then. A valid credential is
 	// accepted all the same: there may be many clients behind one address, and one with an old token
 	// must not lock out the others. Tokens have 256 bits, so guessing is hopeless; the limit keeps it
@@ -73,25 +71,15 @@ const (
 
 // New makes a guard. It opens nothing. The keys of a JWT issuer are fetched when they are needed.
 func New(o Options) (*Guard, error) {
-	if o.MaxBodyBytes == 0 {
-		o.MaxBodyBytes = defaultBodyBytes
-	}
-	if o.MaxConnections == 0 {
-		o.MaxConnections = defaultConnections
-	}
+	o.MaxBodyBytes = cmp.Or(o.MaxBodyBytes, 16<<20)
+	o.MaxConnections = cmp.Or(o.MaxConnections, 16384)
 	if o.Budgets == nil {
 		o.Budgets = budget.New(budget.Limits{}, budget.Limits{})
 	}
 	if o.Warn == nil {
 		o.Warn = func(string, error) {}
 	}
-	g := &Guard{Options: o, origins: map[string]bool{}, hosts: map[string]bool{}, proxies: digest(o.TrustedProxies), failures: newRateLimiter(failureRate, failureBurst)}
-	for _, origin := range o.AllowedOrigins {
-		g.origins[normalOrigin(origin)] = true
-	}
-	for _, host := range o.AllowedHosts {
-		g.hosts[host] = true
-	}
+	g := &Guard{Options: o, proxies: digest(o.TrustedProxies), failures: newRateLimiter(failureRate, failureBurst)}
 	if o.RateLimit > 0 {
 		g.requests = newRateLimiter(rate.Limit(o.RateLimit), 2*o.RateLimit)
 	}
@@ -132,7 +120,7 @@ func (g *Guard) ProtectAs(body RefusalBody, next http.Handler) http.Handler {
 		ctx := WithIdentity(r.Context(), id)
 		if !id.Expires.IsZero() { // the response must not continue for longer
 			var cancel context.CancelFunc
-			ctx, cancel = context.WithDeadlineCause(ctx, id.Expires, errExpired)
+			ctx, cancel = context.WithDeadlineCause(ctx, id.Expires, invalidToken(expired))
 			defer cancel()
 		}
 		next.ServeHTTP(w, r.WithContext(ctx))
@@ -159,24 +147,29 @@ func (g *Guard) open(body RefusalBody, next http.Handler) http.Handler {
 // precheck makes the checks before authentication. It may answer the request.
 func (g *Guard) precheck(w http.ResponseWriter, r *http.Request) (answered bool, why *refusal) {
 	if g.host(r) == unknownHost {
-		return false, refusedHost(r.Host)
+		return false, forbidden("the host %s is not known here: if it is right, write it into allowed_hosts in [http]", r.Host)
 	}
 	origin, ok := g.origin(r)
 	if !ok {
-		return false, refusedOrigin(origin)
+		return false, forbidden("pages of %s may not use this server: to let them, write it into allowed_origins in [http]", origin)
 	}
 	if answered = cors(w, r, origin); !answered && r.ContentLength > g.MaxBodyBytes {
-		return false, tooLong(g.MaxBodyBytes)
+		return false, &refusal{status: http.StatusRequestEntityTooLarge, hangUp: true,
+			message: fmt.Sprintf("the request is longer than %d bytes (max_body_bytes in [http])", g.MaxBodyBytes)}
 	}
 	return answered, nil
 }
 
 // admit makes the checks from authentication on, and returns the identity of the client.
 func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
-	id, err := g.authenticate(r)
+	id, why := g.authenticate(r)
 	id.Addr = g.address(r)
-	if err != nil {
-		return id, g.unauthenticated(r, id.Addr, err)
+	if why != nil {
+		if why.counts && !g.failures.allow(network(id.Addr)) {
+			return id, &refusal{status: http.StatusTooManyRequests, message: "too many wrong credentials from this address", retry: 5, hangUp: true}
+		}
+		why.challenge = g.challenge(r, why)
+		return id, why
 	}
 	if problem := g.fromProxy(r, &id.Principal); problem != "" {
 		return id, &refusal{status: http.StatusBadRequest, message: problem}
@@ -192,21 +185,9 @@ func (g *Guard) admit(r *http.Request) (Identity, *refusal) {
 	return id, nil
 }
 
-// unauthenticated returns the refusal of a request without a valid credential.
-func (g *Guard) unauthenticated(r *http.Request, from netip.Addr, err error) *refusal {
-	denied, _ := errors.AsType[*deniedError](err)
-	if denied == nil {
-		denied = &deniedError{status: http.StatusInternalServerError, text: "the credential could not be checked"}
-	}
-	if denied.counts && !g.failures.allow(network(from)) {
-		return &refusal{status: http.StatusTooManyRequests, message: "too many wrong credentials from this address", retry: 5, hangUp: true}
-	}
-	return &refusal{status: denied.status, message: denied.text, challenge: g.challenge(r, denied), retry: denied.retry}
-}
-
 // An Identity says which client sends a request.
 type Identity struct {
-	principal.Principal
+	budget.Principal
 	Policy string     // the agent whose policy applies; "" for the default one
 	Name   string     // for people: the agent, the subject of a JWT, or "anonymous"
 	Addr   netip.Addr // of the client, as far as proxies are trusted to tell it
@@ -275,4 +256,65 @@ func network(a netip.Addr) string {
 		}
 	}
 	return a.String()
+}
+
+// A refusal is the response to a request that is not accepted.
+type refusal struct {
+	status    int
+	message   string // for people; in ASCII and without quotes if there is a code
+	code      string // of RFC 6750, 3.1; "" for none
+	counts    bool   // it counts towards the limit of wrong credentials
+	challenge string // WWW-Authenticate; "" for none
+	retry     int    // seconds; 0 for none
+	hangUp    bool   // close the connection
+}
+
+// Error implements error.
+func (why *refusal) Error() string { return why.message }
+
+func noCredential() *refusal {
+	return &refusal{status: http.StatusUnauthorized, message: "a bearer token is needed: Authorization: Bearer TOKEN"}
+}
+
+func badRequest(text string) *refusal {
+	return &refusal{status: http.StatusBadRequest, code: "invalid_request", message: text, counts: true}
+}
+
+func invalidToken(text string) *refusal {
+	return &refusal{status: http.StatusUnauthorized, code: "invalid_token", message: text, counts: true}
+}
+
+// invalidRequest is the JSON-RPC error code of refused requests.
+const invalidRequest = -32600
+
+// rpcError is a RefusalBody: a JSON-RPC error without an ID, as the body has not been read.
+func rpcError(_ *http.Request, _ int, message string) []byte {
+	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "error": map[string]any{"code": invalidRequest, "message": message}, "id": nil})
+	return text
+}
+
+// write answers the request.
+func (why *refusal) write(w http.ResponseWriter, r *http.Request, body RefusalBody) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	if why.challenge != "" {
+		h.Set("WWW-Authenticate", why.challenge)
+	}
+	if why.retry > 0 {
+		h.Set("Retry-After", strconv.Itoa(why.retry))
+	}
+	if why.hangUp {
+		h.Set("Connection", "close")
+	}
+	w.WriteHeader(why.status)
+	w.Write(append(body(r, why.status, why.message), '\n')) // fails only if the client has disconnected
+}
+
+// maxShown is how many characters of a header an error repeats.
+const maxShown = 80
+
+// forbidden refuses a request. The format has one verb, for a value of the request.
+func forbidden(format, value string) *refusal {
+	return &refusal{status: http.StatusForbidden, message: fmt.Sprintf(format, sanitize.Quoted(value, maxShown))}
 }

@@ -29,13 +29,7 @@ type JWT struct {
 // clockSkew is how far the issuer's clock may be off.
 const clockSkew = time.Minute
 
-var errExpired = &deniedError{status: http.StatusUnauthorized, code: "invalid_token", text: "the token has expired", counts: true}
-
-var errIncomplete = errors.New("a JWT needs an issuer, an audience and an algorithm")
-
-func errAlgorithm(alg string) error {
-	return fmt.Errorf("the algorithm %q cannot be allowed: whoever could verify such a token could make one", alg)
-}
+const expired = "the token has expired"
 
 // A verifier verifies JSON web tokens.
 type verifier struct {
@@ -49,12 +43,12 @@ func newVerifier(o JWT, warn func(string, error)) (*verifier, error) {
 	v := &verifier{JWT: o, terms: digest(o)}
 	for _, alg := range o.Algorithms {
 		if alg == "" || alg == "none" || strings.HasPrefix(alg, "HS") {
-			return nil, errAlgorithm(alg)
+			return nil, fmt.Errorf("the algorithm %q cannot be allowed: whoever could verify such a token could make one", alg)
 		}
 		v.algorithms = append(v.algorithms, jose.SignatureAlgorithm(alg))
 	}
 	if len(v.algorithms) == 0 || o.Issuer == "" || len(o.Audience) == 0 {
-		return nil, errIncomplete
+		return nil, errors.New("a JWT needs an issuer, an audience and an algorithm")
 	}
 	var err error
 	v.keys, err = newKeySet(o.JWKS, warn)
@@ -69,26 +63,26 @@ type verified struct {
 
 // verify returns the claims of a token that is valid in every respect. It may fetch keys while ctx
 // lasts.
-func (v *verifier) verify(ctx context.Context, token string) (verified, error) {
+func (v *verifier) verify(ctx context.Context, token string) (verified, *refusal) {
 	parsed, err := jwt.ParseSigned(token, v.algorithms)
 	if err != nil || len(parsed.Headers) != 1 {
-		return verified{}, invalidToken("the token is no JWT with one of the algorithms that are allowed")
+		return verified{}, invalidToken("the token is not a JWT with an allowed algorithm")
 	}
 	header := parsed.Headers[0]
 	keys, err := v.keys.find(ctx, header.KeyID, header.Algorithm)
 	if err != nil {
-		return verified{}, &deniedError{status: http.StatusServiceUnavailable, text: "the issuer's keys cannot be fetched", retry: int(keyInterval.Seconds())}
+		return verified{}, &refusal{status: http.StatusServiceUnavailable, message: "the issuer's keys cannot be fetched", retry: int(keyInterval.Seconds())}
 	}
 	var std jwt.Claims
 	var all map[string]any
 	if !slices.ContainsFunc(keys, func(k jose.JSONWebKey) bool { return parsed.Claims(k.Key, &std, &all) == nil }) {
-		return verified{}, invalidToken("the token's signature is of no key of the issuer")
+		return verified{}, invalidToken("the token's signature does not match a key of the issuer")
 	}
-	if err := v.check(std); err != nil {
-		return verified{}, err
+	if why := v.check(std); why != nil {
+		return verified{}, why
 	}
 	if !hasScopes(all, v.Scopes) {
-		return verified{}, &deniedError{status: http.StatusForbidden, code: "insufficient_scope", text: "the token lacks a scope"}
+		return verified{}, &refusal{status: http.StatusForbidden, code: "insufficient_scope", message: "the token lacks a scope"}
 	}
 	agent, _ := all[v.AgentClaim].(string)
 	if !isName(agent) {
@@ -98,13 +92,13 @@ func (v *verifier) verify(ctx context.Context, token string) (verified, error) {
 }
 
 // check checks the registered claims.
-func (v *verifier) check(c jwt.Claims) error {
+func (v *verifier) check(c jwt.Claims) *refusal {
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.Issuer, AnyAudience: v.Audience, Time: time.Now()}, clockSkew)
 	switch {
 	case err == jwt.ErrExpired:
-		return errExpired
+		return invalidToken(expired)
 	case err == jwt.ErrInvalidIssuer:
-		return invalidToken("the token is of another issuer")
+		return invalidToken("the token is from another issuer")
 	case err == jwt.ErrInvalidAudience:
 		return invalidToken("the token is not for this server")
 	case err != nil:

@@ -19,7 +19,7 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 // An issuer signs tokens and shows its keys.
@@ -116,7 +116,7 @@ func TestATokenOfTheIssuerSaysWhoseRequestItIs(t *testing.T) {
 		return send(t, "POST", url, "Authorization", "Bearer "+token).identity(t)
 	}
 	a := ask(signed(t, "ES256", ec, claims(nil), nil))
-	if a.Name != "reader" || a.Policy != "reader" || a.Principal != (principal.Principal{Issuer: "https://login.example.com", Subject: "user-1", Agent: "reader"}) {
+	if a.Name != "reader" || a.Policy != "reader" || a.Principal != (budget.Principal{Issuer: "https://login.example.com", Subject: "user-1", Agent: "reader"}) {
 		t.Errorf("got %+v", a)
 	}
 	renewed := ask(signed(t, "RS256", rs, claims(map[string]any{"jti": "2", "aud": "https://mcp.example.com/mcp", "scope": nil, "scp": []string{"mcp"}}), nil))
@@ -129,7 +129,7 @@ func TestATokenOfTheIssuerSaysWhoseRequestItIs(t *testing.T) {
 	if b := ask(signed(t, "ES256", ec, claims(map[string]any{"agent": "writer"}), nil)); b.Principal == a.Principal || b.Agent != "writer" || b.Policy != "writer" {
 		t.Errorf("another agent of the subject is the same principal: %+v", b)
 	}
-	if b := ask(token); b.Policy != "writer" || b.Issuer != principal.Tokens {
+	if b := ask(token); b.Policy != "writer" || b.Issuer != budget.Tokens {
 		t.Errorf("besides JWTs tokens are let in: got %+v", b)
 	}
 }

@@ -18,8 +18,6 @@ import (
 	"github.com/go-jose/go-jose/v4"
 )
 
-var errNoKeys = errors.New("there are no keys")
-
 const (
 	keyInterval = 10 * time.Second // between two fetches, however many unknown keys tokens name
 	keyAge      = time.Hour        // after which keys are fetched again, while the old ones are used
@@ -45,14 +43,14 @@ type keySet struct {
 func newKeySet(at string, warn func(string, error)) (*keySet, error) {
 	u, err := url.Parse(at)
 	if err != nil || u.Host == "" {
-		return nil, errors.New("the URL of the issuer's keys is no URL")
+		return nil, errors.New("the URL of the issuer's keys is not a URL")
 	}
 	addr, err := netip.ParseAddr(u.Hostname())
 	if local := u.Hostname() == "localhost" || err == nil && addr.IsLoopback(); u.Scheme != "https" && !(u.Scheme == "http" && local) {
 		return nil, errors.New("the URL of the issuer's keys is not https")
 	}
 	return &keySet{url: at, warn: warn, client: &http.Client{Timeout: fetchTime, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return errors.New("it redirects elsewhere")
+		return errors.New("it redirects to another URL")
 	}}}, nil
 }
 
@@ -82,7 +80,7 @@ func (k *keySet) look(kid, alg string, now time.Time) (found []jose.JSONWebKey, 
 			return found, nil, nil
 		}
 	} else {
-		err = errNoKeys
+		err = errors.New("there are no keys")
 	}
 	if k.fetching == nil && now.Sub(k.tried) >= keyInterval {
 		k.tried = now
@@ -146,7 +144,7 @@ func (k *keySet) get() ([]jose.JSONWebKey, error) {
 func parseKeys(text []byte) ([]jose.JSONWebKey, error) {
 	var set struct{ Keys []json.RawMessage }
 	if err := json.Unmarshal(text, &set); err != nil {
-		return nil, fmt.Errorf("the key set is no JSON: %w", err)
+		return nil, fmt.Errorf("the key set is not JSON: %w", err)
 	}
 	var keys []jose.JSONWebKey
 	for _, one := range set.Keys[:min(len(set.Keys), maxKeys)] {

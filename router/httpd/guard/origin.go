@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,13 +30,11 @@ func (g *Guard) host(r *http.Request) hostClass {
 	switch {
 	case !ok:
 		return unknownHost
-	case g.hosts[bracketed(name)] || g.hosts[bracketed(name)+":"+port]:
+	case slices.Contains(g.AllowedHosts, bracketed(name)), slices.Contains(g.AllowedHosts, bracketed(name)+":"+port),
+		err == nil && (addr == local || addr.IsLoopback() && local.IsLoopback()),
+		name == "localhost" && local.IsLoopback():
 		return ownHost
-	case err == nil && (addr == local || addr.IsLoopback() && local.IsLoopback()):
-		return ownHost
-	case name == "localhost" && local.IsLoopback():
-		return ownHost
-	case len(g.hosts) == 0 && !local.IsLoopback() && (err == nil || name == "localhost" || g.Authenticates()):
+	case len(g.AllowedHosts) == 0 && !local.IsLoopback() && (err == nil || name == "localhost" || g.Authenticates()):
 		return possibleHost
 	}
 	return unknownHost
@@ -102,7 +101,8 @@ func (g *Guard) origin(r *http.Request) (origin string, ok bool) {
 		return "", true
 	}
 	origin = strings.Join(all, ", ")
-	return origin, len(all) == 1 && (g.origins[normalOrigin(origin)] || g.isOwn(r, origin))
+	isIt := func(allowed string) bool { return normalOrigin(allowed) == normalOrigin(origin) }
+	return origin, len(all) == 1 && (slices.ContainsFunc(g.AllowedOrigins, isIt) || g.isOwn(r, origin))
 }
 
 // crossSite refuses a request without an Origin that a page of another site makes a browser send.
@@ -114,7 +114,7 @@ func crossSite(r *http.Request) *refusal {
 	}
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if site != "same-origin" && site != "none" { // none: the user has typed the address
-			return refusedSite(site)
+			return forbidden("pages of other sites may not use this server (Sec-Fetch-Site: %s): to let a page, write its origin into allowed_origins in [http] and have it send its requests with fetch in mode cors", site)
 		}
 	}
 	return nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 // Headers of trusted proxies.
@@ -85,7 +85,7 @@ func isToolset(name string) bool { return only(name, "_.-") && len(name) <= 64 }
 
 // fromProxy adds what a trusted proxy says about the client. The headers of others do not count.
 // problem says what is wrong with them; "" is nothing.
-func (g *Guard) fromProxy(r *http.Request, p *principal.Principal) (problem string) {
+func (g *Guard) fromProxy(r *http.Request, p *budget.Principal) (problem string) {
 	trusted := g.trusted(peer(r))
 	if trusted {
 		id, problem := clientID(r.Header.Values(clientIDHeader))
@@ -96,7 +96,7 @@ func (g *Guard) fromProxy(r *http.Request, p *principal.Principal) (problem stri
 			p.ClientID = id
 		}
 		if said, ok := r.Header[permissionsHeader]; ok {
-			p.Restricted, p.Toolsets = true, principal.Join(permissions(said))
+			p.Restricted, p.Toolsets = true, budget.Join(permissions(said))
 		}
 	}
 	if !g.RequireClientID || p.ClientID != "" || r.URL.Path != "/mcp" && !strings.HasPrefix(r.URL.Path, "/mcp/") {

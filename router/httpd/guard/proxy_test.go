@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strings"
 	"testing"
 
-	"toolman/router/principal"
+	"toolman/router/budget"
 )
 
 var loopbackProxy = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
@@ -34,7 +35,7 @@ func TestWhatATrustedProxySaysCounts(t *testing.T) {
 func TestWhatOthersSayCountsForNothing(t *testing.T) {
 	url := "http://" + start(t, Options{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}}) + "/mcp"
 	p := send(t, "POST", url, "Mcp-Client-Id", "one", "Mcp-Toolset-Permissions", "all", "X-Forwarded-For", "192.0.2.1").identity(t)
-	if p.Name != "anonymous" || p.Principal != (principal.Principal{}) || p.Addr.String() != "127.0.0.1" {
+	if p.Name != "anonymous" || p.Principal != (budget.Principal{}) || p.Addr.String() != "127.0.0.1" {
 		t.Errorf("got %+v", p)
 	}
 }
@@ -149,5 +150,30 @@ func TestMetadataBehindAProxy(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestFormsOfHeadersAreThoseOfTheirExpressions(t *testing.T) {
+	for _, f := range []struct {
+		form string
+		has  func(string) bool
+	}{
+		{`^[!-+\--~]{1,128}$`, isClientID},
+		{`^[A-Za-z0-9_.-]{1,64}$`, isToolset},
+		{"^[A-Za-z0-9!#$%&'*+.^_`|~, -]+$", isTokenList},
+	} {
+		form := regexp.MustCompile(f.form)
+		texts := []string{"", "ä", "a\n", "a\xff"}
+		for _, n := range []int{64, 65, 128, 129} {
+			texts = append(texts, strings.Repeat("a", n))
+		}
+		for c := range 256 {
+			texts = append(texts, string([]byte{byte(c)}), string([]byte{'a', byte(c)}))
+		}
+		for _, text := range texts {
+			if got := f.has(text); got != form.MatchString(text) {
+				t.Errorf("%s has %q: %v", f.form, text, got)
+			}
+		}
 	}
 }

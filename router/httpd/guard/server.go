@@ -1,11 +1,14 @@
 package guard
 
 import (
+	"crypto/tls"
+	"fmt"
 	"log"
 	"net/http"
 	"net/url"
 	"path"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -76,7 +79,7 @@ func Plain(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		why := refusal{status: http.StatusBadRequest, message: "the path is not written plainly: leave out %, \\, //, . and .."}
+		why := refusal{status: http.StatusBadRequest, message: "the path must not contain %, \\, //, . and .."}
 		why.write(w, r, rpcError)
 	})
 }
@@ -88,4 +91,60 @@ func plainPath(u *url.URL) bool {
 		return false
 	}
 	return p == path.Clean(p) || p != "/" && p == path.Clean(p)+"/"
+}
+
+// A Certificate names the PEM files of a certificate chain and its key. The zero value is none.
+type Certificate struct{ Cert, Key string }
+
+// certCheck is the interval in which the files are read again.
+const certCheck = 5 * time.Second
+
+// config returns a TLS configuration with the certificate. It follows changes of the files.
+func (c Certificate) config(warn func(string, error)) (*tls.Config, error) {
+	k := &loadedCert{Certificate: c, warn: warn}
+	var err error
+	if k.cert, err = k.read(); err != nil {
+		return nil, err
+	}
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		return k.latest(time.Now()), nil
+	}}, nil
+}
+
+func (c Certificate) read() (*tls.Certificate, error) {
+	cert, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return nil, fmt.Errorf("reading the certificate %s with the key %s: %w", c.Cert, c.Key, err)
+	}
+	return &cert, nil
+}
+
+// A loadedCert is a certificate that has been read.
+type loadedCert struct {
+	Certificate
+	warn func(string, error)
+
+	// guarded by mu
+	mu      sync.Mutex
+	cert    *tls.Certificate
+	failed  bool // to read the files the last time
+	checked time.Time
+}
+
+// latest returns the current certificate. If it cannot be read, that is the previous one.
+func (k *loadedCert) latest(now time.Time) *tls.Certificate {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now.Sub(k.checked) < certCheck {
+		return k.cert
+	}
+	k.checked = now
+	cert, err := k.read()
+	if err == nil {
+		k.cert = cert
+	} else if !k.failed {
+		k.warn("the certificate has changed and cannot be read; the previous one is used", err)
+	}
+	k.failed = err != nil
+	return k.cert
 }

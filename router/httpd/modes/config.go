@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,8 +15,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire/sanitize"
-	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
 const (
@@ -39,7 +39,7 @@ func (m *Modes) config(r *http.Request) (map[string]string, error) {
 		return nil, nil
 	}
 	if err != nil || len(values) > 1 {
-		return nil, malformed("the query of the URL is not written plainly, or has config twice")
+		return nil, malformed("the query of the URL is malformed, or has config twice")
 	}
 	members, err := parseConfig(values[0])
 	if err != nil {
@@ -62,10 +62,10 @@ func (m *Modes) accepted(members map[string]string) (map[string]string, error) {
 }
 
 func malformed(text string) error {
-	return &caller.Denial{Status: http.StatusBadRequest, Text: text}
+	return &presence.Denial{Status: http.StatusBadRequest, Text: text}
 }
 
-const form = "config is base64 of a JSON object whose values are strings"
+const form = "config must be base64 of a JSON object whose values are strings"
 
 // parseConfig reads Base64, in either alphabet, of a JSON object of strings. Errors do not repeat it.
 func parseConfig(text string) (map[string]string, error) {
@@ -76,11 +76,11 @@ func parseConfig(text string) (map[string]string, error) {
 	plain := strings.NewReplacer(" ", "+", "-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
 	decoded, err := base64.RawStdEncoding.DecodeString(plain)
 	if err != nil || !utf8.Valid(decoded) {
-		return nil, malformed(form + "; this is no base64")
+		return nil, malformed(form + "; this is not base64")
 	}
 	members, ok := stringsOf(decoded)
 	if !ok {
-		return nil, malformed(form + ", each key once; this is none")
+		return nil, malformed(form + ", with each key once; this is not one")
 	}
 	if len(members) == 0 {
 		return nil, nil
@@ -90,32 +90,26 @@ func parseConfig(text string) (map[string]string, error) {
 
 // stringsOf reads a JSON object with different keys whose values are strings.
 func stringsOf(text []byte) (map[string]string, bool) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	text = bytes.TrimSpace(text)
+	m, whole := jsonrpc.Message{Frame: text}, jsonrpc.Span{Hi: len(text)}
+	if !jsonrpc.Valid(text) || !m.IsObject(whole) {
 		return nil, false
 	}
 	members := map[string]string{}
-	for d.More() {
-		key, _ := d.Token()
-		value, _ := d.Token()
-		k, isKey := key.(string)
-		v, isText := value.(string)
-		if _, twice := members[k]; !isKey || !isText || twice {
+	for key, at := range jsonrpc.Members(text, whole) {
+		if _, twice := members[key]; twice || !m.IsString(at) {
 			return nil, false
 		}
-		members[k] = v
+		members[key] = string(m.Text(at))
 	}
-	if _, err := d.Token(); err != nil { // the }
-		return nil, false
-	}
-	return members, len(bytes.TrimSpace(text[d.InputOffset():])) == 0
+	return members, true
 }
 
 // check returns what is wrong with a key or its value. The error does not repeat the value.
 func (m *Modes) check(key, value string) error {
 	switch {
 	case len(m.ConfigKeys) == 0:
-		return malformed(fmt.Sprintf("?config= is not taken here, and so not its key %s: session_config_keys of [http] would have to have it", sanitize.Cut(key, maxShown)))
+		return malformed(fmt.Sprintf("?config= with the key %s is not accepted: session_config_keys of [http] is empty", sanitize.Cut(key, maxShown)))
 	case !slices.Contains(m.ConfigKeys, key):
 		return malformed(fmt.Sprintf("?config= cannot have the key %s: session_config_keys of [http] does not have it", sanitize.Cut(key, maxShown)))
 	case strings.ContainsFunc(value, unicode.IsControl):

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/router/httpd/caller"
+	"toolman/router/httpd/presence"
 )
 
 func TestConfigsThatAreTaken(t *testing.T) {
@@ -38,14 +38,14 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		keys        []string
 		want        string
 	}{
-		{"off", b64(`{"KEY":"hidden"}`), none, "not taken here, and so not its key KEY"},
+		{"off", b64(`{"KEY":"hidden"}`), none, "?config= with the key KEY is not accepted"},
 		{"another key", b64(`{"KEY":"hidden","PATH":"hidden"}`), []string{"KEY"}, "cannot have the key PATH"},
 		{"in other letters", b64(`{"key":"hidden"}`), []string{"KEY"}, "cannot have the key key"},
 		{"a key that is no text for a terminal", b64(`{"\u001b[2J":"hidden"}`), []string{"KEY"}, "cannot have the key  [2J:"},
 		{"a line break", b64(`{"KEY":"hidden\r\nX-Other: 1"}`), []string{"KEY"}, "the value of KEY in ?config= holds control characters"},
 		{"a NUL", b64(`{"KEY":"hidden\u0000"}`), []string{"KEY"}, "the value of KEY"},
-		{"no base64", "?config={}", []string{"KEY"}, "no base64"},
-		{"no UTF-8", b64("{\"KEY\":\"hidden\xff\"}"), []string{"KEY"}, "no base64"},
+		{"no base64", "?config={}", []string{"KEY"}, "not base64"},
+		{"no UTF-8", b64("{\"KEY\":\"hidden\xff\"}"), []string{"KEY"}, "not base64"},
 		{"no object", b64(`["hidden"]`), []string{"KEY"}, "an object"},
 		{"a number", b64(`{"KEY":1}`), []string{"KEY"}, "an object"},
 		{"an object within", b64(`{"KEY":{"hidden":"x"}}`), []string{"KEY"}, "an object"},
@@ -60,7 +60,7 @@ func TestConfigsThatAreRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			m := New(Options{ConfigKeys: tt.keys})
 			r, err := ask(t, m, reader, "", tt.query)
-			denial, ok := errors.AsType[*caller.Denial](err)
+			denial, ok := errors.AsType[*presence.Denial](err)
 			switch {
 			case !ok || denial.Status != 400:
 				t.Fatalf("got %+v, %v", r, err)
@@ -97,7 +97,7 @@ func FuzzConfig(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		members, err := parseConfig(text)
-		if _, ok := errors.AsType[*caller.Denial](err); err != nil && !ok || err != nil && members != nil {
+		if _, ok := errors.AsType[*presence.Denial](err); err != nil && !ok || err != nil && members != nil {
 			t.Errorf("got %v, %v", members, err)
 		}
 		if err == nil && len(text) > maxConfig {

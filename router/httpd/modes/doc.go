@@ -1,7 +1,7 @@
 // Package modes decides what the client that sends a request sees: it maps the identity of package guard
-// to a router.Client.
+// to a client.Info.
 //
-//	identity (package guard) ─┬─▶ Modes.Caller ─▶ caller.Caller, or a caller.Denial
+//	identity (package guard) ─┬─▶ Modes.Caller ─▶ presence.Caller, or a presence.Denial
 //	?config= ─────────────────┘
 //
 // In the dynamic mode each client has its own view, and the tools to change it. In the static mode all

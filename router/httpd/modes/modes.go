@@ -9,10 +9,10 @@ import (
 	"sync/atomic"
 
 	"toolman/mcpwire/sanitize"
-	"toolman/router"
-	"toolman/router/httpd/caller"
+	"toolman/router/budget"
+	"toolman/router/client"
 	"toolman/router/httpd/guard"
-	"toolman/router/principal"
+	"toolman/router/httpd/presence"
 	"toolman/router/view"
 )
 
@@ -67,24 +67,24 @@ func (m *Modes) Offers() view.MetaTools {
 	return o
 }
 
-// Caller returns the caller of a request that has passed the guard. The error is a *caller.Denial.
-func (m *Modes) Caller(r *http.Request) (caller.Caller, error) {
+// Caller returns the caller of a request that has passed the guard. The error is a *presence.Denial.
+func (m *Modes) Caller(r *http.Request) (presence.Caller, error) {
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {
-		return caller.Caller{}, &caller.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
+		return presence.Caller{}, &presence.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
 	}
 	c, err := m.clientAt(&id)
 	if err == nil {
 		c.Config, err = m.config(r)
 	}
 	if err != nil {
-		return caller.Caller{}, err
+		return presence.Caller{}, err
 	}
-	return caller.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
+	return presence.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
 }
 
 // Lasts reports whether a caller, which has this identity now, still has the same rights.
-func (m *Modes) Lasts(was *caller.Caller, id guard.Identity) bool {
+func (m *Modes) Lasts(was *presence.Caller, id guard.Identity) bool {
 	id.Addr = was.Addr
 	c, err := m.clientAt(&id)
 	if err == nil {
@@ -94,8 +94,8 @@ func (m *Modes) Lasts(was *caller.Caller, id guard.Identity) bool {
 }
 
 // Client returns the client that an identity is at /mcp.
-func (m *Modes) Client(id *guard.Identity) router.Client {
-	c := router.Client{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools}
+func (m *Modes) Client(id *guard.Identity) client.Info {
+	c := client.Info{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools}
 	switch {
 	case m.Permissions != nil:
 		c.Static, c.MetaTools = "http.permissions", noTools
@@ -111,7 +111,7 @@ func (m *Modes) Client(id *guard.Identity) router.Client {
 
 // clientAt returns the client that an identity is at its path, /mcp/NAME or /mcp. A toolset takes
 // precedence over an agent of the same name.
-func (m *Modes) clientAt(id *guard.Identity) (router.Client, error) {
+func (m *Modes) clientAt(id *guard.Identity) (client.Info, error) {
 	c, name := m.Client(id), id.Path
 	switch {
 	case name == "":
@@ -135,7 +135,7 @@ func (m *Modes) mayBe(id *guard.Identity, agent string) bool {
 }
 
 // asAgent returns the client as an agent.
-func (m *Modes) asAgent(c router.Client, id *guard.Identity, agent string) router.Client {
+func (m *Modes) asAgent(c client.Info, id *guard.Identity, agent string) client.Info {
 	c.Agent = agent
 	if m.Permissions == nil {
 		return c
@@ -152,7 +152,7 @@ const maxNames = 50
 
 // unknownName is the error for a path that the client may not use. It lists those that it may, and does
 // not tell whether there are others.
-func (m *Modes) unknownName(id *guard.Identity, c *router.Client) error {
+func (m *Modes) unknownName(id *guard.Identity, c *client.Info) error {
 	var names []string
 	for _, set := range m.Toolsets {
 		if c.Only == nil || slices.Contains(c.Only, set) {
@@ -173,7 +173,7 @@ func (m *Modes) unknownName(id *guard.Identity, c *router.Client) error {
 	default:
 		text += "besides /mcp there are /mcp/NAME for " + strings.Join(names, ", ")
 	}
-	return &caller.Denial{Status: http.StatusNotFound, Text: text}
+	return &presence.Denial{Status: http.StatusNotFound, Text: text}
 }
 
 // permitted returns the toolsets that a client of this agent may use, never nil.
@@ -193,9 +193,9 @@ func both(a, b []string) []string {
 	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(a, name) })
 }
 
-// view returns the caller.Caller's View: all of what a client sees that does not come from its principal,
+// view returns the presence.Caller's View: all of what a client sees that does not come from its principal,
 // but from the configuration and the client's own settings.
-func (m *Modes) view(c *router.Client, id *guard.Identity) string {
+func (m *Modes) view(c *client.Info, id *guard.Identity) string {
 	view := "agent " + c.Agent
 	if id.Terms != "" {
 		view += " terms " + id.Terms
@@ -204,7 +204,7 @@ func (m *Modes) view(c *router.Client, id *guard.Identity) string {
 		view += " static"
 	}
 	if c.Only != nil {
-		view += " only " + principal.Join(c.Only)
+		view += " only " + budget.Join(c.Only)
 	}
 	if c.Config != nil {
 		view += " config " + m.digest(c.Config)

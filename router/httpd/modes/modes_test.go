@@ -10,21 +10,21 @@ import (
 	"strings"
 	"testing"
 
-	"toolman/router/httpd/caller"
+	"toolman/router/budget"
 	"toolman/router/httpd/guard"
-	"toolman/router/principal"
+	"toolman/router/httpd/presence"
 	"toolman/router/view"
 )
 
 // ask is the caller of a request to /mcp/NAME.
-func ask(t *testing.T, m *Modes, id guard.Identity, name, query string) (caller.Caller, error) {
+func ask(t *testing.T, m *Modes, id guard.Identity, name, query string) (presence.Caller, error) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, "/mcp"+query, nil)
 	id.Path = name
 	return m.Caller(r.WithContext(guard.WithIdentity(r.Context(), id)))
 }
 
-func asked(t *testing.T, m *Modes, id guard.Identity, name, query string) caller.Caller {
+func asked(t *testing.T, m *Modes, id guard.Identity, name, query string) presence.Caller {
 	t.Helper()
 	c, err := ask(t, m, id, name, query)
 	if err != nil {
@@ -34,13 +34,13 @@ func asked(t *testing.T, m *Modes, id guard.Identity, name, query string) caller
 }
 
 var (
-	reader   = guard.Identity{Principal: principal.Principal{Issuer: principal.Tokens, Subject: "1", Agent: "reader"}, Policy: "reader", Name: "reader"}
+	reader   = guard.Identity{Principal: budget.Principal{Issuer: budget.Tokens, Subject: "1", Agent: "reader"}, Policy: "reader", Name: "reader"}
 	nobody   = guard.Identity{Name: "anonymous", Addr: netip.MustParseAddr("127.0.0.1")}
 	stranger = guard.Identity{Name: "anonymous", Addr: netip.MustParseAddr("10.1.2.3")}
 )
 
 func from(id guard.Identity, sets ...string) guard.Identity {
-	id.Restricted, id.Toolsets = true, principal.Join(sets)
+	id.Restricted, id.Toolsets = true, budget.Join(sets)
 	return id
 }
 
@@ -54,7 +54,7 @@ func TestWhatAClientIs(t *testing.T) {
 	byConfig.Permissions = &Permissions{Agents: map[string][]string{"reader": {"reading"}, "claimed": {"writing"}}}
 	openByConfig := byConfig
 	openByConfig.Open = true
-	claimed := guard.Identity{Principal: principal.Principal{Issuer: principal.Tokens, Subject: "1", Agent: "claimed"}}
+	claimed := guard.Identity{Principal: budget.Principal{Issuer: budget.Tokens, Subject: "1", Agent: "claimed"}}
 	for _, tt := range []struct {
 		what    string
 		o       Options
@@ -124,7 +124,7 @@ func TestPathsThatLeadNowhereForTheClient(t *testing.T) {
 	} {
 		t.Run(tt.what, func(t *testing.T) {
 			_, err := ask(t, New(tt.o), tt.who, tt.path, "")
-			denial, ok := errors.AsType[*caller.Denial](err)
+			denial, ok := errors.AsType[*presence.Denial](err)
 			if !ok || denial.Status != 404 || denial.Text != tt.want {
 				t.Errorf("got %v\nwant %s", err, tt.want)
 			}
@@ -148,9 +148,9 @@ func TestCallersWithOtherRightsAreOthers(t *testing.T) {
 	other.Subject = "2"
 	agent := reader
 	agent.Agent = "writer"
-	seen := map[caller.Key]string{}
-	key := func(c caller.Caller) caller.Key { return c.Key() }
-	for what, id := range map[string]caller.Key{
+	seen := map[presence.Key]string{}
+	key := func(c presence.Caller) presence.Key { return c.Key() }
+	for what, id := range map[string]presence.Key{
 		"plain":                key(asked(t, m, reader, "", "")),
 		"another agent":        key(asked(t, m, agent, "", "")),
 		"another token":        key(asked(t, m, other, "", "")),
@@ -169,7 +169,7 @@ func TestCallersWithOtherRightsAreOthers(t *testing.T) {
 		}
 		seen[id] = what
 	}
-	for what, same := range map[string][2]caller.Key{
+	for what, same := range map[string][2]presence.Key{
 		"the order of toolsets": {key(asked(t, m, from(reader, "a", "b"), "", "")), key(asked(t, m, from(reader, "b", "a"), "", ""))},
 		"the order of keys":     {key(asked(t, m, reader, "", config(`{"A":"1","B":"2"}`))), key(asked(t, m, reader, "", config(` {"B":"2", "A":"1"} `)))},
 		"an empty object":       {key(asked(t, m, reader, "", config(`{}`))), key(asked(t, m, reader, "", ""))},

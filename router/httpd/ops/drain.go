@@ -31,6 +31,9 @@ const (
 // listener closes, calls in flight finish, streams end, and all other connections are closed. It returns
 // the number of calls that were cut off. The error says why it could not serve.
 func Serve(ctx context.Context, srv *http.Server, l net.Listener, e Ending) (cut int, err error) {
+	if e.Calls == nil {
+		e.Calls = func() int { return 0 }
+	}
 	failed := make(chan error, 1)
 	go func() {
 		if srv.TLSConfig != nil {
@@ -63,7 +66,7 @@ func (e Ending) end(srv *http.Server) int {
 		}
 	}()
 	e.await(closed)
-	cut := e.calls()
+	cut := e.Calls()
 	if e.EndStreams != nil {
 		e.EndStreams()
 	}
@@ -76,7 +79,7 @@ func (e Ending) await(closed <-chan struct{}) {
 	tick := time.NewTicker(checkEvery)
 	defer tick.Stop()
 	over := time.After(e.Wait)
-	for e.calls() > 0 {
+	for e.Calls() > 0 {
 		select {
 		case <-tick.C:
 		case <-closed:
@@ -85,11 +88,4 @@ func (e Ending) await(closed <-chan struct{}) {
 			return
 		}
 	}
-}
-
-func (e Ending) calls() int {
-	if e.Calls == nil {
-		return 0
-	}
-	return e.Calls()
 }

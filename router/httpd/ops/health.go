@@ -4,32 +4,30 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"sync/atomic"
 
-	"toolman/router"
+	"toolman/router/upstream"
 )
 
-// A Gateway is the part of a [router.Router] that Health uses.
+// A Gateway is the part of a [router.Router] that the package uses.
 type Gateway interface {
-	Upstreams() []router.Status
+	Sessions() int
+	Upstreams() []upstream.Status
 	Started() <-chan struct{}
 }
 
 // Alive answers that the program runs, whatever its servers do. A supervisor that gets no answer may
 // restart it.
 func Alive() http.Handler {
-	return readOnly(func(w http.ResponseWriter, _ *http.Request) {
-		answer(w, http.StatusOK, struct {
-			OK bool `json:"ok"`
-		}{true})
-	})
+	return readOnly(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, map[string]bool{"ok": true}) })
 }
 
 // Health tells whether clients should be sent here: status 200 if so. It is 503 while the servers are
 // starting, when none of them runs, and when the program is about to end.
 type Health struct {
 	// Known returns the servers that the answer to a request names; nil: none. It may be nil.
-	Known func(*http.Request) []router.Status
+	Known func(*http.Request) []upstream.Status
 
 	gateway Gateway
 	ending  atomic.Bool
@@ -56,30 +54,19 @@ type serverHealth struct {
 // ServeHTTP implements http.Handler.
 func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	readOnly(func(w http.ResponseWriter, r *http.Request) {
-		now := h.now()
-		if h.Known != nil {
-			now.Servers = named(h.Known(r))
-		}
-		status := http.StatusOK
+		problem := h.problem()
+		now, status := health{OK: problem == "", Problem: problem}, http.StatusOK
 		if !now.OK {
 			status = http.StatusServiceUnavailable
+		}
+		if h.Known != nil {
+			now.Servers = named(h.Known(r))
 		}
 		answer(w, status, now)
 	}).ServeHTTP(w, r)
 }
 
-func (h *Health) now() health {
-	ready, all := 0, h.gateway.Upstreams()
-	for _, st := range all {
-		if st.State == router.Ready || st.State == router.Apart {
-			ready++
-		}
-	}
-	problem := h.problem(ready, len(all))
-	return health{OK: problem == "", Problem: problem}
-}
-
-func named(servers []router.Status) (all []serverHealth) {
+func named(servers []upstream.Status) (all []serverHealth) {
 	if servers != nil {
 		all = []serverHealth{}
 	}
@@ -89,8 +76,8 @@ func named(servers []router.Status) (all []serverHealth) {
 	return all
 }
 
-// problem says why no client should be sent here; "" if they may.
-func (h *Health) problem(ready, all int) string {
+// problem says why clients should not be sent here; "" if they should.
+func (h *Health) problem() string {
 	if h.ending.Load() {
 		return "toolman is ending"
 	}
@@ -99,7 +86,9 @@ func (h *Health) problem(ready, all int) string {
 	default:
 		return "the servers are starting"
 	}
-	if ready == 0 && all > 0 {
+	all := h.gateway.Upstreams()
+	usable := func(st upstream.Status) bool { return st.State == upstream.Ready || st.State == upstream.Apart }
+	if len(all) > 0 && !slices.ContainsFunc(all, usable) {
 		return "no server is ready"
 	}
 	return ""
@@ -138,9 +127,7 @@ func Only(may func(*http.Request) bool, why string, next http.Handler) http.Hand
 
 // fail answers with an error message.
 func fail(w http.ResponseWriter, status int, why string) {
-	answer(w, status, struct {
-		Error string `json:"error"`
-	}{why})
+	answer(w, status, map[string]string{"error": why})
 }
 
 // answer writes a value as JSON, which must not be cached.
@@ -148,11 +135,7 @@ func answer(w http.ResponseWriter, status int, value any) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		status = http.StatusInternalServerError
-		text.Reset()
-		text.WriteString(`{"error":"the answer cannot be written"}`)
-	}
+	enc.Encode(value) // cannot fail
 	write(w, status, "application/json", text.Bytes())
 }
 

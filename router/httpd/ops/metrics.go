@@ -13,16 +13,10 @@ import (
 	"time"
 
 	"toolman/mcpwire"
-	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/httpd/ops/prom"
+	"toolman/router/upstream"
 )
-
-// A Meter is the part of a [router.Router] that Metrics use.
-type Meter interface {
-	Gateway
-	Sessions() int
-}
 
 // Metrics are the counts and times that Prometheus reads at GET /metrics. Their labels are names of the
 // configuration and of the protocol, and nothing that a client sends. Only the exemplars of OpenMetrics
@@ -77,9 +71,9 @@ func (m *Metrics) Ended(l *audit.Line) {
 		failure = "" // the conventions have no error.type then
 	}
 	took := time.Duration(l.DurationMS * float64(time.Millisecond))
-	m.took.ObserveAs(l.Correlation, took, l.Method, failure)
+	m.took.Observe(l.Correlation, took, l.Method, failure)
 	if l.RequestBytes > 0 && l.Outcome != audit.Refused {
-		m.waited.ObserveAs(l.Correlation, took, l.Server)
+		m.waited.Observe(l.Correlation, took, l.Server)
 		m.asked.Add(uint64(l.RequestBytes), l.Server)
 		m.answered.Add(uint64(l.AnswerBytes), l.Server)
 	}
@@ -131,7 +125,7 @@ func statusLabel(status int) string {
 }
 
 // Handler serves the metrics, with those of the gateway.
-func (m *Metrics) Handler(of Meter) http.Handler {
+func (m *Metrics) Handler(of Gateway) http.Handler {
 	upstreams := prom.Gauge(func(p *prom.Page) { m.upstreams(p, of.Upstreams()) })
 	now := prom.Gauge(func(p *prom.Page) { m.now(p, of.Sessions()) })
 	return readOnly(func(w http.ResponseWriter, r *http.Request) {
@@ -144,15 +138,20 @@ func (m *Metrics) Handler(of Meter) http.Handler {
 }
 
 // upstreams writes the metrics of the servers.
-func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
-	p.Begin("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", "upstream")
-	for _, st := range all {
-		p.Value(is(st.State == router.Ready || st.State == router.Apart), st.Name)
+func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
+	each := func(name, kind, help string, value func(st upstream.Status) float64) {
+		p.Begin(name, kind, help, "upstream")
+		for _, st := range all {
+			p.Value(value(st), st.Name)
+		}
 	}
+	each("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", func(st upstream.Status) float64 {
+		return number(st.State == upstream.Ready || st.State == upstream.Apart)
+	})
 	p.Begin("toolman_upstream_state", "gauge", "1 for the state that the server is in.", "upstream", "state")
 	for _, st := range all {
-		for _, s := range []router.State{router.Starting, router.Ready, router.Gone, router.Apart} {
-			p.Value(is(st.State == s), st.Name, s.String())
+		for _, s := range []upstream.State{upstream.Starting, upstream.Ready, upstream.Gone, upstream.Apart} {
+			p.Value(number(st.State == s), st.Name, s.String())
 		}
 	}
 	p.Begin("toolman_catalog_items", "gauge", "What a server offers.", "kind", "upstream")
@@ -161,28 +160,25 @@ func (m *Metrics) upstreams(p *prom.Page, all []router.Status) {
 			p.Value(float64(len(st.Entries[k])), mcpwire.Kind(k).String(), st.Name)
 		}
 	}
-	p.Begin("toolman_upstream_inflight", "gauge", "Calls of a server that are not over.", "upstream")
-	for _, st := range all {
-		p.Value(float64(m.inFlight.of(st.Name)), st.Name)
-	}
-	p.Begin("toolman_upstream_starts_total", "counter", "Connections to a server that were made; with a command, processes.", "upstream")
-	for _, st := range all {
-		p.Value(float64(st.Starts), st.Name)
-	}
+	each("toolman_upstream_inflight", "gauge", "Calls of a server that are not over.", func(st upstream.Status) float64 {
+		return float64(m.inFlight.of(st.Name))
+	})
+	each("toolman_upstream_starts_total", "counter", "Connections to a server that were made; with a command, processes.", func(st upstream.Status) float64 {
+		return float64(st.Starts)
+	})
 }
 
 // now writes gauges of the gateway.
 func (m *Metrics) now(p *prom.Page, sessions int) {
-	p.Begin("toolman_sessions", "gauge", "Clients with a session.")
-	p.Value(float64(sessions))
-	p.Begin("toolman_http_requests_inflight", "gauge", "HTTP requests under way, open streams included.")
-	p.Value(float64(m.open.Load()))
+	p.Gauge("toolman_sessions", "Clients with a session.", float64(sessions))
+	p.Gauge("toolman_http_requests_inflight", "HTTP requests under way, open streams included.", float64(m.open.Load()))
 	p.Begin("toolman_info", "gauge", "The version that runs.", "version")
 	p.Value(1, m.version)
 }
 
-func is(so bool) float64 {
-	if so {
+// number returns 1 for true and 0 for false.
+func number(is bool) float64 {
+	if is {
 		return 1
 	}
 	return 0
@@ -213,15 +209,11 @@ func (f *inFlight) of(upstream string) int {
 func (m *Metrics) process(p *prom.Page) {
 	var memory runtime.MemStats // package runtime/metrics would do work at each start of the program
 	runtime.ReadMemStats(&memory)
-	p.Begin("go_goroutines", "gauge", "Goroutines that there are.")
-	p.Value(float64(runtime.NumGoroutine()))
-	p.Begin("go_memstats_heap_alloc_bytes", "gauge", "Bytes of the heap in use.")
-	p.Value(float64(memory.HeapAlloc))
-	p.Begin("process_start_time_seconds", "gauge", "When the process was started, since 1970.")
-	p.Value(float64(m.started.UnixMilli()) / 1000)
+	p.Gauge("go_goroutines", "Goroutines that there are.", float64(runtime.NumGoroutine()))
+	p.Gauge("go_memstats_heap_alloc_bytes", "Bytes of the heap in use.", float64(memory.HeapAlloc))
+	p.Gauge("process_start_time_seconds", "When the process was started, since 1970.", float64(m.started.UnixMilli())/1000)
 	if resident := residentBytes(); resident > 0 {
-		p.Begin("process_resident_memory_bytes", "gauge", "Memory that the process has, without its servers'.")
-		p.Value(resident)
+		p.Gauge("process_resident_memory_bytes", "Memory that the process has, without its servers'.", resident)
 	}
 }
 

@@ -16,7 +16,9 @@ import (
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/policy"
+	"toolman/router/upstream"
 )
 
 // A visitor is a client of a router.
@@ -26,7 +28,7 @@ type visitor struct {
 	heard chan string
 }
 
-func enter(t *testing.T, r *router.Router, who router.Client) *visitor {
+func enter(t *testing.T, r *router.Router, who client.Info) *visitor {
 	v := &visitor{t: t, heard: make(chan string, 100)}
 	v.s = r.NewSession(v, who)
 	v.ask(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"v","version":"1"}}}`)
@@ -112,10 +114,10 @@ func TestCallsAreMeasured(t *testing.T) {
 		},
 	}
 	r := startRouter(t, router.Options{URISeparator: "_", Active: globs, Policy: rights, Audit: audit.Watch(nil, m),
-		Servers: []router.Server{fakeServer(t, "fs", spec)}})
+		Servers: []upstream.Server{fakeServer(t, "fs", spec)}})
 	<-r.Started()
 	url := serveHandler(t, m.Handler(r))
-	v := enter(t, r, router.Client{Agent: "reviewer"})
+	v := enter(t, r, client.Info{Agent: "reviewer"})
 	answered := 0 // bytes
 	for _, one := range []string{call("1", "fs_good"), call("2", "fs_good"), call("3", "fs_bad")} {
 		answered += len(v.ask(one))
@@ -165,7 +167,7 @@ func TestRequestsOverHTTPAreMeasured(t *testing.T) {
 	inside := make(chan struct{})
 	g := &gateway{started: make(chan struct{})}
 	h := http.NewServeMux()
-	h.Handle("/metrics", m.Handler(meter{g}))
+	h.Handle("/metrics", m.Handler(g))
 	h.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.WriteHeader(http.StatusTeapot)
@@ -201,10 +203,6 @@ func TestRequestsOverHTTPAreMeasured(t *testing.T) {
 		t.Error("a method that a client made up is a label")
 	}
 }
-
-type meter struct{ *gateway }
-
-func (meter) Sessions() int { return 0 }
 
 func TestMeasuringACallAllocatesNothing(t *testing.T) {
 	m := NewMetrics("v1")

@@ -15,6 +15,7 @@ import (
 	"toolman/fixtures/fakemcp"
 	"toolman/jsonrpc/peer"
 	"toolman/router"
+	"toolman/router/upstream"
 	"toolman/spawn"
 )
 
@@ -24,7 +25,7 @@ func TestMain(m *testing.M) {
 }
 
 // fakeServer is how a fake server with these tools is started.
-func fakeServer(t *testing.T, namespace string, spec fakemcp.Spec) router.Server {
+func fakeServer(t *testing.T, namespace string, spec fakemcp.Spec) upstream.Server {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -34,7 +35,7 @@ func fakeServer(t *testing.T, namespace string, spec fakemcp.Spec) router.Server
 	if err := spec.Save(file); err != nil {
 		t.Fatal(err)
 	}
-	return router.Server{Namespace: namespace, StartTimeout: 30 * time.Second,
+	return upstream.Server{Namespace: namespace, StartTimeout: 30 * time.Second,
 		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", file}, Env: os.Environ()}}
 }
 
@@ -110,49 +111,51 @@ func TestWhatIsReadIsNotWritten(t *testing.T) {
 // A gateway is in whatever state a test wants.
 type gateway struct {
 	started chan struct{}
-	states  []router.State
+	states  []upstream.State
 }
 
 func (g *gateway) Started() <-chan struct{} { return g.started }
 
-func (g *gateway) Upstreams() (all []router.Status) {
+func (g *gateway) Sessions() int { return 0 }
+
+func (g *gateway) Upstreams() (all []upstream.Status) {
 	for i, s := range g.states {
-		all = append(all, router.Status{Name: string(rune('a' + i)), State: s, Problem: "it ended with token-secret", Stderr: "token-secret"})
+		all = append(all, upstream.Status{Name: string(rune('a' + i)), State: s, Problem: "it ended with token-secret", Stderr: "token-secret"})
 	}
 	return all
 }
 
 // naming is a health that names all servers.
 func naming(h *Health) *Health {
-	h.Known = func(*http.Request) []router.Status { return append([]router.Status{}, h.gateway.Upstreams()...) }
+	h.Known = func(*http.Request) []upstream.Status { return append([]upstream.Status{}, h.gateway.Upstreams()...) }
 	return h
 }
 
 func TestHealth(t *testing.T) {
-	const starting, ready, gone, apart = router.Starting, router.Ready, router.Gone, router.Apart
+	const starting, ready, gone, apart = upstream.Starting, upstream.Ready, upstream.Gone, upstream.Apart
 	for _, tt := range []struct {
 		name    string
 		started bool
 		ending  bool
-		states  []router.State
+		states  []upstream.State
 		status  int
 		body    string
 	}{
-		{"servers start", false, false, []router.State{ready, starting}, 503,
+		{"servers start", false, false, []upstream.State{ready, starting}, 503,
 			`{"ok":false,"problem":"the servers are starting","servers":[{"name":"a","status":"ready"},{"name":"b","status":"starting"}]}`},
-		{"all ready", true, false, []router.State{ready, ready}, 200,
+		{"all ready", true, false, []upstream.State{ready, ready}, 200,
 			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"ready"}]}`},
-		{"one is late, one gone", true, false, []router.State{ready, starting, gone}, 200,
+		{"one is late, one gone", true, false, []upstream.State{ready, starting, gone}, 200,
 			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"starting"},{"name":"c","status":"gone"}]}`},
-		{"each session has its own", true, false, []router.State{apart, gone}, 200,
+		{"each session has its own", true, false, []upstream.State{apart, gone}, 200,
 			`{"ok":true,"servers":[{"name":"a","status":"per session"},{"name":"b","status":"gone"}]}`},
-		{"none is left", true, false, []router.State{gone, gone}, 503,
+		{"none is left", true, false, []upstream.State{gone, gone}, 503,
 			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"gone"},{"name":"b","status":"gone"}]}`},
-		{"the only one is late", true, false, []router.State{starting}, 503,
+		{"the only one is late", true, false, []upstream.State{starting}, 503,
 			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"starting"}]}`},
 		{"none is configured", true, false, nil, 200, `{"ok":true,"servers":[]}`},
 		{"toolman is ending before it has begun", false, true, nil, 503, `{"ok":false,"problem":"toolman is ending","servers":[]}`},
-		{"toolman is ending", true, true, []router.State{ready}, 503,
+		{"toolman is ending", true, true, []upstream.State{ready}, 503,
 			`{"ok":false,"problem":"toolman is ending","servers":[{"name":"a","status":"ready"}]}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -173,7 +176,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestHealthOfARealRouter(t *testing.T) {
-	r := startRouter(t, router.Options{URISeparator: "_", Servers: []router.Server{
+	r := startRouter(t, router.Options{URISeparator: "_", Servers: []upstream.Server{
 		fakeServer(t, "fs", fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("read", "")}}),
 		{Namespace: "gone", StartTimeout: time.Second, Command: spawn.Command{Argv: []string{"/nowhere/at/all"}}},
 	}})

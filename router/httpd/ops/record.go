@@ -1,24 +1,27 @@
 package ops
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"go.uber.org/zap"
 
 	"toolman/mcpwire/sanitize"
 )
 
-// A Request tells what became of an HTTP request.
+// A Request describes an HTTP request and its outcome.
 type Request struct {
-	ID        string // the client's X-Request-Id if it is a plain one, or a new one
+	ID        string // the client's X-Request-Id if that is short and plain, or a new one
 	Method    string // as the client sent it
 	Path      string // without the query
 	Session   string // a hash of its MCP session's ID, "" if there is none: the ID itself gives access
@@ -27,59 +30,36 @@ type Request struct {
 	In, Out   int64         // bytes of body
 	Took      time.Duration // to the end of the response, also of a stream
 
-	principal, correlation atomic.Pointer[string]
-	outlive                func() func(int64) // see Outlive; nil once it was called
-}
+	Principal   string // the name of the client; "" without Identify
+	Correlation string // "" without Correlate
 
-// Correlation returns the correlation ID of the request, "" if Correlate was not called.
-func (r *Request) Correlation() string {
-	if id := r.correlation.Load(); id != nil {
-		return *id
-	}
-	return ""
-}
-
-// Principal returns the name of the client, "" if Identify was not called.
-func (r *Request) Principal() string {
-	if p := r.principal.Load(); p != nil {
-		return *p
-	}
-	return ""
+	outlive func() func(int64) // see Outlive; nil after it was called
 }
 
 type requestKey struct{}
 
-// Identify sets the name of the client of a recorded request. It must not be secret.
-func Identify(ctx context.Context, principal string) {
+// recordOf returns the record of a request; one that nothing reads if there is none.
+func recordOf(ctx context.Context) *Request {
 	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
-		r.principal.Store(&principal)
+		return r
 	}
+	return new(Request)
 }
+
+// Identify sets the name of the client of a recorded request. It must not be secret.
+func Identify(ctx context.Context, principal string) { recordOf(ctx).Principal = principal }
+
+// Correlate sets the correlation ID of a recorded request.
+func Correlate(ctx context.Context, id string) { recordOf(ctx).Correlation = id }
 
 // Outlive says that the response to a recorded request continues after its handler has returned, on the
 // connection that the handler has taken over. done has to be called once at the end of the response, with
 // the number of bytes written there.
 func Outlive(ctx context.Context) (done func(bytes int64)) {
-	r, ok := ctx.Value(requestKey{}).(*Request)
-	if !ok || r.outlive == nil {
-		return func(int64) {}
+	if r := recordOf(ctx); r.outlive != nil {
+		return r.outlive()
 	}
-	return r.outlive()
-}
-
-// Correlate sets the correlation ID of a recorded request.
-func Correlate(ctx context.Context, id string) {
-	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
-		r.correlation.Store(&id)
-	}
-}
-
-// RequestID returns the ID of a recorded request, "" if it is not recorded.
-func RequestID(ctx context.Context) string {
-	if r, ok := ctx.Value(requestKey{}).(*Request); ok {
-		return r.ID
-	}
-	return ""
+	return func(int64) {}
 }
 
 // Record serves requests with next, and calls seen for each at its end, on the goroutine that served it.
@@ -123,32 +103,19 @@ func Record(next http.Handler, seen ...func(*Request)) http.Handler {
 // requestID returns the client's ID if that is short and plain.
 func requestID(r *http.Request) string {
 	id := r.Header.Get("X-Request-Id")
-	if len(id) > 0 && len(id) <= 64 && plain(id) {
+	special := strings.ContainsFunc(id, func(c rune) bool {
+		return c > unicode.MaxASCII || !unicode.IsLetter(c) && !unicode.IsDigit(c) && !strings.ContainsRune("-_.", c)
+	})
+	if len(id) > 0 && len(id) <= 64 && !special {
 		return id
 	}
-	var random [8]byte // no secret
-	binary.BigEndian.PutUint64(random[:], rand.Uint64())
-	return hex.EncodeToString(random[:])
-}
-
-func plain(id string) bool {
-	for _, c := range []byte(id) {
-		switch {
-		case c >= '0' && c <= '9', c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '-', c == '_', c == '.':
-		default:
-			return false
-		}
-	}
-	return true
+	return fmt.Sprintf("%016x", rand.Uint64()) // no secret
 }
 
 // sessionOf returns a hash of the ID of the session that a request belongs to, or has begun.
 func sessionOf(r *http.Request, w http.ResponseWriter) string {
 	const header = "Mcp-Session-Id"
-	id := r.Header.Get(header)
-	if id == "" {
-		id = w.Header().Get(header)
-	}
+	id := cmp.Or(r.Header.Get(header), w.Header().Get(header))
 	if id == "" {
 		return ""
 	}
@@ -212,7 +179,7 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// longest is how many characters of a client's text the log has.
+// longest is the number of characters of a client's text in the log.
 const longest = 200
 
 // AccessLog writes a line for each request. It contains no query, and of the headers only the user agent,
@@ -225,10 +192,10 @@ func AccessLog(log *zap.Logger) func(*Request) {
 			return
 		}
 		fields := []zap.Field{zap.String("method", sanitize.Cut(r.Method, longest)), zap.String("path", sanitize.Cut(r.Path, longest)), zap.Int("status", r.Status),
-			zap.Int64("bytes", r.Out), zap.Duration("dur", r.Took), zap.String("agent", sanitize.Cut(r.Principal(), longest)),
+			zap.Int64("bytes", r.Out), zap.Duration("dur", r.Took), zap.String("agent", sanitize.Cut(r.Principal, longest)),
 			zap.String("session", r.Session), zap.String("user_agent", sanitize.Cut(r.UserAgent, longest)), zap.String("id", r.ID)}
-		if id := r.Correlation(); id != "" {
-			fields = append(fields, zap.String("correlation", sanitize.Cut(id, longest)))
+		if r.Correlation != "" {
+			fields = append(fields, zap.String("correlation", sanitize.Cut(r.Correlation, longest)))
 		}
 		ce.Write(fields...)
 	}

@@ -4,31 +4,74 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"net/http"
+	"net/netip"
 	"slices"
 	"sync"
 	"time"
 
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
+	"toolman/router/client"
 )
 
-// Why a session does not begin, or has ended.
+// Reasons why a session cannot begin, or has ended.
 var (
 	ErrFull    = errors.New("toolman has as many sessions as it may have (max_sessions in [http]); try again later")
 	ErrEnded   = errors.New("the session has ended; begin a new one")
 	ErrRevoked = errors.New("the configuration no longer has the rights of this session; begin a new one, with another credential if this one is refused")
 )
 
-// A Front says how a front keeps its sessions.
+// A Caller is the client that sends a request. Only requests of the same caller can use its sessions.
+type Caller struct {
+	// View distinguishes the views of one principal. It is equal as long as the configuration and
+	// the client's own settings are. It contains no secret.
+	View   string
+	Client client.Info // fronts set Sole and Many
+	Addr   netip.Addr  // of the client
+}
+
+// A Key is equal for the requests of one caller.
+type Key struct {
+	principal budget.Principal
+	view      string
+}
+
+// Key returns the key of the caller's sessions.
+func (c *Caller) Key() Key { return Key{c.Client.Principal, c.View} }
+
+// A Denial is the error of a request that is refused.
+type Denial struct {
+	Status int    // HTTP status code
+	Text   string // what is wrong, and what to do
+}
+
+// Error implements error.
+func (d *Denial) Error() string { return d.Text }
+
+// Options are the options that all fronts have. The zero value serves all clients alike, with the
+// default limits.
+type Options struct {
+	// Caller returns which client sends a request. It is called for every request. An error refuses
+	// the request; it may be a *Denial. If Caller is nil, all requests have the same caller, and
+	// there is no /mcp/NAME.
+	Caller func(r *http.Request) (Caller, error)
+
+	// Lasts reports whether the caller of an earlier request still has the same rights. It is called
+	// for each new session, and for all of them by Recheck. Nil means always.
+	Lasts func(c *Caller) bool
+
+	Budgets     *budget.Budgets // limit each client; nil: no limits
+	MaxBody     int64           // bytes of the longest request body; 0: 16 MiB
+	MaxSessions int             // at once; 0: 10,000
+	Idle        time.Duration   // a session ends after this time without a request or stream; 0: 1 hour
+}
+
+// A Front is what a Registry needs of a front.
 type Front[S, C any] struct {
-	Budgets     *budget.Budgets // nil: no limits
-	MaxSessions int             // 0: 10,000
-	Idle        time.Duration   // after this time without use a session ends; 0: 1 hour
-	// Allowed reports whether a caller still has the rights that its session began with; nil: always.
-	Allowed func(*caller.Caller) bool
+	Options
 	// New makes the front's session around a new one with this key, and its router.Session.
 	New func(s *Session[S, C], key any) *S
-	// Ended is called once for each session that has ended, with its requests that were open.
+	// Ended is called once for each session that has ended, with its open requests.
 	Ended func(s *S, open []*C, why error)
 }
 
@@ -43,10 +86,19 @@ type Registry[S, C any] struct {
 
 // NewRegistry makes a Registry without sessions.
 func NewRegistry[S, C any](f Front[S, C]) *Registry[S, C] {
+	f.MaxBody = cmp.Or(f.MaxBody, 16<<20)
 	f.MaxSessions = cmp.Or(f.MaxSessions, 10_000)
 	f.Idle = cmp.Or(f.Idle, time.Hour)
-	if f.Allowed == nil {
-		f.Allowed = func(*caller.Caller) bool { return true }
+	if f.Caller == nil {
+		f.Caller = func(r *http.Request) (c Caller, err error) {
+			if r.PathValue("name") != "" {
+				err = &Denial{http.StatusNotFound, "there is no endpoint of this name here"}
+			}
+			return c, err
+		}
+	}
+	if f.Lasts == nil {
+		f.Lasts = func(*Caller) bool { return true }
 	}
 	if f.Budgets == nil {
 		f.Budgets = budget.New(budget.Limits{}, budget.Limits{})
@@ -54,10 +106,20 @@ func NewRegistry[S, C any](f Front[S, C]) *Registry[S, C] {
 	return &Registry[S, C]{front: f, all: map[any]*Session[S, C]{}}
 }
 
-// Account opens the account of a caller, for the time of a request.
-func (r *Registry[S, C]) Account(c *caller.Caller) *budget.Account {
-	c.Client.Account = r.front.Budgets.Open(c.Client.Principal)
-	return c.Client.Account
+// Admit returns which client sends a request. It opens the account of the client for the time of the
+// request.
+func (r *Registry[S, C]) Admit(req *http.Request) (Caller, error) {
+	c, err := r.front.Caller(req)
+	if err == nil {
+		c.Client.Account = r.front.Budgets.Open(c.Client.Principal)
+	}
+	return c, err
+}
+
+// Body returns the body of a request of a caller that has been admitted. Its bytes count against the
+// account of the client.
+func (r *Registry[S, C]) Body(w http.ResponseWriter, req *http.Request, c *Caller) *budget.Reader {
+	return c.Client.Account.Reader(http.MaxBytesReader(w, req.Body, r.front.MaxBody))
 }
 
 // Len returns how many sessions there are.
@@ -67,9 +129,9 @@ func (r *Registry[S, C]) Len() int {
 	return len(r.all)
 }
 
-// Acquire returns the session with this key if it is the caller's; nil if there is none. The caller
-// of Acquire calls Release.
-func (r *Registry[S, C]) Acquire(key any, who *caller.Caller) *S {
+// Acquire returns the session with this key if it belongs to the caller; nil if there is none. Release
+// has to follow.
+func (r *Registry[S, C]) Acquire(key any, who *Caller) *S {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if s := r.findLocked(key, who); s != nil {
@@ -78,16 +140,16 @@ func (r *Registry[S, C]) Acquire(key any, who *caller.Caller) *S {
 	return nil
 }
 
-func (r *Registry[S, C]) findLocked(key any, who *caller.Caller) *Session[S, C] {
+func (r *Registry[S, C]) findLocked(key any, who *Caller) *Session[S, C] {
 	if s := r.all[key]; s != nil && s.Caller.Key() == who.Key() && s.Acquire() {
 		return s
 	}
 	return nil
 }
 
-// AcquireOrNew is Acquire that makes the session if there is none. Idle sessions of the same client
-// make room. The error is ErrFull, ErrRevoked or a *budget.LimitError.
-func (r *Registry[S, C]) AcquireOrNew(key any, who *caller.Caller) (*S, error) {
+// AcquireOrNew is Acquire, but it makes the session if there is none. Idle sessions of the same client
+// end to make room. The error is ErrFull, ErrRevoked or a *budget.LimitError.
+func (r *Registry[S, C]) AcquireOrNew(key any, who *Caller) (*S, error) {
 	if s := r.Acquire(key, who); s != nil {
 		return s, nil
 	}
@@ -95,7 +157,7 @@ func (r *Registry[S, C]) AcquireOrNew(key any, who *caller.Caller) (*S, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.front.Allowed(who) { // they were withdrawn before Recheck could find the session
+	if !r.front.Lasts(who) { // its rights were withdrawn before Recheck could find the session
 		s.End(ErrRevoked)
 		s.Release()
 		return nil, ErrRevoked
@@ -103,8 +165,8 @@ func (r *Registry[S, C]) AcquireOrNew(key any, who *caller.Caller) (*S, error) {
 	return s.owner, nil
 }
 
-// begin makes a session, which is in use.
-func (r *Registry[S, C]) begin(key any, who *caller.Caller) (*Session[S, C], error) {
+// begin makes a session. It is in use until Release.
+func (r *Registry[S, C]) begin(key any, who *Caller) (*Session[S, C], error) {
 	account := who.Client.Account
 	if err := account.TakeSession(); err != nil {
 		return nil, err
@@ -139,10 +201,10 @@ func (r *Registry[S, C]) begin(key any, who *caller.Caller) (*Session[S, C], err
 func (r *Registry[S, C]) fullLocked() bool { return r.closed || len(r.all) >= r.front.MaxSessions }
 
 // Temporary makes a session that no other request can find. It ends with Release.
-func (r *Registry[S, C]) Temporary(who *caller.Caller) *S { return r.make(nil, who).owner }
+func (r *Registry[S, C]) Temporary(who *Caller) *S { return r.make(nil, who).owner }
 
-// make makes a session that is used once.
-func (r *Registry[S, C]) make(key any, who *caller.Caller) *Session[S, C] {
+// make makes a session with one user.
+func (r *Registry[S, C]) make(key any, who *Caller) *Session[S, C] {
 	s := &Session[S, C]{Caller: *who, Account: r.front.Budgets.Open(who.Client.Principal), registry: r, key: key,
 		requests: map[string]request[C]{}, users: 1}
 	s.owner = r.front.New(s, key)
@@ -175,7 +237,7 @@ func (r *Registry[S, C]) list() []*Session[S, C] {
 // Recheck ends the sessions of callers that have lost their rights.
 func (r *Registry[S, C]) Recheck() {
 	for _, s := range r.list() {
-		if !r.front.Allowed(&s.Caller) {
+		if !r.front.Lasts(&s.Caller) {
 			s.End(ErrRevoked)
 		}
 	}

@@ -11,13 +11,12 @@ import (
 	"toolman/mcpwire"
 	"toolman/router"
 	"toolman/router/budget"
-	"toolman/router/httpd/caller"
 )
 
-// A Session is the session of a caller. S is the front's own session, which embeds this one, and C
-// an open request of it.
+// A Session is the session of a caller. S is the front's own session type, which embeds this one, and C is
+// its type of an open request.
 type Session[S, C any] struct {
-	Caller  caller.Caller
+	Caller  Caller
 	Router  *router.Session
 	Account *budget.Account // of the client, open until the session ends
 
@@ -26,17 +25,17 @@ type Session[S, C any] struct {
 	owner    *S
 
 	mu       sync.Mutex
-	requests map[string]request[C] // guarded by mu: those that are open, by the IDs that the router knows
+	requests map[string]request[C] // guarded by mu: open ones, by the ID for the router
 	renamed  int                   // guarded by mu: requests whose ID was taken
 	users    int                   // guarded by mu: HTTP requests that are being served
 	idleFrom time.Time             // guarded by mu: when users became 0
-	idle     *time.Timer           // ends the session when that is long ago; nil if it is not registered
+	idle     *time.Timer           // ends the session after Front.Idle; nil for a temporary session
 	ended    bool                  // guarded by mu
 }
 
-// A request is open until it is answered or dropped.
+// A request is an entry of the call table.
 type request[C any] struct {
-	of   *C    // nil while it is being cancelled: no other request may get its ID before that
+	of   *C    // nil while it is being cancelled: no other request may get its ID
 	size int64 // bytes of the account that it holds
 }
 
@@ -68,14 +67,14 @@ func (s *Session[S, C]) IdleSince() (since time.Time, busy bool) {
 	return s.idleFrom, s.ended || s.busyLocked()
 }
 
-// busyLocked reports whether the session serves a request or waits for a response.
+// busyLocked reports whether an HTTP request uses the session, or a request is open.
 func (s *Session[S, C]) busyLocked() bool { return s.users > 0 || len(s.requests) > 0 }
 
 // EndIdle implements budget.Session.
 func (s *Session[S, C]) EndIdle() { s.endIf(func() bool { return !s.busyLocked() }, nil) }
 
-// expire ends a session that has not been used for long, or runs again when that may be so. To
-// stop and start a timer with each request would cost more.
+// expire ends the session if it has not been used for Front.Idle, or sets the timer again. Resetting the
+// timer with each request would cost more.
 func (s *Session[S, C]) expire() {
 	s.endIf(func() bool {
 		rest := s.registry.front.Idle
@@ -89,10 +88,10 @@ func (s *Session[S, C]) expire() {
 	}, nil)
 }
 
-// End ends the session. The front is told why, nil if there is no special reason.
+// End ends the session. Front.Ended gets the reason, which may be nil.
 func (s *Session[S, C]) End(why error) { s.endIf(func() bool { return true }, why) }
 
-// endIf ends the session if the condition is true, which is called with mu held.
+// endIf ends the session if a condition holds. It is called with mu held.
 func (s *Session[S, C]) endIf(condition func() bool, why error) {
 	s.mu.Lock()
 	first := !s.ended && condition()
@@ -118,10 +117,10 @@ func (s *Session[S, C]) Ended() bool {
 	return s.ended
 }
 
-// Open adds a request, which holds the bytes that in has counted, if any, until it is closed. The
-// router has to know it by an ID that no other open request has: by its own one, which is JSON, or a
-// new one. The error is ErrEnded or a *budget.LimitError.
-func (s *Session[S, C]) Open(id string, in *budget.Reader, newRequest func(id string) *C) (*C, error) {
+// Open adds a request. If another open request has its ID, which is JSON, the router gets it under a new
+// one. The request takes over the bytes that body has counted until it is closed; body may be nil. The
+// error is ErrEnded or a *budget.LimitError.
+func (s *Session[S, C]) Open(id string, body *budget.Reader, newRequest func(id string) *C) (*C, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ended {
@@ -136,14 +135,14 @@ func (s *Session[S, C]) Open(id string, in *budget.Reader, newRequest func(id st
 		id = fmt.Sprintf(`"%d-%s"`, s.renamed, own)
 	}
 	r := request[C]{of: newRequest(id)}
-	if in != nil {
-		r.size = in.Detach()
+	if body != nil {
+		r.size = body.Detach()
 	}
 	s.requests[id] = r
 	return r.of, nil
 }
 
-// Close removes a request, and returns it; nil if it was not open.
+// Close removes a request and returns it; nil if it was not open.
 func (s *Session[S, C]) Close(id []byte) *C {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +159,7 @@ func (s *Session[S, C]) closeLocked(id string) *C {
 	return r.of
 }
 
-// closeAll removes all requests, and returns them.
+// closeAll removes all requests and returns them.
 func (s *Session[S, C]) closeAll() (open []*C) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -191,14 +190,14 @@ func (s *Session[S, C]) Requests() (open []*C) {
 	return open
 }
 
-// Handle passes a message to the router, which does not use it any more afterwards.
+// Handle passes a message to the router. The router does not use it after Handle returns.
 func (s *Session[S, C]) Handle(m *jsonrpc.Message) {
 	var out peer.Outgoing
 	s.Router.Message(m, &out)
 	out.Flush()
 }
 
-// Cancel closes a request, and tells the router that nothing waits for its answer any more.
+// Cancel closes a request, and cancels it in the router.
 func (s *Session[S, C]) Cancel(id string) {
 	s.mu.Lock()
 	open := s.closeLocked(id) != nil

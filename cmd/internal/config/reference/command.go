@@ -23,14 +23,15 @@ func (sc Scope) Command(text string) (argv, env []string) {
 		return nil, nil
 	}
 	sc.clean(text)
-	if sc.refuseSession(text) {
+	if len(sessionReferences(text)) > 0 {
+		sc.Fail("give it to the server in env, and have that read the variable", "${session.…} cannot stand in a command: a client could change what is run")
 		return nil, nil
 	}
 	standing, files := standIns(text)
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(standing), "")
 	if err != nil {
 		at, why, _ := strings.Cut(sanitize.Line(err.Error()), ": ")
-		sc.Fail("quote what is meant as it is; other shells' syntax needs its shell: bash -c '…'", "it is no shell command: %s (at %s in it)", why, at)
+		sc.Fail("quote special characters; for the syntax of another shell write bash -c '…'", "it is no shell command: %s (at %s in it)", why, at)
 		return nil, nil
 	}
 	if call := simpleCall(file); call != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -67,7 +68,7 @@ func (sc Scope) failNew(before int, hint, msg string) {
 
 func (sc Scope) lookup(name string) (string, bool) {
 	if sc.SessionEnv[name] {
-		sc.Fail("have the server read the variable", "it refers to %s, which env has from ${session.…}: whoever connects would write a part of what is run", name)
+		sc.Fail("have the server read the variable", "it refers to %s, which env has from ${session.…}: a client could change what is run", name)
 		return "", true
 	}
 	if v, ok := sc.Env[name]; ok {
@@ -117,7 +118,7 @@ func (sc Scope) Path(written, hint string) string {
 	before := sc.Count()
 	path := sc.Expand(written)
 	if path == "" {
-		sc.failNew(before, hint, "it comes to nothing")
+		sc.failNew(before, hint, "it is empty")
 		return ""
 	}
 	return sc.Absolute(path)
@@ -223,5 +224,47 @@ func readRegular(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("not a regular file")
 	}
-	return source.Read(path)
+	return source.Read(path, source.MaxBytes)
+}
+
+// Variables are names of environment variables, as [VariableName] returns them.
+type Variables map[string]bool
+
+// VariableName returns a name in capitals on Windows, where case does not count.
+func VariableName(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
+}
+
+// VariablesIn returns the variables that strings in n refer to, as $NAME or ${NAME…}. These include
+// references that are not replaced: those of a server that is not enabled, and those in quotes,
+// which may be for a shell that the command runs.
+func VariablesIn(n source.Node) Variables {
+	all := Variables{}
+	all.add(n)
+	return all
+}
+
+func (all Variables) add(n source.Node) {
+	const inNames = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
+	switch v := n.Value.(type) {
+	case []source.Member:
+		for _, m := range v {
+			all.add(m.Node)
+		}
+	case []source.Node:
+		for _, n := range v {
+			all.add(n)
+		}
+	case string:
+		for _, text := range strings.Split(v, "$")[1:] {
+			text = strings.TrimLeft(text, "{#!") // ${#NAME} and ${!NAME} are for shells
+			name := text[:len(text)-len(strings.TrimLeft(text, inNames))]
+			if syntax.ValidName(name) {
+				all[VariableName(name)] = true
+			}
+		}
+	}
 }

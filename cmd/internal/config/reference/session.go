@@ -23,44 +23,46 @@ type SessionValue struct {
 // sessionReference matches ${session.KEY}, and a $ before it, which makes it literal.
 var sessionReference = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\$\{session\.([^{}]*)\}`) })
 
-// sessionOpening is in every text that has one, and in few others.
-const sessionOpening = "${session."
-
-// Fill returns the value for a session that gives these values. An error names a key that it lacks.
-func (v *SessionValue) Fill(session map[string]string) (string, error) {
-	var b strings.Builder
-	for i, text := range v.Texts {
-		b.WriteString(text)
-		if i == len(v.Keys) {
-			break
-		}
-		said, ok := session[v.Keys[i]]
-		if !ok {
-			return "", fmt.Errorf("the session has no %s in its ?config=, which %s needs", v.Keys[i], v.Name)
-		}
-		b.WriteString(said)
+// sessionReferences returns the offsets of each ${session.KEY} in a text and of its key.
+func sessionReferences(text string) [][]int {
+	if !strings.Contains(text, "${session.") { // as in most
+		return nil
 	}
-	return b.String(), nil
+	return slices.DeleteFunc(sessionReference().FindAllStringSubmatchIndex(text, -1), func(at []int) bool {
+		return strings.HasPrefix(text[at[0]:], "$$")
+	})
+}
+
+// Fill calls set with each value for a session that gives these values. An error names a key that
+// it lacks.
+func Fill(all []SessionValue, session map[string]string, set func(name, value string)) error {
+	for _, v := range all {
+		value := v.Texts[0]
+		for i, key := range v.Keys {
+			given, ok := session[key]
+			if !ok {
+				return fmt.Errorf("the session has no %s in its ?config=, which %s needs", key, v.Name)
+			}
+			value += given + v.Texts[i+1]
+		}
+		set(v.Name, value)
+	}
+	return nil
 }
 
 // Session splits a string at each ${session.KEY}, and replaces all other references. It returns nil
 // for a string without one.
 func (sc Scope) Session(name, text string) *SessionValue {
-	if !strings.Contains(text, sessionOpening) {
+	all := sessionReferences(text)
+	if len(all) == 0 {
 		return nil
 	}
 	v := SessionValue{Name: name}
 	done := 0
-	for _, at := range sessionReference().FindAllStringSubmatchIndex(text, -1) {
-		if strings.HasPrefix(text[at[0]:], "$$") {
-			continue
-		}
+	for _, at := range all {
 		v.Texts = append(v.Texts, sc.Expand(text[done:at[0]]))
 		v.Keys = append(v.Keys, sc.sessionKey(text[at[2]:at[3]]))
 		done = at[1]
-	}
-	if len(v.Keys) == 0 {
-		return nil
 	}
 	v.Texts = append(v.Texts, sc.Expand(text[done:]))
 	return &v
@@ -77,18 +79,4 @@ func (sc Scope) sessionKey(key string) string {
 		sc.Fail(hint, "${session.%s} is of a key that http.session_config_keys does not have", sanitize.Line(key))
 	}
 	return key
-}
-
-// refuseSession adds a problem with a ${session.…} in a command, and reports whether there is one.
-func (sc Scope) refuseSession(text string) bool {
-	if !strings.Contains(text, sessionOpening) {
-		return false
-	}
-	for _, found := range sessionReference().FindAllString(text, -1) {
-		if !strings.HasPrefix(found, "$$") {
-			sc.Fail("give it to the server in env, and have that read the variable", "${session.…} cannot stand in a command: whoever connects would write a part of what is run")
-			return true
-		}
-	}
-	return false
 }

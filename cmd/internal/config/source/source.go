@@ -88,23 +88,24 @@ func tooDeep(line int) *Problem {
 	return &Problem{Line: line, Msg: "values are nested too deep", Hint: "no key takes more than a table of strings"}
 }
 
-// Read returns the content of the file at path, which may be a pipe.
-func Read(path string) ([]byte, error) {
+// Read returns the content of the file at path, which may be a pipe. A file of more than limit bytes
+// is an error.
+func Read(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
-	if err == nil && len(text) > MaxBytes {
-		err = fmt.Errorf("it is longer than %d bytes", MaxBytes)
+	text, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(text)) > limit {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("it is longer than %d bytes", limit)}
 	}
 	return text, err
 }
 
 // ReadTree reads and parses the configuration at path.
 func ReadTree(path string) (Node, error) {
-	text, err := Read(path)
+	text, err := Read(path, MaxBytes)
 	if err != nil {
 		p := Problem{File: path, Msg: "cannot be read: " + Reason(err)}
 		if errors.Is(err, fs.ErrNotExist) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/policy"
@@ -37,18 +38,14 @@ func New(p *source.Problems, n source.Node, where string, known ...string) Table
 // Inner reads the table that is the value of key. ok is false if there is none, and t is empty
 // then. path is its place, for messages.
 func (t Table) Inner(key, path string, known ...string) (inner Table, ok bool) {
-	n, has := t.values[key]
-	if _, ok := n.Value.([]source.Member); ok {
-		return New(t.Problems, n, "in "+path, known...), true
+	hint := "write [" + path + "] above its keys"
+	if t.Format == "json" {
+		hint = `write "` + key + `": {…}`
 	}
-	if has {
-		hint := "write [" + path + "] above its keys"
-		if t.Format == "json" {
-			hint = `write "` + key + `": {…}`
-		}
-		t.Fail(n.Line, hint, "%s is %s where a table is expected", path, n.Kind())
+	if _, ok := get[[]source.Member](t, key, path, "a table", hint); ok {
+		return New(t.Problems, t.values[key], "in "+path, known...), true
 	}
-	return Table{Problems: t.Problems, Line: n.Line}, false
+	return Table{Problems: t.Problems, Line: t.LineOf(key)}, false
 }
 
 // Has reports whether the table has a key.
@@ -76,6 +73,13 @@ func (t Table) wrong(key, expected, example string) {
 	t.FailAt(key, t.Instead(key, example), "%s is %s where %s is expected", key, t.values[key].Kind(), expected)
 }
 
+// Needs adds a problem with a key that is given without another.
+func (t Table) Needs(key, other, example string) {
+	if t.Has(key) && !t.Has(other) {
+		t.FailAt(key, t.Instead(other, example)+" too, or take "+key+" out", "%s needs %s", key, other)
+	}
+}
+
 // Outside adds a problem with a value of the right kind that is not allowed.
 func (t Table) Outside(key, hint string) {
 	value := fmt.Sprint(t.values[key].Value)
@@ -85,17 +89,20 @@ func (t Table) Outside(key, hint string) {
 	t.FailAt(key, hint, "%s cannot be %s", key, value)
 }
 
-// A scalar is a value that is read as it is.
-type scalar interface{ ~string | ~bool | ~int64 }
-
-// read reads a value of a kind. ok is false if it is not there, or of another kind.
-func read[T scalar](t Table, key, kind, example string) (value T, ok bool) {
+// get reads a value of a kind. ok is false if it is not there or, which is a problem, of another
+// kind. path is its place, for messages.
+func get[T any](t Table, key, path, kind, hint string) (value T, ok bool) {
 	n, has := t.values[key]
 	value, ok = n.Value.(T)
 	if has && !ok {
-		t.wrong(key, kind, example)
+		t.Fail(n.Line, hint, "%s is %s where %s is expected", path, n.Kind(), kind)
 	}
 	return value, ok
+}
+
+// read is get for a value that is not a table.
+func read[T any](t Table, key, kind, example string) (value T, ok bool) {
+	return get[T](t, key, key, kind, t.Instead(key, example))
 }
 
 // Text reads a string.
@@ -226,11 +233,17 @@ func (t Table) Strings(key, example string, check Check) []policy.Entry {
 
 // StringsAt is Strings for a table whose keys messages name with their path.
 func (t Table) StringsAt(key, path, example string, check Check) []policy.Entry {
-	elems, ok := t.values[key].Value.([]source.Node)
-	if !ok && t.Has(key) {
-		t.wrong(key, "an array of strings", example)
-	}
+	elems, _ := read[[]source.Node](t, key, "an array of strings", example)
 	return t.Elements(path, example, elems, check)
+}
+
+// FilledStrings is StringsAt for an array that must not be empty.
+func (t Table) FilledStrings(key, path, example string, check Check) []string {
+	all := t.StringsAt(key, path, example, check)
+	if elems, isArray := t.values[key].Value.([]source.Node); isArray && len(elems) == 0 {
+		t.FailAt(key, t.Instead(key, example), "%s is empty", path)
+	}
+	return Texts(all)
 }
 
 // Elements reads the strings of an array. path is its place, for messages.
@@ -258,6 +271,16 @@ func Match(key, pattern, hint string) Check {
 	}
 }
 
+// OneOf checks that a string of the array key is one of several.
+func OneOf(key string, of []string) Check {
+	return func(text string) (string, string) {
+		if slices.Contains(of, text) {
+			return "", ""
+		}
+		return fmt.Sprintf("%s cannot hold %s", key, source.Shown(text)), "the values are " + sanitize.Line(strings.Join(of, ", "))
+	}
+}
+
 // Texts returns the strings of entries.
 func Texts(entries []policy.Entry) []string {
 	var all []string
@@ -274,10 +297,7 @@ func (t Table) Tables(key, noun, keys string) []source.Node {
 	if t.Format == "json" {
 		hint = `write "` + key + `": [{` + keys + `}, …]`
 	}
-	all, ok := t.values[key].Value.([]source.Node)
-	if !ok && t.Has(key) {
-		t.FailAt(key, hint, "%s is %s where an array of tables is expected", key, t.values[key].Kind())
-	}
+	all, _ := get[[]source.Node](t, key, key, "an array of tables", hint)
 	return slices.DeleteFunc(slices.Clone(all), func(n source.Node) bool {
 		_, ok := n.Value.([]source.Member)
 		if !ok {
@@ -289,20 +309,14 @@ func (t Table) Tables(key, noun, keys string) []source.Node {
 
 // Members reads a table with any keys. path is its place and hint what to write, for messages.
 func (t Table) Members(key, path, hint string) []source.Member {
-	all, ok := t.values[key].Value.([]source.Member)
-	if !ok && t.Has(key) {
-		t.FailAt(key, hint, "%s is %s where a table is expected", path, t.values[key].Kind())
-	}
+	all, _ := get[[]source.Member](t, key, path, "a table", hint)
 	return all
 }
 
 // StringMembers reads a table of strings with any keys that valid accepts; valid adds a problem
 // with others. example is the table's value, for messages.
 func (t Table) StringMembers(key, example string, valid func(m source.Member) bool) []source.Member {
-	all, ok := t.values[key].Value.([]source.Member)
-	if !ok && t.Has(key) {
-		t.wrong(key, "a table of strings", example)
-	}
+	all, _ := read[[]source.Member](t, key, "a table of strings", example)
 	return slices.DeleteFunc(slices.Clone(all), func(m source.Member) bool {
 		_, isText := m.Value.(string)
 		if !valid(m) {
@@ -313,4 +327,26 @@ func (t Table) StringMembers(key, example string, valid func(m source.Member) bo
 		}
 		return !isText
 	})
+}
+
+// insteadOf returns what to write instead of an unknown key.
+func insteadOf(key string, known []string) string {
+	if hint := elsewhere()[key]; hint != "" {
+		return hint
+	}
+	return cli.DidYouMean(key, known, "", "the keys here are "+strings.Join(known, ", "))
+}
+
+// elsewhere returns hints for keys of the configurations of MCP clients.
+func elsewhere() map[string]string {
+	return map[string]string{
+		"mcpServers":  "servers are listed under servers, each with its namespace and command",
+		"mcp_servers": "servers are listed under servers, each with its namespace and command",
+		"args":        "write the arguments after the program, in command",
+		"disabled":    "enabled = false switches a server off",
+		"environment": "variables for a server are in env",
+		"timeout":     "there are start_timeout and call_timeout",
+		"type":        "leave it out: a server is started by its command and speaks over stdio",
+		"transport":   "leave it out: a server is started by its command and speaks over stdio",
+	}
 }

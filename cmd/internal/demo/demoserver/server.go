@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync"
 
-	"toolman/cmd/internal/plainjson"
+	"toolman/cmd/internal/cli"
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 )
@@ -167,7 +167,7 @@ func (s *server) initialize(m *jsonrpc.Message, rest []byte) {
 
 // reply sends the result of a request.
 func (s *server) reply(m *jsonrpc.Message, result any) {
-	s.send(jsonrpc.AppendResult(nil, m.Bytes(m.ID), plainjson.Line(result)))
+	s.send(jsonrpc.AppendResult(nil, m.Bytes(m.ID), cli.JSON(result)))
 }
 
 func (s *server) fail(id []byte, code int64, message string) {

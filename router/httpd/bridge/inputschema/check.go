@@ -2,7 +2,6 @@ package inputschema
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"math/big"
@@ -31,25 +30,22 @@ func (p Problem) String() string {
 	return "at " + p.Path + ": " + p.Message
 }
 
-// errUndecided ends a check that takes too long, or meets a number that is too extreme.
-var errUndecided = errors.New("undecided")
+// errUndecided ends a check that takes too long, or that meets an extreme number.
+const errUndecided = giveUp("undecided")
 
-// Check returns where arguments are wrong; nothing also if that could not be decided. Names and
-// texts in the problems are those of the caller and the server: they are not sanitized.
+// Check returns where arguments are wrong. If it cannot decide, it returns nothing. The problems contain
+// names and texts of the caller and the server, which are not sanitized.
 func (s *Schema) Check(arguments []byte) (found []Problem) {
-	defer func() {
-		if p := recover(); p == errUndecided {
-			found = nil
-		} else if p != nil {
-			panic(p)
-		}
-	}()
 	v, err := decode(arguments)
 	if err != nil {
 		return nil
 	}
 	c := checker{s, maxSteps}
-	for _, p := range c.check(s.root, v, 0) {
+	var all []Problem
+	if orGiveUp(func() { all = c.check(s.root, v, 0) }) != nil {
+		return nil
+	}
+	for _, p := range all {
 		if !slices.Contains(found, p) {
 			found = append(found, p)
 		}
@@ -57,8 +53,8 @@ func (s *Schema) Check(arguments []byte) (found []Problem) {
 	return found
 }
 
-// A checker validates one value. Its methods return problems with paths from the value that they
-// get.
+// A checker validates one value. The problems that its methods return have paths relative to the value that
+// they get.
 type checker struct {
 	*Schema
 	steps int // that are left
@@ -169,7 +165,7 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// canonical returns a text that is the same for equal values.
+// canonical returns a text that is equal for equal values.
 func (c *checker) canonical(v any) string {
 	text := string(c.appendCanonical(nil, v))
 	c.spend(len(text) / 100)

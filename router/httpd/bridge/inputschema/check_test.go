@@ -4,6 +4,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	other "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 const draft7 = `"$schema":"http://json-schema.org/draft-07/schema#"`
@@ -102,4 +105,113 @@ func TestChecksAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// BenchmarkCheck is what a call through the bridge pays for.
+func BenchmarkCheck(b *testing.B) {
+	s, err := Compile([]byte(`{"$schema":"http://json-schema.org/draft-07/schema#","type":"object","required":["path"],"additionalProperties":false,
+		"properties":{"path":{"type":"string","minLength":1},"edits":{"type":"array","items":{"type":"object","required":["oldText"],
+		"properties":{"oldText":{"type":"string"},"newText":{"type":"string"}}}},"dryRun":{"type":"boolean","default":false}}}`))
+	if err != nil {
+		b.Fatal(err)
+	}
+	for name, arguments := range map[string]string{
+		"right": `{"path":"/a/b","edits":[{"oldText":"x","newText":"y"}],"dryRun":true}`,
+		"wrong": `{"path":"/a/b","edits":[{"oldText":"x","newText":1}],"dryRun":true}`,
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				s.Check([]byte(arguments))
+			}
+		})
+	}
+}
+
+// nested are arguments of so many levels, with a number innermost.
+func nested(levels int) string {
+	return strings.Repeat(`{"a":`, levels) + "1" + strings.Repeat("}", levels)
+}
+
+func TestArgumentsThatWouldTakeTooLong(t *testing.T) {
+	const object = `"type":"object"`
+	for _, tt := range []struct {
+		name, schema, arguments string
+		judged                  bool
+	}{
+		{"few levels of references that double", `{` + object + `,"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`, nested(5), true},
+		{"many levels of them", `{` + object + `,"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`, nested(64), false},
+		{"many levels of one reference", `{` + object + `,"properties":{"a":{"$ref":"#"}}}`, nested(64), true},
+		{"more levels than there is stack for", `{` + object + `,"properties":{"a":{"$ref":"#"}}}`, nested(2000), false},
+		{"a wide array", `{"properties":{"a":{"type":"array","items":{"type":"string"}}}}`, `{"a":[` + strings.Repeat(`"x",`, 10_000) + `1]}`, true},
+		{"a wide array for a wide schema", `{"properties":{"a":{"items":{"allOf":[` + strings.Repeat(`true,`, 500) + `{"type":"string"}]}}}}`, `{"a":[` + strings.Repeat(`"x",`, 10_000) + `1]}`, false},
+		{"a wide array for a wide enum", `{"items":{"enum":[` + strings.Repeat(`0,`, 5000) + `1]}}`, `[` + strings.Repeat("1,", 10_000) + `2]`, false},
+		{"a long text", `{"properties":{"a":{"maxLength":5}}}`, `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, true},
+		{"a long text for a long expression", `{"properties":{"a":{"pattern":"^y{1000}$"}}}`, `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, false},
+		{"a long name for a long expression", `{"patternProperties":{"^.{1000}":false}}`, `{"` + strings.Repeat("x", 1<<20) + `":1}`, false},
+		{"a long value again and again", `{"anyOf":[` + strings.Repeat(`{"maxLength":1},`, 2000) + `{"maxLength":1}]}`, `"` + strings.Repeat("x", 1<<18) + `"`, false},
+		{"that are many and equal", `{"uniqueItems":true}`, `[` + strings.Repeat("1,", 10_000) + `1]`, true},
+		{"a schema that doubles", chain(100, `{"allOf":[{"not":{"$ref":"#/$defs/a%[1]d"}},{"$ref":"#/$defs/a%[1]d"}]}`), `1`, false},
+		{"references that are far behind each other", chain(maxNesting, `{"$ref":"#/$defs/a%d"}`), `1`, false},
+		{"a schema that is itself", `{"$ref":"#"}`, `1`, false},
+		{"a schema that is itself, in part", `{"anyOf":[{"type":"string"},{"not":{"$ref":"#"}}]}`, `1`, false},
+		{"a schema that is itself, by way of another", `{"if":{"$ref":"#/$defs/a"},"$defs":{"a":{"dependentSchemas":{"b":{"$ref":"#"}}}}}`, `{"b":1}`, false},
+		{"a schema of an older draft that is itself", `{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/a","definitions":{"a":{"$ref":"#/definitions/b"},"b":{"$ref":"#/definitions/a"}}}`, `1`, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s, err := Compile([]byte(tt.schema))
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			if got := s.Check([]byte(tt.arguments)) != nil; got != tt.judged {
+				t.Errorf("they are judged, and wrong: %t, want %t", got, tt.judged)
+			}
+			t.Log(time.Since(began))
+		})
+	}
+}
+
+// FuzzCheck holds that nothing is refused that another library takes, and that whatever a
+// server writes as a schema ends neither the program nor its patience.
+func FuzzCheck(f *testing.F) {
+	for _, tt := range problems {
+		f.Add([]byte(tt.schema), []byte(tt.arguments))
+	}
+	f.Add([]byte(`{"$dynamicRef":"#x","$defs":{"x":{"$dynamicAnchor":"x"}}}`), []byte(`{}`))
+	f.Add([]byte(`{"$schema":"https://json-schema.org/draft/2019-09/schema","$recursiveRef":"#"}`), []byte(`[]`))
+	f.Add([]byte(`{"properties":{"a":{"allOf":[{"$ref":"#"},{"$ref":"#"}]}}}`), []byte(nested(20)))
+	f.Fuzz(func(t *testing.T, schema, arguments []byte) {
+		s, err := Compile(schema)
+		if err != nil {
+			return
+		}
+		began := time.Now()
+		got := s.Check(arguments)
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("%s: %s took %v", schema, arguments, took)
+		}
+		if len(got) > 0 && takes(schema, arguments) {
+			t.Errorf("%s: %s is refused: %q", schema, arguments, got)
+		}
+	})
+}
+
+// takes reports whether the other library has nothing against the arguments.
+func takes(schema, arguments []byte) bool {
+	doc, err := other.UnmarshalJSON(strings.NewReader(string(schema)))
+	if err != nil {
+		return false
+	}
+	c := other.NewCompiler()
+	c.UseLoader(other.SchemeURLLoader{})
+	if c.AddResource("test:///schema.json", doc) != nil {
+		return false
+	}
+	compiled, err := c.Compile("test:///schema.json")
+	if err != nil {
+		return false
+	}
+	v, err := other.UnmarshalJSON(strings.NewReader(string(arguments)))
+	return err == nil && compiled.Validate(v) == nil
 }

@@ -3,7 +3,6 @@ package inputschema
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/big"
 	"net/url"
@@ -41,32 +40,31 @@ type pattern struct {
 
 // Compile reads a schema, of draft 2020-12 if it names none. The error says why it cannot be used.
 func Compile(text []byte) (*Schema, error) {
-	if len(text) == 0 || len(text) > maxBytes {
-		return nil, errors.New("the schema is missing or too long")
-	}
 	c := compiler{Schema: &Schema{refs: map[string]any{}, patterns: map[string]*pattern{}}, places: map[string]any{}}
-	var err error
-	if c.root, err = decode(text); err != nil {
+	if err := orGiveUp(func() { c.compile(text) }); err != nil {
 		return nil, err
-	}
-	if root, ok := c.root.(object); ok {
-		if c.draft7, err = isDraft7(root["$schema"]); err != nil {
-			return nil, err
-		}
-	}
-	if err := c.schema("", c.root, 0); err != nil {
-		return nil, err
-	}
-	for ref := range c.refs {
-		fragment, local := strings.CutPrefix(ref, "#")
-		at, err := url.PathUnescape(fragment)
-		target, found := c.places[at]
-		if !local || err != nil || !found {
-			return nil, fmt.Errorf("%s is not a schema in this schema", ref)
-		}
-		c.refs[ref] = target
 	}
 	return c.Schema, nil
+}
+
+// A giveUp is the value of a panic that ends Compile or Schema.Check without a result: the reason.
+type giveUp string
+
+// Error implements error.
+func (why giveUp) Error() string { return string(why) }
+
+// orGiveUp calls f, and returns the reason if f gives up.
+func orGiveUp(f func()) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			var is bool
+			if err, is = p.(giveUp); !is {
+				panic(p)
+			}
+		}
+	}()
+	f()
+	return nil
 }
 
 func decode(text []byte) (v any, err error) {
@@ -76,21 +74,21 @@ func decode(text []byte) (v any, err error) {
 	return v, err
 }
 
-// isDraft7 reports whether a schema is of draft-07 (or 06, which means the same here) rather than
+// isDraft7 reports whether a schema is of draft-07 (or 06, which has the same meaning here) and not of
 // 2020-12 (or 2019-09).
-func isDraft7(uri any) (bool, error) {
+func isDraft7(uri any) bool {
 	if uri == nil {
-		return false, nil
+		return false
 	}
 	text, _ := uri.(string)
 	_, name, _ := strings.Cut(strings.TrimSuffix(text, "#"), "://")
 	switch name {
 	case "json-schema.org/draft/2020-12/schema", "json-schema.org/draft/2019-09/schema":
-		return false, nil
+		return false
 	case "json-schema.org/draft-07/schema", "json-schema.org/draft-06/schema":
-		return true, nil
+		return true
 	}
-	return false, fmt.Errorf("schemas of %v are not supported", uri)
+	panic(giveUp(fmt.Sprintf("schemas of %v are not supported", uri)))
 }
 
 // A compiler walks the schemas in a schema.
@@ -101,147 +99,140 @@ type compiler struct {
 	program int            // instructions of the patterns
 }
 
+// compile reads a schema.
+func (c *compiler) compile(text []byte) {
+	if len(text) == 0 || len(text) > maxBytes {
+		panic(giveUp("the schema is missing or too long"))
+	}
+	var err error
+	if c.root, err = decode(text); err != nil {
+		panic(giveUp(err.Error()))
+	}
+	root, _ := c.root.(object)
+	c.draft7 = isDraft7(root["$schema"])
+	c.schema("", c.root, 0)
+	for ref := range c.refs {
+		fragment, local := strings.CutPrefix(ref, "#")
+		at, err := url.PathUnescape(fragment)
+		target, found := c.places[at]
+		if !local || err != nil || !found {
+			panic(giveUp(ref + " is not a schema in this schema"))
+		}
+		c.refs[ref] = target
+	}
+}
+
 // schema checks the schema at a JSON pointer, so that Schema.Check can rely on its form.
-func (c *compiler) schema(at string, v any, nesting int) error {
+func (c *compiler) schema(at string, v any, nesting int) {
 	c.places[at] = v
 	if c.paths += len(at); c.paths > maxPaths || nesting > maxNesting {
-		return errors.New("the schema is too large or too deep")
+		panic(giveUp("the schema is too large or too deep"))
 	}
 	switch v := v.(type) {
 	case bool:
-		return nil
 	case object:
 		for key, value := range v {
-			if err := c.keyword(at, key, value, nesting+1); err != nil {
-				return err
+			if below := at + "/" + escape(key); !c.keyword(below, key, value, nesting+1) {
+				panic(giveUp(below + " is not valid or not supported"))
 			}
 		}
-		return nil
+	default:
+		panic(giveUp(at + " has to be an object, true or false"))
 	}
-	return wrong(at, "a schema is an object, true or false")
-}
-
-func wrong(at, what string) error { return fmt.Errorf("at %q: %s", at, what) }
-
-// keyword checks a keyword of the schema at a JSON pointer. Unknown ones are ignored.
-func (c *compiler) keyword(of, key string, v any, nesting int) error {
-	at := of + "/" + escape(key)
-	ok := true
-	switch key {
-	case "items", "additionalItems", "not", "if", "then", "else", "additionalProperties", "contains", "propertyNames":
-		if list, is := v.([]any); is && key == "items" && c.draft7 {
-			return c.schemas(at, list, nesting)
-		}
-		return c.schema(at, v, nesting)
-	case "allOf", "anyOf", "oneOf", "prefixItems":
-		list, _ := v.([]any)
-		if ok = len(list) > 0; ok {
-			return c.schemas(at, list, nesting)
-		}
-	case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions":
-		var named object
-		if named, ok = v.(object); ok {
-			return c.named(at, key, named, nesting)
-		}
-	case "dependentRequired":
-		named, is := v.(object)
-		ok = is
-		for _, one := range named {
-			ok = ok && isStrings(one)
-		}
-	case "required":
-		ok = isStrings(v)
-	case "type":
-		list, is := v.([]any)
-		if !is {
-			list = []any{v}
-		}
-		ok = len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { return !slices.Contains(types, one) })
-	case "enum":
-		list, _ := v.([]any)
-		ok = len(list) > 0
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
-		n := rational(v)
-		ok = n != nil && (key != "multipleOf" || n.Sign() > 0)
-	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
-		n := rational(v)
-		ok = n != nil && n.IsInt() && n.Sign() >= 0 && n.Num().IsInt64()
-	case "uniqueItems":
-		_, ok = v.(bool)
-	case "pattern":
-		var text string
-		if text, ok = v.(string); ok {
-			return c.pattern(text)
-		}
-	case "$ref":
-		var ref string
-		if ref, ok = v.(string); ok {
-			c.refs[ref] = nil
-		}
-	case "$schema":
-		draft7, err := isDraft7(v)
-		ok = err == nil && draft7 == c.draft7
-	case "$id":
-		ok = of == ""
-	case "$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties":
-		ok = false
-	}
-	if !ok {
-		return wrong(at, "this is not valid or not supported")
-	}
-	return nil
 }
 
 var types = []any{"null", "boolean", "object", "array", "number", "integer", "string"}
 
-func (c *compiler) schemas(at string, all []any, nesting int) error {
-	for i, one := range all {
-		if err := c.schema(at+"/"+strconv.Itoa(i), one, nesting); err != nil {
-			return err
+// keyword checks the value of a keyword, which is at a JSON pointer, and reports whether it is supported.
+// Unknown keywords are ignored.
+func (c *compiler) keyword(at, key string, v any, nesting int) bool {
+	list, isList := v.([]any)
+	named, isObject := v.(object)
+	text, isText := v.(string)
+	n := rational(v)
+	switch key {
+	case "items", "additionalItems", "not", "if", "then", "else", "additionalProperties", "contains", "propertyNames":
+		if isList && key == "items" && c.draft7 {
+			c.schemas(at, list, nesting)
+		} else {
+			c.schema(at, v, nesting)
 		}
-	}
-	return nil
-}
-
-func (c *compiler) named(at, key string, all object, nesting int) error {
-	for name, one := range all {
-		if key == "patternProperties" {
-			if err := c.pattern(name); err != nil {
-				return err
+	case "allOf", "anyOf", "oneOf", "prefixItems":
+		c.schemas(at, list, nesting)
+		return len(list) > 0
+	case "properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions":
+		for name, one := range named {
+			if key == "patternProperties" {
+				c.pattern(name)
+			}
+			if key != "dependencies" || !isStrings(one) {
+				c.schema(at+"/"+escape(name), one, nesting)
 			}
 		}
-		if key == "dependencies" && isStrings(one) {
-			continue
+		return isObject
+	case "dependentRequired":
+		for _, one := range named {
+			isObject = isObject && isStrings(one)
 		}
-		if err := c.schema(at+"/"+escape(name), one, nesting); err != nil {
-			return err
+		return isObject
+	case "required":
+		return isStrings(v)
+	case "type":
+		if !isList {
+			list = []any{v}
 		}
+		return len(list) > 0 && !slices.ContainsFunc(list, func(one any) bool { return !slices.Contains(types, one) })
+	case "enum":
+		return len(list) > 0
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf":
+		return n != nil && (key != "multipleOf" || n.Sign() > 0)
+	case "minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties", "minContains", "maxContains":
+		return n != nil && n.IsInt() && n.Sign() >= 0 && n.Num().IsInt64()
+	case "uniqueItems":
+		_, isBool := v.(bool)
+		return isBool
+	case "pattern":
+		c.pattern(text)
+		return isText
+	case "$ref":
+		c.refs[text] = nil
+		return isText
+	case "$schema":
+		return isDraft7(v) == c.draft7
+	case "$id":
+		return at == "/$id"
+	case "$dynamicRef", "$recursiveRef", "unevaluatedItems", "unevaluatedProperties":
+		return false
 	}
-	return nil
+	return true
+}
+
+func (c *compiler) schemas(at string, all []any, nesting int) {
+	for i, one := range all {
+		c.schema(at+"/"+strconv.Itoa(i), one, nesting)
+	}
 }
 
 // pattern compiles a regular expression.
-func (c *compiler) pattern(text string) error {
+func (c *compiler) pattern(text string) {
 	if c.patterns[text] != nil {
-		return nil
+		return
 	}
 	if len(text) > maxPattern {
-		return errors.New("a regular expression is too long")
+		panic(giveUp("a regular expression is too long"))
 	}
 	parsed, err := syntax.Parse(text, syntax.Perl)
 	if err != nil {
-		return err
+		panic(giveUp(err.Error()))
 	}
 	program, err := syntax.Compile(parsed.Simplify())
 	if err != nil {
-		return err
+		panic(giveUp(err.Error()))
 	}
 	if c.program += len(program.Inst); c.program > maxProgram {
-		return errors.New("the regular expressions are too large")
+		panic(giveUp("the regular expressions are too large"))
 	}
-	compiled, err := regexp.Compile(text)
-	c.patterns[text] = &pattern{compiled, len(program.Inst)}
-	return err
+	c.patterns[text] = &pattern{regexp.MustCompile(text), len(program.Inst)} // syntax has compiled it
 }
 
 func isStrings(v any) bool {

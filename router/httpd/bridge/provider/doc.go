@@ -1,15 +1,14 @@
-// Package provider turns tools into what the APIs of language models take, and the calls
-// that models make into results. It is pure: it knows neither servers nor HTTP.
+// Package provider converts tools to the formats of model APIs, and calls and results between these formats
+// and MCP. It does no I/O.
 //
-// A tool has one name for all providers, mcp__SERVER__TOOL, within what all of them take:
-// 64 letters, digits, - and _ (see Name). Schemas are loosened where a provider refuses
-// what a server has written: what a model is told may allow more than the server does, and
-// the bridge holds arguments against the server's own schema. What has no type is less: it
-// has to have one at Gemini, and is a string.
+// A tool has the same name for all providers, mcp__SERVER__TOOL, within the limits of all: 64 letters,
+// digits, - and _ (see Name). If a provider does not accept a schema of a server, the schema is changed so
+// that it allows more: the bridge validates arguments against the original. Only a schema without a type
+// becomes stricter for Gemini, which requires one: it becomes a string.
 //
 //	modern ─▶ object ──────▶ OpenAI, xAI, Anthropic
 //	modern ─▶ gemini
 //
-// Texts in quotes are the providers' own errors, as users have reported them: nothing here
-// can be tried against them. One tool that a provider refuses makes it refuse all.
+// Texts in quotes are errors of the providers, as users have reported them: no test can use the providers.
+// If a provider refuses one tool, it refuses all.
 package provider

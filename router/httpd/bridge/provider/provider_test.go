@@ -83,7 +83,7 @@ func TestCallsAndTheirResults(t *testing.T) {
 
 func TestACallThatCannotBeReadIsNamedInWordsOfJSON(t *testing.T) {
 	for call, want := range map[string]string{
-		`[]`:                      "a tool call of openai cannot be read: it has to be a JSON object",
+		`[]`:                      "a tool call of openai cannot be read: it must be a JSON object",
 		`{"id":"c","function":3}`: "a tool call of openai cannot be read: function cannot be a JSON number",
 		`{"id":"c","type":"function","function":{"name":["t"]}}`: "a tool call of openai cannot be read: function.name cannot be a JSON array",
 	} {
@@ -107,8 +107,8 @@ func FuzzCalls(f *testing.F) {
 					t.Errorf("%s takes %s as a call of %q with %s", format, text, c.Name, c.Arguments)
 				}
 			}
-			if failure, err := c.Failure("no"); err != nil || !json.Valid(failure) {
-				t.Errorf("%s: %v: %s", format, err, failure)
+			if failure := c.Failure("no"); !json.Valid(failure) {
+				t.Errorf("%s: %s", format, failure)
 			}
 			if out, err := c.Result(result); err == nil && !json.Valid(out) && json.Valid(result) {
 				t.Errorf("%s: %s", format, out)
@@ -135,6 +135,27 @@ func TestPackedArgumentsAreOneLineOfStrictJSON(t *testing.T) {
 			c, err := ParseCall(f, text)
 			if got := string(c.Arguments); got != tt.want || (err != nil) != (tt.want == "") {
 				t.Errorf("%s: %.100q is taken as %.100q, %v; want %.100q", f, tt.packed, got, err, tt.want)
+			}
+		}
+	}
+}
+
+func TestNamesOfPropertiesAreTakenAsTheProvidersSay(t *testing.T) {
+	for _, p := range []struct {
+		form  string
+		takes func(string) bool
+	}{
+		{`^[A-Za-z_][A-Za-z0-9_]{0,63}$`, geminiKey},
+		{`^[a-zA-Z0-9_.-]{1,64}$`, anthropicKey},
+	} {
+		form := regexp.MustCompile(p.form)
+		names := []string{"", strings.Repeat("a", 64), strings.Repeat("a", 65), "ä", "a\n", "a\xff"}
+		for c := range 256 {
+			names = append(names, string([]byte{byte(c)}), string([]byte{'a', byte(c)}))
+		}
+		for _, name := range names {
+			if got := p.takes(name); got != form.MatchString(name) {
+				t.Errorf("%s takes %q: %v", p.form, name, got)
 			}
 		}
 	}

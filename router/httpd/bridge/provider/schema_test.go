@@ -128,7 +128,7 @@ func wrong(t *testing.T, s schema) (problems []string) {
 		}
 	}
 	walk(s, "", func(sub schema, path string) {
-		if _, ok := sub["items"].(schema); !ok && may(sub, "array") {
+		if _, ok := sub["items"].(schema); !ok && hasType(sub, "array") {
 			problems = append(problems, path+": an array without items")
 		}
 		if ref, ok := sub["$ref"].(string); ok && at(s, ref) == nil {
@@ -358,7 +358,7 @@ func TestOpeningASchemaEnds(t *testing.T) {
 		many[fmt.Sprint("p", i)] = schema{"allOf": []any{schema{"$ref": "#"}, schema{"$ref": fmt.Sprintf("#/properties/p%d", 299-i)}}}
 	}
 	for name, s := range map[string]schema{"all of itself twice": {"allOf": []any{schema{"$ref": "#"}, schema{"$ref": "#"}}}, "each of the others": {"properties": many}} {
-		o := &opening{root: s}
+		o := &resolver{root: s}
 		root, way := o.object()
 		out := o.declared(maps.Clone(root), way, 0)
 		if text, err := encode(out); err != nil || len(text) > 1<<20 {

@@ -1,6 +1,8 @@
 package prom
 
 import (
+	"math"
+	"mime"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +36,12 @@ func (p *Page) Begin(name, kind, help string, labels ...string) {
 
 // Value writes a value of the metric that was begun last, with the values of its labels.
 func (p *Page) Value(v float64, values ...string) { p.line(p.name, "", p.labels, values, v, nil) }
+
+// Gauge writes a gauge without labels.
+func (p *Page) Gauge(name, help string, v float64) {
+	p.Begin(name, "gauge", help)
+	p.Value(v)
+}
 
 // helpText escapes a help text, and labelValue the value of a label.
 func helpText(text string) string {
@@ -86,3 +94,57 @@ func Render(f Format, metrics ...Metric) string {
 	}
 	return p.text.String()
 }
+
+// number returns a number as both formats write it.
+func number(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+		return strconv.FormatInt(int64(f), 10)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
+
+// A Format is a text format.
+type Format int
+
+// The formats. OpenMetrics, in version 1.0, is the only one with exemplars.
+const (
+	Text Format = iota
+	OpenMetrics
+)
+
+// ContentType returns the media type of the format.
+func (f Format) ContentType() string {
+	if f == OpenMetrics {
+		return "application/openmetrics-text; version=1.0.0; charset=utf-8"
+	}
+	return "text/plain; version=0.0.4; charset=utf-8"
+}
+
+// Negotiate returns the format for a request with these headers Accept: OpenMetrics if that is accepted,
+// unless plain text is preferred.
+func Negotiate(accept []string) Format {
+	wanted := [2]float64{}
+	for one := range strings.SplitSeq(strings.Join(accept, ","), ",") {
+		kind, params, err := mime.ParseMediaType(one)
+		if err != nil {
+			continue
+		}
+		q := 1.0
+		if text, given := params["q"]; given {
+			q, _ = strconv.ParseFloat(text, 64) // 0 if it is not valid
+		}
+		switch {
+		case kind == "text/plain":
+			wanted[Text] = max(wanted[Text], q)
+		case kind == "application/openmetrics-text" && readable(params["version"]):
+			wanted[OpenMetrics] = max(wanted[OpenMetrics], q)
+		}
+	}
+	if wanted[OpenMetrics] > 0 && wanted[OpenMetrics] >= wanted[Text] {
+		return OpenMetrics
+	}
+	return Text
+}
+
+// readable reports whether a client that reads a version of OpenMetrics, "" if it names none, reads 1.0.0.
+func readable(version string) bool { return version == "" || version == "0.0.1" || version == "1.0.0" }

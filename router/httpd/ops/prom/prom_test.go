@@ -18,7 +18,7 @@ func TestRender(t *testing.T) {
 	calls.Add(1, "b", "ok")
 	took := NewHistogram("took_seconds", "Time.", []time.Duration{10 * time.Millisecond, time.Second}, "server")
 	for _, d := range []time.Duration{time.Millisecond, 10 * time.Millisecond, 11 * time.Millisecond, time.Minute} {
-		took.Observe(d, "a")
+		took.Observe("", d, "a")
 	}
 	up := Gauge(func(p *Page) {
 		p.Begin("up", "gauge", "Is it?", "server")
@@ -58,11 +58,11 @@ func TestRenderOpenMetrics(t *testing.T) {
 	calls := NewCounter("calls_total", "Calls.")
 	calls.Add(2)
 	took := NewHistogram("took_seconds", "Time.", []time.Duration{10 * time.Millisecond, time.Second}, "server")
-	took.ObserveAs("old", time.Millisecond, "a")
-	took.ObserveAs("job-1", 2*time.Millisecond, "a")
-	took.Observe(time.Millisecond, "a")
-	took.ObserveAs(strings.Repeat("x", maxExemplar+1), 20*time.Millisecond, "a")
-	took.ObserveAs(strings.Repeat("x", maxExemplar), time.Minute, "a")
+	took.Observe("old", time.Millisecond, "a")
+	took.Observe("job-1", 2*time.Millisecond, "a")
+	took.Observe("", time.Millisecond, "a")
+	took.Observe(strings.Repeat("x", maxExemplar+1), 20*time.Millisecond, "a")
+	took.Observe(strings.Repeat("x", maxExemplar), time.Minute, "a")
 	up := Gauge(func(p *Page) {
 		p.Begin("starts_total", "counter", "Starts.", "server")
 		p.Value(1, "a")
@@ -151,7 +151,7 @@ func TestNothingIsLostWhenManyCount(t *testing.T) {
 		all.Go(func() {
 			for range 1000 {
 				c.Add(1, fmt.Sprint(i%2))
-				h.Observe(time.Millisecond, fmt.Sprint(i%2))
+				h.Observe("", time.Millisecond, fmt.Sprint(i%2))
 				Render(Text, c, h)
 			}
 		})
@@ -169,7 +169,7 @@ func TestCountingAllocatesNothing(t *testing.T) {
 	c, h := NewCounter("calls_total", "Calls.", "name"), NewHistogram("took_seconds", "Time.", []time.Duration{time.Second}, "name")
 	count := func() {
 		c.Add(1, "a")
-		h.Observe(time.Millisecond, "a")
+		h.Observe("", time.Millisecond, "a")
 	}
 	count()
 	if n := testing.AllocsPerRun(1000, count); n != 0 {

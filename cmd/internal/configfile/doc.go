@@ -1,3 +1,0 @@
-// Package configfile finds the configuration file, checks who may write it, and watches it for
-// changes.
-package configfile

@@ -1,8 +1,0 @@
-//go:build !unix
-
-package configfile
-
-import "toolman/cmd/internal/config/source"
-
-// distrust finds no problem: here a file's mode does not tell who may write it.
-func distrust(string) *source.Problem { return nil }

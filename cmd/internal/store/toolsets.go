@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"toolman/cmd/internal/cli"
+	"toolman/cmd/internal/config/source"
+	"toolman/cmd/internal/config/table"
+	"toolman/router/toolset"
+)
+
+// maxToolsetFile is the longest file, in bytes.
+const maxToolsetFile = 4 << 20
+
+// Toolsets is the folder with the files about toolsets. It is a [toolset.Shelf].
+type Toolsets struct{ path string }
+
+// ToolsetsBeside returns the folder of the configuration at path.
+func ToolsetsBeside(config string) Toolsets {
+	return Toolsets{filepath.Join(filepath.Dir(config), ".toolman")}
+}
+
+// Sets returns the path of the file with the toolsets.
+func (f Toolsets) Sets() string { return filepath.Join(f.path, "toolsets.json") }
+
+func (f Toolsets) equipped() string { return filepath.Join(f.path, "equipped.json") }
+
+// Load implements [toolset.Shelf]. Without the file there are no toolsets.
+func (f Toolsets) Load() (map[string]toolset.Set, error) {
+	text, err := readIfExists(f.Sets())
+	if err != nil {
+		return nil, err
+	}
+	return f.parse(text)
+}
+
+// readIfExists returns the content of a file, or nil if there is none.
+func readIfExists(path string) ([]byte, error) {
+	text, err := source.Read(path, maxToolsetFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// parse parses the file with the toolsets; nil stands for no file.
+func (f Toolsets) parse(text []byte) (map[string]toolset.Set, error) {
+	if text == nil {
+		return map[string]toolset.Set{}, nil
+	}
+	sets, err := parseToolsets(f.Sets(), text)
+	if err != nil {
+		return nil, fmt.Errorf("%w; correct the file or move it away (it is left as it is)", err)
+	}
+	return sets, nil
+}
+
+// Update implements [toolset.Shelf].
+func (f Toolsets) Update(ctx context.Context, change func(map[string]toolset.Set) error) error {
+	return f.update(ctx, f.Sets(), func(old []byte) ([]byte, error) {
+		sets, err := f.parse(old)
+		if err == nil {
+			err = change(sets)
+		}
+		if err != nil {
+			return nil, err
+		}
+		text := FormatToolsets(sets)
+		_, err = parseToolsets(f.Sets(), text) // write nothing that could not be read again
+		return text, err
+	})
+}
+
+func (f Toolsets) update(ctx context.Context, path string, change func(old []byte) ([]byte, error)) error {
+	if err := os.MkdirAll(f.path, 0o755); err != nil {
+		return err
+	}
+	return update(ctx, path, maxToolsetFile, change)
+}
+
+// ReadToolsets reads toolsets in the format of toolsets.json from a file; - is stdin.
+func ReadToolsets(path string, stdin io.Reader) (map[string]toolset.Set, error) {
+	var text []byte
+	var err error
+	if path == "-" {
+		path = "standard input"
+		if text, err = io.ReadAll(io.LimitReader(stdin, maxToolsetFile+1)); len(text) > maxToolsetFile {
+			err = fmt.Errorf("it is longer than %d bytes", maxToolsetFile)
+		}
+	} else {
+		text, err = source.Read(path, maxToolsetFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading toolsets from %s: %w", path, err)
+	}
+	return parseToolsets(path, text)
+}
+
+// Equipped returns the name of the toolset that is equipped at start, or "".
+func (f Toolsets) Equipped() (string, error) {
+	text, err := readIfExists(f.equipped())
+	if err != nil {
+		return "", err
+	}
+	return f.parseEquipped(text)
+}
+
+// Equip equips a toolset at the next start, or none for "".
+func (f Toolsets) Equip(ctx context.Context, name string) error {
+	return f.update(ctx, f.equipped(), func(old []byte) ([]byte, error) {
+		if _, err := f.parseEquipped(old); err != nil {
+			return nil, err
+		}
+		if name == "" {
+			return []byte("{}\n"), nil
+		}
+		return fmt.Appendf(nil, "{\"toolset\": %s}\n", cli.JSON(name)), nil
+	})
+}
+
+// parseEquipped parses the file with the name; nil stands for no file.
+func (f Toolsets) parseEquipped(text []byte) (name string, err error) {
+	if text == nil {
+		return "", nil
+	}
+	err = decodeFile(f.equipped(), text, func(root source.Node, p *source.Problems) {
+		name = textOf(table.New(p, root, "in the file", "toolset"), "toolset", "write "+toolset.NameRule, toolset.ValidName)
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w; correct the file or remove it", err)
+	}
+	return name, nil
+}

@@ -1,7 +1,0 @@
-//go:build !windows
-
-package traceview
-
-import "os"
-
-func enableColors(*os.File) bool { return true }

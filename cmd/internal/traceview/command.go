@@ -1,0 +1,61 @@
+package traceview
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"toolman/cmd/internal/cli"
+)
+
+const help = `trace prints what "toolman --trace FILE" has written; - is standard input.
+
+Every call is one line: its number, when it began, client and server, method and name,
+status, total time and the time in toolman itself, and the bytes > into and < out of
+toolman. Notifications, events, stray output and the servers' stderr come between them.
+
+Filters choose what is printed; all of them must match:
+
+  tool:NAME peer:NAME method:NAME    a part of the name, or a pattern with *
+  status:WORD                        ok, error (of any kind), pending, rpc_error, tool_error,
+                                     cancelled, timeout, gone, late, orphan, local, or a code
+  dur:>50ms                          also < >= <=
+  call:c41                           one call; with --frames, all its frames
+  WORD or text:WORD                  in the messages
+  !FILTER                            what does not match
+
+With --frames every frame is filtered, and printed, by itself: > is into toolman, < out of it.`
+
+const example = `  toolman trace trace.jsonl                       every call
+  toolman trace trace.jsonl -f status:error       errors, as they happen
+  toolman trace trace.jsonl tool:gh_* 'dur:>1s'   slow calls of one server
+  toolman trace trace.jsonl --frames call:c41     one call on both legs
+  toolman trace trace.jsonl --stats               counts and percentiles by tool`
+
+// New returns the command trace.
+func New() *cobra.Command {
+	var o Options
+	cmd := &cobra.Command{
+		Use:     "trace FILE [filter]...",
+		Short:   "Print a trace: calls, frames or statistics",
+		Long:    help,
+		Example: example,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cli.Usage(errors.New("trace needs the name of a trace"), "toolman --trace FILE writes one; toolman trace --help says more")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.File, o.Filters, o.Stdin = args[0], args[1:], cmd.InOrStdin()
+			o.Color = cli.HasColors(cmd.OutOrStdout())
+			return Run(cmd.Context(), o, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().BoolVar(&o.Frames, "frames", false, "print every frame instead of every call")
+	cmd.Flags().BoolVarP(&o.Verbose, "verbose", "v", false, "print the messages of calls, the details of frames")
+	cmd.Flags().BoolVarP(&o.Follow, "follow", "f", false, "go on as the file grows, and wait for it to be made")
+	cmd.Flags().BoolVar(&o.Stats, "stats", false, "print counts, errors, percentiles and bytes by tool")
+	cmd.Flags().BoolVar(&o.JSON, "json", false, "print JSON: calls, with --frames the trace's own lines, with --stats a list")
+	return cmd
+}

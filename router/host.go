@@ -1,0 +1,100 @@
+package router
+
+import (
+	"slices"
+
+	"toolman/mcpwire"
+	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/metatool"
+	"toolman/router/policy"
+	"toolman/router/session"
+	"toolman/router/toolset"
+	"toolman/router/upstream"
+	"toolman/router/view"
+	"toolman/spawn"
+)
+
+// A host is a router as its upstreams know it.
+type host struct{ r *Router }
+
+// Rules implements Host.
+func (h host) Rules() *catalog.Rules { return h.r.rules.Load() }
+
+// Servers implements Host.
+func (h host) Servers() int { return len(h.r.all()) }
+
+// Changed implements Host.
+func (h host) Changed() { h.r.update() }
+
+// Replace implements Host.
+func (h host) Replace(gone, next *upstream.Upstream) bool { return h.r.replace(gone, next) }
+
+// Ladder implements Host.
+func (h host) Ladder() spawn.Ladder { return h.r.ladder() }
+
+// Sharing implements Host.
+func (h host) Sharing(u *upstream.Upstream) []upstream.Caller {
+	var sharing []upstream.Caller
+	for _, s := range h.r.sessions.list() {
+		if s.Uses(u) {
+			sharing = append(sharing, s)
+		}
+	}
+	return sharing
+}
+
+// Toolsets implements session.Host.
+func (h host) Toolsets() []toolset.Set { return h.r.current().Toolsets }
+
+// Scrub implements session.Host.
+func (h host) Scrub() func(string) string { return h.r.current().Scrub }
+
+// Library implements session.Host.
+func (h host) Library(who *client.Info) *metatool.Library { return h.r.library(who) }
+
+// ShelfError implements session.Host.
+func (h host) ShelfError(who *client.Info, err error) error { return h.r.shelfError(who, err) }
+
+// Opened implements session.Host.
+func (h host) Opened() bool { return h.r.startup.opened.Load() }
+
+// Greet implements session.Host.
+func (h host) Greet(hello mcpwire.Hello) { h.r.greet(hello) }
+
+// Ended implements session.Host.
+func (h host) Ended(s *session.Session) { h.r.sessions.remove(s) }
+
+// BuildCatalog implements session.Host.
+func (h host) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
+	return h.r.buildCatalog(upstreams)
+}
+
+// StartView implements session.Host.
+func (h host) StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
+	return h.r.startView(c, p, who)
+}
+
+// Refresh implements session.Host.
+func (h host) Refresh(s *session.Session, announce bool) {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	if h.r.startup.opened.Load() {
+		s.CatalogChanged(h.r.catalog.Load(), announce)
+	}
+}
+
+// Reconnect implements session.Host.
+func (h host) Reconnect(s *session.Session, own *upstream.Upstream) {
+	if h.shareAgain(s, own) {
+		h.Refresh(s, true) // where the session gets its own
+	}
+}
+
+func (h host) shareAgain(s *session.Session, own *upstream.Upstream) bool {
+	h.r.mu.Lock() // nobody takes a place meanwhile
+	defer h.r.mu.Unlock()
+	all := h.r.all()
+	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
+	return i >= 0 && s.ShareAgain(own, all[i])
+}

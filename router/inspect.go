@@ -1,0 +1,228 @@
+package router
+
+import (
+	"slices"
+
+	"toolman/mcpwire/sanitize"
+	"toolman/router/client"
+	"toolman/router/metatool"
+	"toolman/router/policy"
+	"toolman/router/session"
+	"toolman/router/upstream"
+
+	"toolman/mcpwire"
+	"toolman/router/catalog"
+	"toolman/router/view"
+)
+
+// An Explanation says what a client may do with an item at start, and why.
+type Explanation struct {
+	Kind   mcpwire.Kind
+	Name   string // as clients see it
+	Server string
+
+	Visible  bool // it is in lists when it is active, and in the catalog
+	Active   bool
+	Callable bool
+	Rule     string // of the policy, and where it stands; or that its pin holds it back
+	Activity string // why it is active or not, and where that stands; "" when it is not visible
+	Danger   string // what becomes of a call of a dangerous tool, and where that is written; "" otherwise
+	Error    string // what a caller is told, when it is not callable
+}
+
+// Explain says what a client may do with whatever has a name: an item as clients
+// see it, as its server has it, or as both qualify it, and a URI that a template
+// makes. What nothing has gives no Explanation.
+func (r *Router) Explain(name string) []Explanation {
+	if slices.Contains(r.ownNames, name) || name == catalog.CatalogURI {
+		return []Explanation{r.ownExplanation(name)}
+	}
+	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
+	var all []Explanation
+	for _, e := range v.Named(name) {
+		all = append(all, explanationOf(v, e, r.guidance()))
+	}
+	for _, c := range v.Catalog.Collisions {
+		if c.Loser.Name == name || c.Loser.Item.Name == name {
+			all = append(all, Explanation{Kind: c.Loser.Item.Kind, Name: c.Loser.Name, Server: c.Loser.Source.Name,
+				Rule: "it is not offered: " + c.By + " has that name already"})
+		}
+	}
+	if everything := (view.MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(metatool.Names(everything, metatool.Tools(everything)), name) {
+		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
+			Error: r.guidance().Explain(view.New(v.Catalog, nil), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown)})
+	}
+	return all
+}
+
+// ownExplanation is about what toolman itself offers.
+func (r *Router) ownExplanation(name string) Explanation {
+	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true,
+		Rule: client.OwnRule, Activity: "it is toolman's own"}
+	meta := metatool.Tools(r.MetaTools)[name]
+	switch {
+	case name == catalog.CatalogURI:
+		own.Kind = mcpwire.Resource
+	case r.Mode == view.ModeStatic && (meta == nil || !meta.Free):
+		own.Visible, own.Active, own.Callable, own.Activity = false, false, false, ""
+		has := r.guidance()
+		own.Rule, own.Error = "it is toolman's own, and there is none with "+metatool.FixedByMode, has.Static()
+	}
+	return own
+}
+
+func explanationOf(v *view.View, e *catalog.Entry, has *metatool.Guidance) Explanation {
+	_, verdict := v.FindAny(e.Item.Kind, e.Name)
+	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.Catalog.Rule(e), Danger: e.Danger.String(),
+		Visible: verdict != catalog.Denied && verdict != catalog.Held, Active: verdict == catalog.Active, Callable: verdict == catalog.Active}
+	if x.Visible {
+		x.Activity = v.Activity(e)
+	}
+	if !x.Callable {
+		x.Error = has.Explain(v, e.Item.Kind, e.Name, catalog.At(e), verdict)
+	}
+	return x
+}
+
+// Similar returns names of items, denied ones included, that somebody may have
+// meant by one that nothing has.
+func (r *Router) Similar(name string) []string {
+	v := view.New(r.catalog.Load(), nil)
+	var near []string
+	for _, k := range [...]mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Prompt} {
+		near = append(near, v.Catalog.Similar(k, name, r.ownNames...)...)
+	}
+	return near
+}
+
+// guidance is that of a client that everything is offered to.
+func (r *Router) guidance() *metatool.Guidance {
+	return &metatool.Guidance{Mode: r.Mode, Offers: r.MetaTools, Tools: metatool.Tools(r.MetaTools), Fixed: metatool.FixedByMode}
+}
+
+// A Preview is what lists of tools would cost, in bytes.
+type Preview struct {
+	ActiveTools  int
+	AllTools     int // that the policy allows
+	Denied       int // items of any kind that it does not allow
+	Bytes        int // of the list at start
+	AllBytes     int // of the list if every tool were active
+	CatalogBytes int // of the catalog within it
+}
+
+// Preview measures what a client would be given now.
+func (r *Router) Preview() Preview {
+	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
+	own, as := session.AtStart(r.sessionEnv)
+	p := Preview{AllTools: len(v.Catalog.Entries(mcpwire.Tool)), CatalogBytes: len(view.AppendCatalog(nil, v, 0))}
+	p.Bytes = len(own.Tools(v, as))
+	for _, e := range v.Catalog.Denied.All() {
+		if _, verdict := v.Catalog.Keeps(e); verdict == catalog.Denied {
+			p.Denied++
+		}
+	}
+	p.AllBytes = p.Bytes
+	for _, e := range v.Catalog.Entries(mcpwire.Tool) {
+		size := len(e.AppendListed(nil, e.Source.Modern, as.AlwaysLoad)) + 1
+		p.AllBytes += size
+		if v.Active(e) {
+			p.ActiveTools++
+			p.Bytes += size
+		}
+	}
+	return p
+}
+
+// A ToolStatus says which tools and toolsets there are, under Toolception's names.
+type ToolStatus struct {
+	Available  []string            `json:"availableToolsets"`
+	Active     []string            `json:"activeToolsets"`
+	Registered []string            `json:"registeredModules"` // always empty: toolman has no modules
+	Total      int                 `json:"totalToolsets"`
+	Count      int                 `json:"activeCount"`
+	Tools      []string            `json:"tools"` // active ones
+	Toolsets   map[string][]string `json:"toolsetToTools"`
+	Warnings   []string            `json:"warnings,omitempty"`
+}
+
+// ToolStatus returns what there is at first for a client. It may wait for the disk, where
+// saved toolsets are.
+func (r *Router) ToolStatus(who client.Info) ToolStatus {
+	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who), r.library(&who)
+	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
+	for _, set := range l.Sets {
+		one := metatool.Status(v, set)
+		st.Available = append(st.Available, one.Key)
+		st.Toolsets[one.Key] = one.Tools
+		for _, w := range one.Warnings {
+			st.Warnings = append(st.Warnings, "toolset "+one.Key+": "+w)
+		}
+		if one.Active || who.Only != nil {
+			st.Active = append(st.Active, one.Key)
+		}
+	}
+	for _, e := range v.Catalog.Tools() {
+		if v.Active(e) {
+			st.Tools = append(st.Tools, e.Name)
+		}
+	}
+	if l.Err != nil {
+		st.Warnings = append(st.Warnings, sanitize.Line(l.Err.Error()))
+	}
+	st.Total, st.Count = len(st.Available), len(st.Active)
+	return st
+}
+
+// Known returns what is known now of the servers that a client may know of, never nil.
+func (r *Router) Known(who client.Info) []upstream.Status {
+	c := r.startView(r.catalog.Load(), r.policyFor(who), who).Catalog
+	known := []upstream.Status{}
+	for _, u := range r.all() {
+		if u.KnownTo(c) {
+			known = append(known, u.Status())
+		}
+	}
+	return known
+}
+
+// IdleRules returns what the policy's lists hold for servers that are there and
+// have no such item, with its place.
+func (r *Router) IdleRules() []string {
+	c := r.catalog.Load()
+	entries := c.BySource()
+	var idle []string
+	for _, u := range r.all() {
+		if len(entries[u.Source]) > 0 {
+			for _, text := range r.current().Policy.Idle(u.Source.PolicyName, catalog.PolicyItems(entries[u.Source])) {
+				idle = append(idle, u.Name+": "+text)
+			}
+		}
+	}
+	return idle
+}
+
+// Dangerous returns the dangerous tools there are, and the entries of dangerous_tools that
+// no server has a tool for, with their places.
+func (r *Router) Dangerous() (tools []*catalog.Entry, idle []string) {
+	c := r.catalog.Load()
+	tools = slices.Concat(c.Tools(), c.Denied.Tools())
+	return slices.DeleteFunc(tools, func(e *catalog.Entry) bool { return e.Danger == nil }), r.idleDangers(c)
+}
+
+func (r *Router) idleDangers(c *catalog.Catalog) []string {
+	tools := map[string][]policy.Item{}
+	for u, entries := range c.BySource() {
+		of := slices.DeleteFunc(entries, func(e *catalog.Entry) bool { return e.Item.Kind != mcpwire.Tool })
+		tools[u.PolicyName] = append(tools[u.PolicyName], catalog.PolicyItems(of)...)
+	}
+	return r.current().Dangers.Idle(tools)
+}
+
+// Upstreams returns what is known of every upstream, in the order of the file.
+func (r *Router) Upstreams() []upstream.Status {
+	var all []upstream.Status
+	for _, u := range r.all() {
+		all = append(all, u.Status())
+	}
+	return all
+}

@@ -1,0 +1,258 @@
+package session
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
+	"toolman/mcpwire"
+	"toolman/router/audit"
+	"toolman/router/budget"
+	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/input"
+	"toolman/router/tracing"
+	"toolman/router/upstream"
+)
+
+// Principal implements Caller.
+func (s *Session) Principal() budget.Principal { return s.Who.Principal }
+
+// Answer implements Caller. It gives the answer to the client under the client's own id. Nothing else
+// in it changes, but that what it asks of a user names the server.
+func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
+	if c.Task {
+		s.tasks.Learn(u, id, &c, m)
+	}
+	back := tracing.Note{}
+	if s.Trace.On() {
+		back = s.timing(u, &c, m)
+	}
+	if m.BothResultAndError {
+		m = jsonrpc.Strict(m)
+	}
+	m = input.NamedResponse(u, m, c.Elicits)
+	if c.Modern != u.Source.Modern {
+		s.input.AnswerAcross(u, &c, m, out, &back)
+		return
+	}
+	if c.Context != nil {
+		s.input.PermitRetry(&c, m)
+	}
+	out.Edit(m.ID, out.Copy(c.ID()))
+	if err := s.Pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
+		s.Unsent(c, fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
+	} else if c.Audited != nil {
+		c.Audited.End(client.OutcomeOf(&c, m))
+	}
+}
+
+// timing traces an answer as it came, and returns what to say of it on its way to the client.
+func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) tracing.Note {
+	now := s.Clock.Now()
+	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.Sent), Total: time.Duration(now - c.Came)}
+	there := back
+	there.Name, there.Total = c.ServerName(), 0
+	s.Trace.Response(tracing.Upstream, u.Name, m, there)
+	back.Leg += time.Duration(input.Earlier(c)) // not toolman's own time either
+	return back
+}
+
+// Unsent implements Caller.
+func (s *Session) Unsent(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+	s.FailCall(&c, problem, how, out)
+}
+
+// Lost implements Caller. Session.mu is not held.
+func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+	c.Audited.End(how)
+	end := s.input.Failing(problem, how)
+	if !c.Modern || c.Context == nil {
+		end(c, out)
+		return
+	}
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	input.Conclude(&c, end, out)
+}
+
+// Progress implements Caller. Strict clients end the connection over a token they do not know.
+func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
+	if !s.input.CurrentUnlocked(&c) || len(c.Token()) == 0 {
+		return false
+	}
+	out.Edit(at, out.Copy(c.Token()))
+	s.Pass(out, m, &tracing.Note{ID: c.TraceID, Method: mcpwire.Progress, During: c.ID()})
+	return true
+}
+
+// Notify implements Caller.
+func (s *Session) Notify(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	switch method := mcpwire.Method(m.Text(m.Method)); method {
+	case mcpwire.ResourceUpdated:
+		s.subscriptions.Updated(u, m, out)
+	case mcpwire.TaskStatus:
+		s.tasks.Status(u, m, out)
+	case mcpwire.LogMessage:
+		if s.Knows(u) {
+			s.logged(u, m, out)
+		}
+	default: // elicitation/complete, what later revisions add
+		if !u.Source.Modern && s.InSession() && s.Knows(u) && strings.HasPrefix(string(method), "notifications/") {
+			s.Pass(out, m, &tracing.Note{Method: method})
+		}
+	}
+}
+
+// TaskProgress implements Caller.
+func (s *Session) TaskProgress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
+	s.tasks.Progress(u, id, at, m, out)
+}
+
+// Request implements Caller.
+func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
+	s.input.Request(u, m, n, out)
+}
+
+// Cancel implements Caller.
+func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	s.input.Cancel(u, m, out)
+}
+
+// Withdraw implements Caller.
+func (s *Session) Withdraw(u *upstream.Upstream, out *peer.Outgoing) { s.input.Withdraw(u, out) }
+
+// cancelLocked passes a cancellation on to the upstream that has the call. The
+// client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
+// ignored: some clients cancel what is long answered.
+func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
+	var dropped upstream.Call
+	var our uint64
+	var u *upstream.Upstream
+	at, err := mcpwire.IDParam(m, "requestId")
+	if err == nil && at.Present() {
+		if s.input.CancelRound(m.Bytes(at), m, out) {
+			return
+		}
+		dropped, u, our = s.dropLocked(m.Bytes(at), out)
+		dropped.Audited.End(audit.Cancelled)
+	}
+	s.Trace.Notification(tracing.Client, s.Name(), m, dropped.TraceID)
+	if u == nil {
+		return
+	}
+	var envelope mcpwire.Envelope
+	if err := envelope.Read(m); err == nil && envelope.Claims() && !u.Source.Modern {
+		out.SetEdits(mcpwire.StripEnvelope(out.Edits(), m, &envelope))
+	}
+	u.PassCancel(our, &dropped, m, at, out)
+}
+
+// dropLocked forgets the request with this id. It returns the call, of which at least
+// the correlation number is known, and, when an upstream has it, that and the id there.
+func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u *upstream.Upstream, our uint64) {
+	if batches := s.Front.Batches.Load(); batches != nil {
+		batches.Forget(id)
+	}
+	if n, ok := s.unparkLocked(id); ok {
+		return upstream.Call{TraceID: n}, nil, 0
+	}
+	if n, ok := s.dropLogLevelLocked(id); ok {
+		return upstream.Call{TraceID: n}, nil, 0
+	}
+	if n, ok := s.dropBackgroundLocked(id); ok {
+		return upstream.Call{TraceID: n}, nil, 0
+	}
+	if h := s.forgetReplyLocked(id); h != nil {
+		return upstream.Call{TraceID: h.n, Audited: h.audited}, nil, 0
+	}
+	if s.subscriptions.Cancel(id, out) {
+		return upstream.Call{}, nil, 0
+	}
+	for _, u := range s.servers.Reachable() {
+		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.input.IsFor(c, id) }); {
+		case ok && our > 0:
+			return c, u, our
+		case ok:
+			return c, nil, 0
+		}
+	}
+	return upstream.Call{}, nil, 0
+}
+
+// Pending returns how many requests of the client are not answered yet.
+func (s *Session) Pending() int {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	n := len(s.waiting.parked) + len(s.waiting.replies) + s.input.Held().Rounds + len(s.logLevel.pending)
+	if s.waiting.background != nil && !s.waiting.background.dropped {
+		n++
+	}
+	for _, u := range s.servers.Reachable() {
+		pending := func(c *upstream.Call) {
+			if c.Caller == upstream.Caller(s) && input.Current(c) {
+				n++
+			}
+		}
+		u.EachCall(func(_ uint64, c upstream.Call) { pending(&c) })
+		u.EachQueued(pending)
+	}
+	return n
+}
+
+// Abandon answers what is still pending: toolman ends.
+func (s *Session) Abandon() {
+	const why = "toolman is ending because its client closed the connection; this was not answered in time"
+	var out peer.Outgoing
+	s.Mu.Lock()
+	refuse := func(req *client.Request) {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: why, Ending: true})
+	}
+	s.abandonLogLevelsLocked(&out, refuse)
+	s.endBackgroundLocked(&out, refuse)
+	s.unparkAllLocked(&out, refuse)
+	s.input.FailRounds(func(*upstream.Upstream, *catalog.Entry) string { return why }, audit.Cancelled, &out)
+	upstreams := s.servers.Reachable()
+	s.Mu.Unlock()
+	for _, u := range upstreams {
+		for _, c := range append(u.TakeQueued(s.made), u.TakeCalls(s.made, &out)...) {
+			s.Lost(c, why, audit.Cancelled, &out)
+		}
+	}
+	out.Flush()
+}
+
+// End ends a session while the router goes on: its client has said so, or is not heard
+// of any more. What it has under way is cancelled, and hears nothing any more.
+func (s *Session) End() {
+	s.Closed(io.EOF)
+	s.env.Host.Ended(s)
+	var out peer.Outgoing
+	s.Mu.Lock()
+	s.waiting.parked, s.logLevel.pending = nil, nil
+	s.endBackgroundLocked(nil, func(*client.Request) {})
+	s.subscriptions.Clear(&out)
+	s.servers.Disown()
+	s.FreeAll()
+	upstreams := s.servers.Reachable()
+	s.Mu.Unlock()
+	for _, u := range upstreams {
+		for _, c := range append(u.TakeQueued(s.made), u.CallOffAll(s.made, "the client is gone", &out)...) {
+			c.Audited.End(audit.Cancelled)
+		}
+	}
+	out.Flush()
+}
+
+// made reports whether a call is the session's.
+func (s *Session) made(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
+
+// Shutdown ends the client's subscriptions in good order, and the session's own servers: toolman ends.
+func (s *Session) Shutdown() {
+	s.subscriptions.End()
+	s.servers.ReleaseAll()
+}

@@ -1,0 +1,358 @@
+package session
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
+	"toolman/jsonrpc/trace"
+	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router/audit"
+	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/metatool"
+	"toolman/router/toolset"
+	"toolman/router/tracing"
+	"toolman/router/upstream"
+	"toolman/router/view"
+)
+
+// callBuiltinLocked serves a call of one of toolman's own tools. It reports whether it was
+// one.
+func (s *Session) callBuiltinLocked(req *client.Request, name []byte) bool {
+	switch string(name) {
+	case catalog.ActivateTool:
+		if s.builtin.offers.NoActivate {
+			return false
+		}
+		s.activateLocked(req)
+		return true
+	case metatool.CallTool:
+		if s.Who.Static != "" {
+			return false
+		}
+		s.callThroughLocked(req)
+		return true
+	}
+	t := s.builtin.tools[string(name)]
+	if t == nil {
+		return false
+	}
+	s.withLibraryLocked(req, t.Call)
+	return true
+}
+
+// activateLocked handles a call of toolman_activate.
+func (s *Session) activateLocked(req *client.Request) {
+	a, err := metatool.ParseActivation(req.Message)
+	activate := func(c *metatool.Context) metatool.Outcome { return metatool.Activate(c, a, err) }
+	if err == nil && a.NamesToolsets() && s.modeOf(req.Modern) != view.ModeStatic {
+		s.withLibraryLocked(req, activate)
+		return
+	}
+	s.concludeBuiltinLocked(req, activate(s.contextLocked(req, &metatool.Library{})))
+}
+
+// contextLocked is what a call of one of toolman's own tools may look at.
+func (s *Session) contextLocked(req *client.Request, l *metatool.Library) *metatool.Context {
+	return &metatool.Context{Message: req.Message, View: s.View.Load(), Modern: req.Modern, Guidance: s.guidanceLocked(req.Modern),
+		Library: l, Shelf: s.env.Shelf, Fixed: s.env.Host.Toolsets(), Owner: s.Who.Principal.Owner(), Unavailable: s.unavailableLocked}
+}
+
+// unavailableLocked are the names of the servers that are not ready.
+func (s *Session) unavailableLocked() (names []string) {
+	for _, u := range s.servers.All {
+		if u.KnownTo(s.View.Load().Catalog) && u.Status().State != upstream.Ready {
+			names = append(names, u.Name)
+		}
+	}
+	return names
+}
+
+// withLibraryLocked serves a call that is about toolsets: at once when none can
+// have been saved, else when the file is read.
+func (s *Session) withLibraryLocked(req *client.Request, call func(*metatool.Context) metatool.Outcome) {
+	if s.env.Shelf == nil || s.Who.Only != nil {
+		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.env.Host.Library(&s.Who))))
+		return
+	}
+	s.runInBackgroundLocked(req, func(context.Context) completion {
+		l := s.env.Host.Library(&s.Who)
+		return func(req *client.Request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
+	})
+}
+
+// concludeBuiltinLocked does what a call of one of toolman's own tools has led to.
+func (s *Session) concludeBuiltinLocked(req *client.Request, o metatool.Outcome) {
+	switch {
+	case o.Err != nil:
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: o.Err.Error()})
+	case o.Save != nil:
+		s.saveLocked(req, o)
+	case o.View != nil:
+		s.replyAfterRelistLocked(req, o)
+	default:
+		s.sayLocked(req, o.Result, o.Failed)
+	}
+}
+
+// saveLocked changes the saved toolsets in the background, and goes on with the outcome of that.
+func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
+	s.runInBackgroundLocked(req, func(ctx context.Context) completion {
+		var refused error
+		err := s.env.Shelf.Update(ctx, func(saved map[string]toolset.Set) error {
+			refused = o.Save(saved)
+			return refused
+		})
+		if refused == nil {
+			err = s.env.Host.ShelfError(&s.Who, err)
+		}
+		return func(req *client.Request) {
+			if err != nil {
+				s.concludeBuiltinLocked(req, metatool.Failure(sanitize.Line(err.Error())))
+				return
+			}
+			s.concludeBuiltinLocked(req, o.Then(s.contextLocked(req, &metatool.Library{})))
+		}
+	})
+}
+
+// callThroughLocked handles a call of toolman_call: it becomes the call of the tool
+// that it names, in the frame that came, with the bytes of that tool's arguments.
+// All that comes after it sees no difference to a call of the tool.
+func (s *Session) callThroughLocked(req *client.Request) {
+	through, err := metatool.ParseThrough(req.Message)
+	if err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		return
+	}
+	s.TraceArrival(req, through.Tool())
+	call, err := req.Rewritten(through.Frame(req.Message))
+	if err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: err.Error()})
+		return
+	}
+	s.routeLocked(call)
+}
+
+// sayLocked answers a call of one of these tools.
+func (s *Session) sayLocked(req *client.Request, outcome any, failed bool) {
+	result := mcpwire.AppendToolOutcome(req.Era(), nil, metatool.JSON(outcome), nil, false)
+	if failed {
+		result = mcpwire.AppendToolFailure(req.Era(), nil, metatool.JSON(outcome))
+	}
+	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	n := s.TraceArrival(req, name)
+	how := audit.OK
+	if failed {
+		how = audit.Refused
+	}
+	s.DecideOwn(req, n).End(how)
+	s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
+}
+
+// guidanceLocked is what refusals of the client's requests of an era may refer to.
+func (s *Session) guidanceLocked(modern bool) *metatool.Guidance {
+	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.Who.Static, metatool.FixedByMode), Lists: s.Who.Lists}
+}
+
+// definitions are those of toolman's own tools.
+func (s *Session) definitions() *metatool.Definitions {
+	return &metatool.Definitions{Own: s.builtin.tools, Toolsets: s.env.Host.Toolsets(), CatalogBytes: s.env.CatalogBytes}
+}
+
+// catalogLocked answers requests about toolman's own resource.
+func (s *Session) catalogLocked(req *client.Request) {
+	result := []byte("{}")
+	switch req.Method {
+	case mcpwire.ResourcesRead:
+		result = append([]byte(nil), `{"contents":[{"uri":"`+catalog.CatalogURI+`","mimeType":"text/plain","text":"`...)
+		result = append(view.AppendCatalog(result, s.View.Load(), 0), `"}]}`...)
+	case mcpwire.Subscribe:
+		if err := s.subscriptions.Catalog(true); err != nil {
+			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+			return
+		}
+	case mcpwire.Unsubscribe:
+		s.subscriptions.Catalog(false)
+	}
+	s.DecideOwn(req, s.Reply(req, result)).End(audit.OK)
+}
+
+// replyAfterList is how long after its list was answered a client gets the reply
+// that waited for it. Claude Code, Gemini CLI and OpenCode then have the new
+// tools in the model's next step; with the reply at once they have not.
+const replyAfterList = 50 * time.Millisecond
+
+// A pendingReply is the reply of a successful activation that waits for the client to
+// list the tools again.
+type pendingReply struct {
+	id      []byte
+	n       uint64
+	modern  bool             // the client's request is of the modern era
+	mode    view.Mode        // of that request
+	on, off []*catalog.Entry // what was switched
+	listed  bool             // the list was answered
+	timer   *time.Timer
+	outcome metatool.Outcome
+	audited *audit.Decision
+}
+
+// replyAfterRelistLocked shows the client another view, tells it what has changed and arranges for the reply: once
+// the client has listed again, or when it does not in time.
+func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome) {
+	before, after := s.View.Load(), o.View
+	s.View.Store(after)
+	on, off := metatool.Switched(before, after)
+	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
+	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.modeOf(req.Modern), n: s.TraceArrival(req, name),
+		on: on, off: off, outcome: o}
+	h.audited = s.DecideOwn(req, h.n)
+	if s.Trace.On() {
+		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
+	}
+	told := s.announceLocked(before, after, req.Out)
+	if !told || h.mode != view.ModeMutate || s.Peer.ListsOnce || s.env.Settle <= 0 {
+		s.replyLocked(h, req.Out)
+		return
+	}
+	s.waiting.replies = append(s.waiting.replies, h)
+	h.timer = time.AfterFunc(s.env.Settle, func() { s.expire(h) })
+}
+
+// toolsRelistedLocked notes that the client has listed the tools again.
+func (s *Session) toolsRelistedLocked() {
+	for _, h := range s.waiting.replies {
+		if !h.listed {
+			h.listed = true
+			h.timer.Reset(replyAfterList)
+		}
+	}
+}
+
+// expire sends a held reply: the client has listed again, or let the wait pass.
+func (s *Session) expire(h *pendingReply) {
+	var out peer.Outgoing
+	s.Mu.Lock()
+	if slices.Contains(s.waiting.replies, h) {
+		if !h.listed && !s.Peer.ListsOnce {
+			s.Peer.ListsOnce = true
+			s.Log.Info("the client does not list tools again when they change; activations will not wait for it",
+				zap.String("session", s.Name()))
+		}
+		s.releaseLocked(h, &out)
+	}
+	s.Mu.Unlock()
+	out.Flush()
+}
+
+// releaseLocked sends a held reply now.
+func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
+	h.timer.Stop()
+	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
+	s.Trace.Settled(h.listed, h.n)
+	s.replyLocked(h, out)
+}
+
+// forgetReplyLocked drops the reply to a request that was cancelled, and returns it. What
+// the request did stays.
+func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
+	for i, h := range s.waiting.replies {
+		if bytes.Equal(h.id, id) {
+			h.timer.Stop()
+			s.waiting.replies = slices.Delete(slices.Clone(s.waiting.replies), i, i+1)
+			return h
+		}
+	}
+	return nil
+}
+
+// replyLocked answers a call that has changed what the client sees.
+func (s *Session) replyLocked(h *pendingReply, out *peer.Outgoing) {
+	h.audited.End(audit.OK)
+	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.Peer.ListsOnce}
+	s.Send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
+}
+
+// announceLocked sends a list_changed for each kind whose list, as the client sees it,
+// differs between two views, and reports whether the tools' does.
+func (s *Session) announceLocked(before, after *view.View, out *peer.Outgoing) (tools bool) {
+	active := before.Changes(after)
+	listed := func(modern bool) view.Changes {
+		if s.modeOf(modern) == view.ModeMutate {
+			return active
+		}
+		return before.AtStart().Changes(after.AtStart())
+	}
+	legacy, modern := listed(false), listed(true)
+	tools = s.subscriptions.ListChanged(out, mcpwire.ToolsListChanged, legacy.Tools, modern.Tools)
+	if active.Tools {
+		s.subscriptions.CatalogChanged(out)
+	}
+	s.subscriptions.ListChanged(out, mcpwire.ResourcesListChanged, legacy.Resources, modern.Resources)
+	s.subscriptions.ListChanged(out, mcpwire.PromptsListChanged, legacy.Prompts, modern.Prompts)
+	return tools
+}
+
+// modeOf is the mode for the client's requests of an era. Lists change for clients that
+// can learn of it: those of the modern era if they listen.
+func (s *Session) modeOf(modern bool) view.Mode {
+	switch {
+	case s.Who.Static != "":
+		return view.ModeStatic
+	case s.env.Mode != view.ModeAuto:
+		return s.env.Mode
+	case modern && !s.subscriptions.HearsOfTools():
+		return view.ModeCall
+	case !modern && view.HabitsOf(s.Name()).ListsOnce:
+		return view.ModeCall
+	}
+	return view.ModeMutate
+}
+
+func (s *Session) variantLocked(modern bool) view.Variant {
+	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.Name()), Offers: s.builtin.offers}
+}
+
+// alwaysLoad reports whether tools are listed as ones to be loaded always.
+func (s *Session) alwaysLoad() bool {
+	if fixed := s.env.AlwaysLoad; fixed != nil {
+		return *fixed
+	}
+	return view.HabitsOf(s.Name()).Defers
+}
+
+// listLocked answers a list request from what is cached. The first page is made
+// once for a view.
+func (s *Session) listLocked(req *client.Request, k mcpwire.Kind) {
+	as := s.variantLocked(req.Modern)
+	v := s.View.Load().Listed(as.Mode)
+	from, err := view.Cursor(req.Message)
+	if err == nil && from > len(v.Catalog.Entries(k)) {
+		err = view.ErrCursor
+	}
+	if err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		return
+	}
+	own := view.OwnItems{Tools: func() []byte { return s.definitions().Tools(v, as) }, Resource: metatool.CatalogResource(s.builtin.offers)}
+	var p *view.Page
+	if from > 0 {
+		p = v.Page(as, k, from, own)
+	} else {
+		p = v.FirstPage(as, k, own)
+	}
+	n := s.TraceArrival(req, jsonrpc.Span{})
+	req.Out.Edit(view.PageID, req.Bytes(req.ID))
+	s.Pass(req.Out, &jsonrpc.Message{Frame: p.Frame, Kind: jsonrpc.Response, ID: view.PageID}, &tracing.Note{ID: n, Method: k.ListMethod(), Status: "local"})
+	if k == mcpwire.Tool && p.Last {
+		s.toolsRelistedLocked()
+	}
+}

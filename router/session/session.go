@@ -1,0 +1,348 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	"toolman/jsonrpc/peer"
+	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/input"
+	"toolman/router/metatool"
+	"toolman/router/policy"
+	"toolman/router/toolset"
+	"toolman/router/upstream"
+
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router/pool"
+	"toolman/router/subscribe"
+	"toolman/router/tracing"
+	"toolman/router/view"
+)
+
+// A Session is one connected client. It is the peer.Handler of the client's
+// peer; the client's messages are handled in the order they came.
+type Session struct {
+	client.Conn
+	env     *Env
+	builtin builtin
+	closed  closed
+
+	request       client.Request  // guarded by mu: the storage of the request being handled
+	routeCache    routeCache      // guarded by mu
+	servers       pool.Servers    // guarded by mu
+	waiting       waiting         // guarded by mu
+	logLevel      logLevel        // guarded by mu
+	input         input.Requests  // guarded by mu
+	subscriptions subscribe.Set   // guarded by mu
+	tasks         subscribe.Tasks // guarded by mu
+}
+
+// A builtin is what the client is offered of toolman's own tools.
+type builtin struct {
+	offers view.MetaTools
+	tools  map[string]*metatool.Tool // those about toolsets
+}
+
+// closed tells when and why the client has closed its side.
+type closed struct {
+	done chan struct{} // closed then
+	err  error         // written before
+}
+
+// waiting are requests that are answered later.
+type waiting struct {
+	parked     []client.Deferred // until the servers have started
+	background *backgroundTask   // until this is done; nil: nothing is
+	replies    []*pendingReply   // until the client has listed again
+}
+
+// A logLevel is what the client wants to hear of servers' logs.
+type logLevel struct {
+	params  []byte             // of the last logging/setLevel
+	name    string             // the level in them
+	pending []*pendingLogLevel // requests that wait for servers
+}
+
+// A Env is what the sessions of a router share.
+type Env struct {
+	Version      string // of toolman
+	Settle       time.Duration
+	CatalogBytes int
+	Mode         view.Mode
+	AlwaysLoad   *bool
+	Shelf        toolset.Shelf
+	Context      context.Context // ends when the router closes
+	Client       client.Env
+	Signer       *input.Signer
+	Pool         *pool.Pool
+	Host         sessionHost
+}
+
+// A sessionHost has sessions.
+type sessionHost interface {
+	// Toolsets are those of tools.toml.
+	Toolsets() []toolset.Set
+	// Scrub returns what hides the configured secrets; nil: there are none.
+	Scrub() func(text string) string
+	// Library returns the toolsets that a client may know of. It may wait for the disk.
+	Library(who *client.Info) *metatool.Library
+	// ShelfError is an error of the saved toolsets as the client may read it.
+	ShelfError(who *client.Info, err error) error
+	// Opened reports whether lists need not wait for servers any more.
+	Opened() bool
+	// Greet tells the servers what the client can do.
+	Greet(hello mcpwire.Hello)
+	// BuildCatalog merges what servers offer.
+	BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog
+	// StartView is what a client sees of a catalog while nothing is switched.
+	StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View
+	// Refresh shows the session the catalog as it is now.
+	Refresh(s *Session, announce bool)
+	// Reconnect gives the session the shared server in the place of its own that is gone.
+	Reconnect(s *Session, own *upstream.Upstream)
+	// Ended is called when a session has ended.
+	Ended(s *Session)
+}
+
+// New makes a session. out takes what is sent to the client; it may implement
+// client.Streams, client.CallObserver and client.CallChecker. offers are the groups of toolman's own tools
+// that the client is offered, and tools those about toolsets.
+func New(env *Env, out peer.Sender, who client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
+	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
+	s.Conn.Init(out, who, env.Client)
+	s.Policy, s.Caller = p, s
+	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
+	s.tasks = subscribe.Tasks{Conn: &s.Conn}
+	s.input.Init(&s.Conn, &s.tasks, env.Signer, env.Host.Scrub, s.passAgreedLocked)
+	s.servers = pool.Servers{Conn: &s.Conn, Pool: env.Pool, OnSettled: s.ownSettled, All: servers}
+	return s
+}
+
+// AtStart returns what defines toolman's own tools, and how lists are rendered, for a client that has
+// said nothing.
+func AtStart(env *Env) (*metatool.Definitions, view.Variant) {
+	s := &Session{env: env}
+	return s.definitions(), s.variantLocked(false)
+}
+
+// Message implements peer.Handler.
+func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
+	s.Mu.Lock()
+	switch m.Kind {
+	case jsonrpc.Request:
+		s.beginLocked(m, nil, out)
+	case jsonrpc.Notification:
+		s.notificationLocked(m, out)
+	case jsonrpc.Response:
+		s.input.Answer(m, out)
+	}
+	s.Mu.Unlock()
+}
+
+// Call is Message for a tools/call of a tool that FindTool has found. The tool is not looked up again,
+// unless the session's view has changed since then.
+func (s *Session) Call(m *jsonrpc.Message, t *client.FoundTool, out *peer.Outgoing) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.beginLocked(m, t, out)
+}
+
+// beginLocked handles a request. tool is what it calls, if that has been found already.
+func (s *Session) beginLocked(m *jsonrpc.Message, tool *client.FoundTool, out *peer.Outgoing) {
+	req := &s.request
+	req.Message, req.Tool, req.Out, req.ArrivedAt, req.TraceID, req.Decision = m, tool, out, 0, 0, nil
+	if s.Clock.Timed() {
+		req.ArrivedAt = s.Clock.Now()
+	}
+	s.requestLocked(req)
+}
+
+// Bad implements peer.Handler. The connection lives on.
+func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	if !s.batch(m.Frame, out) {
+		s.bad(m, err, out)
+	}
+}
+
+func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	s.Trace.Bad(tracing.Client, s.Name(), m.Frame, err)
+	if s.input.MalformedAnswer(m, err, out) || isResponse(m) {
+		return // a response has no answer
+	}
+	code := int64(jsonrpc.CodeInvalidRequest)
+	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
+		code = jsonrpc.CodeParseError
+	}
+	s.Send(out, mcpwire.AppendFailure(mcpwire.Legacy, nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.Trace.Next()})
+}
+
+// idOfBad is the id to refuse a message under that could not be read: null when it
+// has none.
+func idOfBad(m *jsonrpc.Message, err error) []byte {
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+		if id, _ := long.Peek(); id != nil {
+			return id
+		}
+	}
+	if _, ok := errors.AsType[*jsonrpc.FormError](err); ok && m.HasID() {
+		return m.Bytes(m.ID)
+	}
+	if id := jsonrpc.DeepID(m, err); id != nil {
+		return id
+	}
+	return []byte("null")
+}
+
+// isResponse reports whether a message that could not be read was a response.
+func isResponse(m *jsonrpc.Message) bool {
+	return !m.Method.Present() && (m.Result.Present() || m.Err.Present())
+}
+
+// Closed implements peer.Handler: the client has closed its side.
+func (s *Session) Closed(err error) {
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.Log.Info("client gone", zap.NamedError("err", err))
+	}
+	var out peer.Outgoing
+	s.Mu.Lock()
+	s.Peer.ListsOnce = true
+	for _, h := range s.waiting.replies {
+		s.releaseLocked(h, &out)
+	}
+	s.subscriptions.EndListens(&out)
+	s.input.Close(&out)
+	s.Mu.Unlock()
+	out.Flush()
+	s.closed.err = err
+	close(s.closed.done)
+}
+
+// Gone is closed when the client has closed its side of the connection.
+func (s *Session) Gone() <-chan struct{} { return s.closed.done }
+
+// Broken reports, once Gone is closed, whether the client cannot be told anything
+// any more either.
+func (s *Session) Broken() bool { return !errors.Is(s.closed.err, io.EOF) }
+
+// requestLocked answers what is toolman's own business at once, and leaves the
+// rest until it is known what there is.
+func (s *Session) requestLocked(req *client.Request) {
+	if err := mcpwire.CheckID(req.Message); err != nil {
+		req.Method, req.Modern = mcpwire.MethodOf(req.Text(req.Message.Method)), false
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest, Text: err.Error()})
+		return
+	}
+	if at, ok := s.cachedRouteLocked(req); ok {
+		s.forwardCachedLocked(req, at)
+		return
+	}
+	req.Method = mcpwire.MethodOf(req.Text(req.Message.Method))
+	if err := req.ReadEnvelope(); err != nil {
+		if req.Modern {
+			s.DeclineError(req, err)
+		} else {
+			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		}
+		return
+	}
+	if req.Modern {
+		s.modernLocked(req)
+		return
+	}
+	switch req.Method {
+	case mcpwire.Initialize:
+		s.initializeLocked(req)
+		return
+	case mcpwire.Ping:
+		s.Reply(req, []byte("{}"))
+		return
+	case mcpwire.SetLevel:
+		s.setLevelLocked(req)
+		return
+	}
+	switch {
+	case s.Peer.Hello == nil:
+		s.outOfSession(req)
+	case !mcpwire.Known(req.Method):
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeMethodNotFound,
+			Text: "toolman does not know the method " + sanitize.Short(string(req.Method))})
+	default:
+		s.input.ClientReady(req.Out)
+		s.whenOpenLocked(req)
+	}
+}
+
+// whenOpenLocked serves a request as soon as the catalog is there.
+func (s *Session) whenOpenLocked(req *client.Request) {
+	if !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
+		s.parkLocked(req)
+		return
+	}
+	s.serveLocked(req)
+}
+
+// serveLocked answers a request that needs the catalog.
+func (s *Session) serveLocked(req *client.Request) {
+	if req.Params.Present() && !req.IsObject(req.Params) {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: "params must be an object"})
+		return
+	}
+	switch req.Method {
+	case mcpwire.ToolsList:
+		s.listLocked(req, mcpwire.Tool)
+	case mcpwire.ResourcesList:
+		s.listLocked(req, mcpwire.Resource)
+	case mcpwire.TemplatesList:
+		s.listLocked(req, mcpwire.Template)
+	case mcpwire.PromptsList:
+		s.listLocked(req, mcpwire.Prompt)
+	case mcpwire.ToolsCall, mcpwire.PromptsGet, mcpwire.ResourcesRead, mcpwire.Subscribe, mcpwire.Unsubscribe, mcpwire.Complete:
+		s.routeLocked(req)
+	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
+		s.routeTaskLocked(req)
+	case mcpwire.Listen:
+		s.subscriptions.Listen(req)
+	}
+}
+
+// batch handles a batch of messages, which only revision 2025-03-26 has. The answers
+// come in one array, too.
+func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
+	elements := jsonrpc.BatchOf(frame, upstream.MaxBatch)
+	s.Mu.Lock()
+	may := s.Peer.Revision == mcpwire.V2025_03_26 && len(elements) > 0 && len(elements) <= upstream.MaxBatch
+	if may && s.Front.Batches.Load() == nil {
+		s.Front.Batches.Store(peer.NewBatchResponder(s.Front.Out))
+	}
+	s.Mu.Unlock()
+	if !may {
+		return false
+	}
+	var m jsonrpc.Message
+	var ids [][]byte
+	for _, at := range elements {
+		switch err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); {
+		case err != nil && !isResponse(&m):
+			ids = append(ids, bytes.Clone(idOfBad(&m, err)))
+		case err == nil && m.Kind == jsonrpc.Request:
+			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))
+		}
+	}
+	s.Front.Batches.Load().Expect(ids)
+	for _, at := range elements {
+		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
+			s.bad(&m, err, out)
+		} else {
+			s.Message(&m, out)
+		}
+	}
+	return true
+}

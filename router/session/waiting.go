@@ -1,0 +1,334 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
+	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
+	"toolman/router/audit"
+	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/input"
+	"toolman/router/tracing"
+	"toolman/router/upstream"
+)
+
+// parkLimit is how many requests of the client wait.
+const parkLimit = 4096
+
+func (s *Session) parkLocked(req *client.Request) {
+	if len(s.waiting.parked) >= parkLimit || client.OverBytes(s.waiting.parked, len(req.Frame)) {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
+			Text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
+		return
+	}
+	s.waiting.parked = append(s.waiting.parked, s.Defer(req))
+}
+
+// busyLocked says what requests wait for.
+func (s *Session) busyLocked() string {
+	if s.waiting.background != nil {
+		return "a toolset is read or written"
+	}
+	return "the upstream servers start"
+}
+
+// unparkLocked drops a request that still waits, and returns its correlation
+// number.
+func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
+	for i, p := range s.waiting.parked {
+		if p.Is(id) {
+			s.waiting.parked = append(s.waiting.parked[:i], s.waiting.parked[i+1:]...)
+			return p.TraceID, true
+		}
+	}
+	return 0, false
+}
+
+// Unpark serves the requests that have waited.
+func (s *Session) Unpark() {
+	var out peer.Outgoing
+	s.Mu.Lock()
+	s.unparkAllLocked(&out, s.whenOpenLocked)
+	s.Mu.Unlock()
+	out.Flush()
+}
+
+// unparkAllLocked has every request that waits handled as if it came now, but that
+// it came before.
+func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*client.Request)) {
+	waited := s.waiting.parked
+	s.waiting.parked = nil
+	for _, p := range waited {
+		handle(p.Request(out))
+	}
+}
+
+// backgroundTime bounds what a request may take of the disk.
+const backgroundTime = 3 * time.Second
+
+// A backgroundTask is what is done apart for a request: on a goroutine of its own, because
+// it waits for the disk. What the client asks after it waits too, so that it sees what
+// the request did.
+type backgroundTask struct {
+	client.Deferred
+	dropped bool // nobody waits for the answer any more
+}
+
+// What a background task ends with: the request's answer.
+type completion func(req *client.Request)
+
+// runInBackgroundLocked has work done apart, and then what it returns with the request, as if
+// that came now.
+func (s *Session) runInBackgroundLocked(req *client.Request, work func(ctx context.Context) completion) {
+	e := &backgroundTask{Deferred: s.Defer(req)}
+	s.waiting.background = e
+	go func() {
+		ctx, cancel := context.WithTimeout(s.env.Context, backgroundTime)
+		defer cancel()
+		s.completeBackground(e, work(ctx))
+	}()
+}
+
+// completeBackground serves the request of a background task, and then those that waited for it.
+func (s *Session) completeBackground(e *backgroundTask, answer completion) {
+	var out peer.Outgoing
+	s.Mu.Lock()
+	s.waiting.background = nil
+	if !e.dropped {
+		answer(e.Request(&out))
+	}
+	s.unparkAllLocked(&out, s.whenOpenLocked)
+	s.Mu.Unlock()
+	out.Flush()
+}
+
+// dropBackgroundLocked forgets the request of a background task that was cancelled, and returns
+// its correlation number. What is being done is done.
+func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
+	e := s.waiting.background
+	if e == nil || e.dropped || !e.Is(id) {
+		return 0, false
+	}
+	e.dropped = true
+	s.DecideOwn(e.Request(nil), e.TraceID).End(audit.Cancelled)
+	return e.TraceID, true
+}
+
+// endBackgroundLocked answers the request of a background task that cannot be waited for.
+func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*client.Request)) {
+	if e := s.waiting.background; e != nil && !e.dropped {
+		e.dropped = true
+		req := e.Request(out)
+		s.DecideOwn(req, e.TraceID).End(audit.Cancelled)
+		answer(req)
+	}
+}
+
+// levelTime is how long the answer to logging/setLevel waits for servers.
+const levelTime = time.Second
+
+// A pendingLogLevel is a request that goes on once the servers have taken a log level, or after
+// levelTime: servers that handle requests side by side would otherwise miss what a
+// call logs at first. It is a logging/setLevel, which is answered then, or the
+// call of a modern client to a legacy server that is to log more than before.
+type pendingLogLevel struct {
+	client.Deferred
+	upstream.LevelChange
+}
+
+// levelLocked tells the servers that log, and answers the client when they have heard.
+func (s *Session) levelLocked(req *client.Request) {
+	l := s.newLogLevel()
+	l.Asked()
+	for _, u := range s.servers.All {
+		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.Out)
+	}
+	if l.Answered() {
+		s.Reply(req, []byte("{}"))
+		return
+	}
+	s.waitLocked(req, l)
+}
+
+// logLevelRaisedLocked reports whether a modern client's call to a server may go on: that logs what
+// the call wants to hear. If not, the call waits until it does.
+func (s *Session) logLevelRaisedLocked(req *client.Request, u *upstream.Upstream) bool {
+	level := req.Envelope.LogLevel.Value
+	if !req.Modern || u.Source.Modern || !level.Present() {
+		return true
+	}
+	want := upstream.ThresholdOf(req.Text(level))
+	if !u.NeedsMoreLogs(want) {
+		return true
+	}
+	l := s.newLogLevel()
+	if !u.RaiseLogLevel(want, &l.LevelChange, req.Out) {
+		return true
+	}
+	s.waitLocked(req, l)
+	return false
+}
+
+func (s *Session) newLogLevel() *pendingLogLevel {
+	l := &pendingLogLevel{}
+	l.Done = func(out *peer.Outgoing) { s.goOn(l, out) }
+	return l
+}
+
+func (s *Session) waitLocked(req *client.Request, l *pendingLogLevel) {
+	l.Deferred = s.Defer(req)
+	s.logLevel.pending = append(s.logLevel.pending, l)
+	time.AfterFunc(levelTime, func() {
+		var out peer.Outgoing
+		l.Done(&out)
+		out.Flush()
+	})
+}
+
+// Ready implements Caller. It tells an upstream of the session's own, which is ready now, the level that was
+// set before.
+func (s *Session) Ready(u *upstream.Upstream) {
+	var out peer.Outgoing
+	waiting := u.TakeQueuedLevels()
+	s.Mu.Lock()
+	if s.logLevel.params != nil {
+		if len(waiting) == 0 {
+			waiting = []*upstream.LevelChange{nil}
+		}
+		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
+	}
+	s.Mu.Unlock()
+	for _, l := range waiting {
+		if l != nil && l.Answered() {
+			l.Done(&out)
+		}
+	}
+	out.Flush()
+}
+
+// goOn answers the client, or passes its call on, unless that has happened or it wants no
+// answer.
+func (s *Session) goOn(l *pendingLogLevel, out *peer.Outgoing) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	i := slices.Index(s.logLevel.pending, l)
+	if i < 0 {
+		return
+	}
+	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
+	s.takenLocked(l, out, s.whenOpenLocked)
+}
+
+// takenLocked deals with a request that has waited: one for the level is answered.
+func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*client.Request)) {
+	req := l.Request(out)
+	if req.Method == mcpwire.SetLevel {
+		s.Reply(req, []byte("{}"))
+		return
+	}
+	call(req)
+}
+
+// abandonLogLevelsLocked waits for no server any more.
+func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*client.Request)) {
+	for _, l := range s.logLevel.pending {
+		s.takenLocked(l, out, refuse)
+	}
+	s.logLevel.pending = nil
+}
+
+// dropLogLevelLocked forgets the request with this id, if it is one, and returns its
+// correlation number.
+func (s *Session) dropLogLevelLocked(id []byte) (n uint64, ok bool) {
+	i := slices.IndexFunc(s.logLevel.pending, func(l *pendingLogLevel) bool { return l.Is(id) })
+	if i < 0 {
+		return 0, false
+	}
+	n = s.logLevel.pending[i].TraceID
+	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
+	return n, true
+}
+
+// setLevelLocked keeps the level for servers that are still starting, passes it on to
+// the others, and says it to modern ones with each request from now on.
+func (s *Session) setLevelLocked(req *client.Request) {
+	level, err := req.Param("level")
+	if err == nil {
+		err = checkLevel(req.Text(level))
+	}
+	if err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		return
+	}
+	if s.logLevel.params = []byte(fmt.Sprintf(`{"level":%q}`, req.Text(level))); req.Params.Hi-req.Params.Lo <= maxLevelParams {
+		s.logLevel.params = bytes.Clone(req.Bytes(req.Params))
+	}
+	s.logLevel.name = string(req.Text(level))
+	if s.Peer.Hello != nil {
+		s.Peer.Meta = s.Peer.Hello.Claim(s.logLevel.name)
+	}
+	s.levelLocked(req)
+}
+
+// maxLevelParams is how many bytes of params are kept for servers that are told the level later.
+// Of longer ones it is the level alone.
+const maxLevelParams = 4 << 10
+
+func checkLevel(level []byte) error {
+	if _, ok := mcpwire.LevelRank(level); ok {
+		return nil
+	}
+	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", sanitize.Cut(string(level), catalog.NameLimit))
+}
+
+// Logged implements Caller. The client gets the message if its call wants to hear of that level.
+func (s *Session) Logged(c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
+	level, err := m.Param("level")
+	if err == nil && s.wants(&c, upstream.ThresholdOf(m.Text(level))) {
+		s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.ID()})
+	}
+}
+
+// wants reports whether the client of an open call wants to hear of a log message of this
+// level.
+func (s *Session) wants(c *upstream.Call, got upstream.LogThreshold) bool {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	want := c.Logs
+	if !c.Modern {
+		want = upstream.ThresholdOf([]byte(s.logLevel.name))
+	}
+	return input.Current(c) && want != 0 && want <= got
+}
+
+// logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
+// while a request is open that asked for them: nothing says to which one they belong
+// (2026-07-28, Logging).
+func (s *Session) logged(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	if !u.Source.Modern && !s.InSession() && !s.logsFor(u, m) {
+		return
+	}
+	s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.input.OpenAt(u)})
+}
+
+// logsFor reports whether a modern request is open that wants to hear of a message.
+func (s *Session) logsFor(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool) {
+	level, err := m.Param("level")
+	if err != nil {
+		return false
+	}
+	got := upstream.ThresholdOf(m.Text(level))
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	u.EachCall(func(_ uint64, c upstream.Call) {
+		wanted = wanted || s.made(&c) && input.Current(&c) && c.Logs != 0 && c.Logs <= got
+	})
+	return wanted
+}

@@ -1,0 +1,87 @@
+package router
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"toolman/jsonrpc/peer"
+	"toolman/router/client"
+	"toolman/router/metatool"
+	"toolman/router/session"
+	"toolman/router/view"
+)
+
+// sessions are those that a router has.
+type sessions struct {
+	mu   sync.Mutex
+	all  map[*session.Session]bool // guarded by mu
+	made int                       // guarded by mu: how many there ever were
+}
+
+// add keeps a session, and returns what to call it: a run's only client as the run.
+func (x *sessions) add(s *session.Session, run string) (label string) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.all == nil {
+		x.all = map[*session.Session]bool{}
+	}
+	x.all[s] = true
+	x.made++
+	if s.Who.Sole {
+		return run
+	}
+	return fmt.Sprintf("%s.%d", run, x.made)
+}
+
+func (x *sessions) remove(s *session.Session) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.all, s)
+}
+
+func (x *sessions) count() int {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return len(x.all)
+}
+
+// list returns all sessions, in no order.
+func (x *sessions) list() []*session.Session {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return slices.Collect(maps.Keys(x.all))
+}
+
+// NewSession makes a session for a client. out takes what is sent to it; it may
+// implement Streams.
+func (r *Router) NewSession(out peer.Sender, who client.Info) *session.Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	offers := r.MetaTools
+	if who.MetaTools != nil {
+		offers = offers.And(*who.MetaTools)
+	}
+	s := session.New(r.sessionEnv, out, who, r.policyFor(who), r.all(), offers, r.metaLocked(offers))
+	s.View.Store(r.startView(r.catalog.Load(), s.Policy, who))
+	s.Label = r.sessions.add(s, r.Run)
+	if who.Sole {
+		for _, u := range r.all() {
+			u.SetOwner(s, who.Many)
+		}
+	}
+	return s
+}
+
+// metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
+// is held.
+func (r *Router) metaLocked(o view.MetaTools) map[string]*metatool.Tool {
+	if _, ok := r.metas[o]; !ok {
+		r.metas[o] = metatool.Tools(o)
+	}
+	return r.metas[o]
+}
+
+// Sessions returns how many sessions there are.
+func (r *Router) Sessions() int { return r.sessions.count() }

@@ -1,0 +1,182 @@
+package subscribe
+
+import (
+	"bytes"
+	"slices"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
+	"toolman/mcpwire"
+	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/tracing"
+	"toolman/router/upstream"
+)
+
+// How many subscriptions a client may hold open at once, and all programs together that
+// speak through one session.
+const MaxListens, maxListensOfMany = 64, 16384
+
+func (s *Set) maxListens() int {
+	if s.Who.Many {
+		return maxListensOfMany
+	}
+	return MaxListens
+}
+
+// A listen is an open subscription of a modern client (2026-07-28, Subscriptions).
+type listen struct {
+	id     []byte // of the request that opened it, as it came
+	filter mcpwire.Filter
+	subs   map[subscription]string // the client's spelling of each URI
+}
+
+// Listen opens a subscription. What it will bring is said first; what cannot be
+// had is not said.
+func (s *Set) Listen(req *client.Request) {
+	l := &listen{id: bytes.Clone(req.Bytes(req.ID)), subs: map[subscription]string{}}
+	var err error
+	if l.filter, err = mcpwire.ParseFilter(req.Message); err != nil {
+		s.DeclineError(req, err)
+		return
+	}
+	open := func(o *listen) bool { return bytes.Equal(o.id, l.id) }
+	if len(s.listens) >= s.maxListens() || slices.ContainsFunc(s.listens, open) {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest,
+			Text: "too many subscriptions are open, or one with this id; cancel one of them first"})
+		return
+	}
+	n := s.TraceArrival(req, jsonrpc.Span{})
+	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(req, l, uri) })
+	s.Send(req.Out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), tracing.Note{ID: n, Method: mcpwire.Acknowledged})
+	if string(l.filter.Append(nil)) == "{}" {
+		s.Send(req.Out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{ID: n, Method: mcpwire.Listen, Status: "local"})
+		return
+	}
+	s.listens = append(s.listens, l)
+	s.Follow(req.Out)
+}
+
+// subscribeTo finds out whose resource a URI names, and reports whether changes of
+// it can be heard of.
+func (s *Set) subscribeTo(req *client.Request, l *listen, uri string) bool {
+	if uri == catalog.CatalogURI {
+		s.DecideListen(req, uri, catalog.Target{}, catalog.Active, true)
+		l.subs[ownCatalog] = uri
+		return true
+	}
+	t, verdict := s.View.Load().FindURI([]byte(uri))
+	u := upstream.Of(t.Source)
+	taken := verdict == catalog.Active && u.Subscribable() && s.Servers.Missing[u] == nil
+	s.DecideListen(req, uri, t, verdict, taken)
+	if taken {
+		l.subs[subscription{u, t.Name()}] = uri
+	}
+	return taken
+}
+
+// HearsOfTools reports whether the client hears of changes of the list of
+// tools, on a subscription.
+func (s *Set) HearsOfTools() bool {
+	return slices.ContainsFunc(s.listens, func(l *listen) bool { return l.filter.ToolsListChanged })
+}
+
+// Cancel ends the subscription that the request with this id opened. The
+// client has cancelled it and hears no more of it.
+func (s *Set) Cancel(id []byte, out *peer.Outgoing) bool {
+	i := slices.IndexFunc(s.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
+	if i < 0 {
+		return false
+	}
+	s.listens = slices.Delete(s.listens, i, i+1)
+	s.Follow(out)
+	return true
+}
+
+// EndListens ends all subscriptions in good order.
+func (s *Set) EndListens(out *peer.Outgoing) {
+	for _, l := range s.listens {
+		s.Send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
+	}
+	s.listens = nil
+}
+
+// End ends all subscriptions because toolman ends.
+func (s *Set) End() {
+	var out peer.Outgoing
+	s.Mu.Lock()
+	s.EndListens(&out)
+	s.Mu.Unlock()
+	out.Flush()
+}
+
+// ListChanged tells the client, in every way in which it wants to hear of it, that
+// a list has changed: for its requests of the legacy era, for those of the modern one. It
+// reports whether there is any.
+func (s *Set) ListChanged(out *peer.Outgoing, method mcpwire.Method, legacy, modern bool) (heard bool) {
+	if legacy && s.Peer.Ready {
+		s.Announce(out, method)
+		heard = true
+	}
+	for _, l := range s.listens {
+		if modern && l.filter.Wants(method) {
+			s.Send(out, mcpwire.AppendListChanged(nil, l.id, method), tracing.Note{Method: method})
+			heard = true
+		}
+	}
+	return heard
+}
+
+// CatalogChanged tells a client that has subscribed to the catalog that it
+// has changed.
+func (s *Set) CatalogChanged(out *peer.Outgoing) {
+	if _, ok := s.subs[ownCatalog]; ok {
+		params := []byte(`{"uri":"` + catalog.CatalogURI + `"}`)
+		s.Send(out, jsonrpc.AppendNotification(nil, string(mcpwire.ResourceUpdated), params), tracing.Note{Method: mcpwire.ResourceUpdated})
+	}
+	for _, l := range s.listens {
+		if _, ok := l.subs[ownCatalog]; ok {
+			s.Send(out, mcpwire.AppendUpdated(nil, l.id, catalog.CatalogURI), tracing.Note{Method: mcpwire.ResourceUpdated})
+		}
+	}
+}
+
+// Follow has each upstream tell of what is subscribed to, and of nothing else.
+func (s *Set) Follow(out *peer.Outgoing) {
+	for _, u := range s.Servers.All {
+		want := s.wanted(u)
+		if before := s.follows[u]; len(want)+len(before) > 0 {
+			u.Follow(want, before, out)
+			s.keepFollowed(u, want)
+		}
+	}
+}
+
+func (s *Set) keepFollowed(u *upstream.Upstream, uris map[string]bool) {
+	if s.follows == nil {
+		s.follows = map[*upstream.Upstream]map[string]bool{}
+	}
+	s.follows[u] = uris
+	if len(uris) == 0 {
+		delete(s.follows, u)
+	}
+}
+
+// wanted returns the URIs that toolman has to subscribe to itself. What a legacy
+// client subscribes to at a legacy server of its own is its business.
+func (s *Set) wanted(u *upstream.Upstream) map[string]bool {
+	wanted := map[string]bool{}
+	for _, l := range s.listens {
+		for sub := range l.subs {
+			if sub.from == u {
+				wanted[sub.uri] = true
+			}
+		}
+	}
+	for sub := range s.subs {
+		if sub.from == u && !u.PassesSubscriptions() {
+			wanted[sub.uri] = true
+		}
+	}
+	return wanted
+}
