@@ -40,7 +40,7 @@ func (s *Conn) Decide(req *Request, t catalog.Target, verdict audit.Verdict, n u
 	return s.begin(req, line, s.rule(t.Entry), givenWith(req.Message, req.Method))
 }
 
-// DecideForwarded is decideLocked for a request that is passed on: it may be, or somebody
+// DecideForwarded is Decide for a request that is passed on: it may be, or somebody
 // has agreed to it.
 func (s *Conn) DecideForwarded(req *Request, t catalog.Target, n uint64) *audit.Decision {
 	verdict := audit.Allowed
@@ -50,7 +50,7 @@ func (s *Conn) DecideForwarded(req *Request, t catalog.Target, n uint64) *audit.
 	return s.Decide(req, t, verdict, n)
 }
 
-// DecideOwn is decideLocked for what is toolman's own.
+// DecideOwn is Decide for what is toolman's own.
 func (s *Conn) DecideOwn(req *Request, n uint64) *audit.Decision {
 	if s.Audit == nil || !audits(req.Method) {
 		return nil

@@ -20,7 +20,7 @@ import (
 // A call of a dangerous tool waits here for a person to agree to it (confirm = "elicit").
 // A legacy client is asked, and the call made when it has answered: until then it is a
 // round without a server's state. A modern client is told what it has to answer, and
-// comes back with that (permit.go).
+// comes back with that.
 
 // Confirmed reports whether a call of a tool may go to its server now. If not, it was
 // dealt with: refused, or asked about.
@@ -180,7 +180,7 @@ func (s *Requests) permit(about requestHash, e *catalog.Entry, state []byte, agr
 	s.permits.add(permit{about, e, s.signer.hash(state), agreed, now + int64(stateLife)}, now)
 }
 
-// checkRetry is clearedLocked for a modern client.
+// checkRetry is Confirmed for a modern client.
 func (s *Requests) checkRetry(req *client.Request, t catalog.Target) bool {
 	retry, err := inputreq.RetryOf(req.Message)
 	if err != nil {

@@ -40,7 +40,7 @@ func Earlier(c *upstream.Call) int64 {
 }
 
 // Current gives the call the ids of the request that waits for it now, and
-// reports whether there is one. Session.mu is held.
+// reports whether there is one. Conn.Mu is held.
 func Current(c *upstream.Call) (open bool) {
 	x := translationOf(c)
 	if !c.Modern || x == nil || x.asked == 0 {
@@ -53,7 +53,7 @@ func Current(c *upstream.Call) (open bool) {
 	return open
 }
 
-// CurrentUnlocked is currentLocked for those who do not hold Session.mu.
+// CurrentUnlocked is Current for code that does not hold Conn.Mu.
 func (s *Requests) CurrentUnlocked(c *upstream.Call) (open bool) {
 	if !c.Modern || c.Context == nil {
 		return true
@@ -68,7 +68,7 @@ func (s *Requests) IsFor(c *upstream.Call, id []byte) bool {
 	return s.made(c) && Current(c) && bytes.Equal(c.ID(), id)
 }
 
-// An ending answers the client's request for a call that has ended. Session.mu may be
+// An ending answers the client's request for a call that has ended. Conn.Mu may be
 // held. It gets a copy, so that calls need no memory of their own.
 type ending func(c upstream.Call, out *peer.Outgoing)
 

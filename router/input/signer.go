@@ -33,7 +33,7 @@ type stateKind byte
 const (
 	stateResume  stateKind = iota + 1 // it gets the answer of the suspended call with the handle
 	stateAgain                        // it is passed on, as if it came for the first time
-	stateConfirm                      // it is passed on, if a person has agreed to it (permit.go)
+	stateConfirm                      // it is passed on, if a person has agreed to it (confirm.go)
 )
 
 // A handle names a suspended call.

@@ -28,7 +28,7 @@ const (
 
 // A suspended call goes on in a legacy server, but its modern client has no request
 // open for it: that was answered with what the server asks. The client comes back
-// with the answers, in a new request (resume.go).
+// with the answers, in a new request.
 type suspended struct {
 	handle    handle
 	from      *upstream.Upstream

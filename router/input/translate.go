@@ -26,16 +26,16 @@ type translation struct {
 	// request is the call of a legacy client, in all but its id and progress token as
 	// it goes to a modern server: that may want it again, with more (rounds.go).
 	request []byte
-	rounds  int   // guarded by Session.mu: how often the server has asked for input
+	rounds  int   // guarded by Conn.Mu: how often the server has asked for input
 	before  int64 // nanoseconds from when the call was first passed on until it was last
 
 	// capabilities are what a modern client has declared with its call: what a legacy
-	// server asks during it is asked of the client if they allow it (inquire.go).
+	// server asks during it is asked of the client if they allow it (suspend.go).
 	capabilities []byte
 	about        requestHash // what is called
-	asked        int         // guarded by Session.mu: how often the client was asked
-	suspended    *suspended  // guarded by Session.mu: the call waits for the client's answers
-	turn         turn        // guarded by Session.mu: once asked, what the client waits for the call with
+	asked        int         // guarded by Conn.Mu: how often the client was asked
+	suspended    *suspended  // guarded by Conn.Mu: the call waits for the client's answers
+	turn         turn        // guarded by Conn.Mu: once asked, what the client waits for the call with
 }
 
 // TranslateRequest adds the edits that make a request one of the upstream's era. It

@@ -67,7 +67,7 @@ func (s *Session) Unsent(c upstream.Call, problem string, how audit.Outcome, out
 	s.FailCall(&c, problem, how, out)
 }
 
-// Lost implements Caller. Session.mu is not held.
+// Lost implements Caller. Conn.Mu is not held.
 func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
 	end := s.input.Failing(problem, how)

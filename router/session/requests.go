@@ -154,7 +154,7 @@ func (s *Session) passAgreedLocked(req *client.Request, e *catalog.Entry) {
 // checkLocked reports whether a request may go to its server now. If not, it was answered, or waits.
 //
 // These are all checks of a request that names an item. Before them stand those of the message
-// (requestLocked, serveLocked); after them come only what the server's era cannot express (crossLocked)
+// (requestLocked, serveLocked); after them come only what the server's era cannot express (input.Requests.TranslateRequest)
 // and the limit of calls at the server (Upstream.admit).
 func (s *Session) checkLocked(req *client.Request) bool {
 	for _, passes := range [...]func(*Session, *client.Request) bool{

@@ -49,7 +49,7 @@ func (v *View) Named(name string) []*catalog.Entry {
 	return all
 }
 
-// FindAny is find or findURI, whichever looks up names of the kind.
+// FindAny is Find or FindURI, whichever looks up names of the kind.
 func (v *View) FindAny(k mcpwire.Kind, name string) (catalog.Target, catalog.Verdict) {
 	if k.IsURI() {
 		return v.FindURI([]byte(name))

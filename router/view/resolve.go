@@ -144,7 +144,7 @@ func (v *View) findBare(uri string, how catalog.Matching) (catalog.Target, catal
 }
 
 // VerdictOf says what the session may do with a URI of an upstream, in that upstream's own spelling.
-// As for findURI, what is listed goes before what a template makes.
+// As for FindURI, what is listed goes before what a template makes.
 func (v *View) VerdictOf(u *catalog.Source, uri string) catalog.Verdict {
 	ofIt := func(e *catalog.Entry) bool { return e.Source == u }
 	if at := slices.IndexFunc(v.Catalog.Bare[uri], ofIt); at >= 0 {
