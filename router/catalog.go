@@ -19,16 +19,16 @@ import (
 	"toolman/router/view"
 )
 
-// warnIdleLocked warns, once all servers are there, of what dangerous_tools has and no
+// warnUnmatchedLocked warns, once all servers are there, of what dangerous_tools has and no
 // server: a tool that was meant would run without a question.
-func (r *Router) warnIdleLocked(c *catalog.Catalog) {
+func (r *Router) warnUnmatchedLocked(c *catalog.Catalog) {
 	ready := func(u *upstream.Upstream) bool { return u.Is(upstream.Ready) }
 	guard := r.current().Dangers
-	if guard == r.warned || !allOf(r.all(), ready) {
+	if guard == r.checkedDangers || !allOf(r.all(), ready) {
 		return
 	}
-	r.warned = guard
-	if idle := r.idleDangers(c); len(idle) > 0 {
+	r.checkedDangers = guard
+	if idle := r.unmatchedDangers(c); len(idle) > 0 {
 		r.log.Warn("dangerous_tools names what no server has", zap.String("text", strings.Join(idle, "; ")))
 	}
 }
@@ -37,8 +37,8 @@ func allOf[T any](all []T, ok func(T) bool) bool {
 	return !slices.ContainsFunc(all, func(one T) bool { return !ok(one) })
 }
 
-// logHeld names items that are held back now and were not before.
-func (r *Router) logHeld(next *catalog.Catalog) {
+// logHeldBack names items that are held back now and were not before.
+func (r *Router) logHeldBack(next *catalog.Catalog) {
 	known := map[*catalog.Entry]bool{}
 	for _, e := range r.catalog.Load().Held() {
 		known[e] = true
@@ -52,7 +52,7 @@ func (r *Router) logHeld(next *catalog.Catalog) {
 	for _, u := range r.all() {
 		if all := fresh[u.Source]; len(all) > 0 {
 			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
-				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxNamed)], "; ")))
+				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxLogged)], "; ")))
 		}
 	}
 }
@@ -80,15 +80,15 @@ func (r *Router) buildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
 	return catalog.New(offers, r.ownNames, r.current().AllowStale)
 }
 
-// maxNamed is how many items a log entry names.
-const maxNamed = 20
+// maxLogged is how many items a log entry names.
+const maxLogged = 20
 
 // viewCache keeps what clients see of the shared servers while nothing is switched, one View
 // for all that have the same rights: with it they share the pages of lists.
 type viewCache struct {
-	mu   sync.Mutex
-	of   *catalog.Catalog       // guarded by mu: the catalog that the views are of
-	made map[viewKey]*view.View // guarded by mu
+	mu      sync.Mutex
+	catalog *catalog.Catalog       // guarded by mu: the catalog that the views are of
+	views   map[viewKey]*view.View // guarded by mu
 }
 
 // Rights are what a view at start depends on beside the catalog.
@@ -99,39 +99,39 @@ type viewKey struct {
 	all     bool   // what is inactive, too
 }
 
-// maxStarts bounds the views that are kept. Proxies may name any toolsets together.
-const maxStarts = 1024
+// maxStartViews bounds the views that are kept. Proxies may name any toolsets together.
+const maxStartViews = 1024
 
 // startView is what a client sees of a catalog while nothing is switched.
 func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
 	if c != r.catalog.Load() {
-		return r.newStart(c, p, who)
+		return r.newStartView(c, p, who)
 	}
-	sets := r.only(who.Only)
+	sets := r.toolsetsNamed(who.Only)
 	key := viewKey{policy: p, limited: who.Only != nil, all: who.AllActive}
 	for _, set := range sets {
 		key.only += set.Name + "\n"
 	}
 	r.viewCache.mu.Lock()
 	defer r.viewCache.mu.Unlock()
-	if r.viewCache.of != c || len(r.viewCache.made) >= maxStarts {
-		r.viewCache.of, r.viewCache.made = c, map[viewKey]*view.View{}
+	if r.viewCache.catalog != c || len(r.viewCache.views) >= maxStartViews {
+		r.viewCache.catalog, r.viewCache.views = c, map[viewKey]*view.View{}
 	}
-	v := r.viewCache.made[key]
+	v := r.viewCache.views[key]
 	if v == nil {
-		v = r.newStart(c, p, who)
-		r.viewCache.made[key] = v
+		v = r.newStartView(c, p, who)
+		r.viewCache.views[key] = v
 	}
 	return v
 }
 
-func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
+func (r *Router) newStartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
 	c = c.Under(p)
 	if who.AllActive {
 		c = c.AllActive()
 	}
 	if who.Only != nil {
-		return view.New(c.Within(r.only(who.Only)), nil)
+		return view.New(c.Within(r.toolsetsNamed(who.Only)), nil)
 	}
 	return view.New(c, r.Equipped)
 }
@@ -149,9 +149,9 @@ func (r *Router) shelfError(who *client.Info, err error) error {
 	return errShelf
 }
 
-// only returns the toolsets of tools.toml with these names, in the order of that file,
+// toolsetsNamed returns the toolsets of tools.toml with these names, in the order of that file,
 // each once. Saved ones are not among them: clients can change those.
-func (r *Router) only(names []string) []*toolset.Set {
+func (r *Router) toolsetsNamed(names []string) []*toolset.Set {
 	var sets []*toolset.Set
 	all := r.current().Toolsets
 	for i := range all {
@@ -166,7 +166,7 @@ func (r *Router) only(names []string) []*toolset.Set {
 // unless the client is limited to some.
 func (r *Router) library(who *client.Info) *metatool.Library {
 	if who.Only != nil {
-		return &metatool.Library{Sets: r.only(who.Only)}
+		return &metatool.Library{Sets: r.toolsetsNamed(who.Only)}
 	}
 	l := metatool.ReadLibrary(r.current().Toolsets, r.Shelf, who.Principal.Owner())
 	l.Err = r.shelfError(who, l.Err)

@@ -21,7 +21,7 @@
 //	servers.go   reloads the configuration, and connects again to servers that were lost
 //	catalog.go   builds the catalog, and the views that clients begin with
 //	inspect.go   reports for operators and for toolman check and explain
-//	host.go      the router as upstreams and sessions know it
+//	adapter.go   the router as upstreams and sessions see it
 //
 // # Goroutines
 //

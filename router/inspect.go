@@ -185,9 +185,9 @@ func (r *Router) Known(who client.Info) []upstream.Status {
 	return known
 }
 
-// IdleRules returns what the policy's lists hold for servers that are there and
+// UnmatchedRules returns what the policy's lists hold for servers that are there and
 // have no such item, with its place.
-func (r *Router) IdleRules() []string {
+func (r *Router) UnmatchedRules() []string {
 	c := r.catalog.Load()
 	entries := c.BySource()
 	var idle []string
@@ -206,10 +206,10 @@ func (r *Router) IdleRules() []string {
 func (r *Router) Dangerous() (tools []*catalog.Entry, idle []string) {
 	c := r.catalog.Load()
 	tools = slices.Concat(c.Tools(), c.Denied.Tools())
-	return slices.DeleteFunc(tools, func(e *catalog.Entry) bool { return e.Danger == nil }), r.idleDangers(c)
+	return slices.DeleteFunc(tools, func(e *catalog.Entry) bool { return e.Danger == nil }), r.unmatchedDangers(c)
 }
 
-func (r *Router) idleDangers(c *catalog.Catalog) []string {
+func (r *Router) unmatchedDangers(c *catalog.Catalog) []string {
 	tools := map[string][]policy.Item{}
 	for u, entries := range c.BySource() {
 		of := slices.DeleteFunc(entries, func(e *catalog.Entry) bool { return e.Item.Kind != mcpwire.Tool })

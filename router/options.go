@@ -59,9 +59,9 @@ type Options struct {
 // ladder returns how long a server has that is to end now.
 func (o *Options) ladder() spawn.Ladder {
 	if o.Signalled != nil && o.Signalled.Err() != nil {
-		return brisk
+		return shortLadder
 	}
-	return patient
+	return normalLadder
 }
 
 // How long a server has to end by itself, and then after SIGTERM. A signal to toolman leaves less
@@ -69,8 +69,8 @@ func (o *Options) ladder() spawn.Ladder {
 // server has time to write down what it must; some clients kill toolman 350 ms after that, and
 // the reaper then ends the rest.
 var (
-	patient = spawn.Ladder{AfterEOF: 200 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
-	brisk   = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
+	normalLadder = spawn.Ladder{AfterEOF: 200 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
+	shortLadder  = spawn.Ladder{AfterEOF: 80 * time.Millisecond, AfterTerm: 120 * time.Millisecond}
 )
 
 // A Session is one connected client.

@@ -25,7 +25,7 @@ func apiece(t *testing.T, share upstream.Share) (h *hall, over chan string, log 
 			return upstream.Server{}, errors.New("the session has no KEY")
 		}
 		spec := &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("of_"+key, "")}}
-		return upstream.Server{Namespace: "a", StartTimeout: 10 * time.Second, Dial: h.dial(spec), Over: func() { over <- key }}, nil
+		return upstream.Server{Namespace: "a", StartTimeout: 10 * time.Second, Dial: h.dial(spec), Release: func() { over <- key }}, nil
 	}}, zap.New(core))
 	return h, over, log
 }
@@ -43,7 +43,7 @@ func (h *hall) configured(key string) *visitor {
 
 func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
 	h, over, log := apiece(t, upstream.ShareAuto)
-	if st := h.r.Upstreams()[0]; st.State != upstream.Apart || h.started.Load() != 0 {
+	if st := h.r.Upstreams()[0]; st.State != upstream.PerSession || h.started.Load() != 0 {
 		t.Errorf("before there is a session the server is %s, and %d were started", st.State, h.started.Load())
 	}
 	one, two := h.configured("one"), h.configured("two")

@@ -38,15 +38,15 @@ type Router struct {
 	sessionEnv *session.Env
 	upstreams  atomic.Pointer[[]*upstream.Upstream] // in the order of the file; the slice does not change
 	rules      atomic.Pointer[catalog.Rules]
-	given      atomic.Pointer[Options]
+	live       atomic.Pointer[Options]
 	catalog    atomic.Pointer[catalog.Catalog]
 	sessions   sessions
 	viewCache  viewCache
 	pool       pool.Pool
 
-	mu     sync.Mutex                                   // held while the catalog is replaced
-	warned *policy.Dangers                              // guarded by mu: what was looked through for entries that no tool has
-	metas  map[view.MetaTools]map[string]*metatool.Tool // guarded by mu: toolman's own tools for toolsets, by name
+	mu             sync.Mutex                                   // held while the catalog is replaced
+	checkedDangers *policy.Dangers                              // guarded by mu: what was looked through for entries that no tool has
+	metas          map[view.MetaTools]map[string]*metatool.Tool // guarded by mu: toolman's own tools for toolsets, by name
 }
 
 // A run is what the goroutines and processes of a router share.
@@ -68,10 +68,10 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
-	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Host: host{r}, Greeted: upstream.NewFirstClient()}
-	r.adopt(&o)
+	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Router: adapter{r}, FirstClient: upstream.NewClientHello()}
+	r.setOptions(&o)
 	var upstreams []*upstream.Upstream
-	r.time(o.Servers)
+	r.enableTiming(o.Servers)
 	for i, s := range o.Servers {
 		upstreams = append(upstreams, upstream.New(r.env, s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
@@ -79,22 +79,22 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
 	r.ownNames = metatool.Names(o.MetaTools, r.metas[o.MetaTools])
 	r.sessionEnv = &session.Env{Version: o.Version, Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf,
-		Context: ctx, Signer: input.NewSigner(), Pool: &r.pool, Host: host{r},
+		Context: ctx, Signer: input.NewSigner(), Pool: &r.pool, Host: adapter{r},
 		Client: client.Env{Log: log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: o.Audit, OwnNames: r.ownNames}}
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
 }
 
-// adopt has options count from now on.
-func (r *Router) adopt(o *Options) {
-	r.given.Store(o)
+// setOptions has options count from now on.
+func (r *Router) setOptions(o *Options) {
+	r.live.Store(o)
 	r.rules.Store(&catalog.Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras})
 }
 
-// time has calls timed if the trace or a server wants that.
-func (r *Router) time(servers []upstream.Server) {
+// enableTiming has calls timed if the trace or a server wants that.
+func (r *Router) enableTiming(servers []upstream.Server) {
 	if r.trace.On() || r.Audit != nil || slices.ContainsFunc(servers, func(s upstream.Server) bool { return s.CallTimeout > 0 }) {
-		r.clock.Time()
+		r.clock.EnableTiming()
 	}
 }
 
@@ -114,26 +114,26 @@ func (r *Router) Start(reaper *spawn.Reaper) {
 	r.pool.Reaper = reaper
 	r.startup.waiting.Store(int32(len(r.all())) + 1)
 	for _, u := range r.all() {
-		r.begin(u)
+		r.startUpstream(u)
 	}
 	r.upstreamSettled()
 }
 
-// Greet begins the handshakes with the servers for a client that cannot do
+// HandshakeMinimal begins the handshakes with the servers for a client that cannot do
 // anything, as `toolman check` is one.
-func (r *Router) Greet() { r.greet(mcpwire.Hello{}) }
+func (r *Router) HandshakeMinimal() { r.handshake(mcpwire.Hello{}) }
 
-// GreetAble begins them for a client that can do everything: servers offer more to
+// HandshakeFull begins them for a client that can do everything: servers offer more to
 // one.
-func (r *Router) GreetAble() { r.greet(mcpwire.Hello{Capabilities: client.DeclaredForModern}) }
+func (r *Router) HandshakeFull() { r.handshake(mcpwire.Hello{Capabilities: client.DeclaredForModern}) }
 
-// GreetShared begins them for many clients, who share the servers. Those of the modern
+// HandshakeShared begins them for many clients, who share the servers. Those of the modern
 // era are asked for that first: they can be shared by all.
-func (r *Router) GreetShared() { r.greet(mcpwire.Hello{Version: mcpwire.Newest}) }
+func (r *Router) HandshakeShared() { r.handshake(mcpwire.Hello{Version: mcpwire.Newest}) }
 
-// greet lets the handshakes begin.
-func (r *Router) greet(h mcpwire.Hello) {
-	r.env.Greeted.Greet(h)
+// handshake lets the handshakes begin.
+func (r *Router) handshake(h mcpwire.Hello) {
+	r.env.FirstClient.Set(h)
 }
 
 // Started is closed when every server is ready, gone, or, unless it is awaited, late.
@@ -168,8 +168,8 @@ func (r *Router) update() {
 func (r *Router) rebuildLocked() {
 	next := r.buildCatalog(r.all())
 	r.logCollisions(next)
-	r.logHeld(next)
-	r.warnIdleLocked(next)
+	r.logHeldBack(next)
+	r.warnUnmatchedLocked(next)
 	r.catalog.Store(next)
 	for _, s := range r.sessions.list() {
 		s.CatalogChanged(next, r.startup.opened.Load())
@@ -193,8 +193,8 @@ func (r *Router) Close() {
 		s.Shutdown()
 	}
 	r.run.cancel()
-	r.Greet()   // whoever still waits for a client, waits in vain
-	r.mu.Lock() // nobody takes a place from here on
+	r.HandshakeMinimal() // whoever still waits for a client, waits in vain
+	r.mu.Lock()          // nobody takes a place from here on
 	upstreams := r.all()
 	r.mu.Unlock()
 	var wg sync.WaitGroup

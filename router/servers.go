@@ -13,7 +13,7 @@ import (
 
 // current are the options that were given last. Of those that Reload does not change,
 // Router.Options has the same.
-func (r *Router) current() *Options { return r.given.Load() }
+func (r *Router) current() *Options { return r.live.Load() }
 
 // policyFor is what a client may have by the options given last.
 func (r *Router) policyFor(who client.Info) *policy.Policy {
@@ -35,10 +35,10 @@ func (r *Router) policyFor(who client.Info) *policy.Policy {
 func (r *Router) Reload(o Options) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.adopt(&o)
-	r.time(o.Servers)
+	r.setOptions(&o)
+	r.enableTiming(o.Servers)
 	old := *r.upstreams.Load()
-	next, fresh := r.succeedLocked(old, o.Servers)
+	next, fresh := r.matchServersLocked(old, o.Servers)
 	r.upstreams.Store(&next)
 	for _, u := range next {
 		u.Reevaluate()
@@ -47,12 +47,12 @@ func (r *Router) Reload(o Options) {
 		s.Reload(old, next, r.policyFor(s.Who))
 	}
 	for _, u := range fresh {
-		r.begin(u)
+		r.startUpstream(u)
 	}
 	for _, u := range old {
 		if !slices.Contains(next, u) {
 			u.Log.Info("the server is not in the configuration any more, or changed there; it is ended")
-			u.EndBecause("the configuration was changed, and it is not in there any more as it was")
+			u.SetProblem("the configuration was changed, and it is not in there any more as it was")
 			r.pool.Dismissed.Go(u.Stop)
 		}
 	}
@@ -68,9 +68,9 @@ func (r *Router) Reload(o Options) {
 	}
 }
 
-// succeedLocked returns the upstreams of other options, in their order, and those of them
+// matchServersLocked returns the upstreams of other options, in their order, and those of them
 // that are to be started.
-func (r *Router) succeedLocked(old []*upstream.Upstream, servers []upstream.Server) (next, fresh []*upstream.Upstream) {
+func (r *Router) matchServersLocked(old []*upstream.Upstream, servers []upstream.Server) (next, fresh []*upstream.Upstream) {
 	left := slices.Clone(old)
 	for i, s := range servers {
 		at := slices.IndexFunc(left, func(u *upstream.Upstream) bool {
@@ -91,9 +91,9 @@ func (r *Router) succeedLocked(old []*upstream.Upstream, servers []upstream.Serv
 // While it is gone it is tried again; the upstream that gets through takes the place of the
 // one that is gone. A server that toolman has started, and that has ended, stays so.
 
-// begin brings an upstream up, and keeps its place filled if the server may come back.
-func (r *Router) begin(u *upstream.Upstream) {
-	if u.ComesBack() {
+// startUpstream brings an upstream up, and keeps its place filled if the server may come back.
+func (r *Router) startUpstream(u *upstream.Upstream) {
+	if u.Reconnects() {
 		r.pool.Dismissed.Go(func() { r.supervise(u) })
 		return
 	}
@@ -105,11 +105,11 @@ func (r *Router) begin(u *upstream.Upstream) {
 func (r *Router) supervise(u *upstream.Upstream) {
 	server := u.Server // running it may change that
 	u.Run(r.pool.Reaper)
-	pause := upstream.FirstPause
+	pause := upstream.MinRetryPause
 	for up := time.Now(); ; up = time.Now() {
 		<-u.Ended()
-		if time.Since(up) >= upstream.LongestPause {
-			pause = upstream.FirstPause
+		if time.Since(up) >= upstream.MaxRetryPause {
+			pause = upstream.MinRetryPause
 		}
 		u.SetNextTry(pause)
 		select {
@@ -117,18 +117,18 @@ func (r *Router) supervise(u *upstream.Upstream) {
 			return
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, upstream.LongestPause)
+		pause = min(2*pause, upstream.MaxRetryPause)
 		if !slices.Contains(r.all(), u) {
 			return
 		}
-		u = r.try(server, u)
+		u = r.reconnect(server, u)
 	}
 }
 
-// try makes another upstream for a server that is gone, and returns the one that has the
+// reconnect makes another upstream for a server that is gone, and returns the one that has the
 // place then.
-func (r *Router) try(server upstream.Server, gone *upstream.Upstream) *upstream.Upstream {
-	next := gone.Successor(server)
+func (r *Router) reconnect(server upstream.Server, gone *upstream.Upstream) *upstream.Upstream {
+	next := gone.NewReplacement(server)
 	next.Run(r.pool.Reaper)
 	if slices.Contains(r.all(), next) {
 		return next
@@ -137,7 +137,7 @@ func (r *Router) try(server upstream.Server, gone *upstream.Upstream) *upstream.
 		next.Stop()
 	}
 	<-next.Ended()
-	gone.ExplainBy(next)
+	gone.CopyProblem(next)
 	return gone
 }
 
@@ -149,7 +149,7 @@ func (r *Router) replace(gone, next *upstream.Upstream) bool {
 	if at < 0 || r.run.ctx.Err() != nil {
 		return false
 	}
-	next.Inherit(gone)
+	next.InheritOwner(gone)
 	all[at] = next
 	r.upstreams.Store(&all)
 	for _, s := range r.sessions.list() {

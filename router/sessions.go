@@ -15,9 +15,9 @@ import (
 
 // sessions are those that a router has.
 type sessions struct {
-	mu   sync.Mutex
-	all  map[*session.Session]bool // guarded by mu
-	made int                       // guarded by mu: how many there ever were
+	mu    sync.Mutex
+	all   map[*session.Session]bool // guarded by mu
+	total int                       // guarded by mu: how many there ever were
 }
 
 // add keeps a session, and returns what to call it: a run's only client as the run.
@@ -28,11 +28,11 @@ func (x *sessions) add(s *session.Session, run string) (label string) {
 		x.all = map[*session.Session]bool{}
 	}
 	x.all[s] = true
-	x.made++
+	x.total++
 	if s.Who.Sole {
 		return run
 	}
-	return fmt.Sprintf("%s.%d", run, x.made)
+	return fmt.Sprintf("%s.%d", run, x.total)
 }
 
 func (x *sessions) remove(s *session.Session) {

@@ -81,7 +81,7 @@ func TestHandshake(t *testing.T) {
 func TestHandshakeWithoutAClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, setup{silent: true, Options: Options{Version: `1"2`}}, offer{namespace: "ns", late: true})
-		g.r.Greet()
+		g.r.HandshakeMinimal()
 		g.servers[0].converses()
 		_, err := g.servers[0].prepares(t.Context(), func(method, params string) string {
 			if want := `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"toolman","version":"1\"2"}}`; method == "initialize" && params != want {

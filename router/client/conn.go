@@ -85,9 +85,9 @@ func (s *Conn) Name() string {
 	return cmp.Or(s.Who.Name, "client")
 }
 
-// Connected keeps a name of the client for the log and the trace, and logs that it is there. What it
+// LogConnected keeps a name of the client for the log and the trace, and logs that it is there. What it
 // calls itself may be long.
-func (s *Conn) Connected(hello *mcpwire.Hello, revision string) {
+func (s *Conn) LogConnected(hello *mcpwire.Hello, revision string) {
 	name := sanitize.Line(sanitize.First(hello.Name, catalog.NameLimit))
 	if name != "" {
 		s.Peer.name.Store(&name)

@@ -22,10 +22,10 @@ func audits(method mcpwire.Method) bool {
 	return upstream.Limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
 }
 
-// Decide begins the audit of the request being handled, which is about where t
+// BeginAudit begins the audit of the request being handled, which is about where t
 // leads, and has this correlation number. If there is a decision about it already, that
 // is another now.
-func (s *Conn) Decide(req *Request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
+func (s *Conn) BeginAudit(req *Request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
 	if s.Audit == nil || !audits(req.Method) {
 		return nil
 	}
@@ -35,39 +35,39 @@ func (s *Conn) Decide(req *Request, t catalog.Target, verdict audit.Verdict, n u
 		return d
 	}
 	at, kind, _ := mcpwire.Target(req.Message, req.Method)
-	line := about(s.line(req.Method, verdict, n), kind, string(req.Text(at)), t)
+	line := withTarget(s.auditLine(req.Method, verdict, n), kind, string(req.Text(at)), t)
 	line.Correlation = s.correlation(req)
-	return s.begin(req, line, s.rule(t.Entry), givenWith(req.Message, req.Method))
+	return s.begin(req, line, s.rule(t.Entry), argumentsOf(req.Message, req.Method))
 }
 
-// DecideForwarded is Decide for a request that is passed on: it may be, or somebody
+// BeginForwardedAudit is Decide for a request that is passed on: it may be, or somebody
 // has agreed to it.
-func (s *Conn) DecideForwarded(req *Request, t catalog.Target, n uint64) *audit.Decision {
+func (s *Conn) BeginForwardedAudit(req *Request, t catalog.Target, n uint64) *audit.Decision {
 	verdict := audit.Allowed
 	if req.Decision != nil {
 		verdict = audit.Confirmed
 	}
-	return s.Decide(req, t, verdict, n)
+	return s.BeginAudit(req, t, verdict, n)
 }
 
-// DecideOwn is Decide for what is toolman's own.
-func (s *Conn) DecideOwn(req *Request, n uint64) *audit.Decision {
+// BeginOwnAudit is Decide for what is toolman's own.
+func (s *Conn) BeginOwnAudit(req *Request, n uint64) *audit.Decision {
 	if s.Audit == nil || !audits(req.Method) {
 		return nil
 	}
 	at, kind, _ := mcpwire.Target(req.Message, req.Method)
-	line := about(s.line(req.Method, audit.Allowed, n), kind, string(req.Text(at)), catalog.Target{})
+	line := withTarget(s.auditLine(req.Method, audit.Allowed, n), kind, string(req.Text(at)), catalog.Target{})
 	line.Server, line.Correlation = "toolman", s.correlation(req)
-	return s.begin(req, line, ownRules, givenWith(req.Message, req.Method))
+	return s.begin(req, line, ownRules, argumentsOf(req.Message, req.Method))
 }
 
-// decideAgainst audits a request that is refused.
-func (s *Conn) decideAgainst(req *Request, why *Refusal, n uint64) {
+// auditRefusal audits a request that is refused.
+func (s *Conn) auditRefusal(req *Request, why *Refusal, n uint64) {
 	if s.Audit == nil || !audits(req.Method) {
 		return
 	}
 	if at, _, _ := mcpwire.Target(req.Message, req.Method); req.Method == mcpwire.ToolsCall && slices.Contains(s.OwnNames, string(req.Text(at))) {
-		s.DecideOwn(req, n).End(audit.Refused)
+		s.BeginOwnAudit(req, n).End(audit.Refused)
 		return
 	}
 	verdict := audit.Verdict(why.Verdict)
@@ -77,15 +77,15 @@ func (s *Conn) decideAgainst(req *Request, why *Refusal, n uint64) {
 	case verdict == "":
 		verdict = audit.Invalid
 	}
-	s.Decide(req, why.About, verdict, n).End(audit.Refused)
+	s.BeginAudit(req, why.About, verdict, n).End(audit.Refused)
 }
 
-// DecideListen audits a resource that a subscription is to be about.
-func (s *Conn) DecideListen(req *Request, uri string, t catalog.Target, verdict catalog.Verdict, taken bool) {
+// AuditListen audits a resource that a subscription is to be about.
+func (s *Conn) AuditListen(req *Request, uri string, t catalog.Target, verdict catalog.Verdict, taken bool) {
 	if s.Audit == nil {
 		return
 	}
-	line := about(s.line(mcpwire.Listen, verdict.Audited(), req.TraceID), mcpwire.Resource, uri, t)
+	line := withTarget(s.auditLine(mcpwire.Listen, verdict.Audited(), req.TraceID), mcpwire.Resource, uri, t)
 	rule := s.rule(t.Entry)
 	if uri == catalog.CatalogURI {
 		line.Server, line.Verdict, rule = "toolman", audit.Allowed, ownRules
@@ -97,23 +97,23 @@ func (s *Conn) DecideListen(req *Request, uri string, t catalog.Target, verdict 
 	s.begin(req, line, rule, nil).End(how)
 }
 
-// Misfit audits a call of a tool that FindTool has found and that the session's Sender does
+// AuditMisfit audits a call of a tool that FindTool has found and that the session's Sender does
 // not pass on: its arguments are not as the tool's inputSchema wants them. The arguments
 // are copied.
-func (s *Conn) Misfit(e *catalog.Entry, correlation string, arguments []byte) {
+func (s *Conn) AuditMisfit(e *catalog.Entry, correlation string, arguments []byte) {
 	if s.Audit == nil {
 		return
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	line := about(s.line(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
+	line := withTarget(s.auditLine(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
 	line.Correlation = correlation
 	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
 	s.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
 }
 
-// line is a line with what it says of the client.
-func (s *Conn) line(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
+// auditLine is a line with what it says of the client.
+func (s *Conn) auditLine(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
 	line := audit.Line{Agent: s.Who.Agent, Client: s.Who.Name, Session: s.Label, Method: string(method), Verdict: verdict}
 	if name := s.Peer.name.Load(); name != nil {
 		line.Client = *name
@@ -124,8 +124,8 @@ func (s *Conn) line(method mcpwire.Method, verdict audit.Verdict, n uint64) audi
 	return line
 }
 
-// about fills in what the request is about: what it asks for, and where that leads.
-func about(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Target) audit.Line {
+// withTarget fills in what the request is about: what it asks for, and where that leads.
+func withTarget(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Target) audit.Line {
 	if asked != "" {
 		line.Kind, line.Name = kind.String(), asked
 	}
@@ -166,8 +166,8 @@ func (s *Conn) begin(req *Request, line audit.Line, rule audit.Rule, arguments [
 	return s.Audit.Begin(line, rule, s.Clock.At(req.ArrivedAt), arguments)
 }
 
-// givenWith returns what a request is made with, if it is clear what that is.
-func givenWith(m *jsonrpc.Message, method mcpwire.Method) []byte {
+// argumentsOf returns what a request is made with, if it is clear what that is.
+func argumentsOf(m *jsonrpc.Message, method mcpwire.Method) []byte {
 	key := "arguments"
 	if method == mcpwire.Complete {
 		key = "argument"

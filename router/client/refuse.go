@@ -18,11 +18,11 @@ import (
 // A Refusal is why toolman does not pass a request on, in words that say what
 // to do next.
 type Refusal struct {
-	Code    int64
-	Text    string
-	Verdict string         // for the trace and the audit log; "" when it is not about a name
-	About   catalog.Target // what the name leads to, if anything
-	Ending  bool           // toolman ends, and has decided nothing
+	Code         int64
+	Text         string
+	Verdict      string         // for the trace and the audit log; "" when it is not about a name
+	About        catalog.Target // what the name leads to, if anything
+	ShuttingDown bool           // toolman ends, and has decided nothing
 }
 
 // Refuse answers a request with a refusal.
@@ -36,10 +36,10 @@ func (s *Conn) Refuse(req *Request, why Refusal) {
 	if why.Verdict != "" {
 		said.Verdict = why.Verdict
 	}
-	if !why.Ending {
-		s.decideAgainst(req, &why, said.ID)
+	if !why.ShuttingDown {
+		s.auditRefusal(req, &why, said.ID)
 	}
-	s.TellObserver(req.Bytes(req.ID), ReasonFor(why.Verdict, why.Text))
+	s.NotifyObserver(req.Bytes(req.ID), ReasonFor(why.Verdict, why.Text))
 	if req.Modern && why.Verdict == catalog.Unknown.String() {
 		req.Method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
@@ -51,7 +51,7 @@ func (s *Conn) Refuse(req *Request, why Refusal) {
 func (s *Conn) Reply(req *Request, result []byte) (n uint64) {
 	n = s.TraceArrival(req, jsonrpc.Span{})
 	if req.Modern {
-		result = completed(result, req.Method)
+		result = complete(result, req.Method)
 	}
 	s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.Method, Status: "local"})
 	return n
@@ -81,14 +81,14 @@ func BadTarget(method mcpwire.Method, err error) Refusal {
 // Decline answers a request with an error that the specification prescribes, also
 // where a tool result is usual.
 func (s *Conn) Decline(req *Request, why *mcpwire.Refusal) {
-	s.TellObserver(req.Bytes(req.ID), ReasonFor("", why.Message))
-	s.Declined(req, why)
+	s.NotifyObserver(req.Bytes(req.ID), ReasonFor("", why.Message))
+	s.SendDecline(req, why)
 }
 
-// Declined is decline for what the observer knows already.
-func (s *Conn) Declined(req *Request, why *mcpwire.Refusal) {
+// SendDecline is decline for what the observer knows already.
+func (s *Conn) SendDecline(req *Request, why *mcpwire.Refusal) {
 	n := s.TraceArrival(req, jsonrpc.Span{})
-	s.decideAgainst(req, &Refusal{}, n)
+	s.auditRefusal(req, &Refusal{}, n)
 	s.Send(req.Out, why.Append(nil, req.Bytes(req.ID)), tracing.Note{ID: n, Method: req.Method, Verdict: "local"})
 }
 
@@ -101,8 +101,8 @@ func (s *Conn) DeclineError(req *Request, err error) {
 	s.Refuse(req, Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 }
 
-// completed returns a result of toolman's own as the modern era wants it.
-func completed(result []byte, method mcpwire.Method) []byte {
+// complete returns a result of toolman's own as the modern era wants it.
+func complete(result []byte, method mcpwire.Method) []byte {
 	out := mcpwire.AppendComplete([]byte{'{'}, method)
 	if string(result) == "{}" {
 		return append(out[:len(out)-1], '}')
@@ -117,7 +117,7 @@ func (s *Conn) FailCall(c *upstream.Call, problem string, how audit.Outcome, out
 	if how == audit.Timeout {
 		said.Status = trace.StatusTimeout
 	}
-	s.TellObserver(c.ID(), Reason{Outcome: how, Text: problem})
+	s.NotifyObserver(c.ID(), Reason{Outcome: how, Text: problem})
 	s.Send(out, FailureOf(c, problem), said)
 }
 
@@ -143,9 +143,9 @@ type Reason struct {
 	Text    string        // what is wrong, and what to do
 }
 
-// TellObserver tells the session's observer, if it has one. The id is copied: a call whose own
+// NotifyObserver tells the session's observer, if it has one. The id is copied: a call whose own
 // could leave it would be made on the heap.
-func (s *Conn) TellObserver(id []byte, why Reason) {
+func (s *Conn) NotifyObserver(id []byte, why Reason) {
 	if s.Front.Observer != nil {
 		s.Front.Observer.LocalReply(bytes.Clone(id), why)
 	}

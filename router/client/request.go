@@ -60,9 +60,9 @@ func (req *Request) Rewritten(frame []byte) (*Request, error) {
 
 // A Deferred request waits for the upstreams to start.
 type Deferred struct {
-	frame   []byte
-	came    int64  // when it came, if calls are timed
-	TraceID uint64 // its correlation number in the trace
+	frame     []byte
+	arrivedAt int64  // when it came, if calls are timed
+	TraceID   uint64 // its correlation number in the trace
 }
 
 func (p Deferred) Size() int { return len(p.frame) }
@@ -76,7 +76,7 @@ func (s *Conn) Defer(req *Request) Deferred {
 // Request reads the request again. It was read when it came, so it can be.
 func (p *Deferred) Request(out *peer.Outgoing) *Request {
 	req, _ := ReadRequest(p.frame, out)
-	req.ArrivedAt, req.TraceID = p.came, p.TraceID
+	req.ArrivedAt, req.TraceID = p.arrivedAt, p.TraceID
 	return req
 }
 

@@ -55,8 +55,8 @@ func (l *Lists) Unread() [mcpwire.Kinds]string {
 	return l.unread
 }
 
-// A reading is under way.
-type reading struct {
+// A listReader is under way.
+type listReader struct {
 	*Lists
 	server *Server
 }
@@ -65,9 +65,9 @@ type reading struct {
 // list that fails costs its own kind, and is logged; it is an error only when
 // nothing could be read.
 func (l *Lists) Read(ctx context.Context, s *Server, kinds []mcpwire.Kind) error {
-	r := &reading{l, s}
+	r := &listReader{l, s}
 
-	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k mcpwire.Kind) bool { return !r.lists(k) })
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k mcpwire.Kind) bool { return !r.shouldRead(k) })
 	if len(kinds) == 0 {
 		return nil
 	}
@@ -92,15 +92,15 @@ func (l *Lists) Read(ctx context.Context, s *Server, kinds []mcpwire.Kind) error
 
 var errNotOffered = errors.New("not offered")
 
-// lists reports whether the server is to be asked for a kind. Tools are asked for
+// shouldRead reports whether the server is to be asked for a kind. Tools are asked for
 // even when it has not declared them: some servers forget to.
-func (l *reading) lists(k mcpwire.Kind) bool {
+func (l *listReader) shouldRead(k mcpwire.Kind) bool {
 	return k == mcpwire.Tool || l.server.Result.Offers(k.Capability())
 }
 
 // readKind reads all pages of one list and keeps the items. When a page fails, the
 // list of before stays as a whole; only where there was none are some items better.
-func (l *reading) readKind(ctx context.Context, k mcpwire.Kind) error {
+func (l *listReader) readKind(ctx context.Context, k mcpwire.Kind) error {
 	items, err := l.pages(ctx, k)
 	l.noteUnread(k, err)
 	var refused *jsonrpc.Error
@@ -120,7 +120,7 @@ func (l *reading) readKind(ctx context.Context, k mcpwire.Kind) error {
 
 // noteUnread remembers why a list could not be read, if so. A server that does not know the
 // request has no such list: templates often come with resources only in name.
-func (l *reading) noteUnread(k mcpwire.Kind, err error) {
+func (l *listReader) noteUnread(k mcpwire.Kind, err error) {
 	why := ""
 	if refused, ok := errors.AsType[*jsonrpc.Error](err); err != nil && !(ok && (refused.Code == jsonrpc.CodeMethodNotFound || !l.declares(k))) {
 		why = err.Error()
@@ -137,7 +137,7 @@ func (l *Lists) has(k mcpwire.Kind) bool {
 	return len(l.entries[k]) > 0
 }
 
-func (l *reading) declares(k mcpwire.Kind) bool {
+func (l *listReader) declares(k mcpwire.Kind) bool {
 	return l.server.Result.Offers(k.Capability())
 }
 
@@ -175,7 +175,7 @@ var errCut = errors.New("its first items are kept")
 
 // pages follows a list through its pages. It returns what it has gathered also
 // when a page fails, the cursor repeats or a bound is reached.
-func (l *reading) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, error) {
+func (l *listReader) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, error) {
 	var items []mcpwire.Item
 	params := l.listParams(nil)
 	seen := map[string]bool{}
@@ -212,7 +212,7 @@ func (l *reading) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, er
 
 // listParams are the params of a list request, nil if it needs none. The first page
 // has no cursor.
-func (l *reading) listParams(cursor *string) any {
+func (l *listReader) listParams(cursor *string) any {
 	var members []byte
 	if cursor != nil {
 		members = jsonrpc.AppendQuoted([]byte(`"cursor":`), *cursor)

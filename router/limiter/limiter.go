@@ -37,7 +37,7 @@ const (
 // A Limiter limits the calls of one server. T is what it keeps of a call that waits. All methods can be
 // used concurrently.
 type Limiter[T any] struct {
-	most int
+	limit int
 
 	mu     sync.Mutex
 	active int                            // guarded by mu: calls that have a place
@@ -65,7 +65,7 @@ func New[T any](most int) *Limiter[T] {
 	if most <= 0 {
 		return nil
 	}
-	return &Limiter[T]{most: most, shares: map[budget.Principal]*share[T]{}}
+	return &Limiter[T]{limit: most, shares: map[budget.Principal]*share[T]{}}
 }
 
 // NewClosed returns a limiter for one call at a time, which admits none before Open.
@@ -82,8 +82,8 @@ func (l *Limiter[T]) Open() {
 	l.active--
 }
 
-// Most is how many calls can be under way at once.
-func (l *Limiter[T]) Most() int { return l.most }
+// Limit is how many calls can be under way at once.
+func (l *Limiter[T]) Limit() int { return l.limit }
 
 // Load is how many calls are under way or wait.
 func (l *Limiter[T]) Load() int {
@@ -114,11 +114,11 @@ func anonymous(client budget.Principal) bool { return client == budget.Principal
 
 // roomLocked reports whether one more call of a client may go on.
 func (l *Limiter[T]) roomLocked(client budget.Principal, x *share[T]) bool {
-	if l.active >= l.most {
+	if l.active >= l.limit {
 		return false
 	}
-	free, has := l.most-l.active-x.lingering, x.active+x.lingering
-	return anonymous(client) || l.most == 1 || has == 0 || has+1 <= 3*(free-1)
+	free, has := l.limit-l.active-x.lingering, x.active+x.lingering
+	return anonymous(client) || l.limit == 1 || has == 0 || has+1 <= 3*(free-1)
 }
 
 // Admit gives a call of a client the place Active, or has it wait: then keep returns what to keep of it,
@@ -164,7 +164,7 @@ func (l *Limiter[T]) AdmitControl(client budget.Principal) (Place, Admission) {
 
 // nextLocked returns the share whose call gets the next place; nil: there is no place, or no call.
 func (l *Limiter[T]) nextLocked() (first *share[T]) {
-	if l.queued == 0 || l.active >= l.most {
+	if l.queued == 0 || l.active >= l.limit {
 		return nil
 	}
 	for client, x := range l.shares {

@@ -59,7 +59,7 @@ func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMe
 		}
 		n++
 		load := u.Load()
-		switch same := bytes.Equal(u.ToldCapabilities(), capabilities); {
+		switch same := bytes.Equal(u.DeclaredCapabilities(), capabilities); {
 		case same && (best == nil || load < least):
 			best, least = u, load
 		case !same && load == 0:
@@ -74,8 +74,8 @@ func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMe
 	case n >= maxLeased:
 		s.dismissLeased(spare)
 	}
-	u, err := s.private(shared, *shared.Configured(), upstream.Dedication{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
-		Era: shared.EraNow(), Leased: true, Settled: func() {}})
+	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
+		Era: shared.DetectedEra(), Leased: true, Settled: func() {}})
 	if err != nil {
 		shared.Log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
 			zap.String("session", s.Name()), zap.NamedError("err", err))

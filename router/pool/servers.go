@@ -42,10 +42,10 @@ type Servers struct {
 // it must not share. Conn.Mu is held.
 func (s *Servers) StartDedicated() {
 	for i, shared := range s.All {
-		if !s.needsOwn(shared) {
+		if !s.needsDedicated(shared) {
 			continue
 		}
-		u := s.start(shared)
+		u := s.startDedicated(shared)
 		if u == nil {
 			continue
 		}
@@ -56,17 +56,17 @@ func (s *Servers) StartDedicated() {
 	}
 }
 
-// start makes a process of the session's own. It returns nil if there can be none: the session
+// startDedicated makes a process of the session's own. It returns nil if there can be none: the session
 // then shares the process of the others, or goes without the server.
-func (s *Servers) start(shared *upstream.Upstream) *upstream.Upstream {
+func (s *Servers) startDedicated(shared *upstream.Upstream) *upstream.Upstream {
 	if shared.For != nil {
 		return s.instantiate(shared)
 	}
-	u, err := s.private(shared, *shared.Configured(), upstream.Dedication{Client: s.hello(), Era: shared.EraNow(), Settled: s.ownSettled})
+	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: s.hello(), Era: shared.DetectedEra(), Settled: s.dedicatedSettled})
 	switch {
 	case err == nil:
 	case shared.Share == upstream.ShareNever:
-		s.goWithout(shared, err)
+		s.markMissing(shared, err)
 	default:
 		shared.Log.Warn("a session gets no process of its own; it shares one, and the server cannot ask it anything",
 			zap.String("session", s.Name()), zap.NamedError("err", err))
@@ -74,8 +74,8 @@ func (s *Servers) start(shared *upstream.Upstream) *upstream.Upstream {
 	return u
 }
 
-// goWithout has the session go without a server, which is said once.
-func (s *Servers) goWithout(u *upstream.Upstream, err error) {
+// markMissing has the session go without a server, which is said once.
+func (s *Servers) markMissing(u *upstream.Upstream, err error) {
 	u.Log.Warn("this session goes without the server", zap.String("session", s.Name()), zap.NamedError("err", err))
 	if s.Missing == nil {
 		s.Missing = map[*upstream.Upstream]error{}
@@ -83,8 +83,8 @@ func (s *Servers) goWithout(u *upstream.Upstream, err error) {
 	s.Missing[u] = err
 }
 
-// Without refuses requests about a server that the session goes without; nil: it has the server.
-func (s *Servers) Without(u *upstream.Upstream) *client.Refusal {
+// RefuseMissing refuses requests about a server that the session goes without; nil: it has the server.
+func (s *Servers) RefuseMissing(u *upstream.Upstream) *client.Refusal {
 	err := s.Missing[u]
 	if err == nil {
 		return nil
@@ -93,8 +93,8 @@ func (s *Servers) Without(u *upstream.Upstream) *client.Refusal {
 		"server %s is not available in this session: it has a process for each session (share = \"never\"), and %v; end another session and begin a new one", u.Name, err)}
 }
 
-// needsOwn reports whether the session must not share this upstream, and may use it at all.
-func (s *Servers) needsOwn(u *upstream.Upstream) bool {
+// needsDedicated reports whether the session must not share this upstream, and may use it at all.
+func (s *Servers) needsDedicated(u *upstream.Upstream) bool {
 	switch {
 	case s.Releasing || s.Peer.Hello == nil && !s.Peer.Modern || !s.MayUse(u):
 		return false
@@ -112,14 +112,14 @@ func (s *Servers) needsOwn(u *upstream.Upstream) bool {
 	return !u.Source.Modern && s.Peer.Hello != nil && inputreq.CanBeAsked(s.Peer.Hello.Capabilities)
 }
 
-// private makes an upstream like a shared one for the session. The error says of what there is
+// newDedicated makes an upstream like a shared one for the session. The error says of what there is
 // too much. Whoever starts it has it ended.
-func (s *Servers) private(shared *upstream.Upstream, server upstream.Server, d upstream.Dedication) (*upstream.Upstream, error) {
+func (s *Servers) newDedicated(shared *upstream.Upstream, server upstream.Server, d upstream.DedicatedOptions) (*upstream.Upstream, error) {
 	if err := s.Pool.Quota.Take(s.Who.Account); err != nil {
 		return nil, err
 	}
 	d.Owner, d.Many = s.Caller, s.Who.Many
-	return shared.Dedicate(server, d), nil
+	return shared.NewDedicated(server, d), nil
 }
 
 // hello is what the session's own servers are told of its client.
@@ -130,8 +130,8 @@ func (s *Servers) hello() *mcpwire.Hello {
 	return &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: client.DeclaredForModern}
 }
 
-// ownSettled is called when the session need not wait for a process of its own any more.
-func (s *Servers) ownSettled() {
+// dedicatedSettled is called when the session need not wait for a process of its own any more.
+func (s *Servers) dedicatedSettled() {
 	s.Mu.Lock()
 	s.Awaited--
 	last := s.Awaited == 0
@@ -141,8 +141,8 @@ func (s *Servers) ownSettled() {
 	}
 }
 
-// Disown has the session's own servers ended, and lets it have no more.
-func (s *Servers) Disown() {
+// DismissAll has the session's own servers ended, and lets it have no more.
+func (s *Servers) DismissAll() {
 	if s.Releasing {
 		return
 	}
@@ -157,7 +157,7 @@ func (s *Servers) Disown() {
 func (s *Servers) ReleaseAll() {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	s.Disown()
+	s.DismissAll()
 }
 
 // Dismiss ends a process that one session had for itself. The router waits for it when
@@ -166,15 +166,15 @@ func (s *Servers) Dismiss(u *upstream.Upstream) {
 	p, account := s.Pool, s.Who.Account
 	p.Dismissed.Go(func() {
 		u.Stop()
-		p.Quota.back(account)
-		if u.Over != nil {
-			u.Over()
+		p.Quota.release(account)
+		if u.Release != nil {
+			u.Release()
 		}
 	})
 }
 
-// Exchange gives the session an upstream in the place of another, if it has that.
-func (s *Servers) Exchange(old, next *upstream.Upstream) bool {
+// Replace gives the session an upstream in the place of another, if it has that.
+func (s *Servers) Replace(old, next *upstream.Upstream) bool {
 	i := slices.Index(s.All, old)
 	if i >= 0 {
 		s.All = slices.Clone(s.All)
@@ -183,9 +183,9 @@ func (s *Servers) Exchange(old, next *upstream.Upstream) bool {
 	return i >= 0
 }
 
-// Succeed gives the session the servers of another configuration. It keeps its own ones of servers that
+// Reconfigure gives the session the servers of another configuration. It keeps its own ones of servers that
 // stay, and returns those that are to be ended.
-func (s *Servers) Succeed(next []*upstream.Upstream) (ended []*upstream.Upstream) {
+func (s *Servers) Reconfigure(next []*upstream.Upstream) (ended []*upstream.Upstream) {
 	own := map[*upstream.Upstream]*upstream.Upstream{}
 	for _, u := range s.All {
 		if u.Shared() != nil {
@@ -216,16 +216,16 @@ func (s *Servers) Succeed(next []*upstream.Upstream) (ended []*upstream.Upstream
 func (s *Servers) instantiate(apart *upstream.Upstream) *upstream.Upstream {
 	server, err := apart.Configured().For(s.Who.Config)
 	if err != nil {
-		s.goWithout(apart, err)
+		s.markMissing(apart, err)
 		return nil
 	}
 	server.For = nil
-	u, err := s.private(apart, server, upstream.Dedication{Client: s.hello(), Settled: s.ownSettled})
+	u, err := s.newDedicated(apart, server, upstream.DedicatedOptions{Client: s.hello(), Settled: s.dedicatedSettled})
 	if err != nil {
-		if server.Over != nil {
-			server.Over()
+		if server.Release != nil {
+			server.Release()
 		}
-		s.goWithout(apart, err)
+		s.markMissing(apart, err)
 	}
 	return u
 }
@@ -244,49 +244,49 @@ func (s *Servers) Unstarted(server string) string {
 		if err != nil {
 			continue // the session goes without it
 		}
-		if own.Over != nil {
-			own.Over()
+		if own.Release != nil {
+			own.Release()
 		}
 		return u.Name
 	}
 	return ""
 }
 
-// maxPrivate is how many processes all sessions may have together that one session has for itself.
-const maxPrivate = 256
+// maxDedicated is how many processes all sessions may have together that one session has for itself.
+const maxDedicated = 256
 
-var errProcesses = fmt.Errorf("there are %d processes that single sessions have for themselves, as many as there may be", maxPrivate)
+var errProcesses = fmt.Errorf("there are %d processes that single sessions have for themselves, as many as there may be", maxDedicated)
 
 // Quota counts processes that one session has for itself. The zero value is ready to use.
 type Quota struct {
-	mu  sync.Mutex
-	all int // guarded by mu
+	mu    sync.Mutex
+	count int // guarded by mu
 }
 
 // Take counts one more, of the account of a client.
 func (x *Quota) Take(account *budget.Account) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.all >= maxPrivate {
+	if x.count >= maxDedicated {
 		return errProcesses
 	}
 	if err := account.Take(budget.Processes, 1); err != nil {
 		return err
 	}
-	x.all++
+	x.count++
 	return nil
 }
 
-// back counts one less.
-func (x *Quota) back(account *budget.Account) {
+// release counts one less.
+func (x *Quota) release(account *budget.Account) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.all--
+	x.count--
 	account.Give(budget.Processes, 1)
 }
 
 func (x *Quota) Count() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.all
+	return x.count
 }

@@ -179,8 +179,8 @@ func (t *Tracer) Stderr(peer, line string) {
 	t.w.Event(trace.Event{Event: trace.EventStderr, Peer: peer, Text: text, Cut: cut})
 }
 
-// Settled traces whether the client has listed its tools again after an activation.
-func (t *Tracer) Settled(listed bool, n uint64) {
+// ListedAgain traces whether the client has listed its tools again after an activation.
+func (t *Tracer) ListedAgain(listed bool, n uint64) {
 	text := "the client has listed again"
 	if !listed {
 		text = "the client has not listed again"
@@ -219,8 +219,8 @@ func (c *Clock) Now() int64 { return int64(time.Since(c.start)) }
 // At returns the time at which Now returned n.
 func (c *Clock) At(n int64) time.Time { return c.start.Add(time.Duration(n)) }
 
-// Time says that calls are to be timed from now on.
-func (c *Clock) Time() { c.timed.Store(true) }
+// EnableTiming says that calls are to be timed from now on.
+func (c *Clock) EnableTiming() { c.timed.Store(true) }
 
 // Timed reports whether calls are timed: there is a trace, an audit log, or a call_timeout.
 func (c *Clock) Timed() bool { return c.timed.Load() }

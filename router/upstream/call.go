@@ -15,32 +15,32 @@ import (
 // It is kept small: the table of calls holds it by value.
 type Call struct {
 	IDs
-	Caller  Caller // nil: a request of toolman's own
-	Method  mcpwire.Method
-	Entry   *catalog.Entry  // nil when it is about a task
-	Task    bool            // a task is wanted instead of the result
-	Modern  bool            // the client's request is of the modern era
-	Elicits bool            // the answer may ask the client's user something
-	Logs    LogThreshold    // of log messages that a modern client's request wants
-	place   limiter.Place   // what it has at its server's limiter
-	Waited  uint32          // milliseconds, there
-	heard   uint32          // milliseconds from sent to the last progress; 0: there was none
-	Context any             // what the caller keeps with the call; the upstream does not look at it
-	Audited *audit.Decision // nil: there is no audit log, or it has no line for this
-	TraceID uint64          // correlation number in the trace; 0: no trace
-	Came    int64           // when the client's request came; in nanoseconds since start
-	Sent    int64           // when it was passed on
+	Caller       Caller // nil: a request of toolman's own
+	Method       mcpwire.Method
+	Entry        *catalog.Entry  // nil when it is about a task
+	Task         bool            // a task is wanted instead of the result
+	Modern       bool            // the client's request is of the modern era
+	Elicits      bool            // the answer may ask the client's user something
+	Logs         LogThreshold    // of log messages that a modern client's request wants
+	place        limiter.Place   // what it has at its server's limiter
+	Waited       uint32          // milliseconds, there
+	lastProgress uint32          // milliseconds from sent to the last progress; 0: there was none
+	Context      any             // what the caller keeps with the call; the upstream does not look at it
+	Audited      *audit.Decision // nil: there is no audit log, or it has no line for this
+	TraceID      uint64          // correlation number in the trace; 0: no trace
+	Came         int64           // when the client's request came; in nanoseconds since start
+	Sent         int64           // when it was passed on
 }
 
-// wait notes that the call goes on now.
-func (c *Call) wait(now int64) {
+// noteAdmitted notes that the call goes on now.
+func (c *Call) noteAdmitted(now int64) {
 	c.Waited += uint32(time.Duration(now - c.Sent).Milliseconds())
 	c.Sent = now
 }
 
-// hear notes that there is progress now.
-func (c *Call) hear(now int64) {
-	c.heard = max(1, uint32(time.Duration(now-c.Sent).Milliseconds()))
+// noteProgress notes that there is progress now.
+func (c *Call) noteProgress(now int64) {
+	c.lastProgress = max(1, uint32(time.Duration(now-c.Sent).Milliseconds()))
 }
 
 // maxExtended is how many times its call_timeout a call with progress can take (2025-11-25, Lifecycle,
@@ -51,10 +51,10 @@ const maxExtended = 10
 // due is when the call has taken too long: a timeout after it came, or after its last progress.
 func (c *Call) due(timeout time.Duration) int64 {
 	began := c.Sent - int64(c.Waited)*int64(time.Millisecond)
-	if c.heard == 0 {
+	if c.lastProgress == 0 {
 		return began + int64(timeout)
 	}
-	last := c.Sent + int64(c.heard)*int64(time.Millisecond)
+	last := c.Sent + int64(c.lastProgress)*int64(time.Millisecond)
 	return min(last+int64(timeout), began+maxExtended*int64(timeout))
 }
 
@@ -109,8 +109,8 @@ func (c *Call) ServerName() string {
 	return c.Entry.Item.Name
 }
 
-// leave takes back the call's place at its server.
-func (c *Call) leave(u *Upstream) {
+// releasePlace takes back the call's place at its server.
+func (c *Call) releasePlace(u *Upstream) {
 	if c.place != limiter.None {
 		u.pending.limiter.Leave(c.Caller.Principal().Client(), c.place)
 		c.place = limiter.None

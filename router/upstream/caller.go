@@ -59,13 +59,13 @@ type Env struct {
 	Context      context.Context // ends when the router closes
 	Version      string          // of toolman
 	URISeparator string          // between namespace and URI
-	Greeted      *FirstClient
-	starts       tally // connections to servers, by name
-	Host         Host
+	FirstClient  *ClientHello
+	starts       counter // connections to servers, by name
+	Router       Router
 }
 
-// A Host has upstreams.
-type Host interface {
+// A Router has upstreams.
+type Router interface {
 	// Rules are what the configuration says about entries now.
 	Rules() *catalog.Rules
 	// Servers is how many there are.
@@ -80,19 +80,19 @@ type Host interface {
 	Ladder() spawn.Ladder
 }
 
-// FirstClient is what the first client can do, which servers that sessions share are told.
-type FirstClient struct {
-	once   sync.Once
-	Done   chan struct{} // closed when it is known
-	Client mcpwire.Hello // written before done is closed
+// ClientHello is what the first client can do, which servers that sessions share are told.
+type ClientHello struct {
+	once  sync.Once
+	Done  chan struct{} // closed when it is known
+	Hello mcpwire.Hello // written before done is closed
 }
 
-func NewFirstClient() *FirstClient { return &FirstClient{Done: make(chan struct{})} }
+func NewClientHello() *ClientHello { return &ClientHello{Done: make(chan struct{})} }
 
-// Greet lets the handshakes begin.
-func (g *FirstClient) Greet(h mcpwire.Hello) {
+// Set lets the handshakes begin.
+func (g *ClientHello) Set(h mcpwire.Hello) {
 	g.once.Do(func() {
-		g.Client = h
+		g.Hello = h
 		close(g.Done)
 	})
 }
@@ -101,7 +101,7 @@ func (g *FirstClient) Greet(h mcpwire.Hello) {
 // large messages, but Linux allows a user 64 MiB of them, and makes all later
 // pipes tiny.
 func (e *Env) pipeSize() int {
-	if e.Host.Servers() <= 8 {
+	if e.Router.Servers() <= 8 {
 		return 1 << 20
 	}
 	return 128 << 10
@@ -115,13 +115,13 @@ func (e *Env) info() []byte {
 	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.Version), '}')
 }
 
-// A tally counts something by name. The zero value is ready to use.
-type tally struct {
+// A counter counts something by name. The zero value is ready to use.
+type counter struct {
 	mu sync.Mutex
 	n  map[string]int // guarded by mu
 }
 
-func (t *tally) add(name string) {
+func (t *counter) add(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.n == nil {
@@ -130,7 +130,7 @@ func (t *tally) add(name string) {
 	t.n[name]++
 }
 
-func (t *tally) of(name string) int {
+func (t *counter) of(name string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.n[name]

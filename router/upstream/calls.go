@@ -28,7 +28,7 @@ func (u *Upstream) write(m *jsonrpc.Message, out *peer.Outgoing, c *Call, token 
 	id, ok := u.pending.calls.Add(*c)
 	if !ok {
 		out.Forget()
-		c.leave(u)
+		c.releasePlace(u)
 		c.Caller.Unsent(*c, u.GoneText(), audit.Gone, out)
 		return false
 	}
@@ -39,7 +39,7 @@ func (u *Upstream) write(m *jsonrpc.Message, out *peer.Outgoing, c *Call, token 
 	}
 	if err := u.Send(out, m, &tracing.Note{ID: c.TraceID, Method: c.Method, Name: name}); err != nil {
 		if _, mine := u.pending.calls.Take(id); mine {
-			c.leave(u)
+			c.releasePlace(u)
 			c.Caller.Unsent(*c, u.unsent(err), audit.Refused, out)
 		}
 		return false
@@ -59,11 +59,11 @@ func (u *Upstream) unsent(err error) string {
 	return u.GoneText()
 }
 
-// CallOff takes a call back from the server, and returns it, unless somebody else has
+// CancelCall takes a call back from the server, and returns it, unless somebody else has
 // taken it before.
-func (u *Upstream) CallOff(id uint64, reason string, out *peer.Outgoing) (c Call, ok bool) {
+func (u *Upstream) CancelCall(id uint64, reason string, out *peer.Outgoing) (c Call, ok bool) {
 	if c, ok = u.pending.calls.Take(id); ok {
-		u.tellOff(id, &c, reason, out)
+		u.sendCancelled(id, &c, reason, out)
 	}
 	return c, ok
 }
@@ -110,26 +110,26 @@ func (u *Upstream) TakeQueued(match func(*Call) bool) (taken []Call) {
 // TakeCalls takes the calls that the server has and that match. It may still answer them.
 func (u *Upstream) TakeCalls(match func(*Call) bool, out *peer.Outgoing) (taken []Call) {
 	for _, c := range u.pending.calls.TakeAll(func(c Call) bool { return match(&c) }) {
-		u.over(&c.Call, out)
+		u.callFinished(&c.Call, out)
 		taken = append(taken, c.Call)
 	}
 	return taken
 }
 
-// CallOffAll takes the calls back from the server that match, and returns them.
-func (u *Upstream) CallOffAll(match func(*Call) bool, reason string, out *peer.Outgoing) (taken []Call) {
+// CancelCalls takes the calls back from the server that match, and returns them.
+func (u *Upstream) CancelCalls(match func(*Call) bool, reason string, out *peer.Outgoing) (taken []Call) {
 	for _, c := range u.pending.calls.TakeAll(func(c Call) bool { return match(&c) }) {
-		u.tellOff(c.ID, &c.Call, reason, out)
+		u.sendCancelled(c.ID, &c.Call, reason, out)
 		taken = append(taken, c.Call)
 	}
 	return taken
 }
 
-// tellOff tells the server that a call, which was taken, is cancelled.
-func (u *Upstream) tellOff(id uint64, c *Call, reason string, out *peer.Outgoing) {
+// sendCancelled tells the server that a call, which was taken, is cancelled.
+func (u *Upstream) sendCancelled(id uint64, c *Call, reason string, out *peer.Outgoing) {
 	u.pending.late.Add(id)
 	u.SendFrame(out, Cancellation(id, reason), tracing.Note{ID: c.TraceID, Method: mcpwire.Cancelled})
-	u.calledOff(c, out)
+	u.callCancelled(c, out)
 }
 
 // PassCancel passes the client's cancellation of a call on, which was taken and has this ID at the
@@ -138,7 +138,7 @@ func (u *Upstream) PassCancel(id uint64, c *Call, m *jsonrpc.Message, at jsonrpc
 	u.pending.late.Add(id)
 	out.Edit(at, out.Number(id))
 	u.Send(out, m, &tracing.Note{ID: c.TraceID, Method: mcpwire.Cancelled})
-	u.calledOff(c, out)
+	u.callCancelled(c, out)
 }
 
 // A queuedCall waits for a place at its server (max_concurrent_calls). Its frame has all edits made but
@@ -175,7 +175,7 @@ func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *Call) bool {
 		out.Forget()
 		c.Audited.Decide(audit.Busy)
 		text := fmt.Sprintf("server %s has %d calls under way, as many as it may have (max_concurrent_calls), and too many wait for their turn; "+
-			"this one was not passed on: try again when some of them are answered", u.Name, u.pending.limiter.Most())
+			"this one was not passed on: try again when some of them are answered", u.Name, u.pending.limiter.Limit())
 		if !Limited(c.Method) {
 			text = fmt.Sprintf("server %s has %d requests of this client that are no calls, as many as it may have of one; "+
 				"this one was not passed on: try again when some of them are answered", u.Name, limiter.MaxControl)
@@ -185,35 +185,35 @@ func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *Call) bool {
 	return false
 }
 
-// over notes that a call, which was taken, is over for the server, and passes on those
+// callFinished notes that a call, which was taken, is over for the server, and passes on those
 // that have waited for that. The batch has no edits.
-func (u *Upstream) over(c *Call, out *peer.Outgoing) {
+func (u *Upstream) callFinished(c *Call, out *peer.Outgoing) {
 	if c.place != limiter.None {
-		c.leave(u)
+		c.releasePlace(u)
 		u.admitNext(out)
 	}
 }
 
-// lateAnswer is how long a server at a url may still answer a call that was cancelled, in the legacy
+// cancelledOpen is how long a server at a url may still answer a call that was cancelled, in the legacy
 // era: mcpwire/streamhttp keeps its request open for so long.
-const lateAnswer = 5 * time.Second
+const cancelledOpen = 5 * time.Second
 
-// calledOff is over for a call that was taken back. As long as its request is open it counts in its
+// callCancelled is over for a call that was taken back. As long as its request is open it counts in its
 // client's share, so that no client has more requests open by cancelling them.
-func (u *Upstream) calledOff(c *Call, out *peer.Outgoing) {
+func (u *Upstream) callCancelled(c *Call, out *peer.Outgoing) {
 	if u.Dial != nil && !u.Source.Modern && c.place == limiter.Active {
 		off := *c
 		u.pending.limiter.Linger(off.Caller.Principal().Client())
 		off.place, c.place = limiter.Lingering, limiter.None
-		time.AfterFunc(lateAnswer, func() {
+		time.AfterFunc(cancelledOpen, func() {
 			var out peer.Outgoing
-			u.over(&off, &out)
+			u.callFinished(&off, &out)
 			out.Flush()
 		})
 		u.admitNext(out)
 		return
 	}
-	u.over(c, out)
+	u.callFinished(c, out)
 }
 
 // admitNext writes the calls that have waited, as far as there are places.
@@ -228,14 +228,14 @@ func (u *Upstream) admitNext(out *peer.Outgoing) {
 func (u *Upstream) writeQueued(q *queuedCall, out *peer.Outgoing) {
 	var m jsonrpc.Message
 	if jsonrpc.Scan(q.frame, &m) != nil { // it was one when it came
-		q.Call.leave(u)
+		q.Call.releasePlace(u)
 		q.Caller.Unsent(q.Call, fmt.Sprintf("this call waited for its turn at server %s and could not be passed on", u.Name), audit.Failed, out)
 		return
 	}
 	if u.env.Clock.Timed() {
-		q.Call.wait(u.env.Clock.Now())
+		q.Call.noteAdmitted(u.env.Clock.Now())
 	}
-	if u.private.leased { // and not there yet when the call came
+	if u.dedicated.leased { // and not there yet when the call came
 		u.RaiseLogLevel(q.Call.Logs, nil, out)
 	}
 	token, _ := mcpwire.ProgressToken(&m)           // was there before, or is not there
@@ -252,15 +252,15 @@ func (u *Upstream) watchTimeout() {
 	defer u.mu.Unlock()
 	if !u.pending.watching {
 		u.pending.watching = true
-		time.AfterFunc(u.CallTimeout, u.sweep)
+		time.AfterFunc(u.CallTimeout, u.checkTimeouts)
 	}
 }
 
-// sweep gives up calls that are over their time, and comes back when the next
+// checkTimeouts gives up calls that are over their time, and comes back when the next
 // may be.
-func (u *Upstream) sweep() {
+func (u *Upstream) checkTimeouts() {
 	now := u.env.Clock.Now()
-	u.giveUp(now)
+	u.expireCalls(now)
 	next := int64(-1)
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -272,31 +272,31 @@ func (u *Upstream) sweep() {
 	u.pending.calls.Each(func(_ uint64, c Call) { sooner(&c) })
 	u.pending.limiter.Each(func(q *queuedCall) { sooner(&q.Call) })
 	if u.pending.watching = next >= 0; u.pending.watching {
-		time.AfterFunc(time.Duration(next-now)+time.Millisecond, u.sweep)
+		time.AfterFunc(time.Duration(next-now)+time.Millisecond, u.checkTimeouts)
 	}
 }
 
-// giveUp gives up the calls that are over their time now.
-func (u *Upstream) giveUp(now int64) {
+// expireCalls gives up the calls that are over their time now.
+func (u *Upstream) expireCalls(now int64) {
 	var out peer.Outgoing
 	for _, c := range u.pending.limiter.Remove(func(c *queuedCall) bool { return c.due(u.CallTimeout) <= now }) {
 		c.Caller.Lost(c.Call, fmt.Sprintf("this call has waited %s (call_timeout) for its turn at server %s, which has %d calls under way, as many as it may have "+
-			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.pending.limiter.Most()), audit.Timeout, &out)
+			"(max_concurrent_calls); it was not passed on", u.CallTimeout, u.Name, u.pending.limiter.Limit()), audit.Timeout, &out)
 	}
 	for _, due := range u.pending.calls.TakeAll(func(c Call) bool { return c.Caller != nil && c.due(u.CallTimeout) <= now }) {
-		u.giveUpCall(due.ID, &due.Call, &out)
+		u.expireCall(due.ID, &due.Call, &out)
 	}
 	out.Flush()
 }
 
-func (u *Upstream) giveUpCall(id uint64, c *Call, out *peer.Outgoing) {
+func (u *Upstream) expireCall(id uint64, c *Call, out *peer.Outgoing) {
 	u.pending.late.Add(id)
 	text := fmt.Sprintf("server %s did not answer within %s (call_timeout); the call was cancelled there", u.Name, u.CallTimeout)
-	if c.heard > 0 {
+	if c.lastProgress > 0 {
 		text = fmt.Sprintf("server %s has sent neither an answer nor progress for %s (call_timeout), or has taken %d times as long in all; the call was cancelled there",
 			u.Name, u.CallTimeout, maxExtended)
 	}
 	c.Caller.Lost(*c, text, audit.Timeout, out)
 	u.SendFrame(out, Cancellation(id, "call_timeout"), tracing.Note{ID: c.TraceID, Method: mcpwire.Cancelled})
-	u.calledOff(c, out)
+	u.callCancelled(c, out)
 }

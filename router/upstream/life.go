@@ -21,7 +21,7 @@ import (
 // Run brings an upstream up: its process at once, the handshake as soon as it is
 // known what the client can do.
 func (u *Upstream) Run(reaper *spawn.Reaper) {
-	if u.Is(Apart) {
+	if u.Is(PerSession) {
 		u.settled()
 		return
 	}
@@ -35,16 +35,16 @@ func (u *Upstream) Run(reaper *spawn.Reaper) {
 	case <-u.life.ended:
 		return
 	}
-	slow := time.AfterFunc(u.StartTimeout, u.slow)
+	slow := time.AfterFunc(u.StartTimeout, u.startTimeoutPassed)
 	defer slow.Stop()
-	ctx, cancel := context.WithTimeoutCause(u.env.Context, giveUp*u.StartTimeout,
-		fmt.Errorf("no answer within %s, %d times its start_timeout", giveUp*u.StartTimeout, giveUp))
+	ctx, cancel := context.WithTimeoutCause(u.env.Context, startTimeoutFactor*u.StartTimeout,
+		fmt.Errorf("no answer within %s, %d times its start_timeout", startTimeoutFactor*u.StartTimeout, startTimeoutFactor))
 	defer cancel()
 	err := u.prepare(ctx)
 	if errors.Is(err, discovery.ErrProbed) {
 		u.pipe.conn.Stop()
 		if err = u.launch(reaper); err != nil {
-			u.bury(err)
+			u.shutdown(err)
 			return
 		}
 		u.Era = mcpwire.Legacy
@@ -57,8 +57,8 @@ func (u *Upstream) Run(reaper *spawn.Reaper) {
 	u.becomeReady(time.Since(u.life.startedAt))
 }
 
-// slow says that an upstream takes long; the first list waits no longer, unless it was told to.
-func (u *Upstream) slow() {
+// startTimeoutPassed says that an upstream takes long; the first list waits no longer, unless it was told to.
+func (u *Upstream) startTimeoutPassed() {
 	if u.isCandidate() {
 		return
 	}
@@ -75,10 +75,10 @@ func (u *Upstream) slow() {
 
 // prepare does the handshake and reads the lists.
 func (u *Upstream) prepare(ctx context.Context) error {
-	if err := u.meet(ctx); err != nil {
+	if err := u.handshake(ctx); err != nil {
 		return err
 	}
-	if u.private.leased {
+	if u.dedicated.leased {
 		return nil // what it has is known
 	}
 	u.Listen() // before the lists are read: no change is missed
@@ -94,7 +94,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		return
 	}
 	u.state, u.life.startup = Ready, took
-	if u.private.leased {
+	if u.dedicated.leased {
 		u.mu.Unlock()
 		u.openLease()
 		return
@@ -139,7 +139,7 @@ func (u *Upstream) launch(reaper *spawn.Reaper) error {
 	if err != nil {
 		return err
 	}
-	if !u.take(conn) {
+	if !u.attach(conn) {
 		conn.Stop()
 		return dial.ErrEnding
 	}
@@ -156,11 +156,11 @@ func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
 	case u.Socket != "":
 		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.life.ended)
 	}
-	return dial.Process(u.Command, reaper, u.env.Loop, u.FrameLimit, u.env.Host.Ladder)
+	return dial.Process(u.Command, reaper, u.env.Loop, u.FrameLimit, u.env.Router.Ladder)
 }
 
-// take makes a connection the upstream's, unless that is to end.
-func (u *Upstream) take(conn dial.Conn) bool {
+// attach makes a connection the upstream's, unless that is to end.
+func (u *Upstream) attach(conn dial.Conn) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.closing {
@@ -168,7 +168,7 @@ func (u *Upstream) take(conn dial.Conn) bool {
 	}
 	u.env.starts.add(u.Name)
 	u.pipe.conn, u.pipe.out = conn, conn.Out()
-	u.pipe.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
+	u.pipe.control = jsonrpc.NewControl(u.sendControl, controlIDs{u})
 	return true
 }
 
@@ -185,21 +185,21 @@ func (u *Upstream) Closed(err error) {
 		go u.pipe.control.Close()
 		return
 	}
-	go u.bury(err)
+	go u.shutdown(err)
 }
 
-// bury ends an upstream that is gone: everybody is told, and what is left of its
+// shutdown ends an upstream that is gone: everybody is told, and what is left of its
 // processes is ended.
-func (u *Upstream) bury(err error) {
-	u.life.buried.Do(func() {
-		u.tellGone(u.pipe.conn.Cause(err))
+func (u *Upstream) shutdown(err error) {
+	u.life.shutdownOnce.Do(func() {
+		u.markGone(u.pipe.conn.Cause(err))
 		u.pipe.conn.Stop()
 	})
 }
 
-// tellGone answers the callers of an upstream that is gone and takes its items out
+// markGone answers the callers of an upstream that is gone and takes its items out
 // of the catalog.
-func (u *Upstream) tellGone(problem string) {
+func (u *Upstream) markGone(problem string) {
 	u.mu.Lock()
 	was, closing := u.state, u.closing
 	u.state = Gone
@@ -208,7 +208,7 @@ func (u *Upstream) tellGone(problem string) {
 	}
 	problem, after := u.problem, u.life.supersedes
 	u.mu.Unlock()
-	news := after.news(problem)
+	news := after.isNewProblem(problem)
 	u.answerAll()
 	u.pipe.control.Close()
 	close(u.life.ended)
@@ -218,7 +218,7 @@ func (u *Upstream) tellGone(problem string) {
 	}
 	if !closing && after == nil {
 		u.update()
-		u.renew()
+		u.scheduleReconnect()
 	}
 	u.settled()
 }
@@ -238,7 +238,7 @@ func (u *Upstream) fail(reason string) {
 		u.pipe.conn.Stop()
 		return
 	}
-	if after.news(reason) {
+	if after.isNewProblem(reason) {
 		if !closing {
 			u.Log.Warn("upstream not started", zap.String("err", reason))
 		}
@@ -248,7 +248,7 @@ func (u *Upstream) fail(reason string) {
 	close(u.life.ended)
 	u.settled()
 	if !closing {
-		u.renew()
+		u.scheduleReconnect()
 	}
 }
 
@@ -269,14 +269,14 @@ func (u *Upstream) Stop() {
 
 // update has what the upstream offers shown anew.
 func (u *Upstream) update() {
-	if u.private.leased {
+	if u.dedicated.leased {
 		return
 	}
-	if owner := u.Owner(); owner != nil && u.private.replaces != nil {
+	if owner := u.Owner(); owner != nil && u.dedicated.replaces != nil {
 		owner.Refresh()
 		return
 	}
-	u.env.Host.Changed()
+	u.env.Router.Changed()
 }
 
 // answerAll answers everybody who waits for the upstream, and takes back what it
@@ -301,26 +301,26 @@ func (u *Upstream) answerAll() {
 // The pauses between two tries: each is twice the last. The first one comes again when the
 // server was there for as long as the longest.
 const (
-	FirstPause   = time.Second
-	LongestPause = 30 * time.Second
+	MinRetryPause = time.Second
+	MaxRetryPause = 30 * time.Second
 )
 
-// ComesBack reports whether the server is tried again when it is gone. One that is another
+// Reconnects reports whether the server is tried again when it is gone. One that is another
 // for each session is not: nobody sees whether it could be reached, and the session would wait.
-func (u *Upstream) ComesBack() bool {
-	return (u.Dial != nil || u.Socket != "") && !u.private.leased && u.For == nil && (u.private.replaces == nil || u.private.replaces.For == nil)
+func (u *Upstream) Reconnects() bool {
+	return (u.Dial != nil || u.Socket != "") && !u.dedicated.leased && u.For == nil && (u.dedicated.replaces == nil || u.dedicated.replaces.For == nil)
 }
 
-// renew has the session that an upstream was for get another one of its own: soon, if that
+// scheduleReconnect has the session that an upstream was for get another one of its own: soon, if that
 // was there for long.
-func (u *Upstream) renew() {
+func (u *Upstream) scheduleReconnect() {
 	owner := u.Owner()
-	if owner == nil || u.private.replaces == nil || !u.ComesBack() {
+	if owner == nil || u.dedicated.replaces == nil || !u.Reconnects() {
 		return
 	}
-	pause := LongestPause
-	if time.Since(u.life.startedAt) >= LongestPause {
-		pause = FirstPause
+	pause := MaxRetryPause
+	if time.Since(u.life.startedAt) >= MaxRetryPause {
+		pause = MinRetryPause
 	}
 	u.SetNextTry(pause)
 	time.AfterFunc(pause, func() { owner.Reconnect(u) })
@@ -333,8 +333,8 @@ func (u *Upstream) SetNextTry(pause time.Duration) {
 	u.life.nextTry = time.Now().Add(pause)
 }
 
-// news reports whether this is another reason to be gone than u has, which may be nil.
-func (u *Upstream) news(problem string) bool {
+// isNewProblem reports whether this is another reason to be gone than u has, which may be nil.
+func (u *Upstream) isNewProblem(problem string) bool {
 	if u == nil {
 		return true
 	}
@@ -357,22 +357,24 @@ func (u *Upstream) promote() bool {
 	gone := u.life.supersedes
 	u.life.supersedes = nil
 	u.mu.Unlock()
-	return gone == nil || u.env.Host.Replace(gone, u)
+	return gone == nil || u.env.Router.Replace(gone, u)
 }
 
-// Successor makes an upstream for a server that is gone, which takes its place when it is ready.
-func (u *Upstream) Successor(server Server) *Upstream {
+// NewReplacement makes an upstream for a server that is gone, which takes its place when it is ready.
+func (u *Upstream) NewReplacement(server Server) *Upstream {
 	next := New(u.env, server, u.Name, func() {})
 	next.life.supersedes = u
-	next.Inherit(u)
+	next.InheritOwner(u)
 	return next
 }
 
-// Inherit makes the upstream that of another's owner.
-func (u *Upstream) Inherit(gone *Upstream) { u.private.caller.Store(gone.private.caller.Load()) }
+// InheritOwner makes the upstream that of another's owner.
+func (u *Upstream) InheritOwner(gone *Upstream) {
+	u.dedicated.caller.Store(gone.dedicated.caller.Load())
+}
 
-// ExplainBy has the upstream be gone for another's reason.
-func (u *Upstream) ExplainBy(other *Upstream) {
+// CopyProblem has the upstream be gone for another's reason.
+func (u *Upstream) CopyProblem(other *Upstream) {
 	other.mu.Lock()
 	problem := other.problem
 	other.mu.Unlock()

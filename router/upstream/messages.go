@@ -26,7 +26,7 @@ func (u *Upstream) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	case jsonrpc.Notification:
 		u.notification(m, out)
 	case jsonrpc.Request:
-		u.request(m, out)
+		u.serverRequest(m, out)
 	}
 }
 
@@ -35,7 +35,7 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
 	c, ok := u.pending.calls.Take(id)
 	if !ok {
-		u.unasked(id, m, out)
+		u.unmatchedResponse(id, m, out)
 		return
 	}
 	if c.Caller == nil {
@@ -45,22 +45,22 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 			return
 		}
 		if c.Method == mcpwire.SetLevel {
-			u.leveled(id, out)
+			u.levelAnswered(id, out)
 			return
 		}
 		u.pipe.control.Deliver(id, m)
 		return
 	}
-	u.over(&c, out)
+	u.callFinished(&c, out)
 	c.Audited.Answered(len(m.Frame))
 	c.Caller.Answer(u, id, c, m, out)
 }
 
-// unasked drops an answer that nobody waits for: it is late, or was invented.
-func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
-	silenced := u.following.ended.Has(id)
+// unmatchedResponse drops an answer that nobody waits for: it is late, or was invented.
+func (u *Upstream) unmatchedResponse(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
+	silenced := u.subscriptions.ended.Has(id)
 	if silenced {
-		u.silenced(out)
+		u.reopenListsSubscription(out)
 	}
 	if silenced || u.pending.late.Has(id) {
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
@@ -92,7 +92,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 			s.Notify(u, m, out)
 		}
 	case mcpwire.LogMessage:
-		u.logged(m, out)
+		u.logMessage(m, out)
 	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
 	case mcpwire.Acknowledged: // toolman's own subscription
 	default:
@@ -121,7 +121,7 @@ func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	if c.Caller != nil && c.Caller.Progress(c, at, m, out) && u.CallTimeout > 0 {
 		now := u.env.Clock.Now()
-		u.pending.calls.Update(id, func(c *Call) { c.hear(now) })
+		u.pending.calls.Update(id, func(c *Call) { c.noteProgress(now) })
 	}
 }
 
@@ -135,8 +135,8 @@ func (u *Upstream) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note
 	return err
 }
 
-// Tell passes a notification of the client on, when the server is there to get it.
-func (u *Upstream) Tell(m *jsonrpc.Message, out *peer.Outgoing) {
+// ForwardNotification passes a notification of the client on, when the server is there to get it.
+func (u *Upstream) ForwardNotification(m *jsonrpc.Message, out *peer.Outgoing) {
 	u.mu.Lock()
 	there := u.state != Gone && u.offered.result.ProtocolVersion != ""
 	u.mu.Unlock()
@@ -154,9 +154,9 @@ func (u *Upstream) Send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.No
 	return out.Pass(u.pipe.out, m)
 }
 
-// request handles what the server asks: a ping is answered here, the rest is the
+// serverRequest handles what the server asks: a ping is answered here, the rest is the
 // client's to answer.
-func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
+func (u *Upstream) serverRequest(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	n := u.env.Trace.Next()
 	u.env.Trace.Request(tracing.Upstream, u.Name, m, n, method, jsonrpc.Span{})
@@ -176,7 +176,7 @@ func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
 // Bad implements peer.Handler. A damaged answer ends its call with an error;
 // other lines, such as banners, are counted and passed over.
 func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	if !u.array(m.Frame, out) {
+	if !u.batch(m.Frame, out) {
 		u.bad(m, err, out)
 	}
 }
@@ -184,14 +184,14 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	u.env.Trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
 	id, found := jsonrpc.AnsweredID(m, err)
-	if found && u.damaged(id, err, out) {
+	if found && u.failDamaged(id, err, out) {
 		return
 	}
 	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok && !found {
 		err = u.tooLong(long, out)
 	}
 	if err != nil {
-		u.junked(err)
+		u.countJunk(err)
 	}
 }
 
@@ -211,15 +211,15 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error
 	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
 }
 
-// damaged ends a call whose answer could not be read.
-func (u *Upstream) damaged(id uint64, err error, out *peer.Outgoing) bool {
+// failDamaged ends a call whose answer could not be read.
+func (u *Upstream) failDamaged(id uint64, err error, out *peer.Outgoing) bool {
 	c, ok := u.pending.calls.Take(id)
 	if !ok {
 		return false
 	}
 	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
 	if c.Caller != nil {
-		u.over(&c, out)
+		u.callFinished(&c, out)
 		c.Caller.Lost(c, text, audit.Failed, out)
 		return true
 	}
@@ -231,8 +231,8 @@ func (u *Upstream) damaged(id uint64, err error, out *peer.Outgoing) bool {
 	return true
 }
 
-// junked counts a line that is no message, and logs the first of a minute.
-func (u *Upstream) junked(err error) {
+// countJunk counts a line that is no message, and logs the first of a minute.
+func (u *Upstream) countJunk(err error) {
 	u.mu.Lock()
 	u.pipe.junk++
 	quiet := time.Since(u.pipe.junkLogged) < time.Minute
@@ -246,8 +246,8 @@ func (u *Upstream) junked(err error) {
 	}
 }
 
-// array handles a batch of a server of revision 2025-03-26.
-func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
+// batch handles a batch of a server of revision 2025-03-26.
+func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
 	elements := jsonrpc.BatchOf(frame, MaxBatch)
 	u.mu.Lock()
 	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26

@@ -16,23 +16,23 @@ import (
 	"toolman/router/tracing"
 )
 
-// relisten is how long after a server has ended a subscription it is asked again.
-const relisten = time.Second
+// relistenDelay is how long after a server has ended a subscription it is asked again.
+const relistenDelay = time.Second
 
 // maxErrorText is how many bytes of a server's error are logged.
 const maxErrorText = 2000
 
-// A following is what toolman hears of an upstream. Modern servers are asked on one
+// A subscriptions is what toolman hears of an upstream. Modern servers are asked on one
 // subscription for the lists and on one for each resource: none of them can be changed,
 // and opened anew it would be deaf in between.
-type following struct {
-	lists uint64               // id of the open subscriptions/listen; 0: none
-	uris  map[string]*followed // resources that sessions want to hear of
-	ended jsonrpc.Recent       // ids of those that toolman has cancelled
+type subscriptions struct {
+	lists uint64                   // id of the open subscriptions/listen; 0: none
+	uris  map[string]*subscription // resources that sessions want to hear of
+	ended jsonrpc.Recent           // ids of those that toolman has cancelled
 }
 
-// A followed resource is one that the server is to tell of.
-type followed struct {
+// A subscription resource is one that the server is to tell of.
+type subscription struct {
 	id   uint64 // of a modern server: of the open subscriptions/listen; 0: none
 	want int    // sessions
 }
@@ -51,19 +51,19 @@ func (u *Upstream) PassesSubscriptions() bool {
 	return !u.Source.Modern && u.Owner() != nil
 }
 
-// Follow notes that a session wants to hear of these resources of the upstream, and no
+// UpdateSubscriptions notes that a session wants to hear of these resources of the upstream, and no
 // longer of those it wanted before. It subscribes to what the first one wants, and
 // ends what nobody does any more.
-func (u *Upstream) Follow(want, before map[string]bool, out *peer.Outgoing) {
+func (u *Upstream) UpdateSubscriptions(want, before map[string]bool, out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	f := &u.following
+	f := &u.subscriptions
 	if f.uris == nil {
-		f.uris = map[string]*followed{}
+		f.uris = map[string]*subscription{}
 	}
 	for uri := range want {
 		if !before[uri] {
-			u.wantLocked(uri, out)
+			u.addSubscriptionLocked(uri, out)
 		}
 	}
 	for uri := range before {
@@ -78,11 +78,11 @@ func (u *Upstream) Follow(want, before map[string]bool, out *peer.Outgoing) {
 	}
 }
 
-func (u *Upstream) wantLocked(uri string, out *peer.Outgoing) {
-	r := u.following.uris[uri]
+func (u *Upstream) addSubscriptionLocked(uri string, out *peer.Outgoing) {
+	r := u.subscriptions.uris[uri]
 	if r == nil {
-		r = &followed{}
-		u.following.uris[uri] = r
+		r = &subscription{}
+		u.subscriptions.uris[uri] = r
 		if u.state == Ready {
 			r.id = u.subscribe(uri, out)
 		}
@@ -93,33 +93,33 @@ func (u *Upstream) wantLocked(uri string, out *peer.Outgoing) {
 // subscribe asks the server to tell of changes of a resource, and returns the id of that.
 func (u *Upstream) subscribe(uri string, out *peer.Outgoing) (id uint64) {
 	if !u.Source.Modern {
-		u.TellURI(mcpwire.Subscribe, uri, out)
+		u.RequestURI(mcpwire.Subscribe, uri, out)
 		return 0
 	}
 	filter := mcpwire.Filter{ResourceSubscriptions: []string{uri}}
-	return u.ask(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
+	return u.request(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
 }
 
 func (u *Upstream) unsubscribe(uri string, id uint64, out *peer.Outgoing) {
 	if !u.Source.Modern {
-		u.TellURI(mcpwire.Unsubscribe, uri, out)
+		u.RequestURI(mcpwire.Unsubscribe, uri, out)
 		return
 	}
 	if _, open := u.pending.calls.Take(id); open {
-		u.following.ended.Add(id)
+		u.subscriptions.ended.Add(id)
 		params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
 		u.SendFrame(out, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
 	}
 }
 
-// TellURI makes a request whose answer nobody waits for.
-func (u *Upstream) TellURI(method mcpwire.Method, uri string, out *peer.Outgoing) {
+// RequestURI makes a request whose answer nobody waits for.
+func (u *Upstream) RequestURI(method mcpwire.Method, uri string, out *peer.Outgoing) {
 	params := jsonrpc.AppendQuoted([]byte(`{"uri":`), uri)
-	u.ask(method, append(params, '}'), out)
+	u.request(method, append(params, '}'), out)
 }
 
-// ask makes a request of toolman's own whose answer nobody waits for.
-func (u *Upstream) ask(method mcpwire.Method, params []byte, out *peer.Outgoing) (id uint64) {
+// request makes a request of toolman's own whose answer nobody waits for.
+func (u *Upstream) request(method mcpwire.Method, params []byte, out *peer.Outgoing) (id uint64) {
 	n := u.env.Trace.Next()
 	id, ok := u.pending.calls.Add(Call{Method: method, TraceID: n, Sent: u.env.Clock.Now()})
 	if !ok {
@@ -137,10 +137,10 @@ func (u *Upstream) Listen() {
 	var out peer.Outgoing
 	u.mu.Lock()
 	if u.state != Gone && u.Source.Modern {
-		if u.following.lists == 0 {
+		if u.subscriptions.lists == 0 {
 			u.listenLocked(&out)
 		}
-		for uri, r := range u.following.uris {
+		for uri, r := range u.subscriptions.uris {
 			if r.id == 0 {
 				r.id = u.subscribe(uri, &out)
 			}
@@ -158,12 +158,12 @@ func (u *Upstream) listenLocked(out *peer.Outgoing) {
 		ResourcesListChanged: u.offered.result.OffersFlag("resources", "listChanged"),
 	}
 	if string(filter.Append(nil)) != "{}" {
-		u.following.lists = u.ask(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
+		u.subscriptions.lists = u.request(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
 	}
 }
 
-// announced are the kinds whose changes the server tells of.
-func (u *Upstream) announced() []mcpwire.Kind {
+// listChangedKinds are the kinds whose changes the server tells of.
+func (u *Upstream) listChangedKinds() []mcpwire.Kind {
 	var kinds []mcpwire.Kind
 	for k := range mcpwire.Kind(mcpwire.Kinds) {
 		if u.offered.result.OffersFlag(k.Capability(), "listChanged") {
@@ -182,33 +182,33 @@ func (u *Upstream) listenEnded(id uint64, c *Call, m *jsonrpc.Message) {
 	case m.Err.Present():
 		u.Log.Warn("the server does not say when something changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxErrorText)]))
 		return
-	case u.env.Clock.Now()-c.Sent < int64(relisten):
+	case u.env.Clock.Now()-c.Sent < int64(relistenDelay):
 		return
-	case u.following.lists == id:
-		u.following.lists = 0
+	case u.subscriptions.lists == id:
+		u.subscriptions.lists = 0
 	default:
-		for _, r := range u.following.uris {
+		for _, r := range u.subscriptions.uris {
 			if r.id == id {
 				r.id = 0
 			}
 		}
 	}
-	time.AfterFunc(relisten, u.Listen)
+	time.AfterFunc(relistenDelay, u.Listen)
 }
 
-// silenced is called when a subscription that toolman has cancelled is answered all the
+// reopenListsSubscription is called when a subscription that toolman has cancelled is answered all the
 // same. That is the way of the Go SDK's servers, which then forget the one to the lists
 // as well (v1.8.0). It is opened again; what has changed in between is read.
-func (u *Upstream) silenced(out *peer.Outgoing) {
+func (u *Upstream) reopenListsSubscription(out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state != Ready || u.following.lists == 0 {
+	if u.state != Ready || u.subscriptions.lists == 0 {
 		return
 	}
-	u.pending.calls.Take(u.following.lists)
-	u.pending.late.Add(u.following.lists)
+	u.pending.calls.Take(u.subscriptions.lists)
+	u.pending.late.Add(u.subscriptions.lists)
 	u.listenLocked(out)
-	go u.changed(u.announced()...)
+	go u.changed(u.listChangedKinds()...)
 }
 
 // A LevelChange is a log level that several servers are asked for.
@@ -244,8 +244,8 @@ func ThresholdOf(level []byte) LogThreshold {
 	return LogThreshold(rank + 1)
 }
 
-// upstreamLogLevels are what clients want the server to log.
-type upstreamLogLevels struct {
+// logLevels are what clients want the server to log.
+type logLevels struct {
 	pending map[uint64]*LevelChange // what waits for answers to logging/setLevel, by ID
 	queued  []*LevelChange          // what waits for one of the session's own to be ready
 	raised  LogThreshold            // what modern clients' requests have it log
@@ -256,7 +256,7 @@ type upstreamLogLevels struct {
 func (u *Upstream) SetLevel(params []byte, want LogThreshold, l *LevelChange, out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if l != nil && u.state == Starting && u.private.replaces != nil {
+	if l != nil && u.state == Starting && u.dedicated.replaces != nil {
 		l.Asked()
 		u.logLevels.queued = append(u.logLevels.queued, l)
 	}
@@ -269,13 +269,13 @@ func (u *Upstream) SetLevel(params []byte, want LogThreshold, l *LevelChange, ou
 		}
 		u.logLevels.raised = want
 	}
-	u.levelLocked(params, l, out)
+	u.requestLevelLocked(params, l, out)
 }
 
-// levelLocked asks the server for a level, and reports whether that could be done. What waits for its
+// requestLevelLocked asks the server for a level, and reports whether that could be done. What waits for its
 // answer may be nil.
-func (u *Upstream) levelLocked(params []byte, l *LevelChange, out *peer.Outgoing) bool {
-	id := u.ask(mcpwire.SetLevel, params, out)
+func (u *Upstream) requestLevelLocked(params []byte, l *LevelChange, out *peer.Outgoing) bool {
+	id := u.request(mcpwire.SetLevel, params, out)
 	if l == nil || id == 0 {
 		return id != 0
 	}
@@ -291,10 +291,10 @@ func (u *Upstream) levelLocked(params []byte, l *LevelChange, out *peer.Outgoing
 func (u *Upstream) NeedsMoreLogs(want LogThreshold) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.logsLessLocked(want)
+	return u.needsMoreLogsLocked(want)
 }
 
-func (u *Upstream) logsLessLocked(want LogThreshold) bool {
+func (u *Upstream) needsMoreLogsLocked(want LogThreshold) bool {
 	return want != 0 && (u.logLevels.raised == 0 || u.logLevels.raised > want) && u.state == Ready && u.offered.result.Offers("logging")
 }
 
@@ -304,17 +304,17 @@ func (u *Upstream) logsLessLocked(want LogThreshold) bool {
 func (u *Upstream) RaiseLogLevel(want LogThreshold, l *LevelChange, out *peer.Outgoing) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if !u.logsLessLocked(want) {
+	if !u.needsMoreLogsLocked(want) {
 		return false
 	}
 	u.logLevels.raised = want
-	return u.levelLocked(fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), l, out)
+	return u.requestLevelLocked(fmt.Appendf(nil, `{"level":%q}`, mcpwire.LevelName(int(want-1))), l, out)
 }
 
-// logged passes a log message on. It does not say whose call it belongs to: while
+// logMessage passes a log message on. It does not say whose call it belongs to: while
 // several clients share the server, one gets it when no other has an open call there.
-func (u *Upstream) logged(m *jsonrpc.Message, out *peer.Outgoing) {
-	if owner := u.Owner(); owner != nil && !u.private.many {
+func (u *Upstream) logMessage(m *jsonrpc.Message, out *peer.Outgoing) {
+	if owner := u.Owner(); owner != nil && !u.dedicated.many {
 		owner.Notify(u, m, out)
 		return
 	}
@@ -329,8 +329,8 @@ func (u *Upstream) logged(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// leveled notes that the server has answered one of toolman's own logging/setLevel.
-func (u *Upstream) leveled(id uint64, out *peer.Outgoing) {
+// levelAnswered notes that the server has answered one of toolman's own logging/setLevel.
+func (u *Upstream) levelAnswered(id uint64, out *peer.Outgoing) {
 	u.mu.Lock()
 	l := u.logLevels.pending[id]
 	delete(u.logLevels.pending, id)
@@ -351,6 +351,6 @@ func (u *Upstream) endPendingLogLevels(out *peer.Outgoing) {
 		}
 	}
 	for _, id := range ids {
-		u.leveled(id, out)
+		u.levelAnswered(id, out)
 	}
 }

@@ -10,12 +10,12 @@ import (
 	"toolman/router/discovery"
 )
 
-// meet finds out of which era the server is, and what it offers. A server that is
+// handshake finds out of which era the server is, and what it offers. A server that is
 // not known is taken for one of the era that it was pinned in, since some define items
 // differently in each, and else of the client's first: that way there is the least to
 // bridge.
-func (u *Upstream) meet(ctx context.Context) error {
-	first := cmp.Or(u.Era, u.env.Host.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
+func (u *Upstream) handshake(ctx context.Context) error {
+	first := cmp.Or(u.Era, u.env.Router.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
 	h := discovery.Handshake{Control: u.pipe.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.env.claim(), Info: u.env.info(),
 		Started: u.life.startedAt, Probing: &u.greeting.probing}
 	result, err := h.Do(ctx)

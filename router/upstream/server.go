@@ -32,8 +32,8 @@ type Server struct {
 	// error, which holds nothing that was said, is why the session goes without. Nil: all
 	// sessions have the same.
 	For func(config map[string]string) (Server, error)
-	// Over is called when the server that For has made is not needed any more; may be nil.
-	Over       func()
+	// Release is called when the server that For has made is not needed any more; may be nil.
+	Release    func()
 	FrameLimit int // bytes of the longest message taken from it; 0: the default
 }
 
@@ -60,10 +60,10 @@ func ParseShare(name string) Share {
 	return ShareAuto
 }
 
-// giveUp is how many times its StartTimeout a server may take to start before it
+// startTimeoutFactor is how many times its StartTimeout a server may take to start before it
 // is stopped. Between the two it is waited for in the background (Router.Await: by the
 // first list): the first run of npx downloads.
-const giveUp = 6
+const startTimeoutFactor = 6
 
 // Status is what is known of an upstream.
 type Status struct {

@@ -23,7 +23,7 @@ func (s Simulation) Connect(out peer.Sender) { s.pipe.out = out }
 
 // Converse has toolman's own requests to the server be sent by send, until end is called.
 func (s Simulation) Converse(send func(frame []byte) error) (end func()) {
-	s.pipe.control = jsonrpc.NewControl(send, ownIDs{s.Upstream})
+	s.pipe.control = jsonrpc.NewControl(send, controlIDs{s.Upstream})
 	return s.pipe.control.Close
 }
 
@@ -67,7 +67,7 @@ func (s Simulation) End(problem string) {
 	s.mu.Unlock()
 	s.answerAll()
 	close(s.life.ended)
-	s.env.Host.Changed()
+	s.env.Router.Changed()
 	s.settled()
 }
 
@@ -81,7 +81,7 @@ func (s Simulation) Calls() int { return s.pending.calls.Len() }
 func (s Simulation) Limiter() *limiter.Limiter[queuedCall] { return s.pending.limiter }
 
 // Share has sessions share the server.
-func (s Simulation) Share() { s.private.caller.Store(nil) }
+func (s Simulation) Share() { s.dedicated.caller.Store(nil) }
 
 // Logs has the server log as much as this level wants.
 func (s Simulation) Logs(level string) { s.logLevels.raised = ThresholdOf([]byte(level)) }

@@ -28,8 +28,8 @@ type State uint8
 const (
 	Starting State = iota
 	Ready
-	Gone  // never started, or ended
-	Apart // each session has one of its own
+	Gone       // never started, or ended
+	PerSession // each session has one of its own
 )
 
 // String returns the state's name.
@@ -45,24 +45,24 @@ type Upstream struct {
 	Log    *zap.Logger
 	latest atomic.Pointer[Server] // as the options given last have it; what is started from now on is like that
 
-	private  private
-	greeting greeting
-	pipe     pipe
-	pending  pendingCalls
+	dedicated dedicated
+	greeting  greeting
+	pipe      pipe
+	pending   pendingCalls
 
-	mu        sync.Mutex
-	state     State  // guarded by mu
-	closing   bool   // guarded by mu: toolman is ending it
-	problem   string // guarded by mu: why it is gone
-	life      life   // nextTry, supersedes and startup are guarded by mu
-	lists     discovery.Lists
-	offered   offered           // guarded by mu
-	following following         // guarded by mu
-	logLevels upstreamLogLevels // guarded by mu
+	mu            sync.Mutex
+	state         State  // guarded by mu
+	closing       bool   // guarded by mu: toolman is ending it
+	problem       string // guarded by mu: why it is gone
+	life          life   // nextTry, supersedes and startup are guarded by mu
+	lists         discovery.Lists
+	offered       offered       // guarded by mu
+	subscriptions subscriptions // guarded by mu
+	logLevels     logLevels     // guarded by mu
 }
 
-// private says whose an upstream is that one session has for itself.
-type private struct {
+// dedicated says whose an upstream is that one session has for itself.
+type dedicated struct {
 	caller   atomic.Pointer[Caller] // whose it is; nil: sessions share it
 	many     bool                   // that one speaks for several programs
 	replaces *Upstream              // the shared one in whose place the owner has it; nil: none
@@ -96,16 +96,16 @@ type pendingCalls struct {
 
 // A life is when the server was started, is ready, and ends.
 type life struct {
-	awaited    bool // the first list waits for it until it is ready or gone
-	onSettled  func()
-	settled    sync.Once     // the first list does not wait for it any more
-	begun      chan struct{} // closed when its process runs, or never will
-	startedAt  time.Time     // when its process was started
-	startup    time.Duration // from start to ready
-	nextTry    time.Time     // when the server is tried again, if it comes back
-	supersedes *Upstream     // the one in whose place it comes when it is ready; nil: it has its place
-	buried     sync.Once
-	ended      chan struct{} // closed when it is gone and its callers have been told
+	awaited      bool // the first list waits for it until it is ready or gone
+	onSettled    func()
+	settled      sync.Once     // the first list does not wait for it any more
+	begun        chan struct{} // closed when its process runs, or never will
+	startedAt    time.Time     // when its process was started
+	startup      time.Duration // from start to ready
+	nextTry      time.Time     // when the server is tried again, if it comes back
+	supersedes   *Upstream     // the one in whose place it comes when it is ready; nil: it has its place
+	shutdownOnce sync.Once
+	ended        chan struct{} // closed when it is gone and its callers have been told
 }
 
 // offered is what the server offers.
@@ -120,15 +120,15 @@ type offered struct {
 func New(env *Env, s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, env: env,
 		Source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
-		greeting: greeting{known: env.Greeted.Done, client: &env.Greeted.Client},
+		greeting: greeting{known: env.FirstClient.Done, client: &env.FirstClient.Hello},
 		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
 		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
 		Log:      env.Log.With(zap.String("upstream", name))}
-	u.lists = discovery.Lists{Source: u.Source, Rules: env.Host.Rules, Log: u.Log}
+	u.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
 	u.latest.Store(&s)
 	u.Source.Server = u
 	if s.For != nil {
-		u.state = Apart
+		u.state = PerSession
 		close(u.life.begun) // it never will
 	}
 	return u
@@ -138,8 +138,8 @@ func New(env *Env, s Server, name string, settled func()) *Upstream {
 func (u *Upstream) Offer() catalog.Offer {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state == Starting && u.private.replaces != nil {
-		return catalog.Offer{Source: u.Source, Entries: u.private.replaces.Offer().Entries, Alive: false} // nobody takes the names meanwhile
+	if u.state == Starting && u.dedicated.replaces != nil {
+		return catalog.Offer{Source: u.Source, Entries: u.dedicated.replaces.Offer().Entries, Alive: false} // nobody takes the names meanwhile
 	}
 	entries := u.lists.Entries()
 	return catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready}
@@ -158,14 +158,14 @@ func (u *Upstream) GoneText() string {
 		problem = "it has ended"
 	}
 	advice := "go on without it, or have toolman restarted"
-	if u.ComesBack() {
+	if u.Reconnects() {
 		advice = "toolman tries to reach it again, now and then; go on without it, or try again later"
 	}
 	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; %s", u.Name, problem, advice)
 }
 
-// sendOwn writes a frame of toolman's own conversation.
-func (u *Upstream) sendOwn(frame []byte) error {
+// sendControl writes a frame of toolman's own conversation.
+func (u *Upstream) sendControl(frame []byte) error {
 	if u.env.Trace.On() {
 		var own tracing.Note
 		var m jsonrpc.Message
@@ -183,21 +183,21 @@ func (u *Upstream) sendOwn(frame []byte) error {
 	return nil
 }
 
-// ownIDs numbers toolman's own requests in the same table as the client's calls.
-type ownIDs struct{ u *Upstream }
+// controlIDs numbers toolman's own requests in the same table as the client's calls.
+type controlIDs struct{ u *Upstream }
 
-func (o ownIDs) Next(method string) (uint64, bool) {
+func (o controlIDs) Next(method string) (uint64, bool) {
 	env := o.u.env
 	return o.u.pending.calls.Add(Call{Method: mcpwire.Method(method), TraceID: env.Trace.Next(), Sent: env.Clock.Now()})
 }
 
-func (o ownIDs) Forget(id uint64) {
+func (o controlIDs) Forget(id uint64) {
 	o.u.pending.calls.Take(id)
 	o.u.pending.late.Add(id)
 }
 
-// EraNow is the era of an upstream that is ready.
-func (u *Upstream) EraNow() mcpwire.Era {
+// DetectedEra is the era of an upstream that is ready.
+func (u *Upstream) DetectedEra() mcpwire.Era {
 	if u.Source.Modern {
 		return mcpwire.Modern
 	}
@@ -211,8 +211,8 @@ func (u *Upstream) Is(state State) bool {
 	return u.state == state
 }
 
-// EndBecause notes why an upstream is ended that nobody has ended yet.
-func (u *Upstream) EndBecause(why string) {
+// SetProblem notes why an upstream is ended that nobody has ended yet.
+func (u *Upstream) SetProblem(why string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if u.problem == "" {
@@ -257,7 +257,7 @@ func (u *Upstream) Status() Status {
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
 		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
-	if u.state == Gone && u.ComesBack() {
+	if u.state == Gone && u.Reconnects() {
 		st.Retry = max(time.Second, time.Until(u.life.nextTry))
 	}
 	if u.pipe.conn != nil {
@@ -269,13 +269,13 @@ func (u *Upstream) Status() Status {
 // patience is how long the first list waits for the upstream.
 func (u *Upstream) patience() time.Duration {
 	if u.life.awaited {
-		return giveUp * u.StartTimeout
+		return startTimeoutFactor * u.StartTimeout
 	}
 	return u.StartTimeout
 }
 
-// A Dedication says whom an upstream is for that sessions do not share.
-type Dedication struct {
+// A DedicatedOptions says whom an upstream is for that sessions do not share.
+type DedicatedOptions struct {
 	Owner   Caller
 	Many    bool           // it speaks for several programs
 	Client  *mcpwire.Hello // what the server is told of the client
@@ -284,18 +284,18 @@ type Dedication struct {
 	Settled func()         // is called when it need not be waited for any more
 }
 
-// Dedicate makes an upstream like a shared one, for one caller. It has to be run.
-func (u *Upstream) Dedicate(server Server, d Dedication) *Upstream {
+// NewDedicated makes an upstream like a shared one, for one caller. It has to be run.
+func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
 	own := New(u.env, server, u.Name, d.Settled)
 	own.Source.Modern, own.life.awaited = u.Source.Modern, u.life.awaited
-	own.private.replaces, own.private.leased = u, d.Leased
+	own.dedicated.replaces, own.dedicated.leased = u, d.Leased
 	own.SetOwner(d.Owner, d.Many)
 	own.greeting = greeting{known: alreadyGreeted, client: d.Client}
 	if d.Era != mcpwire.Unknown {
 		own.Era = d.Era
 	}
 	if d.Leased {
-		own.Over = nil // that is the shared one's
+		own.Release = nil // that is the shared one's
 		own.pending.limiter = limiter.NewClosed[queuedCall]()
 	}
 	return own
@@ -308,23 +308,23 @@ var alreadyGreeted = func() chan struct{} {
 }()
 
 // Shared is the shared upstream in whose place the owner has this one; nil: sessions share it.
-func (u *Upstream) Shared() *Upstream { return u.private.replaces }
+func (u *Upstream) Shared() *Upstream { return u.dedicated.replaces }
 
 // Load is how many calls a leased upstream has.
 func (u *Upstream) Load() int { return u.pending.limiter.Load() }
 
-// ToldCapabilities are the capabilities of the client that the server was told of.
-func (u *Upstream) ToldCapabilities() json.RawMessage { return u.greeting.client.Capabilities }
+// DeclaredCapabilities are the capabilities of the client that the server was told of.
+func (u *Upstream) DeclaredCapabilities() json.RawMessage { return u.greeting.client.Capabilities }
 
 // SetOwner makes the upstream a caller's own, which may speak for many programs.
 func (u *Upstream) SetOwner(owner Caller, many bool) {
-	u.private.many = many
-	u.private.caller.Store(&owner)
+	u.dedicated.many = many
+	u.dedicated.caller.Store(&owner)
 }
 
 // Owner is whose the upstream is; nil: sessions share it.
 func (u *Upstream) Owner() Caller {
-	if owner := u.private.caller.Load(); owner != nil {
+	if owner := u.dedicated.caller.Load(); owner != nil {
 		return *owner
 	}
 	return nil
@@ -335,7 +335,7 @@ func (u *Upstream) callers() []Caller {
 	if owner := u.Owner(); owner != nil {
 		return []Caller{owner}
 	}
-	return u.env.Host.Sharing(u)
+	return u.env.Router.Sharing(u)
 }
 
 // openLease lets calls to a leased upstream, which is ready.

@@ -162,7 +162,7 @@ func forSession(s config.Server, file string, secrets *redact.Scrubber) func(val
 			return upstream.Server{}, err
 		}
 		server := newServer(own, file, secrets)
-		server.Over = over
+		server.Release = over
 		return server, nil
 	}
 }

@@ -15,26 +15,26 @@ import (
 	"toolman/spawn"
 )
 
-// A host is a router as its upstreams know it.
-type host struct{ r *Router }
+// A adapter is a router as its upstreams know it.
+type adapter struct{ r *Router }
 
 // Rules implements Host.
-func (h host) Rules() *catalog.Rules { return h.r.rules.Load() }
+func (h adapter) Rules() *catalog.Rules { return h.r.rules.Load() }
 
 // Servers implements Host.
-func (h host) Servers() int { return len(h.r.all()) }
+func (h adapter) Servers() int { return len(h.r.all()) }
 
 // Changed implements Host.
-func (h host) Changed() { h.r.update() }
+func (h adapter) Changed() { h.r.update() }
 
 // Replace implements Host.
-func (h host) Replace(gone, next *upstream.Upstream) bool { return h.r.replace(gone, next) }
+func (h adapter) Replace(gone, next *upstream.Upstream) bool { return h.r.replace(gone, next) }
 
 // Ladder implements Host.
-func (h host) Ladder() spawn.Ladder { return h.r.ladder() }
+func (h adapter) Ladder() spawn.Ladder { return h.r.ladder() }
 
 // Sharing implements Host.
-func (h host) Sharing(u *upstream.Upstream) []upstream.Caller {
+func (h adapter) Sharing(u *upstream.Upstream) []upstream.Caller {
 	var sharing []upstream.Caller
 	for _, s := range h.r.sessions.list() {
 		if s.Uses(u) {
@@ -45,38 +45,38 @@ func (h host) Sharing(u *upstream.Upstream) []upstream.Caller {
 }
 
 // Toolsets implements session.Host.
-func (h host) Toolsets() []toolset.Set { return h.r.current().Toolsets }
+func (h adapter) Toolsets() []toolset.Set { return h.r.current().Toolsets }
 
 // Scrub implements session.Host.
-func (h host) Scrub() func(string) string { return h.r.current().Scrub }
+func (h adapter) Scrub() func(string) string { return h.r.current().Scrub }
 
 // Library implements session.Host.
-func (h host) Library(who *client.Info) *metatool.Library { return h.r.library(who) }
+func (h adapter) Library(who *client.Info) *metatool.Library { return h.r.library(who) }
 
 // ShelfError implements session.Host.
-func (h host) ShelfError(who *client.Info, err error) error { return h.r.shelfError(who, err) }
+func (h adapter) ShelfError(who *client.Info, err error) error { return h.r.shelfError(who, err) }
 
 // Opened implements session.Host.
-func (h host) Opened() bool { return h.r.startup.opened.Load() }
+func (h adapter) Opened() bool { return h.r.startup.opened.Load() }
 
 // Greet implements session.Host.
-func (h host) Greet(hello mcpwire.Hello) { h.r.greet(hello) }
+func (h adapter) Greet(hello mcpwire.Hello) { h.r.handshake(hello) }
 
 // Ended implements session.Host.
-func (h host) Ended(s *session.Session) { h.r.sessions.remove(s) }
+func (h adapter) Ended(s *session.Session) { h.r.sessions.remove(s) }
 
 // BuildCatalog implements session.Host.
-func (h host) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
+func (h adapter) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
 	return h.r.buildCatalog(upstreams)
 }
 
 // StartView implements session.Host.
-func (h host) StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
+func (h adapter) StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
 	return h.r.startView(c, p, who)
 }
 
 // Refresh implements session.Host.
-func (h host) Refresh(s *session.Session, announce bool) {
+func (h adapter) Refresh(s *session.Session, announce bool) {
 	h.r.mu.Lock()
 	defer h.r.mu.Unlock()
 	if h.r.startup.opened.Load() {
@@ -85,13 +85,13 @@ func (h host) Refresh(s *session.Session, announce bool) {
 }
 
 // Reconnect implements session.Host.
-func (h host) Reconnect(s *session.Session, own *upstream.Upstream) {
+func (h adapter) Reconnect(s *session.Session, own *upstream.Upstream) {
 	if h.shareAgain(s, own) {
 		h.Refresh(s, true) // where the session gets its own
 	}
 }
 
-func (h host) shareAgain(s *session.Session, own *upstream.Upstream) bool {
+func (h adapter) shareAgain(s *session.Session, own *upstream.Upstream) bool {
 	h.r.mu.Lock() // nobody takes a place meanwhile
 	defer h.r.mu.Unlock()
 	all := h.r.all()
