@@ -126,7 +126,7 @@ func TestACallThatIsTimedDoesNotTakeTheLastRoute(t *testing.T) {
 		fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`))
 	}
 	u.EachCall(func(_ uint64, c upstream.Call) {
-		if c.Sent > 0 {
+		if c.SentAt > 0 {
 			timed++
 		}
 	})

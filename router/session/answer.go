@@ -54,7 +54,7 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 // timing traces an answer as it came, and returns what to say of it on its way to the client.
 func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) tracing.Note {
 	now := s.Clock.Now()
-	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.Sent), Total: time.Duration(now - c.Came)}
+	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.SentAt), Total: time.Duration(now - c.ArrivedAt)}
 	there := back
 	there.Name, there.Total = c.ServerName(), 0
 	s.Trace.Response(tracing.Upstream, u.Name, m, there)

@@ -70,7 +70,7 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 	c.Elicits = u.Source.Modern && (!req.Modern || inputreq.CanElicit(req.Bytes(req.Envelope.Capabilities.Value)))
 	s.input.Mark(req, &c, t)
 	if s.Clock.Timed() {
-		c.Came, c.Sent = req.ArrivedAt, s.Clock.Now()
+		c.ArrivedAt, c.SentAt = req.ArrivedAt, s.Clock.Now()
 	}
 	c.TraceID = s.TraceArrival(req, at)
 	if s.Audit != nil {

@@ -18,8 +18,8 @@ import (
 	"toolman/spawn"
 )
 
-// Run brings an upstream up: its process at once, the handshake as soon as it is
-// known what the client can do.
+// Run starts the server and returns when it is ready or has failed. It starts the process at once,
+// and the handshake as soon as the client's capabilities are known.
 func (u *Upstream) Run(reaper *spawn.Reaper) {
 	if u.Is(PerSession) {
 		u.settled()
@@ -57,7 +57,68 @@ func (u *Upstream) Run(reaper *spawn.Reaper) {
 	u.becomeReady(time.Since(u.life.startedAt))
 }
 
-// startTimeoutPassed says that an upstream takes long; the first list waits no longer, unless it was told to.
+// start sets the command's name, log and pipe size, and launches it.
+func (u *Upstream) start(reaper *spawn.Reaper) error {
+	u.Command.Name = u.Name
+	u.Command.Stderr = func(line string) {
+		u.Log.Info("stderr", zap.String("text", line))
+		u.env.Trace.Stderr(u.Name, line)
+	}
+	u.Command.PipeSize = u.env.pipeSize()
+	defer close(u.life.begun)
+	return u.launch(reaper)
+}
+
+// launch connects to the server and begins to read from it.
+func (u *Upstream) launch(reaper *spawn.Reaper) error {
+	if u.isClosing() {
+		return dial.ErrEnding
+	}
+	conn, err := u.connect(reaper)
+	if err != nil {
+		return err
+	}
+	if !u.attach(conn) {
+		conn.Stop()
+		return dial.ErrEnding
+	}
+	u.env.Trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
+	conn.Start(u, u.life.ended)
+	return nil
+}
+
+// connect makes a connection to the server. It starts the server if the connection is to a process.
+func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
+	switch {
+	case u.Dial != nil:
+		return u.Dial(u.Command.Stderr)
+	case u.Socket != "":
+		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.life.ended)
+	}
+	return dial.Process(u.Command, reaper, u.env.Loop, u.FrameLimit, u.env.Router.Ladder)
+}
+
+// attach sets the connection of the upstream. It returns false if Stop was called.
+func (u *Upstream) attach(conn dial.Conn) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closing {
+		return false
+	}
+	u.env.starts.add(u.Name)
+	u.pipe.conn, u.pipe.out = conn, conn.Out()
+	u.pipe.control = jsonrpc.NewControl(u.sendControl, controlIDs{u})
+	return true
+}
+
+func (u *Upstream) isClosing() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.closing
+}
+
+// startTimeoutPassed logs that the server is late. The first list stops waiting for it, unless
+// Await was called.
 func (u *Upstream) startTimeoutPassed() {
 	if u.isCandidate() {
 		return
@@ -79,14 +140,15 @@ func (u *Upstream) prepare(ctx context.Context) error {
 		return err
 	}
 	if u.dedicated.leased {
-		return nil // what it has is known
+		return nil // the shared upstream has the lists
 	}
-	u.Listen() // before the lists are read: no change is missed
+	u.Listen() // before the lists are read, so that no change is missed
 	kinds := []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template, mcpwire.Prompt}
 	return u.read(ctx, kinds)
 }
 
-// becomeReady lets clients see the upstream.
+// becomeReady sets the state to Ready, adds the items to the catalog and admits waiting calls. took
+// is the time since Run was called.
 func (u *Upstream) becomeReady(took time.Duration) {
 	u.mu.Lock()
 	if u.state != Starting {
@@ -115,115 +177,50 @@ func (u *Upstream) becomeReady(took time.Duration) {
 	}
 	u.update()
 	u.settled()
-	u.changed() // what changed while the lists were read
+	u.changed() // reads lists that changed while they were read
 }
 
-// start runs the server's command and begins to read it.
-func (u *Upstream) start(reaper *spawn.Reaper) error {
-	u.Command.Name = u.Name
-	u.Command.Stderr = func(line string) {
-		u.Log.Info("stderr", zap.String("text", line))
-		u.env.Trace.Stderr(u.Name, line)
-	}
-	u.Command.PipeSize = u.env.pipeSize()
-	defer close(u.life.begun)
-	return u.launch(reaper)
+// openLease admits calls to a leased upstream, which is ready.
+func (u *Upstream) openLease() {
+	var out peer.Outgoing
+	u.pending.limiter.Open()
+	u.admitNext(&out)
+	out.Flush()
 }
 
-// launch starts a process for the upstream and begins to read it.
-func (u *Upstream) launch(reaper *spawn.Reaper) error {
-	if u.isClosing() {
-		return dial.ErrEnding
-	}
-	conn, err := u.connect(reaper)
-	if err != nil {
-		return err
-	}
-	if !u.attach(conn) {
-		conn.Stop()
-		return dial.ErrEnding
-	}
-	u.env.Trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
-	conn.Start(u, u.life.ended)
-	return nil
+// promote puts an upstream that is ready in the place of the one that it supersedes. It returns
+// false if that one has no place any more.
+func (u *Upstream) promote() bool {
+	u.mu.Lock()
+	gone := u.life.supersedes
+	u.life.supersedes = nil
+	u.mu.Unlock()
+	return gone == nil || u.env.Router.Replace(gone, u)
 }
 
-// connect makes a connection to the server, and starts it if it does not run already.
-func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
-	switch {
-	case u.Dial != nil:
-		return u.Dial(u.Command.Stderr)
-	case u.Socket != "":
-		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.life.ended)
-	}
-	return dial.Process(u.Command, reaper, u.env.Loop, u.FrameLimit, u.env.Router.Ladder)
-}
-
-// attach makes a connection the upstream's, unless that is to end.
-func (u *Upstream) attach(conn dial.Conn) bool {
+// isCandidate reports whether the upstream still waits to replace another.
+func (u *Upstream) isCandidate() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.closing {
-		return false
-	}
-	u.env.starts.add(u.Name)
-	u.pipe.conn, u.pipe.out = conn, conn.Out()
-	u.pipe.control = jsonrpc.NewControl(u.sendControl, controlIDs{u})
-	return true
+	return u.life.supersedes != nil
 }
 
-func (u *Upstream) isClosing() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.closing
-}
+// settled tells the router that the first list need not wait for this upstream any more.
+func (u *Upstream) settled() { u.life.settled.Do(u.life.onSettled) }
 
-// Closed implements peer.Handler: the server has closed its output. One that does
-// so because it was asked for its era gets a second life.
-func (u *Upstream) Closed(err error) {
-	if u.greeting.probing.CompareAndSwap(true, false) {
-		go u.pipe.control.Close()
+// update shows the client or clients what the upstream offers now.
+func (u *Upstream) update() {
+	if u.dedicated.leased {
 		return
 	}
-	go u.shutdown(err)
+	if owner := u.Owner(); owner != nil && u.dedicated.replaces != nil {
+		owner.Refresh()
+		return
+	}
+	u.env.Router.Changed()
 }
 
-// shutdown ends an upstream that is gone: everybody is told, and what is left of its
-// processes is ended.
-func (u *Upstream) shutdown(err error) {
-	u.life.shutdownOnce.Do(func() {
-		u.markGone(u.pipe.conn.Cause(err))
-		u.pipe.conn.Stop()
-	})
-}
-
-// markGone answers the callers of an upstream that is gone and takes its items out
-// of the catalog.
-func (u *Upstream) markGone(problem string) {
-	u.mu.Lock()
-	was, closing := u.state, u.closing
-	u.state = Gone
-	if u.problem == "" {
-		u.problem = problem
-	}
-	problem, after := u.problem, u.life.supersedes
-	u.mu.Unlock()
-	news := after.isNewProblem(problem)
-	u.answerAll()
-	u.pipe.control.Close()
-	close(u.life.ended)
-	if !closing && news {
-		u.Log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.pipe.conn.LastWords()))
-		u.env.Trace.Event(trace.EventGone, u.Name, problem, 0)
-	}
-	if !closing && after == nil {
-		u.update()
-		u.scheduleReconnect()
-	}
-	u.settled()
-}
-
-// fail gives an upstream up before it is ready.
+// fail ends an upstream that is not ready yet.
 func (u *Upstream) fail(reason string) {
 	u.mu.Lock()
 	if u.problem == "" {
@@ -252,35 +249,61 @@ func (u *Upstream) fail(reason string) {
 	}
 }
 
-// Stop ends the upstream because toolman ends.
-func (u *Upstream) Stop() {
-	u.mu.Lock()
-	u.closing = true
-	u.mu.Unlock()
-	<-u.life.begun // its process may be about to start
-	u.mu.Lock()
-	conn := u.pipe.conn
-	u.mu.Unlock()
-	if conn != nil {
-		conn.Stop()
-		<-u.life.ended
-	}
-}
-
-// update has what the upstream offers shown anew.
-func (u *Upstream) update() {
-	if u.dedicated.leased {
+// Closed implements peer.Handler: the server has closed its output. A server that did so in
+// response to server/discover is started again (see Run).
+func (u *Upstream) Closed(err error) {
+	if u.greeting.probing.CompareAndSwap(true, false) {
+		go u.pipe.control.Close()
 		return
 	}
-	if owner := u.Owner(); owner != nil && u.dedicated.replaces != nil {
-		owner.Refresh()
-		return
-	}
-	u.env.Router.Changed()
+	go u.shutdown(err)
 }
 
-// answerAll answers everybody who waits for the upstream, and takes back what it
-// has asked.
+// shutdown marks the upstream as gone and ends what is left of its processes.
+func (u *Upstream) shutdown(err error) {
+	u.life.shutdownOnce.Do(func() {
+		u.markGone(u.pipe.conn.Cause(err))
+		u.pipe.conn.Stop()
+	})
+}
+
+// markGone sets the state to Gone, answers the pending calls, and removes the items from the
+// catalog.
+func (u *Upstream) markGone(problem string) {
+	u.mu.Lock()
+	was, closing := u.state, u.closing
+	u.state = Gone
+	if u.problem == "" {
+		u.problem = problem
+	}
+	problem, after := u.problem, u.life.supersedes
+	u.mu.Unlock()
+	news := after.isNewProblem(problem)
+	u.answerAll()
+	u.pipe.control.Close()
+	close(u.life.ended)
+	if !closing && news {
+		u.Log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.pipe.conn.LastWords()))
+		u.env.Trace.Event(trace.EventGone, u.Name, problem, 0)
+	}
+	if !closing && after == nil {
+		u.update()
+		u.scheduleReconnect()
+	}
+	u.settled()
+}
+
+// isNewProblem reports whether problem differs from u's. It is true if u is nil.
+func (u *Upstream) isNewProblem(problem string) bool {
+	if u == nil {
+		return true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.problem != problem
+}
+
+// answerAll fails all calls, pending or queued, and withdraws the server's own requests.
 func (u *Upstream) answerAll() {
 	var out peer.Outgoing
 	for _, c := range u.pending.calls.Close() {
@@ -298,21 +321,40 @@ func (u *Upstream) answerAll() {
 	out.Flush()
 }
 
-// The pauses between two tries: each is twice the last. The first one comes again when the
-// server was there for as long as the longest.
+// Stop ends the upstream because toolman ends or does not need it any more, and returns when its
+// process is gone. Run must have been called.
+func (u *Upstream) Stop() {
+	u.mu.Lock()
+	u.closing = true
+	u.mu.Unlock()
+	<-u.life.begun // the process may be starting
+	u.mu.Lock()
+	conn := u.pipe.conn
+	u.mu.Unlock()
+	if conn != nil {
+		conn.Stop()
+		<-u.life.ended
+	}
+}
+
+// The pauses between two tries: each is twice the last. The first one comes again when the server
+// was there for as long as the longest.
 const (
+	// The pauses between attempts to reconnect. Each is twice the last. They begin again with the
+	// shortest after the server was connected for MaxRetryPause.
 	MinRetryPause = time.Second
 	MaxRetryPause = 30 * time.Second
 )
 
-// Reconnects reports whether the server is tried again when it is gone. One that is another
-// for each session is not: nobody sees whether it could be reached, and the session would wait.
+// Reconnects reports whether toolman connects again to the server when it is gone. It does so for
+// servers that it did not start itself. It does not for a server that is configured per session: a
+// failed attempt could not be noticed, and the session would wait.
 func (u *Upstream) Reconnects() bool {
 	return (u.Dial != nil || u.Socket != "") && !u.dedicated.leased && u.For == nil && (u.dedicated.replaces == nil || u.dedicated.replaces.For == nil)
 }
 
-// scheduleReconnect has the session that an upstream was for get another one of its own: soon, if that
-// was there for long.
+// scheduleReconnect has the owner of a dedicated upstream replace it after a pause. The pause is
+// short if the upstream was connected for long.
 func (u *Upstream) scheduleReconnect() {
 	owner := u.Owner()
 	if owner == nil || u.dedicated.replaces == nil || !u.Reconnects() {
@@ -326,41 +368,14 @@ func (u *Upstream) scheduleReconnect() {
 	time.AfterFunc(pause, func() { owner.Reconnect(u) })
 }
 
-// SetNextTry notes when the server is tried again, for those who ask.
+// SetNextTry records that the next attempt to connect is after this pause. Status returns it.
 func (u *Upstream) SetNextTry(pause time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.life.nextTry = time.Now().Add(pause)
 }
 
-// isNewProblem reports whether this is another reason to be gone than u has, which may be nil.
-func (u *Upstream) isNewProblem(problem string) bool {
-	if u == nil {
-		return true
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.problem != problem
-}
-
-// isCandidate reports whether the upstream has no place yet.
-func (u *Upstream) isCandidate() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.life.supersedes != nil
-}
-
-// promote lets an upstream that is ready take the place that it was made for. It is false
-// when that is no more.
-func (u *Upstream) promote() bool {
-	u.mu.Lock()
-	gone := u.life.supersedes
-	u.life.supersedes = nil
-	u.mu.Unlock()
-	return gone == nil || u.env.Router.Replace(gone, u)
-}
-
-// NewReplacement makes an upstream for a server that is gone, which takes its place when it is ready.
+// NewReplacement makes an upstream that takes the place of u, which is gone, when it is ready.
 func (u *Upstream) NewReplacement(server Server) *Upstream {
 	next := New(u.env, server, u.Name, func() {})
 	next.life.supersedes = u
@@ -368,12 +383,12 @@ func (u *Upstream) NewReplacement(server Server) *Upstream {
 	return next
 }
 
-// InheritOwner makes the upstream that of another's owner.
+// InheritOwner gives the upstream the owner of another.
 func (u *Upstream) InheritOwner(gone *Upstream) {
 	u.dedicated.caller.Store(gone.dedicated.caller.Load())
 }
 
-// CopyProblem has the upstream be gone for another's reason.
+// CopyProblem replaces the reason why u is gone by that of another upstream.
 func (u *Upstream) CopyProblem(other *Upstream) {
 	other.mu.Lock()
 	problem := other.problem

@@ -30,7 +30,7 @@ func (u *Upstream) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// response gives an answer to whoever asked.
+// response gives a response to the caller that made the request.
 func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
 	c, ok := u.pending.calls.Take(id)
@@ -39,7 +39,7 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	if c.Caller == nil {
-		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.TraceID, Method: c.Method, Leg: time.Duration(u.env.Clock.Now() - c.Sent)})
+		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.TraceID, Method: c.Method, Leg: time.Duration(u.env.Clock.Now() - c.SentAt)})
 		if c.Method == mcpwire.Listen {
 			u.listenEnded(id, &c, m)
 			return
@@ -56,7 +56,8 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	c.Caller.Answer(u, id, c, m, out)
 }
 
-// unmatchedResponse drops an answer that nobody waits for: it is late, or was invented.
+// unmatchedResponse drops a response without a pending request. Either it is late, or the server
+// made it up.
 func (u *Upstream) unmatchedResponse(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
 	silenced := u.subscriptions.ended.Has(id)
 	if silenced {
@@ -67,10 +68,10 @@ func (u *Upstream) unmatchedResponse(id uint64, m *jsonrpc.Message, out *peer.Ou
 		return
 	}
 	u.env.Trace.Orphan(tracing.Upstream, u.Name, m)
-	u.Log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
+	u.Log.Debug("dropped a response without a matching request", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
 }
 
-// notification handles what the server tells.
+// notification handles a notification of the server.
 func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	u.env.Trace.Notification(tracing.Upstream, u.Name, m, 0)
@@ -93,8 +94,8 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 		}
 	case mcpwire.LogMessage:
 		u.logMessage(m, out)
-	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
-	case mcpwire.Acknowledged: // toolman's own subscription
+	case mcpwire.Initialized, mcpwire.RootsListChanged: // only clients send these
+	case mcpwire.Acknowledged: // of toolman's own subscription
 	default:
 		if owner := u.Owner(); owner != nil {
 			owner.Notify(u, m, out)
@@ -102,7 +103,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// progress passes on the progress of a call while the call is open.
+// progress passes on the progress of a pending call, or of a task that a call has started.
 func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "progressToken")
 	if err != nil || !at.Present() {
@@ -125,37 +126,8 @@ func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// SendFrame writes a frame of toolman's own to the server.
-func (u *Upstream) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
-	u.env.Trace.Sent(tracing.Upstream, u.Name, frame, note)
-	err := out.Send(u.pipe.out, frame)
-	if err != nil {
-		u.Log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
-	}
-	return err
-}
-
-// ForwardNotification passes a notification of the client on, when the server is there to get it.
-func (u *Upstream) ForwardNotification(m *jsonrpc.Message, out *peer.Outgoing) {
-	u.mu.Lock()
-	there := u.state != Gone && u.offered.result.ProtocolVersion != ""
-	u.mu.Unlock()
-	if there {
-		u.Send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
-	}
-}
-
-// Send writes a message to the upstream, with the edits of out.
-func (u *Upstream) Send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
-	if u.env.Trace.On() {
-		note.Rewrote = tracing.Rewrote(out, m)
-		u.env.Trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
-	}
-	return out.Pass(u.pipe.out, m)
-}
-
-// serverRequest handles what the server asks: a ping is answered here, the rest is the
-// client's to answer.
+// serverRequest handles a request of the server. It answers a ping, and passes the rest to the
+// owner. Without an owner the request fails: the server cannot say which client it means.
 func (u *Upstream) serverRequest(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	n := u.env.Trace.Next()
@@ -173,14 +145,39 @@ func (u *Upstream) serverRequest(m *jsonrpc.Message, out *peer.Outgoing) {
 	owner.Request(u, m, n, out)
 }
 
-// Bad implements peer.Handler. A damaged answer ends its call with an error;
-// other lines, such as banners, are counted and passed over.
+// Bad implements peer.Handler. A damaged response fails its call. Other lines, such as banners, are
+// counted and ignored.
 func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	if !u.batch(m.Frame, out) {
 		u.bad(m, err, out)
 	}
 }
 
+// batch handles a JSON-RPC batch, which a server of revision 2025-03-26 may send. It returns false
+// if the frame is none.
+func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
+	elements := jsonrpc.BatchOf(frame, MaxBatch)
+	u.mu.Lock()
+	allowed := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
+	u.mu.Unlock()
+	if !allowed || len(elements) == 0 || len(elements) > MaxBatch {
+		return false
+	}
+	var m jsonrpc.Message
+	for _, at := range elements {
+		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
+			u.bad(&m, err, out)
+		} else {
+			u.Message(&m, out)
+		}
+	}
+	return true
+}
+
+// MaxBatch is how many messages a batch may have, of a client or a server.
+const MaxBatch = 256
+
+// bad handles a frame that is no message and no batch.
 func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	u.env.Trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
 	id, found := jsonrpc.AnsweredID(m, err)
@@ -195,23 +192,8 @@ func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	}
 }
 
-// tooLong deals with a message that is too long and no answer of which the id is
-// known. A request is refused and a notification dropped; anything else may be
-// the answer to any call, so that the server has to go. It returns what to log.
-func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error {
-	const advice = "raise max_message_bytes if messages of that size are right"
-	id, method := long.Peek()
-	if method == "" {
-		go u.fail(fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; %s", long, advice))
-		return nil
-	}
-	if id != nil {
-		u.SendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
-	}
-	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
-}
-
-// failDamaged ends a call whose answer could not be read.
+// failDamaged ends a call whose response could not be read. It returns false if no call has this
+// ID.
 func (u *Upstream) failDamaged(id uint64, err error, out *peer.Outgoing) bool {
 	c, ok := u.pending.calls.Take(id)
 	if !ok {
@@ -231,7 +213,23 @@ func (u *Upstream) failDamaged(id uint64, err error, out *peer.Outgoing) bool {
 	return true
 }
 
-// countJunk counts a line that is no message, and logs the first of a minute.
+// tooLong handles a message over the size limit that is not known to be the response to a pending
+// call. A request is refused and a notification dropped. Any other message may be the response to
+// any call, so the server is ended. tooLong returns the error to log; nil: none.
+func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error {
+	const advice = "raise max_message_bytes if messages of that size are right"
+	id, method := long.Peek()
+	if method == "" {
+		go u.fail(fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; %s", long, advice))
+		return nil
+	}
+	if id != nil {
+		u.SendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
+	}
+	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
+}
+
+// countJunk counts a line that is no message, and logs at most one a minute.
 func (u *Upstream) countJunk(err error) {
 	u.mu.Lock()
 	u.pipe.junk++
@@ -242,29 +240,71 @@ func (u *Upstream) countJunk(err error) {
 	count := u.pipe.junk
 	u.mu.Unlock()
 	if !quiet {
-		u.Log.Warn("the server wrote something that could not be passed on", zap.NamedError("err", err), zap.Int("count", count))
+		u.Log.Warn("dropped a line of the server that is not a valid message", zap.NamedError("err", err), zap.Int("count", count))
 	}
 }
 
-// batch handles a batch of a server of revision 2025-03-26.
-func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
-	elements := jsonrpc.BatchOf(frame, MaxBatch)
+// ForwardNotification sends a notification of the client to the server, if its handshake is done
+// and it is not gone.
+func (u *Upstream) ForwardNotification(m *jsonrpc.Message, out *peer.Outgoing) {
 	u.mu.Lock()
-	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
+	connected := u.state != Gone && u.offered.result.ProtocolVersion != ""
 	u.mu.Unlock()
-	if !may || len(elements) == 0 || len(elements) > MaxBatch {
-		return false
+	if connected {
+		u.Send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
 	}
-	var m jsonrpc.Message
-	for _, at := range elements {
-		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
-			u.bad(&m, err, out)
-		} else {
-			u.Message(&m, out)
-		}
-	}
-	return true
 }
 
-// MaxBatch is how many messages a client may send at once.
-const MaxBatch = 256
+// Send writes a message to the server, with the edits of out.
+func (u *Upstream) Send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
+	if u.env.Trace.On() {
+		note.Rewrote = tracing.Rewrote(out, m)
+		u.env.Trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
+	}
+	return out.Pass(u.pipe.out, m)
+}
+
+// SendFrame writes a frame of toolman's own to the server.
+func (u *Upstream) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
+	u.env.Trace.Sent(tracing.Upstream, u.Name, frame, note)
+	err := out.Send(u.pipe.out, frame)
+	if err != nil {
+		u.Log.Debug("cannot write to the server", zap.NamedError("err", err))
+	}
+	return err
+}
+
+// sendControl writes a frame of the jsonrpc.Control, which makes toolman's own requests.
+func (u *Upstream) sendControl(frame []byte) error {
+	if u.env.Trace.On() {
+		var own tracing.Note
+		var m jsonrpc.Message
+		if jsonrpc.Scan(frame, &m) == nil {
+			id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
+			c, _ := u.pending.calls.Get(id)
+			own = tracing.Note{ID: c.TraceID, Method: c.Method}
+		}
+		u.env.Trace.Sent(tracing.Upstream, u.Name, frame, own)
+	}
+	if err := u.pipe.out.Queue(frame, nil); err != nil {
+		return err
+	}
+	u.pipe.out.Flush()
+	return nil
+}
+
+// controlIDs gives the requests of the jsonrpc.Control IDs from the table of pending calls, which
+// the client's calls use too.
+type controlIDs struct{ u *Upstream }
+
+// Next adds a request to the table and returns its ID; false if the upstream is gone.
+func (o controlIDs) Next(method string) (uint64, bool) {
+	env := o.u.env
+	return o.u.pending.calls.Add(Call{Method: mcpwire.Method(method), TraceID: env.Trace.Next(), SentAt: env.Clock.Now()})
+}
+
+// Forget removes a request that toolman has given up.
+func (o controlIDs) Forget(id uint64) {
+	o.u.pending.calls.Take(id)
+	o.u.pending.late.Add(id)
+}

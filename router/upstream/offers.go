@@ -10,10 +10,10 @@ import (
 	"toolman/router/discovery"
 )
 
-// handshake finds out of which era the server is, and what it offers. A server that is
-// not known is taken for one of the era that it was pinned in, since some define items
-// differently in each, and else of the client's first: that way there is the least to
-// bridge.
+// handshake finds the era of the server and what it offers. If the era is not configured, it first
+// tries the one that the server's items were pinned in, because some servers define items
+// differently in each era. Without pins it tries the client's era, which needs the least
+// translation.
 func (u *Upstream) handshake(ctx context.Context) error {
 	first := cmp.Or(u.Era, u.env.Router.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
 	h := discovery.Handshake{Control: u.pipe.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.env.claim(), Info: u.env.info(),
@@ -23,7 +23,7 @@ func (u *Upstream) handshake(ctx context.Context) error {
 		return err
 	}
 	if modern := mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern; modern != u.Source.Modern {
-		u.Source.Modern = modern // a process that one session has for itself has it from the start, and calls read it
+		u.Source.Modern = modern // not in a dedicated upstream: it has the value from NewDedicated, and calls read it
 	}
 	u.mu.Lock()
 	u.offered.result = result
@@ -44,11 +44,11 @@ func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
 	return u.lists.Read(ctx, s, kinds)
 }
 
-// debounce folds the changes that a server announces in a burst into one.
+// debounce is how long toolman waits after a change of a list for more changes, to read them
+// together.
 const debounce = 50 * time.Millisecond
 
-// changed notes that lists of the server have changed and reads them again soon.
-// One reading is under way at most.
+// changed marks lists of the server as changed, and starts refresh unless it runs already.
 func (u *Upstream) changed(kinds ...mcpwire.Kind) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -62,7 +62,7 @@ func (u *Upstream) changed(kinds ...mcpwire.Kind) {
 	go u.refresh()
 }
 
-// refresh reads what has changed until nothing has.
+// refresh reads changed lists until there are none.
 func (u *Upstream) refresh() {
 	for {
 		select {
@@ -75,14 +75,13 @@ func (u *Upstream) refresh() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(u.env.Context, u.StartTimeout)
-		u.read(ctx, kinds) // logs what fails
+		u.read(ctx, kinds) // logs its errors
 		cancel()
 		u.update()
 	}
 }
 
-// takeStale returns the kinds to read again, and ends the refreshing when there
-// are none.
+// takeStale returns the kinds to read again. It clears refreshing if there are none.
 func (u *Upstream) takeStale() []mcpwire.Kind {
 	u.mu.Lock()
 	defer u.mu.Unlock()
