@@ -20,7 +20,7 @@ type Call struct {
 	Entry        *catalog.Entry  // the item that is called; nil for a request about a task
 	Task         bool            // the client wants a task instead of the result
 	Modern       bool            // the client's request is of the modern era
-	Elicits      bool            // the response may be an input_required result
+	Elicits      bool            // the response may contain elicitation requests
 	Logs         LogThreshold    // of the log messages that a modern request wants
 	place        limiter.Place   // at the limiter
 	Waited       uint32          // milliseconds in the queue of the limiter

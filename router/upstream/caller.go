@@ -74,7 +74,7 @@ type Router interface {
 	Sharing(u *Upstream) []Caller
 	// Changed is called when the items of a shared upstream have changed.
 	Changed()
-	// Replace puts next in the place of gone. It returns false if gone has no place any more.
+	// Replace puts next in the place of gone. It returns false if gone is no longer in use.
 	Replace(gone, next *Upstream) bool
 	// Ladder returns how long a server may take to end now.
 	Ladder() spawn.Ladder

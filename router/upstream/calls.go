@@ -204,8 +204,8 @@ func (u *Upstream) TakeCalls(match func(*Call) bool, out *peer.Outgoing) (taken 
 	return taken
 }
 
-// CancelCall cancels a call at the server and returns it. ok is false if the call is not pending
-// any more.
+// CancelCall cancels a call at the server and returns it. ok is false if the call is no longer
+// pending.
 func (u *Upstream) CancelCall(id uint64, reason string, out *peer.Outgoing) (c Call, ok bool) {
 	if c, ok = u.pending.calls.Take(id); ok {
 		u.sendCancelled(id, &c, reason, out)
@@ -229,8 +229,8 @@ func (u *Upstream) sendCancelled(id uint64, c *Call, reason string, out *peer.Ou
 	u.callCancelled(c, out)
 }
 
-// Cancellation returns a notifications/cancelled for a request of toolman's own or one that toolman
-// has sent under this ID.
+// Cancellation returns a notifications/cancelled frame for a request that toolman has sent with
+// this ID.
 func Cancellation(id uint64, reason string) []byte {
 	params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
 	params = append(jsonrpc.AppendQuoted(append(params, `,"reason":`...), reason), '}')

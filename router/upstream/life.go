@@ -189,7 +189,7 @@ func (u *Upstream) openLease() {
 }
 
 // promote puts an upstream that is ready in the place of the one that it supersedes. It returns
-// false if that one has no place any more.
+// false if that one is no longer in use.
 func (u *Upstream) promote() bool {
 	u.mu.Lock()
 	gone := u.life.supersedes
@@ -205,7 +205,7 @@ func (u *Upstream) isCandidate() bool {
 	return u.life.supersedes != nil
 }
 
-// settled tells the router that the first list need not wait for this upstream any more.
+// settled tells the router that the first list need not wait for this upstream.
 func (u *Upstream) settled() { u.life.settled.Do(u.life.onSettled) }
 
 // update shows the client or clients what the upstream offers now.
@@ -321,8 +321,8 @@ func (u *Upstream) answerAll() {
 	out.Flush()
 }
 
-// Stop ends the upstream because toolman ends or does not need it any more, and returns when its
-// process is gone. Run must have been called.
+// Stop ends the upstream because toolman ends or no longer needs it, and returns when its process
+// is gone. Run must have been called.
 func (u *Upstream) Stop() {
 	u.mu.Lock()
 	u.closing = true

@@ -124,7 +124,7 @@ func (u *Upstream) levelAnswered(id uint64, out *peer.Outgoing) {
 	}
 }
 
-// endPendingLogLevels ends the wait for responses, because the server sends none any more.
+// endPendingLogLevels ends the wait for responses, because the server sends no more.
 func (u *Upstream) endPendingLogLevels(out *peer.Outgoing) {
 	u.mu.Lock()
 	ids := slices.Collect(maps.Keys(u.logLevels.pending))

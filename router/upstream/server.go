@@ -32,8 +32,7 @@ type Server struct {
 	// goes without the server if there is an error, which must not contain the client's values. If
 	// For is nil, all sessions use the same configuration.
 	For func(config map[string]string) (Server, error)
-	// Release is called when the server that For has returned is not needed any more; it may be
-	// nil.
+	// Release is called when the server that For has returned is no longer needed; it may be nil.
 	Release    func()
 	FrameLimit int // longest message in bytes that is accepted from it; 0: the default
 }
@@ -62,7 +61,7 @@ func ParseShare(name string) Share {
 }
 
 // startTimeoutFactor is how many times its StartTimeout a server may take to start before it is
-// stopped. After one StartTimeout the first list does not wait any more, unless Upstream.Await was
+// stopped. After one StartTimeout the first list no longer waits for it, unless Upstream.Await was
 // called. The factor is large because npx downloads packages when it runs a server first.
 const startTimeoutFactor = 6
 

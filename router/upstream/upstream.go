@@ -116,7 +116,7 @@ type offered struct {
 }
 
 // New makes an upstream that Run then starts. settled is called once, when nothing needs to wait
-// for the upstream any more: it is ready, gone or late.
+// for the upstream: it is ready, gone or late.
 func New(env *Env, s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, env: env,
 		Source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
