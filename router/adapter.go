@@ -15,25 +15,25 @@ import (
 	"toolman/spawn"
 )
 
-// A adapter is a router as its upstreams know it.
+// An adapter implements upstream.Router and session.Host for a Router.
 type adapter struct{ r *Router }
 
-// Rules implements Host.
+// Rules implements upstream.Router.
 func (h adapter) Rules() *catalog.Rules { return h.r.rules.Load() }
 
-// Servers implements Host.
+// Servers implements upstream.Router.
 func (h adapter) Servers() int { return len(h.r.all()) }
 
-// Changed implements Host.
+// Changed implements upstream.Router.
 func (h adapter) Changed() { h.r.update() }
 
-// Replace implements Host.
+// Replace implements upstream.Router.
 func (h adapter) Replace(gone, next *upstream.Upstream) bool { return h.r.replace(gone, next) }
 
-// Ladder implements Host.
+// Ladder implements upstream.Router.
 func (h adapter) Ladder() spawn.Ladder { return h.r.ladder() }
 
-// Sharing implements Host.
+// Sharing implements upstream.Router.
 func (h adapter) Sharing(u *upstream.Upstream) []upstream.Caller {
 	var sharing []upstream.Caller
 	for _, s := range h.r.sessions.list() {
@@ -87,12 +87,13 @@ func (h adapter) Refresh(s *session.Session, announce bool) {
 // Reconnect implements session.Host.
 func (h adapter) Reconnect(s *session.Session, own *upstream.Upstream) {
 	if h.shareAgain(s, own) {
-		h.Refresh(s, true) // where the session gets its own
+		h.Refresh(s, true) // starts a dedicated upstream
 	}
 }
 
+// shareAgain replaces a dedicated upstream of a session by the shared one.
 func (h adapter) shareAgain(s *session.Session, own *upstream.Upstream) bool {
-	h.r.mu.Lock() // nobody takes a place meanwhile
+	h.r.mu.Lock() // no upstream is replaced meanwhile
 	defer h.r.mu.Unlock()
 	all := h.r.all()
 	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })

@@ -19,8 +19,17 @@ import (
 	"toolman/router/view"
 )
 
-// warnUnmatchedLocked warns, once all servers are there, of what dangerous_tools has and no
-// server: a tool that was meant would run without a question.
+// buildCatalog merges the items of upstreams, in their order.
+func (r *Router) buildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
+	offers := make([]catalog.Offer, len(upstreams))
+	for i, u := range upstreams {
+		offers[i] = u.Offer()
+	}
+	return catalog.New(offers, r.ownNames, r.current().AllowStale)
+}
+
+// warnUnmatchedLocked warns of entries of dangerous_tools that match no tool, once all servers are
+// ready: the tool that was meant runs without confirmation.
 func (r *Router) warnUnmatchedLocked(c *catalog.Catalog) {
 	ready := func(u *upstream.Upstream) bool { return u.Is(upstream.Ready) }
 	guard := r.current().Dangers
@@ -33,11 +42,12 @@ func (r *Router) warnUnmatchedLocked(c *catalog.Catalog) {
 	}
 }
 
+// allOf reports whether ok is true for all elements.
 func allOf[T any](all []T, ok func(T) bool) bool {
 	return !slices.ContainsFunc(all, func(one T) bool { return !ok(one) })
 }
 
-// logHeldBack names items that are held back now and were not before.
+// logHeldBack logs items that are held back in next and were not before.
 func (r *Router) logHeldBack(next *catalog.Catalog) {
 	known := map[*catalog.Entry]bool{}
 	for _, e := range r.catalog.Load().Held() {
@@ -57,7 +67,7 @@ func (r *Router) logHeldBack(next *catalog.Catalog) {
 	}
 }
 
-// logCollisions names items that are not offered, each once.
+// logCollisions logs items that are not in the catalog because their name is in use, each once.
 func (r *Router) logCollisions(next *catalog.Catalog) {
 	known := map[*catalog.Entry]bool{}
 	for _, c := range r.catalog.Load().Collisions {
@@ -65,44 +75,16 @@ func (r *Router) logCollisions(next *catalog.Catalog) {
 	}
 	for _, c := range next.Collisions {
 		if !known[c.Loser] {
-			r.log.Warn("a name is taken already; the first server in the file has it", zap.Stringer("kind", c.Loser.Item.Kind),
+			r.log.Warn("a name is in use already; the first server in the configuration file has it", zap.Stringer("kind", c.Loser.Item.Kind),
 				zap.String("tool", sanitize.Line(c.Loser.Name)), zap.String("upstream", c.Loser.Source.Name), zap.String("by", c.By))
 		}
 	}
 }
 
-// buildCatalog merges what upstreams offer, in their order.
-func (r *Router) buildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
-	offers := make([]catalog.Offer, len(upstreams))
-	for i, u := range upstreams {
-		offers[i] = u.Offer()
-	}
-	return catalog.New(offers, r.ownNames, r.current().AllowStale)
-}
-
-// maxLogged is how many items a log entry names.
+// maxLogged is how many items a log entry lists.
 const maxLogged = 20
 
-// viewCache keeps what clients see of the shared servers while nothing is switched, one View
-// for all that have the same rights: with it they share the pages of lists.
-type viewCache struct {
-	mu      sync.Mutex
-	catalog *catalog.Catalog       // guarded by mu: the catalog that the views are of
-	views   map[viewKey]*view.View // guarded by mu
-}
-
-// Rights are what a view at start depends on beside the catalog.
-type viewKey struct {
-	policy  *policy.Policy
-	limited bool
-	only    string // names of toolsets
-	all     bool   // what is inactive, too
-}
-
-// maxStartViews bounds the views that are kept. Proxies may name any toolsets together.
-const maxStartViews = 1024
-
-// startView is what a client sees of a catalog while nothing is switched.
+// startView returns the view that a session starts with.
 func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
 	if c != r.catalog.Load() {
 		return r.newStartView(c, p, who)
@@ -125,6 +107,7 @@ func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who client.Info
 	return v
 }
 
+// newStartView is startView without the cache.
 func (r *Router) newStartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
 	c = c.Under(p)
 	if who.AllActive {
@@ -136,21 +119,38 @@ func (r *Router) newStartView(c *catalog.Catalog, p *policy.Policy, who client.I
 	return view.New(c, r.Equipped)
 }
 
-// errShelf is what clients hear of a file of toolsets that cannot be used: what is wrong with it may
-// name what others have saved.
-var errShelf = errors.New("the file of saved toolsets cannot be used; toolman's log says why")
+// A viewCache keeps the views that sessions with the same permissions start with, so that they
+// share the pages of lists.
+type viewCache struct {
+	mu      sync.Mutex
+	catalog *catalog.Catalog       // guarded by mu: the catalog of the views
+	views   map[viewKey]*view.View // guarded by mu
+}
 
-// shelfError is an error of the shelf as the client may read it.
-func (r *Router) shelfError(who *client.Info, err error) error {
-	if err == nil || who.Sole {
-		return err
+// A viewKey is what a view at the start of a session depends on, besides the catalog.
+type viewKey struct {
+	policy  *policy.Policy
+	limited bool   // client.Info.Only is not nil
+	only    string // names of toolsets
+	all     bool   // all items are active
+}
+
+// maxStartViews limits the cache: proxies may send any combination of toolsets.
+const maxStartViews = 1024
+
+// library returns the toolsets that the client may use. It may wait for the disk, unless the client
+// is limited to some toolsets.
+func (r *Router) library(who *client.Info) *metatool.Library {
+	if who.Only != nil {
+		return &metatool.Library{Sets: r.toolsetsNamed(who.Only)}
 	}
-	r.log.Warn("saved toolsets cannot be used", zap.NamedError("err", err))
-	return errShelf
+	l := metatool.ReadLibrary(r.current().Toolsets, r.Shelf, who.Principal.Owner())
+	l.Err = r.shelfError(who, l.Err)
+	return l
 }
 
 // toolsetsNamed returns the toolsets of tools.toml with these names, in the order of that file,
-// each once. Saved ones are not among them: clients can change those.
+// each once. It ignores saved toolsets, because clients can change them.
 func (r *Router) toolsetsNamed(names []string) []*toolset.Set {
 	var sets []*toolset.Set
 	all := r.current().Toolsets
@@ -162,13 +162,15 @@ func (r *Router) toolsetsNamed(names []string) []*toolset.Set {
 	return sets
 }
 
-// library returns the toolsets that the client may know of. It may wait for the disk,
-// unless the client is limited to some.
-func (r *Router) library(who *client.Info) *metatool.Library {
-	if who.Only != nil {
-		return &metatool.Library{Sets: r.toolsetsNamed(who.Only)}
+// shelfError returns the error for the client, and logs the real one if the client must not see it.
+func (r *Router) shelfError(who *client.Info, err error) error {
+	if err == nil || who.Sole {
+		return err
 	}
-	l := metatool.ReadLibrary(r.current().Toolsets, r.Shelf, who.Principal.Owner())
-	l.Err = r.shelfError(who, l.Err)
-	return l
+	r.log.Warn("saved toolsets cannot be used", zap.NamedError("err", err))
+	return errShelf
 }
+
+// errShelf is the error for clients when the file of saved toolsets cannot be used. The real error
+// may contain names that other clients have saved.
+var errShelf = errors.New("the file of saved toolsets cannot be used; toolman's log says why")
