@@ -36,7 +36,7 @@ func (r *Router) Reload(o Options) {
 	for _, u := range old {
 		if !slices.Contains(next, u) {
 			u.Log.Info("ending a server that was removed from the configuration or changed there")
-			u.SetProblem("the configuration was changed, and it is not in there any more as it was")
+			u.SetProblem("it was removed from the configuration or changed there")
 			r.pool.Dismissed.Go(u.Stop)
 		}
 	}

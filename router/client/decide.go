@@ -15,7 +15,7 @@ import (
 )
 
 // OwnRule is the rule in the audit log for toolman's own tools and resources.
-const OwnRule = "it is toolman's own, and no policy is about it"
+const OwnRule = "it is toolman's own, and policies do not apply to it"
 
 // audits reports whether requests of a method are in the audit log.
 func audits(method mcpwire.Method) bool {
@@ -108,7 +108,7 @@ func (s *Conn) AuditMisfit(e *catalog.Entry, correlation string, arguments []byt
 	defer s.Mu.Unlock()
 	line := withTarget(s.auditLine(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
 	line.Correlation = correlation
-	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
+	rule := func(audit.Verdict) string { return "its arguments do not match the tool's inputSchema" }
 	s.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
 }
 

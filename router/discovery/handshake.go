@@ -20,7 +20,7 @@ const probeTime = 15 * time.Second
 
 // ErrProbed is returned by Handshake.Do if the server has closed its output after server/discover.
 // The caller starts it again and does the handshake of the legacy era.
-var ErrProbed = errors.New("it ended when it was asked for its era")
+var ErrProbed = errors.New("it closed its output after server/discover")
 
 // A Handshake finds the era of a server and its capabilities.
 type Handshake struct {
@@ -71,7 +71,7 @@ func (h *Handshake) discoverFirst(ctx context.Context) (mcpwire.InitializeResult
 	case err == nil && result.ProtocolVersion != "":
 		return result, nil
 	case h.Era == mcpwire.Modern && err == nil:
-		return result, fmt.Errorf("server/discover: the server speaks no revision from %s on", mcpwire.Newest)
+		return result, fmt.Errorf("server/discover: the server supports no revision from %s on", mcpwire.Newest)
 	case h.Era == mcpwire.Modern:
 		return result, err
 	}
@@ -106,7 +106,7 @@ func (h *Handshake) handshake(ctx context.Context) (mcpwire.InitializeResult, er
 		return result, err
 	}
 	if !mcpwire.Supported(result.ProtocolVersion) {
-		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", sanitize.Cut(result.ProtocolVersion, catalog.NameLimit))
+		return result, fmt.Errorf("initialize: the server speaks revision %q, which toolman does not support", sanitize.Cut(result.ProtocolVersion, catalog.NameLimit))
 	}
 	return result, nil
 }
@@ -122,7 +122,7 @@ func (h *Handshake) initialize(ctx context.Context, hello mcpwire.Hello, version
 		return result, err
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return result, fmt.Errorf("initialize: the answer has a wrong shape: %w", err)
+		return result, fmt.Errorf("initialize: invalid result: %w", err)
 	}
 	return result, nil
 }

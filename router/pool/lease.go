@@ -11,6 +11,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
@@ -71,7 +72,7 @@ func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMe
 		s.dismissLeased(spare)
 	}
 	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
-		Era: shared.DetectedEra(), Leased: true, Settled: func() {}})
+		Era: client.EraOf(shared.Source.Modern), Leased: true, Settled: func() {}})
 	if err != nil {
 		shared.Log.Warn("no leased process for a call; it uses another one, or the server cannot send requests to its client",
 			zap.String("session", s.Name()), zap.NamedError("err", err))

@@ -80,7 +80,7 @@ func (s *Servers) startDedicated(shared *upstream.Upstream) *upstream.Upstream {
 	if shared.For != nil {
 		return s.instantiate(shared)
 	}
-	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: s.hello(), Era: shared.DetectedEra(), Settled: s.dedicatedSettled})
+	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: s.hello(), Era: client.EraOf(shared.Source.Modern), Settled: s.dedicatedSettled})
 	switch {
 	case err == nil:
 	case shared.Share == upstream.ShareNever:
@@ -263,7 +263,7 @@ type Quota struct {
 const maxDedicated = 256
 
 // errProcesses says that maxDedicated is reached.
-var errProcesses = fmt.Errorf("there are %d processes that single sessions have for themselves, as many as there may be", maxDedicated)
+var errProcesses = fmt.Errorf("there are %d dedicated processes, which is the limit", maxDedicated)
 
 // Take counts one more process, also in the client's account. It fails if a limit is reached.
 func (x *Quota) Take(account *budget.Account) error {

@@ -46,7 +46,7 @@ func (u *Upstream) admit(m *jsonrpc.Message, out *peer.Outgoing, c *Call) bool {
 		text := fmt.Sprintf("server %s has %d calls under way, as many as it may have (max_concurrent_calls), and too many wait for their turn; "+
 			"this one was not passed on: try again when some of them are answered", u.Name, u.pending.limiter.Limit())
 		if !Limited(c.Method) {
-			text = fmt.Sprintf("server %s has %d requests of this client that are no calls, as many as it may have of one; "+
+			text = fmt.Sprintf("server %s has %d open requests of this client besides calls, which is the limit for one client; "+
 				"this one was not passed on: try again when some of them are answered", u.Name, limiter.MaxControl)
 		}
 		c.Caller.Unsent(*c, text, audit.Refused, out)
@@ -229,12 +229,14 @@ func (u *Upstream) sendCancelled(id uint64, c *Call, reason string, out *peer.Ou
 	u.callCancelled(c, out)
 }
 
-// Cancellation returns a notifications/cancelled frame for a request that toolman has sent with
-// this ID.
+// Cancellation returns a notifications/cancelled frame for a request that toolman has sent with this
+// ID. An empty reason is left out.
 func Cancellation(id uint64, reason string) []byte {
 	params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
-	params = append(jsonrpc.AppendQuoted(append(params, `,"reason":`...), reason), '}')
-	return jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), params)
+	if reason != "" {
+		params = jsonrpc.AppendQuoted(append(params, `,"reason":`...), reason)
+	}
+	return jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}'))
 }
 
 // PassCancel passes the client's notifications/cancelled on. The call was taken from the table; id

@@ -337,11 +337,9 @@ func (u *Upstream) Stop() {
 	}
 }
 
-// The pauses between two tries: each is twice the last. The first one comes again when the server
-// was there for as long as the longest.
+// The limits of the pause between attempts to reconnect. Each pause is twice the last. It begins
+// again with MinRetryPause after the server was connected for MaxRetryPause.
 const (
-	// The pauses between attempts to reconnect. Each is twice the last. They begin again with the
-	// shortest after the server was connected for MaxRetryPause.
 	MinRetryPause = time.Second
 	MaxRetryPause = 30 * time.Second
 )

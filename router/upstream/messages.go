@@ -40,15 +40,14 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	if c.Caller == nil {
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.TraceID, Method: c.Method, Leg: time.Duration(u.env.Clock.Now() - c.SentAt)})
-		if c.Method == mcpwire.Listen {
+		switch c.Method {
+		case mcpwire.Listen:
 			u.listenEnded(id, &c, m)
-			return
-		}
-		if c.Method == mcpwire.SetLevel {
+		case mcpwire.SetLevel:
 			u.levelAnswered(id, out)
-			return
+		default:
+			u.pipe.control.Deliver(id, m)
 		}
-		u.pipe.control.Deliver(id, m)
 		return
 	}
 	u.callFinished(&c, out)
@@ -138,7 +137,7 @@ func (u *Upstream) serverRequest(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	owner := u.Owner()
 	if owner == nil {
-		const why = "no client is connected, or several are and this server cannot say which it means"
+		const why = "no client is connected, or several are, and the request does not say which one it is for"
 		u.SendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
 	}
@@ -217,10 +216,10 @@ func (u *Upstream) failDamaged(id uint64, err error, out *peer.Outgoing) bool {
 // call. A request is refused and a notification dropped. Any other message may be the response to
 // any call, so the server is ended. tooLong returns the error to log; nil: none.
 func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error {
-	const advice = "raise max_message_bytes if messages of that size are right"
+	const advice = "raise max_message_bytes if messages of that size are expected"
 	id, method := long.Peek()
 	if method == "" {
-		go u.fail(fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; %s", long, advice))
+		go u.fail(fmt.Sprintf("it wrote %v, which may be the response to any call; %s", long, advice))
 		return nil
 	}
 	if id != nil {

@@ -106,8 +106,7 @@ func (u *Upstream) unsubscribe(uri string, id uint64, out *peer.Outgoing) {
 	}
 	if _, open := u.pending.calls.Take(id); open {
 		u.subscriptions.ended.Add(id)
-		params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
-		u.SendFrame(out, jsonrpc.AppendNotification(nil, string(mcpwire.Cancelled), append(params, '}')), tracing.Note{Method: mcpwire.Cancelled})
+		u.SendFrame(out, Cancellation(id, ""), tracing.Note{Method: mcpwire.Cancelled})
 	}
 }
 

@@ -187,14 +187,6 @@ func (u *Upstream) GoneText() string {
 	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; %s", u.Name, problem, advice)
 }
 
-// DetectedEra returns the era of an upstream that is ready. The field Era is the configured one.
-func (u *Upstream) DetectedEra() mcpwire.Era {
-	if u.Source.Modern {
-		return mcpwire.Modern
-	}
-	return mcpwire.Legacy
-}
-
 // Offer returns the entries of the upstream for the catalog. An upstream that is gone keeps its
 // entries, so that their names stay reserved.
 func (u *Upstream) Offer() catalog.Offer {
@@ -260,7 +252,9 @@ func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
 	own.Source.Modern, own.life.awaited = u.Source.Modern, u.life.awaited
 	own.dedicated.replaces, own.dedicated.leased = u, d.Leased
 	own.SetOwner(d.Owner, d.Many)
-	own.greeting = greeting{known: alreadyGreeted, client: d.Client}
+	known := make(chan struct{})
+	close(known)
+	own.greeting = greeting{known: known, client: d.Client}
 	if d.Era != mcpwire.Unknown {
 		own.Era = d.Era
 	}
@@ -270,13 +264,6 @@ func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
 	}
 	return own
 }
-
-// alreadyGreeted is a closed channel: the client of a dedicated upstream is known from the start.
-var alreadyGreeted = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
 
 // Shared returns the shared upstream that this one stands in for, or nil if this one is shared
 // itself.
