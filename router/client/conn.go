@@ -69,8 +69,8 @@ type clientState struct {
 
 // Init sets the fields of a Conn. out takes what is sent to the client; it may implement Streams,
 // CallObserver and CallChecker.
-func (s *Conn) Init(out peer.Sender, who Info, of Env) {
-	s.Env, s.Who, s.Front.Out = of, who, out
+func (s *Conn) Init(out peer.Sender, info Info, env Env) {
+	s.Env, s.Who, s.Front.Out = env, info, out
 	s.Front.Streams, _ = out.(Streams)
 	s.Front.Observer, _ = out.(CallObserver)
 	s.Front.Checker, _ = out.(CallChecker)

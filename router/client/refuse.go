@@ -27,23 +27,23 @@ type Refusal struct {
 
 // Refuse answers a request with a refusal.
 func (s *Conn) Refuse(req *Request, why Refusal) {
-	said := tracing.Note{Method: req.Method, Verdict: "local"}
+	note := tracing.Note{Method: req.Method, Verdict: "local"}
 	if s.Trace.On() {
 		name, _, _ := mcpwire.Target(req.Message, req.Method)
-		said.ID = s.TraceArrival(req, name)
-		said.Name = string(req.Text(name))
+		note.ID = s.TraceArrival(req, name)
+		note.Name = string(req.Text(name))
 	}
 	if why.Verdict != "" {
-		said.Verdict = why.Verdict
+		note.Verdict = why.Verdict
 	}
 	if !why.ShuttingDown {
-		s.auditRefusal(req, &why, said.ID)
+		s.auditRefusal(req, &why, note.ID)
 	}
 	s.NotifyObserver(req.Bytes(req.ID), ReasonFor(why.Verdict, why.Text))
 	if req.Modern && why.Verdict == catalog.Unknown.String() {
 		req.Method = "" // an error also for tools (2026-07-28, Tools, Error Handling)
 	}
-	s.Send(req.Out, mcpwire.AppendFailure(req.Era(), nil, req.Bytes(req.ID), req.Method, why.Code, why.Text), said)
+	s.Send(req.Out, mcpwire.AppendFailure(req.Era(), nil, req.Bytes(req.ID), req.Method, why.Code, why.Text), note)
 }
 
 // BadTarget returns the refusal of a request without a valid target. err, if not nil, says what is
@@ -116,12 +116,12 @@ func complete(result []byte, method mcpwire.Method) []byte {
 // FailCall answers the request of a call that has failed. problem says why.
 func (s *Conn) FailCall(c *upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
-	said := tracing.Note{ID: c.TraceID, Method: c.Method}
+	note := tracing.Note{ID: c.TraceID, Method: c.Method}
 	if how == audit.Timeout {
-		said.Status = trace.StatusTimeout
+		note.Status = trace.StatusTimeout
 	}
 	s.NotifyObserver(c.ID(), Reason{Outcome: how, Text: problem})
-	s.Send(out, FailureOf(c, problem), said)
+	s.Send(out, FailureOf(c, problem), note)
 }
 
 // FailureOf returns the response for a call that has failed.

@@ -58,11 +58,11 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 // unmatchedResponse drops a response without a pending request. Either it is late, or the server
 // made it up.
 func (u *Upstream) unmatchedResponse(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
-	silenced := u.subscriptions.ended.Has(id)
-	if silenced {
+	cancelled := u.subscriptions.ended.Has(id)
+	if cancelled {
 		u.reopenListsSubscription(out)
 	}
-	if silenced || u.pending.late.Has(id) {
+	if cancelled || u.pending.late.Has(id) {
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}

@@ -71,9 +71,9 @@ func (s *Conn) auditRefusal(req *Request, why *Refusal, n uint64) {
 		return
 	}
 	verdict := audit.Verdict(why.Verdict)
-	switch has := req.Decision; {
-	case has != nil && (verdict == "" || has.Verdict() == audit.Declined):
-		verdict = has.Verdict()
+	switch begun := req.Decision; {
+	case begun != nil && (verdict == "" || begun.Verdict() == audit.Declined):
+		verdict = begun.Verdict()
 	case verdict == "":
 		verdict = audit.Invalid
 	}
