@@ -51,10 +51,10 @@ func (h adapter) Toolsets() []toolset.Set { return h.r.current().Toolsets }
 func (h adapter) Scrub() func(string) string { return h.r.current().Scrub }
 
 // Library implements session.Host.
-func (h adapter) Library(who *client.Info) *metatool.Library { return h.r.library(who) }
+func (h adapter) Library(info *client.Info) *metatool.Library { return h.r.library(info) }
 
 // ShelfError implements session.Host.
-func (h adapter) ShelfError(who *client.Info, err error) error { return h.r.shelfError(who, err) }
+func (h adapter) ShelfError(info *client.Info, err error) error { return h.r.shelfError(info, err) }
 
 // Opened implements session.Host.
 func (h adapter) Opened() bool { return h.r.startup.opened.Load() }
@@ -71,8 +71,8 @@ func (h adapter) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
 }
 
 // StartView implements session.Host.
-func (h adapter) StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
-	return h.r.startView(c, p, who)
+func (h adapter) StartView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View {
+	return h.r.startView(c, p, info)
 }
 
 // Refresh implements session.Host.

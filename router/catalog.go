@@ -85,12 +85,12 @@ func (r *Router) logCollisions(next *catalog.Catalog) {
 const maxLogged = 20
 
 // startView returns the view that a session starts with.
-func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
+func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View {
 	if c != r.catalog.Load() {
-		return r.newStartView(c, p, who)
+		return r.newStartView(c, p, info)
 	}
-	sets := r.toolsetsNamed(who.Only)
-	key := viewKey{policy: p, limited: who.Only != nil, all: who.AllActive}
+	sets := r.toolsetsNamed(info.Only)
+	key := viewKey{policy: p, limited: info.Only != nil, all: info.AllActive}
 	for _, set := range sets {
 		key.only += set.Name + "\n"
 	}
@@ -101,20 +101,20 @@ func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who client.Info
 	}
 	v := r.viewCache.views[key]
 	if v == nil {
-		v = r.newStartView(c, p, who)
+		v = r.newStartView(c, p, info)
 		r.viewCache.views[key] = v
 	}
 	return v
 }
 
 // newStartView is startView without the cache.
-func (r *Router) newStartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
+func (r *Router) newStartView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View {
 	c = c.Under(p)
-	if who.AllActive {
+	if info.AllActive {
 		c = c.AllActive()
 	}
-	if who.Only != nil {
-		return view.New(c.Within(r.toolsetsNamed(who.Only)), nil)
+	if info.Only != nil {
+		return view.New(c.Within(r.toolsetsNamed(info.Only)), nil)
 	}
 	return view.New(c, r.Equipped)
 }
@@ -140,12 +140,12 @@ const maxStartViews = 1024
 
 // library returns the toolsets that the client may use. It may wait for the disk, unless the client
 // is limited to some toolsets.
-func (r *Router) library(who *client.Info) *metatool.Library {
-	if who.Only != nil {
-		return &metatool.Library{Sets: r.toolsetsNamed(who.Only)}
+func (r *Router) library(info *client.Info) *metatool.Library {
+	if info.Only != nil {
+		return &metatool.Library{Sets: r.toolsetsNamed(info.Only)}
 	}
-	l := metatool.ReadLibrary(r.current().Toolsets, r.Shelf, who.Principal.Owner())
-	l.Err = r.shelfError(who, l.Err)
+	l := metatool.ReadLibrary(r.current().Toolsets, r.Shelf, info.Principal.Owner())
+	l.Err = r.shelfError(info, l.Err)
 	return l
 }
 
@@ -163,8 +163,8 @@ func (r *Router) toolsetsNamed(names []string) []*toolset.Set {
 }
 
 // shelfError returns the error for the client, and logs the real one if the client must not see it.
-func (r *Router) shelfError(who *client.Info, err error) error {
-	if err == nil || who.Sole {
+func (r *Router) shelfError(info *client.Info, err error) error {
+	if err == nil || info.Sole {
 		return err
 	}
 	r.log.Warn("saved toolsets cannot be used", zap.NamedError("err", err))

@@ -147,8 +147,8 @@ type ToolStatus struct {
 
 // ToolStatus returns the tools and toolsets at the start of a client's session. It may wait for the
 // disk if there are saved toolsets.
-func (r *Router) ToolStatus(who client.Info) ToolStatus {
-	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who), r.library(&who)
+func (r *Router) ToolStatus(info client.Info) ToolStatus {
+	v, l := r.startView(r.catalog.Load(), r.policyFor(info), info), r.library(&info)
 	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
 	for _, set := range l.Sets {
 		one := metatool.Status(v, set)
@@ -157,7 +157,7 @@ func (r *Router) ToolStatus(who client.Info) ToolStatus {
 		for _, w := range one.Warnings {
 			st.Warnings = append(st.Warnings, "toolset "+one.Key+": "+w)
 		}
-		if one.Active || who.Only != nil {
+		if one.Active || info.Only != nil {
 			st.Active = append(st.Active, one.Key)
 		}
 	}
@@ -183,8 +183,8 @@ func (r *Router) Upstreams() []upstream.Status {
 }
 
 // Known returns the status of the servers that the client may know of. The result is never nil.
-func (r *Router) Known(who client.Info) []upstream.Status {
-	c := r.startView(r.catalog.Load(), r.policyFor(who), who).Catalog
+func (r *Router) Known(info client.Info) []upstream.Status {
+	c := r.startView(r.catalog.Load(), r.policyFor(info), info).Catalog
 	known := []upstream.Status{}
 	for _, u := range r.all() {
 		if u.KnownTo(c) {

@@ -56,13 +56,13 @@ func (r *Router) Reload(o Options) {
 func (r *Router) current() *Options { return r.live.Load() }
 
 // policyFor returns the policy of a client under the current options.
-func (r *Router) policyFor(who client.Info) *policy.Policy {
+func (r *Router) policyFor(info client.Info) *policy.Policy {
 	o := r.current()
 	switch {
-	case who.Policy != nil:
-		return who.Policy
-	case o.PolicyOf != nil && who.Agent != "":
-		return o.PolicyOf(who.Agent)
+	case info.Policy != nil:
+		return info.Policy
+	case o.PolicyOf != nil && info.Agent != "":
+		return o.PolicyOf(info.Agent)
 	}
 	return o.Policy
 }

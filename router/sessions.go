@@ -15,19 +15,19 @@ import (
 
 // NewSession makes a session for a client. out takes what is sent to the client; it may implement
 // client.Streams, client.CallObserver and client.CallChecker.
-func (r *Router) NewSession(out peer.Sender, who client.Info) *session.Session {
+func (r *Router) NewSession(out peer.Sender, info client.Info) *session.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	offers := r.MetaTools
-	if who.MetaTools != nil {
-		offers = offers.And(*who.MetaTools)
+	if info.MetaTools != nil {
+		offers = offers.And(*info.MetaTools)
 	}
-	s := session.New(r.sessionEnv, out, who, r.policyFor(who), r.all(), offers, r.metaLocked(offers))
-	s.View.Store(r.startView(r.catalog.Load(), s.Policy, who))
+	s := session.New(r.sessionEnv, out, info, r.policyFor(info), r.all(), offers, r.metaLocked(offers))
+	s.View.Store(r.startView(r.catalog.Load(), s.Policy, info))
 	s.Label = r.sessions.add(s, r.Run)
-	if who.Sole {
+	if info.Sole {
 		for _, u := range r.all() {
-			u.SetOwner(s, who.Many)
+			u.SetOwner(s, info.Many)
 		}
 	}
 	return s

@@ -36,8 +36,8 @@ type Info struct {
 	Static string
 	// Lists is the way in which the client lists its tools, for messages; "": tools/list.
 	Lists string
-	// Config is the configuration that the client has sent, for upstream.Server.For. It contains
-	// secrets.
+	// Config is the configuration that the client has sent, for upstream.Server.ForSession. It
+	// contains secrets.
 	Config map[string]string
 	// MetaTools limits the tools of Options.MetaTools that the client is offered; nil: all.
 	MetaTools *view.MetaTools

@@ -5,7 +5,7 @@
 // does not say during which call it does so. A client that can answer such requests therefore gets
 // dedicated processes. If several programs of the modern era speak through one session, each call
 // that can answer requests leases a process. A server whose configuration depends on the session
-// (upstream.Server.For) is never shared.
+// (upstream.Server.ForSession) is never shared.
 //
 // All methods of Servers need the session's Conn.Mu, except ReleaseAll and Unstarted.
 package pool

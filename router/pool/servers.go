@@ -60,7 +60,7 @@ func (s *Servers) needsDedicated(u *upstream.Upstream) bool {
 	switch {
 	case s.Releasing || s.Peer.Hello == nil && !s.Peer.Modern || !s.MayUse(u):
 		return false
-	case u.For != nil:
+	case u.ForSession != nil:
 		return s.Missing[u] == nil
 	case s.Who.Sole || u.Owner() != nil || !u.Is(upstream.Ready):
 		return false
@@ -77,7 +77,7 @@ func (s *Servers) needsDedicated(u *upstream.Upstream) bool {
 // startDedicated makes a dedicated upstream. If it cannot, it returns nil: the session then shares
 // the upstream or goes without it.
 func (s *Servers) startDedicated(shared *upstream.Upstream) *upstream.Upstream {
-	if shared.For != nil {
+	if shared.ForSession != nil {
 		return s.instantiate(shared)
 	}
 	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: s.hello(), Era: client.EraOf(shared.Source.Modern), Settled: s.dedicatedSettled})
@@ -95,12 +95,12 @@ func (s *Servers) startDedicated(shared *upstream.Upstream) *upstream.Upstream {
 // instantiate makes a dedicated upstream of a server that is configured per session. It returns nil
 // if the session goes without the server.
 func (s *Servers) instantiate(shared *upstream.Upstream) *upstream.Upstream {
-	server, err := shared.Configured().For(s.Who.Config)
+	server, err := shared.Configured().ForSession(s.Who.Config)
 	if err != nil {
 		s.markMissing(shared, err)
 		return nil
 	}
-	server.For = nil
+	server.ForSession = nil
 	u, err := s.newDedicated(shared, server, upstream.DedicatedOptions{Client: s.hello(), Settled: s.dedicatedSettled})
 	if err != nil {
 		if server.Release != nil {
@@ -206,10 +206,10 @@ func (s *Servers) Unstarted(server string) string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	for _, u := range s.All {
-		if u.For == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.MayUse(u) {
+		if u.ForSession == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.MayUse(u) {
 			continue
 		}
-		own, err := u.For(s.Who.Config)
+		own, err := u.ForSession(s.Who.Config)
 		if err != nil {
 			continue // the session goes without it
 		}

@@ -25,14 +25,14 @@ func (u *Upstream) Run(reaper *spawn.Reaper) {
 		u.settled()
 		return
 	}
-	u.life.startedAt = time.Now()
+	u.lifecycle.startedAt = time.Now()
 	if err := u.start(reaper); err != nil {
 		u.fail(err.Error())
 		return
 	}
 	select {
 	case <-u.greeting.known:
-	case <-u.life.ended:
+	case <-u.lifecycle.ended:
 		return
 	}
 	slow := time.AfterFunc(u.StartTimeout, u.startTimeoutPassed)
@@ -42,7 +42,7 @@ func (u *Upstream) Run(reaper *spawn.Reaper) {
 	defer cancel()
 	err := u.prepare(ctx)
 	if errors.Is(err, discovery.ErrProbed) {
-		u.pipe.conn.Stop()
+		u.transport.conn.Stop()
 		if err = u.launch(reaper); err != nil {
 			u.shutdown(err)
 			return
@@ -54,7 +54,7 @@ func (u *Upstream) Run(reaper *spawn.Reaper) {
 		u.fail(err.Error())
 		return
 	}
-	u.becomeReady(time.Since(u.life.startedAt))
+	u.becomeReady(time.Since(u.lifecycle.startedAt))
 }
 
 // start sets the command's name, log and pipe size, and launches it.
@@ -65,7 +65,7 @@ func (u *Upstream) start(reaper *spawn.Reaper) error {
 		u.env.Trace.Stderr(u.Name, line)
 	}
 	u.Command.PipeSize = u.env.pipeSize()
-	defer close(u.life.begun)
+	defer close(u.lifecycle.begun)
 	return u.launch(reaper)
 }
 
@@ -83,7 +83,7 @@ func (u *Upstream) launch(reaper *spawn.Reaper) error {
 		return dial.ErrEnding
 	}
 	u.env.Trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
-	conn.Start(u, u.life.ended)
+	conn.Start(u, u.lifecycle.ended)
 	return nil
 }
 
@@ -93,7 +93,7 @@ func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
 	case u.Dial != nil:
 		return u.Dial(u.Command.Stderr)
 	case u.Socket != "":
-		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.life.ended)
+		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.lifecycle.ended)
 	}
 	return dial.Process(u.Command, reaper, u.env.Loop, u.FrameLimit, u.env.Router.Ladder)
 }
@@ -106,8 +106,8 @@ func (u *Upstream) attach(conn dial.Conn) bool {
 		return false
 	}
 	u.env.starts.add(u.Name)
-	u.pipe.conn, u.pipe.out = conn, conn.Out()
-	u.pipe.control = jsonrpc.NewControl(u.sendControl, controlIDs{u})
+	u.transport.conn, u.transport.out = conn, conn.Out()
+	u.transport.control = jsonrpc.NewControl(u.sendControl, controlIDs{u})
 	return true
 }
 
@@ -124,12 +124,12 @@ func (u *Upstream) startTimeoutPassed() {
 		return
 	}
 	next := "its items will be added when it is"
-	if u.life.awaited {
+	if u.lifecycle.awaited {
 		next = "it is waited for"
 	}
 	u.Log.Warn("the server is not ready within its start_timeout; "+next,
-		zap.Duration("dur", u.StartTimeout), zap.String("text", u.pipe.conn.LastWords()))
-	if !u.life.awaited {
+		zap.Duration("dur", u.StartTimeout), zap.String("text", u.transport.conn.LastWords()))
+	if !u.lifecycle.awaited {
 		u.settled()
 	}
 }
@@ -155,7 +155,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 		u.mu.Unlock()
 		return
 	}
-	u.state, u.life.startup = Ready, took
+	u.state, u.lifecycle.startup = Ready, took
 	if u.dedicated.leased {
 		u.mu.Unlock()
 		u.openLease()
@@ -192,8 +192,8 @@ func (u *Upstream) openLease() {
 // false if that one is no longer in use.
 func (u *Upstream) promote() bool {
 	u.mu.Lock()
-	gone := u.life.supersedes
-	u.life.supersedes = nil
+	gone := u.lifecycle.supersedes
+	u.lifecycle.supersedes = nil
 	u.mu.Unlock()
 	return gone == nil || u.env.Router.Replace(gone, u)
 }
@@ -202,11 +202,11 @@ func (u *Upstream) promote() bool {
 func (u *Upstream) isCandidate() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.life.supersedes != nil
+	return u.lifecycle.supersedes != nil
 }
 
 // settled tells the router that the first list need not wait for this upstream.
-func (u *Upstream) settled() { u.life.settled.Do(u.life.onSettled) }
+func (u *Upstream) settled() { u.lifecycle.settled.Do(u.lifecycle.onSettled) }
 
 // update shows the client or clients what the upstream offers now.
 func (u *Upstream) update() {
@@ -226,13 +226,13 @@ func (u *Upstream) fail(reason string) {
 	if u.problem == "" {
 		u.problem = reason
 	}
-	started, closing, after := u.pipe.conn != nil, u.closing, u.life.supersedes
+	started, closing, after := u.transport.conn != nil, u.closing, u.lifecycle.supersedes
 	if !started {
 		u.state = Gone
 	}
 	u.mu.Unlock()
 	if started {
-		u.pipe.conn.Stop()
+		u.transport.conn.Stop()
 		return
 	}
 	if after.isNewProblem(reason) {
@@ -242,7 +242,7 @@ func (u *Upstream) fail(reason string) {
 		u.env.Trace.Event(trace.EventGone, u.Name, reason, 0)
 	}
 	u.answerAll()
-	close(u.life.ended)
+	close(u.lifecycle.ended)
 	u.settled()
 	if !closing {
 		u.scheduleReconnect()
@@ -253,7 +253,7 @@ func (u *Upstream) fail(reason string) {
 // response to server/discover is started again (see Run).
 func (u *Upstream) Closed(err error) {
 	if u.greeting.probing.CompareAndSwap(true, false) {
-		go u.pipe.control.Close()
+		go u.transport.control.Close()
 		return
 	}
 	go u.shutdown(err)
@@ -261,9 +261,9 @@ func (u *Upstream) Closed(err error) {
 
 // shutdown marks the upstream as gone and ends what is left of its processes.
 func (u *Upstream) shutdown(err error) {
-	u.life.shutdownOnce.Do(func() {
-		u.markGone(u.pipe.conn.Cause(err))
-		u.pipe.conn.Stop()
+	u.lifecycle.shutdownOnce.Do(func() {
+		u.markGone(u.transport.conn.Cause(err))
+		u.transport.conn.Stop()
 	})
 }
 
@@ -276,14 +276,14 @@ func (u *Upstream) markGone(problem string) {
 	if u.problem == "" {
 		u.problem = problem
 	}
-	problem, after := u.problem, u.life.supersedes
+	problem, after := u.problem, u.lifecycle.supersedes
 	u.mu.Unlock()
 	news := after.isNewProblem(problem)
 	u.answerAll()
-	u.pipe.control.Close()
-	close(u.life.ended)
+	u.transport.control.Close()
+	close(u.lifecycle.ended)
 	if !closing && news {
-		u.Log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.pipe.conn.LastWords()))
+		u.Log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.transport.conn.LastWords()))
 		u.env.Trace.Event(trace.EventGone, u.Name, problem, 0)
 	}
 	if !closing && after == nil {
@@ -327,13 +327,13 @@ func (u *Upstream) Stop() {
 	u.mu.Lock()
 	u.closing = true
 	u.mu.Unlock()
-	<-u.life.begun // the process may be starting
+	<-u.lifecycle.begun // the process may be starting
 	u.mu.Lock()
-	conn := u.pipe.conn
+	conn := u.transport.conn
 	u.mu.Unlock()
 	if conn != nil {
 		conn.Stop()
-		<-u.life.ended
+		<-u.lifecycle.ended
 	}
 }
 
@@ -348,7 +348,7 @@ const (
 // servers that it did not start itself. It does not for a server that is configured per session: a
 // failed attempt could not be noticed, and the session would wait.
 func (u *Upstream) Reconnects() bool {
-	return (u.Dial != nil || u.Socket != "") && !u.dedicated.leased && u.For == nil && (u.dedicated.replaces == nil || u.dedicated.replaces.For == nil)
+	return (u.Dial != nil || u.Socket != "") && !u.dedicated.leased && u.ForSession == nil && (u.dedicated.replaces == nil || u.dedicated.replaces.ForSession == nil)
 }
 
 // scheduleReconnect has the owner of a dedicated upstream replace it after a pause. The pause is
@@ -359,7 +359,7 @@ func (u *Upstream) scheduleReconnect() {
 		return
 	}
 	pause := MaxRetryPause
-	if time.Since(u.life.startedAt) >= MaxRetryPause {
+	if time.Since(u.lifecycle.startedAt) >= MaxRetryPause {
 		pause = MinRetryPause
 	}
 	u.SetNextTry(pause)
@@ -370,13 +370,13 @@ func (u *Upstream) scheduleReconnect() {
 func (u *Upstream) SetNextTry(pause time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.life.nextTry = time.Now().Add(pause)
+	u.lifecycle.nextTry = time.Now().Add(pause)
 }
 
 // NewReplacement makes an upstream that takes the place of u, which is gone, when it is ready.
 func (u *Upstream) NewReplacement(server Server) *Upstream {
 	next := New(u.env, server, u.Name, func() {})
-	next.life.supersedes = u
+	next.lifecycle.supersedes = u
 	next.InheritOwner(u)
 	return next
 }

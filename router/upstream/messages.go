@@ -46,7 +46,7 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		case mcpwire.SetLevel:
 			u.levelAnswered(id, out)
 		default:
-			u.pipe.control.Deliver(id, m)
+			u.transport.control.Deliver(id, m)
 		}
 		return
 	}
@@ -207,7 +207,7 @@ func (u *Upstream) failDamaged(id uint64, err error, out *peer.Outgoing) bool {
 	var m jsonrpc.Message
 	frame := jsonrpc.AppendError(nil, strconv.AppendUint(nil, id, 10), jsonrpc.CodeInternalError, text, nil)
 	if jsonrpc.Scan(frame, &m) == nil {
-		u.pipe.control.Deliver(id, &m)
+		u.transport.control.Deliver(id, &m)
 	}
 	return true
 }
@@ -231,12 +231,12 @@ func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error
 // countJunk counts a line that is no message, and logs at most one a minute.
 func (u *Upstream) countJunk(err error) {
 	u.mu.Lock()
-	u.pipe.junk++
-	quiet := time.Since(u.pipe.junkLogged) < time.Minute
+	u.transport.junk++
+	quiet := time.Since(u.transport.junkLogged) < time.Minute
 	if !quiet {
-		u.pipe.junkLogged = time.Now()
+		u.transport.junkLogged = time.Now()
 	}
-	count := u.pipe.junk
+	count := u.transport.junk
 	u.mu.Unlock()
 	if !quiet {
 		u.Log.Warn("dropped a line of the server that is not a valid message", zap.NamedError("err", err), zap.Int("count", count))
@@ -260,13 +260,13 @@ func (u *Upstream) Send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.No
 		note.Rewrote = tracing.Rewrote(out, m)
 		u.env.Trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
 	}
-	return out.Pass(u.pipe.out, m)
+	return out.Pass(u.transport.out, m)
 }
 
 // SendFrame writes a frame of toolman's own to the server.
 func (u *Upstream) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
 	u.env.Trace.Sent(tracing.Upstream, u.Name, frame, note)
-	err := out.Send(u.pipe.out, frame)
+	err := out.Send(u.transport.out, frame)
 	if err != nil {
 		u.Log.Debug("cannot write to the server", zap.NamedError("err", err))
 	}
@@ -285,10 +285,10 @@ func (u *Upstream) sendControl(frame []byte) error {
 		}
 		u.env.Trace.Sent(tracing.Upstream, u.Name, frame, own)
 	}
-	if err := u.pipe.out.Queue(frame, nil); err != nil {
+	if err := u.transport.out.Queue(frame, nil); err != nil {
 		return err
 	}
-	u.pipe.out.Flush()
+	u.transport.out.Flush()
 	return nil
 }
 

@@ -22,8 +22,8 @@ import (
 // translation.
 func (u *Upstream) handshake(ctx context.Context) error {
 	first := cmp.Or(u.Era, u.env.Router.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
-	h := discovery.Handshake{Control: u.pipe.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.env.claim(), Info: u.env.info(),
-		Started: u.life.startedAt, Probing: &u.greeting.probing}
+	h := discovery.Handshake{Control: u.transport.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.env.claim(), Info: u.env.info(),
+		Started: u.lifecycle.startedAt, Probing: &u.greeting.probing}
 	result, err := h.Do(ctx)
 	if err != nil {
 		return err
@@ -39,13 +39,13 @@ func (u *Upstream) handshake(ctx context.Context) error {
 		return nil
 	}
 	u.env.Trace.Event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
-	return u.pipe.control.Notify(ctx, string(mcpwire.Initialized), nil)
+	return u.transport.control.Notify(ctx, string(mcpwire.Initialized), nil)
 }
 
 // read reads lists of the server.
 func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
 	u.mu.Lock()
-	s := &discovery.Server{Control: u.pipe.control, Result: u.offered.result, Claim: u.env.claim()}
+	s := &discovery.Server{Control: u.transport.control, Result: u.offered.result, Claim: u.env.claim()}
 	u.mu.Unlock()
 	return u.lists.Read(ctx, s, kinds)
 }
@@ -73,7 +73,7 @@ func (u *Upstream) refresh() {
 	for {
 		select {
 		case <-time.After(debounce):
-		case <-u.life.ended:
+		case <-u.lifecycle.ended:
 			return
 		}
 		kinds := u.takeStale()

@@ -27,12 +27,13 @@ type Server struct {
 	MaxCallsAt   string        // where MaxCalls is configured, such as tools.toml:12
 	Era          mcpwire.Era   // Unknown: found by the handshake
 	Share        Share
-	// For returns the server for one session, from the configuration that its client has sent
-	// (client.Info.Config). Each session then has a process or connection of its own. The session
-	// goes without the server if there is an error, which must not contain the client's values. If
-	// For is nil, all sessions use the same configuration.
-	For func(config map[string]string) (Server, error)
-	// Release is called when the server that For has returned is no longer needed; it may be nil.
+	// ForSession returns the server for one session, from the configuration that its client has
+	// sent (client.Info.Config). Each session then has a process or connection of its own. The
+	// session goes without the server if there is an error, which must not contain the client's
+	// values. If ForSession is nil, all sessions use the same configuration.
+	ForSession func(config map[string]string) (Server, error)
+	// Release is called when the server that ForSession has returned is no longer needed; it may be
+	// nil.
 	Release    func()
 	FrameLimit int // longest message in bytes that is accepted from it; 0: the default
 }

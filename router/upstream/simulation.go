@@ -19,17 +19,17 @@ type Simulation struct{ *Upstream }
 func Simulate(u *Upstream) Simulation { return Simulation{u} }
 
 // Connect sets what takes the frames for the server.
-func (s Simulation) Connect(out peer.Sender) { s.pipe.out = out }
+func (s Simulation) Connect(out peer.Sender) { s.transport.out = out }
 
 // Converse sends toolman's own requests to the server with send, until end is called.
 func (s Simulation) Converse(send func(frame []byte) error) (end func()) {
-	s.pipe.control = jsonrpc.NewControl(send, controlIDs{s.Upstream})
-	return s.pipe.control.Close
+	s.transport.control = jsonrpc.NewControl(send, controlIDs{s.Upstream})
+	return s.transport.control.Close
 }
 
 // Prepare does the handshake and reads the lists.
 func (s Simulation) Prepare(ctx context.Context) error {
-	s.life.startedAt = time.Now()
+	s.lifecycle.startedAt = time.Now()
 	return s.prepare(ctx)
 }
 
@@ -67,7 +67,7 @@ func (s Simulation) End(problem string) {
 	s.state, s.problem = Gone, problem
 	s.mu.Unlock()
 	s.answerAll()
-	close(s.life.ended)
+	close(s.lifecycle.ended)
 	s.env.Router.Changed()
 	s.settled()
 }

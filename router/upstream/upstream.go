@@ -47,14 +47,14 @@ type Upstream struct {
 
 	dedicated dedicated
 	greeting  greeting
-	pipe      pipe
+	transport transport
 	pending   pendingCalls
 
 	mu            sync.Mutex
-	state         State  // guarded by mu
-	closing       bool   // guarded by mu: Stop was called
-	problem       string // guarded by mu: why it is gone; "" if not known
-	life          life   // nextTry, supersedes and startup are guarded by mu
+	state         State     // guarded by mu
+	closing       bool      // guarded by mu: Stop was called
+	problem       string    // guarded by mu: why it is gone; "" if not known
+	lifecycle     lifecycle // nextTry, supersedes and startup are guarded by mu
 	lists         discovery.Lists
 	offered       offered       // guarded by mu
 	subscriptions subscriptions // guarded by mu
@@ -76,9 +76,9 @@ type greeting struct {
 	probing atomic.Bool     // server/discover was sent to find the era, and is not answered
 }
 
-// A pipe is the connection to the server. Upstream.mu guards the writes of its first three fields,
-// which happen before conn.Start, while no other goroutine reads them.
-type pipe struct {
+// A transport is the connection to the server. Upstream.mu guards the writes of its first three
+// fields, which happen before conn.Start, while no other goroutine reads them.
+type transport struct {
 	conn       dial.Conn
 	out        peer.Sender // takes what is sent to the server
 	control    *jsonrpc.Control
@@ -94,8 +94,8 @@ type pendingCalls struct {
 	watching bool                         // guarded by Upstream.mu: a timer for checkTimeouts runs
 }
 
-// A life is the start and the end of an upstream.
-type life struct {
+// A lifecycle is the start and the end of an upstream.
+type lifecycle struct {
 	awaited      bool // the first list waits until it is ready or gone
 	onSettled    func()
 	settled      sync.Once     // calls onSettled
@@ -119,17 +119,17 @@ type offered struct {
 // for the upstream: it is ready, gone or late.
 func New(env *Env, s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, env: env,
-		Source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
-		greeting: greeting{known: env.FirstClient.Done, client: &env.FirstClient.Hello},
-		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
-		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
-		Log:      env.Log.With(zap.String("upstream", name))}
+		Source:    &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
+		greeting:  greeting{known: env.FirstClient.Done, client: &env.FirstClient.Hello},
+		pending:   pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
+		lifecycle: lifecycle{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
+		Log:       env.Log.With(zap.String("upstream", name))}
 	u.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
 	u.latest.Store(&s)
 	u.Source.Server = u
-	if s.For != nil {
+	if s.ForSession != nil {
 		u.state = PerSession
-		close(u.life.begun) // it never runs
+		close(u.lifecycle.begun) // it never runs
 	}
 	return u
 }
@@ -151,10 +151,10 @@ func (u *Upstream) Reconfigure(s *Server) { u.latest.Store(s) }
 
 // Await makes the first list wait until the upstream is ready or gone. It must be called before
 // Run.
-func (u *Upstream) Await() { u.life.awaited = true }
+func (u *Upstream) Await() { u.lifecycle.awaited = true }
 
 // Ended returns a channel that is closed when the upstream is gone and its calls are answered.
-func (u *Upstream) Ended() <-chan struct{} { return u.life.ended }
+func (u *Upstream) Ended() <-chan struct{} { return u.lifecycle.ended }
 
 // Is reports whether the upstream is in this state.
 func (u *Upstream) Is(state State) bool {
@@ -217,19 +217,19 @@ func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
-		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
+		Took: u.lifecycle.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.transport.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
 	if u.state == Gone && u.Reconnects() {
-		st.Retry = max(time.Second, time.Until(u.life.nextTry))
+		st.Retry = max(time.Second, time.Until(u.lifecycle.nextTry))
 	}
-	if u.pipe.conn != nil {
-		st.Stderr = u.pipe.conn.LastWords()
+	if u.transport.conn != nil {
+		st.Stderr = u.transport.conn.LastWords()
 	}
 	return st
 }
 
 // patience is how long the first list waits for the upstream at most.
 func (u *Upstream) patience() time.Duration {
-	if u.life.awaited {
+	if u.lifecycle.awaited {
 		return startTimeoutFactor * u.StartTimeout
 	}
 	return u.StartTimeout
@@ -249,7 +249,7 @@ type DedicatedOptions struct {
 // caller must call Run.
 func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
 	own := New(u.env, server, u.Name, d.Settled)
-	own.Source.Modern, own.life.awaited = u.Source.Modern, u.life.awaited
+	own.Source.Modern, own.lifecycle.awaited = u.Source.Modern, u.lifecycle.awaited
 	own.dedicated.replaces, own.dedicated.leased = u, d.Leased
 	own.SetOwner(d.Owner, d.Many)
 	known := make(chan struct{})
