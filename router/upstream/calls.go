@@ -229,8 +229,8 @@ func (u *Upstream) sendCancelled(id uint64, c *Call, reason string, out *peer.Ou
 	u.callCancelled(c, out)
 }
 
-// Cancellation returns a notifications/cancelled frame for a request that toolman has sent with this
-// ID. An empty reason is left out.
+// Cancellation returns a notifications/cancelled frame for a request that toolman has sent with
+// this ID. An empty reason is left out.
 func Cancellation(id uint64, reason string) []byte {
 	params := strconv.AppendUint([]byte(`{"requestId":`), id, 10)
 	if reason != "" {

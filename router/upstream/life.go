@@ -220,7 +220,8 @@ func (u *Upstream) update() {
 	u.env.Router.Changed()
 }
 
-// fail ends an upstream that is not ready yet.
+// fail ends an upstream. If there is no connection yet, fail marks the upstream as gone. Otherwise
+// it closes the connection, and Closed does the rest.
 func (u *Upstream) fail(reason string) {
 	u.mu.Lock()
 	if u.problem == "" {
@@ -278,11 +279,11 @@ func (u *Upstream) markGone(problem string) {
 	}
 	problem, after := u.problem, u.lifecycle.supersedes
 	u.mu.Unlock()
-	news := after.isNewProblem(problem)
+	isNew := after.isNewProblem(problem)
 	u.answerAll()
 	u.transport.control.Close()
 	close(u.lifecycle.ended)
-	if !closing && news {
+	if !closing && isNew {
 		u.Log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.transport.conn.LastWords()))
 		u.env.Trace.Event(trace.EventGone, u.Name, problem, 0)
 	}

@@ -153,7 +153,7 @@ func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 }
 
 // batch handles a JSON-RPC batch, which a server of revision 2025-03-26 may send. It returns false
-// if the frame is none.
+// if the frame is not an acceptable batch.
 func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
 	elements := jsonrpc.BatchOf(frame, MaxBatch)
 	u.mu.Lock()
