@@ -69,15 +69,15 @@ func TestExplainKnowsToolmansOwn(t *testing.T) {
 		callable bool
 		says     string
 	}{
-		{catalog.ActivateTool, Options{}, true, "it is toolman's own, and no policy"},
+		{catalog.ActivateTool, Options{}, true, "it is toolman's own, and policies do not"},
 		{catalog.ActivateTool, Options{MetaTools: view.MetaTools{NoActivate: true}}, false, "meta_tools does not ask for it"},
-		{"enable_toolset", Options{MetaTools: view.MetaTools{Toolsets: true}}, true, "it is toolman's own, and no policy"},
+		{"enable_toolset", Options{MetaTools: view.MetaTools{Toolsets: true}}, true, "it is toolman's own, and policies do not"},
 		{"enable_toolset", Options{}, false, "meta_tools does not ask for it"},
 		{"equip-toolset", Options{MetaTools: view.MetaTools{Toolsets: true}}, false, "meta_tools does not ask for it"},
 		{"enable_toolset", Options{Mode: view.ModeStatic, MetaTools: view.MetaTools{Toolsets: true}}, false, "activation_mode = \"static\""},
 		{catalog.ActivateTool, Options{Mode: view.ModeStatic}, false, "activation_mode = \"static\""},
-		{"list_tools", Options{Mode: view.ModeStatic, MetaTools: view.MetaTools{Toolsets: true}}, true, "no policy is about it"},
-		{catalog.CatalogURI, Options{Mode: view.ModeStatic}, true, "no policy is about it"},
+		{"list_tools", Options{Mode: view.ModeStatic, MetaTools: view.MetaTools{Toolsets: true}}, true, "policies do not apply to it"},
+		{catalog.CatalogURI, Options{Mode: view.ModeStatic}, true, "policies do not apply to it"},
 	} {
 		all := newRig(t, setup{Options: tt.o}, offer{namespace: "ns", tools: []string{"a"}}).r.Explain(tt.name)
 		if len(all) != 1 || all[0].Callable != tt.callable || all[0].Visible != tt.callable || !strings.Contains(all[0].Rule, tt.says) || (all[0].Error == "") != tt.callable {

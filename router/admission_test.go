@@ -483,7 +483,7 @@ func TestOneClientDoesNotTakeAllThatIsNoCall(t *testing.T) {
 		t.Fatalf("%d requests were passed on", len(sent))
 	}
 	ask(greedy, "greedy", limiter.MaxControl)
-	if got := greedy.hearsOne(); !strings.Contains(got, "has 64 requests of this client") {
+	if got := greedy.hearsOne(); !strings.Contains(got, "has 64 open requests of this client") {
 		t.Errorf("one more: %s", got)
 	}
 	ask(other, "other", 1)

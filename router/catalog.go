@@ -19,26 +19,36 @@ import (
 	"toolman/router/view"
 )
 
-// warnIdleLocked warns, once all servers are there, of what dangerous_tools has and no
-// server: a tool that was meant would run without a question.
-func (r *Router) warnIdleLocked(c *catalog.Catalog) {
+// buildCatalog merges the items of upstreams, in their order.
+func (r *Router) buildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
+	offers := make([]catalog.Offer, len(upstreams))
+	for i, u := range upstreams {
+		offers[i] = u.Offer()
+	}
+	return catalog.New(offers, r.ownNames, r.current().AllowStale)
+}
+
+// warnUnmatchedLocked warns of entries of dangerous_tools that match no tool, once all servers are
+// ready: the tool that was meant runs without confirmation.
+func (r *Router) warnUnmatchedLocked(c *catalog.Catalog) {
 	ready := func(u *upstream.Upstream) bool { return u.Is(upstream.Ready) }
 	guard := r.current().Dangers
-	if guard == r.warned || !allOf(r.all(), ready) {
+	if guard == r.checkedDangers || !allOf(r.all(), ready) {
 		return
 	}
-	r.warned = guard
-	if idle := r.idleDangers(c); len(idle) > 0 {
+	r.checkedDangers = guard
+	if idle := r.unmatchedDangers(c); len(idle) > 0 {
 		r.log.Warn("dangerous_tools names what no server has", zap.String("text", strings.Join(idle, "; ")))
 	}
 }
 
+// allOf reports whether ok is true for all elements.
 func allOf[T any](all []T, ok func(T) bool) bool {
 	return !slices.ContainsFunc(all, func(one T) bool { return !ok(one) })
 }
 
-// logHeld names items that are held back now and were not before.
-func (r *Router) logHeld(next *catalog.Catalog) {
+// logHeldBack logs items that are held back in next and were not before.
+func (r *Router) logHeldBack(next *catalog.Catalog) {
 	known := map[*catalog.Entry]bool{}
 	for _, e := range r.catalog.Load().Held() {
 		known[e] = true
@@ -52,12 +62,12 @@ func (r *Router) logHeld(next *catalog.Catalog) {
 	for _, u := range r.all() {
 		if all := fresh[u.Source]; len(all) > 0 {
 			r.log.Warn("items are held back; toolman lock --diff shows why", zap.String("upstream", u.Name),
-				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxNamed)], "; ")))
+				zap.Int("count", len(all)), zap.String("text", strings.Join(all[:min(len(all), maxLogged)], "; ")))
 		}
 	}
 }
 
-// logCollisions names items that are not offered, each once.
+// logCollisions logs items that are not in the catalog because their name is in use, each once.
 func (r *Router) logCollisions(next *catalog.Catalog) {
 	known := map[*catalog.Entry]bool{}
 	for _, c := range r.catalog.Load().Collisions {
@@ -65,93 +75,83 @@ func (r *Router) logCollisions(next *catalog.Catalog) {
 	}
 	for _, c := range next.Collisions {
 		if !known[c.Loser] {
-			r.log.Warn("a name is taken already; the first server in the file has it", zap.Stringer("kind", c.Loser.Item.Kind),
+			r.log.Warn("a name is in use already; the first server in the configuration file has it", zap.Stringer("kind", c.Loser.Item.Kind),
 				zap.String("tool", sanitize.Line(c.Loser.Name)), zap.String("upstream", c.Loser.Source.Name), zap.String("by", c.By))
 		}
 	}
 }
 
-// buildCatalog merges what upstreams offer, in their order.
-func (r *Router) buildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
-	offers := make([]catalog.Offer, len(upstreams))
-	for i, u := range upstreams {
-		offers[i] = u.Offer()
-	}
-	return catalog.New(offers, r.ownNames, r.current().AllowStale)
-}
+// maxLogged is how many items a log entry lists.
+const maxLogged = 20
 
-// maxNamed is how many items a log entry names.
-const maxNamed = 20
-
-// viewCache keeps what clients see of the shared servers while nothing is switched, one View
-// for all that have the same rights: with it they share the pages of lists.
-type viewCache struct {
-	mu   sync.Mutex
-	of   *catalog.Catalog       // guarded by mu: the catalog that the views are of
-	made map[viewKey]*view.View // guarded by mu
-}
-
-// Rights are what a view at start depends on beside the catalog.
-type viewKey struct {
-	policy  *policy.Policy
-	limited bool
-	only    string // names of toolsets
-	all     bool   // what is inactive, too
-}
-
-// maxStarts bounds the views that are kept. Proxies may name any toolsets together.
-const maxStarts = 1024
-
-// startView is what a client sees of a catalog while nothing is switched.
-func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
+// startView returns the view that a session starts with.
+func (r *Router) startView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View {
 	if c != r.catalog.Load() {
-		return r.newStart(c, p, who)
+		return r.newStartView(c, p, info)
 	}
-	sets := r.only(who.Only)
-	key := viewKey{policy: p, limited: who.Only != nil, all: who.AllActive}
+	sets := r.toolsetsNamed(info.Only)
+	key := viewKey{policy: p, limited: info.Only != nil, all: info.AllActive}
 	for _, set := range sets {
 		key.only += set.Name + "\n"
 	}
 	r.viewCache.mu.Lock()
 	defer r.viewCache.mu.Unlock()
-	if r.viewCache.of != c || len(r.viewCache.made) >= maxStarts {
-		r.viewCache.of, r.viewCache.made = c, map[viewKey]*view.View{}
+	if r.viewCache.catalog != c || len(r.viewCache.views) >= maxStartViews {
+		r.viewCache.catalog, r.viewCache.views = c, map[viewKey]*view.View{}
 	}
-	v := r.viewCache.made[key]
+	v := r.viewCache.views[key]
 	if v == nil {
-		v = r.newStart(c, p, who)
-		r.viewCache.made[key] = v
+		v = r.newStartView(c, p, info)
+		r.viewCache.views[key] = v
 	}
 	return v
 }
 
-func (r *Router) newStart(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View {
+// newStartView is startView without the cache.
+func (r *Router) newStartView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View {
 	c = c.Under(p)
-	if who.AllActive {
+	if info.AllActive {
 		c = c.AllActive()
 	}
-	if who.Only != nil {
-		return view.New(c.Within(r.only(who.Only)), nil)
+	if info.Only != nil {
+		return view.New(c.Within(r.toolsetsNamed(info.Only)), nil)
 	}
 	return view.New(c, r.Equipped)
 }
 
-// errShelf is what clients hear of a file of toolsets that cannot be used: what is wrong with it may
-// name what others have saved.
-var errShelf = errors.New("the file of saved toolsets cannot be used; toolman's log says why")
-
-// shelfError is an error of the shelf as the client may read it.
-func (r *Router) shelfError(who *client.Info, err error) error {
-	if err == nil || who.Sole {
-		return err
-	}
-	r.log.Warn("saved toolsets cannot be used", zap.NamedError("err", err))
-	return errShelf
+// A viewCache keeps the views that sessions with the same permissions start with, so that they
+// share the pages of lists.
+type viewCache struct {
+	mu      sync.Mutex
+	catalog *catalog.Catalog       // guarded by mu: the catalog of the views
+	views   map[viewKey]*view.View // guarded by mu
 }
 
-// only returns the toolsets of tools.toml with these names, in the order of that file,
-// each once. Saved ones are not among them: clients can change those.
-func (r *Router) only(names []string) []*toolset.Set {
+// A viewKey is what a view at the start of a session depends on, besides the catalog.
+type viewKey struct {
+	policy  *policy.Policy
+	limited bool   // client.Info.Only is not nil
+	only    string // names of toolsets
+	all     bool   // all items are active
+}
+
+// maxStartViews limits the cache: proxies may send any combination of toolsets.
+const maxStartViews = 1024
+
+// library returns the toolsets that the client may use. It may wait for the disk, unless the client
+// is limited to some toolsets.
+func (r *Router) library(info *client.Info) *metatool.Library {
+	if info.Only != nil {
+		return &metatool.Library{Sets: r.toolsetsNamed(info.Only)}
+	}
+	l := metatool.ReadLibrary(r.current().Toolsets, r.Shelf, info.Principal.Owner())
+	l.Err = r.shelfError(info, l.Err)
+	return l
+}
+
+// toolsetsNamed returns the toolsets of tools.toml with these names, in the order of that file,
+// each once. It ignores saved toolsets, because clients can change them.
+func (r *Router) toolsetsNamed(names []string) []*toolset.Set {
 	var sets []*toolset.Set
 	all := r.current().Toolsets
 	for i := range all {
@@ -162,13 +162,15 @@ func (r *Router) only(names []string) []*toolset.Set {
 	return sets
 }
 
-// library returns the toolsets that the client may know of. It may wait for the disk,
-// unless the client is limited to some.
-func (r *Router) library(who *client.Info) *metatool.Library {
-	if who.Only != nil {
-		return &metatool.Library{Sets: r.only(who.Only)}
+// shelfError returns the error for the client, and logs the real one if the client must not see it.
+func (r *Router) shelfError(info *client.Info, err error) error {
+	if err == nil || info.Sole {
+		return err
 	}
-	l := metatool.ReadLibrary(r.current().Toolsets, r.Shelf, who.Principal.Owner())
-	l.Err = r.shelfError(who, l.Err)
-	return l
+	r.log.Warn("saved toolsets cannot be used", zap.NamedError("err", err))
+	return errShelf
 }
+
+// errShelf is the error for clients when the file of saved toolsets cannot be used. The real error
+// may contain names that other clients have saved.
+var errShelf = errors.New("the file of saved toolsets cannot be used; toolman's log says why")

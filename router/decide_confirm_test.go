@@ -51,7 +51,7 @@ func TestConsentIsAudited(t *testing.T) {
 				w, lines := auditTo(t)
 				g := newCautious(t, setup{}, false)
 				g.s.Audit = w
-				g.r.clock.Time()
+				g.r.clock.EnableTiming()
 				tt.play(g)
 				time.Sleep(time.Hour)
 				synctest.Wait()
@@ -96,7 +96,7 @@ func TestConsentOfAModernClientIsAudited(t *testing.T) {
 				w, lines := auditTo(t)
 				d := newCautiousDialog(t, modern)
 				d.g.s.Audit = w
-				d.g.r.clock.Time()
+				d.g.r.clock.EnableTiming()
 				tt.play(d, d.demanded("1"))
 				checkEnds(t, lines(), tt.want...)
 			})
@@ -110,7 +110,7 @@ func TestARetryUnderConsentIsConfirmed(t *testing.T) {
 	w, lines := auditTo(t)
 	d := newCautiousDialog(t, true)
 	d.g.s.Audit = w
-	d.g.r.clock.Time()
+	d.g.r.clock.EnableTiming()
 	d.retry("2", d.demanded("1"), agree)
 	d.server.says(reply(d.ran(), `{"resultType":"input_required","inputRequests":{"r":{"method":"roots/list"}},"requestState":"s"}`))
 	d.client.hears()
@@ -135,7 +135,7 @@ func TestDangerWithoutConsentIsAudited(t *testing.T) {
 	w, lines := auditTo(t)
 	g := newCautious(t, setup{capabilities: `{"roots":{}}`}, false)
 	g.s.Audit = w
-	g.r.clock.Time()
+	g.r.clock.EnableTiming()
 	g.client.says(callFrame("1", "ns_echo", "{}"))
 	checkEnds(t, lines(), "unconfirmed refused")
 }

@@ -284,7 +284,7 @@ func TestACallDuringWhichItsClientIsAskedIsOneDecision(t *testing.T) {
 			w, lines := auditTo(t)
 			g := newRoundRigWith(t, asksAll, func(*offer) {})
 			g.s.Audit = w
-			g.r.clock.Time()
+			g.r.clock.EnableTiming()
 			tt.play(g)
 			checkEnds(t, lines(), tt.want...)
 		})
@@ -306,7 +306,7 @@ func TestACallDuringWhichItsClientIsAskedIsOneDecision(t *testing.T) {
 			w, lines := auditTo(t)
 			d := newDialog(t)
 			d.g.s.Audit = w
-			d.g.r.clock.Time()
+			d.g.r.clock.EnableTiming()
 			our := d.call("1")
 			tt.play(d, our, d.asked("1", elicit, "0", askedBy(elicits)))
 			checkEnds(t, lines(), tt.want...)
@@ -349,7 +349,7 @@ func BenchmarkAudited(bench *testing.B) {
 			s, u, _, server := joined(bench, "ns", echoTool)
 			s.Audit = w
 			if w != nil {
-				s.Clock.Time()
+				s.Clock.EnableTiming()
 			}
 			text := strings.Repeat("x", 100)
 			call := []byte(`{"jsonrpc":"2.0","id":17,"method":"tools/call","params":{"name":"ns_echo","arguments":{"text":"` + text + `"},"_meta":{"progressToken":3}}}`)

@@ -90,7 +90,7 @@ func (h *hall) open(s upstream.Server, log *zap.Logger) {
 	globs, _ := catalog.CompileGlobs([]string{"*"})
 	h.r = New(Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{s}}, nil, log)
 	h.r.Start(nil)
-	h.r.GreetShared()
+	h.r.HandshakeShared()
 	<-h.r.Started()
 	h.t.Cleanup(func() {
 		h.r.Close()

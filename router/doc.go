@@ -1,45 +1,47 @@
 // Package router joins upstream MCP servers to clients.
 //
-// A Router starts the servers of its Options, merges what they offer into one catalog, and makes a
-// session for each client. The parts are packages of their own:
+// A Router starts the servers of its Options, merges their items into one catalog, and makes a
+// session for each client. Its parts are packages:
 //
 //	session     one client: dispatches its messages, checks and forwards its requests
 //	client      the connection to a client: reads, traces, audits, answers and refuses requests
-//	input       what clients are asked, by servers and before dangerous tools run
-//	subscribe   what a client hears of by itself
+//	input       requests for input from the client: of servers, and to confirm dangerous tools
+//	subscribe   notifications that a client gets
 //	pool        which process of a server a session uses
-//	upstream    one server: its life, the items that it offers, its calls
+//	upstream    one server: its connection, items, pending calls and subscriptions
 //	discovery   handshakes with servers, and their lists
-//	catalog     all items of all servers; view has what one client sees of them
+//	catalog     all items of all servers
+//	view        the items that one client sees
 //	metatool    toolman's own tools
 //
 // # Files
 //
 //	router.go    the Router, its start and its end
-//	options.go   what it serves, and how
+//	options.go   the Options
 //	sessions.go  makes sessions
-//	servers.go   reloads the configuration, and connects again to servers that were lost
-//	catalog.go   builds the catalog, and the views that clients begin with
+//	servers.go   reloads the configuration, and reconnects to servers
+//	catalog.go   builds the catalog, and the views that sessions start with
 //	inspect.go   reports for operators and for toolman check and explain
-//	host.go      the router as upstreams and sessions know it
+//	adapter.go   the callbacks of upstreams and sessions
 //
 // # Goroutines
 //
-// On Linux one goroutine of peer.Loop reads all pipes, and a forwarded call runs on it from pipe to
-// pipe. The other goroutines are those of upstreams (package upstream), and one for each request that
+// On Linux one goroutine of peer.Loop reads all pipes, and does all the work for a forwarded call.
+// The other goroutines are those of upstreams (package upstream), and one for each request that
 // waits for the disk.
 //
 // # Locks
 //
 // The order is Router.mu, client.Conn.Mu, Upstream.mu, then the locks of package jsonrpc and of the
-// trace. Conn.Mu is held while one message of a client is handled; nothing blocks meanwhile.
-// Upstream.mu is held briefly. A Catalog and a View do not change, except for the pages of a View,
-// which have a lock of their own.
+// trace. Conn.Mu is held while one message of a client is handled, and nothing blocks while it is
+// held. Upstream.mu is held briefly. A Catalog and a View are immutable, except for the pages of a
+// View, which have their own lock.
 //
 // # Guarantees
 //
-// A session handles its messages in the order in which they came: a call that follows an activation
-// sees it. Only the code that takes a call out of an upstream's table of calls answers it. A call and a
-// list ask the same View what is active; a View has nothing that a policy denies. A dangerous tool runs
-// once for one consent, with the arguments that the person has seen.
+// A session handles its messages in the order of arrival: a call that follows an activation can use
+// the activated items. Only the code that takes a call out of an upstream's table of pending calls
+// answers it. Calls and lists use the same View to decide what is active. A View contains no item
+// that a policy denies. A dangerous tool runs once for each confirmation, with the arguments that
+// the person has seen.
 package router

@@ -52,7 +52,7 @@ func TestTheEraOfAServerIsFoundOut(t *testing.T) {
 				server := g.servers[0]
 				server.converses()
 				server.u.Era = tt.era
-				g.r.greet(mcpwire.Hello{Version: tt.client, Capabilities: json.RawMessage("{}")})
+				g.r.handshake(mcpwire.Hello{Version: tt.client, Capabilities: json.RawMessage("{}")})
 				said, err := server.meets(t, strings.Split(tt.answers, "|"))
 				if got := strings.Join(said, " "); got != tt.said {
 					t.Errorf("said %s, want %s", got, tt.said)

@@ -15,24 +15,24 @@ import (
 	"toolman/router/view"
 )
 
-// An Explanation says what a client may do with an item at start, and why.
+// An Explanation says what a client may do with an item at the start of a session, and why.
 type Explanation struct {
 	Kind   mcpwire.Kind
 	Name   string // as clients see it
 	Server string
 
-	Visible  bool // it is in lists when it is active, and in the catalog
+	Visible  bool // it is in the catalog, and in lists when it is active
 	Active   bool
 	Callable bool
-	Rule     string // of the policy, and where it stands; or that its pin holds it back
-	Activity string // why it is active or not, and where that stands; "" when it is not visible
-	Danger   string // what becomes of a call of a dangerous tool, and where that is written; "" otherwise
-	Error    string // what a caller is told, when it is not callable
+	Rule     string // of the policy, with its place; or that its pin holds it back
+	Activity string // why it is active or not, with the place of that; "" if it is not visible
+	Danger   string // what happens to a call of a dangerous tool, with the place of that; "" otherwise
+	Error    string // what a caller is told, if it is not callable
 }
 
-// Explain says what a client may do with whatever has a name: an item as clients
-// see it, as its server has it, or as both qualify it, and a URI that a template
-// makes. What nothing has gives no Explanation.
+// Explain returns what a client may do with the items of a name. The name may be the one that
+// clients see, the server's own, or a qualified form of either, or a URI that matches a template.
+// It returns nil if there is no such item.
 func (r *Router) Explain(name string) []Explanation {
 	if slices.Contains(r.ownNames, name) || name == catalog.CatalogURI {
 		return []Explanation{r.ownExplanation(name)}
@@ -55,7 +55,7 @@ func (r *Router) Explain(name string) []Explanation {
 	return all
 }
 
-// ownExplanation is about what toolman itself offers.
+// ownExplanation explains an item of toolman's own.
 func (r *Router) ownExplanation(name string) Explanation {
 	own := Explanation{Name: name, Server: "toolman", Visible: true, Active: true, Callable: true,
 		Rule: client.OwnRule, Activity: "it is toolman's own"}
@@ -71,6 +71,7 @@ func (r *Router) ownExplanation(name string) Explanation {
 	return own
 }
 
+// explanationOf explains an entry.
 func explanationOf(v *view.View, e *catalog.Entry, has *metatool.Guidance) Explanation {
 	_, verdict := v.FindAny(e.Item.Kind, e.Name)
 	x := Explanation{Kind: e.Item.Kind, Name: e.Name, Server: e.Source.Name, Rule: v.Catalog.Rule(e), Danger: e.Danger.String(),
@@ -84,8 +85,12 @@ func explanationOf(v *view.View, e *catalog.Entry, has *metatool.Guidance) Expla
 	return x
 }
 
-// Similar returns names of items, denied ones included, that somebody may have
-// meant by one that nothing has.
+// guidance returns the error texts for a client that is offered all of toolman's own tools.
+func (r *Router) guidance() *metatool.Guidance {
+	return &metatool.Guidance{Mode: r.Mode, Offers: r.MetaTools, Tools: metatool.Tools(r.MetaTools), Fixed: metatool.FixedByMode}
+}
+
+// Similar returns names of items, including denied ones, that are similar to an unknown name.
 func (r *Router) Similar(name string) []string {
 	v := view.New(r.catalog.Load(), nil)
 	var near []string
@@ -95,22 +100,17 @@ func (r *Router) Similar(name string) []string {
 	return near
 }
 
-// guidance is that of a client that everything is offered to.
-func (r *Router) guidance() *metatool.Guidance {
-	return &metatool.Guidance{Mode: r.Mode, Offers: r.MetaTools, Tools: metatool.Tools(r.MetaTools), Fixed: metatool.FixedByMode}
-}
-
-// A Preview is what lists of tools would cost, in bytes.
+// A Preview is the size of the tool lists.
 type Preview struct {
 	ActiveTools  int
-	AllTools     int // that the policy allows
-	Denied       int // items of any kind that it does not allow
-	Bytes        int // of the list at start
-	AllBytes     int // of the list if every tool were active
-	CatalogBytes int // of the catalog within it
+	AllTools     int // tools that the policy allows
+	Denied       int // items of any kind that the policy denies
+	Bytes        int // size of the list at start
+	AllBytes     int // size of the list if every tool were active
+	CatalogBytes int // size of the catalog within the list
 }
 
-// Preview measures what a client would be given now.
+// Preview measures what a client would get now.
 func (r *Router) Preview() Preview {
 	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
 	own, as := session.AtStart(r.sessionEnv)
@@ -133,22 +133,22 @@ func (r *Router) Preview() Preview {
 	return p
 }
 
-// A ToolStatus says which tools and toolsets there are, under Toolception's names.
+// A ToolStatus lists the tools and toolsets, in the JSON format of Toolception.
 type ToolStatus struct {
 	Available  []string            `json:"availableToolsets"`
 	Active     []string            `json:"activeToolsets"`
-	Registered []string            `json:"registeredModules"` // always empty: toolman has no modules
+	Registered []string            `json:"registeredModules"` // always empty, because toolman has no modules
 	Total      int                 `json:"totalToolsets"`
 	Count      int                 `json:"activeCount"`
-	Tools      []string            `json:"tools"` // active ones
+	Tools      []string            `json:"tools"` // the active tools
 	Toolsets   map[string][]string `json:"toolsetToTools"`
 	Warnings   []string            `json:"warnings,omitempty"`
 }
 
-// ToolStatus returns what there is at first for a client. It may wait for the disk, where
-// saved toolsets are.
-func (r *Router) ToolStatus(who client.Info) ToolStatus {
-	v, l := r.startView(r.catalog.Load(), r.policyFor(who), who), r.library(&who)
+// ToolStatus returns the tools and toolsets at the start of a client's session. It may wait for the
+// disk if there are saved toolsets.
+func (r *Router) ToolStatus(info client.Info) ToolStatus {
+	v, l := r.startView(r.catalog.Load(), r.policyFor(info), info), r.library(&info)
 	st := ToolStatus{Available: []string{}, Active: []string{}, Registered: []string{}, Tools: []string{}, Toolsets: map[string][]string{}}
 	for _, set := range l.Sets {
 		one := metatool.Status(v, set)
@@ -157,7 +157,7 @@ func (r *Router) ToolStatus(who client.Info) ToolStatus {
 		for _, w := range one.Warnings {
 			st.Warnings = append(st.Warnings, "toolset "+one.Key+": "+w)
 		}
-		if one.Active || who.Only != nil {
+		if one.Active || info.Only != nil {
 			st.Active = append(st.Active, one.Key)
 		}
 	}
@@ -173,9 +173,18 @@ func (r *Router) ToolStatus(who client.Info) ToolStatus {
 	return st
 }
 
-// Known returns what is known now of the servers that a client may know of, never nil.
-func (r *Router) Known(who client.Info) []upstream.Status {
-	c := r.startView(r.catalog.Load(), r.policyFor(who), who).Catalog
+// Upstreams returns the status of every upstream, in the order of the configuration file.
+func (r *Router) Upstreams() []upstream.Status {
+	var all []upstream.Status
+	for _, u := range r.all() {
+		all = append(all, u.Status())
+	}
+	return all
+}
+
+// Known returns the status of the servers that the client may know of. The result is never nil.
+func (r *Router) Known(info client.Info) []upstream.Status {
+	c := r.startView(r.catalog.Load(), r.policyFor(info), info).Catalog
 	known := []upstream.Status{}
 	for _, u := range r.all() {
 		if u.KnownTo(c) {
@@ -185,9 +194,9 @@ func (r *Router) Known(who client.Info) []upstream.Status {
 	return known
 }
 
-// IdleRules returns what the policy's lists hold for servers that are there and
-// have no such item, with its place.
-func (r *Router) IdleRules() []string {
+// UnmatchedRules returns the entries of the policy's lists that match no item of a known server,
+// with their places.
+func (r *Router) UnmatchedRules() []string {
 	c := r.catalog.Load()
 	entries := c.BySource()
 	var idle []string
@@ -201,28 +210,20 @@ func (r *Router) IdleRules() []string {
 	return idle
 }
 
-// Dangerous returns the dangerous tools there are, and the entries of dangerous_tools that
-// no server has a tool for, with their places.
+// Dangerous returns the dangerous tools, and the entries of dangerous_tools that match no tool,
+// with their places.
 func (r *Router) Dangerous() (tools []*catalog.Entry, idle []string) {
 	c := r.catalog.Load()
 	tools = slices.Concat(c.Tools(), c.Denied.Tools())
-	return slices.DeleteFunc(tools, func(e *catalog.Entry) bool { return e.Danger == nil }), r.idleDangers(c)
+	return slices.DeleteFunc(tools, func(e *catalog.Entry) bool { return e.Danger == nil }), r.unmatchedDangers(c)
 }
 
-func (r *Router) idleDangers(c *catalog.Catalog) []string {
+// unmatchedDangers returns the entries of dangerous_tools that match no tool of a known server.
+func (r *Router) unmatchedDangers(c *catalog.Catalog) []string {
 	tools := map[string][]policy.Item{}
 	for u, entries := range c.BySource() {
 		of := slices.DeleteFunc(entries, func(e *catalog.Entry) bool { return e.Item.Kind != mcpwire.Tool })
 		tools[u.PolicyName] = append(tools[u.PolicyName], catalog.PolicyItems(of)...)
 	}
 	return r.current().Dangers.Idle(tools)
-}
-
-// Upstreams returns what is known of every upstream, in the order of the file.
-func (r *Router) Upstreams() []upstream.Status {
-	var all []upstream.Status
-	for _, u := range r.all() {
-		all = append(all, u.Status())
-	}
-	return all
 }

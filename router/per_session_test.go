@@ -19,13 +19,13 @@ func apiece(t *testing.T, share upstream.Share) (h *hall, over chan string, log 
 	t.Helper()
 	h, over = &hall{t: t}, make(chan string, 10)
 	core, log := observer.New(zap.WarnLevel)
-	h.open(upstream.Server{Share: share, For: func(config map[string]string) (upstream.Server, error) {
+	h.open(upstream.Server{Share: share, ForSession: func(config map[string]string) (upstream.Server, error) {
 		key, ok := config["KEY"]
 		if !ok {
 			return upstream.Server{}, errors.New("the session has no KEY")
 		}
 		spec := &fakemcp.Spec{Tools: []fakemcp.Raw{fakemcp.Tool("of_"+key, "")}}
-		return upstream.Server{Namespace: "a", StartTimeout: 10 * time.Second, Dial: h.dial(spec), Over: func() { over <- key }}, nil
+		return upstream.Server{Namespace: "a", StartTimeout: 10 * time.Second, Dial: h.dial(spec), Release: func() { over <- key }}, nil
 	}}, zap.New(core))
 	return h, over, log
 }
@@ -43,7 +43,7 @@ func (h *hall) configured(key string) *visitor {
 
 func TestEachSessionHasAServerOfItsOwnConfiguration(t *testing.T) {
 	h, over, log := apiece(t, upstream.ShareAuto)
-	if st := h.r.Upstreams()[0]; st.State != upstream.Apart || h.started.Load() != 0 {
+	if st := h.r.Upstreams()[0]; st.State != upstream.PerSession || h.started.Load() != 0 {
 		t.Errorf("before there is a session the server is %s, and %d were started", st.State, h.started.Load())
 	}
 	one, two := h.configured("one"), h.configured("two")

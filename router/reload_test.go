@@ -68,7 +68,7 @@ func TestReloadTakesCallsBackFromAServerThatLeaves(t *testing.T) {
 	o := h.r.Options
 	o.Servers = nil
 	h.r.Reload(o)
-	if answer := v.hears(`"id":1`); !strings.Contains(answer, "the configuration was changed") {
+	if answer := v.hears(`"id":1`); !strings.Contains(answer, "removed from the configuration or changed there") {
 		t.Errorf("the call is answered %s", answer)
 	}
 }

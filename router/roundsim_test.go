@@ -29,7 +29,7 @@ func TestHistoriesOfRounds(t *testing.T) {
 			s := &roundSim{roundRig: newRoundRig(t, asksAll), rng: rand.New(rand.NewPCG(seed, 1))}
 			w, lines := auditTo(t)
 			s.s.Audit = w
-			s.r.clock.Time()
+			s.r.clock.EnableTiming()
 			for range 10 + s.rng.IntN(60) {
 				s.step()
 				if t.Failed() {

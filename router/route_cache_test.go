@@ -121,12 +121,12 @@ func TestACallThatIsTimedDoesNotTakeTheLastRoute(t *testing.T) {
 	timed := 0
 	for i := range 8 {
 		if i == 4 {
-			s.Clock.Time()
+			s.Clock.EnableTiming()
 		} // a reload may bring a server with a call_timeout
 		fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`))
 	}
 	u.EachCall(func(_ uint64, c upstream.Call) {
-		if c.Sent > 0 {
+		if c.SentAt > 0 {
 			timed++
 		}
 	})

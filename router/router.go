@@ -25,53 +25,53 @@ import (
 	"toolman/spawn"
 )
 
-// A Router joins upstream servers to a client.
+// A Router joins upstream servers to clients.
 type Router struct {
 	Options
 	log        *zap.Logger
 	trace      *tracing.Tracer
 	clock      *tracing.Clock
-	ownNames   []string // names that are toolman's own
+	ownNames   []string // names of toolman's own tools
 	run        run
 	startup    startup
 	env        *upstream.Env
 	sessionEnv *session.Env
-	upstreams  atomic.Pointer[[]*upstream.Upstream] // in the order of the file; the slice does not change
+	upstreams  atomic.Pointer[[]*upstream.Upstream] // in the order of the configuration file; the slice is immutable
 	rules      atomic.Pointer[catalog.Rules]
-	given      atomic.Pointer[Options]
+	live       atomic.Pointer[Options] // the latest options; Options itself has the first
 	catalog    atomic.Pointer[catalog.Catalog]
 	sessions   sessions
 	viewCache  viewCache
 	pool       pool.Pool
 
-	mu     sync.Mutex                                   // held while the catalog is replaced
-	warned *policy.Dangers                              // guarded by mu: what was looked through for entries that no tool has
-	metas  map[view.MetaTools]map[string]*metatool.Tool // guarded by mu: toolman's own tools for toolsets, by name
+	mu             sync.Mutex                                   // held while the catalog is replaced
+	checkedDangers *policy.Dangers                              // guarded by mu: the last value that warnUnmatchedLocked has checked
+	metas          map[view.MetaTools]map[string]*metatool.Tool // guarded by mu: toolman's own tools by name, for each selection
 }
 
-// A run is what the goroutines and processes of a router share.
+// A run is the loop and the lifetime that the parts of a router share.
 type run struct {
 	loop   *peer.Loop
 	ctx    context.Context // ends when the router closes
 	cancel context.CancelFunc
 }
 
-// A startup tells when the servers have started.
+// A startup is the state of the servers' start.
 type startup struct {
-	opened  atomic.Bool   // the first list need not wait any more
-	waiting atomic.Int32  // upstreams that the first list waits for
+	opened  atomic.Bool   // the first list no longer waits
+	waiting atomic.Int32  // number of upstreams that the first list waits for
 	done    chan struct{} // closed when opened is set
 }
 
-// New makes a router. No server runs before Start. The loop stays the caller's.
+// New makes a router. Start then starts its servers. The caller keeps ownership of the loop.
 func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
-	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Host: host{r}, Greeted: upstream.NewFirstClient()}
-	r.adopt(&o)
+	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Router: adapter{r}, FirstClient: upstream.NewClientHello()}
+	r.setOptions(&o)
 	var upstreams []*upstream.Upstream
-	r.time(o.Servers)
+	r.enableTiming(o.Servers)
 	for i, s := range o.Servers {
 		upstreams = append(upstreams, upstream.New(r.env, s, nameFor(upstreams, s, i), r.upstreamSettled))
 	}
@@ -79,27 +79,27 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	r.metas = map[view.MetaTools]map[string]*metatool.Tool{o.MetaTools: metatool.Tools(o.MetaTools)}
 	r.ownNames = metatool.Names(o.MetaTools, r.metas[o.MetaTools])
 	r.sessionEnv = &session.Env{Version: o.Version, Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf,
-		Context: ctx, Signer: input.NewSigner(), Pool: &r.pool, Host: host{r},
+		Context: ctx, Signer: input.NewSigner(), Pool: &r.pool, Host: adapter{r},
 		Client: client.Env{Log: log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: o.Audit, OwnNames: r.ownNames}}
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
 }
 
-// adopt has options count from now on.
-func (r *Router) adopt(o *Options) {
-	r.given.Store(o)
+// setOptions makes o the current options.
+func (r *Router) setOptions(o *Options) {
+	r.live.Store(o)
 	r.rules.Store(&catalog.Rules{Active: o.Active, Dangers: o.Dangers, Pins: o.Pins, Unpinned: o.Unpinned, Eras: o.Eras})
 }
 
-// time has calls timed if the trace or a server wants that.
-func (r *Router) time(servers []upstream.Server) {
+// enableTiming times calls if the trace, the audit log or the call_timeout of a server needs it.
+func (r *Router) enableTiming(servers []upstream.Server) {
 	if r.trace.On() || r.Audit != nil || slices.ContainsFunc(servers, func(s upstream.Server) bool { return s.CallTimeout > 0 }) {
-		r.clock.Time()
+		r.clock.EnableTiming()
 	}
 }
 
-// Await has the first list wait for the server that goes by this name, or with "" for every
-// one, until it is ready or gone: longer than its StartTimeout. It comes before Start.
+// Await makes the first list wait until the server with this name, or every server for "", is ready
+// or gone, even after its StartTimeout. It must be called before Start.
 func (r *Router) Await(server string) {
 	for _, u := range r.all() {
 		if server == "" || u.Source.HasName(server) {
@@ -108,39 +108,41 @@ func (r *Router) Await(server string) {
 	}
 }
 
-// Start starts all servers, at once and without waiting for them. The guard, which
-// may be nil, stays the caller's.
+// Start starts all servers concurrently, and does not wait for them. The reaper may be nil; the
+// caller keeps ownership of it.
 func (r *Router) Start(reaper *spawn.Reaper) {
 	r.pool.Reaper = reaper
 	r.startup.waiting.Store(int32(len(r.all())) + 1)
 	for _, u := range r.all() {
-		r.begin(u)
+		r.startUpstream(u)
 	}
 	r.upstreamSettled()
 }
 
-// Greet begins the handshakes with the servers for a client that cannot do
-// anything, as `toolman check` is one.
-func (r *Router) Greet() { r.greet(mcpwire.Hello{}) }
+// HandshakeMinimal begins the handshakes with the servers for a client without capabilities, such
+// as toolman check.
+func (r *Router) HandshakeMinimal() { r.handshake(mcpwire.Hello{}) }
 
-// GreetAble begins them for a client that can do everything: servers offer more to
-// one.
-func (r *Router) GreetAble() { r.greet(mcpwire.Hello{Capabilities: client.DeclaredForModern}) }
+// HandshakeFull begins the handshakes for a client with all capabilities, because servers offer
+// more to such a client.
+func (r *Router) HandshakeFull() { r.handshake(mcpwire.Hello{Capabilities: client.DeclaredForModern}) }
 
-// GreetShared begins them for many clients, who share the servers. Those of the modern
-// era are asked for that first: they can be shared by all.
-func (r *Router) GreetShared() { r.greet(mcpwire.Hello{Version: mcpwire.Newest}) }
+// HandshakeShared begins the handshakes for many clients. It tries the modern era first, because
+// all clients can share a modern server.
+func (r *Router) HandshakeShared() { r.handshake(mcpwire.Hello{Version: mcpwire.Newest}) }
 
-// greet lets the handshakes begin.
-func (r *Router) greet(h mcpwire.Hello) {
-	r.env.Greeted.Greet(h)
+// handshake lets the upstreams begin their handshakes for this client. Only the first call has an
+// effect.
+func (r *Router) handshake(h mcpwire.Hello) {
+	r.env.FirstClient.Set(h)
 }
 
-// Started is closed when every server is ready, gone, or, unless it is awaited, late.
+// Started returns a channel that is closed when the first list no longer waits: every server is
+// ready, gone, or, unless Await was called for it, late.
 func (r *Router) Started() <-chan struct{} { return r.startup.done }
 
-// upstreamSettled counts down the upstreams that the first list waits for, and
-// with the last of them lets the lists be answered.
+// upstreamSettled is called when the first list no longer waits for an upstream. After the last one
+// the lists are answered.
 func (r *Router) upstreamSettled() {
 	if r.startup.waiting.Add(-1) > 0 {
 		return
@@ -155,8 +157,7 @@ func (r *Router) upstreamSettled() {
 	}
 }
 
-// update builds the catalog anew and shows it to the client, unless the first list
-// still waits.
+// update builds a new catalog and shows it to the sessions, unless the first list still waits.
 func (r *Router) update() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -165,36 +166,35 @@ func (r *Router) update() {
 	}
 }
 
+// rebuildLocked builds a new catalog and shows it to the sessions.
 func (r *Router) rebuildLocked() {
 	next := r.buildCatalog(r.all())
 	r.logCollisions(next)
-	r.logHeld(next)
-	r.warnIdleLocked(next)
+	r.logHeldBack(next)
+	r.warnUnmatchedLocked(next)
 	r.catalog.Store(next)
 	for _, s := range r.sessions.list() {
 		s.CatalogChanged(next, r.startup.opened.Load())
 	}
 }
 
-// Catalog returns what is offered now.
+// Catalog returns the current catalog.
 func (r *Router) Catalog() *catalog.Catalog { return r.catalog.Load() }
 
-// Refreshing reports whether lists of a server have changed and are not yet read
-// again.
+// Refreshing reports whether changed lists of a server are not read again yet.
 func (r *Router) Refreshing() bool {
 	return slices.ContainsFunc(r.all(), (*upstream.Upstream).Refreshing)
 }
 
-// Close ends all servers, in parallel, and returns when they are gone. It comes
-// after Start.
+// Close ends all servers concurrently and returns when they are gone. Start must have been called.
 func (r *Router) Close() {
 	r.trace.Event(trace.EventShutdown, "", "", 0)
 	for _, s := range r.sessions.list() {
 		s.Shutdown()
 	}
 	r.run.cancel()
-	r.Greet()   // whoever still waits for a client, waits in vain
-	r.mu.Lock() // nobody takes a place from here on
+	r.HandshakeMinimal() // ends the wait of upstreams for a client
+	r.mu.Lock()          // no upstream is replaced after this
 	upstreams := r.all()
 	r.mu.Unlock()
 	var wg sync.WaitGroup

@@ -236,7 +236,7 @@ func TestWhatIsAskedOfNobody(t *testing.T) {
 	upstream.Simulate(g.r.all()[0]).Share()
 	g.servers[0].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","method":"notifications/message"}`,
 		`{"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"x"}}`, fmt.Sprintf(cancelFrame, "1"))
-	g.servers[0].wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no client is connected, or several are and this server cannot say which it means"}}`)
+	g.servers[0].wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no client is connected, or several are, and the request does not say which one it is for"}}`)
 	g.quiet()
 }
 

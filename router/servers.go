@@ -11,34 +11,18 @@ import (
 	"toolman/router/upstream"
 )
 
-// current are the options that were given last. Of those that Reload does not change,
-// Router.Options has the same.
-func (r *Router) current() *Options { return r.given.Load() }
-
-// policyFor is what a client may have by the options given last.
-func (r *Router) policyFor(who client.Info) *policy.Policy {
-	o := r.current()
-	switch {
-	case who.Policy != nil:
-		return who.Policy
-	case o.PolicyOf != nil && who.Agent != "":
-		return o.PolicyOf(who.Agent)
-	}
-	return o.Policy
-}
-
-// Reload goes on with other options, for sessions that share their servers. Servers that
-// are as they were go on, with their calls and sessions; others are ended, started, or
-// both. What is active at start, policies, toolsets and pins are new for all sessions, whose
-// clients hear of it; what they have switched stays. What is under way with items that a client
-// may not have any more ends. The rest of the options does not change: it needs a new start.
+// Reload applies new options while sessions continue, for sessions that share their servers. An
+// unchanged server keeps running, with its calls and sessions. Changed servers are replaced, new
+// ones are started, and missing ones are ended. All sessions get the new active items, policies,
+// toolsets and pins, and their clients are notified; what a client has switched on or off stays so.
+// Calls of items that a client may no longer use are ended. The other options need a restart.
 func (r *Router) Reload(o Options) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.adopt(&o)
-	r.time(o.Servers)
+	r.setOptions(&o)
+	r.enableTiming(o.Servers)
 	old := *r.upstreams.Load()
-	next, fresh := r.succeedLocked(old, o.Servers)
+	next, fresh := r.matchServersLocked(old, o.Servers)
 	r.upstreams.Store(&next)
 	for _, u := range next {
 		u.Reevaluate()
@@ -47,12 +31,12 @@ func (r *Router) Reload(o Options) {
 		s.Reload(old, next, r.policyFor(s.Who))
 	}
 	for _, u := range fresh {
-		r.begin(u)
+		r.startUpstream(u)
 	}
 	for _, u := range old {
 		if !slices.Contains(next, u) {
-			u.Log.Info("the server is not in the configuration any more, or changed there; it is ended")
-			u.EndBecause("the configuration was changed, and it is not in there any more as it was")
+			u.Log.Info("ending a server that was removed from the configuration or changed there")
+			u.SetProblem("it was removed from the configuration or changed there")
 			r.pool.Dismissed.Go(u.Stop)
 		}
 	}
@@ -60,7 +44,7 @@ func (r *Router) Reload(o Options) {
 		r.rebuildLocked()
 		all := r.sessions.list()
 		for _, s := range all {
-			s.RevokeQueued() // first: the end of a call lets the next one through
+			s.RevokeQueued() // before Revoke, because the end of a call admits queued ones
 		}
 		for _, s := range all {
 			s.Revoke()
@@ -68,9 +52,24 @@ func (r *Router) Reload(o Options) {
 	}
 }
 
-// succeedLocked returns the upstreams of other options, in their order, and those of them
-// that are to be started.
-func (r *Router) succeedLocked(old []*upstream.Upstream, servers []upstream.Server) (next, fresh []*upstream.Upstream) {
+// current returns the latest options. Those that Reload does not change are also in Router.Options.
+func (r *Router) current() *Options { return r.live.Load() }
+
+// policyFor returns the policy of a client under the current options.
+func (r *Router) policyFor(info client.Info) *policy.Policy {
+	o := r.current()
+	switch {
+	case info.Policy != nil:
+		return info.Policy
+	case o.PolicyOf != nil && info.Agent != "":
+		return o.PolicyOf(info.Agent)
+	}
+	return o.Policy
+}
+
+// matchServersLocked returns the upstreams for the new servers, in their order, and those of them
+// that must be started.
+func (r *Router) matchServersLocked(old []*upstream.Upstream, servers []upstream.Server) (next, fresh []*upstream.Upstream) {
 	left := slices.Clone(old)
 	for i, s := range servers {
 		at := slices.IndexFunc(left, func(u *upstream.Upstream) bool {
@@ -87,29 +86,26 @@ func (r *Router) succeedLocked(old []*upstream.Upstream, servers []upstream.Serv
 	return next, fresh
 }
 
-// A server that toolman has not started may come, go and come back without toolman's doing.
-// While it is gone it is tried again; the upstream that gets through takes the place of the
-// one that is gone. A server that toolman has started, and that has ended, stays so.
-
-// begin brings an upstream up, and keeps its place filled if the server may come back.
-func (r *Router) begin(u *upstream.Upstream) {
-	if u.ComesBack() {
+// startUpstream runs an upstream, and reconnects it if it is one that Reconnects.
+func (r *Router) startUpstream(u *upstream.Upstream) {
+	if u.Reconnects() {
 		r.pool.Dismissed.Go(func() { r.supervise(u) })
 		return
 	}
 	go u.Run(r.pool.Reaper)
 }
 
-// supervise runs an upstream and those that come after it, until nobody wants the server any
-// more.
+// supervise runs an upstream. Whenever it is gone, supervise tries to connect again, until the
+// router closes or the server is no longer configured. A server that toolman does not start itself
+// can end and start at any time. One that toolman has started is not started again.
 func (r *Router) supervise(u *upstream.Upstream) {
-	server := u.Server // running it may change that
+	server := u.Server // Run may change it
 	u.Run(r.pool.Reaper)
-	pause := upstream.FirstPause
+	pause := upstream.MinRetryPause
 	for up := time.Now(); ; up = time.Now() {
 		<-u.Ended()
-		if time.Since(up) >= upstream.LongestPause {
-			pause = upstream.FirstPause
+		if time.Since(up) >= upstream.MaxRetryPause {
+			pause = upstream.MinRetryPause
 		}
 		u.SetNextTry(pause)
 		select {
@@ -117,18 +113,18 @@ func (r *Router) supervise(u *upstream.Upstream) {
 			return
 		case <-time.After(pause):
 		}
-		pause = min(2*pause, upstream.LongestPause)
+		pause = min(2*pause, upstream.MaxRetryPause)
 		if !slices.Contains(r.all(), u) {
 			return
 		}
-		u = r.try(server, u)
+		u = r.reconnect(server, u)
 	}
 }
 
-// try makes another upstream for a server that is gone, and returns the one that has the
-// place then.
-func (r *Router) try(server upstream.Server, gone *upstream.Upstream) *upstream.Upstream {
-	next := gone.Successor(server)
+// reconnect tries once to replace an upstream that is gone. It returns the upstream that is in use
+// then.
+func (r *Router) reconnect(server upstream.Server, gone *upstream.Upstream) *upstream.Upstream {
+	next := gone.NewReplacement(server)
 	next.Run(r.pool.Reaper)
 	if slices.Contains(r.all(), next) {
 		return next
@@ -137,10 +133,12 @@ func (r *Router) try(server upstream.Server, gone *upstream.Upstream) *upstream.
 		next.Stop()
 	}
 	<-next.Ended()
-	gone.ExplainBy(next)
+	gone.CopyProblem(next)
 	return gone
 }
 
+// replace puts next in the place of gone, for all sessions. It returns false if gone is no longer
+// in use or the router closes.
 func (r *Router) replace(gone, next *upstream.Upstream) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +147,7 @@ func (r *Router) replace(gone, next *upstream.Upstream) bool {
 	if at < 0 || r.run.ctx.Err() != nil {
 		return false
 	}
-	next.Inherit(gone)
+	next.InheritOwner(gone)
 	all[at] = next
 	r.upstreams.Store(&all)
 	for _, s := range r.sessions.list() {
@@ -158,7 +156,7 @@ func (r *Router) replace(gone, next *upstream.Upstream) bool {
 	return true
 }
 
-// nameFor returns a name for a server that no other has.
+// nameFor returns a unique name for server i.
 func nameFor(others []*upstream.Upstream, s upstream.Server, i int) string {
 	name := cmp.Or(s.Name, s.Namespace)
 	if name == "" {
@@ -172,5 +170,6 @@ func nameFor(others []*upstream.Upstream, s upstream.Server, i int) string {
 	return name
 }
 
-// all returns the upstreams, in the order of the file. The caller does not change it.
+// all returns the upstreams in the order of the configuration file. The caller must not modify the
+// slice.
 func (r *Router) all() []*upstream.Upstream { return *r.upstreams.Load() }

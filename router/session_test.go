@@ -41,11 +41,11 @@ func TestInitialize(t *testing.T) {
 			t.Errorf("got  %s\nwant %s", frame, want)
 		}
 		select {
-		case <-g.r.env.Greeted.Done:
+		case <-g.r.env.FirstClient.Done:
 		default:
 			t.Fatal("the handshakes with the servers do not begin")
 		}
-		if h := g.r.env.Greeted.Client; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
+		if h := g.r.env.FirstClient.Hello; string(h.Relayed()) != `{"roots":{}}` || string(h.Info) != `{"name":"me","version":"3"}` {
 			t.Errorf("the servers are told %+v", h)
 		}
 		if g.s.Name() != "me" {
@@ -76,7 +76,7 @@ func TestInitializeThatSaysTooLittleIsRefused(t *testing.T) {
 			t.Errorf("%s: %s", params, got)
 		}
 		select {
-		case <-g.r.env.Greeted.Done:
+		case <-g.r.env.FirstClient.Done:
 			t.Errorf("%s: the handshakes begin", params)
 		default:
 		}
@@ -111,7 +111,7 @@ func TestAClientHasToSayWhatItIs(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.env.Greeted.Done:
+	case <-g.r.env.FirstClient.Done:
 		t.Error("the handshakes begin before it is known what the client can do")
 	default:
 	}

@@ -13,14 +13,46 @@ import (
 	"toolman/router/view"
 )
 
-// sessions are those that a router has.
-type sessions struct {
-	mu   sync.Mutex
-	all  map[*session.Session]bool // guarded by mu
-	made int                       // guarded by mu: how many there ever were
+// NewSession makes a session for a client. out takes what is sent to the client; it may implement
+// client.Streams, client.CallObserver and client.CallChecker.
+func (r *Router) NewSession(out peer.Sender, info client.Info) *session.Session {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	offers := r.MetaTools
+	if info.MetaTools != nil {
+		offers = offers.And(*info.MetaTools)
+	}
+	s := session.New(r.sessionEnv, out, info, r.policyFor(info), r.all(), offers, r.metaLocked(offers))
+	s.View.Store(r.startView(r.catalog.Load(), s.Policy, info))
+	s.Label = r.sessions.add(s, r.Run)
+	if info.Sole {
+		for _, u := range r.all() {
+			u.SetOwner(s, info.Many)
+		}
+	}
+	return s
 }
 
-// add keeps a session, and returns what to call it: a run's only client as the run.
+// metaLocked returns toolman's own tools for a selection, and keeps them for further sessions.
+// Router.mu must be held.
+func (r *Router) metaLocked(o view.MetaTools) map[string]*metatool.Tool {
+	if _, ok := r.metas[o]; !ok {
+		r.metas[o] = metatool.Tools(o)
+	}
+	return r.metas[o]
+}
+
+// Sessions returns the number of sessions.
+func (r *Router) Sessions() int { return r.sessions.count() }
+
+// sessions are the open sessions of a router.
+type sessions struct {
+	mu    sync.Mutex
+	all   map[*session.Session]bool // guarded by mu
+	total int                       // guarded by mu: number of sessions so far
+}
+
+// add adds a session and returns its label. The only session of a run has the name of the run.
 func (x *sessions) add(s *session.Session, run string) (label string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -28,11 +60,11 @@ func (x *sessions) add(s *session.Session, run string) (label string) {
 		x.all = map[*session.Session]bool{}
 	}
 	x.all[s] = true
-	x.made++
+	x.total++
 	if s.Who.Sole {
 		return run
 	}
-	return fmt.Sprintf("%s.%d", run, x.made)
+	return fmt.Sprintf("%s.%d", run, x.total)
 }
 
 func (x *sessions) remove(s *session.Session) {
@@ -47,41 +79,9 @@ func (x *sessions) count() int {
 	return len(x.all)
 }
 
-// list returns all sessions, in no order.
+// list returns all sessions in no particular order.
 func (x *sessions) list() []*session.Session {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return slices.Collect(maps.Keys(x.all))
 }
-
-// NewSession makes a session for a client. out takes what is sent to it; it may
-// implement Streams.
-func (r *Router) NewSession(out peer.Sender, who client.Info) *session.Session {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	offers := r.MetaTools
-	if who.MetaTools != nil {
-		offers = offers.And(*who.MetaTools)
-	}
-	s := session.New(r.sessionEnv, out, who, r.policyFor(who), r.all(), offers, r.metaLocked(offers))
-	s.View.Store(r.startView(r.catalog.Load(), s.Policy, who))
-	s.Label = r.sessions.add(s, r.Run)
-	if who.Sole {
-		for _, u := range r.all() {
-			u.SetOwner(s, who.Many)
-		}
-	}
-	return s
-}
-
-// metaLocked returns the tools of the groups, made when they are first asked for. Router.mu
-// is held.
-func (r *Router) metaLocked(o view.MetaTools) map[string]*metatool.Tool {
-	if _, ok := r.metas[o]; !ok {
-		r.metas[o] = metatool.Tools(o)
-	}
-	return r.metas[o]
-}
-
-// Sessions returns how many sessions there are.
-func (r *Router) Sessions() int { return r.sessions.count() }

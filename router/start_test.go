@@ -81,7 +81,7 @@ func TestHandshake(t *testing.T) {
 func TestHandshakeWithoutAClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, setup{silent: true, Options: Options{Version: `1"2`}}, offer{namespace: "ns", late: true})
-		g.r.Greet()
+		g.r.HandshakeMinimal()
 		g.servers[0].converses()
 		_, err := g.servers[0].prepares(t.Context(), func(method, params string) string {
 			if want := `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"toolman","version":"1\"2"}}`; method == "initialize" && params != want {
@@ -97,11 +97,11 @@ func TestHandshakeWithoutAClient(t *testing.T) {
 
 func TestHandshakesThatFail(t *testing.T) {
 	for _, tt := range []struct{ name, answer, says string }{
-		{"a revision of the future", hello("2099-01-01", `{}`), `initialize: the server speaks revision "2099-01-01", which this toolman does not`},
-		{"a revision that hides something", hello(`\u001b[2J`, `{}`), `initialize: the server speaks revision " [2J", which this toolman does not`},
-		{"no revision", `"result":{}`, `initialize: the server speaks revision "", which this toolman does not`},
-		{"another shape", `"result":[1]`, "initialize: the answer has a wrong shape: "},
-		{"capabilities of another shape", `"result":{"protocolVersion":"2025-11-25","capabilities":[]}`, "initialize: the answer has a wrong shape: "},
+		{"a revision of the future", hello("2099-01-01", `{}`), `initialize: the server speaks revision "2099-01-01", which toolman does not support`},
+		{"a revision that hides something", hello(`\u001b[2J`, `{}`), `initialize: the server speaks revision " [2J", which toolman does not support`},
+		{"no revision", `"result":{}`, `initialize: the server speaks revision "", which toolman does not support`},
+		{"another shape", `"result":[1]`, "initialize: invalid result: "},
+		{"capabilities of another shape", `"result":{"protocolVersion":"2025-11-25","capabilities":[]}`, "initialize: invalid result: "},
 		{"an error", `"error":{"code":-32000,"message":"not today"}`, "initialize: not today (error -32000)"},
 		{"an error of another shape", `"error":{"code":"x"}`, "initialize: the error response is malformed (error -32603)"},
 		{"no answer", "", "initialize: too late"},

@@ -136,7 +136,7 @@ func TestModernRequests(t *testing.T) {
 		}
 	}
 	select {
-	case <-g.r.env.Greeted.Done:
+	case <-g.r.env.FirstClient.Done:
 	default:
 		t.Error("the servers are not spoken to")
 	}
@@ -151,7 +151,7 @@ func TestDiscoverDoesNotDecideWhatTheServersAreTold(t *testing.T) {
 	g := newRig(t, setup{silent: true}, various())
 	g.client.asks(modernCall("1", "server/discover", "", ""))
 	select {
-	case <-g.r.env.Greeted.Done:
+	case <-g.r.env.FirstClient.Done:
 		t.Error("the handshakes begin for a client that only looks around")
 	default:
 	}

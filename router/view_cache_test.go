@@ -126,7 +126,7 @@ func TestViewsThatProxiesAskForAreBounded(t *testing.T) {
 		}
 		g.r.startView(g.r.catalog.Load(), nil, client.Info{Only: only})
 	}
-	if n := len(g.r.viewCache.made); n > maxStarts {
+	if n := len(g.r.viewCache.views); n > maxStartViews {
 		t.Errorf("%d views are kept", n)
 	}
 }

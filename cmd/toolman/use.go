@@ -34,7 +34,7 @@ func use(f *engine.Flags, cmd *cobra.Command, server string, do func(ctx context
 		r := router.New(e.RouterOptions, e.Loop, e.Log)
 		r.Await(server)
 		r.Start(e.Reaper())
-		r.GreetShared()
+		r.HandshakeShared()
 		defer r.Close()
 		if err := p.Follow(ctx, r); err != nil {
 			return err

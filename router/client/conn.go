@@ -32,52 +32,51 @@ type Env struct {
 	OwnNames []string      // names of toolman's own tools
 }
 
-// A Conn is the connection to one client: who the client is, what it has said of itself, and how its
-// requests are answered, traced and audited.
+// A Conn is the connection to one client.
 type Conn struct {
 	Env
-	Caller upstream.Caller // the session, as upstreams know it
+	Caller upstream.Caller // the session
 	Who    Info
-	Label  string // what the audit log calls the session
+	Label  string // name of the session in the audit log
 	Policy *policy.Policy
 	Front  front
 	View   atomic.Pointer[view.View]
 
 	Mu      sync.Mutex  // held while one message of the client is handled
-	Peer    clientState // guarded by mu, but for name
-	account account     // guarded by mu
+	Peer    clientState // guarded by Mu, except its name
+	account account     // guarded by Mu
 }
 
-// Open makes the connection to a client. out takes what is sent to it; it may implement Streams,
+// A front is the transport of the client.
+type front struct {
+	Out      peer.Sender
+	Batches  atomic.Pointer[peer.BatchResponder] // writes to Out, from the first batch of requests on
+	Streams  Streams                             // nil: everything is sent to Out
+	Observer CallObserver                        // may be nil
+	Checker  CallChecker                         // may be nil
+}
+
+// A clientState is what is known of the client from its messages.
+type clientState struct {
+	name      atomic.Pointer[string] // sanitized, for the log and the trace
+	Hello     *mcpwire.Hello         // from initialize; nil before
+	Revision  string                 // the negotiated revision
+	Meta      *mcpwire.Claim         // sent to modern servers
+	Ready     bool                   // toolman may send it requests and notifications
+	Modern    bool                   // it has sent a request of the modern era
+	ListsOnce bool                   // it did not list its tools again after a change
+}
+
+// Init sets the fields of a Conn. out takes what is sent to the client; it may implement Streams,
 // CallObserver and CallChecker.
-func (s *Conn) Init(out peer.Sender, who Info, of Env) {
-	s.Env, s.Who, s.Front.Out = of, who, out
+func (s *Conn) Init(out peer.Sender, info Info, env Env) {
+	s.Env, s.Who, s.Front.Out = env, info, out
 	s.Front.Streams, _ = out.(Streams)
 	s.Front.Observer, _ = out.(CallObserver)
 	s.Front.Checker, _ = out.(CallChecker)
 }
 
-// A front is where the client's messages come from and where those for it go.
-type front struct {
-	Out      peer.Sender
-	Batches  atomic.Pointer[peer.BatchResponder] // to out, from the first batch of requests on
-	Streams  Streams                             // nil: all goes to out
-	Observer CallObserver                        // nil: there is none
-	Checker  CallChecker                         // nil: there is none
-}
-
-// A clientState is what the client has said of itself.
-type clientState struct {
-	name      atomic.Pointer[string] // for the log and the trace
-	Hello     *mcpwire.Hello         // nil until initialize
-	Revision  string                 // what was agreed on
-	Meta      *mcpwire.Claim         // what modern servers are told of the client
-	Ready     bool                   // it takes requests and notifications
-	Modern    bool                   // it has sent a modern request
-	ListsOnce bool                   // it was seen not to list again
-}
-
-// Name is how the client calls itself.
+// Name returns the client's name for the log and the trace. Conn.Mu need not be held.
 func (s *Conn) Name() string {
 	if name := s.Peer.name.Load(); name != nil {
 		return *name
@@ -85,9 +84,8 @@ func (s *Conn) Name() string {
 	return cmp.Or(s.Who.Name, "client")
 }
 
-// Connected keeps a name of the client for the log and the trace, and logs that it is there. What it
-// calls itself may be long.
-func (s *Conn) Connected(hello *mcpwire.Hello, revision string) {
+// LogConnected sets Name from the client's own name, cut to a length limit, and logs the client.
+func (s *Conn) LogConnected(hello *mcpwire.Hello, revision string) {
 	name := sanitize.Line(sanitize.First(hello.Name, catalog.NameLimit))
 	if name != "" {
 		s.Peer.name.Store(&name)
@@ -95,14 +93,15 @@ func (s *Conn) Connected(hello *mcpwire.Hello, revision string) {
 	s.Log.Info("client connected", zap.String("session", name+" "+sanitize.Line(sanitize.First(hello.NameVersion, catalog.NameLimit))), zap.String("revision", revision))
 }
 
-// InSession reports whether the client has initialized: without that it wants no
-// notifications but those it asks for.
+// InSession reports whether the client has sent initialize. Without it the client gets only the
+// notifications that it asks for. Conn.Mu must not be held.
 func (s *Conn) InSession() bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	return s.Peer.Hello != nil
 }
 
+// EraOf returns Modern or Legacy.
 func EraOf(modern bool) mcpwire.Era {
 	if modern {
 		return mcpwire.Modern
@@ -110,55 +109,27 @@ func EraOf(modern bool) mcpwire.Era {
 	return mcpwire.Legacy
 }
 
-// An account is what the session keeps of its client's budget.
-type account struct {
-	retained int  // bytes of Client.Account
-	ended    bool // it keeps none any more
-}
+// DeclaredForModern are the capabilities that toolman declares to legacy servers for a modern
+// client. A modern client declares them in each request, but the handshake comes first.
+var DeclaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
 
-// Retain takes bytes from the client's account for something that is kept. The error is a
-// *budget.LimitError.
-func (s *Conn) Retain(n int) error {
-	if s.account.ended {
-		return nil
+// MayUse reports whether the client's policy allows any item of an upstream.
+func (s *Conn) MayUse(u *upstream.Upstream) bool { return s.Policy.Opens(u.Source.PolicyName) }
+
+// Knows reports whether the client may know that the upstream exists.
+func (s *Conn) Knows(u *upstream.Upstream) bool { return u.KnownTo(s.View.Load().Catalog) }
+
+// TraceArrival traces a request of the client, unless that was done when it was deferred, and
+// returns its correlation number. name is the span of the name of the item.
+func (s *Conn) TraceArrival(req *Request, name jsonrpc.Span) uint64 {
+	if req.TraceID == 0 {
+		req.TraceID = s.Trace.Next()
+		s.Trace.Request(tracing.Client, s.Name(), req.Message, req.TraceID, req.Method, name)
 	}
-	if err := s.Who.Account.Take(budget.Bytes, int64(n)); err != nil {
-		return err
-	}
-	s.account.retained += n
-	return nil
+	return req.TraceID
 }
 
-// Free gives back bytes for what is kept no more.
-func (s *Conn) Free(n int) {
-	if !s.account.ended {
-		s.account.retained -= n
-		s.Who.Account.Give(budget.Bytes, int64(n))
-	}
-}
-
-// FreeAll gives back all bytes: the session has ended.
-func (s *Conn) FreeAll() {
-	s.Free(s.account.retained)
-	s.account.ended = true
-}
-
-// MaxWaitingBytes is how many bytes of messages wait on either side. One message may wait whatever its size.
-const MaxWaitingBytes = 64 << 20
-
-// OverBytes reports whether what waits already leaves no room for size bytes more.
-func OverBytes[T interface{ Size() int }](waiting []T, size int) bool {
-	return len(waiting) > 0 && TotalSize(waiting)+size > MaxWaitingBytes
-}
-
-func TotalSize[T interface{ Size() int }](waiting []T) (size int) {
-	for _, w := range waiting {
-		size += w.Size()
-	}
-	return size
-}
-
-// Send queues a frame of toolman's own for the client.
+// Send sends a frame of toolman's own to the client.
 func (s *Conn) Send(out *peer.Outgoing, frame []byte, note tracing.Note) {
 	s.Trace.Sent(tracing.Client, s.Name(), frame, note)
 	if err := out.Send(s.to(note.During), frame); errors.Is(err, jsonrpc.ErrLineBreak) {
@@ -166,17 +137,8 @@ func (s *Conn) Send(out *peer.Outgoing, frame []byte, note tracing.Note) {
 	} // else it fails only when the client is gone
 }
 
-// answerUnsent answers a request whose answer of toolman's own could not be written.
-func (s *Conn) answerUnsent(out *peer.Outgoing, frame []byte, err error) {
-	s.Log.Error("a message could not be sent to the client", zap.String("session", s.Name()), zap.NamedError("err", err))
-	var m jsonrpc.Message
-	if jsonrpc.Scan(frame, &m) == nil && m.Kind == jsonrpc.Response {
-		id := bytes.Clone(m.Bytes(m.ID))
-		out.Send(s.to(nil), jsonrpc.AppendError(nil, id, jsonrpc.CodeInternalError, "toolman's answer could not be sent: "+err.Error(), nil)) // fails only when the client is gone
-	}
-}
-
-// to is where a frame goes that belongs to the request with this id, if to any.
+// to returns the Sender for a frame. during is the ID of the client's request that the frame
+// belongs to; nil: none.
 func (s *Conn) to(during []byte) peer.Sender {
 	if s.Front.Streams != nil && during != nil {
 		if stream := s.Front.Streams.During(during); stream != nil {
@@ -189,6 +151,16 @@ func (s *Conn) to(during []byte) peer.Sender {
 	return s.Front.Out
 }
 
+// answerUnsent replaces a response of toolman's own that could not be written by an error.
+func (s *Conn) answerUnsent(out *peer.Outgoing, frame []byte, err error) {
+	s.Log.Error("cannot write a message to the client", zap.String("session", s.Name()), zap.NamedError("err", err))
+	var m jsonrpc.Message
+	if jsonrpc.Scan(frame, &m) == nil && m.Kind == jsonrpc.Response {
+		id := bytes.Clone(m.Bytes(m.ID))
+		out.Send(s.to(nil), jsonrpc.AppendError(nil, id, jsonrpc.CodeInternalError, "toolman's answer could not be sent: "+err.Error(), nil)) // fails only when the client is gone
+	}
+}
+
 // Pass writes an upstream's message to the client, with the edits of out.
 func (s *Conn) Pass(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
 	if s.Trace.On() {
@@ -198,26 +170,56 @@ func (s *Conn) Pass(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) 
 	return out.Pass(s.to(note.During), m)
 }
 
+// Announce sends a notification without parameters.
 func (s *Conn) Announce(out *peer.Outgoing, method mcpwire.Method) {
 	s.Send(out, jsonrpc.AppendNotification(nil, string(method), nil), tracing.Note{Method: method})
 }
 
-// TraceArrival traces a request of the client and returns its correlation number.
-// One that has waited was traced when it came.
-func (s *Conn) TraceArrival(req *Request, name jsonrpc.Span) uint64 {
-	if req.TraceID == 0 {
-		req.TraceID = s.Trace.Next()
-		s.Trace.Request(tracing.Client, s.Name(), req.Message, req.TraceID, req.Method, name)
-	}
-	return req.TraceID
+// An account is the memory that the session uses of its client's budget.
+type account struct {
+	retained int  // bytes of Info.Account
+	ended    bool // FreeAll was called
 }
 
-// MayUse reports whether the client's policy leaves anything of an upstream open.
-func (s *Conn) MayUse(u *upstream.Upstream) bool { return s.Policy.Opens(u.Source.PolicyName) }
+// Retain takes n bytes from the client's budget. The error is a *budget.LimitError.
+func (s *Conn) Retain(n int) error {
+	if s.account.ended {
+		return nil
+	}
+	if err := s.Who.Account.Take(budget.Bytes, int64(n)); err != nil {
+		return err
+	}
+	s.account.retained += n
+	return nil
+}
 
-// DeclaredForModern is what legacy servers are told that a modern client can do:
-// that differs from request to request, and their handshake comes before them.
-var DeclaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
+// Free gives n bytes back to the client's budget.
+func (s *Conn) Free(n int) {
+	if !s.account.ended {
+		s.account.retained -= n
+		s.Who.Account.Give(budget.Bytes, int64(n))
+	}
+}
 
-// Knows reports whether the client may know that there is a server.
-func (s *Conn) Knows(u *upstream.Upstream) bool { return u.KnownTo(s.View.Load().Catalog) }
+// FreeAll gives all bytes back at the end of the session.
+func (s *Conn) FreeAll() {
+	s.Free(s.account.retained)
+	s.account.ended = true
+}
+
+// MaxWaitingBytes is the limit on the total size of waiting messages in each direction. A single
+// message may exceed it.
+const MaxWaitingBytes = 64 << 20
+
+// OverBytes reports whether one more message of size bytes would exceed MaxWaitingBytes.
+func OverBytes[T interface{ Size() int }](waiting []T, size int) bool {
+	return len(waiting) > 0 && TotalSize(waiting)+size > MaxWaitingBytes
+}
+
+// TotalSize returns the sum of the sizes in bytes.
+func TotalSize[T interface{ Size() int }](waiting []T) (size int) {
+	for _, w := range waiting {
+		size += w.Size()
+	}
+	return size
+}

@@ -7,49 +7,47 @@ import (
 	"toolman/router/view"
 )
 
-// A Info says for whom a session is.
+// An Info describes a client and what it may do.
 type Info struct {
-	// Sole is the only client there will be, as on stdio: every server is its own,
-	// learns what it can do, and may ask it back. Others share the servers that can be
-	// shared.
+	// Sole says that there is no other client, as on stdio. The servers are all the client's own:
+	// they are told of its capabilities and may send it requests. Other clients share servers.
 	Sole bool
-	// Many says that several programs speak through the session, each request of the
-	// modern era for itself: those with one credential.
+	// Many says that several programs speak through the session, as with one credential. Each
+	// request of the modern era then describes its own program.
 	Many bool
-	// Name is what the log and the trace call it until it has said its own.
+	// Name is the client's name in the log and the trace until it has sent its own.
 	Name string
-	// Principal is who makes its requests. Clients of one principal share a bound on processes
-	// of their own.
+	// Principal is the owner of the requests. Clients of one principal share a limit on dedicated
+	// processes.
 	Principal budget.Principal
-	// Account is what the client may hold; nil: there is no limit. It stays open until the session ends.
+	// Account is the client's budget; nil: no limit. It stays open until the session ends.
 	Account *budget.Account
-	// Agent is whom it acts for, "" for nobody that is known: Options.PolicyOf knows what
-	// that one may have.
+	// Agent is the name that Options.PolicyOf gets; "": none.
 	Agent string
-	// Policy says what it may have; nil: that of its agent, or Options.Policy.
+	// Policy limits the items; nil: the policy of Agent, or Options.Policy.
 	Policy *policy.Policy
-	// Only limits it further, to what these of Options.Toolsets have: tools, resources
-	// and prompts, all of them active. A name of no toolset adds nothing, and no names
-	// allow nothing. Nil: no limit.
+	// Only limits the client further to the items of these toolsets of Options.Toolsets, which are
+	// all active. Unknown names are ignored. An empty slice allows nothing; nil: no limit.
 	Only []string
-	// AllActive says that it may call what it may have, active or not.
+	// AllActive says that the client may call all items that it may have, active or not.
 	AllActive bool
-	// Static is what has it that it cannot switch anything on or off, such as a key of
+	// Static is the reason why the client cannot change what is active, such as a key of
 	// tools.toml; "": it can, unless Options.Mode is ModeStatic.
 	Static string
-	// Lists is what lists tools for it; "": tools/list.
+	// Lists is the way in which the client lists its tools, for messages; "": tools/list.
 	Lists string
-	// Config is what the client has said of itself, for Server.For. These are secrets.
+	// Config is the configuration that the client has sent, for upstream.Server.ForSession. It
+	// contains secrets.
 	Config map[string]string
-	// MetaTools are those of Options.MetaTools that it is offered; nil: all.
+	// MetaTools limits the tools of Options.MetaTools that the client is offered; nil: all.
 	MetaTools *view.MetaTools
 }
 
-// Streams are what a session's Sender implements when the client hears each open
-// request on a stream of its own, as over HTTP. What belongs to one goes there; what
-// does not, and answers, go to the Sender itself.
+// Streams is implemented by a session's Sender if the client has a stream for each open request, as
+// over HTTP. Messages that belong to a request go to its stream. Other messages, and responses, go
+// to the Sender itself.
 type Streams interface {
-	// During returns where the client listens during its request with this id; nil
-	// when that is not open. The id is valid until During returns.
+	// During returns the stream of the open request with this ID, or nil if there is none. The ID
+	// is valid until During returns.
 	During(id []byte) peer.Sender
 }

@@ -12,29 +12,29 @@ import (
 	"toolman/router/view"
 )
 
-// A Request is a request of the client while a session handles it. It is valid until the session has
-// handled it: a request that has to wait is kept as its frame (see parked) and read again.
+// A Request is a request of the client while a session handles it. It is valid until the session
+// has handled it. A request that has to wait is stored as a Deferred.
 type Request struct {
 	*jsonrpc.Message
-	Route                    // of a request that names something
-	Out       *peer.Outgoing // takes what is sent because of it
+	Route                    // of a request with a target
+	Out       *peer.Outgoing // takes messages that are sent while it is handled
 	Method    mcpwire.Method
 	Envelope  mcpwire.Envelope
 	Modern    bool            // it is of the modern era
-	ArrivedAt int64           // on the router's clock, if calls are timed
-	TraceID   uint64          // its correlation number in the trace; 0: it is not traced yet
-	Tool      *FoundTool      // of a call, if it has been found already; nil otherwise
-	Decision  *audit.Decision // nil: nothing was decided about it yet
+	ArrivedAt int64           // on the router's clock; 0 if calls are not timed
+	TraceID   uint64          // correlation number in the trace; 0: not traced yet
+	Tool      *FoundTool      // result of an earlier lookup; nil: none
+	Decision  *audit.Decision // nil: its audit line has not begun
 }
 
-// ReadEnvelope reads the metadata of the request, which tells its era.
+// ReadEnvelope reads the metadata of the request, from which it finds the era.
 func (req *Request) ReadEnvelope() error {
 	err := req.Envelope.Read(req.Message)
 	req.Modern = req.Envelope.Claims()
 	return err
 }
 
-// Era is the era of the request.
+// Era returns the era of the request.
 func (req *Request) Era() mcpwire.Era { return EraOf(req.Modern) }
 
 // ReadRequest reads a request from its frame.
@@ -47,8 +47,8 @@ func ReadRequest(frame []byte, out *peer.Outgoing) (*Request, error) {
 	return req, req.ReadEnvelope()
 }
 
-// Rewritten returns the request with another frame. It arrived when req did, and what was decided
-// about req was decided about it.
+// Rewritten returns a copy of the request with another frame. It keeps the time of arrival, the
+// correlation number and the audit line.
 func (req *Request) Rewritten(frame []byte) (*Request, error) {
 	to, err := ReadRequest(frame, req.Out)
 	if err != nil {
@@ -58,42 +58,43 @@ func (req *Request) Rewritten(frame []byte) (*Request, error) {
 	return to, nil
 }
 
-// A Deferred request waits for the upstreams to start.
+// A Deferred is a request that waits for the upstreams to start.
 type Deferred struct {
-	frame   []byte
-	came    int64  // when it came, if calls are timed
-	TraceID uint64 // its correlation number in the trace
+	frame     []byte
+	arrivedAt int64  // see Request.ArrivedAt
+	TraceID   uint64 // correlation number in the trace
 }
 
+// Size returns the size of the request in bytes.
 func (p Deferred) Size() int { return len(p.frame) }
 
-// Defer returns a request as one that waits.
+// Defer returns a Deferred for a request, and traces the request.
 func (s *Conn) Defer(req *Request) Deferred {
 	name, _, _ := mcpwire.Target(req.Message, req.Method)
 	return Deferred{bytes.Clone(req.Frame), req.ArrivedAt, s.TraceArrival(req, name)}
 }
 
-// Request reads the request again. It was read when it came, so it can be.
+// Request reads the request again, which cannot fail.
 func (p *Deferred) Request(out *peer.Outgoing) *Request {
 	req, _ := ReadRequest(p.frame, out)
-	req.ArrivedAt, req.TraceID = p.came, p.TraceID
+	req.ArrivedAt, req.TraceID = p.arrivedAt, p.TraceID
 	return req
 }
 
-// Is reports whether a request has this ID.
+// Is reports whether the request has this ID.
 func (p *Deferred) Is(id []byte) bool {
 	var m jsonrpc.Message
 	return jsonrpc.Scan(p.frame, &m) == nil && bytes.Equal(m.Bytes(m.ID), id)
 }
 
-// A FoundTool is a tool that was found by its name, and what the client may do with it.
+// A FoundTool is the result of looking up a tool by its name.
 type FoundTool struct {
 	*catalog.Entry
 	Verdict catalog.Verdict
-	View    *view.View // in which it was found
+	View    *view.View // the view that was searched
 }
 
-// A Route is what a request is about, and where that leads.
+// A Route is the target of a request.
 type Route struct {
 	At       jsonrpc.Span // of the name or URI
 	Name     []byte
@@ -101,10 +102,11 @@ type Route struct {
 	View     *view.View
 	Target   catalog.Target
 	Verdict  catalog.Verdict
-	Upstream *upstream.Upstream // of the target; nil: nothing has the name
+	Upstream *upstream.Upstream // of the target; nil: there is none
 }
 
-// Find looks the name up, unless the tool is known already.
+// Find looks the name up in the view. It uses known, which may be nil, if that is from the same
+// view.
 func (r *Route) Find(known *FoundTool) {
 	if known != nil && known.View == r.View {
 		r.Target, r.Verdict = catalog.At(known.Entry), known.Verdict

@@ -70,7 +70,7 @@ func unreachable(path string, err error) error {
 	case statErr == nil && info.Mode().Type() != os.ModeSocket:
 		return fmt.Errorf("%s is no socket; correct the path", path)
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("nobody listens on the socket %s; start its server", path)
+		return fmt.Errorf("no server listens on the socket %s; start it", path)
 	}
 	if why, ok := errors.AsType[syscall.Errno](err); ok {
 		err = why

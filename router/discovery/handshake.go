@@ -14,26 +14,27 @@ import (
 	"toolman/router/catalog"
 )
 
-// probeTime is how long a server may take to answer server/discover, from its start
-// on: servers of the handshake may never do.
+// probeTime is how long after its start a server may take to answer server/discover. Some servers
+// of the legacy era never answer it.
 const probeTime = 15 * time.Second
 
-// ErrProbed says that the server has ended because it was asked for its era.
-var ErrProbed = errors.New("it ended when it was asked for its era")
+// ErrProbed is returned by Handshake.Do if the server has closed its output after server/discover.
+// The caller starts it again and does the handshake of the legacy era.
+var ErrProbed = errors.New("it closed its output after server/discover")
 
-// A Handshake finds out of which era a server is, and what it can do.
+// A Handshake finds the era of a server and its capabilities.
 type Handshake struct {
 	Control *jsonrpc.Control
-	Era     mcpwire.Era    // of the server; Unknown: as it turns out
-	First   mcpwire.Era    // that is tried first
-	Client  *mcpwire.Hello // what a legacy server is told of the client
-	Claim   *mcpwire.Claim // what toolman says of itself to a modern one
+	Era     mcpwire.Era    // as configured; Unknown: not configured
+	First   mcpwire.Era    // the era to try first
+	Client  *mcpwire.Hello // sent to a legacy server
+	Claim   *mcpwire.Claim // metadata of requests to a modern server
 	Info    []byte         // toolman's Implementation object
 	Started time.Time      // when the server was started
-	Probing *atomic.Bool   // is set while the server is asked for its era
+	Probing *atomic.Bool   // set while server/discover is pending; Do's caller clears it if the server ends
 }
 
-// Do does the handshake. The error is ErrProbed if the server has ended because of it.
+// Do does the handshake. The error is ErrProbed if the caller has cleared Probing.
 func (h *Handshake) Do(ctx context.Context) (mcpwire.InitializeResult, error) {
 	if h.First == mcpwire.Modern {
 		return h.discoverFirst(ctx)
@@ -41,8 +42,7 @@ func (h *Handshake) Do(ctx context.Context) (mcpwire.InitializeResult, error) {
 	return h.initializeFirst(ctx)
 }
 
-// initializeFirst tries the handshake, and asks a server that refuses it whether it
-// is a modern one.
+// initializeFirst sends initialize, and server/discover if the server refuses that.
 func (h *Handshake) initializeFirst(ctx context.Context) (mcpwire.InitializeResult, error) {
 	result, err := h.handshake(ctx)
 	var refused *jsonrpc.Error
@@ -55,8 +55,7 @@ func (h *Handshake) initializeFirst(ctx context.Context) (mcpwire.InitializeResu
 	return result, err
 }
 
-// discoverFirst asks what a modern server would answer, and goes through the handshake
-// with any other.
+// discoverFirst sends server/discover, and initialize if the server is not a modern one.
 func (h *Handshake) discoverFirst(ctx context.Context) (mcpwire.InitializeResult, error) {
 	probe, cancel := context.WithDeadline(ctx, h.Started.Add(probeTime))
 	defer cancel()
@@ -66,24 +65,24 @@ func (h *Handshake) discoverFirst(ctx context.Context) (mcpwire.InitializeResult
 		return result, ErrProbed
 	}
 	if listed, modern := mcpwire.ListedVersions(err); modern && mcpwire.Mutual(listed, mcpwire.Modern) != "" {
-		result, err = h.discover(ctx) // once more: it may have been another request's claim
+		result, err = h.discover(ctx) // the refused revision may have been that of another request
 	}
 	switch {
 	case err == nil && result.ProtocolVersion != "":
 		return result, nil
 	case h.Era == mcpwire.Modern && err == nil:
-		return result, fmt.Errorf("server/discover: the server speaks no revision from %s on", mcpwire.Newest)
+		return result, fmt.Errorf("server/discover: the server supports no revision from %s on", mcpwire.Newest)
 	case h.Era == mcpwire.Modern:
 		return result, err
 	}
 	result, handshakeErr := h.handshake(ctx)
 	if _, modern := mcpwire.ListedVersions(handshakeErr); modern {
-		return h.discover(ctx) // a slow one that has made up its mind
+		return h.discover(ctx) // a modern server that was slow to answer
 	}
 	return result, handshakeErr
 }
 
-// discover asks a modern server what it is.
+// discover sends server/discover.
 func (h *Handshake) discover(ctx context.Context) (mcpwire.InitializeResult, error) {
 	raw, err := h.Control.Call(ctx, string(mcpwire.Discover), json.RawMessage(h.Claim.AppendParams(nil, nil)))
 	if err != nil {
@@ -96,7 +95,7 @@ func (h *Handshake) discover(ctx context.Context) (mcpwire.InitializeResult, err
 	return result, nil
 }
 
-// handshake does initialize.
+// handshake does the handshake of the legacy era, with another revision if the server asks for one.
 func (h *Handshake) handshake(ctx context.Context) (mcpwire.InitializeResult, error) {
 	hello := *h.Client
 	result, err := h.initialize(ctx, hello, mcpwire.Latest)
@@ -107,11 +106,12 @@ func (h *Handshake) handshake(ctx context.Context) (mcpwire.InitializeResult, er
 		return result, err
 	}
 	if !mcpwire.Supported(result.ProtocolVersion) {
-		return result, fmt.Errorf("initialize: the server speaks revision %q, which this toolman does not", sanitize.Cut(result.ProtocolVersion, catalog.NameLimit))
+		return result, fmt.Errorf("initialize: the server speaks revision %q, which toolman does not support", sanitize.Cut(result.ProtocolVersion, catalog.NameLimit))
 	}
 	return result, nil
 }
 
+// initialize sends initialize.
 func (h *Handshake) initialize(ctx context.Context, hello mcpwire.Hello, version string) (result mcpwire.InitializeResult, err error) {
 	params := mcpwire.InitializeParams{ProtocolVersion: version, Capabilities: hello.Relayed(), ClientInfo: hello.Info}
 	if params.ClientInfo == nil {
@@ -122,7 +122,7 @@ func (h *Handshake) initialize(ctx context.Context, hello mcpwire.Hello, version
 		return result, err
 	}
 	if err := json.Unmarshal(raw, &result); err != nil {
-		return result, fmt.Errorf("initialize: the answer has a wrong shape: %w", err)
+		return result, fmt.Errorf("initialize: invalid result: %w", err)
 	}
 	return result, nil
 }

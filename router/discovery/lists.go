@@ -16,58 +16,50 @@ import (
 	"toolman/router/catalog"
 )
 
-// Bounds on what one list of one server may be.
+// Limits on one list of a server.
 const (
 	maxPages     = 1000
 	maxItems     = 20_000
 	maxListBytes = 64 << 20
 )
 
-// Lists are what a server offers, as it was read last.
+// Lists are the items of a server, as they were last read.
 type Lists struct {
 	Source *catalog.Source
-	Rules  func() *catalog.Rules // what the configuration says about entries now
+	Rules  func() *catalog.Rules // returns the current rules for entries
 	Log    *zap.Logger
 
 	mu      sync.Mutex
 	entries [mcpwire.Kinds][]*catalog.Entry // guarded by mu
-	unread  [mcpwire.Kinds]string           // guarded by mu: why a list is not known as it is now
+	unread  [mcpwire.Kinds]string           // guarded by mu: why a list is out of date or incomplete
 }
 
-// A Server is where lists are read from.
+// A Server is the connection that lists are read from.
 type Server struct {
 	Control *jsonrpc.Control
-	Result  mcpwire.InitializeResult // of its handshake
-	Claim   *mcpwire.Claim           // what toolman says of itself to a modern one
+	Result  mcpwire.InitializeResult // of the handshake
+	Claim   *mcpwire.Claim           // metadata of requests to a modern server
 }
 
-// Entries returns what the server offers, by kind.
+// Entries returns the entries by kind.
 func (l *Lists) Entries() [mcpwire.Kinds][]*catalog.Entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.entries
 }
 
-// Unread returns, by kind, why a list is not known as it is now, or not whole; "" if it is.
+// Unread returns, by kind, why a list is out of date or incomplete; "" if it is not.
 func (l *Lists) Unread() [mcpwire.Kinds]string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.unread
 }
 
-// A reading is under way.
-type reading struct {
-	*Lists
-	server *Server
-}
-
-// Read reads lists of the server, all at once, and prepares their entries. A
-// list that fails costs its own kind, and is logged; it is an error only when
-// nothing could be read.
+// Read reads lists of the server concurrently and replaces their entries. If some lists fail, it
+// logs the errors and keeps the entries of those lists. If all fail, it returns the first error.
 func (l *Lists) Read(ctx context.Context, s *Server, kinds []mcpwire.Kind) error {
-	r := &reading{l, s}
-
-	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k mcpwire.Kind) bool { return !r.lists(k) })
+	r := &listReader{l, s}
+	kinds = slices.DeleteFunc(slices.Clone(kinds), func(k mcpwire.Kind) bool { return !r.shouldRead(k) })
 	if len(kinds) == 0 {
 		return nil
 	}
@@ -76,7 +68,7 @@ func (l *Lists) Read(ctx context.Context, s *Server, kinds []mcpwire.Kind) error
 	for i, k := range kinds[1:] {
 		wg.Go(func() { errs[i+1] = r.readKind(ctx, k) })
 	}
-	errs[0] = r.readKind(ctx, kinds[0]) // many servers have no more, and need no goroutine
+	errs[0] = r.readKind(ctx, kinds[0]) // without a goroutine, because many servers have only one list
 	wg.Wait()
 	var first error
 	for _, err := range errs {
@@ -90,17 +82,24 @@ func (l *Lists) Read(ctx context.Context, s *Server, kinds []mcpwire.Kind) error
 	return first
 }
 
-var errNotOffered = errors.New("not offered")
-
-// lists reports whether the server is to be asked for a kind. Tools are asked for
-// even when it has not declared them: some servers forget to.
-func (l *reading) lists(k mcpwire.Kind) bool {
-	return k == mcpwire.Tool || l.server.Result.Offers(k.Capability())
+// A listReader reads lists of one server.
+type listReader struct {
+	*Lists
+	server *Server
 }
 
-// readKind reads all pages of one list and keeps the items. When a page fails, the
-// list of before stays as a whole; only where there was none are some items better.
-func (l *reading) readKind(ctx context.Context, k mcpwire.Kind) error {
+// shouldRead reports whether toolman asks the server for a kind. It always asks for tools, because
+// some servers do not declare them.
+func (l *listReader) shouldRead(k mcpwire.Kind) bool { return k == mcpwire.Tool || l.declares(k) }
+
+// declares reports whether the server has declared the capability of a kind.
+func (l *listReader) declares(k mcpwire.Kind) bool {
+	return l.server.Result.Offers(k.Capability())
+}
+
+// readKind reads all pages of one list and keeps the items. If a page fails, the old entries stay.
+// Without old entries it keeps the items of the pages before.
+func (l *listReader) readKind(ctx context.Context, k mcpwire.Kind) error {
 	items, err := l.pages(ctx, k)
 	l.noteUnread(k, err)
 	var refused *jsonrpc.Error
@@ -109,18 +108,21 @@ func (l *reading) readKind(ctx context.Context, k mcpwire.Kind) error {
 	case errors.As(err, &refused) && len(items) == 0 && !l.declares(k):
 		return errNotOffered
 	case len(items) > 0 && (errors.Is(err, errCut) || !l.has(k)):
-		l.Log.Warn("a list could not be read whole", zap.Stringer("kind", k), zap.NamedError("err", err))
+		l.Log.Warn("read only a part of a list", zap.Stringer("kind", k), zap.NamedError("err", err))
 	default:
-		l.Log.Warn("a list could not be read; what it was before stays", zap.Stringer("kind", k), zap.NamedError("err", err))
+		l.Log.Warn("cannot read a list; its old items stay", zap.Stringer("kind", k), zap.NamedError("err", err))
 		return err
 	}
 	l.Keep(k, items)
 	return nil
 }
 
-// noteUnread remembers why a list could not be read, if so. A server that does not know the
-// request has no such list: templates often come with resources only in name.
-func (l *reading) noteUnread(k mcpwire.Kind, err error) {
+// errNotOffered says that the server refused a list that it has not declared.
+var errNotOffered = errors.New("not offered")
+
+// noteUnread records why a list could not be read. It is no problem if the server does not know the
+// method: many servers with resources have no templates.
+func (l *listReader) noteUnread(k mcpwire.Kind, err error) {
 	why := ""
 	if refused, ok := errors.AsType[*jsonrpc.Error](err); err != nil && !(ok && (refused.Code == jsonrpc.CodeMethodNotFound || !l.declares(k))) {
 		why = err.Error()
@@ -130,52 +132,16 @@ func (l *reading) noteUnread(k mcpwire.Kind, err error) {
 	l.mu.Unlock()
 }
 
-// has reports whether items of a kind have been read.
+// has reports whether there are entries of a kind.
 func (l *Lists) has(k mcpwire.Kind) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return len(l.entries[k]) > 0
 }
 
-func (l *reading) declares(k mcpwire.Kind) bool {
-	return l.server.Result.Offers(k.Capability())
-}
-
-// Keep makes entries of the items. Entries whose item is as it was stay the same,
-// so that a list that has not changed is seen not to have.
-func (l *Lists) Keep(k mcpwire.Kind, items []mcpwire.Item) {
-	given := l.Rules() // there may be others before this is done
-	l.mu.Lock()
-	old := l.entries[k]
-	l.mu.Unlock()
-	known := make(map[string]*catalog.Entry, len(old))
-	for _, e := range old {
-		if known[e.Item.Name] == nil { // of a name listed twice the catalog has the first
-			known[e.Item.Name] = e
-		}
-	}
-	entries := make([]*catalog.Entry, len(items))
-	for i, item := range items {
-		if e := known[item.Name]; e != nil && bytes.Equal(e.Item.Raw, item.Raw) {
-			entries[i] = e
-			continue
-		}
-		entries[i] = catalog.NewEntry(l.Source, item, l.Rules())
-	}
-	l.mu.Lock()
-	l.entries[k] = entries
-	l.mu.Unlock()
-	if l.Rules() != given {
-		l.Reevaluate()
-	}
-}
-
-// errCut says that a list was longer than is taken. It would be so the next time.
-var errCut = errors.New("its first items are kept")
-
-// pages follows a list through its pages. It returns what it has gathered also
-// when a page fails, the cursor repeats or a bound is reached.
-func (l *reading) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, error) {
+// pages reads a list page by page. If a page fails, a cursor repeats or a limit is exceeded, it
+// returns the items so far and an error.
+func (l *listReader) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, error) {
 	var items []mcpwire.Item
 	params := l.listParams(nil)
 	seen := map[string]bool{}
@@ -190,7 +156,7 @@ func (l *reading) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, er
 			return items, err
 		}
 		for _, odd := range page.Odd {
-			l.Log.Warn("an item was left out", zap.NamedError("err", odd))
+			l.Log.Warn("ignored an item of a list", zap.NamedError("err", odd))
 		}
 		items = append(items, page.Items...)
 		size += len(raw)
@@ -210,9 +176,12 @@ func (l *reading) pages(ctx context.Context, k mcpwire.Kind) ([]mcpwire.Item, er
 	return items, fmt.Errorf("%s has more than %d pages; %w", k.ListMethod(), maxPages, errCut)
 }
 
-// listParams are the params of a list request, nil if it needs none. The first page
-// has no cursor.
-func (l *reading) listParams(cursor *string) any {
+// errCut says that a list exceeds a limit, as it would if it were read again.
+var errCut = errors.New("its first items are kept")
+
+// listParams returns the params of a list request, or nil if it needs none. cursor is nil for the
+// first page.
+func (l *listReader) listParams(cursor *string) any {
 	var members []byte
 	if cursor != nil {
 		members = jsonrpc.AppendQuoted([]byte(`"cursor":`), *cursor)
@@ -226,7 +195,36 @@ func (l *reading) listParams(cursor *string) any {
 	return json.RawMessage("{" + string(members) + "}")
 }
 
-// Reevaluate makes the entries anew that other options see in another way.
+// Keep replaces the entries of a kind. It keeps the entry of an item that has not changed, so that
+// an unchanged list can be recognized by its entries.
+func (l *Lists) Keep(k mcpwire.Kind, items []mcpwire.Item) {
+	rules := l.Rules() // they may change meanwhile
+	l.mu.Lock()
+	old := l.entries[k]
+	l.mu.Unlock()
+	known := make(map[string]*catalog.Entry, len(old))
+	for _, e := range old {
+		if known[e.Item.Name] == nil { // of two items with one name the catalog has the first
+			known[e.Item.Name] = e
+		}
+	}
+	entries := make([]*catalog.Entry, len(items))
+	for i, item := range items {
+		if e := known[item.Name]; e != nil && bytes.Equal(e.Item.Raw, item.Raw) {
+			entries[i] = e
+			continue
+		}
+		entries[i] = catalog.NewEntry(l.Source, item, rules)
+	}
+	l.mu.Lock()
+	l.entries[k] = entries
+	l.mu.Unlock()
+	if l.Rules() != rules {
+		l.Reevaluate()
+	}
+}
+
+// Reevaluate makes new entries of the items that the current rules judge differently.
 func (l *Lists) Reevaluate() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -66,7 +66,7 @@ func newFrontOf(t *testing.T, server upstream.Server, o Options) *front {
 	t.Cleanup(loop.Close)
 	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{server}}, loop, zap.NewNop())
 	r.Start(nil)
-	r.GreetShared()
+	r.HandshakeShared()
 	t.Cleanup(r.Close)
 	<-r.Started()
 	f := &front{t: t, e: New(r, o)}

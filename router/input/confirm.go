@@ -54,7 +54,7 @@ func (s *Requests) confirm(req *client.Request, t catalog.Target) {
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	c := upstream.Call{Caller: s.Caller, Method: mcpwire.ToolsCall, Entry: t.Entry, TraceID: s.TraceArrival(req, name)}
 	c.Keep(req.Message, jsonrpc.Span{})
-	c.Audited = s.Decide(req, t, audit.Asked, c.TraceID)
+	c.Audited = s.BeginAudit(req, t, audit.Asked, c.TraceID)
 	r := &inputRound{from: upstream.Of(t.Source), call: c, frame: bytes.Clone(req.Frame)}
 	s.rounds = append(s.rounds, r)
 	r.timer = time.AfterFunc(roundTime, func() { s.roundDue(r) })
@@ -198,7 +198,7 @@ func (s *Requests) checkRetry(req *client.Request, t catalog.Target) bool {
 	case ok && p.entry != t.Entry:
 		s.DenyUnconfirmed(req, t.Entry, ChangedMeanwhile)
 	case ok && p.agreed:
-		req.Decision = s.Decide(req, t, audit.Confirmed, req.TraceID)
+		req.Decision = s.BeginAudit(req, t, audit.Confirmed, req.TraceID)
 		return true
 	case ok:
 		s.answeredFor(req, t, about, &retry)
@@ -216,15 +216,15 @@ func (s *Requests) requestConfirmation(req *client.Request, t catalog.Target, ab
 		return
 	}
 	if missing := inputreq.Lacks(req.Bytes(req.Envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
-		req.Decision = s.Decide(req, t, audit.Unconfirmed, req.TraceID)
+		req.Decision = s.BeginAudit(req, t, audit.Unconfirmed, req.TraceID)
 		why := mcpwire.MissingCapability(missing, t.Entry.NotRun(unaskable(missing)))
-		s.TellObserver(req.Bytes(req.ID), client.ReasonFor(string(audit.Unconfirmed), why.Message))
-		s.Declined(req, why)
+		s.NotifyObserver(req.Bytes(req.ID), client.ReasonFor(string(audit.Unconfirmed), why.Message))
+		s.SendDecline(req, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	n := s.TraceArrival(req, name)
-	s.Decide(req, t, audit.Asked, n).End(audit.InputRequired)
+	s.BeginAudit(req, t, audit.Asked, n).End(audit.InputRequired)
 	state := s.stateFor(about, stateConfirm, newCallID())
 	s.permit(about, t.Entry, []byte(state), false)
 	s.Send(req.Out, inputreq.AppendInputRequired(nil, req.Bytes(req.ID), []inputreq.Ask{ask}, state),
@@ -244,12 +244,12 @@ func (s *Requests) answeredFor(req *client.Request, t catalog.Target, about requ
 		return
 	}
 	if why := refused(req.Message, answer); why != "" {
-		req.Decision = s.Decide(req, t, audit.Declined, req.TraceID)
+		req.Decision = s.BeginAudit(req, t, audit.Declined, req.TraceID)
 		s.DenyUnconfirmed(req, t.Entry, why)
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	req.Decision = s.Decide(req, t, audit.Asked, s.TraceArrival(req, name))
+	req.Decision = s.BeginAudit(req, t, audit.Asked, s.TraceArrival(req, name))
 	frame := jsonrpc.AppendSplice(nil, req.Frame, jsonrpc.AppendRemoval(nil, req.Frame, req.Params, retry.Responses, retry.State)...)
 	first, err := req.Rewritten(frame) // the call, as it was before it was a retry
 	if err != nil {

@@ -233,8 +233,8 @@ func (s *Requests) retry(r *inputRound, out *peer.Outgoing) {
 	}
 	if s.Clock.Timed() {
 		now := s.Clock.Now()
-		translationOf(c).before += now - c.Sent
-		c.Sent, c.Waited = now, 0
+		translationOf(c).before += now - c.SentAt
+		c.SentAt, c.Waited = now, 0
 	}
 	token, _ := mcpwire.ProgressToken(&m)      // was there before, or is not there
 	name, _, _ := mcpwire.Target(&m, c.Method) // likewise

@@ -144,7 +144,7 @@ func (s *Requests) giveUpOn(p *suspended) {
 func (s *Requests) dismiss(p *suspended, why string, out *peer.Outgoing) {
 	s.suspensions.remove(p)
 	refuseAll(p.questions, why, out)
-	if c, ok := p.from.CallOff(p.id, why, out); ok {
+	if c, ok := p.from.CancelCall(p.id, why, out); ok {
 		c.Audited.End(audit.Cancelled)
 	}
 }
@@ -242,7 +242,7 @@ func (s *Requests) refusing(why *mcpwire.Refusal) ending {
 
 // BreakOff ends a call on both sides.
 func (s *Requests) BreakOff(u *upstream.Upstream, id uint64, reason string, end ending, out *peer.Outgoing) {
-	if c, ok := u.CallOff(id, reason, out); ok {
+	if c, ok := u.CancelCall(id, reason, out); ok {
 		c.Audited.End(audit.Failed)
 		Conclude(&c, end, out)
 	}

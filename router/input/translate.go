@@ -95,7 +95,7 @@ func (s *Requests) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Mess
 	if err != nil {
 		out.Forget()
 		problem := fmt.Sprintf(untranslatable, u.Name, err)
-		s.TellObserver(c.ID(), client.Reason{Outcome: audit.Failed, Text: problem})
+		s.NotifyObserver(c.ID(), client.Reason{Outcome: audit.Failed, Text: problem})
 		s.Send(out, client.FailureOf(c, problem), *back)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"toolman/router/budget"
 )
 
-// Limits on what one client can have at a limiter.
+// Limits for one client.
 const (
-	MaxQueued  = 1024     // calls that wait
-	maxBytes   = 64 << 20 // of those; one call may wait whatever its size
+	MaxQueued  = 1024     // queued calls
+	maxBytes   = 64 << 20 // of queued calls; a single call may exceed it
 	MaxControl = 64       // open requests that are not limited calls
 )
 
@@ -21,37 +21,38 @@ type Place uint8
 const (
 	None      Place = iota // nothing
 	Active                 // one of the limiter's places
-	Lingering              // one in its client's share: it was cancelled, but its request is still open
-	Control                // one for requests that are not limited calls
+	Lingering              // counts only in its client's share: the call was cancelled, but its HTTP request is open
+	Control                // one of the places for requests that are not limited calls
 )
 
-// An Admission is what a limiter does with a call.
+// An Admission is the result of Admit and AdmitControl.
 type Admission uint8
 
+// The admissions. The limiter has not stored a call that is Rejected.
 const (
 	Admitted Admission = iota
 	Queued
 	Rejected
 )
 
-// A Limiter limits the calls of one server. T is what it keeps of a call that waits. All methods can be
-// used concurrently.
+// A Limiter limits the calls of one server. T is the data of a queued call. All methods can be used
+// concurrently.
 type Limiter[T any] struct {
-	most int
+	limit int // active calls at once
 
 	mu     sync.Mutex
-	active int                            // guarded by mu: calls that have a place
-	queued int                            // guarded by mu: calls that wait
-	last   uint64                         // guarded by mu: number of the last call that had to wait
-	shares map[budget.Principal]*share[T] // guarded by mu: of the clients that have anything here
-	closed bool                           // guarded by mu: no call waits any more
+	active int                            // guarded by mu: calls with the place Active
+	queued int                            // guarded by mu: queued calls
+	last   uint64                         // guarded by mu: number of the last queued call
+	shares map[budget.Principal]*share[T] // guarded by mu: has no empty shares
+	closed bool                           // guarded by mu: Close was called
 }
 
-// A share is what one client has at a limiter.
+// A share is the places and the queue of one client.
 type share[T any] struct {
 	active, lingering, control int
-	queue                      []waiting[T] // in the order in which they came
-	bytes                      int          // of those
+	queue                      []waiting[T] // in order of arrival
+	bytes                      int          // size of the queue
 }
 
 type waiting[T any] struct {
@@ -60,69 +61,41 @@ type waiting[T any] struct {
 	size   int
 }
 
-// New returns a limiter for most calls at once; nil, which limits nothing, if most is not positive.
-func New[T any](most int) *Limiter[T] {
-	if most <= 0 {
+// New returns a limiter for limit concurrent calls. If limit is not positive it returns nil, which
+// means no limit.
+func New[T any](limit int) *Limiter[T] {
+	if limit <= 0 {
 		return nil
 	}
-	return &Limiter[T]{most: most, shares: map[budget.Principal]*share[T]{}}
+	return &Limiter[T]{limit: limit, shares: map[budget.Principal]*share[T]{}}
 }
 
-// NewClosed returns a limiter for one call at a time, which admits none before Open.
+// NewClosed returns a limiter for one call at a time that queues all calls until Open is called.
 func NewClosed[T any]() *Limiter[T] {
 	l := New[T](1)
 	l.active = 1
 	return l
 }
 
-// Open lets a limiter of NewClosed admit calls. Next returns those that have waited.
+// Open lets a limiter of NewClosed admit calls. The caller then gets the queued calls from Next.
 func (l *Limiter[T]) Open() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.active--
 }
 
-// Most is how many calls can be under way at once.
-func (l *Limiter[T]) Most() int { return l.most }
+// Limit returns the number of calls that can be active at once.
+func (l *Limiter[T]) Limit() int { return l.limit }
 
-// Load is how many calls are under way or wait.
+// Load returns the number of active and queued calls.
 func (l *Limiter[T]) Load() int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.active + l.queued
 }
 
-// shareLocked returns the share of a client.
-func (l *Limiter[T]) shareLocked(client budget.Principal) *share[T] {
-	x := l.shares[client]
-	if x == nil {
-		x = &share[T]{}
-		l.shares[client] = x
-	}
-	return x
-}
-
-// forgetLocked forgets a client that has nothing here.
-func (l *Limiter[T]) forgetLocked(client budget.Principal) {
-	if x := l.shares[client]; x != nil && x.active == 0 && x.lingering == 0 && x.control == 0 && len(x.queue) == 0 {
-		delete(l.shares, client)
-	}
-}
-
-// anonymous reports whether a client is all those without a credential.
-func anonymous(client budget.Principal) bool { return client == budget.Principal{} }
-
-// roomLocked reports whether one more call of a client may go on.
-func (l *Limiter[T]) roomLocked(client budget.Principal, x *share[T]) bool {
-	if l.active >= l.most {
-		return false
-	}
-	free, has := l.most-l.active-x.lingering, x.active+x.lingering
-	return anonymous(client) || l.most == 1 || has == 0 || has+1 <= 3*(free-1)
-}
-
-// Admit gives a call of a client the place Active, or has it wait: then keep returns what to keep of it,
-// and its size in bytes. A closed limiter admits every call, without a place.
+// Admit gives a call the place Active, or queues it: then keep returns its data, and size is its
+// size in bytes. A closed limiter admits every call, without a place.
 func (l *Limiter[T]) Admit(client budget.Principal, size int, keep func() T) (Place, Admission) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,8 +118,8 @@ func (l *Limiter[T]) Admit(client budget.Principal, size int, keep func() T) (Pl
 	return None, Queued
 }
 
-// AdmitControl gives a request that is not a limited call the place Control, unless its client has too
-// many of them.
+// AdmitControl gives a request that is not a limited call the place Control, unless its client has
+// MaxControl of them. It never queues.
 func (l *Limiter[T]) AdmitControl(client budget.Principal) (Place, Admission) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -162,24 +135,8 @@ func (l *Limiter[T]) AdmitControl(client budget.Principal) (Place, Admission) {
 	return Control, Admitted
 }
 
-// nextLocked returns the share whose call gets the next place; nil: there is no place, or no call.
-func (l *Limiter[T]) nextLocked() (first *share[T]) {
-	if l.queued == 0 || l.active >= l.most {
-		return nil
-	}
-	for client, x := range l.shares {
-		if len(x.queue) == 0 || !l.roomLocked(client, x) {
-			continue
-		}
-		if first == nil || x.active < first.active || x.active == first.active && x.queue[0].number < first.queue[0].number {
-			first = x
-		}
-	}
-	return first
-}
-
-// Next gives the next call that waits the place Active, and returns it; false: there is no place, or
-// no call.
+// Next gives the next queued call the place Active, and returns it. ok is false if there is no
+// place or no call.
 func (l *Limiter[T]) Next() (call T, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -199,7 +156,7 @@ func (l *Limiter[T]) Next() (call T, ok bool) {
 	return call, true
 }
 
-// Leave takes back the place of a call that is over.
+// Leave takes back the place of a call that has ended.
 func (l *Limiter[T]) Leave(client budget.Principal, place Place) {
 	if place == None {
 		return
@@ -218,7 +175,8 @@ func (l *Limiter[T]) Leave(client budget.Principal, place Place) {
 	l.forgetLocked(client)
 }
 
-// Linger makes the place of a call, which is Active, Lingering: it is free for other clients.
+// Linger changes the place of a call from Active to Lingering. Other clients can use the place
+// then.
 func (l *Limiter[T]) Linger(client budget.Principal) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -228,7 +186,7 @@ func (l *Limiter[T]) Linger(client budget.Principal) {
 	x.lingering++
 }
 
-// Each calls f for all calls that wait. f must not use the limiter. A nil limiter has none.
+// Each calls f for all queued calls. f must not use the limiter. l may be nil.
 func (l *Limiter[T]) Each(f func(*T)) {
 	if l == nil {
 		return
@@ -242,8 +200,8 @@ func (l *Limiter[T]) Each(f func(*T)) {
 	}
 }
 
-// Remove removes the waiting calls that match, and returns them in the order in which they came. The
-// caller answers them. A nil limiter has none.
+// Remove removes the queued calls that match, and returns them in order of arrival. The caller must
+// answer them. l may be nil.
 func (l *Limiter[T]) Remove(match func(*T) bool) []T {
 	if l == nil {
 		return nil
@@ -274,7 +232,8 @@ func (l *Limiter[T]) Remove(match func(*T) bool) []T {
 	return calls
 }
 
-// Close has no call wait any more, and returns those that do. The caller answers them.
+// Close removes and returns all queued calls, which the caller must answer. The limiter queues no
+// further call. l may be nil.
 func (l *Limiter[T]) Close() []T {
 	if l == nil {
 		return nil
@@ -285,15 +244,61 @@ func (l *Limiter[T]) Close() []T {
 	return l.Remove(func(*T) bool { return true })
 }
 
-// Counts are what a limiter has, for tests and metrics.
+// Counts are the numbers of a limiter, for tests and metrics.
 type Counts struct {
 	Active, Queued, Clients int
 	Closed                  bool
 }
 
-// Counts returns what the limiter has now.
+// Counts returns the current numbers.
 func (l *Limiter[T]) Counts() Counts {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return Counts{l.active, l.queued, len(l.shares), l.closed}
+}
+
+// nextLocked returns the share whose first call becomes active next. It is nil if there is no place
+// or no call.
+func (l *Limiter[T]) nextLocked() (first *share[T]) {
+	if l.queued == 0 || l.active >= l.limit {
+		return nil
+	}
+	for client, x := range l.shares {
+		if len(x.queue) == 0 || !l.roomLocked(client, x) {
+			continue
+		}
+		if first == nil || x.active < first.active || x.active == first.active && x.queue[0].number < first.queue[0].number {
+			first = x
+		}
+	}
+	return first
+}
+
+// roomLocked reports whether one more call of a client may become active.
+func (l *Limiter[T]) roomLocked(client budget.Principal, x *share[T]) bool {
+	if l.active >= l.limit {
+		return false
+	}
+	free, has := l.limit-l.active-x.lingering, x.active+x.lingering
+	return anonymous(client) || l.limit == 1 || has == 0 || has+1 <= 3*(free-1)
+}
+
+// anonymous reports whether client stands for all clients without a credential.
+func anonymous(client budget.Principal) bool { return client == budget.Principal{} }
+
+// shareLocked returns the share of a client, which it makes if there is none.
+func (l *Limiter[T]) shareLocked(client budget.Principal) *share[T] {
+	x := l.shares[client]
+	if x == nil {
+		x = &share[T]{}
+		l.shares[client] = x
+	}
+	return x
+}
+
+// forgetLocked removes the share of a client if it is empty.
+func (l *Limiter[T]) forgetLocked(client budget.Principal) {
+	if x := l.shares[client]; x != nil && x.active == 0 && x.lingering == 0 && x.control == 0 && len(x.queue) == 0 {
+		delete(l.shares, client)
+	}
 }

@@ -111,7 +111,8 @@ func TestAClosedLimiterAdmitsEveryCall(t *testing.T) {
 	}
 }
 
-// No order of events has more calls active than there are places, nor a call wait that could be active.
+// No order of events has more calls active than there are places, nor a call wait that could be
+// active.
 func TestHistories(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 0))

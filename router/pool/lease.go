@@ -11,28 +11,25 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
+	"toolman/router/client"
 	"toolman/router/upstream"
 )
 
-// A server of the legacy era does not say during which call it asks something. Where
-// several clients of the modern era speak through one session, a call during which it
-// may ask therefore has a process to itself while it is under way: it leases one. That is
-// not for servers that are to be shared always or never, and keep what calls leave behind.
-
 const (
-	maxLeased = 8           // processes of one server for one session; further calls wait for them
-	idleLease = time.Minute // how long one that is not needed is kept
+	maxLeased = 8           // leased processes of one server for one session; further calls wait
+	idleLease = time.Minute // how long an idle one is kept
 )
 
-// A lease is a process for one call at a time.
+// A lease is a process that serves one call at a time. Servers with ShareAlways or ShareNever have
+// none, because they keep state between calls.
 type lease struct {
 	*upstream.Upstream
-	used int64 // when it was needed last, on the session's clock
+	used int64 // when a call last leased it, on the router's clock
 }
 
-// Lease returns the upstream that a call goes to: the one that the session shares,
-// or a process for this call alone.
-// capabilities are those that the call's client has declared.
+// Lease returns the upstream for a call: u, or a process leased for this call. capabilities are
+// those that the call's client has declared; logs is the threshold of the log messages that it
+// wants.
 func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs upstream.LogThreshold, out *peer.Outgoing) *upstream.Upstream {
 	if !s.Who.Many || u.Source.Modern || u.Share != upstream.ShareAuto || !inputreq.CanBeAsked(capabilities) {
 		return u
@@ -46,10 +43,10 @@ func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs upstream
 	return leased.Upstream
 }
 
-// leastLoaded returns the process with the fewest calls, among those that were told of a client with
-// these capabilities, and a new one if all have some; nil when there can be none. Servers ask by
-// what they were told, and a client is asked nothing that it has not declared. A process that was
-// told something else and has no calls makes room for a new one.
+// leastLoaded returns the leased process with the fewest calls, or a new one if all have some. It
+// returns nil if there can be none. Only a process that was told of the same capabilities fits: a
+// server sends requests according to them, and a client must get none that it has not declared. An
+// idle process with other capabilities is ended to make room for a new one.
 func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMessage) (best *lease) {
 	var spare *lease
 	n, least := 0, 0
@@ -59,7 +56,7 @@ func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMe
 		}
 		n++
 		load := u.Load()
-		switch same := bytes.Equal(u.ToldCapabilities(), capabilities); {
+		switch same := bytes.Equal(u.DeclaredCapabilities(), capabilities); {
 		case same && (best == nil || load < least):
 			best, least = u, load
 		case !same && load == 0:
@@ -74,10 +71,10 @@ func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMe
 	case n >= maxLeased:
 		s.dismissLeased(spare)
 	}
-	u, err := s.private(shared, *shared.Configured(), upstream.Dedication{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
-		Era: shared.EraNow(), Leased: true, Settled: func() {}})
+	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: capabilities},
+		Era: client.EraOf(shared.Source.Modern), Leased: true, Settled: func() {}})
 	if err != nil {
-		shared.Log.Warn("a call gets no process of its own; it shares one if it can, and the server cannot ask it anything",
+		shared.Log.Warn("no leased process for a call; it uses another one, or the server cannot send requests to its client",
 			zap.String("session", s.Name()), zap.NamedError("err", err))
 		return best
 	}
@@ -88,7 +85,7 @@ func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMe
 	return l
 }
 
-// expireLease ends a leased process that has not been needed for a while.
+// expireLease ends a leased process that has been idle for idleLease.
 func (s *Servers) expireLease(u *lease) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -103,6 +100,7 @@ func (s *Servers) expireLease(u *lease) {
 	s.dismissLeased(u)
 }
 
+// dismissLeased ends a leased process.
 func (s *Servers) dismissLeased(u *lease) {
 	s.leased = slices.DeleteFunc(s.leased, func(other *lease) bool { return other == u })
 	s.Dismiss(u.Upstream)

@@ -19,33 +19,32 @@ import (
 	"toolman/spawn"
 )
 
-// A Pool is what the private processes of all sessions share.
+// A Pool is what the sessions of a router share to start processes of their own.
 type Pool struct {
 	Quota     Quota
 	Reaper    *spawn.Reaper  // nil: none
-	Dismissed sync.WaitGroup // servers that are being ended, and those that are kept up
+	Dismissed sync.WaitGroup // goroutines that end servers or supervise them
 }
 
-// Servers are those that a session uses. They are guarded by Conn.Mu.
+// Servers are the upstreams that a session uses. Conn.Mu guards them.
 type Servers struct {
 	*client.Conn
 	Pool      *Pool
-	OnSettled func()                       // is called when there are none of its own any more that requests wait for
-	All       []*upstream.Upstream         // in the order of the file
-	Awaited   int                          // servers of its own that requests wait for
+	OnSettled func()                       // is called, without Conn.Mu, when Awaited becomes 0
+	All       []*upstream.Upstream         // in the order of the configuration file
+	Awaited   int                          // dedicated upstreams that requests wait for
 	leased    []*lease                     // processes for one call at a time
-	Releasing bool                         // those are being ended
-	Missing   map[*upstream.Upstream]error // servers that it cannot have, and why
+	Releasing bool                         // DismissAll was called
+	Missing   map[*upstream.Upstream]error // servers that the session goes without, and why
 }
 
-// StartDedicated starts processes of the session's own in the place of shared ones that
-// it must not share. Conn.Mu is held.
+// StartDedicated replaces shared upstreams that the session must not share by dedicated ones.
 func (s *Servers) StartDedicated() {
 	for i, shared := range s.All {
-		if !s.needsOwn(shared) {
+		if !s.needsDedicated(shared) {
 			continue
 		}
-		u := s.start(shared)
+		u := s.startDedicated(shared)
 		if u == nil {
 			continue
 		}
@@ -56,49 +55,12 @@ func (s *Servers) StartDedicated() {
 	}
 }
 
-// start makes a process of the session's own. It returns nil if there can be none: the session
-// then shares the process of the others, or goes without the server.
-func (s *Servers) start(shared *upstream.Upstream) *upstream.Upstream {
-	if shared.For != nil {
-		return s.instantiate(shared)
-	}
-	u, err := s.private(shared, *shared.Configured(), upstream.Dedication{Client: s.hello(), Era: shared.EraNow(), Settled: s.ownSettled})
-	switch {
-	case err == nil:
-	case shared.Share == upstream.ShareNever:
-		s.goWithout(shared, err)
-	default:
-		shared.Log.Warn("a session gets no process of its own; it shares one, and the server cannot ask it anything",
-			zap.String("session", s.Name()), zap.NamedError("err", err))
-	}
-	return u
-}
-
-// goWithout has the session go without a server, which is said once.
-func (s *Servers) goWithout(u *upstream.Upstream, err error) {
-	u.Log.Warn("this session goes without the server", zap.String("session", s.Name()), zap.NamedError("err", err))
-	if s.Missing == nil {
-		s.Missing = map[*upstream.Upstream]error{}
-	}
-	s.Missing[u] = err
-}
-
-// Without refuses requests about a server that the session goes without; nil: it has the server.
-func (s *Servers) Without(u *upstream.Upstream) *client.Refusal {
-	err := s.Missing[u]
-	if err == nil {
-		return nil
-	}
-	return &client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: fmt.Sprintf(
-		"server %s is not available in this session: it has a process for each session (share = \"never\"), and %v; end another session and begin a new one", u.Name, err)}
-}
-
-// needsOwn reports whether the session must not share this upstream, and may use it at all.
-func (s *Servers) needsOwn(u *upstream.Upstream) bool {
+// needsDedicated reports whether the session may use this upstream and must not share it.
+func (s *Servers) needsDedicated(u *upstream.Upstream) bool {
 	switch {
 	case s.Releasing || s.Peer.Hello == nil && !s.Peer.Modern || !s.MayUse(u):
 		return false
-	case u.For != nil:
+	case u.ForSession != nil:
 		return s.Missing[u] == nil
 	case s.Who.Sole || u.Owner() != nil || !u.Is(upstream.Ready):
 		return false
@@ -112,17 +74,54 @@ func (s *Servers) needsOwn(u *upstream.Upstream) bool {
 	return !u.Source.Modern && s.Peer.Hello != nil && inputreq.CanBeAsked(s.Peer.Hello.Capabilities)
 }
 
-// private makes an upstream like a shared one for the session. The error says of what there is
-// too much. Whoever starts it has it ended.
-func (s *Servers) private(shared *upstream.Upstream, server upstream.Server, d upstream.Dedication) (*upstream.Upstream, error) {
+// startDedicated makes a dedicated upstream. If it cannot, it returns nil: the session then shares
+// the upstream or goes without it.
+func (s *Servers) startDedicated(shared *upstream.Upstream) *upstream.Upstream {
+	if shared.ForSession != nil {
+		return s.instantiate(shared)
+	}
+	u, err := s.newDedicated(shared, *shared.Configured(), upstream.DedicatedOptions{Client: s.hello(), Era: client.EraOf(shared.Source.Modern), Settled: s.dedicatedSettled})
+	switch {
+	case err == nil:
+	case shared.Share == upstream.ShareNever:
+		s.markMissing(shared, err)
+	default:
+		shared.Log.Warn("no dedicated process for a session; it shares one, and the server cannot send it requests",
+			zap.String("session", s.Name()), zap.NamedError("err", err))
+	}
+	return u
+}
+
+// instantiate makes a dedicated upstream of a server that is configured per session. It returns nil
+// if the session goes without the server.
+func (s *Servers) instantiate(shared *upstream.Upstream) *upstream.Upstream {
+	server, err := shared.Configured().ForSession(s.Who.Config)
+	if err != nil {
+		s.markMissing(shared, err)
+		return nil
+	}
+	server.ForSession = nil
+	u, err := s.newDedicated(shared, server, upstream.DedicatedOptions{Client: s.hello(), Settled: s.dedicatedSettled})
+	if err != nil {
+		if server.Release != nil {
+			server.Release()
+		}
+		s.markMissing(shared, err)
+	}
+	return u
+}
+
+// newDedicated makes a dedicated upstream, which counts against the quota until Dismiss. The error
+// says which limit is reached.
+func (s *Servers) newDedicated(shared *upstream.Upstream, server upstream.Server, d upstream.DedicatedOptions) (*upstream.Upstream, error) {
 	if err := s.Pool.Quota.Take(s.Who.Account); err != nil {
 		return nil, err
 	}
 	d.Owner, d.Many = s.Caller, s.Who.Many
-	return shared.Dedicate(server, d), nil
+	return shared.NewDedicated(server, d), nil
 }
 
-// hello is what the session's own servers are told of its client.
+// hello returns what dedicated servers are told of the client.
 func (s *Servers) hello() *mcpwire.Hello {
 	if s.Peer.Hello != nil {
 		return s.Peer.Hello
@@ -130,8 +129,9 @@ func (s *Servers) hello() *mcpwire.Hello {
 	return &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: client.DeclaredForModern}
 }
 
-// ownSettled is called when the session need not wait for a process of its own any more.
-func (s *Servers) ownSettled() {
+// dedicatedSettled is called when the session no longer waits for a dedicated upstream. Conn.Mu
+// must not be held.
+func (s *Servers) dedicatedSettled() {
 	s.Mu.Lock()
 	s.Awaited--
 	last := s.Awaited == 0
@@ -141,40 +141,28 @@ func (s *Servers) ownSettled() {
 	}
 }
 
-// Disown has the session's own servers ended, and lets it have no more.
-func (s *Servers) Disown() {
-	if s.Releasing {
-		return
+// markMissing records and logs that the session goes without a server.
+func (s *Servers) markMissing(u *upstream.Upstream, err error) {
+	u.Log.Warn("this session goes without the server", zap.String("session", s.Name()), zap.NamedError("err", err))
+	if s.Missing == nil {
+		s.Missing = map[*upstream.Upstream]error{}
 	}
-	s.Releasing = true
-	for _, u := range s.Reachable() {
-		if u.Shared() != nil {
-			s.Dismiss(u)
-		}
+	s.Missing[u] = err
+}
+
+// RefuseMissing returns the refusal of requests about a server that the session goes without, or
+// nil if the session has the server.
+func (s *Servers) RefuseMissing(u *upstream.Upstream) *client.Refusal {
+	err := s.Missing[u]
+	if err == nil {
+		return nil
 	}
+	return &client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: fmt.Sprintf(
+		"server %s is not available in this session: it has a process for each session (share = \"never\"), and %v; end another session and begin a new one", u.Name, err)}
 }
 
-func (s *Servers) ReleaseAll() {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	s.Disown()
-}
-
-// Dismiss ends a process that one session had for itself. The router waits for it when
-// it closes.
-func (s *Servers) Dismiss(u *upstream.Upstream) {
-	p, account := s.Pool, s.Who.Account
-	p.Dismissed.Go(func() {
-		u.Stop()
-		p.Quota.back(account)
-		if u.Over != nil {
-			u.Over()
-		}
-	})
-}
-
-// Exchange gives the session an upstream in the place of another, if it has that.
-func (s *Servers) Exchange(old, next *upstream.Upstream) bool {
+// Replace replaces an upstream of the session, and reports whether the session has old.
+func (s *Servers) Replace(old, next *upstream.Upstream) bool {
 	i := slices.Index(s.All, old)
 	if i >= 0 {
 		s.All = slices.Clone(s.All)
@@ -183,9 +171,9 @@ func (s *Servers) Exchange(old, next *upstream.Upstream) bool {
 	return i >= 0
 }
 
-// Succeed gives the session the servers of another configuration. It keeps its own ones of servers that
-// stay, and returns those that are to be ended.
-func (s *Servers) Succeed(next []*upstream.Upstream) (ended []*upstream.Upstream) {
+// Reconfigure replaces the upstreams of the session after a reload. It keeps the dedicated ones of
+// servers that stay, and returns the others, which the caller must dismiss.
+func (s *Servers) Reconfigure(next []*upstream.Upstream) (ended []*upstream.Upstream) {
 	own := map[*upstream.Upstream]*upstream.Upstream{}
 	for _, u := range s.All {
 		if u.Shared() != nil {
@@ -211,82 +199,97 @@ func (s *Servers) Succeed(next []*upstream.Upstream) (ended []*upstream.Upstream
 	return ended
 }
 
-// instantiate makes the session's own of a server that is another for each; nil when the
-// session goes without it. The client may come again with what was missing.
-func (s *Servers) instantiate(apart *upstream.Upstream) *upstream.Upstream {
-	server, err := apart.Configured().For(s.Who.Config)
-	if err != nil {
-		s.goWithout(apart, err)
-		return nil
-	}
-	server.For = nil
-	u, err := s.private(apart, server, upstream.Dedication{Client: s.hello(), Settled: s.ownSettled})
-	if err != nil {
-		if server.Over != nil {
-			server.Over()
-		}
-		s.goWithout(apart, err)
-	}
-	return u
-}
-
-// Unstarted is Session.Unstarted: it returns the name of a server that is another for each session, that this one may use and
-// that starts with the first request of its client; "" if there is none. With a name it is about
-// the servers that go by that.
+// Unstarted returns the name of a server that is configured per session and that starts with the
+// first request of this session; "" if there is none. A non-empty argument limits it to the servers
+// with that name. Conn.Mu must not be held.
 func (s *Servers) Unstarted(server string) string {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	for _, u := range s.All {
-		if u.For == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.MayUse(u) {
+		if u.ForSession == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.MayUse(u) {
 			continue
 		}
-		own, err := u.For(s.Who.Config)
+		own, err := u.ForSession(s.Who.Config)
 		if err != nil {
 			continue // the session goes without it
 		}
-		if own.Over != nil {
-			own.Over()
+		if own.Release != nil {
+			own.Release()
 		}
 		return u.Name
 	}
 	return ""
 }
 
-// maxPrivate is how many processes all sessions may have together that one session has for itself.
-const maxPrivate = 256
-
-var errProcesses = fmt.Errorf("there are %d processes that single sessions have for themselves, as many as there may be", maxPrivate)
-
-// Quota counts processes that one session has for itself. The zero value is ready to use.
-type Quota struct {
-	mu  sync.Mutex
-	all int // guarded by mu
+// ReleaseAll is DismissAll for callers that do not hold Conn.Mu.
+func (s *Servers) ReleaseAll() {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	s.DismissAll()
 }
 
-// Take counts one more, of the account of a client.
+// DismissAll ends the dedicated upstreams of the session, and prevents new ones.
+func (s *Servers) DismissAll() {
+	if s.Releasing {
+		return
+	}
+	s.Releasing = true
+	for _, u := range s.Reachable() {
+		if u.Shared() != nil {
+			s.Dismiss(u)
+		}
+	}
+}
+
+// Dismiss ends a dedicated upstream in the background. The router waits for it when it closes.
+func (s *Servers) Dismiss(u *upstream.Upstream) {
+	p, account := s.Pool, s.Who.Account
+	p.Dismissed.Go(func() {
+		u.Stop()
+		p.Quota.release(account)
+		if u.Release != nil {
+			u.Release()
+		}
+	})
+}
+
+// A Quota counts dedicated processes. The zero value is ready to use.
+type Quota struct {
+	mu    sync.Mutex
+	count int // guarded by mu
+}
+
+// maxDedicated is the limit on dedicated processes of all sessions together.
+const maxDedicated = 256
+
+// errProcesses says that maxDedicated is reached.
+var errProcesses = fmt.Errorf("there are %d dedicated processes, which is the limit", maxDedicated)
+
+// Take counts one more process, also in the client's account. It fails if a limit is reached.
 func (x *Quota) Take(account *budget.Account) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.all >= maxPrivate {
+	if x.count >= maxDedicated {
 		return errProcesses
 	}
 	if err := account.Take(budget.Processes, 1); err != nil {
 		return err
 	}
-	x.all++
+	x.count++
 	return nil
 }
 
-// back counts one less.
-func (x *Quota) back(account *budget.Account) {
+// release counts one process less.
+func (x *Quota) release(account *budget.Account) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.all--
+	x.count--
 	account.Give(budget.Processes, 1)
 }
 
+// Count returns the number of processes.
 func (x *Quota) Count() int {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.all
+	return x.count
 }

@@ -25,14 +25,14 @@ func TestOneClientLeavesProcessesToTheOthers(t *testing.T) {
 	if err := x.Take(b); err != nil {
 		t.Errorf("the other one: %v", err)
 	}
-	x.back(a)
+	x.release(a)
 	if n, _ := taken(a); n != 1 {
 		t.Errorf("it got %d again where it gave one back", n)
 	}
-	if n, err := taken(nil); n != maxPrivate-6 || err != errProcesses {
+	if n, err := taken(nil); n != maxDedicated-6 || err != errProcesses {
 		t.Errorf("one without limits got %d more, then: %v", n, err)
 	}
-	if err := x.Take(b); err != errProcesses || x.Count() != maxPrivate {
+	if err := x.Take(b); err != errProcesses || x.Count() != maxDedicated {
 		t.Errorf("there are %d in all, then: %v", x.Count(), err)
 	}
 }

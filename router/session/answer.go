@@ -54,7 +54,7 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 // timing traces an answer as it came, and returns what to say of it on its way to the client.
 func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) tracing.Note {
 	now := s.Clock.Now()
-	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.Sent), Total: time.Duration(now - c.Came)}
+	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.SentAt), Total: time.Duration(now - c.ArrivedAt)}
 	there := back
 	there.Name, there.Total = c.ServerName(), 0
 	s.Trace.Response(tracing.Upstream, u.Name, m, there)
@@ -210,7 +210,7 @@ func (s *Session) Abandon() {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	refuse := func(req *client.Request) {
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: why, Ending: true})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: why, ShuttingDown: true})
 	}
 	s.abandonLogLevelsLocked(&out, refuse)
 	s.endBackgroundLocked(&out, refuse)
@@ -236,12 +236,12 @@ func (s *Session) End() {
 	s.waiting.parked, s.logLevel.pending = nil, nil
 	s.endBackgroundLocked(nil, func(*client.Request) {})
 	s.subscriptions.Clear(&out)
-	s.servers.Disown()
+	s.servers.DismissAll()
 	s.FreeAll()
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.TakeQueued(s.made), u.CallOffAll(s.made, "the client is gone", &out)...) {
+		for _, c := range append(u.TakeQueued(s.made), u.CancelCalls(s.made, "the client is gone", &out)...) {
 			c.Audited.End(audit.Cancelled)
 		}
 	}

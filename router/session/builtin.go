@@ -154,7 +154,7 @@ func (s *Session) sayLocked(req *client.Request, outcome any, failed bool) {
 	if failed {
 		how = audit.Refused
 	}
-	s.DecideOwn(req, n).End(how)
+	s.BeginOwnAudit(req, n).End(how)
 	s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
@@ -183,7 +183,7 @@ func (s *Session) catalogLocked(req *client.Request) {
 	case mcpwire.Unsubscribe:
 		s.subscriptions.Catalog(false)
 	}
-	s.DecideOwn(req, s.Reply(req, result)).End(audit.OK)
+	s.BeginOwnAudit(req, s.Reply(req, result)).End(audit.OK)
 }
 
 // replyAfterList is how long after its list was answered a client gets the reply
@@ -214,7 +214,7 @@ func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.modeOf(req.Modern), n: s.TraceArrival(req, name),
 		on: on, off: off, outcome: o}
-	h.audited = s.DecideOwn(req, h.n)
+	h.audited = s.BeginOwnAudit(req, h.n)
 	if s.Trace.On() {
 		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
 	}
@@ -257,7 +257,7 @@ func (s *Session) expire(h *pendingReply) {
 func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
 	h.timer.Stop()
 	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
-	s.Trace.Settled(h.listed, h.n)
+	s.Trace.ListedAgain(h.listed, h.n)
 	s.replyLocked(h, out)
 }
 

@@ -65,7 +65,7 @@ func (s *Session) startLocked(shared *catalog.Catalog) *view.View {
 func (s *Session) ReplaceServer(gone, next *upstream.Upstream) {
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.servers.Exchange(gone, next)
+	s.servers.Replace(gone, next)
 	s.subscriptions.Exchange(gone, next, &out)
 	s.Mu.Unlock()
 	out.Flush()
@@ -79,7 +79,7 @@ func (s *Session) Reconnect(own *upstream.Upstream) { s.env.Host.Reconnect(s, ow
 func (s *Session) ShareAgain(own, shared *upstream.Upstream) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	if s.servers.Releasing || !s.servers.Exchange(own, shared) {
+	if s.servers.Releasing || !s.servers.Replace(own, shared) {
 		return false
 	}
 	s.servers.Dismiss(own)
@@ -92,9 +92,9 @@ func (s *Session) Reload(old, next []*upstream.Upstream, p *policy.Policy) {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.Policy = p
-	for _, u := range s.servers.Succeed(next) {
+	for _, u := range s.servers.Reconfigure(next) {
 		s.revokeCallsLocked(u, &out)
-		u.EndBecause("the configuration was changed")
+		u.SetProblem("the configuration was changed")
 		s.servers.Dismiss(u)
 	}
 	s.subscriptions.Drop(func(u *upstream.Upstream) bool { return slices.Contains(old, u) && !slices.Contains(next, u) })

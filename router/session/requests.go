@@ -47,7 +47,7 @@ func (s *Session) routeLocked(req *client.Request) {
 		return
 	}
 	if !req.Upstream.PassesSubscriptions() && (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) {
-		s.Decide(req, req.Target, audit.Allowed, s.Reply(req, []byte("{}"))).End(audit.OK)
+		s.BeginAudit(req, req.Target, audit.Allowed, s.Reply(req, []byte("{}"))).End(audit.OK)
 		s.subscriptions.Follow(req.Out)
 		return
 	}
@@ -70,11 +70,11 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 	c.Elicits = u.Source.Modern && (!req.Modern || inputreq.CanElicit(req.Bytes(req.Envelope.Capabilities.Value)))
 	s.input.Mark(req, &c, t)
 	if s.Clock.Timed() {
-		c.Came, c.Sent = req.ArrivedAt, s.Clock.Now()
+		c.ArrivedAt, c.SentAt = req.ArrivedAt, s.Clock.Now()
 	}
 	c.TraceID = s.TraceArrival(req, at)
 	if s.Audit != nil {
-		c.Audited = s.DecideForwarded(req, t, c.TraceID)
+		c.Audited = s.BeginForwardedAudit(req, t, c.TraceID)
 		c.Audited.Asked(len(req.Frame))
 	}
 	switch {
@@ -111,7 +111,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		s.tasks.Tell(m, out)
 	case mcpwire.RootsListChanged:
 		for _, u := range s.servers.All {
-			u.Tell(m, out)
+			u.ForwardNotification(m, out)
 		}
 	}
 }
@@ -192,7 +192,7 @@ func (s *Session) checkCaller(req *client.Request) bool {
 }
 
 func (s *Session) checkServer(req *client.Request) bool {
-	why := s.servers.Without(req.Upstream)
+	why := s.servers.RefuseMissing(req.Upstream)
 	if why != nil {
 		why.About = req.Target
 		s.Refuse(req, *why)
@@ -290,7 +290,7 @@ func (s *Session) initializeLocked(req *client.Request) {
 	s.Peer.Hello = &hello
 	s.Peer.Meta = hello.Claim(s.logLevel.name)
 	version := mcpwire.Negotiate(hello.Version)
-	s.Connected(&hello, version)
+	s.LogConnected(&hello, version)
 	s.Peer.Revision = version
 	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers)))
 	if s.Who.Sole {
@@ -343,6 +343,6 @@ func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
 			hello.Name, hello.NameVersion = info.Name, info.Version
 		}
 	}
-	s.Connected(&hello, mcpwire.Newest)
+	s.LogConnected(&hello, mcpwire.Newest)
 	return &hello
 }

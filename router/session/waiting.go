@@ -117,7 +117,7 @@ func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
 		return 0, false
 	}
 	e.dropped = true
-	s.DecideOwn(e.Request(nil), e.TraceID).End(audit.Cancelled)
+	s.BeginOwnAudit(e.Request(nil), e.TraceID).End(audit.Cancelled)
 	return e.TraceID, true
 }
 
@@ -126,7 +126,7 @@ func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*client.Re
 	if e := s.waiting.background; e != nil && !e.dropped {
 		e.dropped = true
 		req := e.Request(out)
-		s.DecideOwn(req, e.TraceID).End(audit.Cancelled)
+		s.BeginOwnAudit(req, e.TraceID).End(audit.Cancelled)
 		answer(req)
 	}
 }

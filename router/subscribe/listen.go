@@ -61,14 +61,14 @@ func (s *Set) Listen(req *client.Request) {
 // it can be heard of.
 func (s *Set) subscribeTo(req *client.Request, l *listen, uri string) bool {
 	if uri == catalog.CatalogURI {
-		s.DecideListen(req, uri, catalog.Target{}, catalog.Active, true)
+		s.AuditListen(req, uri, catalog.Target{}, catalog.Active, true)
 		l.subs[ownCatalog] = uri
 		return true
 	}
 	t, verdict := s.View.Load().FindURI([]byte(uri))
 	u := upstream.Of(t.Source)
 	taken := verdict == catalog.Active && u.Subscribable() && s.Servers.Missing[u] == nil
-	s.DecideListen(req, uri, t, verdict, taken)
+	s.AuditListen(req, uri, t, verdict, taken)
 	if taken {
 		l.subs[subscription{u, t.Name()}] = uri
 	}
@@ -146,7 +146,7 @@ func (s *Set) Follow(out *peer.Outgoing) {
 	for _, u := range s.Servers.All {
 		want := s.wanted(u)
 		if before := s.follows[u]; len(want)+len(before) > 0 {
-			u.Follow(want, before, out)
+			u.UpdateSubscriptions(want, before, out)
 			s.keepFollowed(u, want)
 		}
 	}

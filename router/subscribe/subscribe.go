@@ -186,7 +186,7 @@ func (s *Set) Exchange(gone, next *upstream.Upstream, out *peer.Outgoing) {
 	if next.PassesSubscriptions() {
 		for sub := range s.subs {
 			if sub.from == next {
-				next.TellURI(mcpwire.Subscribe, sub.uri, out)
+				next.RequestURI(mcpwire.Subscribe, sub.uri, out)
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func (s *Set) Revoke(out *peer.Outgoing) {
 	for sub := range s.subs {
 		if revoked(sub) {
 			if u := sub.from; u.PassesSubscriptions() && u.Is(upstream.Ready) {
-				u.TellURI(mcpwire.Unsubscribe, sub.uri, out)
+				u.RequestURI(mcpwire.Unsubscribe, sub.uri, out)
 			}
 			s.unsubscribe(sub)
 		}

@@ -101,7 +101,7 @@ func (s *Tasks) Tell(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	if u := s.clients.of(m.Text(at)); u != nil {
-		u.Tell(m, out)
+		u.ForwardNotification(m, out)
 	}
 }
 

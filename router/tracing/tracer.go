@@ -13,34 +13,20 @@ import (
 	"toolman/mcpwire"
 )
 
-// The legs of a frame's way: between the client and toolman, and between toolman and an upstream server.
+// The legs of a message: between client and toolman, and between toolman and an upstream server.
 const (
 	Client   = trace.Client
 	Upstream = trace.Upstream
 )
 
-// Tracer writes what passes to the trace. A nil tracer does nothing, so that a
-// session without a trace pays a comparison a frame.
+// A Tracer writes frames and events to the trace. The methods of a nil Tracer do nothing, so that
+// without a trace each frame costs only a comparison.
 type Tracer struct {
 	w     *trace.Writer
 	calls atomic.Uint64
 }
 
-// A Note is what the trace should say of a frame beside what stands in it.
-type Note struct {
-	ID      uint64 // correlation number of the call
-	Method  mcpwire.Method
-	Name    string
-	Verdict string
-	Status  string
-	Rewrote []string
-	Leg     time.Duration // the upstream took
-	Total   time.Duration // the client waited
-
-	During []byte // id of the open request of the client during which the frame is sent
-}
-
-// New returns a tracer that writes to w; nil for no writer.
+// New returns a Tracer that writes to w. It is nil if w is nil.
 func New(w *trace.Writer) *Tracer {
 	if w == nil {
 		return nil
@@ -59,8 +45,20 @@ func (t *Tracer) Next() uint64 {
 	return t.calls.Add(1)
 }
 
-// Request traces a request that came in. name is where the frame has the name of
-// what it is about, if it does.
+// A Note is information for the trace that is not in the frame.
+type Note struct {
+	ID      uint64 // correlation number of the call
+	Method  mcpwire.Method
+	Name    string
+	Verdict string
+	Status  string
+	Rewrote []string
+	Leg     time.Duration // how long the upstream took
+	Total   time.Duration // how long the client waited
+	During  []byte        // ID of the client's open request that the frame belongs to; nil: none
+}
+
+// Request traces an incoming request. name is the span of the item's name, if it has one.
 func (t *Tracer) Request(leg trace.Leg, peer string, m *jsonrpc.Message, n uint64, method mcpwire.Method, name jsonrpc.Span) {
 	if t == nil {
 		return
@@ -69,8 +67,7 @@ func (t *Tracer) Request(leg trace.Leg, peer string, m *jsonrpc.Message, n uint6
 		ID: token(m), Call: n, Msg: m.Frame})
 }
 
-// Notification traces a notification that came in; n is the correlation number of
-// the call that it is about, if that is known.
+// Notification traces an incoming notification. n is the correlation number of its call; 0: none.
 func (t *Tracer) Notification(leg trace.Leg, peer string, m *jsonrpc.Message, n uint64) {
 	if t == nil {
 		return
@@ -79,7 +76,7 @@ func (t *Tracer) Notification(leg trace.Leg, peer string, m *jsonrpc.Message, n 
 		Method: string(m.Text(m.Method)), Call: n, Msg: m.Frame})
 }
 
-// Response traces a response that came in.
+// Response traces an incoming response.
 func (t *Tracer) Response(leg trace.Leg, peer string, m *jsonrpc.Message, note Note) {
 	if t == nil {
 		return
@@ -92,12 +89,12 @@ func (t *Tracer) Response(leg trace.Leg, peer string, m *jsonrpc.Message, note N
 	t.w.Frame(&f)
 }
 
-// Orphan traces a response that nobody waits for.
+// Orphan traces a response without a matching request.
 func (t *Tracer) Orphan(leg trace.Leg, peer string, m *jsonrpc.Message) {
 	t.Response(leg, peer, m, Note{Status: trace.StatusOrphan})
 }
 
-// Sent traces a frame that goes out.
+// Sent traces an outgoing frame.
 func (t *Tracer) Sent(leg trace.Leg, peer string, frame []byte, note Note) {
 	if t == nil {
 		return
@@ -117,16 +114,42 @@ func (t *Tracer) Sent(leg trace.Leg, peer string, frame []byte, note Note) {
 	t.w.Frame(&f)
 }
 
-// token returns a message's id, or nil.
-func token(m *jsonrpc.Message) []byte {
-	if !m.ID.Present() {
-		return nil
+// Bad traces a frame that is not a valid message.
+func (t *Tracer) Bad(leg trace.Leg, peer string, frame []byte, err error) {
+	if t == nil {
+		return
 	}
-	return m.Bytes(m.ID)
+	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Invalid, Rule: err.Error(), Msg: frame})
 }
 
-var kinds = [...]trace.Kind{trace.Invalid, trace.Request, trace.Notification, trace.Response}
+// Event traces an event. n is the correlation number of its call; 0: none.
+func (t *Tracer) Event(event, peer, text string, n uint64) {
+	if t == nil {
+		return
+	}
+	t.w.Event(trace.Event{Event: event, Peer: peer, Text: text, Call: n})
+}
 
+// Stderr traces a line of a server's standard error. Package spawn marks a long line that it has
+// cut with "…".
+func (t *Tracer) Stderr(peer, line string) {
+	if t == nil {
+		return
+	}
+	text, cut := strings.CutSuffix(line, "…")
+	t.w.Event(trace.Event{Event: trace.EventStderr, Peer: peer, Text: text, Cut: cut})
+}
+
+// ListedAgain traces whether the client has listed its tools again after an activation.
+func (t *Tracer) ListedAgain(listed bool, n uint64) {
+	text := "the client has listed again"
+	if !listed {
+		text = "the client has not listed again"
+	}
+	t.Event(trace.EventSettle, "", text, n)
+}
+
+// fill copies the note to a frame.
 func (n *Note) fill(f *trace.Frame) {
 	f.Call, f.Method, f.Name, f.Verdict, f.Rewrote = n.ID, string(n.Method), n.Name, n.Verdict, n.Rewrote
 	if n.Status != "" {
@@ -138,7 +161,18 @@ func (n *Note) fill(f *trace.Frame) {
 	}
 }
 
-// Outcome reads how a response went.
+// token returns a message's ID, or nil.
+func token(m *jsonrpc.Message) []byte {
+	if !m.ID.Present() {
+		return nil
+	}
+	return m.Bytes(m.ID)
+}
+
+// kinds maps jsonrpc kinds to those of the trace.
+var kinds = [...]trace.Kind{trace.Invalid, trace.Request, trace.Notification, trace.Response}
+
+// Outcome returns the status of a response, and the code of a JSON-RPC error.
 func Outcome(m *jsonrpc.Message) (status string, code int) {
 	if m.Err.Present() {
 		var e struct{ Code int }
@@ -153,42 +187,7 @@ func Outcome(m *jsonrpc.Message) (status string, code int) {
 	return trace.StatusOK, 0
 }
 
-// Bad traces a frame that is no message.
-func (t *Tracer) Bad(leg trace.Leg, peer string, frame []byte, err error) {
-	if t == nil {
-		return
-	}
-	t.w.Frame(&trace.Frame{Leg: leg, Peer: peer, Dir: trace.In, Kind: trace.Invalid, Rule: err.Error(), Msg: frame})
-}
-
-// Event traces an event that is no frame. n is the correlation number of the call that it is about; 0: none.
-func (t *Tracer) Event(event, peer, text string, n uint64) {
-	if t == nil {
-		return
-	}
-	t.w.Event(trace.Event{Event: event, Peer: peer, Text: text, Call: n})
-}
-
-// Stderr traces a line of a server's standard error, which package spawn cuts when
-// it is long.
-func (t *Tracer) Stderr(peer, line string) {
-	if t == nil {
-		return
-	}
-	text, cut := strings.CutSuffix(line, "…")
-	t.w.Event(trace.Event{Event: trace.EventStderr, Peer: peer, Text: text, Cut: cut})
-}
-
-// Settled traces whether the client has listed its tools again after an activation.
-func (t *Tracer) Settled(listed bool, n uint64) {
-	text := "the client has listed again"
-	if !listed {
-		text = "the client has not listed again"
-	}
-	t.Event(trace.EventSettle, "", text, n)
-}
-
-// Rewrote names the places that the edits of out change.
+// Rewrote returns the paths in m that the edits of out change.
 func Rewrote(out *peer.Outgoing, m *jsonrpc.Message) []string {
 	var paths []string
 	for _, e := range out.Edits() {
@@ -203,14 +202,14 @@ func Rewrote(out *peer.Outgoing, m *jsonrpc.Message) []string {
 	return paths
 }
 
-// A Clock counts nanoseconds since it was made, and does not jump. It also says whether the times of
-// calls are of use: reading the time costs more than the rest of what the router does for some calls.
+// A Clock is a monotonic clock that counts nanoseconds since it was made. It also records whether
+// calls are timed: for some calls, reading the time costs more than all other work of the router.
 type Clock struct {
 	start time.Time
 	timed atomic.Bool
 }
 
-// NewClock returns a clock that counts from now on.
+// NewClock returns a clock that starts at 0.
 func NewClock() *Clock { return &Clock{start: time.Now()} }
 
 // Now returns the nanoseconds since the clock was made.
@@ -219,8 +218,8 @@ func (c *Clock) Now() int64 { return int64(time.Since(c.start)) }
 // At returns the time at which Now returned n.
 func (c *Clock) At(n int64) time.Time { return c.start.Add(time.Duration(n)) }
 
-// Time says that calls are to be timed from now on.
-func (c *Clock) Time() { c.timed.Store(true) }
+// EnableTiming makes Timed return true.
+func (c *Clock) EnableTiming() { c.timed.Store(true) }
 
 // Timed reports whether calls are timed: there is a trace, an audit log, or a call_timeout.
 func (c *Clock) Timed() bool { return c.timed.Load() }

@@ -11,62 +11,86 @@ import (
 	"toolman/router/limiter"
 )
 
-// A Call is a request that was written to an upstream and not answered yet.
-// It is kept small: the table of calls holds it by value.
+// A Call is a request that is pending at an upstream, or queued for it. It is kept small, because
+// the table of pending calls stores it by value.
 type Call struct {
 	IDs
-	Caller  Caller // nil: a request of toolman's own
-	Method  mcpwire.Method
-	Entry   *catalog.Entry  // nil when it is about a task
-	Task    bool            // a task is wanted instead of the result
-	Modern  bool            // the client's request is of the modern era
-	Elicits bool            // the answer may ask the client's user something
-	Logs    LogThreshold    // of log messages that a modern client's request wants
-	place   limiter.Place   // what it has at its server's limiter
-	Waited  uint32          // milliseconds, there
-	heard   uint32          // milliseconds from sent to the last progress; 0: there was none
-	Context any             // what the caller keeps with the call; the upstream does not look at it
-	Audited *audit.Decision // nil: there is no audit log, or it has no line for this
-	TraceID uint64          // correlation number in the trace; 0: no trace
-	Came    int64           // when the client's request came; in nanoseconds since start
-	Sent    int64           // when it was passed on
+	Caller       Caller // nil: a request of toolman's own
+	Method       mcpwire.Method
+	Entry        *catalog.Entry  // the item that is called; nil for a request about a task
+	Task         bool            // the client wants a task instead of the result
+	Modern       bool            // the client's request is of the modern era
+	Elicits      bool            // the response may contain elicitation requests
+	Logs         LogThreshold    // of the log messages that a modern request wants
+	place        limiter.Place   // at the limiter
+	Waited       uint32          // milliseconds in the queue of the limiter
+	lastProgress uint32          // milliseconds from SentAt to the last progress; 0: none
+	Context      any             // the caller's own data
+	Audited      *audit.Decision // nil: the audit log has no line for this call
+	TraceID      uint64          // correlation number in the trace; 0: no trace
+	ArrivedAt    int64           // when the client's request arrived, on the router's clock
+	SentAt       int64           // when it was queued or sent
 }
 
-// wait notes that the call goes on now.
-func (c *Call) wait(now int64) {
-	c.Waited += uint32(time.Duration(now - c.Sent).Milliseconds())
-	c.Sent = now
+// noteAdmitted adds the time in the queue to Waited and sets SentAt to now.
+func (c *Call) noteAdmitted(now int64) {
+	c.Waited += uint32(time.Duration(now - c.SentAt).Milliseconds())
+	c.SentAt = now
 }
 
-// hear notes that there is progress now.
-func (c *Call) hear(now int64) {
-	c.heard = max(1, uint32(time.Duration(now-c.Sent).Milliseconds()))
+// noteProgress records that the server reported progress at the time now.
+func (c *Call) noteProgress(now int64) {
+	c.lastProgress = max(1, uint32(time.Duration(now-c.SentAt).Milliseconds()))
 }
 
-// maxExtended is how many times its call_timeout a call with progress can take (2025-11-25, Lifecycle,
-// Timeouts: implementations "SHOULD always enforce a maximum timeout, regardless of progress
-// notifications").
+// maxExtended is how many times call_timeout a call with progress may take at most (2025-11-25,
+// Lifecycle, Timeouts: implementations "SHOULD always enforce a maximum timeout, regardless of
+// progress notifications").
 const maxExtended = 10
 
-// due is when the call has taken too long: a timeout after it came, or after its last progress.
+// due returns when the call times out: timeout after it arrived, or after its last progress.
 func (c *Call) due(timeout time.Duration) int64 {
-	began := c.Sent - int64(c.Waited)*int64(time.Millisecond)
-	if c.heard == 0 {
+	began := c.SentAt - int64(c.Waited)*int64(time.Millisecond)
+	if c.lastProgress == 0 {
 		return began + int64(timeout)
 	}
-	last := c.Sent + int64(c.heard)*int64(time.Millisecond)
+	last := c.SentAt + int64(c.lastProgress)*int64(time.Millisecond)
 	return min(last+int64(timeout), began+maxExtended*int64(timeout))
 }
 
-// IDs are the asker's id and its progress token, verbatim. Those of most clients
-// are a few digits, which need no memory of their own.
+// Name returns toolman's name of the item; "" if there is none.
+func (c *Call) Name() string {
+	if c.Entry == nil {
+		return ""
+	}
+	return c.Entry.Name
+}
+
+// ServerName returns the server's name of the item; "" if there is none.
+func (c *Call) ServerName() string {
+	if c.Entry == nil {
+		return ""
+	}
+	return c.Entry.Item.Name
+}
+
+// releasePlace gives the call's place at the limiter back.
+func (c *Call) releasePlace(u *Upstream) {
+	if c.place != limiter.None {
+		u.pending.limiter.Leave(c.Caller.Principal().Client(), c.place)
+		c.place = limiter.None
+	}
+}
+
+// IDs are the client's request ID and progress token, verbatim. Most are a few digits, and are
+// stored without an allocation.
 type IDs struct {
 	short          [22]byte
-	idLen, bothLen uint8 // of short
+	idLen, bothLen uint8 // lengths in short of the ID, and of the ID and the token
 	long           *[2][]byte
 }
 
-// Keep copies the id and the progress token of a request into i, which is empty.
+// Keep copies the ID and the progress token of a request into i, which must be empty.
 func (i *IDs) Keep(m *jsonrpc.Message, token jsonrpc.Span) {
 	id, tok := m.Bytes(m.ID), m.Bytes(token)
 	if len(id)+len(tok) > len(i.short) {
@@ -77,7 +101,7 @@ func (i *IDs) Keep(m *jsonrpc.Message, token jsonrpc.Span) {
 	i.bothLen = i.idLen + uint8(copy(i.short[i.idLen:], tok))
 }
 
-// ID returns the asker's id. It is part of i.
+// ID returns the request ID. It is valid as long as i.
 func (i *IDs) ID() []byte {
 	if i.long != nil {
 		return i.long[0]
@@ -85,34 +109,10 @@ func (i *IDs) ID() []byte {
 	return i.short[:i.idLen]
 }
 
-// Token returns the asker's progress token, empty if there is none. It is part of i.
+// Token returns the progress token, empty if there is none. It is valid as long as i.
 func (i *IDs) Token() []byte {
 	if i.long != nil {
 		return i.long[1]
 	}
 	return i.short[i.idLen:i.bothLen]
-}
-
-// Name is what clients call the thing that the call is about.
-func (c *Call) Name() string {
-	if c.Entry == nil {
-		return ""
-	}
-	return c.Entry.Name
-}
-
-// ServerName is what the upstream calls it.
-func (c *Call) ServerName() string {
-	if c.Entry == nil {
-		return ""
-	}
-	return c.Entry.Item.Name
-}
-
-// leave takes back the call's place at its server.
-func (c *Call) leave(u *Upstream) {
-	if c.place != limiter.None {
-		u.pending.limiter.Leave(c.Caller.Principal().Client(), c.place)
-		c.place = limiter.None
-	}
 }

@@ -16,37 +16,37 @@ import (
 	"toolman/spawn"
 )
 
-// A Caller makes calls to upstreams and hears what comes of them. It is a session, as its upstreams
-// know it. Calls come by value: a call whose address is taken here would be made on the heap.
+// A Caller makes calls to upstreams and receives their responses. A session implements it. Calls
+// are passed by value: taking a Call's address for an interface method would allocate it.
 type Caller interface {
-	// Principal is in whose share of an upstream's limit the calls count.
+	// Principal returns the client whose share of the limiter the calls count in.
 	Principal() budget.Principal
-	// Answer takes the upstream's answer to a call, which had this id there.
+	// Answer takes the response to a call, whose ID at the upstream was id.
 	Answer(u *Upstream, id uint64, c Call, m *jsonrpc.Message, out *peer.Outgoing)
-	// Unsent answers a call that was not written to its upstream.
+	// Unsent answers a call that was not sent to its upstream.
 	Unsent(c Call, problem string, how audit.Outcome, out *peer.Outgoing)
-	// Lost answers a call that its upstream does not answer.
+	// Lost answers a call that was sent or queued and gets no response.
 	Lost(c Call, problem string, how audit.Outcome, out *peer.Outgoing)
-	// Progress passes on progress of a call, whose token is at this place of the message. It
-	// reports whether the client wants to hear of it.
+	// Progress passes on progress of a call. at is the span of the progress token in m. It reports
+	// whether the client wants progress of the call.
 	Progress(c Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool
-	// TaskProgress passes on progress of a call that has become a task; it had this id.
+	// TaskProgress passes on progress of a task. id was the ID of the call that started it.
 	TaskProgress(u *Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing)
-	// Logged passes on a log message of a shared upstream, whose only open call this is.
+	// Logged passes on a log message of a shared upstream where c is the only pending call.
 	Logged(c Call, m *jsonrpc.Message, out *peer.Outgoing)
 	// Notify passes on any other notification.
 	Notify(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing)
-	// Request passes on a request of the upstream, which has this correlation number.
+	// Request passes on a request of the upstream. n is its correlation number in the trace.
 	Request(u *Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing)
-	// Cancel takes back a request of the upstream.
+	// Cancel cancels a request of the upstream.
 	Cancel(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing)
-	// Withdraw takes back all requests of an upstream that is gone.
+	// Withdraw cancels all requests of an upstream that is gone.
 	Withdraw(u *Upstream, out *peer.Outgoing)
-	// Ready is called when an upstream is ready, before calls that wait for it are written.
+	// Ready is called when an upstream is ready, before queued calls are sent.
 	Ready(u *Upstream)
-	// Refresh shows the client what an upstream of its own offers now.
+	// Refresh shows the client what a dedicated upstream offers now.
 	Refresh()
-	// Reconnect has an upstream of the caller's own that is gone replaced.
+	// Reconnect replaces a dedicated upstream that is gone.
 	Reconnect(u *Upstream)
 }
 
@@ -59,69 +59,69 @@ type Env struct {
 	Context      context.Context // ends when the router closes
 	Version      string          // of toolman
 	URISeparator string          // between namespace and URI
-	Greeted      *FirstClient
-	starts       tally // connections to servers, by name
-	Host         Host
+	FirstClient  *ClientHello
+	starts       counter // connections made, by the name of the server
+	Router       Router
 }
 
-// A Host has upstreams.
-type Host interface {
-	// Rules are what the configuration says about entries now.
+// A Router is what upstreams need of the router.
+type Router interface {
+	// Rules returns the current rules for catalog entries.
 	Rules() *catalog.Rules
-	// Servers is how many there are.
+	// Servers returns the number of servers.
 	Servers() int
 	// Sharing returns the callers that share an upstream.
 	Sharing(u *Upstream) []Caller
 	// Changed is called when the items of a shared upstream have changed.
 	Changed()
-	// Replace puts an upstream in the place of one that is gone; false: that has none any more.
+	// Replace puts next in the place of gone. It returns false if gone is no longer in use.
 	Replace(gone, next *Upstream) bool
-	// Ladder is how long a server has that is to end now.
+	// Ladder returns how long a server may take to end now.
 	Ladder() spawn.Ladder
 }
 
-// FirstClient is what the first client can do, which servers that sessions share are told.
-type FirstClient struct {
-	once   sync.Once
-	Done   chan struct{} // closed when it is known
-	Client mcpwire.Hello // written before done is closed
+// A ClientHello is what shared servers are told of a client: the first that connects.
+type ClientHello struct {
+	once  sync.Once
+	Done  chan struct{} // closed when Hello is set
+	Hello mcpwire.Hello // may be read after Done is closed
 }
 
-func NewFirstClient() *FirstClient { return &FirstClient{Done: make(chan struct{})} }
+// NewClientHello returns a ClientHello that is not set.
+func NewClientHello() *ClientHello { return &ClientHello{Done: make(chan struct{})} }
 
-// Greet lets the handshakes begin.
-func (g *FirstClient) Greet(h mcpwire.Hello) {
+// Set sets Hello and closes Done. Only the first call has an effect.
+func (g *ClientHello) Set(h mcpwire.Hello) {
 	g.once.Do(func() {
-		g.Client = h
+		g.Hello = h
 		close(g.Done)
 	})
 }
 
-// pipeSize is how large a server's pipes are made. Large ones halve the cost of
-// large messages, but Linux allows a user 64 MiB of them, and makes all later
-// pipes tiny.
+// pipeSize returns the size of a server's pipes in bytes. Large pipes halve the cost of large
+// messages. But Linux limits the pipes of a user to 64 MiB in total, and makes later ones tiny.
 func (e *Env) pipeSize() int {
-	if e.Host.Servers() <= 8 {
+	if e.Router.Servers() <= 8 {
 		return 1 << 20
 	}
 	return 128 << 10
 }
 
-// claim is what toolman says of itself in its own requests to modern servers.
+// claim returns the metadata of toolman's own requests to modern servers.
 func (e *Env) claim() *mcpwire.Claim { return mcpwire.NewClaim(nil, e.info(), "") }
 
-// info is toolman's Implementation object.
+// info returns toolman's Implementation object.
 func (e *Env) info() []byte {
 	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.Version), '}')
 }
 
-// A tally counts something by name. The zero value is ready to use.
-type tally struct {
+// A counter counts by name. The zero value is ready to use.
+type counter struct {
 	mu sync.Mutex
 	n  map[string]int // guarded by mu
 }
 
-func (t *tally) add(name string) {
+func (t *counter) add(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.n == nil {
@@ -130,7 +130,7 @@ func (t *tally) add(name string) {
 	t.n[name]++
 }
 
-func (t *tally) of(name string) int {
+func (t *counter) of(name string) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.n[name]

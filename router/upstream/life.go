@@ -18,33 +18,33 @@ import (
 	"toolman/spawn"
 )
 
-// Run brings an upstream up: its process at once, the handshake as soon as it is
-// known what the client can do.
+// Run starts the server and returns when it is ready or has failed. It starts the process at once,
+// and the handshake as soon as the client's capabilities are known.
 func (u *Upstream) Run(reaper *spawn.Reaper) {
-	if u.Is(Apart) {
+	if u.Is(PerSession) {
 		u.settled()
 		return
 	}
-	u.life.startedAt = time.Now()
+	u.lifecycle.startedAt = time.Now()
 	if err := u.start(reaper); err != nil {
 		u.fail(err.Error())
 		return
 	}
 	select {
 	case <-u.greeting.known:
-	case <-u.life.ended:
+	case <-u.lifecycle.ended:
 		return
 	}
-	slow := time.AfterFunc(u.StartTimeout, u.slow)
+	slow := time.AfterFunc(u.StartTimeout, u.startTimeoutPassed)
 	defer slow.Stop()
-	ctx, cancel := context.WithTimeoutCause(u.env.Context, giveUp*u.StartTimeout,
-		fmt.Errorf("no answer within %s, %d times its start_timeout", giveUp*u.StartTimeout, giveUp))
+	ctx, cancel := context.WithTimeoutCause(u.env.Context, startTimeoutFactor*u.StartTimeout,
+		fmt.Errorf("no answer within %s, %d times its start_timeout", startTimeoutFactor*u.StartTimeout, startTimeoutFactor))
 	defer cancel()
 	err := u.prepare(ctx)
 	if errors.Is(err, discovery.ErrProbed) {
-		u.pipe.conn.Stop()
+		u.transport.conn.Stop()
 		if err = u.launch(reaper); err != nil {
-			u.bury(err)
+			u.shutdown(err)
 			return
 		}
 		u.Era = mcpwire.Legacy
@@ -54,47 +54,109 @@ func (u *Upstream) Run(reaper *spawn.Reaper) {
 		u.fail(err.Error())
 		return
 	}
-	u.becomeReady(time.Since(u.life.startedAt))
+	u.becomeReady(time.Since(u.lifecycle.startedAt))
 }
 
-// slow says that an upstream takes long; the first list waits no longer, unless it was told to.
-func (u *Upstream) slow() {
+// start sets the command's name, log and pipe size, and launches it.
+func (u *Upstream) start(reaper *spawn.Reaper) error {
+	u.Command.Name = u.Name
+	u.Command.Stderr = func(line string) {
+		u.Log.Info("stderr", zap.String("text", line))
+		u.env.Trace.Stderr(u.Name, line)
+	}
+	u.Command.PipeSize = u.env.pipeSize()
+	defer close(u.lifecycle.begun)
+	return u.launch(reaper)
+}
+
+// launch connects to the server and begins to read from it.
+func (u *Upstream) launch(reaper *spawn.Reaper) error {
+	if u.isClosing() {
+		return dial.ErrEnding
+	}
+	conn, err := u.connect(reaper)
+	if err != nil {
+		return err
+	}
+	if !u.attach(conn) {
+		conn.Stop()
+		return dial.ErrEnding
+	}
+	u.env.Trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
+	conn.Start(u, u.lifecycle.ended)
+	return nil
+}
+
+// connect makes a connection to the server. It starts the server if the connection is to a process.
+func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
+	switch {
+	case u.Dial != nil:
+		return u.Dial(u.Command.Stderr)
+	case u.Socket != "":
+		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.lifecycle.ended)
+	}
+	return dial.Process(u.Command, reaper, u.env.Loop, u.FrameLimit, u.env.Router.Ladder)
+}
+
+// attach sets the connection of the upstream. It returns false if Stop was called.
+func (u *Upstream) attach(conn dial.Conn) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closing {
+		return false
+	}
+	u.env.starts.add(u.Name)
+	u.transport.conn, u.transport.out = conn, conn.Out()
+	u.transport.control = jsonrpc.NewControl(u.sendControl, controlIDs{u})
+	return true
+}
+
+func (u *Upstream) isClosing() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.closing
+}
+
+// startTimeoutPassed logs that the server is late. The first list stops waiting for it, unless
+// Await was called.
+func (u *Upstream) startTimeoutPassed() {
 	if u.isCandidate() {
 		return
 	}
 	next := "its items will be added when it is"
-	if u.life.awaited {
+	if u.lifecycle.awaited {
 		next = "it is waited for"
 	}
 	u.Log.Warn("the server is not ready within its start_timeout; "+next,
-		zap.Duration("dur", u.StartTimeout), zap.String("text", u.pipe.conn.LastWords()))
-	if !u.life.awaited {
+		zap.Duration("dur", u.StartTimeout), zap.String("text", u.transport.conn.LastWords()))
+	if !u.lifecycle.awaited {
 		u.settled()
 	}
 }
 
 // prepare does the handshake and reads the lists.
 func (u *Upstream) prepare(ctx context.Context) error {
-	if err := u.meet(ctx); err != nil {
+	if err := u.handshake(ctx); err != nil {
 		return err
 	}
-	if u.private.leased {
-		return nil // what it has is known
+	if u.dedicated.leased {
+		return nil // the shared upstream has the lists
 	}
-	u.Listen() // before the lists are read: no change is missed
+	u.Listen() // before the lists are read, so that no change is missed
 	kinds := []mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Template, mcpwire.Prompt}
 	return u.read(ctx, kinds)
 }
 
-// becomeReady lets clients see the upstream.
+// becomeReady sets the state to Ready, adds the items to the catalog and admits waiting calls. took
+// is the time since Run was called.
 func (u *Upstream) becomeReady(took time.Duration) {
 	u.mu.Lock()
 	if u.state != Starting {
 		u.mu.Unlock()
 		return
 	}
-	u.state, u.life.startup = Ready, took
-	if u.private.leased {
+	u.state, u.lifecycle.startup = Ready, took
+	if u.dedicated.leased {
 		u.mu.Unlock()
 		u.openLease()
 		return
@@ -115,172 +177,134 @@ func (u *Upstream) becomeReady(took time.Duration) {
 	}
 	u.update()
 	u.settled()
-	u.changed() // what changed while the lists were read
+	u.changed() // reads lists that changed while they were read
 }
 
-// start runs the server's command and begins to read it.
-func (u *Upstream) start(reaper *spawn.Reaper) error {
-	u.Command.Name = u.Name
-	u.Command.Stderr = func(line string) {
-		u.Log.Info("stderr", zap.String("text", line))
-		u.env.Trace.Stderr(u.Name, line)
-	}
-	u.Command.PipeSize = u.env.pipeSize()
-	defer close(u.life.begun)
-	return u.launch(reaper)
+// openLease admits calls to a leased upstream, which is ready.
+func (u *Upstream) openLease() {
+	var out peer.Outgoing
+	u.pending.limiter.Open()
+	u.admitNext(&out)
+	out.Flush()
 }
 
-// launch starts a process for the upstream and begins to read it.
-func (u *Upstream) launch(reaper *spawn.Reaper) error {
-	if u.isClosing() {
-		return dial.ErrEnding
-	}
-	conn, err := u.connect(reaper)
-	if err != nil {
-		return err
-	}
-	if !u.take(conn) {
-		conn.Stop()
-		return dial.ErrEnding
-	}
-	u.env.Trace.Event(trace.EventSpawn, u.Name, conn.String(), 0)
-	conn.Start(u, u.life.ended)
-	return nil
+// promote puts an upstream that is ready in the place of the one that it supersedes. It returns
+// false if that one is no longer in use.
+func (u *Upstream) promote() bool {
+	u.mu.Lock()
+	gone := u.lifecycle.supersedes
+	u.lifecycle.supersedes = nil
+	u.mu.Unlock()
+	return gone == nil || u.env.Router.Replace(gone, u)
 }
 
-// connect makes a connection to the server, and starts it if it does not run already.
-func (u *Upstream) connect(reaper *spawn.Reaper) (dial.Conn, error) {
-	switch {
-	case u.Dial != nil:
-		return u.Dial(u.Command.Stderr)
-	case u.Socket != "":
-		return dial.Socket(u.env.Context, u.Socket, u.env.Loop, u.FrameLimit, u.life.ended)
-	}
-	return dial.Process(u.Command, reaper, u.env.Loop, u.FrameLimit, u.env.Host.Ladder)
-}
-
-// take makes a connection the upstream's, unless that is to end.
-func (u *Upstream) take(conn dial.Conn) bool {
+// isCandidate reports whether the upstream still waits to replace another.
+func (u *Upstream) isCandidate() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.closing {
-		return false
-	}
-	u.env.starts.add(u.Name)
-	u.pipe.conn, u.pipe.out = conn, conn.Out()
-	u.pipe.control = jsonrpc.NewControl(u.sendOwn, ownIDs{u})
-	return true
+	return u.lifecycle.supersedes != nil
 }
 
-func (u *Upstream) isClosing() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.closing
-}
+// settled tells the router that the first list need not wait for this upstream.
+func (u *Upstream) settled() { u.lifecycle.settled.Do(u.lifecycle.onSettled) }
 
-// Closed implements peer.Handler: the server has closed its output. One that does
-// so because it was asked for its era gets a second life.
-func (u *Upstream) Closed(err error) {
-	if u.greeting.probing.CompareAndSwap(true, false) {
-		go u.pipe.control.Close()
+// update shows the client or clients what the upstream offers now.
+func (u *Upstream) update() {
+	if u.dedicated.leased {
 		return
 	}
-	go u.bury(err)
+	if owner := u.Owner(); owner != nil && u.dedicated.replaces != nil {
+		owner.Refresh()
+		return
+	}
+	u.env.Router.Changed()
 }
 
-// bury ends an upstream that is gone: everybody is told, and what is left of its
-// processes is ended.
-func (u *Upstream) bury(err error) {
-	u.life.buried.Do(func() {
-		u.tellGone(u.pipe.conn.Cause(err))
-		u.pipe.conn.Stop()
-	})
-}
-
-// tellGone answers the callers of an upstream that is gone and takes its items out
-// of the catalog.
-func (u *Upstream) tellGone(problem string) {
-	u.mu.Lock()
-	was, closing := u.state, u.closing
-	u.state = Gone
-	if u.problem == "" {
-		u.problem = problem
-	}
-	problem, after := u.problem, u.life.supersedes
-	u.mu.Unlock()
-	news := after.news(problem)
-	u.answerAll()
-	u.pipe.control.Close()
-	close(u.life.ended)
-	if !closing && news {
-		u.Log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.pipe.conn.LastWords()))
-		u.env.Trace.Event(trace.EventGone, u.Name, problem, 0)
-	}
-	if !closing && after == nil {
-		u.update()
-		u.renew()
-	}
-	u.settled()
-}
-
-// fail gives an upstream up before it is ready.
+// fail ends an upstream. If there is no connection yet, fail marks the upstream as gone. Otherwise
+// it closes the connection, and Closed does the rest.
 func (u *Upstream) fail(reason string) {
 	u.mu.Lock()
 	if u.problem == "" {
 		u.problem = reason
 	}
-	started, closing, after := u.pipe.conn != nil, u.closing, u.life.supersedes
+	started, closing, after := u.transport.conn != nil, u.closing, u.lifecycle.supersedes
 	if !started {
 		u.state = Gone
 	}
 	u.mu.Unlock()
 	if started {
-		u.pipe.conn.Stop()
+		u.transport.conn.Stop()
 		return
 	}
-	if after.news(reason) {
+	if after.isNewProblem(reason) {
 		if !closing {
 			u.Log.Warn("upstream not started", zap.String("err", reason))
 		}
 		u.env.Trace.Event(trace.EventGone, u.Name, reason, 0)
 	}
 	u.answerAll()
-	close(u.life.ended)
+	close(u.lifecycle.ended)
 	u.settled()
 	if !closing {
-		u.renew()
+		u.scheduleReconnect()
 	}
 }
 
-// Stop ends the upstream because toolman ends.
-func (u *Upstream) Stop() {
-	u.mu.Lock()
-	u.closing = true
-	u.mu.Unlock()
-	<-u.life.begun // its process may be about to start
-	u.mu.Lock()
-	conn := u.pipe.conn
-	u.mu.Unlock()
-	if conn != nil {
-		conn.Stop()
-		<-u.life.ended
-	}
-}
-
-// update has what the upstream offers shown anew.
-func (u *Upstream) update() {
-	if u.private.leased {
+// Closed implements peer.Handler: the server has closed its output. A server that did so in
+// response to server/discover is started again (see Run).
+func (u *Upstream) Closed(err error) {
+	if u.greeting.probing.CompareAndSwap(true, false) {
+		go u.transport.control.Close()
 		return
 	}
-	if owner := u.Owner(); owner != nil && u.private.replaces != nil {
-		owner.Refresh()
-		return
-	}
-	u.env.Host.Changed()
+	go u.shutdown(err)
 }
 
-// answerAll answers everybody who waits for the upstream, and takes back what it
-// has asked.
+// shutdown marks the upstream as gone and ends what is left of its processes.
+func (u *Upstream) shutdown(err error) {
+	u.lifecycle.shutdownOnce.Do(func() {
+		u.markGone(u.transport.conn.Cause(err))
+		u.transport.conn.Stop()
+	})
+}
+
+// markGone sets the state to Gone, answers the pending calls, and removes the items from the
+// catalog.
+func (u *Upstream) markGone(problem string) {
+	u.mu.Lock()
+	was, closing := u.state, u.closing
+	u.state = Gone
+	if u.problem == "" {
+		u.problem = problem
+	}
+	problem, after := u.problem, u.lifecycle.supersedes
+	u.mu.Unlock()
+	isNew := after.isNewProblem(problem)
+	u.answerAll()
+	u.transport.control.Close()
+	close(u.lifecycle.ended)
+	if !closing && isNew {
+		u.Log.Warn("upstream gone", zap.String("err", problem), zap.Stringer("state", was), zap.String("text", u.transport.conn.LastWords()))
+		u.env.Trace.Event(trace.EventGone, u.Name, problem, 0)
+	}
+	if !closing && after == nil {
+		u.update()
+		u.scheduleReconnect()
+	}
+	u.settled()
+}
+
+// isNewProblem reports whether problem differs from u's. It is true if u is nil.
+func (u *Upstream) isNewProblem(problem string) bool {
+	if u == nil {
+		return true
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.problem != problem
+}
+
+// answerAll fails all calls, pending or queued, and withdraws the server's own requests.
 func (u *Upstream) answerAll() {
 	var out peer.Outgoing
 	for _, c := range u.pending.calls.Close() {
@@ -298,81 +322,73 @@ func (u *Upstream) answerAll() {
 	out.Flush()
 }
 
-// The pauses between two tries: each is twice the last. The first one comes again when the
-// server was there for as long as the longest.
-const (
-	FirstPause   = time.Second
-	LongestPause = 30 * time.Second
-)
-
-// ComesBack reports whether the server is tried again when it is gone. One that is another
-// for each session is not: nobody sees whether it could be reached, and the session would wait.
-func (u *Upstream) ComesBack() bool {
-	return (u.Dial != nil || u.Socket != "") && !u.private.leased && u.For == nil && (u.private.replaces == nil || u.private.replaces.For == nil)
+// Stop ends the upstream because toolman ends or no longer needs it, and returns when its process
+// is gone. Run must have been called.
+func (u *Upstream) Stop() {
+	u.mu.Lock()
+	u.closing = true
+	u.mu.Unlock()
+	<-u.lifecycle.begun // the process may be starting
+	u.mu.Lock()
+	conn := u.transport.conn
+	u.mu.Unlock()
+	if conn != nil {
+		conn.Stop()
+		<-u.lifecycle.ended
+	}
 }
 
-// renew has the session that an upstream was for get another one of its own: soon, if that
-// was there for long.
-func (u *Upstream) renew() {
+// The limits of the pause between attempts to reconnect. Each pause is twice the last. It begins
+// again with MinRetryPause after the server was connected for MaxRetryPause.
+const (
+	MinRetryPause = time.Second
+	MaxRetryPause = 30 * time.Second
+)
+
+// Reconnects reports whether toolman connects again to the server when it is gone. It does so for
+// servers that it did not start itself. It does not for a server that is configured per session: a
+// failed attempt could not be noticed, and the session would wait.
+func (u *Upstream) Reconnects() bool {
+	return (u.Dial != nil || u.Socket != "") && !u.dedicated.leased && u.ForSession == nil && (u.dedicated.replaces == nil || u.dedicated.replaces.ForSession == nil)
+}
+
+// scheduleReconnect has the owner of a dedicated upstream replace it after a pause. The pause is
+// short if the upstream was connected for long.
+func (u *Upstream) scheduleReconnect() {
 	owner := u.Owner()
-	if owner == nil || u.private.replaces == nil || !u.ComesBack() {
+	if owner == nil || u.dedicated.replaces == nil || !u.Reconnects() {
 		return
 	}
-	pause := LongestPause
-	if time.Since(u.life.startedAt) >= LongestPause {
-		pause = FirstPause
+	pause := MaxRetryPause
+	if time.Since(u.lifecycle.startedAt) >= MaxRetryPause {
+		pause = MinRetryPause
 	}
 	u.SetNextTry(pause)
 	time.AfterFunc(pause, func() { owner.Reconnect(u) })
 }
 
-// SetNextTry notes when the server is tried again, for those who ask.
+// SetNextTry records that the next attempt to connect is after this pause. Status returns it.
 func (u *Upstream) SetNextTry(pause time.Duration) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.life.nextTry = time.Now().Add(pause)
+	u.lifecycle.nextTry = time.Now().Add(pause)
 }
 
-// news reports whether this is another reason to be gone than u has, which may be nil.
-func (u *Upstream) news(problem string) bool {
-	if u == nil {
-		return true
-	}
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.problem != problem
-}
-
-// isCandidate reports whether the upstream has no place yet.
-func (u *Upstream) isCandidate() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.life.supersedes != nil
-}
-
-// promote lets an upstream that is ready take the place that it was made for. It is false
-// when that is no more.
-func (u *Upstream) promote() bool {
-	u.mu.Lock()
-	gone := u.life.supersedes
-	u.life.supersedes = nil
-	u.mu.Unlock()
-	return gone == nil || u.env.Host.Replace(gone, u)
-}
-
-// Successor makes an upstream for a server that is gone, which takes its place when it is ready.
-func (u *Upstream) Successor(server Server) *Upstream {
+// NewReplacement makes an upstream that takes the place of u, which is gone, when it is ready.
+func (u *Upstream) NewReplacement(server Server) *Upstream {
 	next := New(u.env, server, u.Name, func() {})
-	next.life.supersedes = u
-	next.Inherit(u)
+	next.lifecycle.supersedes = u
+	next.InheritOwner(u)
 	return next
 }
 
-// Inherit makes the upstream that of another's owner.
-func (u *Upstream) Inherit(gone *Upstream) { u.private.caller.Store(gone.private.caller.Load()) }
+// InheritOwner gives the upstream the owner of another.
+func (u *Upstream) InheritOwner(gone *Upstream) {
+	u.dedicated.caller.Store(gone.dedicated.caller.Load())
+}
 
-// ExplainBy has the upstream be gone for another's reason.
-func (u *Upstream) ExplainBy(other *Upstream) {
+// CopyProblem replaces the reason why u is gone by that of another upstream.
+func (u *Upstream) CopyProblem(other *Upstream) {
 	other.mu.Lock()
 	problem := other.problem
 	other.mu.Unlock()

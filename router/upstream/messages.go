@@ -26,51 +26,51 @@ func (u *Upstream) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	case jsonrpc.Notification:
 		u.notification(m, out)
 	case jsonrpc.Request:
-		u.request(m, out)
+		u.serverRequest(m, out)
 	}
 }
 
-// response gives an answer to whoever asked.
+// response gives a response to the caller that made the request.
 func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
 	c, ok := u.pending.calls.Take(id)
 	if !ok {
-		u.unasked(id, m, out)
+		u.unmatchedResponse(id, m, out)
 		return
 	}
 	if c.Caller == nil {
-		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.TraceID, Method: c.Method, Leg: time.Duration(u.env.Clock.Now() - c.Sent)})
-		if c.Method == mcpwire.Listen {
+		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{ID: c.TraceID, Method: c.Method, Leg: time.Duration(u.env.Clock.Now() - c.SentAt)})
+		switch c.Method {
+		case mcpwire.Listen:
 			u.listenEnded(id, &c, m)
-			return
+		case mcpwire.SetLevel:
+			u.levelAnswered(id, out)
+		default:
+			u.transport.control.Deliver(id, m)
 		}
-		if c.Method == mcpwire.SetLevel {
-			u.leveled(id, out)
-			return
-		}
-		u.pipe.control.Deliver(id, m)
 		return
 	}
-	u.over(&c, out)
+	u.callFinished(&c, out)
 	c.Audited.Answered(len(m.Frame))
 	c.Caller.Answer(u, id, c, m, out)
 }
 
-// unasked drops an answer that nobody waits for: it is late, or was invented.
-func (u *Upstream) unasked(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
-	silenced := u.following.ended.Has(id)
-	if silenced {
-		u.silenced(out)
+// unmatchedResponse drops a response without a pending request. Either it is late, or the server
+// made it up.
+func (u *Upstream) unmatchedResponse(id uint64, m *jsonrpc.Message, out *peer.Outgoing) {
+	cancelled := u.subscriptions.ended.Has(id)
+	if cancelled {
+		u.reopenListsSubscription(out)
 	}
-	if silenced || u.pending.late.Has(id) {
+	if cancelled || u.pending.late.Has(id) {
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}
 	u.env.Trace.Orphan(tracing.Upstream, u.Name, m)
-	u.Log.Debug("an answer that nobody asked for was dropped", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
+	u.Log.Debug("dropped a response without a matching request", zap.ByteString("id", m.Bytes(m.ID)[:min(m.ID.Hi-m.ID.Lo, catalog.NameLimit)]))
 }
 
-// notification handles what the server tells.
+// notification handles a notification of the server.
 func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	u.env.Trace.Notification(tracing.Upstream, u.Name, m, 0)
@@ -92,9 +92,9 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 			s.Notify(u, m, out)
 		}
 	case mcpwire.LogMessage:
-		u.logged(m, out)
-	case mcpwire.Initialized, mcpwire.RootsListChanged: // a client's to send
-	case mcpwire.Acknowledged: // toolman's own subscription
+		u.logMessage(m, out)
+	case mcpwire.Initialized, mcpwire.RootsListChanged: // only clients send these
+	case mcpwire.Acknowledged: // of toolman's own subscription
 	default:
 		if owner := u.Owner(); owner != nil {
 			owner.Notify(u, m, out)
@@ -102,7 +102,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// progress passes on the progress of a call while the call is open.
+// progress passes on the progress of a pending call, or of a task that a call has started.
 func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.IDParam(m, "progressToken")
 	if err != nil || !at.Present() {
@@ -121,42 +121,13 @@ func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	if c.Caller != nil && c.Caller.Progress(c, at, m, out) && u.CallTimeout > 0 {
 		now := u.env.Clock.Now()
-		u.pending.calls.Update(id, func(c *Call) { c.hear(now) })
+		u.pending.calls.Update(id, func(c *Call) { c.noteProgress(now) })
 	}
 }
 
-// SendFrame writes a frame of toolman's own to the server.
-func (u *Upstream) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
-	u.env.Trace.Sent(tracing.Upstream, u.Name, frame, note)
-	err := out.Send(u.pipe.out, frame)
-	if err != nil {
-		u.Log.Debug("the server does not take what it is sent", zap.NamedError("err", err))
-	}
-	return err
-}
-
-// Tell passes a notification of the client on, when the server is there to get it.
-func (u *Upstream) Tell(m *jsonrpc.Message, out *peer.Outgoing) {
-	u.mu.Lock()
-	there := u.state != Gone && u.offered.result.ProtocolVersion != ""
-	u.mu.Unlock()
-	if there {
-		u.Send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
-	}
-}
-
-// Send writes a message to the upstream, with the edits of out.
-func (u *Upstream) Send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
-	if u.env.Trace.On() {
-		note.Rewrote = tracing.Rewrote(out, m)
-		u.env.Trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
-	}
-	return out.Pass(u.pipe.out, m)
-}
-
-// request handles what the server asks: a ping is answered here, the rest is the
-// client's to answer.
-func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
+// serverRequest handles a request of the server. It answers a ping, and passes the rest to the
+// owner. Without an owner the request fails: the server cannot say which client it means.
+func (u *Upstream) serverRequest(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	n := u.env.Trace.Next()
 	u.env.Trace.Request(tracing.Upstream, u.Name, m, n, method, jsonrpc.Span{})
@@ -166,93 +137,29 @@ func (u *Upstream) request(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 	owner := u.Owner()
 	if owner == nil {
-		const why = "no client is connected, or several are and this server cannot say which it means"
+		const why = "no client is connected, or several are, and the request does not say which one it is for"
 		u.SendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: n, Method: method})
 		return
 	}
 	owner.Request(u, m, n, out)
 }
 
-// Bad implements peer.Handler. A damaged answer ends its call with an error;
-// other lines, such as banners, are counted and passed over.
+// Bad implements peer.Handler. A damaged response fails its call. Other lines, such as banners, are
+// counted and ignored.
 func (u *Upstream) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	if !u.array(m.Frame, out) {
+	if !u.batch(m.Frame, out) {
 		u.bad(m, err, out)
 	}
 }
 
-func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	u.env.Trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
-	id, found := jsonrpc.AnsweredID(m, err)
-	if found && u.damaged(id, err, out) {
-		return
-	}
-	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok && !found {
-		err = u.tooLong(long, out)
-	}
-	if err != nil {
-		u.junked(err)
-	}
-}
-
-// tooLong deals with a message that is too long and no answer of which the id is
-// known. A request is refused and a notification dropped; anything else may be
-// the answer to any call, so that the server has to go. It returns what to log.
-func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error {
-	const advice = "raise max_message_bytes if messages of that size are right"
-	id, method := long.Peek()
-	if method == "" {
-		go u.fail(fmt.Sprintf("it wrote %v, and it could not be told whose answer that was; %s", long, advice))
-		return nil
-	}
-	if id != nil {
-		u.SendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
-	}
-	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
-}
-
-// damaged ends a call whose answer could not be read.
-func (u *Upstream) damaged(id uint64, err error, out *peer.Outgoing) bool {
-	c, ok := u.pending.calls.Take(id)
-	if !ok {
-		return false
-	}
-	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
-	if c.Caller != nil {
-		u.over(&c, out)
-		c.Caller.Lost(c, text, audit.Failed, out)
-		return true
-	}
-	var m jsonrpc.Message
-	frame := jsonrpc.AppendError(nil, strconv.AppendUint(nil, id, 10), jsonrpc.CodeInternalError, text, nil)
-	if jsonrpc.Scan(frame, &m) == nil {
-		u.pipe.control.Deliver(id, &m)
-	}
-	return true
-}
-
-// junked counts a line that is no message, and logs the first of a minute.
-func (u *Upstream) junked(err error) {
-	u.mu.Lock()
-	u.pipe.junk++
-	quiet := time.Since(u.pipe.junkLogged) < time.Minute
-	if !quiet {
-		u.pipe.junkLogged = time.Now()
-	}
-	count := u.pipe.junk
-	u.mu.Unlock()
-	if !quiet {
-		u.Log.Warn("the server wrote something that could not be passed on", zap.NamedError("err", err), zap.Int("count", count))
-	}
-}
-
-// array handles a batch of a server of revision 2025-03-26.
-func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
+// batch handles a JSON-RPC batch, which a server of revision 2025-03-26 may send. It returns false
+// if the frame is not an acceptable batch.
+func (u *Upstream) batch(frame []byte, out *peer.Outgoing) bool {
 	elements := jsonrpc.BatchOf(frame, MaxBatch)
 	u.mu.Lock()
-	may := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
+	allowed := u.offered.result.ProtocolVersion == mcpwire.V2025_03_26
 	u.mu.Unlock()
-	if !may || len(elements) == 0 || len(elements) > MaxBatch {
+	if !allowed || len(elements) == 0 || len(elements) > MaxBatch {
 		return false
 	}
 	var m jsonrpc.Message
@@ -266,5 +173,137 @@ func (u *Upstream) array(frame []byte, out *peer.Outgoing) bool {
 	return true
 }
 
-// MaxBatch is how many messages a client may send at once.
+// MaxBatch is how many messages a batch may have, of a client or a server.
 const MaxBatch = 256
+
+// bad handles a frame that is no message and no batch.
+func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	u.env.Trace.Bad(tracing.Upstream, u.Name, m.Frame, err)
+	id, found := jsonrpc.AnsweredID(m, err)
+	if found && u.failDamaged(id, err, out) {
+		return
+	}
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok && !found {
+		err = u.tooLong(long, out)
+	}
+	if err != nil {
+		u.countJunk(err)
+	}
+}
+
+// failDamaged ends a call whose response could not be read. It returns false if no call has this
+// ID.
+func (u *Upstream) failDamaged(id uint64, err error, out *peer.Outgoing) bool {
+	c, ok := u.pending.calls.Take(id)
+	if !ok {
+		return false
+	}
+	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
+	if c.Caller != nil {
+		u.callFinished(&c, out)
+		c.Caller.Lost(c, text, audit.Failed, out)
+		return true
+	}
+	var m jsonrpc.Message
+	frame := jsonrpc.AppendError(nil, strconv.AppendUint(nil, id, 10), jsonrpc.CodeInternalError, text, nil)
+	if jsonrpc.Scan(frame, &m) == nil {
+		u.transport.control.Deliver(id, &m)
+	}
+	return true
+}
+
+// tooLong handles a message over the size limit that is not known to be the response to a pending
+// call. A request is refused and a notification dropped. Any other message may be the response to
+// any call, so the server is ended. tooLong returns the error to log; nil: none.
+func (u *Upstream) tooLong(long *jsonrpc.TooLongError, out *peer.Outgoing) error {
+	const advice = "raise max_message_bytes if messages of that size are expected"
+	id, method := long.Peek()
+	if method == "" {
+		go u.fail(fmt.Sprintf("it wrote %v, which may be the response to any call; %s", long, advice))
+		return nil
+	}
+	if id != nil {
+		u.SendFrame(out, jsonrpc.AppendError(nil, id, jsonrpc.CodeInvalidRequest, long.Error()+"; it was not passed on", nil), tracing.Note{Method: mcpwire.Method(method)})
+	}
+	return fmt.Errorf("%s: %w; %s", sanitize.Short(method), long, advice)
+}
+
+// countJunk counts a line that is no message, and logs at most one a minute.
+func (u *Upstream) countJunk(err error) {
+	u.mu.Lock()
+	u.transport.junk++
+	quiet := time.Since(u.transport.junkLogged) < time.Minute
+	if !quiet {
+		u.transport.junkLogged = time.Now()
+	}
+	count := u.transport.junk
+	u.mu.Unlock()
+	if !quiet {
+		u.Log.Warn("dropped a line of the server that is not a valid message", zap.NamedError("err", err), zap.Int("count", count))
+	}
+}
+
+// ForwardNotification sends a notification of the client to the server, if its handshake is done
+// and it is not gone.
+func (u *Upstream) ForwardNotification(m *jsonrpc.Message, out *peer.Outgoing) {
+	u.mu.Lock()
+	connected := u.state != Gone && u.offered.result.ProtocolVersion != ""
+	u.mu.Unlock()
+	if connected {
+		u.Send(out, m, &tracing.Note{Method: mcpwire.Method(m.Text(m.Method))})
+	}
+}
+
+// Send writes a message to the server, with the edits of out.
+func (u *Upstream) Send(out *peer.Outgoing, m *jsonrpc.Message, note *tracing.Note) error {
+	if u.env.Trace.On() {
+		note.Rewrote = tracing.Rewrote(out, m)
+		u.env.Trace.Sent(tracing.Upstream, u.Name, out.Preview(m.Frame), *note)
+	}
+	return out.Pass(u.transport.out, m)
+}
+
+// SendFrame writes a frame of toolman's own to the server.
+func (u *Upstream) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
+	u.env.Trace.Sent(tracing.Upstream, u.Name, frame, note)
+	err := out.Send(u.transport.out, frame)
+	if err != nil {
+		u.Log.Debug("cannot write to the server", zap.NamedError("err", err))
+	}
+	return err
+}
+
+// sendControl writes a frame of the jsonrpc.Control, which makes toolman's own requests.
+func (u *Upstream) sendControl(frame []byte) error {
+	if u.env.Trace.On() {
+		var own tracing.Note
+		var m jsonrpc.Message
+		if jsonrpc.Scan(frame, &m) == nil {
+			id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
+			c, _ := u.pending.calls.Get(id)
+			own = tracing.Note{ID: c.TraceID, Method: c.Method}
+		}
+		u.env.Trace.Sent(tracing.Upstream, u.Name, frame, own)
+	}
+	if err := u.transport.out.Queue(frame, nil); err != nil {
+		return err
+	}
+	u.transport.out.Flush()
+	return nil
+}
+
+// controlIDs gives the requests of the jsonrpc.Control IDs from the table of pending calls, which
+// the client's calls use too.
+type controlIDs struct{ u *Upstream }
+
+// Next adds a request to the table and returns its ID; false if the upstream is gone.
+func (o controlIDs) Next(method string) (uint64, bool) {
+	env := o.u.env
+	return o.u.pending.calls.Add(Call{Method: mcpwire.Method(method), TraceID: env.Trace.Next(), SentAt: env.Clock.Now()})
+}
+
+// Forget removes a request that toolman has given up.
+func (o controlIDs) Forget(id uint64) {
+	o.u.pending.calls.Take(id)
+	o.u.pending.late.Add(id)
+}

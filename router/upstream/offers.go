@@ -3,27 +3,33 @@ package upstream
 import (
 	"cmp"
 	"context"
+	"strconv"
 	"time"
 
+	"go.uber.org/zap"
+
+	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/discovery"
+	"toolman/router/tracing"
 )
 
-// meet finds out of which era the server is, and what it offers. A server that is
-// not known is taken for one of the era that it was pinned in, since some define items
-// differently in each, and else of the client's first: that way there is the least to
-// bridge.
-func (u *Upstream) meet(ctx context.Context) error {
-	first := cmp.Or(u.Era, u.env.Host.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
-	h := discovery.Handshake{Control: u.pipe.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.env.claim(), Info: u.env.info(),
-		Started: u.life.startedAt, Probing: &u.greeting.probing}
+// handshake finds the era of the server and what it offers. If the era is not configured, it first
+// tries the one that the server's items were pinned in, because some servers define items
+// differently in each era. Without pins it tries the client's era, which needs the least
+// translation.
+func (u *Upstream) handshake(ctx context.Context) error {
+	first := cmp.Or(u.Era, u.env.Router.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
+	h := discovery.Handshake{Control: u.transport.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.env.claim(), Info: u.env.info(),
+		Started: u.lifecycle.startedAt, Probing: &u.greeting.probing}
 	result, err := h.Do(ctx)
 	if err != nil {
 		return err
 	}
 	if modern := mcpwire.EraOf(result.ProtocolVersion) == mcpwire.Modern; modern != u.Source.Modern {
-		u.Source.Modern = modern // a process that one session has for itself has it from the start, and calls read it
+		u.Source.Modern = modern // not in a dedicated upstream: it has the value from NewDedicated, and calls read it
 	}
 	u.mu.Lock()
 	u.offered.result = result
@@ -33,22 +39,18 @@ func (u *Upstream) meet(ctx context.Context) error {
 		return nil
 	}
 	u.env.Trace.Event(trace.EventReady, u.Name, "initialized, revision "+result.ProtocolVersion, 0)
-	return u.pipe.control.Notify(ctx, string(mcpwire.Initialized), nil)
+	return u.transport.control.Notify(ctx, string(mcpwire.Initialized), nil)
 }
 
 // read reads lists of the server.
 func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
 	u.mu.Lock()
-	s := &discovery.Server{Control: u.pipe.control, Result: u.offered.result, Claim: u.env.claim()}
+	s := &discovery.Server{Control: u.transport.control, Result: u.offered.result, Claim: u.env.claim()}
 	u.mu.Unlock()
 	return u.lists.Read(ctx, s, kinds)
 }
 
-// debounce folds the changes that a server announces in a burst into one.
-const debounce = 50 * time.Millisecond
-
-// changed notes that lists of the server have changed and reads them again soon.
-// One reading is under way at most.
+// changed marks lists of the server as changed, and starts refresh unless it runs already.
 func (u *Upstream) changed(kinds ...mcpwire.Kind) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -62,12 +64,16 @@ func (u *Upstream) changed(kinds ...mcpwire.Kind) {
 	go u.refresh()
 }
 
-// refresh reads what has changed until nothing has.
+// debounce is how long toolman waits after a change of a list for more changes, to read them
+// together.
+const debounce = 50 * time.Millisecond
+
+// refresh reads changed lists until there are none.
 func (u *Upstream) refresh() {
 	for {
 		select {
 		case <-time.After(debounce):
-		case <-u.life.ended:
+		case <-u.lifecycle.ended:
 			return
 		}
 		kinds := u.takeStale()
@@ -75,14 +81,13 @@ func (u *Upstream) refresh() {
 			return
 		}
 		ctx, cancel := context.WithTimeout(u.env.Context, u.StartTimeout)
-		u.read(ctx, kinds) // logs what fails
+		u.read(ctx, kinds) // logs its errors
 		cancel()
 		u.update()
 	}
 }
 
-// takeStale returns the kinds to read again, and ends the refreshing when there
-// are none.
+// takeStale returns the kinds to read again. It clears refreshing if there are none.
 func (u *Upstream) takeStale() []mcpwire.Kind {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -95,4 +100,202 @@ func (u *Upstream) takeStale() []mcpwire.Kind {
 	u.offered.stale = [mcpwire.Kinds]bool{}
 	u.offered.refreshing = len(kinds) > 0
 	return kinds
+}
+
+// subscriptions are the notifications that toolman asks an upstream for. A modern server has one
+// subscription to changes of its lists and one for each resource. A subscription cannot be changed,
+// and replacing it would lose notifications, so the resources do not share one.
+type subscriptions struct {
+	lists uint64                   // ID of the open subscriptions/listen; 0: none
+	uris  map[string]*subscription // resources that sessions subscribe to, by URI
+	ended jsonrpc.Recent           // IDs of subscriptions that toolman has cancelled
+}
+
+// relistenDelay is how long after the server has ended a subscription toolman opens it again.
+const relistenDelay = time.Second
+
+// maxErrorText is how many bytes of a server's error are logged.
+const maxErrorText = 2000
+
+// Listen opens the missing subscriptions of a modern server.
+func (u *Upstream) Listen() {
+	var out peer.Outgoing
+	u.mu.Lock()
+	if u.state != Gone && u.Source.Modern {
+		if u.subscriptions.lists == 0 {
+			u.listenLocked(&out)
+		}
+		for uri, r := range u.subscriptions.uris {
+			if r.id == 0 {
+				r.id = u.subscribe(uri, &out)
+			}
+		}
+	}
+	u.mu.Unlock()
+	out.Flush()
+}
+
+// listenLocked opens the subscription to changes of the lists.
+func (u *Upstream) listenLocked(out *peer.Outgoing) {
+	filter := mcpwire.Filter{
+		ToolsListChanged:     u.offered.result.OffersFlag("tools", "listChanged"),
+		PromptsListChanged:   u.offered.result.OffersFlag("prompts", "listChanged"),
+		ResourcesListChanged: u.offered.result.OffersFlag("resources", "listChanged"),
+	}
+	if string(filter.Append(nil)) != "{}" {
+		u.subscriptions.lists = u.request(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
+	}
+}
+
+// listenEnded handles the response to subscriptions/listen: the server has ended the subscription.
+// It is opened again after relistenDelay, unless the server refused it or ended it at once.
+func (u *Upstream) listenEnded(id uint64, c *Call, m *jsonrpc.Message) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case m.Err.Present():
+		u.Log.Warn("the server refuses to notify of changes", zap.ByteString("err", m.Bytes(m.Err)[:min(m.Err.Hi-m.Err.Lo, maxErrorText)]))
+		return
+	case u.env.Clock.Now()-c.SentAt < int64(relistenDelay):
+		return
+	case u.subscriptions.lists == id:
+		u.subscriptions.lists = 0
+	default:
+		for _, r := range u.subscriptions.uris {
+			if r.id == id {
+				r.id = 0
+			}
+		}
+	}
+	time.AfterFunc(relistenDelay, u.Listen)
+}
+
+// reopenListsSubscription is called when the server responds to a subscription that toolman has
+// cancelled. Servers of the Go SDK (v1.8.0) do so, and then also drop the subscription to the
+// lists. It is opened again, and the lists are read again.
+func (u *Upstream) reopenListsSubscription(out *peer.Outgoing) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.state != Ready || u.subscriptions.lists == 0 {
+		return
+	}
+	u.pending.calls.Take(u.subscriptions.lists)
+	u.pending.late.Add(u.subscriptions.lists)
+	u.listenLocked(out)
+	go u.changed(u.listChangedKinds()...)
+}
+
+// listChangedKinds returns the kinds for which the server declares listChanged.
+func (u *Upstream) listChangedKinds() []mcpwire.Kind {
+	var kinds []mcpwire.Kind
+	for k := range mcpwire.Kind(mcpwire.Kinds) {
+		if u.offered.result.OffersFlag(k.Capability(), "listChanged") {
+			kinds = append(kinds, k)
+		}
+	}
+	return kinds
+}
+
+// request sends a request of toolman's own and returns its ID, or 0 if the upstream is gone. The
+// caller does not wait for the response.
+func (u *Upstream) request(method mcpwire.Method, params []byte, out *peer.Outgoing) (id uint64) {
+	n := u.env.Trace.Next()
+	id, ok := u.pending.calls.Add(Call{Method: method, TraceID: n, SentAt: u.env.Clock.Now()})
+	if !ok {
+		return 0
+	}
+	frame := []byte(`{"jsonrpc":"2.0","id":`)
+	frame = strconv.AppendUint(frame, id, 10)
+	frame = append(append(append(frame, `,"method":"`...), method...), `","params":`...)
+	u.SendFrame(out, append(append(frame, params...), '}'), tracing.Note{ID: n, Method: method})
+	return id
+}
+
+// A subscription is a resource whose updates sessions want.
+type subscription struct {
+	id   uint64 // ID of the open subscriptions/listen of a modern server; 0: none
+	want int    // number of sessions
+}
+
+// Subscribable reports whether the server notifies of resource updates.
+func (u *Upstream) Subscribable() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.state == Ready && u.offered.result.OffersFlag("resources", "subscribe")
+}
+
+// PassesSubscriptions reports whether subscribe and unsubscribe requests of a legacy client pass to
+// the server unchanged. A modern server has no such methods. At a shared server one client must not
+// end the subscription of another.
+func (u *Upstream) PassesSubscriptions() bool {
+	return !u.Source.Modern && u.Owner() != nil
+}
+
+// UpdateSubscriptions replaces the resources that a session subscribes to, by URI: before is the
+// old set, want the new one. The server gets a request only for the first session that wants a
+// resource and after the last one.
+func (u *Upstream) UpdateSubscriptions(want, before map[string]bool, out *peer.Outgoing) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	f := &u.subscriptions
+	if f.uris == nil {
+		f.uris = map[string]*subscription{}
+	}
+	for uri := range want {
+		if !before[uri] {
+			u.addSubscriptionLocked(uri, out)
+		}
+	}
+	for uri := range before {
+		if r := f.uris[uri]; r != nil && !want[uri] {
+			if r.want--; r.want == 0 {
+				delete(f.uris, uri)
+				if u.state == Ready {
+					u.unsubscribe(uri, r.id, out)
+				}
+			}
+		}
+	}
+}
+
+// addSubscriptionLocked counts one more session for a resource, and subscribes if it is the first.
+func (u *Upstream) addSubscriptionLocked(uri string, out *peer.Outgoing) {
+	r := u.subscriptions.uris[uri]
+	if r == nil {
+		r = &subscription{}
+		u.subscriptions.uris[uri] = r
+		if u.state == Ready {
+			r.id = u.subscribe(uri, out)
+		}
+	}
+	r.want++
+}
+
+// subscribe asks the server for updates of a resource. It returns the ID of the subscription at a
+// modern server, else 0.
+func (u *Upstream) subscribe(uri string, out *peer.Outgoing) (id uint64) {
+	if !u.Source.Modern {
+		u.RequestURI(mcpwire.Subscribe, uri, out)
+		return 0
+	}
+	filter := mcpwire.Filter{ResourceSubscriptions: []string{uri}}
+	return u.request(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
+}
+
+// unsubscribe ends the subscription to a resource. id is what subscribe returned.
+func (u *Upstream) unsubscribe(uri string, id uint64, out *peer.Outgoing) {
+	if !u.Source.Modern {
+		u.RequestURI(mcpwire.Unsubscribe, uri, out)
+		return
+	}
+	if _, open := u.pending.calls.Take(id); open {
+		u.subscriptions.ended.Add(id)
+		u.SendFrame(out, Cancellation(id, ""), tracing.Note{Method: mcpwire.Cancelled})
+	}
+}
+
+// RequestURI sends a request whose only parameter is a URI. Its response is ignored.
+func (u *Upstream) RequestURI(method mcpwire.Method, uri string, out *peer.Outgoing) {
+	params := jsonrpc.AppendQuoted([]byte(`{"uri":`), uri)
+	u.request(method, append(params, '}'), out)
 }

@@ -9,47 +9,48 @@ import (
 	"toolman/spawn"
 )
 
-// A Server is one upstream to start.
+// A Server is the configuration of an upstream server.
 type Server struct {
-	// Fingerprint is equal for two servers that a running one may serve for both.
+	// Fingerprint is equal for two configurations that the same running server can serve.
 	Fingerprint string
-	Name        string // what policies call it; "": the namespace
+	Name        string // in policies; "": Namespace
 	Namespace   string
-	Command     spawn.Command // what starts it, without Socket and Dial; its Stderr is set by the router
-	// Socket is the path of the Unix socket that the server listens on, if it runs already.
+	Command     spawn.Command // starts it, unless Socket or Dial is set; the upstream sets Stderr
+	// Socket is the path of the Unix socket of a server that runs already; "" if there is none.
 	Socket string
-	// Dial connects to a server that is reached in another way; nil: it is not. It does not
-	// wait for the network. said takes what the log should know.
-	Dial         func(said func(line string)) (dial.Conn, error)
+	// Dial connects to a server in another way, such as HTTP; nil if there is none. It must not
+	// wait for the network. log receives what the connection reports outside the protocol.
+	Dial         func(log func(line string)) (dial.Conn, error)
 	StartTimeout time.Duration // how long the first list waits for it
 	CallTimeout  time.Duration // 0: none
-	MaxCalls     int           // calls of the client that it has at once; 0: any number
-	MaxCallsAt   string        // where that is written, such as tools.toml:12
-	Era          mcpwire.Era   // Unknown: as it turns out
-	Share        Share         // among sessions
-	// For makes the server of one session, from what its client has said (Client.Config).
-	// The session then has a process, or connection, of its own, and none is shared. An
-	// error, which holds nothing that was said, is why the session goes without. Nil: all
-	// sessions have the same.
-	For func(config map[string]string) (Server, error)
-	// Over is called when the server that For has made is not needed any more; may be nil.
-	Over       func()
-	FrameLimit int // bytes of the longest message taken from it; 0: the default
+	MaxCalls     int           // calls at once; 0: no limit
+	MaxCallsAt   string        // where MaxCalls is configured, such as tools.toml:12
+	Era          mcpwire.Era   // Unknown: found by the handshake
+	Share        Share
+	// ForSession returns the server for one session, from the configuration that its client has
+	// sent (client.Info.Config). Each session then has a process or connection of its own. The
+	// session goes without the server if there is an error, which must not contain the client's
+	// values. If ForSession is nil, all sessions use the same configuration.
+	ForSession func(config map[string]string) (Server, error)
+	// Release is called when the server that ForSession has returned is no longer needed; it may be
+	// nil.
+	Release    func()
+	FrameLimit int // longest message in bytes that is accepted from it; 0: the default
 }
 
-// Share says who uses the process of a server.
+// Share says which sessions use the process of a server.
 type Share uint8
 
-// The ways to share. Left to itself, a process is shared by all sessions unless the
-// server could ask a client something: one of the handshake's eras does not say during
-// which call, so that a client that can be asked has a process of its own.
+// The values of Share. With ShareAuto all sessions share a process, unless the server could send
+// requests to a client: a server of the legacy era does not say during which call it does so.
+// Therefore a client that can answer such requests gets a dedicated process.
 const (
 	ShareAuto Share = iota
 	ShareAlways
 	ShareNever
 )
 
-// ParseShare returns the way that has this name: auto, always or never.
+// ParseShare returns the Share with this name: auto, always or never.
 func ParseShare(name string) Share {
 	switch name {
 	case "always":
@@ -60,29 +61,29 @@ func ParseShare(name string) Share {
 	return ShareAuto
 }
 
-// giveUp is how many times its StartTimeout a server may take to start before it
-// is stopped. Between the two it is waited for in the background (Router.Await: by the
-// first list): the first run of npx downloads.
-const giveUp = 6
+// startTimeoutFactor is how many times its StartTimeout a server may take to start before it is
+// stopped. After one StartTimeout the first list no longer waits for it, unless Upstream.Await was
+// called. The factor is large because npx downloads packages when it runs a server first.
+const startTimeoutFactor = 6
 
-// Status is what is known of an upstream.
+// Status is the state of an upstream for reports.
 type Status struct {
 	Name, Namespace string
 	State           State
 	Problem         string        // why it is gone
-	Retry           time.Duration // until it is tried again, or a second if that is now; 0: it is not gone, or not tried
+	Retry           time.Duration // time until the next attempt to connect, at least a second; 0: none is planned
 	Result          mcpwire.InitializeResult
 	Took            time.Duration // from start to ready
-	StartTimeout    time.Duration // of its configuration
-	Patience        time.Duration // how long the first list waits for it: StartTimeout or, if it is awaited, until it is given up
-	Starts          int           // connections that were made to it, those of single sessions included
-	Junk            int           // lines on its output that were no messages
+	StartTimeout    time.Duration // as configured
+	Patience        time.Duration // how long the first list waits for it at most
+	Starts          int           // connections that were made to it, including dedicated ones
+	Junk            int           // lines of its output that were no messages
 	Entries         [mcpwire.Kinds][]*catalog.Entry
-	Unread          [mcpwire.Kinds]string // why a list of a ready server is not known as it is now, or not whole
-	Stderr          string                // its last lines
+	Unread          [mcpwire.Kinds]string // why a list of a ready server is out of date or incomplete; "" if it is not
+	Stderr          string                // last lines of its standard error
 }
 
-// Era returns the era that the server is of, "" before that is known.
+// Era returns the era of the server, "" before the handshake.
 func (s *Status) Era() string {
 	if s.Result.ProtocolVersion == "" {
 		return ""

@@ -18,212 +18,123 @@ import (
 	"toolman/router/dial"
 	"toolman/router/discovery"
 	"toolman/router/limiter"
-	"toolman/router/tracing"
 )
 
-// A State is where an upstream is in its life. It only moves forward.
+// A State is the state of an upstream. It changes only from Starting to Ready or Gone, and from
+// Ready to Gone. PerSession never changes.
 type State uint8
 
-// The states.
+// The states of an upstream.
 const (
 	Starting State = iota
 	Ready
-	Gone  // never started, or ended
-	Apart // each session has one of its own
+	Gone       // it has ended, or could not be started
+	PerSession // each session has its own instance; this one never runs
 )
 
 // String returns the state's name.
 func (s State) String() string { return [...]string{"starting", "ready", "gone", "per session"}[s] }
 
-// An Upstream is one configured server and the connection to it, which most have with a
-// process that toolman has started. It is the peer.Handler of that connection.
+// An Upstream is one configured server and the connection to it, usually to a process that toolman
+// starts. It is the peer.Handler of that connection.
 type Upstream struct {
 	Server
-	Name   string // unique, for people
+	Name   string // unique; for logs and messages
 	Source *catalog.Source
 	env    *Env
 	Log    *zap.Logger
-	latest atomic.Pointer[Server] // as the options given last have it; what is started from now on is like that
+	latest atomic.Pointer[Server] // from the latest options, for processes started from now on
 
-	private  private
-	greeting greeting
-	pipe     pipe
-	pending  pendingCalls
+	dedicated dedicated
+	greeting  greeting
+	transport transport
+	pending   pendingCalls
 
-	mu        sync.Mutex
-	state     State  // guarded by mu
-	closing   bool   // guarded by mu: toolman is ending it
-	problem   string // guarded by mu: why it is gone
-	life      life   // nextTry, supersedes and startup are guarded by mu
-	lists     discovery.Lists
-	offered   offered           // guarded by mu
-	following following         // guarded by mu
-	logLevels upstreamLogLevels // guarded by mu
+	mu            sync.Mutex
+	state         State     // guarded by mu
+	closing       bool      // guarded by mu: Stop was called
+	problem       string    // guarded by mu: why it is gone; "" if not known
+	lifecycle     lifecycle // nextTry, supersedes and startup are guarded by mu
+	lists         discovery.Lists
+	offered       offered       // guarded by mu
+	subscriptions subscriptions // guarded by mu
+	logLevels     logLevels     // guarded by mu
 }
 
-// private says whose an upstream is that one session has for itself.
-type private struct {
-	caller   atomic.Pointer[Caller] // whose it is; nil: sessions share it
-	many     bool                   // that one speaks for several programs
-	replaces *Upstream              // the shared one in whose place the owner has it; nil: none
-	leased   bool                   // it is for one call at a time and offers nothing
+// dedicated is the state of an upstream that belongs to one session.
+type dedicated struct {
+	caller   atomic.Pointer[Caller] // the owner; nil: sessions share the upstream
+	many     bool                   // the owner speaks for several programs
+	replaces *Upstream              // the shared upstream that it stands in for; nil: none
+	leased   bool                   // it serves one call at a time and adds no items to the catalog
 }
 
-// A greeting is whom the server is to serve, and how it is spoken to.
+// A greeting is the state of the handshake.
 type greeting struct {
-	known   <-chan struct{} // closed when client is known
-	client  *mcpwire.Hello
-	probing atomic.Bool // it was asked for its era and has not answered
+	known   <-chan struct{} // closed when client is set
+	client  *mcpwire.Hello  // what the server is told of the client
+	probing atomic.Bool     // server/discover was sent to find the era, and is not answered
 }
 
-// A pipe is the connection to the server. Its first three fields are guarded by Upstream.mu; they are
-// written before conn.Start, and while no other goroutine has any of them.
-type pipe struct {
+// A transport is the connection to the server. Upstream.mu guards the writes of its first three
+// fields, which happen before conn.Start, while no other goroutine reads them.
+type transport struct {
 	conn       dial.Conn
-	out        peer.Sender // what is written to it
+	out        peer.Sender // takes what is sent to the server
 	control    *jsonrpc.Control
-	junk       int       // guarded by Upstream.mu: lines that were no messages
-	junkLogged time.Time // guarded by Upstream.mu
+	junk       int       // guarded by Upstream.mu: number of lines that were no messages
+	junkLogged time.Time // guarded by Upstream.mu: when such a line was last logged
 }
 
-// pendingCalls are those that the server has not answered.
+// pendingCalls are the requests that the server has not answered.
 type pendingCalls struct {
 	calls    jsonrpc.Pending[Call]
-	late     jsonrpc.Recent               // ids of calls that were given up
-	limiter  *limiter.Limiter[queuedCall] // nil: any number of calls at once
-	watching bool                         // guarded by Upstream.mu: a timer for call_timeout runs
+	late     jsonrpc.Recent               // IDs of requests that were cancelled or timed out
+	limiter  *limiter.Limiter[queuedCall] // nil: no limit
+	watching bool                         // guarded by Upstream.mu: a timer for checkTimeouts runs
 }
 
-// A life is when the server was started, is ready, and ends.
-type life struct {
-	awaited    bool // the first list waits for it until it is ready or gone
-	onSettled  func()
-	settled    sync.Once     // the first list does not wait for it any more
-	begun      chan struct{} // closed when its process runs, or never will
-	startedAt  time.Time     // when its process was started
-	startup    time.Duration // from start to ready
-	nextTry    time.Time     // when the server is tried again, if it comes back
-	supersedes *Upstream     // the one in whose place it comes when it is ready; nil: it has its place
-	buried     sync.Once
-	ended      chan struct{} // closed when it is gone and its callers have been told
+// A lifecycle is the start and the end of an upstream.
+type lifecycle struct {
+	awaited      bool // the first list waits until it is ready or gone
+	onSettled    func()
+	settled      sync.Once     // calls onSettled
+	begun        chan struct{} // closed when its process runs, or never will
+	startedAt    time.Time     // when Run was called
+	startup      time.Duration // from start to ready
+	nextTry      time.Time     // time of the next attempt to connect, if Reconnects
+	supersedes   *Upstream     // the upstream that it replaces when it is ready; nil: none
+	shutdownOnce sync.Once
+	ended        chan struct{} // closed when it is gone and its calls are answered
 }
 
-// offered is what the server offers.
+// offered is what the server has declared in its handshake, and which of its lists are out of date.
 type offered struct {
 	result     mcpwire.InitializeResult
-	stale      [mcpwire.Kinds]bool // kinds whose list has changed
-	refreshing bool
+	stale      [mcpwire.Kinds]bool // kinds whose list has changed since it was read
+	refreshing bool                // a goroutine runs refresh
 }
 
-// New makes an upstream that is not started yet. settled is called once, when nobody need wait
-// for it any more.
+// New makes an upstream that Run then starts. settled is called once, when nothing needs to wait
+// for the upstream: it is ready, gone or late.
 func New(env *Env, s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, env: env,
-		Source:   &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
-		greeting: greeting{known: env.Greeted.Done, client: &env.Greeted.Client},
-		pending:  pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
-		life:     life{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
-		Log:      env.Log.With(zap.String("upstream", name))}
-	u.lists = discovery.Lists{Source: u.Source, Rules: env.Host.Rules, Log: u.Log}
+		Source:    &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
+		greeting:  greeting{known: env.FirstClient.Done, client: &env.FirstClient.Hello},
+		pending:   pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
+		lifecycle: lifecycle{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
+		Log:       env.Log.With(zap.String("upstream", name))}
+	u.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
 	u.latest.Store(&s)
 	u.Source.Server = u
-	if s.For != nil {
-		u.state = Apart
-		close(u.life.begun) // it never will
+	if s.ForSession != nil {
+		u.state = PerSession
+		close(u.lifecycle.begun) // it never runs
 	}
 	return u
 }
 
-// Offer returns what the upstream has, or had when it went.
-func (u *Upstream) Offer() catalog.Offer {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.state == Starting && u.private.replaces != nil {
-		return catalog.Offer{Source: u.Source, Entries: u.private.replaces.Offer().Entries, Alive: false} // nobody takes the names meanwhile
-	}
-	entries := u.lists.Entries()
-	return catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready}
-}
-
-// settled tells the router that the first list need not wait for this upstream
-// any more.
-func (u *Upstream) settled() { u.life.settled.Do(u.life.onSettled) }
-
-// GoneText says why nothing can be asked of the upstream any more.
-func (u *Upstream) GoneText() string {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	problem := u.problem
-	if problem == "" {
-		problem = "it has ended"
-	}
-	advice := "go on without it, or have toolman restarted"
-	if u.ComesBack() {
-		advice = "toolman tries to reach it again, now and then; go on without it, or try again later"
-	}
-	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; %s", u.Name, problem, advice)
-}
-
-// sendOwn writes a frame of toolman's own conversation.
-func (u *Upstream) sendOwn(frame []byte) error {
-	if u.env.Trace.On() {
-		var own tracing.Note
-		var m jsonrpc.Message
-		if jsonrpc.Scan(frame, &m) == nil {
-			id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
-			c, _ := u.pending.calls.Get(id)
-			own = tracing.Note{ID: c.TraceID, Method: c.Method}
-		}
-		u.env.Trace.Sent(tracing.Upstream, u.Name, frame, own)
-	}
-	if err := u.pipe.out.Queue(frame, nil); err != nil {
-		return err
-	}
-	u.pipe.out.Flush()
-	return nil
-}
-
-// ownIDs numbers toolman's own requests in the same table as the client's calls.
-type ownIDs struct{ u *Upstream }
-
-func (o ownIDs) Next(method string) (uint64, bool) {
-	env := o.u.env
-	return o.u.pending.calls.Add(Call{Method: mcpwire.Method(method), TraceID: env.Trace.Next(), Sent: env.Clock.Now()})
-}
-
-func (o ownIDs) Forget(id uint64) {
-	o.u.pending.calls.Take(id)
-	o.u.pending.late.Add(id)
-}
-
-// EraNow is the era of an upstream that is ready.
-func (u *Upstream) EraNow() mcpwire.Era {
-	if u.Source.Modern {
-		return mcpwire.Modern
-	}
-	return mcpwire.Legacy
-}
-
-// Is reports whether the upstream is in this state.
-func (u *Upstream) Is(state State) bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.state == state
-}
-
-// EndBecause notes why an upstream is ended that nobody has ended yet.
-func (u *Upstream) EndBecause(why string) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	if u.problem == "" {
-		u.problem = why
-	}
-}
-
-// KnownTo reports whether clients of a catalog may know that there is the server.
-func (u *Upstream) KnownTo(c *catalog.Catalog) bool { return c.Knows(u.Source, u.Offer().Entries) }
-
-// Of returns the upstream that a source is of; nil for nil.
+// Of returns the upstream of a catalog source, or nil if s is nil.
 func Of(s *catalog.Source) *Upstream {
 	if s == nil {
 		return nil
@@ -232,119 +143,157 @@ func Of(s *catalog.Source) *Upstream {
 	return u
 }
 
-// Configured is the server as the configuration that was given last has it.
+// Configured returns the server as the latest configuration describes it.
 func (u *Upstream) Configured() *Server { return u.latest.Load() }
 
-// Reconfigure has what is started from now on be like this.
+// Reconfigure sets what Configured returns. It does not change the running process.
 func (u *Upstream) Reconfigure(s *Server) { u.latest.Store(s) }
 
-// Await has the first list wait for the upstream until it is ready or gone.
-func (u *Upstream) Await() { u.life.awaited = true }
+// Await makes the first list wait until the upstream is ready or gone. It must be called before
+// Run.
+func (u *Upstream) Await() { u.lifecycle.awaited = true }
 
-// over is closed when the upstream is gone and its callers have been told.
-func (u *Upstream) Ended() <-chan struct{} { return u.life.ended }
+// Ended returns a channel that is closed when the upstream is gone and its calls are answered.
+func (u *Upstream) Ended() <-chan struct{} { return u.lifecycle.ended }
 
-// Refreshing reports whether lists of the server have changed and are not yet read again.
+// Is reports whether the upstream is in this state.
+func (u *Upstream) Is(state State) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.state == state
+}
+
+// SetProblem sets the reason why the upstream ends, if it has none yet.
+func (u *Upstream) SetProblem(why string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.problem == "" {
+		u.problem = why
+	}
+}
+
+// GoneText returns the error text for requests to an upstream that is gone.
+func (u *Upstream) GoneText() string {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	problem := u.problem
+	if problem == "" {
+		problem = "it has ended"
+	}
+	advice := "go on without it, or have toolman restarted"
+	if u.Reconnects() {
+		advice = "toolman tries to reach it again, now and then; go on without it, or try again later"
+	}
+	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; %s", u.Name, problem, advice)
+}
+
+// Offer returns the entries of the upstream for the catalog. An upstream that is gone keeps its
+// entries, so that their names stay reserved.
+func (u *Upstream) Offer() catalog.Offer {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.state == Starting && u.dedicated.replaces != nil {
+		return catalog.Offer{Source: u.Source, Entries: u.dedicated.replaces.Offer().Entries, Alive: false} // reserves the names
+	}
+	entries := u.lists.Entries()
+	return catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready}
+}
+
+// KnownTo reports whether clients with this catalog may know that the server exists.
+func (u *Upstream) KnownTo(c *catalog.Catalog) bool { return c.Knows(u.Source, u.Offer().Entries) }
+
+// Refreshing reports whether lists of the server have changed and are not read again yet.
 func (u *Upstream) Refreshing() bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.offered.refreshing
 }
 
-// Status returns what is known of the upstream now.
+// Reevaluate makes new entries of the items that the current rules judge differently.
+func (u *Upstream) Reevaluate() { u.lists.Reevaluate() }
+
+// Status returns the current status of the upstream.
 func (u *Upstream) Status() Status {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
-		Took: u.life.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.pipe.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
-	if u.state == Gone && u.ComesBack() {
-		st.Retry = max(time.Second, time.Until(u.life.nextTry))
+		Took: u.lifecycle.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.transport.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
+	if u.state == Gone && u.Reconnects() {
+		st.Retry = max(time.Second, time.Until(u.lifecycle.nextTry))
 	}
-	if u.pipe.conn != nil {
-		st.Stderr = u.pipe.conn.LastWords()
+	if u.transport.conn != nil {
+		st.Stderr = u.transport.conn.LastWords()
 	}
 	return st
 }
 
-// patience is how long the first list waits for the upstream.
+// patience is how long the first list waits for the upstream at most.
 func (u *Upstream) patience() time.Duration {
-	if u.life.awaited {
-		return giveUp * u.StartTimeout
+	if u.lifecycle.awaited {
+		return startTimeoutFactor * u.StartTimeout
 	}
 	return u.StartTimeout
 }
 
-// A Dedication says whom an upstream is for that sessions do not share.
-type Dedication struct {
+// DedicatedOptions describe an upstream for one session.
+type DedicatedOptions struct {
 	Owner   Caller
-	Many    bool           // it speaks for several programs
-	Client  *mcpwire.Hello // what the server is told of the client
-	Era     mcpwire.Era    // in which the server is spoken to; Unknown: as it is configured
-	Leased  bool           // it is for one call at a time and offers nothing
-	Settled func()         // is called when it need not be waited for any more
+	Many    bool           // the owner speaks for several programs
+	Client  *mcpwire.Hello // what the server is told of the client in the handshake
+	Era     mcpwire.Era    // era of the handshake; Unknown: as configured
+	Leased  bool           // it serves one call at a time and adds no items to the catalog
+	Settled func()         // as for New
 }
 
-// Dedicate makes an upstream like a shared one, for one caller. It has to be run.
-func (u *Upstream) Dedicate(server Server, d Dedication) *Upstream {
+// NewDedicated makes an upstream for one session that stands in for the shared upstream u. The
+// caller must call Run.
+func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
 	own := New(u.env, server, u.Name, d.Settled)
-	own.Source.Modern, own.life.awaited = u.Source.Modern, u.life.awaited
-	own.private.replaces, own.private.leased = u, d.Leased
+	own.Source.Modern, own.lifecycle.awaited = u.Source.Modern, u.lifecycle.awaited
+	own.dedicated.replaces, own.dedicated.leased = u, d.Leased
 	own.SetOwner(d.Owner, d.Many)
-	own.greeting = greeting{known: alreadyGreeted, client: d.Client}
+	known := make(chan struct{})
+	close(known)
+	own.greeting = greeting{known: known, client: d.Client}
 	if d.Era != mcpwire.Unknown {
 		own.Era = d.Era
 	}
 	if d.Leased {
-		own.Over = nil // that is the shared one's
+		own.Release = nil // u calls it
 		own.pending.limiter = limiter.NewClosed[queuedCall]()
 	}
 	return own
 }
 
-var alreadyGreeted = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
+// Shared returns the shared upstream that this one stands in for, or nil if this one is shared
+// itself.
+func (u *Upstream) Shared() *Upstream { return u.dedicated.replaces }
 
-// Shared is the shared upstream in whose place the owner has this one; nil: sessions share it.
-func (u *Upstream) Shared() *Upstream { return u.private.replaces }
-
-// Load is how many calls a leased upstream has.
+// Load returns the number of calls at a leased upstream, active or queued.
 func (u *Upstream) Load() int { return u.pending.limiter.Load() }
 
-// ToldCapabilities are the capabilities of the client that the server was told of.
-func (u *Upstream) ToldCapabilities() json.RawMessage { return u.greeting.client.Capabilities }
+// DeclaredCapabilities returns the client capabilities that toolman declared to the server.
+func (u *Upstream) DeclaredCapabilities() json.RawMessage { return u.greeting.client.Capabilities }
 
-// SetOwner makes the upstream a caller's own, which may speak for many programs.
+// SetOwner makes the upstream belong to one caller. many says that the caller speaks for several
+// programs.
 func (u *Upstream) SetOwner(owner Caller, many bool) {
-	u.private.many = many
-	u.private.caller.Store(&owner)
+	u.dedicated.many = many
+	u.dedicated.caller.Store(&owner)
 }
 
-// Owner is whose the upstream is; nil: sessions share it.
+// Owner returns the caller that the upstream belongs to, or nil if sessions share it.
 func (u *Upstream) Owner() Caller {
-	if owner := u.private.caller.Load(); owner != nil {
+	if owner := u.dedicated.caller.Load(); owner != nil {
 		return *owner
 	}
 	return nil
 }
 
-// callers returns those whose server this is: its owner, or all that share it.
+// callers returns the owner, or all callers that share the upstream.
 func (u *Upstream) callers() []Caller {
 	if owner := u.Owner(); owner != nil {
 		return []Caller{owner}
 	}
-	return u.env.Host.Sharing(u)
+	return u.env.Router.Sharing(u)
 }
-
-// openLease lets calls to a leased upstream, which is ready.
-func (u *Upstream) openLease() {
-	var out peer.Outgoing
-	u.pending.limiter.Open()
-	u.admitNext(&out)
-	out.Flush()
-}
-
-// Reevaluate makes the entries anew that other options see in another way.
-func (u *Upstream) Reevaluate() { u.lists.Reevaluate() }

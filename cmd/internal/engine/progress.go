@@ -88,7 +88,7 @@ func (p *Progress) changes(s *startup, st *upstream.Status, waited time.Duration
 			s.took = st.Took
 		}
 		s.state = st.State
-		if st.State == upstream.Apart || p.quiet && !s.late {
+		if st.State == upstream.PerSession || p.quiet && !s.late {
 			return nil
 		}
 		line := fmt.Sprintf("toolman: server %s is %s after %s", name, st.State, Seconds(s.took))

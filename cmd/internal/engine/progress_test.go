@@ -48,8 +48,8 @@ func TestProgressIsALineForEachChange(t *testing.T) {
 			show(upstream.Gone, 3*time.Second)
 		}, fs + "toolman: server slow is gone after 2.00 s: it ended with exit status 3 and more\n"},
 		{"one that each session has for itself", false, func(show func(upstream.State, time.Duration)) {
-			show(upstream.Apart, time.Second)
-			show(upstream.Apart, time.Hour)
+			show(upstream.PerSession, time.Second)
+			show(upstream.PerSession, time.Hour)
 		}, fs},
 		{"ready in time, quietly", true, func(show func(upstream.State, time.Duration)) { show(upstream.Ready, time.Second) }, ""},
 		{"gone in time, quietly", true, func(show func(upstream.State, time.Duration)) { show(upstream.Gone, time.Second) }, ""},

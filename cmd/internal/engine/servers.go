@@ -30,7 +30,7 @@ func Check(ctx context.Context, c *config.Config, stderr *os.File) (*Servers, er
 	if err != nil {
 		return nil, err
 	}
-	return Start(ctx, o, zap.NewNop(), NewProgress(stderr, c.Secrets, false), (*router.Router).Greet)
+	return Start(ctx, o, zap.NewNop(), NewProgress(stderr, c.Secrets, false), (*router.Router).HandshakeMinimal)
 }
 
 // Start starts every server and waits until each is ready or gone. greet tells them about the

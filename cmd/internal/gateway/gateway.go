@@ -109,7 +109,7 @@ func (s *server) serve(ctx context.Context, l net.Listener, c *config.HTTP) erro
 		return cli.Usage(err, "see tls_cert and tls_key of [http]")
 	}
 	s.router.Start(s.Reaper())
-	s.router.GreetShared() // the first client finds them ready
+	s.router.HandshakeShared() // the first client finds them ready
 	defer s.router.Close()
 	defer s.endpoint.Close()
 	defer s.bridge.Close()

@@ -40,7 +40,7 @@ func takeInventory(ctx context.Context, c *config.Config, old store.Pins, logLev
 		return nil, err
 	}
 	defer closeLog()
-	r, err := engine.Start(ctx, o, log, p, (*router.Router).GreetAble)
+	r, err := engine.Start(ctx, o, log, p, (*router.Router).HandshakeFull)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (rep *Report) Print(out io.Writer) error {
 	fmt.Fprintln(w, "  SERVER\tSTATE\tREVISION\tERA\tSTART\tTOOLS\tRESOURCES\tTEMPLATES\tPROMPTS\tPROGRAM")
 	for _, s := range rep.Servers {
 		mark := " "
-		if s.State != upstream.Ready.String() && s.State != upstream.Apart.String() {
+		if s.State != upstream.Ready.String() && s.State != upstream.PerSession.String() {
 			mark = "!"
 		}
 		fmt.Fprintf(w, "%s %s\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t%s\n", mark, s.Name, s.State, cmp.Or(s.Revision, "-"), cmp.Or(s.Era, "-"),

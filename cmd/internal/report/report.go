@@ -82,7 +82,7 @@ func New(c *config.Config, r *router.Router) *Report {
 		ListBytes: list.Bytes, ListTokens: tokens(list.Bytes),
 		AllBytes: list.AllBytes, AllTokens: tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
 	}
-	rep.addPolicy(c, list.Denied, r.IdleRules())
+	rep.addPolicy(c, list.Denied, r.UnmatchedRules())
 	rep.addToolsets(c, r)
 	rep.addUnused(c, r)
 	rep.addDangers(c, r)
@@ -108,7 +108,7 @@ func (rep *Report) note(format string, args ...any) {
 func ServerProblems(c *config.Config, r *router.Router) (servers, problems []string) {
 	rep := &Report{Config: c.Path}
 	for _, st := range rep.addServers(c, r) {
-		if st.State != upstream.Apart && st.State != upstream.Ready || st.Unread != [mcpwire.Kinds]string{} {
+		if st.State != upstream.PerSession && st.State != upstream.Ready || st.Unread != [mcpwire.Kinds]string{} {
 			servers = append(servers, st.Name)
 		}
 	}
@@ -140,7 +140,7 @@ func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 	}
 	switch st.State {
 	case upstream.Ready:
-	case upstream.Apart:
+	case upstream.PerSession:
 		rep.note("toolman serve starts server %s for each session, with the session's own values; its items are unknown here", st.Name)
 	default:
 		s.Stderr = st.Stderr

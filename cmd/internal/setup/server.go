@@ -34,7 +34,7 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber) upstream.
 		Command:      spawn.Command{Argv: s.Argv, Env: environ(&s), Dir: s.Dir},
 		Socket:       s.Socket,
 		Dial:         dialer(&s),
-		For:          forSession(s, file, secrets),
+		ForSession:   forSession(s, file, secrets),
 		StartTimeout: s.StartTimeout,
 		CallTimeout:  s.CallTimeout,
 		MaxCalls:     maxCalls(&s),
@@ -162,7 +162,7 @@ func forSession(s config.Server, file string, secrets *redact.Scrubber) func(val
 			return upstream.Server{}, err
 		}
 		server := newServer(own, file, secrets)
-		server.Over = over
+		server.Release = over
 		return server, nil
 	}
 }

@@ -80,7 +80,7 @@ func (b *Bridge) begin(s *session, q *toolCall) (*call, error) {
 		name = c.tool.Name
 		if c.tool.Verdict == catalog.Active {
 			if err := b.schemas.check(c.tool.Entry, q.arguments); err != nil {
-				s.Router.Misfit(c.tool.Entry, q.correlation, q.arguments)
+				s.Router.AuditMisfit(c.tool.Entry, q.correlation, q.arguments)
 				return nil, err
 			}
 		}

@@ -49,7 +49,7 @@ func BenchmarkCall(b *testing.B) {
 	r := router.New(router.Options{Active: globs, URISeparator: "_", Servers: []upstream.Server{{Namespace: "fs", StartTimeout: 20 * time.Second,
 		Command: spawn.Command{Argv: []string{self, "fakemcp", "--spec", path}, Env: os.Environ()}}}}, loop, zap.NewNop())
 	r.Start(nil)
-	r.GreetShared()
+	r.HandshakeShared()
 	defer r.Close()
 	bridge := New(r, Options{})
 	defer bridge.Close()

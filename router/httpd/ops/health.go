@@ -87,7 +87,7 @@ func (h *Health) problem() string {
 		return "the servers are starting"
 	}
 	all := h.gateway.Upstreams()
-	usable := func(st upstream.Status) bool { return st.State == upstream.Ready || st.State == upstream.Apart }
+	usable := func(st upstream.Status) bool { return st.State == upstream.Ready || st.State == upstream.PerSession }
 	if len(all) > 0 && !slices.ContainsFunc(all, usable) {
 		return "no server is ready"
 	}

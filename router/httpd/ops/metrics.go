@@ -146,11 +146,11 @@ func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
 		}
 	}
 	each("toolman_upstream_up", "gauge", "1 for a server that is ready, or that each session has for itself.", func(st upstream.Status) float64 {
-		return number(st.State == upstream.Ready || st.State == upstream.Apart)
+		return number(st.State == upstream.Ready || st.State == upstream.PerSession)
 	})
 	p.Begin("toolman_upstream_state", "gauge", "1 for the state that the server is in.", "upstream", "state")
 	for _, st := range all {
-		for _, s := range []upstream.State{upstream.Starting, upstream.Ready, upstream.Gone, upstream.Apart} {
+		for _, s := range []upstream.State{upstream.Starting, upstream.Ready, upstream.Gone, upstream.PerSession} {
 			p.Value(number(st.State == s), st.Name, s.String())
 		}
 	}

@@ -52,7 +52,7 @@ func startRouter(t *testing.T, o router.Options) *router.Router {
 		loop.Close()
 	})
 	r.Start(nil)
-	r.GreetAble()
+	r.HandshakeFull()
 	return r
 }
 
@@ -132,7 +132,7 @@ func naming(h *Health) *Health {
 }
 
 func TestHealth(t *testing.T) {
-	const starting, ready, gone, apart = upstream.Starting, upstream.Ready, upstream.Gone, upstream.Apart
+	const starting, ready, gone, apart = upstream.Starting, upstream.Ready, upstream.Gone, upstream.PerSession
 	for _, tt := range []struct {
 		name    string
 		started bool

@@ -14,18 +14,18 @@ import (
 	"toolman/router/upstream"
 )
 
-// OwnRule is the rule about what is toolman's own.
-const OwnRule = "it is toolman's own, and no policy is about it"
+// OwnRule is the rule in the audit log for toolman's own tools and resources.
+const OwnRule = "it is toolman's own, and policies do not apply to it"
 
-// audits reports whether requests of a method are decided about.
+// audits reports whether requests of a method are in the audit log.
 func audits(method mcpwire.Method) bool {
 	return upstream.Limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
 }
 
-// Decide begins the audit of the request being handled, which is about where t
-// leads, and has this correlation number. If there is a decision about it already, that
-// is another now.
-func (s *Conn) Decide(req *Request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
+// BeginAudit begins the audit line of the request being handled. t is the target of its name and n
+// its correlation number. If the request has a line already, BeginAudit changes its verdict. It
+// returns nil if the request is not audited.
+func (s *Conn) BeginAudit(req *Request, t catalog.Target, verdict audit.Verdict, n uint64) *audit.Decision {
 	if s.Audit == nil || !audits(req.Method) {
 		return nil
 	}
@@ -35,85 +35,85 @@ func (s *Conn) Decide(req *Request, t catalog.Target, verdict audit.Verdict, n u
 		return d
 	}
 	at, kind, _ := mcpwire.Target(req.Message, req.Method)
-	line := about(s.line(req.Method, verdict, n), kind, string(req.Text(at)), t)
+	line := withTarget(s.auditLine(req.Method, verdict, n), kind, string(req.Text(at)), t)
 	line.Correlation = s.correlation(req)
-	return s.begin(req, line, s.rule(t.Entry), givenWith(req.Message, req.Method))
+	return s.begin(req, line, s.rule(t.Entry), argumentsOf(req.Message, req.Method))
 }
 
-// DecideForwarded is Decide for a request that is passed on: it may be, or somebody
-// has agreed to it.
-func (s *Conn) DecideForwarded(req *Request, t catalog.Target, n uint64) *audit.Decision {
+// BeginForwardedAudit is BeginAudit for a request that is passed on: the policy allows it, or a
+// person has confirmed it.
+func (s *Conn) BeginForwardedAudit(req *Request, t catalog.Target, n uint64) *audit.Decision {
 	verdict := audit.Allowed
 	if req.Decision != nil {
 		verdict = audit.Confirmed
 	}
-	return s.Decide(req, t, verdict, n)
+	return s.BeginAudit(req, t, verdict, n)
 }
 
-// DecideOwn is Decide for what is toolman's own.
-func (s *Conn) DecideOwn(req *Request, n uint64) *audit.Decision {
+// BeginOwnAudit is BeginAudit for toolman's own tools and resources.
+func (s *Conn) BeginOwnAudit(req *Request, n uint64) *audit.Decision {
 	if s.Audit == nil || !audits(req.Method) {
 		return nil
 	}
 	at, kind, _ := mcpwire.Target(req.Message, req.Method)
-	line := about(s.line(req.Method, audit.Allowed, n), kind, string(req.Text(at)), catalog.Target{})
+	line := withTarget(s.auditLine(req.Method, audit.Allowed, n), kind, string(req.Text(at)), catalog.Target{})
 	line.Server, line.Correlation = "toolman", s.correlation(req)
-	return s.begin(req, line, ownRules, givenWith(req.Message, req.Method))
+	return s.begin(req, line, ownRules, argumentsOf(req.Message, req.Method))
 }
 
-// decideAgainst audits a request that is refused.
-func (s *Conn) decideAgainst(req *Request, why *Refusal, n uint64) {
+// auditRefusal audits a request that is refused.
+func (s *Conn) auditRefusal(req *Request, why *Refusal, n uint64) {
 	if s.Audit == nil || !audits(req.Method) {
 		return
 	}
 	if at, _, _ := mcpwire.Target(req.Message, req.Method); req.Method == mcpwire.ToolsCall && slices.Contains(s.OwnNames, string(req.Text(at))) {
-		s.DecideOwn(req, n).End(audit.Refused)
+		s.BeginOwnAudit(req, n).End(audit.Refused)
 		return
 	}
 	verdict := audit.Verdict(why.Verdict)
-	switch has := req.Decision; {
-	case has != nil && (verdict == "" || has.Verdict() == audit.Declined):
-		verdict = has.Verdict()
+	switch begun := req.Decision; {
+	case begun != nil && (verdict == "" || begun.Verdict() == audit.Declined):
+		verdict = begun.Verdict()
 	case verdict == "":
 		verdict = audit.Invalid
 	}
-	s.Decide(req, why.About, verdict, n).End(audit.Refused)
+	s.BeginAudit(req, why.About, verdict, n).End(audit.Refused)
 }
 
-// DecideListen audits a resource that a subscription is to be about.
-func (s *Conn) DecideListen(req *Request, uri string, t catalog.Target, verdict catalog.Verdict, taken bool) {
+// AuditListen audits a resource in a subscriptions/listen request. accepted says whether the
+// subscription includes it.
+func (s *Conn) AuditListen(req *Request, uri string, t catalog.Target, verdict catalog.Verdict, accepted bool) {
 	if s.Audit == nil {
 		return
 	}
-	line := about(s.line(mcpwire.Listen, verdict.Audited(), req.TraceID), mcpwire.Resource, uri, t)
+	line := withTarget(s.auditLine(mcpwire.Listen, verdict.Audited(), req.TraceID), mcpwire.Resource, uri, t)
 	rule := s.rule(t.Entry)
 	if uri == catalog.CatalogURI {
 		line.Server, line.Verdict, rule = "toolman", audit.Allowed, ownRules
 	}
 	how := audit.Refused
-	if taken {
+	if accepted {
 		how = audit.OK
 	}
 	s.begin(req, line, rule, nil).End(how)
 }
 
-// Misfit audits a call of a tool that FindTool has found and that the session's Sender does
-// not pass on: its arguments are not as the tool's inputSchema wants them. The arguments
-// are copied.
-func (s *Conn) Misfit(e *catalog.Entry, correlation string, arguments []byte) {
+// AuditMisfit audits a call that the bridge refuses because its arguments do not match the tool's
+// inputSchema. It copies the arguments. Conn.Mu must not be held.
+func (s *Conn) AuditMisfit(e *catalog.Entry, correlation string, arguments []byte) {
 	if s.Audit == nil {
 		return
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	line := about(s.line(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
+	line := withTarget(s.auditLine(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
 	line.Correlation = correlation
-	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
+	rule := func(audit.Verdict) string { return "its arguments do not match the tool's inputSchema" }
 	s.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)
 }
 
-// line is a line with what it says of the client.
-func (s *Conn) line(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
+// auditLine returns a line with the fields that identify the client and the method.
+func (s *Conn) auditLine(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
 	line := audit.Line{Agent: s.Who.Agent, Client: s.Who.Name, Session: s.Label, Method: string(method), Verdict: verdict}
 	if name := s.Peer.name.Load(); name != nil {
 		line.Client = *name
@@ -124,8 +124,8 @@ func (s *Conn) line(method mcpwire.Method, verdict audit.Verdict, n uint64) audi
 	return line
 }
 
-// about fills in what the request is about: what it asks for, and where that leads.
-func about(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Target) audit.Line {
+// withTarget returns the line with the requested name and its target.
+func withTarget(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Target) audit.Line {
 	if asked != "" {
 		line.Kind, line.Name = kind.String(), asked
 	}
@@ -138,9 +138,10 @@ func about(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Target) a
 	return line
 }
 
+// ownRules is the audit.Rule of toolman's own tools and resources.
 func ownRules(audit.Verdict) string { return OwnRule }
 
-// rule tells later which rule has led to a verdict on an entry.
+// rule returns a function that names the rule that led to a verdict on an entry.
 func (s *Conn) rule(e *catalog.Entry) audit.Rule {
 	if e == nil {
 		return nil
@@ -162,12 +163,13 @@ func (s *Conn) rule(e *catalog.Entry) audit.Rule {
 	}
 }
 
+// begin writes the line to the audit log.
 func (s *Conn) begin(req *Request, line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
 	return s.Audit.Begin(line, rule, s.Clock.At(req.ArrivedAt), arguments)
 }
 
-// givenWith returns what a request is made with, if it is clear what that is.
-func givenWith(m *jsonrpc.Message, method mcpwire.Method) []byte {
+// argumentsOf returns the arguments of a request, nil if they are missing or ambiguous.
+func argumentsOf(m *jsonrpc.Message, method mcpwire.Method) []byte {
 	key := "arguments"
 	if method == mcpwire.Complete {
 		key = "argument"
@@ -179,8 +181,7 @@ func givenWith(m *jsonrpc.Message, method mcpwire.Method) []byte {
 	return m.Bytes(at)
 }
 
-// OutcomeOf reads how a server has answered a call. Nobody asks that of a call that is
-// not audited.
+// OutcomeOf returns the outcome of a call from its response, "" if the call is not audited.
 func OutcomeOf(c *upstream.Call, m *jsonrpc.Message) audit.Outcome {
 	if c.Audited == nil {
 		return ""
@@ -191,5 +192,5 @@ func OutcomeOf(c *upstream.Call, m *jsonrpc.Message) audit.Outcome {
 		}
 	}
 	status, _ := tracing.Outcome(m)
-	return audit.Outcome(status) // the trace and the log have the same words
+	return audit.Outcome(status) // the trace and the audit log use the same values
 }

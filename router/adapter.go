@@ -1,0 +1,101 @@
+package router
+
+import (
+	"slices"
+
+	"toolman/mcpwire"
+	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/metatool"
+	"toolman/router/policy"
+	"toolman/router/session"
+	"toolman/router/toolset"
+	"toolman/router/upstream"
+	"toolman/router/view"
+	"toolman/spawn"
+)
+
+// An adapter implements upstream.Router and session.Host for a Router.
+type adapter struct{ r *Router }
+
+// Rules implements upstream.Router.
+func (h adapter) Rules() *catalog.Rules { return h.r.rules.Load() }
+
+// Servers implements upstream.Router.
+func (h adapter) Servers() int { return len(h.r.all()) }
+
+// Changed implements upstream.Router.
+func (h adapter) Changed() { h.r.update() }
+
+// Replace implements upstream.Router.
+func (h adapter) Replace(gone, next *upstream.Upstream) bool { return h.r.replace(gone, next) }
+
+// Ladder implements upstream.Router.
+func (h adapter) Ladder() spawn.Ladder { return h.r.ladder() }
+
+// Sharing implements upstream.Router.
+func (h adapter) Sharing(u *upstream.Upstream) []upstream.Caller {
+	var sharing []upstream.Caller
+	for _, s := range h.r.sessions.list() {
+		if s.Uses(u) {
+			sharing = append(sharing, s)
+		}
+	}
+	return sharing
+}
+
+// Toolsets implements session.Host.
+func (h adapter) Toolsets() []toolset.Set { return h.r.current().Toolsets }
+
+// Scrub implements session.Host.
+func (h adapter) Scrub() func(string) string { return h.r.current().Scrub }
+
+// Library implements session.Host.
+func (h adapter) Library(info *client.Info) *metatool.Library { return h.r.library(info) }
+
+// ShelfError implements session.Host.
+func (h adapter) ShelfError(info *client.Info, err error) error { return h.r.shelfError(info, err) }
+
+// Opened implements session.Host.
+func (h adapter) Opened() bool { return h.r.startup.opened.Load() }
+
+// Greet implements session.Host.
+func (h adapter) Greet(hello mcpwire.Hello) { h.r.handshake(hello) }
+
+// Ended implements session.Host.
+func (h adapter) Ended(s *session.Session) { h.r.sessions.remove(s) }
+
+// BuildCatalog implements session.Host.
+func (h adapter) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
+	return h.r.buildCatalog(upstreams)
+}
+
+// StartView implements session.Host.
+func (h adapter) StartView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View {
+	return h.r.startView(c, p, info)
+}
+
+// Refresh implements session.Host.
+func (h adapter) Refresh(s *session.Session, announce bool) {
+	h.r.mu.Lock()
+	defer h.r.mu.Unlock()
+	if h.r.startup.opened.Load() {
+		s.CatalogChanged(h.r.catalog.Load(), announce)
+	}
+}
+
+// Reconnect implements session.Host.
+func (h adapter) Reconnect(s *session.Session, own *upstream.Upstream) {
+	if h.shareAgain(s, own) {
+		h.Refresh(s, true) // starts a dedicated upstream
+	}
+}
+
+// shareAgain replaces a dedicated upstream of a session by the shared one.
+func (h adapter) shareAgain(s *session.Session, own *upstream.Upstream) bool {
+	h.r.mu.Lock() // no upstream is replaced meanwhile
+	defer h.r.mu.Unlock()
+	all := h.r.all()
+	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
+	return i >= 0 && s.ShareAgain(own, all[i])
+}
