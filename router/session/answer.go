@@ -26,7 +26,7 @@ func (s *Session) Principal() budget.Principal { return s.Who.Principal }
 // in it changes, but that what it asks of a user names the server.
 func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	if c.Task {
-		s.tasks.Learn(u, id, &c, m)
+		s.tasks.LearnServerTask(u, id, &c, m)
 	}
 	back := tracing.Note{}
 	if s.Trace.On() {
@@ -35,9 +35,9 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 	if m.BothResultAndError {
 		m = jsonrpc.Strict(m)
 	}
-	m = input.NamedResponse(u, m, c.Elicits)
+	m = input.NameServerInResponse(u, m, c.Elicits)
 	if c.Modern != u.Source.Modern {
-		s.input.AnswerAcross(u, &c, m, out, &back)
+		s.input.TranslateAnswer(u, &c, m, out, &back)
 		return
 	}
 	if c.Context != nil {
@@ -58,7 +58,7 @@ func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Mess
 	there := back
 	there.Name, there.Total = c.ServerName(), 0
 	s.Trace.Response(tracing.Upstream, u.Name, m, there)
-	back.Leg += time.Duration(input.Earlier(c)) // not toolman's own time either
+	back.Leg += time.Duration(input.EarlierTime(c)) // not toolman's own time either
 	return back
 }
 
@@ -70,7 +70,7 @@ func (s *Session) Unsent(c upstream.Call, problem string, how audit.Outcome, out
 // Lost implements Caller. Conn.Mu is not held.
 func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
-	end := s.input.Failing(problem, how)
+	end := s.input.Failure(problem, how)
 	if !c.Modern || c.Context == nil {
 		end(c, out)
 		return
@@ -82,7 +82,7 @@ func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *
 
 // Progress implements Caller. Strict clients end the connection over a token they do not know.
 func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
-	if !s.input.CurrentUnlocked(&c) || len(c.Token()) == 0 {
+	if !s.input.LockAndUpdateIDs(&c) || len(c.Token()) == 0 {
 		return false
 	}
 	out.Edit(at, out.Copy(c.Token()))
@@ -99,7 +99,7 @@ func (s *Session) Notify(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 		s.tasks.Status(u, m, out)
 	case mcpwire.LogMessage:
 		if s.Knows(u) {
-			s.logged(u, m, out)
+			s.passLog(u, m, out)
 		}
 	default: // elicitation/complete, what later revisions add
 		if !u.Source.Modern && s.InSession() && s.Knows(u) && strings.HasPrefix(string(method), "notifications/") {
@@ -138,7 +138,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		if s.input.CancelRound(m.Bytes(at), m, out) {
 			return
 		}
-		dropped, u, our = s.dropLocked(m.Bytes(at), out)
+		dropped, u, our = s.dropRequestLocked(m.Bytes(at), out)
 		dropped.Audited.End(audit.Cancelled)
 	}
 	s.Trace.Notification(tracing.Client, s.Name(), m, dropped.TraceID)
@@ -152,13 +152,13 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	u.PassCancel(our, &dropped, m, at, out)
 }
 
-// dropLocked forgets the request with this id. It returns the call, of which at least
+// dropRequestLocked forgets the request with this id. It returns the call, of which at least
 // the correlation number is known, and, when an upstream has it, that and the id there.
-func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u *upstream.Upstream, our uint64) {
+func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u *upstream.Upstream, our uint64) {
 	if batches := s.Front.Batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
-	if n, ok := s.unparkLocked(id); ok {
+	if n, ok := s.dropDeferredLocked(id); ok {
 		return upstream.Call{TraceID: n}, nil, 0
 	}
 	if n, ok := s.dropLogLevelLocked(id); ok {
@@ -168,13 +168,13 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u 
 		return upstream.Call{TraceID: n}, nil, 0
 	}
 	if h := s.forgetReplyLocked(id); h != nil {
-		return upstream.Call{TraceID: h.n, Audited: h.audited}, nil, 0
+		return upstream.Call{TraceID: h.traceID, Audited: h.audited}, nil, 0
 	}
 	if s.subscriptions.Cancel(id, out) {
 		return upstream.Call{}, nil, 0
 	}
 	for _, u := range s.servers.Reachable() {
-		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.input.IsFor(c, id) }); {
+		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.input.HasRequestID(c, id) }); {
 		case ok && our > 0:
 			return c, u, our
 		case ok:
@@ -188,13 +188,13 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u 
 func (s *Session) Pending() int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	n := len(s.waiting.parked) + len(s.waiting.replies) + s.input.Held().Rounds + len(s.logLevel.pending)
+	n := len(s.waiting.deferred) + len(s.waiting.replies) + s.input.Held().Rounds + len(s.logLevel.pending)
 	if s.waiting.background != nil && !s.waiting.background.dropped {
 		n++
 	}
 	for _, u := range s.servers.Reachable() {
 		pending := func(c *upstream.Call) {
-			if c.Caller == upstream.Caller(s) && input.Current(c) {
+			if c.Caller == upstream.Caller(s) && input.UpdateIDs(c) {
 				n++
 			}
 		}
@@ -214,12 +214,12 @@ func (s *Session) Abandon() {
 	}
 	s.abandonLogLevelsLocked(&out, refuse)
 	s.endBackgroundLocked(&out, refuse)
-	s.unparkAllLocked(&out, refuse)
+	s.serveDeferredLocked(&out, refuse)
 	s.input.FailRounds(func(*upstream.Upstream, *catalog.Entry) string { return why }, audit.Cancelled, &out)
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.TakeQueued(s.made), u.TakeCalls(s.made, &out)...) {
+		for _, c := range append(u.TakeQueued(s.owns), u.TakeCalls(s.owns, &out)...) {
 			s.Lost(c, why, audit.Cancelled, &out)
 		}
 	}
@@ -233,7 +233,7 @@ func (s *Session) End() {
 	s.env.Host.Ended(s)
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.waiting.parked, s.logLevel.pending = nil, nil
+	s.waiting.deferred, s.logLevel.pending = nil, nil
 	s.endBackgroundLocked(nil, func(*client.Request) {})
 	s.subscriptions.Clear(&out)
 	s.servers.Disown()
@@ -241,15 +241,15 @@ func (s *Session) End() {
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.TakeQueued(s.made), u.CallOffAll(s.made, "the client is gone", &out)...) {
+		for _, c := range append(u.TakeQueued(s.owns), u.CallOffAll(s.owns, "the client is gone", &out)...) {
 			c.Audited.End(audit.Cancelled)
 		}
 	}
 	out.Flush()
 }
 
-// made reports whether a call is the session's.
-func (s *Session) made(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
+// owns reports whether a call is the session's.
+func (s *Session) owns(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
 
 // Shutdown ends the client's subscriptions in good order, and the session's own servers: toolman ends.
 func (s *Session) Shutdown() {

@@ -99,7 +99,7 @@ func (s *Session) concludeBuiltinLocked(req *client.Request, o metatool.Outcome)
 	case o.View != nil:
 		s.replyAfterRelistLocked(req, o)
 	default:
-		s.sayLocked(req, o.Result, o.Failed)
+		s.answerBuiltinLocked(req, o.Result, o.Failed)
 	}
 }
 
@@ -142,8 +142,8 @@ func (s *Session) callThroughLocked(req *client.Request) {
 	s.routeLocked(call)
 }
 
-// sayLocked answers a call of one of these tools.
-func (s *Session) sayLocked(req *client.Request, outcome any, failed bool) {
+// answerBuiltinLocked answers a call of one of these tools.
+func (s *Session) answerBuiltinLocked(req *client.Request, outcome any, failed bool) {
 	result := mcpwire.AppendToolOutcome(req.Era(), nil, metatool.JSON(outcome), nil, false)
 	if failed {
 		result = mcpwire.AppendToolFailure(req.Era(), nil, metatool.JSON(outcome))
@@ -168,8 +168,8 @@ func (s *Session) definitions() *metatool.Definitions {
 	return &metatool.Definitions{Own: s.builtin.tools, Toolsets: s.env.Host.Toolsets(), CatalogBytes: s.env.CatalogBytes}
 }
 
-// catalogLocked answers requests about toolman's own resource.
-func (s *Session) catalogLocked(req *client.Request) {
+// catalogResourceLocked answers requests about toolman's own resource.
+func (s *Session) catalogResourceLocked(req *client.Request) {
 	result := []byte("{}")
 	switch req.Method {
 	case mcpwire.ResourcesRead:
@@ -186,16 +186,16 @@ func (s *Session) catalogLocked(req *client.Request) {
 	s.DecideOwn(req, s.Reply(req, result)).End(audit.OK)
 }
 
-// replyAfterList is how long after its list was answered a client gets the reply
+// replyDelay is how long after its list was answered a client gets the reply
 // that waited for it. Claude Code, Gemini CLI and OpenCode then have the new
 // tools in the model's next step; with the reply at once they have not.
-const replyAfterList = 50 * time.Millisecond
+const replyDelay = 50 * time.Millisecond
 
 // A pendingReply is the reply of a successful activation that waits for the client to
 // list the tools again.
 type pendingReply struct {
 	id      []byte
-	n       uint64
+	traceID uint64
 	modern  bool             // the client's request is of the modern era
 	mode    view.Mode        // of that request
 	on, off []*catalog.Entry // what was switched
@@ -212,11 +212,11 @@ func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome
 	s.View.Store(after)
 	on, off := metatool.Switched(before, after)
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.modeOf(req.Modern), n: s.TraceArrival(req, name),
+	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.modeOf(req.Modern), traceID: s.TraceArrival(req, name),
 		on: on, off: off, outcome: o}
-	h.audited = s.DecideOwn(req, h.n)
+	h.audited = s.DecideOwn(req, h.traceID)
 	if s.Trace.On() {
-		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
+		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.traceID)
 	}
 	told := s.announceLocked(before, after, req.Out)
 	if !told || h.mode != view.ModeMutate || s.Peer.ListsOnce || s.env.Settle <= 0 {
@@ -232,7 +232,7 @@ func (s *Session) toolsRelistedLocked() {
 	for _, h := range s.waiting.replies {
 		if !h.listed {
 			h.listed = true
-			h.timer.Reset(replyAfterList)
+			h.timer.Reset(replyDelay)
 		}
 	}
 }
@@ -257,7 +257,7 @@ func (s *Session) expire(h *pendingReply) {
 func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
 	h.timer.Stop()
 	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
-	s.Trace.Settled(h.listed, h.n)
+	s.Trace.Settled(h.listed, h.traceID)
 	s.replyLocked(h, out)
 }
 
@@ -278,7 +278,7 @@ func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
 func (s *Session) replyLocked(h *pendingReply, out *peer.Outgoing) {
 	h.audited.End(audit.OK)
 	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.Peer.ListsOnce}
-	s.Send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
+	s.Send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.traceID, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
 // announceLocked sends a list_changed for each kind whose list, as the client sees it,

@@ -21,21 +21,21 @@ func (s *Session) Refresh() { s.refresh(true) }
 // refresh shows the session what its own servers offer now.
 func (s *Session) refresh(announce bool) { s.env.Host.Refresh(s, announce) }
 
-// offeredLocked is the catalog of the session's servers; shared is that of the shared ones.
-func (s *Session) offeredLocked(shared *catalog.Catalog) *catalog.Catalog {
+// sessionCatalogLocked is the catalog of the session's servers; shared is that of the shared ones.
+func (s *Session) sessionCatalogLocked(shared *catalog.Catalog) *catalog.Catalog {
 	if !slices.ContainsFunc(s.servers.All, func(u *upstream.Upstream) bool { return u.Shared() != nil }) {
 		return shared
 	}
 	return s.env.Host.BuildCatalog(s.servers.All)
 }
 
-// openLocked reports whether requests that need the catalog can be served.
-func (s *Session) openLocked() bool { return s.env.Host.Opened() && s.servers.Awaited == 0 }
+// catalogReadyLocked reports whether requests that need the catalog can be served.
+func (s *Session) catalogReadyLocked() bool { return s.env.Host.Opened() && s.servers.Awaited == 0 }
 
-// ownSettled is called when no server of the session's own is waited for any more.
-func (s *Session) ownSettled() {
+// dedicatedSettled is called when no server of the session's own is waited for any more.
+func (s *Session) dedicatedSettled() {
 	s.refresh(false)
-	s.Unpark()
+	s.ServeDeferred()
 }
 
 // CatalogChanged shows the client a new catalog; what it has switched stays. The
@@ -45,7 +45,7 @@ func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
 	s.Mu.Lock()
 	s.servers.StartDedicated()
 	before := s.View.Load()
-	after := before.Rebase(s.startLocked(next))
+	after := before.Rebase(s.startViewLocked(next))
 	s.View.Store(after)
 	if announce && s.servers.Awaited == 0 {
 		s.announceLocked(before, after, &out)
@@ -54,10 +54,10 @@ func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
 	out.Flush()
 }
 
-// startLocked is what the session sees, while nothing is switched, when the shared servers
+// startViewLocked is what the session sees, while nothing is switched, when the shared servers
 // offer this catalog.
-func (s *Session) startLocked(shared *catalog.Catalog) *view.View {
-	return s.env.Host.StartView(s.offeredLocked(shared), s.Policy, s.Who)
+func (s *Session) startViewLocked(shared *catalog.Catalog) *view.View {
+	return s.env.Host.StartView(s.sessionCatalogLocked(shared), s.Policy, s.Who)
 }
 
 // ReplaceServer gives the session an upstream in the place of one that is gone. What it has
@@ -66,7 +66,7 @@ func (s *Session) ReplaceServer(gone, next *upstream.Upstream) {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	s.servers.Exchange(gone, next)
-	s.subscriptions.Exchange(gone, next, &out)
+	s.subscriptions.ReplaceServer(gone, next, &out)
 	s.Mu.Unlock()
 	out.Flush()
 }
@@ -97,7 +97,7 @@ func (s *Session) Reload(old, next []*upstream.Upstream, p *policy.Policy) {
 		u.EndBecause("the configuration was changed")
 		s.servers.Dismiss(u)
 	}
-	s.subscriptions.Drop(func(u *upstream.Upstream) bool { return slices.Contains(old, u) && !slices.Contains(next, u) })
+	s.subscriptions.DropServers(func(u *upstream.Upstream) bool { return slices.Contains(old, u) && !slices.Contains(next, u) })
 	s.subscriptions.Follow(&out)
 	s.Mu.Unlock()
 	out.Flush()
@@ -116,9 +116,9 @@ func (s *Session) RevokeQueued() {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	for _, u := range s.servers.Reachable() {
-		for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.made(c) && s.withdrawnLocked(u, c.Entry) != "" }) {
+		for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.owns(c) && s.whyRevokedLocked(u, c.Entry) != "" }) {
 			c.Audited.End(audit.Refused)
-			input.Conclude(&c, s.input.Failing(s.withdrawnLocked(u, c.Entry), audit.Refused), &out)
+			input.Conclude(&c, s.input.Failure(s.whyRevokedLocked(u, c.Entry), audit.Refused), &out)
 		}
 	}
 	s.Mu.Unlock()
@@ -133,15 +133,15 @@ func (s *Session) Revoke() {
 	for _, u := range s.servers.Reachable() {
 		s.revokeCallsLocked(u, &out)
 	}
-	s.input.FailRounds(s.withdrawnLocked, audit.Failed, &out)
+	s.input.FailRounds(s.whyRevokedLocked, audit.Failed, &out)
 	s.subscriptions.Revoke(&out)
 	s.subscriptions.Follow(&out)
 	s.Mu.Unlock()
 	out.Flush()
 }
 
-// withdrawnLocked says why the client may not have an entry of an upstream any more, or "".
-func (s *Session) withdrawnLocked(u *upstream.Upstream, e *catalog.Entry) string {
+// whyRevokedLocked says why the client may not have an entry of an upstream any more, or "".
+func (s *Session) whyRevokedLocked(u *upstream.Upstream, e *catalog.Entry) string {
 	if !s.MayUse(u) {
 		return fmt.Sprintf("this client may have nothing of server %s any more; go on without it", u.Name)
 	}
@@ -160,14 +160,14 @@ func (s *Session) withdrawnLocked(u *upstream.Upstream, e *catalog.Entry) string
 func (s *Session) revokeCallsLocked(u *upstream.Upstream, out *peer.Outgoing) {
 	ends := map[uint64]string{}
 	u.EachCall(func(id uint64, c upstream.Call) {
-		if s.made(&c) {
-			if why := s.withdrawnLocked(u, c.Entry); why != "" {
+		if s.owns(&c) {
+			if why := s.whyRevokedLocked(u, c.Entry); why != "" {
 				ends[id] = why
 			}
 		}
 	})
 	for id, why := range ends {
-		s.input.BreakOff(u, id, "the client may not make this call any more", s.input.Failing(why, audit.Failed), out)
+		s.input.BreakOff(u, id, "the client may not make this call any more", s.input.Failure(why, audit.Failed), out)
 	}
 }
 
@@ -232,7 +232,7 @@ func (s *Session) FindTool(server, tool string) *client.FoundTool {
 // Upstream returns what is known of a server by its name; false: there is none that the session may
 // know of.
 func (s *Session) Upstream(name string) (upstream.Status, bool) {
-	for _, u := range s.known() {
+	for _, u := range s.knownServers() {
 		if u.Source.HasName(name) {
 			return u.Status(), true
 		}
@@ -243,13 +243,13 @@ func (s *Session) Upstream(name string) (upstream.Status, bool) {
 // Servers are the names of the servers that the session may know of, in their order.
 func (s *Session) Servers() []string {
 	var names []string
-	for _, u := range s.known() {
+	for _, u := range s.knownServers() {
 		names = append(names, u.Name)
 	}
 	return names
 }
 
-func (s *Session) known() []*upstream.Upstream {
+func (s *Session) knownServers() []*upstream.Upstream {
 	s.Mu.Lock()
 	upstreams := s.servers.All
 	s.Mu.Unlock()

@@ -34,13 +34,13 @@ func (s *Session) routeLocked(req *client.Request) {
 	case req.Method == mcpwire.ToolsCall && s.callBuiltinLocked(req, name):
 		return
 	case kind == mcpwire.Resource && string(name) == catalog.CatalogURI:
-		s.catalogLocked(req)
+		s.catalogResourceLocked(req)
 		return
 	}
 	req.Route = client.Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
 	req.Route.Find(req.Tool)
 	if req.Method == mcpwire.Unsubscribe {
-		req.Target, req.Verdict = s.subscriptions.Find(name, req.Target, req.Verdict)
+		req.Target, req.Verdict = s.subscriptions.FindUnsubscribe(name, req.Target, req.Verdict)
 	}
 	req.Upstream = upstream.Of(req.Target.Source)
 	if !s.checkLocked(req) {
@@ -68,7 +68,7 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 		return
 	}
 	c.Elicits = u.Source.Modern && (!req.Modern || inputreq.CanElicit(req.Bytes(req.Envelope.Capabilities.Value)))
-	s.input.Mark(req, &c, t)
+	s.input.PrepareRetry(req, &c, t)
 	if s.Clock.Timed() {
 		c.Came, c.Sent = req.ArrivedAt, s.Clock.Now()
 	}
@@ -108,7 +108,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	case mcpwire.Progress:
 		s.input.Progress(m, out)
 	case mcpwire.TaskStatus:
-		s.tasks.Tell(m, out)
+		s.tasks.Notify(m, out)
 	case mcpwire.RootsListChanged:
 		for _, u := range s.servers.All {
 			u.Tell(m, out)
@@ -209,7 +209,7 @@ func (s *Session) checkConfirmed(req *client.Request) bool {
 }
 
 func (s *Session) checkSubscription(req *client.Request) bool {
-	err := s.subscriptions.Note(req.Method, req.Target, req.Name)
+	err := s.subscriptions.Record(req.Method, req.Target, req.Name)
 	if err != nil {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error(), About: req.Target})
 	}
@@ -226,11 +226,11 @@ func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, ver
 // what routeLocked and forward find out need not be found out again. With 64 calls in flight
 // over stdio that is worth 10 % more calls a second (fixtures/bench, flight64).
 type routeCache struct {
-	form   jsonrpc.TemplateID
-	view   *view.View
-	name   []byte        // of the tool, as the client writes it
-	rename []byte        // what is written to the upstream instead; nil: nothing is
-	call   upstream.Call // without the ids
+	template jsonrpc.TemplateID
+	view     *view.View
+	name     []byte        // of the tool, as the client writes it
+	rename   []byte        // what is written to the upstream instead; nil: nothing is
+	call     upstream.Call // without the ids
 }
 
 // cacheRouteLocked keeps the route of a call, if nothing about it is special.
@@ -239,7 +239,7 @@ func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *upst
 		return
 	}
 	l := &s.routeCache
-	l.form, l.view, l.name, l.rename = req.Template, s.View.Load(), append(l.name[:0], req.Bytes(at)...), nil
+	l.template, l.view, l.name, l.rename = req.Template, s.View.Load(), append(l.name[:0], req.Bytes(at)...), nil
 	if string(req.Text(at)) != c.ServerName() {
 		l.rename = c.Entry.Quoted
 	}
@@ -250,7 +250,7 @@ func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *upst
 // tool. One that is to be timed, traced or audited does not.
 func (s *Session) cachedRouteLocked(req *client.Request) (at jsonrpc.Span, ok bool) {
 	l := &s.routeCache
-	if req.Template != l.form || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
+	if req.Template != l.template || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.catalogReadyLocked() || s.waiting.background != nil || len(s.waiting.deferred) > 0 {
 		return at, false
 	}
 	at, _ = req.Param("name")
@@ -300,8 +300,8 @@ func (s *Session) initializeLocked(req *client.Request) {
 	}
 }
 
-// modernLocked answers a request of the modern era.
-func (s *Session) modernLocked(req *client.Request) {
+// modernRequestLocked answers a request of the modern era.
+func (s *Session) modernRequestLocked(req *client.Request) {
 	switch {
 	case req.Method == mcpwire.Discover:
 		n := s.TraceArrival(req, jsonrpc.Span{})
@@ -315,15 +315,15 @@ func (s *Session) modernLocked(req *client.Request) {
 		if hello != nil && !s.Who.Sole && s.env.Host.Opened() {
 			s.servers.StartDedicated()
 		}
-		s.whenOpenLocked(req)
+		s.serveWhenReadyLocked(req)
 		if hello != nil && s.Who.Sole {
 			s.env.Host.Greet(*hello)
 		}
 	}
 }
 
-// outOfSession answers a legacy request before there was a handshake.
-func (s *Session) outOfSession(req *client.Request) {
+// refuseWithoutSession answers a legacy request before there was a handshake.
+func (s *Session) refuseWithoutSession(req *client.Request) {
 	s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
 		Message: "begin with initialize, or say with each request in params._meta which revision it is of, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
 }

@@ -59,7 +59,7 @@ type closed struct {
 
 // waiting are requests that are answered later.
 type waiting struct {
-	parked     []client.Deferred // until the servers have started
+	deferred   []client.Deferred // until the servers have started
 	background *backgroundTask   // until this is done; nil: nothing is
 	replies    []*pendingReply   // until the client has listed again
 }
@@ -122,7 +122,7 @@ func New(env *Env, out peer.Sender, who client.Info, p *policy.Policy, servers [
 	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
 	s.tasks = subscribe.Tasks{Conn: &s.Conn}
 	s.input.Init(&s.Conn, &s.tasks, env.Signer, env.Host.Scrub, s.passAgreedLocked)
-	s.servers = pool.Servers{Conn: &s.Conn, Pool: env.Pool, OnSettled: s.ownSettled, All: servers}
+	s.servers = pool.Servers{Conn: &s.Conn, Pool: env.Pool, OnSettled: s.dedicatedSettled, All: servers}
 	return s
 }
 
@@ -168,11 +168,11 @@ func (s *Session) beginLocked(m *jsonrpc.Message, tool *client.FoundTool, out *p
 // Bad implements peer.Handler. The connection lives on.
 func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	if !s.batch(m.Frame, out) {
-		s.bad(m, err, out)
+		s.refuseBad(m, err, out)
 	}
 }
 
-func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+func (s *Session) refuseBad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	s.Trace.Bad(tracing.Client, s.Name(), m.Frame, err)
 	if s.input.MalformedAnswer(m, err, out) || isResponse(m) {
 		return // a response has no answer
@@ -181,12 +181,12 @@ func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
 		code = jsonrpc.CodeParseError
 	}
-	s.Send(out, mcpwire.AppendFailure(mcpwire.Legacy, nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.Trace.Next()})
+	s.Send(out, mcpwire.AppendFailure(mcpwire.Legacy, nil, badID(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.Trace.Next()})
 }
 
-// idOfBad is the id to refuse a message under that could not be read: null when it
+// badID is the id to refuse a message under that could not be read: null when it
 // has none.
-func idOfBad(m *jsonrpc.Message, err error) []byte {
+func badID(m *jsonrpc.Message, err error) []byte {
 	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
 		if id, _ := long.Peek(); id != nil {
 			return id
@@ -254,7 +254,7 @@ func (s *Session) requestLocked(req *client.Request) {
 		return
 	}
 	if req.Modern {
-		s.modernLocked(req)
+		s.modernRequestLocked(req)
 		return
 	}
 	switch req.Method {
@@ -270,20 +270,20 @@ func (s *Session) requestLocked(req *client.Request) {
 	}
 	switch {
 	case s.Peer.Hello == nil:
-		s.outOfSession(req)
+		s.refuseWithoutSession(req)
 	case !mcpwire.Known(req.Method):
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeMethodNotFound,
 			Text: "toolman does not know the method " + sanitize.Short(string(req.Method))})
 	default:
 		s.input.ClientReady(req.Out)
-		s.whenOpenLocked(req)
+		s.serveWhenReadyLocked(req)
 	}
 }
 
-// whenOpenLocked serves a request as soon as the catalog is there.
-func (s *Session) whenOpenLocked(req *client.Request) {
-	if !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
-		s.parkLocked(req)
+// serveWhenReadyLocked serves a request as soon as the catalog is there.
+func (s *Session) serveWhenReadyLocked(req *client.Request) {
+	if !s.catalogReadyLocked() || s.waiting.background != nil || len(s.waiting.deferred) > 0 {
+		s.deferLocked(req)
 		return
 	}
 	s.serveLocked(req)
@@ -331,7 +331,7 @@ func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 	for _, at := range elements {
 		switch err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); {
 		case err != nil && !isResponse(&m):
-			ids = append(ids, bytes.Clone(idOfBad(&m, err)))
+			ids = append(ids, bytes.Clone(badID(&m, err)))
 		case err == nil && m.Kind == jsonrpc.Request:
 			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))
 		}
@@ -339,7 +339,7 @@ func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 	s.Front.Batches.Load().Expect(ids)
 	for _, at := range elements {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
-			s.bad(&m, err, out)
+			s.refuseBad(&m, err, out)
 		} else {
 			s.Message(&m, out)
 		}

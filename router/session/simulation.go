@@ -17,7 +17,7 @@ func Simulate(s *Session) Simulation { return Simulation{s} }
 // Held says how much a session keeps.
 type Held struct {
 	input.Held
-	Parked        int // requests that wait for servers
+	Deferred      int // requests that wait for servers
 	Replies       int // that wait until the client has listed again
 	Subscriptions int
 	Tasks         int
@@ -26,7 +26,7 @@ type Held struct {
 // Held returns how much the session keeps now.
 func (x Simulation) Held() Held {
 	s := x.s
-	return Held{s.input.Held(), len(s.waiting.parked), len(s.waiting.replies), s.subscriptions.Len(), s.tasks.Len()}
+	return Held{s.input.Held(), len(s.waiting.deferred), len(s.waiting.replies), s.subscriptions.Len(), s.tasks.Len()}
 }
 
 // Expiry returns what ends the wait of the oldest reply.
@@ -47,8 +47,8 @@ func (x Simulation) AwaitServer() { x.s.servers.Awaited = 1 }
 // Occupy has requests wait for something that is done in the background.
 func (x Simulation) Occupy() { x.s.waiting.background = &backgroundTask{} }
 
-// Park has a request wait.
-func (x Simulation) Park() { x.s.waiting.parked = make([]client.Deferred, 1) }
+// Defer has a request wait.
+func (x Simulation) Defer() { x.s.waiting.deferred = make([]client.Deferred, 1) }
 
 // Variant is how lists are rendered for the client.
 func (x Simulation) Variant(modern bool) view.Variant { return x.s.variantLocked(modern) }

@@ -19,59 +19,59 @@ import (
 	"toolman/router/upstream"
 )
 
-// parkLimit is how many requests of the client wait.
-const parkLimit = 4096
+// maxDeferred is how many requests of the client wait.
+const maxDeferred = 4096
 
-func (s *Session) parkLocked(req *client.Request) {
-	if len(s.waiting.parked) >= parkLimit || client.OverBytes(s.waiting.parked, len(req.Frame)) {
+func (s *Session) deferLocked(req *client.Request) {
+	if len(s.waiting.deferred) >= maxDeferred || client.OverBytes(s.waiting.deferred, len(req.Frame)) {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
-			Text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
+			Text: "too many requests while " + s.waitReasonLocked() + "; wait for the answers and send it again"})
 		return
 	}
-	s.waiting.parked = append(s.waiting.parked, s.Defer(req))
+	s.waiting.deferred = append(s.waiting.deferred, s.Defer(req))
 }
 
-// busyLocked says what requests wait for.
-func (s *Session) busyLocked() string {
+// waitReasonLocked says what requests wait for.
+func (s *Session) waitReasonLocked() string {
 	if s.waiting.background != nil {
 		return "a toolset is read or written"
 	}
 	return "the upstream servers start"
 }
 
-// unparkLocked drops a request that still waits, and returns its correlation
+// dropDeferredLocked drops a request that still waits, and returns its correlation
 // number.
-func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
-	for i, p := range s.waiting.parked {
+func (s *Session) dropDeferredLocked(id []byte) (n uint64, ok bool) {
+	for i, p := range s.waiting.deferred {
 		if p.Is(id) {
-			s.waiting.parked = append(s.waiting.parked[:i], s.waiting.parked[i+1:]...)
+			s.waiting.deferred = append(s.waiting.deferred[:i], s.waiting.deferred[i+1:]...)
 			return p.TraceID, true
 		}
 	}
 	return 0, false
 }
 
-// Unpark serves the requests that have waited.
-func (s *Session) Unpark() {
+// ServeDeferred serves the requests that have waited.
+func (s *Session) ServeDeferred() {
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.unparkAllLocked(&out, s.whenOpenLocked)
+	s.serveDeferredLocked(&out, s.serveWhenReadyLocked)
 	s.Mu.Unlock()
 	out.Flush()
 }
 
-// unparkAllLocked has every request that waits handled as if it came now, but that
+// serveDeferredLocked has every request that waits handled as if it came now, but that
 // it came before.
-func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*client.Request)) {
-	waited := s.waiting.parked
-	s.waiting.parked = nil
+func (s *Session) serveDeferredLocked(out *peer.Outgoing, handle func(*client.Request)) {
+	waited := s.waiting.deferred
+	s.waiting.deferred = nil
 	for _, p := range waited {
 		handle(p.Request(out))
 	}
 }
 
-// backgroundTime bounds what a request may take of the disk.
-const backgroundTime = 3 * time.Second
+// backgroundTimeout bounds what a request may take of the disk.
+const backgroundTimeout = 3 * time.Second
 
 // A backgroundTask is what is done apart for a request: on a goroutine of its own, because
 // it waits for the disk. What the client asks after it waits too, so that it sees what
@@ -90,7 +90,7 @@ func (s *Session) runInBackgroundLocked(req *client.Request, work func(ctx conte
 	e := &backgroundTask{Deferred: s.Defer(req)}
 	s.waiting.background = e
 	go func() {
-		ctx, cancel := context.WithTimeout(s.env.Context, backgroundTime)
+		ctx, cancel := context.WithTimeout(s.env.Context, backgroundTimeout)
 		defer cancel()
 		s.completeBackground(e, work(ctx))
 	}()
@@ -104,7 +104,7 @@ func (s *Session) completeBackground(e *backgroundTask, answer completion) {
 	if !e.dropped {
 		answer(e.Request(&out))
 	}
-	s.unparkAllLocked(&out, s.whenOpenLocked)
+	s.serveDeferredLocked(&out, s.serveWhenReadyLocked)
 	s.Mu.Unlock()
 	out.Flush()
 }
@@ -131,8 +131,8 @@ func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*client.Re
 	}
 }
 
-// levelTime is how long the answer to logging/setLevel waits for servers.
-const levelTime = time.Second
+// levelTimeout is how long the answer to logging/setLevel waits for servers.
+const levelTimeout = time.Second
 
 // A pendingLogLevel is a request that goes on once the servers have taken a log level, or after
 // levelTime: servers that handle requests side by side would otherwise miss what a
@@ -143,8 +143,8 @@ type pendingLogLevel struct {
 	upstream.LevelChange
 }
 
-// levelLocked tells the servers that log, and answers the client when they have heard.
-func (s *Session) levelLocked(req *client.Request) {
+// sendLevelLocked tells the servers that log, and answers the client when they have heard.
+func (s *Session) sendLevelLocked(req *client.Request) {
 	l := s.newLogLevel()
 	l.Asked()
 	for _, u := range s.servers.All {
@@ -178,14 +178,14 @@ func (s *Session) logLevelRaisedLocked(req *client.Request, u *upstream.Upstream
 
 func (s *Session) newLogLevel() *pendingLogLevel {
 	l := &pendingLogLevel{}
-	l.Done = func(out *peer.Outgoing) { s.goOn(l, out) }
+	l.Done = func(out *peer.Outgoing) { s.completeLogLevel(l, out) }
 	return l
 }
 
 func (s *Session) waitLocked(req *client.Request, l *pendingLogLevel) {
 	l.Deferred = s.Defer(req)
 	s.logLevel.pending = append(s.logLevel.pending, l)
-	time.AfterFunc(levelTime, func() {
+	time.AfterFunc(levelTimeout, func() {
 		var out peer.Outgoing
 		l.Done(&out)
 		out.Flush()
@@ -213,9 +213,9 @@ func (s *Session) Ready(u *upstream.Upstream) {
 	out.Flush()
 }
 
-// goOn answers the client, or passes its call on, unless that has happened or it wants no
+// completeLogLevel answers the client, or passes its call on, unless that has happened or it wants no
 // answer.
-func (s *Session) goOn(l *pendingLogLevel, out *peer.Outgoing) {
+func (s *Session) completeLogLevel(l *pendingLogLevel, out *peer.Outgoing) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	i := slices.Index(s.logLevel.pending, l)
@@ -223,11 +223,11 @@ func (s *Session) goOn(l *pendingLogLevel, out *peer.Outgoing) {
 		return
 	}
 	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
-	s.takenLocked(l, out, s.whenOpenLocked)
+	s.answerOrServeLocked(l, out, s.serveWhenReadyLocked)
 }
 
-// takenLocked deals with a request that has waited: one for the level is answered.
-func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*client.Request)) {
+// answerOrServeLocked deals with a request that has waited: one for the level is answered.
+func (s *Session) answerOrServeLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*client.Request)) {
 	req := l.Request(out)
 	if req.Method == mcpwire.SetLevel {
 		s.Reply(req, []byte("{}"))
@@ -239,7 +239,7 @@ func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(
 // abandonLogLevelsLocked waits for no server any more.
 func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*client.Request)) {
 	for _, l := range s.logLevel.pending {
-		s.takenLocked(l, out, refuse)
+		s.answerOrServeLocked(l, out, refuse)
 	}
 	s.logLevel.pending = nil
 }
@@ -274,7 +274,7 @@ func (s *Session) setLevelLocked(req *client.Request) {
 	if s.Peer.Hello != nil {
 		s.Peer.Meta = s.Peer.Hello.Claim(s.logLevel.name)
 	}
-	s.levelLocked(req)
+	s.sendLevelLocked(req)
 }
 
 // maxLevelParams is how many bytes of params are kept for servers that are told the level later.
@@ -291,35 +291,35 @@ func checkLevel(level []byte) error {
 // Logged implements Caller. The client gets the message if its call wants to hear of that level.
 func (s *Session) Logged(c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	level, err := m.Param("level")
-	if err == nil && s.wants(&c, upstream.ThresholdOf(m.Text(level))) {
+	if err == nil && s.wantsLog(&c, upstream.ThresholdOf(m.Text(level))) {
 		s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.ID()})
 	}
 }
 
-// wants reports whether the client of an open call wants to hear of a log message of this
+// wantsLog reports whether the client of an open call wants to hear of a log message of this
 // level.
-func (s *Session) wants(c *upstream.Call, got upstream.LogThreshold) bool {
+func (s *Session) wantsLog(c *upstream.Call, got upstream.LogThreshold) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	want := c.Logs
 	if !c.Modern {
 		want = upstream.ThresholdOf([]byte(s.logLevel.name))
 	}
-	return input.Current(c) && want != 0 && want <= got
+	return input.UpdateIDs(c) && want != 0 && want <= got
 }
 
-// logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
+// passLog passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
 // while a request is open that asked for them: nothing says to which one they belong
 // (2026-07-28, Logging).
-func (s *Session) logged(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
-	if !u.Source.Modern && !s.InSession() && !s.logsFor(u, m) {
+func (s *Session) passLog(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	if !u.Source.Modern && !s.InSession() && !s.wantsLogFrom(u, m) {
 		return
 	}
 	s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.input.OpenAt(u)})
 }
 
-// logsFor reports whether a modern request is open that wants to hear of a message.
-func (s *Session) logsFor(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool) {
+// wantsLogFrom reports whether a modern request is open that wants to hear of a message.
+func (s *Session) wantsLogFrom(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool) {
 	level, err := m.Param("level")
 	if err != nil {
 		return false
@@ -328,7 +328,7 @@ func (s *Session) logsFor(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	u.EachCall(func(_ uint64, c upstream.Call) {
-		wanted = wanted || s.made(&c) && input.Current(&c) && c.Logs != 0 && c.Logs <= got
+		wanted = wanted || s.owns(&c) && input.UpdateIDs(&c) && c.Logs != 0 && c.Logs <= got
 	})
 	return wanted
 }

@@ -15,11 +15,11 @@ import (
 
 // How many subscriptions a client may hold open at once, and all programs together that
 // speak through one session.
-const MaxListens, maxListensOfMany = 64, 16384
+const MaxListens, maxSharedListens = 64, 16384
 
 func (s *Set) maxListens() int {
 	if s.Who.Many {
-		return maxListensOfMany
+		return maxSharedListens
 	}
 	return MaxListens
 }
@@ -47,7 +47,7 @@ func (s *Set) Listen(req *client.Request) {
 		return
 	}
 	n := s.TraceArrival(req, jsonrpc.Span{})
-	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(req, l, uri) })
+	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.addResource(req, l, uri) })
 	s.Send(req.Out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), tracing.Note{ID: n, Method: mcpwire.Acknowledged})
 	if string(l.filter.Append(nil)) == "{}" {
 		s.Send(req.Out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{ID: n, Method: mcpwire.Listen, Status: "local"})
@@ -57,9 +57,9 @@ func (s *Set) Listen(req *client.Request) {
 	s.Follow(req.Out)
 }
 
-// subscribeTo finds out whose resource a URI names, and reports whether changes of
+// addResource finds out whose resource a URI names, and reports whether changes of
 // it can be heard of.
-func (s *Set) subscribeTo(req *client.Request, l *listen, uri string) bool {
+func (s *Set) addResource(req *client.Request, l *listen, uri string) bool {
 	if uri == catalog.CatalogURI {
 		s.DecideListen(req, uri, catalog.Target{}, catalog.Active, true)
 		l.subs[ownCatalog] = uri
@@ -147,12 +147,12 @@ func (s *Set) Follow(out *peer.Outgoing) {
 		want := s.wanted(u)
 		if before := s.follows[u]; len(want)+len(before) > 0 {
 			u.Follow(want, before, out)
-			s.keepFollowed(u, want)
+			s.setFollowed(u, want)
 		}
 	}
 }
 
-func (s *Set) keepFollowed(u *upstream.Upstream, uris map[string]bool) {
+func (s *Set) setFollowed(u *upstream.Upstream, uris map[string]bool) {
 	if s.follows == nil {
 		s.follows = map[*upstream.Upstream]map[string]bool{}
 	}

@@ -35,9 +35,9 @@ type Set struct {
 // MaxSubscriptions is how many resources a session can be subscribed to.
 const MaxSubscriptions = 10_000
 
-// Note remembers under which URI the client knows a resource that it subscribes to, so that
+// Record remembers under which URI the client knows a resource that it subscribes to, so that
 // updates come under the same.
-func (s *Set) Note(method mcpwire.Method, t catalog.Target, asked []byte) error {
+func (s *Set) Record(method mcpwire.Method, t catalog.Target, asked []byte) error {
 	key := subscription{upstream.Of(t.Source), t.Name()}
 	switch method {
 	case mcpwire.Subscribe:
@@ -77,9 +77,9 @@ func (s *Set) unsubscribe(key subscription) {
 // size is how many bytes a subscription keeps, where the client has asked for it by this URI.
 func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) + 64 }
 
-// Find returns where an unsubscription leads. What is subscribed can
+// FindUnsubscribe returns where an unsubscription leads. What is subscribed can
 // be ended, also when the resource has been switched off or is listed no more.
-func (s *Set) Find(asked []byte, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {
+func (s *Set) FindUnsubscribe(asked []byte, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {
 	if _, ok := s.subs[subscription{upstream.Of(t.Source), t.Name()}]; ok {
 		return t, catalog.Active
 	}
@@ -105,13 +105,13 @@ func (s *Set) Updated(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoi
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	if known, ok := s.spelling(s.subs, u, uri); ok {
+	if known, ok := s.clientURI(s.subs, u, uri); ok {
 		s.tellUpdated(m, out, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 			return mcpwire.FromSubscription(edits, m, subscription)
 		})
 	}
 	for _, l := range s.listens {
-		if known, ok := s.spelling(l.subs, u, uri); ok {
+		if known, ok := s.clientURI(l.subs, u, uri); ok {
 			s.tellUpdated(m, out, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 				return mcpwire.ToSubscription(edits, m, l.id)
 			})
@@ -132,10 +132,10 @@ func (s *Set) tellUpdated(m *jsonrpc.Message, out *peer.Outgoing, at jsonrpc.Spa
 	s.Pass(out, m, &tracing.Note{Method: mcpwire.ResourceUpdated})
 }
 
-// spelling returns how the client spells a URI of a server, if the client is to hear that the
+// clientURI returns how the client spells a URI of a server, if the client is to hear that the
 // resource has changed: it has subscribed to that resource, or to one that it is a part of, and may
 // use both.
-func (s *Set) spelling(subs map[subscription]string, u *upstream.Upstream, uri string) (spelled string, ok bool) {
+func (s *Set) clientURI(subs map[subscription]string, u *upstream.Upstream, uri string) (spelled string, ok bool) {
 	v := s.View.Load()
 	verdict := v.VerdictOf(u.Source, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
@@ -147,7 +147,7 @@ func (s *Set) spelling(subs map[subscription]string, u *upstream.Upstream, uri s
 			longest, spelled = len(sub.uri), asked+uri[len(sub.uri):]
 		}
 	}
-	return spelled, longest > 0 && (verdict == catalog.Active || verdict == catalog.Unknown && s.mayHavePart(u, uri, uri[:longest]))
+	return spelled, longest > 0 && (verdict == catalog.Active || verdict == catalog.Unknown && s.maySeePart(u, uri, uri[:longest]))
 }
 
 // isPart reports whether a URI is that of a part of a resource: it goes on where a segment of the
@@ -159,9 +159,9 @@ func isPart(uri, whole string) bool {
 	return strings.ContainsAny(uri[len(whole)-1:len(whole)+1], "/?#")
 }
 
-// mayHavePart reports whether the client may have a part of a resource that it may have, where the
+// maySeePart reports whether the client may have a part of a resource that it may have, where the
 // server does not list the part. The same rules count as if it did.
-func (s *Set) mayHavePart(u *upstream.Upstream, uri, whole string) bool {
+func (s *Set) maySeePart(u *upstream.Upstream, uri, whole string) bool {
 	return catalog.AsWritten(uri, whole) && s.View.Load().Catalog.AllowsUnlisted(s.Policy, u.Source, uri)
 }
 
@@ -177,8 +177,8 @@ func (s *Set) Catalog(on bool) error {
 // ownCatalog is the subscription to toolman's own resource.
 var ownCatalog = subscription{uri: catalog.CatalogURI}
 
-// Exchange moves what is subscribed to at a server that is gone to the one in its place.
-func (s *Set) Exchange(gone, next *upstream.Upstream, out *peer.Outgoing) {
+// ReplaceServer moves what is subscribed to at a server that is gone to the one in its place.
+func (s *Set) ReplaceServer(gone, next *upstream.Upstream, out *peer.Outgoing) {
 	moveSubscriptions(s.subs, gone, next)
 	for _, l := range s.listens {
 		moveSubscriptions(l.subs, gone, next)
@@ -203,8 +203,8 @@ func moveSubscriptions(subs map[subscription]string, from, to *upstream.Upstream
 	}
 }
 
-// Drop forgets the subscriptions at servers that match.
-func (s *Set) Drop(match func(u *upstream.Upstream) bool) {
+// DropServers forgets the subscriptions at servers that match.
+func (s *Set) DropServers(match func(u *upstream.Upstream) bool) {
 	for sub := range s.subs {
 		if sub.from != nil && match(sub.from) {
 			s.unsubscribe(sub)

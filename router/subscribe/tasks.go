@@ -43,16 +43,16 @@ type Tasks struct {
 // OfServer returns the upstream whose task has this ID; nil: none has.
 func (s *Tasks) OfServer(id []byte) *upstream.Upstream { return s.servers.of(id) }
 
-// LearnClients remembers the task that the client has made for an upstream, if its answer says so.
-func (s *Tasks) LearnClients(m *jsonrpc.Message, from *upstream.Upstream) {
+// LearnClientTask remembers the task that the client has made for an upstream, if its answer says so.
+func (s *Tasks) LearnClientTask(m *jsonrpc.Message, from *upstream.Upstream) {
 	if task := mcpwire.CreatedTask(m); task != nil {
 		s.clients.add(task, from)
 	}
 }
 
-// Learn remembers the task that a server made for a call, and its progress
+// LearnServerTask remembers the task that a server made for a call, and its progress
 // token, which stays in use (2025-11-25, Tasks).
-func (s *Tasks) Learn(u *upstream.Upstream, id uint64, c *upstream.Call, m *jsonrpc.Message) {
+func (s *Tasks) LearnServerTask(u *upstream.Upstream, id uint64, c *upstream.Call, m *jsonrpc.Message) {
 	task := mcpwire.CreatedTask(m)
 	if task == nil {
 		return
@@ -93,9 +93,9 @@ func (s *Tasks) Status(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgo
 	}
 }
 
-// Tell passes on how a task of the client's is, to the server it works
+// Notify passes on how a task of the client's is, to the server it works
 // for.
-func (s *Tasks) Tell(m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Tasks) Notify(m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.TaskID(m)
 	if err != nil || !at.Present() {
 		return
@@ -105,9 +105,9 @@ func (s *Tasks) Tell(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// Foreign reports whether a server asks about a task that the client
+// IsForeign reports whether a server asks about a task that the client
 // does not do for it.
-func (s *Tasks) Foreign(u *upstream.Upstream, m *jsonrpc.Message, method mcpwire.Method) bool {
+func (s *Tasks) IsForeign(u *upstream.Upstream, m *jsonrpc.Message, method mcpwire.Method) bool {
 	switch method {
 	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
 		at, err := mcpwire.TaskID(m)
