@@ -106,7 +106,7 @@ func (s *Conn) Misfit(e *catalog.Entry, correlation string, arguments []byte) {
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	line := about(s.line(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
+	line := about(s.line(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.TargetOf(e))
 	line.Correlation = correlation
 	rule := func(audit.Verdict) string { return "its arguments are not as the tool's inputSchema wants them" }
 	s.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)

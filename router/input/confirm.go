@@ -25,7 +25,7 @@ import (
 // the call is an inputRound without a server's requestState. A modern client receives the question
 // as the result and sends the call again with the answer.
 func (s *Requests) Confirmed(req *client.Request, t catalog.Target) bool {
-	if !t.Entry.AsksFirst() {
+	if !t.Entry.NeedsConfirmation() {
 		return true
 	}
 	// The user must see exactly what the server gets, so ambiguous arguments are refused.
@@ -133,7 +133,7 @@ func (s *Requests) stillCallable(e *catalog.Entry) bool {
 
 // DenyUnconfirmed refuses a call of a dangerous tool that was not confirmed.
 func (s *Requests) DenyUnconfirmed(req *client.Request, e *catalog.Entry, why string) {
-	s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: e.NotRun(why), Verdict: string(audit.Unconfirmed), About: catalog.At(e)})
+	s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: e.NotRunText(why), Verdict: string(audit.Unconfirmed), About: catalog.TargetOf(e)})
 }
 
 // checkRetry implements Confirmed for a modern client.
@@ -173,7 +173,7 @@ func (s *Requests) requestConfirmation(req *client.Request, t catalog.Target, ab
 	}
 	if missing := inputreq.Lacks(req.Bytes(req.Envelope.Capabilities.Value), ask.Method, ask.Params); missing != "" {
 		req.Decision = s.Decide(req, t, audit.Unconfirmed, req.TraceID)
-		why := mcpwire.MissingCapability(missing, t.Entry.NotRun(unaskableText(missing)))
+		why := mcpwire.MissingCapability(missing, t.Entry.NotRunText(unaskableText(missing)))
 		s.TellObserver(req.Bytes(req.ID), client.ReasonFor(string(audit.Unconfirmed), why.Message))
 		s.Declined(req, why)
 		return
@@ -233,7 +233,7 @@ func (s *Requests) mayResume(req *client.Request, t catalog.Target, about reques
 // PrepareRetry records the hash of a modern client's call of a dangerous tool at a modern server.
 // The client may retry the call with answers to the server's input requests.
 func (s *Requests) PrepareRetry(req *client.Request, c *upstream.Call, t catalog.Target) {
-	if t.Entry.AsksFirst() && c.Modern && t.Source.Modern {
+	if t.Entry.NeedsConfirmation() && c.Modern && t.Source.Modern {
 		c.Context = &translation{about: s.signer.requestHash(req.Message, c.Method, t)}
 	}
 }

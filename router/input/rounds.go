@@ -212,8 +212,8 @@ func (s *Requests) retry(r *inputRound, out *peer.Outgoing) {
 		return
 	}
 	c := &r.call
-	if c.Entry.AsksFirst() && !s.stillCallable(c.Entry) {
-		s.FailCall(c, c.Entry.NotRun(ChangedMeanwhile), audit.Refused, out)
+	if c.Entry.NeedsConfirmation() && !s.stillCallable(c.Entry) {
+		s.FailCall(c, c.Entry.NotRunText(ChangedMeanwhile), audit.Refused, out)
 		return
 	}
 	var answers []inputreq.Answer

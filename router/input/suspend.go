@@ -221,7 +221,7 @@ func (s *Requests) askURLs(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Me
 		}
 	}
 	state := s.stateFor(translationOf(c).about, stateRepeat, newHandle())
-	if c.Entry.AsksFirst() {
+	if c.Entry.NeedsConfirmation() {
 		s.Mu.Lock()
 		s.allowRetry(translationOf(c).about, c.Entry, []byte(state), true)
 		s.Mu.Unlock()

@@ -149,8 +149,8 @@ func (s *Session) whyRevokedLocked(u *upstream.Upstream, e *catalog.Entry) strin
 	}
 	c := s.View.Load().Catalog
 	if e != nil {
-		if d := c.IsDenied(e.Name, e.Item.Kind); d != nil && d.Source == e.Source {
-			if _, verdict := c.Keeps(d); verdict == catalog.Denied {
+		if d := c.FindDenied(e.Name, e.Item.Kind); d != nil && d.Source == e.Source {
+			if _, verdict := c.DeniedTarget(d); verdict == catalog.Denied {
 				return c.Denial(d, d.Name)
 			}
 		}
@@ -222,8 +222,8 @@ func (s *Session) FindTool(server, tool string) *client.FoundTool {
 			e, verdict := v.Catalog.ByName[mcpwire.Tool][name], catalog.Active
 			if e != nil {
 				verdict = v.Verdict(e)
-			} else if e = v.Catalog.IsDenied(name, mcpwire.Tool); e != nil {
-				_, verdict = v.Catalog.Keeps(e)
+			} else if e = v.Catalog.FindDenied(name, mcpwire.Tool); e != nil {
+				_, verdict = v.Catalog.DeniedTarget(e)
 			}
 			if e != nil && (e.Item.Name == tool || e.Name == tool) && e.Source.HasName(server) {
 				return &client.FoundTool{Entry: e, Verdict: verdict, View: v}

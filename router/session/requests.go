@@ -313,7 +313,7 @@ type routeCache struct {
 
 // cacheRouteLocked stores the route of a call unless the call needs special handling.
 func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *upstream.Call) {
-	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.AsksFirst() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
+	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.NeedsConfirmation() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
 	l := &s.routeCache
