@@ -159,7 +159,7 @@ func (c *Catalog) Denial(e *Entry, name string) string {
 	if c.outsideLimit(e) {
 		return fmt.Sprintf("%s is not for this client: %s. Go on without it", what, rule)
 	}
-	return fmt.Sprintf("%s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there", what, rule)
+	return fmt.Sprintf("%s is denied by policy: %s. Go on without it; the maintainer of that file can allow it there", what, rule)
 }
 
 // namedBy reports whether a name of an entry contains the server's name in policies.

@@ -53,7 +53,7 @@ func checkOwnerLimit(set *toolset.Set, saved map[string]toolset.Set) error {
 	}
 	switch {
 	case sets > toolset.MaxOwned:
-		return fmt.Errorf("you can save %d toolsets and no more; delete one first", toolset.MaxOwned)
+		return fmt.Errorf("you can save at most %d toolsets; delete one first", toolset.MaxOwned)
 	case refs > toolset.MaxOwnedRefs:
 		return fmt.Errorf("with this one your saved toolsets would have %d tools, and %d is the limit; delete a toolset first", refs, toolset.MaxOwnedRefs)
 	}

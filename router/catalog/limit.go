@@ -71,7 +71,7 @@ func (l *ToolsetLimit) Rule(e *Entry) string {
 	case 0:
 		return "the client may use no toolset"
 	case 1:
-		return fmt.Sprintf("the client is limited to the toolset %s, and that does not have it", names[0])
+		return fmt.Sprintf("the client is limited to the toolset %s, which does not contain it", names[0])
 	}
-	return fmt.Sprintf("the client is limited to the toolsets %s, and none of them has it", sanitize.Cut(strings.Join(names, ", "), 400))
+	return fmt.Sprintf("the client is limited to the toolsets %s, and none of them contains it", sanitize.Cut(strings.Join(names, ", "), 400))
 }

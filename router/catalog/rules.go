@@ -67,7 +67,7 @@ const (
 
 // String returns the reason as text that follows "held back: ".
 func (h Hold) String() string {
-	return [...]string{"", "it is not in the lock file", "it is not what the lock file says it was", "its definition can be understood in more than one way",
+	return [...]string{"", "it is not in the lock file", "it is not what the lock file says it was", "its definition is ambiguous",
 		"it is not what the lock file says it was in the other era (see era in tools.toml)"}[h]
 }
 

@@ -103,7 +103,7 @@ func (s *Requests) openOrStore(u *upstream.Upstream, c *upstream.Call, m *jsonrp
 		return false
 	}
 	if !s.suspensions.fits(len(m.Frame)) {
-		Conclude(c, s.Failure(fmt.Sprintf("server %s has answered before it had all answers of the client, and too long to be kept", u.Name), audit.Failed), nil)
+		Conclude(c, s.Failure(fmt.Sprintf("server %s answered before it had all answers of the client, and its answer is too long to store", u.Name), audit.Failed), nil)
 		return false
 	}
 	s.suspensions.reserve(p, len(m.Frame))

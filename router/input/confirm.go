@@ -99,7 +99,7 @@ func (s *Requests) consent(r *inputRound, m *jsonrpc.Message, out *peer.Outgoing
 func whyNoConsent(m *jsonrpc.Message, answer jsonrpc.Span) string {
 	action, err := m.Get(answer, "action")
 	if err != nil {
-		return "the client's answer is not clear: " + err.Error()
+		return "the client's answer is ambiguous: " + err.Error()
 	}
 	switch string(m.Text(action)) {
 	case "accept":
@@ -109,7 +109,7 @@ func whyNoConsent(m *jsonrpc.Message, answer jsonrpc.Span) string {
 	case "cancel":
 		return "the person at the client dismissed the question without an answer. Ask them before you try again"
 	}
-	return "the client's answer is no consent"
+	return "the client's answer is not consent"
 }
 
 // redispatch calls handle with the original request of a closed round.

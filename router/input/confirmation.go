@@ -78,7 +78,7 @@ func argumentsText(m *jsonrpc.Message, scrub func(string) string) (string, error
 	text := "It gets these arguments:\n  " + strings.Join(lines, "\n  ")
 	switch {
 	case arguments.Present() && !m.IsObject(arguments):
-		text = "Its arguments are no object: " + displayText(m, arguments, scrub)
+		text = "Its arguments are not an object: " + displayText(m, arguments, scrub)
 	case len(lines) == 0:
 		return "It gets no arguments.", nil
 	case len(lines) > maxArguments:

@@ -23,7 +23,7 @@ func TestWhatAPersonIsShownOfArguments(t *testing.T) {
 	for _, tt := range []struct{ name, params, want string }{
 		{"none", `"name":"x"`, "It gets no arguments."},
 		{"an empty object", `"arguments":{ }`, "It gets no arguments."},
-		{"no object", `"arguments":[1, "a"]`, `Its arguments are no object: [1, "a"]`},
+		{"no object", `"arguments":[1, "a"]`, `Its arguments are not an object: [1, "a"]`},
 		{"numbers as they are", `"arguments":{"n":1.0,"m":1e400}`, these + "\"n\": 1.0\n  \"m\": 1e400"},
 		{"escapes resolved", `"arguments":{"p\u0061th":"\/\u0065tc","in":{"\u0061":["\u0062"]}}`, these + "\"path\": \"/etc\"\n  \"in\": {\"a\": [\"b\"]}"},
 		{"a name given twice", `"arguments":{"path":"/a","path":"/b"}`, these + "\"path\": \"/a\"\n  \"path\": \"/b\""},

@@ -83,7 +83,7 @@ func (r *inputRound) Size() int {
 // describes what is wrong with the server's result.
 func (s *Requests) beginRound(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
 	if c.Context == nil {
-		return errors.New("it asks for input, which is not for requests of this method")
+		return errors.New("it requests input, which is not allowed for this method")
 	}
 	in, err := inputreq.InputOf(result, m)
 	if err != nil {
@@ -122,7 +122,7 @@ func (s *Requests) beginRound(u *upstream.Upstream, c *upstream.Call, m *jsonrpc
 func (s *Requests) whyNotAsk(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, in *inputreq.Input) string {
 	switch {
 	case translationOf(c).rounds > maxRoundsPerCall:
-		return fmt.Sprintf("server %s has asked for input %d times during this call and wants still more; that is as often as toolman lets it", u.Name, maxRoundsPerCall)
+		return fmt.Sprintf("server %s has asked for input %d times during this call and requests more; toolman allows no more", u.Name, maxRoundsPerCall)
 	case len(s.rounds) >= maxOpenRounds || client.OverBytes(s.rounds, len(m.Frame)):
 		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)
 	}
@@ -176,7 +176,7 @@ func (s *Requests) roundAnswered(q *serverRequest, m *jsonrpc.Message, out *peer
 	case r.frame != nil:
 		s.consent(r, m, out)
 	case client.OverBytes(s.rounds, m.Result.Hi-m.Result.Lo):
-		s.failServerRequest(q, "the client's answers are too long to be kept", out)
+		s.failServerRequest(q, "the client's answers are too long to store", out)
 	default:
 		size := m.Result.Hi - m.Result.Lo
 		if err := s.Retain(size); err != nil {
@@ -229,7 +229,7 @@ func (s *Requests) retry(r *inputRound, out *peer.Outgoing) {
 	}
 	if err != nil {
 		out.Forget()
-		s.FailCall(c, fmt.Sprintf("server %s was to be called again with the client's input: %v", r.from.Name, err), audit.Failed, out)
+		s.FailCall(c, fmt.Sprintf("server %s could not be called again with the client's input: %v", r.from.Name, err), audit.Failed, out)
 		return
 	}
 	if s.Clock.Timed() {
@@ -250,7 +250,7 @@ func (s *Requests) roundDue(r *inputRound) {
 	case len(r.requests) == 0:
 		s.retry(r, &out)
 	case r.frame != nil:
-		s.failRound(r, fmt.Sprintf("a person has to agree first, and nobody has answered within %s", roundTimeout), audit.Refused, &out)
+		s.failRound(r, fmt.Sprintf("a person has to agree first, and has not answered within %s", roundTimeout), audit.Refused, &out)
 	default:
 		s.failRound(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTimeout), audit.Failed, &out)
 	}

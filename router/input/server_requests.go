@@ -65,7 +65,7 @@ func (s *Requests) ClientReady(out *peer.Outgoing) {
 func (s *Requests) Request(u *upstream.Upstream, m *jsonrpc.Message, traceID uint64, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	if !s.Knows(u) {
-		const why = "the client may use nothing of this server"
+		const why = "the client may not use this server"
 		u.SendFrame(out, jsonrpc.AppendError(nil, m.Bytes(m.ID), jsonrpc.CodeMethodNotFound, why, nil), tracing.Note{ID: traceID, Method: method})
 		return
 	}
@@ -89,7 +89,7 @@ func (s *Requests) Request(u *upstream.Upstream, m *jsonrpc.Message, traceID uin
 		return
 	}
 	if s.tasks.IsForeign(u, m, method) {
-		refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client does no such task for this server", out)
+		refuseAsk(&q, jsonrpc.CodeInvalidParams, "the client executes no such task for this server", out)
 		return
 	}
 	if s.Peer.Ready {
@@ -133,7 +133,7 @@ func (s *Requests) sendToClient(q serverRequest, m *jsonrpc.Message, out *peer.O
 		return
 	}
 	if _, mine := s.serverRequests.Take(id); mine {
-		refuseAsk(&q, jsonrpc.CodeInternalError, "the client does not take what it is asked", out)
+		refuseAsk(&q, jsonrpc.CodeInternalError, "the request could not be written to the client", out)
 	}
 }
 
@@ -272,7 +272,7 @@ func (s *Requests) dropQueued(match func(serverRequest) bool) {
 func (s *Requests) Withdraw(u *upstream.Upstream, out *peer.Outgoing) {
 	s.dropQueued(func(q serverRequest) bool { return q.from == u })
 	for _, q := range s.serverRequests.TakeAll(func(q serverRequest) bool { return q.from == u }) {
-		s.sendCancellation(q.ID, q.Call.traceID, "the server that asked is gone", out)
+		s.sendCancellation(q.ID, q.Call.traceID, "the server has disconnected", out)
 	}
 	s.Mu.Lock()
 	s.FailRounds(func(from *upstream.Upstream, _ *catalog.Entry) string {

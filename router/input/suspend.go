@@ -265,7 +265,7 @@ func (s *Requests) resume(req *client.Request, c *upstream.Call, about requestHa
 func (s *Requests) urlConsented(req *client.Request, c *upstream.Call, retry *inputreq.Retry) bool {
 	for answer := range req.Walk(retry.Responses.Value) {
 		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
-			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Declined), Text: "the server wants the user to visit a URL first, and the user has not agreed to; nothing was done"})
+			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Declined), Text: "the server wants the user to visit a URL first, and the user has not agreed; nothing was done"})
 			return false
 		}
 	}
@@ -326,7 +326,7 @@ func (s *Requests) expire(p *suspended) {
 	var out peer.Outgoing
 	s.Mu.Lock()
 	if s.suspensions.calls[p.handle] == p {
-		s.abandon(p, "the client did not come back with answers in time", &out)
+		s.abandon(p, "the client did not answer in time", &out)
 	}
 	s.Mu.Unlock()
 	out.Flush()

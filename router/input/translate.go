@@ -115,7 +115,7 @@ func (s *Requests) translateResult(u *upstream.Upstream, c *upstream.Call, m *js
 		case mcpwire.ResultInputRequired:
 			return s.beginRound(u, c, m, &r, out)
 		default:
-			err = fmt.Errorf("a result of type %s is nothing that the client knows", sanitize.Short(string(m.Text(r.Type.Value))))
+			err = fmt.Errorf("the client does not know results of type %s", sanitize.Short(string(m.Text(r.Type.Value))))
 		}
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func (s *Requests) translateError(u *upstream.Upstream, c *upstream.Call, m *jso
 		s.Send(out, client.FailureOf(c, explainError(u, text, required)), *back)
 		return nil
 	case mcpwire.Reconsider:
-		return fmt.Errorf("it does not speak revision %s any more; have toolman restarted", mcpwire.Newest)
+		return fmt.Errorf("it no longer supports revision %s; restart toolman", mcpwire.Newest)
 	}
 	out.SetEdits(edits)
 	out.Edit(m.ID, out.Copy(c.ID()))
@@ -150,7 +150,7 @@ func (s *Requests) translateError(u *upstream.Upstream, c *upstream.Call, m *jso
 func explainError(u *upstream.Upstream, text string, required []string) string {
 	said := fmt.Sprintf("server %s answered: %s", u.Name, sanitize.Cut(text, maxErrorText))
 	if len(required) > 0 {
-		said += "; it needs of the client what that does not offer: " + sanitize.Cut(strings.Join(required, ", "), catalog.NameLimit)
+		said += "; it needs capabilities that the client does not offer: " + sanitize.Cut(strings.Join(required, ", "), catalog.NameLimit)
 	}
 	return said
 }

@@ -115,7 +115,7 @@ func JSON(outcome any) []byte {
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(outcome); err != nil { // impossible for strings, numbers and lists of them
-		return []byte(`{"success":false,"message":"the outcome cannot be written"}`)
+		return []byte(`{"success":false,"message":"the outcome cannot be encoded"}`)
 	}
 	return bytes.TrimSpace(text.Bytes())
 }

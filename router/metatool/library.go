@@ -59,7 +59,7 @@ func (l *Library) Get(name string) (*toolset.Set, error) {
 	text := fmt.Sprintf("unknown toolset %s; ", sanitize.Short(name))
 	switch {
 	case l.Err != nil:
-		text += "saved ones are not known: " + l.Err.Error()
+		text += "saved ones could not be read: " + l.Err.Error()
 	case len(l.Sets) == 0:
 		text += "there are none"
 	default:

@@ -145,7 +145,7 @@ func (s *Session) Revoke() {
 // whyRevokedLocked returns why the client may no longer use an entry of an upstream server, or "".
 func (s *Session) whyRevokedLocked(u *upstream.Upstream, e *catalog.Entry) string {
 	if !s.MayUse(u) {
-		return fmt.Sprintf("this client may have nothing of server %s any more; go on without it", u.Name)
+		return fmt.Sprintf("this client may no longer use server %s; go on without it", u.Name)
 	}
 	c := s.View.Load().Catalog
 	if e != nil {
@@ -170,7 +170,7 @@ func (s *Session) revokeCallsLocked(u *upstream.Upstream, out *peer.Outgoing) {
 		}
 	})
 	for id, why := range ends {
-		s.input.BreakOff(u, id, "the client may not make this call any more", s.input.Failure(why, audit.Failed), out)
+		s.input.BreakOff(u, id, "the client may no longer make this call", s.input.Failure(why, audit.Failed), out)
 	}
 }
 

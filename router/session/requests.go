@@ -25,7 +25,7 @@ import (
 // learn the client's name and capabilities.
 func (s *Session) initializeLocked(req *client.Request) {
 	if s.Peer.Hello != nil && s.Peer.Hello.Version != "" {
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest, Text: "initialize was answered already; start a new connection to begin again"})
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest, Text: "initialize was already answered; start a new connection to begin again"})
 		return
 	}
 	hello, err := mcpwire.ParseHello(req.Message)
@@ -97,7 +97,7 @@ func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
 // refuseWithoutSession refuses a legacy request that was sent before initialize.
 func (s *Session) refuseWithoutSession(req *client.Request) {
 	s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
-		Message: "begin with initialize, or say with each request in params._meta which revision it is of, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
+		Message: "begin with initialize, or name the revision of each request in its params._meta, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
 }
 
 // notificationLocked handles a notification of the client.

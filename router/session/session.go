@@ -326,7 +326,7 @@ func isResponse(m *jsonrpc.Message) bool {
 // Closed implements peer.Handler. It is called when the client has closed its side.
 func (s *Session) Closed(err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
-		s.Log.Info("client gone", zap.NamedError("err", err))
+		s.Log.Info("client disconnected", zap.NamedError("err", err))
 	}
 	var out peer.Outgoing
 	s.Mu.Lock()

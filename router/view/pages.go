@@ -123,4 +123,4 @@ func Cursor(m *jsonrpc.Message) (int, error) {
 }
 
 // ErrCursor reports a cursor that toolman has not issued.
-var ErrCursor = errors.New("the cursor is not one that toolman gave; list again without a cursor")
+var ErrCursor = errors.New("toolman has not issued this cursor; list again without a cursor")
