@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/client"
@@ -105,7 +106,7 @@ func (s *Requests) Request(u *upstream.Upstream, m *jsonrpc.Message, traceID uin
 
 // whyCannotAsk returns why the client cannot be sent a request of this method, or "".
 func (s *Requests) whyCannotAsk(method mcpwire.Method) string {
-	need := mcpwire.RequiredCapability(method)
+	need := inputreq.RequiredCapability(method)
 	switch {
 	case need == "":
 		return "toolman does not pass on requests of this method to clients"
