@@ -26,7 +26,7 @@ type Catalog struct {
 	owners  [mcpwire.Kinds]map[string]string // by name: the server that has or, before it disconnected, had it
 	sources []*Source
 
-	Denied   *Catalog // items that the policy denies, that are held back by their pin, or that are too dangerous
+	Denied   *Catalog // entries that are denied by policy, held back by their pin, or too dangerous
 	policy   *policy.Policy
 	verdicts map[*Entry]policy.Verdict
 	Limit    *ToolsetLimit // the toolsets that the catalog is limited to; nil: no limit

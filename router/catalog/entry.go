@@ -43,7 +43,7 @@ type Entry struct {
 	loose      func() *regexp.Regexp // matches the URIs that servers accept; compiled on first use
 
 	folded, foldedItem string        // Name and Item.Name, folded by suggest.Fold
-	RefID              func() string // reference of its definition, "" if that is ambiguous; computed on first use
+	RefID              func() string // of the definition, "" if ambiguous; computed on first use
 }
 
 // NewEntry returns the entry of an item.

@@ -27,7 +27,7 @@ type Requests struct {
 	*client.Conn
 	tasks          *subscribe.Tasks
 	signer         *Signer
-	scrub          func() func(text string) string                // returns the function that hides configured secrets, or nil
+	scrub          func() func(text string) string                // returns the filter for secrets, or nil
 	onConfirmed    func(req *client.Request, tool *catalog.Entry) // forwards a call that the user has confirmed
 	serverRequests jsonrpc.Pending[serverRequest]                 // forwarded to the client, unanswered
 	queued         []queuedServerRequest                          // until the client is ready

@@ -144,17 +144,21 @@ func (s *Requests) OpenAt(u *upstream.Upstream) (id []byte) {
 	if s.Front.Streams == nil {
 		return nil
 	}
-	var newest uint64
-	var found upstream.Call
-	u.EachCall(func(at uint64, c upstream.Call) {
-		if at > newest && s.owns(&c) && !c.Modern {
-			newest, found = at, c
+	if at, c := s.newestCall(u, false); at != 0 {
+		return c.ID()
+	}
+	return nil
+}
+
+// newestCall returns the session's newest pending call at a server by requests of an era, and its
+// request ID there; 0: there is none. It skips modern calls during which the client cannot be asked.
+func (s *Requests) newestCall(u *upstream.Upstream, modern bool) (id uint64, c upstream.Call) {
+	u.EachCall(func(at uint64, one upstream.Call) {
+		if at > id && s.owns(&one) && one.Modern == modern && (!modern || one.Context != nil) {
+			id, c = at, one
 		}
 	})
-	if newest == 0 {
-		return nil
-	}
-	return found.ID()
+	return id, c
 }
 
 // owns reports whether this session made the call.

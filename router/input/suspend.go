@@ -92,10 +92,11 @@ func (s *Requests) askDuringCall(q *serverRequest, m *jsonrpc.Message, out *peer
 	if !s.Peer.Modern || u.Source.Modern || !inputreq.AsksClient(mcpwire.Method(q.method)) {
 		return false
 	}
-	id, c, ok := s.newest(u)
-	if !ok {
+	id, c := s.newestCall(u, true)
+	if id == 0 {
 		return false
 	}
+	UpdateIDs(&c)
 	ask, err := inputreq.AskOf(m, strconv.Itoa(translationOf(&c).asked))
 	switch {
 	case err != nil:
@@ -108,17 +109,6 @@ func (s *Requests) askDuringCall(q *serverRequest, m *jsonrpc.Message, out *peer
 		s.askOrSuspend(u, id, &c, question{*q, ask}, out)
 	}
 	return true
-}
-
-// newest returns the newest call to this server during which a modern client can be asked.
-func (s *Requests) newest(u *upstream.Upstream) (id uint64, c upstream.Call, ok bool) {
-	u.EachCall(func(at uint64, one upstream.Call) {
-		if at > id && s.owns(&one) && one.Modern && one.Context != nil {
-			id, c, ok = at, one, true
-		}
-	})
-	UpdateIDs(&c)
-	return id, c, ok
 }
 
 // askOrSuspend suspends the call with this question, or adds the question to its suspension.

@@ -71,7 +71,7 @@ func (t *Tool) Call(c *Context) Outcome {
 	return t.run(c)
 }
 
-// Tools returns the tools of the selected groups by name, or nil if there are none.
+// Tools returns the tools of the selected groups by name.
 func Tools(o view.MetaTools) map[string]*Tool {
 	var all []*Tool
 	switch {
@@ -83,11 +83,8 @@ func Tools(o view.MetaTools) map[string]*Tool {
 	if o.Manage {
 		all = append(all, manageTools()...)
 	}
-	var byName map[string]*Tool
+	byName := make(map[string]*Tool, len(all))
 	for _, t := range all {
-		if byName == nil {
-			byName = map[string]*Tool{}
-		}
 		byName[t.Name] = t
 	}
 	return byName

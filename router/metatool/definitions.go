@@ -20,7 +20,7 @@ const CatalogAuto = -1
 type Definitions struct {
 	Own          map[string]*Tool // the toolset tools
 	Toolsets     []toolset.Set    // of tools.toml
-	CatalogBytes int              // limit of the catalog in toolman_activate's description; 0: none; or CatalogAuto
+	CatalogBytes int              // limit of the catalog in a description; 0: none; or CatalogAuto
 }
 
 // Tools returns the definitions of toolman's own tools as list elements, or nil if there are none.

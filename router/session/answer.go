@@ -163,14 +163,10 @@ func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c upstream.C
 	if batches := s.Front.Batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
-	if n, ok := s.dropDeferredLocked(id); ok {
-		return upstream.Call{TraceID: n}, nil, 0
-	}
-	if n, ok := s.dropLogLevelLocked(id); ok {
-		return upstream.Call{TraceID: n}, nil, 0
-	}
-	if n, ok := s.dropBackgroundLocked(id); ok {
-		return upstream.Call{TraceID: n}, nil, 0
+	for _, drop := range [...]func(id []byte) (traceID uint64, ok bool){s.dropDeferredLocked, s.dropLogLevelLocked, s.dropBackgroundLocked} {
+		if n, ok := drop(id); ok {
+			return upstream.Call{TraceID: n}, nil, 0
+		}
 	}
 	if h := s.dropReplyLocked(id); h != nil {
 		return upstream.Call{TraceID: h.traceID, Audited: h.audited}, nil, 0

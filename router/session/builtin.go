@@ -153,16 +153,12 @@ func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
 
 // answerBuiltinLocked answers a call of one of toolman's own tools.
 func (s *Session) answerBuiltinLocked(req *client.Request, outcome any, failed bool) {
-	result := mcpwire.AppendToolOutcome(req.Era(), nil, metatool.JSON(outcome), nil, false)
+	result, how := mcpwire.AppendToolOutcome(req.Era(), nil, metatool.JSON(outcome), nil, false), audit.OK
 	if failed {
-		result = mcpwire.AppendToolFailure(req.Era(), nil, metatool.JSON(outcome))
+		result, how = mcpwire.AppendToolFailure(req.Era(), nil, metatool.JSON(outcome)), audit.Refused
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	n := s.TraceArrival(req, name)
-	how := audit.OK
-	if failed {
-		how = audit.Refused
-	}
 	s.DecideOwn(req, n).End(how)
 	s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
 }

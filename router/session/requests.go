@@ -197,7 +197,7 @@ func (s *Session) forwardConfirmedLocked(req *client.Request, e *catalog.Entry) 
 // (input.Requests.TranslateRequest) and the limit of calls at the server (Upstream.admit).
 func (s *Session) checkLocked(req *client.Request) bool {
 	for _, passes := range [...]func(*Session, *client.Request) bool{
-		(*Session).checkActive,       // policy, toolset limit, pin and activation, according to the catalog and the view
+		(*Session).checkActive,       // policy, toolset limit, pin and activation
 		(*Session).checkCaller,       // what the front checks, such as headers that mirror the call
 		(*Session).checkServer,       // the session has a connection to the server
 		(*Session).checkLogLevel,     // the server logs at the level that the request wants

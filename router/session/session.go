@@ -35,14 +35,14 @@ type Session struct {
 	builtin builtin
 	closed  closed
 
-	request       client.Request  // guarded by mu: the request being handled
-	routeCache    routeCache      // guarded by mu
-	servers       pool.Servers    // guarded by mu
-	waiting       waiting         // guarded by mu
-	logLevel      logLevel        // guarded by mu
-	input         input.Requests  // guarded by mu
-	subscriptions subscribe.Set   // guarded by mu
-	tasks         subscribe.Tasks // guarded by mu
+	request       client.Request  // guarded by Mu: the request being handled
+	routeCache    routeCache      // guarded by Mu
+	servers       pool.Servers    // guarded by Mu
+	waiting       waiting         // guarded by Mu
+	logLevel      logLevel        // guarded by Mu
+	input         input.Requests  // guarded by Mu
+	subscriptions subscribe.Set   // guarded by Mu
+	tasks         subscribe.Tasks // guarded by Mu
 }
 
 // A builtin contains those of toolman's own tools that the client is offered.

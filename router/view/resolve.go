@@ -187,23 +187,14 @@ func (c *choice) add(v *View, t catalog.Target) {
 // entry, and Inactive if only inactive entries exist.
 func (c *choice) pick() (catalog.Target, catalog.Verdict) {
 	switch {
-	case len(c.active) > 0 && sameSource(c.active):
-		return c.active[0], catalog.Active
-	case len(c.active) > 0:
+	case slices.ContainsFunc(c.active, func(t catalog.Target) bool { return t.Source != c.active[0].Source }):
 		return c.active[0], catalog.Ambiguous
+	case len(c.active) > 0:
+		return c.active[0], catalog.Active
 	case len(c.inactive) > 0:
 		return c.inactive[0], catalog.Inactive
 	}
 	return catalog.Target{}, catalog.Unknown
-}
-
-func sameSource(owners []catalog.Target) bool {
-	for _, o := range owners {
-		if o.Source != owners[0].Source {
-			return false
-		}
-	}
-	return true
 }
 
 // VerdictOf returns the verdict about a server's own URI. As in FindURI, listed items take
