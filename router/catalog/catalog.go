@@ -86,6 +86,7 @@ func newCatalog(own []string, allowChanged bool) *Catalog {
 	return c
 }
 
+// add adds an entry unless its name is taken. It reserves the name.
 func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 	if by, taken := owners[e.Name]; taken {
 		if alive {

@@ -77,6 +77,7 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	return e
 }
 
+// digest returns the reference of the definition, or "" if the definition is ambiguous.
 func (e *Entry) digest() string {
 	definition, err := e.Item.Definition()
 	if err != nil {

@@ -238,7 +238,7 @@ func (s *Requests) retry(r *inputRound, out *peer.Outgoing) {
 		c.Sent, c.Waited = now, 0
 	}
 	token, _ := mcpwire.ProgressToken(&m)      // the first call had no error here
-	name, _, _ := mcpwire.Target(&m, c.Method) // same
+	name, _, _ := mcpwire.Target(&m, c.Method) // likewise
 	r.from.Submit(&m, out, c, token, string(m.Text(name)))
 }
 

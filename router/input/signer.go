@@ -70,6 +70,7 @@ func NewSigner() *Signer {
 // hash. It never leaves the process.
 type requestHash uint64
 
+// requestHash returns the hash of a request with this method and target.
 func (s *Signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) requestHash {
 	arguments, _ := m.Param("arguments") // ambiguous arguments hash like missing ones, in every attempt
 	var h maphash.Hash

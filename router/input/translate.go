@@ -78,6 +78,8 @@ func (s *Requests) TranslateAnswer(u *upstream.Upstream, c *upstream.Call, m *js
 	s.translateAnswer(u, c, m, out, back)
 }
 
+// translateAnswer sends the translated answer and ends the audit record, unless a new inputRound
+// begins.
 func (s *Requests) translateAnswer(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
@@ -100,6 +102,8 @@ func (s *Requests) translateAnswer(u *upstream.Upstream, c *upstream.Call, m *js
 	}
 }
 
+// translateResult sends the translated result or begins an inputRound. The error says why the
+// result cannot be translated.
 func (s *Requests) translateResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
@@ -126,6 +130,7 @@ func (s *Requests) translateResult(u *upstream.Upstream, c *upstream.Call, m *js
 	return s.Pass(out, m, back)
 }
 
+// translateError sends the translated error. It returns an error if that is impossible.
 func (s *Requests) translateError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, client.EraOf(u.Source.Modern), client.EraOf(c.Modern))
 	if err != nil {

@@ -191,6 +191,7 @@ func didYouMean(names []string) string {
 	return " (did you mean " + strings.Join(names, " or ") + "?)"
 }
 
+// common returns the names that are in both lists.
 func common(a, b []string) []string {
 	inA := make(map[string]bool, len(a))
 	for _, name := range a {

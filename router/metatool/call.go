@@ -48,6 +48,7 @@ type Outcome struct {
 	Then func(*Context) Outcome
 }
 
+// resultOutcome returns the outcome of a call that changes nothing.
 func resultOutcome(result any) Outcome { return Outcome{Result: result} }
 
 // Failure returns the outcome of a call that failed.

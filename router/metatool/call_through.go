@@ -31,6 +31,7 @@ func callToolDefinition(noActivate bool) []byte {
 // name and arguments of the tool to call.
 type Through struct{ outer, inner callSpans }
 
+// callSpans are the positions of the name and arguments of a call.
 type callSpans struct{ name, arguments jsonrpc.Span }
 
 // ParseThrough parses a call of toolman_call.

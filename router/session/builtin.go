@@ -306,6 +306,7 @@ func (s *Session) listLocked(req *client.Request, k mcpwire.Kind) {
 	}
 }
 
+// variantLocked returns the variant of the lists for the client's requests of an era.
 func (s *Session) variantLocked(modern bool) view.Variant {
 	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.Name()), Offers: s.builtin.offers}
 }

@@ -22,6 +22,7 @@ import (
 // maxDeferred is the maximum number of the client's requests that wait.
 const maxDeferred = 4096
 
+// deferLocked stores a request until it can be served, or refuses it if too many requests wait.
 func (s *Session) deferLocked(req *client.Request) {
 	if len(s.waiting.deferred) >= maxDeferred || client.OverBytes(s.waiting.deferred, len(req.Frame)) {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
@@ -154,6 +155,7 @@ func (s *Session) setLevelLocked(req *client.Request) {
 // later. Of longer params only the level is stored.
 const maxLevelParams = 4 << 10
 
+// checkLevel returns an error if level is not a log level.
 func checkLevel(level []byte) error {
 	if _, ok := mcpwire.LevelRank(level); ok {
 		return nil
@@ -188,12 +190,14 @@ type pendingLogLevel struct {
 	upstream.LevelChange
 }
 
+// newLogLevel returns a pendingLogLevel that completes itself.
 func (s *Session) newLogLevel() *pendingLogLevel {
 	l := &pendingLogLevel{}
 	l.Done = func(out *peer.Outgoing) { s.completeLogLevel(l, out) }
 	return l
 }
 
+// waitLocked makes a request wait for l, but at most for levelTimeout.
 func (s *Session) waitLocked(req *client.Request, l *pendingLogLevel) {
 	l.Deferred = s.Defer(req)
 	s.logLevel.pending = append(s.logLevel.pending, l)

@@ -73,6 +73,7 @@ func (s *Search) Best(n int) []string {
 	return names
 }
 
+// score returns how similar a folded name is to the wanted one, and whether it is similar enough.
 func (s *Search) score(full, bare string) (score int, near bool) {
 	wanted := s.wanted
 	if wanted == full || wanted == bare || strings.HasSuffix(wanted, full) && wanted[len(wanted)-len(full)-1] == '_' {
