@@ -105,7 +105,7 @@ func (w *Writer) render(dst []byte, d *Decision, lost uint64) []byte {
 		}
 	}
 	text, err := encode(line)
-	if err != nil { // in the arguments
+	if err != nil { // the arguments cannot be encoded
 		line.Arguments = nil
 		text, _ = encode(line)
 	}

@@ -22,9 +22,10 @@ const (
 )
 
 // Server returns an http.Server for h, which is behind [Guard.Protect] and [Guard.Open], with the limits
-// of a server for untrusted clients. It has to serve a listener of [Guard.Listen]: if that has too many
-// connections, the server closes one without a valid credential, if one is needed, and an idle one
-// otherwise. With a certificate it has a TLSConfig, for ServeTLS. errorLog gets errors of connections.
+// of a server for untrusted clients. It has to serve a listener of [Guard.Listen]. If there are too many
+// connections, it closes one: where credentials are required, one that has shown no valid credential,
+// and an idle one otherwise. With a certificate it has a TLSConfig, for ServeTLS. errorLog gets errors
+// of connections.
 func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (*http.Server, error) {
 	s := &http.Server{
 		Handler:           closeAfterChunks(h),

@@ -281,7 +281,7 @@ func (c *checker) array(q object, v []any, nesting int) []Problem {
 	return found
 }
 
-// below returns problems of a member or element with paths from the value around it.
+// below prefixes the paths of problems of a member or an element with its name.
 func below(name string, found []Problem) []Problem {
 	for i := range found {
 		found[i].Path = "/" + escape(name) + found[i].Path
