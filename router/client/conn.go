@@ -223,3 +223,12 @@ func TotalSize[T interface{ Size() int }](waiting []T) (size int) {
 	}
 	return size
 }
+
+// WithLock calls f with Mu held, and then sends what f has queued in out.
+func (s *Conn) WithLock(f func(out *peer.Outgoing)) {
+	var out peer.Outgoing
+	s.Mu.Lock()
+	f(&out)
+	s.Mu.Unlock()
+	out.Flush()
+}

@@ -244,18 +244,16 @@ func (s *Requests) retry(r *inputRound, out *peer.Outgoing) {
 
 // roundDue handles the expiry of a round's timer.
 func (s *Requests) roundDue(r *inputRound) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	switch {
-	case len(r.requests) == 0:
-		s.retry(r, &out)
-	case r.frame != nil:
-		s.failRound(r, fmt.Sprintf("a person has to agree first, and has not answered within %s", roundTimeout), audit.Refused, &out)
-	default:
-		s.failRound(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTimeout), audit.Failed, &out)
-	}
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		switch {
+		case len(r.requests) == 0:
+			s.retry(r, out)
+		case r.frame != nil:
+			s.failRound(r, fmt.Sprintf("a person has to agree first, and has not answered within %s", roundTimeout), audit.Refused, out)
+		default:
+			s.failRound(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTimeout), audit.Failed, out)
+		}
+	})
 }
 
 // closeRound closes a round and cancels its unanswered requests to the client. It reports false

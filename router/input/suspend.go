@@ -313,13 +313,11 @@ func (s *Requests) resumeSuspended(c *upstream.Call, p *suspended, left []questi
 
 // expire abandons a call whose client has not resumed it in time.
 func (s *Requests) expire(p *suspended) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	if s.suspensions.calls[p.handle] == p {
-		s.abandon(p, "the client did not answer in time", &out)
-	}
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		if s.suspensions.calls[p.handle] == p {
+			s.abandon(p, "the client did not answer in time", out)
+		}
+	})
 }
 
 // endSuspensions abandons all suspended calls because the client has disconnected.

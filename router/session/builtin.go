@@ -217,18 +217,16 @@ func (s *Session) toolsRelistedLocked() {
 // expire sends a pending reply when its timer fires: the client has listed the tools again or has
 // not done so in time.
 func (s *Session) expire(h *pendingReply) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	if slices.Contains(s.waiting.replies, h) {
-		if !h.listed && !s.Peer.ListsOnce {
-			s.Peer.ListsOnce = true
-			s.Log.Info("the client does not list tools again when they change; activations will not wait for it",
-				zap.String("session", s.Name()))
+	s.WithLock(func(out *peer.Outgoing) {
+		if slices.Contains(s.waiting.replies, h) {
+			if !h.listed && !s.Peer.ListsOnce {
+				s.Peer.ListsOnce = true
+				s.Log.Info("the client does not list tools again when they change; activations will not wait for it",
+					zap.String("session", s.Name()))
+			}
+			s.releaseLocked(h, out)
 		}
-		s.releaseLocked(h, &out)
-	}
-	s.Mu.Unlock()
-	out.Flush()
+	})
 }
 
 // releaseLocked sends a pending reply now.

@@ -18,17 +18,15 @@ import (
 // CatalogChanged gives the client a new catalog. Activations stay. The first catalog is not
 // announced, because the client has listed nothing before it.
 func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.servers.StartDedicated()
-	before := s.View.Load()
-	after := before.Rebase(s.startViewLocked(next))
-	s.View.Store(after)
-	if announce && s.servers.Awaited == 0 {
-		s.announceLocked(before, after, &out)
-	}
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		s.servers.StartDedicated()
+		before := s.View.Load()
+		after := before.Rebase(s.startViewLocked(next))
+		s.View.Store(after)
+		if announce && s.servers.Awaited == 0 {
+			s.announceLocked(before, after, out)
+		}
+	})
 }
 
 // startViewLocked returns the session's view before any activation when the shared servers offer
@@ -64,12 +62,10 @@ func (s *Session) dedicatedSettled() {
 // ReplaceServer replaces a disconnected upstream server by another one. The subscriptions at the
 // server stay.
 func (s *Session) ReplaceServer(gone, next *upstream.Upstream) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.servers.Replace(gone, next)
-	s.subscriptions.ReplaceServer(gone, next, &out)
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		s.servers.Replace(gone, next)
+		s.subscriptions.ReplaceServer(gone, next, out)
+	})
 }
 
 // Reconnect implements upstream.Caller.
@@ -90,18 +86,16 @@ func (s *Session) ShareAgain(own, shared *upstream.Upstream) bool {
 // Reload gives the session the upstream servers and the policy of a new configuration. The session
 // keeps its dedicated servers where the server stays.
 func (s *Session) Reload(old, next []*upstream.Upstream, p *policy.Policy) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.Policy = p
-	for _, u := range s.servers.Reconfigure(next) {
-		s.revokeCallsLocked(u, &out)
-		u.SetProblem("the configuration was changed")
-		s.servers.Dismiss(u)
-	}
-	s.subscriptions.DropServers(func(u *upstream.Upstream) bool { return slices.Contains(old, u) && !slices.Contains(next, u) })
-	s.subscriptions.Follow(&out)
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		s.Policy = p
+		for _, u := range s.servers.Reconfigure(next) {
+			s.revokeCallsLocked(u, out)
+			u.SetProblem("the configuration was changed")
+			s.servers.Dismiss(u)
+		}
+		s.subscriptions.DropServers(func(u *upstream.Upstream) bool { return slices.Contains(old, u) && !slices.Contains(next, u) })
+		s.subscriptions.Follow(out)
+	})
 }
 
 // Uses reports whether the session uses this upstream server, neither replaced by a dedicated one
@@ -115,31 +109,27 @@ func (s *Session) Uses(u *upstream.Upstream) bool {
 // RevokeQueued refuses, after a reload, the queued calls of items that the client may no longer
 // use.
 func (s *Session) RevokeQueued() {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	for _, u := range s.servers.Reachable() {
-		for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.owns(c) && s.whyRevokedLocked(u, c.Entry) != "" }) {
-			c.Audited.End(audit.Refused)
-			input.Conclude(&c, s.input.Failure(s.whyRevokedLocked(u, c.Entry), audit.Refused), &out)
+	s.WithLock(func(out *peer.Outgoing) {
+		for _, u := range s.servers.Reachable() {
+			for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.owns(c) && s.whyRevokedLocked(u, c.Entry) != "" }) {
+				c.Audited.End(audit.Refused)
+				input.Conclude(&c, s.input.Failure(s.whyRevokedLocked(u, c.Entry), audit.Refused), out)
+			}
 		}
-	}
-	s.Mu.Unlock()
-	out.Flush()
+	})
 }
 
 // Revoke ends the session's calls, rounds and subscriptions of items that the client may no longer
 // use. The others continue.
 func (s *Session) Revoke() {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	for _, u := range s.servers.Reachable() {
-		s.revokeCallsLocked(u, &out)
-	}
-	s.input.FailRounds(s.whyRevokedLocked, audit.Failed, &out)
-	s.subscriptions.Revoke(&out)
-	s.subscriptions.Follow(&out)
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		for _, u := range s.servers.Reachable() {
+			s.revokeCallsLocked(u, out)
+		}
+		s.input.FailRounds(s.whyRevokedLocked, audit.Failed, out)
+		s.subscriptions.Revoke(out)
+		s.subscriptions.Follow(out)
+	})
 }
 
 // whyRevokedLocked returns why the client may no longer use an entry of an upstream server, or "".

@@ -328,16 +328,14 @@ func (s *Session) Closed(err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		s.Log.Info("client disconnected", zap.NamedError("err", err))
 	}
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.Peer.ListsOnce = true
-	for _, h := range s.waiting.replies {
-		s.releaseLocked(h, &out)
-	}
-	s.subscriptions.EndListens(&out)
-	s.input.Close(&out)
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		s.Peer.ListsOnce = true
+		for _, h := range s.waiting.replies {
+			s.releaseLocked(h, out)
+		}
+		s.subscriptions.EndListens(out)
+		s.input.Close(out)
+	})
 	s.closed.err = err
 	close(s.closed.done)
 }

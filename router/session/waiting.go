@@ -53,11 +53,9 @@ func (s *Session) dropDeferredLocked(id []byte) (n uint64, ok bool) {
 
 // ServeDeferred serves the deferred requests.
 func (s *Session) ServeDeferred() {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.serveDeferredLocked(&out, s.serveWhenReadyLocked)
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		s.serveDeferredLocked(out, s.serveWhenReadyLocked)
+	})
 }
 
 // serveDeferredLocked passes every deferred request to handle. The requests keep their arrival
@@ -97,15 +95,13 @@ func (s *Session) runInBackgroundLocked(req *client.Request, work func(ctx conte
 // completeBackground answers the request of a background task and serves the requests that waited
 // for it.
 func (s *Session) completeBackground(e *backgroundTask, answer completion) {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.waiting.background = nil
-	if !e.dropped {
-		answer(e.Request(&out))
-	}
-	s.serveDeferredLocked(&out, s.serveWhenReadyLocked)
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		s.waiting.background = nil
+		if !e.dropped {
+			answer(e.Request(out))
+		}
+		s.serveDeferredLocked(out, s.serveWhenReadyLocked)
+	})
 }
 
 // dropBackgroundLocked drops the request of a background task because the client has cancelled it,

@@ -96,11 +96,9 @@ func (s *Set) EndListens(out *peer.Outgoing) {
 
 // End is EndListens for the shutdown of toolman. It locks Conn.Mu.
 func (s *Set) End() {
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.EndListens(&out)
-	s.Mu.Unlock()
-	out.Flush()
+	s.WithLock(func(out *peer.Outgoing) {
+		s.EndListens(out)
+	})
 }
 
 // HearsOfTools reports whether the client has a subscription for changes of the list of tools.
