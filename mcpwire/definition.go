@@ -70,14 +70,8 @@ func lasting(k Kind, annotations []byte) []byte {
 		return annotations
 	}
 	if k.IsURI() {
-		m, whole := jsonrpc.Message{Frame: annotations}, jsonrpc.Span{Hi: len(annotations)}
-		var gone []jsonrpc.Member
-		for member := range m.Walk(whole) {
-			if string(m.Text(jsonrpc.Span{Lo: member.Key.Lo - 1, Hi: member.Key.Hi + 1})) == "lastModified" {
-				gone = append(gone, member)
-			}
-		}
-		annotations = jsonrpc.AppendSplice(nil, annotations, jsonrpc.AppendRemoval(nil, annotations, whole, gone...)...)
+		edits := without(nil, annotations, jsonrpc.Span{Hi: len(annotations)}, "lastModified")
+		annotations = jsonrpc.AppendSplice(nil, annotations, edits...)
 	}
 	if len(bytes.TrimSpace(annotations[1:len(annotations)-1])) == 0 {
 		return nil

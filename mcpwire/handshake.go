@@ -2,6 +2,7 @@ package mcpwire
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -64,46 +65,36 @@ func (h *Hello) Has(capability string) bool {
 // Relayed returns the capabilities to declare to a server: the client's own, without tasks/list,
 // which toolman does not pass on.
 func (h *Hello) Relayed() json.RawMessage {
-	return appendMembers(nil, h.Capabilities, func(out []byte, key string, value []byte) []byte {
-		if key == "tasks" && value[0] == '{' {
-			return appendMembers(out, value, leaveOut("list"))
+	declared := h.declared()
+	var edits []jsonrpc.Edit
+	for key, at := range jsonrpc.Members(declared, jsonrpc.Span{Hi: len(declared)}) {
+		if key == "tasks" {
+			edits = without(edits, declared, at, "list")
 		}
-		return append(out, value...)
-	})
+	}
+	return jsonrpc.AppendSplice(nil, declared, edits...)
 }
 
 // Claim returns a claim in the client's name. It has all capabilities of the client except tasks,
 // which the modern era does not have in this form.
 func (h *Hello) Claim(level string) *Claim {
-	return NewClaim(appendMembers(nil, h.Capabilities, leaveOut("tasks")), h.Info, level)
+	declared := h.declared()
+	edits := without(nil, declared, jsonrpc.Span{Hi: len(declared)}, "tasks")
+	return NewClaim(jsonrpc.AppendSplice(nil, declared, edits...), h.Info, level)
 }
 
-// leaveOut returns a function for appendMembers that leaves out one member.
-func leaveOut(left string) func(dst []byte, key string, value []byte) []byte {
-	return func(dst []byte, key string, value []byte) []byte {
-		if key == left {
-			return nil
-		}
-		return append(dst, value...)
-	}
-}
+func (h *Hello) declared() []byte { return []byte(cmp.Or(string(h.Capabilities), "{}")) }
 
-// appendMembers appends a copy of an object in which f has appended each value. It leaves out a
-// member for which f returns nil.
-func appendMembers(dst []byte, obj []byte, f func(dst []byte, key string, value []byte) []byte) []byte {
-	dst = append(dst, '{')
-	first := true
-	for key, at := range jsonrpc.Members(obj, jsonrpc.Span{Hi: len(obj)}) {
-		next := dst
-		if !first {
-			next = append(next, ',')
-		}
-		next = append(jsonrpc.AppendQuoted(next, key), ':')
-		if next = f(next, key, obj[at.Lo:at.Hi]); next != nil {
-			dst, first = next, false
+// without appends edits that remove all members with this key from the object at obj.
+func without(edits []jsonrpc.Edit, frame []byte, obj jsonrpc.Span, key string) []jsonrpc.Edit {
+	m := jsonrpc.Message{Frame: frame}
+	var gone []jsonrpc.Member
+	for member := range m.Walk(obj) {
+		if string(m.Text(jsonrpc.Span{Lo: member.Key.Lo - 1, Hi: member.Key.Hi + 1})) == key {
+			gone = append(gone, member)
 		}
 	}
-	return append(dst, '}')
+	return jsonrpc.AppendRemoval(edits, frame, obj, gone...)
 }
 
 // InitializeParams are the params of toolman's own initialize request.

@@ -66,13 +66,14 @@ func TestHelloRelayed(t *testing.T) {
 		{"none", ``, `{}`},
 		{"an empty object", `{}`, `{}`},
 		{"values as they came", `{ "roots": {"listChanged" :true}, "experimental":{"x":[1.0,"\u0061"]} }`,
-			`{"roots":{"listChanged" :true},"experimental":{"x":[1.0,"\u0061"]}}`},
+			`{ "roots": {"listChanged" :true}, "experimental":{"x":[1.0,"\u0061"]} }`},
 		{"tasks without their list", `{"tasks":{"list":{},"cancel":{ },"requests":{"list":{}}},"sampling":{}}`, `{"tasks":{"cancel":{ },"requests":{"list":{}}},"sampling":{}}`},
 		{"tasks without their list, in another spelling", `{"t\u0061sks":{"cancel":{},"l\u0069st":{}},"elicitation":{"form":{},"url":{}}}`,
-			`{"tasks":{"cancel":{}},"elicitation":{"form":{},"url":{}}}`},
+			`{"t\u0061sks":{"cancel":{}},"elicitation":{"form":{},"url":{}}}`},
 		{"tasks that are only a list", `{"tasks":{"list":{}}}`, `{"tasks":{}}`},
 		{"tasks of another type", `{"tasks":["list"]}`, `{"tasks":["list"]}`},
 		{"a list elsewhere", `{"list":{},"roots":{"list":{}}}`, `{"list":{},"roots":{"list":{}}}`},
+		{"two lists", `{"tasks":{"list":{},"a":1,"list":{}}}`, `{"tasks":{"a":1}}`},
 		{"a key with a quote", `{"a\"b":1}`, `{"a\"b":1}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

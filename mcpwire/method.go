@@ -54,22 +54,6 @@ const (
 	Acknowledged         Method = "notifications/subscriptions/acknowledged" // modern only
 )
 
-// RequiredCapability returns the client capability that a server needs to send this request, or ""
-// if no revision with a handshake has such a request.
-func RequiredCapability(request Method) string {
-	switch request {
-	case CreateMessage:
-		return "sampling"
-	case Elicit:
-		return "elicitation"
-	case ListRoots:
-		return "roots"
-	case TasksGet, TasksResult, TasksCancel:
-		return "tasks"
-	}
-	return ""
-}
-
 // requests are the methods that a client may call: first those of the modern era, then those of
 // both eras, then those of the legacy era.
 var requests = [...]Method{Discover, Listen,

@@ -64,17 +64,6 @@ func TestMethodOf(t *testing.T) {
 	}
 }
 
-func TestRequiredCapability(t *testing.T) {
-	for request, want := range map[Method]string{
-		CreateMessage: "sampling", Elicit: "elicitation", ListRoots: "roots",
-		TasksGet: "tasks", TasksResult: "tasks", TasksCancel: "tasks", "tasks/list": "", Ping: "", "vendor/ask": "", "": "",
-	} {
-		if got := RequiredCapability(request); got != want {
-			t.Errorf("%q: got %q, want %q", request, got, want)
-		}
-	}
-}
-
 func TestKnownMethodsOfEachEra(t *testing.T) {
 	for m, want := range map[Method][2]bool{ // legacy, modern
 		ToolsCall: {true, true}, ToolsList: {true, true}, PromptsGet: {true, true}, PromptsList: {true, true}, ResourcesRead: {true, true},

@@ -24,7 +24,7 @@ const (
 )
 
 // records are structs that mirror a configuration or what a trace has. They have as many fields as those have keys.
-var records = []string{"router.Options", "cmd/internal/config.Server", "cmd/internal/traceview.call", "jsonrpc/trace.Record"}
+var records = []string{"cmd/internal/config.Config", "router.Options", "cmd/internal/config.Server", "cmd/internal/traceview.call", "jsonrpc/trace.Record"}
 
 // TestStructure keeps packages, files and types small enough to be understood one at a time.
 func TestStructure(t *testing.T) {

@@ -62,7 +62,7 @@ func (out *Outgoing) Forget() {
 // Send queues a frame at once.
 func (out *Outgoing) Send(to Sender, frame []byte) error {
 	d, n := out.find(to)
-	d.commit() // what was passed earlier comes first
+	d.commit() // earlier frames come first
 	err := to.Queue(frame, nil)
 	if err == nil {
 		out.destinations = out.destinations[:n]

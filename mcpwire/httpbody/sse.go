@@ -49,16 +49,16 @@ func NewEventReader(in io.Reader, limit int) *EventReader {
 	return &EventReader{in: bufio.NewReaderSize(in, readBytes), limit: limit}
 }
 
-// LastID returns the ID to resume the stream with, "" if the server gave none.
+// LastID returns the ID with which to resume the stream, or "" if the server has sent none.
 func (r *EventReader) LastID() string { return r.lastID }
 
-// Retry returns how long the server wants clients to wait before they reconnect, 0 if it did not
-// say.
+// Retry returns how long clients must wait before they reconnect, or 0 if the server has not set
+// it.
 func (r *EventReader) Retry() time.Duration { return r.retry }
 
-// Next returns the next event that has data or an ID. An event over the limit is a
-// *jsonrpc.TooLongError, after which the stream goes on; any other error ends it, io.EOF at its
-// end. An event that the end of the stream cuts off is dropped.
+// Next returns the next event that has data or an ID. For an event over the limit it returns a
+// *jsonrpc.TooLongError, and the stream continues. Any other error ends the stream: io.EOF at its
+// end. Next drops an event that the end of the stream cuts off.
 func (r *EventReader) Next() (Event, error) {
 	for {
 		if err := r.readLine(); err != nil {
@@ -84,7 +84,7 @@ func (r *EventReader) event() (Event, error) {
 	long := r.long
 	r.name, r.id, r.long, r.data = "", "", nil, r.data[:0]
 	if cap(r.data) > 64*readBytes && len(e.Data) < cap(r.data)/4 {
-		r.data = nil // a large event had it grown
+		r.data = nil // a large event has made it grow
 	}
 	if long != nil {
 		return Event{}, long
@@ -181,7 +181,7 @@ func (r *EventReader) addToLine(part []byte) {
 	}
 }
 
-// KeepAlive is a comment. Readers skip it; it shows proxies and clients that the stream is alive.
+// KeepAlive is a comment. Readers skip it. It shows proxies and clients that the stream is alive.
 const KeepAlive = ": \n\n"
 
 // AppendEvent appends an event. The data has no line breaks.
@@ -227,14 +227,14 @@ func (w *EventWriter) Write(text []byte) error {
 	return w.Flush()
 }
 
-// A client that is slower than this is considered gone. The limit is on the time of a write, and
-// not on that of a stream.
+// Writing to a client that is slower than this fails. The limit applies to each write, not to the
+// whole stream.
 const (
 	writeTime = 30 * time.Second
 	writeRate = 64 << 10 // bytes a second
 )
 
-// WriteDeadline returns the time by which a client must have taken n bytes that are written now.
+// WriteDeadline returns the deadline for a write of n bytes that starts now.
 func WriteDeadline(n int) time.Time {
 	return time.Now().Add(writeTime + time.Duration(n)*time.Second/writeRate)
 }

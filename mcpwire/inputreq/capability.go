@@ -41,6 +41,22 @@ func Lacks(capabilities []byte, method mcpwire.Method, params []byte) string {
 	return ""
 }
 
+// RequiredCapability returns the client capability that a server needs to send this request, or ""
+// if no revision with a handshake has such a request.
+func RequiredCapability(request mcpwire.Method) string {
+	switch request {
+	case mcpwire.CreateMessage:
+		return "sampling"
+	case mcpwire.Elicit:
+		return "elicitation"
+	case mcpwire.ListRoots:
+		return "roots"
+	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
+		return "tasks"
+	}
+	return ""
+}
+
 // AskedSince returns the oldest revision with requests of this method and these params, which are a
 // JSON object or nil.
 func AskedSince(method mcpwire.Method, params []byte) string {

@@ -163,3 +163,14 @@ func TestARetryIsStrippedToTheCallItRepeats(t *testing.T) {
 		})
 	}
 }
+
+func TestRequiredCapability(t *testing.T) {
+	for request, want := range map[mcpwire.Method]string{
+		mcpwire.CreateMessage: "sampling", mcpwire.Elicit: "elicitation", mcpwire.ListRoots: "roots",
+		mcpwire.TasksGet: "tasks", mcpwire.TasksResult: "tasks", mcpwire.TasksCancel: "tasks", "tasks/list": "", mcpwire.Ping: "", "vendor/ask": "", "": "",
+	} {
+		if got := RequiredCapability(request); got != want {
+			t.Errorf("%q: got %q, want %q", request, got, want)
+		}
+	}
+}

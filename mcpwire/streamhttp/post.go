@@ -38,7 +38,11 @@ type post struct {
 	own    bool             // one of the transport's own messages
 	answer *jsonrpc.Message // to an own request
 
-	// owned by the goroutine that sends it
+	attempts
+}
+
+// attempts is the history of a post. The goroutine that sends the post owns it.
+type attempts struct {
 	tries        int     // failed ones
 	session      session // in which it was sent
 	renewed      bool    // sent again with a new credential

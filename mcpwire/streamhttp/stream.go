@@ -1,6 +1,7 @@
 package streamhttp
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -41,11 +42,7 @@ func (x *position) advance(r *httpbody.EventReader) (moved bool) {
 
 // wait returns how long to wait before the stream is opened again.
 func (x *position) wait(tries int) time.Duration {
-	retry := x.retry
-	if retry == 0 {
-		retry = streamPause
-	}
-	return min(max(retry, pause(tries)), maxRetry)
+	return min(max(cmp.Or(x.retry, streamPause), pause(tries)), maxRetry)
 }
 
 // resume continues the stream of a request on another connection (2025-11-25, Transports,

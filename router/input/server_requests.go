@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/client"
@@ -104,7 +105,7 @@ func (s *Requests) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, o
 
 // cannot says why the client cannot be asked this, or "".
 func (s *Requests) cannot(method mcpwire.Method) string {
-	need := mcpwire.RequiredCapability(method)
+	need := inputreq.RequiredCapability(method)
 	switch {
 	case need == "":
 		return "toolman does not pass on requests of this method to clients"

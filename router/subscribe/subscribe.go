@@ -52,7 +52,7 @@ func (s *Set) subscribe(key subscription, asked string) error {
 	_, known := s.subs[key]
 	switch {
 	case len(asked) > mcpwire.MaxURI:
-		return fmt.Errorf("the URI is %d bytes long; toolman remembers %d at most", len(asked), mcpwire.MaxURI)
+		return fmt.Errorf("the URI is %d bytes long; the limit is %d", len(asked), mcpwire.MaxURI)
 	case !known && len(s.subs) >= MaxSubscriptions:
 		return fmt.Errorf("the session has %d subscriptions, as many as it may have; end some of them first", MaxSubscriptions)
 	}

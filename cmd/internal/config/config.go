@@ -116,9 +116,9 @@ func (d *decoder) config(root source.Node) *Config {
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers",
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
-	d.sets, d.ofHTTP = d.toolsets(t), reference.VariablesIn(t.At("http"))
+	d.sets, d.ofHTTP = toolsets(t), reference.VariablesIn(t.At("http"))
 	c := &Config{
-		ActiveToolsets: d.activeToolsets(t, false),
+		ActiveToolsets: activeToolsets(t, d.sets, false),
 		Settle:         time.Duration(t.Int("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
 		CatalogBytes:   catalogBytes(t),
 		URISeparator:   t.Choice("uri_separator", "_", "+"),

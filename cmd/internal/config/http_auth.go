@@ -185,10 +185,10 @@ func (d *decoder) permissions(http table.Table, agents []string) *Permissions {
 func (d *decoder) permitted(t table.Table, agents []string) map[string][]string {
 	known := func(at string) table.Check {
 		return func(name string) (problem, hint string) {
-			if slices.Contains(d.setNames(), name) {
+			if slices.Contains(setNames(d.sets), name) {
 				return "", ""
 			}
-			return at + " names the toolset " + source.Shown(name) + ", which is not in the file", d.notASet(name, "")
+			return at + " names the toolset " + source.Shown(name) + ", which is not in the file", notASet(d.sets, name, "")
 		}
 	}
 	lists := d.listsOf(t, "agents", "http.permissions.agents", `["reading"]`, known, func(m source.Member) {

@@ -173,7 +173,7 @@ func (d *decoder) taskRule(n source.Node, servers []string) (policy.TaskRule, []
 		}
 		return "", ""
 	}))
-	active := d.activeToolsets(t, true)
+	active := activeToolsets(t, d.sets, true)
 	if len(rule.Services)+len(rule.Keywords) == 0 {
 		d.Fail(n.Line, t.Instead("keywords", keywords)+" or "+d.Write("service", `["*-api"]`)+`, with "*" for every service`, "this task rule does not say for what")
 	}

@@ -106,15 +106,9 @@ func plain(n source.Node) any {
 		}
 		return members
 	case []source.Node:
-		all, tables := []any{}, []map[string]any{}
+		all := []any{}
 		for _, n := range v {
 			all = append(all, plain(n))
-			if t, ok := all[len(all)-1].(map[string]any); ok {
-				tables = append(tables, t)
-			}
-		}
-		if len(tables) > 0 && len(tables) == len(all) { // TOML writes these differently
-			return tables
 		}
 		return all
 	default:

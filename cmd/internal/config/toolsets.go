@@ -21,33 +21,33 @@ type Toolset struct {
 }
 
 // toolsets decodes the table of that name.
-func (d *decoder) toolsets(t table.Table) []Toolset {
+func toolsets(t table.Table) []Toolset {
 	hint := "write [toolsets.NAME] above the keys of each toolset"
-	if d.Format == "json" {
+	if t.Format == "json" {
 		hint = `write "toolsets": {"NAME": {"tools": […]}, …}`
 	}
 	var sets []Toolset
 	for _, m := range t.Members("toolsets", "toolsets", hint) {
 		switch _, ok := m.Value.([]source.Member); {
 		case !ok:
-			d.Fail(m.Line, hint, "toolsets holds %s where a table is expected", m.Kind())
+			t.Fail(m.Line, hint, "toolsets holds %s where a table is expected", m.Kind())
 		case !toolset.ValidName(m.Key):
-			d.Fail(m.Line, "name it with "+toolset.NameRule, "toolsets holds the name %s", source.Shown(m.Key))
+			t.Fail(m.Line, "name it with "+toolset.NameRule, "toolsets holds the name %s", source.Shown(m.Key))
 		default:
-			sets = append(sets, d.toolset(m))
+			sets = append(sets, readToolset(t.Problems, m))
 		}
 	}
 	slices.SortFunc(sets, func(a, b Toolset) int { return cmp.Compare(a.Name, b.Name) })
 	return sets
 }
 
-func (d *decoder) toolset(m source.Member) Toolset {
+func readToolset(p *source.Problems, m source.Member) Toolset {
 	const example = `["fs_read*"]`
 	path := "toolsets." + m.Key
-	t := table.New(d.Problems, m.Node, "in a toolset", "tools", "description")
+	t := table.New(p, m.Node, "in a toolset", "tools", "description")
 	s := Toolset{Name: m.Key, Line: m.Line, Tools: t.FilledStrings("tools", path+".tools", example, checkGlob(path+".tools"))}
 	if !t.Has("tools") {
-		d.Fail(m.Line, t.Instead("tools", example), "%s has no tools", path)
+		t.Fail(m.Line, t.Instead("tools", example), "%s has no tools", path)
 	}
 	s.Description, _ = t.Text("description", `"…"`)
 	if len(s.Description) > toolset.MaxDescription {
@@ -65,35 +65,35 @@ func metaTools(t table.Table) []string {
 	return table.Texts(t.Strings("meta_tools", `["activate", "toolsets"]`, table.OneOf("meta_tools", all)))
 }
 
-// setNames returns the names of the file's toolsets.
-func (d *decoder) setNames() (names []string) {
-	for _, s := range d.sets {
+// setNames returns the names of toolsets.
+func setNames(sets []Toolset) (names []string) {
+	for _, s := range sets {
 		names = append(names, s.Name)
 	}
 	return names
 }
 
 // notASet returns the hint for a name that no toolset has. before is what belongs before a name.
-func (d *decoder) notASet(name, before string) string {
-	return cli.DidYouMean(strings.TrimPrefix(name, "toolset:"), d.setNames(), before,
+func notASet(sets []Toolset, name, before string) string {
+	return cli.DidYouMean(strings.TrimPrefix(name, "toolset:"), setNames(sets), before,
 		"write [toolsets.NAME] with its tools; saved ones are equipped by toolman toolset equip")
 }
 
 // activeToolsets reads names and globs, in which the name of a toolset stands for its tools.
-func (d *decoder) activeToolsets(t table.Table, task bool) []Active {
+func activeToolsets(t table.Table, sets []Toolset, task bool) []Active {
 	var patterns []Active
 	for _, e := range globs(t, "active_toolsets", `["fs_read*"]`) {
 		name, isSet := strings.CutPrefix(e.Text, "toolset:")
-		i := slices.Index(d.setNames(), name)
+		i := slices.Index(setNames(sets), name)
 		switch {
 		case !isSet:
 			patterns = append(patterns, Active{Pattern: e.Text, Line: e.Line, Task: task})
 		case i >= 0:
-			for _, p := range d.sets[i].Tools {
+			for _, p := range sets[i].Tools {
 				patterns = append(patterns, Active{p, name, e.Line, task})
 			}
 		default:
-			d.Fail(e.Line, d.notASet(name, "toolset:"), "active_toolsets names the toolset %s, which is not in the file", source.Shown(name))
+			t.Fail(e.Line, notASet(sets, name, "toolset:"), "active_toolsets names the toolset %s, which is not in the file", source.Shown(name))
 		}
 	}
 	return patterns

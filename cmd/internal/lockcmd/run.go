@@ -45,7 +45,7 @@ func run(ctx context.Context, o options, c *config.Config, out io.Writer, stderr
 	}
 	switch {
 	case len(found.unknown) > 0 && !o.partial && !o.accept:
-		return cli.Failed(fmt.Errorf("it is not known what every server offers:\n  %s", strings.Join(found.problems, "\n  ")),
+		return cli.Failed(fmt.Errorf("the items of some servers are unknown:\n  %s", strings.Join(found.problems, "\n  ")),
 			"toolman check says more; --partial goes on without them")
 	case o.diff || o.check:
 		return found.compare(out, path, old, o)
@@ -105,7 +105,7 @@ func (f *inventory) unknownItems(names []string) error {
 	}
 	text := "nothing is called " + strings.Join(names, ", ")
 	if len(f.problems) > 0 {
-		text += "; but it is not known what every server offers:\n  " + strings.Join(f.problems, "\n  ")
+		text += "; but the items of some servers are unknown:\n  " + strings.Join(f.problems, "\n  ")
 	}
 	return cli.Failed(errors.New(text), "names are those that clients see, with their namespace; toolman lock --diff shows what differs")
 }

@@ -123,7 +123,7 @@ func (rep *Report) addPolicy(c *config.Config, denied int, unused []string) {
 		rep.note("policies keep %d of all tools, resources and prompts from %s; toolman explain NAME says why", denied, agent)
 	}
 	for _, text := range unused {
-		rep.note("a policy names what its server does not have, %s", sanitize.Line(text))
+		rep.note("a policy names an item that its server does not have, %s", sanitize.Line(text))
 	}
 }
 
@@ -139,7 +139,7 @@ func (rep *Report) addDangers(c *config.Config, r *router.Router) {
 	}
 	if rep.allReady() {
 		for _, text := range unused {
-			rep.note("dangerous_tools names what no server has, %s", sanitize.Line(text))
+			rep.note("dangerous_tools names a tool that no server has, %s", sanitize.Line(text))
 		}
 	}
 }

@@ -116,9 +116,9 @@ func checkLockHeader(raw []byte) error {
 	case string(raw) == lockHeader:
 		return nil
 	case err == nil && h.Version != nil:
-		return errors.New("it is of another version of the format than 1, the only one that this toolman knows; use a newer toolman, or " + restore)
+		return errors.New("this toolman reads version 1 of the format only; use a newer toolman, or " + restore)
 	}
-	return errors.New("this is no lock file: it does not begin with " + lockHeader + "; " + restore)
+	return errors.New("this is not a lock file: it does not begin with " + lockHeader + "; " + restore)
 }
 
 // add adds the item of one line.
@@ -128,7 +128,7 @@ func (s Pins) add(raw []byte) error {
 	}
 	var l pinLine
 	if err := json.Unmarshal(raw, &l); err != nil {
-		return errors.New("this is no item; " + restore)
+		return errors.New("this is not an item; " + restore)
 	}
 	kind, ok := kindOf(l.Kind)
 	k, p := ItemKey{kind, l.Name}, Pin{l.Server, l.Era, l.RefID, l.Definition}
@@ -140,7 +140,7 @@ func (s Pins) add(raw []byte) error {
 	case p.Definition != nil && (p.Definition[0] != '{' || p.RefID != mcpwire.RefID(p.Definition)):
 		return errors.New("refId is not the hash of this definition; " + restore)
 	case !toolset.ValidRefID(p.RefID):
-		return errors.New("refId is no sha256 hash; " + restore)
+		return errors.New("refId is not a SHA-256 hash; " + restore)
 	}
 	if _, twice := s[k]; twice {
 		return fmt.Errorf("%s %q has a line already; keep one of the two", k.Kind, k.Name)

@@ -72,11 +72,11 @@ func TestFilesThatAreNotUnderstood(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, text, want string }{
 		{"nothing", "", "tools.lock:1: it is empty"},
-		{"another file", "[[servers]]\n", "tools.lock:1: this is no lock file"},
-		{"a later version", `{"toolman_lock":2,"items":[]}` + "\n", "tools.lock:1: it is of another version"},
-		{"more in the header", `{"toolman_lock":1,"strict":true}` + "\n", "tools.lock:1: it is of another version"},
-		{"a line cut off", head + good[:40], "tools.lock:2: this is no item"},
-		{"an empty line", head + "\n" + good, "tools.lock:2: this is no item"},
+		{"another file", "[[servers]]\n", "tools.lock:1: this is not a lock file"},
+		{"a later version", `{"toolman_lock":2,"items":[]}` + "\n", "tools.lock:1: this toolman reads version 1"},
+		{"more in the header", `{"toolman_lock":1,"strict":true}` + "\n", "tools.lock:1: this toolman reads version 1"},
+		{"a line cut off", head + good[:40], "tools.lock:2: this is not an item"},
+		{"an empty line", head + "\n" + good, "tools.lock:2: this is not an item"},
 		{"a conflict", head + "<<<<<<< ours\n" + good, "tools.lock:2: a merge has left a conflict"},
 		{"an item twice", head + good + good, `tools.lock:3: tool "n" has a line already`},
 		{"an unknown member", head + strings.Replace(good, `"server"`, `"later":1,"server"`, 1), "tools.lock:2: this line is not as toolman lock writes it"},
@@ -87,7 +87,7 @@ func TestFilesThatAreNotUnderstood(t *testing.T) {
 		{"a definition that is none", head + strings.Replace(good, `{"name":"n"}`, `[]`, 1), "refId is not the hash"},
 		{"an era that is none", head + strings.Replace(good, `legacy`, `auto`, 1), "tools.lock:2: era is neither legacy nor modern"},
 		{"no era", head + strings.Replace(good, `"era":"legacy",`, ``, 1), "not as toolman lock writes it"},
-		{"a hash that is none", head + `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"sha256:0"}` + "\n", "refId is no sha256 hash"},
+		{"a hash that is none", head + `{"kind":"tool","name":"n","server":"s","era":"legacy","refId":"sha256:0"}` + "\n", "refId is not a SHA-256 hash"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := parsePins("tools.lock", []byte(tt.text))

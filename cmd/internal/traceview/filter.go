@@ -86,7 +86,7 @@ func (f *Filter) matcher(key, value string) (func(*subject) bool, error) {
 		f.texts = append(f.texts, bytes.ToLower([]byte(value)))
 		return func(s *subject) bool { return s.texts[i] }, nil
 	}
-	return nil, fmt.Errorf("%s: is nothing to filter by", key)
+	return nil, fmt.Errorf("no filter is called %s", key)
 }
 
 func status(value string) (func(*subject) bool, error) {
@@ -108,7 +108,7 @@ func dur(value string) (func(*subject) bool, error) {
 	number := strings.TrimLeft(value, "<>=")
 	limit, err := time.ParseDuration(number)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no time with a unit, as in dur:>50ms", number)
+		return nil, fmt.Errorf("%q is not a duration; write for example dur:>50ms", number)
 	}
 	holds := map[string]func(d time.Duration) bool{
 		">": func(d time.Duration) bool { return d > limit }, ">=": func(d time.Duration) bool { return d >= limit },

@@ -125,7 +125,7 @@ func (v *viewer) end() error {
 		fmt.Fprintf(v.stderr, "toolman: %s holds no records\n", v.opts.File)
 	}
 	if v.records == 0 && v.bad > 0 {
-		return cli.Failed(fmt.Errorf("%s is no trace: none of its lines is a record", v.opts.File), "name a file that toolman --trace has written")
+		return cli.Failed(fmt.Errorf("%s is not a trace: no line is a record", v.opts.File), "name a file that toolman --trace has written")
 	}
 	if v.bad > 1 {
 		fmt.Fprintf(v.stderr, "toolman: %s: %d lines in all are no trace records and were skipped\n", v.opts.File, v.bad)

@@ -1,7 +1,7 @@
 // Package redact removes secrets from frames, log lines and other text before they are written.
 //
-// Libraries for logging hide fields by name. Here secrets are known by value, and occur anywhere in
-// messages of other programs, so they have to be found in every way in which those write them.
+// Libraries for logging hide fields by name. Here secrets are known by value and occur anywhere in
+// the messages of other programs. So redact has to find them in all encodings that those use.
 //
 // The secrets of a [Secrets] are found as follows:
 //

@@ -39,20 +39,16 @@ func NewTokenFile(path string, of OAuth) *TokenFile {
 // Authorize sets the header Authorization. It waits for the authorization server if the token needs
 // to be refreshed.
 func (f *TokenFile) Authorize(ctx context.Context, h http.Header) error {
-	if err := f.enter(ctx); err != nil {
-		return err
+	return f.authorize(ctx, h, f.renew)
+}
+
+// renew reads the file, and requests a token if that in the file has expired.
+func (f *TokenFile) renew(ctx context.Context) error {
+	_, err := f.load()
+	if err == nil && f.refreshable() && !f.fresh() {
+		err = f.refresh(ctx)
 	}
-	defer f.leave()
-	if _, err := f.load(); err != nil {
-		return err
-	}
-	if f.refreshable() && !f.fresh() {
-		if err := f.refresh(ctx); err != nil {
-			return err
-		}
-	}
-	h.Set("Authorization", f.header())
-	return nil
+	return err
 }
 
 // Refused records that a server has rejected the token. There may be another one if the file has

@@ -80,6 +80,19 @@ func (c *cache) enter(ctx context.Context) error {
 
 func (c *cache) leave() { <-c.turn }
 
+// authorize sets the header Authorization, after renew has renewed the token if necessary.
+func (c *cache) authorize(ctx context.Context, h http.Header, renew func(context.Context) error) error {
+	if err := c.enter(ctx); err != nil {
+		return err
+	}
+	defer c.leave()
+	if err := renew(ctx); err != nil {
+		return err
+	}
+	h.Set("Authorization", c.header())
+	return nil
+}
+
 func (c *cache) header() string { return "Bearer " + c.token.AccessToken }
 
 // fresh reports whether the token can still be used.
@@ -101,17 +114,7 @@ func NewClientCredentials(of OAuth) *ClientCredentials {
 // Authorize sets the header Authorization. It waits for the authorization server if it needs a
 // token.
 func (c *ClientCredentials) Authorize(ctx context.Context, h http.Header) error {
-	if err := c.enter(ctx); err != nil {
-		return err
-	}
-	defer c.leave()
-	if !c.fresh() {
-		if err := c.request(ctx); err != nil {
-			return err
-		}
-	}
-	h.Set("Authorization", c.header())
-	return nil
+	return c.authorize(ctx, h, c.renew)
 }
 
 // Refused drops the token if it is the one that a server has rejected.
@@ -122,8 +125,11 @@ func (c *ClientCredentials) Refused(h http.Header) bool {
 	return true
 }
 
-// request requests a token.
-func (c *ClientCredentials) request(ctx context.Context) error {
+// renew requests a token unless there is a fresh one.
+func (c *ClientCredentials) renew(ctx context.Context) error {
+	if c.fresh() {
+		return nil
+	}
 	ctx, cancel := c.of.context(ctx)
 	defer cancel()
 	config := clientcredentials.Config{ClientID: c.of.ClientID, ClientSecret: c.of.ClientSecret, TokenURL: c.of.TokenURL,

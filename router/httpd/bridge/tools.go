@@ -170,8 +170,8 @@ const (
 
 // schemas are a cache of compiled input schemas. The zero value is ready to use.
 type schemas struct {
-	mu       sync.RWMutex
-	compiled map[*catalog.Entry]*inputschema.Schema // guarded by mu; nil for a schema that cannot be used
+	mu       sync.Mutex
+	compiled map[*catalog.Entry]func() *inputschema.Schema // guarded by mu
 }
 
 // check validates arguments against the schema of a tool. If that cannot be used, the server has to validate
@@ -197,22 +197,20 @@ func (x *schemas) check(e *catalog.Entry, arguments []byte) error {
 	return f
 }
 
+// of returns the compiled schema of a tool; nil if it cannot be used.
 func (x *schemas) of(e *catalog.Entry) *inputschema.Schema {
-	x.mu.RLock()
-	schema, known := x.compiled[e]
-	x.mu.RUnlock()
-	if known {
-		return schema
-	}
-	schema, err := inputschema.Compile(e.InputSchema())
-	if err != nil {
-		schema = nil
-	}
 	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.compiled == nil || len(x.compiled) >= maxSchemas { // entries of old lists are never removed one by one
-		x.compiled = map[*catalog.Entry]*inputschema.Schema{}
+	compiled := x.compiled[e]
+	if compiled == nil {
+		if x.compiled == nil || len(x.compiled) >= maxSchemas { // entries of old lists are never removed one by one
+			x.compiled = map[*catalog.Entry]func() *inputschema.Schema{}
+		}
+		compiled = sync.OnceValue(func() *inputschema.Schema {
+			schema, _ := inputschema.Compile(e.InputSchema())
+			return schema
+		})
+		x.compiled[e] = compiled
 	}
-	x.compiled[e] = schema
-	return schema
+	x.mu.Unlock()
+	return compiled()
 }

@@ -95,18 +95,40 @@ func (m *Modes) Lasts(was *presence.Caller, id guard.Identity) bool {
 
 // Client returns the client that an identity is at /mcp.
 func (m *Modes) Client(id *guard.Identity) client.Info {
-	c := client.Info{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools}
+	c := client.Info{Name: id.Name, Principal: id.Principal, Agent: id.Policy, MetaTools: &m.MetaTools, Only: m.only(id, cmp.Or(id.Agent, id.Policy))}
 	switch {
+	case id.Restricted: // also if nothing else needs permissions
+		c.Static, c.MetaTools = "mcp-toolset-permissions", noTools
 	case m.Permissions != nil:
 		c.Static, c.MetaTools = "http.permissions", noTools
-		c.Only = m.permitted(id, cmp.Or(id.Agent, id.Policy))
 	case m.Static:
 		c.Static, c.MetaTools = `http.mode = "static"`, listTools
 	}
-	if id.Restricted { // also if nothing else needs permissions
-		c.Static, c.MetaTools, c.Only = "mcp-toolset-permissions", noTools, both(c.Only, id.Permissions())
-	}
 	return c
+}
+
+// only returns the toolsets that a client of this agent is limited to; nil: there is no limit.
+func (m *Modes) only(id *guard.Identity, agent string) (only []string) {
+	switch {
+	case m.Permissions == nil:
+	case m.Permissions.Header:
+		only = id.Permissions()
+	default:
+		only = append([]string{}, m.Permissions.Agents[agent]...)
+	}
+	if id.Restricted {
+		only = both(only, id.Permissions())
+	}
+	return only
+}
+
+// both returns the names that are in two lists, never nil. If the first is nil, it has all names.
+func both(a, b []string) []string {
+	names := append([]string{}, b...)
+	if a == nil {
+		return names
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(a, name) })
 }
 
 // clientAt returns the client that an identity is at its path, /mcp/NAME or /mcp. A toolset takes
@@ -116,14 +138,15 @@ func (m *Modes) clientAt(id *guard.Identity) (client.Info, error) {
 	switch {
 	case name == "":
 		return c, nil
-	case slices.Contains(m.Toolsets, name) && (c.Only == nil || slices.Contains(c.Only, name)):
+	case slices.Contains(both(c.Only, m.Toolsets), name):
 		if c.Only == nil {
 			c.MetaTools = listTools
 		}
 		c.Only, c.Static = []string{name}, "/mcp/"+name+" is one toolset"
 		return c, nil
 	case slices.Contains(m.Agents, name) && m.mayBe(id, name):
-		return m.asAgent(c, id, name), nil
+		c.Agent, c.Only = name, m.only(id, name)
+		return c, nil
 	}
 	return c, m.unknownName(id, &c)
 }
@@ -134,63 +157,26 @@ func (m *Modes) mayBe(id *guard.Identity, agent string) bool {
 	return id.Policy == agent || m.Open && id.Addr.IsLoopback()
 }
 
-// asAgent returns the client as an agent.
-func (m *Modes) asAgent(c client.Info, id *guard.Identity, agent string) client.Info {
-	c.Agent = agent
-	if m.Permissions == nil {
-		return c
-	}
-	c.Only = m.permitted(id, agent)
-	if id.Restricted {
-		c.Only = both(c.Only, id.Permissions())
-	}
-	return c
-}
-
 // maxNames is how many names an answer lists.
 const maxNames = 50
 
-// unknownName is the error for a path that the client may not use. It lists those that it may, and does
-// not tell whether there are others.
+// unknownName is the error for a path that the client may not use. It lists the paths that it may use, and
+// does not tell whether there are others.
 func (m *Modes) unknownName(id *guard.Identity, c *client.Info) error {
-	var names []string
-	for _, set := range m.Toolsets {
-		if c.Only == nil || slices.Contains(c.Only, set) {
-			names = append(names, set)
-		}
-	}
+	names := both(c.Only, m.Toolsets)
 	for _, agent := range m.Agents {
 		if m.mayBe(id, agent) && !slices.Contains(names, agent) {
 			names = append(names, agent)
 		}
 	}
-	text := fmt.Sprintf("there is no /mcp/%s for you; ", sanitize.Cut(id.Path, maxShown))
-	switch {
-	case len(names) == 0:
-		text += "use /mcp"
-	case len(names) > maxNames:
-		text += "besides /mcp there are /mcp/NAME for " + strings.Join(names[:maxNames], ", ") + " and others"
-	default:
-		text += "besides /mcp there are /mcp/NAME for " + strings.Join(names, ", ")
+	text, others := "use /mcp", ""
+	if len(names) > maxNames {
+		names, others = names[:maxNames], " and others"
 	}
-	return &presence.Denial{Status: http.StatusNotFound, Text: text}
-}
-
-// permitted returns the toolsets that a client of this agent may use, never nil.
-func (m *Modes) permitted(id *guard.Identity, agent string) []string {
-	if m.Permissions.Header {
-		return id.Permissions()
+	if len(names) > 0 {
+		text = "besides /mcp there are /mcp/NAME for " + strings.Join(names, ", ") + others
 	}
-	return append([]string{}, m.Permissions.Agents[agent]...)
-}
-
-// both returns the names that are in two lists, never nil. If the first is nil, it has all names.
-func both(a, b []string) []string {
-	names := append([]string{}, b...)
-	if a == nil {
-		return names
-	}
-	return slices.DeleteFunc(names, func(name string) bool { return !slices.Contains(a, name) })
+	return &presence.Denial{Status: http.StatusNotFound, Text: fmt.Sprintf("there is no /mcp/%s for you; ", sanitize.Cut(id.Path, maxShown)) + text}
 }
 
 // view returns the presence.Caller's View: all of what a client sees that does not come from its principal,

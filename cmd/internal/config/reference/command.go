@@ -24,7 +24,7 @@ func (sc Scope) Command(text string) (argv, env []string) {
 	}
 	sc.clean(text)
 	if len(sessionReferences(text)) > 0 {
-		sc.Fail("give it to the server in env, and have that read the variable", "${session.…} cannot stand in a command: a client could change what is run")
+		sc.Fail("set it in env, and let the server read the variable", "${session.…} cannot stand in a command: a client could change what is run")
 		return nil, nil
 	}
 	standing, files := standIns(text)

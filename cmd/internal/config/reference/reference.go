@@ -68,7 +68,7 @@ func (sc Scope) failNew(before int, hint, msg string) {
 
 func (sc Scope) lookup(name string) (string, bool) {
 	if sc.SessionEnv[name] {
-		sc.Fail("have the server read the variable", "it refers to %s, which env has from ${session.…}: a client could change what is run", name)
+		sc.Fail("let the server read the variable", "it refers to %s, which env has from ${session.…}: a client could change what is run", name)
 		return "", true
 	}
 	if v, ok := sc.Env[name]; ok {
