@@ -183,7 +183,7 @@ func (w *world) judgesBy(g *rig, e *catalog.Entry, name string) (catalog.Verdict
 		if !namesServer(e, name) {
 			return catalog.Denied, fmt.Sprintf("%s %s is denied by policy: the rule is at %s. Go on", kindOf(e), name, v.Place())
 		}
-		return catalog.Denied, fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; whoever keeps that file can allow it there", e.Item.Kind, e.Name, v)
+		return catalog.Denied, fmt.Sprintf("%s %s is denied by policy: %s. Go on without it; the maintainer of that file can allow it there", e.Item.Kind, e.Name, v)
 	}
 	is := fmt.Sprintf("%s %s is ", e.Item.Kind, e.Name)
 	if !namesServer(e, name) {

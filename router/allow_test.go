@@ -79,7 +79,7 @@ func TestAClosedServerDoesNotReachTheClient(t *testing.T) {
 		question := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":{"message":"secret"}}`
 		g.servers[0].says(question)
 		g.client.hearsOne()
-		if got := g.servers[1].asks(question); codeOf(t, got) != -32601 || !strings.Contains(got, "may use nothing of this server") {
+		if got := g.servers[1].asks(question); codeOf(t, got) != -32601 || !strings.Contains(got, "may not use this server") {
 			t.Errorf("%s of the closed server is answered %s", method, got)
 		}
 		g.client.wants()

@@ -96,9 +96,9 @@ func TestOnlyAPlainAcceptIsConsent(t *testing.T) {
 	for _, tt := range []struct{ name, answer, why string }{
 		{"declined", `"result":{"action":"decline"}`, "the person at the client declined"},
 		{"cancelled", `"result":{"action":"cancel"}`, "the person at the client dismissed the question"},
-		{"no action", `"result":{"content":{"action":"accept"}}`, "the client's answer is no consent"},
-		{"another spelling", `"result":{"action":"Accept"}`, "the client's answer is no consent"},
-		{"two actions", `"result":{"action":"decline","action":"accept"}`, "the client's answer is not clear"},
+		{"no action", `"result":{"content":{"action":"accept"}}`, "the client's answer is not consent"},
+		{"another spelling", `"result":{"action":"Accept"}`, "the client's answer is not consent"},
+		{"two actions", `"result":{"action":"decline","action":"accept"}`, "the client's answer is ambiguous"},
 		{"an error", `"error":{"code":-32603,"message":"no\nscreen"}`, "a person has to agree first, and could not be asked: the client answered with an error: no screen"},
 		{"no object", `"result":"accept"`, "a person has to agree first, and could not be asked: the client's answer is not an object"},
 	} {
@@ -214,7 +214,7 @@ func TestNobodyAnswers(t *testing.T) {
 		if len(got) != 2 || got[0] != takenBack(ask, over) {
 			t.Fatalf("the client got %q", got)
 		}
-		wantNotRun(t, got[1], "5", "a person has to agree first, and nobody has answered within 10m0s")
+		wantNotRun(t, got[1], "5", "a person has to agree first, and has not answered within 10m0s")
 		g.client.says(reply(ask, accept))
 		g.quiet()
 	})

@@ -132,7 +132,7 @@ func TestAnErrorThatSendsTheUserToAURL(t *testing.T) {
 		d.over() // the call is
 
 		d.retry("2", state, `{"0":{"action":"decline"}}`)
-		if got := d.client.hearsOne(); idOf(t, got) != "2" || !strings.Contains(got, "the user has not agreed to") {
+		if got := d.client.hearsOne(); idOf(t, got) != "2" || !strings.Contains(got, "the user has not agreed;") {
 			t.Errorf("got %s", got)
 		}
 		d.client.says(capableCall("3", "tools/call", `"name":"ns_other","arguments":{"n":1.0}`, able, retryMembers(state, `{"0":{"action":"accept"}}`)))

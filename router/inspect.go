@@ -39,7 +39,7 @@ func (r *Router) Explain(name string) []Explanation {
 	}
 	v := r.startView(r.catalog.Load(), r.current().Policy, client.Info{})
 	var all []Explanation
-	for _, e := range v.Named(name) {
+	for _, e := range v.EntriesNamed(name) {
 		all = append(all, explanationOf(v, e, r.guidance()))
 	}
 	for _, c := range v.Catalog.Collisions {
@@ -63,7 +63,7 @@ func (r *Router) ownExplanation(name string) Explanation {
 	switch {
 	case name == catalog.CatalogURI:
 		own.Kind = mcpwire.Resource
-	case r.Mode == view.ModeStatic && (meta == nil || !meta.Free):
+	case r.Mode == view.ModeStatic && (meta == nil || !meta.InStaticMode):
 		own.Visible, own.Active, own.Callable, own.Activity = false, false, false, ""
 		has := r.guidance()
 		own.Rule, own.Error = "it is toolman's own, and there is none with "+metatool.FixedByMode, has.Static()
@@ -80,7 +80,7 @@ func explanationOf(v *view.View, e *catalog.Entry, has *metatool.Guidance) Expla
 		x.Activity = v.Activity(e)
 	}
 	if !x.Callable {
-		x.Error = has.Explain(v, e.Item.Kind, e.Name, catalog.At(e), verdict)
+		x.Error = has.Explain(v, e.Item.Kind, e.Name, catalog.TargetOf(e), verdict)
 	}
 	return x
 }
@@ -117,7 +117,7 @@ func (r *Router) Preview() Preview {
 	p := Preview{AllTools: len(v.Catalog.Entries(mcpwire.Tool)), CatalogBytes: len(view.AppendCatalog(nil, v, 0))}
 	p.Bytes = len(own.Tools(v, as))
 	for _, e := range v.Catalog.Denied.All() {
-		if _, verdict := v.Catalog.Keeps(e); verdict == catalog.Denied {
+		if _, verdict := v.Catalog.DeniedTarget(e); verdict == catalog.Denied {
 			p.Denied++
 		}
 	}

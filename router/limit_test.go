@@ -110,7 +110,7 @@ func TestWhatALimitedClientDoesNotHaveItCannotUse(t *testing.T) {
 			}
 		}
 	}
-	if answer, want := l.asks(callFrame("1", "ns_c", "{}")), "tool ns_c is not for this client: the client is limited to the toolset ab, and that does not have it. Go on without it"; !strings.Contains(answer, want) {
+	if answer, want := l.asks(callFrame("1", "ns_c", "{}")), "tool ns_c is not for this client: the client is limited to the toolset ab, which does not contain it. Go on without it"; !strings.Contains(answer, want) {
 		t.Errorf("got %s\nwant %s", answer, want)
 	}
 	g.servers[0].wants()

@@ -117,7 +117,7 @@ func TestAnOwnerSavesSoMuchAndNoMore(t *testing.T) {
 		for range toolset.MaxOwned {
 			add(1)
 		}
-		if o := g.ownOf(alice, "build-toolset", savedA); o.Success || !strings.Contains(o.Message, "50 toolsets and no more") {
+		if o := g.ownOf(alice, "build-toolset", savedA); o.Success || !strings.Contains(o.Message, "50 toolsets") {
 			t.Errorf("got %+v", o)
 		}
 		if o := g.ownOf(bob, "build-toolset", savedA); !o.Success {

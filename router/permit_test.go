@@ -100,7 +100,7 @@ func TestAStateIsGoodForOneRunOfOneCall(t *testing.T) {
 
 func TestAModernClientComesBackWithoutConsent(t *testing.T) {
 	for answer, why := range map[string]string{
-		`{"action":"decline"}`: "the person at the client declined", `{"action":"cancel"}`: "the person at the client dismissed", `{}`: "the client's answer is no consent",
+		`{"action":"decline"}`: "the person at the client declined", `{"action":"cancel"}`: "the person at the client dismissed", `{}`: "the client's answer is not consent",
 	} {
 		d := newCautiousDialog(t, true)
 		state := d.demanded("1")

@@ -79,7 +79,7 @@ func TestWhatIsNotAsItsPinSaysIsNotOffered(t *testing.T) {
 		held = append(held, fmt.Sprintf("%s: %s", e.Name, e.Hold))
 	}
 	checkList(t, "held back", held, "ns_moved: it is not what the lock file says it was", "ns_new: it is not in the lock file",
-		"ns_two: its definition can be understood in more than one way", "ns_r://moved: it is not what the lock file says it was", "ns_r://new: it is not in the lock file",
+		"ns_two: its definition is ambiguous", "ns_r://moved: it is not what the lock file says it was", "ns_r://new: it is not in the lock file",
 		"ns_m://{id}: it is not what the lock file says it was", "ns_n://{id}: it is not in the lock file",
 		"ns_moved: it is not what the lock file says it was", "ns_new: it is not in the lock file")
 }

@@ -126,7 +126,7 @@ func (r *roads) check(e *catalog.Entry) {
 // owners counts who has a name, or makes a URI.
 func (r *roads) owners(e *catalog.Entry) (n int) {
 	for _, other := range r.g.everyEntry() {
-		if other.Item.Name == e.Item.Name || e.Item.Kind.IsURI() && other.Item.Kind == mcpwire.Template && other.Makes(e.Item.Name, catalog.Strictly) {
+		if other.Item.Name == e.Item.Name || e.Item.Kind.IsURI() && other.Item.Kind == mcpwire.Template && other.MatchesURI(e.Item.Name, catalog.Strict) {
 			n++
 		}
 	}

@@ -319,7 +319,7 @@ func TestRoundsAreBounded(t *testing.T) {
 			id = idOf(t, g.server.hearsOne())
 		}
 		g.requires(id, `"inputRequests":{"r":{"method":"roots/list"}}`)
-		g.client.wants(failed("1", "server ns has asked for input 10 times during this call and wants still more; that is as often as toolman lets it"))
+		g.client.wants(failed("1", "server ns has asked for input 10 times during this call and requests more; toolman allows no more"))
 		g.quiet()
 	})
 	t.Run("at once", func(t *testing.T) {
@@ -352,7 +352,7 @@ func TestRoundsAreBounded(t *testing.T) {
 		g.client.wants(failed("2", full))
 		g.client.says(reply(idOf(t, asked[legs-3]), long))
 		g.client.wants(takenBack(idOf(t, asked[legs-2]), over), takenBack(idOf(t, asked[legs-1]), over),
-			failed("1", "server ns needs roots/list of the client for this, which could not be had: the client's answers are too long to be kept"))
+			failed("1", "server ns needs roots/list of the client for this, which could not be had: the client's answers are too long to store"))
 	})
 }
 
@@ -366,7 +366,7 @@ func TestRoundsEndWithWhoeverIsGone(t *testing.T) {
 			g.server.dies()
 			gone := g.server.u.GoneText()
 			heard := g.client.hears()
-			checkList(t, "heard", heard[:min(3, len(heard))], takenBack(ask, "the server that asked is gone"), failed("1", gone), failed("2", gone))
+			checkList(t, "heard", heard[:min(3, len(heard))], takenBack(ask, "the server has disconnected"), failed("1", gone), failed("2", gone))
 			g.client.says(reply(ask, `{}`))
 			time.Sleep(time.Hour)
 			synctest.Wait()
@@ -425,7 +425,7 @@ func TestOtherRequestsHaveNoRounds(t *testing.T) {
 	g := newRoundRig(t, asksAll)
 	g.client.says(`{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/prompt","name":"ns_p"},"argument":{}}}`)
 	g.requires(idOf(t, g.server.hearsOne()), `"inputRequests":{"r":{"method":"roots/list"}}`)
-	if got := refusalOf(t, g.client.hearsOne(), mcpwire.Complete, -32603); !strings.HasSuffix(got, "it asks for input, which is not for requests of this method") {
+	if got := refusalOf(t, g.client.hearsOne(), mcpwire.Complete, -32603); !strings.HasSuffix(got, "it requests input, which is not allowed for this method") {
 		t.Errorf("got %q", got)
 	}
 	g.quiet()

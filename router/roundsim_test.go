@@ -193,7 +193,7 @@ func (s *roundSim) require() {
 	s.note("%d needs %d answers, %s", c.n, len(requests), c.state)
 	s.requires(c.theirs, c.state+`"inputRequests":{`+strings.Join(requests, ",")+`}`)
 	if c.rounds++; c.rounds > mostRounds {
-		s.failed(c, "server ns has asked for input 10 times during this call and wants still more; that is as often as toolman lets it")
+		s.failed(c, "server ns has asked for input 10 times during this call and requests more; toolman allows no more")
 		return
 	}
 	if len(requests) == 0 {
@@ -322,7 +322,7 @@ func (s *roundSim) die() {
 	s.note("the server dies")
 	s.dead = true
 	s.server.dies()
-	s.endAll(s.server.u.GoneText(), "the server that asked is gone", isOver)
+	s.endAll(s.server.u.GoneText(), "the server has disconnected", isOver)
 }
 
 // endAll ends the calls that are open, but in the place.

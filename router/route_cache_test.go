@@ -92,7 +92,7 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 	for name, stop := range map[string]func(*session.Session){
 		"its own servers start": func(s *session.Session) { session.Simulate(s).AwaitServer() },
 		"something is done":     func(s *session.Session) { session.Simulate(s).Occupy() },
-		"others wait":           func(s *session.Session) { session.Simulate(s).Park() },
+		"others wait":           func(s *session.Session) { session.Simulate(s).Defer() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _, _, server := joined(t, "ns", echoTool)
@@ -105,11 +105,11 @@ func TestACallWaitsBehindOthersAlsoOnTheLastRoute(t *testing.T) {
 				t.Fatal("the call does not take the last route")
 			}
 			stop(s)
-			waiting := session.Simulate(s).Held().Parked
+			waiting := session.Simulate(s).Held().Deferred
 			server.frame = nil
 			fromClient.deliver(t, s, call)
-			if server.frame != nil || session.Simulate(s).Held().Parked != waiting+1 {
-				t.Errorf("the server got %s, %d requests wait", server.frame, session.Simulate(s).Held().Parked)
+			if server.frame != nil || session.Simulate(s).Held().Deferred != waiting+1 {
+				t.Errorf("the server got %s, %d requests wait", server.frame, session.Simulate(s).Held().Deferred)
 			}
 		})
 	}

@@ -153,7 +153,7 @@ func (r *Router) upstreamSettled() {
 	r.mu.Unlock()
 	close(r.startup.done)
 	for _, s := range r.sessions.list() {
-		s.Unpark()
+		s.ServeDeferred()
 	}
 }
 

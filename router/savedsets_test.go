@@ -86,7 +86,7 @@ func TestWhatCannotBeSavedIsNot(t *testing.T) {
 		if o := g.own("list-saved-toolsets", `{}`); o.Success || o.Message != "the disk is gone" {
 			t.Errorf("got %+v", o)
 		}
-		if o := g.own("enable_toolset", oneSet("dev")); o.Success || !strings.Contains(o.Message, "saved ones are not known: the disk is gone") {
+		if o := g.own("enable_toolset", oneSet("dev")); o.Success || !strings.Contains(o.Message, "saved ones could not be read: the disk is gone") {
 			t.Errorf("got %+v", o)
 		}
 		if o := g.own("enable_toolset", oneSet("ab")); !o.Success { // it is of tools.toml

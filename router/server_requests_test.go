@@ -97,7 +97,7 @@ func TestWhatTheClientCannotDoIsRefused(t *testing.T) {
 		{"two tokens", everything, `{"jsonrpc":"2.0","id":1,"method":"roots/list","params":{"_meta":{"progressToken":1,"progressToken":2}}}`,
 			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"in params._meta: the member progressToken stands there twice"}}`},
 		{"a task that is not the client's", everything, `{"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"taskId":"t"}}`,
-			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the client does no such task for this server"}}`},
+			`{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"the client executes no such task for this server"}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := newRig(t, setup{capabilities: tt.capabilities}, offer{namespace: "a"})
@@ -201,7 +201,7 @@ func TestWhatADeadServerHasAskedIsTakenBack(t *testing.T) {
 	g.servers[1].says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`)
 	stays := idOf(t, g.client.hearsOne())
 	g.servers[0].dies()
-	g.client.wants(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + taken + `,"reason":"the server that asked is gone"}}`)
+	g.client.wants(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + taken + `,"reason":"the server has disconnected"}}`)
 	g.client.says(`{"jsonrpc":"2.0","id":`+taken+`,"result":{}}`, `{"jsonrpc":"2.0","id":`+stays+`,"result":{}}`)
 	g.servers[0].wants()
 	g.servers[1].wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
@@ -224,7 +224,7 @@ func TestWhatAServerAsksOfAClientThatDoesNotRead(t *testing.T) {
 	g, client, server := one(t, offer{namespace: "a"})
 	client.refuses = jsonrpc.ErrQueueFull
 	server.says(`{"jsonrpc":"2.0","id":1,"method":"roots/list"}`, `{"jsonrpc":"2.0","id":2,"method":"elicitation/create","params":{"message":"m"}}`)
-	server.wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the client does not take what it is asked"}}`,
+	server.wants(`{"jsonrpc":"2.0","id":1,"error":{"code":-32603,"message":"the request could not be written to the client"}}`,
 		`{"jsonrpc":"2.0","id":2,"result":{"action":"cancel"}}`)
 	if n := session.Simulate(g.s).Held().ServerRequests; n != 0 {
 		t.Errorf("%d questions are open", n)

@@ -52,7 +52,7 @@ func TestInitialize(t *testing.T) {
 			t.Errorf("the client is called %q", g.s.Name())
 		}
 		frame = g.client.asks(`{"jsonrpc":"2.0","id":2,"method":"initialize","params":{"protocolVersion":"` + asked + `"}}`)
-		if got := refusalOf(t, frame, mcpwire.Initialize, -32600); got != "initialize was answered already; start a new connection to begin again" {
+		if got := refusalOf(t, frame, mcpwire.Initialize, -32600); got != "initialize was already answered; start a new connection to begin again" {
 			t.Errorf("again: %s", got)
 		}
 	}
@@ -106,7 +106,7 @@ func TestAClientHasToSayWhatItIs(t *testing.T) {
 	for _, method := range []string{"tools/list", "server/discover", "no/such"} {
 		g.client.says(`{"jsonrpc":"2.0","id":3,"method":"` + method + `"}`)
 		got := g.client.hears()
-		if len(got) != 1 || !strings.Contains(got[0], `"code":-32602,"message":"begin with initialize, or say with each request`) {
+		if len(got) != 1 || !strings.Contains(got[0], `"code":-32602,"message":"begin with initialize, or name the revision of each request`) {
 			t.Errorf("%s is answered %s", method, got)
 		}
 	}

@@ -214,7 +214,7 @@ func (s *simulation) die() {
 	for _, q := range s.asks {
 		if q.server == i && !q.over {
 			q.over = true
-			want = append(want, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+q.theirs+`,"reason":"the server that asked is gone"}}`)
+			want = append(want, `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":`+q.theirs+`,"reason":"the server has disconnected"}}`)
 		}
 	}
 	s.client(want...)

@@ -224,7 +224,7 @@ func TestSubscriptionsAreBounded(t *testing.T) {
 	if n := len(server.hears()); n != subscribe.MaxSubscriptions {
 		t.Errorf("%d were passed on", n)
 	}
-	if got := client.hears(); len(got) != 10 || !strings.Contains(got[0], "has 10000 subscriptions, as many as it may have") {
+	if got := client.hears(); len(got) != 10 || !strings.Contains(got[0], "has 10000 subscriptions, which is the limit") {
 		t.Errorf("the client hears %d answers, the first is %.200q", len(got), got)
 	}
 	if n := session.Simulate(g.s).Held().Subscriptions; n != subscribe.MaxSubscriptions {

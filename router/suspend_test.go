@@ -22,7 +22,7 @@ func TestTheCallEndsWhileTheClientIsAway(t *testing.T) {
 		{"with both", `{"jsonrpc":"2.0","id":@,"error":null,"result":{"x":1.0}}`, `"result":{"resultType":"complete","x":1.0}}`},
 		{"damaged", `{"jsonrpc":"2.0","id":@,"result":{"x":`, `the answer of server ns could not be passed on`},
 		{"untranslatable", `{"jsonrpc":"2.0","id":@,"result":1}`, `in a form that could not be passed on`},
-		{"too long", `{"jsonrpc":"2.0","id":@,"result":{"x":"` + strings.Repeat("x", mostSuspendedBytes) + `"}}`, `too long to be kept`},
+		{"too long", `{"jsonrpc":"2.0","id":@,"result":{"x":"` + strings.Repeat("x", mostSuspendedBytes) + `"}}`, `too long to store`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDialog(t)
@@ -68,7 +68,7 @@ func TestTheClientDoesNotComeBack(t *testing.T) {
 		d.g.quiet()
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		const why = "the client did not come back with answers in time"
+		const why = "the client did not answer in time"
 		d.server.wants(`{"jsonrpc":"2.0","id":"e\u0031","result":{"action":"cancel"}}`, `{"jsonrpc":"2.0","id":7.0,"error":{"code":-32603,"message":"`+why+`"}}`,
 			fmt.Sprintf(offCall, our, why))
 		d.over()

@@ -9,17 +9,17 @@ import (
 	"toolman/router/toolset"
 )
 
-// Tools returns the tools, in catalog order.
+// Tools returns the tools in catalog order.
 func (c *Catalog) Tools() []*Entry { return c.entries[mcpwire.Tool] }
 
-// Build returns a toolset of tools of the catalog, made now. An error names every
-// reference that does not lead to one tool.
+// Build returns a new toolset of tools of the catalog. The error names every reference that does
+// not identify exactly one tool.
 func (c *Catalog) Build(name, description string, refs []toolset.Ref) (toolset.Set, error) {
 	return c.ToolIndex().Build(name, description, refs, time.Now(), func(name string) []string { return c.Similar(mcpwire.Tool, name) })
 }
 
-// Add returns what puts a toolset on a shelf, for [toolset.Shelf]. An error says that the name is
-// taken, by a toolset that the owner may know of, or that the owner has as much as it may have.
+// Add returns the update of a [toolset.Shelf] that adds a toolset. The update fails if a toolset
+// that the owner may see has the name, or if the owner has reached its limit.
 func Add(set toolset.Set, fixed []toolset.Set) func(map[string]toolset.Set) error {
 	return func(saved map[string]toolset.Set) error {
 		for _, other := range fixed {
@@ -34,7 +34,7 @@ func Add(set toolset.Set, fixed []toolset.Set) func(map[string]toolset.Set) erro
 			return fmt.Errorf("toolset %s already exists, and is the operator's; use a different name", set.Name)
 		}
 		if set.Owner != "" {
-			if err := room(&set, saved); err != nil {
+			if err := checkOwnerLimit(&set, saved); err != nil {
 				return err
 			}
 		}
@@ -43,8 +43,8 @@ func Add(set toolset.Set, fixed []toolset.Set) func(map[string]toolset.Set) erro
 	}
 }
 
-// room is an error when the owner of a set has saved too much to save that, too.
-func room(set *toolset.Set, saved map[string]toolset.Set) error {
+// checkOwnerLimit returns an error if saving the set would exceed the limits of its owner.
+func checkOwnerLimit(set *toolset.Set, saved map[string]toolset.Set) error {
 	sets, refs := 1, len(set.Tools)
 	for _, other := range saved {
 		if other.Owner == set.Owner {
@@ -53,14 +53,14 @@ func room(set *toolset.Set, saved map[string]toolset.Set) error {
 	}
 	switch {
 	case sets > toolset.MaxOwned:
-		return fmt.Errorf("you can save %d toolsets and no more; delete one first", toolset.MaxOwned)
+		return fmt.Errorf("you can save at most %d toolsets; delete one first", toolset.MaxOwned)
 	case refs > toolset.MaxOwnedRefs:
 		return fmt.Errorf("with this one your saved toolsets would have %d tools, and %d is the limit; delete a toolset first", refs, toolset.MaxOwnedRefs)
 	}
 	return nil
 }
 
-// Remove returns what takes an owner's toolset off a shelf, for [toolset.Shelf].
+// Remove returns the update of a [toolset.Shelf] that removes an owner's toolset.
 func Remove(owner, name string, fixed []toolset.Set) func(map[string]toolset.Set) error {
 	return func(saved map[string]toolset.Set) error {
 		key := toolset.Key(owner, name)

@@ -10,32 +10,32 @@ import (
 	"toolman/router/toolset"
 )
 
-// ActivateTool is the name of the tool that switches others on and off.
+// ActivateTool is the name of the tool that switches items on and off.
 const ActivateTool = "toolman_activate"
 
-// CatalogURI names the resource that holds the whole catalog as text.
+// CatalogURI is the URI of the resource that contains the whole catalog as text.
 const CatalogURI = "toolman://catalog"
 
-// A Catalog is what exists: every item of every upstream that is ready, in the
-// order of the configuration file. It does not change.
+// A Catalog contains every item of every ready upstream server, in the order of the configuration
+// file. It is immutable.
 type Catalog struct {
 	entries [mcpwire.Kinds][]*Entry
 	ByName  [mcpwire.Kinds]map[string]*Entry
-	Bare    map[string][]*Entry // resources by their upstream's own URI
+	Bare    map[string][]*Entry // resources by their server's own URI
 
-	owners  [mcpwire.Kinds]map[string]string // who has a name or, when it is gone, had it
+	owners  [mcpwire.Kinds]map[string]string // by name: the server that has or, before it disconnected, had it
 	sources []*Source
 
-	Denied   *Catalog // what the policy keeps from a client, what its pin holds back, and what is too dangerous
+	Denied   *Catalog // entries that are denied by policy, held back by their pin, or too dangerous
 	policy   *policy.Policy
 	verdicts map[*Entry]policy.Verdict
-	Limit    *ToolsetLimit // the toolsets that it is of; nil: of everything
-	AnyState bool          // what is inactive may be used as well
+	Limit    *ToolsetLimit // the toolsets that the catalog is limited to; nil: no limit
+	AnyState bool          // inactive items may also be used
 
-	Own   []string // names of toolman's own tools
-	stale bool     // toolsets may use tools that changed since they were saved
-	index func() *toolset.Index
-	// Collisions are the items whose name an earlier one had taken.
+	Own          []string // names of toolman's own tools
+	allowChanged bool     // toolsets may use tools that have changed since they were saved
+	index        func() *toolset.Index
+	// Collisions are the items whose name was already taken.
 	Collisions []Collision
 }
 
@@ -45,32 +45,21 @@ type Collision struct {
 	By    string // the server that has the name, or "toolman"
 }
 
-// Entries returns the entries of a kind, in catalog order.
-func (c *Catalog) Entries(k mcpwire.Kind) []*Entry { return c.entries[k] }
-
-// Kinds returns the entries of each kind, in catalog order.
-func (c *Catalog) Kinds() [mcpwire.Kinds][]*Entry { return c.entries }
-
-// All returns every entry, kind by kind in catalog order.
-func (c *Catalog) All() []*Entry { return slices.Concat(c.entries[:]...) }
-
-// Lookup returns the entry with this name, or nil.
-func (c *Catalog) Lookup(k mcpwire.Kind, name []byte) *Entry { return c.ByName[k][string(name)] }
-
-// An Offer is what an upstream server has, or had when it went.
+// An Offer contains the items of an upstream server. If Alive is false, these are the items that
+// the server had when it disconnected.
 type Offer struct {
 	Source  *Source
 	Entries []*Entry
 	Alive   bool
 }
 
-// New merges what the upstream servers offer, in their order. The first to offer a name has it for
-// good: what a server that is gone had offered stays taken, so that no other can step into its place.
-// own are the names of toolman's own tools. stale says that toolsets may use tools that changed since
-// they were saved.
-func New(offers []Offer, own []string, stale bool) *Catalog {
-	c := newCatalog(own, stale)
-	c.Denied = newCatalog(own, stale)
+// New returns the catalog of the servers' offers, in their order. A name belongs to the first
+// server that offers it. The names of a disconnected server stay reserved, so that no other server
+// can take its place. own are the names of toolman's own tools. If allowChanged is set, toolsets
+// may use tools that have changed since the toolsets were saved.
+func New(offers []Offer, own []string, allowChanged bool) *Catalog {
+	c := newCatalog(own, allowChanged)
+	c.Denied = newCatalog(own, allowChanged)
 	for k := range c.owners {
 		c.owners[k] = map[string]string{}
 	}
@@ -88,8 +77,8 @@ func New(offers []Offer, own []string, stale bool) *Catalog {
 	return c
 }
 
-func newCatalog(own []string, stale bool) *Catalog {
-	c := &Catalog{Bare: map[string][]*Entry{}, Denied: new(Catalog), Own: own, stale: stale}
+func newCatalog(own []string, allowChanged bool) *Catalog {
+	c := &Catalog{Bare: map[string][]*Entry{}, Denied: new(Catalog), Own: own, allowChanged: allowChanged}
 	c.index = sync.OnceValue(c.newToolIndex)
 	for k := range c.ByName {
 		c.ByName[k] = map[string]*Entry{}
@@ -97,6 +86,7 @@ func newCatalog(own []string, stale bool) *Catalog {
 	return c
 }
 
+// add adds an entry unless its name is taken. It reserves the name.
 func (c *Catalog) add(e *Entry, alive bool, owners map[string]string) {
 	if by, taken := owners[e.Name]; taken {
 		if alive {
@@ -123,8 +113,25 @@ func (c *Catalog) put(e *Entry) {
 	}
 }
 
-// ToolIndex finds tools for toolsets. It is made when it is first asked for: that
-// takes a hash of every tool's definition.
+// Entries returns the entries of a kind in catalog order.
+func (c *Catalog) Entries(k mcpwire.Kind) []*Entry { return c.entries[k] }
+
+// Kinds returns the entries of each kind in catalog order.
+func (c *Catalog) Kinds() [mcpwire.Kinds][]*Entry { return c.entries }
+
+// All returns every entry, ordered by kind, then in catalog order.
+func (c *Catalog) All() []*Entry { return slices.Concat(c.entries[:]...) }
+
+// Lookup returns the entry with this name, or nil.
+func (c *Catalog) Lookup(k mcpwire.Kind, name []byte) *Entry { return c.ByName[k][string(name)] }
+
+// Same reports whether two catalogs offer the same entries of a kind.
+func (c *Catalog) Same(other *Catalog, k mcpwire.Kind) bool {
+	return slices.Equal(c.entries[k], other.entries[k])
+}
+
+// ToolIndex returns the index that finds tools for toolsets. It is created on first use, because it
+// needs a hash of every tool's definition.
 func (c *Catalog) ToolIndex() *toolset.Index { return c.index() }
 
 func (c *Catalog) newToolIndex() *toolset.Index {
@@ -137,20 +144,15 @@ func (c *Catalog) newToolIndex() *toolset.Index {
 
 // Expand resolves a toolset among the catalog's tools.
 func (c *Catalog) Expand(set *toolset.Set) *toolset.Expansion {
-	x := c.ToolIndex().Expand(set, c.stale)
+	x := c.ToolIndex().Expand(set, c.allowChanged)
 	for i := range x.Resolutions {
 		r := &x.Resolutions[i]
-		if e := c.IsDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.Hold != NotHeld {
-			if _, verdict := c.Keeps(e); verdict == Held { // what a policy denies is not there
+		if e := c.FindDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.Hold != NotHeld {
+			if _, verdict := c.DeniedTarget(e); verdict == Held { // a tool that a policy denies is reported as missing
 				r.Problem = "SECURITY: " + heldText("tool "+sanitize.Name(e.Name), e.Hold)
 				r.ClientProblem = r.Problem
 			}
 		}
 	}
 	return x
-}
-
-// Same reports whether two catalogs offer the same entries of a kind.
-func (c *Catalog) Same(other *Catalog, k mcpwire.Kind) bool {
-	return slices.Equal(c.entries[k], other.entries[k])
 }

@@ -10,14 +10,14 @@ import (
 	"toolman/router/suggest"
 )
 
-// MaxSimilar is how many names Similar returns.
+// MaxSimilar is the maximum number of names that Similar returns.
 const MaxSimilar = 5
 
-// Similar returns names of a kind that a caller may have meant by one that is unknown, the likeliest
-// first. For tools it considers the names in own as well.
+// Similar returns names of a kind that are similar to an unknown name, the most similar first. For
+// tools it also considers the names in own.
 func (c *Catalog) Similar(k mcpwire.Kind, name string, own ...string) []string {
 	search := suggest.For(name)
-	for _, kind := range AlikeKinds(k) {
+	for _, kind := range SimilarKinds(k) {
 		for _, e := range c.entries[kind] {
 			search.Add(e.Name, e.folded, e.foldedItem)
 		}
@@ -37,20 +37,20 @@ func (c *Catalog) Similar(k mcpwire.Kind, name string, own ...string) []string {
 	return names
 }
 
-// AlikeKinds returns the kinds whose names Similar considers for k.
-func AlikeKinds(k mcpwire.Kind) []mcpwire.Kind {
+// SimilarKinds returns the kinds whose names Similar considers for k.
+func SimilarKinds(k mcpwire.Kind) []mcpwire.Kind {
 	if k.IsURI() {
 		return []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}
 	}
 	return []mcpwire.Kind{k}
 }
 
-// Spelled returns the entries that a name means although it is not theirs: as
-// server:name or mcp__server__name or, if there is none, without any server.
-func (c *Catalog) Spelled(k mcpwire.Kind, name string) []*Entry {
+// LookupAlias returns the entries that a name refers to although it is not their name: in the form
+// server:name or mcp__server__name, or, if there is none, without a server.
+func (c *Catalog) LookupAlias(k mcpwire.Kind, name string) []*Entry {
 	var full, plain []*Entry
 	for _, e := range c.Entries(k) {
-		if e.Item.Name == name && !c.claimed(k, name, e.Source) {
+		if e.Item.Name == name && !c.isReserved(k, name, e.Source) {
 			plain = append(plain, e)
 		} else if policy.Qualifies(name, e.Source.PolicyName, e.Item.Name) {
 			full = append(full, e)
@@ -62,9 +62,9 @@ func (c *Catalog) Spelled(k mcpwire.Kind, name string) []*Entry {
 	return plain
 }
 
-// claimed reports whether a name is another server's although that has no such
-// item, or not yet, or is gone: nobody steps into its place.
-func (c *Catalog) claimed(k mcpwire.Kind, name string, by *Source) bool {
+// isReserved reports whether a name belongs to another server. It may belong to a server that does
+// not have such an item, is not ready, or has disconnected. No other server may use such a name.
+func (c *Catalog) isReserved(k mcpwire.Kind, name string, by *Source) bool {
 	if _, taken := c.owners[k][name]; taken {
 		return true
 	}

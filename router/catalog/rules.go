@@ -12,15 +12,13 @@ import (
 // A Glob is one pattern of active_toolsets.
 type Glob struct {
 	*glob.Pattern
-	Rule string // says that it has an item, and where it stands
+	Rule string // describes the pattern
 }
 
-// Globs are the patterns of active_toolsets. An item that any of them matches
-// is active at start.
+// Globs are the patterns of active_toolsets. An item that matches one of them is active at start.
 type Globs []Glob
 
-// CompileGlobs compiles patterns. There are no separators: * matches any
-// characters.
+// CompileGlobs compiles patterns. There are no separators: * matches any characters.
 func CompileGlobs(patterns []string) (Globs, error) {
 	globs := make(Globs, 0, len(patterns))
 	for _, p := range patterns {
@@ -33,11 +31,11 @@ func CompileGlobs(patterns []string) (Globs, error) {
 	return globs, nil
 }
 
-// Match reports whether any of the patterns is about the entry.
+// Match reports whether one of the patterns matches the entry.
 func (g Globs) Match(e *Entry) bool { return g.First(e.Prefix+e.Item.Name) != nil }
 
-// Fits reports whether a pattern is about any entry, be it held back.
-func (c *Catalog) Fits(g Glob) bool {
+// MatchesAny reports whether a pattern matches any entry, including denied ones.
+func (c *Catalog) MatchesAny(g Glob) bool {
 	return slices.ContainsFunc(slices.Concat(c.All(), c.Denied.All()), Globs{g}.Match)
 }
 
@@ -51,12 +49,11 @@ func (g Globs) First(name string) *Glob {
 	return nil
 }
 
-// Pins say what each item was when somebody last looked at it: its reference
-// (mcpwire.RefID), by its name as clients see it. What is not as its pin says is held
-// back: not offered, and not to be had by any road.
+// Pins are the references (mcpwire.RefID) of accepted items, by the names that clients see. An item
+// that differs from its pin is held back: it is not offered, and no client can use it.
 type Pins [mcpwire.Kinds]map[string]string
 
-// A Hold is why an item is held back.
+// A Hold is the reason why an item is held back.
 type Hold uint8
 
 // The reasons.
@@ -64,18 +61,18 @@ const (
 	NotHeld Hold = iota
 	NotPinned
 	NotAsPinned
-	NotPinnable // it has no definition, see mcpwire.Item.Definition
-	OtherEra    // not as pinned, and its server is not spoken to in the era that it was pinned in
+	NotPinnable // the item has no definition, see mcpwire.Item.Definition
+	OtherEra    // not as pinned, and the server is used in another era than when it was pinned
 )
 
-// String returns the reason in words that follow "held back: ".
+// String returns the reason as text that follows "held back: ".
 func (h Hold) String() string {
-	return [...]string{"", "it is not in the lock file", "it is not what the lock file says it was", "its definition can be understood in more than one way",
+	return [...]string{"", "it is not in the lock file", "it is not what the lock file says it was", "its definition is ambiguous",
 		"it is not what the lock file says it was in the other era (see era in tools.toml)"}[h]
 }
 
-// holds judges an item by its pin. No pins hold nothing.
-func (r *Rules) holds(e *Entry) Hold {
+// pinHold compares an item with its pin. Without pins no item is held back.
+func (r *Rules) pinHold(e *Entry) Hold {
 	p := r.Pins
 	if p == nil || r.Unpinned.Match(e) {
 		return NotHeld
@@ -101,14 +98,15 @@ func otherEra(modern bool) mcpwire.Era {
 	return mcpwire.Modern
 }
 
-// Held returns the items that are held back, kind by kind in catalog order. Their
-// names are taken all the same.
+// Held returns the items that are held back, ordered by kind, then in catalog order. Their names
+// stay reserved.
 func (c *Catalog) Held() []*Entry {
 	return slices.DeleteFunc(c.Denied.All(), func(e *Entry) bool { return e.Hold == NotHeld })
 }
 
-// heldText says that an item is held back, and who can do what about it. The name
-// stands in no command that somebody may copy: a URI can be a command itself.
+// heldText says that an item is held back, and what a person can do about it. The text contains no
+// command with the item's name, because a name (for example a URI) could contain a shell command
+// and a person could paste it.
 func heldText(what string, why Hold) string {
 	return fmt.Sprintf("%s is held back: %s. Go on without it; a person can look at it with toolman lock --diff, "+
 		"take it with toolman lock --accept NAME, and restart toolman", what, why)

@@ -8,17 +8,17 @@ import (
 	"toolman/mcpwire"
 )
 
-// NameLimit is the longest name that all clients take.
+// NameLimit is the maximum length of a name that all clients accept.
 const NameLimit = 64
 
-// A Source is what a catalog knows of an upstream server.
+// A Source describes an upstream server in the catalog.
 type Source struct {
-	Name       string // unique, for people
-	PolicyName string // what policies, and the full names of items, call it; several servers may share it
+	Name       string // unique; for display
+	PolicyName string // its name in policies and in full names of items; several servers may share it
 	Namespace  string
 	URISep     string // between a namespace and a URI: "_" or "+"
-	Modern     bool   // of the modern era; written before the server's items are shown
-	Server     any    // whose source it is; a catalog does not look at it
+	Modern     bool   // of the modern era; set before the server's items are offered
+	Server     any    // the server of this source; opaque to the catalog
 }
 
 // Era returns the era of the server.
@@ -29,11 +29,11 @@ func (s *Source) Era() mcpwire.Era {
 	return mcpwire.Legacy
 }
 
-// HasName reports whether the server is called so: by its own name, or by that which policies
-// have for it, which others may share.
+// HasName reports whether name is the server's own name or its name in policies, which other
+// servers may share.
 func (s *Source) HasName(name string) bool { return s.Name == name || s.PolicyName == name }
 
-// prefix is what stands before the upstream's own name.
+// prefix returns the part of an exposed name before the server's own name.
 func (s *Source) prefix(k mcpwire.Kind) string {
 	switch {
 	case s.Namespace == "":
@@ -50,21 +50,22 @@ func (s *Source) Expose(k mcpwire.Kind, name string) string {
 	if k.IsURI() || Portable(full) {
 		return full
 	}
-	return shorten(full)
+	return portableName(full)
 }
 
-// Portable reports whether every client takes the name.
+// Portable reports whether every client accepts the name.
 func Portable(name string) bool {
 	return len(name) <= NameLimit && strings.IndexFunc(name, NotPortable) < 0
 }
 
+// NotPortable reports whether some clients reject names with this character.
 func NotPortable(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' || r == '.')
 }
 
-// shorten makes a portable name out of one that is not: what can stay, and a
-// hash of the whole, so that it is the same at every start and unlike any other.
-func shorten(full string) string {
+// portableName returns a portable replacement for a name: its portable characters and a hash of the
+// whole name, so that the result is unique and the same after every start.
+func portableName(full string) string {
 	sum := sha256.Sum256([]byte(full))
 	tail := "_" + hex.EncodeToString(sum[:4])
 	clean := strings.Map(func(r rune) rune {

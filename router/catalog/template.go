@@ -9,30 +9,30 @@ import (
 	"toolman/mcpwire/sanitize"
 )
 
-// A Matching is how URIs are matched with a template. RFC 6570 says which URIs a template makes, and
-// leaves it to others to match URIs (section 1.4). Servers accept more than it makes.
+// A Matching is a way to match URIs with a template. RFC 6570 specifies the URIs that a template
+// expands to, and leaves matching to others (section 1.4). Servers accept more URIs.
 type Matching bool
 
 // The matchings.
 const (
-	Strictly Matching = false // what the template makes by RFC 6570
-	Loosely  Matching = true  // what the SDKs' servers accept as well
+	Strict Matching = false // URIs that the template expands to by RFC 6570
+	Loose  Matching = true  // also URIs that servers of the SDKs accept
 )
 
-// Bounds on what becomes an expression: it takes some two hundred times the memory
-// of its template.
+// Limits on templates that are compiled to a regular expression. The expression needs about two
+// hundred times the memory of its template.
 const (
 	maxTemplate    = 1 << 10 // bytes
 	maxExpressions = 16
 )
 
-// MaxMatched is how many bytes longer than a template a URI may be to be matched with it. That takes
-// a millisecond.
+// MaxMatched is how many bytes longer than a template a URI may be to match it. Matching such a URI
+// takes a millisecond.
 const MaxMatched = 16 << 10
 
-// Expansion returns what matches the URIs that a template makes. A template that
-// is not one by RFC 6570, or is unreasonably large, matches by its literal start.
-func Expansion(template string) (re *regexp.Regexp) {
+// StrictPattern returns the expression that matches the URIs that a template expands to. If the
+// template is invalid by RFC 6570 or too large, the expression matches its literal start.
+func StrictPattern(template string) (re *regexp.Regexp) {
 	literal := func() *regexp.Regexp {
 		return regexp.MustCompile("^" + regexp.QuoteMeta(sanitize.First(LiteralStart(template), maxTemplate)))
 	}
@@ -48,26 +48,9 @@ func Expansion(template string) (re *regexp.Regexp) {
 	return t.Regexp()
 }
 
-// parseTemplate returns nil for what is no template by RFC 6570, or unreasonably large.
-func parseTemplate(template string) *uritemplate.Template {
-	if len(template) > maxTemplate || strings.Count(template, "{") > maxExpressions {
-		return nil
-	}
-	t, err := uritemplate.New(template)
-	if err != nil {
-		return nil
-	}
-	return t
-}
-
-func LiteralStart(template string) string {
-	start, _, _ := strings.Cut(template, "{")
-	return start
-}
-
-// Acceptance returns what matches the URIs that servers accept for a template. For one that
-// parseTemplate does not take, that is strict.
-func Acceptance(template string, strict *regexp.Regexp) *regexp.Regexp {
+// LoosePattern returns the expression that matches the URIs that servers accept for a template. If
+// parseTemplate rejects the template, LoosePattern returns strict.
+func LoosePattern(template string, strict *regexp.Regexp) *regexp.Regexp {
 	if parseTemplate(template) == nil {
 		return strict
 	}
@@ -78,7 +61,7 @@ func Acceptance(template string, strict *regexp.Regexp) *regexp.Regexp {
 		b.WriteString(regexp.QuoteMeta(literal))
 		expression, after, found := strings.Cut(more, "}")
 		if found {
-			b.WriteString(accepted(expression))
+			b.WriteString(acceptedPattern(expression))
 		}
 		rest = after
 	}
@@ -86,12 +69,12 @@ func Acceptance(template string, strict *regexp.Regexp) *regexp.Regexp {
 	return regexp.MustCompile(b.String())
 }
 
-// accepted is a regular expression for what stands in a URI in the place of an expression. It takes
-// what any of these does: RFC 6570, the TypeScript SDK (1.32 and 2.4, UriTemplate.match), the
-// Python SDK (1.30, ResourceTemplate.matches; 2.3, UriTemplate.match), and FastMCP for {path*}.
-// They differ: to most of them {id} is anything without a slash. No URI has control characters,
-// and parsers take some of them out.
-func accepted(expression string) string {
+// acceptedPattern returns a regular expression for the values that may replace an expression of a
+// template in a URI. It matches what any of these accepts: RFC 6570, the TypeScript SDK (1.32 and
+// 2.4, UriTemplate.match), the Python SDK (1.30, ResourceTemplate.matches; 2.3, UriTemplate.match),
+// and FastMCP for {path*}. They differ: for most of them {id} matches anything without a slash.
+// URIs have no control characters, and parsers remove some of them.
+func acceptedPattern(expression string) string {
 	const segment, anything = "[^/[:cntrl:]]*", "[^[:cntrl:]]*"
 	several := strings.ContainsAny(expression, "*,")
 	switch expression[0] {
@@ -105,7 +88,7 @@ func accepted(expression string) string {
 		}
 		return "(?:/" + segment + ")?"
 	case '?':
-		return "(?:[?#]" + anything + ")?" // any query, or none, and a fragment
+		return "(?:[?#]" + anything + ")?" // an optional query and fragment
 	case '&':
 		return "(?:&" + anything + ")?"
 	}
@@ -115,34 +98,52 @@ func accepted(expression string) string {
 	return segment // also for ;, which the TypeScript SDK does not know
 }
 
-// Makes reports whether the entry's template makes the URI. No template makes an empty one that means
-// anything, or one that is too long.
-func (e *Entry) Makes(uri string, how Matching) bool {
+// parseTemplate returns nil if the template is invalid by RFC 6570 or too large.
+func parseTemplate(template string) *uritemplate.Template {
+	if len(template) > maxTemplate || strings.Count(template, "{") > maxExpressions {
+		return nil
+	}
+	t, err := uritemplate.New(template)
+	if err != nil {
+		return nil
+	}
+	return t
+}
+
+// LiteralStart returns the part of a template before its first expression.
+func LiteralStart(template string) string {
+	start, _, _ := strings.Cut(template, "{")
+	return start
+}
+
+// MatchesNamespaced reports whether a namespaced URI matches the entry's template, and returns the
+// URI without the namespace.
+func (e *Entry) MatchesNamespaced(uri string, how Matching) (string, bool) {
+	bare, ok := strings.CutPrefix(uri, e.Prefix)
+	return bare, ok && e.MatchesURI(bare, how)
+}
+
+// MatchesURI reports whether the URI matches the entry's template. An empty or too long URI never
+// matches.
+func (e *Entry) MatchesURI(uri string, how Matching) bool {
 	switch {
 	case uri == "" || len(uri) > len(e.Item.Name)+MaxMatched:
 		return false
-	case how == Loosely:
-		return e.accept().MatchString(uri)
+	case how == Loose:
+		return e.loose().MatchString(uri)
 	}
-	return e.expand.MatchString(uri)
+	return e.strict.MatchString(uri)
 }
 
-// Owns returns the upstream's spelling of a namespaced URI that the entry's
-// template makes.
-func (e *Entry) Owns(uri string, how Matching) (string, bool) {
-	bare, ok := strings.CutPrefix(uri, e.Prefix)
-	return bare, ok && e.Makes(bare, how)
-}
-
-// Narrower reports whether the entry's template makes some of the URIs that another makes, and
-// no others. It is false where that is not clear.
+// Narrower reports whether the entry's template matches a proper subset of the URIs that another
+// one matches. It is false if that is unclear.
 func (e *Entry) Narrower(than *Entry) bool {
 	narrow, wide := example(e.Item.Name), example(than.Item.Name)
-	return wide != "" && than.Makes(narrow, Strictly) && !e.Makes(wide, Strictly)
+	return wide != "" && than.MatchesURI(narrow, Strict) && !e.MatchesURI(wide, Strict)
 }
 
-// example returns a URI that a template makes, with values that templates do not have in their
-// literals, and slashes in all values that can have them. It is "" if there is none.
+// example returns a URI that a template expands to, or "" if there is none. The values do not occur
+// in literals of templates, and they contain slashes wherever possible.
 func example(template string) string {
 	t := parseTemplate(template)
 	if t == nil {
@@ -156,10 +157,10 @@ func example(template string) string {
 	return uri
 }
 
-// AsWritten reports whether parsers keep a URI as it is written. The SDKs' servers look for the
-// resource of what a parser (WHATWG URL) has made of it: that has no ".." and no space any more, and
-// may be the URI of another resource. literal is what the URI's template begins with.
-func AsWritten(uri, literal string) bool {
+// IsNormalized reports whether URL parsers keep a URI unchanged. The servers of the SDKs look up
+// the resource of the parsed URI (WHATWG URL). A parser removes ".." and spaces, and the result may
+// be the URI of another resource. literal is the literal start of the URI's template.
+func IsNormalized(uri, literal string) bool {
 	rewritten := func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("\"<>\\^`{|}", r) }
 	scheme, rest, _ := strings.Cut(uri, ":")
 	path, _, _ := strings.Cut(rest, "#")
@@ -175,11 +176,11 @@ func AsWritten(uri, literal string) bool {
 			return false
 		}
 	}
-	return strings.Count(literal, "/") > 2 || hostAsWritten(scheme, path)
+	return strings.Count(literal, "/") > 2 || hostIsNormalized(scheme, path)
 }
 
-// hostAsWritten is asWritten for the part of a URI that names a host.
-func hostAsWritten(scheme, path string) bool {
+// hostIsNormalized is IsNormalized for the host of a URI.
+func hostIsNormalized(scheme, path string) bool {
 	after, found := strings.CutPrefix(path, "//")
 	host, _, rooted := strings.Cut(after, "/")
 	switch scheme {

@@ -2,7 +2,7 @@ package catalog
 
 import "toolman/router/audit"
 
-// A Verdict says what a session may do with a name.
+// A Verdict says whether and why a session may or may not use a name.
 type Verdict uint8
 
 // The verdicts.
@@ -10,27 +10,28 @@ const (
 	Unknown Verdict = iota
 	Inactive
 	Denied    // by the policy
-	Held      // back, by its pin
-	Ambiguous // a name without its server that several active entries own
+	Held      // held back by its pin
+	Ambiguous // a name without server that several active entries have
 	Active
 )
 
-// String returns the verdict as the trace spells it.
+// String returns the verdict as spelled in the trace.
 func (v Verdict) String() string {
 	return [...]string{"unknown", "inactive", "denied", "held", "ambiguous", "active"}[v]
 }
 
-// A Target is where a name leads: an entry, and the upstream's own spelling
-// when the entry does not have it already.
+// A Target is what a name refers to: an entry, and the server's spelling of a URI that matched the
+// entry's template.
 type Target struct {
 	Source *Source
 	Entry  *Entry // nil for a task
-	URI    string // for a URI that a template made; "" otherwise
+	URI    string // if the entry's template matched it; "" otherwise
 }
 
-func At(e *Entry) Target { return Target{Source: e.Source, Entry: e} }
+// TargetOf returns the target of an entry's own name.
+func TargetOf(e *Entry) Target { return Target{Source: e.Source, Entry: e} }
 
-// Name is what the upstream calls it.
+// Name returns the server's name for the target.
 func (t *Target) Name() string {
 	if t.Entry == nil || t.URI != "" {
 		return t.URI
@@ -38,7 +39,7 @@ func (t *Target) Name() string {
 	return t.Entry.Item.Name
 }
 
-// Audited is the verdict as the audit log spells it.
+// Audited returns the verdict as spelled in the audit log.
 func (v Verdict) Audited() audit.Verdict {
 	if v == Active {
 		return audit.Allowed

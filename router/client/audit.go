@@ -106,7 +106,7 @@ func (s *Conn) AuditMisfit(e *catalog.Entry, correlation string, arguments []byt
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	line := withTarget(s.auditLine(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.At(e))
+	line := withTarget(s.auditLine(mcpwire.ToolsCall, audit.Invalid, 0), mcpwire.Tool, e.Name, catalog.TargetOf(e))
 	line.Correlation = correlation
 	rule := func(audit.Verdict) string { return "its arguments do not match the tool's inputSchema" }
 	s.Audit.Begin(line, rule, time.Now(), arguments).End(audit.Refused)

@@ -109,7 +109,7 @@ type Route struct {
 // view.
 func (r *Route) Find(known *FoundTool) {
 	if known != nil && known.View == r.View {
-		r.Target, r.Verdict = catalog.At(known.Entry), known.Verdict
+		r.Target, r.Verdict = catalog.TargetOf(known.Entry), known.Verdict
 		return
 	}
 	if r.ItemKind.IsURI() {

@@ -231,7 +231,7 @@ func (l *Lists) Reevaluate() {
 	for k, entries := range l.entries {
 		next := slices.Clone(entries)
 		for i, e := range entries {
-			if again := catalog.NewEntry(l.Source, e.Item, l.Rules()); !again.JudgedAs(e) {
+			if again := catalog.NewEntry(l.Source, e.Item, l.Rules()); !again.SameRules(e) {
 				next[i] = again
 			}
 		}

@@ -13,21 +13,21 @@ import (
 	"toolman/router/catalog"
 )
 
-// Bounds on what a person is asked to read. A call that does not fit is refused: consent to a part
-// of it would be consent to what nobody has seen.
+// Limits on the text of a confirmation. A call that exceeds them is refused, because the user
+// cannot consent to a part that is not shown.
 const (
-	mostShown   = 10_000  // characters of the arguments
-	mostMembers = 100     // arguments
-	mostBytes   = 1 << 16 // of the arguments in the frame
-	mostName    = 256     // characters of the tool's name
+	maxTextChars     = 10_000  // characters of the arguments
+	maxArguments     = 100     // arguments
+	maxArgumentBytes = 1 << 16 // of the arguments in the frame
+	maxNameChars     = 256     // characters of the tool's name
 )
 
-// confirmKey is under which key a modern client finds the question.
+// confirmKey is the key of the confirmation in inputRequests.
 const confirmKey = "confirm"
 
-// confirmation asks a person whether a tool may be called. Its form has no fields:
-// accepting it is the answer, and some clients send nothing else. An error says why the call
-// cannot be shown completely.
+// confirmation returns the elicitation that asks the user whether a tool may be called. Its form
+// has no fields: accepting it is the answer, and some clients send nothing else. An error says why
+// the call cannot be shown completely.
 func confirmation(m *jsonrpc.Message, e *catalog.Entry, scrub func(string) string) (inputreq.Ask, error) {
 	text, err := callText(m, e, scrub)
 	if err != nil {
@@ -38,11 +38,11 @@ func confirmation(m *jsonrpc.Message, e *catalog.Entry, scrub func(string) strin
 	return inputreq.Ask{Key: confirmKey, Method: mcpwire.Elicit, Params: params}, nil
 }
 
-// callText shows a call. Its first words are toolman's own: what a server asks begins with that
-// server's name (inputreq.NameAsker).
+// callText describes a call to the user. Its first words are toolman's own. Texts of a server begin
+// with that server's name (inputreq.NameAsker).
 func callText(m *jsonrpc.Message, e *catalog.Entry, scrub func(string) string) (string, error) {
-	if n := utf8.RuneCountInString(e.Item.Name); n > mostName {
-		return "", fmt.Errorf("the tool's name has %d characters, and at most %d are shown", n, mostName)
+	if n := utf8.RuneCountInString(e.Item.Name); n > maxNameChars {
+		return "", fmt.Errorf("the tool's name has %d characters, and at most %d are shown", n, maxNameChars)
 	}
 	arguments, err := argumentsText(m, scrub)
 	if err != nil {
@@ -52,8 +52,8 @@ func callText(m *jsonrpc.Message, e *catalog.Entry, scrub func(string) string) (
 		toolText(e.Item.Name), sanitize.Line(e.Source.Name), e.Danger.Place(), arguments), nil
 }
 
-// toolText is the name of a tool as a person is shown it. The server chooses it: characters that
-// names seldom have could make it look like the words around it, and so it is in quotes then.
+// toolText returns the name of a tool for display. The server chooses the name, so names with
+// unusual characters are quoted to separate them from the surrounding text.
 func toolText(name string) string {
 	if strings.IndexFunc(name, catalog.NotPortable) < 0 {
 		return name
@@ -61,51 +61,51 @@ func toolText(name string) string {
 	return sanitize.Visible(strconv.Quote(name))
 }
 
-// argumentsText shows the arguments of a call, a line each: none can look like another, or
-// hide behind another.
+// argumentsText shows the arguments of a call, one per line, so that no argument can imitate or
+// hide another.
 func argumentsText(m *jsonrpc.Message, scrub func(string) string) (string, error) {
 	arguments, err := m.Param("arguments")
 	if err != nil {
 		return "", err
 	}
-	if n := arguments.Hi - arguments.Lo; n > mostBytes {
-		return "", fmt.Errorf("its arguments have %d bytes, and at most %d are shown; %s", n, mostBytes, sendLess)
+	if n := arguments.Hi - arguments.Lo; n > maxArgumentBytes {
+		return "", fmt.Errorf("its arguments have %d bytes, and at most %d are shown; %s", n, maxArgumentBytes, sendLess)
 	}
 	var lines []string
 	for one := range m.Walk(arguments) {
-		lines = append(lines, readable(m, jsonrpc.Span{Lo: one.Key.Lo - 1, Hi: one.Value.Hi}, scrub))
+		lines = append(lines, displayText(m, jsonrpc.Span{Lo: one.Key.Lo - 1, Hi: one.Value.Hi}, scrub))
 	}
 	text := "It gets these arguments:\n  " + strings.Join(lines, "\n  ")
 	switch {
 	case arguments.Present() && !m.IsObject(arguments):
-		text = "Its arguments are no object: " + readable(m, arguments, scrub)
+		text = "Its arguments are not an object: " + displayText(m, arguments, scrub)
 	case len(lines) == 0:
 		return "It gets no arguments.", nil
-	case len(lines) > mostMembers:
-		return "", fmt.Errorf("it has %d arguments, and at most %d are shown", len(lines), mostMembers)
+	case len(lines) > maxArguments:
+		return "", fmt.Errorf("it has %d arguments, and at most %d are shown", len(lines), maxArguments)
 	}
-	if n := utf8.RuneCountInString(text); n > mostShown {
-		return "", fmt.Errorf("its arguments take %d characters to show, and at most %d are shown; %s", n, mostShown, sendLess)
+	if n := utf8.RuneCountInString(text); n > maxTextChars {
+		return "", fmt.Errorf("its arguments take %d characters to show, and at most %d are shown; %s", n, maxTextChars, sendLess)
 	}
 	return text, nil
 }
 
-// sendLess is what to do about arguments that are too long.
+// sendLess is the advice for arguments that are too long.
 const sendLess = "send less at once, or the name of a file in place of its content"
 
-// readable returns a part of a frame, JSON or a member of an object, as a person is shown it:
-// on one line, with the length of secrets in their place, and with nothing that cannot be seen.
-func readable(m *jsonrpc.Message, at jsonrpc.Span, scrub func(string) string) string {
-	text := legible(m.Bytes(at))
+// displayText returns a part of a frame, a JSON value or an object member, for display: on one
+// line, with secrets replaced by their length, and without invisible characters.
+func displayText(m *jsonrpc.Message, at jsonrpc.Span, scrub func(string) string) string {
+	text := normalizeJSON(m.Bytes(at))
 	if scrub != nil {
 		text = scrub(text)
 	}
 	return sanitize.Visible(text)
 }
 
-// legible is valid JSON in which strings are spelled in the plainest way and nothing stands
-// between the tokens but a space: what looks different is different.
-func legible(raw []byte) string {
+// normalizeJSON returns valid JSON with strings in their plainest spelling and single spaces after
+// separators. Texts that look different then are different.
+func normalizeJSON(raw []byte) string {
 	out := make([]byte, 0, len(raw))
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; c {
@@ -123,7 +123,7 @@ func legible(raw []byte) string {
 	return string(out)
 }
 
-// stringEnd is where the JSON string that begins at i ends.
+// stringEnd returns the end of the JSON string that begins at i.
 func stringEnd(raw []byte, i int) int {
 	for i++; raw[i] != '"'; i++ {
 		if raw[i] == '\\' {

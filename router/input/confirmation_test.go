@@ -14,8 +14,8 @@ import (
 func TestWhatAPersonIsShownOfArguments(t *testing.T) {
 	scrub := redact.NewScrubber([]string{"hunter22"}).Values
 	const these = "It gets these arguments:\n  "
-	full := strings.Repeat("é", mostShown-len(these)-len(`"a": ""`))
-	many := make([]string, mostMembers+1)
+	full := strings.Repeat("é", maxTextChars-len(these)-len(`"a": ""`))
+	many := make([]string, maxArguments+1)
 	for i := range many {
 		many[i] = fmt.Sprintf(`"k%d":%d`, i, i)
 	}
@@ -23,7 +23,7 @@ func TestWhatAPersonIsShownOfArguments(t *testing.T) {
 	for _, tt := range []struct{ name, params, want string }{
 		{"none", `"name":"x"`, "It gets no arguments."},
 		{"an empty object", `"arguments":{ }`, "It gets no arguments."},
-		{"no object", `"arguments":[1, "a"]`, `Its arguments are no object: [1, "a"]`},
+		{"no object", `"arguments":[1, "a"]`, `Its arguments are not an object: [1, "a"]`},
 		{"numbers as they are", `"arguments":{"n":1.0,"m":1e400}`, these + "\"n\": 1.0\n  \"m\": 1e400"},
 		{"escapes resolved", `"arguments":{"p\u0061th":"\/\u0065tc","in":{"\u0061":["\u0062"]}}`, these + "\"path\": \"/etc\"\n  \"in\": {\"a\": [\"b\"]}"},
 		{"a name given twice", `"arguments":{"path":"/a","path":"/b"}`, these + "\"path\": \"/a\"\n  \"path\": \"/b\""},
@@ -48,8 +48,8 @@ func TestWhatAPersonIsShownOfArguments(t *testing.T) {
 	}
 	for _, tt := range []struct{ name, params, want string }{
 		{"one character too many", `"arguments":{"a":"` + full + `é"}`, "its arguments take 10001 characters to show, and at most 10000 are shown"},
-		{"one that is long when it is visible", `"arguments":["` + strings.Repeat("\u202e", mostShown/8) + `"]`, "characters to show"},
-		{"a giant", `"arguments":{"a":` + strings.Repeat(" ", mostBytes) + `1}`, "its arguments have 65543 bytes, and at most 65536 are shown"},
+		{"one that is long when it is visible", `"arguments":["` + strings.Repeat("\u202e", maxTextChars/8) + `"]`, "characters to show"},
+		{"a giant", `"arguments":{"a":` + strings.Repeat(" ", maxArgumentBytes) + `1}`, "its arguments have 65543 bytes, and at most 65536 are shown"},
 		{"one argument too many", `"arguments":{` + strings.Join(many, ",") + `}`, "it has 101 arguments, and at most 100 are shown"},
 		{"arguments given twice", `"arguments":{"a":1},"arguments":{"a":2}`, "arguments"},
 	} {
@@ -85,7 +85,7 @@ func FuzzLegible(f *testing.F) {
 		if !jsonrpc.Valid(raw) {
 			return // no frame holds it
 		}
-		got := legible(raw)
+		got := normalizeJSON(raw)
 		var was, is any
 		if json.Unmarshal(raw, &was) != nil {
 			return // a number out of range

@@ -15,31 +15,31 @@ import (
 	"toolman/router/catalog"
 )
 
-// stateLife is how long a client may take over its answers.
-const stateLife = 10 * time.Minute
+// stateLifetime is the time that a client has for its answers.
+const stateLifetime = 10 * time.Minute
 
-// A requestState is what a client gives back with its answers (2026-07-28, Multi
-// Round-Trip Requests). What comes back may be anything, so it is signed, and good
-// for the request that it was given for.
+// A requestState is the opaque value that a modern client returns with its answers (2026-07-28,
+// Multi Round-Trip Requests). The client may send anything, so toolman signs the state, and a state
+// is valid only for the request that it was issued for.
 type requestState struct {
 	kind    stateKind
 	handle  handle
 	expires int64 // on the router's clock
 }
 
-// A stateKind says what becomes of a request that comes with a state.
+// A stateKind says how toolman handles a request that contains the state.
 type stateKind byte
 
 const (
-	stateResume  stateKind = iota + 1 // it gets the answer of the suspended call with the handle
-	stateAgain                        // it is passed on, as if it came for the first time
-	stateConfirm                      // it is passed on, if a person has agreed to it (confirm.go)
+	stateResume  stateKind = iota + 1 // resume the suspended call with the handle
+	stateRepeat                       // forward the request like a new one
+	stateConfirm                      // forward the request if the user has confirmed it (confirm.go)
 )
 
-// A handle names a suspended call.
+// A handle identifies a suspended call.
 type handle [16]byte
 
-func newCallID() (h handle) {
+func newHandle() (h handle) {
 	rand.Read(h[:]) // does not fail
 	return h
 }
@@ -51,26 +51,28 @@ const (
 
 var stateText = base64.RawURLEncoding.Strict()
 
-// A Signer signs states and reads its own again. There is one for a router: nothing
-// that was signed before toolman was started is good any more.
+// A Signer signs request states and verifies them. A router has one Signer with a random key, so
+// states from before a restart are invalid.
 type Signer struct {
 	key  [sha256.Size]byte
 	seed maphash.Seed
 }
 
+// NewSigner returns a Signer with a random key.
 func NewSigner() *Signer {
 	s := &Signer{seed: maphash.MakeSeed()}
 	rand.Read(s.key[:]) // does not fail
 	return s
 }
 
-// A requestHash stands for what a request asks for: its method, whom, and every byte of
-// its arguments. It is computed for each call that may be asked something, which
-// is why it is no cryptographic hash; nobody but the signer ever sees it.
+// A requestHash identifies what a request asks for: its method, its target, and every byte of its
+// arguments. toolman computes it for each call that may need input, so it is not a cryptographic
+// hash. It never leaves the process.
 type requestHash uint64
 
+// requestHash returns the hash of a request with this method and target.
 func (s *Signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) requestHash {
-	arguments, _ := m.Param("arguments") // an unclear one is none, as it was the first time
+	arguments, _ := m.Param("arguments") // ambiguous arguments hash like missing ones, in every attempt
 	var h maphash.Hash
 	h.SetSeed(s.seed)
 	for _, part := range [...]string{string(method), t.Source.Name, t.Name()} {
@@ -83,10 +85,10 @@ func (s *Signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalo
 	return requestHash(h.Sum64())
 }
 
-// hash stands for a state that somebody else has made, as a subject does for a request.
+// hash returns the hash of a state that another server has issued.
 func (s *Signer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
 
-// signState returns a state as the client of a principal gets it.
+// signState returns the signed text of a state for the client of a principal.
 func (s *Signer) signState(st requestState, about requestHash, who budget.Principal) string {
 	raw := append(make([]byte, 0, stateBytes), byte(st.kind))
 	raw = append(raw, st.handle[:]...)
@@ -94,7 +96,7 @@ func (s *Signer) signState(st requestState, about requestHash, who budget.Princi
 	return stateText.EncodeToString(s.sign(raw, raw, about, who))
 }
 
-// sign appends the signature of a state to dst. The state is good for one principal and no other.
+// sign appends the signature of a state to dst. The state is valid only for one principal.
 func (s *Signer) sign(dst, plain []byte, about requestHash, who budget.Principal) []byte {
 	mac := hmac.New(sha256.New, s.key[:])
 	mac.Write(plain)
@@ -103,8 +105,8 @@ func (s *Signer) sign(dst, plain []byte, about requestHash, who budget.Principal
 	return mac.Sum(dst)
 }
 
-// verifyState reads a state. It reports false when the text is not what seal has returned for this subject and this
-// budget. Whether the state has expired is the caller's to ask.
+// verifyState parses a signed state. It reports false when the text is not a result of signState
+// for this request and this principal. The caller must check whether the state has expired.
 func (s *Signer) verifyState(text []byte, about requestHash, who budget.Principal) (st requestState, ok bool) {
 	var raw [stateBytes]byte
 	if len(text) != stateText.EncodedLen(stateBytes) {

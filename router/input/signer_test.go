@@ -15,7 +15,7 @@ var alice = budget.Principal{Issuer: "https://login.example.com", Subject: "alic
 
 func TestAStateIsReadBack(t *testing.T) {
 	s := NewSigner()
-	for _, want := range []requestState{{}, {stateAgain, handle{}, 0}, {stateResume, newCallID(), int64(time.Hour)}, {stateResume, newCallID(), -1}} {
+	for _, want := range []requestState{{}, {stateRepeat, handle{}, 0}, {stateResume, newHandle(), int64(time.Hour)}, {stateResume, newHandle(), -1}} {
 		text := s.signState(want, 7, alice)
 		got, ok := s.verifyState([]byte(text), 7, alice)
 		if !ok || got != want {

@@ -17,29 +17,29 @@ import (
 	"toolman/router/upstream"
 )
 
-// What is said of a call whose answer cannot be made one of the client's era.
+// untranslatable is the failure of a call whose answer cannot be translated to the client's era.
 const untranslatable = "server %s answered in a form that could not be passed on: %v"
 
-// A translation is what a call that crosses from one era to the other needs beyond
-// the call itself.
+// A translation is the additional state of a call between a client and a server of different eras.
 type translation struct {
-	// request is the call of a legacy client, in all but its id and progress token as
-	// it goes to a modern server: that may want it again, with more (rounds.go).
-	request []byte
-	rounds  int   // guarded by Conn.Mu: how often the server has asked for input
-	before  int64 // nanoseconds from when the call was first passed on until it was last
+	// request is the call of a legacy client as toolman sends it to a modern server, except for the
+	// request ID and the progress token. toolman repeats it if the server requests input
+	// (rounds.go).
+	request     []byte
+	rounds      int   // guarded by Conn.Mu: how often the server has requested input
+	earlierTime int64 // nanoseconds from the first to the latest forwarding of the call
 
-	// capabilities are what a modern client has declared with its call: what a legacy
-	// server asks during it is asked of the client if they allow it (suspend.go).
+	// capabilities are those that a modern client has declared with its call. They decide which
+	// requests of a legacy server are sent to the client (suspend.go).
 	capabilities []byte
-	about        requestHash // what is called
-	asked        int         // guarded by Conn.Mu: how often the client was asked
-	suspended    *suspended  // guarded by Conn.Mu: the call waits for the client's answers
-	turn         turn        // guarded by Conn.Mu: once asked, what the client waits for the call with
+	about        requestHash   // of the client's request
+	asked        int           // guarded by Conn.Mu: how often the client was asked
+	suspended    *suspended    // guarded by Conn.Mu: not nil: the call is suspended
+	current      clientRequest // guarded by Conn.Mu: valid if asked > 0
 }
 
-// TranslateRequest adds the edits that make a request one of the upstream's era. It
-// reports false when the request goes nowhere, and was dealt with.
+// TranslateRequest adds the edits that translate a request to the upstream server's era. It reports
+// false when the request must not be forwarded; it was then answered or resumes a suspended call.
 func (s *Requests) TranslateRequest(req *client.Request, c *upstream.Call, t catalog.Target) bool {
 	if !req.Modern {
 		req.Out.SetEdits(s.Peer.Meta.AddTo(req.Out.Edits(), req.Message, &req.Envelope))
@@ -66,30 +66,32 @@ func (s *Requests) TranslateRequest(req *client.Request, c *upstream.Call, t cat
 	return true
 }
 
-// AnswerAcross gives an answer to a client of the other era.
-func (s *Requests) AnswerAcross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+// TranslateAnswer sends an answer to a client of the other era.
+func (s *Requests) TranslateAnswer(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	if c.Modern && c.Context != nil {
-		if !s.awaited(u, c, m) {
+		if !s.openOrStore(u, c, m) {
 			c.Audited.End(client.OutcomeOf(c, m))
-			return // the client has not come back for it yet
+			return // the client has not resumed the call yet
 		}
 		back.ID = c.TraceID
 	}
-	s.cross(u, c, m, out, back)
+	s.translateAnswer(u, c, m, out, back)
 }
 
-func (s *Requests) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+// translateAnswer sends the translated answer and ends the audit record, unless a new inputRound
+// begins.
+func (s *Requests) translateAnswer(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
-		err = s.crossError(u, c, m, out, back)
+		err = s.translateError(u, c, m, out, back)
 	} else {
-		err = s.crossResult(u, c, m, out, back)
+		err = s.translateResult(u, c, m, out, back)
 	}
 	how := client.OutcomeOf(c, m)
 	if err != nil {
 		how = audit.Failed
 	}
-	if how != audit.InputRequired || c.Modern { // else it goes on
+	if how != audit.InputRequired || c.Modern { // otherwise the call continues
 		c.Audited.End(how)
 	}
 	if err != nil {
@@ -100,7 +102,9 @@ func (s *Requests) cross(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Mess
 	}
 }
 
-func (s *Requests) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+// translateResult sends the translated result or begins an inputRound. The error says why the
+// result cannot be translated.
+func (s *Requests) translateResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
@@ -115,7 +119,7 @@ func (s *Requests) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrp
 		case mcpwire.ResultInputRequired:
 			return s.beginRound(u, c, m, &r, out)
 		default:
-			err = fmt.Errorf("a result of type %s is nothing that the client knows", sanitize.Short(string(m.Text(r.Type.Value))))
+			err = fmt.Errorf("the client does not know results of type %s", sanitize.Short(string(m.Text(r.Type.Value))))
 		}
 		if err != nil {
 			return err
@@ -126,7 +130,8 @@ func (s *Requests) crossResult(u *upstream.Upstream, c *upstream.Call, m *jsonrp
 	return s.Pass(out, m, back)
 }
 
-func (s *Requests) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+// translateError sends the translated error. It returns an error if that is impossible.
+func (s *Requests) translateError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, client.EraOf(u.Source.Modern), client.EraOf(c.Modern))
 	if err != nil {
 		return err
@@ -136,30 +141,30 @@ func (s *Requests) crossError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc
 		return s.askURLs(u, c, m, out)
 	case mcpwire.Explain:
 		text, required := mcpwire.ErrorText(m)
-		s.Send(out, client.FailureOf(c, explained(u, text, required)), *back)
+		s.Send(out, client.FailureOf(c, explainError(u, text, required)), *back)
 		return nil
 	case mcpwire.Reconsider:
-		return fmt.Errorf("it does not speak revision %s any more; have toolman restarted", mcpwire.Newest)
+		return fmt.Errorf("it no longer supports revision %s; restart toolman", mcpwire.Newest)
 	}
 	out.SetEdits(edits)
 	out.Edit(m.ID, out.Copy(c.ID()))
 	return s.Pass(out, m, back)
 }
 
-// explained says what went wrong in a modern server, for a model.
-func explained(u *upstream.Upstream, text string, required []string) string {
-	said := fmt.Sprintf("server %s answered: %s", u.Name, sanitize.Cut(text, maxSaid))
+// explainError returns the text that reports a modern server's error to the model.
+func explainError(u *upstream.Upstream, text string, required []string) string {
+	said := fmt.Sprintf("server %s answered: %s", u.Name, sanitize.Cut(text, maxErrorText))
 	if len(required) > 0 {
-		said += "; it needs of the client what that does not offer: " + sanitize.Cut(strings.Join(required, ", "), catalog.NameLimit)
+		said += "; it needs capabilities that the client does not offer: " + sanitize.Cut(strings.Join(required, ", "), catalog.NameLimit)
 	}
 	return said
 }
 
-// maxSaid is how many bytes of a server's error message are repeated.
-const maxSaid = 2000
+// maxErrorText is the maximum number of bytes that toolman repeats of a server's error message.
+const maxErrorText = 2000
 
-// HideTasks keeps from a modern server that a modern client knows tasks, which toolman
-// does not pass on.
+// HideTasks removes the declaration of tasks from a modern client's request to a modern server,
+// because toolman does not forward tasks of that era.
 func (s *Requests) HideTasks(req *client.Request) bool {
 	edits, err := mcpwire.HideTasks(req.Out.Edits(), req.Message, &req.Envelope)
 	if err != nil {
@@ -170,9 +175,9 @@ func (s *Requests) HideTasks(req *client.Request) bool {
 	return true
 }
 
-// named is a request of the server, or its response, in which each message for the client's user
-// begins with the server's name. It is m itself where there is no such message.
-func named(u *upstream.Upstream, m *jsonrpc.Message) (*jsonrpc.Message, error) {
+// nameServer returns a server's request or response with the server's name in front of each message
+// to the user. It returns m itself if there is no such message.
+func nameServer(u *upstream.Upstream, m *jsonrpc.Message) (*jsonrpc.Message, error) {
 	edits, err := inputreq.NameAsker(nil, m, u.Name)
 	if err != nil || len(edits) == 0 {
 		return m, err
@@ -181,13 +186,13 @@ func named(u *upstream.Upstream, m *jsonrpc.Message) (*jsonrpc.Message, error) {
 	return named, jsonrpc.Scan(jsonrpc.AppendSplice(nil, m.Frame, edits...), named)
 }
 
-// NamedResponse is named for a response; elicits reports whether its result may ask something. A
-// response in which it is not clear what the user is asked becomes an error.
-func NamedResponse(u *upstream.Upstream, m *jsonrpc.Message, elicits bool) *jsonrpc.Message {
+// NameServerInResponse is nameServer for a response. elicits reports whether the result may contain
+// elicitations. A response with an ambiguous message to the user becomes an error.
+func NameServerInResponse(u *upstream.Upstream, m *jsonrpc.Message, elicits bool) *jsonrpc.Message {
 	if !elicits && !m.Err.Present() {
 		return m
 	}
-	said, err := named(u, m)
+	said, err := nameServer(u, m)
 	if err != nil {
 		said = new(jsonrpc.Message)
 		text := fmt.Sprintf(untranslatable, u.Name, err)

@@ -14,14 +14,14 @@ import (
 	"toolman/router/view"
 )
 
-// An Activation is what one call of toolman_activate asks for.
+// An Activation contains the parsed arguments of a call of toolman_activate.
 type Activation struct {
 	toolsOn, toolsOff, resourcesOn, resourcesOff []string
-	setsOn, setsOff                              []string       // names of toolsets, which stand among the tools
-	found                                        []*toolset.Set // those toolsets
+	setsOn, setsOff                              []string       // names of toolsets, given among the tools
+	found                                        []*toolset.Set // the toolsets of setsOn and setsOff
 }
 
-// switches returns what is to be switched, once the toolsets are found.
+// switches returns the changes to the view. The toolsets must have been found.
 func (a *Activation) switches() *view.Switches {
 	on := len(a.setsOn)
 	return &view.Switches{ToolsOn: a.toolsOn, ToolsOff: a.toolsOff, ResourcesOn: a.resourcesOn, ResourcesOff: a.resourcesOff,
@@ -32,27 +32,11 @@ func (a *Activation) empty() bool {
 	return len(a.toolsOn)+len(a.toolsOff)+len(a.resourcesOn)+len(a.resourcesOff) == 0 && !a.NamesToolsets()
 }
 
-// NamesToolsets reports whether toolsets are among what is to be switched.
+// NamesToolsets reports whether the call names toolsets.
 func (a *Activation) NamesToolsets() bool { return len(a.setsOn)+len(a.setsOff) > 0 }
 
-// toolsetPrefix is what the name of a toolset has before it among names of tools.
-const toolsetPrefix = "toolset:"
-
-// takeToolsets removes the toolsets from a list of tools, and returns their names. No
-// tool has such a name: clients would not take the colon.
-func takeToolsets(list *[]string) (sets []string) {
-	*list = slices.DeleteFunc(*list, func(name string) bool {
-		set, ok := strings.CutPrefix(name, toolsetPrefix)
-		if ok {
-			sets = append(sets, set)
-		}
-		return ok
-	})
-	return sets
-}
-
-func (a *Activation) lists() []namedList {
-	return []namedList{
+func (a *Activation) lists() []listParam {
+	return []listParam{
 		{"tools_on", "names of tools to switch on", &a.toolsOn},
 		{"tools_off", "names of tools to switch off", &a.toolsOff},
 		{"resources_on", "URIs or URI templates of resources to switch on", &a.resourcesOn},
@@ -60,12 +44,12 @@ func (a *Activation) lists() []namedList {
 	}
 }
 
-type namedList struct {
+type listParam struct {
 	key, meaning string
 	into         *[]string
 }
 
-// ParseActivation reads the arguments: four lists of strings, all required.
+// ParseActivation parses the arguments: four lists of strings, all required.
 func ParseActivation(m *jsonrpc.Message) (*Activation, error) {
 	args, err := m.Param("arguments")
 	if err != nil {
@@ -82,7 +66,7 @@ func ParseActivation(m *jsonrpc.Message) (*Activation, error) {
 		}
 	}
 	for key := range jsonrpc.Members(m.Frame, args) {
-		if !slices.ContainsFunc(a.lists(), func(l namedList) bool { return l.key == key }) {
+		if !slices.ContainsFunc(a.lists(), func(l listParam) bool { return l.key == key }) {
 			problems = append(problems, fmt.Sprintf("%q is not a parameter", sanitize.Cut(key, catalog.NameLimit)))
 		}
 	}
@@ -115,13 +99,47 @@ func stringList(m *jsonrpc.Message, args jsonrpc.Span, key string) ([]string, er
 	return list, nil
 }
 
-// maxBad is how many wrong names an error mentions, each with names that may be meant:
-// looking for those takes time.
-const maxBad = 20
+// toolsetPrefix marks the name of a toolset in a list of tools.
+const toolsetPrefix = "toolset:"
 
-// checkActivation reports every name that is not in the catalog, with names that may be
-// meant, every toolset that does not exist, and every name that is to be both on and
-// off. It fills in the toolsets.
+// takeToolsets removes the toolsets from a list of tools and returns their names. No tool has such
+// a name, because clients reject the colon.
+func takeToolsets(list *[]string) (sets []string) {
+	*list = slices.DeleteFunc(*list, func(name string) bool {
+		set, ok := strings.CutPrefix(name, toolsetPrefix)
+		if ok {
+			sets = append(sets, set)
+		}
+		return ok
+	})
+	return sets
+}
+
+// Activate implements toolman_activate for the results of ParseActivation. It applies all changes
+// or none.
+func Activate(c *Context, a *Activation, err error) Outcome {
+	switch {
+	case c.Guidance.Mode == view.ModeStatic:
+		err = errors.New(c.Guidance.Static())
+	case err != nil:
+	case a.empty():
+		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", view.CatalogText(c.View))
+	default:
+		err = checkActivation(c.View, a, c.Library)
+	}
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	after := c.View.Apply(a.switches())
+	return Outcome{View: after, Warnings: setWarnings(after, a.found[:len(a.setsOn)])}
+}
+
+// maxProblems is the maximum number of problems that an error lists. Finding similar names takes
+// time.
+const maxProblems = 20
+
+// checkActivation returns an error for every unknown name, with similar names, for every unknown
+// toolset, and for every name that is to be both on and off. It sets a.found.
 func checkActivation(v *view.View, a *Activation, l *Library) error {
 	var problems []string
 	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
@@ -131,11 +149,11 @@ func checkActivation(v *view.View, a *Activation, l *Library) error {
 			kind, noun = mcpwire.Resource, "resource"
 		}
 		for _, name := range *l.into {
-			kept := v.Catalog.IsDenied(name, catalog.AlikeKinds(kind)...)
+			kept := v.Catalog.FindDenied(name, catalog.SimilarKinds(kind)...)
 			switch {
 			case v.Has(kind, name):
-			case kept != nil && kept.Hold != catalog.NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been on before
-			case len(problems) >= maxBad:
+			case kept != nil && kept.Hold != catalog.NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been active before
+			case len(problems) >= maxProblems:
 				add("")
 			case slices.Contains(v.Catalog.Own, name) || name == catalog.CatalogURI:
 				add("%s is always active", name)
@@ -159,8 +177,8 @@ func checkActivation(v *view.View, a *Activation, l *Library) error {
 	if len(problems) == 0 {
 		return nil
 	}
-	text := strings.Join(problems[:min(len(problems), maxBad)], "; ")
-	if more := len(problems) - maxBad; more > 0 {
+	text := strings.Join(problems[:min(len(problems), maxProblems)], "; ")
+	if more := len(problems) - maxProblems; more > 0 {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return fmt.Errorf("nothing was changed: %s. Correct the names and call %s again; the catalog in its description has them all", text, catalog.ActivateTool)
@@ -173,6 +191,7 @@ func didYouMean(names []string) string {
 	return " (did you mean " + strings.Join(names, " or ") + "?)"
 }
 
+// common returns the names that are in both lists.
 func common(a, b []string) []string {
 	inA := make(map[string]bool, len(a))
 	for _, name := range a {
@@ -185,23 +204,4 @@ func common(a, b []string) []string {
 		}
 	}
 	return both
-}
-
-// Activate is a call of toolman_activate, with what ParseActivation has returned: all of it is done, or
-// nothing.
-func Activate(c *Context, a *Activation, err error) Outcome {
-	switch {
-	case c.Guidance.Mode == view.ModeStatic:
-		err = errors.New(c.Guidance.Static())
-	case err != nil:
-	case a.empty():
-		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", view.CatalogText(c.View))
-	default:
-		err = checkActivation(c.View, a, c.Library)
-	}
-	if err != nil {
-		return Outcome{Err: err}
-	}
-	after := c.View.Apply(a.switches())
-	return Outcome{View: after, Warnings: setWarnings(after, a.found[:len(a.setsOn)])}
 }

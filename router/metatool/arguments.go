@@ -10,13 +10,13 @@ import (
 	"toolman/router/catalog"
 )
 
-// The arguments of a call of one of toolman's own tools.
+// arguments are the arguments of a call of one of toolman's own tools.
 type arguments struct {
 	m  *jsonrpc.Message
 	at jsonrpc.Span // an object, or absent
 }
 
-// argumentsOf returns the arguments of a call, which may only be the ones given.
+// argumentsOf returns the arguments of a call. Arguments other than known are an error.
 func argumentsOf(m *jsonrpc.Message, known ...string) (arguments, error) {
 	at, err := m.Param("arguments")
 	if err != nil || !at.Present() {
@@ -29,7 +29,7 @@ func argumentsOf(m *jsonrpc.Message, known ...string) (arguments, error) {
 	return a, a.only(known...)
 }
 
-// only refuses arguments that are not known.
+// only returns an error if there are arguments other than known.
 func (a arguments) only(known ...string) error {
 	for key := range jsonrpc.Members(a.m.Frame, a.at) {
 		if !slices.Contains(known, key) {
@@ -43,7 +43,7 @@ func (a arguments) only(known ...string) error {
 	return nil
 }
 
-// get returns an argument, which may be absent.
+// get returns an argument. It may be absent.
 func (a arguments) get(key string) (jsonrpc.Span, error) {
 	if !a.at.Present() {
 		return jsonrpc.Span{}, nil
@@ -51,7 +51,7 @@ func (a arguments) get(key string) (jsonrpc.Span, error) {
 	return a.m.Get(a.at, key)
 }
 
-// text returns a string that has to be there.
+// text returns a required string.
 func (a arguments) text(key string) (string, error) {
 	at, err := a.get(key)
 	if err == nil && !a.m.IsString(at) {
@@ -63,7 +63,7 @@ func (a arguments) text(key string) (string, error) {
 	return string(a.m.Text(at)), nil
 }
 
-// optional returns a string that may be absent.
+// optional returns an optional string.
 func (a arguments) optional(key string) (string, error) {
 	at, err := a.get(key)
 	if err != nil || !at.Present() {
@@ -72,7 +72,7 @@ func (a arguments) optional(key string) (string, error) {
 	return a.text(key)
 }
 
-// flag returns a boolean that may be absent.
+// flag returns an optional boolean.
 func (a arguments) flag(key string) (bool, error) {
 	at, err := a.get(key)
 	if err != nil || !at.Present() {

@@ -13,11 +13,11 @@ import (
 	"toolman/router/view"
 )
 
-// CallTool is the name of the tool that runs another one, for clients whose list of
-// tools does not change.
+// CallTool is the name of the tool that calls another one. It is for clients whose list of tools
+// does not change.
 const CallTool = "toolman_call"
 
-// A Context is what a call of one of toolman's own tools may look at.
+// A Context is the input of a call of one of toolman's own tools.
 type Context struct {
 	Message     *jsonrpc.Message // the call
 	View        *view.View
@@ -26,52 +26,53 @@ type Context struct {
 	Library     *Library
 	Shelf       toolset.Shelf   // nil: toolsets cannot be saved
 	Fixed       []toolset.Set   // the toolsets of tools.toml
-	Owner       string          // of what the client saves
-	Unavailable func() []string // names of the servers that are not ready, of those that the client may know of
+	Owner       string          // of the toolsets that the client saves
+	Unavailable func() []string // names of servers that are not ready and that the client may see
 }
 
-// An Outcome is what becomes of a call.
+// An Outcome is the result of a call.
 type Outcome struct {
-	Err    error // the call is refused, because of its arguments
-	Result any   // else the answer, an object
+	Err    error // refuses the call because of its arguments
+	Result any   // otherwise the answer, an object
 	Failed bool  // the answer is an error
 
-	// View, if it is not nil, is what the client sees from now on. Then the answer is that of
-	// Reply, which is given what was switched; without it, that text and the warnings.
+	// View, if not nil, becomes the client's view. Reply then returns the answer and receives the
+	// text that says what was switched. If Reply is nil, the answer is that text and the warnings.
 	View     *view.View
 	Reply    func(text string) any
 	Warnings []string
 
-	// Save, if it is not nil, changes the saved toolsets. Then the outcome is that of Then, or the
-	// error.
+	// Save, if not nil, changes the saved toolsets. The outcome is then that of Then, or the error
+	// of Save.
 	Save func(map[string]toolset.Set) error
 	Then func(*Context) Outcome
 }
 
-func said(result any) Outcome { return Outcome{Result: result} }
+// resultOutcome returns the outcome of a call that changes nothing.
+func resultOutcome(result any) Outcome { return Outcome{Result: result} }
 
-// Failure is the outcome of a call that cannot be done.
+// Failure returns the outcome of a call that failed.
 func Failure(why string) Outcome {
 	return Outcome{Result: simpleOutcome{Message: why}, Failed: true}
 }
 
-// A Tool is a tool of toolman's own that is about toolsets.
+// A Tool is one of toolman's toolset tools.
 type Tool struct {
-	Name       string
-	Definition string // as a list has it, after its name
-	Free       bool   // it changes nothing that a client sees: it is offered in every mode
-	run        func(c *Context) Outcome
+	Name         string
+	Definition   string // its members in a list after the name
+	InStaticMode bool   // also offered in ModeStatic, because it changes nothing
+	run          func(c *Context) Outcome
 }
 
 // Call calls the tool.
 func (t *Tool) Call(c *Context) Outcome {
-	if c.Guidance.Mode == view.ModeStatic && !t.Free {
+	if c.Guidance.Mode == view.ModeStatic && !t.InStaticMode {
 		return Failure(c.Guidance.Static())
 	}
 	return t.run(c)
 }
 
-// Tools returns the tools of the groups asked for by their names, nil for none.
+// Tools returns the tools of the selected groups by name.
 func Tools(o view.MetaTools) map[string]*Tool {
 	var all []*Tool
 	switch {
@@ -83,17 +84,14 @@ func Tools(o view.MetaTools) map[string]*Tool {
 	if o.Manage {
 		all = append(all, manageTools()...)
 	}
-	var byName map[string]*Tool
+	byName := make(map[string]*Tool, len(all))
 	for _, t := range all {
-		if byName == nil {
-			byName = map[string]*Tool{}
-		}
 		byName[t.Name] = t
 	}
 	return byName
 }
 
-// Names are the names that no server's tool can have.
+// Names returns the names that are reserved for toolman's own tools.
 func Names(o view.MetaTools, tools map[string]*Tool) []string {
 	names := slices.Sorted(maps.Keys(tools))
 	if !o.NoActivate {
@@ -102,26 +100,26 @@ func Names(o view.MetaTools, tools map[string]*Tool) []string {
 	return append(names, CallTool)
 }
 
-// A simpleOutcome is how a tool about toolsets went, in words.
+// A simpleOutcome is the textual result of a toolset tool.
 type simpleOutcome struct {
 	Success  bool     `json:"success"`
 	Message  string   `json:"message"`
-	Warnings []string `json:"warnings,omitempty"` // about tools of a toolset that are left out, or should be
+	Warnings []string `json:"warnings,omitempty"` // about tools of a toolset that are or should be left out
 }
 
-// JSON writes an outcome as an object.
+// JSON encodes an outcome as an object.
 func JSON(outcome any) []byte {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(outcome); err != nil { // which strings, numbers and lists of them do not give
-		return []byte(`{"success":false,"message":"the outcome cannot be written"}`)
+	if err := enc.Encode(outcome); err != nil { // impossible for strings, numbers and lists of them
+		return []byte(`{"success":false,"message":"the outcome cannot be encoded"}`)
 	}
 	return bytes.TrimSpace(text.Bytes())
 }
 
-// cleaned are texts that are safe to show.
-func cleaned(texts []string) []string {
+// sanitized returns texts that are safe to show.
+func sanitized(texts []string) []string {
 	out := make([]string, len(texts))
 	for i, text := range texts {
 		out[i] = sanitize.Line(text)

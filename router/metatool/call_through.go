@@ -17,9 +17,9 @@ const callDefinition = `{"name":"` + CallTool + `","title":"Call a tool that was
 	`"arguments":{"type":"object","description":"The tool's own arguments, as its definition in the reply of ` + catalog.ActivateTool + ` has them"}},` +
 	`"required":["name"],"additionalProperties":false}}`
 
-// callTool returns the definition of toolman_call. It names toolman_activate only where
-// there is one.
-func callTool(noActivate bool) []byte {
+// callToolDefinition returns the definition of toolman_call. It mentions toolman_activate only if
+// that tool is offered.
+func callToolDefinition(noActivate bool) []byte {
 	if !noActivate {
 		return []byte(callDefinition)
 	}
@@ -27,24 +27,14 @@ func callTool(noActivate bool) []byte {
 		"the catalog of "+catalog.ActivateTool, catalog.CatalogURI, " in the reply of "+catalog.ActivateTool, " in the reply that switched it on").Replace(callDefinition))
 }
 
-// A Through is where a call of toolman_call has its own name and arguments, and in
-// these the name and arguments of the tool to call.
-type Through struct{ outer, inner named }
+// A Through locates the name and arguments of a call of toolman_call and, inside its arguments, the
+// name and arguments of the tool to call.
+type Through struct{ outer, inner callSpans }
 
-type named struct{ name, arguments jsonrpc.Span }
+// callSpans are the positions of the name and arguments of a call.
+type callSpans struct{ name, arguments jsonrpc.Span }
 
-// Frame returns the call of the tool.
-func (t *Through) Frame(m *jsonrpc.Message) []byte {
-	arguments := []byte("{}")
-	if t.inner.arguments.Present() {
-		arguments = m.Bytes(t.inner.arguments)
-	}
-	return jsonrpc.AppendSplice(make([]byte, 0, len(m.Frame)), m.Frame,
-		jsonrpc.Edit{Span: t.outer.name, New: m.Bytes(t.inner.name)},
-		jsonrpc.Edit{Span: t.outer.arguments, New: arguments})
-}
-
-// ParseThrough reads a call of toolman_call.
+// ParseThrough parses a call of toolman_call.
 func ParseThrough(m *jsonrpc.Message) (t Through, err error) {
 	if t.outer.name, _, err = mcpwire.Target(m, mcpwire.ToolsCall); err != nil {
 		return t, err
@@ -63,8 +53,8 @@ func ParseThrough(m *jsonrpc.Message) (t Through, err error) {
 
 const throughForm = CallTool + ` takes {"name": "<tool>", "arguments": {<the tool's own arguments>}}`
 
-// check says what is wrong with the arguments of toolman_call. One that is not known
-// is most likely the tool's.
+// check returns an error if the arguments of toolman_call are wrong. An unknown argument most
+// likely belongs into the tool's arguments.
 func (t *Through) check(m *jsonrpc.Message) error {
 	if !m.IsString(t.inner.name) {
 		return fmt.Errorf("arguments.name must be the name of a tool; %s", throughForm)
@@ -83,5 +73,16 @@ func (t *Through) check(m *jsonrpc.Message) error {
 	return nil
 }
 
-// Tool is where the name of the tool to call stands.
+// Tool returns the position of the name of the tool to call.
 func (t *Through) Tool() jsonrpc.Span { return t.inner.name }
+
+// Frame returns the frame of the direct call of the tool.
+func (t *Through) Frame(m *jsonrpc.Message) []byte {
+	arguments := []byte("{}")
+	if t.inner.arguments.Present() {
+		arguments = m.Bytes(t.inner.arguments)
+	}
+	return jsonrpc.AppendSplice(make([]byte, 0, len(m.Frame)), m.Frame,
+		jsonrpc.Edit{Span: t.outer.name, New: m.Bytes(t.inner.name)},
+		jsonrpc.Edit{Span: t.outer.arguments, New: arguments})
+}

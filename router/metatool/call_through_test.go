@@ -14,7 +14,7 @@ func TestTheDefinitionOfToolmanCallIsValid(t *testing.T) {
 			Required   []string
 		}
 	}
-	if err := json.Unmarshal(callTool(false), &d); err != nil {
+	if err := json.Unmarshal(callToolDefinition(false), &d); err != nil {
 		t.Fatal(err)
 	}
 	p := d.InputSchema.Properties

@@ -1,4 +1,5 @@
-// Package metatool has toolman's own tools: toolman_activate, toolman_call and those about toolsets. It
-// reads their arguments and says what becomes of a call, an [Outcome]; the session does it. It also words
-// their definitions, the instructions, and how a client gets at what is not active ([Guidance]).
+// Package metatool implements toolman's own tools: toolman_activate, toolman_call and the toolset
+// tools. It parses their arguments and returns an [Outcome], which the session applies. It also
+// writes their definitions, the instructions, and the advice on how to activate an inactive item
+// ([Guidance]).
 package metatool

@@ -12,71 +12,19 @@ import (
 	"toolman/router/view"
 )
 
-// A Guidance is what a client has to see what there is and to make it active: what refusals
-// may refer it to.
+// A Guidance describes how a client can list and activate items. Refusals use it for their advice.
 type Guidance struct {
 	Mode   view.Mode
 	Offers view.MetaTools
-	Tools  map[string]*Tool // those among them that are about toolsets
-	Fixed  string           // what has it that the mode is ModeStatic
-	Lists  string           // what lists tools; "": tools/list
+	Tools  map[string]*Tool // the toolset tools
+	Fixed  string           // the setting that fixes the mode to ModeStatic
+	Lists  string           // where tools are listed; "": tools/list
 }
 
-// FixedByMode is the configuration that fixes the mode to ModeStatic.
+// FixedByMode is the setting that fixes the mode to ModeStatic.
 const FixedByMode = `activation_mode = "static"`
 
-// own are the names of toolman's own tools that the client can call.
-func (g *Guidance) own() []string {
-	var names []string
-	for name, t := range g.Tools {
-		if g.Mode != view.ModeStatic || t.Free {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	if g.Mode != view.ModeStatic && !g.Offers.NoActivate {
-		names = append(names, catalog.ActivateTool)
-	}
-	if g.Mode == view.ModeCall && g.Offers.Switches() {
-		names = append(names, CallTool)
-	}
-	return names
-}
-
-// Static says why nothing can be switched.
-func (g *Guidance) Static() string {
-	return "nothing can be switched on or off: what is active is fixed by the configuration (" + g.Fixed +
-		"); go on with the tools that are listed, or have active_toolsets changed"
-}
-
-// remedy says what makes an entry active.
-func (g *Guidance) remedy(e *catalog.Entry) string {
-	tool := e.Item.Kind == mcpwire.Tool
-	switch {
-	case g.Mode == view.ModeStatic:
-		return g.Static()
-	case !g.Offers.NoActivate:
-		return fmt.Sprintf("call %s with %s, then try again", catalog.ActivateTool, activationFor(e))
-	case tool && g.Offers.Toolsets:
-		return fmt.Sprintf("call %s with a toolset that has it (%s shows them), then try again", enableTool, listSetsTool)
-	case tool && g.Offers.Manage:
-		return fmt.Sprintf("call %s with a toolset that has it, then try again", equipTool)
-	}
-	return "nothing here can switch it on (meta_tools in tools.toml); go on without it, or have active_toolsets changed"
-}
-
-// listing says what lists items of a kind, "" when nothing does.
-func (g *Guidance) listing(k mcpwire.Kind) string {
-	switch {
-	case g.Lists == "":
-		return string(k.ListMethod())
-	case k == mcpwire.Tool:
-		return g.Lists
-	}
-	return ""
-}
-
-// Explain says why a name cannot be used, and what the client can do about it.
+// Explain says why a name cannot be used and what the client can do about it.
 func (g *Guidance) Explain(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict) (text string) {
 	switch verdict {
 	case catalog.Inactive:
@@ -92,13 +40,29 @@ func (g *Guidance) Explain(v *view.View, k mcpwire.Kind, name string, t catalog.
 		text = fmt.Sprintf(form, k, sanitize.Short(name), example)
 	default:
 		text = fmt.Sprintf("unknown %s %s", k, sanitize.Short(name))
-		if near := v.Catalog.Similar(k, name, g.own()...); len(near) > 0 {
+		if near := v.Catalog.Similar(k, name, g.ownNames()...); len(near) > 0 {
 			text += "; similar names: " + strings.Join(near, ", ")
 		} else if lists := g.listing(k); lists != "" {
 			text += fmt.Sprintf("; %s lists those there are", lists)
 		}
 	}
 	return text
+}
+
+// remedy explains how to activate an entry.
+func (g *Guidance) remedy(e *catalog.Entry) string {
+	tool := e.Item.Kind == mcpwire.Tool
+	switch {
+	case g.Mode == view.ModeStatic:
+		return g.Static()
+	case !g.Offers.NoActivate:
+		return fmt.Sprintf("call %s with %s, then try again", catalog.ActivateTool, activationFor(e))
+	case tool && g.Offers.Toolsets:
+		return fmt.Sprintf("call %s with a toolset that has it (%s shows them), then try again", enableTool, listSetsTool)
+	case tool && g.Offers.Manage:
+		return fmt.Sprintf("call %s with a toolset that has it, then try again", equipTool)
+	}
+	return "nothing here can switch it on (meta_tools in tools.toml); go on without it, or have active_toolsets changed"
 }
 
 // activationFor returns the arguments of toolman_activate that switch an entry on.
@@ -116,10 +80,45 @@ func activationFor(e *catalog.Entry) string {
 	return string(text)
 }
 
-// Arguments are those of toolman_activate.
+// Arguments are the arguments of toolman_activate.
 type Arguments struct {
 	ToolsOn      []string `json:"tools_on"`
 	ToolsOff     []string `json:"tools_off"`
 	ResourcesOn  []string `json:"resources_on"`
 	ResourcesOff []string `json:"resources_off"`
+}
+
+// Static explains why nothing can be switched.
+func (g *Guidance) Static() string {
+	return "nothing can be switched on or off: what is active is fixed by the configuration (" + g.Fixed +
+		"); go on with the tools that are listed, or have active_toolsets changed"
+}
+
+// listing returns where items of a kind are listed, or "" if they are not.
+func (g *Guidance) listing(k mcpwire.Kind) string {
+	switch {
+	case g.Lists == "":
+		return string(k.ListMethod())
+	case k == mcpwire.Tool:
+		return g.Lists
+	}
+	return ""
+}
+
+// ownNames returns the names of toolman's own tools that the client can call.
+func (g *Guidance) ownNames() []string {
+	var names []string
+	for name, t := range g.Tools {
+		if g.Mode != view.ModeStatic || t.InStaticMode {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	if g.Mode != view.ModeStatic && !g.Offers.NoActivate {
+		names = append(names, catalog.ActivateTool)
+	}
+	if g.Mode == view.ModeCall && g.Offers.CanSwitch() {
+		names = append(names, CallTool)
+	}
+	return names
 }

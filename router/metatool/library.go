@@ -11,15 +11,16 @@ import (
 	"toolman/router/view"
 )
 
-// A Library has all toolsets that a client may know of at one moment, by name: those of
-// tools.toml, and then saved ones. A name of tools.toml is no saved one's.
+// A Library contains all toolsets that a client may see at one moment: first those of tools.toml,
+// then the saved ones. Names of tools.toml take precedence over saved ones.
 type Library struct {
 	Sets []*toolset.Set
-	Err  error // why the saved ones are not known
+	Err  error // why the saved toolsets could not be read
 }
 
-// ReadLibrary reads the toolsets: the fixed ones and those on a shelf, which may be nil: of the saved ones those of the owner, and those of the operator that
-// have other names. It may wait for the disk.
+// ReadLibrary returns the fixed toolsets and those of the shelf, which may be nil. Of the saved
+// toolsets it returns those of the owner, and those of the operator with other names. It may wait
+// for the disk.
 func ReadLibrary(fixed []toolset.Set, shelf toolset.Shelf, owner string) *Library {
 	l := &Library{}
 	for i := range fixed {
@@ -40,7 +41,7 @@ func ReadLibrary(fixed []toolset.Set, shelf toolset.Shelf, owner string) *Librar
 	return l
 }
 
-// Find returns the toolset of that name, or nil.
+// Find returns the toolset with this name, or nil.
 func (l *Library) Find(name string) *toolset.Set {
 	for _, set := range l.Sets {
 		if set.Name == name {
@@ -50,7 +51,7 @@ func (l *Library) Find(name string) *toolset.Set {
 	return nil
 }
 
-// Get returns the toolset of that name. An error says which there are.
+// Get returns the toolset with this name. The error lists the existing toolsets.
 func (l *Library) Get(name string) (*toolset.Set, error) {
 	if set := l.Find(name); set != nil {
 		return set, nil
@@ -58,7 +59,7 @@ func (l *Library) Get(name string) (*toolset.Set, error) {
 	text := fmt.Sprintf("unknown toolset %s; ", sanitize.Short(name))
 	switch {
 	case l.Err != nil:
-		text += "saved ones are not known: " + l.Err.Error()
+		text += "saved ones could not be read: " + l.Err.Error()
 	case len(l.Sets) == 0:
 		text += "there are none"
 	default:
@@ -75,16 +76,16 @@ func (l *Library) names() []string {
 	return names
 }
 
-// Saved are the toolsets of the shelf.
+// Saved returns the toolsets of the shelf.
 func (l *Library) Saved() []*toolset.Set {
 	return slices.DeleteFunc(slices.Clone(l.Sets), func(s *toolset.Set) bool { return !s.Saved() })
 }
 
-// setWarnings says what of some toolsets is left out, or should be.
+// setWarnings returns warnings about tools that some toolsets leave out or should leave out.
 func setWarnings(v *view.View, sets []*toolset.Set) []string {
 	var all []string
 	for _, set := range sets {
 		all = append(all, v.Catalog.Expand(set).Warnings()...)
 	}
-	return cleaned(all)
+	return sanitized(all)
 }

@@ -23,7 +23,7 @@ const deleteArguments = `"inputSchema":{"type":"object","properties":{` +
 	`"name":{"type":"string","description":"Name of the toolset to delete"},` +
 	`"confirm":{"type":"boolean","description":"Must be true for the toolset to be deleted"}},"required":["name"],"additionalProperties":false}`
 
-// manageTools are the tools that keep toolsets and equip them.
+// manageTools returns the tools that save and equip toolsets.
 func manageTools() []*Tool {
 	return []*Tool{
 		{Name: "build-toolset", run: buildToolset,
@@ -41,7 +41,7 @@ func manageTools() []*Tool {
 	}
 }
 
-// buildRequest is what build-toolset is asked for.
+// A buildRequest contains the arguments of build-toolset.
 type buildRequest struct {
 	name, description string
 	refs              []toolset.Ref
@@ -61,7 +61,7 @@ func parseBuild(m *jsonrpc.Message) (r buildRequest, err error) {
 	return r, errors.Join(errs[:]...)
 }
 
-// refs reads references to tools.
+// refs returns a list of references to tools.
 func (a arguments) refs(key string) ([]toolset.Ref, error) {
 	at, err := a.get(key)
 	if err != nil {
@@ -74,7 +74,7 @@ func (a arguments) refs(key string) ([]toolset.Ref, error) {
 	var refs []toolset.Ref
 	for el := range jsonrpc.Elements(a.m.Frame, at) {
 		if len(refs) > toolset.MaxTools {
-			break // Build refuses so many
+			break // Catalog.Build refuses longer lists
 		}
 		if !a.m.IsObject(el) {
 			return nil, fmt.Errorf(form, key)
@@ -120,7 +120,7 @@ func buildToolset(c *Context) Outcome {
 		if !r.equip || c.Guidance.Mode == view.ModeStatic {
 			out.Meta.AutoEquipped = false
 			out.Toolset = infoOf(c.View, &set)
-			return said(out)
+			return resultOutcome(out)
 		}
 		after := c.View.Equip(&set)
 		return Outcome{View: after, Reply: func(text string) any {
@@ -138,7 +138,7 @@ func equipToolset(c *Context) Outcome {
 	after := c.View.Equip(set)
 	return Outcome{View: after, Reply: func(text string) any {
 		return equippedOutcome{Success: true, Message: fmt.Sprintf("Toolset '%s' equipped: %s", set.Name, text),
-			Toolset: infoOf(after, set), Warnings: cleaned(after.Catalog.Expand(set).Warnings())}
+			Toolset: infoOf(after, set), Warnings: sanitized(after.Catalog.Expand(set).Warnings())}
 	}}
 }
 
@@ -151,7 +151,7 @@ func unequipToolset(c *Context) Outcome {
 	if err != nil {
 		return Failure(err.Error())
 	}
-	return changed(c.View.Unequip(), fmt.Sprintf("Toolset '%s' unequipped", name), nil)
+	return viewChanged(c.View.Unequip(), fmt.Sprintf("Toolset '%s' unequipped", name), nil)
 }
 
 func deleteToolset(c *Context) Outcome {
@@ -175,6 +175,6 @@ func deleteToolset(c *Context) Outcome {
 		return Failure(err.Error())
 	}
 	return Outcome{Save: catalog.Remove(c.Owner, name, c.Fixed), Then: func(c *Context) Outcome {
-		return changed(c.View.WithoutSaved(c.Owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
+		return viewChanged(c.View.WithoutSaved(c.Owner, name), fmt.Sprintf("Toolset '%s' has been deleted", name), nil)
 	}}
 }

@@ -10,7 +10,7 @@ import (
 	"toolman/router/view"
 )
 
-// maxDefinitions bounds the bytes of tool definitions in one reply.
+// maxDefinitions limits the bytes of tool definitions in one reply.
 const maxDefinitions = 256 << 10
 
 // A Reply answers a call that has changed the client's view.
@@ -18,11 +18,11 @@ type Reply struct {
 	On, Off []*catalog.Entry
 	Modern  bool // the call is of the modern era
 	Mode    view.Mode
-	Static  bool // the client does not list its tools again
+	Static  bool // the client does not list the tools again
 }
 
-// AppendTo returns the result: in a few words, and with the definitions of the tools that are now on,
-// for clients that do not list again.
+// Result returns the result: a short text, and the definitions of the tools that were switched on
+// for clients that do not list the tools again.
 func (r *Reply) Result(o *Outcome) []byte {
 	var tools [][]byte
 	size := 0
@@ -47,7 +47,7 @@ func (r *Reply) Result(o *Outcome) []byte {
 	return mcpwire.AppendToolSuccess(era, nil, text, tools, advice != "")
 }
 
-// advice says how to go on, where the list of tools does not say it.
+// advice explains how to call the new tools if the client's list does not contain them.
 func (r *Reply) advice() string {
 	const how = CallTool + `, as {"name": …, "arguments": {…}}; the definitions are in this result`
 	switch {
@@ -74,7 +74,7 @@ func Switched(before, after *view.View) (on, off []*catalog.Entry) {
 	return on, off
 }
 
-// Confirmation says what was switched.
+// Confirmation describes what was switched.
 func Confirmation(on, off []*catalog.Entry) string {
 	var parts []string
 	if len(on) > 0 {

@@ -10,7 +10,7 @@ import (
 	"toolman/router/view"
 )
 
-// A toolsetInfo is what the tools that keep toolsets say of one.
+// A toolsetInfo describes a toolset in the answers of the tools of manage.go.
 type toolsetInfo struct {
 	Name           string       `json:"name"`
 	Description    string       `json:"description,omitempty"`
@@ -86,11 +86,11 @@ type exposedTool struct {
 	Description    string `json:"description,omitempty"`
 }
 
-// infoOf describes a toolset as it is now.
+// infoOf describes the current state of a toolset.
 func infoOf(v *view.View, set *toolset.Set) toolsetInfo {
 	x := v.Catalog.Expand(set)
 	info := toolsetInfo{Name: set.Name, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
-		Active: v.Sets.EquippedName() == set.Name, Tools: toolInfos(v, x), Servers: serverInfos(v, x), Warnings: cleaned(x.Warnings())}
+		Active: v.Sets.EquippedName() == set.Name, Tools: toolInfos(v, x), Servers: serverInfos(v, x), Warnings: sanitized(x.Warnings())}
 	if !set.CreatedAt.IsZero() {
 		info.CreatedAt = &set.CreatedAt
 	}
@@ -99,8 +99,8 @@ func infoOf(v *view.View, set *toolset.Set) toolsetInfo {
 	return info
 }
 
-// toolInfos are the tools of a toolset: first those that are there, in catalog order, and then
-// those that are there and left out.
+// toolInfos returns the tools of a toolset: first its available tools in catalog order, then those
+// that are available but left out.
 func toolInfos(v *view.View, x *toolset.Expansion) []toolInfo {
 	infos := []toolInfo{}
 	for _, e := range v.Catalog.Tools() {
@@ -143,7 +143,7 @@ func listSaved(c *Context) Outcome {
 	for _, set := range c.Library.Saved() {
 		out.Toolsets = append(out.Toolsets, infoOf(c.View, set))
 	}
-	return answerList(c, out)
+	return answerWithoutArguments(c, out)
 }
 
 func activeToolset(c *Context) Outcome {
@@ -161,5 +161,5 @@ func activeToolset(c *Context) Outcome {
 	out.Summary.Discovered = len(v.Catalog.Tools())
 	out.Summary.Filtered = out.Summary.Discovered - out.Summary.Exposed
 	out.Unavailable = append(out.Unavailable, c.Unavailable()...)
-	return answerList(c, out)
+	return answerWithoutArguments(c, out)
 }

@@ -26,10 +26,10 @@ const (
 	deletes  = `,"annotations":{"readOnlyHint":false,"destructiveHint":true,"idempotentHint":false,"openWorldHint":false}}`
 )
 
-// toolsetTools are the tools that show toolsets and enable them.
+// toolsetTools returns the tools that list, enable and disable toolsets.
 func toolsetTools() []*Tool {
 	return []*Tool{
-		{Name: "list_tools", Free: true, run: listTools,
+		{Name: "list_tools", InStaticMode: true, run: listTools,
 			Definition: `,"description":"Lists the names of the tools that are active, and of those in each toolset. Call this first.",` + noArguments + reads},
 		{Name: listSetsTool, run: listToolsets,
 			Definition: `,"description":"Lists the toolsets there are, whether each is enabled, and its tools.",` + noArguments + reads},
@@ -42,7 +42,7 @@ func toolsetTools() []*Tool {
 	}
 }
 
-// A ToolsetStatus is what list_toolsets and describe_toolset say of a toolset.
+// A ToolsetStatus describes a toolset in the answers of list_toolsets and describe_toolset.
 type ToolsetStatus struct {
 	Key        string            `json:"key"`
 	Active     bool              `json:"active"`
@@ -56,14 +56,14 @@ type toolsetDefinition struct {
 	Description string `json:"description"`
 }
 
-// Status returns what there is to say of a toolset.
+// Status returns the status of a toolset.
 func Status(v *view.View, set *toolset.Set) ToolsetStatus {
 	x := v.Catalog.Expand(set)
 	return ToolsetStatus{Key: set.Name, Active: v.Sets.IsEnabled(set.Name) || v.Sets.EquippedName() == set.Name,
-		Definition: toolsetDefinition{set.Name, sanitize.Line(set.Description)}, Tools: toolsInOrder(v, x), Warnings: cleaned(x.Warnings())}
+		Definition: toolsetDefinition{set.Name, sanitize.Line(set.Description)}, Tools: toolsInOrder(v, x), Warnings: sanitized(x.Warnings())}
 }
 
-// toolsInOrder are the tools of a toolset in catalog order.
+// toolsInOrder returns the tools of a toolset in catalog order.
 func toolsInOrder(v *view.View, x *toolset.Expansion) []string {
 	names := []string{}
 	for _, e := range v.Catalog.Tools() {
@@ -89,7 +89,7 @@ func listTools(c *Context) Outcome {
 	for _, set := range c.Library.Sets {
 		out.Toolsets[set.Name] = toolsInOrder(v, v.Catalog.Expand(set))
 	}
-	return answerList(c, out)
+	return answerWithoutArguments(c, out)
 }
 
 func listToolsets(c *Context) Outcome {
@@ -105,15 +105,15 @@ func listToolsets(c *Context) Outcome {
 	if c.Library.Err != nil {
 		out.Warnings = []string{sanitize.Line(c.Library.Err.Error())}
 	}
-	return answerList(c, out)
+	return answerWithoutArguments(c, out)
 }
 
-// answerList answers a call that takes no arguments.
-func answerList(c *Context, out any) Outcome {
+// answerWithoutArguments answers a call that takes no arguments.
+func answerWithoutArguments(c *Context, out any) Outcome {
 	if _, err := argumentsOf(c.Message); err != nil {
 		return Failure(err.Error())
 	}
-	return said(out)
+	return resultOutcome(out)
 }
 
 // namedToolset returns the toolset that a call names as its only argument.
@@ -134,7 +134,7 @@ func describeToolset(c *Context) Outcome {
 	if err != nil {
 		return Failure(err.Error())
 	}
-	return said(Status(c.View, set))
+	return resultOutcome(Status(c.View, set))
 }
 
 func enableToolset(c *Context) Outcome {
@@ -146,7 +146,7 @@ func enableToolset(c *Context) Outcome {
 		return Failure(fmt.Sprintf("Toolset '%s' is already enabled.", set.Name))
 	}
 	after := c.View.Enable(set)
-	return changed(after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.Catalog.Expand(set).Warnings())
+	return viewChanged(after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.Catalog.Expand(set).Warnings())
 }
 
 func disableToolset(c *Context) Outcome {
@@ -157,12 +157,12 @@ func disableToolset(c *Context) Outcome {
 	case !c.View.Sets.IsEnabled(set.Name):
 		return Failure(fmt.Sprintf("Toolset '%s' is not currently active. Active toolsets: %s", set.Name, c.View.Sets.EnabledNames()))
 	}
-	return changed(c.View.Disable(set), fmt.Sprintf("Toolset '%s' disabled", set.Name), nil)
+	return viewChanged(c.View.Disable(set), fmt.Sprintf("Toolset '%s' disabled", set.Name), nil)
 }
 
-// changed shows the client another view, and says what was done and what that has switched.
-func changed(after *view.View, what string, warnings []string) Outcome {
+// viewChanged returns the outcome that gives the client a new view and describes what has changed.
+func viewChanged(after *view.View, what string, warnings []string) Outcome {
 	return Outcome{View: after, Reply: func(text string) any {
-		return simpleOutcome{Success: true, Message: what + ": " + text, Warnings: cleaned(warnings)}
+		return simpleOutcome{Success: true, Message: what + ": " + text, Warnings: sanitized(warnings)}
 	}}
 }

@@ -19,25 +19,25 @@ import (
 	"toolman/router/upstream"
 )
 
-// Principal implements Caller.
+// Principal implements upstream.Caller.
 func (s *Session) Principal() budget.Principal { return s.Who.Principal }
 
-// Answer implements Caller. It gives the answer to the client under the client's own id. Nothing else
-// in it changes, but that what it asks of a user names the server.
+// Answer implements upstream.Caller. It sends the answer to the client with the client's request
+// ID. Otherwise it only adds the server's name to messages for the user.
 func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	if c.Task {
-		s.tasks.Learn(u, id, &c, m)
+		s.tasks.LearnServerTask(u, id, &c, m)
 	}
 	back := tracing.Note{}
 	if s.Trace.On() {
-		back = s.timing(u, &c, m)
+		back = s.traceAnswer(u, &c, m)
 	}
 	if m.BothResultAndError {
 		m = jsonrpc.Strict(m)
 	}
-	m = input.NamedResponse(u, m, c.Elicits)
+	m = input.NameServerInResponse(u, m, c.Elicits)
 	if c.Modern != u.Source.Modern {
-		s.input.AnswerAcross(u, &c, m, out, &back)
+		s.input.TranslateAnswer(u, &c, m, out, &back)
 		return
 	}
 	if c.Context != nil {
@@ -51,26 +51,26 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 	}
 }
 
-// timing traces an answer as it came, and returns what to say of it on its way to the client.
-func (s *Session) timing(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) tracing.Note {
+// traceAnswer traces an answer of the server and returns the note for sending it to the client.
+func (s *Session) traceAnswer(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) tracing.Note {
 	now := s.Clock.Now()
 	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.SentAt), Total: time.Duration(now - c.ArrivedAt)}
 	there := back
 	there.Name, there.Total = c.ServerName(), 0
 	s.Trace.Response(tracing.Upstream, u.Name, m, there)
-	back.Leg += time.Duration(input.Earlier(c)) // not toolman's own time either
+	back.Leg += time.Duration(input.EarlierTime(c)) // not toolman's own time either
 	return back
 }
 
-// Unsent implements Caller.
+// Unsent implements upstream.Caller.
 func (s *Session) Unsent(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	s.FailCall(&c, problem, how, out)
 }
 
-// Lost implements Caller. Conn.Mu is not held.
+// Lost implements upstream.Caller. Conn.Mu must not be held.
 func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
-	end := s.input.Failing(problem, how)
+	end := s.input.Failure(problem, how)
 	if !c.Modern || c.Context == nil {
 		end(c, out)
 		return
@@ -80,9 +80,10 @@ func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *
 	input.Conclude(&c, end, out)
 }
 
-// Progress implements Caller. Strict clients end the connection over a token they do not know.
+// Progress implements upstream.Caller. It drops progress without a token of the client, because
+// strict clients close the connection over an unknown token.
 func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
-	if !s.input.CurrentUnlocked(&c) || len(c.Token()) == 0 {
+	if !s.input.LockAndUpdateIDs(&c) || len(c.Token()) == 0 {
 		return false
 	}
 	out.Edit(at, out.Copy(c.Token()))
@@ -90,7 +91,12 @@ func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message,
 	return true
 }
 
-// Notify implements Caller.
+// TaskProgress implements upstream.Caller.
+func (s *Session) TaskProgress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
+	s.tasks.Progress(u, id, at, m, out)
+}
+
+// Notify implements upstream.Caller.
 func (s *Session) Notify(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	switch method := mcpwire.Method(m.Text(m.Method)); method {
 	case mcpwire.ResourceUpdated:
@@ -99,36 +105,34 @@ func (s *Session) Notify(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 		s.tasks.Status(u, m, out)
 	case mcpwire.LogMessage:
 		if s.Knows(u) {
-			s.logged(u, m, out)
+			s.passLog(u, m, out)
 		}
-	default: // elicitation/complete, what later revisions add
+	default: // elicitation/complete and notifications of later revisions
 		if !u.Source.Modern && s.InSession() && s.Knows(u) && strings.HasPrefix(string(method), "notifications/") {
 			s.Pass(out, m, &tracing.Note{Method: method})
 		}
 	}
 }
 
-// TaskProgress implements Caller.
-func (s *Session) TaskProgress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
-	s.tasks.Progress(u, id, at, m, out)
-}
-
-// Request implements Caller.
+// Request implements upstream.Caller.
 func (s *Session) Request(u *upstream.Upstream, m *jsonrpc.Message, n uint64, out *peer.Outgoing) {
 	s.input.Request(u, m, n, out)
 }
 
-// Cancel implements Caller.
+// Cancel implements upstream.Caller.
 func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	s.input.Cancel(u, m, out)
 }
 
-// Withdraw implements Caller.
+// Withdraw implements upstream.Caller.
 func (s *Session) Withdraw(u *upstream.Upstream, out *peer.Outgoing) { s.input.Withdraw(u, out) }
 
-// cancelLocked passes a cancellation on to the upstream that has the call. The
-// client gets no answer any more (2025-11-25, Cancellation). Unknown ids are
-// ignored: some clients cancel what is long answered.
+// owns reports whether this session made the call.
+func (s *Session) owns(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
+
+// cancelLocked forwards a cancellation to the upstream server of the call. The client gets no
+// answer to the call (2025-11-25, Cancellation). Unknown IDs are ignored, because some clients
+// cancel requests that were answered long before.
 func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	var dropped upstream.Call
 	var our uint64
@@ -138,7 +142,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 		if s.input.CancelRound(m.Bytes(at), m, out) {
 			return
 		}
-		dropped, u, our = s.dropLocked(m.Bytes(at), out)
+		dropped, u, our = s.dropRequestLocked(m.Bytes(at), out)
 		dropped.Audited.End(audit.Cancelled)
 	}
 	s.Trace.Notification(tracing.Client, s.Name(), m, dropped.TraceID)
@@ -152,29 +156,26 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	u.PassCancel(our, &dropped, m, at, out)
 }
 
-// dropLocked forgets the request with this id. It returns the call, of which at least
-// the correlation number is known, and, when an upstream has it, that and the id there.
-func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u *upstream.Upstream, our uint64) {
+// dropRequestLocked removes the client's request with this ID. The returned call has at least the
+// trace ID. If the request was sent to an upstream server, dropRequestLocked also returns the
+// server and the request ID there.
+func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u *upstream.Upstream, our uint64) {
 	if batches := s.Front.Batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
-	if n, ok := s.unparkLocked(id); ok {
-		return upstream.Call{TraceID: n}, nil, 0
+	for _, drop := range [...]func(id []byte) (traceID uint64, ok bool){s.dropDeferredLocked, s.dropLogLevelLocked, s.dropBackgroundLocked} {
+		if n, ok := drop(id); ok {
+			return upstream.Call{TraceID: n}, nil, 0
+		}
 	}
-	if n, ok := s.dropLogLevelLocked(id); ok {
-		return upstream.Call{TraceID: n}, nil, 0
-	}
-	if n, ok := s.dropBackgroundLocked(id); ok {
-		return upstream.Call{TraceID: n}, nil, 0
-	}
-	if h := s.forgetReplyLocked(id); h != nil {
-		return upstream.Call{TraceID: h.n, Audited: h.audited}, nil, 0
+	if h := s.dropReplyLocked(id); h != nil {
+		return upstream.Call{TraceID: h.traceID, Audited: h.audited}, nil, 0
 	}
 	if s.subscriptions.Cancel(id, out) {
 		return upstream.Call{}, nil, 0
 	}
 	for _, u := range s.servers.Reachable() {
-		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.input.IsFor(c, id) }); {
+		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.input.HasRequestID(c, id) }); {
 		case ok && our > 0:
 			return c, u, our
 		case ok:
@@ -184,17 +185,17 @@ func (s *Session) dropLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u 
 	return upstream.Call{}, nil, 0
 }
 
-// Pending returns how many requests of the client are not answered yet.
+// Pending returns the number of the client's unanswered requests.
 func (s *Session) Pending() int {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	n := len(s.waiting.parked) + len(s.waiting.replies) + s.input.Held().Rounds + len(s.logLevel.pending)
+	n := len(s.waiting.deferred) + len(s.waiting.replies) + s.input.Held().Rounds + len(s.logLevel.pending)
 	if s.waiting.background != nil && !s.waiting.background.dropped {
 		n++
 	}
 	for _, u := range s.servers.Reachable() {
 		pending := func(c *upstream.Call) {
-			if c.Caller == upstream.Caller(s) && input.Current(c) {
+			if c.Caller == upstream.Caller(s) && input.UpdateIDs(c) {
 				n++
 			}
 		}
@@ -204,7 +205,7 @@ func (s *Session) Pending() int {
 	return n
 }
 
-// Abandon answers what is still pending: toolman ends.
+// Abandon answers all pending requests because toolman is shutting down.
 func (s *Session) Abandon() {
 	const why = "toolman is ending because its client closed the connection; this was not answered in time"
 	var out peer.Outgoing
@@ -214,26 +215,26 @@ func (s *Session) Abandon() {
 	}
 	s.abandonLogLevelsLocked(&out, refuse)
 	s.endBackgroundLocked(&out, refuse)
-	s.unparkAllLocked(&out, refuse)
+	s.serveDeferredLocked(&out, refuse)
 	s.input.FailRounds(func(*upstream.Upstream, *catalog.Entry) string { return why }, audit.Cancelled, &out)
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.TakeQueued(s.made), u.TakeCalls(s.made, &out)...) {
+		for _, c := range append(u.TakeQueued(s.owns), u.TakeCalls(s.owns, &out)...) {
 			s.Lost(c, why, audit.Cancelled, &out)
 		}
 	}
 	out.Flush()
 }
 
-// End ends a session while the router goes on: its client has said so, or is not heard
-// of any more. What it has under way is cancelled, and hears nothing any more.
+// End ends a session while the router continues: the client has ended it or has timed out. Pending
+// requests are cancelled without an answer.
 func (s *Session) End() {
 	s.Closed(io.EOF)
 	s.env.Host.Ended(s)
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.waiting.parked, s.logLevel.pending = nil, nil
+	s.waiting.deferred, s.logLevel.pending = nil, nil
 	s.endBackgroundLocked(nil, func(*client.Request) {})
 	s.subscriptions.Clear(&out)
 	s.servers.DismissAll()
@@ -241,17 +242,15 @@ func (s *Session) End() {
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.TakeQueued(s.made), u.CancelCalls(s.made, "the client is gone", &out)...) {
+		for _, c := range append(u.TakeQueued(s.owns), u.CancelCalls(s.owns, "the client is gone", &out)...) {
 			c.Audited.End(audit.Cancelled)
 		}
 	}
 	out.Flush()
 }
 
-// made reports whether a call is the session's.
-func (s *Session) made(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
-
-// Shutdown ends the client's subscriptions in good order, and the session's own servers: toolman ends.
+// Shutdown ends the client's subscriptions with a final message and releases the session's
+// dedicated servers. It is called when toolman shuts down.
 func (s *Session) Shutdown() {
 	s.subscriptions.End()
 	s.servers.ReleaseAll()

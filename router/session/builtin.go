@@ -24,8 +24,7 @@ import (
 	"toolman/router/view"
 )
 
-// callBuiltinLocked serves a call of one of toolman's own tools. It reports whether it was
-// one.
+// callBuiltinLocked serves a call of one of toolman's own tools. It reports whether name is one.
 func (s *Session) callBuiltinLocked(req *client.Request, name []byte) bool {
 	switch string(name) {
 	case catalog.ActivateTool:
@@ -60,13 +59,13 @@ func (s *Session) activateLocked(req *client.Request) {
 	s.concludeBuiltinLocked(req, activate(s.contextLocked(req, &metatool.Library{})))
 }
 
-// contextLocked is what a call of one of toolman's own tools may look at.
+// contextLocked returns the context of a call of one of toolman's own tools.
 func (s *Session) contextLocked(req *client.Request, l *metatool.Library) *metatool.Context {
 	return &metatool.Context{Message: req.Message, View: s.View.Load(), Modern: req.Modern, Guidance: s.guidanceLocked(req.Modern),
 		Library: l, Shelf: s.env.Shelf, Fixed: s.env.Host.Toolsets(), Owner: s.Who.Principal.Owner(), Unavailable: s.unavailableLocked}
 }
 
-// unavailableLocked are the names of the servers that are not ready.
+// unavailableLocked returns the names of the servers that are not ready.
 func (s *Session) unavailableLocked() (names []string) {
 	for _, u := range s.servers.All {
 		if u.KnownTo(s.View.Load().Catalog) && u.Status().State != upstream.Ready {
@@ -76,8 +75,35 @@ func (s *Session) unavailableLocked() (names []string) {
 	return names
 }
 
-// withLibraryLocked serves a call that is about toolsets: at once when none can
-// have been saved, else when the file is read.
+// guidanceLocked returns what refusals of the client's requests of an era may refer to.
+func (s *Session) guidanceLocked(modern bool) *metatool.Guidance {
+	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.Who.Static, metatool.FixedByMode), Lists: s.Who.Lists}
+}
+
+// definitions returns the definitions of toolman's own tools.
+func (s *Session) definitions() *metatool.Definitions {
+	return &metatool.Definitions{Own: s.builtin.tools, Toolsets: s.env.Host.Toolsets(), CatalogBytes: s.env.CatalogBytes}
+}
+
+// callThroughLocked handles a call of toolman_call. It replaces the frame by a direct call of the
+// named tool with the same argument bytes. The rest of the code treats it like a direct call.
+func (s *Session) callThroughLocked(req *client.Request) {
+	through, err := metatool.ParseThrough(req.Message)
+	if err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		return
+	}
+	s.TraceArrival(req, through.Tool())
+	call, err := req.Rewritten(through.Frame(req.Message))
+	if err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: err.Error()})
+		return
+	}
+	s.routeLocked(call)
+}
+
+// withLibraryLocked serves a call that needs the toolsets: immediately if no toolset can have been
+// saved, otherwise after the file was read.
 func (s *Session) withLibraryLocked(req *client.Request, call func(*metatool.Context) metatool.Outcome) {
 	if s.env.Shelf == nil || s.Who.Only != nil {
 		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.env.Host.Library(&s.Who))))
@@ -89,7 +115,7 @@ func (s *Session) withLibraryLocked(req *client.Request, call func(*metatool.Con
 	})
 }
 
-// concludeBuiltinLocked does what a call of one of toolman's own tools has led to.
+// concludeBuiltinLocked applies the outcome of a call of one of toolman's own tools.
 func (s *Session) concludeBuiltinLocked(req *client.Request, o metatool.Outcome) {
 	switch {
 	case o.Err != nil:
@@ -99,11 +125,12 @@ func (s *Session) concludeBuiltinLocked(req *client.Request, o metatool.Outcome)
 	case o.View != nil:
 		s.replyAfterRelistLocked(req, o)
 	default:
-		s.sayLocked(req, o.Result, o.Failed)
+		s.answerBuiltinLocked(req, o.Result, o.Failed)
 	}
 }
 
-// saveLocked changes the saved toolsets in the background, and goes on with the outcome of that.
+// saveLocked updates the saved toolsets in the background and then continues with the resulting
+// outcome.
 func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
 	s.runInBackgroundLocked(req, func(ctx context.Context) completion {
 		var refused error
@@ -124,99 +151,49 @@ func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
 	})
 }
 
-// callThroughLocked handles a call of toolman_call: it becomes the call of the tool
-// that it names, in the frame that came, with the bytes of that tool's arguments.
-// All that comes after it sees no difference to a call of the tool.
-func (s *Session) callThroughLocked(req *client.Request) {
-	through, err := metatool.ParseThrough(req.Message)
-	if err != nil {
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
-		return
-	}
-	s.TraceArrival(req, through.Tool())
-	call, err := req.Rewritten(through.Frame(req.Message))
-	if err != nil {
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: err.Error()})
-		return
-	}
-	s.routeLocked(call)
-}
-
-// sayLocked answers a call of one of these tools.
-func (s *Session) sayLocked(req *client.Request, outcome any, failed bool) {
-	result := mcpwire.AppendToolOutcome(req.Era(), nil, metatool.JSON(outcome), nil, false)
+// answerBuiltinLocked answers a call of one of toolman's own tools.
+func (s *Session) answerBuiltinLocked(req *client.Request, outcome any, failed bool) {
+	result, how := mcpwire.AppendToolOutcome(req.Era(), nil, metatool.JSON(outcome), nil, false), audit.OK
 	if failed {
-		result = mcpwire.AppendToolFailure(req.Era(), nil, metatool.JSON(outcome))
+		result, how = mcpwire.AppendToolFailure(req.Era(), nil, metatool.JSON(outcome)), audit.Refused
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	n := s.TraceArrival(req, name)
-	how := audit.OK
-	if failed {
-		how = audit.Refused
-	}
 	s.BeginOwnAudit(req, n).End(how)
 	s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
-// guidanceLocked is what refusals of the client's requests of an era may refer to.
-func (s *Session) guidanceLocked(modern bool) *metatool.Guidance {
-	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.Who.Static, metatool.FixedByMode), Lists: s.Who.Lists}
-}
+// replyDelay is the time between the answer to the client's list request and the reply that waited
+// for it. With this delay, Claude Code, Gemini CLI and OpenCode have the new tools in the model's
+// next step. Without it they do not.
+const replyDelay = 50 * time.Millisecond
 
-// definitions are those of toolman's own tools.
-func (s *Session) definitions() *metatool.Definitions {
-	return &metatool.Definitions{Own: s.builtin.tools, Toolsets: s.env.Host.Toolsets(), CatalogBytes: s.env.CatalogBytes}
-}
-
-// catalogLocked answers requests about toolman's own resource.
-func (s *Session) catalogLocked(req *client.Request) {
-	result := []byte("{}")
-	switch req.Method {
-	case mcpwire.ResourcesRead:
-		result = append([]byte(nil), `{"contents":[{"uri":"`+catalog.CatalogURI+`","mimeType":"text/plain","text":"`...)
-		result = append(view.AppendCatalog(result, s.View.Load(), 0), `"}]}`...)
-	case mcpwire.Subscribe:
-		if err := s.subscriptions.Catalog(true); err != nil {
-			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
-			return
-		}
-	case mcpwire.Unsubscribe:
-		s.subscriptions.Catalog(false)
-	}
-	s.BeginOwnAudit(req, s.Reply(req, result)).End(audit.OK)
-}
-
-// replyAfterList is how long after its list was answered a client gets the reply
-// that waited for it. Claude Code, Gemini CLI and OpenCode then have the new
-// tools in the model's next step; with the reply at once they have not.
-const replyAfterList = 50 * time.Millisecond
-
-// A pendingReply is the reply of a successful activation that waits for the client to
-// list the tools again.
+// A pendingReply is the reply to a successful activation that waits until the client lists the
+// tools again.
 type pendingReply struct {
 	id      []byte
-	n       uint64
-	modern  bool             // the client's request is of the modern era
-	mode    view.Mode        // of that request
-	on, off []*catalog.Entry // what was switched
-	listed  bool             // the list was answered
+	traceID uint64
+	modern  bool             // the request is of the modern era
+	mode    view.Mode        // of the request
+	on, off []*catalog.Entry // the entries that were switched
+	listed  bool             // the client has listed the tools again
 	timer   *time.Timer
 	outcome metatool.Outcome
 	audited *audit.Decision
 }
 
-// replyAfterRelistLocked shows the client another view, tells it what has changed and arranges for the reply: once
-// the client has listed again, or when it does not in time.
+// replyAfterRelistLocked gives the client a new view and announces the changes. If the client is
+// expected to list the tools again, the reply waits until then, at most for Env.Settle.
 func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome) {
 	before, after := s.View.Load(), o.View
 	s.View.Store(after)
 	on, off := metatool.Switched(before, after)
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.modeOf(req.Modern), n: s.TraceArrival(req, name),
+	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.modeOf(req.Modern), traceID: s.TraceArrival(req, name),
 		on: on, off: off, outcome: o}
-	h.audited = s.BeginOwnAudit(req, h.n)
+	h.audited = s.BeginOwnAudit(req, h.traceID)
 	if s.Trace.On() {
-		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.n)
+		s.Trace.Event(trace.EventActivate, "", metatool.Confirmation(on, off), h.traceID)
 	}
 	told := s.announceLocked(before, after, req.Out)
 	if !told || h.mode != view.ModeMutate || s.Peer.ListsOnce || s.env.Settle <= 0 {
@@ -227,17 +204,18 @@ func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome
 	h.timer = time.AfterFunc(s.env.Settle, func() { s.expire(h) })
 }
 
-// toolsRelistedLocked notes that the client has listed the tools again.
+// toolsRelistedLocked records that the client has listed the tools again.
 func (s *Session) toolsRelistedLocked() {
 	for _, h := range s.waiting.replies {
 		if !h.listed {
 			h.listed = true
-			h.timer.Reset(replyAfterList)
+			h.timer.Reset(replyDelay)
 		}
 	}
 }
 
-// expire sends a held reply: the client has listed again, or let the wait pass.
+// expire sends a pending reply when its timer fires: the client has listed the tools again or has
+// not done so in time.
 func (s *Session) expire(h *pendingReply) {
 	var out peer.Outgoing
 	s.Mu.Lock()
@@ -253,17 +231,17 @@ func (s *Session) expire(h *pendingReply) {
 	out.Flush()
 }
 
-// releaseLocked sends a held reply now.
+// releaseLocked sends a pending reply now.
 func (s *Session) releaseLocked(h *pendingReply, out *peer.Outgoing) {
 	h.timer.Stop()
 	s.waiting.replies = slices.DeleteFunc(slices.Clone(s.waiting.replies), func(other *pendingReply) bool { return other == h })
-	s.Trace.ListedAgain(h.listed, h.n)
+	s.Trace.ListedAgain(h.listed, h.traceID)
 	s.replyLocked(h, out)
 }
 
-// forgetReplyLocked drops the reply to a request that was cancelled, and returns it. What
-// the request did stays.
-func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
+// dropReplyLocked removes and returns the reply to a cancelled request, or returns nil. The effect
+// of the request stays.
+func (s *Session) dropReplyLocked(id []byte) *pendingReply {
 	for i, h := range s.waiting.replies {
 		if bytes.Equal(h.id, id) {
 			h.timer.Stop()
@@ -274,15 +252,15 @@ func (s *Session) forgetReplyLocked(id []byte) *pendingReply {
 	return nil
 }
 
-// replyLocked answers a call that has changed what the client sees.
+// replyLocked answers a call that has changed the client's view.
 func (s *Session) replyLocked(h *pendingReply, out *peer.Outgoing) {
 	h.audited.End(audit.OK)
 	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.Peer.ListsOnce}
-	s.Send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.n, Method: mcpwire.ToolsCall, Status: "local"})
+	s.Send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.traceID, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
-// announceLocked sends a list_changed for each kind whose list, as the client sees it,
-// differs between two views, and reports whether the tools' does.
+// announceLocked sends a list_changed notification for each kind whose list in the client's mode
+// differs between two views. It reports whether it announced a change of the tools.
 func (s *Session) announceLocked(before, after *view.View, out *peer.Outgoing) (tools bool) {
 	active := before.Changes(after)
 	listed := func(modern bool) view.Changes {
@@ -301,36 +279,7 @@ func (s *Session) announceLocked(before, after *view.View, out *peer.Outgoing) (
 	return tools
 }
 
-// modeOf is the mode for the client's requests of an era. Lists change for clients that
-// can learn of it: those of the modern era if they listen.
-func (s *Session) modeOf(modern bool) view.Mode {
-	switch {
-	case s.Who.Static != "":
-		return view.ModeStatic
-	case s.env.Mode != view.ModeAuto:
-		return s.env.Mode
-	case modern && !s.subscriptions.HearsOfTools():
-		return view.ModeCall
-	case !modern && view.HabitsOf(s.Name()).ListsOnce:
-		return view.ModeCall
-	}
-	return view.ModeMutate
-}
-
-func (s *Session) variantLocked(modern bool) view.Variant {
-	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.Name()), Offers: s.builtin.offers}
-}
-
-// alwaysLoad reports whether tools are listed as ones to be loaded always.
-func (s *Session) alwaysLoad() bool {
-	if fixed := s.env.AlwaysLoad; fixed != nil {
-		return *fixed
-	}
-	return view.HabitsOf(s.Name()).Defers
-}
-
-// listLocked answers a list request from what is cached. The first page is made
-// once for a view.
+// listLocked answers a list request. The first page is rendered once per view.
 func (s *Session) listLocked(req *client.Request, k mcpwire.Kind) {
 	as := s.variantLocked(req.Modern)
 	v := s.View.Load().Listed(as.Mode)
@@ -355,4 +304,51 @@ func (s *Session) listLocked(req *client.Request, k mcpwire.Kind) {
 	if k == mcpwire.Tool && p.Last {
 		s.toolsRelistedLocked()
 	}
+}
+
+// variantLocked returns the variant of the lists for the client's requests of an era.
+func (s *Session) variantLocked(modern bool) view.Variant {
+	return view.Variant{Modern: modern, Mode: s.modeOf(modern), AlwaysLoad: s.alwaysLoad(), Habits: view.HabitsOf(s.Name()), Offers: s.builtin.offers}
+}
+
+// alwaysLoad reports whether lists mark tools as always loaded.
+func (s *Session) alwaysLoad() bool {
+	if fixed := s.env.AlwaysLoad; fixed != nil {
+		return *fixed
+	}
+	return view.HabitsOf(s.Name()).Defers
+}
+
+// modeOf returns the mode for the client's requests of an era. Lists change only for clients that
+// can receive list_changed: those of the modern era must have a subscription for it.
+func (s *Session) modeOf(modern bool) view.Mode {
+	switch {
+	case s.Who.Static != "":
+		return view.ModeStatic
+	case s.env.Mode != view.ModeAuto:
+		return s.env.Mode
+	case modern && !s.subscriptions.HearsOfTools():
+		return view.ModeCall
+	case !modern && view.HabitsOf(s.Name()).ListsOnce:
+		return view.ModeCall
+	}
+	return view.ModeMutate
+}
+
+// catalogResourceLocked answers requests about toolman's own resource.
+func (s *Session) catalogResourceLocked(req *client.Request) {
+	result := []byte("{}")
+	switch req.Method {
+	case mcpwire.ResourcesRead:
+		result = append([]byte(nil), `{"contents":[{"uri":"`+catalog.CatalogURI+`","mimeType":"text/plain","text":"`...)
+		result = append(view.AppendCatalog(result, s.View.Load(), 0), `"}]}`...)
+	case mcpwire.Subscribe:
+		if err := s.subscriptions.Catalog(true); err != nil {
+			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+			return
+		}
+	case mcpwire.Unsubscribe:
+		s.subscriptions.Catalog(false)
+	}
+	s.BeginOwnAudit(req, s.Reply(req, result)).End(audit.OK)
 }

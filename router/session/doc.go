@@ -1,6 +1,7 @@
 // Package session serves one client.
 //
-// A call takes this way. Everything between the two pipes runs on the goroutine that read the frame:
+// A call takes the following path. Everything between the two pipes runs on the goroutine that read
+// the frame:
 //
 //	client -> Session.Message -> routeLocked -> checkLocked -> forward -> Upstream.Submit  -> server
 //	client <- Conn.Pass       <- Session.Answer             <- Upstream.Message            <- server
@@ -8,13 +9,13 @@
 // # Files
 //
 //	session.go   dispatches the client's messages
-//	requests.go  finds out where a request leads, checks it and passes it on; initialize
-//	answer.go    what upstreams tell the session (upstream.Caller); cancels calls and ends sessions
-//	builtin.go   answers what is toolman's own: lists, toolman_activate and the other tools
-//	waiting.go   requests that wait: for servers, for the disk, for a log level
-//	catalog.go   changes of the catalog, of the configuration and of rights; reports on tools
+//	requests.go  routes, checks and forwards requests; initialize
+//	answer.go    implements upstream.Caller; cancels calls and ends sessions
+//	builtin.go   answers lists, toolman_activate and toolman's other tools
+//	waiting.go   requests that wait for servers, for the disk or for a log level
+//	catalog.go   changes of the catalog, the configuration and the policy; reports on tools
 //
-// A session handles its messages in the order in which they came: a call that follows an activation
-// sees it. Conn.Mu is held while one message of the client is handled; nothing blocks meanwhile. A method
-// whose name ends in Locked needs it.
+// A session handles its messages in the order in which they arrived, so a call that follows an
+// activation sees its effect. Conn.Mu is held while a message of the client is handled, and nothing
+// blocks meanwhile. A method whose name ends in Locked requires Conn.Mu.
 package session

@@ -21,80 +21,86 @@ import (
 	"toolman/router/view"
 )
 
-// routeLocked finds out what a request is about and passes it on to the upstream
-// that owns it, if the client may use it.
-func (s *Session) routeLocked(req *client.Request) {
-	at, kind, err := mcpwire.Target(req.Message, req.Method)
-	if err != nil || !at.Present() {
-		s.Refuse(req, client.BadTarget(req.Method, err))
+// initializeLocked answers initialize immediately. The upstream servers are already starting; they
+// learn the client's name and capabilities.
+func (s *Session) initializeLocked(req *client.Request) {
+	if s.Peer.Hello != nil && s.Peer.Hello.Version != "" {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest, Text: "initialize was already answered; start a new connection to begin again"})
 		return
 	}
-	name := req.Text(at)
-	switch {
-	case req.Method == mcpwire.ToolsCall && s.callBuiltinLocked(req, name):
-		return
-	case kind == mcpwire.Resource && string(name) == catalog.CatalogURI:
-		s.catalogLocked(req)
-		return
+	hello, err := mcpwire.ParseHello(req.Message)
+	if err == nil && hello.Version == "" {
+		err = errors.New("initialize needs params.protocolVersion")
 	}
-	req.Route = client.Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
-	req.Route.Find(req.Tool)
-	if req.Method == mcpwire.Unsubscribe {
-		req.Target, req.Verdict = s.subscriptions.Find(name, req.Target, req.Verdict)
-	}
-	req.Upstream = upstream.Of(req.Target.Source)
-	if !s.checkLocked(req) {
+	if err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
 		return
 	}
-	if !req.Upstream.PassesSubscriptions() && (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) {
-		s.BeginAudit(req, req.Target, audit.Allowed, s.Reply(req, []byte("{}"))).End(audit.OK)
-		s.subscriptions.Follow(req.Out)
+	if err := s.Retain(len(hello.Capabilities) + len(hello.Info)); err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: err.Error()})
 		return
 	}
-	s.forward(req, at, req.Target)
+	s.Peer.Hello = &hello
+	s.Peer.Meta = hello.Claim(s.logLevel.name)
+	version := mcpwire.Negotiate(hello.Version)
+	s.LogConnected(&hello, version)
+	s.Peer.Revision = version
+	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers)))
+	if s.Who.Sole {
+		s.env.Host.Greet(hello)
+	} else if s.env.Host.Opened() {
+		s.servers.StartDedicated()
+	}
 }
 
-// forward writes a request to an upstream: under an id and a progress token of
-// ours, with the name or URI that the upstream knows, and not another byte
-// changed.
-func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target) {
-	u, token := upstream.Of(t.Source), req.Envelope.Token.Value
-	c := upstream.Call{Caller: s, Method: req.Method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.Modern}
-	c.Keep(req.Message, token)
-	if level := req.Envelope.LogLevel.Value; req.Modern && level.Present() {
-		c.Logs = upstream.ThresholdOf(req.Text(level))
-	}
-	if req.Modern != u.Source.Modern && !s.input.TranslateRequest(req, &c, t) || req.Modern && u.Source.Modern && !s.input.HideTasks(req) {
-		return
-	}
-	c.Elicits = u.Source.Modern && (!req.Modern || inputreq.CanElicit(req.Bytes(req.Envelope.Capabilities.Value)))
-	s.input.Mark(req, &c, t)
-	if s.Clock.Timed() {
-		c.ArrivedAt, c.SentAt = req.ArrivedAt, s.Clock.Now()
-	}
-	c.TraceID = s.TraceArrival(req, at)
-	if s.Audit != nil {
-		c.Audited = s.BeginForwardedAudit(req, t, c.TraceID)
-		c.Audited.Asked(len(req.Frame))
-	}
+// modernRequestLocked handles a request of the modern era.
+func (s *Session) modernRequestLocked(req *client.Request) {
 	switch {
-	case string(req.Text(at)) == t.Name(): // it is the upstream's own already
-	case t.URI != "":
-		req.Out.Edit(at, jsonrpc.AppendQuoted(nil, t.URI))
-	case t.Entry != nil:
-		req.Out.Edit(at, t.Entry.Quoted)
+	case req.Method == mcpwire.Discover:
+		n := s.TraceArrival(req, jsonrpc.Span{})
+		result := mcpwire.AppendDiscoverResult(nil, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers))
+		s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.Method, Status: "local"})
+	case !mcpwire.KnownModern(req.Method):
+		s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
+			Message: "revision " + mcpwire.Newest + " has no method " + sanitize.Short(string(req.Method))})
+	default:
+		hello := s.noteFirstModernLocked(req)
+		if hello != nil && !s.Who.Sole && s.env.Host.Opened() {
+			s.servers.StartDedicated()
+		}
+		s.serveWhenReadyLocked(req)
+		if hello != nil && s.Who.Sole {
+			s.env.Host.Greet(*hello)
+		}
 	}
-	if !c.Modern && c.Context != nil {
-		input.KeepRequest(&c, req.Out.Preview(req.Frame))
-	}
-	s.cacheRouteLocked(req, at, &c)
-	if c.Modern && c.Context != nil {
-		u = s.servers.Lease(u, input.CapabilitiesOf(&c), c.Logs, req.Out)
-	}
-	u.Submit(req.Message, req.Out, &c, token, t.Name())
 }
 
-// notificationLocked handles what the client tells.
+// noteFirstModernLocked stores what the first modern request says about its client. It returns what
+// the servers may be told about the client; nil: the request is not the first.
+func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
+	if s.Peer.Modern {
+		return nil
+	}
+	s.Peer.Modern = true
+	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: client.DeclaredForModern}
+	if at := req.Envelope.ClientInfo.Value; req.IsObject(at) {
+		hello.Info = json.RawMessage(append([]byte(nil), req.Bytes(at)...))
+		var info struct{ Name, Version string }
+		if json.Unmarshal(hello.Info, &info) == nil {
+			hello.Name, hello.NameVersion = info.Name, info.Version
+		}
+	}
+	s.LogConnected(&hello, mcpwire.Newest)
+	return &hello
+}
+
+// refuseWithoutSession refuses a legacy request that was sent before initialize.
+func (s *Session) refuseWithoutSession(req *client.Request) {
+	s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
+		Message: "begin with initialize, or name the revision of each request in its params._meta, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
+}
+
+// notificationLocked handles a notification of the client.
 func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	method := mcpwire.Method(m.Text(m.Method))
 	if method == mcpwire.Cancelled {
@@ -108,7 +114,7 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	case mcpwire.Progress:
 		s.input.Progress(m, out)
 	case mcpwire.TaskStatus:
-		s.tasks.Tell(m, out)
+		s.tasks.Notify(m, out)
 	case mcpwire.RootsListChanged:
 		for _, u := range s.servers.All {
 			u.ForwardNotification(m, out)
@@ -116,7 +122,40 @@ func (s *Session) notificationLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	}
 }
 
-// routeTaskLocked passes on what the client asks about a task of a server.
+// routeLocked finds the target of a request and forwards the request to the upstream server that
+// owns the target, if the client may use it.
+func (s *Session) routeLocked(req *client.Request) {
+	at, kind, err := mcpwire.Target(req.Message, req.Method)
+	if err != nil || !at.Present() {
+		s.Refuse(req, client.BadTarget(req.Method, err))
+		return
+	}
+	name := req.Text(at)
+	switch {
+	case req.Method == mcpwire.ToolsCall && s.callBuiltinLocked(req, name):
+		return
+	case kind == mcpwire.Resource && string(name) == catalog.CatalogURI:
+		s.catalogResourceLocked(req)
+		return
+	}
+	req.Route = client.Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
+	req.Route.Find(req.Tool)
+	if req.Method == mcpwire.Unsubscribe {
+		req.Target, req.Verdict = s.subscriptions.FindUnsubscribe(name, req.Target, req.Verdict)
+	}
+	req.Upstream = upstream.Of(req.Target.Source)
+	if !s.checkLocked(req) {
+		return
+	}
+	if !req.Upstream.PassesSubscriptions() && (req.Method == mcpwire.Subscribe || req.Method == mcpwire.Unsubscribe) {
+		s.BeginAudit(req, req.Target, audit.Allowed, s.Reply(req, []byte("{}"))).End(audit.OK)
+		s.subscriptions.Follow(req.Out)
+		return
+	}
+	s.forward(req, at, req.Target)
+}
+
+// routeTaskLocked forwards a request about a task of a server.
 func (s *Session) routeTaskLocked(req *client.Request) {
 	at, err := mcpwire.TaskID(req.Message)
 	if err != nil || !at.Present() {
@@ -132,9 +171,9 @@ func (s *Session) routeTaskLocked(req *client.Request) {
 	s.forward(req, at, catalog.Target{Source: u.Source})
 }
 
-// passAgreedLocked passes on a call that a person has agreed to, if the tool is still what
-// it was and may still be called. Its time begins now: the person's is not toolman's.
-func (s *Session) passAgreedLocked(req *client.Request, e *catalog.Entry) {
+// forwardConfirmedLocked forwards a call that the user has confirmed, if the tool is unchanged and
+// may still be called. The call's duration starts now, because the user's time is not toolman's.
+func (s *Session) forwardConfirmedLocked(req *client.Request, e *catalog.Entry) {
 	if s.Clock.Timed() {
 		req.ArrivedAt = s.Clock.Now()
 	}
@@ -151,18 +190,18 @@ func (s *Session) passAgreedLocked(req *client.Request, e *catalog.Entry) {
 	}
 }
 
-// checkLocked reports whether a request may go to its server now. If not, it was answered, or waits.
+// checkLocked reports whether a request may be forwarded now. If not, it was answered or waits.
 //
-// These are all checks of a request that names an item. Before them stand those of the message
-// (requestLocked, serveLocked); after them come only what the server's era cannot express (input.Requests.TranslateRequest)
-// and the limit of calls at the server (Upstream.admit).
+// These are all checks of a request that names an item. The checks of the message precede them
+// (requestLocked, serveLocked). Only two more follow: what the server's era cannot express
+// (input.Requests.TranslateRequest) and the limit of calls at the server (Upstream.admit).
 func (s *Session) checkLocked(req *client.Request) bool {
 	for _, passes := range [...]func(*Session, *client.Request) bool{
-		(*Session).checkActive,       // policy, toolset limit, pin and activation, which the catalog and the view know
-		(*Session).checkCaller,       // what the front knows of the call, such as headers that mirror it
-		(*Session).checkServer,       // the session has the server
-		(*Session).checkLogLevel,     // the server logs as much as the request wants
-		(*Session).checkConfirmed,    // a person has agreed to a call of a dangerous tool
+		(*Session).checkActive,       // policy, toolset limit, pin and activation
+		(*Session).checkCaller,       // what the front checks, such as headers that mirror the call
+		(*Session).checkServer,       // the session has a connection to the server
+		(*Session).checkLogLevel,     // the server logs at the level that the request wants
+		(*Session).checkConfirmed,    // the user has confirmed a call of a dangerous tool
 		(*Session).checkSubscription, // there is room for a subscription
 	} {
 		if !passes(s, req) {
@@ -209,55 +248,94 @@ func (s *Session) checkConfirmed(req *client.Request) bool {
 }
 
 func (s *Session) checkSubscription(req *client.Request) bool {
-	err := s.subscriptions.Note(req.Method, req.Target, req.Name)
+	err := s.subscriptions.Record(req.Method, req.Target, req.Name)
 	if err != nil {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error(), About: req.Target})
 	}
 	return err == nil
 }
 
-// refuseName is a refusal of a name that cannot be used.
+// refuseName returns the refusal of a name that cannot be used.
 func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, verdict catalog.Verdict, has *metatool.Guidance) client.Refusal {
 	return client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: verdict.String(), About: t, Text: has.Explain(v, k, name, t, verdict)}
 }
 
-// A routeCache is where the latest call of a tool went. The next one that is built like
-// it and names the same tool goes there, too, as long as the session's view is the same:
-// what routeLocked and forward find out need not be found out again. With 64 calls in flight
-// over stdio that is worth 10 % more calls a second (fixtures/bench, flight64).
-type routeCache struct {
-	form   jsonrpc.TemplateID
-	view   *view.View
-	name   []byte        // of the tool, as the client writes it
-	rename []byte        // what is written to the upstream instead; nil: nothing is
-	call   upstream.Call // without the ids
+// forward sends a request to an upstream server. It replaces the request ID and the progress token,
+// and the name or URI where the server uses another one. It changes no other byte.
+func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target) {
+	u, token := upstream.Of(t.Source), req.Envelope.Token.Value
+	c := upstream.Call{Caller: s, Method: req.Method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.Modern}
+	c.Keep(req.Message, token)
+	if level := req.Envelope.LogLevel.Value; req.Modern && level.Present() {
+		c.Logs = upstream.ThresholdOf(req.Text(level))
+	}
+	if req.Modern != u.Source.Modern && !s.input.TranslateRequest(req, &c, t) || req.Modern && u.Source.Modern && !s.input.HideTasks(req) {
+		return
+	}
+	c.Elicits = u.Source.Modern && (!req.Modern || inputreq.CanElicit(req.Bytes(req.Envelope.Capabilities.Value)))
+	s.input.PrepareRetry(req, &c, t)
+	if s.Clock.Timed() {
+		c.ArrivedAt, c.SentAt = req.ArrivedAt, s.Clock.Now()
+	}
+	c.TraceID = s.TraceArrival(req, at)
+	if s.Audit != nil {
+		c.Audited = s.BeginForwardedAudit(req, t, c.TraceID)
+		c.Audited.Asked(len(req.Frame))
+	}
+	switch {
+	case string(req.Text(at)) == t.Name(): // the client uses the server's name
+	case t.URI != "":
+		req.Out.Edit(at, jsonrpc.AppendQuoted(nil, t.URI))
+	case t.Entry != nil:
+		req.Out.Edit(at, t.Entry.Quoted)
+	}
+	if !c.Modern && c.Context != nil {
+		input.KeepRequest(&c, req.Out.Preview(req.Frame))
+	}
+	s.cacheRouteLocked(req, at, &c)
+	if c.Modern && c.Context != nil {
+		u = s.servers.Lease(u, input.CapabilitiesOf(&c), c.Logs, req.Out)
+	}
+	u.Submit(req.Message, req.Out, &c, token, t.Name())
 }
 
-// cacheRouteLocked keeps the route of a call, if nothing about it is special.
+// A routeCache is the route of the latest tool call. The next call with the same frame template and
+// the same tool name reuses it while the session's view is unchanged, so that routeLocked and
+// forward need not run again. With 64 calls in flight over stdio this gives 10 % more calls per
+// second (fixtures/bench, flight64).
+type routeCache struct {
+	template jsonrpc.TemplateID
+	view     *view.View
+	name     []byte        // of the tool, as the client spells it
+	rename   []byte        // replaces name for the upstream server; nil: the name stays
+	call     upstream.Call // without the IDs
+}
+
+// cacheRouteLocked stores the route of a call unless the call needs special handling.
 func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *upstream.Call) {
-	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.AsksFirst() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
+	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.NeedsConfirmation() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
 	l := &s.routeCache
-	l.form, l.view, l.name, l.rename = req.Template, s.View.Load(), append(l.name[:0], req.Bytes(at)...), nil
+	l.template, l.view, l.name, l.rename = req.Template, s.View.Load(), append(l.name[:0], req.Bytes(at)...), nil
 	if string(req.Text(at)) != c.ServerName() {
 		l.rename = c.Entry.Quoted
 	}
 	l.call = upstream.Call{Caller: s, Method: c.Method, Entry: c.Entry}
 }
 
-// cachedRouteLocked reports whether a request takes the last route, and where it names the
-// tool. One that is to be timed, traced or audited does not.
+// cachedRouteLocked reports whether the cached route applies to a request, and where the request
+// names the tool. Timed, traced and audited requests do not use the cache.
 func (s *Session) cachedRouteLocked(req *client.Request) (at jsonrpc.Span, ok bool) {
 	l := &s.routeCache
-	if req.Template != l.form || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
+	if req.Template != l.template || l.view != s.View.Load() || l.view == nil || s.Clock.Timed() || !s.catalogReadyLocked() || s.waiting.background != nil || len(s.waiting.deferred) > 0 {
 		return at, false
 	}
 	at, _ = req.Param("name")
 	return at, string(req.Bytes(at)) == string(l.name)
 }
 
-// forwardCachedLocked is forward for a call that takes the last route.
+// forwardCachedLocked is forward for a call with the cached route.
 func (s *Session) forwardCachedLocked(req *client.Request, at jsonrpc.Span) {
 	l := &s.routeCache
 	c := l.call
@@ -266,83 +344,4 @@ func (s *Session) forwardCachedLocked(req *client.Request, at jsonrpc.Span) {
 		req.Out.Edit(at, l.rename)
 	}
 	upstream.Of(c.Entry.Source).Submit(req.Message, req.Out, &c, jsonrpc.Span{}, c.ServerName())
-}
-
-// initializeLocked answers the client at once. The upstreams are started by now,
-// and learn who the client is and what it can do.
-func (s *Session) initializeLocked(req *client.Request) {
-	if s.Peer.Hello != nil && s.Peer.Hello.Version != "" {
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidRequest, Text: "initialize was answered already; start a new connection to begin again"})
-		return
-	}
-	hello, err := mcpwire.ParseHello(req.Message)
-	if err == nil && hello.Version == "" {
-		err = errors.New("initialize needs params.protocolVersion")
-	}
-	if err != nil {
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
-		return
-	}
-	if err := s.Retain(len(hello.Capabilities) + len(hello.Info)); err != nil {
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy), Text: err.Error()})
-		return
-	}
-	s.Peer.Hello = &hello
-	s.Peer.Meta = hello.Claim(s.logLevel.name)
-	version := mcpwire.Negotiate(hello.Version)
-	s.LogConnected(&hello, version)
-	s.Peer.Revision = version
-	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers)))
-	if s.Who.Sole {
-		s.env.Host.Greet(hello)
-	} else if s.env.Host.Opened() {
-		s.servers.StartDedicated()
-	}
-}
-
-// modernLocked answers a request of the modern era.
-func (s *Session) modernLocked(req *client.Request) {
-	switch {
-	case req.Method == mcpwire.Discover:
-		n := s.TraceArrival(req, jsonrpc.Span{})
-		result := mcpwire.AppendDiscoverResult(nil, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers))
-		s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: req.Method, Status: "local"})
-	case !mcpwire.KnownModern(req.Method):
-		s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeMethodNotFound,
-			Message: "revision " + mcpwire.Newest + " has no method " + sanitize.Short(string(req.Method))})
-	default:
-		hello := s.noteFirstModernLocked(req)
-		if hello != nil && !s.Who.Sole && s.env.Host.Opened() {
-			s.servers.StartDedicated()
-		}
-		s.whenOpenLocked(req)
-		if hello != nil && s.Who.Sole {
-			s.env.Host.Greet(*hello)
-		}
-	}
-}
-
-// outOfSession answers a legacy request before there was a handshake.
-func (s *Session) outOfSession(req *client.Request) {
-	s.Decline(req, &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
-		Message: "begin with initialize, or say with each request in params._meta which revision it is of, as " + mcpwire.KeyVersion + " (" + mcpwire.Newest + ")"})
-}
-
-// noteFirstModernLocked notes what the first modern request says of its client, and returns what
-// the servers may now be told of it.
-func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
-	if s.Peer.Modern {
-		return nil
-	}
-	s.Peer.Modern = true
-	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: client.DeclaredForModern}
-	if at := req.Envelope.ClientInfo.Value; req.IsObject(at) {
-		hello.Info = json.RawMessage(append([]byte(nil), req.Bytes(at)...))
-		var info struct{ Name, Version string }
-		if json.Unmarshal(hello.Info, &info) == nil {
-			hello.Name, hello.NameVersion = info.Name, info.Version
-		}
-	}
-	s.LogConnected(&hello, mcpwire.Newest)
-	return &hello
 }

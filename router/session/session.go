@@ -27,51 +27,51 @@ import (
 	"toolman/router/view"
 )
 
-// A Session is one connected client. It is the peer.Handler of the client's
-// peer; the client's messages are handled in the order they came.
+// A Session is one connected client. It is the peer.Handler of the client's peer and handles the
+// client's messages in the order in which they arrived.
 type Session struct {
 	client.Conn
 	env     *Env
 	builtin builtin
 	closed  closed
 
-	request       client.Request  // guarded by mu: the storage of the request being handled
-	routeCache    routeCache      // guarded by mu
-	servers       pool.Servers    // guarded by mu
-	waiting       waiting         // guarded by mu
-	logLevel      logLevel        // guarded by mu
-	input         input.Requests  // guarded by mu
-	subscriptions subscribe.Set   // guarded by mu
-	tasks         subscribe.Tasks // guarded by mu
+	request       client.Request  // guarded by Mu: the request being handled
+	routeCache    routeCache      // guarded by Mu
+	servers       pool.Servers    // guarded by Mu
+	waiting       waiting         // guarded by Mu
+	logLevel      logLevel        // guarded by Mu
+	input         input.Requests  // guarded by Mu
+	subscriptions subscribe.Set   // guarded by Mu
+	tasks         subscribe.Tasks // guarded by Mu
 }
 
-// A builtin is what the client is offered of toolman's own tools.
+// A builtin contains those of toolman's own tools that the client is offered.
 type builtin struct {
 	offers view.MetaTools
-	tools  map[string]*metatool.Tool // those about toolsets
+	tools  map[string]*metatool.Tool // the toolset tools
 }
 
-// closed tells when and why the client has closed its side.
+// closed records when and why the client has closed its side of the connection.
 type closed struct {
-	done chan struct{} // closed then
-	err  error         // written before
+	done chan struct{} // closed when the client has closed its side
+	err  error         // written before done is closed
 }
 
-// waiting are requests that are answered later.
+// waiting contains requests that are answered later.
 type waiting struct {
-	parked     []client.Deferred // until the servers have started
-	background *backgroundTask   // until this is done; nil: nothing is
-	replies    []*pendingReply   // until the client has listed again
+	deferred   []client.Deferred // until the servers have started
+	background *backgroundTask   // until this task has ended; nil: there is none
+	replies    []*pendingReply   // until the client has listed the tools again
 }
 
-// A logLevel is what the client wants to hear of servers' logs.
+// A logLevel is the minimum level of servers' log messages that the client has requested.
 type logLevel struct {
 	params  []byte             // of the last logging/setLevel
 	name    string             // the level in them
 	pending []*pendingLogLevel // requests that wait for servers
 }
 
-// A Env is what the sessions of a router share.
+// An Env contains what all sessions of a router share.
 type Env struct {
 	Version      string // of toolman
 	Settle       time.Duration
@@ -86,48 +86,49 @@ type Env struct {
 	Host         sessionHost
 }
 
-// A sessionHost has sessions.
+// A sessionHost is what sessions need of their router.
 type sessionHost interface {
-	// Toolsets are those of tools.toml.
+	// Toolsets returns the toolsets of tools.toml.
 	Toolsets() []toolset.Set
-	// Scrub returns what hides the configured secrets; nil: there are none.
+	// Scrub returns the function that hides the configured secrets, or nil if there are none.
 	Scrub() func(text string) string
-	// Library returns the toolsets that a client may know of. It may wait for the disk.
+	// Library returns the toolsets that the client may see. It may wait for the disk.
 	Library(who *client.Info) *metatool.Library
-	// ShelfError is an error of the saved toolsets as the client may read it.
+	// ShelfError returns an error of the saved toolsets in a form that is safe for the client.
 	ShelfError(who *client.Info, err error) error
-	// Opened reports whether lists need not wait for servers any more.
+	// Opened reports whether list requests need no longer wait for servers.
 	Opened() bool
-	// Greet tells the servers what the client can do.
+	// Greet sends the client's capabilities to the servers.
 	Greet(hello mcpwire.Hello)
-	// BuildCatalog merges what servers offer.
+	// BuildCatalog merges what the servers offer.
 	BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog
-	// StartView is what a client sees of a catalog while nothing is switched.
+	// StartView returns the client's view of a catalog before any activation.
 	StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View
-	// Refresh shows the session the catalog as it is now.
+	// Refresh gives the session the current catalog.
 	Refresh(s *Session, announce bool)
-	// Reconnect gives the session the shared server in the place of its own that is gone.
+	// Reconnect gives the session the shared server in place of its dedicated one, which has
+	// disconnected.
 	Reconnect(s *Session, own *upstream.Upstream)
 	// Ended is called when a session has ended.
 	Ended(s *Session)
 }
 
-// New makes a session. out takes what is sent to the client; it may implement
-// client.Streams, client.CallObserver and client.CallChecker. offers are the groups of toolman's own tools
-// that the client is offered, and tools those about toolsets.
+// New returns a new session. out receives the messages to the client; it may implement
+// client.Streams, client.CallObserver and client.CallChecker. offers are the groups of toolman's
+// own tools that the client is offered, and tools are the toolset tools.
 func New(env *Env, out peer.Sender, who client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
 	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
 	s.Conn.Init(out, who, env.Client)
 	s.Policy, s.Caller = p, s
 	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
 	s.tasks = subscribe.Tasks{Conn: &s.Conn}
-	s.input.Init(&s.Conn, &s.tasks, env.Signer, env.Host.Scrub, s.passAgreedLocked)
-	s.servers = pool.Servers{Conn: &s.Conn, Pool: env.Pool, OnSettled: s.ownSettled, All: servers}
+	s.input.Init(&s.Conn, &s.tasks, env.Signer, env.Host.Scrub, s.forwardConfirmedLocked)
+	s.servers = pool.Servers{Conn: &s.Conn, Pool: env.Pool, OnSettled: s.dedicatedSettled, All: servers}
 	return s
 }
 
-// AtStart returns what defines toolman's own tools, and how lists are rendered, for a client that has
-// said nothing.
+// AtStart returns the definitions of toolman's own tools and the variant of the lists for a client
+// that has not sent a message yet.
 func AtStart(env *Env) (*metatool.Definitions, view.Variant) {
 	s := &Session{env: env}
 	return s.definitions(), s.variantLocked(false)
@@ -147,15 +148,15 @@ func (s *Session) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 	s.Mu.Unlock()
 }
 
-// Call is Message for a tools/call of a tool that FindTool has found. The tool is not looked up again,
-// unless the session's view has changed since then.
+// Call is Message for a tools/call of a tool that FindTool has found. Call looks up the tool again
+// only if the session's view has changed since.
 func (s *Session) Call(m *jsonrpc.Message, t *client.FoundTool, out *peer.Outgoing) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.beginLocked(m, t, out)
 }
 
-// beginLocked handles a request. tool is what it calls, if that has been found already.
+// beginLocked handles a request. tool is the called tool if it is already known, or nil.
 func (s *Session) beginLocked(m *jsonrpc.Message, tool *client.FoundTool, out *peer.Outgoing) {
 	req := &s.request
 	req.Message, req.Tool, req.Out, req.ArrivedAt, req.TraceID, req.Decision = m, tool, out, 0, 0, nil
@@ -165,75 +166,8 @@ func (s *Session) beginLocked(m *jsonrpc.Message, tool *client.FoundTool, out *p
 	s.requestLocked(req)
 }
 
-// Bad implements peer.Handler. The connection lives on.
-func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	if !s.batch(m.Frame, out) {
-		s.bad(m, err, out)
-	}
-}
-
-func (s *Session) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
-	s.Trace.Bad(tracing.Client, s.Name(), m.Frame, err)
-	if s.input.MalformedAnswer(m, err, out) || isResponse(m) {
-		return // a response has no answer
-	}
-	code := int64(jsonrpc.CodeInvalidRequest)
-	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
-		code = jsonrpc.CodeParseError
-	}
-	s.Send(out, mcpwire.AppendFailure(mcpwire.Legacy, nil, idOfBad(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.Trace.Next()})
-}
-
-// idOfBad is the id to refuse a message under that could not be read: null when it
-// has none.
-func idOfBad(m *jsonrpc.Message, err error) []byte {
-	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
-		if id, _ := long.Peek(); id != nil {
-			return id
-		}
-	}
-	if _, ok := errors.AsType[*jsonrpc.FormError](err); ok && m.HasID() {
-		return m.Bytes(m.ID)
-	}
-	if id := jsonrpc.DeepID(m, err); id != nil {
-		return id
-	}
-	return []byte("null")
-}
-
-// isResponse reports whether a message that could not be read was a response.
-func isResponse(m *jsonrpc.Message) bool {
-	return !m.Method.Present() && (m.Result.Present() || m.Err.Present())
-}
-
-// Closed implements peer.Handler: the client has closed its side.
-func (s *Session) Closed(err error) {
-	if err != nil && !errors.Is(err, io.EOF) {
-		s.Log.Info("client gone", zap.NamedError("err", err))
-	}
-	var out peer.Outgoing
-	s.Mu.Lock()
-	s.Peer.ListsOnce = true
-	for _, h := range s.waiting.replies {
-		s.releaseLocked(h, &out)
-	}
-	s.subscriptions.EndListens(&out)
-	s.input.Close(&out)
-	s.Mu.Unlock()
-	out.Flush()
-	s.closed.err = err
-	close(s.closed.done)
-}
-
-// Gone is closed when the client has closed its side of the connection.
-func (s *Session) Gone() <-chan struct{} { return s.closed.done }
-
-// Broken reports, once Gone is closed, whether the client cannot be told anything
-// any more either.
-func (s *Session) Broken() bool { return !errors.Is(s.closed.err, io.EOF) }
-
-// requestLocked answers what is toolman's own business at once, and leaves the
-// rest until it is known what there is.
+// requestLocked answers requests about the connection immediately. The other requests need the
+// catalog and wait until it is ready.
 func (s *Session) requestLocked(req *client.Request) {
 	if err := mcpwire.CheckID(req.Message); err != nil {
 		req.Method, req.Modern = mcpwire.MethodOf(req.Text(req.Message.Method)), false
@@ -254,7 +188,7 @@ func (s *Session) requestLocked(req *client.Request) {
 		return
 	}
 	if req.Modern {
-		s.modernLocked(req)
+		s.modernRequestLocked(req)
 		return
 	}
 	switch req.Method {
@@ -270,26 +204,26 @@ func (s *Session) requestLocked(req *client.Request) {
 	}
 	switch {
 	case s.Peer.Hello == nil:
-		s.outOfSession(req)
+		s.refuseWithoutSession(req)
 	case !mcpwire.Known(req.Method):
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeMethodNotFound,
 			Text: "toolman does not know the method " + sanitize.Short(string(req.Method))})
 	default:
 		s.input.ClientReady(req.Out)
-		s.whenOpenLocked(req)
+		s.serveWhenReadyLocked(req)
 	}
 }
 
-// whenOpenLocked serves a request as soon as the catalog is there.
-func (s *Session) whenOpenLocked(req *client.Request) {
-	if !s.openLocked() || s.waiting.background != nil || len(s.waiting.parked) > 0 {
-		s.parkLocked(req)
+// serveWhenReadyLocked serves a request as soon as the catalog is ready.
+func (s *Session) serveWhenReadyLocked(req *client.Request) {
+	if !s.catalogReadyLocked() || s.waiting.background != nil || len(s.waiting.deferred) > 0 {
+		s.deferLocked(req)
 		return
 	}
 	s.serveLocked(req)
 }
 
-// serveLocked answers a request that needs the catalog.
+// serveLocked serves a request that needs the catalog.
 func (s *Session) serveLocked(req *client.Request) {
 	if req.Params.Present() && !req.IsObject(req.Params) {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: "params must be an object"})
@@ -313,8 +247,15 @@ func (s *Session) serveLocked(req *client.Request) {
 	}
 }
 
-// batch handles a batch of messages, which only revision 2025-03-26 has. The answers
-// come in one array, too.
+// Bad implements peer.Handler. The connection stays open.
+func (s *Session) Bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	if !s.batch(m.Frame, out) {
+		s.refuseBad(m, err, out)
+	}
+}
+
+// batch handles a batch of messages, which exists only in revision 2025-03-26. The answers are also
+// sent in one array. batch reports false if frame is not a batch that the session accepts.
 func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 	elements := jsonrpc.BatchOf(frame, upstream.MaxBatch)
 	s.Mu.Lock()
@@ -331,7 +272,7 @@ func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 	for _, at := range elements {
 		switch err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); {
 		case err != nil && !isResponse(&m):
-			ids = append(ids, bytes.Clone(idOfBad(&m, err)))
+			ids = append(ids, bytes.Clone(badID(&m, err)))
 		case err == nil && m.Kind == jsonrpc.Request:
 			ids = append(ids, bytes.Clone(m.Bytes(m.ID)))
 		}
@@ -339,10 +280,71 @@ func (s *Session) batch(frame []byte, out *peer.Outgoing) bool {
 	s.Front.Batches.Load().Expect(ids)
 	for _, at := range elements {
 		if err := jsonrpc.Scan(frame[at.Lo:at.Hi], &m); err != nil {
-			s.bad(&m, err, out)
+			s.refuseBad(&m, err, out)
 		} else {
 			s.Message(&m, out)
 		}
 	}
 	return true
 }
+
+// refuseBad answers a message that could not be parsed.
+func (s *Session) refuseBad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
+	s.Trace.Bad(tracing.Client, s.Name(), m.Frame, err)
+	if s.input.MalformedAnswer(m, err, out) || isResponse(m) {
+		return // a response has no answer
+	}
+	code := int64(jsonrpc.CodeInvalidRequest)
+	if syntax, ok := errors.AsType[*jsonrpc.SyntaxError](err); ok && !syntax.Deep {
+		code = jsonrpc.CodeParseError
+	}
+	s.Send(out, mcpwire.AppendFailure(mcpwire.Legacy, nil, badID(m, err), "", code, err.Error()+"; this message was ignored"), tracing.Note{ID: s.Trace.Next()})
+}
+
+// badID returns the request ID for the refusal of a message that could not be parsed, or null if it
+// has none.
+func badID(m *jsonrpc.Message, err error) []byte {
+	if long, ok := errors.AsType[*jsonrpc.TooLongError](err); ok {
+		if id, _ := long.Peek(); id != nil {
+			return id
+		}
+	}
+	if _, ok := errors.AsType[*jsonrpc.FormError](err); ok && m.HasID() {
+		return m.Bytes(m.ID)
+	}
+	if id := jsonrpc.DeepID(m, err); id != nil {
+		return id
+	}
+	return []byte("null")
+}
+
+// isResponse reports whether a message that could not be parsed was a response.
+func isResponse(m *jsonrpc.Message) bool {
+	return !m.Method.Present() && (m.Result.Present() || m.Err.Present())
+}
+
+// Closed implements peer.Handler. It is called when the client has closed its side.
+func (s *Session) Closed(err error) {
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.Log.Info("client disconnected", zap.NamedError("err", err))
+	}
+	var out peer.Outgoing
+	s.Mu.Lock()
+	s.Peer.ListsOnce = true
+	for _, h := range s.waiting.replies {
+		s.releaseLocked(h, &out)
+	}
+	s.subscriptions.EndListens(&out)
+	s.input.Close(&out)
+	s.Mu.Unlock()
+	out.Flush()
+	s.closed.err = err
+	close(s.closed.done)
+}
+
+// Gone returns a channel that is closed when the client has closed its side of the connection.
+func (s *Session) Gone() <-chan struct{} { return s.closed.done }
+
+// Broken reports whether the session can no longer send to the client either. It is valid once Gone
+// is closed.
+func (s *Session) Broken() bool { return !errors.Is(s.closed.err, io.EOF) }

@@ -8,57 +8,57 @@ import (
 	"toolman/router/view"
 )
 
-// A Simulation looks into a session, for tests of what uses sessions.
+// A Simulation gives tests of other packages access to the inside of a session.
 type Simulation struct{ s *Session }
 
 // Simulate returns the simulation of a session.
 func Simulate(s *Session) Simulation { return Simulation{s} }
 
-// Held says how much a session keeps.
+// Held contains the numbers of items that a session keeps.
 type Held struct {
 	input.Held
-	Parked        int // requests that wait for servers
-	Replies       int // that wait until the client has listed again
+	Deferred      int // requests that wait for servers
+	Replies       int // replies that wait until the client has listed the tools again
 	Subscriptions int
 	Tasks         int
 }
 
-// Held returns how much the session keeps now.
+// Held returns the current numbers.
 func (x Simulation) Held() Held {
 	s := x.s
-	return Held{s.input.Held(), len(s.waiting.parked), len(s.waiting.replies), s.subscriptions.Len(), s.tasks.Len()}
+	return Held{s.input.Held(), len(s.waiting.deferred), len(s.waiting.replies), s.subscriptions.Len(), s.tasks.Len()}
 }
 
-// Expiry returns what ends the wait of the oldest reply.
+// Expiry returns the function that ends the wait of the oldest reply.
 func (x Simulation) Expiry() func() {
 	h := x.s.waiting.replies[0]
 	return func() { x.s.expire(h) }
 }
 
-// TakesLastRoute reports whether a request takes the route of the last one.
+// TakesLastRoute reports whether the cached route applies to a request.
 func (x Simulation) TakesLastRoute(m *jsonrpc.Message) bool {
 	_, same := x.s.cachedRouteLocked(&client.Request{Message: m})
 	return same
 }
 
-// AwaitServer has requests wait for a server of the session's own.
+// AwaitServer makes requests wait for a dedicated server.
 func (x Simulation) AwaitServer() { x.s.servers.Awaited = 1 }
 
-// Occupy has requests wait for something that is done in the background.
+// Occupy makes requests wait for a background task.
 func (x Simulation) Occupy() { x.s.waiting.background = &backgroundTask{} }
 
-// Park has a request wait.
-func (x Simulation) Park() { x.s.waiting.parked = make([]client.Deferred, 1) }
+// Defer adds a deferred request.
+func (x Simulation) Defer() { x.s.waiting.deferred = make([]client.Deferred, 1) }
 
-// Variant is how lists are rendered for the client.
+// Variant returns the variant of the client's lists.
 func (x Simulation) Variant(modern bool) view.Variant { return x.s.variantLocked(modern) }
 
-// OwnTools are the definitions of toolman's own tools.
+// OwnTools returns the definitions of toolman's own tools.
 func (x Simulation) OwnTools(v *view.View, as view.Variant) []byte {
 	return x.s.definitions().Tools(v, as)
 }
 
-// Instructions are what the client is told of toolman's own tools.
+// Instructions returns the instructions that the client receives.
 func (x Simulation) Instructions(modern bool) string {
 	return metatool.Instructions(x.s.modeOf(modern), x.s.builtin.offers)
 }

@@ -19,84 +19,83 @@ import (
 	"toolman/router/upstream"
 )
 
-// parkLimit is how many requests of the client wait.
-const parkLimit = 4096
+// maxDeferred is the maximum number of the client's requests that wait.
+const maxDeferred = 4096
 
-func (s *Session) parkLocked(req *client.Request) {
-	if len(s.waiting.parked) >= parkLimit || client.OverBytes(s.waiting.parked, len(req.Frame)) {
+// deferLocked stores a request until it can be served, or refuses it if too many requests wait.
+func (s *Session) deferLocked(req *client.Request) {
+	if len(s.waiting.deferred) >= maxDeferred || client.OverBytes(s.waiting.deferred, len(req.Frame)) {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Busy),
-			Text: "too many requests while " + s.busyLocked() + "; wait for the answers and send it again"})
+			Text: "too many requests while " + s.waitReasonLocked() + "; wait for the answers and send it again"})
 		return
 	}
-	s.waiting.parked = append(s.waiting.parked, s.Defer(req))
+	s.waiting.deferred = append(s.waiting.deferred, s.Defer(req))
 }
 
-// busyLocked says what requests wait for.
-func (s *Session) busyLocked() string {
+// waitReasonLocked returns what requests wait for.
+func (s *Session) waitReasonLocked() string {
 	if s.waiting.background != nil {
 		return "a toolset is read or written"
 	}
 	return "the upstream servers start"
 }
 
-// unparkLocked drops a request that still waits, and returns its correlation
-// number.
-func (s *Session) unparkLocked(id []byte) (n uint64, ok bool) {
-	for i, p := range s.waiting.parked {
+// dropDeferredLocked removes the deferred request with this ID and returns its trace ID.
+func (s *Session) dropDeferredLocked(id []byte) (n uint64, ok bool) {
+	for i, p := range s.waiting.deferred {
 		if p.Is(id) {
-			s.waiting.parked = append(s.waiting.parked[:i], s.waiting.parked[i+1:]...)
+			s.waiting.deferred = append(s.waiting.deferred[:i], s.waiting.deferred[i+1:]...)
 			return p.TraceID, true
 		}
 	}
 	return 0, false
 }
 
-// Unpark serves the requests that have waited.
-func (s *Session) Unpark() {
+// ServeDeferred serves the deferred requests.
+func (s *Session) ServeDeferred() {
 	var out peer.Outgoing
 	s.Mu.Lock()
-	s.unparkAllLocked(&out, s.whenOpenLocked)
+	s.serveDeferredLocked(&out, s.serveWhenReadyLocked)
 	s.Mu.Unlock()
 	out.Flush()
 }
 
-// unparkAllLocked has every request that waits handled as if it came now, but that
-// it came before.
-func (s *Session) unparkAllLocked(out *peer.Outgoing, handle func(*client.Request)) {
-	waited := s.waiting.parked
-	s.waiting.parked = nil
+// serveDeferredLocked passes every deferred request to handle. The requests keep their arrival
+// times.
+func (s *Session) serveDeferredLocked(out *peer.Outgoing, handle func(*client.Request)) {
+	waited := s.waiting.deferred
+	s.waiting.deferred = nil
 	for _, p := range waited {
 		handle(p.Request(out))
 	}
 }
 
-// backgroundTime bounds what a request may take of the disk.
-const backgroundTime = 3 * time.Second
+// backgroundTimeout limits the disk access of a request.
+const backgroundTimeout = 3 * time.Second
 
-// A backgroundTask is what is done apart for a request: on a goroutine of its own, because
-// it waits for the disk. What the client asks after it waits too, so that it sees what
-// the request did.
+// A backgroundTask is work for a request that waits for the disk. It runs on its own goroutine.
+// Later requests of the client wait for it, so that they see its effect.
 type backgroundTask struct {
 	client.Deferred
-	dropped bool // nobody waits for the answer any more
+	dropped bool // the request needs no answer any more
 }
 
-// What a background task ends with: the request's answer.
+// A completion answers the request of a background task.
 type completion func(req *client.Request)
 
-// runInBackgroundLocked has work done apart, and then what it returns with the request, as if
-// that came now.
+// runInBackgroundLocked runs work on another goroutine and then the completion that work returns.
 func (s *Session) runInBackgroundLocked(req *client.Request, work func(ctx context.Context) completion) {
 	e := &backgroundTask{Deferred: s.Defer(req)}
 	s.waiting.background = e
 	go func() {
-		ctx, cancel := context.WithTimeout(s.env.Context, backgroundTime)
+		ctx, cancel := context.WithTimeout(s.env.Context, backgroundTimeout)
 		defer cancel()
 		s.completeBackground(e, work(ctx))
 	}()
 }
 
-// completeBackground serves the request of a background task, and then those that waited for it.
+// completeBackground answers the request of a background task and serves the requests that waited
+// for it.
 func (s *Session) completeBackground(e *backgroundTask, answer completion) {
 	var out peer.Outgoing
 	s.Mu.Lock()
@@ -104,13 +103,13 @@ func (s *Session) completeBackground(e *backgroundTask, answer completion) {
 	if !e.dropped {
 		answer(e.Request(&out))
 	}
-	s.unparkAllLocked(&out, s.whenOpenLocked)
+	s.serveDeferredLocked(&out, s.serveWhenReadyLocked)
 	s.Mu.Unlock()
 	out.Flush()
 }
 
-// dropBackgroundLocked forgets the request of a background task that was cancelled, and returns
-// its correlation number. What is being done is done.
+// dropBackgroundLocked drops the request of a background task because the client has cancelled it,
+// and returns its trace ID. The work itself continues.
 func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
 	e := s.waiting.background
 	if e == nil || e.dropped || !e.Is(id) {
@@ -121,7 +120,7 @@ func (s *Session) dropBackgroundLocked(id []byte) (n uint64, ok bool) {
 	return e.TraceID, true
 }
 
-// endBackgroundLocked answers the request of a background task that cannot be waited for.
+// endBackgroundLocked answers the request of a background task whose end is not awaited.
 func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*client.Request)) {
 	if e := s.waiting.background; e != nil && !e.dropped {
 		e.dropped = true
@@ -131,20 +130,42 @@ func (s *Session) endBackgroundLocked(out *peer.Outgoing, answer func(*client.Re
 	}
 }
 
-// levelTime is how long the answer to logging/setLevel waits for servers.
-const levelTime = time.Second
-
-// A pendingLogLevel is a request that goes on once the servers have taken a log level, or after
-// levelTime: servers that handle requests side by side would otherwise miss what a
-// call logs at first. It is a logging/setLevel, which is answered then, or the
-// call of a modern client to a legacy server that is to log more than before.
-type pendingLogLevel struct {
-	client.Deferred
-	upstream.LevelChange
+// setLevelLocked handles logging/setLevel. It stores the level for servers that are still starting
+// and sends it to the others. Modern servers receive it with each request from now on.
+func (s *Session) setLevelLocked(req *client.Request) {
+	level, err := req.Param("level")
+	if err == nil {
+		err = checkLevel(req.Text(level))
+	}
+	if err != nil {
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
+		return
+	}
+	if s.logLevel.params = []byte(fmt.Sprintf(`{"level":%q}`, req.Text(level))); req.Params.Hi-req.Params.Lo <= maxLevelParams {
+		s.logLevel.params = bytes.Clone(req.Bytes(req.Params))
+	}
+	s.logLevel.name = string(req.Text(level))
+	if s.Peer.Hello != nil {
+		s.Peer.Meta = s.Peer.Hello.Claim(s.logLevel.name)
+	}
+	s.sendLevelLocked(req)
 }
 
-// levelLocked tells the servers that log, and answers the client when they have heard.
-func (s *Session) levelLocked(req *client.Request) {
+// maxLevelParams is the maximum size in bytes of the params that are stored for servers that start
+// later. Of longer params only the level is stored.
+const maxLevelParams = 4 << 10
+
+// checkLevel returns an error if level is not a log level.
+func checkLevel(level []byte) error {
+	if _, ok := mcpwire.LevelRank(level); ok {
+		return nil
+	}
+	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", sanitize.Cut(string(level), catalog.NameLimit))
+}
+
+// sendLevelLocked sends the level to the servers that log, and answers the client when they have
+// answered.
+func (s *Session) sendLevelLocked(req *client.Request) {
 	l := s.newLogLevel()
 	l.Asked()
 	for _, u := range s.servers.All {
@@ -157,8 +178,62 @@ func (s *Session) levelLocked(req *client.Request) {
 	s.waitLocked(req, l)
 }
 
-// logLevelRaisedLocked reports whether a modern client's call to a server may go on: that logs what
-// the call wants to hear. If not, the call waits until it does.
+// levelTimeout is how long the answer to logging/setLevel waits for servers.
+const levelTimeout = time.Second
+
+// A pendingLogLevel is a request that continues when the servers have set a log level, or after
+// levelTimeout. Without this wait, servers that handle requests concurrently would drop the first
+// log messages of a call. The request is a logging/setLevel, or the call of a modern client to a
+// legacy server that must log more than before.
+type pendingLogLevel struct {
+	client.Deferred
+	upstream.LevelChange
+}
+
+// newLogLevel returns a pendingLogLevel that completes itself.
+func (s *Session) newLogLevel() *pendingLogLevel {
+	l := &pendingLogLevel{}
+	l.Done = func(out *peer.Outgoing) { s.completeLogLevel(l, out) }
+	return l
+}
+
+// waitLocked makes a request wait for l, but at most for levelTimeout.
+func (s *Session) waitLocked(req *client.Request, l *pendingLogLevel) {
+	l.Deferred = s.Defer(req)
+	s.logLevel.pending = append(s.logLevel.pending, l)
+	time.AfterFunc(levelTimeout, func() {
+		var out peer.Outgoing
+		l.Done(&out)
+		out.Flush()
+	})
+}
+
+// completeLogLevel answers or forwards the waiting request, unless that was done before or the
+// request was cancelled.
+func (s *Session) completeLogLevel(l *pendingLogLevel, out *peer.Outgoing) {
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	i := slices.Index(s.logLevel.pending, l)
+	if i < 0 {
+		return
+	}
+	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
+	s.answerOrServeLocked(l, out, s.serveWhenReadyLocked)
+}
+
+// answerOrServeLocked answers a logging/setLevel that has waited. It passes any other request to
+// call.
+func (s *Session) answerOrServeLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*client.Request)) {
+	req := l.Request(out)
+	if req.Method == mcpwire.SetLevel {
+		s.Reply(req, []byte("{}"))
+		return
+	}
+	call(req)
+}
+
+// logLevelRaisedLocked reports whether a modern client's call may be forwarded because the server
+// logs at the level that the call wants. If not, the call waits.
 func (s *Session) logLevelRaisedLocked(req *client.Request, u *upstream.Upstream) bool {
 	level := req.Envelope.LogLevel.Value
 	if !req.Modern || u.Source.Modern || !level.Present() {
@@ -176,24 +251,27 @@ func (s *Session) logLevelRaisedLocked(req *client.Request, u *upstream.Upstream
 	return false
 }
 
-func (s *Session) newLogLevel() *pendingLogLevel {
-	l := &pendingLogLevel{}
-	l.Done = func(out *peer.Outgoing) { s.goOn(l, out) }
-	return l
+// abandonLogLevelsLocked ends all waits for log levels.
+func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*client.Request)) {
+	for _, l := range s.logLevel.pending {
+		s.answerOrServeLocked(l, out, refuse)
+	}
+	s.logLevel.pending = nil
 }
 
-func (s *Session) waitLocked(req *client.Request, l *pendingLogLevel) {
-	l.Deferred = s.Defer(req)
-	s.logLevel.pending = append(s.logLevel.pending, l)
-	time.AfterFunc(levelTime, func() {
-		var out peer.Outgoing
-		l.Done(&out)
-		out.Flush()
-	})
+// dropLogLevelLocked removes the waiting request with this ID and returns its trace ID.
+func (s *Session) dropLogLevelLocked(id []byte) (n uint64, ok bool) {
+	i := slices.IndexFunc(s.logLevel.pending, func(l *pendingLogLevel) bool { return l.Is(id) })
+	if i < 0 {
+		return 0, false
+	}
+	n = s.logLevel.pending[i].TraceID
+	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
+	return n, true
 }
 
-// Ready implements Caller. It tells an upstream of the session's own, which is ready now, the level that was
-// set before.
+// Ready implements upstream.Caller. It sends the current log level to a dedicated server that has
+// become ready.
 func (s *Session) Ready(u *upstream.Upstream) {
 	var out peer.Outgoing
 	waiting := u.TakeQueuedLevels()
@@ -213,113 +291,37 @@ func (s *Session) Ready(u *upstream.Upstream) {
 	out.Flush()
 }
 
-// goOn answers the client, or passes its call on, unless that has happened or it wants no
-// answer.
-func (s *Session) goOn(l *pendingLogLevel, out *peer.Outgoing) {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	i := slices.Index(s.logLevel.pending, l)
-	if i < 0 {
-		return
-	}
-	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
-	s.takenLocked(l, out, s.whenOpenLocked)
-}
-
-// takenLocked deals with a request that has waited: one for the level is answered.
-func (s *Session) takenLocked(l *pendingLogLevel, out *peer.Outgoing, call func(*client.Request)) {
-	req := l.Request(out)
-	if req.Method == mcpwire.SetLevel {
-		s.Reply(req, []byte("{}"))
-		return
-	}
-	call(req)
-}
-
-// abandonLogLevelsLocked waits for no server any more.
-func (s *Session) abandonLogLevelsLocked(out *peer.Outgoing, refuse func(*client.Request)) {
-	for _, l := range s.logLevel.pending {
-		s.takenLocked(l, out, refuse)
-	}
-	s.logLevel.pending = nil
-}
-
-// dropLogLevelLocked forgets the request with this id, if it is one, and returns its
-// correlation number.
-func (s *Session) dropLogLevelLocked(id []byte) (n uint64, ok bool) {
-	i := slices.IndexFunc(s.logLevel.pending, func(l *pendingLogLevel) bool { return l.Is(id) })
-	if i < 0 {
-		return 0, false
-	}
-	n = s.logLevel.pending[i].TraceID
-	s.logLevel.pending = slices.Delete(s.logLevel.pending, i, i+1)
-	return n, true
-}
-
-// setLevelLocked keeps the level for servers that are still starting, passes it on to
-// the others, and says it to modern ones with each request from now on.
-func (s *Session) setLevelLocked(req *client.Request) {
-	level, err := req.Param("level")
-	if err == nil {
-		err = checkLevel(req.Text(level))
-	}
-	if err != nil {
-		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Text: err.Error()})
-		return
-	}
-	if s.logLevel.params = []byte(fmt.Sprintf(`{"level":%q}`, req.Text(level))); req.Params.Hi-req.Params.Lo <= maxLevelParams {
-		s.logLevel.params = bytes.Clone(req.Bytes(req.Params))
-	}
-	s.logLevel.name = string(req.Text(level))
-	if s.Peer.Hello != nil {
-		s.Peer.Meta = s.Peer.Hello.Claim(s.logLevel.name)
-	}
-	s.levelLocked(req)
-}
-
-// maxLevelParams is how many bytes of params are kept for servers that are told the level later.
-// Of longer ones it is the level alone.
-const maxLevelParams = 4 << 10
-
-func checkLevel(level []byte) error {
-	if _, ok := mcpwire.LevelRank(level); ok {
-		return nil
-	}
-	return fmt.Errorf("unknown log level %q; use debug, info, notice, warning, error, critical, alert or emergency", sanitize.Cut(string(level), catalog.NameLimit))
-}
-
-// Logged implements Caller. The client gets the message if its call wants to hear of that level.
+// Logged implements upstream.Caller. The client receives the message if its call wants that level.
 func (s *Session) Logged(c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	level, err := m.Param("level")
-	if err == nil && s.wants(&c, upstream.ThresholdOf(m.Text(level))) {
+	if err == nil && s.wantsLog(&c, upstream.ThresholdOf(m.Text(level))) {
 		s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.ID()})
 	}
 }
 
-// wants reports whether the client of an open call wants to hear of a log message of this
-// level.
-func (s *Session) wants(c *upstream.Call, got upstream.LogThreshold) bool {
+// wantsLog reports whether the client of an open call wants log messages of this level.
+func (s *Session) wantsLog(c *upstream.Call, got upstream.LogThreshold) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	want := c.Logs
 	if !c.Modern {
 		want = upstream.ThresholdOf([]byte(s.logLevel.name))
 	}
-	return input.Current(c) && want != 0 && want <= got
+	return input.UpdateIDs(c) && want != 0 && want <= got
 }
 
-// logged passes a log message of a server of the session's own on. Modern clients get those of a legacy server only
-// while a request is open that asked for them: nothing says to which one they belong
-// (2026-07-28, Logging).
-func (s *Session) logged(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
-	if !u.Source.Modern && !s.InSession() && !s.logsFor(u, m) {
+// passLog forwards a log message of a dedicated server. A modern client receives messages of a
+// legacy server only while one of its open requests asks for them, because the message does not say
+// which request it belongs to (2026-07-28, Logging).
+func (s *Session) passLog(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
+	if !u.Source.Modern && !s.InSession() && !s.wantsLogFrom(u, m) {
 		return
 	}
 	s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: s.input.OpenAt(u)})
 }
 
-// logsFor reports whether a modern request is open that wants to hear of a message.
-func (s *Session) logsFor(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool) {
+// wantsLogFrom reports whether an open modern request wants the log message.
+func (s *Session) wantsLogFrom(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool) {
 	level, err := m.Param("level")
 	if err != nil {
 		return false
@@ -328,7 +330,7 @@ func (s *Session) logsFor(u *upstream.Upstream, m *jsonrpc.Message) (wanted bool
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	u.EachCall(func(_ uint64, c upstream.Call) {
-		wanted = wanted || s.made(&c) && input.Current(&c) && c.Logs != 0 && c.Logs <= got
+		wanted = wanted || s.owns(&c) && input.UpdateIDs(&c) && c.Logs != 0 && c.Logs <= got
 	})
 	return wanted
 }

@@ -13,26 +13,25 @@ import (
 	"toolman/router/upstream"
 )
 
-// How many subscriptions a client may hold open at once, and all programs together that
-// speak through one session.
-const MaxListens, maxListensOfMany = 64, 16384
+// MaxListens and maxSharedListens limit the open subscriptions of a client, and of all programs
+// that share one session.
+const MaxListens, maxSharedListens = 64, 16384
 
 func (s *Set) maxListens() int {
 	if s.Who.Many {
-		return maxListensOfMany
+		return maxSharedListens
 	}
 	return MaxListens
 }
 
 // A listen is an open subscription of a modern client (2026-07-28, Subscriptions).
 type listen struct {
-	id     []byte // of the request that opened it, as it came
+	id     []byte // of the request that opened it, verbatim
 	filter mcpwire.Filter
-	subs   map[subscription]string // the client's spelling of each URI
+	subs   map[subscription]string // to the client's spelling of the URI
 }
 
-// Listen opens a subscription. What it will bring is said first; what cannot be
-// had is not said.
+// Listen opens a subscription. It first acknowledges the part of the filter that toolman can serve.
 func (s *Set) Listen(req *client.Request) {
 	l := &listen{id: bytes.Clone(req.Bytes(req.ID)), subs: map[subscription]string{}}
 	var err error
@@ -47,7 +46,7 @@ func (s *Set) Listen(req *client.Request) {
 		return
 	}
 	n := s.TraceArrival(req, jsonrpc.Span{})
-	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.subscribeTo(req, l, uri) })
+	l.filter.ResourceSubscriptions = slices.DeleteFunc(l.filter.ResourceSubscriptions, func(uri string) bool { return !s.addResource(req, l, uri) })
 	s.Send(req.Out, mcpwire.AppendAcknowledged(nil, l.id, &l.filter), tracing.Note{ID: n, Method: mcpwire.Acknowledged})
 	if string(l.filter.Append(nil)) == "{}" {
 		s.Send(req.Out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{ID: n, Method: mcpwire.Listen, Status: "local"})
@@ -57,9 +56,9 @@ func (s *Set) Listen(req *client.Request) {
 	s.Follow(req.Out)
 }
 
-// subscribeTo finds out whose resource a URI names, and reports whether changes of
-// it can be heard of.
-func (s *Set) subscribeTo(req *client.Request, l *listen, uri string) bool {
+// addResource finds the resource of a URI and adds it to l. It reports whether the client can be
+// notified of its changes.
+func (s *Set) addResource(req *client.Request, l *listen, uri string) bool {
 	if uri == catalog.CatalogURI {
 		s.AuditListen(req, uri, catalog.Target{}, catalog.Active, true)
 		l.subs[ownCatalog] = uri
@@ -75,14 +74,8 @@ func (s *Set) subscribeTo(req *client.Request, l *listen, uri string) bool {
 	return taken
 }
 
-// HearsOfTools reports whether the client hears of changes of the list of
-// tools, on a subscription.
-func (s *Set) HearsOfTools() bool {
-	return slices.ContainsFunc(s.listens, func(l *listen) bool { return l.filter.ToolsListChanged })
-}
-
-// Cancel ends the subscription that the request with this id opened. The
-// client has cancelled it and hears no more of it.
+// Cancel ends the subscription that the request with this ID opened, because the client has
+// cancelled it. It sends nothing to the client. It reports whether there is such a subscription.
 func (s *Set) Cancel(id []byte, out *peer.Outgoing) bool {
 	i := slices.IndexFunc(s.listens, func(l *listen) bool { return bytes.Equal(l.id, id) })
 	if i < 0 {
@@ -93,7 +86,7 @@ func (s *Set) Cancel(id []byte, out *peer.Outgoing) bool {
 	return true
 }
 
-// EndListens ends all subscriptions in good order.
+// EndListens ends all subscriptions with a final response.
 func (s *Set) EndListens(out *peer.Outgoing) {
 	for _, l := range s.listens {
 		s.Send(out, mcpwire.AppendListenEnd(nil, l.id), tracing.Note{Method: mcpwire.Listen, Status: "local"})
@@ -101,7 +94,7 @@ func (s *Set) EndListens(out *peer.Outgoing) {
 	s.listens = nil
 }
 
-// End ends all subscriptions because toolman ends.
+// End is EndListens for the shutdown of toolman. It locks Conn.Mu.
 func (s *Set) End() {
 	var out peer.Outgoing
 	s.Mu.Lock()
@@ -110,9 +103,13 @@ func (s *Set) End() {
 	out.Flush()
 }
 
-// ListChanged tells the client, in every way in which it wants to hear of it, that
-// a list has changed: for its requests of the legacy era, for those of the modern one. It
-// reports whether there is any.
+// HearsOfTools reports whether the client has a subscription for changes of the list of tools.
+func (s *Set) HearsOfTools() bool {
+	return slices.ContainsFunc(s.listens, func(l *listen) bool { return l.filter.ToolsListChanged })
+}
+
+// ListChanged notifies the client of a changed list: outside of subscriptions if legacy is set, and
+// in each subscription that wants it if modern is set. It reports whether it sent a notification.
 func (s *Set) ListChanged(out *peer.Outgoing, method mcpwire.Method, legacy, modern bool) (heard bool) {
 	if legacy && s.Peer.Ready {
 		s.Announce(out, method)
@@ -127,8 +124,7 @@ func (s *Set) ListChanged(out *peer.Outgoing, method mcpwire.Method, legacy, mod
 	return heard
 }
 
-// CatalogChanged tells a client that has subscribed to the catalog that it
-// has changed.
+// CatalogChanged notifies a client that has subscribed to the catalog resource.
 func (s *Set) CatalogChanged(out *peer.Outgoing) {
 	if _, ok := s.subs[ownCatalog]; ok {
 		params := []byte(`{"uri":"` + catalog.CatalogURI + `"}`)
@@ -141,29 +137,19 @@ func (s *Set) CatalogChanged(out *peer.Outgoing) {
 	}
 }
 
-// Follow has each upstream tell of what is subscribed to, and of nothing else.
+// Follow makes each upstream server send updates for exactly the resources that are subscribed to.
 func (s *Set) Follow(out *peer.Outgoing) {
 	for _, u := range s.Servers.All {
 		want := s.wanted(u)
 		if before := s.follows[u]; len(want)+len(before) > 0 {
 			u.UpdateSubscriptions(want, before, out)
-			s.keepFollowed(u, want)
+			s.setFollowed(u, want)
 		}
 	}
 }
 
-func (s *Set) keepFollowed(u *upstream.Upstream, uris map[string]bool) {
-	if s.follows == nil {
-		s.follows = map[*upstream.Upstream]map[string]bool{}
-	}
-	s.follows[u] = uris
-	if len(uris) == 0 {
-		delete(s.follows, u)
-	}
-}
-
-// wanted returns the URIs that toolman has to subscribe to itself. What a legacy
-// client subscribes to at a legacy server of its own is its business.
+// wanted returns the URIs that toolman must subscribe to itself. Subscriptions of a legacy client
+// at its own legacy server are forwarded instead.
 func (s *Set) wanted(u *upstream.Upstream) map[string]bool {
 	wanted := map[string]bool{}
 	for _, l := range s.listens {
@@ -179,4 +165,15 @@ func (s *Set) wanted(u *upstream.Upstream) map[string]bool {
 		}
 	}
 	return wanted
+}
+
+// setFollowed records the URIs that toolman has subscribed to at a server.
+func (s *Set) setFollowed(u *upstream.Upstream, uris map[string]bool) {
+	if s.follows == nil {
+		s.follows = map[*upstream.Upstream]map[string]bool{}
+	}
+	s.follows[u] = uris
+	if len(uris) == 0 {
+		delete(s.follows, u)
+	}
 }

@@ -16,28 +16,44 @@ import (
 	"toolman/router/upstream"
 )
 
-// A subscription is a resource that the client wants to hear of, as its server
-// spells it.
+// A subscription is a resource that the client has subscribed to, in the server's spelling.
 type subscription struct {
 	from *upstream.Upstream // nil: toolman's own catalog
 	uri  string
 }
 
-// Set are those of a client. They are guarded by Conn.Mu.
+// size returns the number of bytes to retain for a subscription with this URI of the client.
+func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) + 64 }
+
+// A Set contains the subscriptions of a client. Conn.Mu guards it.
 type Set struct {
 	*client.Conn
 	Servers *pool.Servers
 	listens []*listen                              // of the modern era
-	subs    map[subscription]string                // with the client's spelling of each URI
+	subs    map[subscription]string                // of the legacy era, to the client's spelling of the URI
 	follows map[*upstream.Upstream]map[string]bool // the URIs that toolman has subscribed to for the client
 }
 
-// MaxSubscriptions is how many resources a session can be subscribed to.
+// MaxSubscriptions is the maximum number of a session's resource subscriptions.
 const MaxSubscriptions = 10_000
 
-// Note remembers under which URI the client knows a resource that it subscribes to, so that
-// updates come under the same.
-func (s *Set) Note(method mcpwire.Method, t catalog.Target, asked []byte) error {
+// FindUnsubscribe returns the target of a resources/unsubscribe. A subscription can be ended even
+// if the resource was switched off or is no longer listed.
+func (s *Set) FindUnsubscribe(asked []byte, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {
+	if _, ok := s.subs[subscription{upstream.Of(t.Source), t.Name()}]; ok {
+		return t, catalog.Active
+	}
+	for sub, spelling := range s.subs {
+		if spelling == string(asked) && sub.from != nil {
+			return catalog.Target{Source: sub.from.Source, URI: sub.uri}, catalog.Active
+		}
+	}
+	return t, verdict
+}
+
+// Record records a resources/subscribe or resources/unsubscribe with the URI that the client uses,
+// so that updates carry the same URI.
+func (s *Set) Record(method mcpwire.Method, t catalog.Target, asked []byte) error {
 	key := subscription{upstream.Of(t.Source), t.Name()}
 	switch method {
 	case mcpwire.Subscribe:
@@ -54,7 +70,7 @@ func (s *Set) subscribe(key subscription, asked string) error {
 	case len(asked) > mcpwire.MaxURI:
 		return fmt.Errorf("the URI is %d bytes long; the limit is %d", len(asked), mcpwire.MaxURI)
 	case !known && len(s.subs) >= MaxSubscriptions:
-		return fmt.Errorf("the session has %d subscriptions, as many as it may have; end some of them first", MaxSubscriptions)
+		return fmt.Errorf("the session has %d subscriptions, which is the limit; end some of them first", MaxSubscriptions)
 	}
 	s.unsubscribe(key)
 	if err := s.Retain(key.size(asked)); err != nil {
@@ -74,25 +90,20 @@ func (s *Set) unsubscribe(key subscription) {
 	}
 }
 
-// size is how many bytes a subscription keeps, where the client has asked for it by this URI.
-func (x *subscription) size(asked string) int { return len(x.uri) + len(asked) + 64 }
-
-// Find returns where an unsubscription leads. What is subscribed can
-// be ended, also when the resource has been switched off or is listed no more.
-func (s *Set) Find(asked []byte, t catalog.Target, verdict catalog.Verdict) (catalog.Target, catalog.Verdict) {
-	if _, ok := s.subs[subscription{upstream.Of(t.Source), t.Name()}]; ok {
-		return t, catalog.Active
+// Catalog adds or removes the subscription to toolman's catalog resource.
+func (s *Set) Catalog(on bool) error {
+	if on {
+		return s.subscribe(ownCatalog, catalog.CatalogURI)
 	}
-	for sub, spelling := range s.subs {
-		if spelling == string(asked) && sub.from != nil {
-			return catalog.Target{Source: sub.from.Source, URI: sub.uri}, catalog.Active
-		}
-	}
-	return t, verdict
+	s.unsubscribe(ownCatalog)
+	return nil
 }
 
-// Updated passes on that a resource has changed, under the URI that the client
-// subscribed with. The resource may be a part of that one (2025-11-25, Resources).
+// ownCatalog is the subscription to toolman's catalog resource.
+var ownCatalog = subscription{uri: catalog.CatalogURI}
+
+// Updated forwards resources/updated with the URI that the client subscribed to. The resource may
+// be a sub-resource of the subscribed one (2025-11-25, Resources).
 func (s *Set) Updated(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := m.Param("uri")
 	if err != nil || !m.IsString(at) {
@@ -105,13 +116,13 @@ func (s *Set) Updated(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoi
 	}
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	if known, ok := s.spelling(s.subs, u, uri); ok {
+	if known, ok := s.clientURI(s.subs, u, uri); ok {
 		s.tellUpdated(m, out, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 			return mcpwire.FromSubscription(edits, m, subscription)
 		})
 	}
 	for _, l := range s.listens {
-		if known, ok := s.spelling(l.subs, u, uri); ok {
+		if known, ok := s.clientURI(l.subs, u, uri); ok {
 			s.tellUpdated(m, out, at, known, func(edits []jsonrpc.Edit) ([]jsonrpc.Edit, error) {
 				return mcpwire.ToSubscription(edits, m, l.id)
 			})
@@ -119,23 +130,9 @@ func (s *Set) Updated(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoi
 	}
 }
 
-// tellUpdated passes an update on under the client's URI, and to where it wants
-// to hear of it.
-func (s *Set) tellUpdated(m *jsonrpc.Message, out *peer.Outgoing, at jsonrpc.Span, uri string, move func([]jsonrpc.Edit) ([]jsonrpc.Edit, error)) {
-	edits, err := move(out.Edits())
-	if err != nil {
-		out.Forget()
-		return
-	}
-	out.SetEdits(edits)
-	out.Edit(at, jsonrpc.AppendQuoted(nil, uri))
-	s.Pass(out, m, &tracing.Note{Method: mcpwire.ResourceUpdated})
-}
-
-// spelling returns how the client spells a URI of a server, if the client is to hear that the
-// resource has changed: it has subscribed to that resource, or to one that it is a part of, and may
-// use both.
-func (s *Set) spelling(subs map[subscription]string, u *upstream.Upstream, uri string) (spelled string, ok bool) {
+// clientURI returns the client's spelling of a server's URI if the client must be notified of a
+// change: it has subscribed to the resource or to one that contains it, and may use both.
+func (s *Set) clientURI(subs map[subscription]string, u *upstream.Upstream, uri string) (spelled string, ok bool) {
 	v := s.View.Load()
 	verdict := v.VerdictOf(u.Source, uri)
 	if asked, ok := subs[subscription{u, uri}]; ok {
@@ -147,11 +144,11 @@ func (s *Set) spelling(subs map[subscription]string, u *upstream.Upstream, uri s
 			longest, spelled = len(sub.uri), asked+uri[len(sub.uri):]
 		}
 	}
-	return spelled, longest > 0 && (verdict == catalog.Active || verdict == catalog.Unknown && s.mayHavePart(u, uri, uri[:longest]))
+	return spelled, longest > 0 && (verdict == catalog.Active || verdict == catalog.Unknown && s.maySeePart(u, uri, uri[:longest]))
 }
 
-// isPart reports whether a URI is that of a part of a resource: it goes on where a segment of the
-// path, the path or the query ends.
+// isPart reports whether uri names a part of the resource whole: uri continues where a path
+// segment, the path or the query of whole ends.
 func isPart(uri, whole string) bool {
 	if whole == "" || len(uri) <= len(whole) || !strings.HasPrefix(uri, whole) {
 		return false
@@ -159,26 +156,27 @@ func isPart(uri, whole string) bool {
 	return strings.ContainsAny(uri[len(whole)-1:len(whole)+1], "/?#")
 }
 
-// mayHavePart reports whether the client may have a part of a resource that it may have, where the
-// server does not list the part. The same rules count as if it did.
-func (s *Set) mayHavePart(u *upstream.Upstream, uri, whole string) bool {
-	return catalog.AsWritten(uri, whole) && s.View.Load().Catalog.AllowsUnlisted(s.Policy, u.Source, uri)
+// maySeePart reports whether the client may see a part of a resource that it may see, where the
+// server does not list the part. The same rules apply as to listed resources.
+func (s *Set) maySeePart(u *upstream.Upstream, uri, whole string) bool {
+	return catalog.IsNormalized(uri, whole) && s.View.Load().Catalog.AllowsUnlisted(s.Policy, u.Source, uri)
 }
 
-// Catalog subscribes the client to toolman's own resource, or ends that.
-func (s *Set) Catalog(on bool) error {
-	if on {
-		return s.subscribe(ownCatalog, catalog.CatalogURI)
+// tellUpdated forwards an update with the client's URI. move adapts it to the client's
+// subscription.
+func (s *Set) tellUpdated(m *jsonrpc.Message, out *peer.Outgoing, at jsonrpc.Span, uri string, move func([]jsonrpc.Edit) ([]jsonrpc.Edit, error)) {
+	edits, err := move(out.Edits())
+	if err != nil {
+		out.Forget()
+		return
 	}
-	s.unsubscribe(ownCatalog)
-	return nil
+	out.SetEdits(edits)
+	out.Edit(at, jsonrpc.AppendQuoted(nil, uri))
+	s.Pass(out, m, &tracing.Note{Method: mcpwire.ResourceUpdated})
 }
 
-// ownCatalog is the subscription to toolman's own resource.
-var ownCatalog = subscription{uri: catalog.CatalogURI}
-
-// Exchange moves what is subscribed to at a server that is gone to the one in its place.
-func (s *Set) Exchange(gone, next *upstream.Upstream, out *peer.Outgoing) {
+// ReplaceServer moves the subscriptions at a disconnected server to its replacement.
+func (s *Set) ReplaceServer(gone, next *upstream.Upstream, out *peer.Outgoing) {
 	moveSubscriptions(s.subs, gone, next)
 	for _, l := range s.listens {
 		moveSubscriptions(l.subs, gone, next)
@@ -203,8 +201,8 @@ func moveSubscriptions(subs map[subscription]string, from, to *upstream.Upstream
 	}
 }
 
-// Drop forgets the subscriptions at servers that match.
-func (s *Set) Drop(match func(u *upstream.Upstream) bool) {
+// DropServers removes the subscriptions at the servers that match.
+func (s *Set) DropServers(match func(u *upstream.Upstream) bool) {
 	for sub := range s.subs {
 		if sub.from != nil && match(sub.from) {
 			s.unsubscribe(sub)
@@ -212,14 +210,14 @@ func (s *Set) Drop(match func(u *upstream.Upstream) bool) {
 	}
 }
 
-// Clear ends all subscriptions: the session has ended.
+// Clear removes all legacy subscriptions because the session has ended.
 func (s *Set) Clear(out *peer.Outgoing) {
 	s.subs = nil
 	s.Follow(out)
 }
 
-// Revoke ends subscriptions to what the client may not have any more. A
-// subscriptions/listen that is for nothing else ends in good order.
+// Revoke removes the subscriptions to resources that the client may no longer use. A
+// subscriptions/listen that has nothing else ends with a final response.
 func (s *Set) Revoke(out *peer.Outgoing) {
 	v := s.View.Load()
 	revoked := func(sub subscription) bool {
@@ -249,5 +247,5 @@ func (s *Set) Revoke(out *peer.Outgoing) {
 	})
 }
 
-// Len is how many resources the client is subscribed to, but for subscriptions/listen.
+// Len returns the number of subscribed resources without those of subscriptions/listen.
 func (s *Set) Len() int { return len(s.subs) }

@@ -11,48 +11,22 @@ import (
 	"toolman/router/upstream"
 )
 
-// Tasks (2025-11-25) pass through as they are: their ids are not rewritten, but
-// remembered with the upstream they belong to.
-
-// MaxTasks is how many tasks of a session are remembered on either side, and MaxTaskID how long their
-// IDs are, in bytes. No message says that a task is not needed any more, so the oldest are
-// forgotten.
+// MaxTasks limits the tasks that a session remembers per side. MaxTaskID is the maximum length of a
+// task ID in bytes. No message says that a task is no longer needed, so the oldest are dropped.
 const MaxTasks, MaxTaskID = 1000, 256
 
-// tasks says which upstream a task belongs to. The first to use an id has it.
-type tasks struct {
-	boundedMap[string, *upstream.Upstream]
-}
-
-func (t *tasks) add(id []byte, u *upstream.Upstream) {
-	if len(id) <= MaxTaskID {
-		t.boundedMap.add(string(id), u, MaxTasks)
-	}
-}
-
-func (t *tasks) of(id []byte) *upstream.Upstream { return t.get(string(id)) }
-
-// Tasks are the tasks of both sides. They are guarded by Conn.Mu.
+// Tasks are the tasks of the client and the servers (2025-11-25). Their IDs are forwarded
+// unchanged. Conn.Mu guards them.
 type Tasks struct {
 	*client.Conn
-	servers tasks  // that servers do for the client
-	tokens  tokens // the client's progress tokens of those
-	clients tasks  // that the client does for servers
+	servers tasks  // executed by servers
+	tokens  tokens // the client's progress tokens for servers
+	clients tasks  // executed by the client
 }
 
-// OfServer returns the upstream whose task has this ID; nil: none has.
-func (s *Tasks) OfServer(id []byte) *upstream.Upstream { return s.servers.of(id) }
-
-// LearnClients remembers the task that the client has made for an upstream, if its answer says so.
-func (s *Tasks) LearnClients(m *jsonrpc.Message, from *upstream.Upstream) {
-	if task := mcpwire.CreatedTask(m); task != nil {
-		s.clients.add(task, from)
-	}
-}
-
-// Learn remembers the task that a server made for a call, and its progress
-// token, which stays in use (2025-11-25, Tasks).
-func (s *Tasks) Learn(u *upstream.Upstream, id uint64, c *upstream.Call, m *jsonrpc.Message) {
+// LearnServerTask stores the task that a server has created for a call, if the answer contains one.
+// It also stores the call's progress token, which remains valid for the task (2025-11-25, Tasks).
+func (s *Tasks) LearnServerTask(u *upstream.Upstream, id uint64, c *upstream.Call, m *jsonrpc.Message) {
 	task := mcpwire.CreatedTask(m)
 	if task == nil {
 		return
@@ -65,21 +39,12 @@ func (s *Tasks) Learn(u *upstream.Upstream, id uint64, c *upstream.Call, m *json
 	}
 }
 
-// taskToken is the progress token under which a server knows a call that has
-// become a task.
-type taskToken struct {
-	from *upstream.Upstream
-	id   uint64
-}
+// OfServer returns the upstream server that executes the task with this ID, or nil.
+func (s *Tasks) OfServer(id []byte) *upstream.Upstream { return s.servers.of(id) }
 
-// tokens are the client's progress tokens of calls that have become tasks.
-type tokens struct{ boundedMap[taskToken, []byte] }
-
-func (t *tokens) add(key taskToken, token []byte) { t.boundedMap.add(key, token, MaxTasks) }
-
-// Status passes on how a server's task is. It may come before the answer that
-// names the task; only that answer says whose the task is, and so a server cannot
-// take ids, or room, that others need.
+// Status forwards the status of a server's task. The status may arrive before the answer that
+// creates the task. Only that answer assigns the ID to the server, so that a server cannot occupy
+// IDs or space that others need.
 func (s *Tasks) Status(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgoing) {
 	at, err := mcpwire.TaskID(m)
 	if err != nil || !at.Present() {
@@ -93,30 +58,7 @@ func (s *Tasks) Status(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Outgo
 	}
 }
 
-// Tell passes on how a task of the client's is, to the server it works
-// for.
-func (s *Tasks) Tell(m *jsonrpc.Message, out *peer.Outgoing) {
-	at, err := mcpwire.TaskID(m)
-	if err != nil || !at.Present() {
-		return
-	}
-	if u := s.clients.of(m.Text(at)); u != nil {
-		u.ForwardNotification(m, out)
-	}
-}
-
-// Foreign reports whether a server asks about a task that the client
-// does not do for it.
-func (s *Tasks) Foreign(u *upstream.Upstream, m *jsonrpc.Message, method mcpwire.Method) bool {
-	switch method {
-	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
-		at, err := mcpwire.TaskID(m)
-		return err != nil || !at.Present() || s.clients.of(m.Text(at)) != u
-	}
-	return false
-}
-
-// Progress passes on progress of a call that has become a task.
+// Progress forwards the progress of a call that has become a task.
 func (s *Tasks) Progress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) {
 	s.Mu.Lock()
 	token := s.tokens.get(taskToken{u, id})
@@ -127,18 +69,71 @@ func (s *Tasks) Progress(u *upstream.Upstream, id uint64, at jsonrpc.Span, m *js
 	}
 }
 
-// Len is how many tasks and progress tokens of servers are remembered.
-func (s *Tasks) Len() int { return len(s.servers.all) + len(s.tokens.all) }
-
-// boundedMap remembers things by their keys, and forgets the oldest of them when they
-// are too many. The zero value is empty.
-type boundedMap[K comparable, V any] struct {
-	all  map[K]V
-	keys []K // in the order they came, in a ring
-	next int // where the oldest is, once the ring is full
+// LearnClientTask stores the task that the client has created for a server, if its answer contains
+// one.
+func (s *Tasks) LearnClientTask(m *jsonrpc.Message, from *upstream.Upstream) {
+	if task := mcpwire.CreatedTask(m); task != nil {
+		s.clients.add(task, from)
+	}
 }
 
-// add remembers v, unless there is something with the key already.
+// IsForeign reports whether a server's request is about a task that the client does not execute for
+// that server.
+func (s *Tasks) IsForeign(u *upstream.Upstream, m *jsonrpc.Message, method mcpwire.Method) bool {
+	switch method {
+	case mcpwire.TasksGet, mcpwire.TasksResult, mcpwire.TasksCancel:
+		at, err := mcpwire.TaskID(m)
+		return err != nil || !at.Present() || s.clients.of(m.Text(at)) != u
+	}
+	return false
+}
+
+// Notify forwards the status of a task of the client to the server that requested it.
+func (s *Tasks) Notify(m *jsonrpc.Message, out *peer.Outgoing) {
+	at, err := mcpwire.TaskID(m)
+	if err != nil || !at.Present() {
+		return
+	}
+	if u := s.clients.of(m.Text(at)); u != nil {
+		u.ForwardNotification(m, out)
+	}
+}
+
+// Len returns the number of stored server tasks and their progress tokens.
+func (s *Tasks) Len() int { return len(s.servers.all) + len(s.tokens.all) }
+
+// tasks maps task IDs to upstream servers. An ID belongs to the first server that uses it.
+type tasks struct {
+	boundedMap[string, *upstream.Upstream]
+}
+
+func (t *tasks) add(id []byte, u *upstream.Upstream) {
+	if len(id) <= MaxTaskID {
+		t.boundedMap.add(string(id), u, MaxTasks)
+	}
+}
+
+func (t *tasks) of(id []byte) *upstream.Upstream { return t.get(string(id)) }
+
+// A taskToken identifies a call that has become a task by the server's progress token.
+type taskToken struct {
+	from *upstream.Upstream
+	id   uint64
+}
+
+// tokens maps calls that have become tasks to the client's progress tokens.
+type tokens struct{ boundedMap[taskToken, []byte] }
+
+func (t *tokens) add(key taskToken, token []byte) { t.boundedMap.add(key, token, MaxTasks) }
+
+// A boundedMap is a map that drops its oldest entries when it is full. The zero value is empty.
+type boundedMap[K comparable, V any] struct {
+	all  map[K]V
+	keys []K // ring buffer, in order of insertion
+	next int // index of the oldest key when the ring is full
+}
+
+// add stores v unless there is a value for the key.
 func (n *boundedMap[K, V]) add(key K, v V, most int) {
 	if _, known := n.all[key]; known {
 		return
@@ -156,5 +151,5 @@ func (n *boundedMap[K, V]) add(key K, v V, most int) {
 	n.next = (n.next + 1) % most
 }
 
-// get returns what has the key, or the zero value.
+// get returns the value for the key, or the zero value.
 func (n *boundedMap[K, V]) get(key K) V { return n.all[key] }

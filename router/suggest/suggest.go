@@ -9,19 +9,19 @@ import (
 	"toolman/mcpwire/sanitize"
 )
 
-// maxLen is how many bytes of a name are compared: one for each bit of a word.
+// maxLen is the number of compared bytes of a name: one for each bit of a word.
 const maxLen = 64
 
-// A Search collects names that are near a wanted one.
+// A Search collects names that are similar to a wanted one.
 type Search struct {
 	wanted string
-	places [256]uint64 // for each byte, a bit at each of its positions in wanted
+	places [256]uint64 // for each byte value, a bit for each of its positions in wanted
 	found  []match
 }
 
 type match struct {
 	name  string
-	score int // the lower the nearer
+	score int // lower is more similar
 }
 
 // For starts a search for a name.
@@ -34,7 +34,7 @@ func For(name string) *Search {
 	return s
 }
 
-// Nearest returns the known name that is nearest to name, and "" if none is near.
+// Nearest returns the known name that is most similar to name, or "" if none is similar.
 func Nearest(name string, known []string) string {
 	s := For(name)
 	for _, k := range known {
@@ -44,8 +44,8 @@ func Nearest(name string, known []string) string {
 	return strings.Join(s.Best(1), "")
 }
 
-// Fold returns name without the differences that do not count: case, separators and hidden
-// characters.
+// Fold returns name without the differences that the comparison ignores: case, separators and
+// hidden characters.
 func Fold(name string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {
@@ -56,14 +56,14 @@ func Fold(name string) string {
 	}, sanitize.Line(name[:min(len(name), maxLen)]))
 }
 
-// Add considers a name. It gets the folded name with its namespace and without.
+// Add adds a candidate. full is its folded name with the namespace, bare without it.
 func (s *Search) Add(name, full, bare string) {
 	if score, near := s.score(full, bare); near {
 		s.found = append(s.found, match{name, score})
 	}
 }
 
-// Best returns up to n of the near names, the nearest first.
+// Best returns up to n similar names, the most similar first.
 func (s *Search) Best(n int) []string {
 	slices.SortStableFunc(s.found, func(a, b match) int { return cmp.Compare(a.score, b.score) })
 	names := make([]string, min(n, len(s.found)))
@@ -73,6 +73,7 @@ func (s *Search) Best(n int) []string {
 	return names
 }
 
+// score returns how similar a folded name is to the wanted one, and whether it is similar enough.
 func (s *Search) score(full, bare string) (score int, near bool) {
 	wanted := s.wanted
 	if wanted == full || wanted == bare || strings.HasSuffix(wanted, full) && wanted[len(wanted)-len(full)-1] == '_' {
@@ -89,10 +90,10 @@ func (s *Search) score(full, bare string) (score int, near bool) {
 	return 1 + d, d <= limit && d < len(wanted)
 }
 
-// distance returns the number of bytes to insert, delete or replace that make other of the wanted
-// name (Levenshtein's distance), and at most limit+1. Two words hold the differences in a column of
-// the table: Myers, "A fast bit-vector algorithm for approximate string matching", in the version
-// of Hyyrö for whole texts.
+// distance returns the number of bytes to insert, delete or replace to turn the wanted name into
+// other (Levenshtein distance), but at most limit+1. Two words contain the differences in a column
+// of the table: Myers, "A fast bit-vector algorithm for approximate string matching", in Hyyrö's
+// version for whole texts.
 func (s *Search) distance(other string, limit int) int {
 	d := len(s.wanted)
 	if d == 0 || d-len(other) > limit || len(other)-d > limit {

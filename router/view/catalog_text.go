@@ -19,12 +19,22 @@ var catalogKinds = [...]struct {
 	{"Resources:\n", []mcpwire.Kind{mcpwire.Resource, mcpwire.Template}},
 }
 
-// AppendCatalog appends the catalog, escaped for JSON: one line an item, active
-// ones with a *. When it would take more than room bytes (0: no limit), active items
-// come first and what does not fit is counted by server.
+// CatalogText returns the whole catalog as plain text.
+func CatalogText(v *View) string {
+	var text string
+	quoted := append(AppendCatalog([]byte{'"'}, v, 0), '"')
+	if err := json.Unmarshal(quoted, &text); err != nil {
+		return ""
+	}
+	return text
+}
+
+// AppendCatalog appends the catalog, escaped for JSON: one line per item, active items marked with
+// *. If it is longer than room bytes (0: no limit), active items come first, and the items that do
+// not fit are counted per server.
 func AppendCatalog(dst []byte, v *View, room int) []byte {
 	if room > 0 && catalogSize(v) > room {
-		return appendFolded(dst, v, room)
+		return appendTruncated(dst, v, room)
 	}
 	for _, part := range catalogKinds {
 		start := len(dst)
@@ -61,19 +71,9 @@ func catalogSize(v *View) int {
 	return size
 }
 
-// CatalogText returns the whole catalog as plain text.
-func CatalogText(v *View) string {
-	var text string
-	quoted := append(AppendCatalog([]byte{'"'}, v, 0), '"')
-	if err := json.Unmarshal(quoted, &text); err != nil {
-		return ""
-	}
-	return text
-}
-
-// appendFolded appends as many lines as fit, active ones first, and then how
-// many more each server has.
-func appendFolded(dst []byte, v *View, room int) []byte {
+// appendTruncated appends as many lines as fit, active items first, and then the number of omitted
+// items per server.
+func appendTruncated(dst []byte, v *View, room int) []byte {
 	shown := 0
 	hidden := map[*catalog.Source]int{}
 	for _, active := range []bool{true, false} {
@@ -83,7 +83,7 @@ func appendFolded(dst []byte, v *View, room int) []byte {
 					if v.Active(e) != active {
 						continue
 					}
-					if shown += len(e.Line) + 2; shown > room-foldRoom {
+					if shown += len(e.Line) + 2; shown > room-countsRoom {
 						hidden[e.Source]++
 						continue
 					}
@@ -92,13 +92,13 @@ func appendFolded(dst []byte, v *View, room int) []byte {
 			}
 		}
 	}
-	return jsonrpc.AppendEscaped(dst, foldedText(v, hidden))
+	return jsonrpc.AppendEscaped(dst, countsText(v, hidden))
 }
 
-// foldRoom is what is kept for the counts.
-const foldRoom = 240
+// countsRoom is the number of bytes reserved for the counts.
+const countsRoom = 240
 
-func foldedText(v *View, hidden map[*catalog.Source]int) string {
+func countsText(v *View, hidden map[*catalog.Source]int) string {
 	var counts []string
 	for _, u := range sourcesOf(v) {
 		if n := hidden[u]; n > 0 {
@@ -106,7 +106,7 @@ func foldedText(v *View, hidden map[*catalog.Source]int) string {
 		}
 	}
 	text := strings.Join(counts, ", ")
-	return "More, not shown here: " + sanitize.Cut(text, foldRoom-60) + "\n"
+	return "More, not shown here: " + sanitize.Cut(text, countsRoom-60) + "\n"
 }
 
 // sourcesOf returns the servers that have entries, in catalog order.

@@ -7,10 +7,11 @@ import (
 	"toolman/router/catalog"
 )
 
-// Changes say which lists differ between two views. The catalog stands in the
-// description of a tool, and so belongs to the list of those.
+// Changes says which lists differ between two views. The catalog is part of a tool's description
+// and therefore of the list of tools.
 type Changes struct{ Tools, Resources, Prompts bool }
 
+// Changes returns the difference between v and to.
 func (v *View) Changes(to *View) Changes {
 	if v == to {
 		return Changes{}
@@ -28,8 +29,9 @@ func sameCatalog(a, b *catalog.Catalog) bool {
 	return a == b || a.Same(b, mcpwire.Tool) && a.Same(b, mcpwire.Resource) && a.Same(b, mcpwire.Template)
 }
 
-// Named returns every entry that a name may mean, the one that a caller gets first.
-func (v *View) Named(name string) []*catalog.Entry {
+// EntriesNamed returns every entry that a name may refer to. The first is the one that a request
+// with the name resolves to.
+func (v *View) EntriesNamed(name string) []*catalog.Entry {
 	var all []*catalog.Entry
 	add := func(entries ...*catalog.Entry) {
 		for _, e := range entries {
@@ -43,20 +45,14 @@ func (v *View) Named(name string) []*catalog.Entry {
 		add(t.Entry)
 		for _, c := range [...]*catalog.Catalog{v.Catalog, v.Catalog.Denied} {
 			add(c.ByName[k][name])
-			add(c.Spelled(k, name)...)
+			add(c.LookupAlias(k, name)...)
 		}
 	}
 	return all
 }
 
-// FindAny is Find or FindURI, whichever looks up names of the kind.
-func (v *View) FindAny(k mcpwire.Kind, name string) (catalog.Target, catalog.Verdict) {
-	if k.IsURI() {
-		return v.FindURI([]byte(name))
-	}
-	return v.Find(k, []byte(name))
-}
-
+// Has reports whether the catalog contains a tool of this name, or for any other kind a resource or
+// template.
 func (v *View) Has(k mcpwire.Kind, name string) bool {
 	if k == mcpwire.Tool {
 		return v.Catalog.ByName[mcpwire.Tool][name] != nil

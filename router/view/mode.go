@@ -1,20 +1,20 @@
 package view
 
-// A Mode is how tools and resources that are switched on reach a client.
+// A Mode determines how a client can use items that are switched on.
 type Mode uint8
 
 // The modes.
 const (
-	ModeAuto   Mode = iota // by client
-	ModeMutate             // the lists follow what is active
-	ModeCall               // the lists stay as they are at start; toolman_call runs what was switched on
+	ModeAuto   Mode = iota // chosen per client
+	ModeMutate             // lists contain the active items
+	ModeCall               // lists do not change; toolman_call calls tools that were switched on
 	ModeStatic             // nothing can be switched
 )
 
-// String returns the mode as tools.toml spells it.
+// String returns the mode as spelled in tools.toml.
 func (m Mode) String() string { return [...]string{"auto", "mutate", "call", "static"}[m] }
 
-// A Variant is all that a list depends on beside the view.
+// A Variant contains everything except the view that determines a list.
 type Variant struct {
 	Modern     bool
 	Mode       Mode
@@ -23,7 +23,7 @@ type Variant struct {
 	Offers     MetaTools
 }
 
-// Listed returns the view that lists are made from.
+// Listed returns the view whose items are listed in a mode.
 func (v *View) Listed(m Mode) *View {
 	if m == ModeMutate {
 		return v
@@ -31,44 +31,44 @@ func (v *View) Listed(m Mode) *View {
 	return v.AtStart()
 }
 
-// Habits are what is known of a client beyond what it says of itself.
+// Habits are known properties of a client that it does not declare itself.
 type Habits struct {
-	// Defers: it hides tools behind a search of its own, also those that were just
-	// switched on, unless they ask to be loaded always.
+	// Defers reports whether the client hides tools behind a search of its own, including tools
+	// that were just switched on, unless they are marked as always loaded.
 	Defers bool
-	// ListsOnce: it never lists the tools again.
+	// ListsOnce reports whether the client never lists the tools again.
 	ListsOnce bool
-	// CutsAt is how many bytes of a description it surely shows; 0: all.
+	// CutsAt is the number of bytes of a description that the client certainly shows; 0: all.
 	CutsAt int
 }
 
-// HabitsOf returns what was measured of the client with this clientInfo.name, with a
-// scripted model and a server of our own.
+// HabitsOf returns the habits of the client with this clientInfo.name. They were measured with a
+// scripted model and a test server.
 func HabitsOf(client string) Habits {
 	switch client {
 	case "claude-code":
-		// 2.1.329 defers every MCP tool behind its ToolSearch; with anthropic/alwaysLoad
-		// in the _meta of a listed tool that tool is in the model's list at once.
-		// 2.1.197 cuts descriptions at 2,048 characters, 2.1.329 at 4,096.
+		// 2.1.329 defers every MCP tool behind its ToolSearch; with anthropic/alwaysLoad in the
+		// _meta of a listed tool that tool is in the model's list at once. 2.1.197 cuts
+		// descriptions at 2,048 characters, 2.1.329 at 4,096.
 		return Habits{Defers: true, CutsAt: 2000}
 	case "codex-mcp-client":
-		// 0.169.0 only logs list_changed (openai/codex#10105, #33266, #35583), and refuses
-		// calls of tools that were not in its one list.
+		// 0.169.0 only logs list_changed (openai/codex#10105, #33266, #35583), and refuses calls of
+		// tools that were not in its one list.
 		return Habits{ListsOnce: true}
 	}
 	return Habits{}
 }
 
-// MetaTools say which groups of tools of its own toolman offers. The zero value is
-// toolman_activate alone.
+// MetaTools says which groups of its own tools toolman offers. The zero value offers only
+// toolman_activate.
 type MetaTools struct {
-	NoActivate bool // not toolman_activate
-	List       bool // list_tools, which is also among Toolsets
-	Toolsets   bool // those that enable and disable toolsets
-	Manage     bool // those that build, equip and delete saved toolsets
+	NoActivate bool // toolman_activate is not offered
+	List       bool // list_tools, which is also part of Toolsets
+	Toolsets   bool // tools that enable and disable toolsets
+	Manage     bool // tools that build, equip and delete saved toolsets
 }
 
-// And returns the tools that are among both.
+// And returns the tools that are in both.
 func (o MetaTools) And(other MetaTools) MetaTools {
 	return MetaTools{
 		NoActivate: o.NoActivate || other.NoActivate,
@@ -78,5 +78,5 @@ func (o MetaTools) And(other MetaTools) MetaTools {
 	}
 }
 
-// Switches reports whether one of the tools can make another one active.
-func (o MetaTools) Switches() bool { return !o.NoActivate || o.Toolsets || o.Manage }
+// CanSwitch reports whether one of the tools can activate other tools.
+func (o MetaTools) CanSwitch() bool { return !o.NoActivate || o.Toolsets || o.Manage }

@@ -10,62 +10,62 @@ import (
 	"toolman/mcpwire"
 )
 
-// listBytes bounds one page of a list, unless a single item is larger. The
-// TypeScript SDK gives up on a message of 10 MiB.
-const listBytes = 8 << 20
+// maxPageBytes limits a page of a list, unless a single item is larger. The TypeScript SDK rejects
+// messages of 10 MiB.
+const maxPageBytes = 8 << 20
 
-// A Page is the answer to a list request, ready but for its id.
+// A Page is the answer to a list request, complete except for the request ID.
 type Page struct {
 	Frame []byte
 	Last  bool
 }
 
-// A pageKey says which page of a view it is.
+// OwnItems are toolman's own items in lists: tools, as list elements in front of all others, and a
+// resource after all others.
+type OwnItems struct {
+	Tools    func() []byte // returns nil if there are none
+	Resource string
+}
+
+// PageID is the position of the request ID in a page's frame.
+var PageID = jsonrpc.Span{Lo: len(`{"jsonrpc":"2.0","id":`), Hi: len(`{"jsonrpc":"2.0","id":0`)}
+
+// FirstPage returns the first page of a list. It is rendered once per view.
+func (v *View) FirstPage(as Variant, k mcpwire.Kind, own OwnItems) *Page {
+	return v.pages.get(pageKey{as, k}, func() *Page { return v.Page(as, k, 0, own) })
+}
+
+// pages caches the first pages of a view. Sessions with the same view share it.
+type pages struct {
+	mu    sync.Mutex
+	cache map[pageKey]*Page // guarded by mu
+}
+
+// A pageKey identifies a first page of a view.
 type pageKey struct {
 	Variant
 	kind mcpwire.Kind
 }
 
-// pages keeps the first pages of a view, which sessions with the same view share.
-type pages struct {
-	mu   sync.Mutex
-	made map[pageKey]*Page // guarded by mu
-}
-
-// get returns a page, made when it is first asked for.
+// get returns a page, which it renders on first use.
 func (x *pages) get(key pageKey, make func() *Page) *Page {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	p := x.made[key]
+	p := x.cache[key]
 	if p == nil {
 		p = make()
-		if x.made == nil {
-			x.made = map[pageKey]*Page{}
+		if x.cache == nil {
+			x.cache = map[pageKey]*Page{}
 		}
-		x.made[key] = p
+		x.cache[key] = p
 	}
 	return p
 }
 
-// PageID is where a page's frame has its id.
-var PageID = jsonrpc.Span{Lo: len(`{"jsonrpc":"2.0","id":`), Hi: len(`{"jsonrpc":"2.0","id":0`)}
-
-// OwnItems are toolman's own items in lists: tools, as elements of a list, before all others, and a
-// resource after all others.
-type OwnItems struct {
-	Tools    func() []byte // nil for none
-	Resource string
-}
-
-// FirstPage returns the first page of a list. It is made once for a view.
-func (v *View) FirstPage(as Variant, k mcpwire.Kind, own OwnItems) *Page {
-	return v.pages.get(pageKey{as, k}, func() *Page { return v.Page(as, k, 0, own) })
-}
-
-// Page renders a page of a list: its entries from one on, as far as there is room.
+// Page renders a page of a list that starts with the entry at index from.
 func (v *View) Page(as Variant, k mcpwire.Kind, from int, own OwnItems) *Page {
 	entries := v.Visible(k, as.Modern)
-	from = min(from, len(entries)) // fewer may be active than when the cursor was given
+	from = min(from, len(entries)) // fewer entries may be active than when the cursor was issued
 	var first []byte
 	if k == mcpwire.Tool && from == 0 {
 		first = own.Tools()
@@ -77,7 +77,7 @@ func (v *View) Page(as Variant, k mcpwire.Kind, from int, own OwnItems) *Page {
 		if as.AlwaysLoad {
 			next += len(entries[to].Load.New)
 		}
-		if to > from && size+next > listBytes {
+		if to > from && size+next > maxPageBytes {
 			break
 		}
 		size += next
@@ -109,7 +109,7 @@ func (v *View) Page(as Variant, k mcpwire.Kind, from int, own OwnItems) *Page {
 	return &Page{slices.Clip(append(frame, "}}"...)), to == len(entries)}
 }
 
-// Cursor reads the cursor of a list request: how many entries came before.
+// Cursor returns the cursor of a list request: the number of entries on earlier pages.
 func Cursor(m *jsonrpc.Message) (int, error) {
 	at, err := m.Param("cursor")
 	if err != nil || !at.Present() || string(m.Bytes(at)) == "null" {
@@ -122,4 +122,5 @@ func Cursor(m *jsonrpc.Message) (int, error) {
 	return from, nil
 }
 
-var ErrCursor = errors.New("the cursor is not one that toolman gave; list again without a cursor")
+// ErrCursor reports a cursor that toolman has not issued.
+var ErrCursor = errors.New("toolman has not issued this cursor; list again without a cursor")

@@ -9,29 +9,29 @@ import (
 	"toolman/router/toolset"
 )
 
-// A View is what one session sees: the catalog, and what the client has switched
-// on or off. It does not change but for the pages it keeps.
+// A View is what one session sees: the catalog, and the client's activations. It is immutable
+// except for its page cache.
 type View struct {
 	Catalog *catalog.Catalog
-	// What toolman_activate has set, by name; the rest is as the toolsets say, or as at
-	// start. Resources and resource templates share names.
+	// The states set by toolman_activate, by name. The state of other items depends on the toolsets
+	// or the start. Resources and resource templates share names.
 	tools, resources map[string]bool
-	Sets             *selection // toolsets that were chosen
+	Sets             *selection // toolsets that are enabled or equipped
 
-	start *View // the same catalog with nothing switched; nil: this is it
+	start *View // view of the same catalog without activations; nil: this is it
 
 	pages pages
 }
 
-// New returns the view of a catalog as it is at start, with a toolset equipped; nil for none.
+// New returns the start view of a catalog. equipped is the equipped toolset, or nil.
 func New(c *catalog.Catalog, equipped *toolset.Set) *View {
 	if equipped == nil {
 		return &View{Catalog: c}
 	}
-	return &View{Catalog: c, Sets: (&selection{Equipped: &toolset.Expansion{Set: equipped}}).over(c)}
+	return &View{Catalog: c, Sets: (&selection{Equipped: &toolset.Expansion{Set: equipped}}).resolveIn(c)}
 }
 
-// AtStart returns the view without what the client has switched.
+// AtStart returns the view without the client's activations.
 func (v *View) AtStart() *View {
 	if v.start == nil {
 		return v
@@ -39,25 +39,26 @@ func (v *View) AtStart() *View {
 	return v.start
 }
 
-// Rebase returns the view in which the same is switched as in v, of the catalog of start,
-// where nothing is.
+// Rebase returns the view with the activations of v and the catalog of start, which has no
+// activations.
 func (v *View) Rebase(start *View) *View {
 	if v.start == nil {
 		return start
 	}
 	sets := start.Sets
 	if v.Sets != v.start.Sets {
-		sets = v.Sets.over(start.Catalog)
+		sets = v.Sets.resolveIn(start.Catalog)
 	}
-	return start.chosen(v.tools, v.resources, sets)
+	return start.with(v.tools, v.resources, sets)
 }
 
+// Switched returns the view with these states of tools and resources.
 func (v *View) Switched(tools, resources map[string]bool) *View {
-	return v.chosen(tools, resources, v.Sets)
+	return v.with(tools, resources, v.Sets)
 }
 
-// chosen returns the view of the same catalog with this switched and these toolsets.
-func (v *View) chosen(tools, resources map[string]bool, sets *selection) *View {
+// with returns the view of the same catalog with these states and toolsets.
+func (v *View) with(tools, resources map[string]bool, sets *selection) *View {
 	if len(tools)+len(resources) == 0 && sets == v.AtStart().Sets {
 		return v.AtStart()
 	}
@@ -67,7 +68,7 @@ func (v *View) chosen(tools, resources map[string]bool, sets *selection) *View {
 // Active reports whether an entry may be used.
 func (v *View) Active(e *catalog.Entry) bool { return v.Catalog.AnyState || v.SwitchedOn(e) }
 
-// SwitchedOn is Active by what is switched and chosen alone.
+// SwitchedOn is Active without regard to Catalog.AnyState.
 func (v *View) SwitchedOn(e *catalog.Entry) bool {
 	if v.Catalog.Limit != nil {
 		return true
@@ -102,19 +103,18 @@ func (v *View) ActiveEntries(k mcpwire.Kind) []*catalog.Entry {
 	return out
 }
 
-// Visible returns the active entries of a kind that clients of an era are shown.
+// Visible returns the active entries of a kind that are listed for clients of an era.
 func (v *View) Visible(k mcpwire.Kind, modern bool) []*catalog.Entry {
 	return slices.DeleteFunc(v.ActiveEntries(k), func(e *catalog.Entry) bool { return e.HiddenFrom(modern) })
 }
 
-// Switches are what is switched at once: tools and resources by their names, and toolsets.
+// Switches are simultaneous changes: of tools and resources by name, and of toolsets.
 type Switches struct {
 	ToolsOn, ToolsOff, ResourcesOn, ResourcesOff []string
 	Enable, Disable                              []*toolset.Set
 }
 
-// Apply returns the view with this switched. What it says of a tool counts more than what it says of
-// a toolset.
+// Apply returns the view with these changes. Changes of single tools override those of toolsets.
 func (v *View) Apply(s *Switches) *View {
 	for _, set := range s.Disable {
 		v = v.Disable(set)

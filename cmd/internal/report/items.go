@@ -150,12 +150,12 @@ func (rep *Report) addUnused(c *config.Config, r *router.Router) {
 		return
 	}
 	for i, a := range c.ActiveToolsets {
-		if a.Toolset == "" && !r.Catalog().Fits(r.Active[i]) {
+		if a.Toolset == "" && !r.Catalog().MatchesAny(r.Active[i]) {
 			rep.note("%s, which matches nothing", sanitize.Line(r.Active[i].Rule))
 		}
 	}
 	for i, pattern := range c.Unpinned {
-		if !r.Catalog().Fits(r.Unpinned[i]) {
+		if !r.Catalog().MatchesAny(r.Unpinned[i]) {
 			rep.note("unpinned has %q, which matches nothing now", sanitize.Line(pattern))
 		}
 	}
