@@ -38,7 +38,7 @@ func (r *Router) warnUnmatchedLocked(c *catalog.Catalog) {
 	}
 	r.checkedDangers = guard
 	if idle := r.unmatchedDangers(c); len(idle) > 0 {
-		r.log.Warn("dangerous_tools names what no server has", zap.String("text", strings.Join(idle, "; ")))
+		r.log.Warn("dangerous_tools names tools that no server has", zap.String("text", strings.Join(idle, "; ")))
 	}
 }
 

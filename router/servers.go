@@ -28,7 +28,7 @@ func (r *Router) Reload(o Options) {
 		u.Reevaluate()
 	}
 	for _, s := range r.sessions.list() {
-		s.Reload(old, next, r.policyFor(s.Who))
+		s.Reload(old, next, r.policyFor(s.Info))
 	}
 	for _, u := range fresh {
 		r.startUpstream(u)

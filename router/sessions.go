@@ -61,7 +61,7 @@ func (x *sessions) add(s *session.Session, run string) (label string) {
 	}
 	x.all[s] = true
 	x.total++
-	if s.Who.Sole {
+	if s.Info.Sole {
 		return run
 	}
 	return fmt.Sprintf("%s.%d", run, x.total)

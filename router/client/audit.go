@@ -114,7 +114,7 @@ func (s *Conn) AuditMisfit(e *catalog.Entry, correlation string, arguments []byt
 
 // auditLine returns a line with the fields that identify the client and the method.
 func (s *Conn) auditLine(method mcpwire.Method, verdict audit.Verdict, n uint64) audit.Line {
-	line := audit.Line{Agent: s.Who.Agent, Client: s.Who.Name, Session: s.Label, Method: string(method), Verdict: verdict}
+	line := audit.Line{Agent: s.Info.Agent, Client: s.Info.Name, Session: s.Label, Method: string(method), Verdict: verdict}
 	if name := s.Peer.name.Load(); name != nil {
 		line.Client = *name
 	}

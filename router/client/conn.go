@@ -36,7 +36,7 @@ type Env struct {
 type Conn struct {
 	Env
 	Caller upstream.Caller // the session
-	Who    Info
+	Info   Info
 	Label  string // name of the session in the audit log
 	Policy *policy.Policy
 	Front  front
@@ -70,7 +70,7 @@ type clientState struct {
 // Init sets the fields of a Conn. out takes what is sent to the client; it may implement Streams,
 // CallObserver and CallChecker.
 func (s *Conn) Init(out peer.Sender, info Info, env Env) {
-	s.Env, s.Who, s.Front.Out = env, info, out
+	s.Env, s.Info, s.Front.Out = env, info, out
 	s.Front.Streams, _ = out.(Streams)
 	s.Front.Observer, _ = out.(CallObserver)
 	s.Front.Checker, _ = out.(CallChecker)
@@ -81,7 +81,7 @@ func (s *Conn) Name() string {
 	if name := s.Peer.name.Load(); name != nil {
 		return *name
 	}
-	return cmp.Or(s.Who.Name, "client")
+	return cmp.Or(s.Info.Name, "client")
 }
 
 // LogConnected sets Name from the client's own name, cut to a length limit, and logs the client.
@@ -186,7 +186,7 @@ func (s *Conn) Retain(n int) error {
 	if s.account.ended {
 		return nil
 	}
-	if err := s.Who.Account.Take(budget.Bytes, int64(n)); err != nil {
+	if err := s.Info.Account.Take(budget.Bytes, int64(n)); err != nil {
 		return err
 	}
 	s.account.retained += n
@@ -197,7 +197,7 @@ func (s *Conn) Retain(n int) error {
 func (s *Conn) Free(n int) {
 	if !s.account.ended {
 		s.account.retained -= n
-		s.Who.Account.Give(budget.Bytes, int64(n))
+		s.Info.Account.Give(budget.Bytes, int64(n))
 	}
 }
 

@@ -218,7 +218,7 @@ func (s *Requests) callIfConfirmed(req *client.Request, t catalog.Target, about 
 // mayResume handles a retry without a permit. It reports true if the retry resumes a call that is
 // still open at a legacy server. That call is not made again.
 func (s *Requests) mayResume(req *client.Request, t catalog.Target, about requestHash, state []byte) bool {
-	st, ours := s.signer.verifyState(state, about, s.Who.Principal)
+	st, ours := s.signer.verifyState(state, about, s.Info.Principal)
 	switch {
 	case !ours:
 		s.Decline(req, errUnknownState)

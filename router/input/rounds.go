@@ -39,7 +39,7 @@ type Requests struct {
 // Init initializes s for a client connection.
 func (s *Requests) Init(conn *client.Conn, tasks *subscribe.Tasks, signer *Signer, scrub func() func(string) string, onConfirmed func(*client.Request, *catalog.Entry)) {
 	s.Conn, s.tasks, s.signer, s.scrub, s.onConfirmed = conn, tasks, signer, scrub, onConfirmed
-	s.suspensions.account = conn.Who.Account
+	s.suspensions.account = conn.Info.Account
 }
 
 // Limits on the input that modern servers request of a legacy client.

@@ -168,7 +168,7 @@ func (s *Requests) suspend(u *upstream.Upstream, id uint64, c *upstream.Call, qu
 
 // stateFor returns a signed request state that is valid for stateLifetime.
 func (s *Requests) stateFor(about requestHash, kind stateKind, h handle) string {
-	return s.signer.signState(requestState{kind, h, s.Clock.Now() + int64(stateLifetime)}, about, s.Who.Principal)
+	return s.signer.signState(requestState{kind, h, s.Clock.Now() + int64(stateLifetime)}, about, s.Info.Principal)
 }
 
 // sendAsks answers a modern client's request with the questions that it must answer first.
@@ -232,7 +232,7 @@ var (
 // resume handles a request that contains answers to questions. It reports whether the request must
 // be forwarded as a new call.
 func (s *Requests) resume(req *client.Request, c *upstream.Call, about requestHash, retry *inputreq.Retry) bool {
-	state, ok := s.signer.verifyState(req.Text(retry.State.Value), about, s.Who.Principal)
+	state, ok := s.signer.verifyState(req.Text(retry.State.Value), about, s.Info.Principal)
 	if !ok {
 		s.Decline(req, errUnknownState)
 		return false

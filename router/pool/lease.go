@@ -31,7 +31,7 @@ type lease struct {
 // those that the call's client has declared; logs is the threshold of the log messages that it
 // wants.
 func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs upstream.LogThreshold, out *peer.Outgoing) *upstream.Upstream {
-	if !s.Who.Many || u.Source.Modern || u.Share != upstream.ShareAuto || !inputreq.CanBeAsked(capabilities) {
+	if !s.Info.Many || u.Source.Modern || u.Share != upstream.ShareAuto || !inputreq.CanBeAsked(capabilities) {
 		return u
 	}
 	leased := s.leastLoaded(u, inputreq.Askable(capabilities))

@@ -62,7 +62,7 @@ func (s *Servers) needsDedicated(u *upstream.Upstream) bool {
 		return false
 	case u.ForSession != nil:
 		return s.Missing[u] == nil
-	case s.Who.Sole || u.Owner() != nil || !u.Is(upstream.Ready):
+	case s.Info.Sole || u.Owner() != nil || !u.Is(upstream.Ready):
 		return false
 	}
 	switch u.Share {
@@ -95,7 +95,7 @@ func (s *Servers) startDedicated(shared *upstream.Upstream) *upstream.Upstream {
 // instantiate makes a dedicated upstream of a server that is configured per session. It returns nil
 // if the session goes without the server.
 func (s *Servers) instantiate(shared *upstream.Upstream) *upstream.Upstream {
-	server, err := shared.Configured().ForSession(s.Who.Config)
+	server, err := shared.Configured().ForSession(s.Info.Config)
 	if err != nil {
 		s.markMissing(shared, err)
 		return nil
@@ -114,10 +114,10 @@ func (s *Servers) instantiate(shared *upstream.Upstream) *upstream.Upstream {
 // newDedicated makes a dedicated upstream, which counts against the quota until Dismiss. The error
 // says which limit is reached.
 func (s *Servers) newDedicated(shared *upstream.Upstream, server upstream.Server, d upstream.DedicatedOptions) (*upstream.Upstream, error) {
-	if err := s.Pool.Quota.Take(s.Who.Account); err != nil {
+	if err := s.Pool.Quota.Take(s.Info.Account); err != nil {
 		return nil, err
 	}
-	d.Owner, d.Many = s.Caller, s.Who.Many
+	d.Owner, d.Many = s.Caller, s.Info.Many
 	return shared.NewDedicated(server, d), nil
 }
 
@@ -209,7 +209,7 @@ func (s *Servers) Unstarted(server string) string {
 		if u.ForSession == nil || !u.Source.HasName(cmp.Or(server, u.Name)) || !s.MayUse(u) {
 			continue
 		}
-		own, err := u.ForSession(s.Who.Config)
+		own, err := u.ForSession(s.Info.Config)
 		if err != nil {
 			continue // the session goes without it
 		}
@@ -243,7 +243,7 @@ func (s *Servers) DismissAll() {
 
 // Dismiss ends a dedicated upstream in the background. The router waits for it when it closes.
 func (s *Servers) Dismiss(u *upstream.Upstream) {
-	p, account := s.Pool, s.Who.Account
+	p, account := s.Pool, s.Info.Account
 	p.Dismissed.Go(func() {
 		u.Stop()
 		p.Quota.release(account)

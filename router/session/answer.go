@@ -20,7 +20,7 @@ import (
 )
 
 // Principal implements upstream.Caller.
-func (s *Session) Principal() budget.Principal { return s.Who.Principal }
+func (s *Session) Principal() budget.Principal { return s.Info.Principal }
 
 // Answer implements upstream.Caller. It sends the answer to the client with the client's request
 // ID. Otherwise it only adds the server's name to messages for the user.

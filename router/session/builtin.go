@@ -34,7 +34,7 @@ func (s *Session) callBuiltinLocked(req *client.Request, name []byte) bool {
 		s.activateLocked(req)
 		return true
 	case metatool.CallTool:
-		if s.Who.Static != "" {
+		if s.Info.Static != "" {
 			return false
 		}
 		s.callThroughLocked(req)
@@ -62,7 +62,7 @@ func (s *Session) activateLocked(req *client.Request) {
 // contextLocked returns the context of a call of one of toolman's own tools.
 func (s *Session) contextLocked(req *client.Request, l *metatool.Library) *metatool.Context {
 	return &metatool.Context{Message: req.Message, View: s.View.Load(), Modern: req.Modern, Guidance: s.guidanceLocked(req.Modern),
-		Library: l, Shelf: s.env.Shelf, Fixed: s.env.Host.Toolsets(), Owner: s.Who.Principal.Owner(), Unavailable: s.unavailableLocked}
+		Library: l, Shelf: s.env.Shelf, Fixed: s.env.Host.Toolsets(), Owner: s.Info.Principal.Owner(), Unavailable: s.unavailableLocked}
 }
 
 // unavailableLocked returns the names of the servers that are not ready.
@@ -77,7 +77,7 @@ func (s *Session) unavailableLocked() (names []string) {
 
 // guidanceLocked returns what refusals of the client's requests of an era may refer to.
 func (s *Session) guidanceLocked(modern bool) *metatool.Guidance {
-	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.Who.Static, metatool.FixedByMode), Lists: s.Who.Lists}
+	return &metatool.Guidance{Mode: s.modeOf(modern), Offers: s.builtin.offers, Tools: s.builtin.tools, Fixed: cmp.Or(s.Info.Static, metatool.FixedByMode), Lists: s.Info.Lists}
 }
 
 // definitions returns the definitions of toolman's own tools.
@@ -105,12 +105,12 @@ func (s *Session) callThroughLocked(req *client.Request) {
 // withLibraryLocked serves a call that needs the toolsets: immediately if no toolset can have been
 // saved, otherwise after the file was read.
 func (s *Session) withLibraryLocked(req *client.Request, call func(*metatool.Context) metatool.Outcome) {
-	if s.env.Shelf == nil || s.Who.Only != nil {
-		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.env.Host.Library(&s.Who))))
+	if s.env.Shelf == nil || s.Info.Only != nil {
+		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.env.Host.Library(&s.Info))))
 		return
 	}
 	s.runInBackgroundLocked(req, func(context.Context) completion {
-		l := s.env.Host.Library(&s.Who)
+		l := s.env.Host.Library(&s.Info)
 		return func(req *client.Request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
 	})
 }
@@ -139,7 +139,7 @@ func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
 			return refused
 		})
 		if refused == nil {
-			err = s.env.Host.ShelfError(&s.Who, err)
+			err = s.env.Host.ShelfError(&s.Info, err)
 		}
 		return func(req *client.Request) {
 			if err != nil {
@@ -321,7 +321,7 @@ func (s *Session) alwaysLoad() bool {
 // can receive list_changed: those of the modern era must have a subscription for it.
 func (s *Session) modeOf(modern bool) view.Mode {
 	switch {
-	case s.Who.Static != "":
+	case s.Info.Static != "":
 		return view.ModeStatic
 	case s.env.Mode != view.ModeAuto:
 		return s.env.Mode

@@ -32,7 +32,7 @@ func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
 // startViewLocked returns the session's view before any activation when the shared servers offer
 // this catalog.
 func (s *Session) startViewLocked(shared *catalog.Catalog) *view.View {
-	return s.env.Host.StartView(s.sessionCatalogLocked(shared), s.Policy, s.Who)
+	return s.env.Host.StartView(s.sessionCatalogLocked(shared), s.Policy, s.Info)
 }
 
 // sessionCatalogLocked returns the catalog of the session's servers. shared is the catalog of the
@@ -176,7 +176,7 @@ type Tool struct {
 func (s *Session) Tools() []Tool {
 	v := s.View.Load()
 	in := map[string][]string{}
-	for _, set := range s.env.Host.Library(&s.Who).Sets {
+	for _, set := range s.env.Host.Library(&s.Info).Sets {
 		for name := range v.Catalog.Expand(set).Tools {
 			in[name] = append(in[name], set.Name)
 		}

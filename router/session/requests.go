@@ -46,7 +46,7 @@ func (s *Session) initializeLocked(req *client.Request) {
 	s.LogConnected(&hello, version)
 	s.Peer.Revision = version
 	s.Reply(req, mcpwire.AppendInitializeResult(nil, version, s.env.Version, metatool.Instructions(s.modeOf(req.Modern), s.builtin.offers)))
-	if s.Who.Sole {
+	if s.Info.Sole {
 		s.env.Host.Greet(hello)
 	} else if s.env.Host.Opened() {
 		s.servers.StartDedicated()
@@ -65,11 +65,11 @@ func (s *Session) modernRequestLocked(req *client.Request) {
 			Message: "revision " + mcpwire.Newest + " has no method " + sanitize.Short(string(req.Method))})
 	default:
 		hello := s.noteFirstModernLocked(req)
-		if hello != nil && !s.Who.Sole && s.env.Host.Opened() {
+		if hello != nil && !s.Info.Sole && s.env.Host.Opened() {
 			s.servers.StartDedicated()
 		}
 		s.serveWhenReadyLocked(req)
-		if hello != nil && s.Who.Sole {
+		if hello != nil && s.Info.Sole {
 			s.env.Host.Greet(*hello)
 		}
 	}

@@ -93,9 +93,9 @@ type sessionHost interface {
 	// Scrub returns the function that hides the configured secrets, or nil if there are none.
 	Scrub() func(text string) string
 	// Library returns the toolsets that the client may see. It may wait for the disk.
-	Library(who *client.Info) *metatool.Library
+	Library(info *client.Info) *metatool.Library
 	// ShelfError returns an error of the saved toolsets in a form that is safe for the client.
-	ShelfError(who *client.Info, err error) error
+	ShelfError(info *client.Info, err error) error
 	// Opened reports whether list requests need no longer wait for servers.
 	Opened() bool
 	// Greet sends the client's capabilities to the servers.
@@ -103,7 +103,7 @@ type sessionHost interface {
 	// BuildCatalog merges what the servers offer.
 	BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog
 	// StartView returns the client's view of a catalog before any activation.
-	StartView(c *catalog.Catalog, p *policy.Policy, who client.Info) *view.View
+	StartView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View
 	// Refresh gives the session the current catalog.
 	Refresh(s *Session, announce bool)
 	// Reconnect gives the session the shared server in place of its dedicated one, which has
@@ -116,9 +116,9 @@ type sessionHost interface {
 // New returns a new session. out receives the messages to the client; it may implement
 // client.Streams, client.CallObserver and client.CallChecker. offers are the groups of toolman's
 // own tools that the client is offered, and tools are the toolset tools.
-func New(env *Env, out peer.Sender, who client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
+func New(env *Env, out peer.Sender, info client.Info, p *policy.Policy, servers []*upstream.Upstream, offers view.MetaTools, tools map[string]*metatool.Tool) *Session {
 	s := &Session{env: env, builtin: builtin{offers, tools}, closed: closed{done: make(chan struct{})}}
-	s.Conn.Init(out, who, env.Client)
+	s.Conn.Init(out, info, env.Client)
 	s.Policy, s.Caller = p, s
 	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
 	s.tasks = subscribe.Tasks{Conn: &s.Conn}

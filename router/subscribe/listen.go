@@ -18,7 +18,7 @@ import (
 const MaxListens, maxSharedListens = 64, 16384
 
 func (s *Set) maxListens() int {
-	if s.Who.Many {
+	if s.Info.Many {
 		return maxSharedListens
 	}
 	return MaxListens
