@@ -65,14 +65,12 @@ func (h adapter) Greet(hello mcpwire.Hello) { h.r.handshake(hello) }
 // Ended implements session.Host.
 func (h adapter) Ended(s *session.Session) { h.r.sessions.remove(s) }
 
-// BuildCatalog implements session.Host.
-func (h adapter) BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog {
-	return h.r.buildCatalog(upstreams)
-}
-
 // StartView implements session.Host.
-func (h adapter) StartView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View {
-	return h.r.startView(c, p, info)
+func (h adapter) StartView(shared *catalog.Catalog, servers []*upstream.Upstream, p *policy.Policy, info client.Info) *view.View {
+	if slices.ContainsFunc(servers, func(u *upstream.Upstream) bool { return u.Shared() != nil }) {
+		shared = h.r.buildCatalog(servers)
+	}
+	return h.r.startView(shared, p, info)
 }
 
 // Refresh implements session.Host.

@@ -12,7 +12,6 @@ import (
 	"toolman/router/input"
 	"toolman/router/policy"
 	"toolman/router/upstream"
-	"toolman/router/view"
 )
 
 // CatalogChanged gives the client a new catalog. Activations stay. The first catalog is not
@@ -21,7 +20,7 @@ func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
 	s.WithLock(func(out *peer.Outgoing) {
 		s.servers.StartDedicated()
 		before := s.View.Load()
-		after := before.Rebase(s.startViewLocked(next))
+		after := before.Rebase(s.env.Host.StartView(next, s.servers.All, s.Policy, s.Info))
 		s.View.Store(after)
 		if announce && s.servers.Awaited == 0 {
 			s.announceLocked(before, after, out)
@@ -29,33 +28,15 @@ func (s *Session) CatalogChanged(next *catalog.Catalog, announce bool) {
 	})
 }
 
-// startViewLocked returns the session's view before any activation when the shared servers offer
-// this catalog.
-func (s *Session) startViewLocked(shared *catalog.Catalog) *view.View {
-	return s.env.Host.StartView(s.sessionCatalogLocked(shared), s.Policy, s.Info)
-}
-
-// sessionCatalogLocked returns the catalog of the session's servers. shared is the catalog of the
-// shared servers.
-func (s *Session) sessionCatalogLocked(shared *catalog.Catalog) *catalog.Catalog {
-	if !slices.ContainsFunc(s.servers.All, func(u *upstream.Upstream) bool { return u.Shared() != nil }) {
-		return shared
-	}
-	return s.env.Host.BuildCatalog(s.servers.All)
-}
-
 // catalogReadyLocked reports whether requests that need the catalog can be served.
 func (s *Session) catalogReadyLocked() bool { return s.env.Host.Opened() && s.servers.Awaited == 0 }
 
 // Refresh implements upstream.Caller.
-func (s *Session) Refresh() { s.refresh(true) }
-
-// refresh updates the session's catalog from what its dedicated servers offer now.
-func (s *Session) refresh(announce bool) { s.env.Host.Refresh(s, announce) }
+func (s *Session) Refresh() { s.env.Host.Refresh(s, true) }
 
 // dedicatedSettled is called when the session waits for no dedicated server any more.
 func (s *Session) dedicatedSettled() {
-	s.refresh(false)
+	s.env.Host.Refresh(s, false)
 	s.ServeDeferred()
 }
 

@@ -100,10 +100,9 @@ type sessionHost interface {
 	Opened() bool
 	// Greet sends the client's capabilities to the servers.
 	Greet(hello mcpwire.Hello)
-	// BuildCatalog merges what the servers offer.
-	BuildCatalog(upstreams []*upstream.Upstream) *catalog.Catalog
-	// StartView returns the client's view of a catalog before any activation.
-	StartView(c *catalog.Catalog, p *policy.Policy, info client.Info) *view.View
+	// StartView returns a client's view before any activation. shared is the catalog of the shared
+	// servers, and servers are those of the session.
+	StartView(shared *catalog.Catalog, servers []*upstream.Upstream, p *policy.Policy, info client.Info) *view.View
 	// Refresh gives the session the current catalog.
 	Refresh(s *Session, announce bool)
 	// Reconnect gives the session the shared server in place of its dedicated one, which has
