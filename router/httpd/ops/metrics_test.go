@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"toolman/fixtures/fakemcp"
+	"toolman/fixtures/mcptest"
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/router"
@@ -128,7 +129,11 @@ func TestCallsAreMeasured(t *testing.T) {
 	_, page, _ := get(t, url)
 	hasLines(t, page, `toolman_upstream_inflight{upstream="fs"} 1`, `toolman_sessions 1`)
 	v.says(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":6}}`)
-	_, page, header := get(t, url)
+	var header http.Header
+	mcptest.Eventually(t, "a call is counted after its answer was sent", func() bool {
+		_, page, header = get(t, url)
+		return strings.Contains(page, `toolman_calls_total{upstream="fs",outcome="tool_error"} 1`)
+	})
 	if header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
 		t.Errorf("Content-Type %q", header.Get("Content-Type"))
 	}
