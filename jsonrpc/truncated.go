@@ -94,8 +94,8 @@ func AnsweredID(m *Message, err error) (id uint64, found bool) {
 	return id, found
 }
 
-// BatchOf returns the messages of a frame that is a batch, and nothing for another frame. It stops after
-// more than most of them.
+// BatchOf returns the messages of a frame that is a batch, and nothing for another frame. It stops
+// after more than most of them.
 func BatchOf(frame []byte, most int) (elements []Span) {
 	if len(frame) == 0 || frame[0] != '[' || !Valid(frame) {
 		return nil

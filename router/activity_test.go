@@ -10,7 +10,8 @@ import (
 	"toolman/router/view"
 )
 
-// Whatever makes a tool active or keeps it from being so is named: in the refusal as in the explanation.
+// Whatever makes a tool active or keeps it from being so is named: in the refusal as in the
+// explanation.
 func TestWhyAToolIsActive(t *testing.T) {
 	g := sets(t, Options{})
 	why := func(step, tool, want string) {
@@ -41,7 +42,8 @@ func TestWhyAToolIsActive(t *testing.T) {
 	why("equipped and enabled", "ns_a", "toolset ab (tools.toml:1) is enabled")
 }
 
-// A toolset that was to have a tool and leaves it out says so, also where others made the tool active.
+// A toolset that was to have a tool and leaves it out says so, also where others made the tool
+// active.
 func TestWhyAToolIsLeftOut(t *testing.T) {
 	const text = "the definition of ns_a has changed since the toolset was saved; it is left out until the toolset is built again"
 	withShelf(t, Options{}, func(t *testing.T, g *rig, s *shelf) {

@@ -56,7 +56,8 @@ func someRules(rng *rand.Rand) *policy.Rules {
 	return r
 }
 
-// somePins are pins of some of what the servers offer, some of them of what it was before. Half of the time there are none.
+// somePins are pins of some of what the servers offer, some of them of what it was before. Half of
+// the time there are none.
 func somePins(t *testing.T, rng *rand.Rand) *catalog.Pins {
 	t.Helper()
 	if rng.IntN(2) == 0 {
@@ -78,7 +79,8 @@ func somePins(t *testing.T, rng *rand.Rand) *catalog.Pins {
 	return &p
 }
 
-// someSet is a toolset: names and globs, and references, some of which are to what a tool was before.
+// someSet is a toolset: names and globs, and references, some of which are to what a tool was
+// before.
 func someSet(t *testing.T, rng *rand.Rand, name string) toolset.Set {
 	t.Helper()
 	var patterns []string
@@ -105,7 +107,8 @@ func holds(set *toolset.Set, e *catalog.Entry) bool {
 		slices.Contains(set.Tools, toolset.Ref{NamespacedName: e.Name, RefID: e.RefID()}))
 }
 
-// A world is what decides about items, and an opinion about each that is formed without the router's help.
+// A world is what decides about items, and an opinion about each that is formed without the
+// router's help.
 type world struct {
 	policy            *policy.Policy
 	dangers           *policy.DangerRules // nobody may call those; nil: none
@@ -154,7 +157,8 @@ func (g *rig) everyEntry() []*catalog.Entry {
 	return slices.Concat(c.All(), c.Denied.All())
 }
 
-// judges says what becomes of an entry, and with which words a caller is refused that uses its name.
+// judges says what becomes of an entry, and with which words a caller is refused that uses its
+// name.
 func (w *world) judges(g *rig, e *catalog.Entry) (catalog.Verdict, string) {
 	return w.judgesBy(g, e, e.Name)
 }
@@ -165,7 +169,8 @@ func namesServer(e *catalog.Entry, name string) bool {
 	return name == server+":"+e.Item.Name || name == "mcp__"+server+"__"+e.Item.Name || name == e.Name && e.Source.Namespace == server
 }
 
-// judgesBy is judges for a caller that uses another name. One without the server learns nothing of that.
+// judgesBy is judges for a caller that uses another name. One without the server learns nothing of
+// that.
 func (w *world) judgesBy(g *rig, e *catalog.Entry, name string) (catalog.Verdict, string) {
 	var items []policy.Item
 	at := 0
@@ -240,8 +245,9 @@ func (w *world) uses(e *catalog.Entry) bool {
 	return byGlobs
 }
 
-// For every agent and item, whatever road is taken: what the policy denies or a pin holds back is not there and cannot be
-// had, what is not active is in the catalog alone, and the reason is the same everywhere; what is active can be had.
+// For every agent and item, whatever road is taken: what the policy denies or a pin holds back is
+// not there and cannot be had, what is not active is in the catalog alone, and the reason is the
+// same everywhere; what is active can be had.
 func TestAllRoadsAgree(t *testing.T) {
 	for seed := range uint64(20) {
 		rules := someRules(rand.New(rand.NewPCG(seed, 0)))

@@ -10,8 +10,9 @@ import (
 	"toolman/router/view"
 )
 
-// A server that a policy closes to the only client there is says nothing to it: neither log messages nor questions come
-// through, and what is not there is not told by name. An open one is heard.
+// A server that a policy closes to the only client there is says nothing to it: neither log
+// messages nor questions come through, and what is not there is not told by name. An open one is
+// heard.
 func TestAClosedServerSaysNothingToTheClient(t *testing.T) {
 	list := policy.List{Entries: []policy.Entry{{Text: "x"}}}
 	p, err := (&policy.Rules{Exposed: map[string]policy.List{"open": list, "closed": {}}}).For("")

@@ -61,8 +61,8 @@ func exchange(t testing.TB, s *session.Session, u *upstream.Upstream, server *ou
 	}
 }
 
-// A policy, dangerous_tools, pins and toolsets have decided before a call comes: it allocates no more for them. What they cost
-// in time is BenchmarkGuarded's to say.
+// A policy, dangerous_tools, pins and toolsets have decided before a call comes: it allocates no
+// more for them. What they cost in time is BenchmarkGuarded's to say.
 func TestWhatDecidesAddsNothingToACall(t *testing.T) {
 	allocs := func(o Options, sets int) float64 {
 		s, u, client, server := joinedWith(t, o, "ns", echoTool)

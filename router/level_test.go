@@ -53,7 +53,8 @@ func TestLogMessagesForAModernClient(t *testing.T) {
 	}
 }
 
-// A call that waits for a log level waits neither for ever nor for a server that is gone, and can be taken back.
+// A call that waits for a log level waits neither for ever nor for a server that is gone, and can
+// be taken back.
 func TestACallWaitsForALogLevelButNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newRig(t, setup{silent: true, active: []string{"*"}}, offer{namespace: "a", tools: []string{"t"}}, offer{namespace: "b", tools: []string{"t"}})

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// A message with a line break in it must not have come this far: a Peer refuses to write it. The call that it belongs
-// to is answered all the same, and only that one.
+// A message with a line break in it must not have come this far: a Peer refuses to write it. The
+// call that it belongs to is answered all the same, and only that one.
 func TestACallThatCannotBeWrittenFails(t *testing.T) {
 	_, client, server := one(t, various())
 	got := client.asks("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"ns_echo\",\"arguments\":{\"a\":\n1}}}")

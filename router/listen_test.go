@@ -113,8 +113,8 @@ func TestModernSubscriptionsToALegacyServer(t *testing.T) {
 	g.client.wants()
 }
 
-// A modern server is listened to on a subscription for each resource, so that none is ever opened anew; a legacy
-// client knows nothing of it.
+// A modern server is listened to on a subscription for each resource, so that none is ever opened
+// anew; a legacy client knows nothing of it.
 func TestLegacySubscriptionsToAModernServer(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, offer{namespace: "a", resources: []string{"r://1", "r://2"}, modern: true})
 	server := g.servers[0]

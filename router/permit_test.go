@@ -208,8 +208,8 @@ func TestAServerAsksAModernClientAfterConsent(t *testing.T) {
 	})
 }
 
-// The retry of a call that a person has agreed to is refused when the tool is another by then: whether
-// the client brings the consent, or what a server wants in addition.
+// The retry of a call that a person has agreed to is refused when the tool is another by then:
+// whether the client brings the consent, or what a server wants in addition.
 func TestConsentIsForOneDefinition(t *testing.T) {
 	const why = "it was changed by its server while a person was asked"
 	another := func(g *rig, server *link) {

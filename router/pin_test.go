@@ -203,7 +203,8 @@ func TestADefinitionThatChangesMeanwhile(t *testing.T) {
 	server.hearsOne()
 }
 
-// A toolset says of what is held back that it is that, and of what a policy denies that it is not there.
+// A toolset says of what is held back that it is that, and of what a policy denies that it is not
+// there.
 func TestToolsetsNameWhatIsHeldBack(t *testing.T) {
 	p, err := (&policy.Rules{File: "f", Exposed: map[string]policy.List{"ns": {Line: 1, Entries: []policy.Entry{{Text: "moved", Line: 3}}}}}).For("")
 	if err != nil {

@@ -14,7 +14,8 @@ func fewProcesses() *budget.Budgets {
 	return budget.New(budget.Limits{budget.Processes: 5}, budget.Limits{})
 }
 
-// At its limit a client shares a process, but for a server that nobody shares. Others are not concerned.
+// At its limit a client shares a process, but for a server that nobody shares. Others are not
+// concerned.
 func TestWhoHasTooManyProcessesOfItsOwn(t *testing.T) {
 	for share, want := range map[upstream.Share]string{upstream.ShareAuto: `"id":1,"result"`, upstream.ShareNever: "server a is not available in this session: it has a process for each session"} {
 		h := newHall(t, share, asking())

@@ -167,7 +167,8 @@ func (r *roads) try(what, frame string, e *catalog.Entry, why string) {
 // jsonText is a text as it stands in a string of JSON.
 func jsonText(text string) string { return strings.ReplaceAll(text, `"`, `\"`) }
 
-// activated switches every item on: what may not be had stays as it is, and all else can be used from then on.
+// activated switches every item on: what may not be had stays as it is, and all else can be used
+// from then on.
 func (r *roads) activated() {
 	r.t.Helper()
 	for _, e := range r.g.everyEntry() {
@@ -194,7 +195,8 @@ func (r *roads) activated() {
 	}
 }
 
-// explained compares what explain says of each item with what is so, and with what a caller is told.
+// explained compares what explain says of each item with what is so, and with what a caller is
+// told.
 func (r *roads) explained() {
 	r.t.Helper()
 	for _, e := range r.g.everyEntry() {

@@ -162,8 +162,8 @@ func TestAnotherServersTemplatesDoNotStandInTheWay(t *testing.T) {
 	}
 }
 
-// Servers parse a URI before they look for its resource. What a parser makes of it may be the URI of
-// one that the client may not have.
+// Servers parse a URI before they look for its resource. What a parser makes of it may be the URI
+// of one that the client may not have.
 func TestAURIThatParsersRewriteIsNotHadWhereSomethingIsKept(t *testing.T) {
 	for _, tt := range []struct {
 		template    string

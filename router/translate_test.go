@@ -190,7 +190,8 @@ func BenchmarkCrossing(bench *testing.B) {
 	}
 }
 
-// crossing returns a function that makes a call with a result of size bytes. A modern client's may want log messages of a level.
+// crossing returns a function that makes a call with a result of size bytes. A modern client's may
+// want log messages of a level.
 func crossing(t testing.TB, client, server bool, level string, size int) func() {
 	s, u, c, to := joined(t, "ns", echoTool)
 	u.Source.Modern = server

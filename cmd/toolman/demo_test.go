@@ -20,7 +20,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files in testdata")
 
-// asToolman makes this test binary toolman, and everything it starts, too; asNoGateway one that says nothing to clients.
+// asToolman makes this test binary toolman, and everything it starts, too; asNoGateway one that
+// says nothing to clients.
 const (
 	asToolman   = "TEST_AS_TOOLMAN"
 	asNoGateway = "TEST_AS_NO_GATEWAY"
@@ -83,7 +84,8 @@ func TestDemoShowsTheConversation(t *testing.T) {
 	}
 }
 
-// normal replaces what is different each time: where the program is, and the ids that toolman makes up.
+// normal replaces what is different each time: where the program is, and the ids that toolman makes
+// up.
 func normal(out string) string {
 	out = regexp.MustCompile(`(?m)^    command = .*`).ReplaceAllString(out, "    command = …")
 	return regexp.MustCompile(`(?m)^(  (?:notes|calc) +[<>] \{"id":)\d+`).ReplaceAllString(out, "${1}0")

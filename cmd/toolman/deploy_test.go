@@ -140,8 +140,8 @@ func objects(t *testing.T) (c configMap, d deployment, s service) {
 	return c, d, s
 }
 
-// configured is the configuration in the ConfigMap, read as the container would. That has no variables: whatever is in its
-// environment may come to be in that of servers.
+// configured is the configuration in the ConfigMap, read as the container would. That has no
+// variables: whatever is in its environment may come to be in that of servers.
 func configured(t *testing.T, c configMap) *config.Config {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "tools.toml")
@@ -245,7 +245,8 @@ func (g readyGateway) Started() <-chan struct{}     { return g.started }
 func (g readyGateway) Upstreams() []upstream.Status { return nil }
 func (g readyGateway) Sessions() int                { return 0 }
 
-// The probes have to ask for what there is: liveness for what is true while servers start, readiness for what is not.
+// The probes have to ask for what there is: liveness for what is true while servers start,
+// readiness for what is not.
 func TestTheProbesAskForWhatToolmanServes(t *testing.T) {
 	_, d, _ := objects(t)
 	in := d.Spec.Template.Spec.Containers[0]

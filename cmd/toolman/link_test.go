@@ -37,7 +37,8 @@ func TestTheProgramIsLean(t *testing.T) {
 			if p.bytes > most {
 				t.Errorf("initializing %s allocates %d bytes, more than %d", p.pkg, p.bytes, most)
 			}
-			// Code that runs at the start is in memory from then on, with 64 KiB of what is around it.
+			// Code that runs at the start is in memory from then on, with 64 KiB of what is around
+			// it.
 			if strings.HasPrefix(p.pkg, "toolman/router/httpd") || strings.HasPrefix(p.pkg, "toolman/mcpwire/streamhttp") {
 				t.Errorf("%s, which few need, has variables that are computed at each start", p.pkg)
 			}

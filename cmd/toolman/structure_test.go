@@ -23,7 +23,8 @@ const (
 	mostCycle       = 12   // files of a package that need each other
 )
 
-// records are structs that mirror a configuration or what a trace has. They have as many fields as those have keys.
+// records are structs that mirror a configuration or what a trace has. They have as many fields as
+// those have keys.
 var records = []string{"cmd/internal/config.Config", "router.Options", "cmd/internal/config.Server", "cmd/internal/traceview.call", "jsonrpc/trace.Record"}
 
 // TestStructure keeps packages, files and types small enough to be understood one at a time.
@@ -151,8 +152,8 @@ func systemless(path string) string {
 	return name
 }
 
-// largestCycle returns the largest group of files of a package of which each needs declarations of all
-// others, directly or not.
+// largestCycle returns the largest group of files of a package of which each needs declarations of
+// all others, directly or not.
 func largestCycle(fset *token.FileSet, files []*ast.File) []string {
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}, Selections: map[*ast.SelectorExpr]*types.Selection{}}
 	conf := types.Config{Importer: nothing{}, Error: func(error) {}} // what other packages declare is not of interest

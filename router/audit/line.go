@@ -71,9 +71,9 @@ type Line struct {
 	RequestBytes int `json:"-"`
 	AnswerBytes  int `json:"-"`
 
-	// The SHA-256 of the arguments in canonical JSON (RFC 8785). If they have no such form, or are longer
-	// than 256 KiB, of their bytes. Hexadecimal. Both are missing if there are no arguments, or they could
-	// not be kept.
+	// The SHA-256 of the arguments in canonical JSON (RFC 8785). If they have no such form, or are
+	// longer than 256 KiB, of their bytes. Hexadecimal. Both are missing if there are no arguments,
+	// or they could not be kept.
 	ArgumentsSHA256      string          `json:"arguments_sha256,omitempty"`
 	ArgumentsBytesSHA256 string          `json:"arguments_bytes_sha256,omitempty"`
 	Arguments            json.RawMessage `json:"arguments,omitempty"` // with Options.Arguments; without secrets
@@ -112,8 +112,8 @@ func (w *Writer) render(dst []byte, d *Decision, lost uint64) []byte {
 	return append(dst, text...)
 }
 
-// offered reports whether the name comes from a server, and not from the client. Such a name is written even
-// if a secret happens to be a part of it: many tools are called read.
+// offered reports whether the name comes from a server, and not from the client. Such a name is
+// written even if a secret happens to be a part of it: many tools are called read.
 func (l *Line) offered() bool { return l.Server != "" && (l.Kind == "tool" || l.Kind == "prompt") }
 
 func encode(line Line) ([]byte, error) {

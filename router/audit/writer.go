@@ -21,7 +21,8 @@ type Options struct {
 	Warn      func(error)      // gets the first error of the output, on the Writer's goroutine; may be nil
 }
 
-// A Writer writes an audit log. Its methods may be called from any goroutine. A nil *Writer does nothing.
+// A Writer writes an audit log. Its methods may be called from any goroutine. A nil *Writer does
+// nothing.
 type Writer struct {
 	out       *asyncwriter.Writer[*Decision] // nil: nothing is written
 	observer  Observer                       // may be nil
@@ -31,9 +32,9 @@ type Writer struct {
 	bytes     atomic.Int64 // of arguments that are kept
 }
 
-// An Observer is called for decisions when they begin and end, for example to count them. It is called on
-// the goroutines of the requests, also concurrently, and must not block. The line is valid until the method
-// returns. It has neither the rule nor anything about the arguments.
+// An Observer is called for decisions when they begin and end, for example to count them. It is
+// called on the goroutines of the requests, also concurrently, and must not block. The line is
+// valid until the method returns. It has neither the rule nor anything about the arguments.
 type Observer interface {
 	// Begun is called once for each decision.
 	Begun(*Line)
@@ -51,8 +52,8 @@ func NewWriter(out io.Writer, o Options) *Writer {
 	return w
 }
 
-// Watch adds an Observer to w and returns w. If w is nil, it returns a Writer that calls the Observer and
-// writes nothing. It is called at most once, before w is used.
+// Watch adds an Observer to w and returns w. If w is nil, it returns a Writer that calls the
+// Observer and writes nothing. It is called at most once, before w is used.
 func Watch(w *Writer, by Observer) *Writer {
 	if w == nil {
 		w = new(Writer)
@@ -61,8 +62,8 @@ func Watch(w *Writer, by Observer) *Writer {
 	return w
 }
 
-// Close writes the decisions that have ended, for at most timeout. Those that end later are lost. An
-// error says that the output took no more; other errors of the output are for Options.Warn.
+// Close writes the decisions that have ended, for at most timeout. Those that end later are lost.
+// An error says that the output took no more; other errors of the output are for Options.Warn.
 func (w *Writer) Close(timeout time.Duration) error {
 	if w == nil {
 		return nil
@@ -74,8 +75,8 @@ func (w *Writer) Close(timeout time.Duration) error {
 	return err
 }
 
-// A Decision is the record of a request until it is answered. It belongs to the goroutine that has to
-// answer the request. A nil *Decision, of a request that is not audited, does nothing.
+// A Decision is the record of a request until it is answered. It belongs to the goroutine that has
+// to answer the request. A nil *Decision, of a request that is not audited, does nothing.
 type Decision struct {
 	w         *Writer
 	line      Line
@@ -85,12 +86,12 @@ type Decision struct {
 	over      bool
 }
 
-// A Rule returns the text of the rule that led to a verdict. It is called when the line is written, on
-// another goroutine.
+// A Rule returns the text of the rule that led to a verdict. It is called when the line is written,
+// on another goroutine.
 type Rule func(Verdict) string
 
-// Begin begins a decision about a request that has come at this time. rule may be nil. The arguments are
-// copied.
+// Begin begins a decision about a request that has come at this time. rule may be nil. The
+// arguments are copied.
 func (w *Writer) Begin(line Line, rule Rule, came time.Time, arguments []byte) *Decision {
 	if w == nil {
 		return nil
@@ -133,7 +134,8 @@ func (d *Decision) Answered(bytes int) {
 // Verdict returns the latest verdict.
 func (d *Decision) Verdict() Verdict { return d.line.Verdict }
 
-// End writes the line. Only the first call counts: an answer may turn out to be undeliverable after End.
+// End writes the line. Only the first call counts: an answer may turn out to be undeliverable after
+// End.
 func (d *Decision) End(how Outcome) {
 	if d == nil || d.over {
 		return

@@ -31,8 +31,8 @@ func (r Resource) String() string {
 // Limits say how much of each resource a client can hold. 0 means no limit.
 type Limits [resources]int64
 
-// Shared returns the limits for all clients without a credential together. The total numbers of sessions
-// and connections are limited elsewhere.
+// Shared returns the limits for all clients without a credential together. The total numbers of
+// sessions and connections are limited elsewhere.
 func Shared() Limits {
 	return Limits{Bytes: 256 << 20, Streams: 16384, Calls: 16384, Processes: 128}
 }
@@ -75,14 +75,14 @@ type Budgets struct {
 	accounts map[Principal]*Account // guarded by mu: those that are open, by Principal.Client
 }
 
-// New makes Budgets. The limits each apply to each client with a credential, and the limits shared to all
-// clients without one together.
+// New makes Budgets. The limits each apply to each client with a credential, and the limits shared
+// to all clients without one together.
 func New(each, shared Limits) *Budgets {
 	return &Budgets{each: each, shared: shared, accounts: map[Principal]*Account{}}
 }
 
-// Open returns the account of a principal's client. Close has to follow. While it is open, Open returns the
-// same account for the same client.
+// Open returns the account of a principal's client. Close has to follow. While it is open, Open
+// returns the same account for the same client.
 func (b *Budgets) Open(p Principal) *Account {
 	client := p.Client()
 	b.mu.Lock()
@@ -134,7 +134,8 @@ func (a *Account) Close() {
 // shared reports whether the account belongs to all clients without a credential.
 func (a *Account) shared() bool { return a == nil || a.client == Principal{} }
 
-// Take takes n of a resource. If that is over the limit, it takes nothing and returns a *LimitError.
+// Take takes n of a resource. If that is over the limit, it takes nothing and returns a
+// *LimitError.
 func (a *Account) Take(r Resource, n int64) error {
 	if a == nil {
 		return nil
@@ -195,10 +196,10 @@ type Session interface {
 	EndIdle()
 }
 
-// TakeSession takes one of Sessions for a new session. Hold follows when that has begun. If the client is
-// at its limit of sessions, or has few Processes left, its session that has been idle for longest ends
-// first: it may have processes. The caller must not hold a lock that EndIdle needs. The error is a
-// *LimitError.
+// TakeSession takes one of Sessions for a new session. Hold follows when that has begun. If the
+// client is at its limit of sessions, or has few Processes left, its session that has been idle for
+// longest ends first: it may have processes. The caller must not hold a lock that EndIdle needs.
+// The error is a *LimitError.
 func (a *Account) TakeSession() error {
 	if a == nil {
 		return nil
@@ -238,7 +239,8 @@ func (a *Account) GiveSession(s Session) {
 	a.Give(Sessions, 1)
 }
 
-// EndIdlest ends the session that has been idle for longest. It reports whether there was an idle one.
+// EndIdlest ends the session that has been idle for longest. It reports whether there was an idle
+// one.
 func (a *Account) EndIdlest() bool {
 	if a == nil {
 		return false
@@ -260,8 +262,8 @@ func (a *Account) EndIdlest() bool {
 	return true
 }
 
-// A Reader reads the body of a request. Until Close, the bytes that it has read count against an account.
-// Its methods except Read are safe for use by many goroutines.
+// A Reader reads the body of a request. Until Close, the bytes that it has read count against an
+// account. Its methods except Read are safe for use by many goroutines.
 type Reader struct {
 	from    io.Reader
 	account *Account

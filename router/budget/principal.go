@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// A Principal identifies the sender of a request. Two requests have the same rights if their principals
-// are equal and the configuration has not changed between them. The zero Principal is a client that needs
-// no credential.
+// A Principal identifies the sender of a request. Two requests have the same rights if their
+// principals are equal and the configuration has not changed between them. The zero Principal is a
+// client that needs no credential.
 type Principal struct {
 	Issuer  string // of the credential: of a JWT, or Tokens; "" without a credential
 	Subject string // the sub of a JWT, or the start of a token's hash
@@ -40,15 +40,15 @@ func (p *Principal) Permissions() []string {
 	return strings.Split(p.Toolsets, ",")
 }
 
-// Client returns the principal without its path and permissions, which a client can vary from request to
-// request. Limits apply to clients: another path must not give a client more.
+// Client returns the principal without its path and permissions, which a client can vary from
+// request to request. Limits apply to clients: another path must not give a client more.
 func (p Principal) Client() Principal {
 	return Principal{Issuer: p.Issuer, Subject: p.Subject, Agent: p.Agent, ClientID: p.ClientID}
 }
 
-// Owner identifies the client for data that outlive its credential, such as saved toolsets. It is the same
-// for all tokens of an agent, and "" for the zero Principal, which is the operator. It is printable and has
-// no slash.
+// Owner identifies the client for data that outlive its credential, such as saved toolsets. It is
+// the same for all tokens of an agent, and "" for the zero Principal, which is the operator. It is
+// printable and has no slash.
 func (p Principal) Owner() string {
 	owner := p.Client()
 	if owner == (Principal{}) {
@@ -63,7 +63,8 @@ func (p Principal) Owner() string {
 // Anonymous reports whether the request had no credential.
 func (p *Principal) Anonymous() bool { return p.Issuer == "" }
 
-// String returns a text that is different for each principal. It is printable and contains no secret.
+// String returns a text that is different for each principal. It is printable and contains no
+// secret.
 func (p Principal) String() string {
 	parts := []string{p.Issuer, p.Subject, p.Agent, p.ClientID, p.Path}
 	if p.Restricted {

@@ -67,7 +67,8 @@ func TestClient(t *testing.T) {
 	}
 }
 
-// Behind a proxy that knows its clients each is an owner of its own, also where no credential is needed.
+// Behind a proxy that knows its clients each is an owner of its own, also where no credential is
+// needed.
 func TestOwner(t *testing.T) {
 	for _, tt := range []struct {
 		p    Principal

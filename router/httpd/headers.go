@@ -14,9 +14,9 @@ import (
 	"toolman/mcpwire/sanitize"
 )
 
-// mismatch says what is wrong with the envelope of a modern request, and which header differs from the
-// request (2026-07-28, Server Validation). err is what is wrong with the envelope; only a header of
-// another revision takes precedence.
+// mismatch says what is wrong with the envelope of a modern request, and which header differs from
+// the request (2026-07-28, Server Validation). err is what is wrong with the envelope; only a
+// header of another revision takes precedence.
 func mismatch(h http.Header, m *jsonrpc.Message, envelope *mcpwire.Envelope, method mcpwire.Method, err error) *mcpwire.Refusal {
 	if version := envelope.Version.Value; m.IsString(version) {
 		if why := compare(h, httpheader.Version, string(m.Text(version)), isSame); why != nil {
@@ -101,8 +101,8 @@ func isSameText(header, body string) bool {
 	return ok && text == body
 }
 
-// isSameValue is isSameText that compares integers by value: 42.0 is 42. Those that are not exact as
-// IEEE 754 numbers are the same only if they are spelled alike.
+// isSameValue is isSameText that compares integers by value: 42.0 is 42. Those that are not exact
+// as IEEE 754 numbers are the same only if they are spelled alike.
 func isSameValue(header, body string) bool {
 	text, ok := httpheader.Decode(header)
 	x, errX := strconv.ParseFloat(text, 64)

@@ -216,8 +216,8 @@ func TestLineEndsInAMessageDoNotReachTheServer(t *testing.T) {
 	}
 }
 
-// A request may have been let in just before a reload, and begin its session after Recheck has looked at
-// the sessions.
+// A request may have been let in just before a reload, and begin its session after Recheck has
+// looked at the sessions.
 func TestASessionThatBeginsTooLateDoesNotBegin(t *testing.T) {
 	var in atomic.Bool
 	f := newFront(t, echoing(fakemcp.Legacy, nil), Options{Options: presence.Options{

@@ -6,11 +6,11 @@
 // InputRequiredResult, and the client repeats the call with the answers (2026-07-28, Multi
 // Round-Trip Requests). Where the client and the server are of different eras:
 //
-//   - For a legacy client of a modern server, toolman sends the requests to the client and repeats the
-//     call with the answers (rounds.go).
-//   - For a modern client of a legacy server, toolman suspends the call while the server needs input.
-//     It answers the client's request with the questions, and the client's next request resumes
-//     the call (suspend.go).
+//   - For a legacy client of a modern server, toolman sends the requests to the client and repeats
+//     the call with the answers (rounds.go).
+//   - For a modern client of a legacy server, toolman suspends the call while the server needs
+//     input. It answers the client's request with the questions, and the client's next request
+//     resumes the call (suspend.go).
 //
 // toolman signs the request state that a modern client returns (signer.go). A confirmation of a
 // dangerous tool reaches the user by the same two ways (confirm.go, confirmation.go).

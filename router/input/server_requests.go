@@ -151,7 +151,8 @@ func (s *Requests) OpenAt(u *upstream.Upstream) (id []byte) {
 }
 
 // newestCall returns the session's newest pending call at a server by requests of an era, and its
-// request ID there; 0: there is none. It skips modern calls during which the client cannot be asked.
+// request ID there; 0: there is none. It skips modern calls during which the client cannot be
+// asked.
 func (s *Requests) newestCall(u *upstream.Upstream, modern bool) (id uint64, c upstream.Call) {
 	u.EachCall(func(at uint64, one upstream.Call) {
 		if at > id && s.owns(&one) && one.Modern == modern && (!modern || one.Context != nil) {

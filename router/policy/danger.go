@@ -46,8 +46,8 @@ type Danger struct {
 }
 
 // Judge returns the danger of a server's tool: the first entry counts that matches any name that a
-// caller may use for the tool. An entry that matches names of several tools applies to all of them: it
-// is better to ask once too often.
+// caller may use for the tool. An entry that matches names of several tools applies to all of them:
+// it is better to ask once too often.
 func (d *Dangers) Judge(server string, tool Item) *Danger {
 	if d == nil {
 		return nil
@@ -65,8 +65,8 @@ func (p *pattern) matchAny(server string, it Item) bool {
 	return p.match(it.Name) || p.match(it.Shown) || p.match(it.Full) || p.matchQualified(server, it.Name)
 }
 
-// Idle returns the entries that match none of the tools, which are given by server, with their places.
-// Most likely they are misspelled.
+// Idle returns the entries that match none of the tools, which are given by server, with their
+// places. Most likely they are misspelled.
 func (d *Dangers) Idle(tools map[string][]Item) (idle []string) {
 	if d == nil {
 		return nil

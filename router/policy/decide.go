@@ -15,8 +15,8 @@ type Policy struct {
 	fallback           Flag
 }
 
-// For returns the policy of an agent, "" for a client without one. An agent that the rules do not have
-// is an error.
+// For returns the policy of an agent, "" for a client without one. An agent that the rules do not
+// have is an error.
 func (r *Rules) For(agent string) (*Policy, error) {
 	if r == nil && agent == "" {
 		return nil, nil
@@ -68,8 +68,8 @@ func (p *Policy) Opens(server string) bool {
 	return all.Allowed || list != nil && len(list.patterns) > 0
 }
 
-// step returns the list that decides about each item of a server. If there is none, the verdict is the
-// same for all items.
+// step returns the list that decides about each item of a server. If there is none, the verdict is
+// the same for all items.
 func (p *Policy) step(server string) (Verdict, *list) {
 	if p == nil {
 		return Verdict{Allowed: true}, nil
@@ -91,8 +91,8 @@ func (p *Policy) step(server string) (Verdict, *list) {
 	return v, nil
 }
 
-// Idle returns the entries, with their places, that apply to no item of the server, of the list that
-// decides about it. Most likely they are misspelled.
+// Idle returns the entries, with their places, that apply to no item of the server, of the list
+// that decides about it. Most likely they are misspelled.
 func (p *Policy) Idle(server string, items []Item) (idle []string) {
 	_, list := p.step(server)
 	if list == nil {

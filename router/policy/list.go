@@ -53,8 +53,8 @@ func (p *pattern) matchQualified(server, name string) bool {
 // in returns the pattern with its place in a file, for messages.
 func (p *pattern) in(file string) string { return fmt.Sprintf("%q (%s:%d)", p.Text, file, p.Line) }
 
-// Matches reports whether the entry is the name of a server or service, or a glob that matches it. An
-// entry that is not a valid glob matches only itself.
+// Matches reports whether the entry is the name of a server or service, or a glob that matches it.
+// An entry that is not a valid glob matches only itself.
 func (e Entry) Matches(name string) bool {
 	g, err := glob.Compile(e.Text)
 	return e.Text == name || err == nil && g.Match(name)
@@ -108,8 +108,8 @@ func (l list) find(server string, items []Item) []*Entry {
 	return found
 }
 
-// find returns the indices of the items of a server that the pattern applies to. If it matches one of
-// the server's own names, the names for clients do not count.
+// find returns the indices of the items of a server that the pattern applies to. If it matches one
+// of the server's own names, the names for clients do not count.
 func (p *pattern) find(server string, items []Item) (indices []int) {
 	own := slices.ContainsFunc(items, func(it Item) bool { return p.match(it.Name) })
 	for i, it := range items {

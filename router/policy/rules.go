@@ -60,8 +60,8 @@ func mentions(text, keyword string) bool {
 	return found && keyword != ""
 }
 
-// With returns the rules for an agent, "" for a client without one, with the additions of these task
-// rules. With an agent, the result does not have the policies of other agents.
+// With returns the rules for an agent, "" for a client without one, with the additions of these
+// task rules. With an agent, the result does not have the policies of other agents.
 func (r *Rules) With(agent string, tasks []TaskRule) *Rules {
 	if r == nil {
 		return nil
@@ -86,8 +86,8 @@ func copyOf(lists map[string]List) map[string]List {
 	return next
 }
 
-// add adds tools to the list that decides about a server. If there is none and default_policy allows
-// nothing, it makes one. It does not open a server that is closed to the agent.
+// add adds tools to the list that decides about a server. If there is none and default_policy
+// allows nothing, it makes one. It does not open a server that is closed to the agent.
 func (r *Rules) add(agent, server string, tools List) {
 	lists := r.Exposed
 	from, listed := r.Exposed[server]

@@ -1,8 +1,8 @@
 // Package toolset determines which tools belong to a toolset.
 //
-// A set of tools.toml has names and globs. A saved set has references. A reference names a tool twice: by
-// its name for clients, and by the hash of its definition (package itemdef, RefID). After a set was saved,
-// its tools may change. [Index.Resolve] compares both identifiers:
+// A set of tools.toml has names and globs. A saved set has references. A reference names a tool
+// twice: by its name for clients, and by the hash of its definition (package itemdef, RefID). After
+// a set was saved, its tools may change. [Index.Resolve] compares both identifiers:
 //
 //	name leads to   hash leads to   it is      strict    stale references allowed
 //	a tool          the same        Match      used      used
@@ -12,11 +12,12 @@
 //	nothing         several         Ambiguous  refused   the first is used, with a warning
 //	nothing         nothing         Missing    skipped   skipped
 //
-// A tool that has moved to another server and changed there is Missing: the text then suggests tools of the
-// same name on other servers. A reference with only one identifier is a Match if that leads to exactly one
-// tool.
+// A tool that has moved to another server and changed there is Missing: the text then suggests
+// tools of the same name on other servers. A reference with only one identifier is a Match if that
+// leads to exactly one tool.
 //
 // Texts for clients name only tools that the client may use: see [Expansion.Warnings].
 //
-// The package does no I/O. Its texts contain names and descriptions of servers, which are not sanitized.
+// The package does no I/O. Its texts contain names and descriptions of servers, which are not
+// sanitized.
 package toolset

@@ -56,13 +56,13 @@ type Resolution struct {
 	Outcome Outcome
 	Tools   []string // names of the tools to use; none if it is refused or missing
 	Problem string   // an error or a warning; "" for a Match
-	// ClientProblem is Problem in a form for clients: it names only tools in the index. It is "" for
-	// Missing, of which a client gets only the number.
+	// ClientProblem is Problem in a form for clients: it names only tools in the index. It is ""
+	// for Missing, of which a client gets only the number.
 	ClientProblem string
 }
 
-// Resolve finds the tool of a reference. stale allows references whose identifiers do not lead to the same
-// tool.
+// Resolve finds the tool of a reference. stale allows references whose identifiers do not lead to
+// the same tool.
 func (x *Index) Resolve(ref Ref, stale bool) Resolution {
 	named, isNamed := x.byName[ref.NamespacedName]
 	hashed := x.byRef[ref.RefID]
@@ -175,8 +175,8 @@ func (x *Index) Expand(s *Set, stale bool) *Expansion {
 	return e
 }
 
-// Warnings returns the problems in a form for clients, in order. The last one is the number of missing
-// tools: a client must not learn their names, nor whether they exist for others.
+// Warnings returns the problems in a form for clients, in order. The last one is the number of
+// missing tools: a client must not learn their names, nor whether they exist for others.
 func (e *Expansion) Warnings() []string {
 	warnings := []string{}
 	missing := 0

@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// A Set is a toolset: a name for some tools. A set of tools.toml has Patterns, a saved one has Tools.
+// A Set is a toolset: a name for some tools. A set of tools.toml has Patterns, a saved one has
+// Tools.
 type Set struct {
 	Name        string
 	Description string
@@ -121,8 +122,8 @@ func ValidRefID(id string) bool { return refForm().MatchString(id) }
 const maxProblems = 10
 
 // Build returns a new set of existing tools. Its references have both identifiers. similar returns
-// suggestions for an unknown name; it may be nil. The error names the references that do not lead to one
-// tool.
+// suggestions for an unknown name; it may be nil. The error names the references that do not lead
+// to one tool.
 func (x *Index) Build(name, description string, refs []Ref, at time.Time, similar func(name string) []string) (Set, error) {
 	set := Set{Name: name, Description: description, Version: "1.0.0", CreatedAt: at.UTC().Truncate(time.Second)}
 	if err := set.check(len(refs)); err != nil {

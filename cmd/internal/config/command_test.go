@@ -23,7 +23,8 @@ func tomlString(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
 }
 
-// inShell are commands that the shell would give the same words for: TestASimpleCommandIsWhatTheShellMakesOfIt asks it.
+// inShell are commands that the shell would give the same words for:
+// TestASimpleCommandIsWhatTheShellMakesOfIt asks it.
 var inShell = []struct {
 	name, command string
 	want          []string

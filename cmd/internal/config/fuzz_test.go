@@ -14,8 +14,8 @@ import (
 	"toolman/router/policy"
 )
 
-// FuzzLoad feeds both formats. What is accepted keeps what Config promises, and what is refused has a reason that shows no
-// secret and no control character.
+// FuzzLoad feeds both formats. What is accepted keeps what Config promises, and what is refused has
+// a reason that shows no secret and no control character.
 func FuzzLoad(f *testing.F) {
 	for _, ext := range []string{"toml", "json"} {
 		files, _ := filepath.Glob(fixtures + "/*." + ext)

@@ -56,7 +56,8 @@ reader = "${TOKEN}-and-more-of-it"
 	}
 }
 
-// A shell that does not inherit what its command refers to would put nothing in its place, without a word.
+// A shell that does not inherit what its command refers to would put nothing in its place, without
+// a word.
 func TestAShellHasWhatItsCommandRefersTo(t *testing.T) {
 	for _, tt := range []struct{ keys, want string }{
 		{`command = "a ${TOKEN} | b"`, ""},

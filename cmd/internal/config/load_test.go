@@ -240,8 +240,8 @@ func TestLoadSaysWhyAFileCannotBeRead(t *testing.T) {
 	}
 }
 
-// The TOML library takes quadratic time on some of these, and a deep enough stack ends the process: a file made to be slow
-// must be refused after no more work than a large one takes.
+// The TOML library takes quadratic time on some of these, and a deep enough stack ends the process:
+// a file made to be slow must be refused after no more work than a large one takes.
 func TestHostileFilesAreRefused(t *testing.T) {
 	repeat := func(s string) string { return strings.Repeat(s, source.MaxBytes/4/len(s)) }
 	server := func(keys string) string { return "[[servers]]\nnamespace = 'a'\n" + keys }

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// gatewayVar makes this test binary a gateway with that fault. How a good one does is tested where there is one, in cmd/toolman.
+// gatewayVar makes this test binary a gateway with that fault. How a good one does is tested where
+// there is one, in cmd/toolman.
 const gatewayVar = "TOOLMAN_TEST_GATEWAY"
 
 func TestMain(m *testing.M) {
@@ -109,7 +110,8 @@ func TestRunNamesAProgramThatDoesNotStart(t *testing.T) {
 	wantEmpty(t, dir)
 }
 
-// runDemo runs the demo of this binary, returns what it shows, and checks that it leaves no file behind.
+// runDemo runs the demo of this binary, returns what it shows, and checks that it leaves no file
+// behind.
 func runDemo(t *testing.T, ctx context.Context, limit time.Duration) (shown string, err error) {
 	t.Helper()
 	dir := tempDir(t)

@@ -17,7 +17,7 @@
 // item. They are sorted, so that a change of one item is a change of one line:
 //
 //	{"toolman_lock":1}
-//	{"kind":"tool","name":"fs_read_file","server":"fs","era":"legacy","refId":"sha256:…","definition":{…}}
+//	{"kind":"tool","name":"fs_read","server":"fs","era":"legacy","refId":"sha256:…","definition":{…}}
 //
 // name is the item's name as clients see it, server and era are those of the server that offered
 // it, definition is the item in canonical JSON (see mcpwire.Item.Definition) and refId is the hash

@@ -59,7 +59,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// What the four frames of a call say together, however they are spread over the legs and mixed with other calls'.
+// What the four frames of a call say together, however they are spread over the legs and mixed with
+// other calls'.
 func TestPairing(t *testing.T) {
 	frame := func(us, leg, dir, kind, rest string) string {
 		return `{"t":"frame","us":` + us + `,"leg":"` + leg + `","dir":"` + dir + `","kind":"` + kind + `",` + rest + "}\n"

@@ -109,7 +109,8 @@ func (r *Redactor) find(p view, cut bool) (end int, escaped bool) {
 }
 
 // search finds the secrets in v: in its text as it is, and after each of the other escapings was
-// resolved. It calls found with the place of each in the original text. It returns end as find does.
+// resolved. It calls found with the place of each in the original text. It returns end as find
+// does.
 func (r *Redactor) search(v view, cut bool, found func(lo, hi int)) (end int) {
 	end = int(v.origin(len(v.text)))
 	if r.longest == 0 {

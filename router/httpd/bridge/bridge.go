@@ -24,8 +24,8 @@ type Options struct {
 	presence.Options
 	// Correlate is called with the correlation ID of each request, for the log. It may be nil.
 	Correlate func(r *http.Request, correlation string)
-	// Logs returns the logs that a request of an agent may read. If it is nil, a client may read only its
-	// own calls.
+	// Logs returns the logs that a request of an agent may read. If it is nil, a client may read
+	// only its own calls.
 	Logs func(r *http.Request, agent string) Logs
 	// Status returns the response to GET /tools?view=status. If it is nil, there is no such view.
 	Status func(r *http.Request) router.ToolStatus
@@ -172,14 +172,14 @@ const maxCorrelation = 128
 // headerCorrelation is the header of requests and responses that contains the correlation ID.
 const headerCorrelation = "X-Correlation-Id"
 
-// correlationOf returns the correlation ID of a request: the one in its body, or else in its header, or
-// else a new one.
+// correlationOf returns the correlation ID of a request: the one in its body, or else in its
+// header, or else a new one.
 func correlationOf(r *http.Request, inBody string) string {
 	return cmp.Or(plain(inBody), plain(r.Header.Get(headerCorrelation)), rand.Text())
 }
 
-// plain returns a correlation ID without characters that could be misread in a log. It is a copy: the log
-// keeps the ID of each call, and must not keep the request in memory.
+// plain returns a correlation ID without characters that could be misread in a log. It is a copy:
+// the log keeps the ID of each call, and must not keep the request in memory.
 func plain(id string) string {
 	id = strings.Map(func(c rune) rune {
 		if c <= ' ' || c > '~' || strings.ContainsRune("\"\\<>&'`", c) {

@@ -103,7 +103,8 @@ func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, erro
 	return s.wait(ctx, c)
 }
 
-// answer answers the request with the outcome of its call. It returns false if the client has disconnected.
+// answer answers the request with the outcome of its call. It returns false if the client has
+// disconnected.
 func (x *exchange) answer(c *call) bool {
 	s := &stream{x, c, httpbody.NewEventWriter(x.w, "no-store")}
 	var tick <-chan time.Time
@@ -144,8 +145,9 @@ func (c *call) answer() []byte {
 // keepAlive is the interval of comments on a silent stream. Proxies close streams without traffic.
 const keepAlive = 20 * time.Second
 
-// A stream is the response to a call: JSON or, if the client accepts progress, server-sent events: progress,
-// and at the end result or error. An error before any progress is JSON with its status in any case.
+// A stream is the response to a call: JSON or, if the client accepts progress, server-sent events:
+// progress, and at the end result or error. An error before any progress is JSON with its status in
+// any case.
 type stream struct {
 	*exchange
 	c   *call

@@ -4,13 +4,14 @@
 //	POST /call_tool ─▶ session.begin ─────▶ router.Session.Message ─▶ …
 //	POST /call_tool ◀─ exchange.answer ◀─ session.QueueMessage ◀─ router ◀─ …
 //
-// A session is a router.Session of the modern era, one for each caller (package presence). The router
-// handles its calls like those of any client: policies, limits, pins, confirmations, trace and audit log
-// apply. The ID of a request ends in its correlation ID. The trace shows it, servers do not get it.
+// A session is a router.Session of the modern era, one for each caller (package presence). The
+// router handles its calls like those of any client: policies, limits, pins, confirmations, trace
+// and audit log apply. The ID of a request ends in its correlation ID. The trace shows it, servers
+// do not get it.
 //
-// A [Failure] says why a call failed, with one of the codes in failure.go. The router reports the reason
-// for its own replies through client.CallObserver. A tool's result is passed on verbatim, including one
-// with isError.
+// A [Failure] says why a call failed, with one of the codes in failure.go. The router reports the
+// reason for its own replies through client.CallObserver. A tool's result is passed on verbatim,
+// including one with isError.
 //
 // Arguments are validated against the tool's inputSchema before the call (package inputschema).
 //

@@ -23,8 +23,8 @@ type execution struct {
 	Correlation string            `json:"correlation_id"`
 }
 
-// execute serves POST /execute. It makes the calls of a model concurrently, and answers with the results
-// in the format of the model's provider. The failure of a call is its result.
+// execute serves POST /execute. It makes the calls of a model concurrently, and answers with the
+// results in the format of the model's provider. The failure of a call is its result.
 func (x *exchange) execute() error {
 	if err := x.admit(); err != nil {
 		return err
@@ -83,8 +83,8 @@ func (x *exchange) modelCalls() (format provider.Format, calls []json.RawMessage
 	return format, calls, nil
 }
 
-// byModelName returns the tools by their names for models. It includes tools that the session may not use:
-// their calls are refused. If two have the same name, the first counts.
+// byModelName returns the tools by their names for models. It includes tools that the session may
+// not use: their calls are refused. If two have the same name, the first counts.
 func (s *session) byModelName() map[string]*catalog.Entry {
 	all := map[string]*catalog.Entry{}
 	for _, e := range s.Router.Known() {

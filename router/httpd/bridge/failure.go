@@ -97,8 +97,8 @@ func (f *Failure) Error() string { return f.Message }
 // fail returns a failure.
 func fail(code Code, message string) *Failure { return &Failure{Code: code, Message: message} }
 
-// failureFor returns the failure for an error: the error itself, or a refusal because of the client's rights,
-// a limit, or the end of the session.
+// failureFor returns the failure for an error: the error itself, or a refusal because of the
+// client's rights, a limit, or the end of the session.
 func failureFor(err error) *Failure {
 	if f, ok := errors.AsType[*Failure](err); ok {
 		return f
@@ -123,8 +123,8 @@ func failureFor(err error) *Failure {
 	return f
 }
 
-// failureOf returns the failure of a call that toolman itself has answered. A call that was passed on and
-// then refused has found the queue of its server full.
+// failureOf returns the failure of a call that toolman itself has answered. A call that was passed
+// on and then refused has found the queue of its server full.
 func failureOf(why *client.Reason) *Failure {
 	code, known := map[audit.Outcome]Code{
 		audit.Timeout: Timeout, audit.Gone: UpstreamGone, audit.Cancelled: Unavailable, audit.Failed: UpstreamError,
@@ -208,8 +208,8 @@ func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	c.Flush()
 }
 
-// upstreamError returns the failure of a call that its server has answered with an error. Its details
-// contain that error verbatim.
+// upstreamError returns the failure of a call that its server has answered with an error. Its
+// details contain that error verbatim.
 func upstreamError(m *jsonrpc.Message) *Failure {
 	text := "the server answered with an error"
 	if at, err := m.Get(m.Err, "message"); err == nil && at.Present() {
@@ -223,8 +223,8 @@ func upstreamError(m *jsonrpc.Message) *Failure {
 // maxShown is the number of bytes of foreign text that a message repeats.
 const maxShown = 1000
 
-// unavailable returns the failure of a request about a server that does not exist or does not run; nil if
-// it runs.
+// unavailable returns the failure of a request about a server that does not exist or does not run;
+// nil if it runs.
 func unavailable(s *session, server string) error {
 	st, known := s.Router.Upstream(server)
 	switch {

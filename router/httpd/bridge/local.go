@@ -64,8 +64,8 @@ func (l *Local) ask(ctx context.Context, method mcpwire.Method, params ...jsonrp
 	return l.s.wait(ctx, l.s.begin(&call{}, method, params...))
 }
 
-// Text returns the text of a result for people: of the content of a tool result or resource, or of the
-// messages of a prompt. ok is false if the result has isError.
+// Text returns the text of a result for people: of the content of a tool result or resource, or of
+// the messages of a prompt. ok is false if the result has isError.
 func Text(result []byte) (text string, ok bool) {
 	type block struct {
 		Type, Text, URI, MIMEType string

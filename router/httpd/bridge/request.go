@@ -21,8 +21,8 @@ type body struct {
 	members map[string]jsonrpc.Span
 }
 
-// read reads the body of the request: an object with these members, all optional, and a correlation ID,
-// which it sets for the exchange.
+// read reads the body of the request: an object with these members, all optional, and a correlation
+// ID, which it sets for the exchange.
 func (x *exchange) read(members ...string) (*body, error) {
 	const key = "correlation_id"
 	p, err := x.readBody(append(members, key))

@@ -47,8 +47,8 @@ func (b *Bridge) session(ctx context.Context, who *presence.Caller) (*session, e
 	return s.whenReady(ctx)
 }
 
-// view is session for a request that must not start servers: a caller without a session gets a temporary
-// one.
+// view is session for a request that must not start servers: a caller without a session gets a
+// temporary one.
 func (b *Bridge) view(ctx context.Context, who *presence.Caller) (*session, error) {
 	if s := b.sessions.Acquire(who.Key(), who); s != nil {
 		return s.whenReady(ctx)
@@ -73,8 +73,8 @@ func (s *session) whenReady(ctx context.Context) (*session, error) {
 	}
 }
 
-// notStarted returns the failure of a request for the tools of a server, or of all servers if that is "",
-// one of which the session would have to start; nil if there is none.
+// notStarted returns the failure of a request for the tools of a server, or of all servers if that
+// is "", one of which the session would have to start; nil if there is none.
 func (s *session) notStarted(server string) error {
 	if !s.temporary {
 		return nil
@@ -97,10 +97,12 @@ func (s *session) ended(open []*call, why error) {
 	}
 }
 
-// maxProgress is the number of progress notifications that wait for a slow client. Others are dropped.
+// maxProgress is the number of progress notifications that wait for a slow client. Others are
+// dropped.
 const maxProgress = 64
 
-// A call is a request of a session to the router. It is the peer.Sender for the progress of the request.
+// A call is a request of a session to the router. It is the peer.Sender for the progress of the
+// request.
 type call struct {
 	id          string // a JSON string that ends in the correlation ID, which the trace shows
 	correlation string
@@ -115,7 +117,8 @@ type call struct {
 	failure error  // written before done is closed
 }
 
-// Requests are of the modern era. They declare no capabilities, because a program cannot answer questions.
+// Requests are of the modern era. They declare no capabilities, because a program cannot answer
+// questions.
 const (
 	envelope = `{"` + mcpwire.KeyVersion + `":"` + mcpwire.Newest + `","` + mcpwire.KeyCapabilities + `":{},"` +
 		mcpwire.KeyClientInfo + `":{"name":"toolman-bridge","version":"1"}`
@@ -211,7 +214,8 @@ func (s *session) Queue(frame []byte, edits []jsonrpc.Edit) error {
 	return nil
 }
 
-// QueueMessage implements peer.Reader. Answers go to their calls. Other messages are for MCP clients.
+// QueueMessage implements peer.Reader. Answers go to their calls. Other messages are for MCP
+// clients.
 func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	var answer jsonrpc.Message
 	if m.Kind != jsonrpc.Response {

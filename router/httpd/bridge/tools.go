@@ -16,8 +16,8 @@ import (
 	"toolman/router/httpd/bridge/provider"
 )
 
-// listTools serves /tools. POST starts the servers that run for this caller alone. GET does not, because any
-// web page can make a browser send a GET.
+// listTools serves /tools. POST starts the servers that run for this caller alone. GET does not,
+// because any web page can make a browser send a GET.
 func (x *exchange) listTools() error {
 	q := x.r.URL.Query()
 	shape, err := shapeOf(q)
@@ -86,8 +86,8 @@ func shapeOf(q url.Values) (shape Shape, err error) {
 	return shape, nil
 }
 
-// tools returns the tools that the session may use, of all servers if server is "". With Options.ActiveOnly
-// these are the active ones.
+// tools returns the tools that the session may use, of all servers if server is "". With
+// Options.ActiveOnly these are the active ones.
 func (b *Bridge) tools(s *session, server string) ([]router.Tool, error) {
 	if err := s.notStarted(server); err != nil {
 		return nil, err
@@ -174,8 +174,8 @@ type schemas struct {
 	compiled map[*catalog.Entry]func() *inputschema.Schema // guarded by mu
 }
 
-// check validates arguments against the schema of a tool. If that cannot be used, the server has to validate
-// them.
+// check validates arguments against the schema of a tool. If that cannot be used, the server has to
+// validate them.
 func (x *schemas) check(e *catalog.Entry, arguments []byte) error {
 	schema := x.of(e)
 	if schema == nil {

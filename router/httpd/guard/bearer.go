@@ -55,7 +55,8 @@ func (g *Guard) authenticate(r *http.Request) (Identity, *refusal) {
 	if !g.Authenticates() {
 		return Identity{Name: anonymous, Policy: g.Agent}, nil
 	}
-	// 2026-07-28, authorization, Token Requirements: "Access tokens MUST NOT be included in the URI query string".
+	// 2026-07-28, authorization, Token Requirements: "Access tokens MUST NOT be included in the URI
+	// query string".
 	if q, _ := url.ParseQuery(r.URL.RawQuery); q.Has("access_token") {
 		return Identity{}, badRequest("send the token not in the URL but as Authorization: Bearer TOKEN")
 	}
@@ -78,9 +79,9 @@ func (g *Guard) authenticate(r *http.Request) (Identity, *refusal) {
 	return id, why
 }
 
-// Again returns the identity of a principal that an earlier guard has accepted; false if its requests
-// are no longer accepted. It has no credential to check: Terms tell whether settings have changed that
-// would matter for it.
+// Again returns the identity of a principal that an earlier guard has accepted; false if its
+// requests are no longer accepted. It has no credential to check: Terms tell whether settings have
+// changed that would matter for it.
 func (g *Guard) Again(p budget.Principal) (Identity, bool) {
 	id, why := g.again(p)
 	id.Principal, id.Terms = p, g.terms(&p)
@@ -142,7 +143,8 @@ func (g *Guard) withPolicy(p budget.Principal, name string) (Identity, *refusal)
 	return Identity{}, &refusal{status: http.StatusForbidden, message: "the credential is valid, but its agent has no policy here", counts: true}
 }
 
-// challenge returns the header WWW-Authenticate of a refusal (RFC 6750, 3; RFC 9728, 5.1); "" for none.
+// challenge returns the header WWW-Authenticate of a refusal (RFC 6750, 3; RFC 9728, 5.1); "" for
+// none.
 func (g *Guard) challenge(r *http.Request, why *refusal) string {
 	if why.status != http.StatusUnauthorized && why.code == "" {
 		return ""
@@ -164,8 +166,8 @@ func (g *Guard) challenge(r *http.Request, why *refusal) string {
 	return "Bearer " + strings.Join(params, ", ")
 }
 
-// MetadataPath is the path of [Guard.Metadata]. It is also served below this path, followed by the path
-// of the endpoint.
+// MetadataPath is the path of [Guard.Metadata]. It is also served below this path, followed by the
+// path of the endpoint.
 const MetadataPath = "/.well-known/oauth-protected-resource"
 
 // Metadata serves the protected-resource metadata of RFC 9728; 404 if there is no JWT issuer.
@@ -205,8 +207,8 @@ func (g *Guard) resource(r *http.Request) string {
 	return g.externalURL(r) + "/mcp"
 }
 
-// metadataURL returns the URL of the metadata: the path of the resource follows the well-known one (RFC
-// 9728, 3.1). It is "" if a header cannot contain it.
+// metadataURL returns the URL of the metadata: the path of the resource follows the well-known one
+// (RFC 9728, 3.1). It is "" if a header cannot contain it.
 func (g *Guard) metadataURL(r *http.Request) string {
 	u, err := url.Parse(g.resource(r))
 	if err != nil || u.Host == "" || strings.ContainsAny(u.Host+u.Path, `"\ `) {

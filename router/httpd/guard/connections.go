@@ -19,8 +19,8 @@ import (
 const unknownShare = 4
 
 // Listen listens on a TCP address host:port. Beyond loopback it refuses to, unless requests need a
-// credential or [Options.Unauthenticated] is set. At most [Options.MaxConnections] connections are open
-// at a time; see [Guard.Server] for what is closed then.
+// credential or [Options.Unauthenticated] is set. At most [Options.MaxConnections] connections are
+// open at a time; see [Guard.Server] for what is closed then.
 func (g *Guard) Listen(addr string) (net.Listener, error) {
 	if !g.Authenticates() && !g.Unauthenticated && !isLoopback(addr) {
 		return nil, fmt.Errorf("on %s every client that reaches this machine could use its servers: "+
@@ -44,8 +44,8 @@ func isLoopback(addr string) bool {
 	return host == "localhost" || err == nil && a.Unmap().IsLoopback()
 }
 
-// A listener limits the connections that it accepts. If there is no room for another one, it closes an
-// unauthenticated one, or else an idle one, of the owner that has most of all connections.
+// A listener limits the connections that it accepts. If there is no room for another one, it closes
+// an unauthenticated one, or else an idle one, of the owner that has most of all connections.
 type listener struct {
 	net.Listener
 	g          *Guard
@@ -112,7 +112,8 @@ func (l *listener) Close() error {
 	return l.Listener.Close()
 }
 
-// add adds a connection, and waits for room if there is none; false if the listener was closed before.
+// add adds a connection, and waits for room if there is none; false if the listener was closed
+// before.
 func (l *listener) add(c *conn) bool {
 	for {
 		l.mu.Lock()
@@ -136,7 +137,8 @@ func (l *listener) add(c *conn) bool {
 	}
 }
 
-// fullLocked reports whether there is no room for a connection, and which one to close then; nil: none.
+// fullLocked reports whether there is no room for a connection, and which one to close then; nil:
+// none.
 func (l *listener) fullLocked(c *conn) (full bool, victim *conn) {
 	switch {
 	case l.all < l.g.MaxConnections && (c.known.Load() || l.unknown < l.maxUnknown):

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// FuzzHeaders gives the readers of headers whatever they get, and holds what comes out against the rules.
+// FuzzHeaders gives the readers of headers whatever they get, and holds what comes out against the
+// rules.
 func FuzzHeaders(f *testing.F) {
 	f.Add("Bearer tm_abc", "localhost:8900", "http://localhost:8900", "one", "a,b", "192.0.2.1, 10.0.0.1")
 	f.Add("bearer  a.b.c", "[::1]:80", "null", "a,b", "*", "unknown")

@@ -28,8 +28,8 @@ type Options struct {
 	JWT    *JWT     // nil: none
 	Agents []string // those that have a policy; if there are none, all clients have that of Agent
 	Agent  string   // the agent of clients that need no credential; may be ""
-	// Unauthenticated lets Listen listen beyond loopback without Tokens and JWT. Host names then count
-	// only if AllowedHosts has them.
+	// Unauthenticated lets Listen listen beyond loopback without Tokens and JWT. Host names then
+	// count only if AllowedHosts has them.
 	Unauthenticated bool
 
 	TrustedProxies  []netip.Prefix // whose headers about the client count
@@ -40,8 +40,8 @@ type Options struct {
 	Budgets        *budget.Budgets // limit the connections of each client; nil: no limits
 	RateLimit      int             // requests a second of each principal; 0: no limit
 
-	// Warn is called with problems that concern no single request: keys that cannot be fetched, or a
-	// certificate that cannot be read. It may be called from any goroutine, and may be nil.
+	// Warn is called with problems that concern no single request: keys that cannot be fetched, or
+	// a certificate that cannot be read. It may be called from any goroutine, and may be nil.
 	Warn func(what string, err error)
 }
 
@@ -61,10 +61,10 @@ type Guard struct {
 }
 
 const (
-	// Wrong credentials from one address get 401 up to this limit, and 429 then. A valid credential is
-	// accepted all the same: there may be many clients behind one address, and one with an old token
-	// must not lock out the others. Tokens have 256 bits, so guessing is hopeless; the limit keeps it
-	// from being cheap.
+	// Wrong credentials from one address get 401 up to this limit, and 429 then. A valid credential
+	// is accepted all the same: there may be many clients behind one address, and one with an old
+	// token must not lock out the others. Tokens have 256 bits, so guessing is hopeless; the limit
+	// keeps it from being cheap.
 	failureBurst = 20
 	failureRate  = 1 // a second
 )
@@ -97,12 +97,12 @@ func (g *Guard) Authenticates() bool { return len(g.Tokens) > 0 || g.jwt != nil 
 // A RefusalBody returns the body, JSON, of the response that refuses a request with this status.
 type RefusalBody func(r *http.Request, status int, message string) []byte
 
-// PathName is the wildcard for the NAME in a pattern such as /mcp/{name}. It is part of the principal of
-// a request.
+// PathName is the wildcard for the NAME in a pattern such as /mcp/{name}. It is part of the
+// principal of a request.
 const PathName = "name"
 
-// Protect returns next behind all checks except Plain. A refused request gets a JSON-RPC error. If the
-// credential of a request expires, its context has a deadline, and a cause that says so.
+// Protect returns next behind all checks except Plain. A refused request gets a JSON-RPC error. If
+// the credential of a request expires, its context has a deadline, and a cause that says so.
 func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(rpcError, next) }
 
 // ProtectAs is Protect for an API that is not JSON-RPC.
@@ -127,8 +127,8 @@ func (g *Guard) ProtectAs(body RefusalBody, next http.Handler) http.Handler {
 	}))
 }
 
-// Open returns next behind the checks of host, origin and body, for what unauthenticated clients may
-// see. Pages of other sites may link to it.
+// Open returns next behind the checks of host, origin and body, for what unauthenticated clients
+// may see. Pages of other sites may link to it.
 func (g *Guard) Open(next http.Handler) http.Handler { return g.open(rpcError, next) }
 
 func (g *Guard) open(body RefusalBody, next http.Handler) http.Handler {
@@ -193,8 +193,8 @@ type Identity struct {
 	Addr   netip.Addr // of the client, as far as proxies are trusted to tell it
 
 	Expires time.Time // when the credential expires; zero if it does not
-	// Terms identify the settings for parts of the principal that are not checked again later: JWTs,
-	// and headers of proxies. If the settings change, so do the Terms.
+	// Terms identify the settings for parts of the principal that are not checked again later:
+	// JWTs, and headers of proxies. If the settings change, so do the Terms.
 	Terms string
 }
 
@@ -208,7 +208,8 @@ func WithIdentity(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, identityKey{}, id)
 }
 
-// IdentityOf returns the identity in a request's context; false if the request has not passed Protect.
+// IdentityOf returns the identity in a request's context; false if the request has not passed
+// Protect.
 func IdentityOf(ctx context.Context) (Identity, bool) {
 	id, ok := ctx.Value(identityKey{}).(Identity)
 	return id, ok

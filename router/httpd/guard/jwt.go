@@ -116,8 +116,8 @@ func isName(name string) bool {
 	return name != "" && len(name) <= 256 && !strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// hasScopes reports whether a token has the wanted scopes. The claim scope is that of RFC 8693; some
-// issuers use scp.
+// hasScopes reports whether a token has the wanted scopes. The claim scope is that of RFC 8693;
+// some issuers use scp.
 func hasScopes(all map[string]any, wanted []string) bool {
 	var has []string
 	for _, name := range []string{"scope", "scp"} {

@@ -25,8 +25,8 @@ const (
 	fetchTime   = 5 * time.Second
 )
 
-// A keySet holds an issuer's keys. They are fetched when they are first needed, when they are old, and
-// when a token names one that is missing.
+// A keySet holds an issuer's keys. They are fetched when they are first needed, when they are old,
+// and when a token names one that is missing.
 type keySet struct {
 	url    string
 	client *http.Client
@@ -54,8 +54,8 @@ func newKeySet(at string, warn func(string, error)) (*keySet, error) {
 	}}}, nil
 }
 
-// find returns the keys that can have made a signature with this kid, which may be "", and algorithm. It
-// waits for a fetch if there is none. It fails if there are no keys at all.
+// find returns the keys that can have made a signature with this kid, which may be "", and
+// algorithm. It waits for a fetch if there is none. It fails if there are no keys at all.
 func (k *keySet) find(ctx context.Context, kid, alg string) ([]jose.JSONWebKey, error) {
 	for {
 		found, wait, err := k.look(kid, alg, time.Now())

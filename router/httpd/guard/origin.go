@@ -18,10 +18,10 @@ const (
 	ownHost                // the client certainly means this server
 )
 
-// host classifies a request's Host. A page whose name is made to point at this machine (DNS rebinding)
-// sends that name. So on loopback only names of this machine count. On other addresses, the address
-// itself counts too; without allowed hosts, so does everything that cannot be such a page: any address,
-// localhost, and any name if requests need a credential, which no page has.
+// host classifies a request's Host. A page whose name is made to point at this machine (DNS
+// rebinding) sends that name. So on loopback only names of this machine count. On other addresses,
+// the address itself counts too; without allowed hosts, so does everything that cannot be such a
+// page: any address, localhost, and any name if requests need a credential, which no page has.
 func (g *Guard) host(r *http.Request) hostClass {
 	name, port, ok := splitHost(r.Host)
 	local := localAddr(r)
@@ -50,8 +50,8 @@ func localAddr(r *http.Request) netip.Addr {
 	return netip.IPv6Loopback()
 }
 
-// splitHost splits a Host into a name or address, in lower case and without brackets, and a port, which
-// may be "".
+// splitHost splits a Host into a name or address, in lower case and without brackets, and a port,
+// which may be "".
 func splitHost(host string) (name, port string, ok bool) {
 	name = strings.ToLower(host)
 	var rest string
@@ -92,9 +92,9 @@ func bracketed(name string) string {
 	return name
 }
 
-// origin returns the origin of the page that sends a request, "" for none, and whether it is allowed.
-// Only browsers send it, and with every POST. With a GET for an image, a script or a link they do not:
-// see crossSite.
+// origin returns the origin of the page that sends a request, "" for none, and whether it is
+// allowed. Only browsers send it, and with every POST. With a GET for an image, a script or a link
+// they do not: see crossSite.
 func (g *Guard) origin(r *http.Request) (origin string, ok bool) {
 	all := r.Header.Values("Origin")
 	if len(all) == 0 {
@@ -106,8 +106,8 @@ func (g *Guard) origin(r *http.Request) (origin string, ok bool) {
 }
 
 // crossSite refuses a request without an Origin that a page of another site makes a browser send.
-// Current browsers say so in Sec-Fetch-Site, which no page can set (https://www.w3.org/TR/fetch-metadata).
-// The Origin of other requests has been checked before.
+// Current browsers say so in Sec-Fetch-Site, which no page can set
+// (https://www.w3.org/TR/fetch-metadata). The Origin of other requests has been checked before.
 func crossSite(r *http.Request) *refusal {
 	if r.Header.Get("Origin") != "" {
 		return nil
@@ -120,7 +120,8 @@ func crossSite(r *http.Request) *refusal {
 	return nil
 }
 
-// isOwn reports whether an origin is this server. The scheme is not compared: TLS may end at a proxy.
+// isOwn reports whether an origin is this server. The scheme is not compared: TLS may end at a
+// proxy.
 func (g *Guard) isOwn(r *http.Request, origin string) bool {
 	scheme, host, _ := strings.Cut(strings.ToLower(origin), "://")
 	return (scheme == "http" || scheme == "https") && host == strings.ToLower(r.Host) && g.host(r) == ownHost

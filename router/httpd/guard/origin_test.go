@@ -108,7 +108,8 @@ func TestAPageIsOurOwnOnlyUnderANameThatIsKnown(t *testing.T) {
 	}
 }
 
-// A browser sends no Origin with a GET for an image, a link or a form, but says that it is for a page.
+// A browser sends no Origin with a GET for an image, a link or a form, but says that it is for a
+// page.
 func TestPagesOfOtherSitesAreRefusedWithoutAnOrigin(t *testing.T) {
 	addr := start(t, Options{AllowedOrigins: []string{"https://app.example.com"}})
 	for _, tt := range []struct {

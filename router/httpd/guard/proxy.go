@@ -32,8 +32,8 @@ func peer(r *http.Request) netip.Addr {
 // maxHops is how many addresses of X-Forwarded-For are read.
 const maxHops = 32
 
-// address returns the client's address: the last one that a trusted proxy has added and that is not that
-// of a trusted proxy.
+// address returns the client's address: the last one that a trusted proxy has added and that is not
+// that of a trusted proxy.
 func (g *Guard) address(r *http.Request) netip.Addr {
 	at := peer(r)
 	if !g.trusted(at) {
@@ -73,8 +73,8 @@ func (g *Guard) externalURL(r *http.Request) string {
 	return scheme + "://" + strings.ToLower(host)
 }
 
-// isClientID reports whether id is 1 to 128 visible ASCII characters except commas, with which proxies
-// join values.
+// isClientID reports whether id is 1 to 128 visible ASCII characters except commas, with which
+// proxies join values.
 func isClientID(id string) bool {
 	other := strings.IndexFunc(id, func(c rune) bool { return c <= ' ' || c > '~' || c == ',' })
 	return other < 0 && 0 < len(id) && len(id) <= 128
@@ -125,8 +125,8 @@ func clientID(values []string) (id, problem string) {
 
 const maxPermissions = 256
 
-// permissions returns the toolsets in mcp-toolset-permissions. A value that is not valid as a whole allows
-// nothing.
+// permissions returns the toolsets in mcp-toolset-permissions. A value that is not valid as a whole
+// allows nothing.
 func permissions(values []string) []string {
 	if len(values) != 1 || strings.Count(values[0], ",") >= maxPermissions {
 		return nil

@@ -158,7 +158,8 @@ func received(t *testing.T, resp *http.Response) answer {
 	return answer{resp.StatusCode, resp.Header, string(body), resp.Close}
 }
 
-// raw writes bytes to the server and reads one answer; status 0 for a connection that ends without one.
+// raw writes bytes to the server and reads one answer; status 0 for a connection that ends without
+// one.
 func raw(t *testing.T, addr, text string) answer {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)

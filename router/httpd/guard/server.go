@@ -21,11 +21,11 @@ const (
 	pingTime    = 30 * time.Second // HTTP/2: silence after which the client is pinged
 )
 
-// Server returns an http.Server for h, which is behind [Guard.Protect] and [Guard.Open], with the limits
-// of a server for untrusted clients. It has to serve a listener of [Guard.Listen]. If there are too many
-// connections, it closes one: where credentials are required, one that has shown no valid credential,
-// and an idle one otherwise. With a certificate it has a TLSConfig, for ServeTLS. errorLog gets errors
-// of connections.
+// Server returns an http.Server for h, which is behind [Guard.Protect] and [Guard.Open], with the
+// limits of a server for untrusted clients. It has to serve a listener of [Guard.Listen]. If there
+// are too many connections, it closes one: where credentials are required, one that has shown no
+// valid credential, and an idle one otherwise. With a certificate it has a TLSConfig, for ServeTLS.
+// errorLog gets errors of connections.
 func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (*http.Server, error) {
 	s := &http.Server{
 		Handler:           closeAfterChunks(h),
@@ -47,11 +47,11 @@ func (g *Guard) Server(h http.Handler, cert Certificate, errorLog *log.Logger) (
 	return s, err
 }
 
-// closeAfterChunks returns next, with the connection closed after the response to a chunked request. A
-// request may have a Content-Length besides its chunks: a proxy in front that goes by the length takes
-// for its body what toolman would read as the next request. RFC 9112, section 6.1, requires to close the
-// connection then. net/http has removed the Content-Length before, so all chunked requests count. HTTP/2
-// has none.
+// closeAfterChunks returns next, with the connection closed after the response to a chunked
+// request. A request may have a Content-Length besides its chunks: a proxy in front that goes by
+// the length takes for its body what toolman would read as the next request. RFC 9112, section 6.1,
+// requires to close the connection then. net/http has removed the Content-Length before, so all
+// chunked requests count. HTTP/2 has none.
 func closeAfterChunks(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if len(r.TransferEncoding) > 0 {
@@ -61,9 +61,10 @@ func closeAfterChunks(next http.Handler) http.Handler {
 	})
 }
 
-// limitBody makes reading the body fail if it has more than max bytes or takes longer than bodyTime.
-// net/http removes the deadline at the end of the body. A request without a body must have none: the
-// server reads already, to notice when the client disconnects, and the deadline would look like that.
+// limitBody makes reading the body fail if it has more than max bytes or takes longer than
+// bodyTime. net/http removes the deadline at the end of the body. A request without a body must
+// have none: the server reads already, to notice when the client disconnects, and the deadline
+// would look like that.
 func limitBody(w http.ResponseWriter, r *http.Request, max int64) {
 	if r.ContentLength == 0 {
 		return

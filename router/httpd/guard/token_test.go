@@ -113,7 +113,8 @@ func TestWithoutTokensEverybodyIsOne(t *testing.T) {
 	}
 }
 
-// Who guesses is soon told to wait. A right token from the same address is let in: it may be another's.
+// Who guesses is soon told to wait. A right token from the same address is let in: it may be
+// another's.
 func TestGuessingTokens(t *testing.T) {
 	token, hash := withToken("reader")
 	addr := start(t, Options{Tokens: []Token{hash}})
@@ -194,8 +195,8 @@ func TestWithoutAnIssuerThereAreNoMetadata(t *testing.T) {
 	}
 }
 
-// After a reload a principal has its identity again if the new settings let it in, on terms that are
-// equal if these settings are.
+// After a reload a principal has its identity again if the new settings let it in, on terms that
+// are equal if these settings are.
 func TestPrincipalsAfterAReload(t *testing.T) {
 	alice, bob := Token{"alice", sha256.Sum256([]byte("a"))}, Token{"bob", sha256.Sum256([]byte("b"))}
 	renewed := Token{"alice", sha256.Sum256([]byte("c"))}

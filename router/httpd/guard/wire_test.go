@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// What two readers could read as different requests is refused, or read in the one way that RFC 9112 allows. These are
-// the tricks by which a request is smuggled past a proxy in front.
+// What two readers could read as different requests is refused, or read in the one way that RFC
+// 9112 allows. These are the tricks by which a request is smuggled past a proxy in front.
 func TestRequestsThatCouldBeReadInTwoWays(t *testing.T) {
 	addr := start(t, Options{})
 	const hidden = "GET /mcp/hidden HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -56,7 +56,8 @@ func TestRequestsThatCouldBeReadInTwoWays(t *testing.T) {
 		"a length and chunks, refused by path": "POST /%2e HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
-			// The chunks count, and the connection ends: what follows is never read as a request (RFC 9112, 6.1).
+			// The chunks count, and the connection ends: what follows is never read as a request
+			// (RFC 9112, 6.1).
 			if n := answers(t, addr, text+hidden); n != 1 {
 				t.Errorf("%d answers", n)
 			}

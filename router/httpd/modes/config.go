@@ -67,7 +67,8 @@ func malformed(text string) error {
 
 const form = "config must be base64 of a JSON object whose values are strings"
 
-// parseConfig reads Base64, in either alphabet, of a JSON object of strings. Errors do not repeat it.
+// parseConfig reads Base64, in either alphabet, of a JSON object of strings. Errors do not repeat
+// it.
 func parseConfig(text string) (map[string]string, error) {
 	if len(text) > maxConfig {
 		return nil, malformed(fmt.Sprintf("config is longer than %d characters", maxConfig))

@@ -67,7 +67,8 @@ func (m *Modes) Offers() view.MetaTools {
 	return o
 }
 
-// Caller returns the caller of a request that has passed the guard. The error is a *presence.Denial.
+// Caller returns the caller of a request that has passed the guard. The error is a
+// *presence.Denial.
 func (m *Modes) Caller(r *http.Request) (presence.Caller, error) {
 	id, ok := guard.IdentityOf(r.Context())
 	if !ok {
@@ -151,8 +152,8 @@ func (m *Modes) clientAt(id *guard.Identity) (client.Info, error) {
 	return c, m.unknownName(id, &c)
 }
 
-// mayBe reports whether a client may choose to be an agent: it is that agent, or a local client without
-// need of a credential.
+// mayBe reports whether a client may choose to be an agent: it is that agent, or a local client
+// without need of a credential.
 func (m *Modes) mayBe(id *guard.Identity, agent string) bool {
 	return id.Policy == agent || m.Open && id.Addr.IsLoopback()
 }
@@ -160,8 +161,8 @@ func (m *Modes) mayBe(id *guard.Identity, agent string) bool {
 // maxNames is how many names an answer lists.
 const maxNames = 50
 
-// unknownName is the error for a path that the client may not use. It lists the paths that it may use, and
-// does not tell whether there are others.
+// unknownName is the error for a path that the client may not use. It lists the paths that it may
+// use, and does not tell whether there are others.
 func (m *Modes) unknownName(id *guard.Identity, c *client.Info) error {
 	names := both(c.Only, m.Toolsets)
 	for _, agent := range m.Agents {
@@ -179,8 +180,8 @@ func (m *Modes) unknownName(id *guard.Identity, c *client.Info) error {
 	return &presence.Denial{Status: http.StatusNotFound, Text: fmt.Sprintf("there is no /mcp/%s for you; ", sanitize.Cut(id.Path, maxShown)) + text}
 }
 
-// view returns the presence.Caller's View: all of what a client sees that does not come from its principal,
-// but from the configuration and the client's own settings.
+// view returns the presence.Caller's View: all of what a client sees that does not come from its
+// principal, but from the configuration and the client's own settings.
 func (m *Modes) view(c *client.Info, id *guard.Identity) string {
 	view := "agent " + c.Agent
 	if id.Terms != "" {

@@ -10,15 +10,15 @@ import (
 // An Ending says how a server shuts down. The zero value shuts down at once.
 type Ending struct {
 	Health *Health // answers 503 from the beginning; may be nil
-	// Notice is how long requests are still accepted then, so that load balancers that ask Health now
-	// and then see it.
+	// Notice is how long requests are still accepted then, so that load balancers that ask Health
+	// now and then see it.
 	Notice time.Duration
 	// Wait is how long calls in flight may take after that.
 	Wait time.Duration
 	// Calls returns the number of calls in flight; nil: none.
 	Calls func() int
-	// EndStreams ends the streams that stay open between calls, when no call is in flight or Wait is
-	// over. It does not wait, and may be nil.
+	// EndStreams ends the streams that stay open between calls, when no call is in flight or Wait
+	// is over. It does not wait, and may be nil.
 	EndStreams func()
 }
 
@@ -27,9 +27,9 @@ const (
 	checkEvery = 5 * time.Millisecond
 )
 
-// Serve serves a listener until the context ends, and then shuts down as e says: Health answers 503, the
-// listener closes, calls in flight finish, streams end, and all other connections are closed. It returns
-// the number of calls that were cut off. The error says why it could not serve.
+// Serve serves a listener until the context ends, and then shuts down as e says: Health answers
+// 503, the listener closes, calls in flight finish, streams end, and all other connections are
+// closed. It returns the number of calls that were cut off. The error says why it could not serve.
 func Serve(ctx context.Context, srv *http.Server, l net.Listener, e Ending) (cut int, err error) {
 	if e.Calls == nil {
 		e.Calls = func() int { return 0 }

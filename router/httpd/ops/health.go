@@ -17,14 +17,14 @@ type Gateway interface {
 	Started() <-chan struct{}
 }
 
-// Alive answers that the program runs, whatever its servers do. A supervisor that gets no answer may
-// restart it.
+// Alive answers that the program runs, whatever its servers do. A supervisor that gets no answer
+// may restart it.
 func Alive() http.Handler {
 	return readOnly(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, map[string]bool{"ok": true}) })
 }
 
-// Health tells whether clients should be sent here: status 200 if so. It is 503 while the servers are
-// starting, when none of them runs, and when the program is about to end.
+// Health tells whether clients should be sent here: status 200 if so. It is 503 while the servers
+// are starting, when none of them runs, and when the program is about to end.
 type Health struct {
 	// Known returns the servers that the answer to a request names; nil: none. It may be nil.
 	Known func(*http.Request) []upstream.Status

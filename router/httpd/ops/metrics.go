@@ -18,9 +18,9 @@ import (
 	"toolman/router/upstream"
 )
 
-// Metrics are the counts and times that Prometheus reads at GET /metrics. Their labels are names of the
-// configuration and of the protocol, and nothing that a client sends. Only the exemplars of OpenMetrics
-// have the correlation IDs that programs give their calls.
+// Metrics are the counts and times that Prometheus reads at GET /metrics. Their labels are names of
+// the configuration and of the protocol, and nothing that a client sends. Only the exemplars of
+// OpenMetrics have the correlation IDs that programs give their calls.
 type Metrics struct {
 	version string
 	started time.Time // nearly when the program was started

@@ -52,9 +52,9 @@ func Identify(ctx context.Context, principal string) { recordOf(ctx).Principal =
 // Correlate sets the correlation ID of a recorded request.
 func Correlate(ctx context.Context, id string) { recordOf(ctx).Correlation = id }
 
-// Outlive says that the response to a recorded request continues after its handler has returned, on the
-// connection that the handler has taken over. done has to be called once at the end of the response, with
-// the number of bytes written there.
+// Outlive says that the response to a recorded request continues after its handler has returned, on
+// the connection that the handler has taken over. done has to be called once at the end of the
+// response, with the number of bytes written there.
 func Outlive(ctx context.Context) (done func(bytes int64)) {
 	if r := recordOf(ctx); r.outlive != nil {
 		return r.outlive()
@@ -62,8 +62,8 @@ func Outlive(ctx context.Context) (done func(bytes int64)) {
 	return func(int64) {}
 }
 
-// Record serves requests with next, and calls seen for each at its end, on the goroutine that served it.
-// The response has the ID as X-Request-Id.
+// Record serves requests with next, and calls seen for each at its end, on the goroutine that
+// served it. The response has the ID as X-Request-Id.
 func Record(next http.Handler, seen ...func(*Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := time.Now()
@@ -182,8 +182,8 @@ func (b *countedBody) Read(p []byte) (int, error) {
 // longest is the number of characters of a client's text in the log.
 const longest = 200
 
-// AccessLog writes a line for each request. It contains no query, and of the headers only the user agent,
-// so it contains no token.
+// AccessLog writes a line for each request. It contains no query, and of the headers only the user
+// agent, so it contains no token.
 func AccessLog(log *zap.Logger) func(*Request) {
 	log = log.Named("http")
 	return func(r *Request) {

@@ -21,7 +21,8 @@ var (
 	ErrRevoked = errors.New("the configuration no longer has the rights of this session; begin a new one, with another credential if this one is refused")
 )
 
-// A Caller is the client that sends a request. Only requests of the same caller can use its sessions.
+// A Caller is the client that sends a request. Only requests of the same caller can use its
+// sessions.
 type Caller struct {
 	// View distinguishes the views of one principal. It is equal as long as the configuration and
 	// the client's own settings are. It contains no secret.
@@ -56,8 +57,8 @@ type Options struct {
 	// there is no /mcp/NAME.
 	Caller func(r *http.Request) (Caller, error)
 
-	// Lasts reports whether the caller of an earlier request still has the same rights. It is called
-	// for each new session, and for all of them by Recheck. Nil means always.
+	// Lasts reports whether the caller of an earlier request still has the same rights. It is
+	// called for each new session, and for all of them by Recheck. Nil means always.
 	Lasts func(c *Caller) bool
 
 	Budgets     *budget.Budgets // limit each client; nil: no limits
@@ -106,8 +107,8 @@ func NewRegistry[S, C any](f Front[S, C]) *Registry[S, C] {
 	return &Registry[S, C]{front: f, all: map[any]*Session[S, C]{}}
 }
 
-// Admit returns which client sends a request. It opens the account of the client for the time of the
-// request.
+// Admit returns which client sends a request. It opens the account of the client for the time of
+// the request.
 func (r *Registry[S, C]) Admit(req *http.Request) (Caller, error) {
 	c, err := r.front.Caller(req)
 	if err == nil {
@@ -116,8 +117,8 @@ func (r *Registry[S, C]) Admit(req *http.Request) (Caller, error) {
 	return c, err
 }
 
-// Body returns the body of a request of a caller that has been admitted. Its bytes count against the
-// account of the client.
+// Body returns the body of a request of a caller that has been admitted. Its bytes count against
+// the account of the client.
 func (r *Registry[S, C]) Body(w http.ResponseWriter, req *http.Request, c *Caller) *budget.Reader {
 	return c.Client.Account.Reader(http.MaxBytesReader(w, req.Body, r.front.MaxBody))
 }
@@ -129,8 +130,8 @@ func (r *Registry[S, C]) Len() int {
 	return len(r.all)
 }
 
-// Acquire returns the session with this key if it belongs to the caller; nil if there is none. Release
-// has to follow.
+// Acquire returns the session with this key if it belongs to the caller; nil if there is none.
+// Release has to follow.
 func (r *Registry[S, C]) Acquire(key any, who *Caller) *S {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,8 +148,8 @@ func (r *Registry[S, C]) findLocked(key any, who *Caller) *Session[S, C] {
 	return nil
 }
 
-// AcquireOrNew is Acquire, but it makes the session if there is none. Idle sessions of the same client
-// end to make room. The error is ErrFull, ErrRevoked or a *budget.LimitError.
+// AcquireOrNew is Acquire, but it makes the session if there is none. Idle sessions of the same
+// client end to make room. The error is ErrFull, ErrRevoked or a *budget.LimitError.
 func (r *Registry[S, C]) AcquireOrNew(key any, who *Caller) (*S, error) {
 	if s := r.Acquire(key, who); s != nil {
 		return s, nil

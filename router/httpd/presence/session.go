@@ -13,8 +13,8 @@ import (
 	"toolman/router/budget"
 )
 
-// A Session is the session of a caller. S is the front's own session type, which embeds this one, and C is
-// its type of an open request.
+// A Session is the session of a caller. S is the front's own session type, which embeds this one,
+// and C is its type of an open request.
 type Session[S, C any] struct {
 	Caller  Caller
 	Router  *router.Session
@@ -73,8 +73,8 @@ func (s *Session[S, C]) busyLocked() bool { return s.users > 0 || len(s.requests
 // EndIdle implements budget.Session.
 func (s *Session[S, C]) EndIdle() { s.endIf(func() bool { return !s.busyLocked() }, nil) }
 
-// expire ends the session if it has not been used for Front.Idle, or sets the timer again. Resetting the
-// timer with each request would cost more.
+// expire ends the session if it has not been used for Front.Idle, or sets the timer again.
+// Resetting the timer with each request would cost more.
 func (s *Session[S, C]) expire() {
 	s.endIf(func() bool {
 		rest := s.registry.front.Idle
@@ -117,9 +117,9 @@ func (s *Session[S, C]) Ended() bool {
 	return s.ended
 }
 
-// Open adds a request. If another open request has its ID, which is JSON, the router gets it under a new
-// one. The request takes over the bytes that body has counted until it is closed; body may be nil. The
-// error is ErrEnded or a *budget.LimitError.
+// Open adds a request. If another open request has its ID, which is JSON, the router gets it under
+// a new one. The request takes over the bytes that body has counted until it is closed; body may be
+// nil. The error is ErrEnded or a *budget.LimitError.
 func (s *Session[S, C]) Open(id string, body *budget.Reader, newRequest func(id string) *C) (*C, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -88,8 +88,8 @@ func tooDeep(line int) *Problem {
 	return &Problem{Line: line, Msg: "values are nested too deep", Hint: "no key takes more than a table of strings"}
 }
 
-// Read returns the content of the file at path, which may be a pipe. A file of more than limit bytes
-// is an error.
+// Read returns the content of the file at path, which may be a pipe. A file of more than limit
+// bytes is an error.
 func Read(path string, limit int64) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

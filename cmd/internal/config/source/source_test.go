@@ -94,7 +94,8 @@ func find(n Node, path []string) (Node, bool) {
 	return n, true
 }
 
-// FuzzLocate holds the walk against the library: for TOML that is valid and not too deep, both see the same keys and elements.
+// FuzzLocate holds the walk against the library: for TOML that is valid and not too deep, both see
+// the same keys and elements.
 func FuzzLocate(f *testing.F) {
 	for _, seed := range []string{
 		"a.b = [1, {c = 'x'}, []]\n[[t]]\n[t.u]\nv = \"\"\"\\\"\"\"\"\n[[t]]\n", "\"a\\\"b\" = '''x'''''\n", "a = 1979-05-27 07:32:00 # c\n",

@@ -16,8 +16,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the servers' lines in testdata")
 
-// TestDialogs plays each testdata/SERVER-*.txt: lines with > go to the server, the server's own must be those with <. A
-// line with = waits, and # is a comment.
+// TestDialogs plays each testdata/SERVER-*.txt: lines with > go to the server, the server's own
+// must be those with <. A line with = waits, and # is a comment.
 func TestDialogs(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {

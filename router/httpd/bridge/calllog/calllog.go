@@ -106,7 +106,8 @@ func (r *Log) forget(measure func(*recent) int) {
 	}
 }
 
-// Find returns the entries that f accepts, those of one client oldest first. The result is never nil.
+// Find returns the entries that f accepts, those of one client oldest first. The result is never
+// nil.
 func (r *Log) Find(f func(*Entry) bool) (found []Entry) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -131,7 +132,8 @@ type File struct {
 	Path   string
 }
 
-// Read reads the entries at the end of the file. It skips other lines. Without a regular file there are none.
+// Read reads the entries at the end of the file. It skips other lines. Without a regular file there
+// are none.
 func (l File) Read(scrub func([]byte) []byte) (all []Entry) {
 	info, err := os.Stat(l.Path)
 	if err != nil || !info.Mode().IsRegular() {

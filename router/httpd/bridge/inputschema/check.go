@@ -33,8 +33,8 @@ func (p Problem) String() string {
 // errUndecided ends a check that takes too long, or that meets an extreme number.
 const errUndecided = giveUp("undecided")
 
-// Check returns where arguments are wrong. If it cannot decide, it returns nothing. The problems contain
-// names and texts of the caller and the server, which are not sanitized.
+// Check returns where arguments are wrong. If it cannot decide, it returns nothing. The problems
+// contain names and texts of the caller and the server, which are not sanitized.
 func (s *Schema) Check(arguments []byte) (found []Problem) {
 	v, err := decode(arguments)
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Schema) Check(arguments []byte) (found []Problem) {
 	return found
 }
 
-// A checker validates one value. The problems that its methods return have paths relative to the value that
-// they get.
+// A checker validates one value. The problems that its methods return have paths relative to the
+// value that they get.
 type checker struct {
 	*Schema
 	steps int // that are left

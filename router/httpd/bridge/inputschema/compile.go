@@ -74,8 +74,8 @@ func decode(text []byte) (v any, err error) {
 	return v, err
 }
 
-// isDraft7 reports whether a schema is of draft-07 (or 06, which has the same meaning here) and not of
-// 2020-12 (or 2019-09).
+// isDraft7 reports whether a schema is of draft-07 (or 06, which has the same meaning here) and not
+// of 2020-12 (or 2019-09).
 func isDraft7(uri any) bool {
 	if uri == nil {
 		return false
@@ -143,8 +143,8 @@ func (c *compiler) schema(at string, v any, nesting int) {
 
 var types = []any{"null", "boolean", "object", "array", "number", "integer", "string"}
 
-// keyword checks the value of a keyword, which is at a JSON pointer, and reports whether it is supported.
-// Unknown keywords are ignored.
+// keyword checks the value of a keyword, which is at a JSON pointer, and reports whether it is
+// supported. Unknown keywords are ignored.
 func (c *compiler) keyword(at, key string, v any, nesting int) bool {
 	list, isList := v.([]any)
 	named, isObject := v.(object)
@@ -240,7 +240,8 @@ func isStrings(v any) bool {
 	return ok && !slices.ContainsFunc(list, func(one any) bool { _, is := one.(string); return !is })
 }
 
-// rational returns an exact number; nil if v is none, or an extreme one that would need much memory.
+// rational returns an exact number; nil if v is none, or an extreme one that would need much
+// memory.
 func rational(v any) *big.Rat {
 	n, _ := v.(json.Number)
 	_, exponent, _ := strings.Cut(strings.ToLower(string(n)), "e")

@@ -21,8 +21,8 @@ type Call struct {
 	kind   string // of the call, if the format has several
 }
 
-// ParseCall reads a provider's tool call. The Call that is returned with an error has the ID of the call, if
-// it has one, so that Failure can be its result.
+// ParseCall reads a provider's tool call. The Call that is returned with an error has the ID of the
+// call, if it has one, so that Failure can be its result.
 func ParseCall(f Format, text json.RawMessage) (Call, error) {
 	c := Call{format: f, kind: "function"}
 	var said struct {
@@ -81,8 +81,8 @@ func unreadable(f Format, err error) error {
 	return fmt.Errorf("a tool call of %s cannot be read: it must be a JSON object", f)
 }
 
-// argumentsOf reads arguments: an object, or a string that contains one, as OpenAI writes it. Without
-// arguments it returns {}.
+// argumentsOf reads arguments: an object, or a string that contains one, as OpenAI writes it.
+// Without arguments it returns {}.
 func argumentsOf(text json.RawMessage) (json.RawMessage, error) {
 	var packed string
 	if json.Unmarshal(text, &packed) == nil {
@@ -91,9 +91,9 @@ func argumentsOf(text json.RawMessage) (json.RawMessage, error) {
 	return objectOf(text)
 }
 
-// unpack returns the object in a string. The model has written it, and nothing has validated it yet. It
-// becomes part of a message on one line. So it is validated as strictly as a message, and loses its white
-// space.
+// unpack returns the object in a string. The model has written it, and nothing has validated it
+// yet. It becomes part of a message on one line. So it is validated as strictly as a message, and
+// loses its white space.
 func unpack(packed string) (json.RawMessage, error) {
 	text := bytes.Trim([]byte(packed), " \t\r\n")
 	if len(text) > 0 && !jsonrpc.ValidWithin(2, text) {
@@ -149,8 +149,8 @@ type result struct {
 	IsError           bool
 }
 
-// text returns the whole result as text. Structured content counts only if there is no other: servers
-// repeat it as text.
+// text returns the whole result as text. Structured content counts only if there is no other:
+// servers repeat it as text.
 func (r *result) text() string {
 	if len(r.Content) == 0 && r.StructuredContent != nil {
 		return string(r.StructuredContent)
@@ -218,7 +218,8 @@ func (c *Call) result(r *result) any {
 	}{"tool", c.id, marked}
 }
 
-// withImages returns a result for OpenAI's Responses API. Others with that API do not accept images.
+// withImages returns a result for OpenAI's Responses API. Others with that API do not accept
+// images.
 func withImages(r *result) (all []map[string]string) {
 	add := func(text string) {
 		if text != "" {
@@ -253,8 +254,8 @@ func (c *Call) functionResponse(r *result) any {
 	return map[string]any{"functionResponse": response}
 }
 
-// anthropicContent returns the content of a result for Anthropic: "text content blocks must be non-empty",
-// and for errors "content cannot be empty" and "all content must be type 'text'".
+// anthropicContent returns the content of a result for Anthropic: "text content blocks must be
+// non-empty", and for errors "content cannot be empty" and "all content must be type 'text'".
 func anthropicContent(r *result) []any {
 	all := []any{}
 	add := func(text string) {

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Gemini's Schema is a subset of OpenAPI 3.0's (ai.google.dev/api/caching#Schema). Any other keyword is an
-// error (`Unknown name "exclusiveMinimum"`), and so is a keyword of another type ("properties: only allowed
-// for OBJECT type").
+// Gemini's Schema is a subset of OpenAPI 3.0's (ai.google.dev/api/caching#Schema). Any other
+// keyword is an error (`Unknown name "exclusiveMinimum"`), and so is a keyword of another type
+// ("properties: only allowed for OBJECT type").
 var geminiTypes = []struct {
 	name    string
 	keys    []string // besides geminiKeys
@@ -51,7 +51,8 @@ func (o *resolver) within(s schema, way *trail, depth int) schema {
 	return o.declared(s, way, depth)
 }
 
-// declared returns a schema whose reference is resolved, and those in it, in the form that Gemini requires.
+// declared returns a schema whose reference is resolved, and those in it, in the form that Gemini
+// requires.
 func (o *resolver) declared(s schema, way *trail, depth int) schema {
 	if o.nodes++; depth > maxDepth || o.nodes > maxNodes {
 		return schema{"type": "OBJECT"}
@@ -78,8 +79,8 @@ func (o *resolver) declared(s schema, way *trail, depth int) schema {
 	return each(s, func(sub schema) schema { return o.within(sub, way, depth+1) })
 }
 
-// any returns a schema that has only alternatives. Other keywords of s become part of them. Vertex: "When
-// using any_of, it must be the only field set".
+// any returns a schema that has only alternatives. Other keywords of s become part of them. Vertex:
+// "When using any_of, it must be the only field set".
 func (o *resolver) any(s schema, of []schema, way *trail, depth int) schema {
 	var all []any
 	for _, one := range of {
@@ -111,8 +112,8 @@ func (o *resolver) any(s schema, of []schema, way *trail, depth int) schema {
 	return schema{"anyOf": all}
 }
 
-// alternatives removes the alternatives from s and returns them. Several types are alternatives too. If s
-// has a type, the alternatives are dropped; those of an object are merged into it.
+// alternatives removes the alternatives from s and returns them. Several types are alternatives
+// too. If s has a type, the alternatives are dropped; those of an object are merged into it.
 func (o *resolver) alternatives(s schema, way *trail) (all []schema) {
 	if types, ok := s["type"].([]any); ok {
 		for _, name := range types {
@@ -147,8 +148,8 @@ func (o *resolver) alternatives(s schema, way *trail) (all []schema) {
 	return all
 }
 
-// typed writes the type in Gemini's form, and adds it if it is missing ("type: must be specified when not
-// using one_of, any_of or all_of fields"). It adds items to arrays.
+// typed writes the type in Gemini's form, and adds it if it is missing ("type: must be specified
+// when not using one_of, any_of or all_of fields"). It adds items to arrays.
 func typed(s schema) {
 	name, _ := s["type"].(string)
 	switch {
@@ -221,8 +222,8 @@ func values(s schema) {
 	}
 }
 
-// places replaces schemas for each place of an array by one for all places, because Gemini has only "items".
-// It replaces properties that are true or false by schemas.
+// places replaces schemas for each place of an array by one for all places, because Gemini has only
+// "items". It replaces properties that are true or false by schemas.
 func places(s schema) {
 	if prefix, ok := s["prefixItems"].([]any); ok {
 		var all []any

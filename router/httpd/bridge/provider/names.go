@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// maxName is the longest name that all providers accept: 64 for OpenAI and Gemini, 128 for Anthropic, and 64
-// where others serve its models. Only Gemini accepts dots.
+// maxName is the longest name that all providers accept: 64 for OpenAI and Gemini, 128 for
+// Anthropic, and 64 where others serve its models. Only Gemini accepts dots.
 const maxName = 64
 
-// Name returns the name of a tool for models: mcp__SERVER__TOOL or, if a provider does not accept that or
-// another tool could have it, a stable short form that ends in a hash.
+// Name returns the name of a tool for models: mcp__SERVER__TOOL or, if a provider does not accept
+// that or another tool could have it, a stable short form that ends in a hash.
 func Name(server, tool string) string {
 	full := "mcp__" + server + "__" + tool
 	clean := cleaned(full)
@@ -40,8 +40,8 @@ func short(clean, of string) string {
 	return clean[:min(len(clean), maxName-len(tail))] + tail
 }
 
-// anthropicKey reports whether Anthropic accepts the name of a property: "Property keys should match
-// pattern '^[a-zA-Z0-9_.-]{1,64}$'".
+// anthropicKey reports whether Anthropic accepts the name of a property: "Property keys should
+// match pattern '^[a-zA-Z0-9_.-]{1,64}$'".
 func anthropicKey(name string) bool { return isKey(name, "_.-") }
 
 // geminiKey reports whether Gemini accepts the name of a property: ^[A-Za-z_][A-Za-z0-9_]{0,63}$.
@@ -57,8 +57,8 @@ func isKey(name, signs string) bool {
 	return 0 < len(name) && len(name) <= 64
 }
 
-// renamed gives the properties of s names that the provider accepts, and removes other names from required.
-// Restore reverses it.
+// renamed gives the properties of s names that the provider accepts, and removes other names from
+// required. Restore reverses it.
 func renamed(s schema, fits func(name string) bool) {
 	properties, ok := s["properties"].(schema)
 	if !ok {
@@ -103,8 +103,8 @@ func allRenamed(s schema, fits func(name string) bool) schema {
 	return s
 }
 
-// Restore gives the arguments of a call their names in the tool's schema. The model may know them by other
-// names.
+// Restore gives the arguments of a call their names in the tool's schema. The model may know them
+// by other names.
 func (c *Call) Restore(of json.RawMessage) {
 	fits := geminiKey
 	switch c.format {

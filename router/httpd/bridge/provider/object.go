@@ -6,10 +6,11 @@ import (
 	"slices"
 )
 
-// object returns a schema in the form that OpenAI, xAI and Anthropic require of parameters: an object
-// without alternatives at its root. OpenAI: "schema must have type 'object' and not have
-// 'oneOf'/'anyOf'/'allOf'/'enum'/'const'/'not' at the top level"; Anthropic: "input_schema does not support
-// oneOf, allOf, or anyOf at the top level"; xAI: "tool parameter root must be an object type".
+// object returns a schema in the form that OpenAI, xAI and Anthropic require of parameters: an
+// object without alternatives at its root. OpenAI: "schema must have type 'object' and not have
+// 'oneOf'/'anyOf'/'allOf'/'enum'/'const'/'not' at the top level"; Anthropic: "input_schema does not
+// support oneOf, allOf, or anyOf at the top level"; xAI: "tool parameter root must be an object
+// type".
 func object(s schema) schema {
 	o := &resolver{root: s}
 	next, way := o.object()
@@ -21,8 +22,8 @@ func object(s schema) schema {
 	return o.inline(next, within(next), way)
 }
 
-// unrolled returns the result of object without references, if some of them are recursive: Grok 4.6 is
-// said to refuse those.
+// unrolled returns the result of object without references, if some of them are recursive: Grok 4.6
+// is said to refuse those.
 func unrolled(s schema) schema {
 	o := &resolver{root: s}
 	flat := o.inline(s, func(string) bool { return false }, nil)
@@ -57,8 +58,8 @@ func (o *resolver) object() (schema, *trail) {
 	return s, way
 }
 
-// merge adds the properties of a part of s to s. If the part applies to all values, it also adds the
-// required properties.
+// merge adds the properties of a part of s to s. If the part applies to all values, it also adds
+// the required properties.
 func merge(s, part schema, always bool) {
 	theirs, _ := part["properties"].(schema)
 	ours, _ := s["properties"].(schema)
@@ -139,8 +140,8 @@ func choice(a, b any) (schema, bool) {
 	return one, true
 }
 
-// options returns the values that a schema lists, if it has no other keyword except their type. The values
-// are not objects or arrays.
+// options returns the values that a schema lists, if it has no other keyword except their type. The
+// values are not objects or arrays.
 func options(v any) (values []any, name string) {
 	s, _ := v.(schema)
 	for key, value := range s {

@@ -19,8 +19,8 @@ var (
 	named  = []string{"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
 )
 
-// each returns a copy of s in which f has replaced each schema directly below it. Other values, such as
-// those of enum, do not change.
+// each returns a copy of s in which f has replaced each schema directly below it. Other values,
+// such as those of enum, do not change.
 func each(s schema, f func(schema) schema) schema {
 	replaced := func(v any) any {
 		if sub, ok := v.(schema); ok {
@@ -70,10 +70,10 @@ func allIn(s schema) iter.Seq[schema] {
 }
 
 // modern returns a schema in the form of JSON Schema 2020-12. Servers write older drafts and make
-// mistakes, and a provider that refuses one schema refuses all tools. Anthropic: "It must match JSON Schema
-// draft 2020-12"; xAI: "'items' must be a schema, not an array; for tuple validation use 'prefixItems'";
-// OpenAI: "[…] is not of type 'object', 'boolean'", and "array schema missing items", also beside
-// prefixItems. Keywords without an equivalent are removed.
+// mistakes, and a provider that refuses one schema refuses all tools. Anthropic: "It must match
+// JSON Schema draft 2020-12"; xAI: "'items' must be a schema, not an array; for tuple validation
+// use 'prefixItems'"; OpenAI: "[…] is not of type 'object', 'boolean'", and "array schema missing
+// items", also beside prefixItems. Keywords without an equivalent are removed.
 func modern(s schema) schema {
 	s = each(s, modern)
 	for _, key := range []string{"$schema", "$id", "id", "$vocabulary", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "dependencies"} {
@@ -112,8 +112,8 @@ func hasType(s schema, name string) bool {
 	return s["type"] == name || slices.Contains(all, any(name))
 }
 
-// isValid reports whether the value of a keyword has the form that 2020-12 requires. Unknown keywords may
-// have any value.
+// isValid reports whether the value of a keyword has the form that 2020-12 requires. Unknown
+// keywords may have any value.
 func isValid(key string, value any) bool {
 	switch key {
 	case "type":

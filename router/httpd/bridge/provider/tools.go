@@ -39,8 +39,8 @@ type Tool struct {
 	Raw         json.RawMessage // the element of tools/list, with Name
 }
 
-// maxDescription is the maximum length of a description for OpenAI, in bytes: "Expected a string with
-// maximum length 1024".
+// maxDescription is the maximum length of a description for OpenAI, in bytes: "Expected a string
+// with maximum length 1024".
 const maxDescription = 1024
 
 // Most returns the maximum number of tools in a request to a provider; 0 if it documents none.
@@ -122,7 +122,8 @@ func (t *Tool) function(s schema) function {
 	return function{t.Name, cut(t.Description, maxDescription), s}
 }
 
-// declared returns the tool for Gemini. Gemini requires that a tool without parameters has no schema.
+// declared returns the tool for Gemini. Gemini requires that a tool without parameters has no
+// schema.
 func (t *Tool) declared(s schema) function {
 	if properties, _ := s["properties"].(schema); len(properties) == 0 {
 		s = nil
@@ -137,8 +138,8 @@ func cut(text string, most int) string {
 	return strings.ToValidUTF8(text[:most-len("…")], "") + "…"
 }
 
-// Slim returns the tool without parts that cost tokens and do not affect which arguments are valid, such as
-// titles, examples and comments. A schema that cannot be decoded does not change.
+// Slim returns the tool without parts that cost tokens and do not affect which arguments are valid,
+// such as titles, examples and comments. A schema that cannot be decoded does not change.
 func (t Tool) Slim() Tool {
 	t.Description = strings.TrimSpace(squeezed(t.Description))
 	s, err := decode(t.Schema)
@@ -164,8 +165,8 @@ func (t Tool) Slim() Tool {
 // notes are keywords that do not affect which values are valid, and tell a model little.
 var notes = []string{"$id", "$comment", "title", "examples", "example", "deprecated", "readOnly", "writeOnly", "$anchor"}
 
-// slim removes what costs tokens and does not affect which values are valid. refers means that there are
-// references.
+// slim removes what costs tokens and does not affect which values are valid. refers means that
+// there are references.
 func slim(s schema, refers bool) schema {
 	if draft, ok := s["$schema"].(string); ok && (strings.Contains(draft, "2020-12") || !refers && alike(s)) {
 		delete(s, "$schema")

@@ -55,8 +55,8 @@ type exemplar struct {
 	at   time.Time
 }
 
-// exemplarLabel is the label of an exemplar's ID, and maxExemplar the longest ID: OpenMetrics 1.0 allows
-// 128 characters for both together.
+// exemplarLabel is the label of an exemplar's ID, and maxExemplar the longest ID: OpenMetrics 1.0
+// allows 128 characters for both together.
 const (
 	exemplarLabel = "correlation_id"
 	maxExemplar   = 128 - len(exemplarLabel)
@@ -70,8 +70,8 @@ func NewHistogram(name, help string, bounds []time.Duration, labels ...string) *
 	})}
 }
 
-// Observe counts a duration in the series with these values, one for each label. The latest duration with an
-// ID is the exemplar of its bucket, unless the ID is too long. The ID may be "".
+// Observe counts a duration in the series with these values, one for each label. The latest
+// duration with an ID is the exemplar of its bucket, unless the ID is too long. The ID may be "".
 func (h *Histogram) Observe(id string, d time.Duration, values ...string) {
 	i, _ := slices.BinarySearch(h.bounds, d)
 	t := h.series.of(values)

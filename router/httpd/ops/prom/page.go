@@ -11,8 +11,8 @@ import (
 // A Metric can be written to a Page.
 type Metric interface{ write(*Page) }
 
-// A Gauge is a metric that is computed when it is read. The function writes it, with [Page.Begin] before
-// the values of each name.
+// A Gauge is a metric that is computed when it is read. The function writes it, with [Page.Begin]
+// before the values of each name.
 type Gauge func(*Page)
 
 func (g Gauge) write(p *Page) { g(p) }
@@ -120,8 +120,8 @@ func (f Format) ContentType() string {
 	return "text/plain; version=0.0.4; charset=utf-8"
 }
 
-// Negotiate returns the format for a request with these headers Accept: OpenMetrics if that is accepted,
-// unless plain text is preferred.
+// Negotiate returns the format for a request with these headers Accept: OpenMetrics if that is
+// accepted, unless plain text is preferred.
 func Negotiate(accept []string) Format {
 	wanted := [2]float64{}
 	for one := range strings.SplitSeq(strings.Join(accept, ","), ",") {
@@ -146,5 +146,6 @@ func Negotiate(accept []string) Format {
 	return Text
 }
 
-// readable reports whether a client that reads a version of OpenMetrics, "" if it names none, reads 1.0.0.
+// readable reports whether a client that reads a version of OpenMetrics, "" if it names none, reads
+// 1.0.0.
 func readable(version string) bool { return version == "" || version == "0.0.1" || version == "1.0.0" }

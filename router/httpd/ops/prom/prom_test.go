@@ -53,7 +53,8 @@ here 1000000000
 	checkFormat(t, got)
 }
 
-// What OpenMetrics has of its own: names without _total, bounds that are no integers, exemplars, and an end.
+// What OpenMetrics has of its own: names without _total, bounds that are no integers, exemplars,
+// and an end.
 func TestRenderOpenMetrics(t *testing.T) {
 	calls := NewCounter("calls_total", "Calls.")
 	calls.Add(2)
