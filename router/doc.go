@@ -5,7 +5,8 @@
 //
 //	session     one client: dispatches its messages, checks and forwards its requests
 //	client      the connection to a client: reads, traces, audits, answers and refuses requests
-//	input       requests for input from the client: of servers, and to confirm dangerous tools
+//	input       requests for input from the client
+//	confirm     asks the user to confirm calls of dangerous tools
 //	subscribe   notifications that a client gets
 //	pool        which process of a server a session uses
 //	upstream    one server: its connection, items, pending calls and subscriptions

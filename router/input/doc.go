@@ -1,5 +1,5 @@
-// Package input handles requests for client input. Upstream servers send them, and toolman itself
-// asks for confirmation before a dangerous tool runs.
+// Package input handles requests for client input, which upstream servers send. Package confirm uses
+// it to ask questions of toolman's own.
 //
 // In the legacy era a server sends a request during a call. toolman forwards it to the client under
 // another request ID (server_requests.go). In the modern era a server answers the call with an
@@ -12,8 +12,8 @@
 //     input. It answers the client's request with the questions, and the client's next request
 //     resumes the call (suspend.go).
 //
-// toolman signs the request state that a modern client returns (signer.go). A confirmation of a
-// dangerous tool reaches the user by the same two ways (confirm.go, confirmation.go).
+// toolman signs the request state that a modern client returns (signer.go). A retry of a call of a
+// dangerous tool also needs a permit (permits.go).
 //
 // The methods of Requests require the session's Conn.Mu, except those that handle a message of a
 // server.

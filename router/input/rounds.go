@@ -27,18 +27,16 @@ type Requests struct {
 	*client.Conn
 	tasks          *subscribe.Tasks
 	signer         *Signer
-	scrub          func() func(text string) string                // returns the filter for secrets, or nil
-	onConfirmed    func(req *client.Request, tool *catalog.Entry) // forwards a call that the user has confirmed
-	serverRequests jsonrpc.Pending[serverRequest]                 // forwarded to the client, unanswered
-	queued         []queuedServerRequest                          // until the client is ready
-	rounds         []*inputRound                                  // calls that wait for the client's input
-	suspensions    suspensions                                    // calls of a modern client that wait for answers
-	permits        retryPermits                                   // retries that a modern client may send
+	serverRequests jsonrpc.Pending[serverRequest] // forwarded to the client, unanswered
+	queued         []queuedServerRequest          // until the client is ready
+	rounds         []*inputRound                  // calls that wait for the client's input
+	suspensions    suspensions                    // calls of a modern client that wait for answers
+	permits        retryPermits                   // retries that a modern client may send
 }
 
 // Init initializes s for a client connection.
-func (s *Requests) Init(conn *client.Conn, tasks *subscribe.Tasks, signer *Signer, scrub func() func(string) string, onConfirmed func(*client.Request, *catalog.Entry)) {
-	s.Conn, s.tasks, s.signer, s.scrub, s.onConfirmed = conn, tasks, signer, scrub, onConfirmed
+func (s *Requests) Init(conn *client.Conn, tasks *subscribe.Tasks, signer *Signer) {
+	s.Conn, s.tasks, s.signer = conn, tasks, signer
 	s.suspensions.account = conn.Info.Account
 }
 
@@ -53,15 +51,15 @@ const (
 // An inputRound is the phase of a legacy client's call between a modern server's
 // InputRequiredResult and the repeated call with the answers (2026-07-28, Multi Round-Trip
 // Requests). The round is open while it is in Requests.rounds. The code that closes it must answer
-// the call. A call that waits for the user's confirmation is also an inputRound.
+// the call. A call for which toolman itself asks a Question is also an inputRound.
 type inputRound struct {
 	from     *upstream.Upstream
 	call     upstream.Call
 	state    []byte // the server's requestState, verbatim; nil: none
 	requests []inputRequest
 	timer    *time.Timer
-	held     int    // bytes retained in the client's account
-	frame    []byte // of a call that waits for confirmation (confirm.go); nil in a server's round
+	held     int       // bytes retained in the client's account
+	question *Question // of toolman itself; nil in a server's round
 }
 
 // An inputRequest is one request to the client in a round.
@@ -72,7 +70,10 @@ type inputRequest struct {
 
 // Size returns the number of bytes that the round keeps besides the call.
 func (r *inputRound) Size() int {
-	size := len(r.state) + len(r.frame)
+	size := len(r.state)
+	if r.question != nil {
+		size += len(r.question.Frame)
+	}
 	for i := range r.requests {
 		size += len(r.requests[i].answer.Result)
 	}
@@ -123,7 +124,7 @@ func (s *Requests) whyNotAsk(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.
 	switch {
 	case translationOf(c).rounds > maxRoundsPerCall:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and requests more; toolman allows no more", u.Name, maxRoundsPerCall)
-	case len(s.rounds) >= maxOpenRounds || client.OverBytes(s.rounds, len(m.Frame)):
+	case s.Full(len(m.Frame)):
 		return fmt.Sprintf("server %s needs input of the client for this, but too many calls wait for input already; answer those first and call again", u.Name)
 	}
 	version := mcpwire.Negotiate(s.Peer.Hello.Version)
@@ -159,6 +160,33 @@ func (s *Requests) addInput(r *inputRound, method mcpwire.Method, key []byte, ou
 	return strconv.AppendUint(nil, id, 10), true
 }
 
+// A Question is what toolman itself asks a legacy client before it forwards a call.
+type Question struct {
+	Ask     inputreq.Ask
+	Frame   []byte // of the client's request, which is kept until the answer
+	Purpose string // begins the errors of a question without an answer
+	// Answered is called with the client's answer, whose result is an object.
+	Answered func(m *jsonrpc.Message, out *peer.Outgoing)
+	// Failed is called if there is no answer.
+	Failed func(why string, how audit.Outcome, out *peer.Outgoing)
+}
+
+// AskFirst asks the client a question about a call before the call is forwarded. The client must
+// have the capability for it (inputreq.Lacks), and there must be room (Full).
+func (s *Requests) AskFirst(from *upstream.Upstream, c *upstream.Call, q *Question, out *peer.Outgoing) {
+	r := &inputRound{from: from, call: *c, question: q}
+	s.rounds = append(s.rounds, r)
+	r.timer = time.AfterFunc(roundTimeout, func() { s.roundDue(r) })
+	if id, ok := s.addInput(r, q.Ask.Method, nil, out); ok {
+		s.Send(out, q.Ask.AppendRequest(nil, id, ""), tracing.Note{ID: c.TraceID, Method: q.Ask.Method, During: r.call.ID()})
+	}
+}
+
+// Full reports whether too many calls wait for input for a further one, whose frame has size bytes.
+func (s *Requests) Full(size int) bool {
+	return len(s.rounds) >= maxOpenRounds || client.OverBytes(s.rounds, size)
+}
+
 // roundAnswered handles the client's answer to one input request. After the last answer it repeats
 // the call.
 func (s *Requests) roundAnswered(q *serverRequest, m *jsonrpc.Message, out *peer.Outgoing) {
@@ -173,8 +201,10 @@ func (s *Requests) roundAnswered(q *serverRequest, m *jsonrpc.Message, out *peer
 		s.failServerRequest(q, "the client answered with an error: "+sanitize.Cut(text, maxErrorText), out)
 	case !m.IsObject(m.Result):
 		s.failServerRequest(q, "the client's answer is not an object", out)
-	case r.frame != nil:
-		s.consent(r, m, out)
+	case r.question != nil:
+		if s.closeRound(r, out) {
+			r.question.Answered(m, out)
+		}
 	case client.OverBytes(s.rounds, m.Result.Hi-m.Result.Lo):
 		s.failServerRequest(q, "the client's answers are too long to store", out)
 	default:
@@ -199,8 +229,8 @@ func (s *Requests) failServerRequest(q *serverRequest, why string, out *peer.Out
 		return
 	}
 	said, how := fmt.Sprintf("server %s needs %s of the client for this, which could not be had: %s", q.from.Name, q.method, why), audit.Failed
-	if q.round.frame != nil {
-		said = "a person has to agree first, and could not be asked: " + why
+	if q.round.question != nil {
+		said = q.round.question.Purpose + ", and could not be asked: " + why
 	}
 	s.failRound(q.round, said, how, out)
 }
@@ -248,8 +278,8 @@ func (s *Requests) roundDue(r *inputRound) {
 		switch {
 		case len(r.requests) == 0:
 			s.retry(r, out)
-		case r.frame != nil:
-			s.failRound(r, fmt.Sprintf("a person has to agree first, and has not answered within %s", roundTimeout), audit.Refused, out)
+		case r.question != nil:
+			s.failRound(r, fmt.Sprintf("%s, and has not answered within %s", r.question.Purpose, roundTimeout), audit.Refused, out)
 		default:
 			s.failRound(r, fmt.Sprintf("server %s needs input of the client for this, and the client has not answered within %s", r.from.Name, roundTimeout), audit.Failed, out)
 		}
@@ -278,11 +308,8 @@ func (s *Requests) closeRound(r *inputRound, out *peer.Outgoing) bool {
 func (s *Requests) failRound(r *inputRound, why string, how audit.Outcome, out *peer.Outgoing) {
 	switch {
 	case !s.closeRound(r, out):
-	case r.frame != nil:
-		if how != audit.Refused && how != audit.Failed { // the confirmation ended without a decision
-			r.call.Audited.End(how)
-		}
-		s.redispatch(r, out, func(asked *client.Request) { s.DenyUnconfirmed(asked, r.call.Entry, why) })
+	case r.question != nil:
+		r.question.Failed(why, how, out)
 	default:
 		s.FailCall(&r.call, why, how, out)
 	}

@@ -65,13 +65,13 @@ func NewSigner() *Signer {
 	return s
 }
 
-// A requestHash identifies what a request asks for: its method, its target, and every byte of its
+// A RequestHash identifies what a request asks for: its method, its target, and every byte of its
 // arguments. toolman computes it for each call that may need input, so it is not a cryptographic
 // hash. It never leaves the process.
-type requestHash uint64
+type RequestHash uint64
 
 // requestHash returns the hash of a request with this method and target.
-func (s *Signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) requestHash {
+func (s *Signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalog.Target) RequestHash {
 	arguments, _ := m.Param("arguments") // ambiguous arguments hash like missing ones, in every attempt
 	var h maphash.Hash
 	h.SetSeed(s.seed)
@@ -82,14 +82,14 @@ func (s *Signer) requestHash(m *jsonrpc.Message, method mcpwire.Method, t catalo
 		h.WriteString(part)
 	}
 	h.Write(m.Bytes(arguments))
-	return requestHash(h.Sum64())
+	return RequestHash(h.Sum64())
 }
 
 // hash returns the hash of a state that another server has issued.
 func (s *Signer) hash(state []byte) uint64 { return maphash.Bytes(s.seed, state) }
 
 // signState returns the signed text of a state for the client of a principal.
-func (s *Signer) signState(st requestState, about requestHash, who budget.Principal) string {
+func (s *Signer) signState(st requestState, about RequestHash, who budget.Principal) string {
 	raw := append(make([]byte, 0, stateBytes), byte(st.kind))
 	raw = append(raw, st.handle[:]...)
 	raw = binary.BigEndian.AppendUint64(raw, uint64(st.expires))
@@ -97,7 +97,7 @@ func (s *Signer) signState(st requestState, about requestHash, who budget.Princi
 }
 
 // sign appends the signature of a state to dst. The state is valid only for one principal.
-func (s *Signer) sign(dst, plain []byte, about requestHash, who budget.Principal) []byte {
+func (s *Signer) sign(dst, plain []byte, about RequestHash, who budget.Principal) []byte {
 	mac := hmac.New(sha256.New, s.key[:])
 	mac.Write(plain)
 	mac.Write(binary.BigEndian.AppendUint64(nil, uint64(about)))
@@ -107,7 +107,7 @@ func (s *Signer) sign(dst, plain []byte, about requestHash, who budget.Principal
 
 // verifyState parses a signed state. It reports false when the text is not a result of signState
 // for this request and this principal. The caller must check whether the state has expired.
-func (s *Signer) verifyState(text []byte, about requestHash, who budget.Principal) (st requestState, ok bool) {
+func (s *Signer) verifyState(text []byte, about RequestHash, who budget.Principal) (st requestState, ok bool) {
 	var raw [stateBytes]byte
 	if len(text) != stateText.EncodedLen(stateBytes) {
 		return st, false

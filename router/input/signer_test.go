@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
 
 	"toolman/router/budget"
@@ -40,7 +41,7 @@ func TestWhatARequestIsAbout(t *testing.T) {
 	tool := func(from *catalog.Source, name string) catalog.Target {
 		return catalog.Target{Source: from, Entry: &catalog.Entry{Item: mcpwire.Item{Name: name}}}
 	}
-	seen := map[requestHash]string{}
+	seen := map[RequestHash]string{}
 	for _, tt := range []struct {
 		name, params string
 		method       mcpwire.Method
@@ -89,4 +90,14 @@ func FuzzOpenState(f *testing.F) {
 			t.Errorf("%q is opened: %v", mixed, ok)
 		}
 	})
+}
+
+// message reads a frame.
+func message(t *testing.T, frame string) *jsonrpc.Message {
+	t.Helper()
+	m := new(jsonrpc.Message)
+	if err := jsonrpc.Scan([]byte(frame), m); err != nil {
+		t.Fatalf("%v: %s", err, frame)
+	}
+	return m
 }

@@ -167,7 +167,7 @@ func (s *Requests) suspend(u *upstream.Upstream, id uint64, c *upstream.Call, qu
 }
 
 // stateFor returns a signed request state that is valid for stateLifetime.
-func (s *Requests) stateFor(about requestHash, kind stateKind, h handle) string {
+func (s *Requests) stateFor(about RequestHash, kind stateKind, h handle) string {
 	return s.signer.signState(requestState{kind, h, s.Clock.Now() + int64(stateLifetime)}, about, s.Info.Principal)
 }
 
@@ -213,7 +213,7 @@ func (s *Requests) askURLs(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Me
 	state := s.stateFor(translationOf(c).about, stateRepeat, newHandle())
 	if c.Entry.NeedsConfirmation() {
 		s.Mu.Lock()
-		s.allowRetry(translationOf(c).about, c.Entry, []byte(state), true)
+		s.AllowRetry(translationOf(c).about, c.Entry, []byte(state), true)
 		s.Mu.Unlock()
 	}
 	s.sendAsks(c, asks, state, out)
@@ -225,13 +225,13 @@ func (s *Requests) askURLs(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Me
 var (
 	errUnknownState = &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
 		Message: "params.requestState was not given for this request with these arguments; send it back as it was, or make the call anew without inputResponses and requestState"}
-	errStaleState = &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
+	ErrStaleState = &mcpwire.Refusal{Code: jsonrpc.CodeInvalidParams,
 		Message: fmt.Sprintf("the call that params.requestState stands for is over, was answered already, or has waited longer than %.0f minutes; make it anew without inputResponses and requestState", stateLifetime.Minutes())}
 )
 
 // resume handles a request that contains answers to questions. It reports whether the request must
 // be forwarded as a new call.
-func (s *Requests) resume(req *client.Request, c *upstream.Call, about requestHash, retry *inputreq.Retry) bool {
+func (s *Requests) resume(req *client.Request, c *upstream.Call, about RequestHash, retry *inputreq.Retry) bool {
 	state, ok := s.signer.verifyState(req.Text(retry.State.Value), about, s.Info.Principal)
 	if !ok {
 		s.Decline(req, errUnknownState)
@@ -240,11 +240,11 @@ func (s *Requests) resume(req *client.Request, c *upstream.Call, about requestHa
 	p := s.suspensions.calls[state.handle]
 	switch {
 	case state.expires < s.Clock.Now():
-		s.Decline(req, errStaleState)
+		s.Decline(req, ErrStaleState)
 	case state.kind == stateRepeat:
 		return s.urlConsented(req, c, retry)
 	case p == nil:
-		s.Decline(req, errStaleState)
+		s.Decline(req, ErrStaleState)
 	default:
 		s.continueCall(req, c, p, retry)
 	}

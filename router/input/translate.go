@@ -32,7 +32,7 @@ type translation struct {
 	// capabilities are those that a modern client has declared with its call. They decide which
 	// requests of a legacy server are sent to the client (suspend.go).
 	capabilities []byte
-	about        requestHash   // of the client's request
+	about        RequestHash   // of the client's request
 	asked        int           // guarded by Conn.Mu: how often the client was asked
 	suspended    *suspended    // guarded by Conn.Mu: not nil: the call is suspended
 	current      clientRequest // guarded by Conn.Mu: valid if asked > 0

@@ -184,7 +184,7 @@ func (s *Session) forwardConfirmedLocked(req *client.Request, e *catalog.Entry) 
 	case verdict != catalog.Active:
 		s.Refuse(req, refuseName(v, mcpwire.Tool, string(name), t, verdict, s.guidanceLocked(req.Modern)))
 	case t.Entry != e:
-		s.input.DenyUnconfirmed(req, e, input.ChangedMeanwhile)
+		s.confirmer.DenyUnconfirmed(req, e, input.ChangedMeanwhile)
 	default:
 		s.forward(req, at, t)
 	}
@@ -244,7 +244,7 @@ func (s *Session) checkLogLevel(req *client.Request) bool {
 }
 
 func (s *Session) checkConfirmed(req *client.Request) bool {
-	return s.input.Confirmed(req, req.Target)
+	return s.confirmer.Confirmed(req, req.Target)
 }
 
 func (s *Session) checkSubscription(req *client.Request) bool {

@@ -10,6 +10,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/confirm"
 	"toolman/router/input"
 	"toolman/router/metatool"
 	"toolman/router/policy"
@@ -35,14 +36,15 @@ type Session struct {
 	builtin builtin
 	closed  closed
 
-	request       client.Request  // guarded by Mu: the request being handled
-	routeCache    routeCache      // guarded by Mu
-	servers       pool.Servers    // guarded by Mu
-	waiting       waiting         // guarded by Mu
-	logLevel      logLevel        // guarded by Mu
-	input         input.Requests  // guarded by Mu
-	subscriptions subscribe.Set   // guarded by Mu
-	tasks         subscribe.Tasks // guarded by Mu
+	request       client.Request    // guarded by Mu: the request being handled
+	routeCache    routeCache        // guarded by Mu
+	servers       pool.Servers      // guarded by Mu
+	waiting       waiting           // guarded by Mu
+	logLevel      logLevel          // guarded by Mu
+	input         input.Requests    // guarded by Mu
+	confirmer     confirm.Confirmer // guarded by Mu
+	subscriptions subscribe.Set     // guarded by Mu
+	tasks         subscribe.Tasks   // guarded by Mu
 }
 
 // A builtin contains those of toolman's own tools that the client is offered.
@@ -121,7 +123,8 @@ func New(env *Env, out peer.Sender, info client.Info, p *policy.Policy, servers 
 	s.Policy, s.Caller = p, s
 	s.subscriptions = subscribe.Set{Conn: &s.Conn, Servers: &s.servers}
 	s.tasks = subscribe.Tasks{Conn: &s.Conn}
-	s.input.Init(&s.Conn, &s.tasks, env.Signer, env.Host.Scrub, s.forwardConfirmedLocked)
+	s.input.Init(&s.Conn, &s.tasks, env.Signer)
+	s.confirmer = confirm.New(&s.Conn, &s.input, env.Host.Scrub, s.forwardConfirmedLocked)
 	s.servers = pool.Servers{Conn: &s.Conn, Pool: env.Pool, OnSettled: s.dedicatedSettled, All: servers}
 	return s
 }

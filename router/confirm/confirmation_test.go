@@ -1,4 +1,4 @@
-package input
+package confirm
 
 import (
 	"encoding/json"
@@ -40,7 +40,7 @@ func TestWhatAPersonIsShownOfArguments(t *testing.T) {
 		{"as many as are shown", `"arguments":{` + strings.Join(many[1:], ",") + `}`, these + shownMany},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := argumentsText(message(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`), scrub)
+			got, err := argumentsText(toolCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`), scrub)
 			if got != tt.want || err != nil {
 				t.Errorf("got\n%s\n%v, want\n%s", got, err, tt.want)
 			}
@@ -54,7 +54,7 @@ func TestWhatAPersonIsShownOfArguments(t *testing.T) {
 		{"arguments given twice", `"arguments":{"a":1},"arguments":{"a":2}`, "arguments"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, err := argumentsText(message(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`), scrub)
+			got, err := argumentsText(toolCall(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{`+tt.params+`}}`), scrub)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got\n%s\n%v, want the error: %s", got, err, tt.want)
 			}
@@ -96,8 +96,8 @@ func FuzzLegible(f *testing.F) {
 	})
 }
 
-// message reads a frame.
-func message(t *testing.T, frame string) *jsonrpc.Message {
+// toolCall reads a frame.
+func toolCall(t *testing.T, frame string) *jsonrpc.Message {
 	t.Helper()
 	m := new(jsonrpc.Message)
 	if err := jsonrpc.Scan([]byte(frame), m); err != nil {
