@@ -51,7 +51,7 @@ func protectBridge(g *guard.Guard, h http.Handler) http.Handler {
 func identify(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id, _ := guard.IdentityOf(r.Context())
-		ops.Identify(r.Context(), id.Name)
+		ops.Identify(r.Context(), accessOf(r).modes.NameOf(id))
 		h.ServeHTTP(w, r)
 	})
 }

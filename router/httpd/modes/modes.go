@@ -152,6 +152,19 @@ func (m *Modes) clientAt(id *guard.Identity) (client.Info, error) {
 	return c, m.unknownName(id, &c)
 }
 
+// NameOf returns the name of a client for the log: of a client without a credential, the agent whose
+// policy it has, if any.
+func (m *Modes) NameOf(id guard.Identity) string {
+	if !id.Anonymous() {
+		return id.Name
+	}
+	c, err := m.clientAt(&id)
+	if err != nil {
+		return id.Name
+	}
+	return cmp.Or(c.Agent, id.Name)
+}
+
 // mayBe reports whether a client may choose to be an agent: it is that agent, or a local client
 // without need of a credential.
 func (m *Modes) mayBe(id *guard.Identity, agent string) bool {
