@@ -81,8 +81,7 @@ func TestAClientThatDoesNotListAgainIsNotWaitedForTwice(t *testing.T) {
 		checkList(t, "for as long as may be", g.after(time.Second-1), toolsChanged)
 		time.Sleep(time.Nanosecond)
 		synctest.Wait()
-		const advice = ". This client does not refresh its list of tools by itself: call what is missing there with toolman_call, " +
-			`as {"name": …, "arguments": {…}}; the definitions are in this result`
+		const advice = ". This client has not listed its tools again: call by its name what is missing there; the definitions are in this result"
 		if o := reportOf(t, g.client.hearsOne()); o.text() != "switched on ns_off1"+advice || len(o.Tools) != 1 {
 			t.Errorf("says %q, with %d definitions", o.text(), len(o.Tools))
 		}

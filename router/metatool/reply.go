@@ -49,12 +49,12 @@ func (r *Reply) Result(o *Outcome) []byte {
 
 // advice explains how to call the new tools if the client's list does not contain them.
 func (r *Reply) advice() string {
-	const how = CallTool + `, as {"name": …, "arguments": {…}}; the definitions are in this result`
+	const definitions = "; the definitions are in this result"
 	switch {
 	case r.Mode == view.ModeCall:
-		return ". Call what was switched on with " + how
+		return ". Call what was switched on with " + CallTool + `, as {"name": …, "arguments": {…}}` + definitions
 	case r.Static:
-		return ". This client does not refresh its list of tools by itself: call what is missing there with " + how
+		return ". This client has not listed its tools again: call by its name what is missing there" + definitions
 	}
 	return ""
 }

@@ -221,7 +221,7 @@ func (s *Session) expire(h *pendingReply) {
 		if slices.Contains(s.waiting.replies, h) {
 			if !h.listed && !s.Peer.ListsOnce {
 				s.Peer.ListsOnce = true
-				s.Log.Info("the client does not list tools again when they change; activations will not wait for it",
+				s.Log.Info("the client does not list tools again when they change; activations will not wait for it. If it then cannot call them, write activation_mode = \"call\"",
 					zap.String("session", s.Name()))
 			}
 			s.releaseLocked(h, out)
