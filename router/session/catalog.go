@@ -177,9 +177,10 @@ func (s *Session) Known() []*catalog.Entry {
 	return slices.Concat(c.Entries(mcpwire.Tool), c.Denied.Entries(mcpwire.Tool))
 }
 
-// FindTool finds a tool by its server's name for it or by the name that clients see. It also finds
-// tools that the session may not use; their Verdict refuses calls. It returns nil if there is no
-// such tool.
+// FindTool finds a tool by its server's name for it, by the name that clients see, or by another
+// name that addresses it alone. If server is "", the name alone decides, as in tools/call. FindTool
+// also finds tools that the session may not use; their Verdict refuses calls. It returns nil if
+// there is no such tool.
 func (s *Session) FindTool(server, tool string) *client.FoundTool {
 	s.Mu.Lock()
 	upstreams := s.servers.All
@@ -201,7 +202,11 @@ func (s *Session) FindTool(server, tool string) *client.FoundTool {
 			}
 		}
 	}
-	return nil
+	t, verdict := v.Find(mcpwire.Tool, []byte(tool))
+	if t.Entry == nil || verdict == catalog.Ambiguous || server != "" && !t.Source.HasName(server) {
+		return nil
+	}
+	return &client.FoundTool{Entry: t.Entry, Verdict: verdict, View: v}
 }
 
 // Upstream returns the status of a server. It reports false if the session may see no server with

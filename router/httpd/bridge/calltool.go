@@ -2,8 +2,10 @@ package bridge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"toolman/jsonrpc"
@@ -12,6 +14,8 @@ import (
 	"toolman/mcpwire/httpheader"
 	"toolman/router/budget"
 	"toolman/router/catalog"
+	"toolman/router/client"
+	"toolman/router/httpd/bridge/provider"
 )
 
 // A toolCall is a request to call a tool.
@@ -65,8 +69,8 @@ func (x *exchange) toolCall() (q toolCall, err error) {
 	if q.tool, err = p.text("tool"); err != nil {
 		return q, err
 	}
-	if q.server == "" || q.tool == "" {
-		return q, fail(BadRequest, `the request needs "server" and "tool"; GET /tools lists them`)
+	if q.tool == "" {
+		return q, fail(BadRequest, `the request needs "tool", and "server" unless the tool's name says it; GET /tools lists them`)
 	}
 	q.arguments, err = p.object("arguments")
 	return q, err
@@ -74,8 +78,11 @@ func (x *exchange) toolCall() (q toolCall, err error) {
 
 // begin begins a call, unless the request is wrong.
 func (b *Bridge) begin(s *session, q *toolCall) (*call, error) {
-	c := &call{correlation: q.correlation, kept: q.kept, tool: s.Router.FindTool(q.server, q.tool)}
-	name := q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and suggests names
+	c := &call{correlation: q.correlation, kept: q.kept, tool: s.find(q)}
+	name := q.tool
+	if q.server != "" {
+		name = q.server + ":" + q.tool // no tool has this name: the router refuses the call, audits it and suggests names
+	}
 	if c.tool != nil {
 		name = c.tool.Name
 		if c.tool.Verdict == catalog.Active {
@@ -84,14 +91,46 @@ func (b *Bridge) begin(s *session, q *toolCall) (*call, error) {
 				return nil, err
 			}
 		}
-	} else if err := unavailable(s, q.server); err != nil {
-		return nil, err
+	} else if server := s.serverOf(q); server != "" {
+		if err := unavailable(s, server); err != nil {
+			return nil, err
+		}
 	}
 	if q.progress {
 		c.progress = make(chan []byte, maxProgress)
 	}
 	return s.begin(c, mcpwire.ToolsCall, jsonrpc.Param{Key: "name", Value: jsonrpc.AppendQuoted(nil, name)},
 		jsonrpc.Param{Key: "arguments", Value: q.arguments}), nil
+}
+
+// find returns the tool that a call names; nil if there is none. The call then has the server's own
+// names, also for the log.
+func (s *session) find(q *toolCall) *client.FoundTool {
+	found := s.Router.FindTool(q.server, q.tool)
+	if found == nil && strings.HasPrefix(q.tool, provider.Prefix) {
+		if e := s.byModelName()[q.tool]; e != nil && (q.server == "" || e.Source.HasName(q.server)) {
+			found = s.Router.FindTool(e.Source.Name, e.Item.Name)
+		}
+	}
+	if found != nil {
+		q.tool = found.Item.Name
+		q.server = cmp.Or(q.server, found.Source.Name)
+	}
+	return found
+}
+
+// serverOf returns the server of a call: the one that it names, or the one that the name of its
+// tool begins with; "" for none.
+func (s *session) serverOf(q *toolCall) string {
+	if q.server != "" {
+		return q.server
+	}
+	for _, name := range s.Router.Servers() {
+		if strings.HasPrefix(q.tool, provider.Prefix+name+"__") || strings.HasPrefix(q.tool, name+":") {
+			return name
+		}
+	}
+	return ""
 }
 
 // run makes a call and waits for its answer.

@@ -216,7 +216,7 @@ func upstreamError(m *jsonrpc.Message) *Failure {
 		text += ": " + sanitize.Cut(string(m.Text(at)), maxShown)
 	}
 	f := fail(UpstreamError, text)
-	f.Details = map[string]any{"error": json.RawMessage(m.Bytes(m.Err))}
+	f.Details = map[string]any{"error": json.RawMessage(bytes.Clone(m.Bytes(m.Err)))}
 	return f
 }
 

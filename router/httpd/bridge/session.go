@@ -232,7 +232,7 @@ func (s *session) QueueMessage(m *jsonrpc.Message, edits []jsonrpc.Edit) error {
 	case reason != nil:
 		c.end(nil, failureOf(reason))
 	case answer.Err.Present():
-		c.end(nil, upstreamError(&answer))
+		c.end(nil, upstreamError(m)) // without the edits: a program gets the code that the server chose
 	default:
 		if err := c.kept.Take(len(answer.Frame)); err != nil {
 			c.end(nil, fail(UpstreamError, "the server has answered, but "+err.Error()))

@@ -11,10 +11,13 @@ import (
 // Anthropic, and 64 where others serve its models. Only Gemini accepts dots.
 const maxName = 64
 
+// Prefix is the start of the names of tools for models.
+const Prefix = "mcp__"
+
 // Name returns the name of a tool for models: mcp__SERVER__TOOL or, if a provider does not accept
 // that or another tool could have it, a stable short form that ends in a hash.
 func Name(server, tool string) string {
-	full := "mcp__" + server + "__" + tool
+	full := Prefix + server + "__" + tool
 	clean := cleaned(full)
 	splits := !strings.Contains(server, "__") && !strings.HasSuffix(server, "_") && !strings.HasPrefix(tool, "_")
 	if clean == full && len(full) <= maxName && splits {
