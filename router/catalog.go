@@ -114,9 +114,9 @@ func (r *Router) newStartView(c *catalog.Catalog, p *policy.Policy, info client.
 		c = c.AllActive()
 	}
 	if info.Only != nil {
-		return view.New(c.Within(r.toolsetsNamed(info.Only)), nil)
+		return view.New(c.Within(r.toolsetsNamed(info.Only)), nil, nil)
 	}
-	return view.New(c, r.Equipped)
+	return view.New(c, r.toolsetsNamed(r.current().Preloaded), r.Equipped)
 }
 
 // A viewCache keeps the views that sessions with the same permissions start with, so that they

@@ -44,6 +44,7 @@ type Options struct {
 	Mode         view.Mode      // how clients learn of activated items
 	MetaTools    view.MetaTools // toolman's own tools; no item can have their names
 	Toolsets     []toolset.Set  // of tools.toml, sorted by name
+	Preloaded    []string       // names of those toolsets of Toolsets that active_toolsets names
 	Shelf        toolset.Shelf  // stores saved toolsets; nil: there are none
 	AllowStale   bool           // saved toolsets may use tools that have changed since
 	Equipped     *toolset.Set   // active when a session starts; nil: none

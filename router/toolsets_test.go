@@ -13,6 +13,7 @@ import (
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
+	"toolman/router/client"
 	"toolman/router/metatool"
 	"toolman/router/session"
 	"toolman/router/toolset"
@@ -370,5 +371,95 @@ func TestASessionMayBeginWithAToolset(t *testing.T) {
 		}
 		g.own("unequip-toolset", `{}`)
 		checkList(t, "unequipped", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "one_a", "two_a")
+	}
+}
+
+// A toolset of active_toolsets is an enabled one.
+func TestAPreloadedToolsetIsActiveAndCanBeDisabled(t *testing.T) {
+	preloaded := func(t *testing.T, o Options) *rig {
+		o.Toolsets = []toolset.Set{fixed(t, "ab", "ns_a", "ns_b"), fixed(t, "bc", "ns_[bc]")}
+		o.Preloaded, o.MetaTools = []string{"ab"}, view.MetaTools{Toolsets: true, Manage: true}
+		return newRig(t, setup{active: []string{"ns_a", "ns_b", "ns_on"}, Options: o}, offer{namespace: "ns", tools: []string{"on", "a", "b", "c"}})
+	}
+	status := func(g *rig, set string) string {
+		return g.own("describe_toolset", oneSet(set)).structured
+	}
+	g := preloaded(t, Options{})
+	checkList(t, "active for others", g.r.ToolStatus(client.Info{}).Active, "ab")
+	for _, text := range []string{status(g, "ab"), g.own("list_toolsets", "{}").structured} {
+		if !strings.Contains(text, `"key":"ab","active":true`) {
+			t.Errorf("says %s", text)
+		}
+	}
+	if got := g.view().Activity(g.view().Catalog.Lookup(mcpwire.Tool, []byte("ns_a"))); got != `active_toolsets has "ns_a"` {
+		t.Errorf("active because %s", got)
+	}
+	g.own("enable_toolset", oneSet("bc"))
+	if o := g.own("disable_toolset", oneSet("ab")); o.Message != "Toolset 'ab' disabled: switched off ns_a" || len(o.notified) != 1 {
+		t.Errorf("says %+v", o)
+	}
+	checkList(t, "disabled", g.activeTools(), "ns_on", "ns_b", "ns_c")
+	if text := status(g, "ab"); !strings.Contains(text, `"active":false`) {
+		t.Errorf("says %s", text)
+	}
+	if o := g.own("disable_toolset", oneSet("ab")); o.Success || o.Message != "Toolset 'ab' is not currently active. Active toolsets: bc" {
+		t.Errorf("says %+v", o)
+	}
+	g.own("enable_toolset", oneSet("ab"))
+	checkList(t, "enabled again", g.activeTools(), "ns_on", "ns_a", "ns_b", "ns_c")
+
+	bc := fixed(t, "bc", "ns_[bc]")
+	g = preloaded(t, Options{Equipped: &bc})
+	if text := status(g, "ab"); !strings.Contains(text, `"active":false`) {
+		t.Errorf("while another one is equipped: %s", text)
+	}
+	g.own("unequip-toolset", "{}")
+	checkList(t, "unequipped", g.activeTools(), "ns_on", "ns_a", "ns_b")
+	if text := status(g, "ab"); !strings.Contains(text, `"active":true`) {
+		t.Errorf("unequipped: %s", text)
+	}
+	if o := g.own("disable_toolset", oneSet("ab")); !o.Success {
+		t.Errorf("says %+v", o)
+	}
+}
+
+// A reload changes the toolsets that are preloaded. What the client has enabled or disabled stays.
+func TestAReloadOfPreloadedToolsets(t *testing.T) {
+	all := []toolset.Set{fixed(t, "a", "ns_a"), fixed(t, "b", "ns_b"), fixed(t, "c", "ns_c")}
+	for _, tt := range []struct{ name, do, set, want string }{
+		{"an untouched session", "", "", "b c"},
+		{"one that has enabled another", "enable_toolset", "c", "b c"},
+		{"one that has disabled what stays", "disable_toolset", "b", "c"},
+		{"one that has disabled what goes", "disable_toolset", "a", "b c"},
+	} {
+		o := Options{Toolsets: all, Preloaded: []string{"a", "b"}, MetaTools: view.MetaTools{Toolsets: true}}
+		g := newRig(t, setup{active: []string{"ns_a", "ns_b"}, Options: o}, offer{namespace: "ns", tools: []string{"a", "b", "c"}})
+		if tt.do != "" {
+			if got := g.own(tt.do, oneSet(tt.set)); !got.Success {
+				t.Fatalf("%s: %+v", tt.name, got)
+			}
+		}
+		next := *g.r.current()
+		next.Preloaded = []string{"b", "c"}
+		g.r.Reload(next)
+		g.client.hears()
+		var list struct {
+			Toolsets []struct {
+				Key    string
+				Active bool
+			}
+		}
+		if err := json.Unmarshal([]byte(g.own("list_toolsets", "{}").structured), &list); err != nil {
+			t.Fatal(err)
+		}
+		var active []string
+		for _, set := range list.Toolsets {
+			if set.Active {
+				active = append(active, set.Key)
+			}
+		}
+		if got := strings.Join(active, " "); got != tt.want {
+			t.Errorf("%s: active are %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }

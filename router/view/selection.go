@@ -21,6 +21,51 @@ type selection struct {
 	tools map[string]bool // union of all toolsets, so that a call needs one lookup
 }
 
+// preload returns the selection of these toolsets, or nil if there are none.
+func preload(c *catalog.Catalog, sets []*toolset.Set) *selection {
+	if len(sets) == 0 {
+		return nil
+	}
+	var s selection
+	for _, set := range sets {
+		s.enabled = append(s.enabled, c.Expand(set))
+	}
+	return s.resolved()
+}
+
+// follow returns the selection after the configuration has replaced one selection of preloaded
+// toolsets by another. What the client has enabled or disabled stays.
+func (s *selection) follow(old, current *selection) *selection {
+	next := selection{}
+	if s != nil {
+		next = *s
+	}
+	next.enabled = nil
+	for _, x := range s.enabledSets() {
+		if at := current.indexOf(x.Set.Name); at >= 0 {
+			next.enabled = append(next.enabled, current.enabled[at])
+		} else if !old.IsEnabled(x.Set.Name) {
+			next.enabled = append(next.enabled, x)
+		}
+	}
+	for _, x := range current.enabledSets() {
+		if !old.IsEnabled(x.Set.Name) && !next.IsEnabled(x.Set.Name) {
+			next.enabled = append(next.enabled, x)
+		}
+	}
+	if s == nil && len(next.enabled) == 0 {
+		return nil
+	}
+	return &next
+}
+
+func (s *selection) enabledSets() []*toolset.Expansion {
+	if s == nil {
+		return nil
+	}
+	return s.enabled
+}
+
 // resolved returns the selection with its union of tools.
 func (s selection) resolved() *selection {
 	all := s.toolsets()
@@ -155,7 +200,7 @@ func (v *View) Equip(set *toolset.Set) *View {
 // Unequip returns the view before a toolset was equipped. The state of resources stays.
 func (v *View) Unequip() *View {
 	if v.Sets.before == nil {
-		return v.with(nil, v.resources, nil)
+		return v.with(nil, v.resources, v.AtStart().preloaded)
 	}
 	was := v.Sets.before.Rebase(v.AtStart())
 	return v.with(was.tools, v.resources, was.Sets)
@@ -185,7 +230,7 @@ func (v *View) Activity(e *catalog.Entry) string {
 		if on, ok := v.tools[e.Name]; ok {
 			return switchedText(on)
 		}
-		if why := v.Sets.reason(e); why != "" {
+		if why := v.Sets.reason(e); why != "" && !v.byStart(e) {
 			return why
 		}
 	default:
@@ -197,6 +242,12 @@ func (v *View) Activity(e *catalog.Entry) string {
 		return e.Rule
 	}
 	return "active_toolsets does not have it"
+}
+
+// byStart reports whether an entry is active because of active_toolsets, of which a preloaded
+// toolset is a part.
+func (v *View) byStart(e *catalog.Entry) bool {
+	return e.AtStart && v.Sets == v.AtStart().Sets && v.Sets.EquippedName() == ""
 }
 
 func switchedText(on bool) string {

@@ -18,17 +18,21 @@ type View struct {
 	tools, resources map[string]bool
 	Sets             *selection // toolsets that are enabled or equipped
 
-	start *View // view of the same catalog without activations; nil: this is it
+	preloaded *selection // of a start view: the toolsets that are enabled unless one is equipped
+	start     *View      // view of the same catalog without activations; nil: this is it
 
 	pages pages
 }
 
-// New returns the start view of a catalog. equipped is the equipped toolset, or nil.
-func New(c *catalog.Catalog, equipped *toolset.Set) *View {
-	if equipped == nil {
-		return &View{Catalog: c}
+// New returns the start view of a catalog. The preloaded toolsets are enabled. If equipped is not
+// nil, only the tools of that toolset are active instead.
+func New(c *catalog.Catalog, preloaded []*toolset.Set, equipped *toolset.Set) *View {
+	v := &View{Catalog: c, preloaded: preload(c, preloaded)}
+	v.Sets = v.preloaded
+	if equipped != nil {
+		v.Sets = (&selection{Equipped: &toolset.Expansion{Set: equipped}}).resolveIn(c)
 	}
-	return &View{Catalog: c, Sets: (&selection{Equipped: &toolset.Expansion{Set: equipped}}).resolveIn(c)}
+	return v
 }
 
 // AtStart returns the view without the client's activations.
@@ -47,7 +51,7 @@ func (v *View) Rebase(start *View) *View {
 	}
 	sets := start.Sets
 	if v.Sets != v.start.Sets {
-		sets = v.Sets.resolveIn(start.Catalog)
+		sets = v.Sets.follow(v.start.preloaded, start.preloaded).resolveIn(start.Catalog)
 	}
 	return start.with(v.tools, v.resources, sets)
 }

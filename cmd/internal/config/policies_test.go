@@ -184,7 +184,7 @@ func checkResolved(t *testing.T, path, format string, o Options) {
 			c.Toolsets[i].Line = 0
 		}
 		for i, a := range c.ActiveToolsets {
-			c.ActiveToolsets[i] = Active{Pattern: a.Pattern}
+			c.ActiveToolsets[i] = Active{Pattern: a.Pattern, Toolset: a.Toolset}
 		}
 		inOrder(c.HTTP.Tokens)
 		if c.Rules != nil {
@@ -241,13 +241,14 @@ active_toolsets = ["toolset:tests"]
 	}
 }
 
+// A toolset stays a toolset, so that it is reported as active and can be disabled.
 func TestResolvedPatternsStandOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.toml")
-	if err := os.WriteFile(path, []byte("active_toolsets = [\"toolset:a\", \"x*\", \"y\"]\n[toolsets.a]\ntools = [\"x*\"]\n"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("active_toolsets = [\"toolset:a\", \"x*\", \"y\", \"x*\"]\n[toolsets.a]\ntools = [\"x*\"]\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	text, err := Resolve(path, testOptions(), "toml")
-	if err != nil || !strings.HasPrefix(string(text), "active_toolsets = [\"x*\", \"y\"]\n") {
+	if err != nil || !strings.HasPrefix(string(text), "active_toolsets = [\"toolset:a\", \"x*\", \"y\"]\n") {
 		t.Errorf("got %s, %v", text, err)
 	}
 }

@@ -47,8 +47,12 @@ func (c *Config) resolve(file map[string]any) {
 	}
 	var patterns []string
 	for _, a := range c.ActiveToolsets {
-		if !slices.Contains(patterns, a.Pattern) {
-			patterns = append(patterns, a.Pattern)
+		written := a.Pattern
+		if a.Toolset != "" {
+			written = "toolset:" + a.Toolset
+		}
+		if !slices.Contains(patterns, written) {
+			patterns = append(patterns, written)
 		}
 	}
 	if len(patterns) > 0 {

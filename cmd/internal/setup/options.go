@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/store"
@@ -28,7 +29,7 @@ func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error)
 		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: redact.NewScrubber(c.Secrets).Values,
 		Active: active, Settle: c.Settle, CatalogBytes: c.CatalogBytes, URISeparator: c.URISeparator,
 		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
-		Toolsets: toolsets, Shelf: store.ToolsetsBeside(c.Path), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
+		Toolsets: toolsets, Preloaded: preloaded(c), Shelf: store.ToolsetsBeside(c.Path), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
 	for _, s := range Enabled(c) {
 		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path), secrets))
@@ -103,6 +104,16 @@ func activeGlobs(c *config.Config) (catalog.Globs, error) {
 		globs = append(globs, one...)
 	}
 	return globs, nil
+}
+
+// preloaded returns the names of the toolsets that active_toolsets names.
+func preloaded(c *config.Config) (names []string) {
+	for _, a := range c.ActiveToolsets {
+		if a.Toolset != "" && !slices.Contains(names, a.Toolset) {
+			names = append(names, a.Toolset)
+		}
+	}
+	return names
 }
 
 // activeRule describes the place of a pattern.
