@@ -137,7 +137,7 @@ func (c *Catalog) ToolIndex() *toolset.Index { return c.index() }
 func (c *Catalog) newToolIndex() *toolset.Index {
 	var tools []toolset.Tool
 	for _, e := range c.entries[mcpwire.Tool] {
-		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.Prefix + e.Item.Name, Bare: e.Item.Name, RefID: e.RefID()})
+		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.Prefix + e.Item.Name, Bare: e.Item.Name, RefID: e.RefID(), NamelessRefID: e.NamelessRefID()})
 	}
 	return toolset.NewIndex(tools)
 }
@@ -147,7 +147,7 @@ func (c *Catalog) Expand(set *toolset.Set) *toolset.Expansion {
 	x := c.ToolIndex().Expand(set, c.allowChanged)
 	for i := range x.Resolutions {
 		r := &x.Resolutions[i]
-		if e := c.FindDenied(r.Of, mcpwire.Tool); r.Outcome == toolset.Missing && e != nil && e.Hold != NotHeld {
+		if e := c.FindDenied(r.Of, mcpwire.Tool); r.Outcome.NotThere() && e != nil && e.Hold != NotHeld {
 			if _, verdict := c.DeniedTarget(e); verdict == Held { // a tool that a policy denies is reported as missing
 				r.Problem = "SECURITY: " + heldText("tool "+sanitize.Name(e.Name), e.Hold)
 				r.ClientProblem = r.Problem

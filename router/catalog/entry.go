@@ -42,8 +42,8 @@ type Entry struct {
 	strict     *regexp.Regexp        // matches the URIs of its template by RFC 6570
 	loose      func() *regexp.Regexp // matches the URIs that servers accept; compiled on first use
 
-	folded, foldedItem string        // Name and Item.Name, folded by suggest.Fold
-	RefID              func() string // of the definition, "" if ambiguous; computed on first use
+	folded, foldedItem string                          // Name and Item.Name, folded by suggest.Fold
+	digests            func() (refID, nameless string) // see RefID and NamelessRefID
 }
 
 // NewEntry returns the entry of an item.
@@ -51,7 +51,7 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	e := &Entry{Item: item, Source: u, Prefix: u.prefix(item.Kind), Name: u.Expose(item.Kind, item.Name)}
 	e.folded, e.foldedItem = suggest.Fold(e.Name), suggest.Fold(item.Name)
 	e.Quoted = jsonrpc.AppendQuoted(nil, item.Name)
-	e.RefID = sync.OnceValue(e.digest)
+	e.digests = sync.OnceValues(e.digest)
 	e.Hold = rules.pinHold(e)
 	if u.Modern {
 		e.translated, e.Wrapped = item.ToLegacy(nil)
@@ -77,13 +77,31 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	return e
 }
 
-// digest returns the reference of the definition, or "" if the definition is ambiguous.
-func (e *Entry) digest() string {
+// digest returns the references of the definition, with and without the item's name, or "" if the
+// definition is ambiguous.
+func (e *Entry) digest() (refID, nameless string) {
 	definition, err := e.Item.Definition()
 	if err != nil {
-		return ""
+		return "", ""
 	}
-	return mcpwire.RefID(definition)
+	refID = mcpwire.RefID(definition)
+	if e.Item.Description != "" {
+		nameless = mcpwire.RefID(e.Item.Kind.Nameless(definition))
+	}
+	return refID, nameless
+}
+
+// RefID returns the reference of the definition, or "" if the definition is ambiguous.
+func (e *Entry) RefID() string {
+	id, _ := e.digests()
+	return id
+}
+
+// NamelessRefID returns the reference of the definition without the item's name. It is "" if the
+// definition is ambiguous, or lacks a description too: too many items are alike then.
+func (e *Entry) NamelessRefID() string {
+	_, id := e.digests()
+	return id
 }
 
 // AppendListed appends the entry as a list element: as its server sent it, but with the name that

@@ -1,7 +1,7 @@
 // Package toolset determines which tools belong to a toolset.
 //
 // A set of tools.toml has names and globs. A saved set has references. A reference names a tool
-// twice: by its name for clients, and by the hash of its definition (package itemdef, RefID). After
+// twice: by its name for clients, and by the hash of its definition (mcpwire.RefID). After
 // a set was saved, its tools may change. [Index.Resolve] compares both identifiers:
 //
 //	name leads to   hash leads to   it is      strict    stale references allowed
@@ -11,6 +11,11 @@
 //	a tool          another one     Split      refused   the one with the name is used, with a warning
 //	nothing         several         Ambiguous  refused   the first is used, with a warning
 //	nothing         nothing         Missing    skipped   skipped
+//	nothing         nothing         Alike      skipped   skipped
+//
+// Alike says that tools have the definition that was saved, but for the name: the server may have
+// renamed the tool. A saved reference has a third hash to find that out, of the definition without
+// the name. It suggests tools and selects none, since small definitions are often alike.
 //
 // A tool that has moved to another server and changed there is Missing: the text then suggests
 // tools of the same name on other servers. A reference with only one identifier is a Match if that

@@ -11,22 +11,29 @@ type Tool struct {
 	Full  string // namespace and name, if Name is a short form of them; otherwise Name
 	Bare  string // its server's name for it
 	RefID string // "" if its definition has no hash
+
+	NamelessRefID string // the hash of the definition without its name; "" if that says too little
 }
 
 // An Index finds tools by name and by hash.
 type Index struct {
-	tools  []Tool
-	byName map[string]int
-	byRef  map[string][]int
+	tools      []Tool
+	byName     map[string]int
+	byRef      map[string][]int
+	byNameless map[string][]int
 }
 
 // NewIndex returns an index of tools. It finds them in this order.
 func NewIndex(tools []Tool) *Index {
-	x := &Index{tools: tools, byName: make(map[string]int, len(tools)), byRef: make(map[string][]int, len(tools))}
+	x := &Index{tools: tools, byName: make(map[string]int, len(tools)), byRef: make(map[string][]int, len(tools)),
+		byNameless: make(map[string][]int, len(tools))}
 	for i, t := range tools {
 		x.byName[t.Name] = i
 		if t.RefID != "" {
 			x.byRef[t.RefID] = append(x.byRef[t.RefID], i)
+		}
+		if t.NamelessRefID != "" {
+			x.byNameless[t.NamelessRefID] = append(x.byNameless[t.NamelessRefID], i)
 		}
 	}
 	return x
@@ -43,12 +50,16 @@ const (
 	Split
 	Ambiguous
 	Missing
+	Alike
 )
 
 // String returns the outcome in one word.
 func (o Outcome) String() string {
-	return [...]string{"match", "changed", "renamed", "split", "ambiguous", "missing"}[o]
+	return [...]string{"match", "changed", "renamed", "split", "ambiguous", "missing", "alike"}[o]
 }
+
+// NotThere reports whether neither the name nor the hash leads to a tool.
+func (o Outcome) NotThere() bool { return o == Missing || o == Alike }
 
 // A Resolution is the result of resolving a reference, name or glob.
 type Resolution struct {
@@ -63,17 +74,24 @@ type Resolution struct {
 
 // Resolve finds the tool of a reference. stale allows references whose identifiers do not lead to
 // the same tool.
-func (x *Index) Resolve(ref Ref, stale bool) Resolution {
-	named, isNamed := x.byName[ref.NamespacedName]
+func (x *Index) Resolve(ref Ref, stale bool) Resolution { return x.resolve(ref, stale, nil) }
+
+// resolve is Resolve for a reference of a set that names these tools.
+func (x *Index) resolve(ref Ref, stale bool, named map[string]bool) Resolution {
+	at, isNamed := x.byName[ref.NamespacedName]
 	hashed := x.byRef[ref.RefID]
 	r := Resolution{Of: ref.String()}
-	use, subject, what := named, r.Of, ""
+	use, subject, what := at, r.Of, ""
 	switch {
 	case !isNamed && len(hashed) == 0:
 		r.Outcome, r.Problem = Missing, "Tool not found: "+r.Of+x.moved(ref)
+		if alike := x.alike(ref, named); len(alike) > 0 {
+			hint := mayBe(x.names(alike))
+			r.Outcome, r.Problem, r.ClientProblem = Alike, "Tool not found: "+r.Of+hint, "a tool is not there"+hint
+		}
 		return r
-	case isNamed && (ref.RefID == "" || x.tools[named].RefID == ref.RefID):
-		r.Tools = []string{x.tools[named].Name}
+	case isNamed && (ref.RefID == "" || x.tools[at].RefID == ref.RefID):
+		r.Tools = []string{x.tools[at].Name}
 		return r
 	case isNamed && len(hashed) > 0:
 		r.Outcome, what = Split, "is not what it was, and what it was is now called "+x.names(hashed)
@@ -117,7 +135,22 @@ func (x *Index) moved(ref Ref) string {
 	if len(alike) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s may be what it has become; build the toolset again to take that)", strings.Join(alike, " or "))
+	return mayBe(strings.Join(alike, " or "))
+}
+
+// alike returns the tools with the definition of a reference, but for the name. It leaves out those
+// that the set names, too.
+func (x *Index) alike(ref Ref, named map[string]bool) (alike []int) {
+	for _, i := range x.byNameless[ref.NamelessRefID] {
+		if !named[x.tools[i].Name] {
+			alike = append(alike, i)
+		}
+	}
+	return alike
+}
+
+func mayBe(names string) string {
+	return " (" + names + " may be what it has become; build the toolset again to take that)"
 }
 
 func (x *Index) names(at []int) string {
@@ -164,8 +197,12 @@ func (x *Index) Expand(s *Set, stale bool) *Expansion {
 	for _, p := range s.Patterns {
 		e.Resolutions = append(e.Resolutions, x.Match(p))
 	}
+	named := map[string]bool{}
 	for _, ref := range s.Tools {
-		e.Resolutions = append(e.Resolutions, x.Resolve(ref, stale))
+		named[ref.NamespacedName] = true
+	}
+	for _, ref := range s.Tools {
+		e.Resolutions = append(e.Resolutions, x.resolve(ref, stale, named))
 	}
 	for _, r := range e.Resolutions {
 		for _, name := range r.Tools {

@@ -18,7 +18,7 @@ func tool(name, letter string) Tool {
 
 func TestReferences(t *testing.T) {
 	x := NewIndex([]Tool{tool("git_status", "a"), tool("git_log", "b"), tool("vcs_log", "b"), tool("vcs_diff", "c"),
-		{Name: "vcs_odd", Full: "vcs_odd", Bare: "odd"}})
+		{Name: "vcs_odd", Full: "vcs_odd", Bare: "odd"}, {Name: "git_stat", Full: "git_stat", Bare: "stat", RefID: id("1"), NamelessRefID: id("f")}})
 	for _, tt := range []struct {
 		name          string
 		ref           Ref
@@ -26,20 +26,22 @@ func TestReferences(t *testing.T) {
 		strict, stale string // the tool that is used
 		says          string
 	}{
-		{"both identifiers lead to one tool", Ref{"git_status", id("a")}, Match, "git_status", "git_status", ""},
-		{"the definition has changed", Ref{"git_status", id("0")}, Changed, "", "git_status", "the definition of git_status has changed"},
-		{"the tool has another name", Ref{"git_diff", id("c")}, Renamed, "", "vcs_diff", "git_diff is now called vcs_diff"},
-		{"neither leads to a tool", Ref{"git_push", id("0")}, Missing, "", "", "Tool not found: git_push"},
-		{"moved to another server and changed there", Ref{"git_odd", id("0")}, Missing, "", "", "Tool not found: git_odd (vcs_odd may be what it has become"},
-		{"they lead to different tools", Ref{"git_status", id("c")}, Split, "", "git_status", "git_status is not what it was, and what it was is now called vcs_diff"},
-		{"a renamed tool that several servers have", Ref{"old_log", id("b")}, Ambiguous, "", "git_log", "old_log may be any of git_log or vcs_log"},
-		{"a name whose definition others have too", Ref{"vcs_log", id("b")}, Match, "vcs_log", "vcs_log", ""},
+		{"both identifiers lead to one tool", Ref{NamespacedName: "git_status", RefID: id("a")}, Match, "git_status", "git_status", ""},
+		{"the definition has changed", Ref{NamespacedName: "git_status", RefID: id("0")}, Changed, "", "git_status", "the definition of git_status has changed"},
+		{"the tool has another name", Ref{NamespacedName: "git_diff", RefID: id("c")}, Renamed, "", "vcs_diff", "git_diff is now called vcs_diff"},
+		{"neither leads to a tool", Ref{NamespacedName: "git_push", RefID: id("0")}, Missing, "", "", "Tool not found: git_push"},
+		{"moved to another server and changed there", Ref{NamespacedName: "git_odd", RefID: id("0")}, Missing, "", "", "Tool not found: git_odd (vcs_odd may be what it has become"},
+		{"they lead to different tools", Ref{NamespacedName: "git_status", RefID: id("c")}, Split, "", "git_status", "git_status is not what it was, and what it was is now called vcs_diff"},
+		{"a renamed tool that several servers have", Ref{NamespacedName: "old_log", RefID: id("b")}, Ambiguous, "", "git_log", "old_log may be any of git_log or vcs_log"},
+		{"a name whose definition others have too", Ref{NamespacedName: "vcs_log", RefID: id("b")}, Match, "vcs_log", "vcs_log", ""},
 		{"a name alone", Ref{NamespacedName: "git_log"}, Match, "git_log", "git_log", ""},
 		{"a name alone that is none", Ref{NamespacedName: "git_pull"}, Missing, "", "", "Tool not found: git_pull"},
 		{"a hash alone", Ref{RefID: id("c")}, Match, "vcs_diff", "vcs_diff", ""},
 		{"a hash alone of several tools", Ref{RefID: id("b")}, Ambiguous, "", "git_log", "may be any of git_log or vcs_log"},
 		{"a hash alone of none", Ref{RefID: id("0")}, Missing, "", "", "Tool not found: sha256:000"},
-		{"a tool without a hash is no match for one", Ref{"vcs_odd", id("a")}, Split, "", "vcs_odd", "what it was is now called git_status"},
+		{"a tool without a hash is no match for one", Ref{NamespacedName: "vcs_odd", RefID: id("a")}, Split, "", "vcs_odd", "what it was is now called git_status"},
+		{"the server has renamed it", Ref{"git_state", id("0"), id("f")}, Alike, "", "", "Tool not found: git_state (git_stat may be what it has become"},
+		{"no tool is like it", Ref{"git_state", id("0"), id("0")}, Missing, "", "", "Tool not found: git_state"},
 		{"nothing at all", Ref{}, Missing, "", "", "Tool not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -52,7 +54,7 @@ func TestReferences(t *testing.T) {
 					t.Errorf("stale allowed %v: says %q, want %q", stale, r.Problem, tt.says)
 				}
 				label := map[bool]string{false: "SECURITY: ", true: "INSECURE: "}[stale]
-				if odd := tt.outcome != Match && tt.outcome != Missing; odd != strings.HasPrefix(r.Problem, label) {
+				if odd := tt.outcome != Match && !tt.outcome.NotThere(); odd != strings.HasPrefix(r.Problem, label) {
 					t.Errorf("stale allowed %v: says %q", stale, r.Problem)
 				}
 			}
@@ -76,7 +78,7 @@ func TestExpandTakesWhatIsThereAndNamesTheRest(t *testing.T) {
 	x := NewIndex([]Tool{tool("git_status", "a"), tool("git_log", "b"), {Name: "long_1a2b", Full: "long_name", Bare: "name", RefID: id("d")},
 		{Name: "x[1]", Full: "x[1]", RefID: id("e")}})
 	e := x.Expand(&Set{Patterns: patterns("git_*", "long_name", "x[1]", "none*"),
-		Tools: []Ref{{"git_log", id("b")}, {"git_status", id("0")}, {"gone", id("9")}}}, false)
+		Tools: []Ref{{NamespacedName: "git_log", RefID: id("b")}, {NamespacedName: "git_status", RefID: id("0")}, {NamespacedName: "gone", RefID: id("9")}}}, false)
 	var names []string
 	for name := range e.Tools {
 		names = append(names, name)
@@ -93,6 +95,20 @@ func TestExpandTakesWhatIsThereAndNamesTheRest(t *testing.T) {
 	}
 	if len(e.Resolutions) != 7 || len(e.Warnings()) != 2 {
 		t.Errorf("%d resolutions, %d warnings", len(e.Resolutions), len(e.Warnings()))
+	}
+}
+
+func TestAToolThatTheSetNamesIsNotWhatAnotherHasBecome(t *testing.T) {
+	alike := tool("git_b", "b")
+	alike.NamelessRefID = id("f")
+	set := Set{Tools: []Ref{{"git_a", id("a"), id("f")}, {"git_b", id("b"), id("f")}}}
+	if got := NewIndex([]Tool{alike}).Expand(&set, false).Warnings(); len(got) != 1 || got[0] != "1 tool is not there" {
+		t.Errorf("warnings %q", got)
+	}
+	other := alike
+	other.Name, other.RefID = "git_c", id("c")
+	if got := NewIndex([]Tool{alike, other}).Expand(&set, false).Warnings(); len(got) != 1 || !strings.HasPrefix(got[0], "a tool is not there (git_c may be") {
+		t.Errorf("warnings %q", got)
 	}
 }
 

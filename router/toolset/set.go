@@ -55,10 +55,12 @@ func Key(owner, name string) string {
 	return owner + "/" + name
 }
 
-// A Ref names a tool by one or both of its identifiers.
+// A Ref names a tool by one or both of its identifiers. NamelessRefID identifies no tool: it only
+// finds what a missing tool may have become.
 type Ref struct {
 	NamespacedName string // its name for clients
 	RefID          string // the hash of its definition
+	NamelessRefID  string // the hash of its definition without its name; "" if it was not stored
 }
 
 // String returns the name, or the hash if there is no name.
@@ -182,5 +184,5 @@ func (x *Index) complete(ref Ref, similar func(string) []string) (Ref, error) {
 	if t.RefID == "" {
 		return ref, fmt.Errorf("%s has no one definition that could be told from another; its server has to mend it", t.Name)
 	}
-	return Ref{t.Name, t.RefID}, nil
+	return Ref{t.Name, t.RefID, t.NamelessRefID}, nil
 }

@@ -193,7 +193,7 @@ func (rep *Report) addToolsets(c *config.Config, r *router.Router) {
 func (rep *Report) addSet(offered *catalog.Catalog, set *toolset.Set) {
 	reported := 0
 	for i, found := range offered.Expand(set).Resolutions {
-		missing := found.Outcome == toolset.Missing
+		missing := found.Outcome.NotThere()
 		if found.Problem == "" || missing && (!rep.allReady() || isHeld(offered, set, i)) {
 			continue
 		}

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"toolman/cmd/internal/cli"
+	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 )
 
@@ -19,6 +20,10 @@ import (
 type Change struct {
 	ItemKey
 	Old, New *Pin // nil: the item had no pin; the item is gone
+
+	// Alike is the name of the new item with the definition of this gone one, but for the name, or
+	// the other way round. "" if there is none, or more than one.
+	Alike string
 }
 
 // ComparePins returns how now differs from old, in the order of the file. An item that another
@@ -40,28 +45,62 @@ func ComparePins(old, now Pins) []Change {
 			changes = append(changes, c)
 		}
 	}
+	findRenamed(changes)
 	return changes
+}
+
+// findRenamed sets Alike.
+func findRenamed(changes []Change) {
+	type shape struct {
+		kind  mcpwire.Kind
+		refID string
+	}
+	gone, added := map[shape][]*Change{}, map[shape][]*Change{}
+	note := func(of map[shape][]*Change, c *Change, p *Pin) {
+		if p.Definition != nil {
+			s := shape{c.Kind, mcpwire.RefID(c.Kind.Nameless(p.Definition))}
+			of[s] = append(of[s], c)
+		}
+	}
+	for i := range changes {
+		switch c := &changes[i]; {
+		case c.New == nil:
+			note(gone, c, c.Old)
+		case c.Old == nil:
+			note(added, c, c.New)
+		}
+	}
+	for s, old := range gone {
+		if now := added[s]; len(old) == 1 && len(now) == 1 {
+			old[0].Alike, now[0].Alike = now[0].Name, old[0].Name
+		}
+	}
 }
 
 // Line returns the change on one line, such as "~ tool fs_move_file (changed)".
 func (c Change) Line() string {
 	mark, word := "~", "changed"
-	if c.Old == nil {
+	switch alike := sanitize.Visible(c.Alike); {
+	case c.Old == nil && alike != "":
+		mark, word = "+", "new, defined as "+alike+" was, but for the name"
+	case c.Old == nil:
 		mark, word = "+", "new"
-	} else if c.New == nil {
+	case c.New == nil && alike != "":
+		mark, word = "-", "gone; "+alike+" may be what it has become"
+	case c.New == nil:
 		mark, word = "-", "gone"
 	}
 	return fmt.Sprintf("%s %s (%s)", mark, sanitize.Visible(c.ItemKey.String()), word)
 }
 
 // Print writes a change for people: a line with the item and the kind of change, and below it,
-// unless the item is gone, every field that differs, old lines after a -, new ones after a +.
+// unless the item is gone or only has another name, every field that differs, old lines after a -, new ones after a +.
 func (c Change) Print(out io.Writer) error {
 	var b strings.Builder
 	pin := cmp.Or(c.New, c.Old)
 	fmt.Fprintf(&b, "%s, server %s)\n", strings.TrimSuffix(c.Line(), ")"), sanitize.Visible(pin.Server))
 	switch {
-	case c.New == nil:
+	case c.New == nil || c.Alike != "":
 	case c.New.Definition == nil || c.Old != nil && c.Old.Definition == nil:
 		fmt.Fprintf(&b, "    a definition of more than %d KiB is not kept, so there is nothing to compare it with\n", maxDefinition>>10)
 	default:

@@ -27,6 +27,31 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// An item with another name and the same definition otherwise may have been renamed.
+func TestCompareFindsWhatWasRenamed(t *testing.T) {
+	const status, twin = `{"description":"d","name":"status"}`, `{"description":"t","name":"%s"}`
+	old := Pins{tool("git_status"): pin(status), tool("git_x"): pin(fmt.Sprintf(twin, "x")), {mcpwire.Prompt, "git_p"}: pin(`{"name":"p"}`), tool("git_large"): {RefID: "sha256:1"}}
+	now := Pins{tool("git_stat"): pin(`{"description":"d","name":"stat"}`), tool("git_y"): pin(fmt.Sprintf(twin, "y")), tool("git_z"): pin(fmt.Sprintf(twin, "z")),
+		tool("git_p"): pin(`{"name":"q"}`), tool("git_huge"): {RefID: "sha256:2"}}
+	var got strings.Builder
+	for _, c := range ComparePins(old, now) {
+		if err := c.Print(&got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{
+		"- tool git_status (gone; git_stat may be what it has become, server fs)\n",
+		"+ tool git_stat (new, defined as git_status was, but for the name, server fs)\n-",
+		"- tool git_x (gone, server fs)\n", // may be git_y or git_z
+		"- prompt git_p (gone, server fs)\n",
+		"- tool git_large (gone, server )\n",
+	} {
+		if !strings.Contains(got.String(), want) {
+			t.Errorf("got\n%s, want %q", got.String(), want)
+		}
+	}
+}
+
 // The era of a server is that of its pins, if they agree. The era of an item alone is no change.
 func TestEras(t *testing.T) {
 	def := []byte(`{}`)
@@ -94,7 +119,7 @@ func TestPrint(t *testing.T) {
       - \u{5c}u{200b}
       + \u{200b}
 `},
-		{"new", Change{tool("fs_r"), nil, change("{}", `{"description":"Reads\nall","name":"r"}`).New},
+		{"new", Change{ItemKey: tool("fs_r"), New: change("{}", `{"description":"Reads\nall","name":"r"}`).New},
 			`+ tool fs_r (new, server fs)
     description
       + Reads
@@ -102,7 +127,7 @@ func TestPrint(t *testing.T) {
     name
       + r
 `},
-		{"gone", Change{tool("fs_\x1br"), change(`{}`, `{}`).Old, nil}, "- tool fs_\\u{1b}r (gone, server fs)\n"},
+		{"gone", Change{ItemKey: tool("fs_\x1br"), Old: change(`{}`, `{}`).Old}, "- tool fs_\\u{1b}r (gone, server fs)\n"},
 		{"too large to be kept", change(large, `{"a":1}`), "~ tool fs_r (changed, server fs)\n    a definition of more than 64 KiB is not kept, so there is nothing to compare it with\n"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -119,5 +144,5 @@ func TestPrint(t *testing.T) {
 
 func change(old, now string) Change {
 	a, b := pin(old), pin(now)
-	return Change{tool("fs_r"), &a, &b}
+	return Change{ItemKey: tool("fs_r"), Old: &a, New: &b}
 }

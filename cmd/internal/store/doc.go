@@ -37,12 +37,12 @@
 //	    "version": "1.0.0",
 //	    "createdAt": "2024-01-15T10:30:00Z",
 //	    "tools": [
-//	      {"namespacedName": "git_status", "refId": "sha256:…"}
+//	      {"namespacedName": "git_status", "refId": "sha256:…", "namelessRefId": "sha256:…"}
 //	    ]
 //	  }
 //	}
 //
-// name and tools are required, and a reference needs one of its two members. A toolset that a
+// name and tools are required, and a reference needs namespacedName or refId. A toolset that a
 // client of toolman serve has saved has that client as its owner. Its key starts with the owner, so
 // that each owner can use any name:
 //

@@ -32,6 +32,7 @@ type savedSet struct {
 type savedRef struct {
 	NamespacedName string `json:"namespacedName,omitempty"`
 	RefID          string `json:"refId,omitempty"`
+	NamelessRefID  string `json:"namelessRefId,omitempty"`
 }
 
 // FormatToolsets returns toolsets in the format of toolsets.json, in the order of their keys.
@@ -131,12 +132,13 @@ func readTools(t table.Table) []toolset.Ref {
 			t.FailAt("tools", "leave some out", "there are more than %d tools", toolset.MaxTools)
 			break
 		}
-		tool := table.New(t.Problems, n, "in a tool", "namespacedName", "refId")
+		tool := table.New(t.Problems, n, "in a tool", "namespacedName", "refId", "namelessRefId")
 		ref := toolset.Ref{
 			NamespacedName: textOf(tool, "namespacedName", fmt.Sprintf("write 1 to %d bytes", maxToolName), func(n string) bool { return n != "" && len(n) <= maxToolName }),
 			RefID:          textOf(tool, "refId", "write sha256: and 64 hexadecimal digits", toolset.ValidRefID),
+			NamelessRefID:  textOf(tool, "namelessRefId", "write sha256: and 64 hexadecimal digits", toolset.ValidRefID),
 		}
-		if ref == (toolset.Ref{}) {
+		if ref.NamespacedName == "" && ref.RefID == "" {
 			t.Fail(n.Line, `add one of them`, "a tool needs namespacedName or refId")
 		}
 		refs = append(refs, ref)
