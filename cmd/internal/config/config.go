@@ -35,6 +35,7 @@ type Config struct {
 	Dangers        *policy.DangerRules // dangerous_tools and confirm; nil if there are none
 	Rules          *policy.Rules       // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
 	HTTP           HTTP
+	Warnings       []source.Problem // what is allowed, and probably not meant
 
 	// Secrets are the values that came from an env table, from an assignment before a command or
 	// from a ${…} reference, each once and none empty. They must never be traced or logged. Some
@@ -91,7 +92,7 @@ func decode(path, abs string, root source.Node, o Options) (*Config, error) {
 	d := &decoder{options: o, Resolver: &reference.Resolver{
 		Problems: &source.Problems{File: path, Format: source.FormatOf(path)}, Dir: filepath.Dir(abs), LookupEnv: o.LookupEnv}}
 	c := d.config(root)
-	c.Path, c.Secrets = abs, d.Secrets()
+	c.Path, c.Secrets, c.Warnings = abs, d.Secrets(), d.Warnings()
 	if err := d.Err(); err != nil {
 		return nil, err
 	}
@@ -113,8 +114,9 @@ func (d *decoder) scope(t table.Table, key, name string) reference.Scope {
 
 // config decodes the whole file.
 func (d *decoder) config(root source.Node) *Config {
+	root = withServerArray(d.Problems, root)
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
-		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers",
+		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers", clientServers,
 		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
 	d.sets, d.ofHTTP = toolsets(t), reference.VariablesIn(t.At("http"))
 	c := &Config{

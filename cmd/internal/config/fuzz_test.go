@@ -103,7 +103,8 @@ func checkServer(t *testing.T, s Server) {
 	if s.Dir != "" && !filepath.IsAbs(s.Dir) {
 		t.Errorf("relative folder %q", s.Dir)
 	}
-	if s.Enabled && (len(s.Argv) == 0 || s.Argv[0] == "") || !s.Enabled && len(s.Argv)+len(s.Env) > 0 {
+	runs := s.Enabled && s.Remote == nil && s.Socket == ""
+	if runs && (len(s.Argv) == 0 || s.Argv[0] == "") || !s.Enabled && len(s.Argv)+len(s.Env) > 0 {
 		t.Errorf("enabled %v, argv %q, env %q", s.Enabled, s.Argv, s.Env)
 	}
 	for _, word := range append(s.Argv, s.Env...) {

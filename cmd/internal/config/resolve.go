@@ -28,7 +28,7 @@ func Resolve(path string, o Options, format string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	file := plain(root).(map[string]any)
+	file := plain(withServerArray(&source.Problems{}, root)).(map[string]any)
 	c.resolve(file)
 	if format == "json" {
 		return cli.IndentedJSON(file), nil

@@ -44,6 +44,17 @@ func schemaTables(t *testing.T) map[string]map[string]any {
 	all := map[string]map[string]any{}
 	var walk func(path string, schema map[string]any)
 	walk = func(path string, schema map[string]any) {
+		if schema["$ref"] == "#/definitions/server" {
+			schema = root["definitions"].(map[string]any)["server"].(map[string]any)
+		}
+		for _, of := range []string{"anyOf", "allOf"} {
+			all, _ := schema[of].([]any)
+			for _, one := range all {
+				if one := one.(map[string]any); one["if"] == nil && one["not"] == nil {
+					walk(path, one)
+				}
+			}
+		}
 		for _, inner := range []string{"items", "additionalProperties"} {
 			if schema, ok := schema[inner].(map[string]any); ok {
 				walk(path, schema)
@@ -65,7 +76,7 @@ func schemaTables(t *testing.T) map[string]map[string]any {
 // The schema has the keys that Load knows, each with a description.
 func TestSchemaHasEveryKeyThatLoadKnows(t *testing.T) {
 	tables := schemaTables(t)
-	if len(tables) != 11 {
+	if len(tables) != 13 {
 		t.Fatalf("the schema has %d tables", len(tables))
 	}
 	for path, properties := range tables {
@@ -212,6 +223,8 @@ func slotIn(path, key string) slot {
 	around := map[string][2]string{
 		"":                 {`{`, `}`},
 		"servers":          {`{"servers":[{`, `}]}`},
+		"mcpServers":       {`{"mcpServers":{"s":{`, `}}}`},
+		"mcpServers.oauth": {`{"mcpServers":{"s":{"url":"https://x/","oauth":{`, `}}}}`},
 		"servers.oauth":    {`{"servers":[{"namespace":"s","url":"https://x/","oauth":{`, `}}]}`},
 		"toolsets":         {`{"toolsets":{"NAME":{`, `}}}`},
 		"agent_policies":   {`{` + server + `,"agent_policies":{"NAME":{`, `}}}`},
@@ -225,6 +238,8 @@ func slotIn(path, key string) slot {
 	rest := map[string][]string{ // what the table needs besides
 		"":                 {server},
 		"servers":          {`"namespace":"s"`, transportOf(key)},
+		"mcpServers":       {transportOf(key)},
+		"mcpServers.oauth": {`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`},
 		"servers.oauth":    {`"token_url":"https://x/"`, `"client_id":"x"`, `"client_secret":"x"`},
 		"toolsets":         {`"tools":["x"]`},
 		"agent_policies":   {`"allowed_servers":["s"]`},
@@ -245,7 +260,7 @@ func slotIn(path, key string) slot {
 // transportOf gives a server the transport that a key belongs to.
 func transportOf(key string) string {
 	for _, w := range transports() {
-		if w.key == key || slices.Contains(w.others, key) {
+		if (w.key == key || slices.Contains(w.others, key)) && key != "args" { // args wants a program alone
 			return fmt.Sprintf("%q:%s", w.key, w.example)
 		}
 	}

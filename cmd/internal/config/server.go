@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"runtime"
 	"slices"
@@ -20,6 +21,7 @@ type Server struct {
 	Namespace string   // may be "", and the same as another server's
 	Name      string   // what policies call it: name, or else the namespace; "" without either
 	Command   string   // as written, references not replaced
+	Args      []string // args, as written; nil: not given, and Command is a command line
 	Argv      []string // what to execute; the last word of a shell command is expanded by that shell
 	// Env is what the server's environment has besides what it inherits (see [Server.Inherits]), as
 	// KEY=VALUE; a later one wins.
@@ -38,6 +40,7 @@ type Server struct {
 	Era             string                   // "auto", "legacy" or "modern"
 	Share           string                   // "auto", "always" or "never"
 	MaxMessageBytes int
+	Description     string
 	Enabled         bool // a server that is not enabled has no Argv, Env, Dir, Remote or Socket
 	Line            int  // where it begins in the file
 }
@@ -51,14 +54,15 @@ const (
 	servedCallTimeout = 5 * time.Minute
 
 	exampleCommand = `"npx -y some-mcp-server"`
+	exampleArgs    = `["-y", "some-mcp-server"]`
 	exampleURL     = `"https://mcp.example.com/mcp"`
 	exampleSocket  = `"/run/mcp.sock"`
 )
 
 // serverKeys are the keys of a server.
 func serverKeys() []string {
-	return []string{"namespace", "name", "command", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
-		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env"}
+	return append([]string{"namespace", "name", "command", "args", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
+		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled"}, clientKeys()...)
 }
 
 // server decodes one element of servers.
@@ -81,7 +85,8 @@ func (d *decoder) server(n source.Node) Server {
 		Era:             t.Choice("era", "auto", "legacy", "modern"),
 		Share:           t.Choice("share", "auto", "always", "never"),
 		MaxMessageBytes: int(t.Int("max_message_bytes", 32<<20, leastMessageBytes, mostMessageBytes)),
-		Enabled:         t.Bool("enabled", true),
+		Description:     description(t),
+		Enabled:         enabled(t),
 	}
 	if t.At("restart").Value == "on-failure" {
 		t.FailAt("restart", t.Instead("restart", `"never"`)+" or leave it out", "%s is not available yet: this version never restarts a server", t.Write("restart", `"on-failure"`))
@@ -89,6 +94,12 @@ func (d *decoder) server(n source.Node) Server {
 		t.Choice("restart", "never")
 	}
 	checkTransport(t)
+	checkType(t)
+	noteClientKeys(t)
+	args := t.Strings("args", exampleArgs, func(string) (problem, hint string) { return "", "" })
+	if s.Args = table.Texts(args); t.Has("args") && s.Args == nil {
+		s.Args = []string{}
+	}
 	vars := env(t)
 	cwd := t.Filled("cwd", `"sub/folder"`, "name a folder, or leave it out for the one toolman is started in")
 	socket := t.Filled("socket", exampleSocket, t.Instead("socket", exampleSocket))
@@ -96,7 +107,7 @@ func (d *decoder) server(n source.Node) Server {
 	if !s.Enabled {
 		return s
 	}
-	d.expandProcess(&s, t, vars, cwd)
+	d.expandProcess(&s, t, args, vars, cwd)
 	if socket != "" {
 		s.Socket = d.socket(t, socket)
 	}
@@ -107,7 +118,7 @@ func (d *decoder) server(n source.Node) Server {
 }
 
 // expandProcess fills in Env, Dir and Argv.
-func (d *decoder) expandProcess(s *Server, t table.Table, vars []source.Member, cwd string) {
+func (d *decoder) expandProcess(s *Server, t table.Table, args []policy.Entry, vars []source.Member, cwd string) {
 	env, ofSession := map[string]string{}, map[string]bool{}
 	s.SessionEnv = d.secretValues("env", vars, func(_ reference.Scope, name, value string) {
 		env[name] = value
@@ -122,6 +133,14 @@ func (d *decoder) expandProcess(s *Server, t table.Table, vars []source.Member, 
 	if s.Command != "" {
 		sc := d.scope(t, "command", "command")
 		sc.Env, sc.SessionEnv, sc.Inherits = env, ofSession, s.Inherits
+		if s.Args != nil {
+			s.Argv = sc.Program(s.Command)
+			for _, a := range args {
+				sc.Key, sc.Line = "args", a.Line
+				s.Argv = append(s.Argv, sc.Expand(a.Text))
+			}
+			return
+		}
 		argv, assigned := sc.Command(s.Command)
 		s.Argv, s.Env = argv, append(s.Env, assigned...)
 	}
@@ -141,11 +160,13 @@ func (d *decoder) socket(t table.Table, written string) string {
 // isNamespace reports whether a name stays within what clients accept, [A-Za-z0-9_.-], with room
 // for a tool's own name.
 func isNamespace(s string) bool {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 	return s != "" && len(s) <= maxNamespace && strings.Contains(letters, s[:1]) && strings.Trim(s, letters+"_.-") == ""
 }
 
-const maxNamespace = 32 // bytes
+const (
+	letters      = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" // and digits
+	maxNamespace = 32                                                               // bytes
+)
 
 const namespaceHint = "write up to 32 letters, digits, _, . and -, a letter or digit first"
 
@@ -169,6 +190,17 @@ func serverName(t table.Table) string {
 		t.Outside("name", namespaceHint)
 	}
 	return s
+}
+
+// maxDescription bounds the description of a server.
+const maxDescription = 4 << 10
+
+func description(t table.Table) string {
+	text, _ := t.Text("description", `"…"`)
+	if len(text) > maxDescription {
+		t.FailAt("description", fmt.Sprintf("write up to %d bytes", maxDescription), "the description is too long")
+	}
+	return text
 }
 
 // env returns the env table, with values as written.
@@ -197,7 +229,7 @@ type transport struct {
 
 func transports() []transport {
 	return []transport{
-		{"command", []string{"env", "cwd", "inherit_env"}, exampleCommand},
+		{"command", []string{"args", "env", "cwd", "inherit_env"}, exampleCommand},
 		{"url", []string{"headers", "ca_file", "oauth"}, exampleURL},
 		{"socket", nil, exampleSocket},
 	}

@@ -73,9 +73,12 @@ func Run(ctx context.Context, f *Flags, c *config.Config, logTo io.Writer, serve
 	return serve(e)
 }
 
-// Configure returns the options for a configuration, and logs why its equipped toolset cannot
-// be used.
+// Configure returns the options for a configuration, and logs its warnings and why its equipped
+// toolset cannot be used.
 func (e *Engine) Configure(c *config.Config) (router.Options, error) {
+	for _, w := range c.Warnings {
+		e.Log.Warn(w.String())
+	}
 	return setup.FullOptions(c, e.Secrets, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
 }
 

@@ -34,6 +34,11 @@ func (rep *Report) Print(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
+	for _, s := range rep.Servers {
+		if s.About != "" {
+			fmt.Fprintf(out, "\n  %s: %s", s.Name, sanitize.Line(s.About))
+		}
+	}
 	for _, p := range rep.Problems {
 		fmt.Fprintf(out, "\n! %s", p)
 	}

@@ -33,6 +33,7 @@ type server struct {
 	Name      string `json:"name"`
 	Namespace string `json:"namespace"`
 	Line      int    `json:"line"`
+	About     string `json:"description,omitempty"`
 	State     string `json:"state"`
 	Problem   string `json:"problem,omitempty"`
 	Revision  string `json:"revision,omitempty"`
@@ -63,6 +64,9 @@ func New(c *config.Config, r *router.Router) *Report {
 	rep := &Report{Config: c.Path, Why: c.Why, Problems: []string{}, Notes: []string{}}
 	if c.ActivationMode != view.ModeAuto.String() {
 		rep.Mode = c.ActivationMode
+	}
+	for _, w := range c.Warnings {
+		rep.note("warning: %s", w)
 	}
 	rep.addServers(c, r)
 	offered := r.Catalog()
@@ -132,7 +136,7 @@ func (rep *Report) addServer(st upstream.Status, of *config.Server) {
 		st.Stderr = ""
 	}
 	s := server{
-		Name: st.Name, Namespace: st.Namespace, Line: of.Line, State: st.State.String(), Problem: st.Problem,
+		Name: st.Name, Namespace: st.Namespace, Line: of.Line, About: of.Description, State: st.State.String(), Problem: st.Problem,
 		Revision: sanitize.Line(st.Result.ProtocolVersion), Era: st.Era(), Millis: st.Took.Milliseconds(), Junk: st.Junk,
 		Server: sanitize.Line(strings.TrimSpace(st.Result.ServerInfo.Name + " " + st.Result.ServerInfo.Version)),
 		Tools:  len(st.Entries[mcpwire.Tool]), Resources: len(st.Entries[mcpwire.Resource]),

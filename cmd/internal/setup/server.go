@@ -46,9 +46,9 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber) upstream.
 }
 
 // fingerprint returns the same text for servers with equal configuration, wherever they stand in
-// the file and whatever other servers refer to.
+// the file, whatever describes them and whatever other servers refer to.
 func fingerprint(s config.Server) string {
-	s.Line, s.MaxCallsLine, s.Referred = 0, 0, nil
+	s.Line, s.MaxCallsLine, s.Referred, s.Description = 0, 0, nil, ""
 	return fmt.Sprintf("%x", sha256.Sum256(cli.JSON(s)))
 }
 

@@ -16,6 +16,22 @@ import (
 // syntax.
 const maxCommandBytes = 32 << 10
 
+// Program returns the program of a command whose arguments are given apart: the text is not split.
+func (sc Scope) Program(text string) []string {
+	before := sc.Count()
+	program := sc.Expand(text)
+	switch {
+	case program == "":
+		sc.failNew(before, "name the program to start", "it names no program")
+		return nil
+	case strings.ContainsAny(text, " \t") && !strings.ContainsAny(text, `/\`):
+		sc.Fail("move the arguments to args, or write all in command and leave args out", "with args it is the name of a program, which has no spaces")
+	case strings.HasPrefix(program, "~/"):
+		program = sc.home() + program[1:]
+	}
+	return []string{program}
+}
+
 // Command turns a command into what to execute and the variables assigned before it.
 func (sc Scope) Command(text string) (argv, env []string) {
 	if len(text) > maxCommandBytes {
@@ -27,6 +43,7 @@ func (sc Scope) Command(text string) (argv, env []string) {
 		sc.Fail("set it in env, and let the server read the variable", "${session.…} cannot stand in a command: a client could change what is run")
 		return nil, nil
 	}
+	text = strings.ReplaceAll(text, "${env:", "${") // as clients write it
 	standing, files := standIns(text)
 	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(standing), "")
 	if err != nil {

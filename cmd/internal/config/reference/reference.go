@@ -176,7 +176,11 @@ func (sc Scope) reference(ref string, depth int) string {
 		sc.Fail("write it by itself into a value of env or headers", "${session.…} cannot stand here")
 		return ""
 	}
-	name, fallback, hasFallback := strings.Cut(ref, ":-")
+	if hint := ofClients(ref); hint != "" {
+		sc.Fail(hint, "${%s} is known to clients only", sanitize.Line(ref))
+		return ""
+	}
+	name, fallback, hasFallback := strings.Cut(strings.TrimPrefix(ref, "env:"), ":-")
 	if !syntax.ValidName(name) { // which may be a secret itself
 		sc.Fail("write ${NAME}, ${NAME:-default} or ${file:path}; a literal ${ is written $${", "a ${…} holds no variable's name")
 		return ""
@@ -192,6 +196,23 @@ func (sc Scope) reference(ref string, depth int) string {
 	}
 	sc.Secret(value)
 	return value
+}
+
+// ofClients returns what to write instead of a reference that only MCP clients know, or "".
+func ofClients(ref string) string {
+	switch ref {
+	case "workspaceFolder", "workspaceRoot", "workspaceFolderBasename":
+		return "write the folder out"
+	case "userHome":
+		return "write ${HOME}"
+	case "pathSeparator", "/":
+		return "write the character"
+	}
+	if name, ok := strings.CutPrefix(ref, "input:"); ok && syntax.ValidName(strings.ReplaceAll(name, "-", "_")) {
+		name = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		return "write ${" + name + "}, and set that variable where toolman is started"
+	}
+	return ""
 }
 
 // file returns the content of a file without the line end at its end.
@@ -238,7 +259,7 @@ func VariableName(name string) string {
 	return name
 }
 
-// VariablesIn returns the variables that strings in n refer to, as $NAME or ${NAME…}. These include
+// VariablesIn returns the variables that strings in n refer to, as $NAME, ${NAME…} or ${env:NAME…}. These include
 // references that are not replaced: those of a server that is not enabled, and those in quotes,
 // which may be for a shell that the command runs.
 func VariablesIn(n source.Node) Variables {
@@ -260,6 +281,7 @@ func (all Variables) add(n source.Node) {
 		}
 	case string:
 		for _, text := range strings.Split(v, "$")[1:] {
+			text = strings.TrimPrefix(text, "{env:")
 			text = strings.TrimLeft(text, "{#!") // ${#NAME} and ${!NAME} are for shells
 			name := text[:len(text)-len(strings.TrimLeft(text, inNames))]
 			if syntax.ValidName(name) {

@@ -63,8 +63,9 @@ type Problems struct {
 	File   string // as problems name it
 	Format string // "toml" or "json"
 
-	list    []Problem
-	omitted int
+	list     []Problem
+	omitted  int
+	warnings []Problem
 }
 
 // maxKept bounds the problems that are kept to be sorted by line.
@@ -79,6 +80,20 @@ func (p *Problems) Fail(line int, hint, format string, args ...any) {
 	case !slices.Contains(p.list, problem):
 		p.list = append(p.list, problem)
 	}
+}
+
+// Warn adds a warning about what is allowed and is probably not meant. Warnings are no problems.
+func (p *Problems) Warn(line int, hint, format string, args ...any) {
+	warning := Problem{File: p.File, Line: line, Msg: fmt.Sprintf(format, args...), Hint: hint}
+	if len(p.warnings) < MaxProblems && !slices.Contains(p.warnings, warning) {
+		p.warnings = append(p.warnings, warning)
+	}
+}
+
+// Warnings returns the first MaxProblems warnings, in the order of their lines.
+func (p *Problems) Warnings() []Problem {
+	slices.SortStableFunc(p.warnings, func(a, b Problem) int { return cmp.Compare(a.Line, b.Line) })
+	return p.warnings
 }
 
 // Count returns how many problems there are.

@@ -339,14 +339,26 @@ func insteadOf(key string, known []string) string {
 
 // elsewhere returns hints for keys of the configurations of MCP clients.
 func elsewhere() map[string]string {
+	const url, allow = "write it as url", "write the tools that agents may use in exposed_tools"
 	return map[string]string{
-		"mcpServers":  "servers are listed under servers, each with its namespace and command",
-		"mcp_servers": "servers are listed under servers, each with its namespace and command",
-		"args":        "write the arguments after the program, in command",
-		"disabled":    "enabled = false switches a server off",
-		"environment": "variables for a server are in env",
-		"timeout":     "there are start_timeout and call_timeout",
-		"type":        "leave it out: a server is started by its command and speaks over stdio",
-		"transport":   "leave it out: a server is started by its command and speaks over stdio",
+		"mcp_servers":          "write it as mcpServers",
+		"context_servers":      "write it as mcpServers",
+		"inputs":               "take it out: toolman asks for no values; write a ${input:NAME} as ${NAME}, and set that variable where toolman is started",
+		"environment":          "variables for a server are in env",
+		"envFile":              "write the variables of that file in env, or set them where toolman is started",
+		"transport":            "write it as type, or leave it out",
+		"serverUrl":            url,
+		"httpUrl":              url,
+		"http_headers":         "write it as headers",
+		"headersHelper":        "write the headers in headers; for tokens that expire there is oauth",
+		"auth":                 "write it as oauth",
+		"bearer_token_env_var": "write headers = { Authorization = \"Bearer ${NAME}\" }",
+		"disabledTools":        allow,
+		"disabled_tools":       allow,
+		"excludeTools":         allow,
+		"includeTools":         allow,
+		"enabled_tools":        allow,
+		"startup_timeout_sec":  "write it as start_timeout",
+		"tool_timeout_sec":     "write it as call_timeout",
 	}
 }
