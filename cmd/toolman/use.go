@@ -55,7 +55,7 @@ func use(f *engine.Flags, cmd *cobra.Command, server string, do func(ctx context
 
 func newToolsCommand(f *engine.Flags) *cobra.Command {
 	var format, server string
-	var slim bool
+	var slim slimFlag
 	cmd := &cobra.Command{
 		Use:   "tools",
 		Short: "List the tools that may be called, in the format of a model's provider",
@@ -65,7 +65,7 @@ the provider's API takes.`,
 		Example: "  toolman tools --format anthropic --slim",
 		Args:    cli.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			as := bridge.Shape{Slim: slim}
+			as := bridge.Shape{Slim: slim.Level}
 			if format != "" {
 				var err error
 				if as.Format, err = provider.ParseFormat(format); err != nil {
@@ -81,7 +81,7 @@ the provider's API takes.`,
 				if err != nil {
 					return err
 				}
-				if slim {
+				if as.Slim != provider.Whole {
 					fmt.Fprintf(cmd.ErrOrStderr(), "toolman: saved %d bytes, about %d tokens\n", saved, bridge.Tokens(saved))
 				}
 				if most := provider.Most(as.Format); most > 0 && len(all) > most {
@@ -94,10 +94,22 @@ the provider's API takes.`,
 	}
 	cmd.Flags().StringVar(&format, "format", "", "`format` of a provider: openai, openai-responses, anthropic, gemini, xai or mcp")
 	cmd.Flags().StringVar(&server, "server", "", "only tools of this `server`")
-	cmd.Flags().BoolVar(&slim, "slim", false, "leave out what costs tokens and changes nothing")
+	cmd.Flags().Var(&slim, "slim", "shorten descriptions, leave out titles and examples; --slim=max: leave out all descriptions")
+	cmd.Flags().Lookup("slim").NoOptDefVal = "true"
 	f.AddTask(cmd)
 	return cmd
 }
+
+// A slimFlag is a flag with an optional value.
+type slimFlag struct{ provider.Level }
+
+func (f *slimFlag) Set(value string) (err error) {
+	f.Level, err = provider.ParseLevel(value)
+	return err
+}
+
+// Type makes the help show the flag without a value.
+func (f *slimFlag) Type() string { return "bool" }
 
 // resultCommand adds to a command what is common to those that print the result of one request.
 // get makes the request; server is the one it needs, or "" for all.

@@ -60,7 +60,7 @@ func (x *exchange) writeTools(all []router.Tool, shape Shape) error {
 		return fail(Internal, err.Error())
 	}
 	h := x.w.Header()
-	if shape.Slim {
+	if shape.Slim != provider.Whole {
 		h.Set("X-Slim-Saved-Bytes", strconv.Itoa(saved))
 		h.Set("X-Slim-Saved-Tokens", strconv.Itoa(Tokens(saved)))
 	}
@@ -78,9 +78,9 @@ func shapeOf(q url.Values) (shape Shape, err error) {
 			return shape, fail(BadRequest, err.Error())
 		}
 	}
-	if slim := q.Get("slim"); q.Has("slim") {
-		if shape.Slim = slim == "true"; !shape.Slim && slim != "false" {
-			return shape, fail(BadRequest, "slim must be true or false")
+	if q.Has("slim") {
+		if shape.Slim, err = provider.ParseLevel(q.Get("slim")); err != nil {
+			return shape, fail(BadRequest, err.Error())
 		}
 	}
 	return shape, nil
@@ -107,7 +107,7 @@ func (b *Bridge) tools(s *session, server string) ([]router.Tool, error) {
 // A Shape is a form of the list of tools. The zero value is the bridge's own form.
 type Shape struct {
 	Format provider.Format // "": the bridge's own
-	Slim   bool            // without parts that only cost tokens
+	Slim   provider.Level  // how much is left out
 }
 
 // bytesPerToken is the approximate number of bytes of JSON in a token.
@@ -119,7 +119,7 @@ func Tokens(bytes int) int { return bytes / bytesPerToken }
 // List returns tools as JSON, and the number of bytes that Slim has saved.
 func List(tools []router.Tool, as Shape) (text []byte, saved int, err error) {
 	text, err = as.list(tools)
-	if err != nil || !as.Slim {
+	if err != nil || as.Slim == provider.Whole {
 		return text, 0, err
 	}
 	whole, err := Shape{Format: as.Format}.list(tools)
@@ -143,9 +143,7 @@ func (as Shape) list(tools []router.Tool) ([]byte, error) {
 		name := provider.Name(t.Source.Name, t.Item.Name)
 		one := provider.Tool{Name: name, Description: t.Item.Description, Schema: schemaOf(t.Entry),
 			Raw: json.RawMessage(t.Item.AppendWith(nil, t.Item.Rename(name)))}
-		if as.Slim {
-			one = one.Slim()
-		}
+		one = one.Slim(as.Slim)
 		forModels = append(forModels, one)
 		listed = append(listed, tool{t.Source.Name, t.Item.Name, one.Description, one.Schema, t.Active, append([]string{}, t.Toolsets...)})
 	}

@@ -54,11 +54,13 @@ def test_queries_hold_what_is_asked_for_and_no_more(connect: Connect, scripted: 
     gateway = connect(scripted.url)
     gateway.tools()
     gateway.tools("a&b", format="openai", slim=True)
+    gateway.tools(format="mcp", slim="max")
     gateway.logs(since=datetime(2026, 1, 2, tzinfo=timezone.utc), limit=3)
     connect(scripted.url, agent="judge").tools("fs")
     assert [path for path, _, _ in scripted.requests] == [
         "/tools",
         "/tools?server=a%26b&format=openai&slim=true",
+        "/tools?format=mcp&slim=max",
         "/logs?since=2026-01-02T00%3A00%3A00%2B00%3A00&limit=3",
         "/tools?server=fs&agent=judge",
     ]

@@ -1,7 +1,7 @@
 import { errorOf, GatewayError, noAnswer } from "./errors.js";
 import { toolCalls, turns, type Turns } from "./providers.js";
 import { retryAfter, sleep, usualRetry, waitAfter, type Retry } from "./retry.js";
-import type { CallResult, Format, Health, JSONObject, LogEntry, Provider, Tool } from "./types.js";
+import type { CallResult, Format, Health, JSONObject, LogEntry, Provider, Slim, Tool } from "./types.js";
 
 /** How a gateway is reached. */
 export interface GatewayOptions {
@@ -62,12 +62,12 @@ export class ToolGateway {
   }
 
   /**
-   * The tools of one server or of all; with a format, as the provider's API takes them. `slim` leaves out what costs tokens
-   * without changing what is valid.
+   * The tools of one server or of all; with a format, as the provider's API takes them. `slim` shortens descriptions,
+   * `"max"` leaves them out; neither changes which arguments are valid.
    */
   tools(which?: { server?: string; format?: undefined } & RequestOptions): Promise<Tool[]>;
-  tools<T = JSONObject>(which: { server?: string; format: Format; slim?: boolean } & RequestOptions): Promise<T[]>;
-  tools(which: { server?: string; format?: Format | undefined; slim?: boolean } & RequestOptions = {}): Promise<any> {
+  tools<T = JSONObject>(which: { server?: string; format: Format; slim?: Slim } & RequestOptions): Promise<T[]>;
+  tools(which: { server?: string; format?: Format | undefined; slim?: Slim } & RequestOptions = {}): Promise<any> {
     const { server, format, slim, ...options } = which;
     return this.#send("/tools", { ...options, method: "POST", query: { server, format, slim: slim || undefined } });
   }

@@ -7,6 +7,9 @@ export type Provider = "openai" | "openai-responses" | "anthropic" | "gemini" | 
 /** For whom tools are written. */
 export type Format = Provider | "mcp";
 
+/** How much of the tools' definitions is left out. */
+export type Slim = boolean | "max";
+
 /** A tool as it may be described to anybody. */
 export interface ToolDescription {
   server: string;

@@ -55,11 +55,12 @@ test("queries hold what is asked for and no more", async () => {
   scripted.answers = [[200, {}, []]];
   await gateway.tools();
   await gateway.tools({ server: "a&b", format: "openai", slim: true });
+  await gateway.tools({ format: "mcp", slim: "max" });
   await gateway.logs({ since: new Date(0), limit: 3 });
   await connect({ agent: "judge" }).tools({ server: "fs" });
   assert.deepEqual(
     scripted.got.map((got) => got.path),
-    ["/tools", "/tools?server=a%26b&format=openai&slim=true", "/logs?since=1970-01-01T00%3A00%3A00.000Z&limit=3", "/tools?server=fs&agent=judge"],
+    ["/tools", "/tools?server=a%26b&format=openai&slim=true", "/tools?format=mcp&slim=max", "/logs?since=1970-01-01T00%3A00%3A00.000Z&limit=3", "/tools?server=fs&agent=judge"],
   );
 });
 

@@ -25,7 +25,7 @@ from .errors import (
     UnreachableError,
     UpstreamError,
 )
-from .types import CallResult, Format, Health, JSONObject, LogEntry, Provider, ServerHealth, Tool
+from .types import CallResult, Format, Health, JSONObject, LogEntry, Provider, ServerHealth, Slim, Tool
 
 __all__ = [
     "AsyncToolGateway",
@@ -45,6 +45,7 @@ __all__ = [
     "RateLimitedError",
     "Retry",
     "ServerHealth",
+    "Slim",
     "Tool",
     "ToolGateway",
     "TooLargeError",

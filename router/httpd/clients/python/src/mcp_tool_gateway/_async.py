@@ -12,7 +12,7 @@ import httpx
 
 from . import _request, errors, providers
 from ._retry import Retry
-from .types import CallResult, Format, Health, JSONObject, LogEntry, Provider, Tool
+from .types import CallResult, Format, Health, JSONObject, LogEntry, Provider, Slim, Tool
 
 
 class AsyncToolGateway:
@@ -54,11 +54,11 @@ class AsyncToolGateway:
     async def tools(self, server: str | None = None) -> list[Tool]: ...
 
     @overload
-    async def tools(self, server: str | None = None, *, format: Format, slim: bool = False) -> list[JSONObject]: ...
+    async def tools(self, server: str | None = None, *, format: Format, slim: Slim = False) -> list[JSONObject]: ...
 
-    async def tools(self, server: str | None = None, *, format: Format | None = None, slim: bool = False) -> Any:
-        """The tools of one server or of all; with a format, as the provider's API takes them. `slim` leaves out what costs
-        tokens without changing what is valid."""
+    async def tools(self, server: str | None = None, *, format: Format | None = None, slim: Slim = False) -> Any:
+        """The tools of one server or of all; with a format, as the provider's API takes them. `slim` shortens
+        descriptions, `slim="max"` leaves them out; neither changes which arguments are valid."""
         return await self._send(_request.tools(server, format, slim))
 
     async def logs(

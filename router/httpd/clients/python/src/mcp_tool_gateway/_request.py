@@ -12,7 +12,7 @@ import httpx
 
 from . import errors
 from ._retry import UNSENT, Retry
-from .types import CallResult
+from .types import CallResult, Slim
 
 _KINDS: dict[str, type[errors.GatewayError]] = {
     "unknown_server": errors.NotFoundError,
@@ -149,8 +149,8 @@ def _call(path: str, body: dict[str, Any], correlation_id: str | None, timeout: 
     return Request("POST", path, body=body, correlation_id=correlation_id or new_id(), timeout=timeout)
 
 
-def tools(server: str | None, format: str | None, slim: bool) -> Request:
-    return Request("POST", "/tools", _given(server=server, format=format, slim="true" if slim else None))
+def tools(server: str | None, format: str | None, slim: Slim) -> Request:
+    return Request("POST", "/tools", _given(server=server, format=format, slim="true" if slim is True else slim or None))
 
 
 def logs(server: str | None, since: datetime | str | None, limit: int | None) -> Request:

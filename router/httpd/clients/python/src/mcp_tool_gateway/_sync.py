@@ -12,7 +12,7 @@ import httpx
 
 from . import _request, errors, providers
 from ._retry import Retry
-from .types import CallResult, Format, Health, JSONObject, LogEntry, Provider, Tool
+from .types import CallResult, Format, Health, JSONObject, LogEntry, Provider, Slim, Tool
 
 
 class ToolGateway:
@@ -54,11 +54,11 @@ class ToolGateway:
     def tools(self, server: str | None = None) -> list[Tool]: ...
 
     @overload
-    def tools(self, server: str | None = None, *, format: Format, slim: bool = False) -> list[JSONObject]: ...
+    def tools(self, server: str | None = None, *, format: Format, slim: Slim = False) -> list[JSONObject]: ...
 
-    def tools(self, server: str | None = None, *, format: Format | None = None, slim: bool = False) -> Any:
-        """The tools of one server or of all; with a format, as the provider's API takes them. `slim` leaves out what costs
-        tokens without changing what is valid."""
+    def tools(self, server: str | None = None, *, format: Format | None = None, slim: Slim = False) -> Any:
+        """The tools of one server or of all; with a format, as the provider's API takes them. `slim` shortens
+        descriptions, `slim="max"` leaves them out; neither changes which arguments are valid."""
         return self._send(_request.tools(server, format, slim))
 
     def logs(

@@ -11,6 +11,9 @@ Provider = Literal["openai", "openai-responses", "anthropic", "gemini", "xai"]
 Format = Literal["openai", "openai-responses", "anthropic", "gemini", "xai", "mcp"]
 """For whom tools are written."""
 
+Slim = bool | Literal["max"]
+"""How much of the tools' definitions is left out."""
+
 JSONObject = dict[str, Any]
 
 
