@@ -37,9 +37,9 @@ type Config struct {
 	HTTP           HTTP
 	Warnings       []source.Problem // what is allowed, and probably not meant
 
-	// Secrets are the values that came from an env table, from an assignment before a command or
-	// from a ${…} reference, each once and none empty. They must never be traced or logged. Some
-	// may be short ("1").
+	// Secrets are the values that came from references and headers, and those with a name that says
+	// so (see package reference), each once and none empty. They must never be traced or logged.
+	// Some may be short ("1").
 	Secrets []string
 }
 

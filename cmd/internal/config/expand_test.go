@@ -91,28 +91,52 @@ func TestAFileMayBeAbsoluteAndIsBounded(t *testing.T) {
 	}
 }
 
-func TestSecretsAreEverythingFromEnvAndReferences(t *testing.T) {
-	c, err := oneServer(t, `
-env = { LITERAL = "from-env", MIXED = "Bearer ${TOKEN}", DEFAULT = "${NONE:-env-default}", EMPTY = "" }
-command = "ASSIGNED=assigned server --a ${HOME} --b=$MIXED ${NONE:-command-default} ${NONE:-x${TOKEN}y} '${file:not-read}' \"${file:token}\" plain"
-cwd = "${NONE:-cwd-default}"
+func TestSecretsAreReferencesAndWhatIsNamedSo(t *testing.T) {
+	folder := t.TempDir()
+	lookup := testOptions().LookupEnv
+	path := filepath.Join(t.TempDir(), "tools.toml")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(path), "token"), []byte("from-file\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c, err := parse(path, path, []byte(`
+[[servers]]
+namespace = "x"
+env = { BASE_PATH = "/workspace", MODE = "read", DB_PASSWORD = "env-password", apiToken = "env-token", MIXED = "Bearer ${TOKEN}",
+        KEY_FILE = "/etc/a.key", MAX_TOKENS = "4000", URL = "postgres://me:p%40ss-word@db/x", PLAIN = "${NONE:-plain-default}",
+        API_KEY = "${NONE:-key-default}", EMPTY = "", NESTED = "${NONE:-x${SPACES}y}", PASS_USER = "${HOME}" }
+command = "MODE=assigned AUTH=assigned-auth server --a ${HOME}/x --b=$MODE ${NONE:-command-default} ${MY_SECRET:-secret-default} '${file:not-read}' \"${file:token}\" plain"
+cwd = "${WORKSPACE}/sub"
 
 [[servers]]
 namespace = "shell"
 env.E = "shell-env"
-command = "A=shell-assigned; echo ${SPACES} ${NONE:-shell-default} | server $E plain2"
+command = "A=shell-assigned; PGPASSWORD=shell-password; echo ${MISSING_PATH} ${NONE:-shell-default} | server $E plain2"
+
+[[servers]]
+namespace = "far"
+url = "https://u:url-password@example.com/mcp"
+headers = { X-Mode = "header" }
+oauth = { token_url = "https://login.example.com/", client_id = "me", client_secret = "client-secret" }
 
 [[servers]]
 namespace = "off"
 enabled = false
-env.E = "never-used"
+env.TOKEN = "never-used"
 command = "server"
-`, map[string]string{"token": "from-file\n"})
+`), Options{LookupEnv: func(name string) (string, bool) {
+		switch name {
+		case "WORKSPACE":
+			return folder, true
+		case "MISSING_PATH":
+			return "/no/such/folder", true
+		}
+		return lookup(name)
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"/home/me", "Bearer token-secret", "a  b; $(c) *", "assigned", "command-default", "cwd-default", "env-default",
-		"from-env", "from-file", "shell-assigned", "shell-default", "shell-env", "token-secret", "xtoken-secrety"}
+	want := []string{"/home/me", "/no/such/folder", "a  b; $(c) *", "assigned-auth", "client-secret", "env-password", "env-token", "from-file", "header",
+		"key-default", "p%40ss-word", "p@ss-word", "secret-default", "shell-password", "token-secret", "url-password"}
 	slices.Sort(c.Secrets)
 	if !slices.Equal(c.Secrets, want) {
 		t.Errorf("got  %q\nwant %q", c.Secrets, want)

@@ -64,11 +64,9 @@ func (d *decoder) remote(t table.Table, enabled bool) *Remote {
 	if !isRemoteURL(r.URL) && d.Count() == before {
 		failURL(t)
 	}
-	if u, err := url.Parse(r.URL); err == nil && u.User != nil {
-		password, _ := u.User.Password()
-		d.Secret(password)
-	}
-	r.SessionHeader = d.secretValues("headers", headers, func(sc reference.Scope, name, value string) {
+	d.Password(r.URL)
+	r.SessionHeader = d.expanded("headers", headers, func(sc reference.Scope, name, value string) {
+		d.Secret(value)
 		if strings.ContainsAny(value, "\r\n") {
 			sc.Fail("take the line break out", "it holds a line break")
 		}
@@ -81,18 +79,16 @@ func (d *decoder) remote(t table.Table, enabled bool) *Remote {
 	return r
 }
 
-// secretValues calls use with each member of env or headers, with its references replaced, and
-// records the value as a secret. It returns the members that are different in each session.
-func (d *decoder) secretValues(table string, members []source.Member, use func(sc reference.Scope, name, value string)) (ofSession []reference.SessionValue) {
+// expanded calls use with each member of env or headers, with its references replaced. It returns
+// the members that are different in each session.
+func (d *decoder) expanded(table string, members []source.Member, use func(sc reference.Scope, name, value string)) (ofSession []reference.SessionValue) {
 	for _, m := range members {
 		sc := reference.Scope{Resolver: d.Resolver, Line: m.Line, Key: table + "." + m.Key}
 		if value := sc.Session(m.Key, m.Value.(string)); value != nil {
 			ofSession = append(ofSession, *value)
 			continue
 		}
-		value := sc.Expand(m.Value.(string))
-		d.Secret(value)
-		use(sc, m.Key, value)
+		use(sc, m.Key, sc.Expand(m.Value.(string)))
 	}
 	return ofSession
 }

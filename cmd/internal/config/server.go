@@ -3,7 +3,6 @@ package config
 import (
 	"fmt"
 	"maps"
-	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -120,7 +119,8 @@ func (d *decoder) server(n source.Node) Server {
 // expandProcess fills in Env, Dir and Argv.
 func (d *decoder) expandProcess(s *Server, t table.Table, args []policy.Entry, vars []source.Member, cwd string) {
 	env, ofSession := map[string]string{}, map[string]bool{}
-	s.SessionEnv = d.secretValues("env", vars, func(_ reference.Scope, name, value string) {
+	s.SessionEnv = d.expanded("env", vars, func(_ reference.Scope, name, value string) {
+		d.Named(name, value)
 		env[name] = value
 		s.Env = append(s.Env, name+"="+value)
 	})
@@ -280,7 +280,7 @@ func (s *Server) Inherits(name string) bool {
 		return name == guardVariable
 	case slices.ContainsFunc(s.InheritEnv, named):
 		return true
-	case s.Referred[name] && !s.Refers[name] && !ordinary(name):
+	case s.Referred[name] && !s.Refers[name] && !reference.Ordinary(name):
 		return false
 	}
 	return s.InheritEnv == nil || slices.ContainsFunc(s.InheritEnv, matched)
@@ -314,19 +314,6 @@ func noteReferences(servers []Server, nodes []source.Node, ofHTTP reference.Vari
 		servers[i].Refers, servers[i].Referred = reference.VariablesIn(n), all
 		maps.Copy(all, servers[i].Refers)
 	}
-}
-
-// ordinary reports variables that programs need and that are no secrets, even if the file refers to
-// them.
-func ordinary(name string) bool {
-	switch name {
-	case "PATH", "HOME", "USER", "LOGNAME", "SHELL", "PWD", "TMPDIR", "TEMP", "TMP", "LANG", "LANGUAGE", "TZ", "TERM":
-		return true
-	case "USERPROFILE", "USERNAME", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR",
-		"COMSPEC", "PATHEXT":
-		return runtime.GOOS == "windows"
-	}
-	return strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_")
 }
 
 // ForEachSession reports whether each session has its own process of the server, or its own

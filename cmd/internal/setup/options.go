@@ -32,7 +32,7 @@ func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error)
 		Toolsets: toolsets, Preloaded: preloaded(c), Shelf: store.ToolsetsBeside(c.Path), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
 	for _, s := range Enabled(c) {
-		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path), secrets))
+		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path), secrets, &tokens{secrets: secrets}))
 	}
 	return o, errors.Join(err1, err2, err3, err4, err5)
 }

@@ -25,15 +25,15 @@ import (
 	"toolman/spawn"
 )
 
-// newServer turns a server of a file into one of a router.
-func newServer(s config.Server, file string, secrets *redact.Scrubber) upstream.Server {
+// newServer turns a server of a file into one of a router. tokens hears of the server's tokens.
+func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *tokens) upstream.Server {
 	return upstream.Server{
 		Fingerprint:  fingerprint(s),
 		Name:         s.Name,
 		Namespace:    s.Namespace,
 		Command:      spawn.Command{Argv: s.Argv, Env: environ(&s), Dir: s.Dir},
 		Socket:       s.Socket,
-		Dial:         dialer(&s),
+		Dial:         dialer(&s, tokens),
 		ForSession:   forSession(s, file, secrets),
 		StartTimeout: s.StartTimeout,
 		CallTimeout:  s.CallTimeout,
@@ -83,7 +83,7 @@ func maxCallsAt(s *config.Server, file string) string {
 }
 
 // dialer returns a function that connects to a server over HTTP, or nil for other servers.
-func dialer(s *config.Server) func(log func(line string)) (dial.Conn, error) {
+func dialer(s *config.Server, tokens *tokens) func(log func(line string)) (dial.Conn, error) {
 	if s.Remote == nil {
 		return nil
 	}
@@ -94,7 +94,7 @@ func dialer(s *config.Server) func(log func(line string)) (dial.Conn, error) {
 			o.Header.Set("User-Agent", UserAgent())
 		}
 		var err error
-		if o.Credential, err = credentialOf(s.Remote); err != nil {
+		if o.Credential, err = credentialOf(s.Remote, tokens); err != nil {
 			return nil, err
 		}
 		return dial.HTTP(o, log)
@@ -105,7 +105,7 @@ func dialer(s *config.Server) func(log func(line string)) (dial.Conn, error) {
 func UserAgent() string { return "toolman/" + strings.Fields(Version())[0] }
 
 // credentialOf returns the source of the tokens that a server requires, or nil.
-func credentialOf(r *config.Remote) (streamhttp.Credential, error) {
+func credentialOf(r *config.Remote, tokens *tokens) (streamhttp.Credential, error) {
 	if r.OAuth == nil {
 		return nil, nil
 	}
@@ -114,7 +114,7 @@ func credentialOf(r *config.Remote) (streamhttp.Credential, error) {
 		return nil, err
 	}
 	of := credential.OAuth{TokenURL: r.OAuth.TokenURL, ClientID: r.OAuth.ClientID, ClientSecret: r.OAuth.ClientSecret,
-		Scopes: r.OAuth.Scopes, HTTP: client}
+		Scopes: r.OAuth.Scopes, HTTP: client, Secret: tokens.issued}
 	if r.OAuth.TokenFile != "" {
 		return credential.NewTokenFile(r.OAuth.TokenFile, of), nil
 	}
@@ -154,14 +154,14 @@ func forSession(s config.Server, file string, secrets *redact.Scrubber) func(val
 		return nil
 	}
 	return func(values map[string]string) (upstream.Server, error) {
-		back := secrets.Lend(slices.Collect(maps.Values(values))...)
-		over := func() { time.AfterFunc(lateOutput, back) }
+		back, tokens := secrets.Lend(slices.Collect(maps.Values(values))...), &tokens{secrets: secrets}
+		over := func() { time.AfterFunc(lateOutput, func() { back(); tokens.end() }) }
 		own, err := s.In(values)
 		if err != nil {
 			over()
 			return upstream.Server{}, err
 		}
-		server := newServer(own, file, secrets)
+		server := newServer(own, file, secrets, tokens)
 		server.Release = over
 		return server, nil
 	}

@@ -104,6 +104,22 @@ func TestATokenIsAskedForOnceAndKeptUntilItIsRefused(t *testing.T) {
 	}
 }
 
+func TestTokensAreKnownAsSecretsBeforeTheyAreUsed(t *testing.T) {
+	i := newIssuer(t, func(n int, form url.Values) (int, string) {
+		return 200, fmt.Sprintf(`{"access_token":"token-%d","refresh_token":"refresh-%d","token_type":"Bearer","expires_in":3600}`, n, n)
+	})
+	of := i.of()
+	var got []string
+	of.Secret = func(tokens ...string) { got = append(got, tokens...) }
+	authorize(t, NewClientCredentials(of))
+	path := filepath.Join(t.TempDir(), "token.json")
+	write(t, path, `{"access_token":"old","refresh_token":"refresh-0","expires_at":1000}`)
+	authorize(t, NewTokenFile(path, of))
+	if want := "token-1 refresh-1 old refresh-0 token-2 refresh-2"; strings.Join(got, " ") != want {
+		t.Errorf("got %q, want %s", got, want)
+	}
+}
+
 func TestATokenThatEndsIsReplacedBefore(t *testing.T) {
 	i := newIssuer(t, func(n int, _ url.Values) (int, string) {
 		return 200, fmt.Sprintf(`{"access_token":"token-%d","token_type":"Bearer","expires_in":%d}`, n, renewBefore/time.Second-1)

@@ -33,7 +33,7 @@ type TokenFile struct {
 // NewTokenFile returns a credential that has read nothing yet. of refreshes its tokens if it has a
 // TokenURL.
 func NewTokenFile(path string, of OAuth) *TokenFile {
-	return &TokenFile{path: path, of: of, cache: newCache()}
+	return &TokenFile{path: path, of: of, cache: newCache(of)}
 }
 
 // Authorize sets the header Authorization. It waits for the authorization server if the token needs
@@ -86,7 +86,7 @@ func (f *TokenFile) load() (changed bool, err error) {
 	if err := f.parse(strings.TrimSpace(string(text)), info.ModTime()); err != nil {
 		return false, fmt.Errorf("token_file: %s %w", f.path, err)
 	}
-	f.read, f.refused = info, false
+	f.read = info
 	return true, nil
 }
 
@@ -113,7 +113,8 @@ func (f *TokenFile) parse(text string, written time.Time) error {
 	if !sendable(file.AccessToken) || file.AccessToken == "" && file.RefreshToken == "" {
 		return errors.New("contains no usable token; the token must be visible ASCII on a single line")
 	}
-	f.token, f.members = file.Token, members
+	f.set(file.Token)
+	f.members = members
 	return nil
 }
 
@@ -140,7 +141,7 @@ func (f *TokenFile) refresh(ctx context.Context) error {
 	if token.AccessToken == "" || !sendable(token.AccessToken) {
 		return errors.New("the authorization server issued a token that is empty or not visible ASCII")
 	}
-	f.token, f.refused = *token, false
+	f.set(*token)
 	if err := f.write(); err != nil {
 		return fmt.Errorf("token_file: the new token cannot be saved, and the old one may no longer work: %w", err)
 	}
@@ -155,10 +156,10 @@ func (f *TokenFile) write() error {
 	for _, key := range []string{"expires_in", "expires_at", "expiry"} {
 		delete(f.members, key)
 	}
-	f.set("access_token", f.token.AccessToken)
-	f.set("refresh_token", f.token.RefreshToken)
+	f.member("access_token", f.token.AccessToken)
+	f.member("refresh_token", f.token.RefreshToken)
 	if !f.token.Expiry.IsZero() {
-		f.set("expiry", f.token.Expiry.UTC().Format(time.RFC3339))
+		f.member("expiry", f.token.Expiry.UTC().Format(time.RFC3339))
 	}
 	text, err := json.MarshalIndent(f.members, "", "  ")
 	if err != nil {
@@ -171,7 +172,7 @@ func (f *TokenFile) write() error {
 	return err
 }
 
-func (f *TokenFile) set(key, value string) { f.members[key], _ = json.Marshal(value) }
+func (f *TokenFile) member(key, value string) { f.members[key], _ = json.Marshal(value) }
 
 // replace replaces the content of a file, whole or not at all. Only its owner may read it.
 func replace(path string, text []byte) error {

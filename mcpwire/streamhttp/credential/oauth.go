@@ -26,8 +26,9 @@ type OAuth struct {
 	ClientID     string
 	ClientSecret string // "": a public client
 	Scopes       []string
-	Resource     string       // the server that the tokens are for (RFC 8707); may be ""
-	HTTP         *http.Client // for requests to the authorization server; nil: the default client
+	Resource     string                 // the server that the tokens are for (RFC 8707); may be ""
+	HTTP         *http.Client           // for requests to the authorization server; nil: the default client
+	Secret       func(tokens ...string) // hears of each token before it is used; may be nil
 }
 
 // context limits a request to the authorization server.
@@ -64,9 +65,18 @@ type cache struct {
 	turn    chan struct{}
 	token   oauth2.Token
 	refused bool // by a server
+	secret  func(tokens ...string)
 }
 
-func newCache() cache { return cache{turn: make(chan struct{}, 1)} }
+func newCache(of OAuth) cache { return cache{turn: make(chan struct{}, 1), secret: of.Secret} }
+
+// set stores a token.
+func (c *cache) set(token oauth2.Token) {
+	c.token, c.refused = token, false
+	if c.secret != nil {
+		c.secret(token.AccessToken, token.RefreshToken)
+	}
+}
 
 // enter waits for the turn, until ctx ends.
 func (c *cache) enter(ctx context.Context) error {
@@ -108,7 +118,7 @@ type ClientCredentials struct {
 
 // NewClientCredentials returns a credential that has no token yet.
 func NewClientCredentials(of OAuth) *ClientCredentials {
-	return &ClientCredentials{of: of, cache: newCache()}
+	return &ClientCredentials{of: of, cache: newCache(of)}
 }
 
 // Authorize sets the header Authorization. It waits for the authorization server if it needs a
@@ -141,6 +151,6 @@ func (c *ClientCredentials) renew(ctx context.Context) error {
 	if err != nil {
 		return c.of.explain(err)
 	}
-	c.token, c.refused = *token, false
+	c.set(*token)
 	return nil
 }

@@ -90,17 +90,17 @@ func standIns(text string) (standing string, files map[string]string) {
 	return standing, files
 }
 
-// checkShell checks a command that the shell will expand. The values of its references are secrets
-// too, and a ${NAME} has to be set; the command itself may set a plain $NAME.
+// checkShell checks a command that the shell will expand, and records the secrets in it. A ${NAME}
+// has to be set; the command itself may set a plain $NAME.
 func (sc Scope) checkShell(file *syntax.File) {
 	syntax.Walk(file, func(n syntax.Node) bool {
 		switch n := n.(type) {
 		case *syntax.Assign:
 			if n.Value != nil {
-				sc.Secret(n.Value.Lit())
+				sc.Named(n.Name.Value, n.Value.Lit())
 			}
 		case *syntax.ParamExp:
-			value, ok := sc.lookup(n.Param.Value)
+			_, ok := sc.lookup(n.Param.Value)
 			switch {
 			case !plainName(n) || n.Short:
 			case ok:
@@ -108,9 +108,8 @@ func (sc Scope) checkShell(file *syntax.File) {
 			case n.Exp == nil:
 				sc.unset(n.Param.Value, ", or $"+n.Param.Value+" if the command sets it")
 			}
-			sc.Secret(value)
 			if n.Exp != nil && n.Exp.Word != nil {
-				sc.Secret(n.Exp.Word.Lit())
+				sc.Named(n.Param.Value, n.Exp.Word.Lit())
 			}
 		}
 		return true

@@ -13,6 +13,13 @@
 // and not within another reference. Commands cannot refer to such a variable: the client would
 // write a part of what is run.
 //
+// # Secrets
+//
+// A [Resolver] records what must not be logged: the values of ${VAR} and ${file:path}, and values
+// of variables with a name that says so (see [IsSecretName]), also if the value is the default of a
+// reference. Variables such as HOME, and those that hold the path of a file or folder, are no
+// secrets, unless their names say so.
+//
 // # Commands
 //
 // A command that consists of assignments, words, quotes, $VAR, ${VAR}, ${VAR:-default},

@@ -29,22 +29,8 @@ type Resolver struct {
 	fromFile int             // bytes that ${file:…} has read
 }
 
-// Secret records a value that must never be shown.
-func (r *Resolver) Secret(value string) {
-	if value != "" && !r.known[value] {
-		if r.known == nil {
-			r.known = map[string]bool{}
-		}
-		r.known[value] = true
-		r.secrets = append(r.secrets, value)
-	}
-}
-
-// Secrets returns the values recorded so far.
-func (r *Resolver) Secrets() []string { return r.secrets }
-
-// A Scope is the place of a string in the file, and what its references see. It records the value
-// of every reference as a secret; its messages hold none.
+// A Scope is the place of a string in the file, and what its references see. It records the secrets
+// among the values of references; its messages hold none.
 type Scope struct {
 	*Resolver
 	Line       int
@@ -66,6 +52,7 @@ func (sc Scope) failNew(before int, hint, msg string) {
 	}
 }
 
+// lookup returns the value of a variable.
 func (sc Scope) lookup(name string) (string, bool) {
 	if sc.SessionEnv[name] {
 		sc.Fail("let the server read the variable", "it refers to %s, which env has from ${session.…}: a client could change what is run", name)
@@ -74,7 +61,9 @@ func (sc Scope) lookup(name string) (string, bool) {
 	if v, ok := sc.Env[name]; ok {
 		return v, true
 	}
-	return sc.LookupEnv(name)
+	value, ok := sc.LookupEnv(name)
+	sc.inserted(name, value)
+	return value, ok
 }
 
 // unset adds a problem with a variable that has no value. orElse is another solution.
@@ -191,10 +180,10 @@ func (sc Scope) reference(ref string, depth int) string {
 		sc.Fail("simplify it", "defaults are nested too deep")
 	case hasFallback && value == "":
 		value = sc.replace(fallback, depth+1)
+		sc.Named(name, value)
 	case !ok:
 		sc.unset(name, "")
 	}
-	sc.Secret(value)
 	return value
 }
 

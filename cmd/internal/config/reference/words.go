@@ -36,7 +36,7 @@ func (w shellWords) call(call *syntax.CallExpr) (argv, env []string) {
 		if a.Value != nil {
 			value = w.clean(w.join(a.Value.Parts, false))
 		}
-		w.Secret(value)
+		w.Named(a.Name.Value, value)
 		w.Env[a.Name.Value] = value
 		env = append(env, a.Name.Value+"="+value)
 	}
@@ -120,10 +120,10 @@ func (w shellWords) param(pe *syntax.ParamExp, quoted bool) string {
 	case pe.Exp != nil && value == "":
 		if pe.Exp.Word != nil {
 			value = w.join(pe.Exp.Word.Parts, quoted)
+			w.Named(name, value)
 		}
 	case !ok:
 		w.unset(name, "")
 	}
-	w.Secret(value)
 	return value
 }
