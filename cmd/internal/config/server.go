@@ -322,6 +322,21 @@ func (s *Server) ForEachSession() bool {
 	return len(s.SessionEnv) > 0 || s.Remote != nil && len(s.Remote.SessionHeader) > 0
 }
 
+// SessionKeys returns the keys of a session's configuration that the server uses, sorted.
+func (s *Server) SessionKeys() []string {
+	var keys []string
+	for _, v := range s.SessionEnv {
+		keys = append(keys, v.Keys...)
+	}
+	if s.Remote != nil {
+		for _, v := range s.Remote.SessionHeader {
+			keys = append(keys, v.Keys...)
+		}
+	}
+	slices.Sort(keys)
+	return slices.Compact(keys)
+}
+
 // In returns the server for a session that gives these values. An error names a key that it lacks.
 func (s Server) In(session map[string]string) (Server, error) {
 	var own []string

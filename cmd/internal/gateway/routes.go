@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 
-	"toolman/cmd/internal/config"
 	"toolman/router"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
@@ -22,13 +21,13 @@ func (s *server) routes(g *guard.Guard) http.Handler {
 	mux.Handle(guard.MetadataPath, g.Open(g.Metadata()))
 	mux.Handle(guard.MetadataPath+"/", g.Open(g.Metadata()))
 	for _, path := range s.bridge.Paths() {
-		mux.Handle(path, protectBridge(g, s.bridge))
+		mux.Handle(path, protectByAgent(g, bridge.Refusal, s.bridge))
 	}
 	documents := g.Open(bridge.Documents())
 	mux.Handle("/openapi.json", documents)
 	mux.Handle("/docs", documents)
 	mux.Handle("/metrics", protect(g, ops.Only(mayReadMetrics, noMetrics, s.metrics.Handler(s.router))))
-	mux.Handle("/.well-known/mcp-config", protect(g, ops.Document("application/schema+json", config.Schema())))
+	mux.Handle("/.well-known/mcp-config", protectByAgent(g, guard.RPCError, ops.Document("application/schema+json", configSchema)))
 	probes := ops.Probes(s.health)
 	mux.Handle("/", g.Open(probes))
 	mux.Handle("/health", byCredential(g.ProtectAs(bridge.Refusal, identify(probes)), g.Open(probes)))
@@ -38,10 +37,10 @@ func (s *server) routes(g *guard.Guard) http.Handler {
 // protect lets only clients that the guard admits reach h, and records which client it was.
 func protect(g *guard.Guard, h http.Handler) http.Handler { return g.Protect(identify(h)) }
 
-// protectBridge is protect with the bridge's form of errors. Its ?agent=NAME selects an agent as
+// protectByAgent is protect with a form of errors of its own. ?agent=NAME selects an agent as
 // /mcp/NAME does.
-func protectBridge(g *guard.Guard, h http.Handler) http.Handler {
-	next := g.ProtectAs(bridge.Refusal, identify(h))
+func protectByAgent(g *guard.Guard, refusal guard.RefusalBody, h http.Handler) http.Handler {
+	next := g.ProtectAs(refusal, identify(h))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.SetPathValue(guard.PathName, r.URL.Query().Get("agent"))
 		next.ServeHTTP(w, r)
@@ -105,6 +104,13 @@ func (s *server) known(r *http.Request) []upstream.Status {
 func (s *server) tools(r *http.Request) router.ToolStatus {
 	id, _ := guard.IdentityOf(r.Context())
 	return s.router.ToolStatus(accessOf(r).modes.Client(&id))
+}
+
+// configSchema returns the JSON Schema of what a client may send in ?config=.
+func configSchema(r *http.Request) ([]byte, error) {
+	a := accessOf(r)
+	id, _ := guard.IdentityOf(r.Context())
+	return a.modes.ConfigSchema(id, func(agent, server string) bool { return a.policyOf(agent).Opens(server) })
 }
 
 const noMetrics = "the metrics name servers and agents that this client may not know of; metrics_readers in [http] says which agents may read them"

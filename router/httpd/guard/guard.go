@@ -103,7 +103,7 @@ const PathName = "name"
 
 // Protect returns next behind all checks except Plain. A refused request gets a JSON-RPC error. If
 // the credential of a request expires, its context has a deadline, and a cause that says so.
-func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(rpcError, next) }
+func (g *Guard) Protect(next http.Handler) http.Handler { return g.ProtectAs(RPCError, next) }
 
 // ProtectAs is Protect for an API that is not JSON-RPC.
 func (g *Guard) ProtectAs(body RefusalBody, next http.Handler) http.Handler {
@@ -129,7 +129,7 @@ func (g *Guard) ProtectAs(body RefusalBody, next http.Handler) http.Handler {
 
 // Open returns next behind the checks of host, origin and body, for what unauthenticated clients
 // may see. Pages of other sites may link to it.
-func (g *Guard) Open(next http.Handler) http.Handler { return g.open(rpcError, next) }
+func (g *Guard) Open(next http.Handler) http.Handler { return g.open(RPCError, next) }
 
 func (g *Guard) open(body RefusalBody, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -288,8 +288,8 @@ func invalidToken(text string) *refusal {
 // invalidRequest is the JSON-RPC error code of refused requests.
 const invalidRequest = -32600
 
-// rpcError is a RefusalBody: a JSON-RPC error without an ID, as the body has not been read.
-func rpcError(_ *http.Request, _ int, message string) []byte {
+// RPCError is a RefusalBody: a JSON-RPC error without an ID, as the body has not been read.
+func RPCError(_ *http.Request, _ int, message string) []byte {
 	text, _ := json.Marshal(map[string]any{"jsonrpc": "2.0", "error": map[string]any{"code": invalidRequest, "message": message}, "id": nil})
 	return text
 }

@@ -82,7 +82,7 @@ func Plain(next http.Handler) http.Handler {
 			return
 		}
 		why := refusal{status: http.StatusBadRequest, message: "the path must not contain %, \\, //, . and .."}
-		why.write(w, r, rpcError)
+		why.write(w, r, RPCError)
 	})
 }
 

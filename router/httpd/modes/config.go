@@ -25,6 +25,9 @@ const (
 	maxShown  = 64       // characters of foreign text in errors
 )
 
+// sameForAll reports whether all clients have the same servers, whatever they send in ?config=.
+func (m *Modes) sameForAll() bool { return m.Static || m.Permissions != nil }
+
 // config returns the client's own settings, in the query of a request; nil if there are none.
 func (m *Modes) config(r *http.Request) (map[string]string, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
@@ -32,7 +35,7 @@ func (m *Modes) config(r *http.Request) (map[string]string, error) {
 	if len(values) == 0 && err == nil {
 		return nil, nil
 	}
-	if m.Static || m.Permissions != nil {
+	if m.sameForAll() {
 		if !m.noted.Swap(true) {
 			m.Note("a client has sent ?config=, which does not count where all clients have the same servers")
 		}
@@ -50,7 +53,7 @@ func (m *Modes) config(r *http.Request) (map[string]string, error) {
 
 // accepted returns the settings of a client that count.
 func (m *Modes) accepted(members map[string]string) (map[string]string, error) {
-	if m.Static || m.Permissions != nil {
+	if m.sameForAll() {
 		return nil, nil
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {

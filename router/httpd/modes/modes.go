@@ -18,13 +18,14 @@ import (
 
 // Options configure what clients see.
 type Options struct {
-	Static      bool           // mode = "static"
-	MetaTools   view.MetaTools // what clients are offered in the dynamic mode
-	Permissions *Permissions   // nil: none are needed
-	Toolsets    []string       // of tools.toml, which paths may name
-	Agents      []string       // with a policy, which paths may name
-	Open        bool           // requests need no credential
-	ConfigKeys  []string       // that are accepted in ?config=
+	Static      bool                // mode = "static"
+	MetaTools   view.MetaTools      // what clients are offered in the dynamic mode
+	Permissions *Permissions        // nil: none are needed
+	Toolsets    []string            // of tools.toml, which paths may name
+	Agents      []string            // with a policy, which paths may name
+	Open        bool                // requests need no credential
+	ConfigKeys  []string            // that are accepted in ?config=
+	ConfigUses  map[string][]string // names of the servers that use a key; "" for a server without a name
 	// Key is the random key of hashes of ?config=. It must not change while sessions continue.
 	Key [32]byte
 	// Note is called once with a message for the log. It may be nil.

@@ -3,7 +3,7 @@
 //	GET /healthz                  is the program alive
 //	GET /health                   can it serve: {"ok": …}, perhaps with "servers": [{"name": …, "status": …}]
 //	GET /metrics                  counts and times for Prometheus
-//	GET /.well-known/mcp-config   the JSON Schema of the configuration
+//	GET /.well-known/mcp-config   the JSON Schema of a session's configuration
 //
 // [Alive] and [Health] need no credential; Health names the servers only to clients that may know
 // of them. The others have to be protected, and the metrics, which have the names of all servers

@@ -148,8 +148,15 @@ func write(w http.ResponseWriter, status int, kind string, body []byte) {
 	w.Write(body) // fails only if the client has disconnected
 }
 
-// Document serves a constant text, such as the JSON Schema of the configuration. The bytes must not
-// change.
-func Document(kind string, text []byte) http.Handler {
-	return readOnly(func(w http.ResponseWriter, _ *http.Request) { write(w, http.StatusOK, kind, text) })
+// Document serves a text that depends on the client, such as the JSON Schema of the configuration
+// that it may send. An error is for a client that may not have it.
+func Document(kind string, text func(*http.Request) ([]byte, error)) http.Handler {
+	return readOnly(func(w http.ResponseWriter, r *http.Request) {
+		text, err := text(r)
+		if err != nil {
+			fail(w, http.StatusNotFound, err.Error())
+			return
+		}
+		write(w, http.StatusOK, kind, text)
+	})
 }

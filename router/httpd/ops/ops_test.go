@@ -2,6 +2,7 @@ package ops
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -191,9 +192,15 @@ func TestHealthOfARealRouter(t *testing.T) {
 }
 
 func TestDocument(t *testing.T) {
-	_, body, header := get(t, serveHandler(t, Document("application/schema+json", []byte(`{"type":"object"}`))))
+	text := func(said string, err error) http.Handler {
+		return Document("application/schema+json", func(*http.Request) ([]byte, error) { return []byte(said), err })
+	}
+	_, body, header := get(t, serveHandler(t, text(`{"type":"object"}`, nil)))
 	if body != `{"type":"object"}` || header.Get("Content-Type") != "application/schema+json" {
 		t.Errorf("got %s %v", body, header)
+	}
+	if status, body, _ := get(t, serveHandler(t, text("", errors.New("not for you")))); status != 404 || !strings.Contains(body, "not for you") {
+		t.Errorf("an error is %d %s", status, body)
 	}
 }
 
