@@ -219,7 +219,7 @@ func TestToolsetsAreShown(t *testing.T) {
 
 func TestOnlyTheToolsAskedForAreOffered(t *testing.T) {
 	toolsets := []string{"describe_toolset", "disable_toolset", "enable_toolset", "list_tools", "list_toolsets"}
-	manage := []string{"build-toolset", "delete-toolset", "equip-toolset", "get-active-toolset", "list-saved-toolsets", "unequip-toolset"}
+	manage := []string{"build-toolset", "delete-toolset", "equip-toolset", "get-active-toolset", "list-available-tools", "list-saved-toolsets", "unequip-toolset"}
 	for _, tt := range []struct {
 		name string
 		mode view.Mode
@@ -460,6 +460,60 @@ func TestAReloadOfPreloadedToolsets(t *testing.T) {
 		}
 		if got := strings.Join(active, " "); got != tt.want {
 			t.Errorf("%s: active are %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A model sees what there is to build toolsets from, active or not, in pages.
+func TestTheToolsThatAreAvailableAreListed(t *testing.T) {
+	var many []string
+	for i := range 150 {
+		many = append(many, fmt.Sprintf(`{"name":"t%03d","description":%q,"inputSchema":{"type":"object"}}`, i, strings.Repeat("long ", 100)))
+	}
+	g := newRig(t, setup{active: []string{"one_*"}, Options: Options{MetaTools: view.MetaTools{NoActivate: true, Manage: true}}},
+		offer{namespace: "one", tools: []string{"a", "b"}}, offer{namespace: "two", tools: many}, offer{namespace: "three", late: true})
+	type page struct {
+		Summary       struct{ TotalTools, TotalServers int }
+		ToolsByServer []struct {
+			ServerName string
+			ToolCount  int
+			Tools      []struct {
+				Name, NamespacedName, Description string
+				Active                            bool
+			}
+		}
+		NextCursor         string
+		UnavailableServers []string
+	}
+	list := func(args string) (p page) {
+		t.Helper()
+		o := g.own("list-available-tools", args)
+		if err := json.Unmarshal([]byte(o.structured), &p); err != nil || o.failed || len(o.structured) > 40_000 {
+			t.Fatalf("%v in %d bytes: %.500s", err, len(o.structured), o.structured)
+		}
+		return p
+	}
+	p := list(`{}`)
+	if p.Summary.TotalTools != 152 || p.Summary.TotalServers != 2 || len(p.ToolsByServer) != 2 || p.NextCursor != "100" || !slices.Equal(p.UnavailableServers, []string{"three"}) {
+		t.Fatalf("got %+v", p)
+	}
+	if one := p.ToolsByServer[0]; one.ServerName != "one" || one.ToolCount != 2 || one.Tools[0].NamespacedName != "one_a" || one.Tools[0].Name != "a" || !one.Tools[0].Active {
+		t.Errorf("got %+v", one)
+	}
+	if two := p.ToolsByServer[1].Tools; two[0].Active || len(two) != 98 || len(two[0].Description) > 140 {
+		t.Errorf("got %+v", two[0])
+	}
+	p = list(`{"cursor":"100"}`)
+	if p.NextCursor != "" || len(p.ToolsByServer) != 1 || p.ToolsByServer[0].ToolCount != 52 || p.Summary.TotalServers != 2 {
+		t.Errorf("got %+v", p)
+	}
+	if p = list(`{"server":"one"}`); p.Summary.TotalTools != 2 || len(p.ToolsByServer) != 1 {
+		t.Errorf("got %+v", p)
+	}
+	for args, want := range map[string]string{`{"server":"on"}`: "no server on has tools; there are one, two", `{"cursor":"x"}`: "unknown cursor x", `{"cursor":"152"}`: "unknown cursor",
+		`{"page":1}`: "not a parameter", `{"server":1}`: "not a string"} {
+		if o := g.own("list-available-tools", args); !o.failed || !strings.Contains(o.Message, want) {
+			t.Errorf("%s: says %+v", args, o)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func Instructions(m view.Mode, o view.MetaTools) string {
 		text += " list_toolsets shows groups of them, and enable_toolset makes the tools of one active."
 	}
 	if o.Manage {
-		text += " equip-toolset makes the tools of a saved toolset the only active ones."
+		text += " " + availableTool + " lists the tools, and equip-toolset makes the tools of a saved toolset the only active ones."
 	}
 	if m == view.ModeCall && (o.Toolsets || o.Manage) {
 		text += instructionsCall

@@ -26,6 +26,8 @@ const deleteArguments = `"inputSchema":{"type":"object","properties":{` +
 // manageTools returns the tools that save and equip toolsets.
 func manageTools() []*Tool {
 	return []*Tool{
+		{Name: availableTool, run: listAvailable,
+			Definition: `,"description":"Lists the tools there are to build toolsets from, active or not, by server. Long lists come in pages.",` + availableArguments + reads},
 		{Name: "build-toolset", run: buildToolset,
 			Definition: `,"description":"Saves some tools as a toolset, under a name that can be equipped from then on.",` + buildArguments + adds},
 		{Name: "list-saved-toolsets", run: listSaved,

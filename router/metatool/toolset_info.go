@@ -82,8 +82,9 @@ type toolSummary struct {
 type exposedTool struct {
 	Name           string `json:"name"`
 	NamespacedName string `json:"namespacedName"`
-	ServerName     string `json:"serverName"`
+	ServerName     string `json:"serverName,omitempty"`
 	Description    string `json:"description,omitempty"`
+	Active         bool   `json:"active,omitempty"`
 }
 
 // infoOf describes the current state of a toolset.
@@ -155,7 +156,7 @@ func activeToolset(c *Context) Outcome {
 	}
 	for _, e := range v.ActiveEntries(mcpwire.Tool) {
 		server := e.Source.Name
-		out.Exposed[server] = append(out.Exposed[server], exposedTool{e.Item.Name, e.Name, server, sanitize.Summary(e.Item.Description)})
+		out.Exposed[server] = append(out.Exposed[server], exposedTool{Name: e.Item.Name, NamespacedName: e.Name, ServerName: server, Description: sanitize.Summary(e.Item.Description)})
 		out.Summary.Exposed++
 	}
 	out.Summary.Discovered = len(v.Catalog.Tools())

@@ -49,6 +49,9 @@ type Active struct {
 	Toolset string // the toolset of the file that has the pattern; "" if active_toolsets has it itself
 	Line    int    // in active_toolsets
 	Task    bool   // in a task rule
+	// Without active_toolsets, everything may be active because of another key; this is its name.
+	// The Line is then that of the key.
+	Because string
 }
 
 // Values of CatalogBytes, as in the options of a router.
@@ -141,6 +144,9 @@ func (d *decoder) config(root source.Node) *Config {
 	}
 	noteReferences(c.Servers, servers, d.ofHTTP)
 	d.policies(t, c)
+	if !t.Has("active_toolsets") {
+		c.ActiveToolsets = append(activeWithout(t, c), c.ActiveToolsets...)
+	}
 	c.AuditLog, c.AuditArguments = d.auditLog(t)
 	return c
 }

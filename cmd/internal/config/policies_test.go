@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -226,10 +227,10 @@ tools = ["ci_*"]
 keywords = ["test"]
 active_toolsets = ["toolset:tests"]
 `
-	always := []Active{{"fs_read*", "reading", 1, false}, {"mem_search", "reading", 1, false}, {"mem_add", "", 1, false}}
+	always := []Active{{Pattern: "fs_read*", Toolset: "reading", Line: 1}, {Pattern: "mem_search", Toolset: "reading", Line: 1}, {Pattern: "mem_add", Line: 1}}
 	for task, want := range map[string][]Active{
 		"":            always,
-		"add a test":  append(slices.Clone(always), Active{"ci_*", "tests", 8, true}),
+		"add a test":  append(slices.Clone(always), Active{Pattern: "ci_*", Toolset: "tests", Line: 8, Task: true}),
 		"fix the bug": always,
 	} {
 		o := testOptions()
@@ -250,5 +251,74 @@ func TestResolvedPatternsStandOnce(t *testing.T) {
 	text, err := Resolve(path, testOptions(), "toml")
 	if err != nil || !strings.HasPrefix(string(text), "active_toolsets = [\"toolset:a\", \"x*\", \"y\"]\n") {
 		t.Errorf("got %s, %v", text, err)
+	}
+}
+
+// Without active_toolsets, other keys say what is active at start; an empty list says that nothing
+// is. What resolve prints says the same, also without the agent.
+func TestWhatIsActiveWithoutActiveToolsets(t *testing.T) {
+	const servers = "[[servers]]\nnamespace = \"s\"\ncommand = \"x\"\n"
+	const agent = "[agent_policies.a]\nallowed_servers = [\"s\"]\n"
+	const exposed = "[exposed_tools]\ns = [\"t\"]\n"
+	for _, tt := range []struct{ head, rest, agent, want string }{
+		{"", "", "", ""},
+		{"", exposed, "", "exposed_tools:1"},
+		{"\n", agent, "", "agent_policies:2"},
+		{"", agent, "a", "agent_policies:1"},
+		{"", exposed + agent, "a", "exposed_tools:1"},
+		{"", "[default_policy]\nallow_unknown_tools = true\n", "", ""},
+		{"meta_tools = [\"manage\"]\n", "", "", "meta_tools:1"},
+		{"meta_tools = [\"manage\", \"toolsets\"]\n", "", "", "meta_tools:1"},
+		{"meta_tools = [\"manage\", \"activate\"]\n", "", "", ""},
+		{"meta_tools = [\"toolsets\"]\n", "", "", ""},
+		{"meta_tools = []\n", "", "", ""},
+		{"active_toolsets = []\n", exposed, "", ""},
+		{"active_toolsets = []\nmeta_tools = [\"manage\"]\n", "", "", ""},
+	} {
+		path := filepath.Join(t.TempDir(), "t.toml")
+		if err := os.WriteFile(path, []byte(tt.head+tt.rest+servers), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		o := testOptions()
+		o.Agent = tt.agent
+		c, err := Load(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, a := range c.ActiveToolsets {
+			got += fmt.Sprintf("%s:%d", a.Because, a.Line)
+		}
+		if got != tt.want || got != "" && c.ActiveToolsets[0].Pattern != "*" {
+			t.Errorf("%q %q: got %+v, want %q", tt.head, tt.rest, c.ActiveToolsets, tt.want)
+		}
+		for _, format := range []string{"toml", "json"} {
+			text, err := Resolve(path, o, format)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := parse("r."+format, "/r."+format, text, testOptions())
+			if err != nil || (len(again.ActiveToolsets) > 0) != (tt.want != "") {
+				t.Errorf("%q %q as %s: %v, %+v in\n%s", tt.head, tt.rest, format, err, again, text)
+			}
+		}
+	}
+}
+
+// A task rule adds to what is active.
+func TestATaskRuleAddsToEverything(t *testing.T) {
+	const text = "[exposed_tools]\ns = [\"t\"]\n[[task_rules]]\nkeywords = [\"test\"]\nactive_toolsets = [\"s_t\"]\n[[servers]]\nnamespace = \"s\"\ncommand = \"x\"\n"
+	path := filepath.Join(t.TempDir(), "t.toml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := testOptions()
+	o.Task = "test it"
+	c, err := Load(path, o)
+	if err != nil || len(c.ActiveToolsets) != 2 || c.ActiveToolsets[0].Pattern != "*" || c.ActiveToolsets[1].Pattern != "s_t" {
+		t.Errorf("%v, %+v", err, c)
+	}
+	if text, err := Resolve(path, o, "toml"); err != nil || !strings.HasPrefix(string(text), "active_toolsets = [\"*\", \"s_t\"]\n") {
+		t.Errorf("%v in\n%s", err, text)
 	}
 }

@@ -46,6 +46,7 @@ func (c *Config) resolve(file map[string]any) {
 		delete(file, key)
 	}
 	var patterns []string
+	given := false
 	for _, a := range c.ActiveToolsets {
 		written := a.Pattern
 		if a.Toolset != "" {
@@ -54,8 +55,9 @@ func (c *Config) resolve(file map[string]any) {
 		if !slices.Contains(patterns, written) {
 			patterns = append(patterns, written)
 		}
+		given = given || a.Because == ""
 	}
-	if len(patterns) > 0 {
+	if given {
 		file["active_toolsets"] = patterns
 	}
 	if c.Rules == nil {

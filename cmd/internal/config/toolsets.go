@@ -90,11 +90,29 @@ func activeToolsets(t table.Table, sets []Toolset, task bool) []Active {
 			patterns = append(patterns, Active{Pattern: e.Text, Line: e.Line, Task: task})
 		case i >= 0:
 			for _, p := range sets[i].Tools {
-				patterns = append(patterns, Active{p, name, e.Line, task})
+				patterns = append(patterns, Active{Pattern: p, Toolset: name, Line: e.Line, Task: task})
 			}
 		default:
 			t.Fail(e.Line, notASet(sets, name, "toolset:"), "active_toolsets names the toolset %s, which is not in the file", source.Shown(name))
 		}
 	}
 	return patterns
+}
+
+// activeWithout returns what is active at start in a file without active_toolsets. Everything is, if
+// policies select what there is, or if models can only narrow it by equipping a toolset. Otherwise
+// nothing is.
+func activeWithout(t table.Table, c *Config) []Active {
+	because := ""
+	switch {
+	case c.Rules != nil && len(c.Rules.Exposed) > 0:
+		because = "exposed_tools"
+	case c.Rules != nil && len(c.Rules.Agents) > 0:
+		because = "agent_policies"
+	case slices.Contains(c.MetaTools, "manage") && !slices.Contains(c.MetaTools, "activate"):
+		because = "meta_tools"
+	default:
+		return nil
+	}
+	return []Active{{Pattern: "*", Because: because, Line: t.LineOf(because)}}
 }

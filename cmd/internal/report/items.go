@@ -150,7 +150,7 @@ func (rep *Report) addUnused(c *config.Config, r *router.Router) {
 		return
 	}
 	for i, a := range c.ActiveToolsets {
-		if a.Toolset == "" && !r.Catalog().MatchesAny(r.Active[i]) {
+		if a.Toolset == "" && a.Because == "" && !r.Catalog().MatchesAny(r.Active[i]) {
 			rep.note("%s, which matches nothing", sanitize.Line(r.Active[i].Rule))
 		}
 	}

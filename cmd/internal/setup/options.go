@@ -122,6 +122,13 @@ func activeRule(a config.Active, file string) string {
 	if a.Task {
 		list += " of a task rule"
 	}
+	if a.Because != "" {
+		place := file
+		if a.Line > 0 {
+			place += fmt.Sprintf(":%d", a.Line)
+		}
+		return fmt.Sprintf("there is no active_toolsets, and %s (%s) selects the items", a.Because, place)
+	}
 	if a.Toolset != "" {
 		return fmt.Sprintf("%s has %q (%s:%d), and that has %q", list, "toolset:"+a.Toolset, file, a.Line, a.Pattern)
 	}
