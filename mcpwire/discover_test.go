@@ -14,7 +14,7 @@ func TestAppendDiscoverResult(t *testing.T) {
 	got := AppendDiscoverResult([]byte("x"), `1.0"x`, "line\n\"two\"")
 	want := `x{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":["2026-07-28"],` +
 		`"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
-		`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}},"instructions":"line\n\"two\"",` +
+		`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{},"extensions":{"io.modelcontextprotocol/ui":{}}},"instructions":"line\n\"two\"",` +
 		`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"toolman","title":"toolman","version":"1.0\"x"}}}`
 	if string(got) != want {
 		t.Errorf("got  %s\nwant %s", got, want)

@@ -126,9 +126,11 @@ func (r *InitializeResult) OffersFlag(capability, flag string) bool {
 }
 
 // superset has the members of toolman's capabilities in every revision: all that a server can have.
-// toolman declares them before it knows its servers, and cannot change them later.
+// toolman declares them before it knows its servers, and cannot change them later. It declares no
+// extension that it does not know, because it could not forward the methods of one.
 const superset = `"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
-	`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}`
+	`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{},` +
+	`"extensions":{"io.modelcontextprotocol/ui":{}}`
 
 // AppendInitializeResult appends toolman's own result of initialize. toolman is its version.
 func AppendInitializeResult(dst []byte, version, toolman, instructions string) []byte {

@@ -105,7 +105,7 @@ func TestAppendInitializeResult(t *testing.T) {
 	} {
 		got := AppendInitializeResult([]byte("before "), version, `1.0"x`, "line\n\"two\"")
 		want := `before {"protocolVersion":"` + version + `","capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},` +
-			`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{}` + tasks + `},` +
+			`"resources":{"subscribe":true,"listChanged":true},"logging":{},"completions":{},"extensions":{"io.modelcontextprotocol/ui":{}}` + tasks + `},` +
 			`"serverInfo":{"name":"toolman","title":"toolman","version":"1.0\"x"},"instructions":"line\n\"two\""}`
 		if string(got) != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"toolman/mcpwire"
+	"toolman/router/apps"
 	"toolman/router/catalog"
 	"toolman/router/policy"
 	"toolman/router/pool"
@@ -125,11 +126,15 @@ func (r *Router) HandshakeMinimal() { r.handshake(mcpwire.Hello{}) }
 
 // HandshakeFull begins the handshakes for a client with all capabilities, because servers offer
 // more to such a client.
-func (r *Router) HandshakeFull() { r.handshake(mcpwire.Hello{Capabilities: client.DeclaredForModern}) }
+func (r *Router) HandshakeFull() {
+	r.handshake(mcpwire.Hello{Capabilities: client.DeclaredForMany})
+}
 
 // HandshakeShared begins the handshakes for many clients. It tries the modern era first, because
 // all clients can share a modern server.
-func (r *Router) HandshakeShared() { r.handshake(mcpwire.Hello{Version: mcpwire.Newest}) }
+func (r *Router) HandshakeShared() {
+	r.handshake(mcpwire.Hello{Version: mcpwire.Newest, Capabilities: apps.Declared})
+}
 
 // handshake lets the upstreams begin their handshakes for this client. Only the first call has an
 // effect.

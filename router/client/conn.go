@@ -14,6 +14,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/apps"
 	"toolman/router/audit"
 	"toolman/router/budget"
 	"toolman/router/catalog"
@@ -64,6 +65,7 @@ type clientState struct {
 	Meta      *mcpwire.Claim         // sent to modern servers
 	Ready     bool                   // toolman may send it requests and notifications
 	Modern    bool                   // it has sent a request of the modern era
+	Declared  json.RawMessage        // what legacy servers are told of its capabilities if it is Modern
 	ListsOnce bool                   // it did not list its tools again after a change
 }
 
@@ -110,8 +112,13 @@ func EraOf(modern bool) mcpwire.Era {
 }
 
 // DeclaredForModern are the capabilities that toolman declares to legacy servers for a modern
-// client. A modern client declares them in each request, but the handshake comes first.
+// client, besides the extensions of its first request. A modern client declares capabilities in each
+// request, but the handshake comes first.
 var DeclaredForModern = json.RawMessage(`{"elicitation":{"form":{},"url":{}},"sampling":{},"roots":{}}`)
+
+// DeclaredForMany are the capabilities that toolman declares to legacy servers where it does not
+// know its clients.
+var DeclaredForMany = apps.WithExtensions(DeclaredForModern, apps.Declared)
 
 // MayUse reports whether the client's policy allows any item of an upstream.
 func (s *Conn) MayUse(u *upstream.Upstream) bool { return s.Policy.Opens(u.Source.PolicyName) }

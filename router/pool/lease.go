@@ -11,6 +11,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
+	"toolman/router/apps"
 	"toolman/router/client"
 	"toolman/router/upstream"
 )
@@ -34,7 +35,7 @@ func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs upstream
 	if !s.Info.Many || u.Source.Modern || u.Share != upstream.ShareAuto || !inputreq.CanBeAsked(capabilities) {
 		return u
 	}
-	leased := s.leastLoaded(u, inputreq.Askable(capabilities))
+	leased := s.leastLoaded(u, apps.WithExtensions(inputreq.Askable(capabilities), capabilities))
 	if leased == nil {
 		return u
 	}

@@ -126,7 +126,7 @@ func (s *Servers) hello() *mcpwire.Hello {
 	if s.Peer.Hello != nil {
 		return s.Peer.Hello
 	}
-	return &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: client.DeclaredForModern}
+	return &mcpwire.Hello{Version: mcpwire.Newest, Capabilities: s.Peer.Declared}
 }
 
 // dedicatedSettled is called when the session no longer waits for a dedicated upstream. Conn.Mu

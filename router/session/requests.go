@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/apps"
 	"toolman/router/audit"
 	"toolman/router/catalog"
 	"toolman/router/client"
@@ -82,7 +83,8 @@ func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
 		return nil
 	}
 	s.Peer.Modern = true
-	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: client.DeclaredForModern}
+	hello := mcpwire.Hello{Version: mcpwire.Newest, Capabilities: s.declaredForModernLocked(req)}
+	s.Peer.Declared = hello.Capabilities
 	if at := req.Envelope.ClientInfo.Value; req.IsObject(at) {
 		hello.Info = json.RawMessage(append([]byte(nil), req.Bytes(at)...))
 		var info struct{ Name, Version string }
@@ -92,6 +94,17 @@ func (s *Session) noteFirstModernLocked(req *client.Request) *mcpwire.Hello {
 	}
 	s.LogConnected(&hello, mcpwire.Newest)
 	return &hello
+}
+
+// declaredForModernLocked returns the capabilities that legacy servers are told of. They include the
+// extensions of the first request, unless other programs speak through the session or the client's
+// budget is used up.
+func (s *Session) declaredForModernLocked(req *client.Request) json.RawMessage {
+	extensions := apps.ExtensionsOf(req.Bytes(req.Envelope.Capabilities.Value))
+	if s.Info.Many || s.Retain(len(extensions)) != nil {
+		return client.DeclaredForMany
+	}
+	return apps.WithExtensions(client.DeclaredForModern, extensions)
 }
 
 // refuseWithoutSession refuses a legacy request that was sent before initialize.

@@ -107,9 +107,6 @@ func (e *Env) pipeSize() int {
 	return 128 << 10
 }
 
-// claim returns the metadata of toolman's own requests to modern servers.
-func (e *Env) claim() *mcpwire.Claim { return mcpwire.NewClaim(nil, e.info(), "") }
-
 // info returns toolman's Implementation object.
 func (e *Env) info() []byte {
 	return append(jsonrpc.AppendQuoted([]byte(`{"name":"toolman","version":`), e.Version), '}')

@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/apps"
 	"toolman/router/discovery"
 	"toolman/router/tracing"
 )
@@ -22,7 +23,7 @@ import (
 // translation.
 func (u *Upstream) handshake(ctx context.Context) error {
 	first := cmp.Or(u.Era, u.env.Router.Rules().Eras[u.Name], mcpwire.EraOf(u.greeting.client.Version))
-	h := discovery.Handshake{Control: u.transport.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.env.claim(), Info: u.env.info(),
+	h := discovery.Handshake{Control: u.transport.control, Era: u.Era, First: first, Client: u.greeting.client, Claim: u.claim(), Info: u.env.info(),
 		Started: u.lifecycle.startedAt, Probing: &u.greeting.probing}
 	result, err := h.Do(ctx)
 	if err != nil {
@@ -42,10 +43,16 @@ func (u *Upstream) handshake(ctx context.Context) error {
 	return u.transport.control.Notify(ctx, string(mcpwire.Initialized), nil)
 }
 
+// claim returns the metadata of toolman's own requests to modern servers. It declares the client's
+// extensions, because servers may list other items for a client with an extension.
+func (u *Upstream) claim() *mcpwire.Claim {
+	return mcpwire.NewClaim(apps.ExtensionsOf(u.greeting.client.Capabilities), u.env.info(), "")
+}
+
 // read reads lists of the server.
 func (u *Upstream) read(ctx context.Context, kinds []mcpwire.Kind) error {
 	u.mu.Lock()
-	s := &discovery.Server{Control: u.transport.control, Result: u.offered.result, Claim: u.env.claim()}
+	s := &discovery.Server{Control: u.transport.control, Result: u.offered.result, Claim: u.claim()}
 	u.mu.Unlock()
 	return u.lists.Read(ctx, s, kinds)
 }
@@ -143,7 +150,7 @@ func (u *Upstream) listenLocked(out *peer.Outgoing) {
 		ResourcesListChanged: u.offered.result.OffersFlag("resources", "listChanged"),
 	}
 	if string(filter.Append(nil)) != "{}" {
-		u.subscriptions.lists = u.request(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
+		u.subscriptions.lists = u.request(mcpwire.Listen, filter.AppendListen(nil, u.claim()), out)
 	}
 }
 
@@ -279,7 +286,7 @@ func (u *Upstream) subscribe(uri string, out *peer.Outgoing) (id uint64) {
 		return 0
 	}
 	filter := mcpwire.Filter{ResourceSubscriptions: []string{uri}}
-	return u.request(mcpwire.Listen, filter.AppendListen(nil, u.env.claim()), out)
+	return u.request(mcpwire.Listen, filter.AppendListen(nil, u.claim()), out)
 }
 
 // unsubscribe ends the subscription to a resource. id is what subscribe returned.
