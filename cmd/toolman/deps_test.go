@@ -80,7 +80,7 @@ router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sani
 router/apps: jsonrpc mcpwire
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire
 router/budget:
-router/catalog: jsonrpc mcpwire mcpwire/sanitize router/audit router/policy router/suggest router/toolset
+router/catalog: jsonrpc mcpwire mcpwire/sanitize router/apps router/audit router/policy router/suggest router/toolset
 router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/catalog router/policy router/tracing router/upstream router/view
 router/confirm: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/catalog router/client router/input router/tracing router/upstream
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
@@ -106,7 +106,7 @@ router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
 router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/catalog router/dial router/discovery router/limiter router/tracing spawn
-router/view: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset
+router/view: jsonrpc mcpwire mcpwire/sanitize router/apps router/catalog router/toolset
 spawn: jsonrpc/asyncwriter mcpwire/sanitize
 `)
 

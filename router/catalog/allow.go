@@ -64,25 +64,37 @@ func (c *Catalog) AllActive() *Catalog {
 	return next
 }
 
-// filter returns the catalog with the entries for which some returns true. The others join the
-// entries in Denied, which are held back or too dangerous.
+// filter returns the catalog with the entries for which some returns true, and with the pages of
+// the tools among them. The others join the entries in Denied, which are held back or too dangerous.
 func (c *Catalog) filter(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.Own, c.allowChanged), newCatalog(c.Own, c.allowChanged)
 	next.owners, next.sources, next.Collisions = c.owners, c.sources, c.Collisions
 	next.Denied, next.policy, next.verdicts, next.AnyState = denied, c.policy, c.verdicts, c.AnyState
 	denied.owners, denied.sources = c.owners, c.sources
+	only := map[*Entry]bool{} // pages that are kept for their tools
 	for _, e := range c.All() {
-		if some(e) {
+		switch {
+		case some(e):
+			only[e] = c.Apps.OnlyPage(e)
 			next.put(e)
-		} else {
+		case c.Apps.isPageOf(e, some):
+			only[e] = true
+			next.put(e)
+		default:
 			denied.put(e)
 		}
 	}
 	for _, e := range c.Denied.All() {
 		denied.put(e)
 	}
+	if c.Apps != nil {
+		next.Apps = newApps(next, c.Apps.names, only)
+	}
 	return next
 }
+
+// Sources returns the servers of the catalog, in their order.
+func (c *Catalog) Sources() []*Source { return c.sources }
 
 // Knows reports whether clients may know that a server exists: their policy and their toolsets
 // allow some item of it, even if that item does not exist.
@@ -173,6 +185,8 @@ func (e *Entry) namedBy(name string) bool {
 func (c *Catalog) Rule(e *Entry) string {
 	v, judged := c.verdicts[e]
 	switch {
+	case c.Apps.OnlyPage(e):
+		return "it is the page of " + sanitize.Name(c.Apps.ToolsOf(e)[0].Name)
 	case judged && !v.Allowed:
 		return v.String()
 	case e.Hold != NotHeld:

@@ -31,6 +31,7 @@ type Catalog struct {
 	verdicts map[*Entry]policy.Verdict
 	Limit    *ToolsetLimit // the toolsets that the catalog is limited to; nil: no limit
 	AnyState bool          // inactive items may also be used
+	Apps     *Apps         // the tools with pages and their pages; nil: there are none
 
 	Own          []string // names of toolman's own tools
 	allowChanged bool     // toolsets may use tools that have changed since they were saved
@@ -67,13 +68,15 @@ func New(offers []Offer, own []string, allowChanged bool) *Catalog {
 		c.owners[mcpwire.Tool][name] = "toolman"
 	}
 	c.owners[mcpwire.Resource][CatalogURI] = "toolman"
+	names := contest(offers)
 	for _, o := range offers {
 		c.sources = append(c.sources, o.Source)
 		for _, e := range o.Entries {
-			c.add(e, o.Alive, c.owners[e.Item.Kind])
+			c.add(e.among(names), o.Alive, c.owners[e.Item.Kind])
 		}
 	}
 	c.Denied.owners, c.Denied.sources = c.owners, c.sources
+	c.Apps = newApps(c, names, map[*Entry]bool{})
 	return c
 }
 

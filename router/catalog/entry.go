@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
+	"toolman/router/apps"
 	"toolman/router/policy"
 	"toolman/router/suggest"
 )
@@ -29,7 +30,7 @@ type Entry struct {
 	Name   string // as clients see it
 
 	Quoted     []byte                // the server's name for it, as a JSON string
-	Line       []byte                // its line in the catalog text without the mark, escaped for JSON
+	Line       []byte                // its line in the catalog text without the mark, escaped for JSON; empty: none
 	Prefix     string                // prefix of Name before the server's name for it
 	AtStart    bool                  // active at start
 	Rule       string                // why it is active at start, or ""
@@ -41,6 +42,7 @@ type Entry struct {
 	Load       jsonrpc.Edit          // edit for clients that defer tools, see mcpwire.Item.AlwaysLoad
 	strict     *regexp.Regexp        // matches the URIs of its template by RFC 6570
 	loose      func() *regexp.Regexp // matches the URIs that servers accept; compiled on first use
+	pageLinks
 
 	folded, foldedItem string                          // Name and Item.Name, folded by suggest.Fold
 	digests            func() (refID, nameless string) // see RefID and NamelessRefID
@@ -61,6 +63,7 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	if item.Kind == mcpwire.Tool {
 		e.Load = item.AlwaysLoad()
 		e.Danger = rules.Dangers.Judge(u.PolicyName, policyItem(e))
+		e.App = apps.ReadTool(item.Raw)
 	}
 	if item.Kind == mcpwire.Prompt {
 		e.AtStart, e.Rule = true, "every prompt is active"
@@ -69,7 +72,12 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 	if g := rules.Active.First(e.Prefix + item.Name); g != nil {
 		e.AtStart, e.Rule = true, g.Rule
 	}
-	e.Line = jsonrpc.AppendEscaped(nil, catalogLine(e))
+	if e.App.HasPage() || e.IsPage() {
+		e.variant = new(variant)
+	}
+	if !e.ForPages() {
+		e.Line = jsonrpc.AppendEscaped(nil, catalogLine(e))
+	}
 	if item.Kind == mcpwire.Template {
 		e.strict = StrictPattern(item.Name)
 		e.loose = sync.OnceValue(func() *regexp.Regexp { return LoosePattern(item.Name, e.strict) })
@@ -108,7 +116,7 @@ func (e *Entry) NamelessRefID() string {
 // clients see, in the form of the client's era, and marked as always loaded if alwaysLoad is set.
 func (e *Entry) AppendListed(dst []byte, modern, alwaysLoad bool) []byte {
 	var room [4]jsonrpc.Edit
-	edits := append(room[:0], e.Item.Rename(e.Name))
+	edits := append(append(room[:0], e.Item.Rename(e.Name)), e.relinked...)
 	if modern != e.Source.Modern {
 		edits = append(edits, e.translated...)
 	}

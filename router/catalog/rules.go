@@ -49,8 +49,8 @@ func (g Globs) First(name string) *Glob {
 	return nil
 }
 
-// Pins are the references (mcpwire.RefID) of accepted items, by the names that clients see. An item
-// that differs from its pin is held back: it is not offered, and no client can use it.
+// Pins are the references (mcpwire.RefID) of accepted items, by Entry.PinName. An item that differs
+// from its pin is held back: it is not offered, and no client can use it.
 type Pins [mcpwire.Kinds]map[string]string
 
 // A Hold is the reason why an item is held back.
@@ -77,7 +77,7 @@ func (r *Rules) pinHold(e *Entry) Hold {
 	if p == nil || r.Unpinned.Match(e) {
 		return NotHeld
 	}
-	was, pinned := p[e.Item.Kind][e.Name]
+	was, pinned := p[e.Item.Kind][e.PinName()]
 	switch is := e.RefID(); {
 	case is == "":
 		return NotPinnable

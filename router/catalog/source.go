@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"toolman/mcpwire"
+	"toolman/router/apps"
 )
 
 // NameLimit is the maximum length of a name that all clients accept.
@@ -44,8 +45,12 @@ func (s *Source) prefix(k mcpwire.Kind) string {
 	return s.Namespace + "_"
 }
 
-// Expose returns the name under which clients see an item.
+// Expose returns the name under which clients see an item. It returns the server's own URI of a
+// page, which is another one if several servers use it (see Entry.among).
 func (s *Source) Expose(k mcpwire.Kind, name string) string {
+	if k.IsURI() && apps.IsPage(name) {
+		return name
+	}
 	full := s.prefix(k) + name
 	if k.IsURI() || Portable(full) {
 		return full

@@ -120,6 +120,9 @@ func LiteralStart(template string) string {
 // URI without the namespace.
 func (e *Entry) MatchesNamespaced(uri string, how Matching) (string, bool) {
 	bare, ok := strings.CutPrefix(uri, e.Prefix)
+	if e.IsPage() {
+		bare, ok = e.ownURI(uri)
+	}
 	return bare, ok && e.MatchesURI(bare, how)
 }
 

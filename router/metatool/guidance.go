@@ -36,6 +36,9 @@ func (g *Guidance) Explain(v *view.View, k mcpwire.Kind, name string, t catalog.
 		form, example := "several servers have a %s %s; use the name with that of its server, such as %s", sanitize.Name(t.Entry.Name)
 		if k.IsURI() {
 			form, example = "several servers have a %s %s; use the URI with the name of its server, such as %s", t.Entry.Prefix+sanitize.Short(name)
+			if t.Entry.IsPage() {
+				example = sanitize.Name(t.Entry.Name)
+			}
 		}
 		text = fmt.Sprintf(form, k, sanitize.Short(name), example)
 	default:

@@ -2,6 +2,7 @@ package metatool
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"toolman/mcpwire"
@@ -59,7 +60,8 @@ func (r *Reply) advice() string {
 	return ""
 }
 
-// Switched returns the entries that were switched on and off between two views of a catalog.
+// Switched returns the entries that were switched on and off between two views of a catalog, without
+// those that only pages use, unless there are no others.
 func Switched(before, after *view.View) (on, off []*catalog.Entry) {
 	for _, entries := range after.Catalog.Kinds() {
 		for _, e := range entries {
@@ -70,6 +72,10 @@ func Switched(before, after *view.View) (on, off []*catalog.Entry) {
 				off = append(off, e)
 			}
 		}
+	}
+	forModel := func(e *catalog.Entry) bool { return !e.ForPages() }
+	if slices.ContainsFunc(on, forModel) || slices.ContainsFunc(off, forModel) {
+		on, off = slices.DeleteFunc(on, (*catalog.Entry).ForPages), slices.DeleteFunc(off, (*catalog.Entry).ForPages)
 	}
 	return on, off
 }

@@ -36,6 +36,9 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 		m = jsonrpc.Strict(m)
 	}
 	m = input.NameServerInResponse(u, m, c.Elicits)
+	if pages := s.View.Load().Catalog.Apps; pages.Contested() {
+		m = pages.NamePages(m, c.Method, u.Source)
+	}
 	if c.Modern != u.Source.Modern {
 		s.input.TranslateAnswer(u, &c, m, out, &back)
 		return

@@ -152,7 +152,7 @@ func (s *Session) routeLocked(req *client.Request) {
 		return
 	}
 	req.Route = client.Route{At: at, Name: name, ItemKind: kind, View: s.View.Load()}
-	req.Route.Find(req.Tool)
+	s.findLocked(req)
 	if req.Method == mcpwire.Unsubscribe {
 		req.Target, req.Verdict = s.subscriptions.FindUnsubscribe(name, req.Target, req.Verdict)
 	}
@@ -166,6 +166,44 @@ func (s *Session) routeLocked(req *client.Request) {
 		return
 	}
 	s.forward(req, at, req.Target)
+}
+
+// findLocked looks the target of a request up in the client's view. The request may come from a page
+// (MCP Apps), which names items as its server does.
+func (s *Session) findLocked(req *client.Request) {
+	req.Route.Find(req.Tool)
+	if req.View.Catalog.Apps == nil || req.Tool != nil || s.pages == nil || !apps.Supported(s.capabilitiesLocked(req)) {
+		return
+	}
+	req.Target, req.Verdict = req.View.FindForPage(req.ItemKind, string(req.Name), s.pages, req.Target, req.Verdict)
+}
+
+// capabilitiesLocked returns the capabilities that the client of a request has declared.
+func (s *Session) capabilitiesLocked(req *client.Request) []byte {
+	switch {
+	case req.Modern:
+		return req.Bytes(req.Envelope.Capabilities.Value)
+	case s.Peer.Hello != nil:
+		return s.Peer.Hello.Capabilities
+	}
+	return nil
+}
+
+// notePageLocked records that the client may show a page of a server after this request.
+func (s *Session) notePageLocked(method mcpwire.Method, e *catalog.Entry) {
+	called, read := method == mcpwire.ToolsCall && e.App.HasPage(), method == mcpwire.ResourcesRead && e.IsPage()
+	if !called && !read {
+		return
+	}
+	if s.pages == nil {
+		s.pages = &apps.Opened{}
+	}
+	if called {
+		s.pages.Called(e.Source.Name)
+	} else {
+		s.pages.Read(e.Source.Name)
+	}
+	s.routeCache.view = nil // a name of a page may now mean another item
 }
 
 // routeTaskLocked forwards a request about a task of a server.
@@ -191,15 +229,14 @@ func (s *Session) forwardConfirmedLocked(req *client.Request, e *catalog.Entry) 
 		req.ArrivedAt = s.Clock.Now()
 	}
 	at, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	v := s.View.Load()
-	name := req.Text(at)
-	switch t, verdict := v.Find(mcpwire.Tool, name); {
-	case verdict != catalog.Active:
-		s.Refuse(req, refuseName(v, mcpwire.Tool, string(name), t, verdict, s.guidanceLocked(req.Modern)))
-	case t.Entry != e:
+	req.Route = client.Route{At: at, Name: req.Text(at), ItemKind: mcpwire.Tool, View: s.View.Load()}
+	s.findLocked(req)
+	switch {
+	case !s.checkActive(req):
+	case req.Target.Entry != e:
 		s.confirmer.DenyUnconfirmed(req, e, input.ChangedMeanwhile)
 	default:
-		s.forward(req, at, t)
+		s.forward(req, at, req.Target)
 	}
 }
 
@@ -304,6 +341,9 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 	}
 	if !c.Modern && c.Context != nil {
 		input.KeepRequest(&c, req.Out.Preview(req.Frame))
+	}
+	if t.Entry != nil {
+		s.notePageLocked(c.Method, t.Entry)
 	}
 	s.cacheRouteLocked(req, at, &c)
 	if c.Modern && c.Context != nil {

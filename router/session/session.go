@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"toolman/jsonrpc/peer"
+	"toolman/router/apps"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/confirm"
@@ -44,6 +45,7 @@ type Session struct {
 	input         input.Requests    // guarded by Mu
 	confirmer     confirm.Confirmer // guarded by Mu
 	subscriptions subscribe.Set     // guarded by Mu
+	pages         *apps.Opened      // guarded by Mu: the servers whose pages the client may show; nil: none
 	tasks         subscribe.Tasks   // guarded by Mu
 }
 

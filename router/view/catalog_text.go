@@ -53,6 +53,9 @@ func AppendCatalog(dst []byte, v *View, room int) []byte {
 }
 
 func appendLine(dst []byte, v *View, e *catalog.Entry) []byte {
+	if len(e.Line) == 0 { // it is of no use to a model
+		return dst
+	}
 	if v.Active(e) {
 		dst = append(dst, "* "...)
 	}
@@ -80,7 +83,7 @@ func appendTruncated(dst []byte, v *View, room int) []byte {
 		for _, part := range catalogKinds {
 			for _, k := range part.kinds {
 				for _, e := range v.Catalog.Entries(k) {
-					if v.Active(e) != active {
+					if v.Active(e) != active || len(e.Line) == 0 {
 						continue
 					}
 					if shown += len(e.Line) + 2; shown > room-countsRoom {

@@ -23,14 +23,6 @@ type Variant struct {
 	Offers     MetaTools
 }
 
-// Listed returns the view whose items are listed in a mode.
-func (v *View) Listed(m Mode) *View {
-	if m == ModeMutate {
-		return v
-	}
-	return v.AtStart()
-}
-
 // Habits are known properties of a client that it does not declare itself.
 type Habits struct {
 	// Defers reports whether the client hides tools behind a search of its own, including tools

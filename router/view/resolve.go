@@ -126,6 +126,7 @@ func (v *View) findBare(uri string, how catalog.Matching) (catalog.Target, catal
 	var c choice
 	for _, e := range v.Catalog.Bare[uri] {
 		c.add(v, catalog.TargetOf(e))
+		c.contested = c.contested || e.Contested()
 	}
 	if len(c.active) == 0 {
 		for _, e := range v.Catalog.Entries(mcpwire.Template) {
@@ -134,6 +135,7 @@ func (v *View) findBare(uri string, how catalog.Matching) (catalog.Target, catal
 			}
 			if !v.Active(e) || e.Item.Name == uri || v.grants(e, uri, how) {
 				c.add(v, catalog.Target{Source: e.Source, Entry: e, URI: uri})
+				c.contested = c.contested || e.Contested()
 			}
 		}
 	}
@@ -173,7 +175,10 @@ func (v *View) findAlias(k mcpwire.Kind, name string) (catalog.Target, catalog.V
 }
 
 // A choice collects the entries that one name may refer to.
-type choice struct{ active, inactive []catalog.Target }
+type choice struct {
+	active, inactive []catalog.Target
+	contested        bool // the name is a URI of pages of several servers
+}
 
 func (c *choice) add(v *View, t catalog.Target) {
 	if v.Active(t.Entry) {
@@ -184,9 +189,12 @@ func (c *choice) add(v *View, t catalog.Target) {
 }
 
 // pick returns the first active entry. The verdict is Ambiguous if several servers have an active
-// entry, and Inactive if only inactive entries exist.
+// entry, and Inactive if only inactive entries exist. A contested URI is always ambiguous, because a
+// client may know it from the time before another server used it.
 func (c *choice) pick() (catalog.Target, catalog.Verdict) {
 	switch {
+	case c.contested:
+		return slices.Concat(c.active, c.inactive)[0], catalog.Ambiguous
 	case slices.ContainsFunc(c.active, func(t catalog.Target) bool { return t.Source != c.active[0].Source }):
 		return c.active[0], catalog.Ambiguous
 	case len(c.active) > 0:

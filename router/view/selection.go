@@ -223,6 +223,9 @@ func (v *View) Activity(e *catalog.Entry) string {
 	if v.Catalog.Limit != nil {
 		return v.Catalog.Limit.Rule(e)
 	}
+	if why := v.neededBy(e); why != "" && !v.isOn(e) {
+		return why
+	}
 	switch e.Item.Kind {
 	case mcpwire.Prompt:
 		return e.Rule

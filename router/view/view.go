@@ -10,7 +10,7 @@ import (
 )
 
 // A View is what one session sees: the catalog, and the client's activations. It is immutable
-// except for its page cache.
+// except for its caches.
 type View struct {
 	Catalog *catalog.Catalog
 	// The states set by toolman_activate, by name. The state of other items depends on the toolsets
@@ -21,7 +21,9 @@ type View struct {
 	preloaded *selection // of a start view: the toolsets that are enabled unless one is equipped
 	start     *View      // view of the same catalog without activations; nil: this is it
 
-	pages pages
+	opened  map[*catalog.Source]bool // servers whose inactive items are active, see withOpened
+	showing showing
+	pages   pages
 }
 
 // New returns the start view of a catalog. The preloaded toolsets are enabled. If equipped is not
@@ -74,6 +76,11 @@ func (v *View) Active(e *catalog.Entry) bool { return v.Catalog.AnyState || v.Sw
 
 // SwitchedOn is Active without regard to Catalog.AnyState.
 func (v *View) SwitchedOn(e *catalog.Entry) bool {
+	return v.isOn(e) || v.Catalog.Apps != nil && v.neededByPage(e)
+}
+
+// isOn is SwitchedOn for the entry itself: without regard to tools with pages that need it.
+func (v *View) isOn(e *catalog.Entry) bool {
 	if v.Catalog.Limit != nil {
 		return true
 	}
@@ -88,6 +95,9 @@ func (v *View) SwitchedOn(e *catalog.Entry) bool {
 			return on
 		}
 	default:
+		if v.Catalog.Apps.OnlyPage(e) {
+			return false
+		}
 		if on, ok := v.resources[e.Name]; ok {
 			return on
 		}
@@ -110,6 +120,14 @@ func (v *View) ActiveEntries(k mcpwire.Kind) []*catalog.Entry {
 // Visible returns the active entries of a kind that are listed for clients of an era.
 func (v *View) Visible(k mcpwire.Kind, modern bool) []*catalog.Entry {
 	return slices.DeleteFunc(v.ActiveEntries(k), func(e *catalog.Entry) bool { return e.HiddenFrom(modern) })
+}
+
+// Listed returns the view whose items are listed in a mode.
+func (v *View) Listed(m Mode) *View {
+	if m == ModeMutate {
+		return v
+	}
+	return v.AtStart()
 }
 
 // Switches are simultaneous changes: of tools and resources by name, and of toolsets.

@@ -81,7 +81,7 @@ func awaitQuiet(ctx context.Context, r *router.Router) {
 // addItems pins every item that clients can be offered, except those that need no pin.
 func (f *inventory) addItems(offered *catalog.Catalog, unpinned catalog.Globs) {
 	for _, e := range offered.All() {
-		k := store.ItemKey{Kind: e.Item.Kind, Name: e.Name}
+		k := store.ItemKey{Kind: e.Item.Kind, Name: e.PinName()}
 		if unpinned.Match(e) {
 			f.unpinned = append(f.unpinned, k)
 			continue

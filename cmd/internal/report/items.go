@@ -104,7 +104,7 @@ func (rep *Report) addNames(offered *catalog.Catalog, separator string) {
 			}
 		}
 	}
-	inNamespace := func(e *catalog.Entry) bool { return e.Source.Namespace != "" }
+	inNamespace := func(e *catalog.Entry) bool { return e.Source.Namespace != "" && !e.IsPage() }
 	if separator == "_" && slices.ContainsFunc(offered.Entries(mcpwire.Resource), inNamespace) {
 		rep.note(`resources are offered with "_" behind the namespace, which no URI scheme may hold; clients that check URIs need uri_separator = "+"`)
 	}
