@@ -12,10 +12,10 @@ import (
 // Tools returns the tools in catalog order.
 func (c *Catalog) Tools() []*Entry { return c.entries[mcpwire.Tool] }
 
-// Build returns a new toolset of tools of the catalog. The error names every reference that does
+// Build returns the toolset with tools of the catalog. The error names every reference that does
 // not identify exactly one tool.
-func (c *Catalog) Build(name, description string, refs []toolset.Ref) (toolset.Set, error) {
-	return c.ToolIndex().Build(name, description, refs, time.Now(), func(name string) []string { return c.Similar(mcpwire.Tool, name) })
+func (c *Catalog) Build(set toolset.Set, refs []toolset.Ref) (toolset.Set, error) {
+	return c.ToolIndex().Build(set, refs, time.Now(), func(name string) []string { return c.Similar(mcpwire.Tool, name) })
 }
 
 // Add returns the update of a [toolset.Shelf] that adds a toolset. The update fails if a toolset

@@ -53,7 +53,10 @@ func (l *Library) Find(name string) *toolset.Set {
 
 // Get returns the toolset with this name. The error lists the existing toolsets.
 func (l *Library) Get(name string) (*toolset.Set, error) {
-	if set := l.Find(name); set != nil {
+	switch set := l.Find(name); {
+	case set != nil && set.Broken != "":
+		return nil, fmt.Errorf("%s cannot be used: %s; the other toolsets can", set, sanitize.Line(set.Broken))
+	case set != nil:
 		return set, nil
 	}
 	text := fmt.Sprintf("unknown toolset %s; ", sanitize.Short(name))

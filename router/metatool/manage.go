@@ -17,6 +17,7 @@ const buildArguments = `"inputSchema":{"type":"object","properties":{` +
 	`"namespacedName":{"type":"string","description":"The tool's name, such as git_status"},` +
 	`"refId":{"type":"string","description":"The hash of the tool's Definition: sha256:…"}},"additionalProperties":false}},` +
 	`"description":{"type":"string","maxLength":1000,"description":"What the toolset is for"},` +
+	`"version":{"type":"string","maxLength":64,"description":"Version of the toolset (default: 1.0.0)"},` +
 	`"autoEquip":{"type":"boolean","description":"Equip it at once (default: false)"}},"required":["name","tools"],"additionalProperties":false}`
 
 const deleteArguments = `"inputSchema":{"type":"object","properties":{` +
@@ -45,21 +46,22 @@ func manageTools() []*Tool {
 
 // A buildRequest contains the arguments of build-toolset.
 type buildRequest struct {
-	name, description string
-	refs              []toolset.Ref
-	equip             bool
+	set   toolset.Set // without tools
+	refs  []toolset.Ref
+	equip bool
 }
 
 func parseBuild(m *jsonrpc.Message) (r buildRequest, err error) {
-	a, err := argumentsOf(m, "name", "tools", "description", "autoEquip")
+	a, err := argumentsOf(m, "name", "tools", "description", "version", "autoEquip")
 	if err != nil {
 		return r, err
 	}
-	var errs [4]error
-	r.name, errs[0] = a.text("name")
-	r.description, errs[1] = a.optional("description")
-	r.equip, errs[2] = a.flag("autoEquip")
-	r.refs, errs[3] = a.refs("tools")
+	var errs [5]error
+	r.set.Name, errs[0] = a.text("name")
+	r.set.Description, errs[1] = a.optional("description")
+	r.set.Version, errs[2] = a.optional("version")
+	r.equip, errs[3] = a.flag("autoEquip")
+	r.refs, errs[4] = a.refs("tools")
 	return r, errors.Join(errs[:]...)
 }
 
@@ -97,7 +99,8 @@ func (a arguments) ref() (ref toolset.Ref, err error) {
 	if ref.NamespacedName, err = a.optional("namespacedName"); err != nil {
 		return ref, err
 	}
-	ref.RefID, err = a.optional("refId")
+	id, err := a.optional("refId")
+	ref.RefID = toolset.WithAlgorithm(id)
 	return ref, err
 }
 
@@ -110,7 +113,7 @@ func buildToolset(c *Context) Outcome {
 	}
 	var set toolset.Set
 	if err == nil {
-		set, err = c.View.Catalog.Build(r.name, r.description, r.refs)
+		set, err = c.View.Catalog.Build(r.set, r.refs)
 		set.Owner = c.Owner
 	}
 	if err != nil {

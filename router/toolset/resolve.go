@@ -51,11 +51,12 @@ const (
 	Ambiguous
 	Missing
 	Alike
+	Broken
 )
 
 // String returns the outcome in one word.
 func (o Outcome) String() string {
-	return [...]string{"match", "changed", "renamed", "split", "ambiguous", "missing", "alike"}[o]
+	return [...]string{"match", "changed", "renamed", "split", "ambiguous", "missing", "alike", "broken"}[o]
 }
 
 // NotThere reports whether neither the name nor the hash leads to a tool.
@@ -81,6 +82,10 @@ func (x *Index) resolve(ref Ref, stale bool, named map[string]bool) Resolution {
 	at, isNamed := x.byName[ref.NamespacedName]
 	hashed := x.byRef[ref.RefID]
 	r := Resolution{Of: ref.String()}
+	if ref.Broken != "" {
+		r.Outcome, r.Problem, r.ClientProblem = Broken, "SECURITY: the reference to "+r.Of+leftOut+": "+ref.Broken, "SECURITY: a reference"+leftOut
+		return r
+	}
 	use, subject, what := at, r.Of, ""
 	switch {
 	case !isNamed && len(hashed) == 0:
@@ -115,6 +120,8 @@ func (x *Index) resolve(ref Ref, stale bool, named map[string]bool) Resolution {
 	}
 	return r
 }
+
+const leftOut = " cannot be used, and is left out until the toolset is built again"
 
 // settled adds to a problem what happens to the tool.
 func settled(problem, name string, stale bool) string {
@@ -187,13 +194,18 @@ func (x *Index) Match(p Pattern) Resolution {
 // An Expansion is the result of resolving a set.
 type Expansion struct {
 	Set         *Set
-	Resolutions []Resolution // one for each pattern and reference, in their order
+	Resolutions []Resolution // one for each pattern and reference, in their order; of a broken set one
 	Tools       map[string]bool
 }
 
 // Expand resolves a set. stale is that of [Index.Resolve].
 func (x *Index) Expand(s *Set, stale bool) *Expansion {
 	e := &Expansion{Set: s, Tools: map[string]bool{}}
+	if s.Broken != "" {
+		problem := s.String() + " cannot be used: " + s.Broken
+		e.Resolutions = []Resolution{{Of: s.Name, Outcome: Broken, Problem: problem, ClientProblem: problem}}
+		return e
+	}
 	for _, p := range s.Patterns {
 		e.Resolutions = append(e.Resolutions, x.Match(p))
 	}

@@ -40,8 +40,8 @@ func TestReferences(t *testing.T) {
 		{"a hash alone of several tools", Ref{RefID: id("b")}, Ambiguous, "", "git_log", "may be any of git_log or vcs_log"},
 		{"a hash alone of none", Ref{RefID: id("0")}, Missing, "", "", "Tool not found: sha256:000"},
 		{"a tool without a hash is no match for one", Ref{NamespacedName: "vcs_odd", RefID: id("a")}, Split, "", "vcs_odd", "what it was is now called git_status"},
-		{"the server has renamed it", Ref{"git_state", id("0"), id("f")}, Alike, "", "", "Tool not found: git_state (git_stat may be what it has become"},
-		{"no tool is like it", Ref{"git_state", id("0"), id("0")}, Missing, "", "", "Tool not found: git_state"},
+		{"the server has renamed it", Ref{NamespacedName: "git_state", RefID: id("0"), NamelessRefID: id("f")}, Alike, "", "", "Tool not found: git_state (git_stat may be what it has become"},
+		{"no tool is like it", Ref{NamespacedName: "git_state", RefID: id("0"), NamelessRefID: id("0")}, Missing, "", "", "Tool not found: git_state"},
 		{"nothing at all", Ref{}, Missing, "", "", "Tool not found"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestExpandTakesWhatIsThereAndNamesTheRest(t *testing.T) {
 func TestAToolThatTheSetNamesIsNotWhatAnotherHasBecome(t *testing.T) {
 	alike := tool("git_b", "b")
 	alike.NamelessRefID = id("f")
-	set := Set{Tools: []Ref{{"git_a", id("a"), id("f")}, {"git_b", id("b"), id("f")}}}
+	set := Set{Tools: []Ref{{NamespacedName: "git_a", RefID: id("a"), NamelessRefID: id("f")}, {NamespacedName: "git_b", RefID: id("b"), NamelessRefID: id("f")}}}
 	if got := NewIndex([]Tool{alike}).Expand(&set, false).Warnings(); len(got) != 1 || got[0] != "1 tool is not there" {
 		t.Errorf("warnings %q", got)
 	}
@@ -112,12 +112,41 @@ func TestAToolThatTheSetNamesIsNotWhatAnotherHasBecome(t *testing.T) {
 	}
 }
 
+// What is broken is not used, and does not hide the rest.
+func TestBrokenReferencesAndSets(t *testing.T) {
+	x := NewIndex([]Tool{tool("git_a", "a"), tool("git_b", "b")})
+	set := Set{Tools: []Ref{{NamespacedName: "git_a", Broken: "line 3"}, {NamespacedName: "git_b", RefID: id("b")}}}
+	for _, stale := range []bool{false, true} {
+		e := x.Expand(&set, stale)
+		if e.Tools["git_a"] || !e.Tools["git_b"] || e.Resolutions[0].Problem != "SECURITY: the reference to git_a cannot be used, and is left out until the toolset is built again: line 3" ||
+			!slices.Equal(e.Warnings(), []string{"SECURITY: a reference cannot be used, and is left out until the toolset is built again"}) {
+			t.Errorf("got %+v, %q", e.Resolutions, e.Warnings())
+		}
+		e = x.Expand(&Set{Name: "s", Broken: "line 2", Tools: set.Tools}, stale)
+		if len(e.Tools) > 0 || !slices.Equal(e.Warnings(), []string{"toolset s (.toolman/toolsets.json) cannot be used: line 2"}) {
+			t.Errorf("got %v, %q", e.Tools, e.Warnings())
+		}
+	}
+}
+
+func TestNextVersion(t *testing.T) {
+	for version, want := range map[string]string{"": "1.0.0", "1.0.0": "1.0.1", "0.9.9": "0.9.10", "2.1.3+linux": "2.1.4", "1.2.0-beta.1": "1.2.0",
+		"1.2": "1.2", "v1.0.0": "v1.0.0", "1.0.99999999999999999999": "1.0.99999999999999999999"} {
+		if got := NextVersion(version); got != want {
+			t.Errorf("after %q: %q, want %q", version, got, want)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	for name, want := range map[string]bool{"dev-essentials": true, "a": true, "A_1.x": true, "": false, "-a": false, "a b": false,
 		"a\n": false, "toolset:a": false, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false} {
 		if ValidName(name) != want {
 			t.Errorf("%q: %v", name, !want)
 		}
+	}
+	if full := id("f"); WithAlgorithm(full[7:]) != full || WithAlgorithm(full) != full || WithAlgorithm("abc") != "abc" {
+		t.Error("a hash without its algorithm")
 	}
 	if ValidRefID("sha256:abc") || !ValidRefID(id("f")) || ValidRefID(id("f")+"\n") {
 		t.Error("the form of references")

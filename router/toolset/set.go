@@ -1,6 +1,7 @@
 package toolset
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,8 @@ type Set struct {
 	Owner       string // of a saved set: the client that may delete it; "" is the operator
 	File        string // the name of tools.toml, for a set in it
 	Line        int    // in File; 0 for a saved set
+	Broken      string // what is wrong with a saved set that cannot be used; otherwise ""
+	Raw         string // a broken set as its file has it, which is how it is stored again
 }
 
 // SavedIn is the file of saved sets, for messages.
@@ -61,15 +64,12 @@ type Ref struct {
 	NamespacedName string // its name for clients
 	RefID          string // the hash of its definition
 	NamelessRefID  string // the hash of its definition without its name; "" if it was not stored
+	Broken         string // what is wrong with a reference that cannot be used; otherwise ""
+	Raw            string // a broken reference as its file has it, which is how it is stored again
 }
 
 // String returns the name, or the hash if there is no name.
-func (r Ref) String() string {
-	if r.NamespacedName != "" {
-		return r.NamespacedName
-	}
-	return r.RefID
-}
+func (r Ref) String() string { return cmp.Or(r.NamespacedName, r.RefID, r.Raw) }
 
 // A Pattern is a name or a glob.
 type Pattern struct {
@@ -90,6 +90,7 @@ type Shelf interface {
 const (
 	MaxTools       = 1000
 	MaxDescription = 1000 // bytes
+	MaxVersion     = 64   // bytes
 )
 
 // Limits for the saved toolsets of an owner. For the operator only that of the file applies.
@@ -120,14 +121,23 @@ var refForm = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`
 // ValidRefID reports whether id has the form of Ref.RefID: "sha256:" and 64 hexadecimal digits.
 func ValidRefID(id string) bool { return refForm().MatchString(id) }
 
+// WithAlgorithm adds "sha256:" to a hash that is written without it. It returns other texts as they
+// are.
+func WithAlgorithm(id string) string {
+	if full := "sha256:" + id; ValidRefID(full) {
+		return full
+	}
+	return id
+}
+
 // maxProblems is the number of tools that an error of Build names.
 const maxProblems = 10
 
-// Build returns a new set of existing tools. Its references have both identifiers. similar returns
-// suggestions for an unknown name; it may be nil. The error names the references that do not lead
-// to one tool.
-func (x *Index) Build(name, description string, refs []Ref, at time.Time, similar func(name string) []string) (Set, error) {
-	set := Set{Name: name, Description: description, Version: "1.0.0", CreatedAt: at.UTC().Truncate(time.Second)}
+// Build returns the set with existing tools. Its references have both identifiers. Without a
+// version it has the first one. similar returns suggestions for an unknown name; it may be nil. The
+// error names the references that do not lead to one tool.
+func (x *Index) Build(set Set, refs []Ref, at time.Time, similar func(name string) []string) (Set, error) {
+	set.Version, set.CreatedAt = cmp.Or(set.Version, FirstVersion), at.UTC().Truncate(time.Second)
 	if err := set.check(len(refs)); err != nil {
 		return set, err
 	}
@@ -157,6 +167,8 @@ func (s *Set) check(tools int) error {
 		return fmt.Errorf("the name of a toolset is %s", NameRule)
 	case len(s.Description) > MaxDescription:
 		return fmt.Errorf("the description is longer than %d bytes", MaxDescription)
+	case len(s.Version) > MaxVersion:
+		return fmt.Errorf("the version is longer than %d bytes", MaxVersion)
 	case tools == 0:
 		return errors.New("a toolset needs at least one tool")
 	case tools > MaxTools:
@@ -184,5 +196,5 @@ func (x *Index) complete(ref Ref, similar func(string) []string) (Ref, error) {
 	if t.RefID == "" {
 		return ref, fmt.Errorf("%s has no one definition that could be told from another; its server has to mend it", t.Name)
 	}
-	return Ref{t.Name, t.RefID, t.NamelessRefID}, nil
+	return Ref{NamespacedName: t.Name, RefID: t.RefID, NamelessRefID: t.NamelessRefID}, nil
 }

@@ -71,6 +71,9 @@ func FindSet(o *router.Options, owner, name string) (*toolset.Set, error) {
 	sets, err := AllSets(o)
 	sets = slices.DeleteFunc(sets, func(s toolset.Set) bool { return s.Name != name })
 	if i := slices.IndexFunc(sets, func(s toolset.Set) bool { return s.Owner == owner }); i >= 0 {
+		if set := &sets[i]; set.Broken != "" {
+			return nil, cli.Failed(fmt.Errorf("%s cannot be used: %s", set, sanitize.Line(set.Broken)), "correct the file, or remove this toolset: toolman toolset delete NAME")
+		}
 		return &sets[i], nil
 	}
 	if err != nil {

@@ -8,7 +8,7 @@
 // synced to the disk and renamed over the old file. Meanwhile the writer holds a lock on a file
 // with the same name and ".lock" appended, which it removes with the lock. If a writer is killed,
 // what it leaves of either is harmless, and the next writer removes it. Readers need no lock. A
-// file with an error is never overwritten.
+// file that cannot be parsed is never overwritten.
 //
 // # tools.lock
 //
@@ -51,6 +51,7 @@
 //	  "owner": "tokens::reviewer",
 //	  …
 //
-// A toolset without an owner is the operator's. Anything else (another member, a member twice, a
-// value of another kind) is an error with its line.
+// A toolset without an owner is the operator's. What is not understood (another member, a value of
+// another kind) makes only its toolset or its reference unusable, and stays in the file as it is. A
+// member that is given twice is an error of the whole file.
 package store

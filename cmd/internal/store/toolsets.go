@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config/source"
@@ -28,6 +29,10 @@ func ToolsetsBeside(config string) Toolsets {
 
 // Sets returns the path of the file with the toolsets.
 func (f Toolsets) Sets() string { return filepath.Join(f.path, "toolsets.json") }
+
+func (f Toolsets) file(text []byte) *setFile {
+	return &setFile{path: f.Sets(), name: toolset.SavedIn, text: text}
+}
 
 func (f Toolsets) equipped() string { return filepath.Join(f.path, "equipped.json") }
 
@@ -54,7 +59,7 @@ func (f Toolsets) parse(text []byte) (map[string]toolset.Set, error) {
 	if text == nil {
 		return map[string]toolset.Set{}, nil
 	}
-	sets, err := parseToolsets(f.Sets(), text)
+	sets, err := f.file(text).parse()
 	if err != nil {
 		return nil, fmt.Errorf("%w; correct the file or move it away (it is left as it is)", err)
 	}
@@ -72,9 +77,29 @@ func (f Toolsets) Update(ctx context.Context, change func(map[string]toolset.Set
 			return nil, err
 		}
 		text := FormatToolsets(sets)
-		_, err = parseToolsets(f.Sets(), text) // write nothing that could not be read again
+		again, err := f.file(text).parse()
+		if before := problemsOf(sets); err == nil && !slices.Equal(problemsOf(again), before) {
+			err = fmt.Errorf("%s would not be read again: %q", f.Sets(), problemsOf(again))
+		}
 		return text, err
 	})
+}
+
+// problemsOf returns the keys of what is broken, with the number of references in each toolset.
+func problemsOf(sets map[string]toolset.Set) (broken []string) {
+	for key, set := range sets {
+		n := 0
+		for _, ref := range set.Tools {
+			if ref.Broken != "" {
+				n++
+			}
+		}
+		if set.Broken != "" || n > 0 {
+			broken = append(broken, fmt.Sprintf("%s %d", key, n))
+		}
+	}
+	slices.Sort(broken)
+	return broken
 }
 
 func (f Toolsets) update(ctx context.Context, path string, change func(old []byte) ([]byte, error)) error {
@@ -84,7 +109,8 @@ func (f Toolsets) update(ctx context.Context, path string, change func(old []byt
 	return update(ctx, path, maxToolsetFile, change)
 }
 
-// ReadToolsets reads toolsets in the format of toolsets.json from a file; - is stdin.
+// ReadToolsets reads toolsets in the format of toolsets.json, or one of them alone, from a file; -
+// is stdin. Some may be broken.
 func ReadToolsets(path string, stdin io.Reader) (map[string]toolset.Set, error) {
 	var text []byte
 	var err error
@@ -99,7 +125,8 @@ func ReadToolsets(path string, stdin io.Reader) (map[string]toolset.Set, error) 
 	if err != nil {
 		return nil, fmt.Errorf("reading toolsets from %s: %w", path, err)
 	}
-	return parseToolsets(path, text)
+	f := setFile{path: path, name: path, text: text, one: true}
+	return f.parse()
 }
 
 // Equipped returns the name of the toolset that is equipped at start, or "".

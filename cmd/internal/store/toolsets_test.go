@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -37,8 +39,13 @@ var document = strings.NewReplacer("abc123...", strings.Repeat("a", 64), "def456
 }
 `)
 
+func parse(text string) (map[string]toolset.Set, error) {
+	f := setFile{path: "toolsets.json", name: "toolsets.json", text: []byte(text)}
+	return f.parse()
+}
+
 func TestTheDocumentsExampleIsReadAndWrittenAsItStands(t *testing.T) {
-	sets, err := parseToolsets("toolsets.json", []byte(document))
+	sets, err := parse(document)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +61,7 @@ func TestTheDocumentsExampleIsReadAndWrittenAsItStands(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
+func TestAFileThatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
 	for _, tt := range []struct{ name, text, want string }{
 		{"nothing", "", "toolsets.json:1: this is not JSON"},
 		{"an array", "[]", "toolsets.json:1: the file holds an array"},
@@ -62,10 +69,55 @@ func TestWhatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
 		{"cut off", "{\n\"a\": {\n\"name\": \"a\"", "toolsets.json:3: this is not JSON"},
 		{"more behind it", "{}\n{}", "toolsets.json:2: there is more after the end"},
 		{"no UTF-8", "{\"\xff\":{}}", "not UTF-8"},
-		{"an unknown member", "{\"a\": {\"name\": \"a\",\n\"toolNotes\": [], \"tools\": []}}", `toolsets.json:2: unknown key "toolNotes" in a`},
-		{"a member in other letters", `{"a": {"Name": "a", "tools": []}}`, `unknown key "Name" in a`},
 		{"a member twice", `{"a": {"name": "a", "name": "a", "tools": []}}`, `the key "name" has already been given`},
 		{"a toolset twice", `{"a": {"name": "a", "tools": []}, "a": {"name": "a", "tools": []}}`, `the key "a" has already been given`},
+		{"too many", "{" + many(1001) + "}", "there are more than 1000 toolsets"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if _, err := parse(tt.text); err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %s", err, tt.want)
+			}
+			f := withSets(t, tt.text)
+			err := f.Update(t.Context(), func(map[string]toolset.Set) error { t.Error("changed"); return nil })
+			if err == nil || !strings.Contains(err.Error(), "toolsets.json") || !strings.Contains(err.Error(), "left as it is") {
+				t.Errorf("got %v", err)
+			}
+			if left, err := os.ReadFile(f.Sets()); err != nil || string(left) != tt.text {
+				t.Errorf("the file became %q", left)
+			}
+		})
+	}
+}
+
+// many returns members of an object.
+func many(n int) string {
+	var all []string
+	for i := range n {
+		all = append(all, fmt.Sprintf(`"s%d": {"name": "s%[1]d", "tools": []}`, i))
+	}
+	return strings.Join(all, ",")
+}
+
+// withSets returns the folder with this file of toolsets.
+func withSets(t *testing.T, text string) Toolsets {
+	t.Helper()
+	f := ToolsetsBeside(filepath.Join(t.TempDir(), "tools.toml"))
+	if err := os.Mkdir(f.path, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(f.Sets(), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// What is wrong with one toolset, or with one tool of it, does not affect the others, and stays in
+// the file as it is.
+func TestWhatIsBrokenAffectsOnlyItself(t *testing.T) {
+	for _, tt := range []struct{ name, text, want string }{
+		{"an unknown member", "{\"a\": {\"name\": \"a\",\n\"toolNotes\": [], \"tools\": []}}", `toolsets.json:2: unknown key "toolNotes" in a`},
+		{"a member in other letters", `{"a": {"Name": "a", "tools": []}}`, `unknown key "Name" in a`},
+		{"no table", `{"a": "b"}`, "a is a string where a table is expected"},
 		{"another name within", `{"a": {"name": "b", "tools": []}}`, `name cannot be "b"; write the name that the toolset stands under`},
 		{"no owner", `{"/a": {"name": "a", "tools": []}}`, `"" is no owner of a toolset; write 1 to 2048 visible`},
 		{"a bad owner", `{"x y/a": {"name": "a", "owner": "x y", "tools": []}}`, `"x y" is no owner`},
@@ -88,24 +140,66 @@ func TestWhatIsNotUnderstoodIsRefusedWithItsLine(t *testing.T) {
 		{"too many tools", `{"a": {"name": "a", "tools": [` + strings.Repeat(`{"namespacedName": "x"},`, 1000) + `{"namespacedName": "x"}]}}`, "more than 1000 tools"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if _, err := parseToolsets("toolsets.json", []byte(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %s", err, tt.want)
+			f := withSets(t, tt.text)
+			sets, err := f.Load()
+			if err != nil || len(sets) != 1 {
+				t.Fatalf("got %v, %v", sets, err)
 			}
-			f := ToolsetsBeside(filepath.Join(t.TempDir(), "tools.toml"))
-			if err := os.Mkdir(f.path, 0o755); err != nil {
+			for key, set := range sets {
+				broken := set.Broken
+				for _, ref := range set.Tools {
+					broken += ref.Broken
+				}
+				if !strings.Contains(broken, tt.want) || !strings.HasPrefix(broken, ".toolman/toolsets.json:") {
+					t.Errorf("%s: got %s, want %s", key, broken, tt.want)
+				}
+			}
+			err = f.Update(t.Context(), func(sets map[string]toolset.Set) error {
+				sets["new"] = toolset.Set{Name: "new", Tools: []toolset.Ref{{NamespacedName: "a_b"}}}
+				return nil
+			})
+			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.WriteFile(f.Sets(), []byte(tt.text), 0o644); err != nil {
-				t.Fatal(err)
+			left, err := os.ReadFile(f.Sets())
+			var before, after map[string]any
+			if err != nil || json.Unmarshal([]byte(tt.text), &before) != nil || json.Unmarshal(left, &after) != nil || after["new"] == nil {
+				t.Fatalf("the file became %s, %v", left, err)
 			}
-			err := f.Update(t.Context(), func(map[string]toolset.Set) error { t.Error("changed"); return nil })
-			if err == nil || !strings.Contains(err.Error(), "toolsets.json") || !strings.Contains(err.Error(), "left as it is") {
-				t.Errorf("got %v", err)
-			}
-			if left, err := os.ReadFile(f.Sets()); err != nil || string(left) != tt.text {
-				t.Errorf("the file became %q", left)
+			delete(after, "new")
+			if !reflect.DeepEqual(before, after) {
+				t.Errorf("the file became %s", left)
 			}
 		})
+	}
+}
+
+func TestOtherReferencesOfAToolsetStay(t *testing.T) {
+	hash := strings.Repeat("a", 64)
+	sets, err := parse(`{"a": {"name": "a", "tools": [{"namespacedName": "git_x", "refId": "sha256:abc123..."}, {"refId": "` + hash + `"}]}}`)
+	want := toolset.Ref{RefID: "sha256:" + hash} // the prefix is added
+	if got := sets["a"].Tools; err != nil || len(got) != 2 || got[1] != want || got[0].NamespacedName != "git_x" || !strings.Contains(got[0].Broken, `refId cannot be "sha256:abc123..."`) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// A file to import can hold one toolset, with or without an owner.
+func TestOneToolsetIsRead(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"name": "dev", "version": "2.1.0", "tools": [{"namespacedName": "git_x"}]}`: "dev 2.1.0 ",
+		`{"name": "dev", "owner": "tokens::a", "tools": []}`:                          "tokens::a/dev  ",
+		`{"name": "dev"}`: "dev  standard input:1: the toolset dev needs name and tools; add them",
+		`{"name": {"name": "name", "tools": []}, "tools": {"name": "tools", "tools": []}}`: "name  \ntools  ",
+	} {
+		sets, err := ReadToolsets("-", strings.NewReader(text))
+		var got []string
+		for key, set := range sets {
+			got = append(got, key+" "+set.Version+" "+set.Broken)
+		}
+		slices.Sort(got)
+		if err != nil || strings.Join(got, "\n") != want {
+			t.Errorf("%s: got %q, %v, want %q", text, got, err, want)
+		}
 	}
 }
 
@@ -204,13 +298,14 @@ func FuzzParseToolsets(f *testing.F) {
 	f.Add([]byte(`{"a":{"name":"a","createdAt":"2024-02-30T25:00:00+24:00","tools":[]}}`))
 	f.Add([]byte(`{"x:y/a":{"name":"a","owner":"x:y","tools":[]},"a":{"name":"a","tools":[]}}`))
 	f.Add([]byte(strings.Repeat(`{"a":`, 100)))
+	f.Add([]byte(`{"é\ud800/":{"x":[1e3]},"b":{"name":"b","tools":[{"refId":"\ud800"},1.0,null]}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		sets, err := parseToolsets("toolsets.json", text)
+		sets, err := parse(string(text))
 		if err != nil {
 			return
 		}
 		again := FormatToolsets(sets)
-		back, err := parseToolsets("toolsets.json", again)
+		back, err := parse(string(again))
 		if err != nil {
 			t.Fatalf("what was written is refused: %v\n%s", err, again)
 		}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -34,8 +36,8 @@ type command struct {
 	o      router.Options
 	folder store.Toolsets
 
-	owner, description string
-	replace, asJSON    bool
+	owner, description, version string
+	replace, asJSON             bool
 }
 
 // New returns the command toolset.
@@ -64,6 +66,7 @@ func New(flags *engine.Flags) *cobra.Command {
 	build := add("build NAME TOOL...", "Save some tools as a toolset", 2, -1, func(c *command, args []string) error { return c.build(args[0], args[1:]) })
 	build.Long = "build starts every server and saves tools, each by its name and by the hash of its definition.\nTOOL is a name or a glob."
 	build.Flags().StringVar(&build.description, "description", "", "what the toolset is for")
+	build.Flags().StringVar(&build.version, "version", "", "its `version`; without this it is 1.0.0, or with --replace the next patch version")
 	build.Flags().BoolVar(&build.replace, "replace", false, "replace the saved toolset of that name")
 	list := add("list", "List all toolsets", 0, 0, func(c *command, _ []string) error { return c.list() })
 	show := add("show NAME", "Start every server and show the tools of a toolset", 1, 1, func(c *command, args []string) error { return c.show(args[0]) })
@@ -71,7 +74,8 @@ func New(flags *engine.Flags) *cobra.Command {
 	add("unequip", "Activate at the next start what active_toolsets says", 0, 0, func(c *command, _ []string) error { return c.equip("") })
 	del := add("delete NAME", "Delete a saved toolset", 1, 1, func(c *command, args []string) error { return c.delete(args[0]) })
 	export := add("export NAME", "Print a saved toolset as JSON", 1, 1, func(c *command, args []string) error { return c.export(args[0]) })
-	imports := add("import FILE", "Save toolsets that export has printed; - is standard input", 1, 1, func(c *command, args []string) error { return c.importFile(args[0]) })
+	imports := add("import FILE", "Save a toolset, or several, from a JSON file; - is standard input", 1, 1, func(c *command, args []string) error { return c.importFile(args[0]) })
+	imports.Long = "import saves what export has printed, and files of hypertool: one toolset, or an object of toolsets by\ntheir names. Each keeps its version. A toolset that cannot be used is left out, and the others are saved."
 	imports.Flags().BoolVar(&imports.replace, "replace", false, "replace saved toolsets of the same names")
 	for _, c := range []*command{list, show} {
 		c.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
@@ -162,6 +166,10 @@ func (c *command) importFile(path string) error {
 	if len(sets) == 0 {
 		return errors.New(path + " holds no toolsets")
 	}
+	broken := c.leaveOutBroken(sets)
+	if len(sets) == 0 {
+		return cli.Failed(fmt.Errorf("%s holds no toolset that can be used", path), "correct what is named above")
+	}
 	err = c.folder.Update(c.Context(), func(saved map[string]toolset.Set) error {
 		for _, set := range sets {
 			set.Owner = ""
@@ -174,7 +182,29 @@ func (c *command) importFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return c.print("saved %s", cli.Count(len(sets), "toolset"))
+	if err := c.print("saved %s", cli.Count(len(sets), "toolset")); err != nil || broken == 0 {
+		return err
+	}
+	return cli.Failed(fmt.Errorf("%s of %s left out", cli.CountIs(broken, "toolset"), path), "correct what is named above, and import it again with --replace")
+}
+
+// leaveOutBroken removes the toolsets that cannot be used, and returns their number. It reports
+// them and the references that cannot be used on standard error.
+func (c *command) leaveOutBroken(sets map[string]toolset.Set) (removed int) {
+	for _, key := range slices.Sorted(maps.Keys(sets)) {
+		set := sets[key]
+		if set.Broken != "" {
+			delete(sets, key)
+			removed++
+			fmt.Fprintf(c.flags.Stderr, "toolman: toolset %s is left out: %s\n", set.Name, sanitize.Line(set.Broken))
+		}
+		for _, ref := range set.Tools {
+			if ref.Broken != "" {
+				fmt.Fprintf(c.flags.Stderr, "toolman: a tool of toolset %s cannot be used: %s\n", set.Name, sanitize.Line(ref.Broken))
+			}
+		}
+	}
+	return removed
 }
 
 func (c *command) build(name string, tools []string) error {
@@ -203,14 +233,20 @@ func (c *command) build(name string, tools []string) error {
 			refs = append(refs, toolset.Ref{NamespacedName: tool})
 		}
 	}
-	set, err := offered.Build(name, c.description, refs)
+	set, err := offered.Build(toolset.Set{Name: name, Description: c.description, Version: c.version}, refs)
 	if err != nil {
 		return cli.Failed(err, "names are those that clients see, with their namespace")
 	}
-	if err := c.folder.Update(c.Context(), c.add(set)); err != nil {
+	err = c.folder.Update(c.Context(), func(saved map[string]toolset.Set) error {
+		if old, rebuilt := saved[set.Key()]; rebuilt && c.version == "" {
+			set.Version = toolset.NextVersion(old.Version)
+		}
+		return c.add(set)(saved)
+	})
+	if err != nil {
 		return err
 	}
-	return c.print("saved %s with %s", set.Name, cli.Count(len(set.Tools), "tool"))
+	return c.print("saved %s with %s, version %s", set.Name, cli.Count(len(set.Tools), "tool"), sanitize.Line(set.Version))
 }
 
 // add returns a change that adds a toolset to the saved ones. It may replace one only with

@@ -22,6 +22,7 @@ type report struct {
 	CreatedAt   *time.Time  `json:"createdAt,omitempty"`
 	Equipped    bool        `json:"equipped"`
 	Where       string      `json:"where"`
+	Problem     string      `json:"problem,omitempty"` // why it cannot be used
 	Tools       []reference `json:"tools"`
 }
 
@@ -37,7 +38,7 @@ type reference struct {
 // report describes a set. equipped is the name of the equipped one.
 func (c *command) report(set *toolset.Set, equipped string) report {
 	r := report{Name: set.Name, Owner: set.Owner, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
-		Equipped: set.Key() == equipped, Where: c.folder.Sets(), Tools: []reference{}}
+		Equipped: set.Key() == equipped, Where: c.folder.Sets(), Problem: sanitize.Line(set.Broken), Tools: []reference{}}
 	if !set.Saved() {
 		r.Where = fmt.Sprintf("%s:%d", c.config.Path, set.Line)
 	}
@@ -80,8 +81,16 @@ func (c *command) list() error {
 		mark := map[bool]string{true: "*", false: " "}[r.Equipped]
 		fmt.Fprintf(w, "%s %s\t%s\t%d\t%s\t%s\n", mark, r.Name, cmp.Or(r.Owner, "-"), len(r.Tools), r.Where, r.Description)
 	}
-	if err := w.Flush(); err != nil || equipped == "" {
+	if err := w.Flush(); err != nil {
 		return err
+	}
+	for _, r := range reports {
+		if r.Problem != "" {
+			fmt.Fprintf(out, "! toolset %s cannot be used: %s\n", r.Name, r.Problem)
+		}
+	}
+	if equipped == "" {
+		return nil
 	}
 	return c.print("\nthe next start begins with %s (*)", equipped)
 }
