@@ -134,7 +134,7 @@ func newResolveCommand(f *engine.Flags) *cobra.Command {
 			if asJSON {
 				format, escaped = "json", sanitize.JSON
 			}
-			text, err := config.Resolve(at.Path, f.Options(), format)
+			text, err := config.ResolveFrom(at.Source, f.Options(), format)
 			if err != nil {
 				return err
 			}

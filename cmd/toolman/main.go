@@ -47,7 +47,7 @@ func growStack() byte {
 
 // run executes the command line and returns the exit code.
 func run(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int {
-	f := &engine.Flags{Stdin: stdin, Stdout: stdout, Stderr: stderr}
+	f := &engine.Flags{Flags: setup.Flags{Stdin: stdin}, Stdout: stdout, Stderr: stderr}
 	root := newRootCommand(f)
 	// Clients start toolman without a command, so make the commands only if there is one. Parsing
 	// the flags twice is harmless: none of them is a list.
@@ -87,7 +87,8 @@ The smallest useful tools.toml:
   command = "npx -y @modelcontextprotocol/server-filesystem ."
 
 toolman looks for it in the working directory, in the folders above it up to the
-repository's root, and in $CLAUDE_PROJECT_DIR; --config or TOOLMAN_CONFIG name another.
+repository's root, and in $CLAUDE_PROJECT_DIR; --config or TOOLMAN_CONFIG name another,
+and TOOLMAN_CONFIG_JSON may hold the configuration itself.
 "toolman check" says which file was found and whether all of it works.`
 
 // newRootCommand makes toolman without a command, which serves one client.
@@ -104,6 +105,7 @@ func newRootCommand(f *engine.Flags) *cobra.Command {
 			cmd.SetContext(ctx)
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.Taken = true
 			c, err := f.Load()
 			if err != nil {
 				return err
@@ -111,7 +113,7 @@ func newRootCommand(f *engine.Flags) *cobra.Command {
 			return serve(cmd.Context(), f, c)
 		},
 	}
-	root.PersistentFlags().StringVar(&f.Config, "config", "", "configuration `file` (default: tools.toml, see above)")
+	root.PersistentFlags().StringVar(&f.Config, "config", "", "configuration `file` (default: tools.toml, see above); - is standard input")
 	root.PersistentFlags().StringVar(&f.LogLevel, "log-level", "info", "what to log on standard error: debug, info, warn or error")
 	f.AddTrace(root)
 	f.AddTask(root)

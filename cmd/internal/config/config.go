@@ -16,7 +16,8 @@ import (
 
 // A Config is the content of the file, with defaults filled in and references replaced.
 type Config struct {
-	Path           string // absolute
+	Path           string // absolute; or the name of a configuration that is in no file
+	Beside         string // Path, or tools.toml in the folder that stands for that of the file: pins and toolsets are beside it
 	Why            string // why this file was chosen; set by package setup
 	ActiveToolsets []Active
 	Settle         time.Duration       // settle_ms
@@ -76,26 +77,33 @@ type Options struct {
 
 // Load reads the file at path. A file that cannot be read or has problems gives a [*source.Error].
 // A file without servers is fine.
-func Load(path string, o Options) (*Config, error) {
-	abs, err := filepath.Abs(path)
+func Load(path string, o Options) (*Config, error) { return LoadFrom(source.Source{Path: path}, o) }
+
+// LoadFrom is [Load] for a configuration that may be in no file.
+func LoadFrom(s source.Source, o Options) (*Config, error) {
+	doc, err := s.Read()
 	if err != nil {
 		return nil, err
 	}
-	root, err := source.ReadTree(path)
-	if err != nil {
-		return nil, err
-	}
-	return decode(path, abs, root, o)
+	return decode(s, doc, o)
 }
 
-func decode(path, abs string, root source.Node, o Options) (*Config, error) {
+func decode(s source.Source, doc source.Document, o Options) (*Config, error) {
 	if o.LookupEnv == nil {
 		o.LookupEnv = os.LookupEnv
 	}
+	path, beside := s.Path, filepath.Join(s.Dir, "tools.toml")
+	if !s.Virtual() {
+		abs, err := filepath.Abs(s.Path)
+		if err != nil {
+			return nil, err
+		}
+		path, beside = abs, abs
+	}
 	d := &decoder{options: o, Resolver: &reference.Resolver{
-		Problems: &source.Problems{File: path, Format: source.FormatOf(path)}, Dir: filepath.Dir(abs), LookupEnv: o.LookupEnv}}
-	c := d.config(root)
-	c.Path, c.Secrets, c.Warnings = abs, d.Secrets(), d.Warnings()
+		Problems: &source.Problems{File: s.Path, Format: doc.Format}, Dir: filepath.Dir(beside), LookupEnv: o.LookupEnv}}
+	c := d.config(doc.Root)
+	c.Path, c.Beside, c.Secrets, c.Warnings = path, beside, d.Secrets(), d.Warnings()
 	if err := d.Err(); err != nil {
 		return nil, err
 	}

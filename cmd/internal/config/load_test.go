@@ -119,7 +119,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 			inOrder(c.HTTP.Tokens)
 			withoutDangerLines(t, c.Dangers)
 			want := &Config{
-				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format),
+				Rules: everyRule(), Path: filepath.Join(dir, "every-key."+format), Beside: filepath.Join(dir, "every-key."+format),
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
@@ -292,9 +292,9 @@ func TestACallHasATimeoutWhereManyClientsShareAServer(t *testing.T) {
 
 // parse is Load for a text. Problems name the file path.
 func parse(path, abs string, text []byte, o Options) (*Config, error) {
-	root, err := source.ParseFile(path, text)
-	if err != nil {
-		return nil, err
+	c, err := LoadFrom(source.Source{Path: path, Text: append([]byte{}, text...), Dir: filepath.Dir(abs)}, o)
+	if err == nil {
+		c.Path, c.Beside = abs, abs
 	}
-	return decode(path, abs, root, o)
+	return c, err
 }

@@ -177,7 +177,7 @@ func checkResolved(t *testing.T, path, format string, o Options) {
 		t.Fatalf("%v in\n%s", err, text)
 	}
 	for _, c := range []*Config{got, want} {
-		c.Path, c.Secrets = "", nil
+		c.Path, c.Beside, c.Secrets = "", "", nil
 		for i := range c.Servers {
 			c.Servers[i].Line, c.Servers[i].MaxCallsLine, c.Servers[i].Env = 0, 0, nil
 		}

@@ -20,15 +20,20 @@ import (
 // written. Loaded from the same folder for the same agent, it gives the same Config, except for
 // lines and for Referred, which lacks what the tokens of other agents refer to.
 func Resolve(path string, o Options, format string) ([]byte, error) {
-	c, err := Load(path, o)
+	return ResolveFrom(source.Source{Path: path}, o, format)
+}
+
+// ResolveFrom is [Resolve] for a configuration that may be in no file.
+func ResolveFrom(s source.Source, o Options, format string) ([]byte, error) {
+	doc, err := s.Read()
 	if err != nil {
 		return nil, err
 	}
-	root, err := source.ReadTree(path)
+	c, err := decode(s, doc, o)
 	if err != nil {
 		return nil, err
 	}
-	file := plain(withServerArray(&source.Problems{}, root)).(map[string]any)
+	file := plain(withServerArray(&source.Problems{}, doc.Root)).(map[string]any)
 	c.resolve(file)
 	if format == "json" {
 		return cli.IndentedJSON(file), nil

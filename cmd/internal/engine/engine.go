@@ -141,7 +141,7 @@ func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
 // Flags are the process's standard files and the flags that several commands have.
 type Flags struct {
 	setup.Flags
-	Stdin, Stdout, Stderr *os.File
+	Stdout, Stderr *os.File
 
 	LogLevel string // --log-level
 	Trace    string // --trace

@@ -14,7 +14,6 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/setup"
-	"toolman/cmd/internal/store"
 	"toolman/router"
 	"toolman/router/audit"
 	"toolman/router/budget"
@@ -48,7 +47,7 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 	if err != nil {
 		return err
 	}
-	files := setup.NewWatch(at.Path, store.LockPath(at.Path)) // before Load: later changes count
+	files := setup.NewWatch(at.Files()...) // before Load: later changes count
 	c, err := flags.LoadAt(at)
 	if err != nil {
 		return err

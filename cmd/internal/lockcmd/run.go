@@ -28,7 +28,7 @@ type options struct {
 
 // run does what the options say for the lock file of a configuration.
 func run(ctx context.Context, o options, c *config.Config, out io.Writer, stderr *os.File) error {
-	path := store.LockPath(c.Path)
+	path := store.LockPath(c.Beside)
 	old, err := store.LoadPins(path) // before servers are started
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && (o.accept || o.diff || o.check):

@@ -1,13 +1,10 @@
 package setup
 
 import (
-	"context"
-	"crypto/sha256"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -22,6 +19,9 @@ type Flags struct {
 	Service string // --service
 	Task    string // --task
 	HTTP    bool   // the configuration's [http] table is used
+
+	Stdin *os.File // for --config -
+	Taken bool     // Stdin is the connection to a client
 }
 
 // AddTask gives a command the flags --agent, --service and --task.
@@ -37,7 +37,11 @@ func (f *Flags) Find() (Location, error) {
 	if err != nil {
 		return Location{}, err
 	}
-	return find(f.Config, os.Getenv, dir)
+	at, err := find(f.Config, os.Getenv, dir)
+	if err == nil {
+		err = f.readOnce(&at, dir)
+	}
+	return at, err
 }
 
 // Load finds and reads the configuration.
@@ -51,7 +55,7 @@ func (f *Flags) Load() (*config.Config, error) {
 
 // LoadAt reads the configuration that Find has found.
 func (f *Flags) LoadAt(at Location) (*config.Config, error) {
-	c, err := config.Load(at.Path, f.Options())
+	c, err := config.LoadFrom(at.Source, f.Options())
 	if err == nil {
 		c.Why = at.Why
 	}
@@ -68,8 +72,8 @@ const fileName = "tools.toml"
 
 // A Location is where the configuration was found.
 type Location struct {
-	Path string // absolute if the folder given to find was
-	Why  string // such as "named by --config"
+	source.Source        // with an absolute path if the folder given to find was
+	Why           string // such as "named by --config"
 
 	found bool // and not named
 }
@@ -85,25 +89,29 @@ func (l Location) Check() error {
 	return nil
 }
 
-// find returns the file to load: the one named explicitly (--config, "" if not given), the one
-// named by TOOLMAN_CONFIG, tools.toml in dir (the working directory) or in a folder above it up to
+// find returns what to load: the file named explicitly (--config, "" if not given), the text of
+// TOOLMAN_CONFIG_JSON, the file named by TOOLMAN_CONFIG, tools.toml in dir (the working directory) or in a folder above it up to
 // its repository's root (the folder with .git), or the one in $CLAUDE_PROJECT_DIR. Outside a
 // repository it does not look above dir, since any user may write to /tmp. It does not check that a
 // named file exists. If it finds none, or one that fails [Location.Check], it returns a
 // [*source.Error].
 func find(explicit string, getenv func(string) string, dir string) (Location, error) {
 	if explicit != "" {
-		return Location{Path: against(dir, explicit), Why: "named by --config"}, nil
+		return Location{Source: named(dir, explicit), Why: "named by --config"}, nil
 	}
-	if named := getenv("TOOLMAN_CONFIG"); named != "" {
-		return Location{Path: against(dir, named), Why: "named by TOOLMAN_CONFIG"}, nil
+	if text := getenv(inEnvironment); text != "" {
+		return Location{Source: source.Source{Path: inEnvironment, Text: []byte(text), Format: "json", Dir: dir}, Why: "in the environment"}, isObject(text)
 	}
-	candidates := []Location{{Path: filepath.Join(dir, fileName), Why: "in the working directory"}}
+	if name := getenv("TOOLMAN_CONFIG"); name != "" {
+		return Location{Source: named(dir, name), Why: "named by TOOLMAN_CONFIG"}, nil
+	}
+	file := func(dir string) source.Source { return source.Source{Path: filepath.Join(dir, fileName)} }
+	candidates := []Location{{Source: file(dir), Why: "in the working directory"}}
 	for _, folder := range foldersAbove(dir) {
-		candidates = append(candidates, Location{Path: filepath.Join(folder, fileName), Why: "above the working directory, in the same repository"})
+		candidates = append(candidates, Location{Source: file(folder), Why: "above the working directory, in the same repository"})
 	}
 	if project := getenv("CLAUDE_PROJECT_DIR"); project != "" {
-		candidates = append(candidates, Location{Path: filepath.Join(against(dir, project), fileName), Why: "in CLAUDE_PROJECT_DIR"})
+		candidates = append(candidates, Location{Source: file(against(dir, project)), Why: "in CLAUDE_PROJECT_DIR"})
 	}
 	for _, c := range candidates {
 		if info, err := os.Stat(c.Path); err == nil && !info.IsDir() {
@@ -148,47 +156,6 @@ func notFound(candidates []Location) *source.Error {
 	}
 	return &source.Error{Problems: []source.Problem{{
 		Msg:  "no " + fileName + " found, looked for:\n    " + strings.Join(places, "\n    "),
-		Hint: "name one with --config or TOOLMAN_CONFIG, or create one, for example:\n\n" + source.Smallest,
+		Hint: "name one with --config or TOOLMAN_CONFIG, write it as JSON into TOOLMAN_CONFIG_JSON, or create one, for example:\n\n" + source.Smallest,
 	}}}
-}
-
-// watchEvery is how often a Watch reads its files.
-const watchEvery = time.Second
-
-// A Watch reports changes of the content of files.
-//
-// It reads the files each second and does not use events of the system: they miss a file that is
-// replaced behind links, as Kubernetes does, and one on a network.
-type Watch map[string][sha256.Size]byte
-
-// NewWatch returns a Watch on the files, which need not exist. Call it before you read them: it
-// reports changes since then.
-func NewWatch(paths ...string) Watch {
-	w := Watch{}
-	for _, path := range paths {
-		text, _ := os.ReadFile(path)
-		w[path] = sha256.Sum256(text)
-	}
-	return w
-}
-
-// Run calls changed each time the content of a file differs from before, until ctx ends. A file
-// that cannot be read, as between two versions of it, has not changed.
-func (w Watch) Run(ctx context.Context, changed func()) {
-	tick := time.NewTicker(watchEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-		for path, last := range w {
-			text, err := os.ReadFile(path)
-			if now := sha256.Sum256(text); err == nil && now != last {
-				w[path] = now
-				changed()
-			}
-		}
-	}
 }

@@ -29,7 +29,7 @@ func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error)
 		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: redact.NewScrubber(c.Secrets).Values,
 		Active: active, Settle: c.Settle, CatalogBytes: c.CatalogBytes, URISeparator: c.URISeparator,
 		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
-		Toolsets: toolsets, Preloaded: preloaded(c), Shelf: store.ToolsetsBeside(c.Path), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
+		Toolsets: toolsets, Preloaded: preloaded(c), Shelf: store.ToolsetsBeside(c.Beside), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
 	for _, s := range Enabled(c) {
 		o.Servers = append(o.Servers, newServer(*s, filepath.Base(c.Path), secrets, &tokens{secrets: secrets}))
@@ -66,7 +66,7 @@ func Enabled(c *config.Config) []*config.Server {
 
 // addPins adds what the configuration's lock file says, if there is one.
 func addPins(o *router.Options, c *config.Config) error {
-	set, err := store.LoadPins(store.LockPath(c.Path))
+	set, err := store.LoadPins(store.LockPath(c.Beside))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}

@@ -47,6 +47,7 @@ func TestFindLooksInOrder(t *testing.T) {
 		why      string
 	}{
 		{"--config before everything", []string{"repo/sub/tools.toml"}, "other.toml", map[string]string{"TOOLMAN_CONFIG": "env.toml"}, "repo/sub/other.toml", "--config"},
+		{"--config before the text in the environment", nil, "other.toml", map[string]string{"TOOLMAN_CONFIG_JSON": "{}"}, "repo/sub/other.toml", "--config"},
 		{"TOOLMAN_CONFIG before the working directory", []string{"repo/sub/tools.toml"}, "", map[string]string{"TOOLMAN_CONFIG": "../env.json"}, "repo/env.json", "TOOLMAN_CONFIG"},
 		{"the working directory before those above", []string{"repo/.git/", "repo/tools.toml", "repo/sub/tools.toml"}, "", nil, "repo/sub/tools.toml", "in the working directory"},
 		{"above, to the repository's root", []string{"repo/.git/", "repo/tools.toml", "repo/sub/"}, "", nil, "repo/tools.toml", "above"},

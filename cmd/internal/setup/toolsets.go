@@ -55,7 +55,7 @@ func CompilePatterns(texts []string) ([]toolset.Pattern, error) {
 
 // Equipped returns the toolset that is equipped at start, or nil.
 func Equipped(o *router.Options, c *config.Config) (*toolset.Set, error) {
-	name, err := store.ToolsetsBeside(c.Path).Equipped()
+	name, err := store.ToolsetsBeside(c.Beside).Equipped()
 	if err != nil || name == "" {
 		return nil, err
 	}

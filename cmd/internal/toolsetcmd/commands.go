@@ -91,7 +91,7 @@ func (c *command) load() (err error) {
 	if c.config, err = c.flags.Load(); err != nil {
 		return err
 	}
-	c.folder = store.ToolsetsBeside(c.config.Path)
+	c.folder = store.ToolsetsBeside(c.config.Beside)
 	c.o, err = setup.Options(c.config, redact.NewScrubber(c.config.Secrets))
 	return err
 }

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -56,17 +57,22 @@ func (n Node) Kind() string {
 	}
 }
 
-// FormatOf returns "json" for a file with that extension, otherwise "toml".
-func FormatOf(path string) string {
-	if strings.EqualFold(filepath.Ext(path), ".json") {
+// FormatOf returns "json" or "toml": by the extension of a file or, without one of these, by the
+// text. No TOML begins with a brace.
+func FormatOf(path string, text []byte) string {
+	text = bytes.TrimLeft(bytes.TrimPrefix(text, bom), " \t\r\n")
+	switch ext := filepath.Ext(path); {
+	case strings.EqualFold(ext, ".json"), !strings.EqualFold(ext, ".toml") && bytes.HasPrefix(text, []byte("{")):
 		return "json"
 	}
 	return "toml"
 }
 
+var bom = []byte("\xef\xbb\xbf")
+
 // Parse parses text in either format.
 func Parse(format string, text []byte) (Node, *Problem) {
-	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	text = bytes.TrimPrefix(text, bom)
 	if !utf8.Valid(text) {
 		line := 1
 		for rest := range bytes.Lines(text) {
@@ -103,27 +109,55 @@ func Read(path string, limit int64) ([]byte, error) {
 	return text, err
 }
 
-// ReadTree reads and parses the configuration at path.
-func ReadTree(path string) (Node, error) {
+// A Source is where a configuration is.
+type Source struct {
+	Path   string // of the file, or the name of a text that is in no file
+	Text   []byte // if not nil, the configuration: it is in no file, or in one that can be read only once
+	Format string // of Text; "" is by Path and Text
+	Dir    string // for Text: the folder that its paths are relative to, absolute
+}
+
+// Virtual reports whether there is no file that can be read again.
+func (s Source) Virtual() bool { return s.Text != nil }
+
+// A Document is a configuration as a tree.
+type Document struct {
+	Root   Node
+	Format string // "toml" or "json"
+}
+
+// Read reads and parses the configuration.
+func (s Source) Read() (Document, error) {
+	text := s.Text
+	if !s.Virtual() {
+		var err error
+		if text, err = ReadText(s.Path); err != nil {
+			return Document{}, err
+		}
+	} else if len(text) > MaxBytes {
+		return Document{}, &Error{Problems: []Problem{{File: s.Path, Msg: fmt.Sprintf("it is longer than %d bytes", MaxBytes), Hint: "put a part into files, and refer to them with ${file:…}"}}}
+	}
+	d := Document{Format: cmp.Or(s.Format, FormatOf(s.Path, text))}
+	root, problem := Parse(d.Format, text)
+	if problem != nil {
+		problem.File = s.Path
+		return Document{}, &Error{Problems: []Problem{*problem}}
+	}
+	d.Root = root
+	return d, nil
+}
+
+// ReadText returns the text of the configuration at path.
+func ReadText(path string) ([]byte, error) {
 	text, err := Read(path, MaxBytes)
 	if err != nil {
 		p := Problem{File: path, Msg: "cannot be read: " + Reason(err)}
 		if errors.Is(err, fs.ErrNotExist) {
 			p.Hint = "check the name, or create it, for example:\n\n" + Smallest
 		}
-		return Node{}, &Error{Problems: []Problem{p}}
+		return nil, &Error{Problems: []Problem{p}}
 	}
-	return ParseFile(path, text)
-}
-
-// ParseFile parses the text of the file at path.
-func ParseFile(path string, text []byte) (Node, error) {
-	root, problem := Parse(FormatOf(path), text)
-	if problem != nil {
-		problem.File = path
-		return Node{}, &Error{Problems: []Problem{*problem}}
-	}
-	return root, nil
+	return text, nil
 }
 
 // Smallest is the smallest useful tools.toml.
