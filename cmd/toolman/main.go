@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/lockcmd"
 	"toolman/cmd/internal/setup"
+	"toolman/cmd/internal/stdio"
 	"toolman/cmd/internal/toolsetcmd"
 	"toolman/cmd/internal/traceview"
 	"toolman/mcpwire/sanitize"
@@ -58,14 +59,27 @@ func run(ctx context.Context, args []string, stdin, stdout, stderr *os.File) int
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
-	if err := root.ExecuteContext(ctx); err != nil {
+	if cmd, err := root.ExecuteContextC(ctx); err != nil {
 		fmt.Fprintf(stderr, "toolman: error: %s\n", sanitize.Lines(err.Error()))
 		if hint := cli.Hint(err); hint != "" {
 			fmt.Fprintf(stderr, "toolman: hint: %s\n", sanitize.Lines(hint))
 		}
+		if !f.Served && (cmd == root || cmd.Name() == stdioCommand && cli.Code(err) == cli.ExitUsage) {
+			refuse(ctx, err, stdin, stdout)
+		}
 		return cli.Code(err)
 	}
 	return cli.ExitOK
+}
+
+// refuse tells the client on standard input why toolman does not serve it. Clients show an answer,
+// and not what a server writes to standard error.
+func refuse(ctx context.Context, err error, stdin, stdout *os.File) {
+	why := "toolman does not start: " + sanitize.Lines(err.Error())
+	if hint := cli.Hint(err); hint != "" {
+		why += "; " + sanitize.Lines(hint)
+	}
+	stdio.Refuse(ctx, why, stdin, stdout) // that it fails is of no interest beside the error itself
 }
 
 const rootHelp = `toolman is one MCP server in front of many. It starts the servers that tools.toml

@@ -22,6 +22,7 @@ import (
 // ends ctx.
 func serve(ctx context.Context, f *engine.Flags, c *config.Config) error {
 	return engine.Run(ctx, f, c, f.Stderr, func(e *engine.Engine) error {
+		f.Served = true
 		return stdio.Serve(ctx, e, c.Agent, f.Stdin, f.Stdout)
 	})
 }
@@ -51,6 +52,8 @@ func newServeCommand(f *engine.Flags) *cobra.Command {
 	return cmd
 }
 
+const stdioCommand = "stdio"
+
 const stdioHelp = `stdio is an MCP server on standard input and output that passes everything on to another
 server: it connects a client that starts its servers to a toolman that serves over HTTP, or
 to any other server that speaks streamable HTTP. Messages are passed on unchanged.
@@ -61,7 +64,7 @@ or from the variable TOOLMAN_TOKEN.`
 func newStdioCommand(f *engine.Flags) *cobra.Command {
 	var to stdio.Target
 	cmd := &cobra.Command{
-		Use:     "stdio --connect URL",
+		Use:     stdioCommand + " --connect URL",
 		Short:   "Connect a client on standard input and output to a server over HTTP",
 		Long:    stdioHelp,
 		Example: "  TOOLMAN_TOKEN=tm_… toolman stdio --connect https://toolman.example.com/mcp",

@@ -142,6 +142,7 @@ func (e *Engine) openTrace(f *Flags, c *config.Config) (*trace.Writer, error) {
 type Flags struct {
 	setup.Flags
 	Stdout, Stderr *os.File
+	Served         bool // a client is served on standard input and output
 
 	LogLevel string // --log-level
 	Trace    string // --trace
