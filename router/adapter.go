@@ -81,19 +81,3 @@ func (h adapter) Refresh(s *session.Session, announce bool) {
 		s.CatalogChanged(h.r.catalog.Load(), announce)
 	}
 }
-
-// Reconnect implements session.Host.
-func (h adapter) Reconnect(s *session.Session, own *upstream.Upstream) {
-	if h.shareAgain(s, own) {
-		h.Refresh(s, true) // starts a dedicated upstream
-	}
-}
-
-// shareAgain replaces a dedicated upstream of a session by the shared one.
-func (h adapter) shareAgain(s *session.Session, own *upstream.Upstream) bool {
-	h.r.mu.Lock() // no upstream is replaced meanwhile
-	defer h.r.mu.Unlock()
-	all := h.r.all()
-	i := slices.IndexFunc(all, func(u *upstream.Upstream) bool { return u.Name == own.Name && u.Fingerprint == own.Fingerprint })
-	return i >= 0 && s.ShareAgain(own, all[i])
-}

@@ -41,9 +41,9 @@ func (p *played) Stop() {
 	p.peer.Close()
 }
 
-func (p *played) Cause(err error) string { return err.Error() }
-func (p *played) LastWords() string      { return "" }
-func (p *played) String() string         { return "fake" }
+func (p *played) Cause(err error) (string, bool) { return err.Error(), true }
+func (p *played) LastWords() string              { return "" }
+func (p *played) String() string                 { return "fake" }
 
 // A hall is a router with real connections to fake servers, and counts those that run.
 type hall struct {

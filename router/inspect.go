@@ -177,9 +177,18 @@ func (r *Router) ToolStatus(info client.Info) ToolStatus {
 func (r *Router) Upstreams() []upstream.Status {
 	var all []upstream.Status
 	for _, u := range r.all() {
-		all = append(all, u.Status())
+		all = append(all, r.status(u))
 	}
 	return all
+}
+
+// status returns the status of an upstream, with the configured secrets replaced in its problem.
+func (r *Router) status(u *upstream.Upstream) upstream.Status {
+	st := u.Status()
+	if scrub := r.current().Scrub; scrub != nil {
+		st.Problem = scrub(st.Problem)
+	}
+	return st
 }
 
 // Known returns the status of the servers that the client may know of. The result is never nil.
@@ -188,7 +197,7 @@ func (r *Router) Known(info client.Info) []upstream.Status {
 	known := []upstream.Status{}
 	for _, u := range r.all() {
 		if u.KnownTo(c) {
-			known = append(known, u.Status())
+			known = append(known, r.status(u))
 		}
 	}
 	return known

@@ -256,25 +256,26 @@ func TestAChangedConfigurationTriesAnew(t *testing.T) {
 	})
 }
 
-// A server may close the connection of one session alone; one that does so at once is not
-// run down.
+// A server may close the connection of one session alone. It is tried less often if it does so
+// again.
 func TestAConnectionOfASessionComesBack(t *testing.T) {
 	atInn(t, asking(), true, func(t *testing.T, h *hall, n *inn, _ *observer.ObservedLogs) {
 		v := h.initialized(`{"elicitation":{}}`)
 		v.tools()
 		time.Sleep(time.Minute)
-		for i, away := range []time.Duration{2 * time.Second, 31 * time.Second} {
+		for i, away := range []time.Duration{2 * time.Second, 3 * time.Second} {
 			n.throwsOut(1 + i)
 			v.hears("notifications/tools/list_changed")
 			if got := v.tools(); strings.Contains(got, `"name":"a_who"`) {
 				t.Errorf("listed while it is gone: %s", got)
 			}
 			time.Sleep(away)
+			v.hears("notifications/tools/list_changed")
 			if got := v.tools(); !strings.Contains(got, `"name":"a_who"`) {
 				t.Errorf("listed %s later: %s", away, got)
 			}
 		}
-		wantTried(t, n, 0, 0, 61, 92)
+		wantTried(t, n, 0, 0, 61, 64)
 		if n := h.r.pool.Quota.Count(); n != 1 {
 			t.Errorf("%d connections of sessions are counted, want 1", n)
 		}

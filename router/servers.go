@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"time"
 
 	"toolman/router/client"
 	"toolman/router/policy"
@@ -86,55 +85,9 @@ func (r *Router) matchServersLocked(old []*upstream.Upstream, servers []upstream
 	return next, fresh
 }
 
-// startUpstream runs an upstream, and reconnects it if it is one that Reconnects.
+// startUpstream runs an upstream until it has ended for good.
 func (r *Router) startUpstream(u *upstream.Upstream) {
-	if u.Reconnects() {
-		r.pool.Dismissed.Go(func() { r.supervise(u) })
-		return
-	}
-	go u.Run(r.pool.Reaper)
-}
-
-// supervise runs an upstream. Whenever it is gone, supervise tries to connect again, until the
-// router closes or the server is no longer configured. A server that toolman does not start itself
-// can end and start at any time. One that toolman has started is not started again.
-func (r *Router) supervise(u *upstream.Upstream) {
-	server := u.Server // Run may change it
-	u.Run(r.pool.Reaper)
-	pause := upstream.MinRetryPause
-	for up := time.Now(); ; up = time.Now() {
-		<-u.Ended()
-		if time.Since(up) >= upstream.MaxRetryPause {
-			pause = upstream.MinRetryPause
-		}
-		u.SetNextTry(pause)
-		select {
-		case <-r.run.ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-		pause = min(2*pause, upstream.MaxRetryPause)
-		if !slices.Contains(r.all(), u) {
-			return
-		}
-		u = r.reconnect(server, u)
-	}
-}
-
-// reconnect tries once to replace an upstream that is gone. It returns the upstream that is in use
-// then.
-func (r *Router) reconnect(server upstream.Server, gone *upstream.Upstream) *upstream.Upstream {
-	next := gone.NewReplacement(server)
-	next.Run(r.pool.Reaper)
-	if slices.Contains(r.all(), next) {
-		return next
-	}
-	if next.Is(upstream.Ready) {
-		next.Stop()
-	}
-	<-next.Ended()
-	gone.CopyProblem(next)
-	return gone
+	r.pool.Dismissed.Go(func() { u.Supervise(r.pool.Reaper) })
 }
 
 // replace puts next in the place of gone, for all sessions. It returns false if gone is no longer

@@ -100,6 +100,9 @@ func (p *Process) ExitStatus() string {
 	return p.status
 }
 
+// Succeeded reports whether the leader has ended with exit status 0.
+func (p *Process) Succeeded() bool { return p.ExitStatus() == "exit status 0" }
+
 // StderrTail returns the last lines of standard error, with an incomplete last one: at most 20
 // lines and 4 KiB, sanitized as those for Command.Stderr. If the child has exited, it waits up to
 // 20 ms for the last lines.

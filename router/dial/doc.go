@@ -19,8 +19,8 @@ type Conn interface {
 	// nothing of it is left.
 	Stop()
 	// Cause returns, within a moment, why the connection ended. err is the error that
-	// h.Closed received.
-	Cause(err error) string
+	// h.Closed received. failed is false for a process that ended with exit status 0.
+	Cause(err error) (why string, failed bool)
 	// LastWords returns what the server recently reported outside the protocol, or "".
 	LastWords() string
 	// String names the other end, without secrets.

@@ -68,8 +68,8 @@ func CloseHTTP(conn *streamhttp.Conn) {
 }
 
 // Cause implements Conn.
-func (r *remote) Cause(err error) string {
-	return "the connection to " + r.String() + " ended: " + err.Error()
+func (r *remote) Cause(err error) (why string, failed bool) {
+	return "the connection to " + r.String() + " ended: " + err.Error(), true
 }
 
 // LastWords implements Conn.

@@ -61,12 +61,12 @@ func (p *process) Stop() {
 }
 
 // Cause implements Conn.
-func (p *process) Cause(err error) string {
+func (p *process) Cause(err error) (why string, failed bool) {
 	select {
 	case <-p.proc.Done():
-		return "it ended with " + p.proc.ExitStatus()
+		return "it ended with " + p.proc.ExitStatus(), !p.proc.Succeeded()
 	case <-time.After(150 * time.Millisecond):
-		return "it closed its output: " + err.Error()
+		return "it closed its output: " + err.Error(), true
 	}
 }
 

@@ -98,11 +98,11 @@ func (s *socket) Stop() {
 }
 
 // Cause implements Conn.
-func (s *socket) Cause(err error) string {
+func (s *socket) Cause(err error) (why string, failed bool) {
 	if errors.Is(err, io.EOF) {
-		return "it closed the connection to its socket " + s.path
+		return "it closed the connection to its socket " + s.path, true
 	}
-	return fmt.Sprintf("the connection to its socket %s ended: %s", s.path, err)
+	return fmt.Sprintf("the connection to its socket %s ended: %s", s.path, err), true
 }
 
 // LastWords implements Conn. The server's other output goes elsewhere.

@@ -188,7 +188,7 @@ type farConn struct{ *streamhttp.Conn }
 
 func (c farConn) Out() peer.Sender                            { return c.Conn }
 func (c farConn) Start(h peer.Handler, ended <-chan struct{}) { c.Conn.Start(h) }
-func (c farConn) Cause(err error) string                      { return err.Error() }
+func (c farConn) Cause(err error) (string, bool)              { return err.Error(), true }
 func (c farConn) LastWords() string                           { return "" }
 func (c farConn) Stop()                                       { c.Close(); <-c.Done() }
 

@@ -51,7 +51,7 @@ func (s *Servers) StartDedicated() {
 		s.All = slices.Clone(s.All)
 		s.All[i] = u
 		s.Awaited++
-		go u.Run(s.Pool.Reaper)
+		s.Pool.Dismissed.Go(func() { u.Supervise(s.Pool.Reaper) })
 	}
 }
 
@@ -161,14 +161,25 @@ func (s *Servers) RefuseMissing(u *upstream.Upstream) *client.Refusal {
 		"server %s is not available in this session: it has a process for each session (share = \"never\"), and %v; end another session and begin a new one", u.Name, err)}
 }
 
-// Replace replaces an upstream of the session, and reports whether the session has old.
-func (s *Servers) Replace(old, next *upstream.Upstream) bool {
-	i := slices.Index(s.All, old)
-	if i >= 0 {
+// Replace puts next in the place of an upstream of the session that is gone. Upstreams of the
+// session that stand in for it stand in for next. It returns false if the session has neither, or
+// has ended.
+func (s *Servers) Replace(gone, next *upstream.Upstream) (replaced bool) {
+	if s.Releasing {
+		return false
+	}
+	for _, u := range s.Reachable() {
+		if u.Shared() == gone {
+			u.SetShared(next)
+			replaced = true
+		}
+	}
+	if i := slices.Index(s.All, gone); i >= 0 {
 		s.All = slices.Clone(s.All)
 		s.All[i] = next
+		replaced = true
 	}
-	return i >= 0
+	return replaced
 }
 
 // Reconfigure replaces the upstreams of the session after a reload. It keeps the dedicated ones of

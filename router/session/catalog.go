@@ -40,28 +40,15 @@ func (s *Session) dedicatedSettled() {
 	s.ServeDeferred()
 }
 
-// ReplaceServer replaces a disconnected upstream server by another one. The subscriptions at the
-// server stay.
-func (s *Session) ReplaceServer(gone, next *upstream.Upstream) {
+// ReplaceServer puts next in the place of an upstream server that is gone. The subscriptions at the
+// server stay. It returns false if the session does not use the server, or no longer.
+func (s *Session) ReplaceServer(gone, next *upstream.Upstream) (replaced bool) {
 	s.WithLock(func(out *peer.Outgoing) {
-		s.servers.Replace(gone, next)
-		s.subscriptions.ReplaceServer(gone, next, out)
+		if replaced = s.servers.Replace(gone, next); replaced {
+			s.subscriptions.ReplaceServer(gone, next, out)
+		}
 	})
-}
-
-// Reconnect implements upstream.Caller.
-func (s *Session) Reconnect(own *upstream.Upstream) { s.env.Host.Reconnect(s, own) }
-
-// ShareAgain replaces the session's disconnected dedicated server by the shared one. It reports
-// whether the session had that dedicated server.
-func (s *Session) ShareAgain(own, shared *upstream.Upstream) bool {
-	s.Mu.Lock()
-	defer s.Mu.Unlock()
-	if s.servers.Releasing || !s.servers.Replace(own, shared) {
-		return false
-	}
-	s.servers.Dismiss(own)
-	return true
+	return replaced
 }
 
 // Reload gives the session the upstream servers and the policy of a new configuration. The session

@@ -109,9 +109,6 @@ type sessionHost interface {
 	StartView(shared *catalog.Catalog, servers []*upstream.Upstream, p *policy.Policy, info client.Info) *view.View
 	// Refresh gives the session the current catalog.
 	Refresh(s *Session, announce bool)
-	// Reconnect gives the session the shared server in place of its dedicated one, which has
-	// disconnected.
-	Reconnect(s *Session, own *upstream.Upstream)
 	// Ended is called when a session has ended.
 	Ended(s *Session)
 }

@@ -46,8 +46,9 @@ type Caller interface {
 	Ready(u *Upstream)
 	// Refresh shows the client what a dedicated upstream offers now.
 	Refresh()
-	// Reconnect replaces a dedicated upstream that is gone.
-	Reconnect(u *Upstream)
+	// ReplaceServer puts next in the place of a dedicated upstream that is gone. It returns false if
+	// gone is no longer in use.
+	ReplaceServer(gone, next *Upstream) bool
 }
 
 // An Env is what the upstreams of a router share.

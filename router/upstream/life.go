@@ -188,23 +188,6 @@ func (u *Upstream) openLease() {
 	out.Flush()
 }
 
-// promote puts an upstream that is ready in the place of the one that it supersedes. It returns
-// false if that one is no longer in use.
-func (u *Upstream) promote() bool {
-	u.mu.Lock()
-	gone := u.lifecycle.supersedes
-	u.lifecycle.supersedes = nil
-	u.mu.Unlock()
-	return gone == nil || u.env.Router.Replace(gone, u)
-}
-
-// isCandidate reports whether the upstream still waits to replace another.
-func (u *Upstream) isCandidate() bool {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	return u.lifecycle.supersedes != nil
-}
-
 // settled tells the router that the first list need not wait for this upstream.
 func (u *Upstream) settled() { u.lifecycle.settled.Do(u.lifecycle.onSettled) }
 
@@ -213,7 +196,7 @@ func (u *Upstream) update() {
 	if u.dedicated.leased {
 		return
 	}
-	if owner := u.Owner(); owner != nil && u.dedicated.replaces != nil {
+	if owner := u.Owner(); owner != nil && u.Shared() != nil {
 		owner.Refresh()
 		return
 	}
@@ -245,9 +228,6 @@ func (u *Upstream) fail(reason string) {
 	u.answerAll()
 	close(u.lifecycle.ended)
 	u.settled()
-	if !closing {
-		u.scheduleReconnect()
-	}
 }
 
 // Closed implements peer.Handler: the server has closed its output. A server that did so in
@@ -269,11 +249,12 @@ func (u *Upstream) shutdown(err error) {
 }
 
 // markGone sets the state to Gone, answers the pending calls, and removes the items from the
-// catalog.
-func (u *Upstream) markGone(problem string) {
+// catalog. failed says that the server did not end by its own decision.
+func (u *Upstream) markGone(problem string, failed bool) {
 	u.mu.Lock()
 	was, closing := u.state, u.closing
 	u.state = Gone
+	u.lifecycle.finished = was == Ready && u.problem == "" && !failed
 	if u.problem == "" {
 		u.problem = problem
 	}
@@ -289,7 +270,6 @@ func (u *Upstream) markGone(problem string) {
 	}
 	if !closing && after == nil {
 		u.update()
-		u.scheduleReconnect()
 	}
 	u.settled()
 }
@@ -323,11 +303,16 @@ func (u *Upstream) answerAll() {
 }
 
 // Stop ends the upstream because toolman ends or no longer needs it, and returns when its process
-// is gone. Run must have been called.
+// and that of its replacement are gone. Run must have been called.
 func (u *Upstream) Stop() {
 	u.mu.Lock()
 	u.closing = true
+	replacement := u.lifecycle.replacement
 	u.mu.Unlock()
+	u.lifecycle.stopOnce.Do(func() { close(u.lifecycle.stopped) })
+	if replacement != nil {
+		replacement.Stop()
+	}
 	<-u.lifecycle.begun // the process may be starting
 	u.mu.Lock()
 	conn := u.transport.conn
@@ -336,63 +321,4 @@ func (u *Upstream) Stop() {
 		conn.Stop()
 		<-u.lifecycle.ended
 	}
-}
-
-// The limits of the pause between attempts to reconnect. Each pause is twice the last. It begins
-// again with MinRetryPause after the server was connected for MaxRetryPause.
-const (
-	MinRetryPause = time.Second
-	MaxRetryPause = 30 * time.Second
-)
-
-// Reconnects reports whether toolman connects again to the server when it is gone. It does so for
-// servers that it did not start itself. It does not for a server that is configured per session: a
-// failed attempt could not be noticed, and the session would wait.
-func (u *Upstream) Reconnects() bool {
-	return (u.Dial != nil || u.Socket != "") && !u.dedicated.leased && u.ForSession == nil && (u.dedicated.replaces == nil || u.dedicated.replaces.ForSession == nil)
-}
-
-// scheduleReconnect has the owner of a dedicated upstream replace it after a pause. The pause is
-// short if the upstream was connected for long.
-func (u *Upstream) scheduleReconnect() {
-	owner := u.Owner()
-	if owner == nil || u.dedicated.replaces == nil || !u.Reconnects() {
-		return
-	}
-	pause := MaxRetryPause
-	if time.Since(u.lifecycle.startedAt) >= MaxRetryPause {
-		pause = MinRetryPause
-	}
-	u.SetNextTry(pause)
-	time.AfterFunc(pause, func() { owner.Reconnect(u) })
-}
-
-// SetNextTry records that the next attempt to connect is after this pause. Status returns it.
-func (u *Upstream) SetNextTry(pause time.Duration) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.lifecycle.nextTry = time.Now().Add(pause)
-}
-
-// NewReplacement makes an upstream that takes the place of u, which is gone, when it is ready.
-func (u *Upstream) NewReplacement(server Server) *Upstream {
-	next := New(u.env, server, u.Name, func() {})
-	next.lifecycle.supersedes = u
-	next.InheritOwner(u)
-	return next
-}
-
-// InheritOwner gives the upstream the owner of another.
-func (u *Upstream) InheritOwner(gone *Upstream) {
-	u.dedicated.caller.Store(gone.dedicated.caller.Load())
-}
-
-// CopyProblem replaces the reason why u is gone by that of another upstream.
-func (u *Upstream) CopyProblem(other *Upstream) {
-	other.mu.Lock()
-	problem := other.problem
-	other.mu.Unlock()
-	u.mu.Lock()
-	u.problem = problem
-	u.mu.Unlock()
 }

@@ -49,7 +49,7 @@ type logLevels struct {
 func (u *Upstream) SetLevel(params []byte, want LogThreshold, l *LevelChange, out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if l != nil && u.state == Starting && u.dedicated.replaces != nil {
+	if l != nil && u.state == Starting && u.Shared() != nil {
 		l.Asked()
 		u.logLevels.queued = append(u.logLevels.queued, l)
 	}

@@ -27,6 +27,7 @@ type Server struct {
 	MaxCallsAt   string        // where MaxCalls is configured, such as tools.toml:12
 	Era          mcpwire.Era   // Unknown: found by the handshake
 	Share        Share
+	Restart      dial.Restart // of Command; connections by Socket and Dial are always made again
 	// ForSession returns the server for one session, from the configuration that its client has
 	// sent (client.Info.Config). Each session then has a process or connection of its own. The
 	// session goes without the server if there is an error, which must not contain the client's
@@ -71,7 +72,8 @@ type Status struct {
 	Name, Namespace string
 	State           State
 	Problem         string        // why it is gone
-	Retry           time.Duration // time until the next attempt to connect, at least a second; 0: none is planned
+	Retry           time.Duration // time until it is started or connected to again, at least a second; 0: that is not planned
+	Failures        int           // its ends in a row, the last of which it has not recovered from
 	Result          mcpwire.InitializeResult
 	Took            time.Duration // from start to ready
 	StartTimeout    time.Duration // as configured

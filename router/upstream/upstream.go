@@ -63,10 +63,10 @@ type Upstream struct {
 
 // dedicated is the state of an upstream that belongs to one session.
 type dedicated struct {
-	caller   atomic.Pointer[Caller] // the owner; nil: sessions share the upstream
-	many     bool                   // the owner speaks for several programs
-	replaces *Upstream              // the shared upstream that it stands in for; nil: none
-	leased   bool                   // it serves one call at a time and adds no items to the catalog
+	caller   atomic.Pointer[Caller]   // the owner; nil: sessions share the upstream
+	many     bool                     // the owner speaks for several programs
+	replaces atomic.Pointer[Upstream] // the shared upstream that it stands in for; nil: none
+	leased   bool                     // it serves one call at a time and adds no items to the catalog
 }
 
 // A greeting is the state of the handshake.
@@ -101,10 +101,15 @@ type lifecycle struct {
 	settled      sync.Once     // calls onSettled
 	begun        chan struct{} // closed when its process runs, or never will
 	startedAt    time.Time     // when Run was called
-	startup      time.Duration // from start to ready
-	nextTry      time.Time     // time of the next attempt to connect, if Reconnects
-	supersedes   *Upstream     // the upstream that it replaces when it is ready; nil: none
+	startup      time.Duration // guarded by Upstream.mu: from start to ready
+	finished     bool          // guarded by Upstream.mu: it was ready, and ended with exit status 0
+	nextTry      time.Time     // guarded by Upstream.mu: when it is replaced; zero: that is not planned
+	failures     int           // guarded by Upstream.mu: its ends in a row, with those of its predecessors
+	supersedes   *Upstream     // guarded by Upstream.mu: the upstream that it replaces when it is ready; nil: none
+	replacement  *Upstream     // guarded by Upstream.mu: the latest attempt to replace it; nil: none
 	shutdownOnce sync.Once
+	stopOnce     sync.Once
+	stopped      chan struct{} // closed by Stop
 	ended        chan struct{} // closed when it is gone and its calls are answered
 }
 
@@ -122,7 +127,7 @@ func New(env *Env, s Server, name string, settled func()) *Upstream {
 		Source:    &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
 		greeting:  greeting{known: env.FirstClient.Done, client: &env.FirstClient.Hello},
 		pending:   pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
-		lifecycle: lifecycle{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{})},
+		lifecycle: lifecycle{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{})},
 		Log:       env.Log.With(zap.String("upstream", name))}
 	u.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
 	u.latest.Store(&s)
@@ -180,11 +185,7 @@ func (u *Upstream) GoneText() string {
 	if problem == "" {
 		problem = "it has ended"
 	}
-	advice := "go on without it, or have toolman restarted"
-	if u.Reconnects() {
-		advice = "toolman tries to reach it again, now and then; go on without it, or try again later"
-	}
-	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; %s", u.Name, problem, advice)
+	return fmt.Sprintf("server %s is gone (%s), and with it its tools, resources and prompts; %s", u.Name, problem, u.adviceLocked())
 }
 
 // Offer returns the entries of the upstream for the catalog. An upstream that is gone keeps its
@@ -192,8 +193,8 @@ func (u *Upstream) GoneText() string {
 func (u *Upstream) Offer() catalog.Offer {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.state == Starting && u.dedicated.replaces != nil {
-		return catalog.Offer{Source: u.Source, Entries: u.dedicated.replaces.Offer().Entries, Alive: false} // reserves the names
+	if shared := u.Shared(); u.state == Starting && shared != nil {
+		return catalog.Offer{Source: u.Source, Entries: shared.Offer().Entries, Alive: false} // reserves the names
 	}
 	entries := u.lists.Entries()
 	return catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready}
@@ -218,8 +219,11 @@ func (u *Upstream) Status() Status {
 	defer u.mu.Unlock()
 	st := Status{Name: u.Name, Namespace: u.Namespace, State: u.state, Problem: u.problem, Result: u.offered.result,
 		Took: u.lifecycle.startup, StartTimeout: u.StartTimeout, Patience: u.patience(), Starts: u.env.starts.of(u.Name), Junk: u.transport.junk, Entries: u.lists.Entries(), Unread: u.lists.Unread()}
-	if u.state == Gone && u.Reconnects() {
-		st.Retry = max(time.Second, time.Until(u.lifecycle.nextTry))
+	if u.state == Gone {
+		st.Failures = u.lifecycle.failures
+		if !u.lifecycle.nextTry.IsZero() {
+			st.Retry = max(time.Second, time.Until(u.lifecycle.nextTry))
+		}
 	}
 	if u.transport.conn != nil {
 		st.Stderr = u.transport.conn.LastWords()
@@ -248,16 +252,17 @@ type DedicatedOptions struct {
 // NewDedicated makes an upstream for one session that stands in for the shared upstream u. The
 // caller must call Run.
 func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
+	if d.Era != mcpwire.Unknown {
+		server.Era = d.Era
+	}
 	own := New(u.env, server, u.Name, d.Settled)
 	own.Source.Modern, own.lifecycle.awaited = u.Source.Modern, u.lifecycle.awaited
-	own.dedicated.replaces, own.dedicated.leased = u, d.Leased
+	own.SetShared(u)
+	own.dedicated.leased = d.Leased
 	own.SetOwner(d.Owner, d.Many)
 	known := make(chan struct{})
 	close(known)
 	own.greeting = greeting{known: known, client: d.Client}
-	if d.Era != mcpwire.Unknown {
-		own.Era = d.Era
-	}
 	if d.Leased {
 		own.Release = nil // u calls it
 		own.pending.limiter = limiter.NewClosed[queuedCall]()
@@ -267,7 +272,10 @@ func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
 
 // Shared returns the shared upstream that this one stands in for, or nil if this one is shared
 // itself.
-func (u *Upstream) Shared() *Upstream { return u.dedicated.replaces }
+func (u *Upstream) Shared() *Upstream { return u.dedicated.replaces.Load() }
+
+// SetShared sets what Shared returns, after the shared upstream has been replaced.
+func (u *Upstream) SetShared(shared *Upstream) { u.dedicated.replaces.Store(shared) }
 
 // Load returns the number of calls at a leased upstream, active or queued.
 func (u *Upstream) Load() int { return u.pending.limiter.Load() }

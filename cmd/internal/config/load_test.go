@@ -134,10 +134,10 @@ func TestEveryKeyIsRead(t *testing.T) {
 					Argv:    []string{"npx", "-y", "@modelcontextprotocol/server-filesystem", ".", "--label", "two words"},
 					Env:     []string{"KEY=file-secret", "LITERAL=${TOKEN} costs $5", "TOKEN=Bearer token-secret"}, InheritEnv: []string{"PATH", "LC_*"},
 					Dir: filepath.Join(dir, "folder"), StartTimeout: 90 * time.Second, CallTimeout: 2500 * time.Millisecond, MaxCalls: 4,
-					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Enabled: true,
+					MaxMessageBytes: 1024, Era: "legacy", Share: "never", Restart: "always", Enabled: true,
 				}, {
 					Namespace: "", Name: "plain", Command: "PORT=80 server | tee log", Argv: shellArgv("PORT=80 server | tee log"),
-					Env: []string{"DEBUG=1"}, SessionEnv: []reference.SessionValue{{Name: "SESSION", Texts: []string{"token-secret and ", ""}, Keys: []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+					Env: []string{"DEBUG=1"}, SessionEnv: []reference.SessionValue{{Name: "SESSION", Texts: []string{"token-secret and ", ""}, Keys: []string{"API_KEY"}}}, StartTimeout: 5 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure", Enabled: true,
 				}, {
 					Namespace: "far", Name: "far",
 					Remote: &Remote{
@@ -147,13 +147,13 @@ func TestEveryKeyIsRead(t *testing.T) {
 						OAuth: &OAuth{TokenURL: "https://login.example.com/token", ClientID: "toolman", ClientSecret: "file-secret",
 							Scopes: []string{"read", "call"}, TokenFile: filepath.Join(dir, "sub", "token.json")},
 					},
-					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure", Enabled: true,
 				}, {
 					Namespace: "near", Name: "near", Socket: filepath.Join(dir, "run", "near.sock"),
-					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Enabled: true,
+					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure", Enabled: true,
 				}, {
 					Namespace: "off", Name: "off", Command: "server --token ${NOT_SET_ANYWHERE}",
-					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto",
+					StartTimeout: 10 * time.Second, CallTimeout: servedCallTimeout, MaxMessageBytes: 32 << 20, Era: "auto", Share: "auto", Restart: "on-failure",
 				}},
 				HTTP:    everyHTTP(dir),
 				Secrets: []string{"Bearer token-secret", "file-secret", "file-secret-that-is-long-enough", "plain", "token-secret", "token-secret-and-more-of-it"},

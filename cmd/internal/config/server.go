@@ -38,6 +38,7 @@ type Server struct {
 	MaxCallsLine    int                      // where that is in the file; 0: nowhere
 	Era             string                   // "auto", "legacy" or "modern"
 	Share           string                   // "auto", "always" or "never"
+	Restart         string                   // "never", "on-failure" or "always"
 	MaxMessageBytes int
 	Description     string
 	Enabled         bool // a server that is not enabled has no Argv, Env, Dir, Remote or Socket
@@ -67,9 +68,9 @@ func serverKeys() []string {
 // server decodes one element of servers.
 func (d *decoder) server(n source.Node) Server {
 	t := table.New(d.Problems, n, "in a server", serverKeys()...)
-	callTimeout := time.Duration(0)
+	callTimeout, restarts := time.Duration(0), []string{"never", "on-failure", "always"}
 	if d.options.HTTP {
-		callTimeout = servedCallTimeout
+		callTimeout, restarts = servedCallTimeout, []string{"on-failure", "never", "always"}
 	}
 	s := Server{
 		Line:            n.Line,
@@ -83,14 +84,10 @@ func (d *decoder) server(n source.Node) Server {
 		MaxCallsLine:    t.LineOf("max_concurrent_calls"),
 		Era:             t.Choice("era", "auto", "legacy", "modern"),
 		Share:           t.Choice("share", "auto", "always", "never"),
+		Restart:         t.Choice("restart", restarts...),
 		MaxMessageBytes: int(t.Int("max_message_bytes", 32<<20, leastMessageBytes, mostMessageBytes)),
 		Description:     description(t),
 		Enabled:         enabled(t),
-	}
-	if t.At("restart").Value == "on-failure" {
-		t.FailAt("restart", t.Instead("restart", `"never"`)+" or leave it out", "%s is not available yet: this version never restarts a server", t.Write("restart", `"on-failure"`))
-	} else {
-		t.Choice("restart", "never")
 	}
 	checkTransport(t)
 	checkType(t)

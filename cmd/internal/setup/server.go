@@ -41,6 +41,7 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *t
 		MaxCallsAt:   maxCallsAt(&s, file),
 		Era:          mcpwire.ParseEra(s.Era),
 		Share:        upstream.ParseShare(s.Share),
+		Restart:      dial.ParseRestart(s.Restart),
 		FrameLimit:   s.MaxMessageBytes,
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"sync/atomic"
+	"time"
 
+	"toolman/mcpwire/sanitize"
 	"toolman/router/upstream"
 )
 
@@ -17,11 +19,20 @@ type Gateway interface {
 	Started() <-chan struct{}
 }
 
-// Alive answers that the program runs, whatever its servers do. A supervisor that gets no answer
-// may restart it.
-func Alive() http.Handler {
-	return readOnly(func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, map[string]bool{"ok": true}) })
+// Alive tells whether a supervisor should leave the program running: status 200 if so. It is 503
+// only if every server is gone for good.
+func Alive(g Gateway) http.Handler {
+	return readOnly(func(w http.ResponseWriter, _ *http.Request) {
+		if all := g.Upstreams(); len(all) > 0 && !slices.ContainsFunc(all, recoverable) {
+			answer(w, http.StatusServiceUnavailable, health{Problem: "every server is gone for good; restart toolman"})
+			return
+		}
+		answer(w, http.StatusOK, health{OK: true})
+	})
 }
+
+// recoverable reports whether a server runs or may run again.
+func recoverable(st upstream.Status) bool { return st.State != upstream.Gone || st.Retry > 0 }
 
 // Health tells whether clients should be sent here: status 200 if so. It is 503 while the servers
 // are starting, when none of them runs, and when the program is about to end.
@@ -47,8 +58,11 @@ type health struct {
 }
 
 type serverHealth struct {
-	Name   string `json:"name"`
-	Status string `json:"status"` // starting, ready, gone or per session
+	Name     string `json:"name"`
+	Status   string `json:"status"`             // starting, ready, gone or per session
+	Problem  string `json:"problem,omitempty"`  // why it is gone
+	Failures int    `json:"failures,omitempty"` // how often it has ended in a row
+	Retry    int    `json:"retry_s,omitempty"`  // seconds until toolman tries to start or reach it again
 }
 
 // ServeHTTP implements http.Handler.
@@ -66,12 +80,19 @@ func (h *Health) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}).ServeHTTP(w, r)
 }
 
+// maxProblem is the number of bytes of a server's problem that are shown.
+const maxProblem = 300
+
 func named(servers []upstream.Status) (all []serverHealth) {
 	if servers != nil {
 		all = []serverHealth{}
 	}
 	for _, st := range servers {
-		all = append(all, serverHealth{st.Name, st.State.String()})
+		now := serverHealth{Name: st.Name, Status: st.State.String()}
+		if st.State == upstream.Gone {
+			now.Problem, now.Failures, now.Retry = sanitize.Cut(st.Problem, maxProblem), st.Failures, int(st.Retry.Round(time.Second)/time.Second)
+		}
+		all = append(all, now)
 	}
 	return all
 }
@@ -97,7 +118,7 @@ func (h *Health) problem() string {
 // Probes serves GET /healthz and GET /health, which need no credential. Other paths are not found.
 func Probes(h *Health) *http.ServeMux {
 	mux := http.NewServeMux()
-	mux.Handle("/healthz", Alive())
+	mux.Handle("/healthz", Alive(h.gateway))
 	mux.Handle("/health", h)
 	return mux
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/httpd/ops/prom"
 	"toolman/router/upstream"
@@ -137,6 +138,9 @@ func (m *Metrics) Handler(of Gateway) http.Handler {
 	})
 }
 
+// maxReason is the number of bytes of a server's problem in a label.
+const maxReason = 100
+
 // upstreams writes the metrics of the servers.
 func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
 	each := func(name, kind, help string, value func(st upstream.Status) float64) {
@@ -163,6 +167,15 @@ func (m *Metrics) upstreams(p *prom.Page, all []upstream.Status) {
 	each("toolman_upstream_inflight", "gauge", "Calls of a server that are not over.", func(st upstream.Status) float64 {
 		return float64(m.inFlight.of(st.Name))
 	})
+	each("toolman_upstream_failures", "gauge", "Ends of a server in a row, from which it has not recovered.", func(st upstream.Status) float64 {
+		return float64(st.Failures)
+	})
+	p.Begin("toolman_upstream_problem", "gauge", "1 for a server that is gone, with the reason.", "upstream", "reason")
+	for _, st := range all {
+		if st.State == upstream.Gone {
+			p.Value(1, st.Name, sanitize.Cut(st.Problem, maxReason))
+		}
+	}
 	each("toolman_upstream_starts_total", "counter", "Connections to a server that were made; with a command, processes.", func(st upstream.Status) float64 {
 		return float64(st.Starts)
 	})

@@ -79,15 +79,30 @@ func serveHandler(t *testing.T, h http.Handler) (url string) {
 	return srv.URL
 }
 
-func TestAliveIsAlwaysOK(t *testing.T) {
-	status, body, header := get(t, serveHandler(t, Alive())+"/healthz")
-	if status != 200 || body != `{"ok":true}` || header.Get("Cache-Control") != "no-store" {
-		t.Errorf("got %d %s %v", status, body, header)
+func TestAliveUnlessNothingCanRecover(t *testing.T) {
+	const starting, ready, gone, apart = upstream.Starting, upstream.Ready, upstream.Gone, upstream.PerSession
+	for _, tt := range []struct {
+		name   string
+		states []upstream.State
+		retry  time.Duration
+		status int
+	}{
+		{"none is configured", nil, 0, 200},
+		{"one is left", []upstream.State{gone, ready}, 0, 200},
+		{"one starts", []upstream.State{gone, starting}, 0, 200},
+		{"each session has its own", []upstream.State{gone, apart}, 0, 200},
+		{"all will be started again", []upstream.State{gone, gone}, time.Minute, 200},
+		{"all are gone for good", []upstream.State{gone, gone}, 0, 503},
+	} {
+		status, body, header := get(t, serveHandler(t, Alive(&gateway{states: tt.states, retry: tt.retry}))+"/healthz")
+		if status != tt.status || strings.Contains(body, `"ok":true`) != (status == 200) || header.Get("Cache-Control") != "no-store" {
+			t.Errorf("%s: got %d %s %v", tt.name, status, body, header)
+		}
 	}
 }
 
 func TestWhatIsReadIsNotWritten(t *testing.T) {
-	url := serveHandler(t, Alive())
+	url := serveHandler(t, Alive(&gateway{}))
 	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
 		req, _ := http.NewRequest(method, url, nil)
 		resp, err := http.DefaultClient.Do(req)
@@ -113,6 +128,7 @@ func TestWhatIsReadIsNotWritten(t *testing.T) {
 type gateway struct {
 	started chan struct{}
 	states  []upstream.State
+	retry   time.Duration // of all servers
 }
 
 func (g *gateway) Started() <-chan struct{} { return g.started }
@@ -121,7 +137,7 @@ func (g *gateway) Sessions() int { return 0 }
 
 func (g *gateway) Upstreams() (all []upstream.Status) {
 	for i, s := range g.states {
-		all = append(all, upstream.Status{Name: string(rune('a' + i)), State: s, Problem: "it ended with token-secret", Stderr: "token-secret"})
+		all = append(all, upstream.Status{Name: string(rune('a' + i)), State: s, Problem: "it ended with exit status 3", Stderr: "secret", Failures: 2, Retry: g.retry})
 	}
 	return all
 }
@@ -147,11 +163,11 @@ func TestHealth(t *testing.T) {
 		{"all ready", true, false, []upstream.State{ready, ready}, 200,
 			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"ready"}]}`},
 		{"one is late, one gone", true, false, []upstream.State{ready, starting, gone}, 200,
-			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"starting"},{"name":"c","status":"gone"}]}`},
+			`{"ok":true,"servers":[{"name":"a","status":"ready"},{"name":"b","status":"starting"},{"name":"c","status":"gone","problem":"it ended with exit status 3","failures":2}]}`},
 		{"each session has its own", true, false, []upstream.State{apart, gone}, 200,
-			`{"ok":true,"servers":[{"name":"a","status":"per session"},{"name":"b","status":"gone"}]}`},
+			`{"ok":true,"servers":[{"name":"a","status":"per session"},{"name":"b","status":"gone","problem":"it ended with exit status 3","failures":2}]}`},
 		{"none is left", true, false, []upstream.State{gone, gone}, 503,
-			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"gone"},{"name":"b","status":"gone"}]}`},
+			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"gone","problem":"it ended with exit status 3","failures":2},{"name":"b","status":"gone","problem":"it ended with exit status 3","failures":2}]}`},
 		{"the only one is late", true, false, []upstream.State{starting}, 503,
 			`{"ok":false,"problem":"no server is ready","servers":[{"name":"a","status":"starting"}]}`},
 		{"none is configured", true, false, nil, 200, `{"ok":true,"servers":[]}`},
@@ -186,8 +202,8 @@ func TestHealthOfARealRouter(t *testing.T) {
 		t.Errorf("a stranger gets %d %s", status, body)
 	}
 	status, body, _ := get(t, serveHandler(t, naming(NewHealth(r))))
-	if want := `{"ok":true,"servers":[{"name":"fs","status":"ready"},{"name":"gone","status":"gone"}]}`; status != 200 || body != want {
-		t.Errorf("got  %d %s\nwant 200 %s", status, body, want)
+	if want := `{"ok":true,"servers":[{"name":"fs","status":"ready"},{"name":"gone","status":"gone","problem":"`; status != 200 || !strings.HasPrefix(body, want) || !strings.Contains(body, "/nowhere/at/all") {
+		t.Errorf("got  %d %s\nwant 200 %s… /nowhere/at/all …", status, body, want)
 	}
 }
 

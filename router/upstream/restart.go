@@ -1,0 +1,165 @@
+package upstream
+
+import (
+	"fmt"
+	"time"
+
+	"toolman/router/dial"
+	"toolman/spawn"
+)
+
+// Supervise runs the upstream and returns when it has ended for good. If the server ends and is to
+// be started again, or connected to again, Supervise replaces the upstream by another one: after a
+// pause that gets longer from attempt to attempt, until Stop is called or the router closes. The
+// upstream keeps its place until the replacement is ready. A call that was pending is not sent to
+// the replacement.
+func (u *Upstream) Supervise(reaper *spawn.Reaper) {
+	began := time.Now()
+	u.Run(reaper)
+	policy, backoff := u.restartPolicy()
+	if policy == dial.RestartNever {
+		return
+	}
+	for {
+		<-u.Ended()
+		if !u.waitForRestart(policy, backoff, time.Since(began)) {
+			return
+		}
+		began = time.Now()
+		next := u.newReplacement()
+		if next == nil {
+			return
+		}
+		next.Run(reaper)
+		if !next.isCandidate() {
+			u = next
+			continue
+		}
+		if next.Is(Ready) {
+			next.Stop()
+		}
+		<-next.Ended()
+		u.copyProblem(next)
+	}
+}
+
+// restartPolicy returns when the upstream is replaced, and the pauses before that. toolman always
+// connects again to a server that it did not start. It never replaces a leased process: the next
+// call gets another one.
+func (u *Upstream) restartPolicy() (dial.Restart, *dial.Backoff) {
+	switch {
+	case u.dedicated.leased || u.ForSession != nil:
+		return dial.RestartNever, nil
+	case u.Dial != nil || u.Socket != "":
+		return dial.RestartAlways, dial.Reconnects()
+	}
+	return u.Restart, dial.Restarts()
+}
+
+// waitForRestart waits until an upstream that has ended is to be replaced. up is how long it ran,
+// or how long the last attempt to replace it took. It returns false if it is not to be replaced.
+func (u *Upstream) waitForRestart(policy dial.Restart, backoff *dial.Backoff, up time.Duration) bool {
+	u.mu.Lock()
+	again := !u.closing && (policy == dial.RestartAlways || !u.lifecycle.finished)
+	var pause time.Duration
+	if again {
+		pause = backoff.Next(up)
+		u.lifecycle.failures, u.lifecycle.nextTry = backoff.Failures, time.Now().Add(pause)
+	}
+	u.mu.Unlock()
+	if !again {
+		return false
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-u.lifecycle.stopped:
+	case <-u.env.Context.Done():
+	}
+	return false
+}
+
+// newReplacement makes an upstream that takes the place of u, which is gone, when it is ready. It
+// returns nil if Stop was called.
+func (u *Upstream) newReplacement() *Upstream {
+	server := *u.Configured()
+	if shared := u.Shared(); shared != nil && shared.ForSession == nil {
+		server = *shared.Configured()
+		server.Era = u.Configured().Era
+	}
+	next := New(u.env, server, u.Name, func() {})
+	next.lifecycle.supersedes = u
+	next.greeting.known, next.greeting.client = u.greeting.known, u.greeting.client
+	next.dedicated.many = u.dedicated.many
+	next.SetShared(u.Shared())
+	next.InheritOwner(u)
+	next.Source.Modern = u.Source.Modern
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.closing {
+		return nil
+	}
+	u.lifecycle.replacement = next
+	return next
+}
+
+// promote puts an upstream that is ready in the place of the one that it supersedes. It returns
+// false if that one is no longer in use.
+func (u *Upstream) promote() bool {
+	u.mu.Lock()
+	gone := u.lifecycle.supersedes
+	u.mu.Unlock()
+	if gone == nil {
+		return true
+	}
+	replaced := false
+	if owner := u.Owner(); owner != nil && u.Shared() != nil {
+		replaced = owner.ReplaceServer(gone, u)
+	} else {
+		replaced = u.env.Router.Replace(gone, u)
+	}
+	if replaced {
+		u.mu.Lock()
+		u.lifecycle.supersedes = nil
+		u.mu.Unlock()
+	}
+	return replaced
+}
+
+// isCandidate reports whether the upstream has not taken the place of another yet.
+func (u *Upstream) isCandidate() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.lifecycle.supersedes != nil
+}
+
+// InheritOwner gives the upstream the owner of another.
+func (u *Upstream) InheritOwner(gone *Upstream) {
+	u.dedicated.caller.Store(gone.dedicated.caller.Load())
+}
+
+// copyProblem replaces the reason why u is gone by that of another upstream.
+func (u *Upstream) copyProblem(other *Upstream) {
+	other.mu.Lock()
+	problem := other.problem
+	other.mu.Unlock()
+	u.mu.Lock()
+	u.problem = problem
+	u.mu.Unlock()
+}
+
+// adviceLocked returns what a caller can do about an upstream that is gone.
+func (u *Upstream) adviceLocked() string {
+	policy, _ := u.restartPolicy()
+	switch failures := u.lifecycle.failures; {
+	case policy == dial.RestartNever || policy == dial.RestartOnFailure && u.lifecycle.finished:
+		return "go on without it, or have toolman restarted"
+	case u.Dial != nil || u.Socket != "":
+		return "toolman tries to reach it again, now and then; go on without it, or try again later"
+	case failures > 1:
+		return fmt.Sprintf("it has ended %d times in a row; toolman starts it again, now and then; go on without it, or try again later", failures)
+	}
+	return "toolman starts it again; try again in a moment, or go on without it"
+}
