@@ -2,7 +2,6 @@ package jsonrpc
 
 import (
 	"math/rand/v2"
-	"slices"
 	"strconv"
 	"sync"
 )
@@ -190,26 +189,4 @@ func ParseID(token []byte) (uint64, bool) {
 	}
 	id, err := strconv.ParseUint(string(token), 10, 64)
 	return id, err == nil
-}
-
-// A Recent remembers the last ids of calls that were given up, to tell a late
-// answer from one that nobody asked for.
-type Recent struct {
-	mu   sync.Mutex
-	ids  [64]uint64
-	next int
-}
-
-func (r *Recent) Add(id uint64) {
-	r.mu.Lock()
-	r.ids[r.next%len(r.ids)] = id
-	r.next++
-	r.mu.Unlock()
-}
-
-// Has reports whether id is among them; 0, which no call has, is not.
-func (r *Recent) Has(id uint64) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return id != 0 && slices.Contains(r.ids[:], id)
 }

@@ -13,11 +13,11 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/budget"
+	"toolman/router/calls"
 	"toolman/router/client"
 	"toolman/router/dial"
 	"toolman/router/limiter"
 	"toolman/router/session"
-	"toolman/router/upstream"
 )
 
 // gated is a rig with a server that has so many calls at once.
@@ -187,7 +187,7 @@ func TestACallThatWaitsTooLongIsGivenUp(t *testing.T) {
 		o := various()
 		o.most, o.timeout = 1, 10*time.Second
 		_, client, server := one(t, o)
-		upstream.Simulate(server.u).Limiter().Admit(budget.Principal{}, 0, nil) // somebody else's call, which is never answered
+		server.u.Calls.Hold()
 		client.says(callNumber(1))
 		time.Sleep(4 * time.Second)
 		client.says(callNumber(2))
@@ -226,11 +226,11 @@ func TestAServerThatDiesAnswersWhatWaits(t *testing.T) {
 	}
 	// One that was on its way when the server died does not wait for ever.
 	u := server.u
-	c := upstream.Call{Caller: g.s, Method: mcpwire.ToolsCall}
+	c := calls.Call{Caller: g.s, Method: mcpwire.ToolsCall}
 	m := scanned(t, callNumber(3))
 	c.Keep(m, jsonrpc.Span{})
 	var out peer.Outgoing
-	u.Submit(m, &out, &c, jsonrpc.Span{}, "echo")
+	u.Calls.Submit(m, &out, &c, jsonrpc.Span{}, "echo")
 	out.Flush()
 	if text := refusalOf(t, client.hearsOne(), mcpwire.ToolsCall, 0); !strings.Contains(text, "server ns is gone") {
 		t.Errorf("told %q", text)
@@ -365,8 +365,8 @@ func TestHistoriesAtALimiter(t *testing.T) {
 					within, waiting = append(within, waiting[0]), waiting[1:]
 				}
 			}
-			if len(within) > most || len(waiting) > 0 && len(within) < most || upstream.Simulate(server.u).Limiter().Counts().Active != len(within) {
-				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, upstream.Simulate(server.u).Limiter().Counts().Active)
+			if len(within) > most || len(waiting) > 0 && len(within) < most || server.u.Calls.Counts().Active != len(within) {
+				t.Fatalf("seed %d: %d are open and %d wait, with a limit of %d; the limiter counts %d", seed, len(within), len(waiting), most, server.u.Calls.Counts().Active)
 			}
 		}
 		if n := g.s.Pending(); n != len(waiting)+len(within) {
@@ -437,7 +437,7 @@ func TestOneClientDoesNotTakeAllPlaces(t *testing.T) {
 	for _, l := range []*link{greedy, other, third} {
 		l.handler.(*session.Session).End()
 	}
-	if has := upstream.Simulate(server.u).Limiter().Counts(); has != (limiter.Counts{}) {
+	if has := server.u.Calls.Counts(); has != (limiter.Counts{}) {
 		t.Errorf("the limiter has %+v", has)
 	}
 }

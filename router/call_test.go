@@ -268,7 +268,7 @@ func TestACallThatCannotBeWrittenIsAnsweredAtOnce(t *testing.T) {
 		server.refuses = nil
 		server.says(`{"jsonrpc":"2.0","id":` + id + `,"result":{}}`)
 		client.wants(`{"jsonrpc":"2.0","id":1,"result":{}}`)
-		if n := upstream.Simulate(server.u).Calls(); n > 0 {
+		if n := server.u.Calls.Len(); n > 0 {
 			t.Errorf("%d calls are left", n)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/catalog"
-	"toolman/router/upstream"
 )
 
 // TestConcurrentHistories has the client, every server and whatever ends a server
@@ -51,13 +50,13 @@ func TestConcurrentHistories(t *testing.T) {
 				t.Errorf("seed %d: %d of %d calls are audited", seed, audited, calls)
 			}
 			for _, u := range g.r.all() {
-				if n := upstream.Simulate(u).Calls(); n > 0 {
+				if n := u.Calls.Len(); n > 0 {
 					t.Errorf("seed %d: %d calls are left with %s", seed, n, u.Name)
 				}
-				if upstream.Simulate(u).Limiter() == nil {
+				if !u.Calls.Limited() {
 					continue
 				}
-				if has := upstream.Simulate(u).Limiter().Counts(); !has.Closed && (has.Active != 0 || has.Queued > 0) {
+				if has := u.Calls.Counts(); !has.Closed && (has.Active != 0 || has.Queued > 0) {
 					t.Errorf("seed %d: the limiter of %s has %+v", seed, u.Name, has)
 				}
 			}

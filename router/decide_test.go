@@ -14,10 +14,10 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/client"
 	"toolman/router/limiter"
 	"toolman/router/policy"
-	"toolman/router/upstream"
 	"toolman/router/view"
 )
 
@@ -245,7 +245,7 @@ func TestHowCallsEndIsAudited(t *testing.T) {
 				g.client.says(callNumber(i + 2))
 			}
 			g.client.says(callNumber(-1))
-			g.servers[0].u.TakeQueued(func(*upstream.Call) bool { return true })
+			g.servers[0].u.Calls.TakeQueued(func(*calls.Call) bool { return true })
 		}, []string{"busy refused 0"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,7 +9,8 @@
 //	confirm     asks the user to confirm calls of dangerous tools
 //	subscribe   notifications that a client gets
 //	pool        which process of a server a session uses
-//	upstream    one server: its connection, items, pending calls and subscriptions
+//	upstream    one server: its connection, its end and restart, its items and subscriptions
+//	calls       the requests that a server has not answered
 //	discovery   handshakes with servers, and their lists
 //	catalog     all items of all servers
 //	view        the items that one client sees
@@ -20,7 +21,7 @@
 //	router.go    the Router, its start and its end
 //	options.go   the Options
 //	sessions.go  makes sessions
-//	servers.go   reloads the configuration, and reconnects to servers
+//	servers.go   reloads the configuration, and replaces servers
 //	catalog.go   builds the catalog, and the views that sessions start with
 //	inspect.go   reports for operators and for toolman check and explain
 //	adapter.go   the callbacks of upstreams and sessions

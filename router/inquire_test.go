@@ -184,7 +184,7 @@ func TestAURLAfterAQuestion(t *testing.T) {
 	if idOf(t, got) != "2" || !strings.Contains(got, `"url":"https://x/?a&b"`) {
 		t.Errorf("got %s", got)
 	}
-	if n := calls(t, slices.Clone(d.server.hears())); n != 0 {
+	if n := callsIn(t, slices.Clone(d.server.hears())); n != 0 {
 		t.Errorf("the tool has run %d times more", n)
 	}
 	d.over()

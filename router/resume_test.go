@@ -9,7 +9,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/router/session"
-	"toolman/router/upstream"
 )
 
 // A dialog is a modern client with all capabilities, in front of a legacy server.
@@ -88,8 +87,8 @@ func retryMembers(state, answers string) string {
 	return more
 }
 
-// calls counts how often the server was asked to do something.
-func calls(t testing.TB, frames []string) (n int) {
+// callsIn counts how often the server was asked to do something.
+func callsIn(t testing.TB, frames []string) (n int) {
 	for _, method := range methodsOf(t, frames) {
 		if method == "tools/call" {
 			n++
@@ -146,7 +145,7 @@ func TestALegacyServerAsksDuringAModernCall(t *testing.T) {
 func (d *dialog) over() {
 	d.t.Helper()
 	all := session.Simulate(d.g.s).Held()
-	if n, p := upstream.Simulate(d.server.u).Calls(), d.g.s.Pending(); n > 0 || p > 0 || all.Suspended > 0 || all.Bytes != 0 {
+	if n, p := d.server.u.Calls.Len(), d.g.s.Pending(); n > 0 || p > 0 || all.Suspended > 0 || all.Bytes != 0 {
 		d.t.Errorf("%d calls are left, %d pending, %d suspended with %d bytes", n, p, all.Suspended, all.Bytes)
 	}
 }

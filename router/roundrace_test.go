@@ -11,7 +11,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/router/session"
-	"toolman/router/upstream"
 )
 
 // TestConcurrentRounds has the client, a modern server and whatever ends it on
@@ -46,7 +45,7 @@ func TestConcurrentRounds(t *testing.T) {
 					t.Errorf("seed %d: %s is answered %d times, cancelled: %v", seed, id, count, cancelled[n])
 				}
 			}
-			if n := upstream.Simulate(g.server.u).Calls() + session.Simulate(g.s).Held().ServerRequests + g.s.Pending(); n != 0 {
+			if n := g.server.u.Calls.Len() + session.Simulate(g.s).Held().ServerRequests + g.s.Pending(); n != 0 {
 				t.Errorf("seed %d: %d are left", seed, n)
 			}
 		})

@@ -12,7 +12,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/router/session"
-	"toolman/router/upstream"
 )
 
 // TestHistoriesOfRounds plays random histories of calls for which a modern server needs
@@ -364,7 +363,7 @@ func (s *roundSim) end() {
 	s.check()
 	time.Sleep(time.Hour)
 	s.check()
-	if n := upstream.Simulate(s.server.u).Calls() + session.Simulate(s.s).Held().ServerRequests + session.Simulate(s.s).Held().Rounds; n != 0 {
+	if n := s.server.u.Calls.Len() + session.Simulate(s.s).Held().ServerRequests + session.Simulate(s.s).Held().Rounds; n != 0 {
 		s.t.Errorf("%d are left", n)
 	}
 }

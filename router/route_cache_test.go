@@ -9,8 +9,8 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/calls"
 	"toolman/router/session"
-	"toolman/router/upstream"
 )
 
 // A request that takes the route of the one before goes where it would have gone
@@ -125,7 +125,7 @@ func TestACallThatIsTimedDoesNotTakeTheLastRoute(t *testing.T) {
 		} // a reload may bring a server with a call_timeout
 		fromClient.deliver(t, s, []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ns_echo","arguments":{}}}`))
 	}
-	u.EachCall(func(_ uint64, c upstream.Call) {
+	u.Calls.EachCall(func(_ uint64, c calls.Call) {
 		if c.SentAt > 0 {
 			timed++
 		}

@@ -15,7 +15,6 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
-	"toolman/router/upstream"
 )
 
 var (
@@ -277,7 +276,7 @@ func (s *simulation) end() {
 	synctest.Wait()
 	s.settled()
 	for _, u := range s.g.r.all() {
-		if n := upstream.Simulate(u).Calls(); n > 0 {
+		if n := u.Calls.Len(); n > 0 {
 			s.t.Errorf("%d calls are left with %s", n, u.Name)
 		}
 	}

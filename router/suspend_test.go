@@ -294,7 +294,7 @@ func FuzzRetry(f *testing.F) {
 			return // it is a call of its own
 		}
 		d.client.says(frame)
-		if n := calls(t, d.server.hears()); n > 0 {
+		if n := callsIn(t, d.server.hears()); n > 0 {
 			t.Errorf("the tool runs again for %s", frame)
 		}
 		d.server.says(`{"jsonrpc":"2.0","id":` + our + `,"result":{}}`)

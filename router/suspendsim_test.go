@@ -11,7 +11,6 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/router/session"
-	"toolman/router/upstream"
 )
 
 // TestSuspensionsConcurrently has a modern client, legacy servers that ask, time-outs
@@ -234,7 +233,7 @@ func (s *asker) check(seed uint64, alive bool) {
 			s.t.Errorf("seed %d: the question %s was answered %d times", seed, id, n)
 		}
 	}
-	if n := upstream.Simulate(s.u).Calls(); n > 0 {
+	if n := s.u.Calls.Len(); n > 0 {
 		s.t.Errorf("seed %d: %d calls are left with %s", seed, n, s.u.Name)
 	}
 }

@@ -76,13 +76,14 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpcl
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/apps: jsonrpc mcpwire
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire
 router/budget:
+router/calls: jsonrpc jsonrpc/peer mcpwire router/audit router/budget router/catalog router/limiter router/tracing
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/apps router/audit router/policy router/suggest router/toolset
-router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/catalog router/policy router/tracing router/upstream router/view
-router/confirm: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/catalog router/client router/input router/tracing router/upstream
+router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/policy router/tracing router/upstream router/view
+router/confirm: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/calls router/catalog router/client router/input router/tracing router/upstream
 router/dial: jsonrpc/peer mcpwire/streamhttp spawn
 router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
 router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/presence router/upstream spawn
@@ -95,17 +96,17 @@ router/httpd/modes: jsonrpc mcpwire/sanitize router/budget router/client router/
 router/httpd/ops: jsonrpc jsonrpc/peer mcpwire mcpwire/sanitize router router/audit router/catalog router/client router/httpd/ops/prom router/policy router/upstream spawn
 router/httpd/ops/prom:
 router/httpd/presence: jsonrpc jsonrpc/peer mcpwire router router/budget router/client
-router/input: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/catalog router/client router/subscribe router/tracing router/upstream
+router/input: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/budget router/calls router/catalog router/client router/subscribe router/tracing router/upstream
 router/limiter: router/budget
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
 router/policy:
-router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq router/apps router/audit router/budget router/client router/upstream spawn
-router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/catalog router/client router/confirm router/input router/metatool router/policy router/pool router/subscribe router/toolset router/tracing router/upstream router/view
-router/subscribe: jsonrpc jsonrpc/peer mcpwire router/catalog router/client router/pool router/tracing router/upstream
+router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq router/apps router/audit router/budget router/calls router/client router/upstream spawn
+router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/confirm router/input router/metatool router/policy router/pool router/subscribe router/toolset router/tracing router/upstream router/view
+router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
-router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/catalog router/dial router/discovery router/limiter router/tracing spawn
+router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/calls router/catalog router/dial router/discovery router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/apps router/catalog router/toolset
 spawn: jsonrpc/asyncwriter mcpwire/sanitize
 `)

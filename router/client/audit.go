@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -19,7 +20,7 @@ const OwnRule = "it is toolman's own, and policies do not apply to it"
 
 // audits reports whether requests of a method are in the audit log.
 func audits(method mcpwire.Method) bool {
-	return upstream.Limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
+	return calls.Limited(method) || method == mcpwire.Subscribe || method == mcpwire.Unsubscribe || method == mcpwire.Listen
 }
 
 // BeginAudit begins the audit line of the request being handled. t is the target of its name and n
@@ -182,7 +183,7 @@ func argumentsOf(m *jsonrpc.Message, method mcpwire.Method) []byte {
 }
 
 // OutcomeOf returns the outcome of a call from its response, "" if the call is not audited.
-func OutcomeOf(c *upstream.Call, m *jsonrpc.Message) audit.Outcome {
+func OutcomeOf(c *calls.Call, m *jsonrpc.Message) audit.Outcome {
 	if c.Audited == nil {
 		return ""
 	}

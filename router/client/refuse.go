@@ -10,9 +10,9 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
-	"toolman/router/upstream"
 )
 
 // A Refusal is the reason why toolman does not pass a request on. Its text also says what to do
@@ -114,7 +114,7 @@ func complete(result []byte, method mcpwire.Method) []byte {
 }
 
 // FailCall answers the request of a call that has failed. problem says why.
-func (s *Conn) FailCall(c *upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+func (s *Conn) FailCall(c *calls.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
 	note := tracing.Note{ID: c.TraceID, Method: c.Method}
 	if how == audit.Timeout {
@@ -125,7 +125,7 @@ func (s *Conn) FailCall(c *upstream.Call, problem string, how audit.Outcome, out
 }
 
 // FailureOf returns the response for a call that has failed.
-func FailureOf(c *upstream.Call, problem string) []byte {
+func FailureOf(c *calls.Call, problem string) []byte {
 	return mcpwire.AppendFailure(EraOf(c.Modern), nil, c.ID(), c.Method, jsonrpc.CodeInternalError, problem)
 }
 

@@ -10,6 +10,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/input"
@@ -66,7 +67,7 @@ func (s *Confirmer) confirm(req *client.Request, t catalog.Target) {
 		return
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
-	c := upstream.Call{Caller: s.Caller, Method: mcpwire.ToolsCall, Entry: t.Entry, TraceID: s.TraceArrival(req, name)}
+	c := calls.Call{Caller: s.Caller, Method: mcpwire.ToolsCall, Entry: t.Entry, TraceID: s.TraceArrival(req, name)}
 	c.Keep(req.Message, jsonrpc.Span{})
 	c.Audited = s.BeginAudit(req, t, audit.Asked, c.TraceID)
 	q := &input.Question{Ask: ask, Frame: bytes.Clone(req.Frame), Purpose: mustAgree}
@@ -130,7 +131,7 @@ func whyNoConsent(m *jsonrpc.Message, answer jsonrpc.Span) string {
 }
 
 // redispatch calls handle with the client's request for a call that waited for confirmation.
-func (s *Confirmer) redispatch(frame []byte, c *upstream.Call, out *peer.Outgoing, handle func(asked *client.Request)) {
+func (s *Confirmer) redispatch(frame []byte, c *calls.Call, out *peer.Outgoing, handle func(asked *client.Request)) {
 	req, err := client.ReadRequest(frame, out)
 	if err != nil {
 		return // impossible: the frame was parsed before

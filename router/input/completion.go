@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
 )
@@ -15,27 +16,27 @@ import (
 // The client's first request for that call was answered with questions. With an empty ID, no
 // request waits.
 type clientRequest struct {
-	upstream.IDs
-	logs    upstream.LogThreshold
+	calls.IDs
+	logs    calls.LogThreshold
 	traceID uint64
 }
 
 // translationOf returns the translation state of a call, or nil if the call needs none.
-func translationOf(c *upstream.Call) *translation {
+func translationOf(c *calls.Call) *translation {
 	x, _ := c.Context.(*translation)
 	return x
 }
 
 // KeepRequest keeps the frame of a legacy client's call to a modern server, which may require that
 // the call is repeated.
-func KeepRequest(c *upstream.Call, frame []byte) { translationOf(c).request = frame }
+func KeepRequest(c *calls.Call, frame []byte) { translationOf(c).request = frame }
 
 // CapabilitiesOf returns the capabilities that the modern client declared with a call to a legacy
 // server.
-func CapabilitiesOf(c *upstream.Call) []byte { return translationOf(c).capabilities }
+func CapabilitiesOf(c *calls.Call) []byte { return translationOf(c).capabilities }
 
 // EarlierTime returns how many nanoseconds a call took before it was last sent to the server.
-func EarlierTime(c *upstream.Call) int64 {
+func EarlierTime(c *calls.Call) int64 {
 	if x := translationOf(c); x != nil {
 		return x.earlierTime
 	}
@@ -44,7 +45,7 @@ func EarlierTime(c *upstream.Call) int64 {
 
 // UpdateIDs gives the call the IDs of the client's request that currently waits for it. It reports
 // whether there is such a request. Conn.Mu must be held.
-func UpdateIDs(c *upstream.Call) (open bool) {
+func UpdateIDs(c *calls.Call) (open bool) {
 	x := translationOf(c)
 	if !c.Modern || x == nil || x.asked == 0 {
 		return true
@@ -57,7 +58,7 @@ func UpdateIDs(c *upstream.Call) (open bool) {
 }
 
 // LockAndUpdateIDs is UpdateIDs for callers that do not hold Conn.Mu.
-func (s *Requests) LockAndUpdateIDs(c *upstream.Call) (open bool) {
+func (s *Requests) LockAndUpdateIDs(c *calls.Call) (open bool) {
 	if !c.Modern || c.Context == nil {
 		return true
 	}
@@ -67,17 +68,17 @@ func (s *Requests) LockAndUpdateIDs(c *upstream.Call) (open bool) {
 }
 
 // HasRequestID reports whether the client's request with this ID waits for the call.
-func (s *Requests) HasRequestID(c *upstream.Call, id []byte) bool {
+func (s *Requests) HasRequestID(c *calls.Call, id []byte) bool {
 	return s.owns(c) && UpdateIDs(c) && bytes.Equal(c.ID(), id)
 }
 
 // A completion answers the client's request for a call that has ended. Conn.Mu may be held. It
 // receives a copy of the call, so that calls need no heap memory of their own.
-type completion func(c upstream.Call, out *peer.Outgoing)
+type completion func(c calls.Call, out *peer.Outgoing)
 
 // Conclude answers a call that was taken out of the pending calls: now, or when its client resumes
 // it. A call whose suspension has expired gets no answer.
-func Conclude(c *upstream.Call, end completion, out *peer.Outgoing) {
+func Conclude(c *calls.Call, end completion, out *peer.Outgoing) {
 	if UpdateIDs(c) {
 		end(*c, out)
 	} else if p := translationOf(c).suspended; p != nil {
@@ -87,12 +88,12 @@ func Conclude(c *upstream.Call, end completion, out *peer.Outgoing) {
 
 // Failure returns the completion that reports a failure in toolman.
 func (s *Requests) Failure(problem string, how audit.Outcome) completion {
-	return func(c upstream.Call, out *peer.Outgoing) { s.FailCall(&c, problem, how, out) }
+	return func(c calls.Call, out *peer.Outgoing) { s.FailCall(&c, problem, how, out) }
 }
 
 // openOrStore reports whether a request of the client waits for the answer of a call, and then
 // gives the call that request's IDs. If the call is suspended, openOrStore stores the answer.
-func (s *Requests) openOrStore(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) bool {
+func (s *Requests) openOrStore(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	if UpdateIDs(c) {
@@ -113,7 +114,7 @@ func (s *Requests) openOrStore(u *upstream.Upstream, c *upstream.Call, m *jsonrp
 
 // storedAnswer returns the completion that delivers an answer that arrived during the suspension.
 func (s *Requests) storedAnswer(u *upstream.Upstream, frame []byte) completion {
-	return func(c upstream.Call, out *peer.Outgoing) {
+	return func(c calls.Call, out *peer.Outgoing) {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
 			s.translateAnswer(u, &c, &m, out, &tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name()})

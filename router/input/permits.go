@@ -6,9 +6,9 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
-	"toolman/router/upstream"
 )
 
 // ChangedMeanwhile is the reason for refusing a call whose tool has changed since the confirmation.
@@ -22,7 +22,7 @@ func (s *Requests) stillCallable(e *catalog.Entry) bool {
 
 // PrepareRetry records the hash of a modern client's call of a dangerous tool at a modern server.
 // The client may retry the call with answers to the server's input requests.
-func (s *Requests) PrepareRetry(req *client.Request, c *upstream.Call, t catalog.Target) {
+func (s *Requests) PrepareRetry(req *client.Request, c *calls.Call, t catalog.Target) {
 	if t.Entry.NeedsConfirmation() && c.Modern && t.Source.Modern {
 		c.Context = &translation{about: s.signer.requestHash(req.Message, c.Method, t)}
 	}
@@ -30,7 +30,7 @@ func (s *Requests) PrepareRetry(req *client.Request, c *upstream.Call, t catalog
 
 // PermitRetry adds a permit for the retry if a modern server requests input during a dangerous
 // tool's call. The user has already confirmed that call.
-func (s *Requests) PermitRetry(c *upstream.Call, m *jsonrpc.Message) {
+func (s *Requests) PermitRetry(c *calls.Call, m *jsonrpc.Message) {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil || r.ResultType(m) != mcpwire.ResultInputRequired {
 		return

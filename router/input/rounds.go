@@ -14,6 +14,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/subscribe"
@@ -54,7 +55,7 @@ const (
 // the call. A call for which toolman itself asks a Question is also an inputRound.
 type inputRound struct {
 	from     *upstream.Upstream
-	call     upstream.Call
+	call     calls.Call
 	state    []byte // the server's requestState, verbatim; nil: none
 	requests []inputRequest
 	timer    *time.Timer
@@ -82,7 +83,7 @@ func (r *inputRound) Size() int {
 
 // beginRound asks the client for the input that a modern server needs to continue a call. An error
 // describes what is wrong with the server's result.
-func (s *Requests) beginRound(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
+func (s *Requests) beginRound(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message, result *mcpwire.Result, out *peer.Outgoing) error {
 	if c.Context == nil {
 		return errors.New("it requests input, which is not allowed for this method")
 	}
@@ -120,7 +121,7 @@ func (s *Requests) beginRound(u *upstream.Upstream, c *upstream.Call, m *jsonrpc
 
 // whyNotAsk returns why a round cannot begin, or "". Either all inputs can be requested or none is,
 // so that no user answers in vain.
-func (s *Requests) whyNotAsk(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, in *inputreq.Input) string {
+func (s *Requests) whyNotAsk(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message, in *inputreq.Input) string {
 	switch {
 	case translationOf(c).rounds > maxRoundsPerCall:
 		return fmt.Sprintf("server %s has asked for input %d times during this call and requests more; toolman allows no more", u.Name, maxRoundsPerCall)
@@ -173,7 +174,7 @@ type Question struct {
 
 // AskFirst asks the client a question about a call before the call is forwarded. The client must
 // have the capability for it (inputreq.Lacks), and there must be room (Full).
-func (s *Requests) AskFirst(from *upstream.Upstream, c *upstream.Call, q *Question, out *peer.Outgoing) {
+func (s *Requests) AskFirst(from *upstream.Upstream, c *calls.Call, q *Question, out *peer.Outgoing) {
 	r := &inputRound{from: from, call: *c, question: q}
 	s.rounds = append(s.rounds, r)
 	r.timer = time.AfterFunc(roundTimeout, func() { s.roundDue(r) })
@@ -269,7 +270,7 @@ func (s *Requests) retry(r *inputRound, out *peer.Outgoing) {
 	}
 	token, _ := mcpwire.ProgressToken(&m)      // the first call had no error here
 	name, _, _ := mcpwire.Target(&m, c.Method) // likewise
-	r.from.Submit(&m, out, c, token, string(m.Text(name)))
+	r.from.Calls.Submit(&m, out, c, token, string(m.Text(name)))
 }
 
 // roundDue handles the expiry of a round's timer.

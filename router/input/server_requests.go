@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/tracing"
@@ -20,7 +21,7 @@ import (
 // A serverRequest is a request of an upstream server that was forwarded to the client and not yet
 // answered.
 type serverRequest struct {
-	upstream.IDs
+	calls.IDs
 	from      *upstream.Upstream
 	method    string
 	task      bool // the server asks for a task
@@ -153,8 +154,8 @@ func (s *Requests) OpenAt(u *upstream.Upstream) (id []byte) {
 // newestCall returns the session's newest pending call at a server by requests of an era, and its
 // request ID there; 0: there is none. It skips modern calls during which the client cannot be
 // asked.
-func (s *Requests) newestCall(u *upstream.Upstream, modern bool) (id uint64, c upstream.Call) {
-	u.EachCall(func(at uint64, one upstream.Call) {
+func (s *Requests) newestCall(u *upstream.Upstream, modern bool) (id uint64, c calls.Call) {
+	u.Calls.EachCall(func(at uint64, one calls.Call) {
 		if at > id && s.owns(&one) && one.Modern == modern && (!modern || one.Context != nil) {
 			id, c = at, one
 		}
@@ -163,7 +164,7 @@ func (s *Requests) newestCall(u *upstream.Upstream, modern bool) (id uint64, c u
 }
 
 // owns reports whether this session made the call.
-func (s *Requests) owns(c *upstream.Call) bool { return c.Caller == s.Caller }
+func (s *Requests) owns(c *calls.Call) bool { return c.Caller == s.Caller }
 
 // Answer forwards the client's answer to the upstream server that sent the request.
 func (s *Requests) Answer(m *jsonrpc.Message, out *peer.Outgoing) {
@@ -293,7 +294,7 @@ func (s *Requests) Withdraw(u *upstream.Upstream, out *peer.Outgoing) {
 // sendCancellation tells the client that it need not answer a request. The request must already be
 // removed from serverRequests.
 func (s *Requests) sendCancellation(id, n uint64, reason string, out *peer.Outgoing) {
-	s.Send(out, upstream.Cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
+	s.Send(out, calls.Cancellation(id, reason), tracing.Note{ID: n, Method: mcpwire.Cancelled})
 }
 
 // refuseAsk answers a server's request that the client cannot answer.

@@ -13,6 +13,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/router/audit"
 	"toolman/router/budget"
+	"toolman/router/calls"
 	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -112,7 +113,7 @@ func (s *Requests) askDuringCall(q *serverRequest, m *jsonrpc.Message, out *peer
 }
 
 // askOrSuspend suspends the call with this question, or adds the question to its suspension.
-func (s *Requests) askOrSuspend(u *upstream.Upstream, id uint64, c *upstream.Call, q question, out *peer.Outgoing) {
+func (s *Requests) askOrSuspend(u *upstream.Upstream, id uint64, c *calls.Call, q question, out *peer.Outgoing) {
 	switch {
 	case s.endIfLacking(u, id, c, &q, out):
 	case translationOf(c).suspended != nil:
@@ -128,7 +129,7 @@ func (s *Requests) askOrSuspend(u *upstream.Upstream, id uint64, c *upstream.Cal
 
 // endIfLacking ends a call if the server requests something for which the client has not declared
 // the capability. It reports whether the call was ended.
-func (s *Requests) endIfLacking(u *upstream.Upstream, id uint64, c *upstream.Call, q *question, out *peer.Outgoing) bool {
+func (s *Requests) endIfLacking(u *upstream.Upstream, id uint64, c *calls.Call, q *question, out *peer.Outgoing) bool {
 	lacking := inputreq.Lacks(translationOf(c).capabilities, q.ask.Method, q.ask.Params)
 	if lacking == "" {
 		return false
@@ -146,13 +147,13 @@ func missingCapability(u *upstream.Upstream, lacking string) *mcpwire.Refusal {
 
 // refusal returns the completion that sends an error that the specification prescribes.
 func (s *Requests) refusal(why *mcpwire.Refusal) completion {
-	return func(c upstream.Call, out *peer.Outgoing) {
+	return func(c calls.Call, out *peer.Outgoing) {
 		s.Send(out, why.Append(nil, c.ID()), tracing.Note{ID: c.TraceID, Method: c.Method})
 	}
 }
 
 // suspend answers the client's request with the server's questions.
-func (s *Requests) suspend(u *upstream.Upstream, id uint64, c *upstream.Call, questions []question, out *peer.Outgoing) {
+func (s *Requests) suspend(u *upstream.Upstream, id uint64, c *calls.Call, questions []question, out *peer.Outgoing) {
 	p := &suspended{handle: newHandle(), from: u, id: id, translation: translationOf(c), questions: questions}
 	p.expiry = time.AfterFunc(stateLifetime, func() { s.expire(p) })
 	s.suspensions.add(p)
@@ -172,7 +173,7 @@ func (s *Requests) stateFor(about RequestHash, kind stateKind, h handle) string 
 }
 
 // sendAsks answers a modern client's request with the questions that it must answer first.
-func (s *Requests) sendAsks(c *upstream.Call, asks []inputreq.Ask, state string, out *peer.Outgoing) {
+func (s *Requests) sendAsks(c *calls.Call, asks []inputreq.Ask, state string, out *peer.Outgoing) {
 	s.Send(out, inputreq.AppendInputRequired(nil, c.ID(), asks, state), tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name()})
 }
 
@@ -199,7 +200,7 @@ func (s *Requests) dropQuestions(match func(serverRequest) bool) {
 
 // askURLs asks the client to have its user visit the URLs that a legacy server's error names. The
 // call has ended; toolman makes it again when the client repeats its request.
-func (s *Requests) askURLs(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) error {
+func (s *Requests) askURLs(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message, out *peer.Outgoing) error {
 	asks, err := inputreq.URLAsks(m)
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ var (
 
 // resume handles a request that contains answers to questions. It reports whether the request must
 // be forwarded as a new call.
-func (s *Requests) resume(req *client.Request, c *upstream.Call, about RequestHash, retry *inputreq.Retry) bool {
+func (s *Requests) resume(req *client.Request, c *calls.Call, about RequestHash, retry *inputreq.Retry) bool {
 	state, ok := s.signer.verifyState(req.Text(retry.State.Value), about, s.Info.Principal)
 	if !ok {
 		s.Decline(req, errUnknownState)
@@ -252,7 +253,7 @@ func (s *Requests) resume(req *client.Request, c *upstream.Call, about RequestHa
 }
 
 // urlConsented reports whether the user has agreed to visit all URLs.
-func (s *Requests) urlConsented(req *client.Request, c *upstream.Call, retry *inputreq.Retry) bool {
+func (s *Requests) urlConsented(req *client.Request, c *calls.Call, retry *inputreq.Retry) bool {
 	for answer := range req.Walk(retry.Responses.Value) {
 		if action, err := req.Get(answer.Value, "action"); err != nil || string(req.Text(action)) != "accept" {
 			s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Verdict: string(audit.Declined), Text: "the server wants the user to visit a URL first, and the user has not agreed; nothing was done"})
@@ -264,7 +265,7 @@ func (s *Requests) urlConsented(req *client.Request, c *upstream.Call, retry *in
 
 // continueCall sends the client's answers to the server. From now on the request waits for the
 // suspended call.
-func (s *Requests) continueCall(req *client.Request, c *upstream.Call, p *suspended, retry *inputreq.Retry) {
+func (s *Requests) continueCall(req *client.Request, c *calls.Call, p *suspended, retry *inputreq.Retry) {
 	answers := make([]jsonrpc.Span, len(p.questions))
 	for i := range answers {
 		var err error
@@ -294,7 +295,7 @@ func (s *Requests) continueCall(req *client.Request, c *upstream.Call, p *suspen
 
 // resumeSuspended answers the resuming request if it need not wait: with the result of the call or
 // with the remaining questions.
-func (s *Requests) resumeSuspended(c *upstream.Call, p *suspended, left []question, out *peer.Outgoing) {
+func (s *Requests) resumeSuspended(c *calls.Call, p *suspended, left []question, out *peer.Outgoing) {
 	if p.completion != nil {
 		refuseAll(left, "the call is over", out)
 		p.completion(*c, out)
@@ -332,7 +333,7 @@ func (s *Requests) endSuspensions(out *peer.Outgoing) {
 func (s *Requests) abandon(p *suspended, why string, out *peer.Outgoing) {
 	s.suspensions.remove(p)
 	refuseAll(p.questions, why, out)
-	if c, ok := p.from.CancelCall(p.id, why, out); ok {
+	if c, ok := p.from.Calls.CancelCall(p.id, why, out); ok {
 		c.Audited.End(audit.Cancelled)
 	}
 }
@@ -346,7 +347,7 @@ func refuseAll(questions []question, why string, out *peer.Outgoing) {
 
 // BreakOff ends a call at the server and at the client.
 func (s *Requests) BreakOff(u *upstream.Upstream, id uint64, reason string, end completion, out *peer.Outgoing) {
-	if c, ok := u.CancelCall(id, reason, out); ok {
+	if c, ok := u.Calls.CancelCall(id, reason, out); ok {
 		c.Audited.End(audit.Failed)
 		Conclude(&c, end, out)
 	}

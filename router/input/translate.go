@@ -11,6 +11,7 @@ import (
 	"toolman/mcpwire/inputreq"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/tracing"
@@ -40,7 +41,7 @@ type translation struct {
 
 // TranslateRequest adds the edits that translate a request to the upstream server's era. It reports
 // false when the request must not be forwarded; it was then answered or resumes a suspended call.
-func (s *Requests) TranslateRequest(req *client.Request, c *upstream.Call, t catalog.Target) bool {
+func (s *Requests) TranslateRequest(req *client.Request, c *calls.Call, t catalog.Target) bool {
 	if !req.Modern {
 		req.Out.SetEdits(s.Peer.Meta.AddTo(req.Out.Edits(), req.Message, &req.Envelope))
 		if mcpwire.TakesInput(c.Method) {
@@ -67,7 +68,7 @@ func (s *Requests) TranslateRequest(req *client.Request, c *upstream.Call, t cat
 }
 
 // TranslateAnswer sends an answer to a client of the other era.
-func (s *Requests) TranslateAnswer(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+func (s *Requests) TranslateAnswer(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	if c.Modern && c.Context != nil {
 		if !s.openOrStore(u, c, m) {
 			c.Audited.End(client.OutcomeOf(c, m))
@@ -80,7 +81,7 @@ func (s *Requests) TranslateAnswer(u *upstream.Upstream, c *upstream.Call, m *js
 
 // translateAnswer sends the translated answer and ends the audit record, unless a new inputRound
 // begins.
-func (s *Requests) translateAnswer(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
+func (s *Requests) translateAnswer(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	var err error
 	if m.Err.Present() {
 		err = s.translateError(u, c, m, out, back)
@@ -104,7 +105,7 @@ func (s *Requests) translateAnswer(u *upstream.Upstream, c *upstream.Call, m *js
 
 // translateResult sends the translated result or begins an inputRound. The error says why the
 // result cannot be translated.
-func (s *Requests) translateResult(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Requests) translateResult(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	r, err := mcpwire.ResultOf(m)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (s *Requests) translateResult(u *upstream.Upstream, c *upstream.Call, m *js
 }
 
 // translateError sends the translated error. It returns an error if that is impossible.
-func (s *Requests) translateError(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
+func (s *Requests) translateError(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) error {
 	edits, remedy, err := mcpwire.JudgeError(out.Edits(), m, c.Method, client.EraOf(u.Source.Modern), client.EraOf(c.Modern))
 	if err != nil {
 		return err

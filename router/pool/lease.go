@@ -12,6 +12,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
 	"toolman/router/apps"
+	"toolman/router/calls"
 	"toolman/router/client"
 	"toolman/router/upstream"
 )
@@ -31,7 +32,7 @@ type lease struct {
 // Lease returns the upstream for a call: u, or a process leased for this call. capabilities are
 // those that the call's client has declared; logs is the threshold of the log messages that it
 // wants.
-func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs upstream.LogThreshold, out *peer.Outgoing) *upstream.Upstream {
+func (s *Servers) Lease(u *upstream.Upstream, capabilities []byte, logs calls.LogThreshold, out *peer.Outgoing) *upstream.Upstream {
 	if !s.Info.Many || u.Source.Modern || u.Share != upstream.ShareAuto || !inputreq.CanBeAsked(capabilities) {
 		return u
 	}
@@ -56,7 +57,7 @@ func (s *Servers) leastLoaded(shared *upstream.Upstream, capabilities json.RawMe
 			continue
 		}
 		n++
-		load := u.Load()
+		load := u.Calls.Load()
 		switch same := bytes.Equal(u.DeclaredCapabilities(), capabilities); {
 		case same && (best == nil || load < least):
 			best, least = u, load
@@ -94,7 +95,7 @@ func (s *Servers) expireLease(u *lease) {
 		return
 	}
 	idle := time.Duration(s.Clock.Now() - u.used)
-	if !u.Is(upstream.Gone) && (u.Load() > 0 || idle < idleLease) {
+	if !u.Is(upstream.Gone) && (u.Calls.Load() > 0 || idle < idleLease) {
 		time.AfterFunc(idleLease, func() { s.expireLease(u) })
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/budget"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/input"
@@ -24,7 +25,7 @@ func (s *Session) Principal() budget.Principal { return s.Info.Principal }
 
 // Answer implements upstream.Caller. It sends the answer to the client with the client's request
 // ID. Otherwise it only adds the server's name to messages for the user.
-func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) Answer(u *upstream.Upstream, id uint64, c calls.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	if c.Task {
 		s.tasks.LearnServerTask(u, id, &c, m)
 	}
@@ -55,7 +56,7 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c upstream.Call, m *js
 }
 
 // traceAnswer traces an answer of the server and returns the note for sending it to the client.
-func (s *Session) traceAnswer(u *upstream.Upstream, c *upstream.Call, m *jsonrpc.Message) tracing.Note {
+func (s *Session) traceAnswer(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message) tracing.Note {
 	now := s.Clock.Now()
 	back := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Leg: time.Duration(now - c.SentAt), Total: time.Duration(now - c.ArrivedAt)}
 	there := back
@@ -66,12 +67,12 @@ func (s *Session) traceAnswer(u *upstream.Upstream, c *upstream.Call, m *jsonrpc
 }
 
 // Unsent implements upstream.Caller.
-func (s *Session) Unsent(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+func (s *Session) Unsent(c calls.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	s.FailCall(&c, problem, how, out)
 }
 
 // Lost implements upstream.Caller. Conn.Mu must not be held.
-func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+func (s *Session) Lost(c calls.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Audited.End(how)
 	end := s.input.Failure(problem, how)
 	if !c.Modern || c.Context == nil {
@@ -85,7 +86,7 @@ func (s *Session) Lost(c upstream.Call, problem string, how audit.Outcome, out *
 
 // Progress implements upstream.Caller. It drops progress without a token of the client, because
 // strict clients close the connection over an unknown token.
-func (s *Session) Progress(c upstream.Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
+func (s *Session) Progress(c calls.Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool {
 	if !s.input.LockAndUpdateIDs(&c) || len(c.Token()) == 0 {
 		return false
 	}
@@ -131,13 +132,13 @@ func (s *Session) Cancel(u *upstream.Upstream, m *jsonrpc.Message, out *peer.Out
 func (s *Session) Withdraw(u *upstream.Upstream, out *peer.Outgoing) { s.input.Withdraw(u, out) }
 
 // owns reports whether this session made the call.
-func (s *Session) owns(c *upstream.Call) bool { return c.Caller == upstream.Caller(s) }
+func (s *Session) owns(c *calls.Call) bool { return c.Caller == upstream.Caller(s) }
 
 // cancelLocked forwards a cancellation to the upstream server of the call. The client gets no
 // answer to the call (2025-11-25, Cancellation). Unknown IDs are ignored, because some clients
 // cancel requests that were answered long before.
 func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
-	var dropped upstream.Call
+	var dropped calls.Call
 	var our uint64
 	var u *upstream.Upstream
 	at, err := mcpwire.IDParam(m, "requestId")
@@ -156,36 +157,36 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 	if err := envelope.Read(m); err == nil && envelope.Claims() && !u.Source.Modern {
 		out.SetEdits(mcpwire.StripEnvelope(out.Edits(), m, &envelope))
 	}
-	u.PassCancel(our, &dropped, m, at, out)
+	u.Calls.PassCancel(our, &dropped, m, at, out)
 }
 
 // dropRequestLocked removes the client's request with this ID. The returned call has at least the
 // trace ID. If the request was sent to an upstream server, dropRequestLocked also returns the
 // server and the request ID there.
-func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c upstream.Call, u *upstream.Upstream, our uint64) {
+func (s *Session) dropRequestLocked(id []byte, out *peer.Outgoing) (c calls.Call, u *upstream.Upstream, our uint64) {
 	if batches := s.Front.Batches.Load(); batches != nil {
 		batches.Forget(id)
 	}
 	for _, drop := range [...]func(id []byte) (traceID uint64, ok bool){s.dropDeferredLocked, s.dropLogLevelLocked, s.dropBackgroundLocked} {
 		if n, ok := drop(id); ok {
-			return upstream.Call{TraceID: n}, nil, 0
+			return calls.Call{TraceID: n}, nil, 0
 		}
 	}
 	if h := s.dropReplyLocked(id); h != nil {
-		return upstream.Call{TraceID: h.traceID, Audited: h.audited}, nil, 0
+		return calls.Call{TraceID: h.traceID, Audited: h.audited}, nil, 0
 	}
 	if s.subscriptions.Cancel(id, out) {
-		return upstream.Call{}, nil, 0
+		return calls.Call{}, nil, 0
 	}
 	for _, u := range s.servers.Reachable() {
-		switch our, c, ok := u.TakeCall(func(c *upstream.Call) bool { return s.input.HasRequestID(c, id) }); {
+		switch our, c, ok := u.Calls.TakeCall(func(c *calls.Call) bool { return s.input.HasRequestID(c, id) }); {
 		case ok && our > 0:
 			return c, u, our
 		case ok:
 			return c, nil, 0
 		}
 	}
-	return upstream.Call{}, nil, 0
+	return calls.Call{}, nil, 0
 }
 
 // Pending returns the number of the client's unanswered requests.
@@ -197,13 +198,13 @@ func (s *Session) Pending() int {
 		n++
 	}
 	for _, u := range s.servers.Reachable() {
-		pending := func(c *upstream.Call) {
+		pending := func(c *calls.Call) {
 			if c.Caller == upstream.Caller(s) && input.UpdateIDs(c) {
 				n++
 			}
 		}
-		u.EachCall(func(_ uint64, c upstream.Call) { pending(&c) })
-		u.EachQueued(pending)
+		u.Calls.EachCall(func(_ uint64, c calls.Call) { pending(&c) })
+		u.Calls.EachQueued(pending)
 	}
 	return n
 }
@@ -223,7 +224,7 @@ func (s *Session) Abandon() {
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.TakeQueued(s.owns), u.TakeCalls(s.owns, &out)...) {
+		for _, c := range append(u.Calls.TakeQueued(s.owns), u.Calls.TakeCalls(s.owns, &out)...) {
 			s.Lost(c, why, audit.Cancelled, &out)
 		}
 	}
@@ -245,7 +246,7 @@ func (s *Session) End() {
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()
 	for _, u := range upstreams {
-		for _, c := range append(u.TakeQueued(s.owns), u.CancelCalls(s.owns, "the client is gone", &out)...) {
+		for _, c := range append(u.Calls.TakeQueued(s.owns), u.Calls.CancelCalls(s.owns, "the client is gone", &out)...) {
 			c.Audited.End(audit.Cancelled)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/input"
@@ -79,7 +80,7 @@ func (s *Session) Uses(u *upstream.Upstream) bool {
 func (s *Session) RevokeQueued() {
 	s.WithLock(func(out *peer.Outgoing) {
 		for _, u := range s.servers.Reachable() {
-			for _, c := range u.TakeQueued(func(c *upstream.Call) bool { return s.owns(c) && s.whyRevokedLocked(u, c.Entry) != "" }) {
+			for _, c := range u.Calls.TakeQueued(func(c *calls.Call) bool { return s.owns(c) && s.whyRevokedLocked(u, c.Entry) != "" }) {
 				c.Audited.End(audit.Refused)
 				input.Conclude(&c, s.input.Failure(s.whyRevokedLocked(u, c.Entry), audit.Refused), out)
 			}
@@ -120,7 +121,7 @@ func (s *Session) whyRevokedLocked(u *upstream.Upstream, e *catalog.Entry) strin
 // longer use.
 func (s *Session) revokeCallsLocked(u *upstream.Upstream, out *peer.Outgoing) {
 	ends := map[uint64]string{}
-	u.EachCall(func(id uint64, c upstream.Call) {
+	u.Calls.EachCall(func(id uint64, c calls.Call) {
 		if s.owns(&c) {
 			if why := s.whyRevokedLocked(u, c.Entry); why != "" {
 				ends[id] = why

@@ -12,6 +12,7 @@ import (
 	"toolman/mcpwire/sanitize"
 	"toolman/router/apps"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/input"
@@ -314,10 +315,10 @@ func refuseName(v *view.View, k mcpwire.Kind, name string, t catalog.Target, ver
 // and the name or URI where the server uses another one. It changes no other byte.
 func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target) {
 	u, token := upstream.Of(t.Source), req.Envelope.Token.Value
-	c := upstream.Call{Caller: s, Method: req.Method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.Modern}
+	c := calls.Call{Caller: s, Method: req.Method, Entry: t.Entry, Task: mcpwire.AsksForTask(req.Message), Modern: req.Modern}
 	c.Keep(req.Message, token)
 	if level := req.Envelope.LogLevel.Value; req.Modern && level.Present() {
-		c.Logs = upstream.ThresholdOf(req.Text(level))
+		c.Logs = calls.ThresholdOf(req.Text(level))
 	}
 	if req.Modern != u.Source.Modern && !s.input.TranslateRequest(req, &c, t) || req.Modern && u.Source.Modern && !s.input.HideTasks(req) {
 		return
@@ -349,7 +350,7 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 	if c.Modern && c.Context != nil {
 		u = s.servers.Lease(u, input.CapabilitiesOf(&c), c.Logs, req.Out)
 	}
-	u.Submit(req.Message, req.Out, &c, token, t.Name())
+	u.Calls.Submit(req.Message, req.Out, &c, token, t.Name())
 }
 
 // A routeCache is the route of the latest tool call. The next call with the same frame template and
@@ -359,13 +360,13 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 type routeCache struct {
 	template jsonrpc.TemplateID
 	view     *view.View
-	name     []byte        // of the tool, as the client spells it
-	rename   []byte        // replaces name for the upstream server; nil: the name stays
-	call     upstream.Call // without the IDs
+	name     []byte     // of the tool, as the client spells it
+	rename   []byte     // replaces name for the upstream server; nil: the name stays
+	call     calls.Call // without the IDs
 }
 
 // cacheRouteLocked stores the route of a call unless the call needs special handling.
-func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *upstream.Call) {
+func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *calls.Call) {
 	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.NeedsConfirmation() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
@@ -374,7 +375,7 @@ func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *upst
 	if string(req.Text(at)) != c.ServerName() {
 		l.rename = c.Entry.Quoted
 	}
-	l.call = upstream.Call{Caller: s, Method: c.Method, Entry: c.Entry}
+	l.call = calls.Call{Caller: s, Method: c.Method, Entry: c.Entry}
 }
 
 // cachedRouteLocked reports whether the cached route applies to a request, and where the request
@@ -396,5 +397,5 @@ func (s *Session) forwardCachedLocked(req *client.Request, at jsonrpc.Span) {
 	if l.rename != nil {
 		req.Out.Edit(at, l.rename)
 	}
-	upstream.Of(c.Entry.Source).Submit(req.Message, req.Out, &c, jsonrpc.Span{}, c.ServerName())
+	upstream.Of(c.Entry.Source).Calls.Submit(req.Message, req.Out, &c, jsonrpc.Span{}, c.ServerName())
 }

@@ -12,6 +12,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/input"
@@ -165,7 +166,7 @@ func (s *Session) sendLevelLocked(req *client.Request) {
 	l := s.newLogLevel()
 	l.Asked()
 	for _, u := range s.servers.All {
-		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.Out)
+		u.SetLevel(s.logLevel.params, calls.ThresholdOf([]byte(s.logLevel.name)), &l.LevelChange, req.Out)
 	}
 	if l.Answered() {
 		s.Reply(req, []byte("{}"))
@@ -235,7 +236,7 @@ func (s *Session) logLevelRaisedLocked(req *client.Request, u *upstream.Upstream
 	if !req.Modern || u.Source.Modern || !level.Present() {
 		return true
 	}
-	want := upstream.ThresholdOf(req.Text(level))
+	want := calls.ThresholdOf(req.Text(level))
 	if !u.NeedsMoreLogs(want) {
 		return true
 	}
@@ -276,7 +277,7 @@ func (s *Session) Ready(u *upstream.Upstream) {
 		if len(waiting) == 0 {
 			waiting = []*upstream.LevelChange{nil}
 		}
-		u.SetLevel(s.logLevel.params, upstream.ThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
+		u.SetLevel(s.logLevel.params, calls.ThresholdOf([]byte(s.logLevel.name)), waiting[len(waiting)-1], &out)
 	}
 	s.Mu.Unlock()
 	for _, l := range waiting {
@@ -288,20 +289,20 @@ func (s *Session) Ready(u *upstream.Upstream) {
 }
 
 // Logged implements upstream.Caller. The client receives the message if its call wants that level.
-func (s *Session) Logged(c upstream.Call, m *jsonrpc.Message, out *peer.Outgoing) {
+func (s *Session) Logged(c calls.Call, m *jsonrpc.Message, out *peer.Outgoing) {
 	level, err := m.Param("level")
-	if err == nil && s.wantsLog(&c, upstream.ThresholdOf(m.Text(level))) {
+	if err == nil && s.wantsLog(&c, calls.ThresholdOf(m.Text(level))) {
 		s.Pass(out, m, &tracing.Note{Method: mcpwire.LogMessage, During: c.ID()})
 	}
 }
 
 // wantsLog reports whether the client of an open call wants log messages of this level.
-func (s *Session) wantsLog(c *upstream.Call, got upstream.LogThreshold) bool {
+func (s *Session) wantsLog(c *calls.Call, got calls.LogThreshold) bool {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	want := c.Logs
 	if !c.Modern {
-		want = upstream.ThresholdOf([]byte(s.logLevel.name))
+		want = calls.ThresholdOf([]byte(s.logLevel.name))
 	}
 	return input.UpdateIDs(c) && want != 0 && want <= got
 }
@@ -322,10 +323,10 @@ func (s *Session) wantsLogFrom(u *upstream.Upstream, m *jsonrpc.Message) (wanted
 	if err != nil {
 		return false
 	}
-	got := upstream.ThresholdOf(m.Text(level))
+	got := calls.ThresholdOf(m.Text(level))
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
-	u.EachCall(func(_ uint64, c upstream.Call) {
+	u.Calls.EachCall(func(_ uint64, c calls.Call) {
 		wanted = wanted || s.owns(&c) && input.UpdateIDs(&c) && c.Logs != 0 && c.Logs <= got
 	})
 	return wanted

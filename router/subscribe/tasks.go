@@ -6,6 +6,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/calls"
 	"toolman/router/client"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
@@ -26,7 +27,7 @@ type Tasks struct {
 
 // LearnServerTask stores the task that a server has created for a call, if the answer contains one.
 // It also stores the call's progress token, which remains valid for the task (2025-11-25, Tasks).
-func (s *Tasks) LearnServerTask(u *upstream.Upstream, id uint64, c *upstream.Call, m *jsonrpc.Message) {
+func (s *Tasks) LearnServerTask(u *upstream.Upstream, id uint64, c *calls.Call, m *jsonrpc.Message) {
 	task := mcpwire.CreatedTask(m)
 	if task == nil {
 		return

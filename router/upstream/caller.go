@@ -9,31 +9,19 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
-	"toolman/router/audit"
-	"toolman/router/budget"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
 	"toolman/spawn"
 )
 
-// A Caller makes calls to upstreams and receives their responses. A session implements it. Calls
-// are passed by value: taking a Call's address for an interface method would allocate it.
+// A Caller makes calls to upstreams and receives their responses. A session implements it.
 type Caller interface {
-	// Principal returns the client whose share of the limiter the calls count in.
-	Principal() budget.Principal
+	calls.Caller
 	// Answer takes the response to a call, whose ID at the upstream was id.
-	Answer(u *Upstream, id uint64, c Call, m *jsonrpc.Message, out *peer.Outgoing)
-	// Unsent answers a call that was not sent to its upstream.
-	Unsent(c Call, problem string, how audit.Outcome, out *peer.Outgoing)
-	// Lost answers a call that was sent or queued and gets no response.
-	Lost(c Call, problem string, how audit.Outcome, out *peer.Outgoing)
-	// Progress passes on progress of a call. at is the span of the progress token in m. It reports
-	// whether the client wants progress of the call.
-	Progress(c Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool
+	Answer(u *Upstream, id uint64, c calls.Call, m *jsonrpc.Message, out *peer.Outgoing)
 	// TaskProgress passes on progress of a task. id was the ID of the call that started it.
 	TaskProgress(u *Upstream, id uint64, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing)
-	// Logged passes on a log message of a shared upstream where c is the only pending call.
-	Logged(c Call, m *jsonrpc.Message, out *peer.Outgoing)
 	// Notify passes on any other notification.
 	Notify(u *Upstream, m *jsonrpc.Message, out *peer.Outgoing)
 	// Request passes on a request of the upstream. n is its correlation number in the trace.

@@ -12,7 +12,6 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
-	"toolman/router/audit"
 	"toolman/router/dial"
 	"toolman/router/discovery"
 	"toolman/spawn"
@@ -183,8 +182,7 @@ func (u *Upstream) becomeReady(took time.Duration) {
 // openLease admits calls to a leased upstream, which is ready.
 func (u *Upstream) openLease() {
 	var out peer.Outgoing
-	u.pending.limiter.Open()
-	u.admitNext(&out)
+	u.Calls.Open(&out)
 	out.Flush()
 }
 
@@ -287,14 +285,7 @@ func (u *Upstream) isNewProblem(problem string) bool {
 // answerAll fails all calls, pending or queued, and withdraws the server's own requests.
 func (u *Upstream) answerAll() {
 	var out peer.Outgoing
-	for _, c := range u.pending.calls.Close() {
-		if c.Caller != nil {
-			c.Caller.Lost(c, u.GoneText(), audit.Gone, &out)
-		}
-	}
-	for _, c := range u.pending.limiter.Close() {
-		c.Caller.Lost(c.Call, u.GoneText(), audit.Gone, &out)
-	}
+	u.Calls.Close(u.GoneText(), &out)
 	u.endPendingLogLevels(&out)
 	for _, s := range u.callers() {
 		s.Withdraw(u, &out)

@@ -9,20 +9,8 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/calls"
 )
-
-// A LogThreshold is the lowest severity of log messages that are wanted: 0 for none, else the rank
-// of a level plus 1.
-type LogThreshold uint8
-
-// ThresholdOf returns the threshold of a level name; 0 if there is no such level.
-func ThresholdOf(level []byte) LogThreshold {
-	rank, ok := mcpwire.LevelRank(level)
-	if !ok {
-		return 0
-	}
-	return LogThreshold(rank + 1)
-}
 
 // A LevelChange is a change of the log level that waits for the responses of several servers.
 type LevelChange struct {
@@ -40,13 +28,13 @@ func (l *LevelChange) Answered() bool { return l.left.Add(-1) == 0 }
 type logLevels struct {
 	pending map[uint64]*LevelChange // waiting for the response to logging/setLevel, by its ID
 	queued  []*LevelChange          // waiting for a dedicated upstream to be ready
-	raised  LogThreshold            // threshold set for modern requests or several clients; 0: none
+	raised  calls.LogThreshold      // threshold set for modern requests or several clients; 0: none
 }
 
 // SetLevel sends the client's log level to the server, if the server is ready, of the legacy era
 // and logs. l is told when the server has responded, and may be nil. A shared server gets the
 // lowest level that any client wants; messages below the level of a client are not passed to it.
-func (u *Upstream) SetLevel(params []byte, want LogThreshold, l *LevelChange, out *peer.Outgoing) {
+func (u *Upstream) SetLevel(params []byte, want calls.LogThreshold, l *LevelChange, out *peer.Outgoing) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if l != nil && u.state == Starting && u.Shared() != nil {
@@ -77,7 +65,7 @@ func (u *Upstream) TakeQueuedLevels() []*LevelChange {
 // RaiseLogLevel makes a legacy server log what a modern client's request wants. The server keeps
 // the level: toolman drops messages that other calls do not want. RaiseLogLevel reports whether the
 // server got a request; l is told of its response, and may be nil.
-func (u *Upstream) RaiseLogLevel(want LogThreshold, l *LevelChange, out *peer.Outgoing) bool {
+func (u *Upstream) RaiseLogLevel(want calls.LogThreshold, l *LevelChange, out *peer.Outgoing) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.needsMoreLogsLocked(want) {
@@ -88,14 +76,14 @@ func (u *Upstream) RaiseLogLevel(want LogThreshold, l *LevelChange, out *peer.Ou
 }
 
 // NeedsMoreLogs reports whether RaiseLogLevel with this threshold would send a request.
-func (u *Upstream) NeedsMoreLogs(want LogThreshold) bool {
+func (u *Upstream) NeedsMoreLogs(want calls.LogThreshold) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	return u.needsMoreLogsLocked(want)
 }
 
 // needsMoreLogsLocked is NeedsMoreLogs; mu is held.
-func (u *Upstream) needsMoreLogsLocked(want LogThreshold) bool {
+func (u *Upstream) needsMoreLogsLocked(want calls.LogThreshold) bool {
 	return want != 0 && (u.logLevels.raised == 0 || u.logLevels.raised > want) && u.state == Ready && u.offered.result.Offers("logging")
 }
 
@@ -146,8 +134,8 @@ func (u *Upstream) logMessage(m *jsonrpc.Message, out *peer.Outgoing) {
 		owner.Notify(u, m, out)
 		return
 	}
-	var open []Call
-	u.pending.calls.Each(func(_ uint64, c Call) {
+	var open []calls.Call
+	u.Calls.EachCall(func(_ uint64, c calls.Call) {
 		if c.Caller != nil {
 			open = append(open, c)
 		}

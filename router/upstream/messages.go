@@ -14,6 +14,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
 )
@@ -33,7 +34,7 @@ func (u *Upstream) Message(m *jsonrpc.Message, out *peer.Outgoing) {
 // response gives a response to the caller that made the request.
 func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 	id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
-	c, ok := u.pending.calls.Take(id)
+	c, ok := u.Calls.Take(id)
 	if !ok {
 		u.unmatchedResponse(id, m, out)
 		return
@@ -50,9 +51,9 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		}
 		return
 	}
-	u.callFinished(&c, out)
+	u.Calls.Finished(&c, out)
 	c.Audited.Answered(len(m.Frame))
-	c.Caller.Answer(u, id, c, m, out)
+	c.Caller.(Caller).Answer(u, id, c, m, out)
 }
 
 // unmatchedResponse drops a response without a pending request. Either it is late, or the server
@@ -62,7 +63,7 @@ func (u *Upstream) unmatchedResponse(id uint64, m *jsonrpc.Message, out *peer.Ou
 	if cancelled {
 		u.reopenListsSubscription(out)
 	}
-	if cancelled || u.pending.late.Has(id) {
+	if cancelled || u.Calls.Late(id) {
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}
@@ -112,16 +113,15 @@ func (u *Upstream) progress(m *jsonrpc.Message, out *peer.Outgoing) {
 	if !ok {
 		return
 	}
-	c, ok := u.pending.calls.Get(id)
+	c, ok := u.Calls.Get(id)
 	if !ok {
 		for _, s := range u.callers() {
 			s.TaskProgress(u, id, at, m, out)
 		}
 		return
 	}
-	if c.Caller != nil && c.Caller.Progress(c, at, m, out) && u.CallTimeout > 0 {
-		now := u.env.Clock.Now()
-		u.pending.calls.Update(id, func(c *Call) { c.noteProgress(now) })
+	if c.Caller != nil && c.Caller.Progress(c, at, m, out) {
+		u.Calls.NoteProgress(id)
 	}
 }
 
@@ -194,13 +194,13 @@ func (u *Upstream) bad(m *jsonrpc.Message, err error, out *peer.Outgoing) {
 // failDamaged ends a call whose response could not be read. It returns false if no call has this
 // ID.
 func (u *Upstream) failDamaged(id uint64, err error, out *peer.Outgoing) bool {
-	c, ok := u.pending.calls.Take(id)
+	c, ok := u.Calls.Take(id)
 	if !ok {
 		return false
 	}
 	text := fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err)
 	if c.Caller != nil {
-		u.callFinished(&c, out)
+		u.Calls.Finished(&c, out)
 		c.Caller.Lost(c, text, audit.Failed, out)
 		return true
 	}
@@ -280,7 +280,7 @@ func (u *Upstream) sendControl(frame []byte) error {
 		var m jsonrpc.Message
 		if jsonrpc.Scan(frame, &m) == nil {
 			id, _ := jsonrpc.ParseID(m.Bytes(m.ID))
-			c, _ := u.pending.calls.Get(id)
+			c, _ := u.Calls.Get(id)
 			own = tracing.Note{ID: c.TraceID, Method: c.Method}
 		}
 		u.env.Trace.Sent(tracing.Upstream, u.Name, frame, own)
@@ -299,11 +299,35 @@ type controlIDs struct{ u *Upstream }
 // Next adds a request to the table and returns its ID; false if the upstream is gone.
 func (o controlIDs) Next(method string) (uint64, bool) {
 	env := o.u.env
-	return o.u.pending.calls.Add(Call{Method: mcpwire.Method(method), TraceID: env.Trace.Next(), SentAt: env.Clock.Now()})
+	return o.u.Calls.Add(calls.Call{Method: mcpwire.Method(method), TraceID: env.Trace.Next(), SentAt: env.Clock.Now()})
 }
 
 // Forget removes a request that toolman has given up.
-func (o controlIDs) Forget(id uint64) {
-	o.u.pending.calls.Take(id)
-	o.u.pending.late.Add(id)
+func (o controlIDs) Forget(id uint64) { o.u.Calls.Forget(id) }
+
+// A callConn is an upstream as its table of calls sees it.
+type callConn Upstream
+
+// Send implements calls.Conn.
+func (u *callConn) Send(out *peer.Outgoing, m *jsonrpc.Message, note tracing.Note) error {
+	return (*Upstream)(u).Send(out, m, &note)
 }
+
+// SendFrame implements calls.Conn.
+func (u *callConn) SendFrame(out *peer.Outgoing, frame []byte, note tracing.Note) error {
+	return (*Upstream)(u).SendFrame(out, frame, note)
+}
+
+// GoneText implements calls.Conn.
+func (u *callConn) GoneText() string { return (*Upstream)(u).GoneText() }
+
+// Dequeued implements calls.Conn. A leased upstream may not have been ready when the call was
+// queued.
+func (u *callConn) Dequeued(c *calls.Call, out *peer.Outgoing) {
+	if u.dedicated.leased {
+		(*Upstream)(u).RaiseLogLevel(c.Logs, nil, out)
+	}
+}
+
+// Lingers implements calls.Conn. The HTTP request to a legacy server stays open.
+func (u *callConn) Lingers() bool { return u.Dial != nil && !u.Source.Modern }

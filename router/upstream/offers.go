@@ -13,6 +13,7 @@ import (
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/apps"
+	"toolman/router/calls"
 	"toolman/router/discovery"
 	"toolman/router/tracing"
 )
@@ -115,7 +116,7 @@ func (u *Upstream) takeStale() []mcpwire.Kind {
 type subscriptions struct {
 	lists uint64                   // ID of the open subscriptions/listen; 0: none
 	uris  map[string]*subscription // resources that sessions subscribe to, by URI
-	ended jsonrpc.Recent           // IDs of subscriptions that toolman has cancelled
+	ended calls.Recent             // IDs of subscriptions that toolman has cancelled
 }
 
 // relistenDelay is how long after the server has ended a subscription toolman opens it again.
@@ -156,7 +157,7 @@ func (u *Upstream) listenLocked(out *peer.Outgoing) {
 
 // listenEnded handles the response to subscriptions/listen: the server has ended the subscription.
 // It is opened again after relistenDelay, unless the server refused it or ended it at once.
-func (u *Upstream) listenEnded(id uint64, c *Call, m *jsonrpc.Message) {
+func (u *Upstream) listenEnded(id uint64, c *calls.Call, m *jsonrpc.Message) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	switch {
@@ -186,8 +187,7 @@ func (u *Upstream) reopenListsSubscription(out *peer.Outgoing) {
 	if u.state != Ready || u.subscriptions.lists == 0 {
 		return
 	}
-	u.pending.calls.Take(u.subscriptions.lists)
-	u.pending.late.Add(u.subscriptions.lists)
+	u.Calls.Forget(u.subscriptions.lists)
 	u.listenLocked(out)
 	go u.changed(u.listChangedKinds()...)
 }
@@ -207,7 +207,7 @@ func (u *Upstream) listChangedKinds() []mcpwire.Kind {
 // caller does not wait for the response.
 func (u *Upstream) request(method mcpwire.Method, params []byte, out *peer.Outgoing) (id uint64) {
 	n := u.env.Trace.Next()
-	id, ok := u.pending.calls.Add(Call{Method: method, TraceID: n, SentAt: u.env.Clock.Now()})
+	id, ok := u.Calls.Add(calls.Call{Method: method, TraceID: n, SentAt: u.env.Clock.Now()})
 	if !ok {
 		return 0
 	}
@@ -295,9 +295,9 @@ func (u *Upstream) unsubscribe(uri string, id uint64, out *peer.Outgoing) {
 		u.RequestURI(mcpwire.Unsubscribe, uri, out)
 		return
 	}
-	if _, open := u.pending.calls.Take(id); open {
+	if _, open := u.Calls.Take(id); open {
 		u.subscriptions.ended.Add(id)
-		u.SendFrame(out, Cancellation(id, ""), tracing.Note{Method: mcpwire.Cancelled})
+		u.SendFrame(out, calls.Cancellation(id, ""), tracing.Note{Method: mcpwire.Cancelled})
 	}
 }
 

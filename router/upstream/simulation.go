@@ -7,8 +7,8 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/calls"
 	"toolman/router/catalog"
-	"toolman/router/limiter"
 )
 
 // A Simulation is an upstream without a connection, for tests of the packages that use upstreams.
@@ -75,14 +75,8 @@ func (s Simulation) End(problem string) {
 // Settle ends the wait of the first list for the upstream.
 func (s Simulation) Settle() { s.settled() }
 
-// Calls returns the number of pending requests.
-func (s Simulation) Calls() int { return s.pending.calls.Len() }
-
-// Limiter returns the limiter of calls to the server; nil: no limit.
-func (s Simulation) Limiter() *limiter.Limiter[queuedCall] { return s.pending.limiter }
-
 // Share makes sessions share the upstream.
 func (s Simulation) Share() { s.dedicated.caller.Store(nil) }
 
 // Logs sets the level at which the server logs.
-func (s Simulation) Logs(level string) { s.logLevels.raised = ThresholdOf([]byte(level)) }
+func (s Simulation) Logs(level string) { s.logLevels.raised = calls.ThresholdOf([]byte(level)) }

@@ -14,10 +14,10 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/dial"
 	"toolman/router/discovery"
-	"toolman/router/limiter"
 )
 
 // A State is the state of an upstream. It changes only from Starting to Ready or Gone, and from
@@ -48,7 +48,7 @@ type Upstream struct {
 	dedicated dedicated
 	greeting  greeting
 	transport transport
-	pending   pendingCalls
+	Calls     *calls.Table
 
 	mu            sync.Mutex
 	state         State     // guarded by mu
@@ -86,14 +86,6 @@ type transport struct {
 	junkLogged time.Time // guarded by Upstream.mu: when such a line was last logged
 }
 
-// pendingCalls are the requests that the server has not answered.
-type pendingCalls struct {
-	calls    jsonrpc.Pending[Call]
-	late     jsonrpc.Recent               // IDs of requests that were cancelled or timed out
-	limiter  *limiter.Limiter[queuedCall] // nil: no limit
-	watching bool                         // guarded by Upstream.mu: a timer for checkTimeouts runs
-}
-
 // A lifecycle is the start and the end of an upstream.
 type lifecycle struct {
 	awaited      bool // the first list waits until it is ready or gone
@@ -126,9 +118,9 @@ func New(env *Env, s Server, name string, settled func()) *Upstream {
 	u := &Upstream{Server: s, Name: name, env: env,
 		Source:    &catalog.Source{Name: name, PolicyName: cmp.Or(s.Name, s.Namespace), Namespace: s.Namespace, URISep: env.URISeparator},
 		greeting:  greeting{known: env.FirstClient.Done, client: &env.FirstClient.Hello},
-		pending:   pendingCalls{limiter: limiter.New[queuedCall](s.MaxCalls)},
 		lifecycle: lifecycle{onSettled: settled, begun: make(chan struct{}), ended: make(chan struct{}), stopped: make(chan struct{})},
 		Log:       env.Log.With(zap.String("upstream", name))}
+	u.Calls = calls.NewTable(name, s.CallTimeout, s.MaxCalls, env.Clock, (*callConn)(u))
 	u.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
 	u.latest.Store(&s)
 	u.Source.Server = u
@@ -265,7 +257,7 @@ func (u *Upstream) NewDedicated(server Server, d DedicatedOptions) *Upstream {
 	own.greeting = greeting{known: known, client: d.Client}
 	if d.Leased {
 		own.Release = nil // u calls it
-		own.pending.limiter = limiter.NewClosed[queuedCall]()
+		own.Calls.Hold()
 	}
 	return own
 }
@@ -276,9 +268,6 @@ func (u *Upstream) Shared() *Upstream { return u.dedicated.replaces.Load() }
 
 // SetShared sets what Shared returns, after the shared upstream has been replaced.
 func (u *Upstream) SetShared(shared *Upstream) { u.dedicated.replaces.Store(shared) }
-
-// Load returns the number of calls at a leased upstream, active or queued.
-func (u *Upstream) Load() int { return u.pending.limiter.Load() }
 
 // DeclaredCapabilities returns the client capabilities that toolman declared to the server.
 func (u *Upstream) DeclaredCapabilities() json.RawMessage { return u.greeting.client.Capabilities }

@@ -1,15 +1,33 @@
-package upstream
+package calls
 
 import (
 	"bytes"
 	"time"
 
 	"toolman/jsonrpc"
+	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
 	"toolman/router/audit"
+	"toolman/router/budget"
 	"toolman/router/catalog"
 	"toolman/router/limiter"
 )
+
+// A Caller makes calls and is told what becomes of them. Calls are passed by value: taking a Call's
+// address for an interface method would allocate it.
+type Caller interface {
+	// Principal returns the client whose share of the limiter the calls count in.
+	Principal() budget.Principal
+	// Unsent answers a call that was not sent to its upstream.
+	Unsent(c Call, problem string, how audit.Outcome, out *peer.Outgoing)
+	// Lost answers a call that was sent or queued and gets no response.
+	Lost(c Call, problem string, how audit.Outcome, out *peer.Outgoing)
+	// Progress passes on progress of a call. at is the span of the progress token in m. It reports
+	// whether the client wants progress of the call.
+	Progress(c Call, at jsonrpc.Span, m *jsonrpc.Message, out *peer.Outgoing) bool
+	// Logged passes on a log message of a shared upstream where c is the only pending call.
+	Logged(c Call, m *jsonrpc.Message, out *peer.Outgoing)
+}
 
 // A Call is a request that is pending at an upstream, or queued for it. It is kept small, because
 // the table of pending calls stores it by value.
@@ -74,12 +92,17 @@ func (c *Call) ServerName() string {
 	return c.Entry.Item.Name
 }
 
-// releasePlace gives the call's place at the limiter back.
-func (c *Call) releasePlace(u *Upstream) {
-	if c.place != limiter.None {
-		u.pending.limiter.Leave(c.Caller.Principal().Client(), c.place)
-		c.place = limiter.None
+// A LogThreshold is the lowest severity of log messages that are wanted: 0 for none, else the rank
+// of a level plus 1.
+type LogThreshold uint8
+
+// ThresholdOf returns the threshold of a level name; 0 if there is no such level.
+func ThresholdOf(level []byte) LogThreshold {
+	rank, ok := mcpwire.LevelRank(level)
+	if !ok {
+		return 0
 	}
+	return LogThreshold(rank + 1)
 }
 
 // IDs are the client's request ID and progress token, verbatim. Most are a few digits, and are
