@@ -82,6 +82,17 @@ func TestASessionWithoutTheConfigurationGoesWithoutTheServer(t *testing.T) {
 		}
 		h.r.update()
 	}
+	v.says(callFrame("1", "a_of_one", "{}"))
+	if answer, want := v.hears(`"id":1`), "tool a_of_one cannot be used: this session has no server a, because the session has no KEY"; !strings.Contains(answer, want) {
+		t.Errorf("a call is answered %s", answer)
+	}
+	v.says(callFrame("2", "b_of_one", "{}"))
+	if answer := v.hears(`"id":2`); !strings.Contains(answer, "unknown tool b_of_one") {
+		t.Errorf("a call of no server's tool is answered %s", answer)
+	}
+	if st, known := v.s.Upstream("a"); !known || st.State != upstream.Gone || st.Problem != "the session has no KEY" {
+		t.Errorf("its status is %v, %t", st, known)
+	}
 	all := log.All()
 	if len(all) != 1 || all[0].Message != "this session goes without the server" || all[0].ContextMap()["err"] != "the session has no KEY" {
 		t.Errorf("logged %v", all)

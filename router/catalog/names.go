@@ -68,8 +68,11 @@ func (c *Catalog) isReserved(k mcpwire.Kind, name string, by *Source) bool {
 	if _, taken := c.owners[k][name]; taken {
 		return true
 	}
-	return slices.ContainsFunc(c.sources, func(u *Source) bool {
-		prefix := u.prefix(k)
-		return u != by && (prefix != "" && strings.HasPrefix(name, prefix) || policy.Addresses(name, u.PolicyName))
-	})
+	return slices.ContainsFunc(c.sources, func(u *Source) bool { return u != by && u.Addresses(k, name) })
+}
+
+// Addresses reports whether a name begins like those that clients use for the server's items.
+func (s *Source) Addresses(k mcpwire.Kind, name string) bool {
+	prefix := s.prefix(k)
+	return prefix != "" && strings.HasPrefix(name, prefix) || policy.Addresses(name, s.PolicyName)
 }

@@ -12,6 +12,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/mcpwire/inputreq"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/budget"
 	"toolman/router/client"
@@ -148,6 +149,18 @@ func (s *Servers) markMissing(u *upstream.Upstream, err error) {
 		s.Missing = map[*upstream.Upstream]error{}
 	}
 	s.Missing[u] = err
+}
+
+// RefuseUnconfigured returns the refusal of the name of an item of a server that the session goes
+// without because its configuration lacks something; nil if there is no such server.
+func (s *Servers) RefuseUnconfigured(k mcpwire.Kind, name string) *client.Refusal {
+	for u, err := range s.Missing {
+		if u.ForSession != nil && s.Knows(u) && u.Source.Addresses(k, name) {
+			return &client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: string(audit.Unknown), Text: fmt.Sprintf(
+				"%s %s cannot be used: this session has no server %s, because %v", k, sanitize.Short(name), u.Name, err)}
+		}
+	}
+	return nil
 }
 
 // RefuseMissing returns the refusal of requests about a server that the session goes without, or

@@ -202,10 +202,21 @@ func (s *Session) FindTool(server, tool string) *client.FoundTool {
 func (s *Session) Upstream(name string) (upstream.Status, bool) {
 	for _, u := range s.knownServers() {
 		if u.Source.HasName(name) {
-			return u.Status(), true
+			return s.statusOf(u), true
 		}
 	}
 	return upstream.Status{}, false
+}
+
+// statusOf returns the status of a server for this session, which may go without it.
+func (s *Session) statusOf(u *upstream.Upstream) upstream.Status {
+	st := u.Status()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
+	if err := s.servers.Missing[u]; err != nil {
+		st.State, st.Problem = upstream.Gone, err.Error()
+	}
+	return st
 }
 
 // Servers returns the names of the servers that the session may see, in their order.

@@ -266,6 +266,10 @@ func (s *Session) checkActive(req *client.Request) bool {
 	if req.Verdict == catalog.Active {
 		return true
 	}
+	if why := s.servers.RefuseUnconfigured(req.ItemKind, string(req.Name)); why != nil && req.Verdict == catalog.Unknown {
+		s.Refuse(req, *why)
+		return false
+	}
 	s.Refuse(req, refuseName(req.View, req.ItemKind, string(req.Name), req.Target, req.Verdict, s.guidanceLocked(req.Modern)))
 	return false
 }

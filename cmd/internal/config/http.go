@@ -27,6 +27,7 @@ type HTTP struct {
 	SessionIdle       time.Duration
 	RateLimit         int // requests a second for each principal; 0: no limit
 	SessionConfigKeys []string
+	StrictConfig      bool // refuse what does not count in ?config=
 	BridgeActiveOnly  bool
 	LogReaders        []string
 	MetricsReaders    []string
@@ -47,7 +48,7 @@ const (
 // http decodes the table of that name. agents are those of agent_policies; nil if there are none.
 func (d *decoder) http(root table.Table, agents []string) HTTP {
 	t, _ := root.Inner("http", "http", "listen", "mode", "allowed_origins", "allowed_hosts", "unauthenticated", "trusted_proxies", "require_client_id",
-		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys", "permissions",
+		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys", "strict_config", "permissions",
 		"bridge_active_only", "log_readers", "metrics_readers", "access_log", "drain_notice", "drain", "tokens", "jwt", "limits")
 	matching := func(key, example, pattern, hint string) []string {
 		return table.Texts(t.Strings(key, example, table.Match(key, pattern, hint)))
@@ -69,6 +70,7 @@ func (d *decoder) http(root table.Table, agents []string) HTTP {
 		RateLimit:       int(t.Int("rate_limit", 0, 0, 1_000_000)),
 		SessionConfigKeys: matching("session_config_keys", `["API_KEY"]`, `^[A-Za-z_][A-Za-z0-9_]{0,63}$`,
 			"write letters, digits and _, no digit first"),
+		StrictConfig:     t.Bool("strict_config", false),
 		BridgeActiveOnly: t.Bool("bridge_active_only", false),
 		LogReaders:       knownAgents(t, "log_readers", agents),
 		MetricsReaders:   knownAgents(t, "metrics_readers", agents),

@@ -23,7 +23,7 @@ func everyHTTP(dir string) HTTP {
 		Unauthenticated: true,
 		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("::1/128")}, RequireClientID: true, BridgeActiveOnly: true, LogReaders: []string{"reader"}, MetricsReaders: []string{"reader"},
 		TLSCert: filepath.Join(dir, "server.pem"), TLSKey: "/keys/server.key",
-		MaxBodyBytes: 4096, MaxConnections: 10, MaxSessions: 20, SessionIdle: 5 * time.Minute, RateLimit: 30, SessionConfigKeys: []string{"API_KEY"},
+		MaxBodyBytes: 4096, MaxConnections: 10, MaxSessions: 20, SessionIdle: 5 * time.Minute, RateLimit: 30, SessionConfigKeys: []string{"API_KEY"}, StrictConfig: true,
 		DrainNotice: 3 * time.Second, Drain: 20 * time.Second,
 		Tokens: []Token{
 			{Agent: "other one", Hash: sha256.Sum256([]byte("file-secret-that-is-long-enough"))},

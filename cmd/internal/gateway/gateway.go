@@ -82,7 +82,7 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 	s.router = router.New(o, s.Loop, s.Log)
 	s.health = ops.NewHealth(s.router)
 	s.health.Known = s.known
-	front := presence.Options{Caller: callerOf, Lasts: s.lasts, Budgets: s.budgets,
+	front := presence.Options{Caller: callerOf, Lasts: s.lasts, Dropped: s.logDropped, Budgets: s.budgets,
 		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle}
 	s.endpoint = httpd.New(s.router, httpd.Options{Options: front, Outlive: s.metrics.Outlive})
 	s.bridge = bridge.New(s.router, bridge.Options{

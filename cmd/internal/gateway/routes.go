@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 
+	"go.uber.org/zap"
+
 	"toolman/router"
 	"toolman/router/httpd/bridge"
 	"toolman/router/httpd/guard"
@@ -79,6 +81,11 @@ func accessOf(r *http.Request) *access { return r.Context().Value(accessKey{}).(
 
 // callerOf is httpd.Options.Caller.
 func callerOf(r *http.Request) (presence.Caller, error) { return accessOf(r).modes.Caller(r) }
+
+// logDropped is httpd.Options.Dropped.
+func (s *server) logDropped(c *presence.Caller) {
+	s.Log.Warn("a session continues without part of what its client has sent", zap.String("agent", c.Client.Name), zap.Strings("dropped", c.Dropped))
+}
 
 // lasts is httpd.Options.Lasts.
 func (s *server) lasts(c *presence.Caller) bool {

@@ -18,14 +18,16 @@ import (
 
 // Options configure what clients see.
 type Options struct {
-	Static      bool                // mode = "static"
-	MetaTools   view.MetaTools      // what clients are offered in the dynamic mode
-	Permissions *Permissions        // nil: none are needed
-	Toolsets    []string            // of tools.toml, which paths may name
-	Agents      []string            // with a policy, which paths may name
-	Open        bool                // requests need no credential
-	ConfigKeys  []string            // that are accepted in ?config=
-	ConfigUses  map[string][]string // names of the servers that use a key; "" for a server without a name
+	Static      bool           // mode = "static"
+	MetaTools   view.MetaTools // what clients are offered in the dynamic mode
+	Permissions *Permissions   // nil: none are needed
+	Toolsets    []string       // of tools.toml, which paths may name
+	Agents      []string       // with a policy, which paths may name
+	Open        bool           // requests need no credential
+	// StrictConfig refuses requests whose ?config= has something that does not count.
+	StrictConfig bool
+	ConfigKeys   []string            // that are accepted in ?config=
+	ConfigUses   map[string][]string // names of the servers that use a key; "" for a server without a name
 	// Key is the random key of hashes of ?config=. It must not change while sessions continue.
 	Key [32]byte
 	// Note is called once with a message for the log. It may be nil.
@@ -76,22 +78,22 @@ func (m *Modes) Caller(r *http.Request) (presence.Caller, error) {
 		return presence.Caller{}, &presence.Denial{Status: http.StatusForbidden, Text: "the request has not passed the guard"}
 	}
 	c, err := m.clientAt(&id)
-	if err == nil {
-		c.Config, err = m.config(r)
-	}
 	if err != nil {
 		return presence.Caller{}, err
 	}
-	return presence.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr}, nil
+	config, err := m.config(r)
+	if err != nil {
+		return presence.Caller{}, err
+	}
+	c.Config = config.values
+	return presence.Caller{View: m.view(&c, &id), Client: c, Addr: id.Addr, Dropped: config.dropped}, nil
 }
 
 // Lasts reports whether a caller, which has this identity now, still has the same rights.
 func (m *Modes) Lasts(was *presence.Caller, id guard.Identity) bool {
 	id.Addr = was.Addr
 	c, err := m.clientAt(&id)
-	if err == nil {
-		c.Config, err = m.accepted(was.Client.Config)
-	}
+	c.Config = m.accepted(was.Client.Config)
 	return err == nil && m.view(&c, &id) == was.View
 }
 

@@ -22,10 +22,13 @@ type configSchema struct {
 }
 
 type configMember struct {
-	Description string `json:"description"`
-	Type        string `json:"type"`
-	Pattern     string `json:"pattern"`
+	Description string   `json:"description"`
+	Type        []string `json:"type"`
+	Pattern     string   `json:"pattern"`
 }
+
+// configTypes are the types of values. Those that are no strings count as their JSON.
+var configTypes = []string{"string", "number", "boolean", "object", "array", "null"}
 
 const (
 	noControls    = `^[^\u0000-\u001F\u007F-\u009F]*$`
@@ -49,7 +52,7 @@ func (m *Modes) ConfigSchema(id guard.Identity, knows func(agent, server string)
 			uses := m.ConfigUses[key]
 			known := slices.DeleteFunc(slices.Clone(uses), func(server string) bool { return !knows(c.Agent, server) })
 			if len(uses) == 0 || len(known) > 0 {
-				s.Properties[key] = configMember{useText(known), "string", noControls}
+				s.Properties[key] = configMember{useText(known), configTypes, noControls}
 			}
 		}
 	}

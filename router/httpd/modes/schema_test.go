@@ -22,7 +22,7 @@ func TestTheSchemaOfASessionsConfiguration(t *testing.T) {
 	}
 	const head = `{"$schema":"https://json-schema.org/draft/2020-12/schema","title":"Configuration of a session","description":"`
 	member := func(key, description string) string {
-		return `"` + key + `":{"description":"` + description + `","type":"string","pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$"}`
+		return `"` + key + `":{"description":"` + description + `","type":["string","number","boolean","object","array","null"],"pattern":"^[^\\u0000-\\u001F\\u007F-\\u009F]*$"}`
 	}
 	const spare = "No server uses it."
 	if got, want := schema(options, reader), head+configIs+`","type":"object","properties":{`+

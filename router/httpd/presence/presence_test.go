@@ -285,6 +285,20 @@ func TestRevokedRights(t *testing.T) {
 	}
 }
 
+func TestWhatIsDroppedIsReportedOncePerSession(t *testing.T) {
+	var reported []string
+	f := newFront(t, Options{Dropped: func(c *Caller) { reported = append(reported, c.Dropped...) }})
+	who := f.caller("a")
+	f.begin("1", who)
+	who.Dropped = []string{"x"}
+	f.begin("2", who)
+	f.begin("2", who)
+	f.sessions.Temporary(who).Release()
+	if strings.Join(reported, " ") != "x x" {
+		t.Errorf("reported %q", reported)
+	}
+}
+
 func TestWithoutCallersAllRequestsAreAlike(t *testing.T) {
 	f := newFront(t, Options{})
 	r := httptest.NewRequest("POST", "/mcp", nil)

@@ -29,6 +29,8 @@ type Caller struct {
 	View   string
 	Client client.Info // fronts set Sole and Many
 	Addr   netip.Addr  // of the client
+	// Dropped says what the client has sent of itself that does not count. It contains no values.
+	Dropped []string
 }
 
 // A Key is equal for the requests of one caller.
@@ -60,6 +62,9 @@ type Options struct {
 	// Lasts reports whether the caller of an earlier request still has the same rights. It is
 	// called for each new session, and for all of them by Recheck. Nil means always.
 	Lasts func(c *Caller) bool
+
+	// Dropped is called for each new session of a caller with something in Dropped. It may be nil.
+	Dropped func(c *Caller)
 
 	Budgets     *budget.Budgets // limit each client; nil: no limits
 	MaxBody     int64           // bytes of the longest request body; 0: 16 MiB
@@ -100,6 +105,9 @@ func NewRegistry[S, C any](f Front[S, C]) *Registry[S, C] {
 	}
 	if f.Lasts == nil {
 		f.Lasts = func(*Caller) bool { return true }
+	}
+	if f.Dropped == nil {
+		f.Dropped = func(*Caller) {}
 	}
 	if f.Budgets == nil {
 		f.Budgets = budget.New(budget.Limits{}, budget.Limits{})
@@ -154,9 +162,12 @@ func (r *Registry[S, C]) AcquireOrNew(key any, who *Caller) (*S, error) {
 	if s := r.Acquire(key, who); s != nil {
 		return s, nil
 	}
-	s, err := r.begin(key, who)
+	s, first, err := r.begin(key, who)
 	if err != nil {
 		return nil, err
+	}
+	if first {
+		r.noteDropped(who)
 	}
 	if !r.front.Lasts(who) { // its rights were withdrawn before Recheck could find the session
 		s.End(ErrRevoked)
@@ -166,11 +177,19 @@ func (r *Registry[S, C]) AcquireOrNew(key any, who *Caller) (*S, error) {
 	return s.owner, nil
 }
 
-// begin makes a session. It is in use until Release.
-func (r *Registry[S, C]) begin(key any, who *Caller) (*Session[S, C], error) {
+// noteDropped reports what does not count of what a caller has sent.
+func (r *Registry[S, C]) noteDropped(who *Caller) {
+	if len(who.Dropped) > 0 {
+		r.front.Dropped(who)
+	}
+}
+
+// begin makes a session, unless another request makes it meanwhile: first is false then. The session
+// is in use until Release.
+func (r *Registry[S, C]) begin(key any, who *Caller) (s *Session[S, C], first bool, err error) {
 	account := who.Client.Account
 	if err := account.TakeSession(); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -184,25 +203,28 @@ func (r *Registry[S, C]) begin(key any, who *Caller) (*Session[S, C], error) {
 	}
 	if s := r.findLocked(key, who); s != nil { // another request has begun it meanwhile
 		account.Give(budget.Sessions, 1)
-		return s, nil
+		return s, false, nil
 	}
 	if r.fullLocked() {
 		account.Give(budget.Sessions, 1)
-		return nil, ErrFull
+		return nil, false, ErrFull
 	}
-	s := r.make(key, who)
+	s = r.make(key, who)
 	s.mu.Lock()
 	s.idle = time.AfterFunc(r.front.Idle, s.expire)
 	s.mu.Unlock()
 	r.all[key] = s
 	account.Hold(s)
-	return s, nil
+	return s, true, nil
 }
 
 func (r *Registry[S, C]) fullLocked() bool { return r.closed || len(r.all) >= r.front.MaxSessions }
 
 // Temporary makes a session that no other request can find. It ends with Release.
-func (r *Registry[S, C]) Temporary(who *Caller) *S { return r.make(nil, who).owner }
+func (r *Registry[S, C]) Temporary(who *Caller) *S {
+	r.noteDropped(who)
+	return r.make(nil, who).owner
+}
 
 // make makes a session with one user.
 func (r *Registry[S, C]) make(key any, who *Caller) *Session[S, C] {
