@@ -16,7 +16,7 @@ import (
 type selection struct {
 	Equipped *toolset.Expansion // nil: none
 	enabled  []*toolset.Expansion
-	before   *View // restored by Unequip; nil: the start view without toolsets
+	before   *Activations // restored by Unequip; nil: the start view without toolsets
 
 	tools map[string]bool // union of all toolsets, so that a call needs one lookup
 }
@@ -33,32 +33,7 @@ func preload(c *catalog.Catalog, sets []*toolset.Set) *selection {
 	return s.resolved()
 }
 
-// follow returns the selection after the configuration has replaced one selection of preloaded
-// toolsets by another. What the client has enabled or disabled stays.
-func (s *selection) follow(old, current *selection) *selection {
-	next := selection{}
-	if s != nil {
-		next = *s
-	}
-	next.enabled = nil
-	for _, x := range s.enabledSets() {
-		if at := current.indexOf(x.Set.Name); at >= 0 {
-			next.enabled = append(next.enabled, current.enabled[at])
-		} else if !old.IsEnabled(x.Set.Name) {
-			next.enabled = append(next.enabled, x)
-		}
-	}
-	for _, x := range current.enabledSets() {
-		if !old.IsEnabled(x.Set.Name) && !next.IsEnabled(x.Set.Name) {
-			next.enabled = append(next.enabled, x)
-		}
-	}
-	if s == nil && len(next.enabled) == 0 {
-		return nil
-	}
-	return &next
-}
-
+// enabledSets returns the enabled toolsets.
 func (s *selection) enabledSets() []*toolset.Expansion {
 	if s == nil {
 		return nil
@@ -190,9 +165,12 @@ func (s *selection) without(name string) selection {
 
 // Equip returns the view in which only the tools of a toolset are active.
 func (v *View) Equip(set *toolset.Set) *View {
-	next := selection{Equipped: v.Catalog.Expand(set), before: v}
+	next := selection{Equipped: v.Catalog.Expand(set)}
 	if v.Sets != nil && v.Sets.Equipped != nil {
 		next.before = v.Sets.before
+	} else {
+		now := v.Activations()
+		next.before = &now
 	}
 	return v.with(nil, v.resources, next.resolved())
 }
@@ -202,7 +180,7 @@ func (v *View) Unequip() *View {
 	if v.Sets.before == nil {
 		return v.with(nil, v.resources, v.AtStart().preloaded)
 	}
-	was := v.Sets.before.Rebase(v.AtStart())
+	was := v.AtStart().Activated(*v.Sets.before)
 	return v.with(was.tools, v.resources, was.Sets)
 }
 

@@ -51,11 +51,44 @@ func (v *View) Rebase(start *View) *View {
 	if v.start == nil {
 		return start
 	}
-	sets := start.Sets
-	if v.Sets != v.start.Sets {
-		sets = v.Sets.follow(v.start.preloaded, start.preloaded).resolveIn(start.Catalog)
+	return start.Activated(v.Activations())
+}
+
+// Activations returns the activations of the view.
+func (v *View) Activations() Activations {
+	a := Activations{Tools: v.tools, Resources: v.resources}
+	start := v.AtStart()
+	if v.Sets == start.Sets {
+		return a
 	}
-	return start.with(v.tools, v.resources, sets)
+	a.Toolsets = &Toolsets{}
+	for _, x := range v.Sets.enabledSets() {
+		if !start.preloaded.IsEnabled(x.Set.Name) {
+			a.Toolsets.Enabled = append(a.Toolsets.Enabled, x.Set)
+		}
+	}
+	for _, x := range start.preloaded.enabledSets() {
+		if !v.Sets.IsEnabled(x.Set.Name) {
+			a.Toolsets.Disabled = append(a.Toolsets.Disabled, x.Set.Name)
+		}
+	}
+	if v.Sets != nil {
+		a.Toolsets.Before = v.Sets.before
+		if v.Sets.Equipped != nil {
+			a.Toolsets.Equipped = v.Sets.Equipped.Set
+		}
+	}
+	return a
+}
+
+// Activated returns the start view with a client's activations.
+func (v *View) Activated(a Activations) *View {
+	start := v.AtStart()
+	sets := start.Sets
+	if a.Toolsets != nil {
+		sets = a.Toolsets.selectionIn(start)
+	}
+	return start.with(a.Tools, a.Resources, sets)
 }
 
 // Switched returns the view with these states of tools and resources.
