@@ -14,6 +14,7 @@ import (
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
 	"toolman/cmd/internal/report"
+	"toolman/cmd/internal/resolve"
 	"toolman/mcpwire/sanitize"
 )
 
@@ -113,9 +114,10 @@ func explain(ctx context.Context, f *engine.Flags, out io.Writer, name string) e
 }
 
 const resolveHelp = `resolve prints the configuration that applies to an agent, a service and a task: with what
-the task rules of tools.toml add, and without the rules and the policies of other agents. It
-starts nothing and replaces no ${…}. Its output can be loaded as a configuration; paths in it
-are relative to the folder of the original file.`
+the task rules of tools.toml add, only with the servers that the agent may use, and without
+other agents. Loaded without --agent, --service and --task, it gives exactly what the original
+gives with them. resolve starts nothing and replaces no ${…}. Paths in its output are relative
+to the folder of the original file.`
 
 func newResolveCommand(f *engine.Flags) *cobra.Command {
 	var asJSON bool
@@ -134,7 +136,7 @@ func newResolveCommand(f *engine.Flags) *cobra.Command {
 			if asJSON {
 				format, escaped = "json", sanitize.JSON
 			}
-			text, err := config.ResolveFrom(at.Source, f.Options(), format)
+			text, err := resolve.From(at.Source, f.Options(), format)
 			if err != nil {
 				return err
 			}

@@ -22,8 +22,10 @@ import (
 
 	"toolman/cmd/internal/config"
 	"toolman/cmd/internal/engine"
+	"toolman/cmd/internal/resolve"
 	"toolman/cmd/internal/setup"
 	"toolman/router/httpd/ops"
+	"toolman/router/policy"
 	"toolman/router/upstream"
 )
 
@@ -186,6 +188,25 @@ func TestTheExampleForKubernetesFitsTogether(t *testing.T) {
 	}
 	if notice := time.Duration(in.ReadinessProbe.PeriodSeconds*in.ReadinessProbe.FailureThreshold) * time.Second; conf.HTTP.DrainNotice <= notice {
 		t.Errorf("clients are let in for %v, and it takes %v to see that they should not come", conf.HTTP.DrainNotice, notice)
+	}
+}
+
+// The ConfigMap has what applies to one agent and task, and starting it needs no flags for that.
+func TestTheConfigMapIsResolved(t *testing.T) {
+	c, _, _ := objects(t)
+	text, err := resolve.File("deploy/tools.toml", config.Options{Agent: "claude", Task: "take notes"}, "toml")
+	if err != nil || c.Data["tools.toml"] != string(text) {
+		t.Errorf("the ConfigMap has\n%s\nwant\n%s%v", c.Data["tools.toml"], text, err)
+	}
+	conf := configured(t, c)
+	p, err := conf.Rules.For(conf.Agent)
+	if err != nil || conf.Agent != "claude" || len(conf.Servers) != 1 {
+		t.Fatalf("it is for the agent %q, with %d servers, %v", conf.Agent, len(conf.Servers), err)
+	}
+	for i, v := range p.Judge("mem", []policy.Item{{Name: "read_graph"}, {Name: "create_entities"}, {Name: "delete_entities"}}) {
+		if v.Allowed != (i < 2) {
+			t.Errorf("got %v", v)
+		}
 	}
 }
 

@@ -55,6 +55,7 @@ cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jso
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy router/upstream
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/catalog router/toolset router/upstream router/view
+cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
@@ -128,7 +129,7 @@ func rules(table string) map[string][]string {
 // only says which packages import a library, tests included.
 var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
-	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config", "toolman/cmd/internal/config/source"},
+	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config", "toolman/cmd/internal/config/source", "toolman/cmd/internal/resolve"},
 	"github.com/gobwas/glob":           {"toolman/cmd/internal/config", "toolman/router/catalog", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},

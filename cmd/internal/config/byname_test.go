@@ -3,12 +3,9 @@ package config
 import (
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
-
-	"toolman/cmd/internal/cli"
 )
 
 func TestServersByName(t *testing.T) {
@@ -92,30 +89,6 @@ func TestServersStandInTheOrderOfTheFile(t *testing.T) {
 	}
 	if got := fmt.Sprint(c.Servers[0].Name, c.Servers[1].Name, c.Servers[2].Name); got != "bca" {
 		t.Errorf("got %s", got)
-	}
-}
-
-func TestResolveKeepsServersByName(t *testing.T) {
-	path := filepath.Join(fixtures, "by-name.toml")
-	want, err := Load(path, testOptions())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, format := range []string{"toml", "json"} {
-		text, err := Resolve(path, testOptions(), format)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := parse("t."+format, filepath.Join(filepath.Dir(want.Path), "t."+format), text, testOptions())
-		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
-		}
-		for i := range want.Servers {
-			a, b := want.Servers[i], got.Servers[i]
-			if a.Line, b.Line = 0, 0; !reflect.DeepEqual(a, b) {
-				t.Errorf("got\n%s\nwant\n%s", cli.JSON(b), cli.JSON(a))
-			}
-		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,7 +33,8 @@ type Config struct {
 	Unpinned       []string            // unpinned: names and globs
 	Toolsets       []Toolset           // by name
 	Servers        []Server            // in the file's order, including those that are not enabled
-	Agent          string              // as in Options
+	Agent          string              // whose policies apply: that of Options, or else agent
+	WithholdEnv    []string            // withhold_env
 	Dangers        *policy.DangerRules // dangerous_tools and confirm; nil if there are none
 	Rules          *policy.Rules       // exposed_tools, agent_policies and default_policy, with what task_rules add; nil if there are none
 	HTTP           HTTP
@@ -70,7 +72,12 @@ type Options struct {
 	// stdio.
 	HTTP bool
 
-	Agent   string // whose policies apply; "" for none. It has to be in agent_policies
+	// KeepReferences says that the configuration is only read, not used: no reference is replaced,
+	// so no variable and no file that it refers to has to be there. Servers are as if they were not
+	// enabled, and AuditLog is "".
+	KeepReferences bool
+
+	Agent   string // whose policies apply; "" for the file's own. It has to be in agent_policies
 	Service string // what the agent works on, for task_rules
 	Task    string // the task, for task_rules
 }
@@ -86,6 +93,13 @@ func LoadFrom(s source.Source, o Options) (*Config, error) {
 		return nil, err
 	}
 	return decode(s, doc, o)
+}
+
+// Tree returns a configuration as a tree, with all its servers in one array under servers, in the
+// order of Config.Servers.
+func Tree(s source.Source) (source.Node, error) {
+	doc, err := s.Read()
+	return withServerArray(&source.Problems{}, doc.Root), err
 }
 
 func decode(s source.Source, doc source.Document, o Options) (*Config, error) {
@@ -128,8 +142,9 @@ func (d *decoder) config(root source.Node) *Config {
 	root = withServerArray(d.Problems, root)
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
 		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers", clientServers,
-		"exposed_tools", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "audit_log", "audit_arguments", "http", "$schema")
+		"exposed_tools", "agent", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "withhold_env", "audit_log", "audit_arguments", "http", "$schema")
 	d.sets, d.ofHTTP = toolsets(t), reference.VariablesIn(t.At("http"))
+	d.options.Agent = cmp.Or(d.options.Agent, t.Filled("agent", `"reader"`, "name one of agent_policies, or leave it out"))
 	c := &Config{
 		ActiveToolsets: activeToolsets(t, d.sets, false),
 		Settle:         time.Duration(t.Int("settle_ms", 1000, 0, 60_000)) * time.Millisecond,
@@ -142,6 +157,7 @@ func (d *decoder) config(root source.Node) *Config {
 		Unpinned:       table.Texts(globs(t, "unpinned", `["notes_note://*"]`)),
 		Toolsets:       d.sets,
 		Agent:          d.options.Agent,
+		WithholdEnv:    withholdEnv(t),
 		Dangers:        d.dangers(t),
 		HTTP:           d.http(t, agentNames(t)),
 	}
@@ -150,7 +166,7 @@ func (d *decoder) config(root source.Node) *Config {
 	for _, n := range servers {
 		c.Servers = append(c.Servers, d.server(n))
 	}
-	noteReferences(c.Servers, servers, d.ofHTTP)
+	noteReferences(c.Servers, servers, d.ofHTTP, c.WithholdEnv)
 	d.policies(t, c)
 	if !t.Has("active_toolsets") {
 		c.ActiveToolsets = append(activeWithout(t, c), c.ActiveToolsets...)
@@ -192,7 +208,7 @@ func (d *decoder) auditLog(t table.Table) (path string, arguments bool) {
 	const key, example = "audit_log", `"audit.jsonl"`
 	arguments = t.Bool("audit_arguments", false)
 	t.Needs("audit_arguments", key, example)
-	if written := t.Filled(key, example, "name a file, or leave it out for no audit log"); written != "" {
+	if written := t.Filled(key, example, "name a file, or leave it out for no audit log"); written != "" && !d.options.KeepReferences {
 		path = d.scope(t, key, key).Path(written, "name a file, or leave it out")
 	}
 	return path, arguments

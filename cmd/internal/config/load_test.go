@@ -123,7 +123,7 @@ func TestEveryKeyIsRead(t *testing.T) {
 				ActiveToolsets: []Active{{Pattern: "fs_read*"}, {Pattern: "git_{log,diff}"}},
 				Settle:         250 * time.Millisecond, CatalogBytes: 4096, URISeparator: "+",
 				ActivationMode: "call", AlwaysLoad: new(bool),
-				MetaTools: []string{"toolsets", "manage", "toolsets"}, AllowStaleRefs: true, Unpinned: []string{"fs_note://*"},
+				MetaTools: []string{"toolsets", "manage", "toolsets"}, AllowStaleRefs: true, Unpinned: []string{"fs_note://*"}, WithholdEnv: []string{"DEPLOY_KEY"},
 				Dangers:  &policy.DangerRules{File: "every-key." + format, Confirm: policy.Deny, Tools: []policy.Entry{{Text: "fs_write*"}, {Text: "mcp__plain__drop"}}},
 				AuditLog: filepath.Join(dir, "logs", "audit.jsonl"), AuditArguments: true,
 				Toolsets: []Toolset{{Name: "a.b", Tools: []string{"*"}},

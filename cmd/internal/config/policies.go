@@ -145,7 +145,11 @@ func (d *decoder) checkAgent(t table.Table, rules *policy.Rules) {
 	if agent == "" {
 		return
 	}
-	hint := "add [agent_policies.NAME], or leave --agent out"
+	line, given := max(1, t.LineOf("agent_policies")), "--agent"
+	if t.At("agent").Value == agent {
+		line, given = t.LineOf("agent"), "agent"
+	}
+	hint := "add [agent_policies.NAME], or leave " + given + " out"
 	if rules != nil {
 		if _, ok := rules.Agents[agent]; ok {
 			return
@@ -155,7 +159,7 @@ func (d *decoder) checkAgent(t table.Table, rules *policy.Rules) {
 			hint = cli.DidYouMean(agent, names, "", "the agents are "+sanitize.Line(strings.Join(names, ", ")))
 		}
 	}
-	d.Fail(max(1, t.LineOf("agent_policies")), hint, "agent_policies has no agent %s", source.Shown(agent))
+	d.Fail(line, hint, "agent_policies has no agent %s", source.Shown(agent))
 }
 
 // taskRule decodes one element of task_rules, and what it activates.

@@ -170,8 +170,9 @@ var samples = []string{`null`, `true`, `false`, `0`, `1`, `-1`, `1.5`, `5`, `102
 
 // saidWrong are values that the schema takes for a key and Load does not, because of what they say.
 var saidWrong = []string{
-	`task_rules.keywords []`,              // there is no service either
-	`http.permissions.agents {"s":["x"]}`, // there is no such toolset
+	`task_rules.keywords []`,                                                                                                                               // there is no service either
+	`http.permissions.agents {"s":["x"]}`,                                                                                                                  // there is no such toolset
+	`agent "x"`, `agent "_"`, `agent "+"`, `agent "auto"`, `agent "all"`, `agent "legacy"`, `agent "never"`, `agent "10s"`, `agent "-10s"`, `agent "1m30"`, // no such agent
 	`agent_policies.allowed_servers ["x"]`, `agent_policies.allowed_servers ["activate"]`,
 }
 

@@ -99,8 +99,9 @@ func (d *decoder) server(n source.Node) Server {
 	vars := env(t)
 	cwd := t.Filled("cwd", `"sub/folder"`, "name a folder, or leave it out for the one toolman is started in")
 	socket := t.Filled("socket", exampleSocket, t.Instead("socket", exampleSocket))
-	s.Remote = d.remote(t, s.Enabled)
-	if !s.Enabled {
+	used := s.Enabled && !d.options.KeepReferences
+	s.Remote = d.remote(t, used)
+	if !used {
 		return s
 	}
 	d.expandProcess(&s, t, args, vars, cwd)
@@ -304,9 +305,24 @@ func (d *decoder) inheritEnv(t table.Table) []string {
 	return all
 }
 
-// noteReferences fills in Refers and Referred. nodes are the servers' tables.
-func noteReferences(servers []Server, nodes []source.Node, ofHTTP reference.Variables) {
+// withholdEnv reads withhold_env.
+func withholdEnv(t table.Table) []string {
+	const key = "withhold_env"
+	return table.Texts(t.Strings(key, `["API_TOKEN"]`, func(name string) (problem, hint string) {
+		if name == "" || strings.ContainsAny(name, "=\x00") {
+			return key + " holds " + source.Shown(name) + ", which no variable can be called", "name the variable alone"
+		}
+		return "", ""
+	}))
+}
+
+// noteReferences fills in Refers and Referred. nodes are the servers' tables. withheld are
+// variables that count as referred to.
+func noteReferences(servers []Server, nodes []source.Node, ofHTTP reference.Variables, withheld []string) {
 	all := maps.Clone(ofHTTP)
+	for _, name := range withheld {
+		all[reference.VariableName(name)] = true
+	}
 	for i, n := range nodes {
 		servers[i].Refers, servers[i].Referred = reference.VariablesIn(n), all
 		maps.Copy(all, servers[i].Refers)
