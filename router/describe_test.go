@@ -85,7 +85,7 @@ func TestTheDescriptionFollowsWhatIsActive(t *testing.T) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	g.servers[0].dies()
-	if got := g.definition().Description; got != metatool.ActivateIntro {
+	if got := g.definition().Description; got != metatool.ActivateIntro+"! server ns is not available: it ended with exit status 3\n" {
 		t.Errorf("with the server gone: %q", got)
 	}
 }

@@ -58,7 +58,7 @@ func (s *simulation) refused(id string, inactive bool) {
 		return
 	}
 	text := refusalOf(s.t, heard[0], mcpwire.ToolsCall, 0)
-	if idOf(s.t, heard[0]) != id || strings.Contains(text, "is not active") != inactive || strings.HasPrefix(text, "unknown tool") == inactive {
+	if idOf(s.t, heard[0]) != id || strings.Contains(text, "is not active") != inactive || (strings.HasPrefix(text, "unknown tool") || strings.Contains(text, " is gone (") || strings.Contains(text, " is still starting")) == inactive {
 		s.t.Errorf("%s was answered with %s", id, heard[0])
 	}
 }

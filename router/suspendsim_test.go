@@ -120,7 +120,7 @@ func (c *errandBoy) finish(e errand, m *jsonrpc.Message, ok bool) {
 	if echo, _ := m.Get(m.Result, "echo"); echo.Present() && ok && string(m.Bytes(echo)) != e.arguments {
 		c.t.Errorf("another's answer: %s for %s", m.Frame, e.arguments)
 	}
-	dead := bytes.Contains(m.Bytes(m.Err), []byte("unknown tool")) // with its server
+	dead := bytes.Contains(m.Bytes(m.Err), []byte("server b is gone"))
 	if m.Err.Present() && ok && !e.double && !dead {
 		c.t.Errorf("refused: %s", m.Frame)
 	}

@@ -19,6 +19,7 @@ func (c *Catalog) Under(p *policy.Policy) *Catalog {
 	verdicts := c.judge(p)
 	next := c.filter(func(e *Entry) bool { return verdicts[e].Allowed })
 	next.policy, next.verdicts = p, verdicts
+	next.Absent = next.absencesAmong(c.Absent)
 	return next
 }
 
@@ -68,7 +69,7 @@ func (c *Catalog) AllActive() *Catalog {
 // the tools among them. The others join the entries in Denied, which are held back or too dangerous.
 func (c *Catalog) filter(some func(*Entry) bool) *Catalog {
 	next, denied := newCatalog(c.Own, c.allowChanged), newCatalog(c.Own, c.allowChanged)
-	next.owners, next.sources, next.Collisions = c.owners, c.sources, c.Collisions
+	next.owners, next.sources, next.Absent, next.Collisions = c.owners, c.sources, c.Absent, c.Collisions
 	next.Denied, next.policy, next.verdicts, next.AnyState = denied, c.policy, c.verdicts, c.AnyState
 	denied.owners, denied.sources = c.owners, c.sources
 	only := map[*Entry]bool{} // pages that are kept for their tools

@@ -25,6 +25,7 @@ type Catalog struct {
 
 	owners  [mcpwire.Kinds]map[string]string // by name: the server that has or, before it disconnected, had it
 	sources []*Source
+	Absent  []Absence // the configured servers that are not available
 
 	Denied   *Catalog // entries that are denied by policy, held back by their pin, or too dangerous
 	policy   *policy.Policy
@@ -52,6 +53,8 @@ type Offer struct {
 	Source  *Source
 	Entries []*Entry
 	Alive   bool
+	Why     string // why the server is not available; "" if it is, or if that does not matter to clients
+	Error   string // the same for a caller, with what to do
 }
 
 // New returns the catalog of the servers' offers, in their order. A name belongs to the first
@@ -71,6 +74,9 @@ func New(offers []Offer, own []string, allowChanged bool) *Catalog {
 	names := contest(offers)
 	for _, o := range offers {
 		c.sources = append(c.sources, o.Source)
+		if o.Why != "" {
+			c.Absent = append(c.Absent, Absence{o.Source, o.Why, o.Error, o.Entries})
+		}
 		for _, e := range o.Entries {
 			c.add(e.among(names), o.Alive, c.owners[e.Item.Kind])
 		}

@@ -24,6 +24,7 @@ func (c *Catalog) Within(sets []*toolset.Set) *Catalog {
 	}
 	next := c.filter(func(e *Entry) bool { return l.toolsetOf(e) != nil })
 	next.Limit = l
+	next.Absent = next.absencesAmong(c.Absent)
 	return next
 }
 

@@ -159,6 +159,8 @@ func checkActivation(v *view.View, a *Activation, l *Library) error {
 				add("%s is always active", name)
 			case kept != nil:
 				add("%s", v.Catalog.Denial(kept, name))
+			case v.Catalog.AbsentOwner(kind, name) != nil:
+				add("%s: %s", sanitize.Short(name), v.Catalog.AbsentOwner(kind, name).Error)
 			default:
 				add("unknown %s %s%s", noun, sanitize.Short(name), didYouMean(v.Catalog.Similar(kind, name)))
 			}

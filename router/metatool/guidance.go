@@ -42,6 +42,9 @@ func (g *Guidance) Explain(v *view.View, k mcpwire.Kind, name string, t catalog.
 		}
 		text = fmt.Sprintf(form, k, sanitize.Short(name), example)
 	default:
+		if absent := v.Catalog.AbsentOwner(k, name); absent != nil {
+			return absent.Error
+		}
 		text = fmt.Sprintf("unknown %s %s", k, sanitize.Short(name))
 		if near := v.Catalog.Similar(k, name, g.ownNames()...); len(near) > 0 {
 			text += "; similar names: " + strings.Join(near, ", ")

@@ -146,8 +146,12 @@ func (u *Upstream) copyProblem(other *Upstream) {
 	problem := other.problem
 	other.mu.Unlock()
 	u.mu.Lock()
+	isNew := u.problem != problem
 	u.problem = problem
 	u.mu.Unlock()
+	if isNew {
+		u.update()
+	}
 }
 
 // adviceLocked returns what a caller can do about an upstream that is gone.

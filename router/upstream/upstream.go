@@ -173,6 +173,11 @@ func (u *Upstream) SetProblem(why string) {
 func (u *Upstream) GoneText() string {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	return u.goneTextLocked()
+}
+
+// goneTextLocked is GoneText; mu is held.
+func (u *Upstream) goneTextLocked() string {
 	problem := u.problem
 	if problem == "" {
 		problem = "it has ended"
@@ -189,7 +194,15 @@ func (u *Upstream) Offer() catalog.Offer {
 		return catalog.Offer{Source: u.Source, Entries: shared.Offer().Entries, Alive: false} // reserves the names
 	}
 	entries := u.lists.Entries()
-	return catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready}
+	offer := catalog.Offer{Source: u.Source, Entries: slices.Concat(entries[:]...), Alive: u.state == Ready}
+	switch u.state {
+	case Starting:
+		offer.Why = "it is still starting"
+		offer.Error = fmt.Sprintf("server %s is still starting; try again in a moment, or go on without it", u.Name)
+	case Gone:
+		offer.Why, offer.Error = u.problem, u.goneTextLocked()
+	}
+	return offer
 }
 
 // KnownTo reports whether clients with this catalog may know that the server exists.

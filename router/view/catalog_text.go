@@ -49,6 +49,9 @@ func AppendCatalog(dst []byte, v *View, room int) []byte {
 			dst = dst[:start]
 		}
 	}
+	for i := range v.Catalog.Absent {
+		dst = append(jsonrpc.AppendEscaped(dst, v.Catalog.Absent[i].Line()), `\n`...)
+	}
 	return dst
 }
 
@@ -64,6 +67,9 @@ func appendLine(dst []byte, v *View, e *catalog.Entry) []byte {
 
 func catalogSize(v *View) int {
 	size := 2 * len("Resources:\n")
+	for i := range v.Catalog.Absent {
+		size += len(v.Catalog.Absent[i].Line()) + len(`\n`)
+	}
 	for _, part := range catalogKinds {
 		for _, k := range part.kinds {
 			for _, e := range v.Catalog.Entries(k) {
@@ -77,7 +83,8 @@ func catalogSize(v *View) int {
 // appendTruncated appends as many lines as fit, active items first, and then the number of omitted
 // items per server.
 func appendTruncated(dst []byte, v *View, room int) []byte {
-	shown := 0
+	shown, absent := countsRoom, absentText(v)
+	shown += len(absent)
 	hidden := map[*catalog.Source]int{}
 	for _, active := range []bool{true, false} {
 		for _, part := range catalogKinds {
@@ -86,7 +93,7 @@ func appendTruncated(dst []byte, v *View, room int) []byte {
 					if v.Active(e) != active || len(e.Line) == 0 {
 						continue
 					}
-					if shown += len(e.Line) + 2; shown > room-countsRoom {
+					if shown += len(e.Line) + 2; shown > room {
 						hidden[e.Source]++
 						continue
 					}
@@ -95,7 +102,7 @@ func appendTruncated(dst []byte, v *View, room int) []byte {
 			}
 		}
 	}
-	return jsonrpc.AppendEscaped(dst, countsText(v, hidden))
+	return jsonrpc.AppendEscaped(dst, countsText(v, hidden)+absent)
 }
 
 // countsRoom is the number of bytes reserved for the counts.
@@ -108,8 +115,32 @@ func countsText(v *View, hidden map[*catalog.Source]int) string {
 			counts = append(counts, fmt.Sprintf("%s %d", u.Name, n))
 		}
 	}
+	if len(counts) == 0 {
+		return ""
+	}
 	text := strings.Join(counts, ", ")
 	return "More, not shown here: " + sanitize.Cut(text, countsRoom-60) + "\n"
+}
+
+// absentRoom is the number of bytes for the servers that are not available, if the catalog is
+// truncated.
+const absentRoom = 160
+
+// absentText returns the names of the servers that are not available, with the reason if there is
+// one such server.
+func absentText(v *View) string {
+	switch absent := v.Catalog.Absent; len(absent) {
+	case 0:
+		return ""
+	case 1:
+		return absent[0].Line() + "\n"
+	default:
+		var names []string
+		for _, a := range absent {
+			names = append(names, a.Source.Name)
+		}
+		return "Servers that are not available: " + sanitize.Cut(strings.Join(names, ", "), absentRoom-40) + "\n"
+	}
 }
 
 // sourcesOf returns the servers that have entries, in catalog order.
