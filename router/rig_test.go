@@ -16,6 +16,7 @@ import (
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
+	"toolman/router/cache"
 	"toolman/router/catalog"
 	"toolman/router/client"
 	"toolman/router/session"
@@ -38,7 +39,8 @@ type offer struct {
 	namespace                            string
 	tools, resources, templates, prompts []string
 	timeout                              time.Duration
-	most                                 int  // max_concurrent_calls
+	most                                 int // max_concurrent_calls
+	cache                                []cache.Rule
 	starting                             bool // it becomes ready later, by ready, and the first list waits for it
 	late                                 bool // it becomes ready later, and nobody waits for it
 	modern                               bool // it is a server of the modern era
@@ -67,7 +69,7 @@ func newRig(t testing.TB, from setup, offers ...offer) *rig {
 		o.URISeparator = "_"
 	}
 	for _, one := range offers {
-		o.Servers = append(o.Servers, upstream.Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout, MaxCalls: one.most})
+		o.Servers = append(o.Servers, upstream.Server{Namespace: one.namespace, StartTimeout: time.Second, CallTimeout: one.timeout, MaxCalls: one.most, Cache: one.cache})
 	}
 	g := &rig{t: t, r: New(o, nil, zap.NewNop())}
 	g.client = &link{t: t, traced: from.trace != nil}

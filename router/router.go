@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/jsonrpc/trace"
+	"toolman/router/cache"
 	"toolman/router/client"
 	"toolman/router/input"
 	"toolman/router/metatool"
@@ -69,7 +70,7 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &Router{Options: o, log: log, trace: tracing.New(o.Trace), clock: tracing.NewClock(),
 		run: run{loop: loop, ctx: ctx, cancel: cancel}, startup: startup{done: make(chan struct{})}}
-	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Router: adapter{r}, FirstClient: upstream.NewClientHello()}
+	r.env = &upstream.Env{Log: log.Named("upstream"), Trace: r.trace, Clock: r.clock, Loop: loop, Results: cache.NewStore(), Context: ctx, Version: o.Version, URISeparator: o.URISeparator, Router: adapter{r}, FirstClient: upstream.NewClientHello()}
 	r.setOptions(&o)
 	var upstreams []*upstream.Upstream
 	r.enableTiming(o.Servers)

@@ -54,9 +54,9 @@ cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/upstream spawn
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy router/upstream
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
-cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/catalog router/toolset router/upstream router/view
+cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
-cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
+cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
 cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog router/toolset
@@ -77,11 +77,12 @@ mcpwire/streamhttp: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpcl
 mcpwire/streamhttp/credential: mcpwire/sanitize
 mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp/internal/h1
 mcpwire/streamhttp/internal/h1:
-router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
+router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/cache router/calls router/catalog router/client router/dial router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/apps: jsonrpc mcpwire
 router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire
 router/budget:
-router/calls: jsonrpc jsonrpc/peer mcpwire router/audit router/budget router/catalog router/limiter router/tracing
+router/cache: jsonrpc mcpwire
+router/calls: jsonrpc jsonrpc/peer mcpwire router/audit router/budget router/cache router/catalog router/limiter router/tracing
 router/catalog: jsonrpc mcpwire mcpwire/sanitize router/apps router/audit router/policy router/suggest router/toolset
 router/client: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/policy router/tracing router/upstream router/view
 router/confirm: jsonrpc jsonrpc/peer jsonrpc/trace/redact mcpwire mcpwire/inputreq mcpwire/sanitize router/audit router/calls router/catalog router/client router/input router/tracing router/upstream
@@ -102,12 +103,12 @@ router/limiter: router/budget
 router/metatool: jsonrpc mcpwire mcpwire/sanitize router/catalog router/toolset router/view
 router/policy:
 router/pool: jsonrpc jsonrpc/peer mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/client router/upstream spawn
-router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/calls router/catalog router/client router/confirm router/input router/metatool router/policy router/pool router/subscribe router/toolset router/tracing router/upstream router/view
+router/session: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/cache router/calls router/catalog router/client router/confirm router/input router/metatool router/policy router/pool router/subscribe router/toolset router/tracing router/upstream router/view
 router/subscribe: jsonrpc jsonrpc/peer mcpwire router/calls router/catalog router/client router/pool router/tracing router/upstream
 router/suggest: mcpwire/sanitize
 router/toolset:
 router/tracing: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire
-router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/calls router/catalog router/dial router/discovery router/tracing spawn
+router/upstream: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/sanitize router/apps router/audit router/cache router/calls router/catalog router/dial router/discovery router/tracing spawn
 router/view: jsonrpc mcpwire mcpwire/sanitize router/apps router/catalog router/toolset
 spawn: jsonrpc/asyncwriter mcpwire/sanitize
 `)

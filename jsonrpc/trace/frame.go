@@ -41,6 +41,7 @@ const (
 	StatusLate      = "late"   // the answer to a call that has ended
 	StatusOrphan    = "orphan" // an answer without a call
 	StatusLocal     = "local"  // toolman's own answer
+	StatusCached    = "cached" // an earlier answer of the server
 )
 
 // The names of events.

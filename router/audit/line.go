@@ -65,11 +65,10 @@ type Line struct {
 	Verdict    Verdict `json:"verdict,omitempty"`
 	Rule       string  `json:"rule,omitempty"` // that decided, and its place, as in `toolman explain`
 	Outcome    Outcome `json:"outcome,omitempty"`
-	DurationMS float64 `json:"duration_ms"` // since the request came, in microseconds precision
+	Cached     bool    `json:"cached,omitempty"` // the answer is an earlier one of the server
+	DurationMS float64 `json:"duration_ms"`      // since the request came, in microseconds precision
 
-	// Bytes of the request that was passed on to the server, and of its answer. For the Observer.
-	RequestBytes int `json:"-"`
-	AnswerBytes  int `json:"-"`
+	Traffic `json:"-"` // for the Observer
 
 	// The SHA-256 of the arguments in canonical JSON (RFC 8785). If they have no such form, or are
 	// longer than 256 KiB, of their bytes. Hexadecimal. Both are missing if there are no arguments,
@@ -80,6 +79,9 @@ type Line struct {
 
 	Dropped uint64 `json:"dropped,omitempty"` // lines that are missing before this one
 }
+
+// Traffic is the length of the request that was passed on to the server, and of its answer.
+type Traffic struct{ RequestBytes, AnswerBytes int }
 
 const (
 	maxCanonical = 256 << 10 // bytes of arguments for the canonical form

@@ -131,6 +131,13 @@ func (d *Decision) Answered(bytes int) {
 	}
 }
 
+// FromCache says that the answer is an earlier one of the server.
+func (d *Decision) FromCache() {
+	if d != nil {
+		d.line.Cached = true
+	}
+}
+
 // Verdict returns the latest verdict.
 func (d *Decision) Verdict() Verdict { return d.line.Verdict }
 

@@ -9,6 +9,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/budget"
+	"toolman/router/cache"
 	"toolman/router/catalog"
 	"toolman/router/limiter"
 )
@@ -44,6 +45,7 @@ type Call struct {
 	Waited       uint32          // milliseconds in the queue of the limiter
 	lastProgress uint32          // milliseconds from SentAt to the last progress; 0: none
 	Context      any             // the caller's own data
+	Cached       *cache.Call     // keeps the result; nil: it is not kept, and changes no other
 	Audited      *audit.Decision // nil: the audit log has no line for this call
 	TraceID      uint64          // correlation number in the trace; 0: no trace
 	ArrivedAt    int64           // when the client's request arrived, on the router's clock

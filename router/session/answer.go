@@ -9,9 +9,11 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
+	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/budget"
+	"toolman/router/cache"
 	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/client"
@@ -26,6 +28,7 @@ func (s *Session) Principal() budget.Principal { return s.Info.Principal }
 // Answer implements upstream.Caller. It sends the answer to the client with the client's request
 // ID. Otherwise it only adds the server's name to messages for the user.
 func (s *Session) Answer(u *upstream.Upstream, id uint64, c calls.Call, m *jsonrpc.Message, out *peer.Outgoing) {
+	c.Cached.Answered(m)
 	if c.Task {
 		s.tasks.LearnServerTask(u, id, &c, m)
 	}
@@ -36,23 +39,56 @@ func (s *Session) Answer(u *upstream.Upstream, id uint64, c calls.Call, m *jsonr
 	if m.BothResultAndError {
 		m = jsonrpc.Strict(m)
 	}
-	m = input.NameServerInResponse(u, m, c.Elicits)
+	s.deliver(u, &c, input.NameServerInResponse(u, m, c.Elicits), out, &back)
+}
+
+// deliver sends a server's answer to the client. Conn.Mu may be held if the answer is complete and
+// c.Context is nil.
+func (s *Session) deliver(u *upstream.Upstream, c *calls.Call, m *jsonrpc.Message, out *peer.Outgoing, back *tracing.Note) {
 	if pages := s.View.Load().Catalog.Apps; pages.Contested() {
 		m = pages.NamePages(m, c.Method, u.Source)
 	}
 	if c.Modern != u.Source.Modern {
-		s.input.TranslateAnswer(u, &c, m, out, &back)
+		s.input.TranslateAnswer(u, c, m, out, back)
 		return
 	}
 	if c.Context != nil {
-		s.input.PermitRetry(&c, m)
+		s.input.PermitRetry(c, m)
 	}
 	out.Edit(m.ID, out.Copy(c.ID()))
-	if err := s.Pass(out, m, &back); errors.Is(err, jsonrpc.ErrLineBreak) {
-		s.Unsent(c, fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
+	if err := s.Pass(out, m, back); errors.Is(err, jsonrpc.ErrLineBreak) {
+		s.Unsent(*c, fmt.Sprintf("the answer of server %s could not be passed on: %v", u.Name, err), audit.Failed, out)
 	} else if c.Audited != nil {
-		c.Audited.End(client.OutcomeOf(&c, m))
+		c.Audited.End(client.OutcomeOf(c, m))
 	}
+}
+
+// answerFromCache answers a call with an earlier result of its server, if there is one that is
+// still valid.
+func (s *Session) answerFromCache(req *client.Request, at jsonrpc.Span, u *upstream.Upstream, c *calls.Call, t catalog.Target) bool {
+	q := cache.Request{Message: req.Message, Method: c.Method, Task: c.Task, Who: s.Info.Principal.String() + "\n" + s.Info.Agent}
+	if t.Entry != nil {
+		q.Tool, q.ReadOnly = t.Entry.Item.Name, t.Entry.Item.ReadOnly()
+	}
+	var frame []byte
+	var m jsonrpc.Message
+	if c.Cached, frame = u.Results.Begin(q); frame == nil || jsonrpc.Scan(frame, &m) != nil {
+		return false
+	}
+	c.TraceID = s.TraceArrival(req, at)
+	note := tracing.Note{ID: c.TraceID, Method: c.Method, Name: c.Name(), Status: trace.StatusCached}
+	if s.Clock.Timed() {
+		note.Total = time.Duration(s.Clock.Now() - req.ArrivedAt)
+	}
+	if s.Audit != nil {
+		c.Audited = s.BeginForwardedAudit(req, t, c.TraceID)
+		c.Audited.FromCache()
+	}
+	if t.Entry != nil {
+		s.notePageLocked(c.Method, t.Entry)
+	}
+	s.deliver(u, c, &m, req.Out, &note)
+	return true
 }
 
 // traceAnswer traces an answer of the server and returns the note for sending it to the client.
@@ -73,6 +109,7 @@ func (s *Session) Unsent(c calls.Call, problem string, how audit.Outcome, out *p
 
 // Lost implements upstream.Caller. Conn.Mu must not be held.
 func (s *Session) Lost(c calls.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
+	c.Cached.Lost()
 	c.Audited.End(how)
 	end := s.input.Failure(problem, how)
 	if !c.Modern || c.Context == nil {
@@ -147,6 +184,7 @@ func (s *Session) cancelLocked(m *jsonrpc.Message, out *peer.Outgoing) {
 			return
 		}
 		dropped, u, our = s.dropRequestLocked(m.Bytes(at), out)
+		dropped.Cached.Lost()
 		dropped.Audited.End(audit.Cancelled)
 	}
 	s.Trace.Notification(tracing.Client, s.Name(), m, dropped.TraceID)
@@ -247,6 +285,7 @@ func (s *Session) End() {
 	s.Mu.Unlock()
 	for _, u := range upstreams {
 		for _, c := range append(u.Calls.TakeQueued(s.owns), u.Calls.CancelCalls(s.owns, "the client is gone", &out)...) {
+			c.Cached.Lost()
 			c.Audited.End(audit.Cancelled)
 		}
 	}

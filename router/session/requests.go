@@ -324,6 +324,9 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 	if level := req.Envelope.LogLevel.Value; req.Modern && level.Present() {
 		c.Logs = calls.ThresholdOf(req.Text(level))
 	}
+	if u.Results != nil && s.answerFromCache(req, at, u, &c, t) {
+		return
+	}
 	if req.Modern != u.Source.Modern && !s.input.TranslateRequest(req, &c, t) || req.Modern && u.Source.Modern && !s.input.HideTasks(req) {
 		return
 	}
@@ -364,14 +367,14 @@ func (s *Session) forward(req *client.Request, at jsonrpc.Span, t catalog.Target
 type routeCache struct {
 	template jsonrpc.TemplateID
 	view     *view.View
-	name     []byte     // of the tool, as the client spells it
-	rename   []byte     // replaces name for the upstream server; nil: the name stays
-	call     calls.Call // without the IDs
+	name     []byte // of the tool, as the client spells it
+	rename   []byte // replaces name for the upstream server; nil: the name stays
+	entry    *catalog.Entry
 }
 
 // cacheRouteLocked stores the route of a call unless the call needs special handling.
 func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *calls.Call) {
-	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || c.Entry.NeedsConfirmation() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
+	if c.Method != mcpwire.ToolsCall || c.Modern || c.Task || c.Context != nil || upstream.Of(c.Entry.Source).Results != nil || c.Entry.NeedsConfirmation() || req.Envelope.Meta.Present() || req.Template == (jsonrpc.TemplateID{}) {
 		return
 	}
 	l := &s.routeCache
@@ -379,7 +382,7 @@ func (s *Session) cacheRouteLocked(req *client.Request, at jsonrpc.Span, c *call
 	if string(req.Text(at)) != c.ServerName() {
 		l.rename = c.Entry.Quoted
 	}
-	l.call = calls.Call{Caller: s, Method: c.Method, Entry: c.Entry}
+	l.entry = c.Entry
 }
 
 // cachedRouteLocked reports whether the cached route applies to a request, and where the request
@@ -396,7 +399,7 @@ func (s *Session) cachedRouteLocked(req *client.Request) (at jsonrpc.Span, ok bo
 // forwardCachedLocked is forward for a call with the cached route.
 func (s *Session) forwardCachedLocked(req *client.Request, at jsonrpc.Span) {
 	l := &s.routeCache
-	c := l.call
+	c := calls.Call{Caller: s, Method: mcpwire.ToolsCall, Entry: l.entry}
 	c.Keep(req.Message, jsonrpc.Span{})
 	if l.rename != nil {
 		req.Out.Edit(at, l.rename)

@@ -9,6 +9,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/cache"
 	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
@@ -45,6 +46,7 @@ type Env struct {
 	Trace        *tracing.Tracer
 	Clock        *tracing.Clock
 	Loop         *peer.Loop
+	Results      *cache.Store    // of calls
 	Context      context.Context // ends when the router closes
 	Version      string          // of toolman
 	URISeparator string          // between namespace and URI

@@ -64,6 +64,7 @@ func (u *Upstream) unmatchedResponse(id uint64, m *jsonrpc.Message, out *peer.Ou
 		u.reopenListsSubscription(out)
 	}
 	if cancelled || u.Calls.Late(id) {
+		u.Results.Drop() // it may have changed something meanwhile
 		u.env.Trace.Response(tracing.Upstream, u.Name, m, tracing.Note{Status: trace.StatusLate})
 		return
 	}
@@ -89,6 +90,7 @@ func (u *Upstream) notification(m *jsonrpc.Message, out *peer.Outgoing) {
 			owner.Cancel(u, m, out)
 		}
 	case mcpwire.ResourceUpdated, mcpwire.TaskStatus:
+		u.Results.Drop()
 		for _, s := range u.callers() {
 			s.Notify(u, m, out)
 		}
@@ -135,6 +137,7 @@ func (u *Upstream) serverRequest(m *jsonrpc.Message, out *peer.Outgoing) {
 		u.SendFrame(out, jsonrpc.AppendResult(nil, m.Bytes(m.ID), []byte("{}")), tracing.Note{ID: n, Method: method, Status: "local"})
 		return
 	}
+	u.Results.Drop() // the results depend on what the client answers
 	owner := u.Owner()
 	if owner == nil {
 		const why = "no client is connected, or several are, and the request does not say which one it is for"

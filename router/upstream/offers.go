@@ -63,6 +63,7 @@ func (u *Upstream) changed(kinds ...mcpwire.Kind) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, k := range kinds {
+		u.Results.Drop()
 		u.offered.stale[k] = true
 	}
 	if u.state != Ready || u.offered.refreshing || u.offered.stale == ([mcpwire.Kinds]bool{}) {

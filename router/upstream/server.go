@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"toolman/mcpwire"
+	"toolman/router/cache"
 	"toolman/router/catalog"
 	"toolman/router/dial"
 	"toolman/spawn"
@@ -36,7 +37,8 @@ type Server struct {
 	// Release is called when the server that ForSession has returned is no longer needed; it may be
 	// nil.
 	Release    func()
-	FrameLimit int // longest message in bytes that is accepted from it; 0: the default
+	Cache      []cache.Rule // of which tools results are kept, and for how long
+	FrameLimit int          // longest message in bytes that is accepted from it; 0: the default
 }
 
 // Share says which sessions use the process of a server.

@@ -14,6 +14,7 @@ import (
 	"toolman/jsonrpc"
 	"toolman/jsonrpc/peer"
 	"toolman/mcpwire"
+	"toolman/router/cache"
 	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/dial"
@@ -39,11 +40,12 @@ func (s State) String() string { return [...]string{"starting", "ready", "gone",
 // starts. It is the peer.Handler of that connection.
 type Upstream struct {
 	Server
-	Name   string // unique; for logs and messages
-	Source *catalog.Source
-	env    *Env
-	Log    *zap.Logger
-	latest atomic.Pointer[Server] // from the latest options, for processes started from now on
+	Name    string // unique; for logs and messages
+	Source  *catalog.Source
+	env     *Env
+	Log     *zap.Logger
+	Results *cache.Results         // nil: no results of calls are kept
+	latest  atomic.Pointer[Server] // from the latest options, for processes started from now on
 
 	dedicated dedicated
 	greeting  greeting
@@ -122,6 +124,7 @@ func New(env *Env, s Server, name string, settled func()) *Upstream {
 		Log:       env.Log.With(zap.String("upstream", name))}
 	u.Calls = calls.NewTable(name, s.CallTimeout, s.MaxCalls, env.Clock, (*callConn)(u))
 	u.lists = discovery.Lists{Source: u.Source, Rules: env.Router.Rules, Log: u.Log}
+	u.Results = env.Results.Of(name, s.Cache)
 	u.latest.Store(&s)
 	u.Source.Server = u
 	if s.ForSession != nil {

@@ -40,6 +40,7 @@ type Server struct {
 	Share           string                   // "auto", "always" or "never"
 	Restart         string                   // "never", "on-failure" or "always"
 	MaxMessageBytes int
+	Cache           []table.Timed // how long results of tools are kept, by names and globs
 	Description     string
 	Enabled         bool // a server that is not enabled has no Argv, Env, Dir, Remote or Socket
 	Line            int  // where it begins in the file
@@ -61,7 +62,7 @@ const (
 
 // serverKeys are the keys of a server.
 func serverKeys() []string {
-	return append([]string{"namespace", "name", "command", "args", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes",
+	return append([]string{"namespace", "name", "command", "args", "env", "cwd", "start_timeout", "call_timeout", "max_concurrent_calls", "max_message_bytes", "cache",
 		"restart", "era", "share", "enabled", "url", "headers", "ca_file", "oauth", "socket", "inherit_env", "type", "description", "disabled"}, clientKeys()...)
 }
 
@@ -86,6 +87,7 @@ func (d *decoder) server(n source.Node) Server {
 		Share:           t.Choice("share", "auto", "always", "never"),
 		Restart:         t.Choice("restart", restarts...),
 		MaxMessageBytes: int(t.Int("max_message_bytes", 32<<20, leastMessageBytes, mostMessageBytes)),
+		Cache:           t.Durations("cache", `{ "get_*" = "60s" }`, time.Second, checkGlob("cache")),
 		Description:     description(t),
 		Enabled:         enabled(t),
 	}

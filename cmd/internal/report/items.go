@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router"
+	"toolman/router/cache"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
 )
@@ -157,6 +159,24 @@ func (rep *Report) addUnused(c *config.Config, r *router.Router) {
 	for i, pattern := range c.Unpinned {
 		if !r.Catalog().MatchesAny(r.Unpinned[i]) {
 			rep.note("unpinned has %q, which matches nothing now", sanitize.Line(pattern))
+		}
+	}
+}
+
+// addCaches notes patterns of cache that have no effect.
+func (rep *Report) addCaches(c *config.Config, offered *catalog.Catalog) {
+	if !rep.allReady() {
+		return
+	}
+	for _, s := range c.Servers {
+		for _, written := range s.Cache {
+			rule, err := cache.NewRule(written.Key, written.For)
+			matches := func(e *catalog.Entry) bool {
+				return e.Item.Kind == mcpwire.Tool && e.Source.PolicyName == cmp.Or(s.Name, s.Namespace) && rule.Tools.Match(e.Item.Name) && e.Item.ReadOnly()
+			}
+			if err == nil && s.Enabled && !slices.ContainsFunc(slices.Concat(offered.All(), offered.Denied.All()), matches) {
+				rep.note("cache of server %s has %q, which matches no read-only tool", sanitize.Line(cmp.Or(s.Name, s.Namespace)), sanitize.Line(written.Key))
+			}
 		}
 	}
 }

@@ -87,6 +87,7 @@ func New(c *config.Config, r *router.Router) *Report {
 		AllBytes: list.AllBytes, AllTokens: tokens(list.AllBytes), CatalogBytes: list.CatalogBytes,
 	}
 	rep.addPolicy(c, list.Denied, r.UnmatchedRules())
+	rep.addCaches(c, offered)
 	rep.addToolsets(c, r)
 	rep.addUnused(c, r)
 	rep.addDangers(c, r)

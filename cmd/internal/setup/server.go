@@ -15,11 +15,13 @@ import (
 
 	"toolman/cmd/internal/cli"
 	"toolman/cmd/internal/config"
+	"toolman/cmd/internal/config/table"
 	"toolman/jsonrpc/trace"
 	"toolman/mcpwire"
 	"toolman/mcpwire/httpclient"
 	"toolman/mcpwire/streamhttp"
 	"toolman/mcpwire/streamhttp/credential"
+	"toolman/router/cache"
 	"toolman/router/dial"
 	"toolman/router/upstream"
 	"toolman/spawn"
@@ -43,7 +45,18 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *t
 		Share:        upstream.ParseShare(s.Share),
 		Restart:      dial.ParseRestart(s.Restart),
 		FrameLimit:   s.MaxMessageBytes,
+		Cache:        cacheRules(s.Cache),
 	}
+}
+
+// cacheRules returns the rules of a server whose patterns package config has checked.
+func cacheRules(of []table.Timed) (rules []cache.Rule) {
+	for _, c := range of {
+		if rule, err := cache.NewRule(c.Key, c.For); err == nil {
+			rules = append(rules, rule)
+		}
+	}
+	return rules
 }
 
 // fingerprint returns the same text for servers with equal configuration, wherever they stand in

@@ -98,7 +98,7 @@ func status(value string) (func(*subject) bool, error) {
 	case "error":
 		return func(s *subject) bool { return s.failed }, nil
 	case trace.StatusOK, trace.StatusRPCError, trace.StatusToolError, trace.StatusCancelled, trace.StatusTimeout,
-		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, statusPending, statusGone:
+		trace.StatusLate, trace.StatusOrphan, trace.StatusLocal, trace.StatusCached, statusPending, statusGone:
 		return func(s *subject) bool { return s.status == value }, nil
 	}
 	return nil, errors.New("there is no such status")

@@ -80,7 +80,7 @@ func (c *call) color() string {
 	switch {
 	case c.failed():
 		return cli.Red
-	case c.Status == trace.StatusOK, c.Status == trace.StatusLocal:
+	case c.Status == trace.StatusOK, c.Status == trace.StatusLocal, c.Status == trace.StatusCached:
 		return cli.Green
 	}
 	return cli.Yellow

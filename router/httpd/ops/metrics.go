@@ -31,6 +31,7 @@ type Metrics struct {
 	asked    *prom.Counter
 	answered *prom.Counter
 	calls    *prom.Counter
+	cached   *prom.Counter
 	refused  *prom.Counter
 	requests *prom.Counter
 	received *prom.Counter
@@ -54,6 +55,7 @@ func NewMetrics(version string) *Metrics {
 		asked:    prom.NewCounter("toolman_upstream_request_bytes_total", "Bytes of requests that a server was asked.", "upstream"),
 		answered: prom.NewCounter("toolman_upstream_answer_bytes_total", "Bytes of a server's answers to them.", "upstream"),
 		calls:    prom.NewCounter("toolman_calls_total", "Requests about tools, resources and prompts that are over.", "upstream", "outcome"),
+		cached:   prom.NewCounter("toolman_cached_calls_total", "Calls that were answered with an earlier result of the server.", "upstream"),
 		refused:  prom.NewCounter("toolman_refused_total", "Requests that no server was asked, by what was decided about them.", "agent", "verdict"),
 		requests: prom.NewCounter("toolman_http_requests_total", "HTTP requests that are over.", "method", "status"),
 		received: prom.NewCounter("toolman_http_received_bytes_total", "Bytes of bodies of HTTP requests."),
@@ -79,6 +81,9 @@ func (m *Metrics) Ended(l *audit.Line) {
 		m.answered.Add(uint64(l.AnswerBytes), l.Server)
 	}
 	m.calls.Add(1, cmp.Or(l.Server, "toolman"), string(l.Outcome))
+	if l.Cached {
+		m.cached.Add(1, l.Server)
+	}
 	if l.Outcome == audit.Refused {
 		m.refused.Add(1, l.Agent, string(l.Verdict))
 	}
@@ -131,7 +136,7 @@ func (m *Metrics) Handler(of Gateway) http.Handler {
 	now := prom.Gauge(func(p *prom.Page) { m.now(p, of.Sessions()) })
 	return readOnly(func(w http.ResponseWriter, r *http.Request) {
 		f := prom.Negotiate(r.Header.Values("Accept"))
-		page := prom.Render(f, m.took, m.calls, m.refused, m.waited, m.asked, m.answered, upstreams, now,
+		page := prom.Render(f, m.took, m.calls, m.cached, m.refused, m.waited, m.asked, m.answered, upstreams, now,
 			m.requests, m.received, m.sent, prom.Gauge(m.process))
 		w.Header().Set("Vary", "Accept")
 		write(w, http.StatusOK, f.ContentType(), []byte(page))

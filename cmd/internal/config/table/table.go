@@ -222,6 +222,27 @@ func (t Table) Duration(key string, absent, least time.Duration) time.Duration {
 	return time.Duration(math.Round(seconds * float64(time.Second)))
 }
 
+// A Timed is a member of a table of durations.
+type Timed struct {
+	Key string
+	For time.Duration
+}
+
+// Durations reads a table of durations, from least to a day, with any keys that pass the check.
+func (t Table) Durations(key, example string, least time.Duration, check Check) (all []Timed) {
+	for _, m := range t.Members(key, key, t.Instead(key, example)) {
+		if problem, hint := check(m.Key); problem != "" {
+			t.Fail(m.Line, hint, "%s", problem)
+			continue
+		}
+		one := Table{t.Problems, m.Line, map[string]source.Node{m.Key: m.Node}}
+		if d := one.Duration(m.Key, 0, least); d > 0 {
+			all = append(all, Timed{m.Key, d})
+		}
+	}
+	return all
+}
+
 // A Check returns what is wrong with a string of an array, and what to write instead; "" is
 // nothing.
 type Check func(text string) (problem, hint string)
