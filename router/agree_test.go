@@ -240,9 +240,20 @@ func (w *world) uses(e *catalog.Entry) bool {
 	case mcpwire.Prompt:
 		return true
 	case mcpwire.Tool:
-		return holds(w.enabled, e) || holds(w.equipped, e) || w.equipped == nil && byGlobs
+		return !w.rejects(e) && (holds(w.enabled, e) || holds(w.equipped, e) || w.equipped == nil && byGlobs)
 	}
 	return byGlobs
+}
+
+// rejects reports whether a toolset in use names a tool that is not what it was.
+func (w *world) rejects(e *catalog.Entry) bool {
+	globs, _ := catalog.CompileGlobs(w.active)
+	if e.Item.Kind != mcpwire.Tool || w.equipped == nil && globs.First(e.Prefix+e.Item.Name) != nil {
+		return false
+	}
+	return slices.ContainsFunc([]*toolset.Set{w.enabled, w.equipped}, func(set *toolset.Set) bool {
+		return set != nil && !holds(set, e) && slices.ContainsFunc(set.Tools, func(ref toolset.Ref) bool { return ref.NamespacedName == e.Name && ref.RefID != e.RefID() })
+	})
 }
 
 // For every agent and item, whatever road is taken: what the policy denies or a pin holds back is

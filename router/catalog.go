@@ -114,9 +114,14 @@ func (r *Router) newStartView(c *catalog.Catalog, p *policy.Policy, info client.
 		c = c.AllActive()
 	}
 	if info.Only != nil {
-		return view.New(c.Within(r.toolsetsNamed(info.Only)), nil, nil)
+		only := r.toolsetsNamed(info.Only)
+		return view.New(c.Within(only), view.StartSets{Fixed: only})
 	}
-	return view.New(c, r.toolsetsNamed(r.current().Preloaded), r.Equipped)
+	sets := view.StartSets{Preloaded: r.toolsetsNamed(r.current().Preloaded), Equipped: r.Equipped}
+	for i := range r.current().Toolsets {
+		sets.Fixed = append(sets.Fixed, &r.current().Toolsets[i])
+	}
+	return view.New(c, sets)
 }
 
 // A viewCache keeps the views that sessions with the same permissions start with, so that they

@@ -50,7 +50,7 @@ func (r *Router) Explain(name string) []Explanation {
 	}
 	if everything := (view.MetaTools{Toolsets: true, Manage: true}); len(all) == 0 && slices.Contains(metatool.Names(everything, metatool.Tools(everything)), name) {
 		all = append(all, Explanation{Name: name, Server: "toolman", Rule: "it is toolman's own, and meta_tools does not ask for it",
-			Error: r.guidance().Explain(view.New(v.Catalog, nil, nil), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown)})
+			Error: r.guidance().Explain(view.New(v.Catalog, view.StartSets{}), mcpwire.Tool, name, catalog.Target{}, catalog.Unknown)})
 	}
 	return all
 }
@@ -92,7 +92,7 @@ func (r *Router) guidance() *metatool.Guidance {
 
 // Similar returns names of items, including denied ones, that are similar to an unknown name.
 func (r *Router) Similar(name string) []string {
-	v := view.New(r.catalog.Load(), nil, nil)
+	v := view.New(r.catalog.Load(), view.StartSets{})
 	var near []string
 	for _, k := range [...]mcpwire.Kind{mcpwire.Tool, mcpwire.Resource, mcpwire.Prompt} {
 		near = append(near, v.Catalog.Similar(k, name, r.ownNames...)...)

@@ -176,7 +176,10 @@ func (r *roads) activated() {
 			continue
 		}
 		verdict, why := r.w.judges(r.g, e)
-		kept := verdict == catalog.Denied || verdict == catalog.Held
+		kept, refusal := verdict == catalog.Denied || verdict == catalog.Held, why
+		if !kept && r.w.rejects(e) {
+			kept, refusal = true, e.Name+" cannot be switched on: toolset "
+		}
 		a := activation{resourcesOn: []string{e.Name}}
 		road := requests(e.Item.Kind, e.Name)["read"]
 		if e.Item.Kind == mcpwire.Tool {
@@ -185,8 +188,8 @@ func (r *roads) activated() {
 		}
 		before := r.g.view()
 		_, o := r.g.activate(a)
-		if o.Success == kept || kept && (!strings.Contains(o.text(), why) || r.g.view() != before) {
-			r.t.Errorf("%s: activating %s says %s, want %s", r.what, e.Name, o.text(), why)
+		if o.Success == kept || kept && (!strings.Contains(o.text(), refusal) || r.g.view() != before) {
+			r.t.Errorf("%s: activating %s says %s, want %s", r.what, e.Name, o.text(), refusal)
 		}
 		if !kept {
 			why = ""

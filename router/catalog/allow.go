@@ -178,7 +178,7 @@ func (c *Catalog) Denial(e *Entry, name string) string {
 // namedBy reports whether a name of an entry contains the server's name in policies.
 func (e *Entry) namedBy(name string) bool {
 	server := e.Source.PolicyName
-	return policy.Qualifies(name, server, e.Item.Name) || e.Source.Namespace == server && (name == e.Name || name == e.Prefix+e.Item.Name)
+	return policy.Qualifies(name, server, e.Item.Name) || e.dotted(name) || e.Source.Namespace == server && (name == e.Name || name == e.Prefix+e.Item.Name)
 }
 
 // Rule says which rule of the policy applies to an entry, or that its pin holds it back, or that it

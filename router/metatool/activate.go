@@ -118,6 +118,7 @@ func takeToolsets(list *[]string) (sets []string) {
 // Activate implements toolman_activate for the results of ParseActivation. It applies all changes
 // or none.
 func Activate(c *Context, a *Activation, err error) Outcome {
+	var skipped []string
 	switch {
 	case c.Guidance.Mode == view.ModeStatic:
 		err = errors.New(c.Guidance.Static())
@@ -125,65 +126,41 @@ func Activate(c *Context, a *Activation, err error) Outcome {
 	case a.empty():
 		err = fmt.Errorf("all four lists are empty: name at least one tool or resource to switch on or off. These are all there are, active ones marked with *:\n%s", view.CatalogText(c.View))
 	default:
-		err = checkActivation(c.View, a, c.Library)
+		skipped, err = checkActivation(c.View, a, c.Library)
 	}
 	if err != nil {
 		return Outcome{Err: err}
 	}
 	after := c.View.Apply(a.switches())
-	return Outcome{View: after, Warnings: setWarnings(after, a.found[:len(a.setsOn)])}
+	return Outcome{View: after, Warnings: append(setWarnings(after, a.found[:len(a.setsOn)]...), skipped...)}
 }
 
 // maxProblems is the maximum number of problems that an error lists. Finding similar names takes
 // time.
 const maxProblems = 20
 
-// checkActivation returns an error for every unknown name, with similar names, for every unknown
-// toolset, and for every name that is to be both on and off. It sets a.found.
-func checkActivation(v *view.View, a *Activation, l *Library) error {
-	var problems []string
-	add := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	for _, l := range a.lists() {
-		kind, noun := mcpwire.Tool, "tool"
-		if strings.HasPrefix(l.key, "resources") {
-			kind, noun = mcpwire.Resource, "resource"
-		}
-		for _, name := range *l.into {
-			kept := v.Catalog.FindDenied(name, catalog.SimilarKinds(kind)...)
-			switch {
-			case v.Has(kind, name):
-			case kept != nil && kept.Hold != catalog.NotHeld && strings.HasSuffix(l.key, "_off"): // it may have been active before
-			case len(problems) >= maxProblems:
-				add("")
-			case slices.Contains(v.Catalog.Own, name) || name == catalog.CatalogURI:
-				add("%s is always active", name)
-			case kept != nil:
-				add("%s", v.Catalog.Denial(kept, name))
-			case v.Catalog.AbsentOwner(kind, name) != nil:
-				add("%s: %s", sanitize.Short(name), v.Catalog.AbsentOwner(kind, name).Error)
-			default:
-				add("unknown %s %s%s", noun, sanitize.Short(name), didYouMean(v.Catalog.Similar(kind, name)))
-			}
-		}
-	}
+// checkActivation looks up all names, and returns what cannot be switched on and is skipped. The
+// error names every unknown name, with similar names, every unknown toolset, and every name that is
+// to be both on and off. It sets a.found.
+func checkActivation(v *view.View, a *Activation, l *Library) (skipped []string, err error) {
+	c := &chooser{v: v}
+	toolsOn, toolsOff := c.look(a.toolsOn, mcpwire.Tool, true), c.look(a.toolsOff, mcpwire.Tool, false)
+	resourcesOn, resourcesOff := c.look(a.resourcesOn, mcpwire.Resource, true), c.look(a.resourcesOff, mcpwire.Resource, false)
 	for _, name := range slices.Concat(a.setsOn, a.setsOff) {
 		set, err := l.Get(name)
 		if err != nil {
-			add("%s", sanitize.Line(err.Error()))
+			c.fail("%s", sanitize.Line(err.Error()))
 		}
 		a.found = append(a.found, set)
 	}
-	for _, name := range slices.Concat(common(a.toolsOn, a.toolsOff), common(a.resourcesOn, a.resourcesOff), common(a.setsOn, a.setsOff)) {
-		add("%s is to be both on and off", sanitize.Short(name))
+	c.conflicts(toolsOn, toolsOff)
+	c.conflicts(resourcesOn, resourcesOff)
+	for _, name := range common(a.setsOn, a.setsOff) {
+		c.fail("%s is to be both on and off", sanitize.Short(name))
 	}
-	if len(problems) == 0 {
-		return nil
-	}
-	text := strings.Join(problems[:min(len(problems), maxProblems)], "; ")
-	if more := len(problems) - maxProblems; more > 0 {
-		text += fmt.Sprintf("; and %d more", more)
-	}
-	return fmt.Errorf("nothing was changed: %s. Correct the names and call %s again; the catalog in its description has them all", text, catalog.ActivateTool)
+	a.toolsOn, a.toolsOff = toolsOn.all(toolsOff), toolsOff.all(toolsOn)
+	a.resourcesOn, a.resourcesOff = resourcesOn.all(resourcesOff), resourcesOff.all(resourcesOn)
+	return c.warnings(), c.err()
 }
 
 func didYouMean(names []string) string {
@@ -195,10 +172,7 @@ func didYouMean(names []string) string {
 
 // common returns the names that are in both lists.
 func common(a, b []string) []string {
-	inA := make(map[string]bool, len(a))
-	for _, name := range a {
-		inA[name] = true
-	}
+	inA := setOf(a)
 	var both []string
 	for _, name := range b {
 		if inA[name] {
@@ -206,4 +180,12 @@ func common(a, b []string) []string {
 		}
 	}
 	return both
+}
+
+func setOf(names []string) map[string]bool {
+	set := make(map[string]bool, len(names))
+	for _, name := range names {
+		set[name] = true
+	}
+	return set
 }

@@ -98,12 +98,12 @@ func (d *Definitions) catalogRoom(h view.Habits, used int) int {
 // ActivateIntro is the start of the description of toolman_activate. Clients that truncate
 // descriptions still show it.
 const ActivateIntro = "Switches tools and resources of this server on and off. Only active ones (marked * below) are listed and can be used; " +
-	"switch on what the task needs by its exact name, and switch off what it no longer needs. All four lists are required; give [] where " +
-	"there is nothing to do. Calling it with four empty lists, or reading the resource " + catalog.CatalogURI + ", shows the whole catalog.\n"
+	"switch on what the task needs by its exact name, by a glob (fs_*) or as server:NAME, and switch off what it no longer needs. All four " +
+	"lists are required; give [] where there is nothing to do. Calling it with four empty lists, or reading the resource " + catalog.CatalogURI + ", shows the whole catalog.\n"
 
 // callIntro replaces ActivateIntro where lists do not change.
 const callIntro = "Switches tools and resources of this server on and off. Those marked * below are active at the start; switch on what the " +
-	"task needs by its exact name, and switch off what it no longer needs. The reply has the definition of each tool that was switched on; " +
+	"task needs by its exact name, by a glob (fs_*) or as server:NAME, and switch off what it no longer needs. The reply has the definition of each tool that was switched on; " +
 	CallTool + " calls it. All four lists are required; give [] where there is nothing to do. Calling it with four empty lists, or reading " +
 	"the resource " + catalog.CatalogURI + ", shows the whole catalog as it is then.\n"
 

@@ -29,10 +29,16 @@ func (g *Guidance) Explain(v *view.View, k mcpwire.Kind, name string, t catalog.
 	switch verdict {
 	case catalog.Inactive:
 		text = fmt.Sprintf("%s %s is not active: %s; ", t.Entry.Item.Kind, sanitize.Name(t.Entry.Name), sanitize.Line(v.Activity(t.Entry)))
+		if v.Rejection(t.Entry) != "" {
+			return text + "go on without it; a person has to look at it"
+		}
 		text += g.remedy(t.Entry)
 	case catalog.Denied, catalog.Held:
 		text = v.Catalog.Denial(t.Entry, name)
 	case catalog.Ambiguous:
+		if meant := v.Qualified(k, name); len(meant) > 1 {
+			return ambiguous(name, meant)
+		}
 		form, example := "several servers have a %s %s; use the name with that of its server, such as %s", sanitize.Name(t.Entry.Name)
 		if k.IsURI() {
 			form, example = "several servers have a %s %s; use the URI with the name of its server, such as %s", t.Entry.Prefix+sanitize.Short(name)

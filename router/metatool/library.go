@@ -84,11 +84,18 @@ func (l *Library) Saved() []*toolset.Set {
 	return slices.DeleteFunc(slices.Clone(l.Sets), func(s *toolset.Set) bool { return !s.Saved() })
 }
 
-// setWarnings returns warnings about tools that some toolsets leave out or should leave out.
-func setWarnings(v *view.View, sets []*toolset.Set) []string {
+// setWarnings returns warnings about tools that some toolsets leave out or should leave out, and
+// about tools of theirs that stay inactive because other toolsets in use leave them out.
+func setWarnings(v *view.View, sets ...*toolset.Set) []string {
 	var all []string
 	for _, set := range sets {
-		all = append(all, v.Catalog.Expand(set).Warnings()...)
+		x := v.Catalog.Expand(set)
+		all = append(all, x.Warnings()...)
+		for _, e := range v.Catalog.Tools() {
+			if why := v.Rejection(e); why != "" && x.Tools[e.Name] {
+				all = append(all, e.Name+" stays off: "+why)
+			}
+		}
 	}
 	return sanitized(all)
 }

@@ -3,8 +3,10 @@ package metatool
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"toolman/jsonrpc"
+	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/catalog"
 	"toolman/router/toolset"
@@ -104,6 +106,28 @@ func (a arguments) ref() (ref toolset.Ref, err error) {
 	return ref, err
 }
 
+// completeNames replaces names of the forms server.name and toolset.name, and those with a colon, by
+// the names that clients see.
+func completeNames(v *view.View, refs []toolset.Ref) error {
+	for i := range refs {
+		name := refs[i].NamespacedName
+		if name == "" || v.Has(mcpwire.Tool, name) {
+			continue
+		}
+		meant := v.Qualified(mcpwire.Tool, name)
+		if ref := refs[i].RefID; ref != "" && len(meant) > 1 {
+			meant = slices.DeleteFunc(meant, func(e *catalog.Entry) bool { return e.RefID() != ref })
+		}
+		switch {
+		case len(meant) > 1:
+			return fmt.Errorf("nothing was saved: %s", ambiguous(name, meant))
+		case len(meant) == 1:
+			refs[i].NamespacedName = meant[0].Name
+		}
+	}
+	return nil
+}
+
 var errNoShelf = errors.New("toolsets cannot be saved here")
 
 func buildToolset(c *Context) Outcome {
@@ -112,6 +136,9 @@ func buildToolset(c *Context) Outcome {
 		err = errNoShelf
 	}
 	var set toolset.Set
+	if err == nil {
+		err = completeNames(c.View, r.refs)
+	}
 	if err == nil {
 		set, err = c.View.Catalog.Build(r.set, r.refs)
 		set.Owner = c.Owner

@@ -146,7 +146,7 @@ func enableToolset(c *Context) Outcome {
 		return Failure(fmt.Sprintf("Toolset '%s' is already enabled.", set.Name))
 	}
 	after := c.View.Enable(set)
-	return viewChanged(after, fmt.Sprintf("Toolset '%s' enabled", set.Name), after.Catalog.Expand(set).Warnings())
+	return viewChanged(after, fmt.Sprintf("Toolset '%s' enabled", set.Name), setWarnings(after, set))
 }
 
 func disableToolset(c *Context) Outcome {

@@ -62,7 +62,8 @@ func (d *Dangers) Judge(server string, tool Item) *Danger {
 
 // matchAny reports whether the pattern matches any name of an item.
 func (p *pattern) matchAny(server string, it Item) bool {
-	return p.match(it.Name) || p.match(it.Shown) || p.match(it.Full) || p.matchQualified(server, it.Name)
+	return p.match(it.Name) || p.match(it.Shown) || p.match(it.Full) || p.matchQualified(server, it.Name) ||
+		server != "" && p.match(server+"."+it.Name)
 }
 
 // Idle returns the entries that match none of the tools, which are given by server, with their

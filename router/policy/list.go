@@ -30,6 +30,12 @@ func Qualifies(text, server, name string) bool {
 	return ok && len(s) == len(server)+2 && s[:len(server)] == server && s[len(server):] == "__"
 }
 
+// Dotted reports whether text is the server's name, a dot and the item's name.
+func Dotted(text, server, name string) bool {
+	return server != "" && len(text) == len(server)+1+len(name) && text[len(server)] == '.' &&
+		strings.HasPrefix(text, server) && strings.HasSuffix(text, name)
+}
+
 // Addresses reports whether text begins like a name that Qualifies accepts for an item of the
 // server.
 func Addresses(text, server string) bool {
@@ -45,9 +51,10 @@ type pattern struct {
 
 func (p *pattern) match(name string) bool { return name == p.Text || p.glob.Match(name) }
 
-// matchQualified reports whether the pattern matches a name that Qualifies accepts.
+// matchQualified reports whether the pattern matches a name that Qualifies accepts, or is a name
+// that Dotted accepts.
 func (p *pattern) matchQualified(server, name string) bool {
-	return server != "" && (p.match(server+":"+name) || p.match("mcp__"+server+"__"+name))
+	return Dotted(p.Text, server, name) || server != "" && (p.match(server+":"+name) || p.match("mcp__"+server+"__"+name))
 }
 
 // in returns the pattern with its place in a file, for messages.

@@ -7,10 +7,11 @@ import (
 
 // A Tool is a tool that references can name.
 type Tool struct {
-	Name  string // for clients
-	Full  string // namespace and name, if Name is a short form of them; otherwise Name
-	Bare  string // its server's name for it
-	RefID string // "" if its definition has no hash
+	Name  string   // for clients
+	Full  string   // namespace and name, if Name is a short form of them; otherwise Name
+	Bare  string   // its server's name for it
+	Other []string // names of the form server.name, which several tools may have
+	RefID string   // "" if its definition has no hash
 
 	NamelessRefID string // the hash of the definition without its name; "" if that says too little
 }
@@ -21,16 +22,20 @@ type Index struct {
 	byName     map[string]int
 	byRef      map[string][]int
 	byNameless map[string][]int
+	byOther    map[string][]int
 }
 
 // NewIndex returns an index of tools. It finds them in this order.
 func NewIndex(tools []Tool) *Index {
 	x := &Index{tools: tools, byName: make(map[string]int, len(tools)), byRef: make(map[string][]int, len(tools)),
-		byNameless: make(map[string][]int, len(tools))}
+		byNameless: make(map[string][]int, len(tools)), byOther: make(map[string][]int, len(tools))}
 	for i, t := range tools {
 		x.byName[t.Name] = i
 		if t.RefID != "" {
 			x.byRef[t.RefID] = append(x.byRef[t.RefID], i)
+		}
+		for _, name := range t.Other {
+			x.byOther[name] = append(x.byOther[name], i)
 		}
 		if t.NamelessRefID != "" {
 			x.byNameless[t.NamelessRefID] = append(x.byNameless[t.NamelessRefID], i)
@@ -71,6 +76,9 @@ type Resolution struct {
 	// ClientProblem is Problem in a form for clients: it names only tools in the index. It is ""
 	// for Missing, of which a client gets only the number.
 	ClientProblem string
+	// The tools that are refused: the one that the name leads to, and those that the hash leads to.
+	RefusedByName string
+	RefusedByHash []string
 }
 
 // Resolve finds the tool of a reference. stale allows references whose identifiers do not lead to
@@ -80,10 +88,16 @@ func (x *Index) Resolve(ref Ref, stale bool) Resolution { return x.resolve(ref, 
 // resolve is Resolve for a reference of a set that names these tools.
 func (x *Index) resolve(ref Ref, stale bool, named map[string]bool) Resolution {
 	at, isNamed := x.byName[ref.NamespacedName]
+	if !isNamed {
+		at, isNamed = x.other(ref)
+	}
 	hashed := x.byRef[ref.RefID]
 	r := Resolution{Of: ref.String()}
 	if ref.Broken != "" {
-		r.Outcome, r.Problem, r.ClientProblem = Broken, "SECURITY: the reference to "+r.Of+leftOut+": "+ref.Broken, "SECURITY: a reference"+leftOut
+		r.Outcome, r.Problem, r.ClientProblem = Broken, "SECURITY: the reference to "+r.Of+leftOut+" until the toolset is built again: "+ref.Broken, "SECURITY: a reference"+leftOut
+		if isNamed {
+			r.RefusedByName = x.tools[at].Name
+		}
 		return r
 	}
 	use, subject, what := at, r.Of, ""
@@ -111,24 +125,43 @@ func (x *Index) resolve(ref Ref, stale bool, named map[string]bool) Resolution {
 		r.Outcome, use, what = Renamed, hashed[0], "is now called "+x.names(hashed)
 	}
 	name := x.tools[use].Name
+	clientSubject := subject
+	if !isNamed {
+		clientSubject = "a tool"
+	}
 	if stale {
 		r.Tools = []string{name}
+		used := fmt.Sprintf("; %s is used all the same (allow_stale_refs)", name)
+		r.Problem, r.ClientProblem = "INSECURE: "+subject+" "+what+used, "INSECURE: "+clientSubject+" "+what+used
+		return r
 	}
-	r.Problem = settled(subject+" "+what, name, stale)
-	if r.ClientProblem = r.Problem; !isNamed {
-		r.ClientProblem = settled("a tool "+what, name, stale)
+	// Clients are not told what would make the tool usable again.
+	r.Problem = "SECURITY: " + subject + " " + what + "; it is left out until the toolset is built again"
+	r.ClientProblem = "SECURITY: " + clientSubject + " " + what + "; it is left out"
+	if isNamed {
+		r.RefusedByName = name
+	}
+	for _, i := range hashed {
+		r.RefusedByHash = append(r.RefusedByHash, x.tools[i].Name)
 	}
 	return r
 }
 
-const leftOut = " cannot be used, and is left out until the toolset is built again"
+const leftOut = " cannot be used, and is left out"
 
-// settled adds to a problem what happens to the tool.
-func settled(problem, name string, stale bool) string {
-	if stale {
-		return fmt.Sprintf("INSECURE: %s; %s is used all the same (allow_stale_refs)", problem, name)
+// other finds the tool of a reference by a name of the form server.name. If several tools have it,
+// the hash decides.
+func (x *Index) other(ref Ref) (at int, ok bool) {
+	all := x.byOther[ref.NamespacedName]
+	if len(all) == 1 {
+		return all[0], true
 	}
-	return "SECURITY: " + problem + "; it is left out until the toolset is built again"
+	for _, i := range all {
+		if ref.RefID != "" && x.tools[i].RefID == ref.RefID {
+			return i, true
+		}
+	}
+	return 0, false
 }
 
 // moved suggests tools of other servers with the name of a missing one.
@@ -185,7 +218,12 @@ func (x *Index) Match(p Pattern) Resolution {
 			r.Tools = append(r.Tools, t.Name)
 		}
 	}
-	if len(r.Tools) == 0 {
+	if all := x.byOther[p.Text]; len(r.Tools) == 0 && len(all) == 1 {
+		r.Tools = []string{x.tools[all[0]].Name}
+	} else if len(r.Tools) == 0 && len(all) > 1 {
+		r.Outcome, r.Problem = Ambiguous, p.Text+" may be "+x.names(all)+"; use one of these names"
+		r.ClientProblem = r.Problem
+	} else if len(r.Tools) == 0 {
 		r.Outcome, r.Problem = Missing, "Tool not found: "+p.Text
 	}
 	return r

@@ -110,7 +110,7 @@ const countsRoom = 240
 
 func countsText(v *View, hidden map[*catalog.Source]int) string {
 	var counts []string
-	for _, u := range sourcesOf(v) {
+	for _, u := range v.Catalog.Offering() {
 		if n := hidden[u]; n > 0 {
 			counts = append(counts, fmt.Sprintf("%s %d", u.Name, n))
 		}
@@ -141,19 +141,4 @@ func absentText(v *View) string {
 		}
 		return "Servers that are not available: " + sanitize.Cut(strings.Join(names, ", "), absentRoom-40) + "\n"
 	}
-}
-
-// sourcesOf returns the servers that have entries, in catalog order.
-func sourcesOf(v *View) []*catalog.Source {
-	var list []*catalog.Source
-	seen := map[*catalog.Source]bool{}
-	for _, entries := range v.Catalog.Kinds() {
-		for _, e := range entries {
-			if !seen[e.Source] {
-				seen[e.Source] = true
-				list = append(list, e.Source)
-			}
-		}
-	}
-	return list
 }

@@ -46,7 +46,9 @@ func (v *View) EntriesNamed(name string) []*catalog.Entry {
 		for _, c := range [...]*catalog.Catalog{v.Catalog, v.Catalog.Denied} {
 			add(c.ByName[k][name])
 			add(c.LookupAlias(k, name)...)
+			add(c.LookupDotted(k, name)...)
 		}
+		add(v.dotted(k, name)...)
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package view
 import (
 	"iter"
 	"slices"
+	"strings"
 
 	"toolman/mcpwire"
 	"toolman/router/catalog"
@@ -162,16 +163,64 @@ func (v *View) findAlias(k mcpwire.Kind, name string) (catalog.Target, catalog.V
 		return v.Catalog.DeniedTarget(e)
 	}
 	var c choice
-	for _, e := range v.Catalog.LookupAlias(k, name) {
+	entries, strict := v.aliases(k, name)
+	if strict && len(entries) > 1 {
+		return catalog.TargetOf(entries[0]), catalog.Ambiguous
+	}
+	for _, e := range entries {
 		c.add(v, catalog.TargetOf(e))
 	}
 	if t, verdict := c.pick(); verdict != catalog.Unknown {
 		return t, verdict
 	}
-	if all := v.Catalog.Denied.LookupAlias(k, name); len(all) > 0 {
+	if all := append(v.Catalog.Denied.LookupAlias(k, name), v.Catalog.Denied.LookupDotted(k, name)...); len(all) > 0 {
 		return v.Catalog.DeniedTarget(all[0])
 	}
 	return catalog.Target{}, catalog.Unknown
+}
+
+// Qualified returns the entries that a name refers to in one of the forms server:name,
+// mcp__server__name, server.name and toolset.name, each once. If it is of the last two forms, they
+// include those whose servers have that name for them.
+func (v *View) Qualified(k mcpwire.Kind, name string) (all []*catalog.Entry) {
+	for _, kind := range catalog.SimilarKinds(k) {
+		entries, dotted := v.aliases(kind, name)
+		if !dotted {
+			entries = v.Catalog.LookupQualified(kind, name)
+		}
+		all = append(all, entries...)
+	}
+	return all
+}
+
+// aliases returns the entries that a name refers to although it is not their name. strict reports
+// whether the name is only valid if it refers to one entry, active or not. That holds for names with
+// a dot, which servers may use, too.
+func (v *View) aliases(k mcpwire.Kind, name string) (all []*catalog.Entry, strict bool) {
+	all = v.Catalog.LookupAlias(k, name)
+	if dotted := v.dotted(k, name); len(dotted) > 0 {
+		return distinct(append(all, dotted...)), true
+	}
+	return all, false
+}
+
+// dotted returns the entries that a name refers to in the form server.name or toolset.name.
+func (v *View) dotted(k mcpwire.Kind, name string) []*catalog.Entry {
+	all := v.Catalog.LookupDotted(k, name)
+	if k != mcpwire.Tool || !strings.Contains(name, ".") {
+		return all
+	}
+	if members := v.AtStart().members; members != nil {
+		all = append(all, members()[name]...)
+	}
+	if v.Sets != nil {
+		for _, x := range v.Sets.toolsets() {
+			if strings.HasPrefix(name, x.Set.Name+".") {
+				all = append(all, membersOf(v.Catalog, x)[name]...)
+			}
+		}
+	}
+	return distinct(all)
 }
 
 // A choice collects the entries that one name may refer to.

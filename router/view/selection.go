@@ -18,7 +18,15 @@ type selection struct {
 	enabled  []*toolset.Expansion
 	before   *Activations // restored by Unequip; nil: the start view without toolsets
 
-	tools map[string]bool // union of all toolsets, so that a call needs one lookup
+	tools    map[string]bool     // union of all toolsets, so that a call needs one lookup
+	rejected map[string]rejected // tools that toolsets leave out for security reasons
+}
+
+// A rejected tool is not what a toolset that refers to it was saved with, or may be a replacement of
+// such a tool.
+type rejected struct {
+	by      *toolset.Set
+	problem string
 }
 
 // preload returns the selection of these toolsets, or nil if there are none.
@@ -44,15 +52,53 @@ func (s *selection) enabledSets() []*toolset.Expansion {
 // resolved returns the selection with its union of tools.
 func (s selection) resolved() *selection {
 	all := s.toolsets()
+	s.tools, s.rejected = map[string]bool{}, nil
 	if len(all) == 1 {
 		s.tools = all[0].Tools
-		return &s
+	} else {
+		for _, x := range all {
+			maps.Copy(s.tools, x.Tools)
+		}
 	}
-	s.tools = map[string]bool{}
 	for _, x := range all {
-		maps.Copy(s.tools, x.Tools)
+		s.reject(x)
 	}
 	return &s
+}
+
+// reject adds the tools that a toolset leaves out for security reasons, except those that it has by
+// another reference. A tool with only the same definition may be in another toolset.
+func (s *selection) reject(x *toolset.Expansion) {
+	for _, r := range x.Resolutions {
+		add := func(name string) {
+			if name == "" || x.Tools[name] {
+				return
+			}
+			if s.rejected == nil {
+				s.rejected = map[string]rejected{}
+			}
+			s.rejected[name] = rejected{x.Set, r.ClientProblem}
+		}
+		add(r.RefusedByName)
+		for _, name := range r.RefusedByHash {
+			if !s.tools[name] {
+				add(name)
+			}
+		}
+	}
+}
+
+// rejects returns why a tool cannot be active while a toolset is in use, or "". A tool that is
+// active at start stays so until a toolset is equipped.
+func (s *selection) rejects(e *catalog.Entry) string {
+	if s == nil || s.rejected == nil || e.Item.Kind != mcpwire.Tool || e.AtStart && s.Equipped == nil {
+		return ""
+	}
+	r, ok := s.rejected[e.Name]
+	if !ok {
+		return ""
+	}
+	return r.by.String() + " leaves it out: " + r.problem
 }
 
 // toolsets returns all toolsets of the selection.
@@ -201,13 +247,16 @@ func (v *View) Activity(e *catalog.Entry) string {
 	if v.Catalog.Limit != nil {
 		return v.Catalog.Limit.Rule(e)
 	}
-	if why := v.neededBy(e); why != "" && !v.isOn(e) {
+	if why := v.neededBy(e); why != "" && !v.isOn(e) && v.Rejection(e) == "" {
 		return why
 	}
 	switch e.Item.Kind {
 	case mcpwire.Prompt:
 		return e.Rule
 	case mcpwire.Tool:
+		if why := v.Rejection(e); why != "" {
+			return why
+		}
 		if on, ok := v.tools[e.Name]; ok {
 			return switchedText(on)
 		}
@@ -238,8 +287,7 @@ func switchedText(on bool) string {
 	return "it was switched off"
 }
 
-// reason says which toolset determines the state of a tool, or returns "". For an inactive tool the
-// reason can also be a toolset that refers to the tool but leaves it out.
+// reason says which toolset determines the state of a tool, or returns "".
 func (s *selection) reason(e *catalog.Entry) string {
 	if s == nil {
 		return ""
@@ -251,23 +299,8 @@ func (s *selection) reason(e *catalog.Entry) string {
 	if s.Equipped != nil && has(s.Equipped) {
 		return s.Equipped.Set.String() + " is equipped"
 	}
-	for _, x := range s.toolsets() {
-		if problem := referenceProblem(x, e.Name); problem != "" && (s.Equipped != nil || !e.AtStart) {
-			return x.Set.String() + " leaves it out: " + problem
-		}
-	}
 	if s.Equipped != nil {
 		return s.Equipped.Set.String() + " is equipped and does not have it"
-	}
-	return ""
-}
-
-// referenceProblem returns what is wrong with a toolset's reference to a tool, or "".
-func referenceProblem(x *toolset.Expansion, name string) string {
-	for i, ref := range x.Set.Tools {
-		if r := i + len(x.Set.Patterns); ref.NamespacedName == name && r < len(x.Resolutions) {
-			return x.Resolutions[r].Problem
-		}
 	}
 	return ""
 }

@@ -18,21 +18,31 @@ type View struct {
 	tools, resources map[string]bool
 	Sets             *selection // toolsets that are enabled or equipped
 
-	preloaded *selection // of a start view: the toolsets that are enabled unless one is equipped
-	start     *View      // view of the same catalog without activations; nil: this is it
+	// Of a start view: the toolsets that are enabled unless one is equipped, and the tools of the
+	// fixed toolsets by the names toolset.name.
+	preloaded *selection
+	members   func() map[string][]*catalog.Entry
+
+	start *View // view of the same catalog without activations; nil: this is it
 
 	opened  map[*catalog.Source]bool // servers whose inactive items are active, see withOpened
 	showing showing
 	pages   pages
 }
 
-// New returns the start view of a catalog. The preloaded toolsets are enabled. If equipped is not
-// nil, only the tools of that toolset are active instead.
-func New(c *catalog.Catalog, preloaded []*toolset.Set, equipped *toolset.Set) *View {
-	v := &View{Catalog: c, preloaded: preload(c, preloaded)}
+// StartSets are the toolsets that a start view depends on.
+type StartSets struct {
+	Fixed     []*toolset.Set // whose names may stand before those of their tools
+	Preloaded []*toolset.Set // that are enabled
+	Equipped  *toolset.Set   // if not nil, only its tools are active, and none is enabled
+}
+
+// New returns the start view of a catalog.
+func New(c *catalog.Catalog, sets StartSets) *View {
+	v := &View{Catalog: c, preloaded: preload(c, sets.Preloaded), members: members(c, sets.Fixed)}
 	v.Sets = v.preloaded
-	if equipped != nil {
-		v.Sets = (&selection{Equipped: &toolset.Expansion{Set: equipped}}).resolveIn(c)
+	if sets.Equipped != nil {
+		v.Sets = (&selection{Equipped: &toolset.Expansion{Set: sets.Equipped}}).resolveIn(c)
 	}
 	return v
 }
@@ -105,11 +115,17 @@ func (v *View) with(tools, resources map[string]bool, sets *selection) *View {
 }
 
 // Active reports whether an entry may be used.
-func (v *View) Active(e *catalog.Entry) bool { return v.Catalog.AnyState || v.SwitchedOn(e) }
+func (v *View) Active(e *catalog.Entry) bool {
+	return v.Catalog.AnyState && v.Rejection(e) == "" || v.SwitchedOn(e)
+}
+
+// Rejection returns why a tool cannot be active as long as a toolset is in use that leaves it out
+// for security reasons, or "".
+func (v *View) Rejection(e *catalog.Entry) string { return v.Sets.rejects(e) }
 
 // SwitchedOn is Active without regard to Catalog.AnyState.
 func (v *View) SwitchedOn(e *catalog.Entry) bool {
-	return v.isOn(e) || v.Catalog.Apps != nil && v.neededByPage(e)
+	return v.isOn(e) || v.Catalog.Apps != nil && v.Rejection(e) == "" && v.neededByPage(e)
 }
 
 // isOn is SwitchedOn for the entry itself: without regard to tools with pages that need it.
@@ -121,6 +137,9 @@ func (v *View) isOn(e *catalog.Entry) bool {
 	case mcpwire.Prompt:
 		return true
 	case mcpwire.Tool:
+		if v.Rejection(e) != "" {
+			return false
+		}
 		if on, ok := v.tools[e.Name]; ok {
 			return on
 		}
