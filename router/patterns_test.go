@@ -83,6 +83,7 @@ func TestGlobsThatCannotBeUsed(t *testing.T) {
 		{activation{resourcesOn: []string{"git_s*"}}, "no resource matches git_s*"},
 		{activation{toolsOn: []string{"server:gti"}}, "unknown server gti; there are server:git, server:docker"},
 		{activation{resourcesOff: []string{"server:none"}}, "unknown server none"},
+		{activation{toolsOn: []string{"git"}}, "unknown tool git; server:git stands for all of that server"},
 		{activation{toolsOn: []string{"git_[", "git_{a"}}, "unknown tool git_[; unknown tool git_{a"},
 		{activation{toolsOn: []string{"git_*"}, toolsOff: []string{"*_log"}}, "git_log is to be both on and off"},
 		{activation{toolsOn: []string{"git_log", "git_s*"}, toolsOff: []string{"git_log"}}, "git_log is to be both on and off"},

@@ -147,6 +147,10 @@ func (c *chooser) other(out *chosen, kind mcpwire.Kind, text string, on bool) {
 		c.fail("%s: %s", sanitize.Short(text), absent.Error)
 		return
 	}
+	if c.hasServer(text) {
+		c.fail("unknown %s %s; %s%[2]s stands for all of that server", noun, sanitize.Short(text), serverPrefix)
+		return
+	}
 	c.fail("unknown %s %s%s", noun, sanitize.Short(text), didYouMean(c.v.Catalog.Similar(kind, text)))
 }
 
