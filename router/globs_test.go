@@ -69,3 +69,9 @@ func TestWhatIsActiveAtStart(t *testing.T) {
 	checkList(t, "templates", namesOf(v.ActiveEntries(mcpwire.Template)), "fs_res://{a}")
 	checkList(t, "prompts, which are always active", namesOf(v.ActiveEntries(mcpwire.Prompt)), "fs_p")
 }
+
+func TestWhatIsActiveByANameWithADot(t *testing.T) {
+	g := newRig(t, setup{active: []string{"fs.read", "fs.wr*", "x"}}, offer{namespace: "fs", tools: []string{"read", "write"}, resources: []string{"read"}})
+	checkList(t, "tools", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "fs_read")
+	checkList(t, "resources", namesOf(g.view().ActiveEntries(mcpwire.Resource)))
+}

@@ -69,7 +69,7 @@ func NewEntry(u *Source, item mcpwire.Item, rules *Rules) *Entry {
 		e.AtStart, e.Rule = true, "every prompt is active"
 		return e
 	}
-	if g := rules.Active.First(e.Prefix + item.Name); g != nil {
+	if g := rules.Active.FirstFor(e); g != nil {
 		e.AtStart, e.Rule = true, g.Rule
 	}
 	if e.App.HasPage() || e.IsPage() {

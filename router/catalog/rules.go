@@ -32,11 +32,25 @@ func CompileGlobs(patterns []string) (Globs, error) {
 }
 
 // Match reports whether one of the patterns matches the entry.
-func (g Globs) Match(e *Entry) bool { return g.First(e.Prefix+e.Item.Name) != nil }
+func (g Globs) Match(e *Entry) bool { return g.FirstFor(e) != nil }
 
 // MatchesAny reports whether a pattern matches any entry, including denied ones.
 func (c *Catalog) MatchesAny(g Glob) bool {
 	return slices.ContainsFunc(slices.Concat(c.All(), c.Denied.All()), Globs{g}.Match)
+}
+
+// FirstFor returns the first pattern that matches the entry, or nil. A pattern that is the name of
+// the entry's server, a dot and the server's name for the entry matches, too.
+func (g Globs) FirstFor(e *Entry) *Glob {
+	if found := g.First(e.Prefix + e.Item.Name); found != nil || e.Item.Kind.IsURI() {
+		return found
+	}
+	for i := range g {
+		if e.dotted(g[i].String()) {
+			return &g[i]
+		}
+	}
+	return nil
 }
 
 // First returns the first pattern that matches, or nil.

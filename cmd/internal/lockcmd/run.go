@@ -82,6 +82,7 @@ func (f *inventory) write(ctx context.Context, out io.Writer, path string, o opt
 
 // accept returns was with the named items as they are in now.
 func (f *inventory) accept(was, now store.Pins, names []string) (store.Pins, error) {
+	names = f.complete(names)
 	next, unknown := store.AcceptPins(was, now, names)
 	if unknown != nil {
 		return nil, f.unknownItems(unknown)
@@ -93,6 +94,27 @@ func (f *inventory) accept(was, now store.Pins, names []string) (store.Pins, err
 		}
 	}
 	return next, nil
+}
+
+// complete returns the names, those of the form server.name replaced by the names that clients see.
+func (f *inventory) complete(names []string) []string {
+	names = slices.Clone(names)
+	for i, name := range names {
+		full := map[string]bool{}
+		exact := false
+		for k, p := range f.pins {
+			exact = exact || k.Name == name
+			if own, ok := strings.CutPrefix(name, p.Server+"."); ok && k.Name == p.Server+"_"+own {
+				full[k.Name] = true
+			}
+		}
+		for found := range full {
+			if !exact && len(full) == 1 {
+				names[i] = found
+			}
+		}
+	}
+	return names
 }
 
 // unknownItems returns the error for names that no item has.
