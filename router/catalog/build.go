@@ -2,21 +2,10 @@ package catalog
 
 import (
 	"fmt"
-	"time"
 
-	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
 	"toolman/router/toolset"
 )
-
-// Tools returns the tools in catalog order.
-func (c *Catalog) Tools() []*Entry { return c.entries[mcpwire.Tool] }
-
-// Build returns the toolset with tools of the catalog. The error names every reference that does
-// not identify exactly one tool.
-func (c *Catalog) Build(set toolset.Set, refs []toolset.Ref) (toolset.Set, error) {
-	return c.ToolIndex().Build(set, refs, time.Now(), func(name string) []string { return c.Similar(mcpwire.Tool, name) })
-}
 
 // Add returns the update of a [toolset.Shelf] that adds a toolset. The update fails if a toolset
 // that the owner may see has the name, or if the owner has reached its limit.

@@ -3,6 +3,7 @@ package catalog
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"toolman/mcpwire"
 	"toolman/mcpwire/sanitize"
@@ -127,6 +128,15 @@ func (c *Catalog) Entries(k mcpwire.Kind) []*Entry { return c.entries[k] }
 
 // Kinds returns the entries of each kind in catalog order.
 func (c *Catalog) Kinds() [mcpwire.Kinds][]*Entry { return c.entries }
+
+// Tools returns the tools in catalog order.
+func (c *Catalog) Tools() []*Entry { return c.entries[mcpwire.Tool] }
+
+// Build returns the toolset with tools of the catalog. The error names every reference that does
+// not identify exactly one tool.
+func (c *Catalog) Build(set toolset.Set, refs []toolset.Ref) (toolset.Set, error) {
+	return c.ToolIndex().Build(set, refs, time.Now(), func(name string) []string { return c.Similar(mcpwire.Tool, name) })
+}
 
 // All returns every entry, ordered by kind, then in catalog order.
 func (c *Catalog) All() []*Entry { return slices.Concat(c.entries[:]...) }
