@@ -131,7 +131,7 @@ func rules(table string) map[string][]string {
 var only = map[string][]string{
 	"github.com/sourcegraph/jsonrpc2":  {"toolman/jsonrpc"},
 	"github.com/BurntSushi/toml":       {"toolman/cmd/internal/config", "toolman/cmd/internal/config/source", "toolman/cmd/internal/resolve"},
-	"github.com/gobwas/glob":           {"toolman/cmd/internal/config", "toolman/router/catalog", "toolman/router/policy"},
+	"github.com/gobwas/glob":           {"toolman/cmd/internal/config", "toolman/router/cache", "toolman/router/catalog", "toolman/router/policy"},
 	"github.com/gowebpki/jcs":          {"toolman/mcpwire"},
 	"github.com/go-jose/go-jose":       {"toolman/router/httpd/guard"},
 	"github.com/gofrs/flock":           {"toolman/cmd/internal/store"},
