@@ -12,7 +12,7 @@ import (
 func Add(set toolset.Set, fixed []toolset.Set) func(map[string]toolset.Set) error {
 	return func(saved map[string]toolset.Set) error {
 		for _, other := range fixed {
-			if other.Name == set.Name {
+			if other.Name == set.Name && !other.Default {
 				return fmt.Errorf("toolset %s is in tools.toml (line %d); use a different name", set.Name, other.Line)
 			}
 		}
@@ -58,6 +58,9 @@ func Remove(owner, name string, fixed []toolset.Set) func(map[string]toolset.Set
 			return nil
 		}
 		for _, other := range fixed {
+			if other.Name == name && other.Default {
+				return fmt.Errorf("toolset %s is made from the tools of a server (tools.toml:%d); default_toolsets = false ends that", name, other.Line)
+			}
 			if other.Name == name {
 				return fmt.Errorf("toolset %s is in tools.toml (line %d); remove it there", name, other.Line)
 			}

@@ -156,7 +156,7 @@ func (c *Catalog) ToolIndex() *toolset.Index { return c.index() }
 func (c *Catalog) newToolIndex() *toolset.Index {
 	var tools []toolset.Tool
 	for _, e := range c.entries[mcpwire.Tool] {
-		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.Prefix + e.Item.Name, Bare: e.Item.Name, Other: e.dottedNames(), RefID: e.RefID(), NamelessRefID: e.NamelessRefID()})
+		tools = append(tools, toolset.Tool{Name: e.Name, Full: e.Prefix + e.Item.Name, Bare: e.Item.Name, Server: e.Source.PolicyName, Other: e.dottedNames(), RefID: e.RefID(), NamelessRefID: e.NamelessRefID()})
 	}
 	return toolset.NewIndex(tools)
 }

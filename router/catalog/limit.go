@@ -50,6 +50,9 @@ func (l *ToolsetLimit) covers(e *Entry) bool {
 
 // matchedBy reports whether a pattern of a toolset matches the entry.
 func (e *Entry) matchedBy(p toolset.Pattern) bool {
+	if p.Server != "" {
+		return p.Server == e.Source.PolicyName
+	}
 	return p.Text == e.Name || p.Glob != nil && p.Glob.Match(e.Prefix+e.Item.Name)
 }
 

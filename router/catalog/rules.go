@@ -12,7 +12,8 @@ import (
 // A Glob is one pattern of active_toolsets.
 type Glob struct {
 	*glob.Pattern
-	Rule string // describes the pattern
+	Rule   string // describes the pattern
+	Server string // it matches only items of the server with this name in policies; "" for all
 }
 
 // Globs are the patterns of active_toolsets. An item that matches one of them is active at start.
@@ -26,7 +27,7 @@ func CompileGlobs(patterns []string) (Globs, error) {
 		if err != nil {
 			return nil, err
 		}
-		globs = append(globs, Glob{g, fmt.Sprintf("active_toolsets has %q", p)})
+		globs = append(globs, Glob{Pattern: g, Rule: fmt.Sprintf("active_toolsets has %q", p)})
 	}
 	return globs, nil
 }
@@ -42,8 +43,14 @@ func (c *Catalog) MatchesAny(g Glob) bool {
 // FirstFor returns the first pattern that matches the entry, or nil. A pattern that is the name of
 // the entry's server, a dot and the server's name for the entry matches, too.
 func (g Globs) FirstFor(e *Entry) *Glob {
-	if found := g.First(e.Prefix + e.Item.Name); found != nil || e.Item.Kind.IsURI() {
-		return found
+	name := e.Prefix + e.Item.Name
+	for i := range g {
+		if (g[i].Server == "" || g[i].Server == e.Source.PolicyName) && g[i].Match(name) {
+			return &g[i]
+		}
+	}
+	if e.Item.Kind.IsURI() {
+		return nil
 	}
 	for i := range g {
 		if e.dotted(g[i].String()) {
@@ -53,10 +60,10 @@ func (g Globs) FirstFor(e *Entry) *Glob {
 	return nil
 }
 
-// First returns the first pattern that matches, or nil.
+// First returns the first pattern that matches a name, or nil.
 func (g Globs) First(name string) *Glob {
 	for i := range g {
-		if g[i].Match(name) {
+		if g[i].Server == "" && g[i].Match(name) {
 			return &g[i]
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // A Library contains all toolsets that a client may see at one moment: first those of tools.toml,
-// then the saved ones. Names of tools.toml take precedence over saved ones.
+// then the saved ones, then the default ones. Of several with one name it has the first.
 type Library struct {
 	Sets []*toolset.Set
 	Err  error // why the saved toolsets could not be read
@@ -24,18 +24,24 @@ type Library struct {
 func ReadLibrary(fixed []toolset.Set, shelf toolset.Shelf, owner string) *Library {
 	l := &Library{}
 	for i := range fixed {
-		l.Sets = append(l.Sets, &fixed[i])
+		if !fixed[i].Default {
+			l.Sets = append(l.Sets, &fixed[i])
+		}
 	}
-	if shelf == nil {
-		return l
+	var saved map[string]toolset.Set
+	if shelf != nil {
+		saved, l.Err = shelf.Load()
 	}
-	saved, err := shelf.Load()
-	l.Err = err
 	for _, of := range slices.Compact([]string{owner, ""}) {
 		for _, key := range slices.Sorted(maps.Keys(saved)) {
 			if set := saved[key]; set.Owner == of && l.Find(set.Name) == nil {
 				l.Sets = append(l.Sets, &set)
 			}
+		}
+	}
+	for i := range fixed {
+		if fixed[i].Default && l.Find(fixed[i].Name) == nil {
+			l.Sets = append(l.Sets, &fixed[i])
 		}
 	}
 	return l

@@ -13,6 +13,7 @@ type Tool struct {
 	Other []string // names of the form server.name, which several tools may have
 	RefID string   // "" if its definition has no hash
 
+	Server        string // its server's name in policies
 	NamelessRefID string // the hash of the definition without its name; "" if that says too little
 }
 
@@ -206,7 +207,7 @@ func (x *Index) names(at []int) string {
 	return text
 }
 
-// Match finds the tools that a name or glob matches.
+// Match finds the tools that a pattern matches.
 func (x *Index) Match(p Pattern) Resolution {
 	r := Resolution{Of: p.Text}
 	if i, ok := x.byName[p.Text]; ok {
@@ -214,7 +215,7 @@ func (x *Index) Match(p Pattern) Resolution {
 		return r
 	}
 	for _, t := range x.tools {
-		if p.Glob != nil && (p.Glob.Match(t.Name) || t.Full != t.Name && p.Glob.Match(t.Full)) {
+		if p.Server != "" && p.Server == t.Server || p.Glob != nil && (p.Glob.Match(t.Name) || t.Full != t.Name && p.Glob.Match(t.Full)) {
 			r.Tools = append(r.Tools, t.Name)
 		}
 	}

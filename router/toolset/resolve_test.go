@@ -69,7 +69,7 @@ func (g globbing) Match(name string) bool { ok, _ := path.Match(string(g), name)
 
 func patterns(texts ...string) (all []Pattern) {
 	for _, text := range texts {
-		all = append(all, Pattern{text, globbing(text)})
+		all = append(all, Pattern{Text: text, Glob: globbing(text)})
 	}
 	return all
 }

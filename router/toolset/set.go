@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A Set is a toolset: a name for some tools. A set of tools.toml has Patterns, a saved one has
-// Tools.
+// A Set is a toolset: a name for some tools. A set of tools.toml and a default one have Patterns, a
+// saved one has Tools.
 type Set struct {
 	Name        string
 	Description string
@@ -20,6 +20,7 @@ type Set struct {
 	CreatedAt   time.Time // zero if unknown
 	Tools       []Ref
 	Patterns    []Pattern
+	Default     bool   // it is made from a server's tools; a saved set of the same name replaces it
 	Owner       string // of a saved set: the client that may delete it; "" is the operator
 	File        string // the name of tools.toml, for a set in it
 	Line        int    // in File; 0 for a saved set
@@ -38,7 +39,11 @@ func (s *Set) String() string {
 	case s.Saved():
 		return fmt.Sprintf("toolset %s (%s)", s.Name, SavedIn)
 	}
-	return fmt.Sprintf("toolset %s (%s:%d)", s.Name, s.File, s.Line)
+	what := "toolset"
+	if s.Default {
+		what = "default toolset"
+	}
+	return fmt.Sprintf("%s %s (%s:%d)", what, s.Name, s.File, s.Line)
 }
 
 // Saved reports whether the set is a saved one.
@@ -71,10 +76,16 @@ type Ref struct {
 // String returns the name, or the hash if there is no name.
 func (r Ref) String() string { return cmp.Or(r.NamespacedName, r.RefID, r.Raw) }
 
-// A Pattern is a name or a glob.
+// A Pattern is a name or a glob, or stands for all tools of a server.
 type Pattern struct {
-	Text string
-	Glob interface{ Match(name string) bool }
+	Text   string
+	Glob   interface{ Match(name string) bool }
+	Server string // its name in policies; "" for a name or a glob
+}
+
+// OfServer returns the pattern for all tools of a server.
+func OfServer(name string) Pattern {
+	return Pattern{Text: "every tool of server " + name, Server: name}
 }
 
 // A Shelf stores saved toolsets, by [Set.Key]. Both methods may wait for the disk.

@@ -141,9 +141,13 @@ func (d *decoder) scope(t table.Table, key, name string) reference.Scope {
 func (d *decoder) config(root source.Node) *Config {
 	root = withServerArray(d.Problems, root)
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
-		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "servers", clientServers,
+		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "default_toolsets", "servers", clientServers,
 		"exposed_tools", "agent", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "withhold_env", "audit_log", "audit_arguments", "http", "$schema")
+	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
 	d.sets, d.ofHTTP = toolsets(t), reference.VariablesIn(t.At("http"))
+	if t.Bool("default_toolsets", false) {
+		d.sets = withDefaults(d.sets, servers)
+	}
 	d.options.Agent = cmp.Or(d.options.Agent, t.Filled("agent", `"reader"`, "name one of agent_policies, or leave it out"))
 	c := &Config{
 		ActiveToolsets: activeToolsets(t, d.sets, false),
@@ -162,7 +166,6 @@ func (d *decoder) config(root source.Node) *Config {
 		HTTP:           d.http(t, agentNames(t)),
 	}
 	d.SessionKeys = c.HTTP.SessionConfigKeys
-	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
 	for _, n := range servers {
 		c.Servers = append(c.Servers, d.server(n))
 	}

@@ -12,10 +12,11 @@ import (
 	"toolman/router/toolset"
 )
 
-// A Toolset is one of toolsets.
+// A Toolset is one of toolsets, or the default one of a server.
 type Toolset struct {
 	Name        string
 	Tools       []string // names and globs
+	Server      string   // of a default toolset, which has all its tools; otherwise ""
 	Description string
 	Line        int // where it begins in the file
 }
@@ -38,6 +39,24 @@ func toolsets(t table.Table) []Toolset {
 		}
 	}
 	slices.SortFunc(sets, func(a, b Toolset) int { return cmp.Compare(a.Name, b.Name) })
+	return sets
+}
+
+// withDefaults adds a toolset for each enabled server, unless one has its name. Its name is that of
+// the server. Servers without a name have none.
+func withDefaults(sets []Toolset, servers []source.Node) []Toolset {
+	for _, n := range servers {
+		t := table.New(&source.Problems{}, n, "", serverKeys()...) // problems are found when servers are read
+		name := serverName(t)
+		if !toolset.ValidName(name) || !enabled(t) || slices.Contains(setNames(sets), name) {
+			continue
+		}
+		about, _ := t.Text("description", "")
+		if about == "" || len(about) > toolset.MaxDescription {
+			about = "Every tool of server " + name
+		}
+		sets = append(sets, Toolset{Name: name, Server: name, Description: about, Line: n.Line})
+	}
 	return sets
 }
 
@@ -88,6 +107,8 @@ func activeToolsets(t table.Table, sets []Toolset, task bool) []Active {
 		switch {
 		case !isSet:
 			patterns = append(patterns, Active{Pattern: e.Text, Line: e.Line, Task: task})
+		case i >= 0 && sets[i].Server != "":
+			patterns = append(patterns, Active{Pattern: "*", Toolset: name, Line: e.Line, Task: task})
 		case i >= 0:
 			for _, p := range sets[i].Tools {
 				patterns = append(patterns, Active{Pattern: p, Toolset: name, Line: e.Line, Task: task})

@@ -192,7 +192,7 @@ func (rep *Report) addToolsets(c *config.Config, r *router.Router) {
 		rep.problem("%s", sanitize.Line(err.Error()))
 	}
 	for _, set := range o.Toolsets {
-		if _, hidden := saved[set.Name]; hidden {
+		if _, hidden := saved[set.Name]; hidden && !set.Default {
 			rep.note("there is a saved toolset %s, too, which is not used: %s has its name", set.Name, &set)
 		}
 	}
@@ -237,7 +237,8 @@ func (rep *Report) addSet(offered *catalog.Catalog, set *toolset.Set) {
 func isHeld(offered *catalog.Catalog, set *toolset.Set, i int) bool {
 	return slices.ContainsFunc(offered.Held(), func(e *catalog.Entry) bool {
 		if i < len(set.Patterns) {
-			return set.Patterns[i].Text == e.Name || set.Patterns[i].Glob.Match(e.Name)
+			p := set.Patterns[i]
+			return p.Text == e.Name || p.Server == e.Source.PolicyName || p.Glob != nil && p.Glob.Match(e.Name)
 		}
 		return set.Tools[i-len(set.Patterns)].NamespacedName == e.Name
 	})

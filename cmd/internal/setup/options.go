@@ -100,7 +100,8 @@ func activeGlobs(c *config.Config) (catalog.Globs, error) {
 		if err != nil {
 			return nil, err
 		}
-		one[0].Rule = activeRule(a, filepath.Base(c.Path))
+		one[0].Server = serverOf(c, a.Toolset)
+		one[0].Rule = activeRule(a, one[0].Server, filepath.Base(c.Path))
 		globs = append(globs, one...)
 	}
 	return globs, nil
@@ -116,8 +117,17 @@ func preloaded(c *config.Config) (names []string) {
 	return names
 }
 
-// activeRule describes the place of a pattern.
-func activeRule(a config.Active, file string) string {
+// serverOf returns the server that a toolset is the default one of, or "".
+func serverOf(c *config.Config, set string) string {
+	i := slices.IndexFunc(c.Toolsets, func(s config.Toolset) bool { return s.Name == set })
+	if i < 0 {
+		return ""
+	}
+	return c.Toolsets[i].Server
+}
+
+// activeRule describes the place of a pattern, which is for items of a server unless that is "".
+func activeRule(a config.Active, server, file string) string {
 	list := "active_toolsets"
 	if a.Task {
 		list += " of a task rule"
@@ -128,6 +138,9 @@ func activeRule(a config.Active, file string) string {
 			place += fmt.Sprintf(":%d", a.Line)
 		}
 		return fmt.Sprintf("there is no active_toolsets, and %s (%s) selects the items", a.Because, place)
+	}
+	if server != "" {
+		return fmt.Sprintf("%s has %q (%s:%d), which is every item of server %s", list, "toolset:"+a.Toolset, file, a.Line, server)
 	}
 	if a.Toolset != "" {
 		return fmt.Sprintf("%s has %q (%s:%d), and that has %q", list, "toolset:"+a.Toolset, file, a.Line, a.Pattern)

@@ -25,7 +25,10 @@ func toolsetsOf(c *config.Config) (sets []toolset.Set, err error) {
 		if err != nil {
 			return nil, err
 		}
-		sets = append(sets, toolset.Set{Name: s.Name, Description: s.Description, Patterns: patterns,
+		if s.Server != "" {
+			patterns = []toolset.Pattern{toolset.OfServer(s.Server)}
+		}
+		sets = append(sets, toolset.Set{Name: s.Name, Description: s.Description, Patterns: patterns, Default: s.Server != "",
 			File: filepath.Base(c.Path), Line: max(1, s.Line)})
 	}
 	return sets, nil
@@ -92,17 +95,23 @@ func FindSet(o *router.Options, owner, name string) (*toolset.Set, error) {
 	return nil, cli.Failed(problem, hint)
 }
 
-// AllSets returns the toolsets of tools.toml, followed by the saved ones of all owners, both sorted
-// by name. With an error it returns only the former.
+// AllSets returns the toolsets of tools.toml, followed by the saved ones of all owners and the
+// default ones, each sorted by name. With an error it returns none that is saved.
 func AllSets(o *router.Options) ([]toolset.Set, error) {
-	sets := slices.Clone(o.Toolsets)
+	isDefault := func(s toolset.Set) bool { return s.Default }
+	sets := slices.DeleteFunc(slices.Clone(o.Toolsets), isDefault)
 	saved, err := o.Shelf.Load()
 	byName := func(a, b string) int {
 		return cmp.Or(strings.Compare(saved[a].Name, saved[b].Name), strings.Compare(a, b))
 	}
 	for _, key := range slices.SortedFunc(maps.Keys(saved), byName) {
-		if !slices.ContainsFunc(o.Toolsets, func(s toolset.Set) bool { return s.Name == saved[key].Name }) {
+		if !slices.ContainsFunc(o.Toolsets, func(s toolset.Set) bool { return s.Name == saved[key].Name && !s.Default }) {
 			sets = append(sets, saved[key])
+		}
+	}
+	for _, s := range o.Toolsets {
+		if _, hidden := saved[s.Name]; s.Default && !hidden {
+			sets = append(sets, s)
 		}
 	}
 	return sets, err
