@@ -44,6 +44,7 @@ func packagesOf(t *testing.T, goos string) []listed {
 // may says which packages of the module each of these imports. Those that carry
 // bytes know nothing of MCP, and what knows MCP does no I/O.
 var may = rules(`
+cmd/internal/auditlog: router/audit
 cmd/internal/cli: mcpwire/sanitize router/suggest
 cmd/internal/config: cmd/internal/cli cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table mcpwire/sanitize router/budget router/policy router/toolset
 cmd/internal/config/reference: cmd/internal/config/source mcpwire/sanitize router/suggest
