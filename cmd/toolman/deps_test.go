@@ -54,13 +54,14 @@ cmd/internal/demo: cmd/internal/cli cmd/internal/config cmd/internal/demo/demose
 cmd/internal/demo/demoserver: cmd/internal/cli jsonrpc mcpwire
 cmd/internal/engine: cmd/internal/cli cmd/internal/config cmd/internal/setup jsonrpc/asyncwriter jsonrpc/peer jsonrpc/trace jsonrpc/trace/redact mcpwire/sanitize router router/audit router/upstream spawn
 cmd/internal/gateway: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup router router/audit router/budget router/httpd router/httpd/bridge router/httpd/bridge/calllog router/httpd/guard router/httpd/modes router/httpd/ops router/httpd/presence router/policy router/upstream
+cmd/internal/grouping: router/audit
 cmd/internal/lockcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog
 cmd/internal/report: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup mcpwire mcpwire/sanitize router router/cache router/catalog router/toolset router/upstream router/view
 cmd/internal/resolve: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table router/policy
 cmd/internal/setup: cmd/internal/cli cmd/internal/config cmd/internal/config/reference cmd/internal/config/source cmd/internal/config/table cmd/internal/store jsonrpc/trace jsonrpc/trace/redact mcpwire mcpwire/httpclient mcpwire/sanitize mcpwire/streamhttp mcpwire/streamhttp/credential router router/cache router/catalog router/dial router/metatool router/toolset router/upstream router/view spawn
 cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup jsonrpc jsonrpc/peer mcpwire mcpwire/streamhttp mcpwire/streamhttp/credential router router/client router/dial
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
-cmd/internal/toolsetcmd: cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/catalog router/toolset
+cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
 cmd/internal/traceview: cmd/internal/cli jsonrpc/trace mcpwire/sanitize
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:

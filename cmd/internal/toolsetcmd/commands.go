@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -38,6 +39,8 @@ type command struct {
 
 	owner, description, version string
 	replace, asJSON             bool
+	log                         string        // of suggest
+	since                       time.Duration // of suggest
 }
 
 // New returns the command toolset.
@@ -77,7 +80,11 @@ func New(flags *engine.Flags) *cobra.Command {
 	imports := add("import FILE", "Save a toolset, or several, from a JSON file; - is standard input", 1, 1, func(c *command, args []string) error { return c.importFile(args[0]) })
 	imports.Long = "import saves what export has printed, and files of hypertool: one toolset, or an object of toolsets by\ntheir names. Each keeps its version. A toolset that cannot be used is left out, and the others are saved."
 	imports.Flags().BoolVar(&imports.replace, "replace", false, "replace saved toolsets of the same names")
-	for _, c := range []*command{list, show} {
+	suggest := add("suggest", "Suggest toolsets from the audit log, and list unused tools", 0, 0, func(c *command, _ []string) error { return c.suggest() })
+	suggest.Long = suggestHelp
+	suggest.Flags().StringVar(&suggest.log, "log", "", "the audit log `FILE`; without this it is audit_log of tools.toml")
+	suggest.Flags().DurationVar(&suggest.since, "since", 0, "only calls of this `time` before now, such as 720h; without this all")
+	for _, c := range []*command{list, show, suggest} {
 		c.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
 	}
 	for _, c := range []*command{show, del, export} {

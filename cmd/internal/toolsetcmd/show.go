@@ -13,8 +13,8 @@ import (
 	"toolman/router/toolset"
 )
 
-// A report is what list and show print about a toolset as JSON.
-type report struct {
+// A setReport is what list and show print about a toolset as JSON.
+type setReport struct {
 	Name        string      `json:"name"`
 	Owner       string      `json:"owner,omitempty"`
 	Description string      `json:"description,omitempty"`
@@ -36,8 +36,8 @@ type reference struct {
 }
 
 // report describes a set. equipped is the name of the equipped one.
-func (c *command) report(set *toolset.Set, equipped string) report {
-	r := report{Name: set.Name, Owner: set.Owner, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
+func (c *command) report(set *toolset.Set, equipped string) setReport {
+	r := setReport{Name: set.Name, Owner: set.Owner, Description: sanitize.Line(set.Description), Version: sanitize.Line(set.Version),
 		Equipped: set.Key() == equipped, Where: c.folder.Sets(), Problem: sanitize.Line(set.Broken), Tools: []reference{}}
 	if !set.Saved() {
 		r.Where = fmt.Sprintf("%s:%d", c.config.Path, set.Line)
@@ -63,7 +63,7 @@ func (c *command) list() error {
 	if err != nil {
 		return err
 	}
-	reports := []report{}
+	reports := []setReport{}
 	for i := range sets {
 		reports = append(reports, c.report(&sets[i], equipped))
 	}
@@ -119,7 +119,7 @@ func (c *command) show(name string) error {
 	return r.print(c.OutOrStdout())
 }
 
-func (r *report) print(out io.Writer) error {
+func (r *setReport) print(out io.Writer) error {
 	fmt.Fprintf(out, "%s (%s)", r.Name, r.Where)
 	if r.Owner != "" {
 		fmt.Fprintf(out, ", saved by %s", r.Owner)
