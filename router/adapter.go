@@ -47,6 +47,11 @@ func (h adapter) Sharing(u *upstream.Upstream) []upstream.Caller {
 // Toolsets implements session.Host.
 func (h adapter) Toolsets() []toolset.Set { return h.r.current().Toolsets }
 
+// ViewChanged implements session.Host.
+func (h adapter) ViewChanged(info *client.Info, name string, before, after *view.View) {
+	h.r.hookView(info, name, before, after)
+}
+
 // Scrub implements session.Host.
 func (h adapter) Scrub() func(string) string { return h.r.current().Scrub }
 

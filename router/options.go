@@ -8,6 +8,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/audit"
 	"toolman/router/catalog"
+	"toolman/router/hook"
 	"toolman/router/policy"
 	"toolman/router/session"
 	"toolman/router/toolset"
@@ -48,6 +49,9 @@ type Options struct {
 	Shelf        toolset.Shelf  // stores saved toolsets; nil: there are none
 	AllowStale   bool           // saved toolsets may use tools that have changed since
 	Equipped     *toolset.Set   // active when a session starts; nil: none
+	Hooks        *hook.Runner   // runs OnEquip and OnDrift; nil: nothing does
+	OnEquip      *hook.Command  // when a toolset is equipped; nil: none
+	OnDrift      *hook.Command  // when tools of a saved toolset are not what was saved; nil: none
 	AlwaysLoad   *bool          // whether tools ask clients not to defer them; nil: by client
 	Version      string         // of toolman
 	Trace        *trace.Writer  // nil: no trace

@@ -156,6 +156,7 @@ func (r *Router) upstreamSettled() {
 	r.mu.Lock()
 	r.rebuildLocked()
 	r.startup.opened.Store(true)
+	r.hookStartLocked()
 	r.mu.Unlock()
 	close(r.startup.done)
 	for _, s := range r.sessions.list() {
@@ -179,6 +180,7 @@ func (r *Router) rebuildLocked() {
 	r.logHeldBack(next)
 	r.warnUnmatchedLocked(next)
 	r.catalog.Store(next)
+	r.hookCatalogLocked(next)
 	for _, s := range r.sessions.list() {
 		s.CatalogChanged(next, r.startup.opened.Load())
 	}

@@ -187,6 +187,7 @@ type pendingReply struct {
 func (s *Session) replyAfterRelistLocked(req *client.Request, o metatool.Outcome) {
 	before, after := s.View.Load(), o.View
 	s.View.Store(after)
+	s.env.Host.ViewChanged(&s.Info, s.Name(), before, after)
 	on, off := metatool.Switched(before, after)
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	h := &pendingReply{id: bytes.Clone(req.Bytes(req.ID)), modern: req.Modern, mode: s.modeOf(req.Modern), traceID: s.TraceArrival(req, name),

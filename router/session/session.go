@@ -100,6 +100,9 @@ type sessionHost interface {
 	Library(info *client.Info) *metatool.Library
 	// ShelfError returns an error of the saved toolsets in a form that is safe for the client.
 	ShelfError(info *client.Info, err error) error
+	// ViewChanged is called after the client has changed its view with a tool of toolman. name is
+	// what the client calls itself.
+	ViewChanged(info *client.Info, name string, before, after *view.View)
 	// Opened reports whether list requests need no longer wait for servers.
 	Opened() bool
 	// Greet sends the client's capabilities to the servers.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -32,6 +33,8 @@ type Config struct {
 	AllowStaleRefs bool                // allow_stale_refs
 	Unpinned       []string            // unpinned: names and globs
 	Toolsets       []Toolset           // by name
+	OnEquip        *Hook               // on_equip; nil is none
+	OnDrift        *Hook               // on_drift; nil is none
 	Servers        []Server            // in the file's order, including those that are not enabled
 	Agent          string              // whose policies apply: that of Options, or else agent
 	WithholdEnv    []string            // withhold_env
@@ -129,7 +132,7 @@ type decoder struct {
 	*reference.Resolver
 	options Options
 	sets    []Toolset           // of the file, read first
-	ofHTTP  reference.Variables // that http refers to
+	ofHTTP  reference.Variables // that http, on_equip and on_drift refer to
 }
 
 // scope returns the scope of the value of a key, which messages call name.
@@ -141,10 +144,12 @@ func (d *decoder) scope(t table.Table, key, name string) reference.Scope {
 func (d *decoder) config(root source.Node) *Config {
 	root = withServerArray(d.Problems, root)
 	t := table.New(d.Problems, root, "at the top level", "active_toolsets", "settle_ms", "catalog_bytes", "uri_separator",
-		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "default_toolsets", "servers", clientServers,
+		"activation_mode", "always_load", "meta_tools", "allow_stale_refs", "unpinned", "toolsets", "default_toolsets", "on_equip", "on_drift", "servers", clientServers,
 		"exposed_tools", "agent", "agent_policies", "default_policy", "task_rules", "dangerous_tools", "confirm", "withhold_env", "audit_log", "audit_arguments", "http", "$schema")
 	servers := t.Tables("servers", "server", `"namespace": …, "command": …`)
 	d.sets, d.ofHTTP = toolsets(t), reference.VariablesIn(t.At("http"))
+	maps.Copy(d.ofHTTP, reference.VariablesIn(t.At("on_equip")))
+	maps.Copy(d.ofHTTP, reference.VariablesIn(t.At("on_drift")))
 	if t.Bool("default_toolsets", false) {
 		d.sets = withDefaults(d.sets, servers)
 	}
@@ -170,6 +175,7 @@ func (d *decoder) config(root source.Node) *Config {
 		c.Servers = append(c.Servers, d.server(n))
 	}
 	noteReferences(c.Servers, servers, d.ofHTTP, c.WithholdEnv)
+	c.OnEquip, c.OnDrift = readHook(d, t, "on_equip", c), readHook(d, t, "on_drift", c)
 	d.policies(t, c)
 	if !t.Has("active_toolsets") {
 		c.ActiveToolsets = append(activeWithout(t, c), c.ActiveToolsets...)

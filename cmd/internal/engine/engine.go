@@ -22,6 +22,7 @@ import (
 	"toolman/jsonrpc/trace/redact"
 	"toolman/router"
 	"toolman/router/audit"
+	"toolman/router/hook"
 	"toolman/spawn"
 )
 
@@ -38,6 +39,7 @@ type Engine struct {
 	Secrets       *redact.Scrubber // removes secrets from the log
 
 	Reaper func() *spawn.Reaper // waits for the process that ends orphaned servers; nil: there is none
+	hooks  *hook.Runner
 }
 
 // Run opens an engine, calls serve, and closes the engine when that returns. The log is written to
@@ -51,6 +53,8 @@ func Run(ctx context.Context, f *Flags, c *config.Config, logTo io.Writer, serve
 	}
 	defer close()
 	defer e.startReaper()()
+	e.hooks = hook.NewRunner(e.Log.Named("hook"), e.Reaper)
+	defer e.hooks.Close()
 	e.Log.Info("starting", zap.String("config", c.Path), zap.String("why", c.Why), zap.Int("servers", len(c.Servers)), zap.String("agent", c.Agent))
 	if e.RouterOptions, err = e.Configure(c); err != nil {
 		return err
@@ -79,7 +83,9 @@ func (e *Engine) Configure(c *config.Config) (router.Options, error) {
 	for _, w := range c.Warnings {
 		e.Log.Warn(w.String())
 	}
-	return setup.FullOptions(c, e.Secrets, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
+	o, err := setup.FullOptions(c, e.Secrets, func(err error) { e.Log.Warn("no toolset is equipped at start", zap.NamedError("err", err)) })
+	o.Hooks = e.hooks
+	return o, err
 }
 
 // startReaper starts the reaper in the background. Call done once the servers have ended.

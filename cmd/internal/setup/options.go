@@ -29,6 +29,7 @@ func Options(c *config.Config, secrets *redact.Scrubber) (router.Options, error)
 		Policy: allowed, Unpinned: unpinned, Dangers: dangers, Scrub: redact.NewScrubber(c.Secrets).Values,
 		Active: active, Settle: c.Settle, CatalogBytes: c.CatalogBytes, URISeparator: c.URISeparator,
 		Mode: Mode(c), AlwaysLoad: c.AlwaysLoad, Version: Version(),
+		OnEquip: hookOf(c.OnEquip, "on_equip", c.Beside), OnDrift: hookOf(c.OnDrift, "on_drift", c.Beside),
 		Toolsets: toolsets, Preloaded: preloaded(c), Shelf: store.ToolsetsBeside(c.Beside), AllowStale: c.AllowStaleRefs, MetaTools: MetaTools(c),
 	}
 	for _, s := range Enabled(c) {

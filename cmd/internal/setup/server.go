@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -23,6 +24,7 @@ import (
 	"toolman/mcpwire/streamhttp/credential"
 	"toolman/router/cache"
 	"toolman/router/dial"
+	"toolman/router/hook"
 	"toolman/router/upstream"
 	"toolman/spawn"
 )
@@ -33,7 +35,7 @@ func newServer(s config.Server, file string, secrets *redact.Scrubber, tokens *t
 		Fingerprint:  fingerprint(s),
 		Name:         s.Name,
 		Namespace:    s.Namespace,
-		Command:      spawn.Command{Argv: s.Argv, Env: environ(&s), Dir: s.Dir},
+		Command:      spawn.Command{Argv: s.Argv, Env: environ(s.Inherits, s.Env), Dir: s.Dir},
 		Socket:       s.Socket,
 		Dial:         dialer(&s, tokens),
 		ForSession:   forSession(s, file, secrets),
@@ -66,13 +68,21 @@ func fingerprint(s config.Server) string {
 	return fmt.Sprintf("%x", sha256.Sum256(cli.JSON(s)))
 }
 
-// environ returns the environment of a server's process.
-func environ(s *config.Server) []string {
+// environ returns the environment of a process: what it inherits, and its own.
+func environ(inherits func(name string) bool, own []string) []string {
 	inherited := slices.DeleteFunc(os.Environ(), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
-		return !s.Inherits(name)
+		return !inherits(name)
 	})
-	return spawn.Environ(inherited, s.Env)
+	return spawn.Environ(inherited, own)
+}
+
+// hookOf returns the command of a key of the file at path, or nil. It runs in the file's folder.
+func hookOf(h *config.Hook, key, path string) *hook.Command {
+	if h == nil {
+		return nil
+	}
+	return &hook.Command{Name: key, Command: spawn.Command{Argv: h.Argv, Env: environ(h.Inherits, h.Env), Dir: filepath.Dir(path)}}
 }
 
 const (
