@@ -22,7 +22,7 @@ type setReport struct {
 	CreatedAt   *time.Time  `json:"createdAt,omitempty"`
 	Equipped    bool        `json:"equipped"`
 	Where       string      `json:"where"`
-	Problem     string      `json:"problem,omitempty"` // why it cannot be used
+	Problem     string      `json:"problem,omitempty"` // why it, or some of its tools, cannot be used
 	Tools       []reference `json:"tools"`
 }
 
@@ -49,7 +49,12 @@ func (c *command) report(set *toolset.Set, equipped string) setReport {
 		r.Tools = append(r.Tools, reference{Of: sanitize.Line(p.Text)})
 	}
 	for _, ref := range set.Tools {
-		r.Tools = append(r.Tools, reference{Of: sanitize.Line(ref.String()), RefID: ref.RefID})
+		one := reference{Of: sanitize.Line(ref.String()), RefID: ref.RefID}
+		if ref.Broken != "" {
+			one.Outcome, one.Problem = toolset.Broken.String(), sanitize.Line(ref.Broken)
+			r.Problem = cmp.Or(r.Problem, one.Problem)
+		}
+		r.Tools = append(r.Tools, one)
 	}
 	return r
 }
@@ -86,7 +91,11 @@ func (c *command) list() error {
 	}
 	for _, r := range reports {
 		if r.Problem != "" {
-			fmt.Fprintf(out, "! toolset %s cannot be used: %s\n", r.Name, r.Problem)
+			what := "cannot be used"
+			if len(r.Tools) > 0 {
+				what = "has tools that cannot be used"
+			}
+			fmt.Fprintf(out, "! toolset %s %s: %s\n", r.Name, what, r.Problem)
 		}
 	}
 	if equipped == "" {
