@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/BurntSushi/toml"
 
@@ -127,7 +128,31 @@ func (r *resolver) removeServers() error {
 	}
 	r.Servers = servers
 	r.file["servers"] = kept
+	r.removeDefaults()
 	return nil
+}
+
+// removeDefaults removes the names of the default toolsets of servers that are not in the result.
+func (r *resolver) removeDefaults() {
+	gone := func(name string) bool {
+		return slices.ContainsFunc(r.Toolsets, func(s config.Toolset) bool { return s.Name == name && s.Server != "" && !r.has(s.Server) })
+	}
+	if active, ok := r.file["active_toolsets"].([]string); ok {
+		r.file["active_toolsets"] = slices.DeleteFunc(active, func(text string) bool {
+			name, isSet := strings.CutPrefix(text, "toolset:")
+			return isSet && gone(name)
+		})
+	}
+	http, _ := r.file["http"].(map[string]any)
+	permissions, _ := http["permissions"].(map[string]any)
+	agents, _ := permissions["agents"].(map[string]any)
+	for _, of := range []map[string]any{permissions, agents} {
+		for key, value := range of {
+			if names, ok := value.([]any); ok {
+				of[key] = slices.DeleteFunc(names, func(name any) bool { text, _ := name.(string); return gone(text) })
+			}
+		}
+	}
 }
 
 // has reports whether a server of the result has this name.

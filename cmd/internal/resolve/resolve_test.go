@@ -383,3 +383,38 @@ func TestVariablesOfRemovedTokensAreWithheld(t *testing.T) {
 		t.Errorf("got %q, want %q", p.resolved.WithholdEnv, want)
 	}
 }
+
+// Default toolsets of servers that are left out are named nowhere.
+func TestDefaultToolsetsOfOtherServersAreRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tools.toml")
+	text := `default_toolsets = true
+active_toolsets = ["toolset:github", "toolset:filesystem", "toolset:own"]
+[toolsets.own]
+tools = ["github_get*"]
+[default_policy]
+allow_unknown_tools = true
+[agent_policies.reader]
+allowed_servers = ["github"]
+[http.tokens]
+reader = "${A_KEY:-long-enough-for-a-token}"
+[http.permissions.agents]
+reader = ["filesystem", "github"]
+[[servers]]
+namespace = "github"
+command = "x"
+[[servers]]
+namespace = "filesystem"
+command = "x"
+`
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := resolvePair(t, path, "toml", config.Options{Agent: "reader"})
+	var active []string
+	for _, a := range p.resolved.ActiveToolsets {
+		active = append(active, a.Toolset)
+	}
+	if !slices.Equal(active, []string{"github", "own"}) || strings.Contains(p.text, "filesystem") {
+		t.Errorf("active is %q in\n%s", active, p.text)
+	}
+}
