@@ -241,6 +241,28 @@ func TestResultsOfCallsThatOverlapWithAChange(t *testing.T) {
 	server.hearsOne()
 }
 
+// A call that takes too long may have written shortly before it was given up.
+func TestResultsOfCallsThatOverlapWithATimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := keeping(t)
+		o.timeout = 10 * time.Second
+		_, client, server := one(t, o)
+		client.says(toolCall("1", "get_b", ""))
+		server.hearsOne()
+		for range 2 {
+			if !asked(t, client, server, toolCall("2", "get_a", ""), oneResult) {
+				t.Error("an old result is used")
+			}
+			time.Sleep(10 * time.Second)
+			synctest.Wait()
+			server.hears()
+		}
+		if asked(t, client, server, toolCall("3", "get_a", ""), oneResult) {
+			t.Error("nothing is used any more")
+		}
+	})
+}
+
 func TestResultsBelongToTheirAgent(t *testing.T) {
 	g := newRig(t, setup{active: []string{"*"}}, keeping(t))
 	server := g.servers[0]
