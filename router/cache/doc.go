@@ -6,10 +6,10 @@
 //	call, frame := results.Begin(cache.Request{…})  // frame: the server's earlier answer, or nil
 //	call.Answered(m)                                 // what the server has answered now
 //
-// What was written must be read. So a call of a tool that may change something makes all results of
-// its server invalid when it begins and when it ends, and so does everything else after which the
-// server may answer differently: see [Results.Drop]. The results of a connection are never used for
-// another one. A call that began before a Drop does not add its result.
+// A call of a tool that may change something makes all results of its server invalid when it begins
+// and when it ends. So does everything else after which the server may answer differently: see
+// [Results.Drop]. A call that began before a Drop does not add its result. The results of a
+// connection are never used for another one.
 //
 // Results are kept as the server wrote them. The key of a result is a hash of who called which
 // tool with which arguments (key.go).

@@ -67,7 +67,6 @@ func (k *key) make(r *Results, epoch uint64, q *Request) bool {
 		h.Write(binary.BigEndian.AppendUint64(number[:0], uint64(len(text))))
 		h.Write(text)
 	}
-	part([]byte(r.server))
 	part(binary.BigEndian.AppendUint64(nil, r.connection))
 	part(binary.BigEndian.AppendUint64(nil, epoch))
 	part([]byte(q.Who))

@@ -27,7 +27,6 @@ func NewRule(tools string, keep time.Duration) (Rule, error) {
 // Results are the results of one connection to a server. Nil Results keep nothing.
 type Results struct {
 	store      *Store
-	server     string
 	connection uint64
 	rules      []Rule
 	epoch      *epoch
@@ -38,7 +37,7 @@ func (s *Store) Of(server string, rules []Rule) *Results {
 	if s == nil || len(rules) == 0 {
 		return nil
 	}
-	return &Results{store: s, server: server, connection: s.connections.Add(1), rules: rules, epoch: s.epochOf(server)}
+	return &Results{store: s, connection: s.connections.Add(1), rules: rules, epoch: s.epochOf(server)}
 }
 
 // Drop makes all results of the server invalid, also those of its other connections.
