@@ -81,7 +81,7 @@ mcpwire/streamhttp/internal/endpoint: jsonrpc mcpwire/httpclient mcpwire/httphea
 mcpwire/streamhttp/internal/h1:
 router: jsonrpc jsonrpc/peer jsonrpc/trace mcpwire mcpwire/inputreq mcpwire/sanitize router/apps router/audit router/budget router/cache router/calls router/catalog router/client router/dial router/hook router/input router/limiter router/metatool router/policy router/pool router/session router/subscribe router/toolset router/tracing router/upstream router/view spawn
 router/apps: jsonrpc mcpwire
-router/audit: jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire
+router/audit: jsonrpc jsonrpc/asyncwriter jsonrpc/trace/redact mcpwire router/budget
 router/budget:
 router/cache: jsonrpc mcpwire
 router/calls: jsonrpc jsonrpc/peer mcpwire router/audit router/budget router/cache router/catalog router/limiter router/tracing
@@ -93,7 +93,7 @@ router/discovery: jsonrpc mcpwire mcpwire/sanitize router/catalog
 router/hook: mcpwire/sanitize router/catalog router/toolset spawn
 router/httpd: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize mcpwire/streamhttp router router/budget router/catalog router/client router/dial router/httpd/presence router/upstream spawn
 router/httpd/bridge: jsonrpc jsonrpc/peer mcpwire mcpwire/httpbody mcpwire/httpheader mcpwire/sanitize router router/audit router/budget router/catalog router/client router/httpd/bridge/calllog router/httpd/bridge/inputschema router/httpd/bridge/provider router/httpd/presence router/upstream router/view spawn
-router/httpd/bridge/calllog: mcpwire/sanitize router/budget
+router/httpd/bridge/calllog: jsonrpc mcpwire mcpwire/sanitize router/audit router/budget
 router/httpd/bridge/inputschema:
 router/httpd/bridge/provider: jsonrpc
 router/httpd/guard: mcpwire/sanitize router/budget

@@ -145,11 +145,12 @@ func TestSecretsInNames(t *testing.T) {
 func TestAnotherDecision(t *testing.T) {
 	lines := written(t, Options{}, func(w *Writer) {
 		d := w.Begin(Line{Verdict: Allowed}, func(v Verdict) string { return "rule of " + string(v) }, time.Now(), nil)
+		d.InUse(func() []string { return []string{"reading"} })
 		d.Decide(Busy)
 		d.End(Refused)
 		d.Decide(Allowed)
 	})
-	if lines[0].Verdict != Busy || lines[0].Rule != "rule of busy" || len(lines) != 1 {
+	if lines[0].Verdict != Busy || lines[0].Rule != "rule of busy" || len(lines[0].Toolsets) != 1 || len(lines) != 1 {
 		t.Errorf("got %+v", lines)
 	}
 }

@@ -12,7 +12,8 @@
 // # Observers
 //
 // Others that need to know of decisions, such as metrics, are an [Observer] of the same Writer; see
-// [Watch]. This works without a file, too.
+// [Watch]. A [Recorder] also gets what requests and answers contain; see [Record]. This works
+// without a file, too.
 //
 // # Cost
 //

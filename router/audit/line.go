@@ -68,20 +68,28 @@ type Line struct {
 	Cached     bool    `json:"cached,omitempty"` // the answer is an earlier one of the server
 	DurationMS float64 `json:"duration_ms"`      // since the request came, in microseconds precision
 
-	Traffic `json:"-"` // for the Observer
-
-	// The SHA-256 of the arguments in canonical JSON (RFC 8785). If they have no such form, or are
-	// longer than 256 KiB, of their bytes. Hexadecimal. Both are missing if there are no arguments,
-	// or they could not be kept.
-	ArgumentsSHA256      string          `json:"arguments_sha256,omitempty"`
-	ArgumentsBytesSHA256 string          `json:"arguments_bytes_sha256,omitempty"`
-	Arguments            json.RawMessage `json:"arguments,omitempty"` // with Options.Arguments; without secrets
+	Toolsets []string `json:"toolsets,omitempty"` // in use that contain the tool
+	Traffic
+	Given
+	Program Program `json:"-"` // for the Recorder
 
 	Dropped uint64 `json:"dropped,omitempty"` // lines that are missing before this one
 }
 
 // Traffic is the length of the request that was passed on to the server, and of its answer.
-type Traffic struct{ RequestBytes, AnswerBytes int }
+type Traffic struct {
+	RequestBytes int `json:"request_bytes,omitempty"`
+	AnswerBytes  int `json:"answer_bytes,omitempty"`
+}
+
+// Given are the arguments of a request. The SHA-256 is that of their canonical JSON (RFC 8785). If
+// they have no such form, or are longer than 256 KiB, it is that of their bytes. Hexadecimal. Both
+// are missing if there are no arguments, or they could not be kept.
+type Given struct {
+	ArgumentsSHA256      string          `json:"arguments_sha256,omitempty"`
+	ArgumentsBytesSHA256 string          `json:"arguments_bytes_sha256,omitempty"`
+	Arguments            json.RawMessage `json:"arguments,omitempty"` // with Options.Arguments; without secrets
+}
 
 const (
 	maxCanonical = 256 << 10 // bytes of arguments for the canonical form
@@ -95,6 +103,9 @@ func (w *Writer) render(dst []byte, d *Decision, lost uint64) []byte {
 	line.Dropped = lost
 	if d.rule != nil {
 		line.Rule = d.rule(line.Verdict)
+	}
+	if d.toolsets != nil {
+		line.Toolsets = d.toolsets()
 	}
 	line.Client = w.text(line.Client)
 	if !line.offered() {

@@ -26,6 +26,8 @@ type Options struct {
 type Writer struct {
 	out       *asyncwriter.Writer[*Decision] // nil: nothing is written
 	observer  Observer                       // may be nil
+	recorder  Recorder                       // may be nil
+	recorded  atomic.Int64                   // bytes of contents that are kept for the recorder
 	arguments bool
 	scrub     *redact.Scrubber
 	maxBytes  int64
@@ -82,7 +84,9 @@ type Decision struct {
 	line      Line
 	came      time.Time
 	rule      Rule
+	toolsets  func() []string // in use that contain the tool; nil: none
 	arguments []byte
+	content   *Content // nil: it is not recorded
 	over      bool
 }
 
@@ -100,6 +104,7 @@ func (w *Writer) Begin(line Line, rule Rule, came time.Time, arguments []byte) *
 	if w.observer != nil {
 		w.observer.Begun(&d.line)
 	}
+	d.record(arguments)
 	if n := int64(len(arguments)); n > 0 && w.out != nil {
 		if w.bytes.Add(n) <= w.maxBytes {
 			d.arguments = bytes.Clone(arguments)
@@ -124,17 +129,11 @@ func (d *Decision) Asked(bytes int) {
 	}
 }
 
-// Answered counts bytes of the server's answer.
-func (d *Decision) Answered(bytes int) {
+// InUse sets a function that returns the toolsets in use that contain the tool. It is called when
+// the line is written, on another goroutine.
+func (d *Decision) InUse(toolsets func() []string) {
 	if d != nil {
-		d.line.AnswerBytes += bytes
-	}
-}
-
-// FromCache says that the answer is an earlier one of the server.
-func (d *Decision) FromCache() {
-	if d != nil {
-		d.line.Cached = true
+		d.toolsets = toolsets
 	}
 }
 
@@ -154,6 +153,7 @@ func (d *Decision) End(how Outcome) {
 	if d.w.observer != nil {
 		d.w.observer.Ended(&d.line)
 	}
+	d.recorded()
 	if !d.w.out.Put(d, 1) {
 		d.release()
 	}

@@ -43,6 +43,19 @@ func (l *ToolsetLimit) toolsetOf(e *Entry) *toolset.Set {
 	return nil
 }
 
+// Names returns the names of the toolsets that contain a tool. l may be nil.
+func (l *ToolsetLimit) Names(tool string) (names []string) {
+	if l == nil {
+		return nil
+	}
+	for _, x := range l.sets {
+		if x.Tools[tool] {
+			names = append(names, x.Set.Name)
+		}
+	}
+	return names
+}
+
 // covers reports whether a pattern of the toolsets matches an entry. The entry need not exist.
 func (l *ToolsetLimit) covers(e *Entry) bool {
 	return slices.ContainsFunc(l.sets, func(x *toolset.Expansion) bool { return slices.ContainsFunc(x.Set.Patterns, e.matchedBy) })

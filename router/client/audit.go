@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -8,11 +9,13 @@ import (
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire"
+	"toolman/mcpwire/sanitize"
 	"toolman/router/audit"
 	"toolman/router/calls"
 	"toolman/router/catalog"
 	"toolman/router/tracing"
 	"toolman/router/upstream"
+	"toolman/router/view"
 )
 
 // OwnRule is the rule in the audit log for toolman's own tools and resources.
@@ -68,7 +71,7 @@ func (s *Conn) auditRefusal(req *Request, why *Refusal, n uint64) {
 		return
 	}
 	if at, _, _ := mcpwire.Target(req.Message, req.Method); req.Method == mcpwire.ToolsCall && slices.Contains(s.OwnNames, string(req.Text(at))) {
-		s.BeginOwnAudit(req, n).End(audit.Refused)
+		s.BeginOwnAudit(req, n).Fail(audit.Refused, why.Text)
 		return
 	}
 	verdict := audit.Verdict(why.Verdict)
@@ -78,7 +81,7 @@ func (s *Conn) auditRefusal(req *Request, why *Refusal, n uint64) {
 	case verdict == "":
 		verdict = audit.Invalid
 	}
-	s.BeginAudit(req, why.About, verdict, n).End(audit.Refused)
+	s.BeginAudit(req, why.About, verdict, n).Fail(audit.Refused, why.Text)
 }
 
 // AuditListen audits a resource in a subscriptions/listen request. accepted says whether the
@@ -133,8 +136,9 @@ func withTarget(line audit.Line, kind mcpwire.Kind, asked string, t catalog.Targ
 	if t.Source != nil {
 		line.Server = t.Source.Name
 	}
+	line.Program.Tool = line.Name
 	if t.Entry != nil && t.URI == "" {
-		line.Kind, line.Name = t.Entry.Item.Kind.String(), t.Entry.Name
+		line.Kind, line.Name, line.Program.Tool = t.Entry.Item.Kind.String(), t.Entry.Name, t.Entry.Item.Name
 	}
 	return line
 }
@@ -166,8 +170,35 @@ func (s *Conn) rule(e *catalog.Entry) audit.Rule {
 
 // begin writes the line to the audit log.
 func (s *Conn) begin(req *Request, line audit.Line, rule audit.Rule, arguments []byte) *audit.Decision {
-	return s.Audit.Begin(line, rule, s.Clock.At(req.ArrivedAt), arguments)
+	if s.Audit.Recorded() {
+		s.describe(&line.Program, req)
+	}
+	d := s.Audit.Begin(line, rule, s.Clock.At(req.ArrivedAt), arguments)
+	if line.Kind == mcpwire.Tool.String() && line.Server != "" && s.Audit.Writes() {
+		v := s.View.Load()
+		d.InUse(func() []string { return view.ToolsetsOf(v, line.Name) })
+	}
+	return d
 }
+
+// describe says who has sent a request. A program without a name has that of its session.
+func (s *Conn) describe(p *audit.Program, req *Request) {
+	p.Principal, p.Modern = s.Info.Principal, req.Modern
+	if at := req.Envelope.ClientInfo.Value; req.Modern && req.IsObject(at) {
+		var info struct{ Name, Version string }
+		json.Unmarshal(req.Bytes(at), &info) // of another form: without a name
+		p.Name, p.Version = info.Name, info.Version
+	} else if hello := s.Peer.Hello; hello != nil {
+		p.Name, p.Version = hello.Name, hello.NameVersion
+	}
+	p.Name, p.Version = shown(p.Name), shown(p.Version)
+	if p.Name == "" {
+		p.Name = s.Info.Name
+	}
+}
+
+// shown returns a text of the client for the log and the trace, cut to a length limit.
+func shown(text string) string { return sanitize.Line(sanitize.First(text, catalog.NameLimit)) }
 
 // argumentsOf returns the arguments of a request, nil if they are missing or ambiguous.
 func argumentsOf(m *jsonrpc.Message, method mcpwire.Method) []byte {

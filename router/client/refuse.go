@@ -79,7 +79,7 @@ func (s *Conn) Decline(req *Request, why *mcpwire.Refusal) {
 // SendDecline is Decline without NotifyObserver.
 func (s *Conn) SendDecline(req *Request, why *mcpwire.Refusal) {
 	n := s.TraceArrival(req, jsonrpc.Span{})
-	s.auditRefusal(req, &Refusal{}, n)
+	s.auditRefusal(req, &Refusal{Text: why.Message}, n)
 	s.Send(req.Out, why.Append(nil, req.Bytes(req.ID)), tracing.Note{ID: n, Method: req.Method, Verdict: "local"})
 }
 
@@ -115,7 +115,7 @@ func complete(result []byte, method mcpwire.Method) []byte {
 
 // FailCall answers the request of a call that has failed. problem says why.
 func (s *Conn) FailCall(c *calls.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
-	c.Audited.End(how)
+	c.Audited.Fail(how, problem)
 	note := tracing.Note{ID: c.TraceID, Method: c.Method}
 	if how == audit.Timeout {
 		note.Status = trace.StatusTimeout

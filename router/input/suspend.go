@@ -348,7 +348,7 @@ func refuseAll(questions []question, why string, out *peer.Outgoing) {
 // BreakOff ends a call at the server and at the client.
 func (s *Requests) BreakOff(u *upstream.Upstream, id uint64, reason string, end completion, out *peer.Outgoing) {
 	if c, ok := u.Calls.CancelCall(id, reason, out); ok {
-		c.Audited.End(audit.Failed)
+		c.Audited.Fail(audit.Failed, reason)
 		Conclude(&c, end, out)
 	}
 }

@@ -88,16 +88,15 @@ func (s *Requests) translateAnswer(u *upstream.Upstream, c *calls.Call, m *jsonr
 	} else {
 		err = s.translateResult(u, c, m, out, back)
 	}
-	how := client.OutcomeOf(c, m)
+	how, problem := client.OutcomeOf(c, m), ""
 	if err != nil {
-		how = audit.Failed
+		how, problem = audit.Failed, fmt.Sprintf(untranslatable, u.Name, err)
 	}
 	if how != audit.InputRequired || c.Modern { // otherwise the call continues
-		c.Audited.End(how)
+		c.Audited.Fail(how, problem)
 	}
 	if err != nil {
 		out.Forget()
-		problem := fmt.Sprintf(untranslatable, u.Name, err)
 		s.NotifyObserver(c.ID(), client.Reason{Outcome: audit.Failed, Text: problem})
 		s.Send(out, client.FailureOf(c, problem), *back)
 	}

@@ -82,7 +82,7 @@ func (s *Session) answerFromCache(req *client.Request, at jsonrpc.Span, u *upstr
 	}
 	if s.Audit != nil {
 		c.Audited = s.BeginForwardedAudit(req, t, c.TraceID)
-		c.Audited.FromCache()
+		c.Audited.FromCache(&m)
 	}
 	if t.Entry != nil {
 		s.notePageLocked(c.Method, t.Entry)
@@ -110,7 +110,7 @@ func (s *Session) Unsent(c calls.Call, problem string, how audit.Outcome, out *p
 // Lost implements upstream.Caller. Conn.Mu must not be held.
 func (s *Session) Lost(c calls.Call, problem string, how audit.Outcome, out *peer.Outgoing) {
 	c.Cached.Lost()
-	c.Audited.End(how)
+	c.Audited.Fail(how, problem)
 	end := s.input.Failure(problem, how)
 	if !c.Modern || c.Context == nil {
 		end(c, out)

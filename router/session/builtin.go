@@ -159,7 +159,9 @@ func (s *Session) answerBuiltinLocked(req *client.Request, outcome any, failed b
 	}
 	name, _, _ := mcpwire.Target(req.Message, mcpwire.ToolsCall)
 	n := s.TraceArrival(req, name)
-	s.BeginOwnAudit(req, n).End(how)
+	d := s.BeginOwnAudit(req, n)
+	d.Replied(result)
+	d.End(how)
 	s.Send(req.Out, jsonrpc.AppendResult(nil, req.Bytes(req.ID), result), tracing.Note{ID: n, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
@@ -253,9 +255,11 @@ func (s *Session) dropReplyLocked(id []byte) *pendingReply {
 
 // replyLocked answers a call that has changed the client's view.
 func (s *Session) replyLocked(h *pendingReply, out *peer.Outgoing) {
-	h.audited.End(audit.OK)
 	r := metatool.Reply{On: h.on, Off: h.off, Modern: h.modern, Mode: h.mode, Static: s.Peer.ListsOnce}
-	s.Send(out, jsonrpc.AppendResult(nil, h.id, r.Result(&h.outcome)), tracing.Note{ID: h.traceID, Method: mcpwire.ToolsCall, Status: "local"})
+	result := r.Result(&h.outcome)
+	h.audited.Replied(result)
+	h.audited.End(audit.OK)
+	s.Send(out, jsonrpc.AppendResult(nil, h.id, result), tracing.Note{ID: h.traceID, Method: mcpwire.ToolsCall, Status: "local"})
 }
 
 // announceLocked sends a list_changed notification for each kind whose list in the client's mode

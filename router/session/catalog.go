@@ -81,8 +81,9 @@ func (s *Session) RevokeQueued() {
 	s.WithLock(func(out *peer.Outgoing) {
 		for _, u := range s.servers.Reachable() {
 			for _, c := range u.Calls.TakeQueued(func(c *calls.Call) bool { return s.owns(c) && s.whyRevokedLocked(u, c.Entry) != "" }) {
-				c.Audited.End(audit.Refused)
-				input.Conclude(&c, s.input.Failure(s.whyRevokedLocked(u, c.Entry), audit.Refused), out)
+				why := s.whyRevokedLocked(u, c.Entry)
+				c.Audited.Fail(audit.Refused, why)
+				input.Conclude(&c, s.input.Failure(why, audit.Refused), out)
 			}
 		}
 	})

@@ -52,7 +52,7 @@ func (u *Upstream) response(m *jsonrpc.Message, out *peer.Outgoing) {
 		return
 	}
 	u.Calls.Finished(&c, out)
-	c.Audited.Answered(len(m.Frame))
+	c.Audited.Answered(m)
 	c.Caller.(Caller).Answer(u, id, c, m, out)
 }
 

@@ -39,7 +39,7 @@ func (s *server) newAccess(c *config.Config) (*access, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &access{guard: g, policyOf: policyOf, modes: modes.New(s.modeOptions(c, g)), logsOf: callLogs(c, g.Authenticates()),
+	return &access{guard: g, policyOf: policyOf, modes: modes.New(s.modeOptions(c, g)), logsOf: s.callLogs(c, g.Authenticates()),
 		unrestricted: c.Rules == nil && c.HTTP.Permissions == nil, metricsReaders: c.HTTP.MetricsReaders}, nil
 }
 
@@ -116,15 +116,17 @@ const callLogVariable = "MCP_CALL_LOG="
 
 // callLogs returns which logs of calls an agent may read: all if no client needs a credential, or
 // the agent is one of http.log_readers.
-func callLogs(c *config.Config, authenticates bool) (of func(agent string) bridge.Logs) {
+func (s *server) callLogs(c *config.Config, authenticates bool) (of func(agent string) bridge.Logs) {
 	all := bridge.Logs{All: true}
-	for _, s := range setup.Enabled(c) {
-		for _, v := range s.Env {
+	for _, of := range setup.Enabled(c) {
+		for _, v := range of.Env {
 			if path, ok := strings.CutPrefix(v, callLogVariable); ok && path != "" {
 				if !filepath.IsAbs(path) {
-					path = filepath.Join(s.Dir, path)
+					path = filepath.Join(of.Dir, path)
 				}
-				all.Files = append(all.Files, calllog.File{Server: s.Name, Path: path})
+				file := calllog.File{Server: of.Name, Path: path}
+				all.Files = append(all.Files, file)
+				s.calls.Use(file)
 			}
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"toolman/router/budget"
 	"toolman/router/httpd"
 	"toolman/router/httpd/bridge"
+	"toolman/router/httpd/bridge/calllog"
 	"toolman/router/httpd/guard"
 	"toolman/router/httpd/ops"
 	"toolman/router/httpd/presence"
@@ -36,6 +37,7 @@ type server struct {
 	bridge   *bridge.Bridge
 	health   *ops.Health
 	metrics  *ops.Metrics
+	calls    *calllog.Log
 	access   atomic.Pointer[access]
 }
 
@@ -56,7 +58,8 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 		c.HTTP.Listen = address
 	}
 	return engine.Run(ctx, flags, c, flags.Stderr, func(e *engine.Engine) error {
-		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared())}
+		s := &server{Engine: e, flags: flags, budgets: budget.New(c.HTTP.Limits, budget.Shared()),
+			calls: calllog.New(calllog.Options{Scrub: e.Secrets.JSON, Code: bridge.CodeOf})}
 		rand.Read(s.key[:])
 		a, err := s.newAccess(c)
 		if err != nil {
@@ -78,7 +81,7 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 	o := s.RouterOptions
 	o.PolicyOf, o.MetaTools = a.policyOf, a.modes.Offers()
 	s.metrics = ops.NewMetrics(setup.Version())
-	o.Audit = audit.Watch(o.Audit, s.metrics)
+	o.Audit = audit.Record(audit.Watch(o.Audit, s.metrics), s.calls)
 	s.router = router.New(o, s.Loop, s.Log)
 	s.health = ops.NewHealth(s.router)
 	s.health.Known = s.known
@@ -86,7 +89,7 @@ func (s *server) assemble(c *config.HTTP, a *access) {
 		MaxBody: int64(c.MaxBodyBytes), MaxSessions: c.MaxSessions, Idle: c.SessionIdle}
 	s.endpoint = httpd.New(s.router, httpd.Options{Options: front, Outlive: s.metrics.Outlive})
 	s.bridge = bridge.New(s.router, bridge.Options{
-		Options: front, Status: s.tools, ActiveOnly: c.BridgeActiveOnly, Scrub: s.Secrets.JSON,
+		Options: front, Status: s.tools, ActiveOnly: c.BridgeActiveOnly, Log: s.calls,
 		Logs:      func(r *http.Request, agent string) bridge.Logs { return accessOf(r).logsOf(agent) },
 		Correlate: func(r *http.Request, id string) { ops.Correlate(r.Context(), id) },
 	})

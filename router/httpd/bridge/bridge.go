@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
@@ -27,10 +26,10 @@ type Options struct {
 	// Logs returns the logs that a request of an agent may read. If it is nil, a client may read
 	// only its own calls.
 	Logs func(r *http.Request, agent string) Logs
+	// Log gets the calls. If it is nil, the bridge has its own, without the calls of MCP clients.
+	Log *calllog.Log
 	// Status returns the response to GET /tools?view=status. If it is nil, there is no such view.
 	Status func(r *http.Request) router.ToolStatus
-	// Scrub returns a copy of JSON without secrets; nil removes nothing.
-	Scrub func(text []byte) []byte
 	// ActiveOnly refuses calls of tools that are not active.
 	ActiveOnly bool
 }
@@ -43,7 +42,6 @@ type Bridge struct {
 	sessions *presence.Registry[session, call]
 	schemas  schemas
 	calls    atomic.Int64
-	calllog  calllog.Log
 }
 
 var paths = [...]string{"/call_tool", "/execute", "/tools", "/logs"}
@@ -56,8 +54,8 @@ func New(r *router.Router, o Options) *Bridge {
 	if o.Logs == nil {
 		o.Logs = func(*http.Request, string) Logs { return Logs{} }
 	}
-	if o.Scrub == nil {
-		o.Scrub = bytes.Clone
+	if o.Log == nil {
+		o.Log = calllog.New(calllog.Options{})
 	}
 	b := &Bridge{r: r, o: o, mux: http.NewServeMux()}
 	b.sessions = presence.NewRegistry(presence.Front[session, call]{Options: o.Options, New: b.newSession, Ended: (*session).ended})

@@ -23,6 +23,7 @@ type toolCall struct {
 	server, tool string
 	arguments    []byte
 	correlation  string
+	began        time.Time
 	progress     bool
 	kept         *budget.Reader // counts the bytes that are kept for it; may be nil
 }
@@ -46,9 +47,7 @@ func (x *exchange) callTool() error {
 		x.log(s, &q, nil, err)
 		return err
 	}
-	if x.answer(c) {
-		x.log(s, &q, c.result, c.outcome())
-	} else {
+	if !x.answer(c, func() { x.log(s, &q, c.result, c.outcome()) }) {
 		s.Cancel(c.id)
 		x.log(s, &q, nil, clientGone(x.r.Context()))
 	}
@@ -61,7 +60,7 @@ func (x *exchange) toolCall() (q toolCall, err error) {
 	if err != nil {
 		return q, err
 	}
-	q.correlation, q.kept = x.correlation, x.kept
+	q.correlation, q.kept, q.began = x.correlation, x.kept, time.Now()
 	q.progress = httpheader.AcceptsAny(x.r.Header, httpheader.EventStream)
 	if q.server, err = p.text("server"); err != nil {
 		return q, err
@@ -142,9 +141,9 @@ func (b *Bridge) run(ctx context.Context, s *session, q *toolCall) ([]byte, erro
 	return s.wait(ctx, c)
 }
 
-// answer answers the request with the outcome of its call. It returns false if the client has
-// disconnected.
-func (x *exchange) answer(c *call) bool {
+// answer answers the request with the outcome of its call, after it has called over. It returns
+// false if the client has disconnected before.
+func (x *exchange) answer(c *call, over func()) bool {
 	s := &stream{x, c, httpbody.NewEventWriter(x.w, "no-store")}
 	var tick <-chan time.Time
 	if c.progress != nil {
@@ -161,7 +160,9 @@ func (x *exchange) answer(c *call) bool {
 		case <-tick:
 			err = s.out.Write([]byte(httpbody.KeepAlive))
 		case <-c.done:
-			return s.end() == nil
+			over()
+			s.end() // fails if the client has disconnected
+			return true
 		case <-ctx.Done():
 			if s.out.Begun() || expired(ctx) {
 				s.fail(clientGone(ctx)) // fails if the client has disconnected

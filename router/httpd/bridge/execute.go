@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"time"
 
 	"toolman/jsonrpc"
 	"toolman/mcpwire/sanitize"
@@ -104,10 +105,12 @@ func (x *exchange) executeOne(s *session, tools map[string]*catalog.Entry, forma
 	}
 	e := tools[c.Name]
 	if e == nil {
-		return failedCall(&c, fail(UnknownTool, fmt.Sprintf("there is no tool %s; GET /tools lists those there are", sanitize.Cut(c.Name, maxShown))))
+		unknown := fail(UnknownTool, fmt.Sprintf("there is no tool %s; GET /tools lists those there are", sanitize.Cut(c.Name, maxShown)))
+		x.log(s, &toolCall{tool: c.Name, arguments: c.Arguments, correlation: correlation, began: time.Now()}, nil, unknown)
+		return failedCall(&c, unknown)
 	}
 	c.Restore(schemaOf(e))
-	q := toolCall{server: e.Source.Name, tool: e.Item.Name, arguments: c.Arguments, correlation: correlation, kept: x.kept}
+	q := toolCall{server: e.Source.Name, tool: e.Item.Name, arguments: c.Arguments, correlation: correlation, kept: x.kept, began: time.Now()}
 	result, err := x.run(x.r.Context(), s, &q)
 	x.log(s, &q, result, err)
 	if err != nil {

@@ -1,13 +1,13 @@
 package bridge
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
-	"slices"
 	"strconv"
 	"time"
 
-	"toolman/mcpwire/sanitize"
+	"toolman/router/audit"
 	"toolman/router/client"
 	"toolman/router/httpd/bridge/calllog"
 )
@@ -23,75 +23,74 @@ type Logs struct {
 	Files []calllog.File // read only with All, because they do not name agents
 }
 
-// wanted is the query of GET /logs.
-type wanted struct {
-	server string
-	since  time.Time
-	limit  int
-}
-
 // listLogs serves GET /logs.
 func (x *exchange) listLogs() error {
-	want, err := wantedOf(x.r)
+	q, err := queryOf(x.r)
 	if err != nil {
 		return err
 	}
 	if err := x.admit(); err != nil {
 		return err
 	}
-	client := &x.caller.Client
-	all := x.entries(want, client, x.o.Logs(x.r, client.Agent))
-	slices.SortStableFunc(all, func(x, y calllog.Entry) int { return x.Timestamp.Compare(y.Timestamp) })
-	writeJSON(x.w, http.StatusOK, all[max(0, len(all)-want.limit):], x.kept)
+	who := &x.caller.Client
+	if may := x.o.Logs(x.r, who.Agent); may.All {
+		q.Files = may.Files
+	} else {
+		q.Of = &who.Principal
+	}
+	writeJSON(x.w, http.StatusOK, x.o.Log.Find(q), x.kept)
 	return nil
 }
 
-func wantedOf(r *http.Request) (want wanted, err error) {
+// queryOf reads the query of GET /logs.
+func queryOf(r *http.Request) (want calllog.Query, err error) {
 	q := r.URL.Query()
-	want.server, want.limit = q.Get("server"), defaultLogs
+	want.Server, want.Limit = q.Get("server"), defaultLogs
 	if q.Has("since") {
 		at, err := time.Parse(time.RFC3339, q.Get("since"))
 		if err != nil {
 			return want, fail(BadRequest, `since must be a time in the format of RFC 3339, such as 2026-01-31T12:00:00Z`)
 		}
-		want.since = at
+		want.Since = at
 	}
 	if q.Has("limit") {
 		n, err := strconv.Atoi(q.Get("limit"))
 		if err != nil || n < 1 || n > maxLogs {
 			return want, fail(BadRequest, fmt.Sprintf("limit must be a number from 1 to %d", maxLogs))
 		}
-		want.limit = n
+		want.Limit = n
 	}
 	return want, nil
 }
 
-// entries returns the entries that a client wants and may read.
-func (b *Bridge) entries(want wanted, who *client.Info, may Logs) []calllog.Entry {
-	wants := func(e *calllog.Entry) bool {
-		return (want.server == "" || e.Server == want.server) && !e.Timestamp.Before(want.since)
+// log adds the outcome of a call to the log.
+func (x *exchange) log(s *session, q *toolCall, result []byte, err error) {
+	c := &calllog.Call{Began: q.began, Server: q.server, Tool: q.tool, Input: clone(q.arguments, calllog.MaxContent), InputCut: len(q.arguments) > calllog.MaxContent,
+		Correlation: q.correlation, Principal: s.Caller.Client.Principal, Agent: s.Caller.Client.Agent, Client: calllog.Product(x.r.UserAgent())}
+	if err == nil {
+		c.Sent, c.Result, c.Cut = true, clone(result, calllog.MaxContent), len(result) > calllog.MaxContent
+	} else {
+		f := failureFor(err)
+		text, encoding := encode(f)
+		c.Sent = f.Code == UpstreamError || f.Code == UpstreamGone || f.Code == Timeout || f.Code == Unavailable
+		c.Error, c.Cut = clone(text, calllog.MaxContent), len(text) > calllog.MaxContent || encoding != nil
 	}
-	all := b.calllog.Find(func(e *calllog.Entry) bool { return (may.All || e.Who == who.Principal) && wants(e) })
-	if !may.All {
-		return all
-	}
-	for _, file := range may.Files {
-		if want.server == "" || want.server == file.Server {
-			all = append(all, slices.DeleteFunc(file.Read(b.o.Scrub), func(e calllog.Entry) bool { return !wants(&e) })...)
-		}
-	}
-	return all
+	x.o.Log.Add(c)
 }
 
-// log adds the outcome of a call to the log.
-func (b *Bridge) log(s *session, q *toolCall, result []byte, err error) {
-	e := calllog.Entry{Timestamp: time.Now().UTC(), Server: sanitize.Cut(q.server, maxShown), Tool: sanitize.Cut(q.tool, maxShown),
-		Correlation: q.correlation, Who: s.Caller.Client.Principal}
-	e.Input = e.Keep(q.arguments, b.o.Scrub)
-	if err == nil {
-		e.Result = e.Keep(result, b.o.Scrub)
-	} else if text, failure := encode(failureFor(err)); failure == nil {
-		e.Error = e.Keep(text, b.o.Scrub)
+// clone returns a copy of a text, or nil if it is too long.
+func clone(text []byte, longest int) []byte {
+	if len(text) > longest {
+		return nil
 	}
-	b.calllog.Add(e)
+	return bytes.Clone(text)
+}
+
+// CodeOf returns the code of a request that toolman has refused or failed, for the log of calls.
+func CodeOf(line *audit.Line) string {
+	code := failureOf(&client.Reason{Verdict: line.Verdict, Outcome: line.Outcome}).Code
+	if code == Internal && line.Outcome == audit.Refused {
+		code = Denied // since it began
+	}
+	return string(code)
 }

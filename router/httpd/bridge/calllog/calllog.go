@@ -3,9 +3,7 @@ package calllog
 import (
 	"bytes"
 	"encoding/json"
-	"io"
-	"os"
-	"strconv"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,187 +12,209 @@ import (
 )
 
 const (
-	maxEntries = 4096
-	maxBytes   = 16 << 20
-	maxName    = 1000     // bytes of a name
-	entryBytes = 64 << 10 // of an entry's input or result; longer ones are dropped
+	maxEntries      = 4096
+	maxBytes        = 16 << 20
+	maxPendingBytes = 8 << 20 // of the contents of calls that wait to be redacted; more are dropped
 )
 
-// An Entry is one call in the response to GET /logs.
-type Entry struct {
-	Timestamp   time.Time       `json:"timestamp"` // of its end; UTC
-	Server      string          `json:"server"`
-	Tool        string          `json:"tool"`
-	Input       json.RawMessage `json:"input"`
-	Result      json.RawMessage `json:"result,omitempty"`
-	Error       json.RawMessage `json:"error,omitempty"`
-	Correlation string          `json:"correlation_id,omitempty"`
-	Truncated   bool            `json:"truncated,omitempty"` // input or result is null, because it is too long
-
-	Who budget.Principal `json:"-"` // made the call
+// Options configure a Log.
+type Options struct {
+	Scrub func(text []byte) []byte // returns a copy of JSON without secrets; nil removes nothing
+	Code  Code                     // nil: errors of the calls of MCP clients have no code
 }
 
-func (e *Entry) size() int {
-	return len(e.Input) + len(e.Result) + len(e.Error) + len(e.Server) + len(e.Tool) + len(e.Correlation) + 128
-}
-
-// Keep returns JSON for the entry: without secrets, or null if it is too long.
-func (e *Entry) Keep(text []byte, scrub func([]byte) []byte) json.RawMessage {
-	if len(text) > entryBytes {
-		e.Truncated = true
-		return json.RawMessage("null")
-	}
-	return scrub(text)
-}
-
-// A Log keeps the latest calls. The zero value is ready to use.
+// A Log keeps the latest calls. Its methods may be called from any goroutine.
 type Log struct {
+	o     Options
+	queue queue
+	work  sync.Mutex // held while calls are redacted, in order
+
 	mu    sync.Mutex
 	of    map[budget.Principal]*recent // guarded by mu: by Principal.Client
 	calls int                          // guarded by mu
 	bytes int                          // guarded by mu
+	files map[string]int64             // guarded by mu: by path, the size when toolman began to use the file
 }
 
 // recent are the latest calls of one client, oldest first.
 type recent struct {
-	all   []Entry
+	all   []*Entry
 	bytes int
 }
 
-// Add adds an entry. If there are too many, it drops the oldest ones of the client that has most.
-func (r *Log) Add(e Entry) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	client := e.Who.Client()
-	mine := r.of[client]
-	if mine == nil {
-		if r.of == nil {
-			r.of = map[budget.Principal]*recent{}
-		}
-		mine = &recent{}
-		r.of[client] = mine
+// New returns an empty Log.
+func New(o Options) *Log {
+	if o.Scrub == nil {
+		o.Scrub = bytes.Clone
 	}
-	mine.all = append(mine.all, e)
-	mine.bytes += e.size()
-	r.calls++
-	r.bytes += e.size()
-	for r.calls > maxEntries {
-		r.forget(func(x *recent) int { return len(x.all) })
-	}
-	for r.bytes > maxBytes {
-		r.forget(func(x *recent) int { return x.bytes })
+	return &Log{o: o, of: map[budget.Principal]*recent{}, files: map[string]int64{}}
+}
+
+// A Call is a call that is over.
+type Call struct {
+	Began       time.Time
+	Server      string
+	Tool        string // the server's name for it
+	Input       []byte
+	Result      []byte // if there is no Error
+	Error       []byte // JSON
+	InputCut    bool   // it is missing, because it is too long
+	Cut         bool   // the result or error is
+	Sent        bool   // the server may have got the call
+	Correlation string
+	Principal   budget.Principal
+	Agent, Era  string
+	Client      *Client
+
+	ended time.Time
+}
+
+func (c *Call) size() int { return len(c.Input) + len(c.Result) + len(c.Error) }
+
+// Add adds a call that is over now, and does not block. It keeps the contents, which must not
+// change.
+func (l *Log) Add(c *Call) {
+	c.ended = time.Now().UTC()
+	if l.queue.add(c) {
+		go l.drain()
 	}
 }
 
-// forget drops the oldest call of the client with the largest measure. mu is held.
-func (r *Log) forget(measure func(*recent) int) {
+// drain redacts and stores the calls of the queue until there are none.
+func (l *Log) drain() {
+	l.work.Lock()
+	defer l.work.Unlock()
+	for all := l.queue.take(); len(all) > 0; all = l.queue.take() {
+		for _, c := range all {
+			l.store(l.entry(c))
+		}
+	}
+}
+
+// A queue has the calls that wait to be redacted.
+type queue struct {
+	mu       sync.Mutex
+	all      []*Call // guarded by mu
+	bytes    int     // guarded by mu
+	draining bool    // guarded by mu
+}
+
+// add reports whether somebody has to begin to drain the queue. It drops the contents of a call if
+// there are too many bytes, and the oldest call if there are more than the log keeps.
+func (q *queue) add(c *Call) (begin bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.bytes+c.size() > maxPendingBytes {
+		c.InputCut, c.Cut = true, true
+		c.Input, c.Result, c.Error = nil, nil, nil
+	}
+	if len(q.all) == maxEntries {
+		q.bytes -= q.all[0].size()
+		q.all = slices.Delete(q.all, 0, 1)
+	}
+	q.all = append(q.all, c)
+	q.bytes += c.size()
+	begin, q.draining = !q.draining, true
+	return begin
+}
+
+// take empties the queue.
+func (q *queue) take() []*Call {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.all
+	q.all, q.bytes, q.draining = nil, 0, len(all) > 0
+	return all
+}
+
+// entry returns the entry of a call.
+func (l *Log) entry(c *Call) *Entry {
+	e := &Entry{Timestamp: c.ended, Server: sanitize.Cut(c.Server, maxName), Tool: sanitize.Cut(c.Tool, maxName), Correlation: c.Correlation,
+		Agent: c.Agent, Era: c.Era, Client: c.Client, RecordedBy: Toolman, Truncated: c.InputCut || c.Cut,
+		who: c.Principal, began: c.Began, sent: c.Sent, input: digestOf(c.Input)}
+	if e.Server == "" { // the name is the client's
+		e.Tool = l.scrubbed(e.Tool)
+	}
+	e.Input = e.keep(c.Input, l.o.Scrub)
+	switch {
+	case c.InputCut:
+		e.input = tooLong
+		fallthrough
+	case len(c.Input) == 0:
+		e.Input = json.RawMessage("null")
+	}
+	switch {
+	case c.Cut:
+		e.Result = json.RawMessage("null")
+	case c.Error != nil:
+		e.Error = e.keep(c.Error, l.o.Scrub)
+	case len(c.Result) > 0:
+		e.Result = e.keep(c.Result, l.o.Scrub)
+	}
+	return e
+}
+
+// scrubbed returns a text without secrets.
+func (l *Log) scrubbed(text string) (out string) {
+	quoted, _ := json.Marshal(text)         // cannot fail
+	json.Unmarshal(l.o.Scrub(quoted), &out) // nor can this
+	return out
+}
+
+// store adds an entry. If there are too many, it drops the oldest ones of the client that has most.
+func (l *Log) store(e *Entry) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	client := e.who.Client()
+	mine := l.of[client]
+	if mine == nil {
+		mine = &recent{}
+		l.of[client] = mine
+	}
+	mine.all = append(mine.all, e)
+	mine.bytes += e.size()
+	l.calls++
+	l.bytes += e.size()
+	for l.calls > maxEntries {
+		l.forgetLocked(func(x *recent) int { return len(x.all) })
+	}
+	for l.bytes > maxBytes {
+		l.forgetLocked(func(x *recent) int { return x.bytes })
+	}
+}
+
+// forgetLocked drops the oldest call of the client with the largest measure.
+func (l *Log) forgetLocked(measure func(*recent) int) {
 	var client budget.Principal
 	most := 0
-	for c, x := range r.of {
+	for c, x := range l.of {
 		if n := measure(x); n > most {
 			client, most = c, n
 		}
 	}
-	x := r.of[client]
+	x := l.of[client]
 	size := x.all[0].size()
-	x.all[0] = Entry{}
+	x.all[0] = nil
 	x.all = x.all[1:]
 	x.bytes -= size
-	r.bytes -= size
-	if r.calls--; len(x.all) == 0 {
-		delete(r.of, client)
+	l.bytes -= size
+	if l.calls--; len(x.all) == 0 {
+		delete(l.of, client)
 	}
 }
 
-// Find returns the entries that f accepts, those of one client oldest first. The result is never
-// nil.
-func (r *Log) Find(f func(*Entry) bool) (found []Entry) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found = []Entry{}
-	for _, x := range r.of {
-		for i := range x.all {
-			if f(&x.all[i]) {
-				found = append(found, x.all[i])
+// entries returns the entries of a principal or, if that is nil, all. Those of one client are in
+// order. They must not be changed.
+func (l *Log) entries(of *budget.Principal) (found []*Entry) {
+	l.drain()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, x := range l.of {
+		for _, e := range x.all {
+			if of == nil || e.who == *of {
+				found = append(found, e)
 			}
 		}
 	}
 	return found
-}
-
-// tailBytes is how much of the end of a file is read.
-const tailBytes = 1 << 20
-
-// A File is a file to which a server writes a line of JSON for each call. Some servers do so if the
-// environment variable MCP_CALL_LOG names one.
-type File struct {
-	Server string // its name
-	Path   string
-}
-
-// Read reads the entries at the end of the file. It skips other lines. Without a regular file there
-// are none.
-func (l File) Read(scrub func([]byte) []byte) (all []Entry) {
-	info, err := os.Stat(l.Path)
-	if err != nil || !info.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(l.Path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	from := max(0, info.Size()-tailBytes)
-	text, err := io.ReadAll(io.NewSectionReader(f, from, tailBytes))
-	if err != nil {
-		return nil
-	}
-	if from > 0 {
-		_, text, _ = bytes.Cut(text, []byte{'\n'})
-	}
-	for line := range bytes.Lines(text) {
-		if e, ok := l.entry(bytes.TrimSpace(line), scrub); ok {
-			all = append(all, e)
-		}
-	}
-	return all
-}
-
-// entry reads a line. Its form differs between servers.
-func (l File) entry(line []byte, scrub func([]byte) []byte) (e Entry, ok bool) {
-	var said struct {
-		Timestamp, Tool, Input, Result, Error json.RawMessage
-	}
-	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &said) != nil {
-		return e, false
-	}
-	e.Server = l.Server
-	at, known := timeOf(said.Timestamp)
-	if !known || json.Unmarshal(said.Tool, &e.Tool) != nil || e.Tool == "" {
-		return e, false
-	}
-	e.Timestamp, e.Tool = at, sanitize.Cut(e.Tool, maxName)
-	keep := func(text json.RawMessage) json.RawMessage {
-		if len(text) == 0 || string(text) == "null" {
-			return nil
-		}
-		return e.Keep(text, scrub)
-	}
-	e.Input, e.Result, e.Error = keep(said.Input), keep(said.Result), keep(said.Error)
-	if e.Input == nil {
-		e.Input = json.RawMessage("null")
-	}
-	return e, true
-}
-
-// timeOf reads a time: in the form of RFC 3339, or in milliseconds since 1970.
-func timeOf(token json.RawMessage) (time.Time, bool) {
-	var text string
-	if json.Unmarshal(token, &text) == nil {
-		at, err := time.Parse(time.RFC3339, text)
-		return at.UTC(), err == nil && at.Year() < 10_000
-	}
-	ms, err := strconv.ParseInt(string(token), 10, 64)
-	at := time.UnixMilli(ms).UTC()
-	return at, err == nil && at.Year() > 0 && at.Year() < 10_000
 }

@@ -12,10 +12,16 @@ import (
 	"toolman/router/budget"
 )
 
-func same(text []byte) []byte { return text }
+// readAll are the records of a file.
+func readAll(l *Log, path string) (all []*Entry) {
+	for _, r := range l.read(path, []string{"s"}) {
+		all = append(all, r.Entry)
+	}
+	return all
+}
 
 func TestTheEndOfACallLog(t *testing.T) {
-	long := strings.Repeat("x", entryBytes)
+	long := strings.Repeat("x", MaxContent)
 	lines := []string{
 		`{"timestamp":"2026-01-02T03:04:05.5+01:00","tool":"read","input":{"a":1},"result":{"b":2}}`,
 		`{"timestamp":1767323045000,"tool":"write","input":null,"error":{"message":"no"}}`,
@@ -28,16 +34,16 @@ func TestTheEndOfACallLog(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got strings.Builder
-	for _, e := range (File{"s", path}).Read(same) {
+	for _, e := range readAll(New(Options{}), path) {
 		text, err := json.Marshal(e)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fmt.Fprintf(&got, "%s\n", text)
 	}
-	want := `{"timestamp":"2026-01-02T02:04:05.5Z","server":"s","tool":"read","input":{"a":1},"result":{"b":2}}
-{"timestamp":"2026-01-02T03:04:05Z","server":"s","tool":"write","input":null,"error":{"message":"no"}}
-{"timestamp":"2026-01-02T03:04:06Z","server":"s","tool":"long","input":null,"truncated":true}
+	want := `{"timestamp":"2026-01-02T02:04:05.5Z","server":"s","tool":"read","input":{"a":1},"result":{"b":2},"recorded_by":"server"}
+{"timestamp":"2026-01-02T03:04:05Z","server":"s","tool":"write","input":null,"error":{"message":"no"},"recorded_by":"server"}
+{"timestamp":"2026-01-02T03:04:06Z","server":"s","tool":"long","input":null,"truncated":true,"recorded_by":"server"}
 `
 	if got.String() != want {
 		t.Errorf("got\n%s, want\n%s", got.String(), want)
@@ -53,47 +59,59 @@ func TestOnlyTheEndOfALongCallLogIsRead(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	all := (File{"s", path}).Read(same)
+	all := readAll(New(Options{}), path)
 	if n := len(all); n == 0 || n*50 > tailBytes || all[n-1].Tool != "t39999" {
 		t.Errorf("%d entries", n)
 	}
-	if all := (File{"s", filepath.Dir(path)}).Read(same); all != nil {
+	if all := readAll(New(Options{}), filepath.Dir(path)); all != nil {
 		t.Errorf("a folder has %d entries", len(all))
 	}
 }
 
-func TestTheRingIsBounded(t *testing.T) {
-	var few, large Log
+func TestTheLogIsBounded(t *testing.T) {
+	few, large := New(Options{}), New(Options{})
 	for i := range 3 * maxEntries {
-		few.Add(Entry{Tool: fmt.Sprint(i), Timestamp: time.Unix(int64(i), 0)})
-		large.Add(Entry{Tool: fmt.Sprint(i), Result: make([]byte, entryBytes)})
+		few.store(&Entry{Tool: fmt.Sprint(i), Timestamp: time.Unix(int64(i), 0)})
+		large.store(&Entry{Tool: fmt.Sprint(i), Result: make([]byte, MaxContent)})
 	}
-	last := ""
-	for _, e := range few.Find(func(*Entry) bool { return true }) {
-		last = e.Tool
-	}
-	if few.calls != maxEntries || last != fmt.Sprint(3*maxEntries-1) {
+	all := few.Find(Query{Limit: maxEntries})
+	if last := all[len(all)-1].Tool; few.calls != maxEntries || last != fmt.Sprint(3*maxEntries-1) {
 		t.Errorf("%d entries, the last is %s", few.calls, last)
 	}
-	if large.bytes > maxBytes || large.calls < maxBytes/entryBytes-2 {
+	if large.bytes > maxBytes || large.calls < maxBytes/MaxContent-2 {
 		t.Errorf("%d entries of %d bytes", large.calls, large.bytes)
 	}
 }
 
 func TestOneClientsCallsDoNotDriveOutThoseOfOthers(t *testing.T) {
-	var r Log
+	l := New(Options{})
 	honest := budget.Principal{Issuer: "honest", Path: "reader"}
 	for i := range 100 {
-		r.Add(Entry{Who: honest, Tool: fmt.Sprint(i)})
+		l.store(&Entry{who: honest, Tool: fmt.Sprint(i)})
 	}
 	for range 2 * maxEntries {
-		r.Add(Entry{Who: budget.Principal{Issuer: "many"}})
+		l.store(&Entry{who: budget.Principal{Issuer: "many"}})
 	}
-	for range 2 * maxBytes / entryBytes {
-		r.Add(Entry{Who: budget.Principal{Issuer: "large"}, Input: make([]byte, entryBytes)})
+	for range 2 * maxBytes / MaxContent {
+		l.store(&Entry{who: budget.Principal{Issuer: "large"}, Input: make([]byte, MaxContent)})
 	}
-	n := len(r.Find(func(e *Entry) bool { return e.Who == honest }))
-	if n != 100 || r.calls > maxEntries || r.bytes > maxBytes {
-		t.Errorf("%d of 100 calls are left, of %d with %d bytes", n, r.calls, r.bytes)
+	n := len(l.Find(Query{Of: &honest, Limit: 1000}))
+	if n != 100 || l.calls > maxEntries || l.bytes > maxBytes {
+		t.Errorf("%d of 100 calls are left, of %d with %d bytes", n, l.calls, l.bytes)
+	}
+}
+
+func TestTheQueueIsBounded(t *testing.T) {
+	var q queue
+	for i := range maxEntries + 10 {
+		q.add(&Call{Tool: fmt.Sprint(i), Result: make([]byte, MaxContent)})
+	}
+	bytes := q.bytes
+	all := q.take()
+	if len(all) != maxEntries || all[0].Tool != "10" || bytes > maxPendingBytes {
+		t.Errorf("%d calls of %d bytes, the first is %s", len(all), bytes, all[0].Tool)
+	}
+	if c := all[1000]; !c.Cut || !c.InputCut || c.Result != nil {
+		t.Errorf("a call that is too much has %d bytes", len(c.Result))
 	}
 }

@@ -35,6 +35,14 @@ export interface LogEntry {
   correlation_id?: string;
   /** Something was too long, and is null. */
   truncated?: boolean;
+  /** Whose policy applied to the call. */
+  agent?: string;
+  /** Of MCP; missing if the call came without MCP. */
+  era?: "legacy" | "modern";
+  /** What the client says about itself. */
+  client?: { name: string; version?: string };
+  /** If only the server has recorded the call, the fields about who made it are missing. */
+  recorded_by: "toolman" | "server" | "both";
 }
 
 /** Whether the gateway wants requests, and how its servers are. */

@@ -25,7 +25,7 @@ from .errors import (
     UnreachableError,
     UpstreamError,
 )
-from .types import CallResult, Format, Health, JSONObject, LogEntry, Provider, ServerHealth, Slim, Tool
+from .types import CallResult, Format, Health, JSONObject, LogClient, LogEntry, Provider, ServerHealth, Slim, Tool
 
 __all__ = [
     "AsyncToolGateway",
@@ -38,6 +38,7 @@ __all__ = [
     "Health",
     "InvalidRequestError",
     "JSONObject",
+    "LogClient",
     "LogEntry",
     "NoAnswerError",
     "NotFoundError",

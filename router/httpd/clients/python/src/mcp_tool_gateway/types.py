@@ -33,15 +33,32 @@ class _LogEntry(TypedDict):
     server: str
     tool: str
     input: Any
+    recorded_by: Literal["toolman", "server", "both"]
+
+
+class _LogClient(TypedDict):
+    name: str
+
+
+class LogClient(_LogClient, total=False):
+    """What a client says about itself."""
+
+    version: str
 
 
 class LogEntry(_LogEntry, total=False):
-    """A call that was made: with its result, or with its error. `truncated` says that something was too long, and is None."""
+    """A call that was made: with its result, or with its error. `truncated` says that something was too long, and is None.
+
+    `era` is missing if the call came without MCP. If only the server has recorded the call, so are `agent` and `client`.
+    """
 
     result: Any
     error: Any
     correlation_id: str
     truncated: bool
+    agent: str
+    era: Literal["legacy", "modern"]
+    client: LogClient
 
 
 class ServerHealth(TypedDict):
