@@ -62,9 +62,12 @@ func (p *pattern) in(file string) string { return fmt.Sprintf("%q (%s:%d)", p.Te
 
 // Matches reports whether the entry is the name of a server or service, or a glob that matches it.
 // An entry that is not a valid glob matches only itself.
-func (e Entry) Matches(name string) bool {
+func (e Entry) Matches(name string) bool { return e.Matcher()(name) }
+
+// Matcher returns [Entry.Matches] for many names.
+func (e Entry) Matcher() func(name string) bool {
 	g, err := glob.Compile(e.Text)
-	return e.Text == name || err == nil && g.Match(name)
+	return func(name string) bool { return e.Text == name || err == nil && g.Match(name) }
 }
 
 // A list is a compiled List.

@@ -31,6 +31,7 @@ type HTTP struct {
 	BridgeActiveOnly  bool
 	LogReaders        []string
 	MetricsReaders    []string
+	MetricsTools      []string // names and globs of tools that the metrics count by name
 	AccessLog         bool
 	DrainNotice       time.Duration
 	Drain             time.Duration
@@ -49,7 +50,7 @@ const (
 func (d *decoder) http(root table.Table, agents []string) HTTP {
 	t, _ := root.Inner("http", "http", "listen", "mode", "allowed_origins", "allowed_hosts", "unauthenticated", "trusted_proxies", "require_client_id",
 		"tls_cert", "tls_key", "max_body_bytes", "max_connections", "max_sessions", "session_idle", "rate_limit", "session_config_keys", "strict_config", "permissions",
-		"bridge_active_only", "log_readers", "metrics_readers", "access_log", "drain_notice", "drain", "tokens", "jwt", "limits")
+		"bridge_active_only", "log_readers", "metrics_readers", "metrics_tools", "access_log", "drain_notice", "drain", "tokens", "jwt", "limits")
 	matching := func(key, example, pattern, hint string) []string {
 		return table.Texts(t.Strings(key, example, table.Match(key, pattern, hint)))
 	}
@@ -74,6 +75,7 @@ func (d *decoder) http(root table.Table, agents []string) HTTP {
 		BridgeActiveOnly: t.Bool("bridge_active_only", false),
 		LogReaders:       knownAgents(t, "log_readers", agents),
 		MetricsReaders:   knownAgents(t, "metrics_readers", agents),
+		MetricsTools:     table.Texts(globs(t, "metrics_tools", `["fs_*"]`)),
 		AccessLog:        t.Bool("access_log", true),
 		DrainNotice:      t.Duration("drain_notice", 0, 0),
 		Drain:            t.Duration("drain", 10*time.Second, 0),

@@ -26,6 +26,7 @@ type access struct {
 	logsOf         func(agent string) bridge.Logs // which logs of calls an agent may read
 	unrestricted   bool                           // no client is restricted, except by a trusted proxy
 	metricsReaders []string                       // agents that may read the metrics in any case
+	countsTool     func(name string) bool         // which tools the metrics count by name; nil: none
 	routes         http.Handler
 }
 
@@ -40,7 +41,7 @@ func (s *server) newAccess(c *config.Config) (*access, error) {
 		return nil, err
 	}
 	return &access{guard: g, policyOf: policyOf, modes: modes.New(s.modeOptions(c, g)), logsOf: s.callLogs(c, g.Authenticates()),
-		unrestricted: c.Rules == nil && c.HTTP.Permissions == nil, metricsReaders: c.HTTP.MetricsReaders}, nil
+		unrestricted: c.Rules == nil && c.HTTP.Permissions == nil, metricsReaders: c.HTTP.MetricsReaders, countsTool: anyOf(c.HTTP.MetricsTools)}, nil
 }
 
 // admit replaces the server's access. It ends the sessions of clients whose rights are not the
@@ -48,8 +49,23 @@ func (s *server) newAccess(c *config.Config) (*access, error) {
 func (s *server) admit(a *access) {
 	a.routes = s.routes(a.guard)
 	s.access.Store(a)
+	s.metrics.CountTools(a.countsTool)
 	s.endpoint.Recheck()
 	s.bridge.Recheck()
+}
+
+// anyOf reports whether a name matches one of some names and globs; nil without any.
+func anyOf(patterns []string) func(name string) bool {
+	if len(patterns) == 0 {
+		return nil
+	}
+	var all []func(name string) bool
+	for _, p := range patterns {
+		all = append(all, policy.Entry{Text: p}.Matcher())
+	}
+	return func(name string) bool {
+		return slices.ContainsFunc(all, func(matches func(string) bool) bool { return matches(name) })
+	}
 }
 
 // guardOptions configures authentication.

@@ -36,6 +36,7 @@ type Metrics struct {
 	requests *prom.Counter
 	received *prom.Counter
 	sent     *prom.Counter
+	tools    *tools
 
 	open     atomic.Int64 // HTTP requests being served
 	inFlight inFlight
@@ -60,6 +61,7 @@ func NewMetrics(version string) *Metrics {
 		requests: prom.NewCounter("toolman_http_requests_total", "HTTP requests that are over.", "method", "status"),
 		received: prom.NewCounter("toolman_http_received_bytes_total", "Bytes of bodies of HTTP requests."),
 		sent:     prom.NewCounter("toolman_http_sent_bytes_total", "Bytes of bodies of HTTP answers."),
+		tools:    newTools(),
 	}
 }
 
@@ -87,6 +89,7 @@ func (m *Metrics) Ended(l *audit.Line) {
 	if l.Outcome == audit.Refused {
 		m.refused.Add(1, l.Agent, string(l.Verdict))
 	}
+	m.tools.ended(l, took)
 }
 
 // Request counts an HTTP request, for [Record].
@@ -136,7 +139,7 @@ func (m *Metrics) Handler(of Gateway) http.Handler {
 	now := prom.Gauge(func(p *prom.Page) { m.now(p, of.Sessions()) })
 	return readOnly(func(w http.ResponseWriter, r *http.Request) {
 		f := prom.Negotiate(r.Header.Values("Accept"))
-		page := prom.Render(f, m.took, m.calls, m.cached, m.refused, m.waited, m.asked, m.answered, upstreams, now,
+		page := prom.Render(f, m.took, m.calls, m.cached, m.tools.calls, m.tools.took, m.refused, m.waited, m.asked, m.answered, upstreams, now,
 			m.requests, m.received, m.sent, prom.Gauge(m.process))
 		w.Header().Set("Vary", "Accept")
 		write(w, http.StatusOK, f.ContentType(), []byte(page))
