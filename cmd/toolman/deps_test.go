@@ -63,6 +63,7 @@ cmd/internal/stdio: cmd/internal/cli cmd/internal/engine cmd/internal/setup json
 cmd/internal/store: cmd/internal/cli cmd/internal/config/source cmd/internal/config/table mcpwire mcpwire/sanitize router/toolset
 cmd/internal/toolsetcmd: cmd/internal/auditlog cmd/internal/cli cmd/internal/config cmd/internal/engine cmd/internal/grouping cmd/internal/report cmd/internal/setup cmd/internal/store jsonrpc/trace/redact mcpwire/sanitize router router/audit router/catalog router/toolset
 cmd/internal/traceview: cmd/internal/cli jsonrpc/trace mcpwire/sanitize
+cmd/internal/usage: cmd/internal/auditlog cmd/internal/cli cmd/internal/setup mcpwire/sanitize router/audit
 jsonrpc: jsonrpc/internal/scan
 jsonrpc/asyncwriter:
 jsonrpc/internal/scan:
