@@ -4,6 +4,7 @@
 // session for each client. Its parts are packages:
 //
 //	session     one client: dispatches its messages, checks and forwards its requests
+//	clientstate what the sessions of one client share
 //	client      the connection to a client: reads, traces, audits, answers and refuses requests
 //	input       requests for input from the client
 //	confirm     asks the user to confirm calls of dangerous tools

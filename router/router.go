@@ -19,6 +19,7 @@ import (
 	"toolman/mcpwire"
 	"toolman/router/apps"
 	"toolman/router/catalog"
+	"toolman/router/clientstate"
 	"toolman/router/policy"
 	"toolman/router/pool"
 	"toolman/router/tracing"
@@ -45,6 +46,7 @@ type Router struct {
 	sessions   sessions
 	viewCache  viewCache
 	pool       pool.Pool
+	clients    clientstate.Store
 
 	mu             sync.Mutex                                   // held while the catalog is replaced
 	checkedDangers *policy.Dangers                              // guarded by mu: the last value that warnUnmatchedLocked has checked
@@ -83,6 +85,7 @@ func New(o Options, loop *peer.Loop, log *zap.Logger) *Router {
 	r.sessionEnv = &session.Env{Version: o.Version, Settle: o.Settle, CatalogBytes: o.CatalogBytes, Mode: o.Mode, AlwaysLoad: o.AlwaysLoad, Shelf: o.Shelf,
 		Context: ctx, Signer: input.NewSigner(), Pool: &r.pool, Host: adapter{r},
 		Client: client.Env{Log: log.Named("session"), Trace: r.trace, Clock: r.clock, Audit: o.Audit, OwnNames: r.ownNames}}
+	r.clients.Idle = o.ClientIdle
 	r.catalog.Store(r.buildCatalog(nil))
 	return r
 }
@@ -200,6 +203,7 @@ func (r *Router) Close() {
 	for _, s := range r.sessions.list() {
 		s.Shutdown()
 	}
+	r.clients.Close()
 	r.run.cancel()
 	r.HandshakeMinimal() // ends the wait of upstreams for a client
 	r.mu.Lock()          // no upstream is replaced after this

@@ -8,6 +8,7 @@ import (
 
 	"toolman/jsonrpc/peer"
 	"toolman/router/client"
+	"toolman/router/clientstate"
 	"toolman/router/metatool"
 	"toolman/router/session"
 	"toolman/router/view"
@@ -24,6 +25,9 @@ func (r *Router) NewSession(out peer.Sender, info client.Info) *session.Session 
 	}
 	s := session.New(r.sessionEnv, out, info, r.policyFor(info), r.all(), offers, r.metaLocked(offers))
 	s.View.Store(r.startView(r.catalog.Load(), s.Policy, info))
+	if k, ok := clientstate.KeyOf(&s.Info); ok {
+		s.Share(&r.clients, k)
+	}
 	s.Label = r.sessions.add(s, r.Run)
 	if info.Sole {
 		for _, u := range r.all() {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"math"
 	"sync"
 	"sync/atomic"
 
@@ -43,9 +44,10 @@ type Conn struct {
 	Front  front
 	View   atomic.Pointer[view.View]
 
-	Mu      sync.Mutex  // held while one message of the client is handled
-	Peer    clientState // guarded by Mu, except its name
-	account account     // guarded by Mu
+	Mu   sync.Mutex  // held while one message of the client is handled
+	Peer clientState // guarded by Mu, except its name
+	// retained is how many bytes of Info.Account the session uses, or allFreed. Guarded by Mu.
+	retained int
 }
 
 // A front is the transport of the client.
@@ -182,36 +184,33 @@ func (s *Conn) Announce(out *peer.Outgoing, method mcpwire.Method) {
 	s.Send(out, jsonrpc.AppendNotification(nil, string(method), nil), tracing.Note{Method: method})
 }
 
-// An account is the memory that the session uses of its client's budget.
-type account struct {
-	retained int  // bytes of Info.Account
-	ended    bool // FreeAll was called
-}
+// allFreed is the value of Conn.retained after FreeAll.
+const allFreed = math.MinInt
 
 // Retain takes n bytes from the client's budget. The error is a *budget.LimitError.
 func (s *Conn) Retain(n int) error {
-	if s.account.ended {
+	if s.retained == allFreed {
 		return nil
 	}
 	if err := s.Info.Account.Take(budget.Bytes, int64(n)); err != nil {
 		return err
 	}
-	s.account.retained += n
+	s.retained += n
 	return nil
 }
 
 // Free gives n bytes back to the client's budget.
 func (s *Conn) Free(n int) {
-	if !s.account.ended {
-		s.account.retained -= n
+	if s.retained != allFreed {
+		s.retained -= n
 		s.Info.Account.Give(budget.Bytes, int64(n))
 	}
 }
 
 // FreeAll gives all bytes back at the end of the session.
 func (s *Conn) FreeAll() {
-	s.Free(s.account.retained)
-	s.account.ended = true
+	s.Free(s.retained)
+	s.retained = allFreed
 }
 
 // MaxWaitingBytes is the limit on the total size of waiting messages in each direction. A single

@@ -280,6 +280,7 @@ func (s *Session) End() {
 	s.endBackgroundLocked(nil, func(*client.Request) {})
 	s.subscriptions.Clear(&out)
 	s.servers.DismissAll()
+	s.shared.Leave()
 	s.FreeAll()
 	upstreams := s.servers.Reachable()
 	s.Mu.Unlock()

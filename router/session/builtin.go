@@ -56,7 +56,7 @@ func (s *Session) activateLocked(req *client.Request) {
 		s.withLibraryLocked(req, activate)
 		return
 	}
-	s.concludeBuiltinLocked(req, activate(s.contextLocked(req, &metatool.Library{})))
+	s.runBuiltinLocked(req, &metatool.Library{}, activate)
 }
 
 // contextLocked returns the context of a call of one of toolman's own tools.
@@ -106,13 +106,26 @@ func (s *Session) callThroughLocked(req *client.Request) {
 // saved, otherwise after the file was read.
 func (s *Session) withLibraryLocked(req *client.Request, call func(*metatool.Context) metatool.Outcome) {
 	if s.env.Shelf == nil || s.Info.Only != nil {
-		s.concludeBuiltinLocked(req, call(s.contextLocked(req, s.env.Host.Library(&s.Info))))
+		s.runBuiltinLocked(req, s.env.Host.Library(&s.Info), call)
 		return
 	}
 	s.runInBackgroundLocked(req, func(context.Context) completion {
 		l := s.env.Host.Library(&s.Info)
-		return func(req *client.Request) { s.concludeBuiltinLocked(req, call(s.contextLocked(req, l))) }
+		return func(req *client.Request) { s.runBuiltinLocked(req, l, call) }
 	})
+}
+
+// runBuiltinLocked makes a call of one of toolman's own tools, and applies its outcome. If another
+// session of the client has changed the activations meanwhile, the call is made again with these.
+func (s *Session) runBuiltinLocked(req *client.Request, l *metatool.Library, call func(*metatool.Context) metatool.Outcome) {
+	for {
+		s.followLocked(req.Out)
+		o := call(s.contextLocked(req, l))
+		if o.View == nil || s.shared.Replace(o.View.Activations()) {
+			s.concludeBuiltinLocked(req, o)
+			return
+		}
+	}
 }
 
 // concludeBuiltinLocked applies the outcome of a call of one of toolman's own tools.
@@ -146,7 +159,7 @@ func (s *Session) saveLocked(req *client.Request, o metatool.Outcome) {
 				s.concludeBuiltinLocked(req, metatool.Failure(sanitize.Line(err.Error())))
 				return
 			}
-			s.concludeBuiltinLocked(req, o.Then(s.contextLocked(req, &metatool.Library{})))
+			s.runBuiltinLocked(req, &metatool.Library{}, o.Then)
 		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 	"toolman/router/apps"
 	"toolman/router/catalog"
 	"toolman/router/client"
+	"toolman/router/clientstate"
 	"toolman/router/confirm"
 	"toolman/router/input"
 	"toolman/router/metatool"
@@ -37,16 +38,17 @@ type Session struct {
 	builtin builtin
 	closed  closed
 
-	request       client.Request    // guarded by Mu: the request being handled
-	routeCache    routeCache        // guarded by Mu
-	servers       pool.Servers      // guarded by Mu
-	waiting       waiting           // guarded by Mu
-	logLevel      logLevel          // guarded by Mu
-	input         input.Requests    // guarded by Mu
-	confirmer     confirm.Confirmer // guarded by Mu
-	subscriptions subscribe.Set     // guarded by Mu
-	pages         *apps.Opened      // guarded by Mu: the servers whose pages the client may show; nil: none
-	tasks         subscribe.Tasks   // guarded by Mu
+	request       client.Request      // guarded by Mu: the request being handled
+	routeCache    routeCache          // guarded by Mu
+	shared        *clientstate.Member // guarded by Mu: with the client's other sessions; nil: nothing is shared
+	servers       pool.Servers        // guarded by Mu
+	waiting       waiting             // guarded by Mu
+	logLevel      logLevel            // guarded by Mu
+	input         input.Requests      // guarded by Mu
+	confirmer     confirm.Confirmer   // guarded by Mu
+	subscriptions subscribe.Set       // guarded by Mu
+	pages         *apps.Opened        // guarded by Mu: the servers whose pages the client may show; nil: none
+	tasks         subscribe.Tasks     // guarded by Mu
 }
 
 // A builtin contains those of toolman's own tools that the client is offered.
@@ -162,6 +164,7 @@ func (s *Session) Call(m *jsonrpc.Message, t *client.FoundTool, out *peer.Outgoi
 
 // beginLocked handles a request. tool is the called tool if it is already known, or nil.
 func (s *Session) beginLocked(m *jsonrpc.Message, tool *client.FoundTool, out *peer.Outgoing) {
+	s.followLocked(out)
 	req := &s.request
 	req.Message, req.Tool, req.Out, req.ArrivedAt, req.TraceID, req.Decision = m, tool, out, 0, 0, nil
 	if s.Clock.Timed() {

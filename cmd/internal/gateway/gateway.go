@@ -79,7 +79,7 @@ func Run(ctx context.Context, flags *engine.Flags, address string) error {
 // assemble makes the router and the handlers.
 func (s *server) assemble(c *config.HTTP, a *access) {
 	o := s.RouterOptions
-	o.PolicyOf, o.MetaTools = a.policyOf, a.modes.Offers()
+	o.PolicyOf, o.MetaTools, o.ClientIdle = a.policyOf, a.modes.Offers(), c.SessionIdle
 	s.metrics = ops.NewMetrics(setup.Version())
 	o.Audit = audit.Record(audit.Watch(o.Audit, s.metrics), s.calls)
 	s.router = router.New(o, s.Loop, s.Log)
