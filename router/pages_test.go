@@ -5,8 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"toolman/jsonrpc"
 	"toolman/mcpwire"
 	"toolman/router/client"
+	"toolman/router/session"
 	"toolman/router/toolset"
 	"toolman/router/view"
 )
@@ -312,6 +314,23 @@ func TestAPageCallsItsOwnServer(t *testing.T) {
 	g.calls(g.client, "find", -1, "several servers have a tool find")
 }
 
+// A name that clients see is never that of a page's server.
+func TestAPageDoesNotTakeNames(t *testing.T) {
+	g := newRig(t, setup{active: []string{"*"}, capabilities: showsPages, Options: Options{Policy: exposing(t, map[string][]string{"ns": {"*"}, "server 2": {"idle"}})}},
+		mapServer("ns"), offer{tools: []string{"find", "poll"}})
+	g.calls(g.client, "ns_show", 0, "show")
+	g.calls(g.client, "find", -1, "is denied by policy")
+}
+
+// A URI that several servers use is that of none, even if the client can only use one of the pages.
+func TestAContestedURI(t *testing.T) {
+	g := newRig(t, setup{}, mapServer("a"), mapServer("b"))
+	g.activate(activation{toolsOn: []string{"a_show"}})
+	g.reads(g.client, mapPage, -1, "several servers have a resource ui://map/app.html")
+	g.reads(g.client, "ui://a/map/app.html", 0, mapPage)
+	g.reads(g.client, "ui://b/map/app.html", -1, "is not active")
+}
+
 // A modern client declares the extension with each request.
 func TestAPageOfAModernClient(t *testing.T) {
 	g := newRig(t, setup{silent: true}, mapServer("ns"))
@@ -323,4 +342,28 @@ func TestAPageOfAModernClient(t *testing.T) {
 	g.reaches(g.client, call("find", showsPages), "name", 0, "find")
 	g.reaches(g.client, call("poll", `{}`), "name", 0, "poll")
 	g.reaches(g.client, call("find", `{}`), "name", -1, "is not active")
+}
+
+// The route of the last call is not that of the next one if another page was opened meanwhile.
+func TestTheLastRouteOfAPage(t *testing.T) {
+	g := newRig(t, setup{active: []string{"*"}, capabilities: showsPages}, mapServer("a"), mapServer("b"))
+	g.calls(g.client, "b_show", 1, "show")
+	var scan jsonrpc.Scanner
+	calls := func(tool string) (m jsonrpc.Message) {
+		if err := scan.Scan([]byte(callFrame("7", tool, "{}")), &m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	for range 4 {
+		m := calls("find")
+		g.s.Message(&m, &g.client.batch)
+	}
+	if m := calls("find"); !session.Simulate(g.s).TakesLastRoute(&m) {
+		t.Fatal("the call does not take the last route")
+	}
+	g.calls(g.client, "a_show", 0, "show")
+	if m := calls("find"); session.Simulate(g.s).TakesLastRoute(&m) {
+		t.Error("the call takes the last route")
+	}
 }
