@@ -165,6 +165,7 @@ func TestAToolForPagesOnly(t *testing.T) {
 	checkList(t, "tools", namesOf(g.view().ActiveEntries(mcpwire.Tool)), "ns_show", "ns_poll")
 	g.calls(g.client, "ns_poll", 0, "poll")
 	g.calls(g.client, "poll", 0, "poll")
+	g.reaches(g.client, callFrame("7", "toolman_call", `{"name":"ns_poll","arguments":{}}`), "name", -1, "only pages of its server may call tool ns_poll")
 	_, report := g.activate(activation{toolsOff: []string{"ns_show", "ns_poll"}})
 	if text := report.text(); !strings.Contains(text, "ns_show") || strings.Contains(text, "ui://") {
 		t.Errorf("the model is told %s", text)

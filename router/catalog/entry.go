@@ -126,6 +126,12 @@ func (e *Entry) AppendListed(dst []byte, modern, alwaysLoad bool) []byte {
 	return e.Item.AppendWith(dst, edits...)
 }
 
+// AppendNamed appends the entry as its server sent it, but with this name and with the URIs of pages
+// that clients see.
+func (e *Entry) AppendNamed(dst []byte, name string) []byte {
+	return e.Item.AppendWith(dst, append([]jsonrpc.Edit{e.Item.Rename(name)}, e.relinked...)...)
+}
+
 // HiddenFrom reports whether clients of an era cannot call the tool, because it only runs as a task
 // of 2025-11-25.
 func (e *Entry) HiddenFrom(modern bool) bool { return e.hidden && modern != e.Source.Modern }

@@ -21,6 +21,7 @@ type Request struct {
 	Method    mcpwire.Method
 	Envelope  mcpwire.Envelope
 	Modern    bool            // it is of the modern era
+	ByModel   bool            // it is certainly a model's, and not one of a page
 	ArrivedAt int64           // on the router's clock; 0 if calls are not timed
 	TraceID   uint64          // correlation number in the trace; 0: not traced yet
 	Tool      *FoundTool      // result of an earlier lookup; nil: none

@@ -99,6 +99,7 @@ func (s *Session) callThroughLocked(req *client.Request) {
 		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInternalError, Text: err.Error()})
 		return
 	}
+	call.ByModel = true
 	s.routeLocked(call)
 }
 

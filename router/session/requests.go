@@ -263,7 +263,13 @@ func (s *Session) checkLocked(req *client.Request) bool {
 }
 
 func (s *Session) checkActive(req *client.Request) bool {
-	if req.Verdict == catalog.Active {
+	switch {
+	case req.Verdict != catalog.Active:
+	case req.ByModel && req.Target.Entry.App.HiddenFromModel():
+		s.Refuse(req, client.Refusal{Code: jsonrpc.CodeInvalidParams, Verdict: catalog.Denied.String(), About: req.Target,
+			Text: "only pages of its server may call tool " + sanitize.Name(req.Target.Entry.Name) + "; go on without it"})
+		return false
+	default:
 		return true
 	}
 	if why := s.servers.RefuseUnconfigured(req.ItemKind, string(req.Name)); why != nil && req.Verdict == catalog.Unknown {

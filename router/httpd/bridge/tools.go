@@ -142,9 +142,11 @@ func (as Shape) list(tools []router.Tool) ([]byte, error) {
 	for _, t := range tools {
 		name := provider.Name(t.Source.Name, t.Item.Name)
 		one := provider.Tool{Name: name, Description: t.Item.Description, Schema: schemaOf(t.Entry),
-			Raw: json.RawMessage(t.Item.AppendWith(nil, t.Item.Rename(name)))}
+			Raw: json.RawMessage(t.AppendNamed(nil, name))}
 		one = one.Slim(as.Slim)
-		forModels = append(forModels, one)
+		if as.Format == provider.MCP || !t.App.HiddenFromModel() {
+			forModels = append(forModels, one)
+		}
 		listed = append(listed, tool{t.Source.Name, t.Item.Name, one.Description, one.Schema, t.Active, append([]string{}, t.Toolsets...)})
 	}
 	if as.Format == "" {
